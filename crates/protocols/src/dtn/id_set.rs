@@ -1,0 +1,74 @@
+//! A set of small numbers: one bit each, iterated in ascending order.
+
+/// A growing set of dense numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IdSet(Vec<u64>);
+
+impl IdSet {
+    /// Whether `id` is in the set.
+    #[inline]
+    pub fn contains(&self, id: u32) -> bool {
+        self.0.get(id as usize / 64).is_some_and(|w| w >> (id % 64) & 1 == 1)
+    }
+    /// Adds `id`; true when it was not there.
+    #[inline]
+    pub fn insert(&mut self, id: u32) -> bool {
+        let word = id as usize / 64;
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        let bit = 1 << (id % 64);
+        let new = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        new
+    }
+    /// Takes `id` out; true when it was there.
+    #[inline]
+    pub fn remove(&mut self, id: u32) -> bool {
+        let Some(word) = self.0.get_mut(id as usize / 64) else { return false };
+        let bit = 1 << (id % 64);
+        let was = *word & bit != 0;
+        *word &= !bit;
+        was
+    }
+    /// The members, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().enumerate().flat_map(|(i, &word)| {
+            std::iter::successors((word != 0).then_some(word), |w| Some(w & (w - 1)).filter(|&w| w != 0))
+                .map(move |w| i as u32 * 64 + w.trailing_zeros())
+        })
+    }
+    /// The members of `other` that are not in this set, ascending.
+    pub fn missing_from<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = u32> + 'a {
+        other.iter().filter(|&id| !self.contains(id))
+    }
+    /// How many members.
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|w| w.count_ones() as usize).sum()
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|&w| w == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn it_behaves_as_an_ordered_set(steps in prop::collection::vec((0_u32..300, any::<bool>()), 0..200)) {
+            let (mut ours, mut model) = (IdSet::default(), BTreeSet::new());
+            for (id, add) in steps {
+                if add { prop_assert_eq!(ours.insert(id), model.insert(id)); }
+                else { prop_assert_eq!(ours.remove(id), model.remove(&id)); }
+            }
+            prop_assert_eq!(ours.iter().collect::<Vec<_>>(), model.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!(ours.len(), model.len());
+            prop_assert_eq!(ours.is_empty(), model.is_empty());
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Every algorithm of Lightlag, one file each, as a state machine that touches no clock, socket,
+//! file or thread: the same object runs in a simulated world and on a real node.
+//!
+//! # The contract
+//!
+//! A driver (a world or a node) owns the clock and the links. It tells an algorithm what happened
+//! (`on_*`), asks it for answers (bare nouns, `may_*`, `make_room`), and passes the time with every
+//! call. One input, then every answer it leads to, then the next input: nothing happens in between.
+//!
+//! Time is integer nanoseconds ([`time`]), quantities carry units ([`units`]), randomness comes from
+//! a seeded stream per purpose ([`rng`]), formulas use one set of functions ([`math`]), and what
+//! happened is told in one kind of record ([`trace`]).
+
+pub mod dtn;
+pub mod math;
+pub mod rng;
+pub mod time;
+pub mod trace;
+pub mod units;

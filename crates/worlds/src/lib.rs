@@ -1,0 +1,4 @@
+//! Simulated worlds. A run is a pure function of scenario and seed, to the byte, on every machine.
+
+pub mod contacts;
+pub mod mobility;
