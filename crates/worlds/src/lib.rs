@@ -1,4 +1,5 @@
 //! Simulated worlds. A run is a pure function of scenario and seed, to the byte, on every machine.
 
 pub mod contacts;
+pub mod messages;
 pub mod mobility;

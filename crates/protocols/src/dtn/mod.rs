@@ -1,7 +1,25 @@
 //! Bundles carried over contacts: store, agent, routers, congestion mechanisms.
 
+mod agent;
 mod bundle;
+mod census;
 mod id_set;
+mod mechanism;
+pub mod mechanisms;
+mod parameter;
+mod router;
+pub mod routers;
+mod store;
+mod table;
 
+pub use agent::{
+    Agent, Answer, Arrival, Creation, DropReason, Event, Habits, Parcel, Peers, Transfer, TransferKind,
+};
 pub use bundle::{Bundle, BundleId, NodeId};
+pub use census::Census;
 pub use id_set::IdSet;
+pub use mechanism::{Mechanism, Needs, Room};
+pub use parameter::{Domain, Entry, Parameter, ParameterError, Parameters, Seat, Value};
+pub use router::{Fate, Link, Local, Observation, Offer, PeerSpace, Refusal, Router};
+pub use store::{Path, Replica, Store};
+pub use table::{Table, TableError};

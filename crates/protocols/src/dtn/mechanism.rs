@@ -1,0 +1,84 @@
+//! What to admit, keep, drop or move: the contract of congestion mechanisms.
+
+use super::{Bundle, BundleId, DropReason, Local, NodeId, Observation, Offer, Refusal, Replica, Table};
+
+/// How to make room for a bundle; asked again until it fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// Drop this copy, which is not being sent.
+    Drop(BundleId),
+    /// Send this copy to `to`, an alternate custodian, and drop it when it has left.
+    Move {
+        /// Which copy.
+        id: BundleId,
+        /// To whom.
+        to: NodeId,
+    },
+    /// No room for it.
+    Refuse,
+}
+
+/// What a mechanism needs beyond local knowledge; each costs the driver work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Global counts of copies: an oracle that only a simulated world can give.
+    pub census: bool,
+    /// Free buffer and idleness of the peers in contact ([`super::Link::told`]), kept up to date.
+    pub neighbours: bool,
+}
+
+/// Congestion control of a DTN node. Any router works with any mechanism that does not say otherwise.
+///
+/// "Do nothing" (`none`) implements [`Mechanism::make_room`] alone.
+pub trait Mechanism: Send {
+    /// How to make room for `incoming`; `preferred` is the router's own victim, if it has an opinion.
+    /// A copy with [`Replica::sending`] above zero can be neither dropped nor moved.
+    fn make_room(&mut self, at: &Local, incoming: &Bundle, preferred: Option<BundleId>) -> Room;
+
+    /// What it needs beyond local knowledge.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+    /// A bundle was created here and is about to be stored.
+    fn on_created(&mut self, _at: &Local, _replica: &mut Replica) {}
+    /// What this node tells a peer at the start of a contact. Both ends tell before either is told.
+    fn state(&mut self, _at: &Local) -> Option<Table> {
+        None
+    }
+    /// A contact with `peer` has begun; `state` is what it told.
+    fn on_contact_up(&mut self, _at: &Local, _peer: NodeId, _state: Option<&Table>) {}
+    /// The contact has ended.
+    fn on_contact_down(&mut self, _at: &Local, _peer: NodeId) {}
+
+    /// Whether a copy may be given to `peer` now. Deliveries to the destination are not asked for.
+    fn may_replicate(&self, _at: &Local, _replica: &Replica, _peer: NodeId) -> bool {
+        true
+    }
+    /// Whether an offer is taken; asked before room is made.
+    ///
+    /// # Errors
+    /// The refusal that the sender is told.
+    fn admit(&mut self, _at: &Local, _offer: &Offer) -> Result<(), Refusal> {
+        Ok(())
+    }
+    /// The mark that the peer's new copy will carry; asked before [`Mechanism::on_sent`].
+    fn mark_for_peer(&self, _at: &Local, replica: &Replica) -> u64 {
+        replica.mechanism_mark
+    }
+    /// The last bit of a copy has left for `peer`; `delivered` when the peer is its destination.
+    fn on_sent(&mut self, _at: &Local, _replica: &mut Replica, _peer: NodeId, _delivered: bool) {}
+    /// A copy has come and is about to be stored, or delivered when this node is its destination.
+    fn on_received(&mut self, _at: &Local, _replica: &mut Replica, _from: NodeId) {}
+    /// A copy was dropped or removed here.
+    fn on_dropped(&mut self, _at: &Local, _bundle: &Bundle, _reason: DropReason) {}
+    /// A copy was moved to an alternate custodian and has left.
+    fn on_moved(&mut self, _at: &Local, _bundle: &Bundle, _to: NodeId) {}
+    /// A copy to ask back from `peer` now, as there is room again.
+    fn reclaim(&mut self, _at: &Local, _peer: NodeId) -> Option<BundleId> {
+        None
+    }
+    /// `peer` no longer has what was asked back.
+    fn on_reclaim_refused(&mut self, _at: &Local, _peer: NodeId, _id: BundleId) {}
+    /// What plots can see.
+    fn observe(&self, _at: &Local, _seen: &mut Observation) {}
+}

@@ -1,0 +1,23 @@
+//! No congestion control: the oldest copy goes, as in The ONE.
+
+use crate::dtn::{Bundle, BundleId, Entry, Local, Mechanism, Room};
+
+/// Drops the router's victim, or else the copy that was received first.
+pub struct None;
+
+/// How the rest of the system knows it.
+pub const ENTRY: Entry<dyn Mechanism> = Entry {
+    name: "none",
+    paper: "Keränen, Ott, Kärkkäinen: The ONE simulator for DTN protocol evaluation, SIMUTools 2009",
+    parameters: &[],
+    only_with: &[],
+    build: |_, _| Box::new(None),
+};
+
+impl Mechanism for None {
+    fn make_room(&mut self, at: &Local, _: &Bundle, preferred: Option<BundleId>) -> Room {
+        preferred
+            .or_else(|| at.store.oldest_idle().map(|oldest| oldest.bundle.id))
+            .map_or(Room::Refuse, Room::Drop)
+    }
+}

@@ -1,0 +1,237 @@
+//! What an algorithm declares about itself: its parameters with units, ranges and defaults.
+
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// One parameter of an algorithm.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Name, as in a scenario.
+    pub name: &'static str,
+    /// Unit of a number ("s", "B", "bit/s", "" for a plain one).
+    pub unit: &'static str,
+    /// Used when a scenario does not say.
+    pub default: Value,
+    /// Which values are allowed.
+    pub domain: Domain,
+    /// One sentence.
+    pub meaning: &'static str,
+}
+
+/// A parameter's value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A number in the parameter's unit.
+    Number(f64),
+    /// Yes or no.
+    Flag(bool),
+    /// One of a few words.
+    Word(std::borrow::Cow<'static, str>),
+}
+
+/// Which values a parameter may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Domain {
+    /// Any number from the first to the second, both included.
+    Number(f64, f64),
+    /// Any whole number from the first to the second, both included.
+    Integer(f64, f64),
+    /// True or false.
+    Flag,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+}
+
+impl std::fmt::Display for Domain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(low, high) => write!(f, "a number from {low} to {high}"),
+            Self::Integer(low, high) => write!(f, "a whole number from {low} to {high}"),
+            Self::Flag => write!(f, "true or false"),
+            Self::OneOf(words) => write!(f, "one of \"{}\"", words.join("\", \"")),
+        }
+    }
+}
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(n) => write!(f, "{n}"),
+            Self::Flag(b) => write!(f, "{b}"),
+            Self::Word(w) => write!(f, "\"{w}\""),
+        }
+    }
+}
+
+impl Domain {
+    /// Whether `value` is allowed.
+    pub fn contains(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Number(low, high), Value::Number(n)) => low <= n && n <= high,
+            (Self::Integer(low, high), Value::Number(n)) => low <= n && n <= high && n.fract() == 0.0,
+            (Self::Flag, Value::Flag(_)) => true,
+            (Self::OneOf(words), Value::Word(w)) => words.contains(&w.as_ref()),
+            _ => false,
+        }
+    }
+}
+
+/// Why given values don't fit an algorithm's parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ParameterError {
+    /// No parameter of that name.
+    #[error("`{algorithm}` has no parameter `{name}`; it has: {known}")]
+    Unknown {
+        /// The algorithm.
+        algorithm: String,
+        /// The name given.
+        name: String,
+        /// The names that exist.
+        known: String,
+    },
+    /// Not in its domain.
+    #[error("parameter `{name}` of `{algorithm}` is {given}; it must be {domain}")]
+    OutOfRange {
+        /// The algorithm.
+        algorithm: String,
+        /// The parameter.
+        name: String,
+        /// The value given.
+        given: String,
+        /// What would be right.
+        domain: String,
+    },
+}
+
+/// Values for all parameters of an algorithm: those given, the defaults for the rest.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parameters(BTreeMap<String, Value>);
+
+impl Parameters {
+    /// Checks `given` against what `algorithm` declares and fills in the defaults.
+    ///
+    /// # Errors
+    /// [`ParameterError`] at the first unknown name or value out of its domain.
+    pub fn resolve(
+        algorithm: &str,
+        declared: &[Parameter],
+        given: &BTreeMap<String, Value>,
+    ) -> Result<Self, ParameterError> {
+        let mut values: BTreeMap<String, Value> =
+            declared.iter().map(|p| (p.name.to_owned(), p.default.clone())).collect();
+        for (name, value) in given {
+            let Some(parameter) = declared.iter().find(|p| p.name == name) else {
+                let known: Vec<&str> = declared.iter().map(|p| p.name).collect();
+                return Err(ParameterError::Unknown {
+                    algorithm: algorithm.to_owned(),
+                    name: name.clone(),
+                    known: if known.is_empty() { "none".to_owned() } else { known.join(", ") },
+                });
+            };
+            if !parameter.domain.contains(value) {
+                return Err(ParameterError::OutOfRange {
+                    algorithm: algorithm.to_owned(),
+                    name: name.clone(),
+                    given: value.to_string(),
+                    domain: parameter.domain.to_string(),
+                });
+            }
+            values.insert(name.clone(), value.clone());
+        }
+        Ok(Self(values))
+    }
+    /// The number called `name`, in its declared unit.
+    ///
+    /// # Panics
+    /// If the algorithm did not declare such a number: a bug in its file.
+    pub fn number(&self, name: &str) -> f64 {
+        match self.0.get(name) {
+            Some(Value::Number(n)) => *n,
+            other => panic!("number `{name}` is not declared ({other:?})"),
+        }
+    }
+    /// The flag called `name`.
+    ///
+    /// # Panics
+    /// If the algorithm did not declare such a flag.
+    pub fn flag(&self, name: &str) -> bool {
+        match self.0.get(name) {
+            Some(Value::Flag(b)) => *b,
+            other => panic!("flag `{name}` is not declared ({other:?})"),
+        }
+    }
+    /// The word called `name`.
+    ///
+    /// # Panics
+    /// If the algorithm did not declare such a word.
+    pub fn word(&self, name: &str) -> &str {
+        match self.0.get(name) {
+            Some(Value::Word(w)) => w,
+            other => panic!("word `{name}` is not declared ({other:?})"),
+        }
+    }
+    /// All names and values, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+}
+
+/// A place in a network for which an algorithm is built.
+#[derive(Clone, Copy, Debug)]
+pub struct Seat {
+    /// Whose algorithm it is.
+    pub node: crate::dtn::NodeId,
+    /// How many nodes there are (numbers below this one).
+    pub nodes: u32,
+    /// The run's seed, for streams of the algorithm's own.
+    pub seed: u64,
+}
+
+/// A row of a folder's table: all that the rest of the system needs to know of an algorithm.
+pub struct Entry<A: ?Sized> {
+    /// File = type = string in a scenario = page in the docs.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Names of the routers it insists on; empty: any.
+    pub only_with: &'static [&'static str],
+    /// Makes one for a seat.
+    pub build: fn(&Parameters, Seat) -> Box<A>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DECLARED: &[Parameter] = &[Parameter {
+        name: "copies",
+        unit: "",
+        default: Value::Number(10.0),
+        domain: Domain::Integer(1.0, 100.0),
+        meaning: "Copies.",
+    }];
+
+    fn resolve(name: &str, n: f64) -> Result<Parameters, ParameterError> {
+        Parameters::resolve("spray", DECLARED, &BTreeMap::from([(name.to_owned(), Value::Number(n))]))
+    }
+
+    #[test]
+    fn defaults_fill_what_is_not_given() {
+        let values = Parameters::resolve("spray", DECLARED, &BTreeMap::new()).unwrap();
+        assert_eq!(values.number("copies"), 10.0);
+        assert_eq!(resolve("copies", 4.0).unwrap().number("copies"), 4.0);
+    }
+
+    #[test]
+    fn an_unknown_name_or_a_value_out_of_range_is_told_with_what_would_be_right() {
+        assert_eq!(
+            resolve("copy", 4.0).unwrap_err().to_string(),
+            "`spray` has no parameter `copy`; it has: copies"
+        );
+        assert_eq!(
+            resolve("copies", 4.5).unwrap_err().to_string(),
+            "parameter `copies` of `spray` is 4.5; it must be a whole number from 1 to 100"
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! A node's buffer.
+
+use super::{Bundle, BundleId, IdSet, NodeId};
+use crate::time::Instant;
+use crate::units::Bytes;
+use std::sync::Arc;
+
+/// The way that a copy came, newest hop first; copies share the tails.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Path(Option<Arc<Hop>>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Hop {
+    node: NodeId,
+    before: Path,
+}
+
+impl Path {
+    /// This path and one more node.
+    pub fn then(self, node: NodeId) -> Self {
+        Self(Some(Arc::new(Hop { node, before: self })))
+    }
+    /// Whether the copy has been at `node`.
+    pub fn contains(&self, node: NodeId) -> bool {
+        let mut at = self;
+        while let Some(hop) = &at.0 {
+            if hop.node == node {
+                return true;
+            }
+            at = &hop.before;
+        }
+        false
+    }
+}
+
+/// A copy of a bundle as it is stored at a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replica {
+    /// Which bundle.
+    pub bundle: Bundle,
+    /// When this copy came here.
+    pub received: Instant,
+    /// Links crossed on the way here.
+    pub hops: u32,
+    /// Transfers of this copy that are under way; while there are any it can't be dropped.
+    pub sending: u32,
+    /// What the router writes on its copy; an extension block of the bundle.
+    pub router_mark: u64,
+    /// What the mechanism writes on its copy; an extension block of the bundle.
+    pub mechanism_mark: u64,
+    /// Where it has been, kept only for routers that ask for it.
+    pub path: Path,
+}
+
+/// A buffer of bounded size, in order of reception.
+#[derive(Clone, Debug)]
+pub struct Store {
+    capacity: Bytes,
+    used: Bytes,
+    replicas: Vec<Replica>,
+    held: IdSet,
+}
+
+impl Store {
+    /// An empty buffer.
+    pub fn new(capacity: Bytes) -> Self {
+        Self { capacity, used: Bytes(0), replicas: Vec::new(), held: IdSet::default() }
+    }
+    /// How much it can hold.
+    pub fn capacity(&self) -> Bytes {
+        self.capacity
+    }
+    /// How much it holds.
+    pub fn used(&self) -> Bytes {
+        self.used
+    }
+    /// How much still fits.
+    pub fn free(&self) -> Bytes {
+        self.capacity.saturating_sub(self.used)
+    }
+    /// Whether a copy of `id` is here.
+    #[inline]
+    pub fn contains(&self, id: BundleId) -> bool {
+        self.held.contains(id.0)
+    }
+    /// The copies, oldest reception first.
+    #[inline]
+    pub fn replicas(&self) -> &[Replica] {
+        &self.replicas
+    }
+    /// The copy of `id`.
+    pub fn get(&self, id: BundleId) -> Option<&Replica> {
+        self.position(id).map(|at| &self.replicas[at])
+    }
+    /// The copy of `id`, to write on it.
+    pub fn get_mut(&mut self, id: BundleId) -> Option<&mut Replica> {
+        self.position(id).map(|at| &mut self.replicas[at])
+    }
+    /// The copy that came first among those that are not being sent: The ONE's victim.
+    pub fn oldest_idle(&self) -> Option<&Replica> {
+        self.replicas.iter().find(|r| r.sending == 0)
+    }
+    /// Puts a copy in as the newest. Whether it fits is the caller's affair.
+    pub fn insert(&mut self, replica: Replica) {
+        debug_assert!(!self.contains(replica.bundle.id), "one copy of a bundle per node");
+        self.used += replica.bundle.size;
+        self.held.insert(replica.bundle.id.0);
+        self.replicas.push(replica);
+    }
+    /// Takes a copy out.
+    pub fn remove(&mut self, id: BundleId) -> Option<Replica> {
+        let at = self.position(id)?;
+        let replica = self.replicas.remove(at);
+        self.used -= replica.bundle.size;
+        self.held.remove(id.0);
+        Some(replica)
+    }
+    fn position(&self, id: BundleId) -> Option<usize> {
+        if !self.contains(id) {
+            return None;
+        }
+        self.replicas.iter().position(|r| r.bundle.id == id)
+    }
+}

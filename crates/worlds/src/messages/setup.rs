@@ -1,0 +1,103 @@
+//! What a world of messages is made of.
+
+use crate::contacts::Contacts;
+use lightlag_protocols::dtn::{Bundle, Habits, Mechanism, Router, Seat};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::Bytes;
+use std::sync::Arc;
+
+/// Makes the algorithm of a node.
+pub type Builder<A> = Arc<dyn Fn(Seat) -> Box<A> + Send + Sync>;
+
+/// One node.
+#[derive(Clone)]
+pub struct Node {
+    /// Size of its buffer.
+    pub buffer: Bytes,
+    /// Its router.
+    pub router: Builder<dyn Router>,
+    /// Its congestion mechanism.
+    pub mechanism: Builder<dyn Mechanism>,
+    /// Its habits.
+    pub habits: Habits,
+}
+
+/// A whole run: same setup, same records, to the byte.
+#[derive(Clone)]
+pub struct Setup {
+    /// The nodes; a node's number is its index.
+    pub nodes: Vec<Node>,
+    /// When nodes can talk. Traffic does not influence it: it is shared by all runs of one seed.
+    pub contacts: Arc<Contacts>,
+    /// What is created when, ascending by [`Bundle::created`]; a bundle's number is its index.
+    pub bundles: Arc<Vec<Bundle>>,
+    /// End of the run; what happens at this instant still happens.
+    pub until: Instant,
+    /// Seed of the run's own streams (send order, turns, mechanisms).
+    pub seed: u64,
+    /// How links and nodes behave.
+    pub rules: Rules,
+}
+
+/// How links and nodes behave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// How many transfers a node takes part in.
+    pub radio: Radio,
+    /// When a link is free again.
+    pub propagation: Propagation,
+    /// Ends of transfers are rounded up to multiples of this, as The ONE's update interval does.
+    /// Contacts must have been rounded with the same tick.
+    pub tick: Option<Duration>,
+    /// In which order a node offers what it holds.
+    pub send_order: SendOrder,
+    /// Expired copies are deleted at multiples of this (The ONE: 60 s) instead of at once.
+    pub purge_every: Option<Duration>,
+    /// Buffers and algorithms are sampled at multiples of this.
+    pub sample_every: Option<Duration>,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            radio: Radio::Node,
+            propagation: Propagation::Pipelined,
+            tick: None,
+            send_order: SendOrder::Random,
+            purge_every: None,
+            sample_every: None,
+        }
+    }
+}
+
+/// How many transfers a node takes part in at a time, sending or receiving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Radio {
+    /// One over all its links, as The ONE.
+    Node,
+    /// One per link.
+    Link,
+    /// One per direction of each link (full duplex).
+    Direction,
+}
+
+/// When a link is free for the next transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Propagation {
+    /// When the last bit has left.
+    Pipelined,
+    /// When the last bit has arrived; the contact must last until then.
+    StopAndWait,
+}
+
+/// In which order a node offers what it holds, where the router does not rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendOrder {
+    /// By reception.
+    Fifo,
+    /// Shuffled anew at each offer, from the node's own stream.
+    Random,
+    /// Shuffled by the clock's second: nodes with equally many copies shuffle alike, as The ONE's
+    /// queue mode RANDOM does.
+    Clock,
+}
