@@ -315,6 +315,10 @@ impl Agent {
     pub fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
+    /// Takes the bundles that wait at the application out: the run is over.
+    pub fn drain_waiting(&mut self) -> std::collections::vec_deque::Drain<'_, Bundle> {
+        self.waiting.drain(..)
+    }
     fn admit_created(&mut self, now: Instant, bundle: Bundle, census: Option<&Census>) -> Creation {
         match self.make_room(now, &bundle, census) {
             Ok(()) => {}
