@@ -1,24 +1,22 @@
 //! All agents but one, as the one sees them while it makes offers.
 
-use super::Radio;
-use super::world::Port;
 use lightlag_protocols::dtn::{Agent, Answer, BundleId, Census, IdSet, NodeId, Offer, Peers};
 use lightlag_protocols::time::{Duration, Instant};
 
-/// What a world knows about links and radios.
+/// What a world knows while one of its agents makes offers.
+#[derive(Clone, Copy)]
 pub(super) struct View<'w> {
     pub now: Instant,
-    pub radio: Radio,
-    pub ports: &'w [Vec<Port>],
-    pub active: &'w [u32],
-    pub expected: &'w [IdSet],
+    /// Peers to which a transfer could start.
+    pub eligible: &'w [NodeId],
+    /// Per node, bundles under way to it, where that matters.
+    pub expected: Option<&'w [IdSet]>,
     pub census: Option<&'w Census>,
 }
 
 pub(super) struct Others<'w> {
     before: &'w mut [Agent],
     after: &'w mut [Agent],
-    node: NodeId,
     view: &'w View<'w>,
     /// Peers that have deleted copies while they answered.
     touched: &'w mut Vec<NodeId>,
@@ -34,7 +32,7 @@ impl<'w> Others<'w> {
     ) -> (&'w mut Agent, Self) {
         let (before, rest) = agents.split_at_mut(node.0 as usize);
         let (me, after) = rest.split_at_mut(1);
-        (&mut me[0], Self { before, after, node, view, touched })
+        (&mut me[0], Self { before, after, view, touched })
     }
     #[inline]
     fn agent(&self, peer: NodeId) -> &Agent {
@@ -47,26 +45,19 @@ impl<'w> Others<'w> {
         let split = self.before.len();
         if at < split { &mut self.before[at] } else { &mut self.after[at - split - 1] }
     }
-    fn port(&self, peer: NodeId) -> Option<&Port> {
-        self.view.ports[self.node.0 as usize].iter().find(|port| port.peer == peer)
-    }
 }
 
 impl Peers for Others<'_> {
     #[inline]
     fn idle(&self, peer: NodeId) -> bool {
-        match self.view.radio {
-            Radio::Node => self.view.active[peer.0 as usize] == 0,
-            Radio::Link => self.port(peer).is_some_and(|port| port.outgoing == 0 && port.incoming == 0),
-            Radio::Direction => self.port(peer).is_some_and(|port| port.outgoing == 0),
-        }
+        self.view.eligible.contains(&peer)
     }
     #[inline]
     fn has(&self, peer: NodeId, id: BundleId) -> bool {
         let agent = self.agent(peer);
         agent.store().contains(id)
             || agent.has_delivered(id)
-            || self.view.expected[peer.0 as usize].contains(id.0)
+            || self.view.expected.is_some_and(|expected| expected[peer.0 as usize].contains(id.0))
     }
     fn answer(&mut self, peer: NodeId, offer: &Offer) -> Answer {
         let (now, census) = (self.view.now, self.view.census);

@@ -79,7 +79,17 @@ pub(super) struct World<'a, O> {
     census: Option<Census>,
     neighbours: bool,
     receipts: bool,
-    scratch: Vec<NodeId>,
+    /// Counts changes. What has not changed since a node last found nothing to send need not be tried
+    /// again: neither itself (`changed`, `tried`) nor its peers.
+    changes: u64,
+    changed: Vec<u64>,
+    tried: Vec<u64>,
+    /// Parties to transfers that have ended in this turn.
+    released: Vec<NodeId>,
+    /// Peers that deleted copies while they answered.
+    touched: Vec<NodeId>,
+    /// Peers to which a transfer could start.
+    eligible: Vec<NodeId>,
 }
 
 impl<'a, O: Observer> World<'a, O> {
@@ -105,7 +115,12 @@ impl<'a, O: Observer> World<'a, O> {
             census: needs(|a| a.needs().census).then(Census::default),
             neighbours: needs(|a| a.needs().neighbours),
             receipts: setup.nodes.iter().any(|n| n.habits.receipts),
-            scratch: Vec::new(),
+            changes: 0,
+            changed: vec![0; count],
+            tried: vec![0; count],
+            released: Vec::new(),
+            touched: Vec::new(),
+            eligible: Vec::new(),
             agents,
             setup,
             observer,
@@ -192,12 +207,11 @@ impl<'a, O: Observer> World<'a, O> {
             });
         }
         self.meet(a, b);
-        self.flush(a);
-        self.flush(b);
-        self.publish(a);
-        self.publish(b);
-        self.wake(a);
-        self.wake(b);
+        for node in [a, b] {
+            self.flush(node);
+            self.publish(node);
+            self.on_change(node);
+        }
     }
     /// Both ends tell each other their state. Control data is free and instant, as in The ONE.
     fn meet(&mut self, a: NodeId, b: NodeId) {
@@ -225,7 +239,7 @@ impl<'a, O: Observer> World<'a, O> {
             let peer = self.ports[node.0 as usize][at].peer;
             self.agents[peer.0 as usize].hear_router(self.now, node, &told);
             self.flush(peer);
-            self.wake(peer);
+            self.on_change(peer);
         }
     }
     fn exchange_receipts(&mut self, a: NodeId, b: NodeId) {
@@ -240,7 +254,7 @@ impl<'a, O: Observer> World<'a, O> {
         while let Some(node) = reached.pop() {
             let habit = self.setup.nodes[node.0 as usize].habits.receipts;
             if habit && self.agents[node.0 as usize].learn_receipt(self.now, id) {
-                self.flush(node);
+                self.flush_change(node);
                 reached.extend(self.ports[node.0 as usize].iter().map(|port| port.peer));
             }
         }
@@ -262,10 +276,7 @@ impl<'a, O: Observer> World<'a, O> {
             self.agents[node.0 as usize].link_down(self.now, peer);
         }
         self.record(&Record::ContactDown { a, b });
-        self.wake(a);
-        self.wake(b);
-        self.wake_neighbours(a);
-        self.wake_neighbours(b);
+        self.settle_released();
         self.lift_shadow(&contact);
     }
     /// Another contact of the same pair may have begun in the shadow of the one that ended.
@@ -302,9 +313,7 @@ impl<'a, O: Observer> World<'a, O> {
             Creation::Waiting => {}
         }
         self.publish(node);
-        self.wake(node);
-        // Peers serve a node that holds something (The ONE: an empty node never pulls).
-        self.wake_neighbours(node);
+        self.on_change(node);
     }
     fn retry_waiting(&mut self, node: NodeId) {
         if !self.agents[node.0 as usize].has_waiting() {
@@ -322,7 +331,7 @@ impl<'a, O: Observer> World<'a, O> {
         for node in 0..self.agents.len() {
             if self.agents[node].store().contains(id) {
                 self.agents[node].expire(self.now, id);
-                self.flush(NodeId(node as u32));
+                self.flush_change(NodeId(node as u32));
             }
         }
     }
@@ -332,11 +341,12 @@ impl<'a, O: Observer> World<'a, O> {
                 self.purge_later[node] = true;
             } else {
                 self.agents[node].purge(self.now);
-                self.flush(NodeId(node as u32));
+                self.flush_change(NodeId(node as u32));
             }
         }
     }
-    /// Records the copies that `node` has deleted, and lets its peers offer anew.
+    /// Records the copies that `node` has deleted.
+    #[inline]
     fn flush(&mut self, node: NodeId) {
         let agent = &mut self.agents[node.0 as usize];
         if !agent.has_events() {
@@ -350,8 +360,12 @@ impl<'a, O: Observer> World<'a, O> {
             self.observer.on_record(self.now, &Record::Gone { node, id, reason, received });
         }
         self.publish(node);
-        if self.can_take_part(node) {
-            self.wake_neighbours(node);
+    }
+    /// As [`World::flush`], where nothing else tells that the node has changed.
+    fn flush_change(&mut self, node: NodeId) {
+        if self.agents[node.0 as usize].has_events() {
+            self.flush(node);
+            self.on_change(node);
         }
     }
 
@@ -408,7 +422,11 @@ impl<'a, O: Observer> World<'a, O> {
     fn collect_due(&mut self) {
         while let Some(event) = self.queue.pop_due(self.now) {
             match event {
-                Event::Arrived(flight) => self.arrive(*flight),
+                Event::Arrived(flight) => {
+                    let to = flight.to;
+                    self.arrive(*flight);
+                    self.on_change(to);
+                }
                 Event::Sent(slot) => {
                     if let Some(ongoing) = self.ongoing[slot as usize].as_ref().filter(|o| o.ends == self.now)
                     {
@@ -447,7 +465,7 @@ impl<'a, O: Observer> World<'a, O> {
         } else {
             self.queue.schedule(self.now.saturating_add(flight), Event::Arrived(Box::new(flying)));
         }
-        self.after_release(from, to);
+        self.released.extend([from, to]);
     }
     fn abort(&mut self, slot: u32) {
         let Some(Ongoing { transfer, from, .. }) = self.release(slot) else { return };
@@ -457,7 +475,7 @@ impl<'a, O: Observer> World<'a, O> {
         }
         self.record(&Record::Aborted { from, to: transfer.to, id: transfer.id });
         self.after_sending(from, transfer.id);
-        self.after_release(from, transfer.to);
+        self.released.extend([from, transfer.to]);
     }
     fn after_sending(&mut self, from: NodeId, id: BundleId) {
         let node = from.0 as usize;
@@ -467,12 +485,6 @@ impl<'a, O: Observer> World<'a, O> {
             self.agents[node].expire(self.now, id);
         }
         self.flush(from);
-    }
-    fn after_release(&mut self, from: NodeId, to: NodeId) {
-        for node in [from, to] {
-            self.wake(node);
-            self.wake_neighbours(node);
-        }
     }
     fn arrive(&mut self, flight: Flight) {
         let Flight { parcel, from, to, started } = flight;
@@ -495,13 +507,13 @@ impl<'a, O: Observer> World<'a, O> {
                 if first && self.receipts {
                     self.flood_receipt(to, id);
                 }
-                self.tell_router_state(to);
+                if first {
+                    self.tell_router_state(to);
+                }
             }
             Arrival::Refused(why) => self.record(&Record::Refused { from, to, id, started, why }),
         }
         self.publish(to);
-        self.wake(to);
-        self.wake_neighbours(to);
     }
 
     // --- turns ------------------------------------------------------------------------------
@@ -511,58 +523,87 @@ impl<'a, O: Observer> World<'a, O> {
     fn can_take_part(&self, node: NodeId) -> bool {
         self.rules().radio != Radio::Node || self.active[node.0 as usize] == 0
     }
+    /// `node` has changed: it and its peers may be able to do something.
+    fn on_change(&mut self, node: NodeId) {
+        self.changes += 1;
+        self.changed[node.0 as usize] = self.changes;
+        if !self.can_take_part(node) {
+            return;
+        }
+        self.wake(node);
+        for at in 0..self.ports[node.0 as usize].len() {
+            self.wake(self.ports[node.0 as usize][at].peer);
+        }
+    }
     #[inline]
     fn wake(&mut self, node: NodeId) {
         if !self.ports[node.0 as usize].is_empty() && self.can_take_part(node) {
             self.turns.wake(node);
         }
     }
-    #[inline]
-    fn wake_neighbours(&mut self, node: NodeId) {
-        for at in 0..self.ports[node.0 as usize].len() {
-            self.wake(self.ports[node.0 as usize][at].peer);
+    fn settle_released(&mut self) {
+        while let Some(node) = self.released.pop() {
+            self.on_change(node);
         }
     }
     fn take_turns(&mut self) {
         while let Some(node) = self.turns.take() {
             while let Some(slot) = self.due[node.0 as usize].pop() {
                 self.finish_or_abort(slot);
+                self.changes += 1;
+                self.changed[node.0 as usize] = self.changes;
             }
             self.retry_waiting(node);
             if self.neighbours {
                 self.reclaim(node);
             }
             while self.can_take_part(node) && self.start_next(node) {}
+            // Only now: who is busy again need not be considered by others.
+            self.settle_released();
         }
     }
     /// Starts the next transfer of `node`, or of a peer that serves it; false if there is none.
     fn start_next(&mut self, node: NodeId) -> bool {
         let index = node.0 as usize;
-        if self.ports[index].is_empty() || self.agents[index].store().replicas().is_empty() {
+        if self.agents[index].store().replicas().is_empty() || !self.find_eligible(node) {
             return false;
         }
+        let changes = self.changes;
         let begun = self.next_transfer(node);
-        self.flush_touched(node);
         match begun {
-            Some((from, transfer)) => {
-                self.start(from, transfer);
-                true
-            }
-            None => false,
+            Some((from, transfer)) => self.start(from, transfer),
+            None => self.tried[index] = changes,
         }
+        self.flush_touched(node);
+        begun.is_some()
+    }
+    /// Peers to which a transfer could start now and that were not tried in vain before; false if
+    /// there is none.
+    fn find_eligible(&mut self, node: NodeId) -> bool {
+        let tried = self.tried[node.0 as usize];
+        let anew = self.changed[node.0 as usize] > tried;
+        let (radio, active, changed) = (self.setup.rules.radio, &self.active, &self.changed);
+        let free = |port: &&Port| match radio {
+            Radio::Node => active[port.peer.0 as usize] == 0,
+            Radio::Link => port.outgoing == 0 && port.incoming == 0,
+            Radio::Direction => port.outgoing == 0,
+        };
+        self.eligible.clear();
+        self.eligible.extend(
+            self.ports[node.0 as usize]
+                .iter()
+                .filter(free)
+                .map(|port| port.peer)
+                .filter(|peer| anew || changed[peer.0 as usize] > tried),
+        );
+        !self.eligible.is_empty()
     }
     fn next_transfer(&mut self, node: NodeId) -> Option<(NodeId, Transfer)> {
         let order = self.orders.draw(self.now, self.agents[node.0 as usize].store().replicas().len());
         let census = self.census.as_ref();
-        let view = View {
-            now: self.now,
-            radio: self.setup.rules.radio,
-            ports: &self.ports,
-            active: &self.active,
-            expected: &self.expected,
-            census,
-        };
-        let (me, mut others) = Others::split(&mut self.agents, node, &view, &mut self.scratch);
+        let expected = self.track_expected.then_some(self.expected.as_slice());
+        let view = View { now: self.now, eligible: &self.eligible, expected, census };
+        let (me, mut others) = Others::split(&mut self.agents, node, &view, &mut self.touched);
         let begun = me
             .offer_custody(self.now, &mut others, census)
             .or_else(|| me.offer_deliverable(self.now, order, &mut others));
@@ -571,24 +612,24 @@ impl<'a, O: Observer> World<'a, O> {
         }
         // A node with one radio asks its peers, oldest link first, for what they have for it; where
         // radios don't bind, they offer it themselves.
-        for port in self.ports[node.0 as usize].iter().filter(|_| view.radio == Radio::Node) {
-            if self.active[port.peer.0 as usize] == 0 {
-                let (server, mut others) =
-                    Others::split(&mut self.agents, port.peer, &view, &mut self.scratch);
+        if self.setup.rules.radio == Radio::Node {
+            let view = View { eligible: &[node], ..view };
+            for &peer in &self.eligible {
+                let (server, mut others) = Others::split(&mut self.agents, peer, &view, &mut self.touched);
                 if let Some(transfer) = server.serve(self.now, node, &mut others) {
-                    self.scratch.push(port.peer);
-                    return Some((port.peer, transfer));
+                    self.touched.push(peer);
+                    return Some((peer, transfer));
                 }
             }
         }
-        let (me, mut others) = Others::split(&mut self.agents, node, &view, &mut self.scratch);
+        let (me, mut others) = Others::split(&mut self.agents, node, &view, &mut self.touched);
         me.offer_copies(self.now, order, &mut others, census).map(|transfer| (node, transfer))
     }
     /// Records what nodes have deleted while they answered offers.
     fn flush_touched(&mut self, node: NodeId) {
-        self.flush(node);
-        while let Some(peer) = self.scratch.pop() {
-            self.flush(peer);
+        self.flush_change(node);
+        while let Some(peer) = self.touched.pop() {
+            self.flush_change(peer);
         }
     }
     /// `node` asks peers for what it moved to them.
@@ -602,10 +643,13 @@ impl<'a, O: Observer> World<'a, O> {
         }
     }
     /// `node` tells its peers about its buffer and radio, if any mechanism wants to know.
+    #[inline]
     fn publish(&mut self, node: NodeId) {
-        if !self.neighbours {
-            return;
+        if self.neighbours {
+            self.publish_to_peers(node);
         }
+    }
+    fn publish_to_peers(&mut self, node: NodeId) {
         let store = self.agents[node.0 as usize].store();
         let (free, capacity) = (store.free(), store.capacity());
         for at in 0..self.ports[node.0 as usize].len() {
