@@ -134,7 +134,7 @@ impl Network {
             if from != node {
                 continue;
             }
-            if ((done_s - now_s) * SPEED_BYTES_PER_S) as i32 == 0 {
+            if ((done_s - now_s) * SPEED_BYTES_PER_S) as i32 <= 0 {
                 self.transfers.remove(i);
                 self.delivered.insert(message);
                 self.latencies_s.push(now_s - created_s);
