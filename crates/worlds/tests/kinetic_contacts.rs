@@ -4,7 +4,8 @@ use lightlag_protocols::dtn::NodeId;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_worlds::contacts::kinetic::{Encounter, Radio, encounters};
 use lightlag_worlds::mobility::{
-    Area, Draws, Fleet, Group, Initial, Leg, Model, Motion, Point, RandomWalk, RandomWaypoint, Span, Stationary,
+    Area, Draws, Fleet, Group, Initial, Leg, Model, Motion, Point, RandomWalk, RandomWaypoint, Span,
+    Stationary,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -47,9 +48,8 @@ fn at(legs: &[Leg], t: Instant) -> Point {
 }
 
 fn range_m(a: &[Radio], b: &[Radio], class: u16) -> Option<f64> {
-    let of = |radios: &[Radio]| {
-        radios.iter().filter(|r| r.class == class).map(|r| r.range_m).reduce(f64::max)
-    };
+    let of =
+        |radios: &[Radio]| radios.iter().filter(|r| r.class == class).map(|r| r.range_m).reduce(f64::max);
     Some(of(a)?.min(of(b)?))
 }
 
@@ -68,7 +68,11 @@ fn check(legs: &[Vec<Leg>], radios: &[Vec<Radio>], found: &[Encounter], until: I
                     let distance_m = at(&legs[a], t).distance(at(&legs[b], t));
                     let up = own.iter().any(|e| e.start <= t && t < e.end);
                     if (distance_m - range_m).abs() > TOLERANCE_M {
-                        assert_eq!(up, distance_m < range_m, "{a}, {b} at {t:?}: {distance_m} m of {range_m} m");
+                        assert_eq!(
+                            up,
+                            distance_m < range_m,
+                            "{a}, {b} at {t:?}: {distance_m} m of {range_m} m"
+                        );
                     }
                     t += step;
                 }

@@ -23,11 +23,11 @@ pub struct Fleet {
     pub groups: Vec<Group>,
     /// Where chance comes from.
     pub draws: Draws,
-    /// With a tick, nodes move as in The ONE (section 5.6 of its reference): journeys and pauses
-    /// begin at ticks, what is left of a tick at the end of a journey is lost, a pause counts from
-    /// the start of the tick in which the node arrives, and the first tick of a journey is covered
-    /// with the speed of the journey before. Only positions at ticks are meant: in a tick in which
-    /// a road bends the leg cuts the corner. Without a tick, motion is exact to the nanosecond.
+    /// With a tick, nodes move as in The ONE (since its change of 2018 that starts every journey with
+    /// its own speed): journeys and pauses begin at ticks, what is left of a tick at the end of a
+    /// journey is lost, and a pause counts from the start of the tick in which the node arrives. Only
+    /// positions at ticks are meant: in a tick in which a road bends the leg cuts the corner. Without
+    /// a tick, motion is exact to the nanosecond.
     pub tick: Option<Duration>,
     /// How long nodes move before t = 0.
     pub warmup: Duration,

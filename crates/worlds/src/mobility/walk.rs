@@ -31,8 +31,6 @@ struct Node {
     /// Points still ahead, the next one last.
     path: Vec<Point>,
     speed_m_per_s: f64,
-    /// The speed of the first tick of a journey, while it is ahead.
-    first_tick_m_per_s: Option<f64>,
     rest: Rest,
     /// A leg that the warm-up has made already.
     ready: Option<Leg>,
@@ -87,7 +85,6 @@ impl Walk {
             spot: begin.spot,
             path,
             speed_m_per_s: begin.under_way.unwrap_or(0.0),
-            first_tick_m_per_s: None,
             rest: Rest::Known(begin.pause_s),
             ready: None,
         });
@@ -148,13 +145,10 @@ impl Motion for Walk {
 
 impl Node {
     fn depart(&mut self, model: &dyn Model, draw: &mut dyn super::Draw) {
-        let last_m_per_s = self.speed_m_per_s;
         let journey = model.depart(self.spot, draw, &mut self.path);
         self.path.reverse();
         self.speed_m_per_s = journey.speed_m_per_s;
         self.spot = journey.to;
-        // The very first journey has no speed before it.
-        self.first_tick_m_per_s = Some(if last_m_per_s > 0.0 { last_m_per_s } else { journey.speed_m_per_s });
         self.rest = Rest::None;
     }
 
@@ -218,16 +212,12 @@ impl Node {
     /// One leg under way: as many steps as end before the next point, or the one that reaches it.
     fn ticked_motion(&mut self, model: &dyn Model, draw: &mut dyn super::Draw, clock: &mut Clock) -> Leg {
         let (from, step) = (self.at, self.step);
-        let first = self.first_tick_m_per_s.take();
         let ahead_m = self.path.last().map_or(0.0, |next| from.distance(*next));
         let per_step_m = self.speed_m_per_s * clock.length_s(step);
         // An `f64` too large for the cast saturates; a speed of zero never arrives.
         let whole = ((ahead_m / per_step_m).ceil() as i64).saturating_sub(1).min(clock.full_steps(step));
-        let steps = if first.is_some_and(|first| first != self.speed_m_per_s) { 1 } else { whole.max(1) };
-        let mut left_m = match first {
-            Some(first) if steps == 1 => first * clock.length_s(step),
-            _ => per_step_m * steps as f64,
-        };
+        let steps = whole.max(1);
+        let mut left_m = per_step_m * steps as f64;
         self.step = step.saturating_add(steps);
         let arrived = self.advance(&mut left_m);
         if arrived {
