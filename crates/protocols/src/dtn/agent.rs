@@ -266,6 +266,10 @@ impl Agent {
         self.router.on_contact_up(&local!(self, now, None), peer, told);
         self.remove_acknowledged(now);
     }
+    /// Whether peers in contact are to be told whenever the router's state changes.
+    pub fn tells_changes(&self) -> bool {
+        self.router.tells_changes()
+    }
     /// The router learns what the peer's router told anew.
     pub fn hear_router(&mut self, now: Instant, peer: NodeId, told: &Table) {
         self.router.on_state(&local!(self, now, None), peer, told);
@@ -385,7 +389,9 @@ impl Agent {
                     at += 1;
                 }
                 // The peer has it already: giving up our copy costs no transfer.
-                Answer::Refuse(Refusal::Held | Refusal::Delivered) => self.hand_over(now, id, to, census),
+                Answer::Refuse(Refusal::Held | Refusal::Delivered) => {
+                    self.hand_over(now, id, to, true, census);
+                }
                 Answer::Refuse(_) => self.delete_idle(now, id, DropReason::Overflow),
             }
         }
@@ -512,6 +518,10 @@ impl Agent {
         if !peers.idle(to) {
             return Err(Answer::Later);
         }
+        // A single copy that is on its way to one peer must not be delivered to another meanwhile.
+        if self.exclusive && self.store.replicas()[slot].sending > 0 {
+            return Err(Answer::Later);
+        }
         if peers.has(to, id) {
             return Err(Answer::Refuse(Refusal::Held));
         }
@@ -548,16 +558,18 @@ impl Agent {
         let mut replica = self.store.get(transfer.id)?.clone();
         replica.sending -= 1;
         let at = local!(self, now, census);
+        let delivered = transfer.kind == TransferKind::Delivery;
+        let custody = transfer.kind == TransferKind::Custody;
+        // Custody moves the copy as it is: its router has not decided to share it.
+        let router_mark = if custody { replica.router_mark } else { self.router.mark_for_peer(&replica) };
         let parcel = Parcel {
             bundle: replica.bundle,
             kind: transfer.kind,
             hops: replica.hops + 1,
-            router_mark: self.router.mark_for_peer(&replica),
+            router_mark,
             mechanism_mark: self.mechanism.mark_for_peer(&at, &replica),
             path: replica.path.clone(),
         };
-        let delivered = transfer.kind == TransferKind::Delivery;
-        let custody = transfer.kind == TransferKind::Custody;
         let mut fate = Fate::Keep;
         if !custody {
             fate = self.router.on_sent(&at, &mut replica, transfer.to, delivered);
@@ -567,7 +579,7 @@ impl Agent {
             *stored = replica;
         }
         if custody {
-            self.hand_over(now, transfer.id, transfer.to, census);
+            self.hand_over(now, transfer.id, transfer.to, false, census);
         } else if fate == Fate::GiveUp {
             self.delete_idle(now, transfer.id, DropReason::HandedOver);
         }
@@ -586,9 +598,9 @@ impl Agent {
             self.delete_idle(now, transfer.id, DropReason::Acknowledged);
         }
     }
-    fn hand_over(&mut self, now: Instant, id: BundleId, to: NodeId, census: Option<&Census>) {
+    fn hand_over(&mut self, now: Instant, id: BundleId, to: NodeId, had: bool, census: Option<&Census>) {
         if let Some(bundle) = self.store.get(id).map(|r| r.bundle) {
-            self.mechanism.on_moved(&local!(self, now, census), &bundle, to);
+            self.mechanism.on_moved(&local!(self, now, census), &bundle, to, had);
             self.delete_idle(now, id, DropReason::HandedOver);
         }
     }
@@ -654,6 +666,12 @@ impl Agent {
         if incoming.size > self.store.capacity() && !self.habits.overfill {
             return Err(Some(Refusal::NoSpace));
         }
+        while let Some(id) = self.mechanism.obsolete(&local!(self, now, census)) {
+            if self.store.get(id).is_none_or(|r| r.sending > 0) {
+                break;
+            }
+            self.delete_idle(now, id, DropReason::Overflow);
+        }
         while self.store.free() < incoming.size {
             let at = local!(self, now, census);
             let preferred = self.router.victim(&at);
@@ -701,10 +719,10 @@ impl Agent {
             return Arrival::Refused(why);
         }
         // Room was made at the start, but a bundle may have been created here since.
-        if let Err(why) = self.make_room(now, &replica.bundle, census) {
-            if !self.habits.overfill {
-                return Arrival::Refused(why.unwrap_or(Refusal::NoSpace));
-            }
+        if let Err(why) = self.make_room(now, &replica.bundle, census)
+            && !self.habits.overfill
+        {
+            return Arrival::Refused(why.unwrap_or(Refusal::NoSpace));
         }
         let at = local!(self, now, census);
         self.router.on_received(&at, &mut replica, from);
@@ -723,7 +741,7 @@ impl Agent {
         let at = local!(self, now, census);
         self.mechanism.on_received(&at, &mut replica, from);
         if first {
-            self.router.on_delivered(&at, &replica.bundle);
+            self.router.on_delivered(&at, &replica.bundle, from);
         }
         self.remove_acknowledged(now);
         Arrival::Delivered { first }

@@ -225,6 +225,10 @@ impl<'a, O: Observer> World<'a, O> {
         let told = self.agents[x].router_state(now);
         self.agents[y].meet_router(now, a, told.as_ref());
         if told.is_some() {
+            // The initiator heard the other's state before that had heard of the contact.
+            if let Some(final_state) = self.agents[y].router_state(now) {
+                self.agents[x].hear_router(now, b, &final_state);
+            }
             self.tell_router_state(a);
             self.tell_router_state(b);
         }
@@ -234,6 +238,9 @@ impl<'a, O: Observer> World<'a, O> {
     }
     /// `node` tells its peers the state of its router anew.
     fn tell_router_state(&mut self, node: NodeId) {
+        if !self.agents[node.0 as usize].tells_changes() {
+            return;
+        }
         let Some(told) = self.agents[node.0 as usize].router_state(self.now) else { return };
         for at in 0..self.ports[node.0 as usize].len() {
             let peer = self.ports[node.0 as usize][at].peer;
