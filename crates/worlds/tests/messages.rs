@@ -22,11 +22,8 @@ fn what_was_sent_before_the_contact_ended_still_arrives() {
 
 #[test]
 fn what_was_not_wholly_sent_is_aborted_and_kept_for_the_next_contact() {
-    let run = Net::new(2)
-        .contact(0, 1, 100.0, 100.15)
-        .contact(0, 1, 300.0, 400.0)
-        .bundle(0, 1, 50_000, 0.0)
-        .run();
+    let run =
+        Net::new(2).contact(0, 1, 100.0, 100.15).contact(0, 1, 300.0, 400.0).bundle(0, 1, 50_000, 0.0).run();
     assert_eq!(run.iter().filter(|(_, r)| matches!(r, Record::Aborted { .. })).count(), 1);
     assert_eq!(delivered(&run), vec![(300.16, 0)]);
 }
@@ -90,7 +87,8 @@ fn the_oldest_copy_goes_first_when_a_buffer_is_full() {
 fn a_bundle_dies_when_its_lifetime_is_over() {
     let run = Net::new(2).lifetime_s(50.0).bundle(0, 1, 50_000, 0.0).contact(0, 1, 60.0, 70.0).run();
     assert!(
-        run.iter().any(|(at, r)| *at == 50.0 && matches!(r, Record::Gone { reason: DropReason::Expired, .. }))
+        run.iter()
+            .any(|(at, r)| *at == 50.0 && matches!(r, Record::Gone { reason: DropReason::Expired, .. }))
     );
     assert!(delivered(&run).is_empty());
 }

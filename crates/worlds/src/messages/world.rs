@@ -79,10 +79,11 @@ pub(super) struct World<'a, O> {
     census: Option<Census>,
     neighbours: bool,
     receipts: bool,
-    /// Counts changes. What has not changed since a node last found nothing to send need not be tried
-    /// again: neither itself (`changed`, `tried`) nor its peers.
+    /// Counts changes. What has not changed since a node last found nothing to send (`tried`) need not
+    /// be tried again: neither what it could send (`supply`) nor what its peers could take (`demand`).
     changes: u64,
-    changed: Vec<u64>,
+    supply: Vec<u64>,
+    demand: Vec<u64>,
     tried: Vec<u64>,
     /// Parties to transfers that have ended in this turn.
     released: Vec<NodeId>,
@@ -116,7 +117,8 @@ impl<'a, O: Observer> World<'a, O> {
             neighbours: needs(|a| a.needs().neighbours),
             receipts: setup.nodes.iter().any(|n| n.habits.receipts),
             changes: 0,
-            changed: vec![0; count],
+            supply: vec![0; count],
+            demand: vec![0; count],
             tried: vec![0; count],
             released: Vec::new(),
             touched: Vec::new(),
@@ -208,9 +210,15 @@ impl<'a, O: Observer> World<'a, O> {
         }
         self.meet(a, b);
         for node in [a, b] {
-            self.flush(node);
             self.publish(node);
-            self.on_change(node);
+            // A new link is news to its ends alone, unless copies were deleted over it.
+            if self.agents[node.0 as usize].has_events() {
+                self.flush(node);
+                self.on_change(node);
+            } else {
+                self.renew_supply(node);
+                self.wake(node);
+            }
         }
     }
     /// Both ends tell each other their state. Control data is free and instant, as in The ONE.
@@ -532,8 +540,8 @@ impl<'a, O: Observer> World<'a, O> {
     }
     /// `node` has changed: it and its peers may be able to do something.
     fn on_change(&mut self, node: NodeId) {
-        self.changes += 1;
-        self.changed[node.0 as usize] = self.changes;
+        self.renew_supply(node);
+        self.demand[node.0 as usize] = self.changes;
         if !self.can_take_part(node) {
             return;
         }
@@ -541,6 +549,11 @@ impl<'a, O: Observer> World<'a, O> {
         for at in 0..self.ports[node.0 as usize].len() {
             self.wake(self.ports[node.0 as usize][at].peer);
         }
+    }
+    /// `node` may have something new to send.
+    fn renew_supply(&mut self, node: NodeId) {
+        self.changes += 1;
+        self.supply[node.0 as usize] = self.changes;
     }
     #[inline]
     fn wake(&mut self, node: NodeId) {
@@ -557,8 +570,7 @@ impl<'a, O: Observer> World<'a, O> {
         while let Some(node) = self.turns.take() {
             while let Some(slot) = self.due[node.0 as usize].pop() {
                 self.finish_or_abort(slot);
-                self.changes += 1;
-                self.changed[node.0 as usize] = self.changes;
+                self.renew_supply(node);
             }
             self.retry_waiting(node);
             if self.neighbours {
@@ -588,8 +600,8 @@ impl<'a, O: Observer> World<'a, O> {
     /// there is none.
     fn find_eligible(&mut self, node: NodeId) -> bool {
         let tried = self.tried[node.0 as usize];
-        let anew = self.changed[node.0 as usize] > tried;
-        let (radio, active, changed) = (self.setup.rules.radio, &self.active, &self.changed);
+        let anew = self.supply[node.0 as usize] > tried;
+        let (radio, active, demand) = (self.setup.rules.radio, &self.active, &self.demand);
         let free = |port: &&Port| match radio {
             Radio::Node => active[port.peer.0 as usize] == 0,
             Radio::Link => port.outgoing == 0 && port.incoming == 0,
@@ -601,7 +613,7 @@ impl<'a, O: Observer> World<'a, O> {
                 .iter()
                 .filter(free)
                 .map(|port| port.peer)
-                .filter(|peer| anew || changed[peer.0 as usize] > tried),
+                .filter(|peer| anew || demand[peer.0 as usize] > tried),
         );
         !self.eligible.is_empty()
     }
