@@ -212,6 +212,13 @@ fn an_encounter_at_the_horizon_ends_there() {
 }
 
 #[test]
+fn a_radio_without_end_reaches_always_and_one_of_nonsense_never() {
+    assert_eq!(passing_in(f64::INFINITY, None), [(0.0, 60.0)]);
+    assert_eq!(passing_in(f64::NAN, None), []);
+    assert_eq!(passing_in(-1.0, None), []);
+}
+
+#[test]
 fn nodes_without_a_common_class_never_meet() {
     let radio = |class| vec![Radio { class, range_m: 1000.0 }];
     let found = encounters(&mut passing(), &[radio(1), radio(2)], Instant::from_secs(60), None);

@@ -89,7 +89,6 @@ struct Network {
     delivered: BTreeSet<usize>,
     latencies_s: Vec<f64>,
     dropped: u32,
-    order: Vec<usize>,
 }
 
 impl Network {
@@ -116,13 +115,17 @@ impl Network {
         self.make_room(from, bytes);
         self.stores[from].push(message);
     }
-    /// All nodes, in the order that The ONE shuffles anew each time.
+    /// All nodes that have something to do. The ONE takes them in a random order, which decides only
+    /// between transfers that begin at the same moment.
     fn update(&mut self, now_s: f64) {
-        let mut random = Random::with_seed((now_s + 0.5).floor() as u64);
-        for i in (2..=self.order.len()).rev() {
-            self.order.swap(i - 1, random.next_int_n(i as i32) as usize);
+        let ready = |m: usize| {
+            let Message { from, to, .. } = self.messages[m];
+            !self.delivered.contains(&m) && self.linked(from, to)
+        };
+        if self.transfers.is_empty() && !self.stores.iter().flatten().any(|&m| ready(m)) {
+            return;
         }
-        for node in self.order.clone() {
+        for node in 0..NODES {
             self.finish(node, now_s);
             self.start(node, now_s);
         }
@@ -167,12 +170,7 @@ impl Network {
 fn run(seed: i32) -> Network {
     let messages = traffic(&format!("M{seed}_"));
     let met = meetings(seed, &messages);
-    let mut network = Network {
-        messages,
-        stores: vec![Vec::new(); NODES],
-        order: (0..NODES).collect(),
-        ..Network::default()
-    };
+    let mut network = Network { messages, stores: vec![Vec::new(); NODES], ..Network::default() };
     let mut ends: Vec<&Encounter> = met.iter().collect();
     ends.sort_by_key(|e| e.end);
     let (mut up, mut down, mut next) = (0, 0, 0);

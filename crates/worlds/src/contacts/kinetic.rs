@@ -342,7 +342,7 @@ fn in_range(a: &Mover, b: &Mover, range_m: f64, now: Instant, end: Instant) -> O
     let ww = wx * wx + wy * wy;
     let pw = px * wx + py * wy;
     let beyond = px * px + py * py - range_m * range_m;
-    if ww == 0.0 || (pw >= 0.0 && beyond > 0.0) {
+    if ww == 0.0 || beyond == f64::NEG_INFINITY || (pw >= 0.0 && beyond > 0.0) {
         return (beyond <= 0.0).then_some((now, end));
     }
     let root = pw * pw - ww * beyond;
