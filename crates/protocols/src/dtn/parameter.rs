@@ -57,6 +57,22 @@ pub enum Value {
     Word(std::borrow::Cow<'static, str>),
 }
 
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+impl From<&str> for Value {
+    fn from(word: &str) -> Self {
+        Self::Word(word.to_owned().into())
+    }
+}
+
 /// Which values a parameter may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Domain {

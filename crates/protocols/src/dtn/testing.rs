@@ -1,6 +1,6 @@
 //! What the unit tests of algorithms stand on: a place and copies with round numbers.
 
-use super::{Bundle, BundleId, Local, NodeId, Replica, Store};
+use super::{Bundle, BundleId, Entry, Local, NodeId, Parameters, Replica, Seat, Store, Value};
 use crate::time::Instant;
 use crate::units::Bytes;
 
@@ -34,4 +34,11 @@ pub fn store_of(copies: impl IntoIterator<Item = Replica>) -> Store {
     let mut store = Store::new(Bytes(1000));
     copies.into_iter().for_each(|replica| store.insert(replica));
     store
+}
+
+/// An algorithm of a table for node 0 of ten, with `given` instead of its defaults.
+pub fn built<A: ?Sized>(entry: &Entry<A>, given: &[(&str, Value)]) -> Box<A> {
+    let given = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let given = Parameters::resolve(entry.name, entry.parameters, &given).unwrap();
+    (entry.build)(&given, Seat { node: NodeId(0), nodes: 10, seed: 1 })
 }
