@@ -31,6 +31,13 @@ impl Orders {
             SendOrder::Clock => self.draw_by_clock(now, count),
         }
     }
+    /// The order drawn last, if it is for `count` slots; otherwise a new one.
+    pub fn again(&mut self, now: Instant, count: usize) -> &[u32] {
+        if self.kind == SendOrder::Random && self.drawn.get(count).is_some_and(|slots| !slots.is_empty()) {
+            return &self.drawn[count];
+        }
+        self.draw(now, count)
+    }
     /// The ONE seeds a java.util.Random with the rounded second and shuffles with it.
     fn draw_by_clock(&mut self, now: Instant, count: usize) -> &[u32] {
         let second = (now.as_nanos() + 500_000_000).div_euclid(1_000_000_000);

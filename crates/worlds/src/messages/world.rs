@@ -618,15 +618,16 @@ impl<'a, O: Observer> World<'a, O> {
         !self.eligible.is_empty()
     }
     fn next_transfer(&mut self, node: NodeId) -> Option<(NodeId, Transfer)> {
-        let order = self.orders.draw(self.now, self.agents[node.0 as usize].store().replicas().len());
         let census = self.census.as_ref();
         let expected = self.track_expected.then_some(self.expected.as_slice());
         let view = View { now: self.now, eligible: &self.eligible, expected, census };
         let (me, mut others) = Others::split(&mut self.agents, node, &view, &mut self.touched);
-        let begun = me
-            .offer_custody(self.now, &mut others, census)
-            .or_else(|| me.offer_deliverable(self.now, order, &mut others));
-        if let Some(transfer) = begun {
+        if let Some(transfer) = me.offer_custody(self.now, &mut others, census) {
+            return Some((node, transfer));
+        }
+        // Answers can delete copies of our own, so the order is drawn anew for each kind of offer.
+        let order = self.orders.draw(self.now, me.store().replicas().len());
+        if let Some(transfer) = me.offer_deliverable(self.now, order, &mut others) {
             return Some((node, transfer));
         }
         // A node with one radio asks its peers, oldest link first, for what they have for it; where
@@ -642,6 +643,7 @@ impl<'a, O: Observer> World<'a, O> {
             }
         }
         let (me, mut others) = Others::split(&mut self.agents, node, &view, &mut self.touched);
+        let order = self.orders.again(self.now, me.store().replicas().len());
         me.offer_copies(self.now, order, &mut others, census).map(|transfer| (node, transfer))
     }
     /// Records what nodes have deleted while they answered offers.
