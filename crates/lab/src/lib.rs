@@ -3,3 +3,4 @@
 pub mod judge;
 pub mod metrics;
 pub mod scenario;
+pub mod trace;
