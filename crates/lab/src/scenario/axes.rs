@@ -1,0 +1,152 @@
+//! Sweeps: every list in a scenario is an axis, and their cross product is the sweep.
+
+use super::error::{Error, Result};
+use super::tree::{Key, Node, Value};
+use std::sync::Arc;
+
+/// Keys whose value is a list in itself.
+pub const LIST_KEYS: &[&str] = &["seeds", "rows", "events", "delays", "maps"];
+
+/// More points than anyone means to run.
+const POINTS_MAX: u64 = 100_000;
+
+/// A tree without axes, and which values it has on them.
+pub struct Choice {
+    /// Paths of keys and the values chosen, in order of appearance.
+    pub values: Vec<(String, String)>,
+    /// What is left: no lists but those of [`LIST_KEYS`].
+    pub tree: Arc<Node>,
+}
+
+/// The cross product of all lists, the first list of the document varying slowest.
+///
+/// # Errors
+/// An empty list, or too many points.
+pub fn expand(root: &Node) -> Result<Vec<Choice>> {
+    if count(root) > POINTS_MAX {
+        return Err(Error::new(
+            &root.place,
+            format!("the lists span more than {POINTS_MAX} points"),
+            "sweep fewer values at a time",
+        ));
+    }
+    choices(&Arc::new(root.clone()), "")
+}
+
+fn count(node: &Node) -> u64 {
+    match &node.value {
+        Value::Table(entries) => entries
+            .iter()
+            .filter(|(key, node)| !is_list_value(key, node))
+            .fold(1_u64, |product, (_, node)| product.saturating_mul(count(node))),
+        Value::List(list) => list.iter().fold(0_u64, |sum, node| sum.saturating_add(count(node))),
+        _ => 1,
+    }
+}
+
+fn is_list_value(key: &Key, node: &Node) -> bool {
+    matches!(node.value, Value::List(_)) && LIST_KEYS.contains(&key.name.as_str())
+}
+
+fn choices(node: &Arc<Node>, path: &str) -> Result<Vec<Choice>> {
+    match &node.value {
+        Value::Table(entries) => table_choices(node, entries, path),
+        Value::List(list) if list.is_empty() => Err(Error::new(
+            &node.place,
+            format!("the list `{path}` is empty"),
+            "a list is an axis of a sweep and needs a value",
+        )),
+        Value::List(list) => list_choices(list, path),
+        _ => Ok(vec![Choice { values: Vec::new(), tree: node.clone() }]),
+    }
+}
+
+fn list_choices(list: &[Arc<Node>], path: &str) -> Result<Vec<Choice>> {
+    let mut all = Vec::new();
+    for item in list {
+        if matches!(item.value, Value::List(_)) {
+            return Err(Error::new(
+                &item.place,
+                format!("`{path}` is a list of lists"),
+                "a list is an axis of a sweep; its items are single values",
+            ));
+        }
+        for mut choice in choices(item, path)? {
+            choice.values.insert(0, (path.to_owned(), choice.tree.text()));
+            all.push(choice);
+        }
+    }
+    Ok(all)
+}
+
+fn table_choices(node: &Arc<Node>, entries: &[(Key, Arc<Node>)], path: &str) -> Result<Vec<Choice>> {
+    let mut partial = vec![(Vec::new(), Vec::with_capacity(entries.len()))];
+    for (key, child) in entries {
+        let path = if path.is_empty() { key.name.clone() } else { format!("{path}.{}", key.name) };
+        let options = if is_list_value(key, child) {
+            vec![Choice { values: Vec::new(), tree: child.clone() }]
+        } else {
+            choices(child, &path)?
+        };
+        partial = partial
+            .into_iter()
+            .flat_map(|(values, entries): (Vec<(String, String)>, Vec<_>)| {
+                options.iter().map(move |option| {
+                    let mut values = values.clone();
+                    values.extend(option.values.iter().cloned());
+                    let mut entries = entries.clone();
+                    entries.push((key.clone(), option.tree.clone()));
+                    (values, entries)
+                })
+            })
+            .collect();
+    }
+    Ok(partial
+        .into_iter()
+        .map(|(values, entries)| Choice {
+            values,
+            tree: Arc::new(Node { place: node.place.clone(), value: Value::Table(entries) }),
+        })
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::parse;
+    use super::*;
+
+    fn points(text: &str) -> Vec<String> {
+        let shown = |choice: Choice| {
+            let values: Vec<String> = choice.values.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            values.join(",")
+        };
+        expand(&parse("t", text).unwrap()).unwrap().into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn every_list_is_an_axis_and_the_first_varies_slowest() {
+        assert_eq!(
+            points("b = [1, 2]\n[x]\na = ['p', 'q']\n"),
+            ["b=1,x.a=p", "b=1,x.a=q", "b=2,x.a=p", "b=2,x.a=q"]
+        );
+        assert_eq!(points("seeds = [1, 2]\n"), [""]);
+    }
+
+    #[test]
+    fn a_list_inside_an_item_of_a_list_is_an_axis_of_that_item() {
+        assert_eq!(
+            points("r = ['e', { name = 's', c = [1, 2] }]\n"),
+            ["r=e", "r=s c=1,r.c=1", "r=s c=2,r.c=2"]
+        );
+    }
+
+    #[test]
+    fn empty_lists_lists_of_lists_and_huge_products_are_errors() {
+        let error = |text: &str| expand(&parse("t", text).unwrap()).err().unwrap().to_string();
+        assert!(error("a = []").contains("empty"));
+        assert!(error("a = [[1], [2]]").contains("list of lists"));
+        let axis = "[0,1,2,3,4,5,6,7,8,9]";
+        let six: String = ('a'..='f').map(|key| format!("{key} = {axis}\n")).collect();
+        assert!(error(&six).contains("more than"));
+    }
+}

@@ -1,0 +1,127 @@
+//! The algorithms that scenarios can name: those of the protocols, and those that were registered.
+
+use super::error::suggestion;
+use lightlag_protocols::dtn::{self, Mechanism, Parameter, Parameters, Router, Seat};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// Makes an algorithm with its parameters for its seat.
+pub type Build<A> = Arc<dyn Fn(&Parameters, Seat) -> Box<A> + Send + Sync>;
+
+/// An algorithm that a scenario can name.
+pub struct Entry<A: ?Sized> {
+    /// What scenarios call it.
+    pub name: String,
+    /// Where it comes from.
+    pub paper: String,
+    /// Its parameters.
+    pub parameters: Cow<'static, [Parameter]>,
+    /// Names of the routers it insists on; empty: any.
+    pub only_with: Vec<String>,
+    /// Makes one.
+    pub build: Build<A>,
+}
+
+impl<A: ?Sized> fmt::Debug for Entry<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl<A: ?Sized + 'static> From<&dtn::Entry<A>> for Entry<A> {
+    fn from(entry: &dtn::Entry<A>) -> Self {
+        let build = entry.build;
+        Self {
+            name: entry.name.to_owned(),
+            paper: entry.paper.to_owned(),
+            parameters: Cow::Borrowed(entry.parameters),
+            only_with: entry.only_with.iter().map(|&name| name.to_owned()).collect(),
+            build: Arc::new(build),
+        }
+    }
+}
+
+/// Routers and mechanisms by name.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    routers: Vec<Arc<Entry<dyn Router>>>,
+    mechanisms: Vec<Arc<Entry<dyn Mechanism>>>,
+}
+
+impl Default for Catalogue {
+    /// What the protocols bring.
+    fn default() -> Self {
+        Self {
+            routers: dtn::routers::TABLE.iter().map(|entry| Arc::new(entry.into())).collect(),
+            mechanisms: dtn::mechanisms::TABLE.iter().map(|entry| Arc::new(entry.into())).collect(),
+        }
+    }
+}
+
+impl Catalogue {
+    /// Adds a router, in place of one of the same name.
+    pub fn register_router(&mut self, entry: Entry<dyn Router>) {
+        register(&mut self.routers, entry);
+    }
+    /// Adds a mechanism, in place of one of the same name.
+    pub fn register_mechanism(&mut self, entry: Entry<dyn Mechanism>) {
+        register(&mut self.mechanisms, entry);
+    }
+    /// All routers.
+    pub fn routers(&self) -> &[Arc<Entry<dyn Router>>] {
+        &self.routers
+    }
+    /// All mechanisms.
+    pub fn mechanisms(&self) -> &[Arc<Entry<dyn Mechanism>>] {
+        &self.mechanisms
+    }
+    /// The router of that name.
+    ///
+    /// # Errors
+    /// The names that exist.
+    pub fn router(&self, name: &str) -> Result<Arc<Entry<dyn Router>>, String> {
+        find(&self.routers, name)
+    }
+    /// The mechanism of that name.
+    ///
+    /// # Errors
+    /// The names that exist.
+    pub fn mechanism(&self, name: &str) -> Result<Arc<Entry<dyn Mechanism>>, String> {
+        find(&self.mechanisms, name)
+    }
+}
+
+fn register<A: ?Sized>(list: &mut Vec<Arc<Entry<A>>>, entry: Entry<A>) {
+    list.retain(|known| known.name != entry.name);
+    list.push(Arc::new(entry));
+}
+
+fn find<A: ?Sized>(list: &[Arc<Entry<A>>], name: &str) -> Result<Arc<Entry<A>>, String> {
+    list.iter().find(|entry| entry.name == name).cloned().ok_or_else(|| {
+        let known: Vec<&str> = list.iter().map(|entry| entry.name.as_str()).collect();
+        suggestion(name, &known)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_algorithms_are_found_and_a_registered_one_takes_the_place_of_its_namesake() {
+        let mut catalogue = Catalogue::default();
+        assert_eq!(catalogue.router("epidemic").unwrap().name, "epidemic");
+        assert_eq!(catalogue.router("epidemik").unwrap_err(), "did you mean `epidemic`?");
+        let count = catalogue.mechanisms().len();
+        catalogue.register_mechanism(Entry {
+            name: "none".to_owned(),
+            paper: "mine".to_owned(),
+            parameters: Cow::Borrowed(&[]),
+            only_with: Vec::new(),
+            build: Arc::new(|_, _| Box::new(dtn::mechanisms::None)),
+        });
+        assert_eq!(catalogue.mechanisms().len(), count);
+        assert_eq!(catalogue.mechanism("none").unwrap().paper, "mine");
+    }
+}

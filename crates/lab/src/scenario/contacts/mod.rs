@@ -1,0 +1,145 @@
+//! Texts that tell when nodes meet, as they are written elsewhere.
+//!
+//! Each reader is a pure function from bytes to rows. Which node an identifier means, and which
+//! rate and delay hold where the text says none, is for [`resolve`] to say.
+
+mod intervals;
+mod ion;
+mod resolve;
+mod table;
+mod the_one;
+
+pub use intervals::intervals;
+pub use ion::{IonContact, IonPlan, IonRange, ion};
+pub use resolve::{Channels, Nodes, Resolver, WayDefault, check_overlap, from_ion, from_rows};
+pub use table::table;
+pub use the_one::{Event, EventKind, connections, the_one_events};
+
+use super::error::{Error, Place, Result, quoted};
+use super::files::utf8;
+use super::quantity::plain_number;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::BitRate;
+use std::sync::Arc;
+
+/// A contact as a line tells it; both directions alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Where it stands.
+    pub place: Place,
+    /// One end's identifier.
+    pub a: String,
+    /// The other's.
+    pub b: String,
+    /// When the link comes up.
+    pub start: Instant,
+    /// When it goes down; [`Instant::MAX`] where the text does not say.
+    pub end: Instant,
+    /// Its rate, if told.
+    pub rate: Option<BitRate>,
+    /// Its one-way light time, if told.
+    pub delay: Option<Duration>,
+}
+
+/// Two thousand years of seconds: more is no time of a contact.
+const SECONDS_MAX: f64 = 6.4e9;
+
+/// The lines of a text that say something, with their numbers and without comments.
+struct Lines<'a> {
+    file: Arc<str>,
+    text: &'a str,
+}
+
+/// A line cut at blanks.
+struct Line<'a> {
+    place: Place,
+    words: Vec<&'a str>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(file: &str, bytes: &'a [u8]) -> Result<Self> {
+        Ok(Self { file: file.into(), text: utf8(file, bytes)? })
+    }
+    fn iter(&self) -> impl Iterator<Item = Line<'a>> {
+        let file = self.file.clone();
+        self.text.lines().zip(1_u32..).filter_map(move |(text, number)| {
+            let text = text.split('#').next().unwrap_or_default().trim();
+            (!text.is_empty()).then(|| Line {
+                place: Place::Line(file.clone(), number),
+                words: text.split_whitespace().collect(),
+            })
+        })
+    }
+}
+
+impl Line<'_> {
+    fn wrong(&self, what: impl AsRef<str>, right: &str) -> Error {
+        Error::new(&self.place, what, right)
+    }
+}
+
+/// A number of seconds that is not negative.
+fn seconds(word: &str, place: &Place) -> Result<Instant> {
+    let value = plain_number(word).filter(|s| (0.0..=SECONDS_MAX).contains(s));
+    value.map(Instant::from_secs_f64).ok_or_else(|| {
+        Error::new(
+            place,
+            format!("{} is no time", quoted(word)),
+            "a time is a number of seconds, not negative",
+        )
+    })
+}
+
+/// A number of `unit` per second as a rate; zero is refused.
+fn rate(word: &str, bits_per_unit: f64, place: &Place) -> Result<BitRate> {
+    let bits = plain_number(word).map(|n| (n * bits_per_unit).round()).filter(|n| (1.0..=1e15).contains(n));
+    bits.map(|n| BitRate(n as u64)).ok_or_else(|| {
+        Error::new(place, format!("{} is no rate", quoted(word)), "a rate is a number above zero")
+    })
+}
+
+/// An end that does not lie before its start.
+fn check_order(start: Instant, end: Instant, place: &Place) -> Result<()> {
+    if end > start {
+        return Ok(());
+    }
+    let what = if end == start { "ends as it starts" } else { "ends before it starts" };
+    Err(Error::new(
+        place,
+        format!("the contact {what} ({} s to {} s)", start.as_secs_f64(), end.as_secs_f64()),
+        "its end must lie after its start",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic_any_reader(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = (table("f", &bytes), intervals("f", &bytes), ion("f", &bytes), the_one_events("f", &bytes));
+        }
+        #[test]
+        fn no_lines_panic_any_reader(text in "((a|contact|range|CONN|C|up|down|\\+|@|[0-9]{1,12}|[a-z]|,|:|/|-|\\.)[ \n,]){0,60}") {
+            let bytes = text.as_bytes();
+            let _ = (table("f", bytes), intervals("f", bytes), ion("f", bytes));
+            if let Ok(events) = the_one_events("f", bytes) {
+                let _ = connections(&events);
+            }
+        }
+    }
+
+    #[test]
+    fn empty_texts_have_no_rows_and_bytes_that_are_no_text_are_refused() {
+        assert!(intervals("f", b"").unwrap().is_empty());
+        assert!(the_one_events("f", b"").unwrap().is_empty());
+        assert!(ion("f", b"").unwrap().contacts.is_empty());
+        assert!(table("f", b"").is_err(), "a table needs its header");
+        for bytes in [&b"\xff\xfe"[..], b"1 2\n\x80"] {
+            assert!(intervals("f", bytes).is_err() && ion("f", bytes).is_err());
+            assert!(table("f", bytes).is_err() && the_one_events("f", bytes).is_err());
+        }
+    }
+}

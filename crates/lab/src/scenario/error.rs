@@ -1,0 +1,136 @@
+//! What is wrong with an input, where, and what would be right: always one line.
+
+use std::fmt;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// The longest piece of input that an error repeats.
+const QUOTED_CHARS: usize = 80;
+
+/// Where something stands.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// In a line of a file, counted from one.
+    Line(Arc<str>, u32),
+    /// In a file as a whole.
+    File(Arc<str>),
+    /// On the command line, as the value of this key.
+    Set(Arc<str>),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(file, line) => write!(f, "{file}:{line}"),
+            Self::File(file) => write!(f, "{file}"),
+            Self::Set(key) => write!(f, "--set {key}"),
+        }
+    }
+}
+
+/// Something that a scenario says and that cannot be done.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{place}: {what}; {right}")]
+pub struct Error {
+    /// Where.
+    pub place: Place,
+    /// What is wrong.
+    pub what: String,
+    /// What would be right.
+    pub right: String,
+}
+
+/// What readers return.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error that stays one line whatever the input holds.
+    pub fn new(place: &Place, what: impl AsRef<str>, right: impl AsRef<str>) -> Self {
+        Self { place: place.clone(), what: one_line(what.as_ref()), right: one_line(right.as_ref()) }
+    }
+}
+
+/// What is wrong with a value, and what would be right, before it is known where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// What is wrong.
+    pub what: String,
+    /// What would be right.
+    pub right: String,
+}
+
+impl Wrong {
+    /// Both halves.
+    pub fn new(what: impl Into<String>, right: impl Into<String>) -> Self {
+        Self { what: what.into(), right: right.into() }
+    }
+    /// With the place.
+    pub fn at(self, place: &Place) -> Error {
+        Error::new(place, self.what, self.right)
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// A piece of input as an error shows it: short, on one line.
+pub fn quoted(text: &str) -> String {
+    let mut shown: String = text.chars().take(QUOTED_CHARS).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    format!("`{}`", one_line(&shown))
+}
+
+/// The word of `known` that `given` was probably meant to be.
+fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
+    let best = known.iter().map(|word| (distance(given, word), *word)).min()?;
+    (best.0 <= 2 && best.0 < given.chars().count()).then_some(best.1)
+}
+
+/// "did you mean", or else all that there is.
+pub fn suggestion(given: &str, known: &[&str]) -> String {
+    match nearest(given, known) {
+        Some(word) => format!("did you mean `{word}`?"),
+        None if known.is_empty() => "there is none to name".to_owned(),
+        None => format!("known: {}", known.join(", ")),
+    }
+}
+
+/// Levenshtein's distance; long words are simply far.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > 2 || a.len() > 100 {
+        return usize::MAX;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_line_that_says_where_what_and_what_would_be_right() {
+        let place = Place::Line("a.toml".into(), 3);
+        let error = Error::new(&place, "no\nsuch key", "use another");
+        assert_eq!(error.to_string(), "a.toml:3: no such key; use another");
+    }
+
+    #[test]
+    fn a_misspelt_word_is_recognised_and_a_foreign_one_is_not() {
+        assert_eq!(suggestion("bufer", &["count", "buffer"]), "did you mean `buffer`?");
+        assert_eq!(suggestion("zzz", &["count", "buffer"]), "known: count, buffer");
+    }
+}

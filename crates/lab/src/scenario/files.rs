@@ -1,0 +1,102 @@
+//! Reading files: bounded in size, and each only once.
+
+use super::error::{Error, Place, Result, quoted};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// No input file is larger; a larger one is more likely a mistake than a scenario.
+pub const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Files that have been read.
+#[derive(Debug, Default)]
+pub struct Files(Mutex<BTreeMap<PathBuf, Arc<[u8]>>>);
+
+impl Files {
+    /// The bytes of a file that is named at `place`.
+    ///
+    /// # Errors
+    /// If it cannot be read or is too large.
+    pub fn read(&self, path: &Path, place: &Place) -> Result<Arc<[u8]>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = known.get(path) {
+            return Ok(bytes.clone());
+        }
+        let bytes: Arc<[u8]> = read(path, place)?.into();
+        known.insert(path.to_owned(), bytes.clone());
+        Ok(bytes)
+    }
+}
+
+/// The bytes of a file that is named at `place`.
+///
+/// # Errors
+/// If it cannot be read or is too large.
+pub fn read(path: &Path, place: &Place) -> Result<Vec<u8>> {
+    let failed = |error: std::io::Error| {
+        Error::new(
+            place,
+            format!("cannot read {}: {error}", quoted(&path.display().to_string())),
+            "name a file that can be read",
+        )
+    };
+    let mut bytes = Vec::new();
+    File::open(path).map_err(failed)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(Error::new(
+            place,
+            format!("{} is larger than 256 MiB", quoted(&path.display().to_string())),
+            "split it or leave out what the run does not need",
+        ));
+    }
+    Ok(bytes)
+}
+
+/// The first of `folders` in which the file is; without one, where it should have been.
+pub fn locate(name: &str, folders: &[PathBuf]) -> PathBuf {
+    let places = || folders.iter().map(|folder| folder.join(name));
+    places().find(|path| path.is_file()).or_else(|| places().next()).unwrap_or_else(|| PathBuf::from(name))
+}
+
+/// Bytes as text.
+///
+/// # Errors
+/// At the first line that is not UTF-8.
+pub fn utf8<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let line = bytes[..error.valid_up_to()].iter().filter(|&&b| b == b'\n').count() + 1;
+        let place = Place::Line(file.into(), u32::try_from(line).unwrap_or(u32::MAX));
+        Error::new(&place, "the text is not UTF-8", "save the file as UTF-8")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_file_is_an_error_at_the_place_that_names_it() {
+        let place = Place::Line("a.toml".into(), 7);
+        let error = Files::default().read(Path::new("/nowhere/at/all"), &place).unwrap_err().to_string();
+        assert!(error.starts_with("a.toml:7: cannot read `/nowhere/at/all`: "), "{error}");
+    }
+
+    #[test]
+    fn a_file_beyond_the_limit_is_refused() {
+        let path = std::env::temp_dir().join(format!("lightlag-huge-{}", std::process::id()));
+        File::create(&path).unwrap().set_len(FILE_BYTES_MAX + 1).unwrap();
+        let error = read(&path, &Place::File("x".into())).unwrap_err();
+        std::fs::remove_file(&path).unwrap();
+        assert!(error.what.ends_with("is larger than 256 MiB"), "{error}");
+    }
+
+    #[test]
+    fn text_that_is_not_utf_8_is_told_with_its_line() {
+        assert_eq!(
+            utf8("f", b"a\n\xff").unwrap_err().to_string(),
+            "f:2: the text is not UTF-8; save the file as UTF-8"
+        );
+    }
+}

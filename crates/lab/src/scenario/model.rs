@@ -1,0 +1,440 @@
+//! One fully resolved experiment, as plain data.
+
+use super::catalogue::{Catalogue, Entry};
+use super::error::Place;
+use super::quantity::{Area, Bounds, Position};
+use lightlag_protocols::dtn::{Bundle, Habits, Mechanism, Parameters, Router};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_worlds::contacts::Delay;
+use lightlag_worlds::messages::Rules;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// One experiment: with a [`Seed`] it is one run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// How long a run lasts.
+    pub duration: Duration,
+    /// How links and nodes behave, and what is sampled.
+    pub rules: Rules,
+    /// The nodes; they are numbered through the groups in this order.
+    pub groups: Vec<Group>,
+    /// How nodes move.
+    pub movement: Movement,
+    /// Contacts that do not come from movement.
+    pub contacts: Vec<ContactSource>,
+    /// What is sent.
+    pub traffic: Vec<Traffic>,
+    /// The seed that [`Seed::Own`] stands for.
+    pub own_seed: u64,
+    /// What The ONE would write about it.
+    pub reports: Reports,
+}
+
+/// Which run of a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Seed {
+    /// The run that the file itself describes. In The ONE's settings: movement by
+    /// `MovementModel.rngSeed`, traffic by each generator's prefix alone. In TOML: the first seed.
+    Own,
+    /// Movement by this number and traffic by this number and the prefix.
+    Number(u64),
+}
+
+/// Nodes that are alike.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// The names of its nodes.
+    pub nodes: Vec<String>,
+    /// Size of each buffer.
+    pub buffer: Bytes,
+    /// Who gets a copy.
+    pub router: Algorithm<dyn Router>,
+    /// What to admit, keep, drop or move.
+    pub mechanism: Algorithm<dyn Mechanism>,
+    /// What a node does whatever its router and mechanism.
+    pub habits: Habits,
+    /// How they move; none: their contacts are told by [`Scenario::contacts`].
+    pub mobility: Option<Mobility>,
+    /// Their radios.
+    pub radios: Vec<Radio>,
+    /// Lifetime of what they create where the traffic does not say.
+    pub lifetime: Option<Duration>,
+}
+
+/// An algorithm and its parameters.
+pub struct Algorithm<A: ?Sized> {
+    /// Which.
+    pub entry: Arc<Entry<A>>,
+    /// All its parameters.
+    pub parameters: Parameters,
+}
+
+impl<A: ?Sized> std::fmt::Debug for Algorithm<A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} {:?}", self.entry, self.parameters)
+    }
+}
+
+impl<A: ?Sized> Clone for Algorithm<A> {
+    fn clone(&self) -> Self {
+        Self { entry: self.entry.clone(), parameters: self.parameters.clone() }
+    }
+}
+
+/// A radio; it reaches radios of the same name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Radio {
+    /// Its name.
+    pub name: String,
+    /// How far it reaches; the smaller of two counts.
+    pub range_m: f64,
+    /// Its rate; the smaller of two counts.
+    pub rate: BitRate,
+}
+
+/// How a group moves.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mobility {
+    /// All of them at one place.
+    At(Position),
+    /// Each at a random place.
+    Scattered(Area),
+    /// Straight to a random place, pause, on to the next.
+    RandomWaypoint {
+        /// Where.
+        area: Area,
+        /// Speed of each leg.
+        speed_m_per_s: Bounds<f64>,
+        /// Pause after each leg.
+        pause: Bounds<Duration>,
+        /// Where and in which phase they begin.
+        initial: Initial,
+    },
+    /// A short way in a random direction, pause, the next.
+    RandomWalk {
+        /// Where.
+        area: Area,
+        /// Speed of each leg.
+        speed_m_per_s: Bounds<f64>,
+        /// Pause after each leg.
+        pause: Bounds<Duration>,
+        /// Length of each leg.
+        leg_m: Bounds<f64>,
+    },
+    /// The shortest way through a map to a random node of it, pause, on to the next.
+    ShortestPathMap {
+        /// The maps, in the order of their numbers.
+        maps: Vec<MapFile>,
+        /// Which of them it may use, counted from one; empty: all.
+        allowed: Vec<u32>,
+        /// How they are read.
+        reading: MapReading,
+        /// Where the map must lie; none: anywhere.
+        area: Option<Area>,
+        /// Speed of each way.
+        speed_m_per_s: Bounds<f64>,
+        /// Pause after each way.
+        pause: Bounds<Duration>,
+    },
+}
+
+/// A map and where it is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Who names it.
+    pub place: Place,
+}
+
+/// How maps are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MapReading {
+    /// As The ONE does: mirrored, its vertices in The ONE's order.
+    pub the_one: bool,
+    /// Of a map in several parts the largest is kept; otherwise such a map is an error.
+    pub largest_part: bool,
+    /// Which roads of an OpenStreetMap file.
+    pub roads: Roads,
+    /// Which part of an OpenStreetMap file: west, south, east, north in degrees.
+    pub bounding_box_deg: Option<[f64; 4]>,
+}
+
+/// Which roads of an OpenStreetMap file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Roads {
+    /// All.
+    #[default]
+    All,
+    /// Those for motor vehicles.
+    Drive,
+    /// Those for people on foot.
+    Walk,
+}
+
+/// How random waypoint begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initial {
+    /// Uniform in the area and pausing, as The ONE does.
+    Uniform,
+    /// As after an endless time.
+    StationaryDistribution,
+}
+
+/// What concerns all movement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Movement {
+    /// Whose draws.
+    pub draws: Draws,
+    /// How long nodes move before the start.
+    pub warmup: Duration,
+    /// Whether radios make contacts at all.
+    pub radios_connect: bool,
+}
+
+/// Whose random draws, in whose order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draws {
+    /// Lightlag's named streams.
+    Lightlag,
+    /// The ONE's, by `java.util.Random`.
+    TheOne,
+}
+
+/// Contacts that are told, not found.
+#[derive(Clone, Debug)]
+pub struct ContactSource {
+    /// Its name.
+    pub name: String,
+    /// The contacts; shared by all points of a sweep that read the same.
+    pub list: Arc<Vec<Told>>,
+    /// Tells its list from every other.
+    pub key: u128,
+}
+
+/// A contact that was told. A direction of rate zero carries nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Where it is told.
+    pub place: Place,
+    /// The node named first.
+    pub a: u32,
+    /// The other.
+    pub b: u32,
+    /// When the link comes up.
+    pub start: Instant,
+    /// When it goes down.
+    pub end: Instant,
+    /// Rate and delay from `a` to `b`.
+    pub forward: Way,
+    /// Rate and delay from `b` to `a`.
+    pub backward: Way,
+}
+
+/// One direction of a contact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// Bits per second.
+    pub rate: BitRate,
+    /// One-way light time.
+    pub delay: Delay,
+}
+
+/// Something that creates messages.
+#[derive(Clone, Debug)]
+pub struct Traffic {
+    /// Its name.
+    pub name: String,
+    /// Where it is told.
+    pub place: Place,
+    /// Lifetime of its messages; none: the source group's.
+    pub lifetime: Option<Duration>,
+    /// What it creates when.
+    pub kind: TrafficKind,
+}
+
+/// What a traffic source creates when.
+#[derive(Clone, Debug)]
+pub enum TrafficKind {
+    /// Random messages.
+    Random(Generator),
+    /// These.
+    Listed(Arc<Vec<ListedMessage>>),
+}
+
+/// A message that is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedMessage {
+    /// Its name.
+    pub name: String,
+    /// When it is created.
+    pub at: Instant,
+    /// Where.
+    pub from: u32,
+    /// Where it is to go.
+    pub to: u32,
+    /// Its size.
+    pub size: Bytes,
+    /// Its own lifetime.
+    pub lifetime: Option<Duration>,
+}
+
+/// Random messages, drawn as The ONE draws them: interval first; then, for each message, source,
+/// destination (again until it is another node), size and the interval to the next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Generator {
+    /// Names of messages begin with it; it names the random stream.
+    pub prefix: String,
+    /// Who sends to whom.
+    pub shape: Shape,
+    /// Time between messages.
+    pub interval: Interval,
+    /// Sizes in bytes, the upper end excluded unless both are equal.
+    pub size: Bounds<u64>,
+    /// Sources.
+    pub from: Vec<u32>,
+    /// Destinations.
+    pub to: Vec<u32>,
+    /// The first interval begins here.
+    pub start: Instant,
+    /// None is created later, the first one excepted as in The ONE.
+    pub end: Instant,
+    /// Whose draws.
+    pub draws: Draws,
+}
+
+/// Who sends to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A random source to a random destination.
+    Pairs,
+    /// Every source to every destination at once, again after each interval.
+    Burst,
+    /// Every source once, in random order.
+    OneFromEach,
+    /// Every destination once, in random order.
+    OneToEach,
+}
+
+/// Time between messages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Interval {
+    /// Whole seconds, the upper end excluded unless both are equal: The ONE's.
+    WholeSeconds(Bounds<u64>),
+    /// Any time between the ends.
+    Uniform(Bounds<Duration>),
+    /// Exponential with this mean: a Poisson process.
+    Exponential(Duration),
+}
+
+/// A message of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Its name.
+    pub name: String,
+    /// The bundle that carries it.
+    pub bundle: Bundle,
+}
+
+/// Which of The ONE's report files are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reports {
+    /// The reports, in order.
+    pub list: Vec<Report>,
+}
+
+/// One of The ONE's report files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Its class, like `MessageStatsReport`.
+    pub class: String,
+    /// The file it goes to, as the settings say or as The ONE would name it.
+    pub output: PathBuf,
+    /// What is created before this instant does not count.
+    pub warmup: Duration,
+    /// Decimals.
+    pub precision: u32,
+    /// Every other setting of its class, for reports with settings of their own.
+    pub settings: Vec<(String, String)>,
+}
+
+/// What a scenario is read with: the algorithms it may name.
+pub type SharedCatalogue = Arc<Catalogue>;
+
+impl Scenario {
+    /// How many nodes there are.
+    pub fn node_count(&self) -> u32 {
+        self.groups.iter().map(Group::count).sum()
+    }
+    /// The names of all nodes, by number.
+    pub fn node_names(&self) -> impl Iterator<Item = &str> {
+        self.groups.iter().flat_map(|group| group.nodes.iter().map(String::as_str))
+    }
+    /// The group of a node.
+    pub fn group_of(&self, node: u32) -> Option<&Group> {
+        let mut rest = node;
+        self.groups.iter().find(|group| {
+            let inside = rest < group.count();
+            rest = rest.wrapping_sub(if inside { 0 } else { group.count() });
+            inside
+        })
+    }
+    /// The number that a seed stands for.
+    pub fn seed_number(&self, seed: Seed) -> u64 {
+        match seed {
+            Seed::Own => self.own_seed,
+            Seed::Number(number) => number,
+        }
+    }
+}
+
+impl Group {
+    /// How many nodes it has.
+    pub fn count(&self) -> u32 {
+        // Readers bound the number of nodes far below.
+        self.nodes.len() as u32
+    }
+}
+
+impl ContactSource {
+    /// From its contacts.
+    pub fn new(name: String, list: Vec<Told>) -> Self {
+        let key = fingerprint(&list);
+        Self { name, list: Arc::new(list), key }
+    }
+}
+
+/// FNV-1a of 128 bits over all that matters of the contacts.
+fn fingerprint(list: &[Told]) -> u128 {
+    let mut hash = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
+    let mut add = |value: u64| {
+        for byte in value.to_le_bytes() {
+            hash = (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+        }
+    };
+    for contact in list {
+        add(u64::from(contact.a) << 32 | u64::from(contact.b));
+        add(contact.start.as_nanos() as u64);
+        add(contact.end.as_nanos() as u64);
+        for way in [&contact.forward, &contact.backward] {
+            add(way.rate.0);
+            match &way.delay {
+                Delay::Constant(delay) => add(delay.as_nanos() as u64),
+                Delay::Table(rows) => {
+                    add(rows.len() as u64 | 1 << 63);
+                    rows.iter().for_each(|row| {
+                        add(row.0.as_nanos() as u64);
+                        add(row.1.as_nanos() as u64);
+                    });
+                }
+            }
+        }
+    }
+    hash
+}

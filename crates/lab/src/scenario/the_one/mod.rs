@@ -1,0 +1,5 @@
+//! The ONE's settings files, read as they are.
+
+mod properties;
+
+pub use properties::properties;

@@ -1,0 +1,192 @@
+//! Scenarios in TOML.
+//!
+//! The keys of each table are listed beside its reader; a key that is in no list is an error. Every
+//! list but those of [`super::axes::LIST_KEYS`] is an axis of a sweep.
+
+mod algorithm;
+mod contacts;
+mod mobility;
+mod names;
+mod nodes;
+mod section;
+mod traffic;
+mod world;
+
+use super::catalogue::Catalogue;
+use super::error::{Error, Place, Result};
+use super::files::Files;
+use super::model::{ContactSource, Scenario};
+use super::quantity;
+use super::tree::{Node, Value};
+use lightlag_protocols::time::Duration;
+use section::{Section, wrong_type};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const KEYS: &[&str] = &[
+    "name",
+    "duration",
+    "seeds",
+    "router",
+    "mechanism",
+    "buffer",
+    "receipts",
+    "drop_memory",
+    "mobility",
+    "radio",
+    "world",
+    "nodes",
+    "contacts",
+    "traffic",
+];
+
+/// What the points of a sweep share while they are read.
+pub struct Context<'a> {
+    /// The algorithms that can be named.
+    pub catalogue: &'a Catalogue,
+    /// Folders that file names are relative to.
+    pub folders: Vec<PathBuf>,
+    /// Files read so far.
+    pub files: Files,
+    /// Contacts read so far, by what they were read from.
+    pub sources: RefCell<BTreeMap<String, ContactSource>>,
+}
+
+/// A point of a sweep, or why it makes no sense.
+pub enum Outcome {
+    /// An experiment.
+    Fits(Box<Scenario>),
+    /// The mechanism refuses the router.
+    Refused(Error),
+}
+
+/// Reads one point: a tree without axes.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
+    let root = Section::new(tree, "", KEYS)?;
+    let duration = root.need("duration", "\"12 h\"", quantity::positive_time)?;
+    let (rules, movement) = world::world(&root)?;
+    let groups = match nodes::groups(&root, context)? {
+        nodes::Groups::Fit(groups) => groups,
+        nodes::Groups::Refused(error) => return Ok(Outcome::Refused(error)),
+    };
+    let names = names::Names::new(&groups, &root.place_of("nodes"))?;
+    let contacts = contacts::sources(&root, &names, duration, context)?;
+    let traffic = traffic::sources(&root, &names, context)?;
+    let scenario = Scenario {
+        name: root.text("name")?.unwrap_or(name).to_owned(),
+        duration,
+        rules,
+        groups,
+        movement,
+        contacts,
+        traffic,
+        own_seed: seeds(tree)?[0],
+        reports: super::model::Reports::default(),
+    };
+    check(&scenario, &root)?;
+    Ok(Outcome::Fits(Box::new(scenario)))
+}
+
+/// What can only be seen in the whole.
+fn check(scenario: &Scenario, root: &Section) -> Result<()> {
+    let moves = scenario.groups.iter().any(|group| !group.radios.is_empty());
+    if !moves && scenario.contacts.is_empty() {
+        return Err(Error::new(
+            &root.place_of("nodes"),
+            "no two nodes can ever meet",
+            "give nodes a `radio` and a `mobility`, or add a table [contacts.NAME]",
+        ));
+    }
+    let buffer = scenario.groups.iter().map(|group| group.buffer).max().unwrap_or_default();
+    for traffic in &scenario.traffic {
+        if traffic.largest() > buffer {
+            return Err(Error::new(
+                &traffic.place,
+                format!("messages of {:?} fit in no buffer ({buffer:?} at most)", traffic.largest()),
+                "send smaller messages or enlarge a buffer",
+            ));
+        }
+    }
+    let all: Vec<_> = scenario.contacts.iter().flat_map(|source| source.list.iter().cloned()).collect();
+    if scenario.contacts.len() > 1 {
+        let mut all = all;
+        all.sort_by_key(|contact| (contact.start, contact.a, contact.b));
+        super::contacts::check_overlap(&all)?;
+    }
+    Ok(())
+}
+
+/// The seeds of a file; [1] where it names none.
+///
+/// # Errors
+/// If they are no list of different whole numbers.
+pub fn seeds(tree: &Node) -> Result<Vec<u64>> {
+    let root = Section::open(tree, "")?;
+    let Some(node) = root.get("seeds") else { return Ok(vec![1]) };
+    let right = "write `seeds = [1, 2, 3]`";
+    let Value::List(list) = &node.value else { return Err(wrong_type(node, "seeds", right)) };
+    let mut seen = BTreeSet::new();
+    for item in list {
+        let seed = match item.value {
+            Value::Whole(n) => u64::try_from(n).ok(),
+            _ => None,
+        };
+        let seed = seed.ok_or_else(|| wrong_type(item, "seeds", "a seed is a whole number from 0 on"))?;
+        if !seen.insert(seed) {
+            return Err(Error::new(&item.place, format!("seed {seed} comes twice"), "name each seed once"));
+        }
+    }
+    if list.is_empty() {
+        return Err(Error::new(&node.place, "the list of seeds is empty", right));
+    }
+    // In the order of the file, not of the set.
+    Ok(list
+        .iter()
+        .filter_map(|item| if let Value::Whole(n) = item.value { u64::try_from(n).ok() } else { None })
+        .collect())
+}
+
+/// The tables inside a table of tables, such as `[nodes.NAME]`.
+fn named<'t>(root: &Section<'t>, key: &str, known: &[&str]) -> Result<Vec<(String, Section<'t>)>> {
+    let Some(node) = root.get(key) else { return Ok(Vec::new()) };
+    let mut all = Vec::new();
+    for (name, node) in Section::open(node, key)?.entries() {
+        check_name(&name.name, &name.place)?;
+        let mut section = Section::new(node, &format!("{key}.{}", name.name), known)?;
+        // The header's place says more than that of the table's first value.
+        section.place = name.place.clone();
+        all.push((name.name.clone(), section));
+    }
+    Ok(all)
+}
+
+/// Names go into selections, file names and columns.
+fn check_name(name: &str, place: &Place) -> Result<()> {
+    let plain = name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+    let lone = name != "all"
+        && !name.contains("..")
+        && !name.is_empty()
+        && !name.chars().all(|c| c.is_ascii_digit());
+    if plain && lone && name.len() <= 100 {
+        return Ok(());
+    }
+    Err(Error::new(
+        place,
+        format!("{} is no name", super::error::quoted(name)),
+        "a name has letters, digits, `_`, `-` and `.`, is no number and not `all`",
+    ))
+}
+
+fn until(duration: Duration) -> lightlag_protocols::time::Instant {
+    lightlag_protocols::time::Instant::ZERO.saturating_add(duration)
+}
+
+fn read_file(name: &str, place: &Place, context: &Context) -> Result<(String, Arc<[u8]>)> {
+    let path = super::files::locate(name, &context.folders);
+    Ok((path.display().to_string(), context.files.read(&path, place)?))
+}

@@ -1,0 +1,36 @@
+//! `[world]`: how links and nodes behave.
+
+use super::section::Section;
+use crate::scenario::error::Result;
+use crate::scenario::model::{Draws, Movement};
+use crate::scenario::quantity;
+use lightlag_protocols::time::Duration;
+use lightlag_worlds::messages::{Propagation, Radio, Rules, SendOrder};
+
+const KEYS: &[&str] =
+    &["tick", "radio", "propagation", "send_order", "purge_every", "sample_every", "warmup"];
+
+pub fn world(root: &Section) -> Result<(Rules, Movement)> {
+    let mut rules = Rules::default();
+    let mut movement = Movement { draws: Draws::Lightlag, warmup: Duration::ZERO, radios_connect: true };
+    let Some(world) = root.table("world", KEYS)? else { return Ok((rules, movement)) };
+    rules.tick = world.quantity("tick", quantity::positive_time)?;
+    rules.purge_every = world.quantity("purge_every", quantity::positive_time)?;
+    rules.sample_every = world.quantity("sample_every", quantity::positive_time)?;
+    let radios = [("node", Radio::Node), ("link", Radio::Link), ("direction", Radio::Direction)];
+    if let Some(radio) = world.word("radio", &radios)? {
+        rules.radio = radio;
+    }
+    let ways = [("pipelined", Propagation::Pipelined), ("stop_and_wait", Propagation::StopAndWait)];
+    if let Some(propagation) = world.word("propagation", &ways)? {
+        rules.propagation = propagation;
+    }
+    let orders = [("fifo", SendOrder::Fifo), ("random", SendOrder::Random), ("clock", SendOrder::Clock)];
+    if let Some(order) = world.word("send_order", &orders)? {
+        rules.send_order = order;
+    }
+    if let Some(warmup) = world.quantity("warmup", quantity::time)? {
+        movement.warmup = warmup;
+    }
+    Ok((rules, movement))
+}

@@ -1,0 +1,358 @@
+//! From traffic sources to the messages of a run.
+
+use super::error::{Error, Place, Result};
+use super::model::{
+    Draws, Generator, Interval, ListedMessage, Message, Scenario, Seed, Shape, Traffic, TrafficKind,
+};
+use java_random::Random;
+use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
+use lightlag_protocols::math;
+use lightlag_protocols::rng::{Stream, mix};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::Bytes;
+
+/// More messages than any run means to create.
+const MESSAGES_MAX: usize = 10_000_000;
+
+/// Java's hash of a string, by which The ONE seeds a generator.
+pub fn java_hash(text: &str) -> i32 {
+    text.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
+}
+
+/// All messages of a run, in order of creation; what is created at one instant, in order of sources.
+///
+/// # Errors
+/// A source that creates more than any run can carry.
+pub fn messages(scenario: &Scenario, seed: Seed) -> Result<Vec<Message>> {
+    let until = Instant::ZERO.saturating_add(scenario.duration);
+    let mut all: Vec<(ListedMessage, Option<Duration>)> = Vec::new();
+    for traffic in &scenario.traffic {
+        let created = match &traffic.kind {
+            TrafficKind::Random(generator) => generate(generator, seed, until, &traffic.place)?,
+            TrafficKind::Listed(list) => list.iter().filter(|message| message.at <= until).cloned().collect(),
+        };
+        if all.len() + created.len() > MESSAGES_MAX {
+            return Err(too_many(&traffic.place));
+        }
+        all.extend(created.into_iter().map(|message| (message, traffic.lifetime)));
+    }
+    all.sort_by_key(|(message, _)| message.at);
+    let lifetimes: Vec<Option<Duration>> = scenario
+        .groups
+        .iter()
+        .flat_map(|group| std::iter::repeat_n(group.lifetime, group.nodes.len()))
+        .collect();
+    Ok(all
+        .into_iter()
+        .zip(0..)
+        .map(|((message, of_source), id)| {
+            let of_group = lifetimes.get(message.from as usize).copied().flatten();
+            let lifetime = message.lifetime.or(of_source).or(of_group).unwrap_or(Duration::MAX);
+            let bundle = Bundle {
+                id: BundleId(id),
+                source: NodeId(message.from),
+                destination: NodeId(message.to),
+                size: message.size,
+                created: message.at,
+                expires: message.at.saturating_add(lifetime),
+            };
+            Message { name: message.name, bundle }
+        })
+        .collect())
+}
+
+fn too_many(place: &Place) -> Error {
+    Error::new(
+        place,
+        format!("the traffic creates more than {MESSAGES_MAX} messages"),
+        "lengthen the interval or shorten the run",
+    )
+}
+
+/// Whose numbers are drawn.
+enum Dice {
+    Java(Random),
+    Lightlag(Box<Stream>),
+}
+
+impl Dice {
+    fn new(generator: &Generator, seed: Seed) -> Self {
+        let hash = i64::from(java_hash(&generator.prefix)) as u64;
+        match (generator.draws, seed) {
+            (Draws::TheOne, Seed::Own) => Self::Java(Random::with_seed(hash)),
+            (Draws::TheOne, Seed::Number(number)) => Self::Java(Random::with_seed(mix(mix(number) ^ hash))),
+            (Draws::Lightlag, seed) => {
+                let number = if let Seed::Number(number) = seed { number } else { 0 };
+                Self::Lightlag(Box::new(Stream::new(number, &format!("traffic {}", generator.prefix), 0)))
+            }
+        }
+    }
+    /// Uniform in `0..n`; zero without a draw where there is no choice, as The ONE does for bounds
+    /// that are equal.
+    fn below(&mut self, n: u64) -> u64 {
+        match self {
+            // The ONE's numbers fit 32 bits: its reader makes sure.
+            Self::Java(random) => random.next_int_n(i32::try_from(n).unwrap_or(i32::MAX).max(1)) as u64,
+            Self::Lightlag(stream) => stream.below(n.max(1)),
+        }
+    }
+    fn unit(&mut self) -> f64 {
+        match self {
+            Self::Java(random) => random.next_double(),
+            Self::Lightlag(stream) => stream.unit(),
+        }
+    }
+    fn between(&mut self, low: u64, high: u64) -> u64 {
+        if high > low { low + self.below(high - low) } else { low }
+    }
+    fn pick(&mut self, pool: &[u32]) -> u32 {
+        // Indexing cannot fail: readers refuse empty pools.
+        pool[self.below(pool.len() as u64) as usize]
+    }
+    /// As `java.util.Collections.shuffle`: from the end, each place with one at or before it.
+    fn shuffle(&mut self, items: &mut [u32]) {
+        for end in (1..items.len()).rev() {
+            items.swap(end, self.below(end as u64 + 1) as usize);
+        }
+    }
+    fn interval(&mut self, interval: &Interval) -> Duration {
+        match interval {
+            Interval::WholeSeconds(bounds) => {
+                let s = self.between(bounds.low, bounds.high);
+                Duration::from_secs(i64::try_from(s).unwrap_or(i64::MAX / 1_000_000_000))
+            }
+            Interval::Uniform(bounds) => {
+                let width = (bounds.high - bounds.low).as_secs_f64();
+                bounds.low.saturating_add(Duration::from_secs_f64(width * self.unit()))
+            }
+            Interval::Exponential(mean) => {
+                // 1 - u lies in (0, 1], where the logarithm is finite.
+                Duration::from_secs_f64(-mean.as_secs_f64() * math::log(1.0 - self.unit()))
+            }
+        }
+    }
+}
+
+/// A generator at work.
+struct Source<'a> {
+    generator: &'a Generator,
+    dice: Dice,
+    next: Instant,
+    last: Instant,
+    created: Vec<ListedMessage>,
+    place: &'a Place,
+}
+
+impl Source<'_> {
+    fn advance(&mut self) {
+        let step = self.dice.interval(&self.generator.interval);
+        self.next = self.next.saturating_add(step);
+    }
+    fn open(&self) -> bool {
+        self.next <= self.last
+    }
+    fn create(&mut self, from: u32, to: u32) -> Result<()> {
+        if self.created.len() >= MESSAGES_MAX {
+            return Err(too_many(self.place));
+        }
+        let size = self.dice.between(self.generator.size.low, self.generator.size.high);
+        self.created.push(ListedMessage {
+            name: format!("{}{}", self.generator.prefix, self.created.len() + 1),
+            at: self.next,
+            from,
+            to,
+            size: Bytes(size),
+            lifetime: None,
+        });
+        Ok(())
+    }
+}
+
+fn generate(generator: &Generator, seed: Seed, until: Instant, place: &Place) -> Result<Vec<ListedMessage>> {
+    let dice = Dice::new(generator, seed);
+    let mut source =
+        Source { generator, dice, next: generator.start, last: until, created: Vec::new(), place };
+    source.advance();
+    match generator.shape {
+        Shape::Pairs => pairs(&mut source)?,
+        Shape::Burst => bursts(&mut source)?,
+        Shape::OneFromEach => one_each(&mut source, &generator.from, false)?,
+        Shape::OneToEach => one_each(&mut source, &generator.to, true)?,
+    }
+    Ok(source.created)
+}
+
+fn pairs(source: &mut Source) -> Result<()> {
+    let generator = source.generator;
+    while source.open() {
+        let from = source.dice.pick(&generator.from);
+        let mut to = source.dice.pick(&generator.to);
+        while to == from {
+            to = source.dice.pick(&generator.to);
+        }
+        source.create(from, to)?;
+        source.advance();
+        source.last = source.last.min(generator.end);
+    }
+    Ok(())
+}
+
+fn bursts(source: &mut Source) -> Result<()> {
+    let generator = source.generator;
+    while source.open() {
+        for &from in &generator.from {
+            for &to in generator.to.iter().filter(|&&to| to != from) {
+                source.create(from, to)?;
+            }
+        }
+        source.advance();
+        source.last = source.last.min(generator.end);
+    }
+    Ok(())
+}
+
+/// One message for each of `each`, its other end drawn. As The ONE: one that meets itself is
+/// skipped for the next, and the interval is drawn before the size.
+fn one_each(source: &mut Source, each: &[u32], to_each: bool) -> Result<()> {
+    let generator = source.generator;
+    let mut waiting = each.to_vec();
+    source.dice.shuffle(&mut waiting);
+    let mut waiting = waiting.into_iter().peekable();
+    while let Some(mut one) = waiting.next() {
+        if !source.open() {
+            break;
+        }
+        let other = source.dice.pick(if to_each { &generator.from } else { &generator.to });
+        if other == one {
+            match waiting.next() {
+                Some(next) => one = next,
+                None => break,
+            }
+        }
+        let at = source.next;
+        if waiting.peek().is_some() {
+            source.advance();
+        }
+        let next = std::mem::replace(&mut source.next, at);
+        let (from, to) = if to_each { (other, one) } else { (one, other) };
+        source.create(from, to)?;
+        source.next = next;
+    }
+    Ok(())
+}
+
+/// Whether a source would create messages without end: its intervals can only be zero.
+pub fn never_advances(interval: &Interval) -> bool {
+    match interval {
+        Interval::WholeSeconds(bounds) => bounds.high == 0 || (bounds.low == 0 && bounds.high == 1),
+        Interval::Uniform(bounds) => bounds.high == Duration::ZERO,
+        Interval::Exponential(mean) => *mean == Duration::ZERO,
+    }
+}
+
+/// Whether a source could look for another destination for ever.
+pub fn only_meets_itself(generator: &Generator) -> bool {
+    let single = generator.to.first().filter(|first| generator.to.iter().all(|to| to == *first));
+    single.is_some_and(|to| generator.from.contains(to))
+}
+
+impl Traffic {
+    /// The largest message that it can create.
+    pub fn largest(&self) -> Bytes {
+        match &self.kind {
+            TrafficKind::Random(generator) => {
+                let Generator { size, .. } = generator;
+                Bytes(if size.high > size.low { size.high - 1 } else { size.low })
+            }
+            TrafficKind::Listed(list) => list.iter().map(|message| message.size).max().unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::quantity::Bounds;
+    use super::*;
+
+    pub fn generator(prefix: &str) -> Generator {
+        Generator {
+            prefix: prefix.to_owned(),
+            shape: Shape::Pairs,
+            interval: Interval::WholeSeconds(Bounds { low: 1, high: 300 }),
+            size: Bounds { low: 50_000, high: 100_000 },
+            from: (0..50).collect(),
+            to: (0..50).collect(),
+            start: Instant::ZERO,
+            end: Instant::MAX,
+            draws: Draws::TheOne,
+        }
+    }
+    fn run(generator: &Generator, seed: Seed) -> Vec<ListedMessage> {
+        generate(generator, seed, Instant::from_secs(14_400), &Place::File("f".into())).unwrap()
+    }
+
+    #[test]
+    fn java_hashes_strings_like_java() {
+        assert_eq!((java_hash(""), java_hash("M1_"), java_hash("Hello")), (0, 75_891, 69_609_650));
+    }
+
+    #[test]
+    fn the_ones_prefixes_create_as_many_messages_as_in_the_one() {
+        let counts: Vec<usize> =
+            (1..=5).map(|n| run(&generator(&format!("M{n}_")), Seed::Own).len()).collect();
+        assert_eq!(counts, [99, 87, 89, 98, 92]);
+    }
+
+    #[test]
+    fn another_seed_changes_the_traffic_and_the_same_seed_repeats_it() {
+        let generator = generator("M1_");
+        assert_ne!(run(&generator, Seed::Own), run(&generator, Seed::Number(1)));
+        assert_ne!(run(&generator, Seed::Number(2)), run(&generator, Seed::Number(1)));
+        assert_eq!(run(&generator, Seed::Number(1)), run(&generator, Seed::Number(1)));
+    }
+
+    #[test]
+    fn sources_differ_from_destinations_and_draws_stay_within_their_bounds() {
+        for draws in [Draws::TheOne, Draws::Lightlag] {
+            let messages = run(&Generator { draws, ..generator("x") }, Seed::Number(3));
+            assert!(messages.iter().all(|m| m.from != m.to && (50_000..100_000).contains(&m.size.0)));
+            assert!(messages.windows(2).all(|pair| {
+                let gap = (pair[1].at - pair[0].at).as_secs_f64();
+                (1.0..300.0).contains(&gap) && gap.fract() == 0.0
+            }));
+        }
+    }
+
+    #[test]
+    fn poisson_arrivals_have_their_mean() {
+        let interval = Interval::Exponential(Duration::from_secs(10));
+        let count =
+            run(&Generator { interval, draws: Draws::Lightlag, ..generator("p") }, Seed::Number(1)).len();
+        assert!((1300..1600).contains(&count), "{count} arrivals where 1440 are expected");
+    }
+
+    #[test]
+    fn a_burst_sends_every_pair_and_the_each_shapes_use_every_node_once() {
+        let few = Generator { from: vec![0, 1, 2], to: vec![0, 1, 2], ..generator("b") };
+        let burst = run(&Generator { shape: Shape::Burst, ..few.clone() }, Seed::Own);
+        assert_eq!(burst.iter().filter(|m| m.at == burst[0].at).count(), 6);
+        let apart = Generator { from: vec![0, 1, 2], to: vec![7, 8], ..generator("b") };
+        let mut froms: Vec<u32> = run(&Generator { shape: Shape::OneFromEach, ..apart.clone() }, Seed::Own)
+            .iter()
+            .map(|m| m.from)
+            .collect();
+        froms.sort_unstable();
+        assert_eq!(froms, [0, 1, 2]);
+        let tos = run(&Generator { shape: Shape::OneToEach, ..apart }, Seed::Own);
+        assert_eq!(tos.len(), 2);
+    }
+
+    #[test]
+    fn the_window_bounds_all_messages_but_the_first() {
+        let window =
+            Generator { start: Instant::from_secs(1000), end: Instant::from_secs(2000), ..generator("w") };
+        let messages = run(&window, Seed::Own);
+        assert!(messages.len() > 2);
+        assert!(messages[1..].iter().all(|m| (1000.0..=2000.0).contains(&m.at.as_secs_f64())));
+    }
+}

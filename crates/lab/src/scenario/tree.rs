@@ -1,0 +1,243 @@
+//! A TOML document as a tree in which everything knows where it stands.
+
+use super::error::{Error, Place, Result, quoted};
+use std::sync::Arc;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A value and its place.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Where it stands.
+    pub place: Place,
+    /// What it is.
+    pub value: Value,
+}
+
+/// Children are shared: a sweep makes thousands of trees that differ in a few leaves.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// A string.
+    Text(String),
+    /// An integer.
+    Whole(i64),
+    /// A float.
+    Real(f64),
+    /// True or false.
+    Flag(bool),
+    /// An array.
+    List(Vec<Arc<Node>>),
+    /// A table, in order of appearance.
+    Table(Entries),
+}
+
+/// A table's keys and values, in order of appearance.
+pub type Entries = Vec<(Key, Arc<Node>)>;
+
+/// A key and its place.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// The key.
+    pub name: String,
+    /// Where it stands.
+    pub place: Place,
+}
+
+impl Node {
+    /// What kind of value it is, for errors.
+    pub fn kind(&self) -> &'static str {
+        match self.value {
+            Value::Text(_) => "a string",
+            Value::Whole(_) => "a whole number",
+            Value::Real(_) => "a number",
+            Value::Flag(_) => "true or false",
+            Value::List(_) => "a list",
+            Value::Table(_) => "a table",
+        }
+    }
+    /// The value as a person would write it in a table of results.
+    pub fn text(&self) -> String {
+        match &self.value {
+            Value::Text(text) => text.clone(),
+            Value::Whole(n) => n.to_string(),
+            Value::Real(n) => n.to_string(),
+            Value::Flag(flag) => flag.to_string(),
+            Value::List(list) => list.iter().map(|node| node.text()).collect::<Vec<_>>().join(" "),
+            Value::Table(entries) => entries
+                .iter()
+                .map(|(key, node)| match key.name.as_str() {
+                    "name" | "model" => node.text(),
+                    other => format!("{other}={}", node.text()),
+                })
+                .collect::<Vec<_>>()
+                .join(" "),
+        }
+    }
+}
+
+/// Reads a document.
+///
+/// # Errors
+/// Its first syntax error.
+pub fn parse(file: &str, text: &str) -> Result<Node> {
+    let reader = Reader::new(file, text);
+    match DeTable::parse(text) {
+        Ok(document) => {
+            Ok(Node { place: reader.place(0), value: Value::Table(reader.table(document.get_ref())?) })
+        }
+        Err(error) => {
+            let at = error.span().map_or(text.len(), |span| span.start);
+            Err(Error::new(&reader.place(at), error.message(), "see https://toml.io for TOML's syntax"))
+        }
+    }
+}
+
+/// Reads the value of `--set key=text`: TOML where it is TOML, else a bare string.
+pub fn parse_argument(key: &str, text: &str) -> Node {
+    let place = Place::Set(key.into());
+    let parsed = DeValue::parse(text).ok().and_then(|value| {
+        Reader { file: key.into(), line_starts: Vec::new(), fixed: Some(place.clone()) }.node(&value).ok()
+    });
+    parsed.unwrap_or_else(|| Node { place, value: Value::Text(text.trim().to_owned()) })
+}
+
+struct Reader {
+    file: Arc<str>,
+    line_starts: Vec<usize>,
+    fixed: Option<Place>,
+}
+
+impl Reader {
+    fn new(file: &str, text: &str) -> Self {
+        let line_starts = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+        Self { file: file.into(), line_starts, fixed: None }
+    }
+    fn place(&self, at: usize) -> Place {
+        let line = self.line_starts.partition_point(|&start| start <= at) + 1;
+        self.fixed
+            .clone()
+            .unwrap_or_else(|| Place::Line(self.file.clone(), u32::try_from(line).unwrap_or(u32::MAX)))
+    }
+    fn table(&self, table: &DeTable) -> Result<Entries> {
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        entries
+            .into_iter()
+            .map(|(key, value)| {
+                let key = Key { name: key.get_ref().to_string(), place: self.place(key.span().start) };
+                Ok((key, Arc::new(self.node(value)?)))
+            })
+            .collect()
+    }
+    fn node(&self, value: &Spanned<DeValue>) -> Result<Node> {
+        let place = self.place(value.span().start);
+        let value = match value.get_ref() {
+            DeValue::String(text) => Value::Text(text.to_string()),
+            DeValue::Integer(n) => {
+                Value::Whole(i64::from_str_radix(n.as_str(), n.radix()).map_err(|_| {
+                    Error::new(&place, format!("{} is too large", quoted(n.as_str())), "use a smaller number")
+                })?)
+            }
+            DeValue::Float(n) => Value::Real(n.as_str().parse().map_err(|_| {
+                Error::new(&place, format!("{} is no number", quoted(n.as_str())), "use a number")
+            })?),
+            DeValue::Boolean(flag) => Value::Flag(*flag),
+            DeValue::Datetime(_) => {
+                return Err(Error::new(
+                    &place,
+                    "a date has no meaning here",
+                    "times are counted from the start, like \"12 h\"",
+                ));
+            }
+            DeValue::Array(list) => Value::List(
+                list.iter().map(|item| self.node(item).map(Arc::new)).collect::<Result<Vec<_>>>()?,
+            ),
+            DeValue::Table(table) => Value::Table(self.table(table)?),
+        };
+        Ok(Node { place, value })
+    }
+}
+
+/// Puts `new` at `path` (keys joined by dots), making tables on the way. A plain algorithm's name
+/// on the way becomes a table with that name, so that its parameters can be set.
+///
+/// # Errors
+/// Where the path leads through something that has no keys.
+pub fn set(root: &mut Node, path: &str, new: Node) -> Result<()> {
+    let place = new.place.clone();
+    let mut keys = path.split('.').map(str::trim).peekable();
+    let mut node = root;
+    while let Some(key) = keys.next() {
+        if key.is_empty() {
+            return Err(Error::new(&place, "a part of the key is empty", "keys are joined by single dots"));
+        }
+        let entries = as_table(node, &place)?;
+        let index = entries.iter().position(|entry| entry.0.name == key).unwrap_or_else(|| {
+            let empty = Node { place: place.clone(), value: Value::Table(Vec::new()) };
+            entries.push((Key { name: key.to_owned(), place: place.clone() }, Arc::new(empty)));
+            entries.len() - 1
+        });
+        if keys.peek().is_none() {
+            entries[index].1 = Arc::new(new);
+            return Ok(());
+        }
+        node = Arc::make_mut(&mut entries[index].1);
+    }
+    Err(Error::new(&place, "no key is given", "write --set path.to.key=value"))
+}
+
+fn as_table<'a>(node: &'a mut Node, place: &Place) -> Result<&'a mut Entries> {
+    if let Value::Text(name) = &node.value {
+        let name = Node { place: node.place.clone(), value: Value::Text(name.clone()) };
+        let key = Key { name: "name".to_owned(), place: node.place.clone() };
+        node.value = Value::Table(vec![(key, Arc::new(name))]);
+    }
+    let kind = node.kind();
+    match &mut node.value {
+        Value::Table(entries) => Ok(entries),
+        _ => Err(Error::new(
+            place,
+            format!("the key leads through {kind}"),
+            "only tables have keys; set the whole value instead",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn keys_keep_their_order_and_their_lines() {
+        let tree = parse("a.toml", "z = 1\n[b]\na = 'x'\n").unwrap();
+        let Value::Table(entries) = tree.value else { panic!() };
+        assert_eq!(entries[0].0.name, "z");
+        let Value::Table(inner) = &entries[1].1.value else { panic!() };
+        assert_eq!(inner[0].0.place.to_string(), "a.toml:3");
+    }
+
+    #[test]
+    fn a_syntax_error_names_its_line() {
+        let error = parse("a.toml", "a = 1\nb = \n").unwrap_err().to_string();
+        assert!(error.starts_with("a.toml:2: "), "{error}");
+    }
+
+    #[test]
+    fn setting_reaches_into_tables_and_turns_names_into_tables() {
+        let mut tree = parse("a.toml", "router = 'epidemic'\n").unwrap();
+        set(&mut tree, "router.copies", parse_argument("router.copies", "4")).unwrap();
+        set(&mut tree, "world.tick", parse_argument("world.tick", "0.1 s")).unwrap();
+        assert_eq!(tree.text(), "router=epidemic copies=4 world=tick=0.1 s");
+        assert!(set(&mut tree, "router.copies.x", parse_argument("k", "1")).is_err());
+        assert!(set(&mut tree, "", parse_argument("k", "1")).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_document_panics(text in ".{0,200}") {
+            let _ = parse("any", &text);
+            let _ = parse_argument("any", &text);
+        }
+    }
+}
