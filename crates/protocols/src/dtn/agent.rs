@@ -156,6 +156,8 @@ pub struct Agent {
     acknowledged: IdSet,
     dropped: IdSet,
     leaving: VecDeque<(BundleId, NodeId)>,
+    /// Copies whose custody is moving right now.
+    moving: Vec<BundleId>,
     waiting: VecDeque<Bundle>,
     events: Vec<Event>,
 }
@@ -188,6 +190,7 @@ impl Agent {
             acknowledged: IdSet::default(),
             dropped: IdSet::default(),
             leaving: VecDeque::new(),
+            moving: Vec::new(),
             waiting: VecDeque::new(),
             events: Vec::new(),
         }
@@ -482,7 +485,7 @@ impl Agent {
         census: Option<&Census>,
     ) -> Option<f64> {
         let replica = &self.store.replicas()[slot];
-        if peers.has(peer, replica.bundle.id) || (exclusive && replica.sending > 0) {
+        if peers.has(peer, replica.bundle.id) || self.reserved(replica, exclusive) {
             return None;
         }
         let at = local!(self, now, census);
@@ -498,7 +501,7 @@ impl Agent {
     ) -> Result<Transfer, Answer> {
         let replica = &self.store.replicas()[slot];
         // A single copy that is on its way to one peer must not be delivered to another meanwhile.
-        if !peers.idle(to) || (replica.sending > 0 && self.router.exclusive()) {
+        if !peers.idle(to) || self.reserved(replica, self.router.exclusive()) {
             return Err(Answer::Later);
         }
         if peers.has(to, replica.bundle.id) {
@@ -510,9 +513,17 @@ impl Agent {
             refused => Err(refused),
         }
     }
+    /// Whether a transfer that is under way has the only claim to a copy.
+    #[inline]
+    fn reserved(&self, replica: &Replica, exclusive: bool) -> bool {
+        replica.sending > 0 && (exclusive || self.moving.contains(&replica.bundle.id))
+    }
     fn begin(&mut self, id: BundleId, to: NodeId, kind: TransferKind) -> Option<Transfer> {
         let replica = self.store.get_mut(id)?;
         replica.sending += 1;
+        if kind == TransferKind::Custody {
+            self.moving.push(id);
+        }
         Some(Transfer { id, size: replica.bundle.size, to, kind })
     }
     /// Deletes copies whose destination is in contact and has them, if that is the habit.
@@ -558,6 +569,7 @@ impl Agent {
             *stored = replica;
         }
         if custody {
+            self.moving.retain(|&id| id != transfer.id);
             self.hand_over(now, transfer.id, transfer.to, false, census);
         } else if fate == Fate::GiveUp {
             self.delete_idle(now, transfer.id, DropReason::HandedOver);
@@ -570,6 +582,9 @@ impl Agent {
     }
     /// The contact ended before the last bit of a transfer had left. The copy is kept.
     pub fn abort(&mut self, now: Instant, transfer: &Transfer) {
+        if transfer.kind == TransferKind::Custody {
+            self.moving.retain(|&id| id != transfer.id);
+        }
         if let Some(replica) = self.store.get_mut(transfer.id) {
             replica.sending -= 1;
         }
