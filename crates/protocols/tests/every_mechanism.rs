@@ -13,7 +13,7 @@ fn allowed(entry: &Entry<dyn Mechanism>) -> impl Iterator<Item = &'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(network::cases(64))]
 
     #[test]
     fn no_mechanism_breaks_a_legal_world(steps in any::steps(), terms in any::terms()) {

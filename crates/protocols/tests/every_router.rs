@@ -30,7 +30,7 @@ fn check(router: &str, network: &Network) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(network::cases(64))]
 
     #[test]
     fn no_router_breaks_a_legal_world(steps in any::steps(), terms in any::terms()) {

@@ -498,6 +498,11 @@ pub fn busy_steps(seed: u64, count: usize) -> Vec<Step> {
     steps.collect()
 }
 
+/// How often a property is tried. Failures are told, not kept in files.
+pub fn cases(count: u32) -> proptest::test_runner::Config {
+    proptest::test_runner::Config { cases: count, failure_persistence: None, ..Default::default() }
+}
+
 /// Usual terms: one radio, no delay, bundles that outlive the run.
 pub fn usual_terms() -> Terms {
     Terms { one_radio: true, delay_s: 0, lifetime_s: 1_000_000, habits: Habits::default(), seed: 1 }
