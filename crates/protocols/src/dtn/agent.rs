@@ -162,6 +162,8 @@ pub struct Agent {
     acknowledged: IdSet,
     dropped: IdSet,
     leaving: VecDeque<(BundleId, NodeId)>,
+    /// Copies whose custody is moving right now.
+    moving: Vec<BundleId>,
     waiting: VecDeque<Bundle>,
     events: Vec<Event>,
 }
@@ -198,6 +200,7 @@ impl Agent {
             acknowledged: IdSet::default(),
             dropped: IdSet::default(),
             leaving: VecDeque::new(),
+            moving: Vec::new(),
             waiting: VecDeque::new(),
             events: Vec::new(),
         }
@@ -500,7 +503,7 @@ impl Agent {
             return None;
         }
         let replica = &self.store.replicas()[slot];
-        if self.exclusive && replica.sending > 0 {
+        if self.reserved(replica) {
             return None;
         }
         let at = local!(self, now, census);
@@ -515,11 +518,8 @@ impl Agent {
         peers: &mut P,
     ) -> Result<Transfer, Answer> {
         let id = self.store.heads()[slot].id;
-        if !peers.idle(to) {
-            return Err(Answer::Later);
-        }
         // A single copy that is on its way to one peer must not be delivered to another meanwhile.
-        if self.exclusive && self.store.replicas()[slot].sending > 0 {
+        if !peers.idle(to) || self.reserved(&self.store.replicas()[slot]) {
             return Err(Answer::Later);
         }
         if peers.has(to, id) {
@@ -531,9 +531,17 @@ impl Agent {
             refused => Err(refused),
         }
     }
+    /// Whether a transfer that is under way has the only claim to a copy.
+    #[inline]
+    fn reserved(&self, replica: &Replica) -> bool {
+        replica.sending > 0 && (self.exclusive || self.moving.contains(&replica.bundle.id))
+    }
     fn begin(&mut self, id: BundleId, to: NodeId, kind: TransferKind) -> Option<Transfer> {
         let replica = self.store.get_mut(id)?;
         replica.sending += 1;
+        if kind == TransferKind::Custody {
+            self.moving.push(id);
+        }
         Some(Transfer { id, size: replica.bundle.size, to, kind })
     }
     /// Deletes copies whose destination is in contact and has them, if that is the habit.
@@ -579,6 +587,7 @@ impl Agent {
             *stored = replica;
         }
         if custody {
+            self.moving.retain(|&id| id != transfer.id);
             self.hand_over(now, transfer.id, transfer.to, false, census);
         } else if fate == Fate::GiveUp {
             self.delete_idle(now, transfer.id, DropReason::HandedOver);
@@ -591,6 +600,9 @@ impl Agent {
     }
     /// The contact ended before the last bit of a transfer had left. The copy is kept.
     pub fn abort(&mut self, now: Instant, transfer: &Transfer) {
+        if transfer.kind == TransferKind::Custody {
+            self.moving.retain(|&id| id != transfer.id);
+        }
         if let Some(replica) = self.store.get_mut(transfer.id) {
             replica.sending -= 1;
         }

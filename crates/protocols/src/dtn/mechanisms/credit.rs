@@ -195,7 +195,6 @@ impl Mechanism for Credit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dtn::Value;
     use crate::dtn::testing::{built, copy, place, store_of};
 
     fn with_credit(id: u32, credit: f64) -> Replica {
@@ -209,17 +208,18 @@ mod tests {
     fn the_sender_pays_and_the_receiver_gains_by_equations_5_and_6() {
         let store = store_of([]);
         let at = place(&store, 0, 0.0);
-        // (credit, readings) -> receiver's credit; the sender's is credit - 5, at least 0.
-        let cases: [(f64, &[(&str, Value)], f64); 6] = [
-            (50.0, &[], 55.0),
-            (98.0, &[], 100.0),
-            (50.0, &[("sender_credit", "after".into())], 50.0),
-            (3.0, &[("sender_credit", "after".into())], 5.0),
-            (50.0, &[("receiver", "max".into())], 100.0),
-            (98.0, &[("receiver", "max".into())], 103.0),
+        // Credit, Eq. 6's reading, and what the receiver's copy comes with.
+        let cases = [
+            (50.0, "min", "before", 55.0),
+            (98.0, "min", "before", 100.0),
+            (50.0, "min", "after", 50.0),
+            (3.0, "min", "after", 5.0),
+            (50.0, "max", "before", 100.0),
+            (98.0, "max", "before", 103.0),
         ];
-        for (credit, given, expected) in cases {
-            let mut mechanism = built(&ENTRY, given);
+        for (credit, receiver, sender, expected) in cases {
+            let given = [("receiver", receiver.into()), ("sender_credit", sender.into())];
+            let mut mechanism = built(&ENTRY, &given);
             let mut replica = with_credit(1, credit);
             assert_eq!(f64::from_bits(mechanism.mark_for_peer(&at, &replica)), expected);
             mechanism.on_sent(&at, &mut replica, NodeId(1), false);

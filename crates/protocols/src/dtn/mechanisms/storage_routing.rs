@@ -148,7 +148,7 @@ impl StorageRouting {
             at.store.replicas().iter().filter(|r| r.sending == 0 && !among(&self.leaving, r.bundle.id));
         match self.rules.push {
             Push::Oldest => staying.next(),
-            Push::Youngest => staying.last(),
+            Push::Youngest => staying.next_back(),
             Push::Largest => staying.min_by_key(|r| Reverse(r.bundle.size)),
             Push::LeastLifetime => staying.min_by_key(|r| r.bundle.expires),
         }
