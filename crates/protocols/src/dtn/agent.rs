@@ -156,6 +156,8 @@ pub struct Agent {
     acknowledged: IdSet,
     dropped: IdSet,
     leaving: VecDeque<(BundleId, NodeId)>,
+    /// Copies whose custody is moving right now.
+    moving: Vec<BundleId>,
     waiting: VecDeque<Bundle>,
     events: Vec<Event>,
 }
@@ -188,6 +190,7 @@ impl Agent {
             acknowledged: IdSet::default(),
             dropped: IdSet::default(),
             leaving: VecDeque::new(),
+            moving: Vec::new(),
             waiting: VecDeque::new(),
             events: Vec::new(),
         }
@@ -254,6 +257,10 @@ impl Agent {
     pub fn meet_router(&mut self, now: Instant, peer: NodeId, told: Option<&Table>) {
         self.router.on_contact_up(&local!(self, now, None), peer, told);
         self.remove_acknowledged(now);
+    }
+    /// Whether peers in contact are to be told whenever the router's state changes.
+    pub fn tells_changes(&self) -> bool {
+        self.router.tells_changes()
     }
     /// The router learns what the peer's router told anew.
     pub fn hear_router(&mut self, now: Instant, peer: NodeId, told: &Table) {
@@ -369,7 +376,9 @@ impl Agent {
                     at += 1;
                 }
                 // The peer has it already: giving up our copy costs no transfer.
-                Answer::Refuse(Refusal::Held | Refusal::Delivered) => self.hand_over(now, id, to, census),
+                Answer::Refuse(Refusal::Held | Refusal::Delivered) => {
+                    self.hand_over(now, id, to, true, census);
+                }
                 Answer::Refuse(_) => self.delete_idle(now, id, DropReason::Overflow),
             }
         }
@@ -476,7 +485,7 @@ impl Agent {
         census: Option<&Census>,
     ) -> Option<f64> {
         let replica = &self.store.replicas()[slot];
-        if peers.has(peer, replica.bundle.id) || (exclusive && replica.sending > 0) {
+        if peers.has(peer, replica.bundle.id) || self.reserved(replica, exclusive) {
             return None;
         }
         let at = local!(self, now, census);
@@ -491,7 +500,8 @@ impl Agent {
         peers: &mut P,
     ) -> Result<Transfer, Answer> {
         let replica = &self.store.replicas()[slot];
-        if !peers.idle(to) {
+        // A single copy that is on its way to one peer must not be delivered to another meanwhile.
+        if !peers.idle(to) || self.reserved(replica, self.router.exclusive()) {
             return Err(Answer::Later);
         }
         if peers.has(to, replica.bundle.id) {
@@ -503,9 +513,17 @@ impl Agent {
             refused => Err(refused),
         }
     }
+    /// Whether a transfer that is under way has the only claim to a copy.
+    #[inline]
+    fn reserved(&self, replica: &Replica, exclusive: bool) -> bool {
+        replica.sending > 0 && (exclusive || self.moving.contains(&replica.bundle.id))
+    }
     fn begin(&mut self, id: BundleId, to: NodeId, kind: TransferKind) -> Option<Transfer> {
         let replica = self.store.get_mut(id)?;
         replica.sending += 1;
+        if kind == TransferKind::Custody {
+            self.moving.push(id);
+        }
         Some(Transfer { id, size: replica.bundle.size, to, kind })
     }
     /// Deletes copies whose destination is in contact and has them, if that is the habit.
@@ -530,16 +548,18 @@ impl Agent {
         let mut replica = self.store.get(transfer.id)?.clone();
         replica.sending -= 1;
         let at = local!(self, now, census);
+        let delivered = transfer.kind == TransferKind::Delivery;
+        let custody = transfer.kind == TransferKind::Custody;
+        // Custody moves the copy as it is: its router has not decided to share it.
+        let router_mark = if custody { replica.router_mark } else { self.router.mark_for_peer(&replica) };
         let parcel = Parcel {
             bundle: replica.bundle,
             kind: transfer.kind,
             hops: replica.hops + 1,
-            router_mark: self.router.mark_for_peer(&replica),
+            router_mark,
             mechanism_mark: self.mechanism.mark_for_peer(&at, &replica),
             path: replica.path.clone(),
         };
-        let delivered = transfer.kind == TransferKind::Delivery;
-        let custody = transfer.kind == TransferKind::Custody;
         let mut fate = Fate::Keep;
         if !custody {
             fate = self.router.on_sent(&at, &mut replica, transfer.to, delivered);
@@ -549,7 +569,8 @@ impl Agent {
             *stored = replica;
         }
         if custody {
-            self.hand_over(now, transfer.id, transfer.to, census);
+            self.moving.retain(|&id| id != transfer.id);
+            self.hand_over(now, transfer.id, transfer.to, false, census);
         } else if fate == Fate::GiveUp {
             self.delete_idle(now, transfer.id, DropReason::HandedOver);
         }
@@ -561,6 +582,9 @@ impl Agent {
     }
     /// The contact ended before the last bit of a transfer had left. The copy is kept.
     pub fn abort(&mut self, now: Instant, transfer: &Transfer) {
+        if transfer.kind == TransferKind::Custody {
+            self.moving.retain(|&id| id != transfer.id);
+        }
         if let Some(replica) = self.store.get_mut(transfer.id) {
             replica.sending -= 1;
         }
@@ -568,9 +592,9 @@ impl Agent {
             self.delete_idle(now, transfer.id, DropReason::Acknowledged);
         }
     }
-    fn hand_over(&mut self, now: Instant, id: BundleId, to: NodeId, census: Option<&Census>) {
+    fn hand_over(&mut self, now: Instant, id: BundleId, to: NodeId, had: bool, census: Option<&Census>) {
         if let Some(bundle) = self.store.get(id).map(|r| r.bundle) {
-            self.mechanism.on_moved(&local!(self, now, census), &bundle, to);
+            self.mechanism.on_moved(&local!(self, now, census), &bundle, to, had);
             self.delete_idle(now, id, DropReason::HandedOver);
         }
     }
@@ -636,6 +660,12 @@ impl Agent {
         if incoming.size > self.store.capacity() && !self.habits.overfill {
             return Err(Some(Refusal::NoSpace));
         }
+        while let Some(id) = self.mechanism.obsolete(&local!(self, now, census)) {
+            if self.store.get(id).is_none_or(|r| r.sending > 0) {
+                break;
+            }
+            self.delete_idle(now, id, DropReason::Overflow);
+        }
         while self.store.free() < incoming.size {
             let at = local!(self, now, census);
             let preferred = self.router.victim(&at);
@@ -683,10 +713,10 @@ impl Agent {
             return Arrival::Refused(why);
         }
         // Room was made at the start, but a bundle may have been created here since.
-        if let Err(why) = self.make_room(now, &replica.bundle, census) {
-            if !self.habits.overfill {
-                return Arrival::Refused(why.unwrap_or(Refusal::NoSpace));
-            }
+        if let Err(why) = self.make_room(now, &replica.bundle, census)
+            && !self.habits.overfill
+        {
+            return Arrival::Refused(why.unwrap_or(Refusal::NoSpace));
         }
         let at = local!(self, now, census);
         self.router.on_received(&at, &mut replica, from);
@@ -705,7 +735,7 @@ impl Agent {
         let at = local!(self, now, census);
         self.mechanism.on_received(&at, &mut replica, from);
         if first {
-            self.router.on_delivered(&at, &replica.bundle);
+            self.router.on_delivered(&at, &replica.bundle, from);
         }
         self.remove_acknowledged(now);
         Arrival::Delivered { first }

@@ -7,7 +7,8 @@ use super::{Bundle, BundleId, DropReason, Local, NodeId, Observation, Offer, Ref
 pub enum Room {
     /// Drop this copy, which is not being sent.
     Drop(BundleId),
-    /// Send this copy to `to`, an alternate custodian, and drop it when it has left.
+    /// Send this copy to `to`, an alternate custodian, and drop it when it has left. Said again of a
+    /// copy that is already leaving, it means: wait.
     Move {
         /// Which copy.
         id: BundleId,
@@ -35,6 +36,11 @@ pub trait Mechanism: Send {
     /// A copy with [`Replica::sending`] above zero can be neither dropped nor moved.
     fn make_room(&mut self, at: &Local, incoming: &Bundle, preferred: Option<BundleId>) -> Room;
 
+    /// A copy to drop before room is asked for, though the incoming bundle might fit; asked until
+    /// there is none.
+    fn obsolete(&mut self, _at: &Local) -> Option<BundleId> {
+        None
+    }
     /// What it needs beyond local knowledge.
     fn needs(&self) -> Needs {
         Needs::default()
@@ -71,8 +77,8 @@ pub trait Mechanism: Send {
     fn on_received(&mut self, _at: &Local, _replica: &mut Replica, _from: NodeId) {}
     /// A copy was dropped or removed here.
     fn on_dropped(&mut self, _at: &Local, _bundle: &Bundle, _reason: DropReason) {}
-    /// A copy was moved to an alternate custodian and has left.
-    fn on_moved(&mut self, _at: &Local, _bundle: &Bundle, _to: NodeId) {}
+    /// A copy has left for an alternate custodian, or was given up as the custodian `already_had` it.
+    fn on_moved(&mut self, _at: &Local, _bundle: &Bundle, _to: NodeId, _already_had: bool) {}
     /// A copy to ask back from `peer` now, as there is room again.
     fn reclaim(&mut self, _at: &Local, _peer: NodeId) -> Option<BundleId> {
         None

@@ -11,6 +11,8 @@ mod router;
 pub mod routers;
 mod store;
 mod table;
+#[cfg(test)]
+mod testing;
 
 pub use agent::{
     Agent, Answer, Arrival, Creation, DropReason, Event, Habits, Parcel, Peers, Transfer, TransferKind,

@@ -18,6 +18,34 @@ pub struct Parameter {
     pub meaning: &'static str,
 }
 
+impl Parameter {
+    /// A number from `range.0` to `range.1`, in `unit`.
+    pub const fn number(
+        name: &'static str,
+        unit: &'static str,
+        default: f64,
+        range: (f64, f64),
+        meaning: &'static str,
+    ) -> Self {
+        let domain = Domain::Number(range.0, range.1);
+        Self { name, unit, default: Value::Number(default), domain, meaning }
+    }
+    /// A whole number from `range.0` to `range.1`.
+    pub const fn integer(name: &'static str, default: f64, range: (f64, f64), meaning: &'static str) -> Self {
+        let domain = Domain::Integer(range.0, range.1);
+        Self { name, unit: "", default: Value::Number(default), domain, meaning }
+    }
+    /// Yes or no.
+    pub const fn flag(name: &'static str, default: bool, meaning: &'static str) -> Self {
+        Self { name, unit: "", default: Value::Flag(default), domain: Domain::Flag, meaning }
+    }
+    /// One of `words`, of which the first is the default.
+    pub const fn word(name: &'static str, words: &'static [&'static str], meaning: &'static str) -> Self {
+        let default = Value::Word(std::borrow::Cow::Borrowed(words[0]));
+        Self { name, unit: "", default, domain: Domain::OneOf(words), meaning }
+    }
+}
+
 /// A parameter's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -27,6 +55,22 @@ pub enum Value {
     Flag(bool),
     /// One of a few words.
     Word(std::borrow::Cow<'static, str>),
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+impl From<&str> for Value {
+    fn from(word: &str) -> Self {
+        Self::Word(word.to_owned().into())
+    }
 }
 
 /// Which values a parameter may take.

@@ -122,6 +122,11 @@ pub trait Router: Send {
     fn state(&mut self, _at: &Local) -> Option<Table> {
         None
     }
+    /// Whether peers in contact need to hear of every change of this node's state. If not, what they
+    /// were told at the start of the contact is enough, and the driver is spared the work.
+    fn tells_changes(&self) -> bool {
+        true
+    }
     /// A contact with `peer` has begun; `state` is what it told. The initiator's turn comes first;
     /// the other end sees the state that resulted from it.
     fn on_contact_up(&mut self, _at: &Local, _peer: NodeId, _state: Option<&Table>) {}
@@ -148,7 +153,7 @@ pub trait Router: Send {
     /// A copy has come and is about to be stored.
     fn on_received(&mut self, _at: &Local, _replica: &mut Replica, _from: NodeId) {}
     /// A bundle has come to its destination, this node, for the first time.
-    fn on_delivered(&mut self, _at: &Local, _bundle: &Bundle) {}
+    fn on_delivered(&mut self, _at: &Local, _bundle: &Bundle, _from: NodeId) {}
     /// Bundles known to be delivered since the last call: copies of them are removed here.
     fn take_acknowledged(&mut self) -> Vec<BundleId> {
         Vec::new()

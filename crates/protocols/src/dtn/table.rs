@@ -26,6 +26,9 @@ impl Table {
     }
     /// Sets the number under `key`. Appending in ascending order is cheap.
     pub fn set(&mut self, key: u64, number: f64) {
+        if self.0.last().is_none_or(|last| last.0 < key) {
+            return self.0.push((key, number));
+        }
         match self.0.binary_search_by_key(&key, |row| row.0) {
             Ok(i) => self.0[i].1 = number,
             Err(i) => self.0.insert(i, (key, number)),

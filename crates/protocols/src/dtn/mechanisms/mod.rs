@@ -2,9 +2,18 @@
 
 use super::{Entry, Mechanism};
 
+mod afner;
+mod credit;
 mod none;
+mod rrcc;
+mod storage_routing;
 
+pub use afner::Afner;
+pub use credit::Credit;
 pub use none::None;
+pub use rrcc::Rrcc;
+pub use storage_routing::StorageRouting;
 
 /// Every mechanism, by name.
-pub const TABLE: &[Entry<dyn Mechanism>] = &[none::ENTRY];
+pub const TABLE: &[Entry<dyn Mechanism>] =
+    &[afner::ENTRY, credit::ENTRY, none::ENTRY, rrcc::ENTRY, storage_routing::ENTRY];

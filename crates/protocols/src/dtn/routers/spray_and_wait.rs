@@ -1,6 +1,6 @@
 //! Spray and wait: a bounded number of copies, then each waits for the destination.
 
-use crate::dtn::{Domain, Entry, Fate, Local, NodeId, Parameter, Replica, Router, Value};
+use crate::dtn::{Entry, Fate, Local, NodeId, Parameter, Replica, Router};
 
 /// The copies that a replica may still hand out are its router mark, itself included.
 pub struct SprayAndWait {
@@ -13,20 +13,17 @@ pub const ENTRY: Entry<dyn Router> = Entry {
     name: "spray_and_wait",
     paper: "Spyropoulos, Psounis, Raghavendra: Spray and wait, WDTN 2005",
     parameters: &[
-        Parameter {
-            name: "copies",
-            unit: "",
-            default: Value::Number(10.0),
-            domain: Domain::Integer(1.0, 1e6),
-            meaning: "copies of a bundle in the network, the source's included",
-        },
-        Parameter {
-            name: "mode",
-            unit: "",
-            default: Value::Word(std::borrow::Cow::Borrowed("binary")),
-            domain: Domain::OneOf(&["binary", "source"]),
-            meaning: "binary: half of the copies go to each peer; source: the source alone hands out, one each",
-        },
+        Parameter::integer(
+            "copies",
+            10.0,
+            (1.0, 1e6),
+            "copies of a bundle in the network, the source's included",
+        ),
+        Parameter::word(
+            "mode",
+            &["binary", "source"],
+            "binary: half of the copies go to each peer; source: the source alone hands out, one each",
+        ),
     ],
     only_with: &[],
     build: |given, _| {

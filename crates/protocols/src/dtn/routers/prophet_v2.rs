@@ -1,0 +1,135 @@
+//! PRoPHET version 2: quick re-encounters count for less, and transitivity takes the best path.
+
+use super::prophet::Predictabilities;
+use crate::dtn::{Entry, Local, NodeId, Parameter, Replica, Router, Table};
+use crate::time::Instant;
+
+/// As [`super::Prophet`], with the equations of 2011.
+pub struct ProphetV2 {
+    known: Predictabilities,
+    last_met: Vec<Option<Instant>>,
+    encounter_max: f64,
+    interval_s: f64,
+    transitivity: f64,
+}
+
+/// How the rest of the system knows it.
+pub const ENTRY: Entry<dyn Router> = Entry {
+    name: "prophet_v2",
+    paper: "Grasic, Davies, Lindgren, Doria: The evolution of a DTN routing protocol – PRoPHETv2, CHANTS 2011",
+    parameters: &[
+        Parameter::number(
+            "p_encounter_max",
+            "",
+            0.5,
+            (0.0, 1.0),
+            "share of the gap to 1 that a rare encounter closes",
+        ),
+        Parameter::number(
+            "typical_interval",
+            "s",
+            1800.0,
+            (1e-3, 1e9),
+            "interval from which encounters count in full",
+        ),
+        Parameter::number("beta", "", 0.9, (0.0, 1.0), "weight of what a peer predicts"),
+        Parameter::number(
+            "gamma",
+            "",
+            0.999_885_791,
+            (0.0, 1.0),
+            "factor by which predictabilities fade per time unit",
+        ),
+        Parameter::number("time_unit", "s", 30.0, (1e-3, 1e9), "length of a time unit"),
+    ],
+    only_with: &[],
+    build: |given, seat| {
+        Box::new(ProphetV2 {
+            known: Predictabilities::new(seat, given.number("gamma"), given.number("time_unit")),
+            last_met: vec![None; seat.nodes as usize],
+            encounter_max: given.number("p_encounter_max"),
+            interval_s: given.number("typical_interval"),
+            transitivity: given.number("beta"),
+        })
+    },
+};
+
+impl ProphetV2 {
+    /// P_enc: in full at the first encounter and after a typical interval, in proportion before.
+    fn encounter(&mut self, now: Instant, peer: NodeId) -> f64 {
+        let Some(last) = self.last_met.get_mut(peer.0 as usize) else { return 0.0 };
+        let share = last.map_or(1.0, |met| ((now - met).as_secs_f64() / self.interval_s).min(1.0));
+        *last = Some(now);
+        self.encounter_max * share
+    }
+}
+
+impl Router for ProphetV2 {
+    /// GRTRMax: peers that are at least as good, the best one first.
+    fn score(&self, _: &Local, replica: &Replica, peer: NodeId) -> Option<f64> {
+        let (mine, theirs) = self.known.compare(replica.bundle.destination, peer)?;
+        (theirs >= mine).then_some(theirs)
+    }
+    fn ranked(&self) -> bool {
+        true
+    }
+    fn state(&mut self, at: &Local) -> Option<Table> {
+        Some(self.known.tell(at.now))
+    }
+    fn on_contact_up(&mut self, at: &Local, peer: NodeId, told: Option<&Table>) {
+        self.known.hear(at.now, peer, told);
+        // P(a,b) += (1 - P(a,b)) P_enc
+        let met = self.known.of(peer);
+        let encounter = self.encounter(at.now, peer);
+        self.known.set(peer, met + (1.0 - met) * encounter);
+        // P(a,c) = max(P(a,c), P(a,b) P(b,c) beta)
+        let weight = self.known.of(peer) * self.transitivity;
+        self.known.combine(at.node, peer, |mine, theirs| mine.max(weight * theirs));
+    }
+    fn on_state(&mut self, at: &Local, peer: NodeId, told: &Table) {
+        self.known.hear(at.now, peer, Some(told));
+    }
+    fn on_contact_down(&mut self, _: &Local, peer: NodeId) {
+        self.known.forget(peer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtn::testing::{copy, place, store_of};
+    use crate::dtn::{Parameters, Seat};
+    use crate::math;
+    use std::collections::BTreeMap;
+
+    fn router() -> Box<dyn Router> {
+        let given = Parameters::resolve("prophet_v2", ENTRY.parameters, &BTreeMap::new()).unwrap();
+        (ENTRY.build)(&given, Seat { node: NodeId(0), nodes: 10, seed: 1 })
+    }
+
+    #[test]
+    fn an_encounter_soon_after_the_last_one_counts_in_proportion() {
+        let store = store_of([]);
+        let mut router = router();
+        router.on_contact_up(&place(&store, 0, 0.0), NodeId(1), None);
+        router.on_contact_up(&place(&store, 0, 450.0), NodeId(1), None);
+        let faded = 0.5 * math::pow(0.999_885_791, 15.0);
+        let expected = faded + (1.0 - faded) * 0.5 * 0.25;
+        let state = router.state(&place(&store, 0, 450.0)).unwrap();
+        assert!((state.get(1).unwrap() - expected).abs() < 1e-15);
+    }
+
+    #[test]
+    fn transitivity_takes_the_best_of_old_and_new_and_equal_peers_get_a_copy() {
+        let store = store_of([]);
+        let mut router = router();
+        let at = place(&store, 0, 0.0);
+        router.on_contact_up(&at, NodeId(1), Some(&[(9, 0.8)].into_iter().collect()));
+        router.on_contact_up(&at, NodeId(2), Some(&[(9, 0.1)].into_iter().collect()));
+        let mine = router.state(&at).unwrap().get(9).unwrap();
+        assert!((mine - 0.5 * 0.8 * 0.9).abs() < 1e-15);
+        assert_eq!(router.score(&at, &copy(1, 100), NodeId(2)), None);
+        router.on_state(&at, NodeId(2), &[(9, mine)].into_iter().collect());
+        assert_eq!(router.score(&at, &copy(1, 100), NodeId(2)), Some(mine));
+    }
+}

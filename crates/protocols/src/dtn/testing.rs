@@ -1,0 +1,44 @@
+//! What the unit tests of algorithms stand on: a place and copies with round numbers.
+
+use super::{Bundle, BundleId, Entry, Local, NodeId, Parameters, Replica, Seat, Store, Value};
+use crate::time::Instant;
+use crate::units::Bytes;
+
+/// Node `node` at `seconds`, without links or oracle.
+pub fn place(store: &Store, node: u32, seconds: f64) -> Local<'_> {
+    Local { now: Instant::from_secs_f64(seconds), node: NodeId(node), store, links: &[], census: None }
+}
+
+/// A fresh copy of bundle `id` on its way from node 0 to node 9.
+pub fn copy(id: u32, size: u64) -> Replica {
+    Replica {
+        bundle: Bundle {
+            id: BundleId(id),
+            source: NodeId(0),
+            destination: NodeId(9),
+            size: Bytes(size),
+            created: Instant::ZERO,
+            expires: Instant::MAX,
+        },
+        received: Instant::ZERO,
+        hops: 0,
+        sending: 0,
+        router_mark: 0,
+        mechanism_mark: 0,
+        path: Default::default(),
+    }
+}
+
+/// A buffer of 1000 bytes that holds `copies`.
+pub fn store_of(copies: impl IntoIterator<Item = Replica>) -> Store {
+    let mut store = Store::new(Bytes(1000));
+    copies.into_iter().for_each(|replica| store.insert(replica));
+    store
+}
+
+/// An algorithm of a table for node 0 of ten, with `given` instead of its defaults.
+pub fn built<A: ?Sized>(entry: &Entry<A>, given: &[(&str, Value)]) -> Box<A> {
+    let given = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let given = Parameters::resolve(entry.name, entry.parameters, &given).unwrap();
+    (entry.build)(&given, Seat { node: NodeId(0), nodes: 10, seed: 1 })
+}
