@@ -1,5 +1,7 @@
 //! When can two nodes talk: contacts, from motion, schedules or traces.
 
+pub mod kinetic;
+
 use lightlag_protocols::dtn::NodeId;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
