@@ -1,8 +1,9 @@
 //! The algorithms that scenarios can name: those of the protocols, and those that were registered.
 
-use super::error::suggestion;
-use lightlag_protocols::dtn::{self, Mechanism, Parameter, Parameters, Router, Seat};
+use super::error::{Wrong, suggestion};
+use lightlag_protocols::dtn::{self, Mechanism, Parameter, Parameters, Router, Seat, Value};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -101,6 +102,18 @@ fn find<A: ?Sized>(list: &[Arc<Entry<A>>], name: &str) -> Result<Arc<Entry<A>>, 
     list.iter().find(|entry| entry.name == name).cloned().ok_or_else(|| {
         let known: Vec<&str> = list.iter().map(|entry| entry.name.as_str()).collect();
         suggestion(name, &known)
+    })
+}
+
+/// The parameters of an algorithm: those given, the defaults for the rest.
+///
+/// # Errors
+/// The first that is unknown or out of its range.
+pub fn resolve<A: ?Sized>(entry: &Entry<A>, given: &BTreeMap<String, Value>) -> Result<Parameters, Wrong> {
+    Parameters::resolve(&entry.name, &entry.parameters, given).map_err(|error| {
+        let text = error.to_string();
+        let (what, right) = text.split_once("; ").unwrap_or((&text, "see `lightlag list`"));
+        Wrong::new(what, right)
     })
 }
 

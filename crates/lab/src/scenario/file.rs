@@ -122,7 +122,12 @@ impl ScenarioFile {
     ///
     /// # Errors
     /// A syntax error.
-    pub fn from_the_one(file: &str, bytes: &[u8], folder: PathBuf, catalogue: Arc<Catalogue>) -> Result<Self> {
+    pub fn from_the_one(
+        file: &str,
+        bytes: &[u8],
+        folder: PathBuf,
+        catalogue: Arc<Catalogue>,
+    ) -> Result<Self> {
         Ok(Self { catalogue, content: Content::TheOne(Layers::parse([(file, folder, bytes)])?) })
     }
     /// Sets a key, as `--set path.to.key=value` does: in TOML a value as TOML writes it, a bare word
@@ -142,9 +147,7 @@ impl ScenarioFile {
     /// A list of seeds that is none.
     pub fn seeds(&self) -> Result<Vec<Seed>> {
         match &self.content {
-            Content::Toml { tree, .. } => {
-                Ok(toml_file::seeds(tree)?.into_iter().map(Seed::Number).collect())
-            }
+            Content::Toml { tree, .. } => Ok(toml_file::seeds(tree)?.into_iter().map(Seed::Number).collect()),
             Content::TheOne(_) => Ok(vec![Seed::Own]),
         }
     }

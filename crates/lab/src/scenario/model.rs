@@ -1,6 +1,6 @@
 //! One fully resolved experiment, as plain data.
 
-use super::catalogue::{Catalogue, Entry};
+use super::catalogue::Entry;
 use super::error::Place;
 use super::quantity::{Area, Bounds, Position};
 use lightlag_protocols::dtn::{Bundle, Habits, Mechanism, Parameters, Router};
@@ -31,7 +31,7 @@ pub struct Scenario {
     /// The seed that [`Seed::Own`] stands for.
     pub own_seed: u64,
     /// What The ONE would write about it.
-    pub reports: Reports,
+    pub reports: Vec<Report>,
 }
 
 /// Which run of a scenario.
@@ -342,18 +342,13 @@ pub struct Message {
     pub bundle: Bundle,
 }
 
-/// Which of The ONE's report files are wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reports {
-    /// The reports, in order.
-    pub list: Vec<Report>,
-}
-
 /// One of The ONE's report files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// Its class, like `MessageStatsReport`.
     pub class: String,
+    /// Where it is asked for.
+    pub place: Place,
     /// The file it goes to, as the settings say or as The ONE would name it.
     pub output: PathBuf,
     /// What is created before this instant does not count.
@@ -363,9 +358,6 @@ pub struct Report {
     /// Every other setting of its class, for reports with settings of their own.
     pub settings: Vec<(String, String)>,
 }
-
-/// What a scenario is read with: the algorithms it may name.
-pub type SharedCatalogue = Arc<Catalogue>;
 
 impl Scenario {
     /// How many nodes there are.

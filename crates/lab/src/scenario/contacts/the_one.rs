@@ -5,7 +5,6 @@ use crate::scenario::error::{Error, Place, Result, quoted};
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::units::Bytes;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,17 +160,6 @@ pub fn connections(events: &[Event]) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The events of each action that is not followed, for reports on what was ignored.
-pub fn decisions(events: &[Event]) -> BTreeMap<&'static str, (Arc<Place>, usize)> {
-    let mut found: BTreeMap<&'static str, (Arc<Place>, usize)> = BTreeMap::new();
-    for event in events {
-        if let EventKind::Decision(name) = event.kind {
-            found.entry(name).or_insert_with(|| (Arc::new(event.place.clone()), 0)).1 += 1;
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,7 +180,10 @@ mod tests {
         let events = the_one_events("f", b"1.5 C M1 p3 4 500\n2 S M1 3 4\n3 DR * 4\n").unwrap();
         let size = Bytes(500);
         assert_eq!(events[0].kind, EventKind::Create { message: "M1".into(), from: 3, to: 4, size });
-        assert_eq!(decisions(&events).len(), 2);
+        assert_eq!(
+            (&events[1].kind, &events[2].kind),
+            (&EventKind::Decision("S"), &EventKind::Decision("DR"))
+        );
     }
 
     #[test]

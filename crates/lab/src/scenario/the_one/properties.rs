@@ -28,7 +28,11 @@ pub fn properties(file: &str, bytes: &[u8]) -> Result<Vec<Property>> {
         let place = Place::Line(file.clone(), line);
         let (key, value) = split(&text);
         let wrong = |()| {
-            Error::new(&place, "`\\u` is not followed by four hexadecimal digits", "write `\\\\` for a backslash")
+            Error::new(
+                &place,
+                "`\\u` is not followed by four hexadecimal digits",
+                "write `\\\\` for a backslash",
+            )
         };
         let key = unescape(key).map_err(wrong)?;
         let value = unescape(value).map_err(wrong)?.trim().to_owned();
@@ -130,14 +134,17 @@ mod tests {
     #[test]
     fn separators_comments_and_continuations_are_javas() {
         let text = b"# note\n ! note\na=1\nb : 2 \nc 3\r\nd = x \\\n   y\n\ne\nf\\=g = h\n";
-        assert_eq!(pairs(text), [
-            pair("a", "1"),
-            pair("b", "2"),
-            pair("c", "3"),
-            pair("d", "x y"),
-            pair("e", ""),
-            pair("f=g", "h")
-        ]);
+        assert_eq!(
+            pairs(text),
+            [
+                pair("a", "1"),
+                pair("b", "2"),
+                pair("c", "3"),
+                pair("d", "x y"),
+                pair("e", ""),
+                pair("f=g", "h")
+            ]
+        );
         assert_eq!(properties("f", b"a = \\\n\\\n1\nb=2").unwrap()[1].place.to_string(), "f:4");
     }
 

@@ -1,12 +1,12 @@
 //! `router = "epidemic"`, or with parameters `router = { name = "spray_and_wait", copies = 10 }`.
 
 use super::section::{Section, quantity, wrong_type};
-use crate::scenario::catalogue::Entry;
+use crate::scenario::catalogue::{Entry, resolve};
 use crate::scenario::error::{Error, Result, quoted};
 use crate::scenario::model::Algorithm;
 use crate::scenario::quantity::in_unit;
 use crate::scenario::tree::{Node, Value};
-use lightlag_protocols::dtn::{self, Parameters};
+use lightlag_protocols::dtn;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,24 +37,10 @@ pub fn algorithm<A: ?Sized>(
         given.insert(key.name.clone(), parameter(value, &path, unit)?);
         last = value.place.clone();
         // One at a time, so that an error has the place of its own parameter.
-        resolve(&entry, &given).map_err(|(what, right)| Error::new(&last, what, right))?;
+        resolve(&entry, &given).map_err(|wrong| wrong.at(&last))?;
     }
-    let parameters = resolve(&entry, &given).map_err(|(what, right)| Error::new(&last, what, right))?;
+    let parameters = resolve(&entry, &given).map_err(|wrong| wrong.at(&last))?;
     Ok(Algorithm { entry, parameters })
-}
-
-/// An algorithm with the defaults of all its parameters but those given.
-pub fn resolve<A: ?Sized>(
-    entry: &Entry<A>,
-    given: &BTreeMap<String, dtn::Value>,
-) -> std::result::Result<Parameters, (String, String)> {
-    Parameters::resolve(&entry.name, &entry.parameters, given).map_err(|error| {
-        let text = error.to_string();
-        text.split_once("; ").map_or_else(
-            || (text.clone(), "see `lightlag list`".to_owned()),
-            |(what, right)| (what.to_owned(), right.to_owned()),
-        )
-    })
 }
 
 fn parameter(node: &Node, path: &str, unit: &str) -> Result<dtn::Value> {

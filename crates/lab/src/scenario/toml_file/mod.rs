@@ -10,6 +10,8 @@ mod names;
 mod nodes;
 mod section;
 mod traffic;
+
+pub use traffic::created;
 mod world;
 
 use super::catalogue::Catalogue;
@@ -86,7 +88,7 @@ pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
         contacts,
         traffic,
         own_seed: seeds(tree)?[0],
-        reports: super::model::Reports::default(),
+        reports: Vec::new(),
     };
     check(&scenario, &root)?;
     Ok(Outcome::Fits(Box::new(scenario)))

@@ -2,12 +2,14 @@
 
 use super::section::Section;
 use super::{Context, algorithm, mobility, named};
+use crate::scenario::catalogue::resolve;
 use crate::scenario::error::{Error, Result};
 use crate::scenario::model::{Algorithm, Group, Mobility, Radio};
 use crate::scenario::quantity;
 use crate::scenario::tree::Node;
 use lightlag_protocols::dtn::{Habits, Mechanism, Router};
 use lightlag_protocols::units::Bytes;
+use std::collections::BTreeMap;
 
 const KEYS: &[&str] = &[
     "count",
@@ -128,8 +130,7 @@ fn mechanism(section: &Section, root: &Section, context: &Context) -> Result<Alg
 fn none(section: &Section, context: &Context) -> Result<Algorithm<dyn Mechanism>> {
     let wrong = |right: String| Error::new(&section.place, "no mechanism is given", right);
     let entry = context.catalogue.mechanism("none").map_err(wrong)?;
-    let parameters = algorithm::resolve(&entry, &Default::default())
-        .map_err(|(what, right)| Error::new(&section.place, what, right))?;
+    let parameters = resolve(&entry, &BTreeMap::new()).map_err(|wrong| wrong.at(&section.place))?;
     Ok(Algorithm { entry, parameters })
 }
 

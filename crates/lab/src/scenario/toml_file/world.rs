@@ -2,9 +2,8 @@
 
 use super::section::Section;
 use crate::scenario::error::Result;
-use crate::scenario::model::{Draws, Movement};
+use crate::scenario::model::Movement;
 use crate::scenario::quantity;
-use lightlag_protocols::time::Duration;
 use lightlag_worlds::messages::{Propagation, Radio, Rules, SendOrder};
 
 const KEYS: &[&str] =
@@ -12,7 +11,7 @@ const KEYS: &[&str] =
 
 pub fn world(root: &Section) -> Result<(Rules, Movement)> {
     let mut rules = Rules::default();
-    let mut movement = Movement { draws: Draws::Lightlag, warmup: Duration::ZERO, radios_connect: true };
+    let mut movement = Movement::PLAIN;
     let Some(world) = root.table("world", KEYS)? else { return Ok((rules, movement)) };
     rules.tick = world.quantity("tick", quantity::positive_time)?;
     rules.purge_every = world.quantity("purge_every", quantity::positive_time)?;

@@ -1,0 +1,444 @@
+//! From a scenario and a seed to what a world runs.
+
+use super::error::{Error, Place, Result};
+use super::files::Files;
+use super::model::{Draws, Group, MapFile, MapReading, Message, Mobility, Movement, Roads, Scenario, Seed};
+use super::quantity::{Area, Bounds, Position};
+use super::traffic;
+use lightlag_protocols::dtn::{Bundle, NodeId};
+use lightlag_protocols::rng::mix;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::BitRate;
+use lightlag_worlds::contacts::kinetic::{self, Encounter};
+use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
+use lightlag_worlds::messages::{Node, Setup};
+use lightlag_worlds::mobility::map::osm::{self, OsmOptions};
+use lightlag_worlds::mobility::map::{Disconnected, MapOptions, RoadMap};
+use lightlag_worlds::mobility::{self as worlds, Fleet, Model, Point, Span};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+impl Scenario {
+    /// All that a run needs.
+    ///
+    /// # Errors
+    /// What only shows when it is computed: a map that is none, radios that contradict a table.
+    pub fn setup(&self, seed: Seed) -> Result<Setup> {
+        self.setup_with(seed, Arc::new(self.contacts(seed)?))
+    }
+    /// All that a run needs, with contacts computed before by a scenario of the same
+    /// [`Scenario::contacts_key`].
+    ///
+    /// # Errors
+    /// Traffic beyond all measure.
+    pub fn setup_with(&self, seed: Seed, contacts: Arc<Contacts>) -> Result<Setup> {
+        let bundles: Vec<Bundle> = self.messages(seed)?.into_iter().map(|message| message.bundle).collect();
+        Ok(Setup {
+            nodes: self.groups.iter().flat_map(nodes).collect(),
+            contacts,
+            bundles: Arc::new(bundles),
+            until: self.until(),
+            seed: self.seed_number(seed),
+            rules: self.rules.clone(),
+        })
+    }
+    /// The messages of a run with their names; a message's place is its bundle's number.
+    ///
+    /// # Errors
+    /// Traffic beyond all measure.
+    pub fn messages(&self, seed: Seed) -> Result<Vec<Message>> {
+        traffic::messages(self, seed)
+    }
+    /// The end of a run.
+    pub fn until(&self) -> Instant {
+        Instant::ZERO.saturating_add(self.duration)
+    }
+    /// Scenarios with equal keys have equal contacts under this seed.
+    pub fn contacts_key(&self, seed: Seed) -> String {
+        let groups: Vec<_> =
+            self.groups.iter().map(|group| (group.count(), &group.mobility, &group.radios)).collect();
+        let told: Vec<u128> = self.contacts.iter().map(|source| source.key).collect();
+        let moved = self.moves().then(|| (seed, &self.movement, self.own_seed, self.stops_key(seed)));
+        format!("{:?} {:?} {told:?} {moved:?} {groups:?}", self.duration, self.rules.tick)
+    }
+    /// When nodes can talk. Mechanisms, routers and buffers have no influence on it.
+    ///
+    /// # Errors
+    /// A map that is none, or contacts of movement and table that overlap.
+    pub fn contacts(&self, seed: Seed) -> Result<Contacts> {
+        let mut links = Vec::new();
+        for told in self.contacts.iter().flat_map(|source| source.list.iter()) {
+            links.extend(Link::told(told, self.rules.tick));
+        }
+        if self.moves() {
+            links.extend(self.met(seed)?);
+        }
+        links.sort_by_key(|link| (link.start, link.a, link.b, link.end));
+        self.check_overlap(&links)?;
+        Ok(contacts(links))
+    }
+    fn moves(&self) -> bool {
+        self.movement.radios_connect && self.groups.iter().any(|group| !group.radios.is_empty())
+    }
+    /// Contacts of radios.
+    fn met(&self, seed: Seed) -> Result<Vec<Link>> {
+        let (radios, classes) = radios(&self.groups);
+        let fleet = self.fleet(seed)?;
+        let mut walk = fleet.walk().map_err(|error| wrong_motion(&self.place(), &error))?;
+        let encounters = kinetic::encounters(&mut walk, &radios, self.until(), self.rules.tick);
+        let rates = rates(&self.groups, &classes);
+        Ok(joined(encounters, |encounter| {
+            let rate = |node: NodeId| rates.get(&(node.0, encounter.class)).copied().unwrap_or(BitRate(0));
+            rate(encounter.a).min(rate(encounter.b))
+        }))
+    }
+    /// How the nodes move, in the terms of the worlds.
+    ///
+    /// # Errors
+    /// A map that is none.
+    pub fn fleet(&self, seed: Seed) -> Result<Fleet> {
+        let mut models = Models { files: Files::default(), maps: BTreeMap::new() };
+        let mut groups = Vec::new();
+        for group in &self.groups {
+            // Who has no mobility has no radio either: where it stands makes no difference.
+            let nowhere = Mobility::At(Position { x_m: 0.0, y_m: 0.0 });
+            let mobility = group.mobility.as_ref().unwrap_or(&nowhere);
+            let model = models.model(mobility, group.count())?;
+            model
+                .check(group.count())
+                .map_err(|error| wrong_motion(&map_place(mobility, &self.place()), &error))?;
+            groups.push(worlds::Group { count: group.count(), model });
+        }
+        let number = self.seed_number(seed);
+        let mut fleet = Fleet::new(groups, number);
+        if self.movement.draws == Draws::TheOne {
+            fleet.draws = worlds::Draws::TheOne { rng_seed: rng_seed(number, seed) };
+            fleet.tick = self.rules.tick;
+            fleet.clock_stops = self.clock_stops(seed)?;
+        }
+        fleet.warmup = self.movement.warmup;
+        Ok(fleet)
+    }
+    /// In The ONE the clock stands at the last event while nodes move, which can shorten a pause.
+    fn clock_stops(&self, seed: Seed) -> Result<Vec<Instant>> {
+        let mut stops: Vec<Instant> =
+            self.messages(seed)?.iter().map(|message| message.bundle.created).collect();
+        for told in self.contacts.iter().flat_map(|source| source.list.iter()) {
+            stops.extend([told.start, told.end]);
+        }
+        stops.sort();
+        stops.dedup();
+        Ok(stops)
+    }
+    /// What tells clock stops apart; nothing where they do not matter.
+    fn stops_key(&self, seed: Seed) -> u64 {
+        if self.movement.draws != Draws::TheOne || self.rules.tick.is_none() {
+            return 0;
+        }
+        let stops = self.clock_stops(seed).unwrap_or_default();
+        stops.iter().fold(1, |hash, stop| mix(hash ^ stop.as_nanos() as u64))
+    }
+    fn place(&self) -> Place {
+        Place::File(self.name.as_str().into())
+    }
+    fn check_overlap(&self, links: &[Link]) -> Result<()> {
+        let mut last: BTreeMap<(NodeId, NodeId), Instant> = BTreeMap::new();
+        for link in links {
+            let pair = (link.a.min(link.b), link.a.max(link.b));
+            let before = last.insert(pair, link.end);
+            if before.is_some_and(|end| end > link.start) {
+                let name = |node: NodeId| self.node_names().nth(node.0 as usize).unwrap_or_default();
+                return Err(Error::new(
+                    &self.place(),
+                    format!(
+                        "{} and {} are told to meet at {:?} while their radios reach each other",
+                        name(link.a),
+                        name(link.b),
+                        link.start
+                    ),
+                    "let contacts of a pair come from radios or from a table, not from both",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `rngSeed` is an `int`. A number that fits means the same as in the settings.
+fn rng_seed(number: u64, seed: Seed) -> i32 {
+    match (seed, i32::try_from(number)) {
+        (Seed::Own, _) => number as i32,
+        (Seed::Number(_), Ok(number)) => number,
+        (Seed::Number(_), Err(_)) => mix(number) as i32,
+    }
+}
+
+fn wrong_motion(place: &Place, error: &worlds::MobilityError) -> Error {
+    let text = error.to_string();
+    let (what, right) = text.rsplit_once(": ").unwrap_or((&text, "change the mobility"));
+    Error::new(place, what, right)
+}
+
+fn map_place(mobility: &Mobility, otherwise: &Place) -> Place {
+    match mobility {
+        Mobility::ShortestPathMap { maps, .. } => maps.first().map_or(otherwise, |map| &map.place).clone(),
+        _ => otherwise.clone(),
+    }
+}
+
+fn nodes(group: &Group) -> impl Iterator<Item = Node> {
+    let (router, mechanism) = (group.router.clone(), group.mechanism.clone());
+    let node = Node {
+        buffer: group.buffer,
+        router: Arc::new(move |seat| (router.entry.build)(&router.parameters, seat)),
+        mechanism: Arc::new(move |seat| (mechanism.entry.build)(&mechanism.parameters, seat)),
+        habits: group.habits,
+    };
+    std::iter::repeat_n(node, group.nodes.len())
+}
+
+/// A contact whose channels are not numbered yet.
+struct Link {
+    a: NodeId,
+    b: NodeId,
+    start: Instant,
+    end: Instant,
+    forward: Channel,
+    backward: Channel,
+}
+
+impl Link {
+    /// With a tick, its ends are ticks; what lies between two ticks is none.
+    fn told(told: &super::model::Told, tick: Option<Duration>) -> Option<Self> {
+        let round = |at: Instant| tick.map_or(at, |tick| at.round_up(tick));
+        let channel = |way: &super::model::Way| Channel { rate: way.rate, delay: way.delay.clone() };
+        let (start, end) = (round(told.start), round(told.end));
+        let (forward, backward) = (channel(&told.forward), channel(&told.backward));
+        (end > start).then_some(Self { a: NodeId(told.a), b: NodeId(told.b), start, end, forward, backward })
+    }
+}
+
+/// Numbers the channels; equal ones share a number.
+fn contacts(links: Vec<Link>) -> Contacts {
+    let mut all = Contacts::default();
+    // Tables of delays are few and long, rates many and short: only the latter need a quick search.
+    let mut constant: BTreeMap<(u64, i64), u32> = BTreeMap::new();
+    for link in links {
+        let mut number = |channel: Channel| {
+            let next = all.channels.len() as u32;
+            let number = match &channel.delay {
+                Delay::Constant(delay) => *constant.entry((channel.rate.0, delay.as_nanos())).or_insert(next),
+                Delay::Table(_) => {
+                    all.channels.iter().position(|known| *known == channel).map_or(next, |at| at as u32)
+                }
+            };
+            if number == next {
+                all.channels.push(channel);
+            }
+            number
+        };
+        let (forward, backward) = (number(link.forward), number(link.backward));
+        all.list.push(Contact { a: link.a, b: link.b, start: link.start, end: link.end, forward, backward });
+    }
+    all
+}
+
+/// Each node's radios, and the classes by name.
+fn radios(groups: &[Group]) -> (Vec<Vec<kinetic::Radio>>, BTreeMap<String, u16>) {
+    let mut classes: BTreeMap<String, u16> = BTreeMap::new();
+    let mut all = Vec::new();
+    for group in groups {
+        let mut own = Vec::new();
+        for radio in &group.radios {
+            let next = u16::try_from(classes.len()).unwrap_or(u16::MAX);
+            let class = *classes.entry(radio.name.clone()).or_insert(next);
+            own.push(kinetic::Radio { class, range_m: radio.range_m });
+        }
+        all.extend(std::iter::repeat_n(own, group.nodes.len()));
+    }
+    (all, classes)
+}
+
+fn rates(groups: &[Group], classes: &BTreeMap<String, u16>) -> BTreeMap<(u32, u16), BitRate> {
+    let of_groups = groups.iter().flat_map(|group| std::iter::repeat_n(group, group.nodes.len()));
+    let mut rates = BTreeMap::new();
+    for (group, node) in of_groups.zip(0..) {
+        for radio in &group.radios {
+            rates.insert((node, classes[&radio.name]), radio.rate);
+        }
+    }
+    rates
+}
+
+/// Encounters as links. Where two nodes meet through several radios at once, there is one link at a
+/// time, and it has the fastest of them: a link is cut where a faster radio comes or goes.
+fn joined(encounters: Vec<Encounter>, rate: impl Fn(&Encounter) -> BitRate) -> Vec<Link> {
+    let mut pairs: BTreeMap<(NodeId, NodeId), Vec<(Instant, Instant, BitRate)>> = BTreeMap::new();
+    for encounter in encounters {
+        let span = (encounter.start, encounter.end, rate(&encounter));
+        pairs.entry((encounter.a, encounter.b)).or_default().push(span);
+    }
+    let mut links = Vec::new();
+    for ((a, b), spans) in pairs {
+        for (start, end, rate) in fastest(spans) {
+            let channel = Channel { rate, delay: Delay::Constant(Duration::ZERO) };
+            links.push(Link { a, b, start, end, forward: channel.clone(), backward: channel });
+        }
+    }
+    links
+}
+
+/// At each moment the fastest of the spans, neighbours of one rate in one piece where they belong
+/// to one span.
+fn fastest(spans: Vec<(Instant, Instant, BitRate)>) -> Vec<(Instant, Instant, BitRate)> {
+    if spans.windows(2).all(|pair| pair[0].1 <= pair[1].0) {
+        return spans;
+    }
+    let mut cuts: Vec<Instant> = spans.iter().flat_map(|span| [span.0, span.1]).collect();
+    cuts.sort();
+    cuts.dedup();
+    let mut out: Vec<(Instant, Instant, BitRate)> = Vec::new();
+    for cut in cuts.windows(2) {
+        let over = spans.iter().filter(|span| span.0 <= cut[0] && cut[1] <= span.1);
+        let Some(rate) = over.map(|span| span.2).max() else { continue };
+        match out.last_mut() {
+            Some(last) if last.1 == cut[0] && last.2 == rate => last.1 = cut[1],
+            _ => out.push((cut[0], cut[1], rate)),
+        }
+    }
+    out
+}
+
+/// Turns mobility into models; maps are read once.
+struct Models {
+    files: Files,
+    maps: BTreeMap<String, Arc<RoadMap>>,
+}
+
+impl Models {
+    fn model(&mut self, mobility: &Mobility, count: u32) -> Result<Arc<dyn Model>> {
+        Ok(match mobility {
+            Mobility::At(position) => {
+                let at = Point::new(position.x_m, position.y_m);
+                // The area only has to hold the point.
+                let area = worlds::Area::new(at.x + 1.0, at.y + 1.0);
+                let initial = worlds::Initial::Points(vec![at; count as usize]);
+                Arc::new(worlds::Stationary { area, initial })
+            }
+            Mobility::Scattered(place) => {
+                Arc::new(worlds::Stationary { area: area(place), initial: worlds::Initial::Uniform })
+            }
+            Mobility::RandomWaypoint { area: place, speed_m_per_s, pause, initial } => {
+                Arc::new(worlds::RandomWaypoint {
+                    area: area(place),
+                    speed_m_per_s: span(speed_m_per_s),
+                    pause_s: seconds(pause),
+                    initial: match initial {
+                        super::model::Initial::Uniform => worlds::Initial::Uniform,
+                        super::model::Initial::StationaryDistribution => {
+                            worlds::Initial::StationaryDistribution
+                        }
+                    },
+                })
+            }
+            Mobility::RandomWalk { area: place, speed_m_per_s, pause, leg_m } => {
+                Arc::new(worlds::RandomWalk {
+                    area: area(place),
+                    step_m: span(leg_m),
+                    speed_m_per_s: span(speed_m_per_s),
+                    pause_s: seconds(pause),
+                    initial: worlds::Initial::Uniform,
+                })
+            }
+            Mobility::ShortestPathMap { maps, allowed, reading, area: place, speed_m_per_s, pause } => {
+                let map = self.map(maps, reading)?;
+                let (_, greatest) = map.bounds();
+                Arc::new(worlds::ShortestPathMap {
+                    area: place.as_ref().map_or(worlds::Area::new(greatest.x, greatest.y), area),
+                    layers: layers(allowed),
+                    map,
+                    speed_m_per_s: span(speed_m_per_s),
+                    pause_s: seconds(pause),
+                    initial: worlds::Initial::Uniform,
+                })
+            }
+        })
+    }
+    fn map(&mut self, files: &[MapFile], reading: &MapReading) -> Result<Arc<RoadMap>> {
+        let paths: Vec<_> = files.iter().map(|file| &file.path).collect();
+        let key = format!("{paths:?} {reading:?}");
+        if let Some(map) = self.maps.get(&key) {
+            return Ok(map.clone());
+        }
+        let Some(first) = files.first() else {
+            return Err(Error::new(&Place::File("map".into()), "no map is named", "name a WKT or OSM file"));
+        };
+        let mut texts = Vec::new();
+        for file in files {
+            texts.push((file.path.display().to_string(), self.files.read(&file.path, &file.place)?));
+        }
+        let map = Arc::new(read_map(&texts, reading).map_err(|error| {
+            Error::new(
+                &first.place,
+                error.to_string(),
+                "name a WKT or OpenStreetMap file of roads in one piece",
+            )
+        })?);
+        self.maps.insert(key, map.clone());
+        Ok(map)
+    }
+}
+
+fn read_map(
+    texts: &[(String, Arc<[u8]>)],
+    reading: &MapReading,
+) -> std::result::Result<RoadMap, worlds::map::MapError> {
+    let disconnected = if reading.largest_part { Disconnected::Largest } else { Disconnected::Error };
+    if let [(name, bytes)] = texts
+        && name.ends_with(".pbf")
+    {
+        let options = OsmOptions {
+            roads: match reading.roads {
+                Roads::All => osm::Roads::All,
+                Roads::Drive => osm::Roads::Drive,
+                Roads::Walk => osm::Roads::Walk,
+            },
+            bounds: reading.bounding_box_deg.map(|[west_deg, south_deg, east_deg, north_deg]| {
+                osm::BoundingBox { west_deg, south_deg, east_deg, north_deg }
+            }),
+        };
+        return RoadMap::from_osm(bytes, name, &options, disconnected);
+    }
+    let files: Vec<(&str, &[u8])> = texts.iter().map(|(name, bytes)| (name.as_str(), &bytes[..])).collect();
+    let options = if reading.the_one {
+        MapOptions::THE_ONE
+    } else {
+        MapOptions { to_origin: true, disconnected, ..MapOptions::default() }
+    };
+    RoadMap::from_wkt(&files, options)
+}
+
+/// The n-th map is layer n - 1; none named means all.
+fn layers(allowed: &[u32]) -> u32 {
+    if allowed.is_empty() {
+        return u32::MAX;
+    }
+    allowed.iter().filter(|&&map| (1..=32).contains(&map)).fold(0, |bits, map| bits | 1 << (map - 1))
+}
+
+fn area(area: &Area) -> worlds::Area {
+    worlds::Area::new(area.width_m, area.height_m)
+}
+
+fn span(bounds: &Bounds<f64>) -> Span {
+    Span::new(bounds.low, bounds.high)
+}
+
+fn seconds(bounds: &Bounds<Duration>) -> Span {
+    Span::new(bounds.low.as_secs_f64(), bounds.high.as_secs_f64())
+}
+
+impl Movement {
+    /// Nobody moves, or moves as Lightlag draws it from the start.
+    pub const PLAIN: Self = Self { draws: Draws::Lightlag, warmup: Duration::ZERO, radios_connect: true };
+}

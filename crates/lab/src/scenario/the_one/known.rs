@@ -1,0 +1,197 @@
+//! Which settings mean something, which mean nothing here, and which are mistakes.
+
+use super::routers::CLASSES;
+use super::settings::{Layers, Run, Setting};
+use crate::scenario::error::{Error, Result, quoted, suggestion};
+use crate::scenario::file::Ignored;
+
+const SCENARIO: &[&str] = &["name", "simulateConnections", "updateInterval", "endTime", "nrofHostGroups"];
+const GROUP: &[&str] = &[
+    "groupID",
+    "nrofHosts",
+    "router",
+    "movementModel",
+    "bufferSize",
+    "msgTtl",
+    "sendQueue",
+    "deleteDelivered",
+    "speed",
+    "waitTime",
+    "nrofInterfaces",
+    "okMaps",
+    "nodeLocation",
+    "pois",
+    "mechanism",
+    "receipts",
+    "dropMemory",
+];
+/// Keys of groups that only classes read which are not supported: those classes are errors already.
+const GROUP_FOREIGN: &[&str] = &[
+    "routeFile",
+    "routeType",
+    "routeFirstStop",
+    "clusterCenter",
+    "clusterRange",
+    "busControlSystemNr",
+    "shoppingControlSystemNr",
+    "homeLocationsFile",
+    "officeLocationsFile",
+    "meetingSpotsFile",
+    "timeDiffSTD",
+    "ownCarProb",
+    "workDayLength",
+    "probGoShoppingAfterWork",
+    "nmcount",
+    "immunityTime",
+    "custodyFraction",
+];
+const EVENTS: &[&str] =
+    &["class", "filePath", "nrofPreload", "interval", "size", "hosts", "tohosts", "prefix", "time"];
+const INTERFACE: &[&str] = &["type", "transmitSpeed", "transmitRange"];
+/// Namespaces that only steer the screen or the speed of The ONE.
+const MEANINGLESS: &[&str] = &["GUI", "Optimization", "Settings", "MovementEngine", "DTN2"];
+/// Namespaces of classes that are not supported: without their class nothing reads them.
+const FOREIGN: &[&str] = &[
+    "MovementModel",
+    "MapBasedMovement",
+    "Report",
+    "PointsOfInterest",
+    "ExternalMovement",
+    "ExternalPathMovement",
+    "LinearMovement",
+    "LinearFormation",
+    "GridLocation",
+    "WaveRouter",
+    "LifeRouter",
+    "ProphetRouterWithEstimation",
+    "MaxPropRouterWithEstimation",
+    "EpidemicOracleRouter",
+    "PassiveRouter",
+    "ExternalEvents",
+    "TimeScale",
+];
+
+/// What becomes of a setting.
+enum Verdict {
+    Read,
+    Ignored(&'static str),
+    Unknown(String),
+}
+
+/// Refuses settings that would be read if they were spelt right, or that change a run in The ONE
+/// and would not here.
+pub fn check(layers: &Layers) -> Result<()> {
+    for (key, setting) in layers.iter() {
+        if let Verdict::Unknown(right) = verdict(key, setting, layers) {
+            return Err(Error::new(&setting.place, format!("{} is not supported", quoted(key)), right));
+        }
+    }
+    Ok(())
+}
+
+/// What means nothing here.
+pub fn ignored(layers: &Layers) -> Vec<Ignored> {
+    let found = layers.iter().filter_map(|(key, setting)| match verdict(key, setting, layers) {
+        Verdict::Ignored(reason) => {
+            Some(Ignored { place: setting.place.clone(), key: key.to_owned(), reason })
+        }
+        _ => None,
+    });
+    found.collect()
+}
+
+fn verdict(key: &str, setting: &Setting, layers: &Layers) -> Verdict {
+    let Some((space, name)) = key.split_once('.') else {
+        return Verdict::Unknown("a setting is called NAMESPACE.KEY".to_owned());
+    };
+    let of = |known: &[&str]| {
+        if known.contains(&name) { Verdict::Read } else { Verdict::Unknown(suggestion(name, known)) }
+    };
+    if let Some(class) = CLASSES.iter().find(|class| class.name == space) {
+        let known: Vec<&str> = class.settings.iter().map(|key| key.name).collect();
+        return if is_used(layers, space) { of(&known) } else { Verdict::Read };
+    }
+    match (space, numbered(space)) {
+        ("Scenario", _) if name == "nrofInterfaceTypes" => Verdict::Ignored("The ONE does not read it"),
+        ("Scenario", _) => of(SCENARIO),
+        ("Optimization", _) if name == "simulateConnectionsOnce" => simulate_once(setting),
+        ("MovementModel", _) => of(&["rngSeed", "worldSize", "warmup"]),
+        ("MapBasedMovement", _) if numbered(name).is_some_and(|(stem, _)| stem == "mapFile") => Verdict::Read,
+        ("MapBasedMovement", _) => of(&["nrofMapFiles"]),
+        ("Events", _) => of(&["nrof"]),
+        (_, Some(("Events", n))) => bounded(n, layers, "Events.nrof", of(EVENTS)),
+        ("Group", _) => group(name),
+        (_, Some(("Group", n))) => bounded(n, layers, "Scenario.nrofHostGroups", group(name)),
+        _ if MEANINGLESS.contains(&space) => Verdict::Ignored("it steers The ONE's screen or speed"),
+        _ if FOREIGN.contains(&space) || space.ends_with("Report") => Verdict::Read,
+        _ => named(space, name, layers),
+    }
+}
+
+/// A namespace that the user has named: an interface, or nobody's.
+fn named(space: &str, name: &str, layers: &Layers) -> Verdict {
+    if is_used(layers, space) {
+        return match name {
+            "scanInterval" => Verdict::Ignored("The ONE does not read it there"),
+            _ if INTERFACE.contains(&name) => Verdict::Read,
+            _ => Verdict::Unknown(suggestion(name, INTERFACE)),
+        };
+    }
+    if layers.get(&format!("{space}.type")).is_some() {
+        return Verdict::Ignored("no group uses it");
+    }
+    let spaces =
+        ["Scenario", "Group", "Events", "MovementModel", "MapBasedMovement", "Report", "Optimization", "GUI"];
+    Verdict::Unknown(format!("nothing reads its namespace; {}", suggestion(space, &spaces)))
+}
+
+/// Whether a group names it as its router or interface, at any run.
+fn is_used(layers: &Layers, class: &str) -> bool {
+    layers.iter().any(|(key, setting)| {
+        let Some((space, name)) = key.split_once('.') else { return false };
+        let of_group = space == "Group" || numbered(space).is_some_and(|(stem, _)| stem == "Group");
+        let names = name == "router" || (name.starts_with("interface") && numbered(name).is_some());
+        let value = setting.value.trim_matches(['[', ']']);
+        of_group
+            && names
+            && value.split(';').any(|value| value.trim().trim_start_matches("routing.") == class)
+    })
+}
+
+fn group(name: &str) -> Verdict {
+    let interface = numbered(name).is_some_and(|(stem, _)| stem == "interface");
+    if GROUP.contains(&name) || interface || name.starts_with("mechanism.") {
+        return Verdict::Read;
+    }
+    if GROUP_FOREIGN.contains(&name) {
+        return Verdict::Ignored("only classes that no group uses read it");
+    }
+    match name {
+        // No applications is what there is here.
+        "nrofApplications" => Verdict::Ignored("there are no applications here"),
+        _ => Verdict::Unknown(suggestion(name, GROUP)),
+    }
+}
+
+fn bounded(number: u32, layers: &Layers, count: &str, verdict: Verdict) -> Verdict {
+    let all = (0..layers.runs()).filter_map(|index| Run { layers, index }.find(count));
+    let most = all.filter_map(|found| super::numbers::int(found.value).ok()).max();
+    if most.is_some_and(|most| i64::from(number) > i64::from(most)) {
+        return Verdict::Ignored("its number is above the count that is set");
+    }
+    verdict
+}
+
+fn simulate_once(setting: &Setting) -> Verdict {
+    match super::numbers::boolean(&setting.value) {
+        Ok(true) => Verdict::Unknown("contacts are simulated throughout; leave it out".to_owned()),
+        _ => Verdict::Ignored("it steers The ONE's screen or speed"),
+    }
+}
+
+/// `Group12` in its two parts.
+fn numbered(text: &str) -> Option<(&str, u32)> {
+    let stem = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = text[stem.len()..].parse().ok()?;
+    Some((stem, number))
+}
