@@ -7,6 +7,7 @@ pub mod judge;
 pub mod metrics;
 pub mod report;
 pub mod results;
+pub mod run;
 pub mod scenario;
 pub mod statistics;
 pub mod study;

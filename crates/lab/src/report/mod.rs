@@ -1,9 +1,13 @@
 //! One HTML file that tells a whole study and works without a network.
 
+mod of_sweep;
+
 use crate::claims::{Holds, Verdict};
 use crate::results::Build;
 use minijinja::{AutoEscape, Environment, Value, context};
 use serde::Serialize;
+
+pub use of_sweep::of_sweep;
 
 const TEMPLATE: &str = include_str!("report.html");
 const STYLE: &str = include_str!("report.css");

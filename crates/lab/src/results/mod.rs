@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use summary::write_summary;
-pub use terminal::{number, terminal_table};
+pub use terminal::{number, table_text, terminal_table};
 
 /// Name of the table in a sweep's folder.
 pub const RESULTS_FILE: &str = "results.parquet";
@@ -41,6 +41,13 @@ pub struct Row {
     pub values: Vec<(String, String)>,
     /// What was measured.
     pub metrics: Metrics,
+}
+
+impl Build {
+    /// This very program.
+    pub fn this() -> Self {
+        Self { version: crate::VERSION.to_owned(), commit: crate::COMMIT.to_owned() }
+    }
 }
 
 impl Row {

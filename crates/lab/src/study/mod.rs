@@ -7,6 +7,7 @@
 pub mod cell;
 mod figures;
 mod plan;
+mod run;
 mod tables;
 
 use crate::claims::{self, Verdict};
@@ -15,6 +16,7 @@ use crate::results::Results;
 
 pub use cell::{Cell, Cells, cell_of};
 pub use plan::{FIGURE_FILES, LIFETIMES_FILE, Plan, RunSet, SWITCHES_FILE, plan};
+pub use run::{Error, Studied, run};
 
 /// Heading of the report.
 pub const TITLE: &str = "DTN congestion control: a comparative study, run again";

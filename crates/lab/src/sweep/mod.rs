@@ -5,6 +5,7 @@
 
 mod folder;
 mod journal;
+mod plan;
 
 use crate::results::{self, Build, Metrics, Results, Row};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 pub use journal::JOURNAL_FILE;
+pub use plan::{Plan, Swept, seed_list};
 
 /// One run to be done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,0 +1,142 @@
+//! What can be typed.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// A laboratory for congestion control where the network is late, lossy or absent.
+///
+/// Exit codes: 0 done; 1 the judge found a violation; 2 bad input, with one line that says what, where
+/// and what would be right.
+#[derive(Parser)]
+#[command(name = "lightlag", version = crate::output::VERSION, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+#[derive(Subcommand)]
+pub enum Verb {
+    /// Run one scenario once and print its figures
+    Run(Run),
+    /// Run every point of a scenario with every seed, on all cores; resumes where it was stopped
+    Sweep(Sweep),
+    /// Compare two sweeps point by point, over common seeds
+    Compare(Compare),
+    /// List routers, mechanisms, mobility models and reports with their parameters
+    List(List),
+    /// Reproduce the figures and claims of a paper
+    Study(Study),
+    /// Write one HTML file about a finished sweep; it works without a network
+    Report(Report),
+}
+
+/// What a scenario is read from.
+#[derive(Args)]
+pub struct Source {
+    /// A scenario in TOML, or The ONE's settings (several: later files override earlier ones)
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Set a key of the scenario, as `--set nodes.walkers.buffer="1 MB"`; lists are swept
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub sets: Vec<(String, String)>,
+}
+
+#[derive(Args)]
+pub struct Run {
+    #[command(flatten)]
+    pub source: Source,
+    /// Seed of movement and traffic [default: the file's first; for The ONE's settings, its very run]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Which point, where lists make several, counted from 0
+    #[arg(long, value_name = "N")]
+    pub point: Option<usize>,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Write summary.json, series.parquet and The ONE's report files here
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Write every record of the run: .parquet, or .jsonl for people
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Do not replay the run by the judge
+    #[arg(long)]
+    pub no_judge: bool,
+    /// Do not write The ONE's report files that a settings file asks for
+    #[arg(long)]
+    pub no_reports: bool,
+}
+
+#[derive(Args)]
+pub struct Sweep {
+    #[command(flatten)]
+    pub source: Source,
+    /// Folder of the results [default: out/NAME]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Seeds, as `1,2,5..9` [default: the scenario's]
+    #[arg(long, value_name = "LIST")]
+    pub seeds: Option<String>,
+    /// Runs at a time [default: one per core]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    pub threads: usize,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Do not replay the runs by the judge
+    #[arg(long)]
+    pub no_judge: bool,
+}
+
+#[derive(Args)]
+pub struct Compare {
+    /// Folder of a sweep
+    pub first: PathBuf,
+    /// Folder of another
+    pub second: PathBuf,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct List {
+    /// Only what has this in its name
+    pub name: Option<String>,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Study {
+    /// Which: dtn-congestion
+    pub name: String,
+    /// A look within half a minute: fewer seeds and points, shorter runs
+    #[arg(long)]
+    pub quick: bool,
+    /// Folder of the results [default: out/study/NAME]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Runs at a time [default: one per core]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    pub threads: usize,
+}
+
+#[derive(Args)]
+pub struct Report {
+    /// Folder of a sweep
+    pub folder: PathBuf,
+    /// The file to write [default: DIR/report.html]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    if key.trim().is_empty() {
+        return Err("the key is empty; expected KEY=VALUE".to_owned());
+    }
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}

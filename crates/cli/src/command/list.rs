@@ -1,0 +1,79 @@
+//! `lightlag list`.
+
+use crate::args::List;
+use crate::output::{Done, print};
+use lightlag_protocols::dtn::{Entry, Parameter, Value, mechanisms, routers};
+use serde_json::json;
+use std::fmt::Write;
+
+pub fn list(options: &List) -> Done {
+    let wanted = |name: &str| options.name.as_ref().is_none_or(|part| name.contains(part.as_str()));
+    let routers: Vec<Row> = routers::TABLE.iter().map(|entry| row("router", entry)).collect();
+    let mechanisms: Vec<Row> = mechanisms::TABLE.iter().map(|entry| row("mechanism", entry)).collect();
+    let rows: Vec<Row> = routers.into_iter().chain(mechanisms).filter(|row| wanted(row.name)).collect();
+    if rows.is_empty() {
+        let part = options.name.as_deref().unwrap_or_default();
+        return Err(format!("no algorithm has `{part}` in its name; `lightlag list` shows all").into());
+    }
+    if options.json {
+        let all: Vec<_> = rows.iter().map(Row::json).collect();
+        print(&(serde_json::to_string_pretty(&all)? + "\n"));
+    } else {
+        print(&rows.iter().map(Row::text).collect::<Vec<_>>().join("\n"));
+    }
+    Ok(())
+}
+
+struct Row {
+    kind: &'static str,
+    name: &'static str,
+    paper: &'static str,
+    only_with: &'static [&'static str],
+    parameters: &'static [Parameter],
+}
+
+fn row<A: ?Sized>(kind: &'static str, entry: &Entry<A>) -> Row {
+    let Entry { name, paper, only_with, parameters, .. } = *entry;
+    Row { kind, name, paper, only_with, parameters }
+}
+
+impl Row {
+    fn text(&self) -> String {
+        let mut text = format!("{} ({})\n  {}\n", self.name, self.kind, self.paper);
+        if !self.only_with.is_empty() {
+            let _ = writeln!(text, "  only with router {}", self.only_with.join(", "));
+        }
+        for p in self.parameters {
+            let unit = if p.unit.is_empty() { String::new() } else { format!(" {}", p.unit) };
+            let _ = writeln!(text, "  {} = {}{unit}  ({})\n      {}", p.name, p.default, p.domain, p.meaning);
+        }
+        text
+    }
+    fn json(&self) -> serde_json::Value {
+        let value = |value: &Value| match value {
+            Value::Number(n) => json!(n),
+            Value::Flag(b) => json!(b),
+            Value::Word(w) => json!(w),
+        };
+        let parameters: Vec<_> = self
+            .parameters
+            .iter()
+            .map(|p| {
+                json!({
+                    "name": p.name,
+                    "unit": p.unit,
+                    "default": value(&p.default),
+                    "domain": p.domain.to_string(),
+                    "meaning": p.meaning,
+                })
+            })
+            .collect();
+        json!({
+            "kind": self.kind,
+            "name": self.name,
+            "paper": self.paper,
+            "only_with": self.only_with,
+            "parameters": parameters,
+        })
+    }
+}

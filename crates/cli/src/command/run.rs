@@ -1,0 +1,72 @@
+//! `lightlag run`.
+
+use super::read;
+use crate::args::Run;
+use crate::output::{Done, Failure, print, tell_violations, write_file};
+use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};
+use lightlag_lab::scenario::{Point, Seed};
+
+pub fn run(options: &Run) -> Done {
+    let file = read(&options.source)?;
+    let points = file.points()?;
+    let point = choose(points.list, options)?;
+    let seed = match options.seed {
+        Some(number) => Seed::Number(number),
+        None => file.seeds()?.first().copied().unwrap_or(Seed::Own),
+    };
+    let wanted = Options {
+        judge: !options.no_judge,
+        // A settings file of The ONE yields its report files; TOML scenarios yield files where asked.
+        reports: !options.no_reports && (file.is_the_one() || options.out.is_some()),
+        series: options.out.is_some(),
+        trace: options.trace.clone(),
+    };
+    let outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted)?;
+    write_files(options, &outcome)?;
+    print(&if options.json { outcome.summary.json() + "\n" } else { table(&outcome) });
+    tell_violations(&point.scenario.name, &outcome.violations, outcome.violations_total)
+}
+
+fn choose(mut points: Vec<Point>, options: &Run) -> Result<Point, Failure> {
+    let count = points.len();
+    match options.point {
+        Some(index) if index < count => Ok(points.swap_remove(index)),
+        Some(index) => {
+            Err(Failure::Input(format!("--point {index}: the scenario has points 0 to {}", count - 1)))
+        }
+        None if count > 1 => {
+            eprintln!(
+                "the scenario's lists make {count} points; this runs the first (--point N chooses, `lightlag sweep` \
+                 runs all)"
+            );
+            Ok(points.swap_remove(0))
+        }
+        None => points.pop().ok_or_else(|| Failure::Input("the scenario has no points".to_owned())),
+    }
+}
+
+fn write_files(options: &Run, outcome: &Outcome) -> Done {
+    for (path, text) in &outcome.reports {
+        let path = match (&options.out, path.file_name()) {
+            (Some(folder), Some(name)) => folder.join(name),
+            _ => path.clone(),
+        };
+        write_file(&path, text)?;
+    }
+    let Some(folder) = &options.out else { return Ok(()) };
+    write_file(&folder.join("summary.json"), outcome.summary.json() + "\n")?;
+    if let Some(series) = &outcome.series {
+        let mut bytes = Vec::new();
+        series.write_parquet(&mut bytes)?;
+        write_file(&folder.join("series.parquet"), bytes)?;
+    }
+    Ok(())
+}
+
+fn table(outcome: &Outcome) -> String {
+    let rows = outcome.summary.rows();
+    let width = rows.iter().map(|row| row.0.len()).max().unwrap_or(0);
+    rows.iter()
+        .map(|(name, value)| format!("{name:width$}  {}\n", lightlag_lab::results::number(*value)))
+        .collect()
+}

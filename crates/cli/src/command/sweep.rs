@@ -1,0 +1,46 @@
+//! `lightlag sweep`.
+
+use super::{read, text};
+use crate::args::Sweep;
+use crate::output::{Done, Failure, print};
+use lightlag_lab::results::{SUMMARY_FILE, terminal_table};
+use lightlag_lab::sweep::{Plan, seed_list};
+use std::path::PathBuf;
+
+/// What the table on the terminal shows.
+pub const SHOWN: &[&str] = &[
+    "delivery_prob",
+    "latency_avg",
+    "overhead_ratio",
+    "hopcount_avg",
+    "buffertime_avg",
+    "censored_delay_avg",
+];
+
+pub fn sweep(options: &Sweep) -> Done {
+    let file = read(&options.source)?;
+    let seeds = match &options.seeds {
+        Some(list) => seed_list(list)?,
+        None => file.seeds()?,
+    };
+    let plan = Plan::new(&file, &text(&options.source)?, &seeds)?;
+    if let Some(first) = plan.skipped().first() {
+        eprintln!("left out {} points, as {}", plan.skipped().len(), first.reason);
+    }
+    let out = options.out.clone().unwrap_or_else(|| PathBuf::from("out").join(plan.name()));
+    let done = plan.run(&out, options.threads, !options.no_judge)?;
+    if options.json {
+        let path = out.join(SUMMARY_FILE);
+        let text =
+            std::fs::read_to_string(&path).map_err(|why| format!("cannot read {}: {why}", path.display()))?;
+        print(&text);
+    } else {
+        print(&(terminal_table(&done.results, SHOWN) + "\n"));
+        eprintln!("results in {}", out.display());
+    }
+    if done.violations > 0 {
+        eprintln!("lightlag: the judge found {} violations", done.violations);
+        return Err(Failure::Verdict);
+    }
+    Ok(())
+}

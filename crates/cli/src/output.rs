@@ -1,0 +1,57 @@
+//! How commands end, and what they print alike.
+
+use lightlag_lab::judge::Violation;
+use std::fmt::Display;
+use std::io::Write;
+use std::path::Path;
+
+/// Version and commit, as `--version` tells them.
+pub const VERSION: &str = lightlag_lab::VERSION_AND_COMMIT;
+
+/// Why a command did not do what was asked.
+pub enum Failure {
+    /// It did, but a claim or the judge says no; that was printed.
+    Verdict,
+    /// Bad input: one line.
+    Input(String),
+}
+
+impl<E: Display> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Input(error.to_string())
+    }
+}
+
+/// What commands return.
+pub type Done = Result<(), Failure>;
+
+/// Prints to standard output. A reader that has gone away (`| head`) is no failure.
+pub fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Makes a folder and writes a file into it.
+///
+/// # Errors
+/// One line that names the path.
+pub fn write_file(path: &Path, text: impl AsRef<[u8]>) -> Done {
+    let cannot = |why: std::io::Error| Failure::Input(format!("cannot write {}: {why}", path.display()));
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(cannot)?;
+    }
+    std::fs::write(path, text).map_err(cannot)
+}
+
+/// Tells what the judge found; a failure if it found something.
+///
+/// # Errors
+/// [`Failure::Verdict`].
+pub fn tell_violations(what: &str, violations: &[Violation], total: u64) -> Done {
+    if total == 0 {
+        return Ok(());
+    }
+    eprintln!("lightlag: the judge found {total} violations in {what}");
+    violations.iter().take(10).for_each(|violation| eprintln!("  {violation}"));
+    Err(Failure::Verdict)
+}

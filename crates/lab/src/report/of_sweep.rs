@@ -1,0 +1,147 @@
+//! The report of any sweep: figures and a table over whatever its axes are.
+
+use super::{Figure, Report, ScenarioText, Table};
+use crate::figure::{self, Mark, Place, Plot, Title};
+use crate::results::terminal::told;
+use crate::results::{Point, Results};
+
+/// What is drawn: metric, axis title, unit.
+const DRAWN: [(&str, &str, &str); 4] = [
+    ("delivery_prob", "delivery ratio", ""),
+    ("latency_avg", "latency", "s"),
+    ("overhead_ratio", "overhead", ""),
+    ("censored_delay_avg", "delay, undelivered counted with their age", "s"),
+];
+
+/// A report of a sweep's results.
+pub fn of_sweep(results: &Results) -> Report {
+    let name = results.scenario.lines().find_map(scenario_name).unwrap_or("sweep").to_owned();
+    let axes = Axes::of(results);
+    let figures = DRAWN.iter().filter_map(|drawn| figure(results, &axes, drawn)).collect();
+    Report {
+        title: format!("Sweep: {name}"),
+        introduction: vec![
+            "Every point of the scenario with every seed. Bars and curves show the mean, error bars the 95% interval \
+             by Student's t over the seeds."
+                .to_owned(),
+        ],
+        warnings: warnings(results),
+        build: results.build.clone(),
+        seeds: results.seeds(),
+        runs: results.rows.len(),
+        again: vec!["lightlag sweep SCENARIO.toml (the text below)".to_owned()],
+        claims: Vec::new(),
+        figures,
+        tables: vec![table(results)],
+        scenarios: vec![ScenarioText { name, text: results.scenario.clone() }],
+    }
+}
+
+fn scenario_name(line: &str) -> Option<&str> {
+    let (key, value) = line.split_once('=')?;
+    ["name", "Scenario.name"].contains(&key.trim()).then(|| value.trim().trim_matches('"'))
+}
+
+fn warnings(results: &Results) -> Vec<String> {
+    let found: f64 = results.rows.iter().filter_map(|row| row.metric("violations")).sum();
+    if found == 0.0 {
+        return Vec::new();
+    }
+    vec![format!("The judge found {found} violations in these runs: do not trust them.")]
+}
+
+/// Which axis goes where in a figure.
+struct Axes {
+    x: Option<String>,
+    series: Option<String>,
+    panels: Vec<String>,
+    numeric: bool,
+}
+
+impl Axes {
+    /// Mechanisms are the series where there are any; a numeric axis is the horizontal one.
+    fn of(results: &Results) -> Self {
+        let mut rest = results.value_columns();
+        let mut take =
+            |wanted: &dyn Fn(&String) -> bool| rest.iter().position(wanted).map(|at| rest.remove(at));
+        let numeric_axis = |column: &String| {
+            results.rows.iter().all(|row| row.value(column).is_some_and(|text| number(text).is_some()))
+        };
+        let series = take(&|column| column == "mechanism").or_else(|| take(&|column| column == "router"));
+        let numbers = take(&numeric_axis);
+        let numeric = numbers.is_some();
+        let x = numbers.or_else(|| take(&|column| column == "router")).or_else(|| take(&|_| true));
+        Self { x, series, panels: rest, numeric }
+    }
+}
+
+/// The number that a value begins with; of a span its upper end.
+fn number(text: &str) -> Option<f64> {
+    text.rsplit("..").next()?.split_whitespace().next()?.parse().ok()
+}
+
+fn figure(results: &Results, axes: &Axes, drawn: &(&str, &str, &str)) -> Option<Figure> {
+    let (metric, title, unit) = *drawn;
+    let marks: Vec<Mark> = results.points().iter().filter_map(|point| mark(point, axes, metric)).collect();
+    if marks.is_empty() {
+        return None;
+    }
+    let several = |name: &Option<String>| name.clone().unwrap_or_default();
+    let plot = Plot {
+        title: title.to_owned(),
+        x: Title::plain(&several(&axes.x)),
+        y: if unit.is_empty() { Title::plain(title) } else { Title::with_unit(title, unit) },
+        series: Title::plain(&several(&axes.series)),
+        baseline_series: marks.iter().any(|mark| mark.series == "none").then(|| "none".to_owned()),
+        columns: 3,
+        shared_y: true,
+        marks,
+    };
+    let specification = if axes.numeric { figure::lines(&plot) } else { figure::bars(&plot) };
+    Some(Figure {
+        id: metric.to_owned(),
+        title: title.to_owned(),
+        caption: format!("`{metric}` of every point."),
+        specification,
+    })
+}
+
+fn mark(point: &Point<'_>, axes: &Axes, metric: &str) -> Option<Mark> {
+    let text = |column: &str| point.rows[0].value(column).unwrap_or_default().to_owned();
+    let x = axes.x.as_deref().map_or_else(|| "all".to_owned(), text);
+    let place = match number(&x) {
+        Some(at) if axes.numeric => Place::At(at),
+        _ => Place::Named(x),
+    };
+    let panels: Vec<String> = axes.panels.iter().map(|column| format!("{column} {}", text(column))).collect();
+    Some(Mark {
+        x: place,
+        series: axes.series.as_deref().map_or_else(|| "all".to_owned(), text),
+        panel: (!panels.is_empty()).then(|| panels.join(", ")),
+        value: point.estimate(metric)?,
+        baseline: None,
+    })
+}
+
+fn table(results: &Results) -> Table {
+    const METRICS: [&str; 6] = [
+        "delivery_prob",
+        "latency_avg",
+        "overhead_ratio",
+        "hopcount_avg",
+        "buffertime_avg",
+        "censored_delay_avg",
+    ];
+    let columns = results.value_columns();
+    let points = results.points();
+    let rows = points.iter().map(|point| {
+        let values = columns.iter().map(|column| point.rows[0].value(column).unwrap_or_default().to_owned());
+        values.chain(METRICS.iter().map(|metric| told(point.estimate(metric)))).collect()
+    });
+    Table {
+        title: "All points".to_owned(),
+        caption: "Mean and half width of the 95% interval.".to_owned(),
+        head: columns.iter().map(String::as_str).chain(METRICS).map(str::to_owned).collect(),
+        rows: rows.collect(),
+    }
+}

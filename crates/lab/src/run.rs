@@ -1,0 +1,240 @@
+//! One run: a scenario and a seed in, figures, verdict and reports out.
+
+use crate::judge::{Judge, JudgeRules, Violation};
+use crate::metrics::{Metrics, Series, Summary, the_one};
+use crate::scenario::{Error, Place, Scenario, Seed};
+use crate::trace::{JsonTrace, ParquetTrace, TraceError};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::trace::{Observer, Record};
+use lightlag_worlds::contacts::Contacts;
+use lightlag_worlds::messages::{self, Setup};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// What to make of a run beside its figures.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Replay it by the judge.
+    pub judge: bool,
+    /// Make The ONE's report files that the scenario asks for.
+    pub reports: bool,
+    /// Collect time series, where the scenario samples.
+    pub series: bool,
+    /// Write every record here: Parquet, or JSON lines where the name ends in `.jsonl`.
+    pub trace: Option<PathBuf>,
+}
+
+impl Default for Options {
+    /// The judge, and nothing else.
+    fn default() -> Self {
+        Self { judge: true, reports: false, series: false, trace: None }
+    }
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Its figures.
+    pub summary: Summary,
+    /// The first violations that the judge found, if it was asked.
+    pub violations: Vec<Violation>,
+    /// How many it found in all.
+    pub violations_total: u64,
+    /// The ONE's report files: where the settings want them, and their text.
+    pub reports: Vec<(PathBuf, String)>,
+    /// Time series of buffers and algorithms.
+    pub series: Option<Series>,
+}
+
+impl Outcome {
+    /// The figures as a row of results has them, and how often the judge said no.
+    pub fn metrics(&self) -> crate::results::Metrics {
+        let violations = ("violations".to_owned(), self.violations_total as f64);
+        let rows = self.summary.rows().into_iter().map(|(name, value)| (name.to_owned(), value));
+        rows.chain([violations]).collect()
+    }
+}
+
+/// Contacts that runs share: mobility does not depend on traffic, router or mechanism, so it is
+/// computed once for all runs of a sweep that have the same seed.
+#[derive(Debug, Default)]
+pub struct ContactsCache(Mutex<Vec<(String, Arc<Contacts>)>>);
+
+/// More than the seeds and mobility models that a study goes through side by side.
+const CACHED_MAX: usize = 48;
+
+impl ContactsCache {
+    /// The contacts of a scenario under a seed.
+    ///
+    /// # Errors
+    /// If they can't be computed: a map that is none, say.
+    pub fn get(&self, scenario: &Scenario, seed: Seed) -> Result<Arc<Contacts>, Error> {
+        let key = scenario.contacts_key(seed);
+        if let Some(found) = self.find(&key) {
+            return Ok(found);
+        }
+        // Computed without the lock: two threads may do the same work once, none waits for another's.
+        let fresh = Arc::new(scenario.contacts(seed)?);
+        let mut cached = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if cached.len() >= CACHED_MAX {
+            cached.remove(0);
+        }
+        cached.push((key, fresh.clone()));
+        Ok(fresh)
+    }
+    fn find(&self, key: &str) -> Option<Arc<Contacts>> {
+        let cached = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        cached.iter().find(|entry| entry.0 == key).map(|entry| entry.1.clone())
+    }
+}
+
+/// Runs a scenario with a seed.
+///
+/// # Errors
+/// What is wrong with the scenario, or with the file of the trace.
+pub fn run(
+    scenario: &Scenario,
+    seed: Seed,
+    cache: &ContactsCache,
+    options: &Options,
+) -> Result<Outcome, Error> {
+    let setup = scenario.setup_with(seed, cache.get(scenario, seed)?)?;
+    let mut observers = Observers::new(scenario, seed, &setup, options)?;
+    // The common case is compiled for itself: 3 million transfers a run.
+    if observers.extras.is_empty() && observers.trace.is_none() {
+        messages::run(&setup, &mut (&mut observers.metrics, &mut observers.judge));
+    } else {
+        messages::run(&setup, &mut observers);
+    }
+    observers.finish()
+}
+
+/// All who watch a run.
+struct Observers {
+    metrics: Metrics,
+    judge: Option<Judge>,
+    extras: Vec<Extra>,
+    trace: Option<(Trace, PathBuf)>,
+}
+
+enum Extra {
+    Report(the_one::Report, PathBuf),
+    Series(Series),
+}
+
+enum Trace {
+    Parquet(Box<ParquetTrace<BufWriter<File>>>),
+    Json(JsonTrace<BufWriter<File>>),
+}
+
+impl Observers {
+    fn new(scenario: &Scenario, seed: Seed, setup: &Setup, options: &Options) -> Result<Self, Error> {
+        let mut extras = Vec::new();
+        if options.reports {
+            extras.extend(the_one_reports(scenario, seed)?);
+        }
+        if options.series && setup.rules.sample_every.is_some() {
+            extras.push(Extra::Series(Series::new()));
+        }
+        let trace = match &options.trace {
+            Some(path) => Some((Trace::create(path).map_err(|e| told(path, &e))?, path.clone())),
+            None => None,
+        };
+        let stats = scenario.reports.iter().find(|report| report.class == "MessageStatsReport");
+        let warmup = Instant::ZERO + stats.map_or(Duration::ZERO, |report| report.warmup);
+        let judge = options.judge.then(|| Judge::new(JudgeRules::of(setup)));
+        Ok(Self { metrics: Metrics::new(warmup), judge, extras, trace })
+    }
+    fn finish(mut self) -> Result<Outcome, Error> {
+        if let Some(judge) = &mut self.judge {
+            judge.close();
+        }
+        if let Some((trace, path)) = self.trace {
+            trace.finish().map_err(|e| told(&path, &e))?;
+        }
+        let mut outcome = Outcome {
+            summary: self.metrics.summary(),
+            violations: self.judge.as_ref().map_or_else(Vec::new, |judge| judge.verdict().to_vec()),
+            violations_total: self.judge.as_ref().map_or(0, Judge::total),
+            reports: Vec::new(),
+            series: None,
+        };
+        for extra in self.extras {
+            match extra {
+                Extra::Report(report, path) => outcome.reports.push((path, report.text())),
+                Extra::Series(series) => outcome.series = Some(series),
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+/// The report files that the settings ask for.
+fn the_one_reports(scenario: &Scenario, seed: Seed) -> Result<Vec<Extra>, Error> {
+    let bundles: Arc<[String]> = scenario.messages(seed)?.into_iter().map(|message| message.name).collect();
+    let nodes: Arc<[String]> = scenario.node_names().map(str::to_owned).collect();
+    let report = |wanted: &crate::scenario::Report| {
+        let seconds = |key: &str, otherwise: Duration| {
+            let given = wanted.settings.iter().find(|(name, _)| name == key);
+            given.and_then(|(_, value)| value.parse().ok()).map_or(otherwise, Duration::from_secs_f64)
+        };
+        let defaults = the_one::Options::default();
+        let options = the_one::Options {
+            scenario: scenario.name.clone(),
+            precision: wanted.precision as usize,
+            warmup: wanted.warmup,
+            granularity: seconds("granularity", defaults.granularity),
+            occupancy_interval: seconds("occupancyInterval", defaults.occupancy_interval),
+            tick: scenario.rules.tick,
+            ttl_minutes: None,
+            nodes: nodes.clone(),
+            bundles: bundles.clone(),
+        };
+        let made = the_one::Report::new(&wanted.class, &options);
+        let place = Place::File(scenario.name.as_str().into());
+        made.map(|report| Extra::Report(report, wanted.output.clone()))
+            .map_err(|error| Error::new(&place, error.to_string(), "leave the report out"))
+    };
+    scenario.reports.iter().map(report).collect()
+}
+
+impl Observer for Observers {
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        self.metrics.on_record(now, record);
+        self.judge.on_record(now, record);
+        for extra in &mut self.extras {
+            match extra {
+                Extra::Report(report, _) => report.on_record(now, record),
+                Extra::Series(series) => series.on_record(now, record),
+            }
+        }
+        match &mut self.trace {
+            Some((Trace::Parquet(trace), _)) => trace.on_record(now, record),
+            Some((Trace::Json(trace), _)) => trace.on_record(now, record),
+            None => {}
+        }
+    }
+}
+
+impl Trace {
+    fn create(path: &Path) -> Result<Self, TraceError> {
+        let file = BufWriter::new(File::create(path)?);
+        if path.extension().is_some_and(|end| end == "jsonl") {
+            return Ok(Self::Json(JsonTrace::new(file)));
+        }
+        Ok(Self::Parquet(Box::new(ParquetTrace::new(file)?)))
+    }
+    fn finish(self) -> Result<(), TraceError> {
+        match self {
+            Self::Parquet(trace) => trace.finish().map(drop),
+            Self::Json(trace) => trace.finish().map(drop),
+        }
+    }
+}
+
+fn told(path: &Path, error: &TraceError) -> Error {
+    let place = Place::File(path.display().to_string().as_str().into());
+    Error::new(&place, error.to_string(), "name a file that can be written")
+}

@@ -1,0 +1,128 @@
+//! From a scenario file to the jobs of its sweep.
+
+use super::{Error, Job, Sweep};
+use crate::results::{Build, Results};
+use crate::run::{ContactsCache, Options, run};
+use crate::scenario::{self, Place, Point, ScenarioFile, Seed, Skipped};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// All runs of a scenario file.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    text: String,
+    points: Vec<Point>,
+    skipped: Vec<Skipped>,
+    jobs: Vec<Job>,
+    seeds: Vec<Seed>,
+}
+
+/// A sweep that is done.
+#[derive(Clone, Debug)]
+pub struct Swept {
+    /// All its runs.
+    pub results: Results,
+    /// How many violations the judge found in all of them.
+    pub violations: u64,
+}
+
+impl Plan {
+    /// Every point with every seed; `text` is the scenario as written, kept with the results.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario or the seeds.
+    pub fn new(file: &ScenarioFile, text: &str, seeds: &[Seed]) -> Result<Self, scenario::Error> {
+        let points = file.points()?;
+        let mut jobs = Vec::new();
+        for (index, point) in points.list.iter().enumerate() {
+            for &seed in seeds {
+                let seed = point.scenario.seed_number(seed);
+                jobs.push(Job { point: index, seed, values: point.values.clone() });
+            }
+        }
+        let (points, skipped) = (points.list, points.skipped);
+        Ok(Self { text: text.to_owned(), points, skipped, jobs, seeds: seeds.to_vec() })
+    }
+    /// The scenario's name.
+    pub fn name(&self) -> &str {
+        self.points.first().map_or("scenario", |point| &point.scenario.name)
+    }
+    /// Points that make no sense and are left out.
+    pub fn skipped(&self) -> &[Skipped] {
+        &self.skipped
+    }
+    /// Runs what is not yet in `out`, on so many threads (0: one per core).
+    ///
+    /// # Errors
+    /// The folder cannot be used, or a run failed.
+    pub fn run(&self, out: &Path, threads: usize, judge: bool) -> Result<Swept, Error> {
+        let cache = ContactsCache::default();
+        let options = Options { judge, ..Options::default() };
+        let sweep = Sweep {
+            out,
+            scenario: &self.text,
+            build: Build::this(),
+            jobs: &self.jobs,
+            threads,
+            progress: true,
+        };
+        let results = sweep.run(|job: &Job| {
+            let outcome = run(&self.points[job.point].scenario, self.seed(job), &cache, &options)?;
+            Ok::<_, scenario::Error>(outcome.metrics())
+        })?;
+        let violations = results.rows.iter().filter_map(|row| row.metric("violations")).sum::<f64>() as u64;
+        Ok(Swept { results, violations })
+    }
+    /// The ONE's own run is not the run of the same number: its traffic has no seed.
+    fn seed(&self, job: &Job) -> Seed {
+        if self.seeds.contains(&Seed::Own) { Seed::Own } else { Seed::Number(job.seed) }
+    }
+}
+
+/// Seeds from `1,2,5..9`; both ends of a span are included.
+///
+/// # Errors
+/// What is no number, a span that runs backwards, a seed that comes twice.
+pub fn seed_list(list: &str) -> Result<Vec<Seed>, scenario::Error> {
+    let place = Place::Set("seeds".into());
+    let wrong = |what: String| scenario::Error::new(&place, what, "seeds are written like 1,2,5..9");
+    let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong(format!("`{text}` is no seed")));
+    let mut seeds = Vec::new();
+    let mut known = BTreeSet::new();
+    for part in list.split(',') {
+        let (first, last) = match part.split_once("..") {
+            Some((first, last)) => (number(first)?, number(last)?),
+            None => (number(part)?, number(part)?),
+        };
+        if last < first || last - first >= SEEDS_MAX {
+            return Err(wrong(format!("`{part}` spans no seeds or more than {SEEDS_MAX}")));
+        }
+        for seed in first..=last {
+            if !known.insert(seed) {
+                return Err(wrong(format!("seed {seed} comes twice")));
+            }
+            seeds.push(Seed::Number(seed));
+        }
+    }
+    Ok(seeds)
+}
+
+/// More than anybody means to run.
+const SEEDS_MAX: u64 = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_seeds_has_numbers_and_spans() {
+        let numbers = |list| {
+            seed_list(list)
+                .map(|seeds| seeds.iter().map(|s| matches!(s, Seed::Number(_))).collect::<Vec<_>>())
+        };
+        assert_eq!(numbers("1,5..7").unwrap().len(), 4);
+        for wrong in ["", "x", "3..1", "1,1", "1..2,2", "-1", "0..9999999"] {
+            assert!(numbers(wrong).is_err(), "{wrong}");
+        }
+    }
+}
