@@ -59,3 +59,45 @@ impl Router for SprayAndWait {
         Fate::Keep
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtn::testing::{built, copy, place, store_of};
+
+    /// The peer's and the sender's copies after one transfer.
+    fn shared(mode: &str, copies: u64, delivered: bool) -> (u64, u64) {
+        let store = store_of([]);
+        let mut router = built(&ENTRY, &[("mode", mode.into())]);
+        let mut replica = Replica { router_mark: copies, ..copy(1, 100) };
+        let given = router.mark_for_peer(&replica);
+        router.on_sent(&place(&store, 0, 0.0), &mut replica, NodeId(1), delivered);
+        (given, replica.router_mark)
+    }
+
+    #[test]
+    fn the_peer_gets_the_lesser_half_or_one_and_nothing_is_lost() {
+        assert_eq!(shared("binary", 10, false), (5, 5));
+        assert_eq!(shared("binary", 7, false), (3, 4));
+        assert_eq!(shared("binary", 2, false), (1, 1));
+        assert_eq!(shared("source", 10, false), (1, 9));
+        assert_eq!(shared("binary", 10, true), (5, 5), "a delivery is shared as well");
+    }
+
+    #[test]
+    fn a_last_copy_waits_for_the_destination() {
+        let store = store_of([]);
+        let router = built(&ENTRY, &[]);
+        let at = place(&store, 0, 0.0);
+        let score = |mark| router.score(&at, &Replica { router_mark: mark, ..copy(1, 100) }, NodeId(1));
+        assert_eq!((score(1), score(2)), (None, Some(0.0)));
+    }
+
+    #[test]
+    fn a_new_bundle_has_all_copies() {
+        let store = store_of([]);
+        let mut replica = copy(1, 100);
+        built(&ENTRY, &[("copies", 4.0.into())]).on_created(&place(&store, 0, 0.0), &mut replica);
+        assert_eq!(replica.router_mark, 4);
+    }
+}
