@@ -19,6 +19,8 @@ mod numbers;
 mod properties;
 mod routers;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 pub use properties::{Property, properties, readable};
 pub use settings::Layers;

@@ -9,6 +9,8 @@ mod mobility;
 mod names;
 mod nodes;
 mod section;
+#[cfg(test)]
+mod tests;
 mod traffic;
 
 pub use traffic::created;
