@@ -116,6 +116,14 @@ fn a_setup_has_all_nodes_messages_with_lifetimes_and_contacts_that_its_seed_deci
 }
 
 #[test]
+fn the_files_own_seed_is_its_first() {
+    let scenario = points(WHOLE).list.remove(0).scenario;
+    assert_eq!(scenario.messages(Seed::Own).unwrap(), scenario.messages(Seed::Number(1)).unwrap());
+    assert_ne!(scenario.messages(Seed::Own).unwrap(), scenario.messages(Seed::Number(2)).unwrap());
+    assert_eq!(scenario.contacts_key(Seed::Own), scenario.contacts_key(Seed::Number(1)));
+}
+
+#[test]
 fn told_contacts_have_the_rates_and_delays_of_their_pairs() {
     let scenario = points(TOLD).list.remove(0).scenario;
     assert_eq!(scenario.node_names().collect::<Vec<_>>(), ["BS", "Sat0", "Sat1", "Rover1", "Rover2"]);
@@ -184,6 +192,11 @@ fn overrides_replace_add_and_sweep() {
 #[test]
 fn every_mistake_is_one_line_with_its_place() {
     let cases = [
+        (
+            "interval = \"1..300 s\"",
+            "interval = \"1 us\"",
+            "s.toml:27: the traffic creates more than 5000000 messages; ",
+        ),
         ("duration = \"4 h\"", "duration = \"4\"", "s.toml:3: `duration`: `4` has no unit; "),
         ("duration = \"4 h\"", "duration = 4", "s.toml:3: `duration`: `4` has no unit; "),
         ("duration = \"4 h\"", "duration = \"-4 h\"", "s.toml:3: `duration`: `-4 h` is negative; "),
