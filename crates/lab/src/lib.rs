@@ -1,5 +1,21 @@
 //! The laboratory: scenarios in, results and reports out.
 
+pub mod claims;
+pub mod compare;
+pub mod figure;
 pub mod judge;
 pub mod metrics;
+pub mod report;
+pub mod results;
 pub mod scenario;
+pub mod statistics;
+pub mod study;
+pub mod sweep;
+pub mod trace;
+
+/// Version of Lightlag.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// Commit that it was built from; "unknown" outside of a checkout.
+pub const COMMIT: &str = env!("LIGHTLAG_COMMIT");
+/// Both, as programs tell them.
+pub const VERSION_AND_COMMIT: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("LIGHTLAG_COMMIT"), ")");

@@ -40,7 +40,11 @@ impl BitRate {
         if self.0 == 0 {
             return Duration::MAX;
         }
-        let bit_ns = u128::from(size.0) * 8 * 1_000_000_000;
+        // Below 2.3 GB the product fits 64 bits, whose division is several times faster.
+        if let Some(bit_ns) = size.0.checked_mul(8_000_000_000) {
+            return Duration::from_nanos(i64::try_from(bit_ns.div_ceil(self.0)).unwrap_or(i64::MAX));
+        }
+        let bit_ns = u128::from(size.0) * 8_000_000_000;
         let ns = bit_ns.div_ceil(u128::from(self.0));
         Duration::from_nanos(i64::try_from(ns).unwrap_or(i64::MAX))
     }

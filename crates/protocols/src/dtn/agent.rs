@@ -151,7 +151,13 @@ pub struct Agent {
     mechanism: Box<dyn Mechanism>,
     needs: Needs,
     habits: Habits,
+    /// The router's constant answers, asked once.
+    ranked: bool,
+    exclusive: bool,
+    records_path: bool,
     links: Vec<Link>,
+    /// The peers of `links`.
+    connected: IdSet,
     delivered: IdSet,
     acknowledged: IdSet,
     dropped: IdSet,
@@ -182,6 +188,10 @@ impl Agent {
             node,
             store: Store::new(buffer),
             needs: mechanism.needs(),
+            ranked: router.ranked(),
+            exclusive: router.exclusive(),
+            records_path: router.records_path(),
+            connected: IdSet::default(),
             router,
             mechanism,
             habits,
@@ -239,6 +249,7 @@ impl Agent {
 
     /// A link has come up; nothing has been exchanged yet.
     pub fn link_up(&mut self, link: Link) {
+        self.connected.insert(link.peer.0);
         self.links.push(link);
     }
     /// What the router tells its peers.
@@ -270,6 +281,7 @@ impl Agent {
     /// The link has gone down. Transfers on it must have been completed or aborted.
     pub fn link_down(&mut self, now: Instant, peer: NodeId) {
         self.links.retain(|link| link.peer != peer);
+        self.connected.remove(peer.0);
         self.leaving.retain(|&(_, to)| to != peer);
         let at = local!(self, now, None);
         self.router.on_contact_down(&at, peer);
@@ -322,6 +334,10 @@ impl Agent {
     pub fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
+    /// Takes the bundles that wait at the application out: the run is over.
+    pub fn drain_waiting(&mut self) -> std::collections::vec_deque::Drain<'_, Bundle> {
+        self.waiting.drain(..)
+    }
     fn admit_created(&mut self, now: Instant, bundle: Bundle, census: Option<&Census>) -> Creation {
         match self.make_room(now, &bundle, census) {
             Ok(()) => {}
@@ -340,7 +356,7 @@ impl Agent {
         Creation::Stored
     }
     fn fresh_replica(&self, now: Instant, bundle: Bundle) -> Replica {
-        let path = if self.router.records_path() { Path::default().then(self.node) } else { Path::default() };
+        let path = if self.records_path { Path::default().then(self.node) } else { Path::default() };
         Replica { bundle, received: now, hops: 0, sending: 0, router_mark: 0, mechanism_mark: 0, path }
     }
 
@@ -395,8 +411,8 @@ impl Agent {
     ) -> Option<Transfer> {
         let mut done = None;
         for slot in slots(order, self.store.replicas().len()) {
-            let to = self.store.replicas()[slot].bundle.destination;
-            if self.links.iter().any(|link| link.peer == to) {
+            let to = self.store.heads()[slot].destination;
+            if self.connected.contains(to.0) {
                 done = self.offer_one(slot, to, TransferKind::Delivery, peers).ok();
                 if done.is_some() {
                     break;
@@ -410,7 +426,7 @@ impl Agent {
     pub fn serve<P: Peers>(&mut self, now: Instant, peer: NodeId, peers: &mut P) -> Option<Transfer> {
         let mut done = None;
         for slot in 0..self.store.replicas().len() {
-            if self.store.replicas()[slot].bundle.destination == peer {
+            if self.store.heads()[slot].destination == peer {
                 done = self.offer_one(slot, peer, TransferKind::Delivery, peers).ok();
                 if done.is_some() {
                     break;
@@ -428,17 +444,16 @@ impl Agent {
         peers: &mut P,
         census: Option<&Census>,
     ) -> Option<Transfer> {
-        if self.router.ranked() {
+        if self.ranked {
             return self.offer_ranked(now, order, peers, census);
         }
-        let exclusive = self.router.exclusive();
         for link in 0..self.links.len() {
             let peer = self.links[link].peer;
             if !peers.idle(peer) {
                 continue;
             }
             for slot in slots(order, self.store.replicas().len()) {
-                if self.candidate(now, slot, peer, exclusive, peers, census).is_none() {
+                if self.candidate(now, slot, peer, peers, census).is_none() {
                     continue;
                 }
                 match self.offer_one(slot, peer, TransferKind::Replication, peers) {
@@ -457,12 +472,11 @@ impl Agent {
         peers: &mut P,
         census: Option<&Census>,
     ) -> Option<Transfer> {
-        let exclusive = self.router.exclusive();
         let mut ranked: Vec<(f64, NodeId, usize)> = Vec::new();
         for link in &self.links {
             if peers.idle(link.peer) {
                 let scored = slots(order, self.store.replicas().len()).filter_map(|slot| {
-                    let score = self.candidate(now, slot, link.peer, exclusive, peers, census)?;
+                    let score = self.candidate(now, slot, link.peer, peers, census)?;
                     Some((score, link.peer, slot))
                 });
                 ranked.extend(scored);
@@ -480,12 +494,16 @@ impl Agent {
         now: Instant,
         slot: usize,
         peer: NodeId,
-        exclusive: bool,
         peers: &P,
         census: Option<&Census>,
     ) -> Option<f64> {
+        let head = self.store.heads()[slot];
+        // What the peer is the destination of has been offered to it already.
+        if head.destination == peer || peers.has(peer, head.id) {
+            return None;
+        }
         let replica = &self.store.replicas()[slot];
-        if peers.has(peer, replica.bundle.id) || self.reserved(replica, exclusive) {
+        if self.reserved(replica) {
             return None;
         }
         let at = local!(self, now, census);
@@ -499,15 +517,15 @@ impl Agent {
         kind: TransferKind,
         peers: &mut P,
     ) -> Result<Transfer, Answer> {
-        let replica = &self.store.replicas()[slot];
+        let id = self.store.heads()[slot].id;
         // A single copy that is on its way to one peer must not be delivered to another meanwhile.
-        if !peers.idle(to) || self.reserved(replica, self.router.exclusive()) {
+        if !peers.idle(to) || self.reserved(&self.store.replicas()[slot]) {
             return Err(Answer::Later);
         }
-        if peers.has(to, replica.bundle.id) {
+        if peers.has(to, id) {
             return Err(Answer::Refuse(Refusal::Held));
         }
-        let id = replica.bundle.id;
+        let replica = &self.store.replicas()[slot];
         match peers.answer(to, &Offer { replica, from: self.node }) {
             Answer::Accept => self.begin(id, to, kind).ok_or(Answer::Later),
             refused => Err(refused),
@@ -515,8 +533,8 @@ impl Agent {
     }
     /// Whether a transfer that is under way has the only claim to a copy.
     #[inline]
-    fn reserved(&self, replica: &Replica, exclusive: bool) -> bool {
-        replica.sending > 0 && (exclusive || self.moving.contains(&replica.bundle.id))
+    fn reserved(&self, replica: &Replica) -> bool {
+        replica.sending > 0 && (self.exclusive || self.moving.contains(&replica.bundle.id))
     }
     fn begin(&mut self, id: BundleId, to: NodeId, kind: TransferKind) -> Option<Transfer> {
         let replica = self.store.get_mut(id)?;
@@ -535,7 +553,7 @@ impl Agent {
             .store
             .replicas()
             .iter()
-            .filter(|r| r.sending == 0 && self.links.iter().any(|l| l.peer == r.bundle.destination))
+            .filter(|r| r.sending == 0 && self.connected.contains(r.bundle.destination.0))
             .filter(|r| peers.has(r.bundle.destination, r.bundle.id))
             .map(|r| r.bundle.id)
             .collect();
@@ -704,7 +722,7 @@ impl Agent {
             sending: 0,
             router_mark: parcel.router_mark,
             mechanism_mark: parcel.mechanism_mark,
-            path: if self.router.records_path() { parcel.path.then(self.node) } else { Path::default() },
+            path: if self.records_path { parcel.path.then(self.node) } else { Path::default() },
         };
         if replica.bundle.destination == self.node {
             return self.deliver(now, replica, from, census);

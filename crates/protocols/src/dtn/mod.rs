@@ -23,5 +23,5 @@ pub use id_set::IdSet;
 pub use mechanism::{Mechanism, Needs, Room};
 pub use parameter::{Domain, Entry, Parameter, ParameterError, Parameters, Seat, Value};
 pub use router::{Fate, Link, Local, Observation, Offer, PeerSpace, Refusal, Router};
-pub use store::{Path, Replica, Store};
+pub use store::{Head, Path, Replica, Store};
 pub use table::{Table, TableError};

@@ -259,12 +259,17 @@ impl Network {
     fn complete(&mut self, ends: Instant) {
         let at = self.flights.iter().position(|f| f.ends == ends).expect("one ends now");
         let Flight { from, transfer, .. } = self.flights.remove(at);
+        let mark = self.agent(from).store().get(transfer.id).map(|replica| replica.router_mark);
         let census = std::mem::take(&mut self.census);
         let parcel = self.agent(from).complete(ends, &transfer, Some(&census));
         self.census = census;
         let parcel = parcel.expect("a copy that is being sent stays");
         assert_eq!(self.created.get(&parcel.bundle.id), Some(&parcel.bundle), "a bundle out of thin air");
         assert!(parcel.hops >= 1);
+        if transfer.kind == TransferKind::Custody {
+            assert_eq!(Some(parcel.router_mark), mark, "custody moves a copy as it is");
+            assert!(self.agent(from).store().get(transfer.id).is_none(), "custody leaves no copy");
+        }
         let arrival = ends + Duration::from_secs(self.terms.delay_s);
         self.parcels.push((arrival, from, transfer.to, parcel));
         self.gone(from);

@@ -42,6 +42,23 @@ pub enum Delay {
 }
 
 impl Delay {
+    /// Whether there is none at any time.
+    pub fn is_zero(&self) -> bool {
+        match self {
+            Self::Constant(delay) => *delay == Duration::ZERO,
+            Self::Table(rows) => rows.iter().all(|row| row.1 == Duration::ZERO),
+        }
+    }
+    /// The least delay of what leaves from `start` to `end`.
+    pub fn least(&self, start: Instant, end: Instant) -> Duration {
+        match self {
+            Self::Constant(delay) => *delay,
+            Self::Table(rows) => {
+                let within = rows.iter().filter(|row| start < row.0 && row.0 <= end).map(|row| row.1);
+                within.fold(self.at(start), Duration::min)
+            }
+        }
+    }
     /// The delay of what leaves at `now`.
     pub fn at(&self, now: Instant) -> Duration {
         match self {

@@ -1,0 +1,47 @@
+# Lightlag: everything a developer or a user types. Each target sets up what it needs.
+SHELL := bash
+PYTHON ?= python3
+VENV := .venv
+BIN := target/release/lightlag
+PY := $(VENV)/bin/python
+
+.PHONY: run test bench docs fidelity fuzz lint clean help
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t12
+
+run: ## build, run the quick study and two real scenarios, write the report
+	@bash tools/run.sh
+
+test: ## run every test of Rust and Python
+	@bash tools/test.sh
+
+bench: $(BIN) ## time and memory beside The ONE's figures
+	@$(PYTHON) tools/bench.py --binary $(BIN)
+
+fidelity: $(BIN) ## our figures beside The ONE's, scenario by scenario
+	@$(PYTHON) tools/fidelity.py --binary $(BIN)
+
+docs: $(VENV)/.ready ## the manual (out/docs) and the API of the crates (target/doc)
+	$(PY) -m pip install --quiet --requirement docs/requirements.txt
+	$(PY) -m mkdocs build --quiet --strict --site-dir out/docs
+	cargo doc --quiet --workspace --no-deps
+
+fuzz: ## fuzz every parser, SECONDS each (default 600)
+	@bash fuzz/run.sh $${SECONDS_EACH:-600}
+
+lint: $(VENV)/.ready ## formatting and lints
+	cargo fmt --all --check
+	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	$(PY) -m ruff check python scenarios tests tools
+	$(PY) -m ruff format --check python scenarios tests tools
+
+$(BIN): FORCE
+	@cargo build --quiet --release -p lightlag-cli
+FORCE:
+
+$(VENV)/.ready: pyproject.toml
+	@bash tools/venv.sh
+
+clean: ## remove what was built
+	rm -rf target out $(VENV)

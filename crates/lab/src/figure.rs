@@ -1,0 +1,318 @@
+//! The one place where Vega-Lite specifications are made: the report and Python draw the same ones.
+//!
+//! Every function is pure, and a specification carries its data: a figure can be taken out of a report and drawn
+//! again anywhere. Error bars are 95% intervals; where there is no interval there is no bar.
+
+use crate::statistics::Estimate;
+use serde_json::{Map, Value, json};
+
+/// The version of the language that the embedded library speaks.
+pub const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v6.json";
+
+/// Okabe and Ito's colours, told apart by people with any kind of colour vision; black and yellow, which vanish
+/// on dark and light paper, are left out.
+const PALETTE: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
+/// Colour of the baseline: the absence of a mechanism has no hue.
+const BASELINE_COLOUR: &str = "#808080";
+const SHAPES: [&str; 6] = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"];
+/// Legend of the slim bars.
+const SLIM: &str = "without congestion control";
+
+/// Where a mark stands on the horizontal axis.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// A number.
+    At(f64),
+    /// A name.
+    Named(String),
+}
+
+/// A measured value in a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// Where it stands.
+    pub x: Place,
+    /// Which curve or which bar of a group.
+    pub series: String,
+    /// In which of the small multiples.
+    pub panel: Option<String>,
+    /// The value.
+    pub value: Estimate,
+    /// What it is to be compared with, drawn as a slim bar.
+    pub baseline: Option<Estimate>,
+}
+
+/// An axis or a legend; quantities carry their unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Title {
+    text: String,
+}
+
+impl Title {
+    /// Of something without a unit.
+    pub fn plain(text: &str) -> Self {
+        Self { text: text.to_string() }
+    }
+
+    /// Of a quantity.
+    pub fn with_unit(text: &str, unit: &str) -> Self {
+        Self { text: format!("{text} ({unit})") }
+    }
+}
+
+/// What a figure shows; [`lines`] and [`bars`] say how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    /// Heading.
+    pub title: String,
+    /// Horizontal axis.
+    pub x: Title,
+    /// Vertical axis.
+    pub y: Title,
+    /// Legend.
+    pub series: Title,
+    /// The series that is only there for comparison: grey and dashed.
+    pub baseline_series: Option<String>,
+    /// Panels in one row.
+    pub columns: usize,
+    /// Whether panels have one vertical scale.
+    pub shared_y: bool,
+    /// The values; order of appearance is order of drawing.
+    pub marks: Vec<Mark>,
+}
+
+/// Curves with error bars over a numeric axis.
+pub fn lines(plot: &Plot) -> Value {
+    let x = json!({"field": "x", "type": "quantitative", "title": plot.x.text, "scale": {"zero": false}});
+    let colour = plot.colour(&plot.series_names(), &[]);
+    let shape = json!({
+        "field": "series", "type": "nominal", "title": plot.series.text,
+        "scale": {"domain": plot.series_names(), "range": plot.range(&SHAPES)},
+    });
+    let dash = json!({
+        "field": "series", "type": "nominal", "title": plot.series.text,
+        "scale": {"domain": plot.series_names(), "range": plot.dashes()},
+    });
+    let y = plot.y_of("mean");
+    let layers = json!([
+        {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash}},
+        {"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": error_bar(plot, json!({"x": x, "color": colour}))},
+        {"mark": {"type": "point", "filled": true, "size": 50, "opacity": 1},
+         "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip(plot)}},
+    ]);
+    plot.specification(layers)
+}
+
+/// Groups of bars with error bars; the baseline, where a mark has one, is a slim bar in front.
+pub fn bars(plot: &Plot) -> Value {
+    let names = plot.series_names();
+    let slim = plot.marks.iter().any(|mark| mark.baseline.is_some());
+    let extra: &[&str] = if slim { &[SLIM] } else { &[] };
+    let mut place = Map::new();
+    place.insert(
+        "x".into(),
+        json!({"field": "x", "type": "nominal", "title": plot.x.text, "sort": plot.x_names(),
+               "axis": {"labelAngle": -30}}),
+    );
+    place.insert("xOffset".into(), json!({"field": "series", "type": "nominal", "sort": names}));
+    let colour = plot.colour(&names, extra);
+    let at = |more: Value| merged(&place, more);
+    let mut layers = vec![json!({"mark": {"type": "bar"},
+               "encoding": at(json!({"y": plot.y_of("mean"), "color": colour, "tooltip": tooltip(plot)}))})];
+    if slim {
+        layers.push(json!({
+            "mark": {"type": "bar", "width": {"band": 0.3}, "stroke": "#FFFFFF", "strokeWidth": 0.5},
+            "transform": [{"filter": "isValid(datum.baseline)"}],
+            "encoding": at(json!({"y": plot.y_of("baseline"), "color": {"datum": SLIM}})),
+        }));
+    }
+    layers.push(json!({
+        "mark": {"type": "rule", "strokeWidth": 1.5, "color": "#303030"},
+        "encoding": error_bar(plot, at(json!({}))),
+    }));
+    plot.specification(Value::from(layers))
+}
+
+impl Plot {
+    fn series_names(&self) -> Vec<&str> {
+        distinct(self.marks.iter().map(|mark| mark.series.as_str()))
+    }
+
+    fn panel_names(&self) -> Vec<&str> {
+        distinct(self.marks.iter().filter_map(|mark| mark.panel.as_deref()))
+    }
+
+    fn x_names(&self) -> Vec<String> {
+        let names: Vec<String> = self.marks.iter().map(|mark| x_name(&mark.x)).collect();
+        distinct(names.iter().map(String::as_str)).into_iter().map(str::to_string).collect()
+    }
+
+    fn is_baseline(&self, name: &str) -> bool {
+        self.baseline_series.as_deref() == Some(name)
+    }
+
+    /// The n-th series that is not the baseline takes the n-th of `choices`; the baseline takes the first.
+    fn range<'a>(&self, choices: &[&'a str]) -> Vec<&'a str> {
+        let mut next = choices.iter().cycle();
+        self.series_names()
+            .into_iter()
+            .map(|name| if self.is_baseline(name) { choices[0] } else { next.next().unwrap_or(&choices[0]) })
+            .collect()
+    }
+
+    fn colour(&self, names: &[&str], extra: &[&str]) -> Value {
+        let mut range = self.range(&PALETTE);
+        for (colour, name) in range.iter_mut().zip(names) {
+            if self.is_baseline(name) {
+                *colour = BASELINE_COLOUR;
+            }
+        }
+        range.extend(extra.iter().map(|_| BASELINE_COLOUR));
+        let domain: Vec<&str> = names.iter().chain(extra).copied().collect();
+        json!({"field": "series", "type": "nominal", "title": self.series.text,
+               "scale": {"domain": domain, "range": range}})
+    }
+
+    fn dashes(&self) -> Vec<Value> {
+        let dash = |name| if self.is_baseline(name) { json!([5, 4]) } else { json!([1, 0]) };
+        self.series_names().into_iter().map(dash).collect()
+    }
+
+    fn y_of(&self, field: &str) -> Value {
+        json!({"field": field, "type": "quantitative", "title": self.y.text, "scale": {"zero": true}})
+    }
+
+    fn specification(&self, layers: Value) -> Value {
+        let panels = self.panel_names();
+        let mut made = json!({
+            "$schema": SCHEMA,
+            "title": self.title,
+            "data": {"values": self.marks.iter().map(datum).collect::<Vec<_>>()},
+        });
+        if panels.is_empty() {
+            made["width"] = json!(520);
+            made["height"] = json!(280);
+            made["layer"] = layers;
+            return made;
+        }
+        made["facet"] = json!({"field": "panel", "type": "nominal", "title": null, "sort": panels});
+        made["columns"] = json!(self.columns);
+        made["spec"] = json!({"width": 280, "height": 200, "layer": layers});
+        let y = if self.shared_y { "shared" } else { "independent" };
+        made["resolve"] = json!({"scale": {"y": y}});
+        made
+    }
+}
+
+fn error_bar(plot: &Plot, place: Value) -> Value {
+    let mut encoding = place;
+    encoding["y"] = plot.y_of("low");
+    encoding["y2"] = json!({"field": "high"});
+    encoding
+}
+
+fn tooltip(plot: &Plot) -> Value {
+    json!([
+        {"field": "series", "title": plot.series.text},
+        {"field": "x", "title": plot.x.text},
+        {"field": "mean", "title": plot.y.text, "format": ".4~g"},
+        {"field": "low", "title": "95% from", "format": ".4~g"},
+        {"field": "high", "title": "to", "format": ".4~g"},
+        {"field": "n", "title": "runs"},
+    ])
+}
+
+fn datum(mark: &Mark) -> Value {
+    let mut made = json!({
+        "x": match &mark.x { Place::At(number) => json!(number), Place::Named(name) => json!(name) },
+        "series": mark.series,
+        "mean": mark.value.mean,
+        "low": mark.value.low(),
+        "high": mark.value.high(),
+        "n": mark.value.n,
+    });
+    if let Some(panel) = &mark.panel {
+        made["panel"] = json!(panel);
+    }
+    if let Some(baseline) = mark.baseline {
+        made["baseline"] = json!(baseline.mean);
+    }
+    made
+}
+
+fn x_name(x: &Place) -> String {
+    match x {
+        Place::At(number) => number.to_string(),
+        Place::Named(name) => name.clone(),
+    }
+}
+
+fn merged(base: &Map<String, Value>, more: Value) -> Value {
+    let mut all = base.clone();
+    if let Value::Object(more) = more {
+        all.extend(more);
+    }
+    Value::Object(all)
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = Vec::new();
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(x: Place, series: &str, panel: Option<&str>) -> Mark {
+        let value = Estimate { mean: 0.5, n: 5, half_width: Some(0.1) };
+        Mark { x, series: series.into(), panel: panel.map(Into::into), value, baseline: Some(value) }
+    }
+
+    fn plot(marks: Vec<Mark>) -> Plot {
+        Plot {
+            title: "t".into(),
+            x: Title::with_unit("period", "s"),
+            y: Title::plain("delivery ratio"),
+            series: Title::plain("mechanism"),
+            baseline_series: Some("none".into()),
+            columns: 2,
+            shared_y: true,
+            marks,
+        }
+    }
+
+    #[test]
+    fn curves_have_units_intervals_and_a_dashed_baseline() {
+        let made =
+            lines(&plot(vec![mark(Place::At(100.0), "none", None), mark(Place::At(100.0), "credit", None)]));
+        assert_eq!(made["layer"][0]["encoding"]["x"]["title"], "period (s)");
+        assert_eq!(made["layer"][0]["encoding"]["strokeDash"]["scale"]["range"], json!([[5, 4], [1, 0]]));
+        assert_eq!(made["layer"][0]["encoding"]["color"]["scale"]["range"], json!(["#808080", "#0072B2"]));
+        assert_eq!(made["data"]["values"][0]["low"], 0.4);
+    }
+
+    #[test]
+    fn panels_make_small_multiples_in_the_given_order() {
+        let named = |panel| mark(Place::Named("credit".into()), "epidemic", Some(panel));
+        let made = bars(&plot(vec![named("RWP"), named("RW")]));
+        assert_eq!(made["facet"]["sort"], json!(["RWP", "RW"]));
+        assert_eq!(made["columns"], 2);
+        assert_eq!(made["spec"]["layer"].as_array().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn without_baselines_there_are_no_slim_bars() {
+        let mut lone = mark(Place::Named("credit".into()), "epidemic", None);
+        lone.baseline = None;
+        lone.value.half_width = None;
+        let made = bars(&plot(vec![lone]));
+        assert_eq!(made["layer"].as_array().unwrap().len(), 2);
+        assert_eq!(made["data"]["values"][0]["low"], Value::Null);
+    }
+}

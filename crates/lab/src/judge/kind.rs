@@ -1,0 +1,106 @@
+//! What can be wrong in a run, by name.
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])+ $kind:ident = $name:literal,)+) => {
+        /// What is wrong.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Kind { $($(#[$doc])+ $kind,)+ }
+
+        impl Kind {
+            /// Every kind, in order.
+            pub const ALL: &[Self] = &[$(Self::$kind,)+];
+
+            /// Its name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$kind => $name,)+ }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A record is earlier than the one before it.
+    TimeBackwards = "time_backwards",
+    /// Something happens after the end of the run.
+    AfterEnd = "after_end",
+    /// The trace stops before the run is over.
+    EndMissing = "end_missing",
+    /// A record names a node that was not introduced, or one is introduced twice.
+    UnknownNode = "unknown_node",
+    /// A record names a bundle that was never created.
+    UnknownBundle = "unknown_bundle",
+    /// A bundle is created a second time.
+    CreatedTwice = "created_twice",
+    /// A bundle is created before the application made it.
+    CreatedEarly = "created_early",
+
+    /// A contact begins between two nodes that are in contact.
+    ContactTwice = "contact_twice",
+    /// A contact ends that had not begun.
+    ContactEndAlone = "contact_end_alone",
+    /// A transfer starts while there is no contact.
+    NoContact = "no_contact",
+    /// A contact ends and a transfer on it is neither sent nor aborted.
+    CutOff = "cut_off",
+
+    /// A node sends a copy that it does not hold.
+    NoCopy = "no_copy",
+    /// A second transfer starts on a direction of a link that is busy.
+    Overlap = "overlap",
+    /// A transfer starts while a radio that it needs is busy.
+    RadioBusy = "radio_busy",
+    /// The last bit leaves before the rate of the link allows.
+    OverRate = "over_rate",
+    /// A transfer ends, or a copy arrives, that was not under way.
+    NeverStarted = "never_started",
+    /// A copy arrives before its last bit has left.
+    NeverSent = "never_sent",
+    /// A copy arrives before light could bring it.
+    FasterThanLight = "faster_than_light",
+    /// A copy arrives from a node that has dropped it and did not send it before.
+    SentAfterDrop = "sent_after_drop",
+    /// The record of an arrival tells another start than the transfer's.
+    WrongStart = "wrong_start",
+    /// A transfer should be over and is neither sent nor aborted.
+    NeverEnded = "never_ended",
+    /// A copy left, its time of flight is over, and it has not arrived.
+    NeverArrived = "never_arrived",
+
+    /// A copy is stored at a node that holds one.
+    StoredTwice = "stored_twice",
+    /// A buffer holds more than its size.
+    Overfull = "overfull",
+    /// A sampled fill is not the sum of the copies stored: bytes lost, or out of thin air.
+    WrongFill = "wrong_fill",
+    /// A copy is stored at its destination instead of being delivered.
+    StoredAtDestination = "stored_at_destination",
+    /// A copy is delivered at a node that is not its destination.
+    WrongDestination = "wrong_destination",
+    /// A second delivery is told as the first.
+    DeliveredTwice = "delivered_twice",
+    /// A first delivery is told as a repetition.
+    FirstDenied = "first_denied",
+    /// A delivered copy has crossed another number of links than it tells.
+    WrongHops = "wrong_hops",
+
+    /// A copy is deleted that was not there.
+    NothingToDelete = "nothing_to_delete",
+    /// A copy is deleted while it is being sent.
+    DeletedWhileSent = "deleted_while_sent",
+    /// The record of a deletion tells another reception than the copy's.
+    WrongReception = "wrong_reception",
+    /// A copy expires before its lifetime is over.
+    ExpiredEarly = "expired_early",
+    /// A copy is kept after its lifetime is over.
+    Outlived = "outlived",
+    /// A copy is deleted as acknowledged though its bundle was never delivered.
+    AcknowledgedUndelivered = "acknowledged_undelivered",
+    /// A copy is given up as handed over though nobody took it.
+    HandedToNobody = "handed_to_nobody",
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}

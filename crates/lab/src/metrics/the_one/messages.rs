@@ -1,0 +1,275 @@
+//! Reports about messages.
+
+use super::{Body, Desk};
+use crate::metrics::{Metrics, Number};
+use lightlag_protocols::dtn::{BundleId, NodeId};
+use lightlag_protocols::time::Instant;
+use lightlag_protocols::trace::{Observer, Record};
+use std::collections::BTreeMap;
+
+/// `MessageStatsReport`: one line per number.
+pub(super) struct MessageStats {
+    desk: Desk,
+    metrics: Metrics,
+    ended: f64,
+}
+
+impl MessageStats {
+    pub(super) fn new(desk: Desk) -> Self {
+        let warmup = Instant::ZERO.saturating_add(desk.options.warmup);
+        Self { desk, metrics: Metrics::new(warmup), ended: 0.0 }
+    }
+}
+
+impl Observer for MessageStats {
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        self.metrics.on_record(now, record);
+        self.ended = match record {
+            Record::End => self.desk.clock.shows_at_end(now),
+            _ => self.desk.time(now),
+        };
+    }
+}
+
+impl Body for MessageStats {
+    fn text(&self) -> String {
+        let mut text = format!("Message stats for scenario {}\n", self.desk.options.scenario);
+        let mut summary = self.metrics.summary();
+        summary.sim_time = self.ended;
+        for (name, number) in summary.the_one_numbers() {
+            let value = match number {
+                Number::Count(count) => count.to_string(),
+                Number::Real(real) => self.desk.format(real),
+            };
+            text += &format!("{name}: {value}\n");
+        }
+        text
+    }
+}
+
+/// `MessageDelayReport`: delays of delivered messages, ascending, and the share delivered so far.
+pub(super) struct MessageDelay {
+    desk: Desk,
+    created: u64,
+    delays: Vec<f64>,
+    ended: f64,
+}
+
+impl MessageDelay {
+    pub(super) fn new(desk: Desk) -> Self {
+        Self { desk, created: 0, delays: Vec::new(), ended: 0.0 }
+    }
+}
+
+impl Observer for MessageDelay {
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        match record {
+            Record::Created(bundle) => self.created += u64::from(self.desk.learn(now, bundle)),
+            Record::Delivered { id, first: true, .. } => {
+                if let Some(bundle) = self.desk.bundle(*id) {
+                    let delay = self.desk.time(now) - self.desk.time(bundle.created);
+                    self.delays.push(delay);
+                }
+            }
+            Record::End => self.ended = self.desk.clock.shows_at_end(now),
+            _ => {}
+        }
+    }
+}
+
+impl Body for MessageDelay {
+    fn text(&self) -> String {
+        let mut text = "# messageDelay  cumulativeProbability\n".to_owned();
+        if self.delays.is_empty() {
+            return text + &format!("# no messages delivered in sim time {}\n", self.desk.format(self.ended));
+        }
+        let mut delays = self.delays.clone();
+        delays.sort_by(f64::total_cmp);
+        // Added up step by step, as The ONE does: the last digit may depend on it.
+        let mut share = 0.0;
+        for delay in delays {
+            share += 1.0 / self.created as f64;
+            text += &format!("{} {}\n", self.desk.format(delay), self.desk.format(share));
+        }
+        text
+    }
+}
+
+/// `MessageDeliveryReport`: a line at each creation and delivery.
+pub(super) struct MessageDelivery {
+    desk: Desk,
+    created: u64,
+    delivered: u64,
+    text: String,
+}
+
+impl MessageDelivery {
+    pub(super) fn new(desk: Desk) -> Self {
+        let text = "# time  created  delivered  delivered/created\n".to_owned();
+        Self { desk, created: 0, delivered: 0, text }
+    }
+    fn line(&mut self, now: Instant) {
+        let share = self.delivered as f64 / self.created as f64;
+        let (time, share) = (self.desk.formatted_time(now), self.desk.format(share));
+        self.text += &format!("{time} {} {} {share}\n", self.created, self.delivered);
+    }
+}
+
+impl Observer for MessageDelivery {
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        match record {
+            Record::Created(bundle) if self.desk.learn(now, bundle) => {
+                self.created += 1;
+                self.line(now);
+            }
+            Record::Delivered { id, first: true, .. } if self.desk.bundle(*id).is_some() => {
+                self.delivered += 1;
+                self.line(now);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Body for MessageDelivery {
+    fn text(&self) -> String {
+        self.text.clone()
+    }
+}
+
+/// `CreatedMessagesReport`: a line per message.
+pub(super) struct CreatedMessages {
+    desk: Desk,
+    text: String,
+}
+
+impl CreatedMessages {
+    pub(super) fn new(desk: Desk) -> Self {
+        Self { desk, text: "# time  ID  size  fromHost  toHost  TTL  isResponse\n".to_owned() }
+    }
+}
+
+impl Observer for CreatedMessages {
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        let Record::Created(bundle) = record else { return };
+        let desk = &mut self.desk;
+        if desk.is_warmup(now) {
+            return;
+        }
+        let (time, ttl) = (desk.formatted_time(now), desk.ttl(now, bundle));
+        let (from, to) = (desk.node_name(bundle.source), desk.node_name(bundle.destination));
+        let name = desk.bundle_name(bundle.id);
+        // The blank before the end of the line is The ONE's.
+        self.text += &format!("{time} {name} {} {from} {to} {ttl} N \n", bundle.size.get());
+    }
+}
+
+impl Body for CreatedMessages {
+    fn text(&self) -> String {
+        self.text.clone()
+    }
+}
+
+/// `DeliveredMessagesReport`: a line per delivered message, with the way that it came.
+pub(super) struct DeliveredMessages {
+    desk: Desk,
+    ways: Ways,
+    text: String,
+}
+
+impl DeliveredMessages {
+    pub(super) fn new(desk: Desk) -> Self {
+        let header =
+            "# time  ID  size  hopcount  deliveryTime  fromHost  toHost  remainingTtl  isResponse  path\n";
+        Self { desk, ways: Ways::default(), text: header.to_owned() }
+    }
+    fn line(&mut self, now: Instant, id: BundleId, hops: u32, way: &[NodeId]) {
+        let desk = &mut self.desk;
+        let Some(bundle) = desk.bundle(id) else { return };
+        let delay = desk.time(now) - desk.time(bundle.created);
+        let (time, delay, ttl) = (desk.formatted_time(now), desk.format(delay), desk.ttl(now, &bundle));
+        let (from, to) = (desk.node_name(bundle.source), desk.node_name(bundle.destination));
+        let way: Vec<String> = way.iter().map(|node| desk.node_name(*node)).collect();
+        self.text += &format!(
+            "{time} {} {} {hops} {delay} {from} {to} {ttl} N {}\n",
+            desk.bundle_name(id),
+            bundle.size.get(),
+            way.join("->")
+        );
+    }
+}
+
+impl Observer for DeliveredMessages {
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        match *record {
+            Record::Created(ref bundle) => {
+                self.desk.learn(now, bundle);
+                self.ways.begin(bundle.source, bundle.id);
+            }
+            Record::Sent { from, to, id } => self.ways.leave(from, to, id),
+            Record::Stored { from, to, id, .. } => self.ways.come(from, to, id),
+            Record::Refused { from, to, id, .. } => drop(self.ways.land(from, to, id)),
+            Record::Delivered { from, to, id, hops, first, .. } => {
+                let way = self.ways.land(from, to, id);
+                if first {
+                    self.line(now, id, hops, &way);
+                }
+            }
+            Record::Gone { node, id, .. } => self.ways.end(node, id),
+            _ => {}
+        }
+    }
+}
+
+impl Body for DeliveredMessages {
+    fn text(&self) -> String {
+        self.text.clone()
+    }
+}
+
+/// The ways of all copies: each step points at the step before it.
+#[derive(Default)]
+struct Ways {
+    steps: Vec<(NodeId, Option<usize>)>,
+    stored: BTreeMap<(NodeId, BundleId), usize>,
+    /// Under way, oldest last bit first.
+    flying: BTreeMap<(NodeId, NodeId, BundleId), Vec<Option<usize>>>,
+}
+
+impl Ways {
+    fn begin(&mut self, source: NodeId, id: BundleId) {
+        self.steps.push((source, None));
+        self.stored.insert((source, id), self.steps.len() - 1);
+    }
+    fn leave(&mut self, from: NodeId, to: NodeId, id: BundleId) {
+        let step = self.stored.get(&(from, id)).copied();
+        self.flying.entry((from, to, id)).or_default().push(step);
+    }
+    fn take(&mut self, from: NodeId, to: NodeId, id: BundleId) -> Option<usize> {
+        let flying = self.flying.get_mut(&(from, to, id))?;
+        let step = if flying.is_empty() { None } else { flying.remove(0) };
+        if flying.is_empty() {
+            self.flying.remove(&(from, to, id));
+        }
+        step
+    }
+    fn come(&mut self, from: NodeId, to: NodeId, id: BundleId) {
+        let before = self.take(from, to, id);
+        self.steps.push((to, before));
+        self.stored.insert((to, id), self.steps.len() - 1);
+    }
+    /// The whole way of a copy that has come and is not stored.
+    fn land(&mut self, from: NodeId, to: NodeId, id: BundleId) -> Vec<NodeId> {
+        let mut way = vec![to];
+        let mut at = self.take(from, to, id);
+        while let Some((node, before)) = at.and_then(|step| self.steps.get(step)) {
+            way.push(*node);
+            at = *before;
+        }
+        way.reverse();
+        way
+    }
+    fn end(&mut self, node: NodeId, id: BundleId) {
+        self.stored.remove(&(node, id));
+    }
+}

@@ -1,0 +1,197 @@
+//! The ONE's report files, in its own format, from records.
+//!
+//! Formats are those of akeranen/the-one, `report/*.java`, at commit c973bfb. Where The ONE prints
+//! its clock, the drift of that clock is printed too.
+
+mod clock;
+mod contacts;
+mod java;
+mod messages;
+mod network;
+
+use clock::Clock;
+use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::trace::{Observer, Record};
+use std::sync::Arc;
+
+/// The report classes that can be written.
+pub const SUPPORTED: &[&str] = &[
+    "BufferOccupancyReport",
+    "ConnectivityONEReport",
+    "ContactTimesReport",
+    "CreatedMessagesReport",
+    "DeliveredMessagesReport",
+    "EventLogReport",
+    "InterContactTimesReport",
+    "MessageDelayReport",
+    "MessageDeliveryReport",
+    "MessageStatsReport",
+    "TotalContactTimeReport",
+];
+
+/// What reports need beyond the records.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// `Scenario.name`, runs' values filled in.
+    pub scenario: String,
+    /// `precision`: decimals of formatted numbers.
+    pub precision: usize,
+    /// `warmup`.
+    pub warmup: Duration,
+    /// `granularity` of contact times.
+    pub granularity: Duration,
+    /// `occupancyInterval` of `BufferOccupancyReport`.
+    pub occupancy_interval: Duration,
+    /// `Scenario.updateInterval`, if times are to read as on The ONE's clock.
+    pub tick: Option<Duration>,
+    /// `msgTtl`. Without it, the TTL is told from the bundles' lifetimes.
+    pub ttl_minutes: Option<i64>,
+    /// Names of the nodes by number; beyond the list, n0, n1, ...
+    pub nodes: Arc<[String]>,
+    /// Names of the bundles by number; beyond the list, M1, M2, ...
+    pub bundles: Arc<[String]>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            scenario: "default_scenario".to_owned(),
+            precision: 4,
+            warmup: Duration::ZERO,
+            granularity: Duration::from_secs(1),
+            occupancy_interval: Duration::from_secs(5),
+            tick: None,
+            ttl_minutes: None,
+            nodes: Arc::new([]),
+            bundles: Arc::new([]),
+        }
+    }
+}
+
+/// A report class that can't be written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("report class `{class}` is not supported; these are: {}", SUPPORTED.join(", "))]
+pub struct UnsupportedReport {
+    /// What was asked for.
+    pub class: String,
+}
+
+/// One of The ONE's reports. It watches a run; afterwards [`Report::text`] is its file.
+pub struct Report {
+    class: &'static str,
+    scenario: String,
+    body: Box<dyn Body>,
+}
+
+/// What a report does with records.
+trait Body: Observer + Send {
+    fn text(&self) -> String;
+}
+
+impl Report {
+    /// The report of a class of [`SUPPORTED`].
+    ///
+    /// # Errors
+    /// Any other class.
+    pub fn new(class: &str, options: &Options) -> Result<Self, UnsupportedReport> {
+        let unsupported = || UnsupportedReport { class: class.to_owned() };
+        let class = SUPPORTED.iter().find(|known| **known == class).ok_or_else(unsupported)?;
+        let desk = Desk::new(options);
+        let body: Box<dyn Body> = match *class {
+            "BufferOccupancyReport" => Box::new(network::BufferOccupancy::new(desk)),
+            "ConnectivityONEReport" => Box::new(contacts::ConnectivityOne::new(desk)),
+            "ContactTimesReport" => Box::new(contacts::ContactTimes::new(desk)),
+            "CreatedMessagesReport" => Box::new(messages::CreatedMessages::new(desk)),
+            "DeliveredMessagesReport" => Box::new(messages::DeliveredMessages::new(desk)),
+            "EventLogReport" => Box::new(network::EventLog::new(desk)),
+            "InterContactTimesReport" => Box::new(contacts::InterContactTimes::new(desk)),
+            "MessageDelayReport" => Box::new(messages::MessageDelay::new(desk)),
+            "MessageDeliveryReport" => Box::new(messages::MessageDelivery::new(desk)),
+            "TotalContactTimeReport" => Box::new(contacts::TotalContactTime::new(desk)),
+            "MessageStatsReport" => Box::new(messages::MessageStats::new(desk)),
+            _ => return Err(unsupported()),
+        };
+        Ok(Self { class, scenario: options.scenario.clone(), body })
+    }
+    /// Its class.
+    pub fn class(&self) -> &'static str {
+        self.class
+    }
+    /// The name that The ONE gives its file in the report directory.
+    pub fn file_name(&self) -> String {
+        format!("{}_{}.txt", self.scenario, self.class)
+    }
+    /// What stands in the file.
+    pub fn text(&self) -> String {
+        self.body.text()
+    }
+}
+
+impl Observer for Report {
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        self.body.on_record(now, record);
+    }
+}
+
+/// What all reports need: options, the clock, and the facts of the bundles.
+struct Desk {
+    options: Options,
+    clock: Clock,
+    bundles: Vec<Option<Bundle>>,
+}
+
+impl Desk {
+    fn new(options: &Options) -> Self {
+        Self { options: options.clone(), clock: Clock::new(options.tick), bundles: Vec::new() }
+    }
+    fn format(&self, value: f64) -> String {
+        java::fixed(value, self.options.precision)
+    }
+    /// What The ONE's clock shows.
+    fn time(&mut self, at: Instant) -> f64 {
+        self.clock.shows(at)
+    }
+    fn formatted_time(&mut self, at: Instant) -> String {
+        let shown = self.time(at);
+        self.format(shown)
+    }
+    fn is_warmup(&mut self, now: Instant) -> bool {
+        self.options.warmup.as_secs_f64() > self.time(now)
+    }
+    /// Remembers a bundle; false during the warm-up, whose bundles are ignored for ever.
+    fn learn(&mut self, now: Instant, bundle: &Bundle) -> bool {
+        let at = bundle.id.0 as usize;
+        if at >= self.bundles.len() {
+            self.bundles.resize(at + 1, None);
+        }
+        let counts = !self.is_warmup(now);
+        self.bundles[at] = counts.then_some(*bundle);
+        counts
+    }
+    /// The facts of a bundle that counts.
+    fn bundle(&self, id: BundleId) -> Option<Bundle> {
+        self.bundles.get(id.0 as usize).copied().flatten()
+    }
+    fn bundle_name(&self, id: BundleId) -> String {
+        let name = self.options.bundles.get(id.0 as usize);
+        name.cloned().unwrap_or_else(|| format!("M{}", u64::from(id.0) + 1))
+    }
+    fn node_name(&self, node: NodeId) -> String {
+        let name = self.options.nodes.get(node.0 as usize);
+        name.cloned().unwrap_or_else(|| format!("n{}", node.0))
+    }
+    /// What is left of the lifetime in whole minutes (The ONE, 5.4: the fraction is cut off).
+    fn ttl(&mut self, now: Instant, bundle: &Bundle) -> String {
+        let age = self.time(now) - self.time(bundle.created);
+        let lifetime = match self.options.ttl_minutes {
+            Some(minutes) => minutes as f64 * 60.0,
+            None if bundle.expires == Instant::MAX => return "n/a".to_owned(),
+            None => bundle.expires.as_secs_f64() - bundle.created.as_secs_f64(),
+        };
+        format!("{}", ((lifetime - age) / 60.0) as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! One HTML file that tells a whole study and works without a network.
+
+use crate::claims::{Holds, Verdict};
+use crate::results::Build;
+use minijinja::{AutoEscape, Environment, Value, context};
+use serde::Serialize;
+
+const TEMPLATE: &str = include_str!("report.html");
+const STYLE: &str = include_str!("report.css");
+const SCRIPTS: [&str; 3] = [
+    include_str!("../../assets/vega.min.js"),
+    include_str!("../../assets/vega-lite.min.js"),
+    include_str!("../../assets/vega-embed.min.js"),
+];
+const LICENCES: &str = include_str!("../../assets/LICENCES.txt");
+
+/// A figure with its caption.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// Short name, unique in the report: `figure_3`.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// What to see in it, and under which settings.
+    pub caption: String,
+    /// The Vega-Lite specification, data included.
+    pub specification: serde_json::Value,
+}
+
+/// A table of text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Table {
+    /// Heading.
+    pub title: String,
+    /// What to see in it.
+    pub caption: String,
+    /// Heads of the columns.
+    pub head: Vec<String>,
+    /// Rows; the cells of the first columns name them, numbers stand right.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A scenario as it was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ScenarioText {
+    /// Its file.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// Everything that a report says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// Heading.
+    pub title: String,
+    /// A few sentences each.
+    pub introduction: Vec<String>,
+    /// What the reader must know before believing it, such as that it is a quick look.
+    pub warnings: Vec<String>,
+    /// Which program made it.
+    pub build: Build,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// How many runs it rests on.
+    pub runs: usize,
+    /// What to type to do it again.
+    pub again: Vec<String>,
+    /// What a paper says beside what was measured.
+    pub claims: Vec<Verdict>,
+    /// Figures.
+    pub figures: Vec<Figure>,
+    /// Tables.
+    pub tables: Vec<Table>,
+    /// Scenarios.
+    pub scenarios: Vec<ScenarioText>,
+}
+
+impl Report {
+    /// The HTML file.
+    ///
+    /// # Panics
+    /// If the template that is compiled in is broken.
+    pub fn html(&self) -> String {
+        let mut environment = Environment::new();
+        environment.set_auto_escape_callback(|_| AutoEscape::Html);
+        environment.add_template("report", TEMPLATE).expect("the template is valid");
+        let template = environment.get_template("report").expect("the template was just added");
+        template.render(self.context()).expect("the template asks for nothing else")
+    }
+
+    fn context(&self) -> Value {
+        context! {
+            title => self.title,
+            introduction => self.introduction,
+            warnings => self.warnings,
+            build => self.build,
+            seeds => spans(&self.seeds),
+            runs => self.runs,
+            again => self.again,
+            claims => self.claims.iter().map(claim_row).collect::<Vec<_>>(),
+            tally => tally(&self.claims),
+            figures => self.figures,
+            tables => self.tables,
+            scenarios => self.scenarios,
+            style => Value::from_safe_string(STYLE.to_string()),
+            scripts => SCRIPTS.map(|script| Value::from_safe_string(inline_script(script))),
+            specifications => Value::from_safe_string(self.specifications()),
+            licences => LICENCES,
+        }
+    }
+
+    fn specifications(&self) -> String {
+        let all: serde_json::Map<String, serde_json::Value> =
+            self.figures.iter().map(|figure| (figure.id.clone(), figure.specification.clone())).collect();
+        inline_json(&serde_json::Value::Object(all))
+    }
+}
+
+/// A script between `<script>` tags must not contain the end of one.
+fn inline_script(script: &str) -> String {
+    script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+}
+
+/// In JSON a `<` only stands inside strings, where it may be written as an escape.
+fn inline_json(value: &serde_json::Value) -> String {
+    value.to_string().replace('<', "\\u003c")
+}
+
+fn claim_row(verdict: &Verdict) -> Value {
+    context! {
+        id => verdict.id,
+        figure => verdict.figure,
+        paper_says => verdict.paper_says,
+        we_measure => verdict.we_measure,
+        holds => verdict.holds.word(),
+        reason => verdict.holds.reason(),
+        readings => verdict.readings.iter().map(|(reading, holds)| format!("{reading}: {}", holds.word())).collect::<Vec<_>>(),
+    }
+}
+
+fn tally(claims: &[Verdict]) -> Vec<Value> {
+    let words = [Holds::Yes, Holds::Partly, Holds::No].map(|holds| holds.word()).into_iter();
+    words
+        .chain(["untestable"])
+        .map(|word| {
+            let count = claims.iter().filter(|verdict| verdict.holds.word() == word).count();
+            context! { word => word, count => count }
+        })
+        .collect()
+}
+
+/// "1–5, 9" for 1, 2, 3, 4, 5, 9.
+fn spans(seeds: &[u64]) -> String {
+    let mut spans: Vec<(u64, u64)> = Vec::new();
+    for seed in seeds {
+        match spans.last_mut() {
+            Some(last) if last.1.checked_add(1) == Some(*seed) => last.1 = *seed,
+            _ => spans.push((*seed, *seed)),
+        }
+    }
+    let told: Vec<String> = spans
+        .into_iter()
+        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first}–{last}") })
+        .collect();
+    told.join(", ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+use super::*;
+use serde_json::json;
+
+fn report() -> Report {
+    Report {
+        title: "A <study> & more".into(),
+        introduction: vec!["First.".into()],
+        warnings: vec!["Quick look: one seed.".into()],
+        build: Build { version: "0.1.0".into(), commit: "abc".into() },
+        seeds: vec![1, 2, 3, 7],
+        runs: 12,
+        again: vec!["lightlag study dtn-congestion --quick".into()],
+        claims: vec![Verdict {
+            id: "C1",
+            figure: "3",
+            paper_says: "it rises",
+            we_measure: "0.1 to 0.4".into(),
+            holds: Holds::Untestable("nothing can expire".into()),
+            readings: vec![("periodic table".into(), Holds::Yes)],
+        }],
+        figures: vec![Figure {
+            id: "figure_3".into(),
+            title: "Figure 3".into(),
+            caption: "Delivery ratio.".into(),
+            specification: json!({"title": "</script><script>alert(1)</script>"}),
+        }],
+        tables: vec![Table {
+            title: "Latency".into(),
+            caption: String::new(),
+            head: vec!["mechanism".into(), "latency (s)".into()],
+            rows: vec![vec!["none".into(), "135 ± 2".into()]],
+        }],
+        scenarios: vec![ScenarioText { name: "figure_3.toml".into(), text: "seeds = [1]\n".into() }],
+    }
+}
+
+#[test]
+fn a_report_says_everything_that_it_is_given() {
+    let html = report().html();
+    let wanted = [
+        "A &lt;study&gt; &amp; more",
+        "Quick look",
+        "commit <code>abc</code>",
+        "seeds 1–3, 7",
+        "1 untestable",
+        "nothing can expire",
+        "periodic table: yes",
+        "figure_3.toml",
+        "135 ± 2",
+        "lightlag study dtn-congestion",
+    ];
+    for text in wanted {
+        assert!(html.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn a_report_asks_nothing_of_the_network() {
+    let libraries = SCRIPTS.map(inline_script);
+    let html = libraries.iter().fold(report().html(), |html, library| html.replace(library, ""));
+    for asking in ["<script src", "<link", "<img", "@import", "url(http"] {
+        assert!(!html.contains(asking), "{asking}");
+    }
+}
+
+#[test]
+fn nothing_in_the_data_ends_a_script() {
+    let html = report().html();
+    // One element of data, three libraries, one that draws.
+    assert_eq!(html.matches("</script").count(), 5);
+    assert_eq!(inline_script("a</script>b"), "a<\\/script>b");
+}
+
+#[test]
+fn seeds_are_told_in_spans() {
+    assert_eq!(spans(&[1, 2, 3, 7, 9, 10]), "1–3, 7, 9–10");
+    assert_eq!(spans(&[]), "");
+}

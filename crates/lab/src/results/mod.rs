@@ -1,0 +1,188 @@
+//! The table of a sweep: one row a run.
+
+mod parquet;
+mod summary;
+pub(crate) mod terminal;
+
+use crate::statistics::{self, Estimate};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use summary::write_summary;
+pub use terminal::{number, terminal_table};
+
+/// Name of the table in a sweep's folder.
+pub const RESULTS_FILE: &str = "results.parquet";
+/// Name of the summary in a sweep's folder.
+pub const SUMMARY_FILE: &str = "summary.json";
+
+/// Named numbers of one run; what is undefined is not a number.
+pub type Metrics = Vec<(String, f64)>;
+
+/// Which program made a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Build {
+    /// Version of Lightlag.
+    pub version: String,
+    /// Commit that it was built from.
+    pub commit: String,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Which point of the sweep.
+    pub point: usize,
+    /// Seed of the run.
+    pub seed: u64,
+    /// The scenario's values that tell the points apart.
+    pub values: Vec<(String, String)>,
+    /// What was measured.
+    pub metrics: Metrics,
+}
+
+impl Row {
+    /// The value of a scenario column.
+    pub fn value(&self, column: &str) -> Option<&str> {
+        self.values.iter().find(|(name, _)| name == column).map(|(_, text)| text.as_str())
+    }
+
+    /// A metric, where the run has it.
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        self.metrics.iter().find(|(known, _)| known == name).map(|(_, number)| *number)
+    }
+}
+
+/// All runs of a sweep, with everything to do them again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    /// Which program made them.
+    pub build: Build,
+    /// Text of the scenario.
+    pub scenario: String,
+    /// Ascending by (point, seed).
+    pub rows: Vec<Row>,
+}
+
+/// One point of a sweep: all its seeds.
+#[derive(Clone, Debug)]
+pub struct Point<'a> {
+    /// The scenario's values.
+    pub values: &'a [(String, String)],
+    /// Its runs, ascending by seed.
+    pub rows: Vec<&'a Row>,
+}
+
+impl Point<'_> {
+    /// Mean and interval of a metric over the seeds.
+    pub fn estimate(&self, metric: &str) -> Option<Estimate> {
+        let values: Vec<f64> = self.rows.iter().filter_map(|row| row.metric(metric)).collect();
+        statistics::estimate(&values)
+    }
+
+    /// A metric by seed.
+    pub fn by_seed(&self, metric: &str) -> BTreeMap<u64, f64> {
+        self.rows.iter().filter_map(|row| Some((row.seed, row.metric(metric)?))).collect()
+    }
+}
+
+impl Results {
+    /// The points, ascending.
+    pub fn points(&self) -> Vec<Point<'_>> {
+        let mut points: BTreeMap<usize, Point<'_>> = BTreeMap::new();
+        for row in &self.rows {
+            points
+                .entry(row.point)
+                .or_insert_with(|| Point { values: &row.values, rows: Vec::new() })
+                .rows
+                .push(row);
+        }
+        points.into_values().collect()
+    }
+
+    /// Names of the scenario's columns, in the order of their first appearance.
+    pub fn value_columns(&self) -> Vec<String> {
+        unique(self.rows.iter().flat_map(|row| &row.values).map(|(name, _)| name))
+    }
+
+    /// Names of the metrics, in the order of their first appearance.
+    pub fn metric_columns(&self) -> Vec<String> {
+        unique(self.rows.iter().flat_map(|row| &row.metrics).map(|(name, _)| name))
+    }
+
+    /// Every seed that was run, ascending.
+    pub fn seeds(&self) -> Vec<u64> {
+        let mut seeds: Vec<u64> = self.rows.iter().map(|row| row.seed).collect();
+        seeds.sort_unstable();
+        seeds.dedup();
+        seeds
+    }
+
+    /// Reads the table of a sweep's folder.
+    ///
+    /// # Errors
+    /// No table there, or one that another program made.
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        parquet::read(&folder.join(RESULTS_FILE))
+    }
+
+    /// Writes the table into a folder, whole or not at all.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), Error> {
+        parquet::write(self, &folder.join(RESULTS_FILE))
+    }
+}
+
+fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut seen: Vec<String> = Vec::new();
+    for name in names {
+        if !seen.contains(name) {
+            seen.push(name.clone());
+        }
+    }
+    seen
+}
+
+/// Why a table could not be read or written; one line each.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The disk said no.
+    #[error("cannot {action} {path}: {reason}", path = path.display())]
+    File {
+        /// "read" or "write".
+        action: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        reason: io::Error,
+    },
+    /// It is not a table of ours.
+    #[error("{path} is not a table of results: {reason}", path = path.display())]
+    Foreign {
+        /// Which file.
+        path: PathBuf,
+        /// What is missing or wrong.
+        reason: String,
+    },
+}
+
+/// Replaces a file at once: a reader sees the old bytes or the new ones, never half of them.
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let part = path.with_extension("part");
+    let written = write_through(&part, bytes).and_then(|()| std::fs::rename(&part, path));
+    written.map_err(|reason| {
+        let _ = std::fs::remove_file(&part); // the first error is the one to tell
+        Error::File { action: "write", path: path.to_path_buf(), reason }
+    })
+}
+
+fn write_through(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    use std::io::Write;
+    let mut file = std::fs::File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}

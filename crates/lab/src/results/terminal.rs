@@ -1,0 +1,91 @@
+//! Results as a table for terminals.
+
+use super::Results;
+use crate::statistics::Estimate;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+/// One line a point: its values, then mean ± half width of each metric.
+pub fn terminal_table(results: &Results, metrics: &[&str]) -> String {
+    let columns = results.value_columns();
+    let head = columns.iter().map(String::as_str).chain(["runs"]).chain(metrics.iter().copied());
+    let mut table = plain_table(head);
+    for point in results.points() {
+        let values = columns.iter().map(|column| point.rows[0].value(column).unwrap_or("").to_string());
+        let runs = point.rows.len().to_string();
+        let told = metrics.iter().map(|metric| told(point.estimate(metric)));
+        table.add_row(values.chain([runs]).chain(told));
+    }
+    align_right(&mut table, columns.len());
+    table.to_string()
+}
+
+/// A table without a frame, as wide as its text.
+pub(crate) fn plain_table<T: Into<comfy_table::Cell>>(head: impl IntoIterator<Item = T>) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(head.into_iter().map(Into::into).collect::<Vec<comfy_table::Cell>>());
+    table
+}
+
+/// Aligns every column from `first` on to the right, as numbers want.
+pub(crate) fn align_right(table: &mut Table, first: usize) {
+    for column in table.column_iter_mut().skip(first) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+}
+
+/// "mean ± half width"; a dash where nothing was measured.
+pub(crate) fn told(estimate: Option<Estimate>) -> String {
+    match estimate {
+        None => "–".into(),
+        Some(Estimate { mean, half_width: None, .. }) => number(mean),
+        Some(Estimate { mean, half_width: Some(half), .. }) => format!("{} ± {}", number(mean), number(half)),
+    }
+}
+
+/// A number with four significant digits, without an exponent where people don't want one.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 {
+        "0".into()
+    } else if size >= 1e7 || size < 1e-4 {
+        format!("{value:.2e}")
+    } else if size >= 1000.0 {
+        format!("{value:.0}")
+    } else {
+        let decimals = (3 - size.log10().floor() as i32).max(0) as usize;
+        trimmed(format!("{value:.decimals$}"))
+    }
+}
+
+fn trimmed(text: String) -> String {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::{Build, Row};
+
+    #[test]
+    fn numbers_keep_four_digits() {
+        let made: Vec<String> =
+            [0.0, 0.33412, 12.0, 10_392.6, 0.1, -0.000_012, 6163.0].into_iter().map(number).collect();
+        assert_eq!(made, ["0", "0.3341", "12", "10393", "0.1", "-1.20e-5", "6163"]);
+    }
+
+    #[test]
+    fn a_line_a_point() {
+        let row = |seed, delivered| Row {
+            point: 0,
+            seed,
+            values: vec![("router".into(), "epidemic".into())],
+            metrics: vec![("delivery_prob".into(), delivered)],
+        };
+        let build = Build { version: "1".into(), commit: "c".into() };
+        let results = Results { build, scenario: String::new(), rows: vec![row(1, 0.5), row(2, 0.5)] };
+        let made = terminal_table(&results, &["delivery_prob"]);
+        assert!(made.contains("epidemic") && made.contains("0.5 ± 0"), "{made}");
+        assert_eq!(made.lines().count(), 2);
+    }
+}

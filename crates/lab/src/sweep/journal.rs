@@ -1,0 +1,177 @@
+//! Finished runs, one line each, so that nothing is lost when the process dies.
+
+use super::{Error, Job};
+use crate::results::{Build, Metrics};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Name of the journal in a sweep's folder.
+pub const JOURNAL_FILE: &str = "runs.jsonl";
+
+/// First line: whose runs these are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Header {
+    sweep: String,
+    version: String,
+    commit: String,
+}
+
+impl Header {
+    pub(super) fn new(sweep: String, build: &Build) -> Self {
+        Self { sweep, version: build.version.clone(), commit: build.commit.clone() }
+    }
+
+    fn told(&self) -> String {
+        let short = self.sweep.get(..8).unwrap_or(&self.sweep);
+        format!("sweep {short} by version {} ({})", self.version, self.commit)
+    }
+}
+
+/// Every other line: a finished run. A metric without a value is null.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    point: usize,
+    seed: u64,
+    metrics: Vec<(String, Option<f64>)>,
+}
+
+type Finished = BTreeMap<(usize, u64), Metrics>;
+
+/// The journal, open for appending and locked.
+pub(super) struct Journal {
+    file: File,
+    path: PathBuf,
+    finished: Finished,
+}
+
+impl Journal {
+    /// Opens the journal of a folder, or starts it.
+    pub(super) fn open(folder: &Path, wanted: &Header) -> Result<Self, Error> {
+        let path = folder.join(JOURNAL_FILE);
+        let mut file = open_file(&path)?;
+        let bytes = read_all(&mut file, &path)?;
+        let whole = whole_lines(&bytes);
+        let finished = match parse(&bytes[..whole], &path)? {
+            None => {
+                truncate(&mut file, 0, &path)?;
+                append_line(&mut file, &path, wanted)?;
+                Finished::new()
+            }
+            Some((found, finished)) => {
+                check(&found, wanted, &path)?;
+                truncate(&mut file, whole as u64, &path)?;
+                finished
+            }
+        };
+        Ok(Self { file, path, finished })
+    }
+
+    /// The runs that were finished before.
+    pub(super) fn take_finished(&mut self) -> Finished {
+        std::mem::take(&mut self.finished)
+    }
+
+    /// Adds a finished run.
+    pub(super) fn append(&mut self, job: &Job, metrics: &Metrics) -> Result<(), Error> {
+        let metrics =
+            metrics.iter().map(|(name, number)| (name.clone(), Some(*number).filter(|n| n.is_finite())));
+        let line = Line { point: job.point, seed: job.seed, metrics: metrics.collect() };
+        append_line(&mut self.file, &self.path, &line)
+    }
+}
+
+fn open_file(path: &Path) -> Result<File, Error> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .map_err(|reason| disk("write", path, reason))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::Busy(path.to_path_buf())),
+        Err(TryLockError::Error(reason)) => Err(disk("lock", path, reason)),
+    }
+}
+
+fn read_all(file: &mut File, path: &Path) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|reason| disk("read", path, reason))?;
+    Ok(bytes)
+}
+
+/// Length up to the last line that was written whole: a process may have died inside a line.
+fn whole_lines(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1)
+}
+
+/// Header and finished runs; none when not even the header was written.
+fn parse(bytes: &[u8], path: &Path) -> Result<Option<(Header, Finished)>, Error> {
+    let text = std::str::from_utf8(bytes).map_err(|reason| damaged(path, 1, &reason))?;
+    let mut lines = text.lines().enumerate();
+    let Some((_, first)) = lines.next() else { return Ok(None) };
+    let header = serde_json::from_str(first).map_err(|reason| damaged(path, 1, &reason))?;
+    let mut finished = Finished::new();
+    for (index, text) in lines {
+        let line: Line = serde_json::from_str(text).map_err(|reason| damaged(path, index + 1, &reason))?;
+        let metrics = line.metrics.into_iter().map(|(name, number)| (name, number.unwrap_or(f64::NAN)));
+        if finished.insert((line.point, line.seed), metrics.collect()).is_some() {
+            return Err(damaged(path, index + 1, &"the run is there twice"));
+        }
+    }
+    Ok(Some((header, finished)))
+}
+
+fn check(found: &Header, wanted: &Header, path: &Path) -> Result<(), Error> {
+    if found == wanted {
+        return Ok(());
+    }
+    Err(Error::OtherSweep { path: path.to_path_buf(), found: found.told(), wanted: wanted.told() })
+}
+
+fn truncate(file: &mut File, length: u64, path: &Path) -> Result<(), Error> {
+    file.set_len(length)
+        .and_then(|()| file.seek(SeekFrom::Start(length)))
+        .map(|_| ())
+        .map_err(|reason| disk("write", path, reason))
+}
+
+/// One write per line, straight to the system: what was written survives the death of the process.
+fn append_line(file: &mut impl Write, path: &Path, line: &impl Serialize) -> Result<(), Error> {
+    let mut bytes = serde_json::to_vec(line).expect("lines are plain text and numbers");
+    bytes.push(b'\n');
+    file.write_all(&bytes).and_then(|()| file.flush()).map_err(|reason| disk("write", path, reason))
+}
+
+fn disk(action: &'static str, path: &Path, reason: io::Error) -> Error {
+    Error::Disk { action, path: path.to_path_buf(), reason }
+}
+
+fn damaged(path: &Path, line: usize, reason: &impl ToString) -> Error {
+    Error::Damaged { path: path.to_path_buf(), line, reason: reason.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_told_in_one_line() {
+        let mut full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let said = append_line(&mut full, Path::new("out/runs.jsonl"), &1).unwrap_err().to_string();
+        assert!(said.starts_with("cannot write out/runs.jsonl: No space left"), "{said}");
+        assert!(!said.contains('\n'));
+    }
+
+    #[test]
+    fn a_line_cut_short_is_not_whole() {
+        assert_eq!(whole_lines(b"abc\nde"), 4);
+        assert_eq!(whole_lines(b"abc\n"), 4);
+        assert_eq!(whole_lines(b"abc"), 0);
+    }
+}

@@ -1,0 +1,131 @@
+use super::*;
+use crate::results::{RESULTS_FILE, SUMMARY_FILE};
+use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn jobs() -> Vec<Job> {
+    let job = |point: usize, seed| Job {
+        point,
+        seed,
+        values: vec![("traffic.all.interval".into(), format!("1..{} s", 100 * (point + 1)))],
+    };
+    (0..4).flat_map(|point| (1..=5).map(move |seed| job(point, seed))).collect()
+}
+
+fn sweep<'a>(out: &'a Path, jobs: &'a [Job], threads: usize) -> Sweep<'a> {
+    let build = Build { version: "0.1.0".into(), commit: "abc".into() };
+    Sweep { out, scenario: "name = \"test\"\n", build, jobs, threads, progress: false }
+}
+
+/// Numbers that JSON, Parquet and means must not bend; some undefined.
+fn fake(job: &Job) -> Result<Metrics, String> {
+    let created = (job.point * 31) as f64 + job.seed as f64 / 3.0;
+    let latency = if job.seed == 4 { f64::INFINITY } else { 0.1 + created };
+    Ok(vec![("created".into(), created), ("latency_avg".into(), latency)])
+}
+
+fn files(out: &Path) -> (Vec<u8>, Vec<u8>) {
+    (fs::read(out.join(RESULTS_FILE)).unwrap(), fs::read(out.join(SUMMARY_FILE)).unwrap())
+}
+
+fn undisturbed() -> (Vec<u8>, Vec<u8>) {
+    let folder = tempfile::tempdir().unwrap();
+    sweep(folder.path(), &jobs(), 1).run(fake).unwrap();
+    files(folder.path())
+}
+
+#[test]
+fn threads_do_not_change_a_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("new/folder");
+    sweep(&out, &jobs(), 2).run(fake).unwrap();
+    assert_eq!(files(&out), undisturbed());
+}
+
+#[test]
+fn a_journal_cut_anywhere_resumes_to_the_same_bytes() {
+    let jobs = jobs();
+    let whole = tempfile::tempdir().unwrap();
+    sweep(whole.path(), &jobs, 2).run(fake).unwrap();
+    let journal = fs::read(whole.path().join(JOURNAL_FILE)).unwrap();
+    let wanted = undisturbed();
+    for cut in (0..journal.len()).step_by(97).chain([journal.len() - 1, journal.len()]) {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(JOURNAL_FILE), &journal[..cut]).unwrap();
+        let finished = journal[..cut].iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);
+        let runs = AtomicUsize::new(0);
+        let counted = |job: &Job| {
+            runs.fetch_add(1, Ordering::Relaxed);
+            fake(job)
+        };
+        sweep(folder.path(), &jobs, 2).run(counted).unwrap();
+        assert_eq!(runs.into_inner(), jobs.len() - finished, "cut at {cut}");
+        assert_eq!(files(folder.path()), wanted, "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_run_that_fails_stops_the_sweep_and_keeps_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = jobs();
+    let failing = |job: &Job| if job.point == 3 { Err("no such map".to_string()) } else { fake(job) };
+    let said = sweep(folder.path(), &jobs, 1).run(failing).unwrap_err().to_string();
+    assert!(said.starts_with("run 3 with seed") && said.ends_with("failed: no such map"), "{said}");
+    assert!(!folder.path().join(RESULTS_FILE).exists());
+    sweep(folder.path(), &jobs, 1).run(fake).unwrap();
+    assert_eq!(files(folder.path()), undisturbed());
+}
+
+#[test]
+fn a_journal_of_another_sweep_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = jobs();
+    sweep(folder.path(), &jobs, 1).run(fake).unwrap();
+    let mut other = sweep(folder.path(), &jobs, 1);
+    other.scenario = "name = \"other\"\n";
+    assert_refused(other.run(fake));
+    let mut other = sweep(folder.path(), &jobs, 1);
+    other.build.version = "0.2.0".into();
+    assert_refused(other.run(fake));
+    assert_refused(sweep(folder.path(), &jobs[1..], 1).run(fake));
+}
+
+fn assert_refused(run: Result<Results, Error>) {
+    let said = run.unwrap_err().to_string();
+    assert!(said.contains("holds runs of sweep") && !said.contains('\n'), "{said}");
+}
+
+#[test]
+fn a_damaged_line_in_the_middle_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = jobs();
+    sweep(folder.path(), &jobs, 1).run(fake).unwrap();
+    let path = folder.path().join(JOURNAL_FILE);
+    let text = fs::read_to_string(&path).unwrap().replacen("{\"point\":0,\"seed\":2", "{\"po", 1);
+    fs::write(&path, text).unwrap();
+    let said = sweep(folder.path(), &jobs, 1).run(fake).unwrap_err().to_string();
+    assert!(said.contains("runs.jsonl, line 3"), "{said}");
+}
+
+#[test]
+fn two_sweeps_never_share_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = jobs();
+    let held = fs::File::create(folder.path().join(JOURNAL_FILE)).unwrap();
+    held.lock().unwrap();
+    let said = sweep(folder.path(), &jobs, 1).run(fake).unwrap_err().to_string();
+    assert!(said.starts_with("another sweep is writing to"), "{said}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_is_told_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = jobs();
+    let file = folder.path().join("file");
+    fs::write(&file, "text").unwrap();
+    let told = |out: &Path| sweep(out, &jobs, 1).run(fake).unwrap_err().to_string();
+    assert!(told(&file).ends_with("is a file; name a folder for the results"));
+    assert!(told(folder.path()).contains("holds other files"));
+    assert!(told(&file.join("below")).starts_with("cannot make the folder"));
+    assert!(told(Path::new("/proc/lightlag")).starts_with("cannot make the folder"));
+}

@@ -1,0 +1,82 @@
+//! All agents but one, as the one sees them while it makes offers.
+
+use lightlag_protocols::dtn::{Agent, Answer, BundleId, Census, IdSet, NodeId, Offer, Peers};
+use lightlag_protocols::time::{Duration, Instant};
+
+/// What a world knows while one of its agents makes offers.
+#[derive(Clone, Copy)]
+pub(super) struct View<'w> {
+    pub now: Instant,
+    /// Peers to which a transfer could start.
+    pub eligible: &'w [NodeId],
+    /// Per node, bundles under way to it, where that matters.
+    pub expected: Option<&'w [IdSet]>,
+    pub census: Option<&'w Census>,
+}
+
+pub(super) struct Others<'w> {
+    before: &'w mut [Agent],
+    after: &'w mut [Agent],
+    view: &'w View<'w>,
+    /// Peers that have deleted copies while they answered.
+    touched: &'w mut Vec<NodeId>,
+}
+
+impl<'w> Others<'w> {
+    /// Takes `node`'s agent apart from the rest.
+    pub fn split(
+        agents: &'w mut [Agent],
+        node: NodeId,
+        view: &'w View<'w>,
+        touched: &'w mut Vec<NodeId>,
+    ) -> (&'w mut Agent, Self) {
+        let (before, rest) = agents.split_at_mut(node.0 as usize);
+        let (me, after) = rest.split_at_mut(1);
+        (&mut me[0], Self { before, after, view, touched })
+    }
+    #[inline]
+    fn agent(&self, peer: NodeId) -> &Agent {
+        let at = peer.0 as usize;
+        if at < self.before.len() { &self.before[at] } else { &self.after[at - self.before.len() - 1] }
+    }
+    #[inline]
+    fn agent_mut(&mut self, peer: NodeId) -> &mut Agent {
+        let at = peer.0 as usize;
+        let split = self.before.len();
+        if at < split { &mut self.before[at] } else { &mut self.after[at - split - 1] }
+    }
+}
+
+impl Peers for Others<'_> {
+    #[inline]
+    fn idle(&self, peer: NodeId) -> bool {
+        self.view.eligible.contains(&peer)
+    }
+    #[inline]
+    fn has(&self, peer: NodeId, id: BundleId) -> bool {
+        let agent = self.agent(peer);
+        agent.store().contains(id)
+            || agent.has_delivered(id)
+            || self.view.expected.is_some_and(|expected| expected[peer.0 as usize].contains(id.0))
+    }
+    fn answer(&mut self, peer: NodeId, offer: &Offer) -> Answer {
+        let (now, census) = (self.view.now, self.view.census);
+        let flight = self
+            .agent(peer)
+            .links()
+            .iter()
+            .find(|link| link.peer == offer.from)
+            .map_or(Duration::ZERO, |link| link.delay);
+        let agent = self.agent_mut(peer);
+        // Where light takes a while, room is made when the bundle arrives.
+        let answer = if flight > Duration::ZERO {
+            agent.willing(now, offer, census).map_or_else(Answer::Refuse, |()| Answer::Accept)
+        } else {
+            agent.consider(now, offer, census)
+        };
+        if agent.has_events() {
+            self.touched.push(peer);
+        }
+        answer
+    }
+}

@@ -1,0 +1,86 @@
+//! Whose turn it is: nodes that have something to do at an instant act one after the other, in an
+//! order drawn anew for each instant.
+//!
+//! The ONE updates all hosts in a shuffled order at every tick. Only those whose situation has changed
+//! can do anything, so only they are given a turn; a node that has had its turn and could act again
+//! waits for the next tick where there are ticks, and takes another turn where there are none.
+
+use lightlag_protocols::dtn::NodeId;
+use lightlag_protocols::rng::mix;
+use lightlag_protocols::time::{Duration, Instant};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+pub(super) struct Turns {
+    seed: u64,
+    tick: Option<Duration>,
+    now: Instant,
+    /// By priority of this instant.
+    queue: BinaryHeap<Reverse<(u64, u32)>>,
+    state: Vec<State>,
+    /// Woken after their turn: they act at the next tick.
+    next: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct State {
+    queued: bool,
+    queued_next: bool,
+    acted: Instant,
+}
+
+impl Turns {
+    pub fn new(seed: u64, nodes: usize, tick: Option<Duration>) -> Self {
+        let fresh = State { queued: false, queued_next: false, acted: Instant::from_nanos(-1) };
+        Self {
+            seed: mix(seed ^ 0x7475_726e),
+            tick,
+            now: Instant::ZERO,
+            queue: BinaryHeap::new(),
+            state: vec![fresh; nodes],
+            next: Vec::new(),
+        }
+    }
+    /// When the nodes that wait for the next tick want to act.
+    pub fn next_at(&self) -> Instant {
+        match self.tick {
+            Some(tick) if !self.next.is_empty() => (self.now + Duration::from_nanos(1)).round_up(tick),
+            _ => Instant::MAX,
+        }
+    }
+    /// A new instant begins.
+    pub fn begin(&mut self, now: Instant) {
+        self.now = now;
+        for node in std::mem::take(&mut self.next) {
+            self.state[node as usize].queued_next = false;
+            self.wake(NodeId(node));
+        }
+    }
+    /// `node` may be able to do something.
+    #[inline]
+    pub fn wake(&mut self, node: NodeId) {
+        let state = &mut self.state[node.0 as usize];
+        if state.queued {
+            return;
+        }
+        if self.tick.is_some() && state.acted == self.now {
+            if !state.queued_next {
+                state.queued_next = true;
+                self.next.push(node.0);
+            }
+            return;
+        }
+        state.queued = true;
+        let priority = mix(self.seed ^ (self.now.as_nanos() as u64) ^ (u64::from(node.0) << 40));
+        self.queue.push(Reverse((priority, node.0)));
+    }
+    /// Who acts next at this instant.
+    #[inline]
+    pub fn take(&mut self) -> Option<NodeId> {
+        let Reverse((_, node)) = self.queue.pop()?;
+        let state = &mut self.state[node as usize];
+        state.queued = false;
+        state.acted = self.now;
+        Some(NodeId(node))
+    }
+}

@@ -1,0 +1,700 @@
+//! The state of a run and its main loop.
+
+use super::order::Orders;
+use super::others::{Others, View};
+use super::turns::Turns;
+use super::{Propagation, Radio, Rules, Setup};
+use crate::contacts::Contact;
+use crate::engine::Queue;
+use lightlag_protocols::dtn::{
+    Agent, Arrival, Bundle, BundleId, Census, Creation, IdSet, NodeId, Observation, Parcel, PeerSpace, Seat,
+    Transfer, TransferKind,
+};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::trace::{Observer, Record};
+use lightlag_protocols::units::Bytes;
+
+/// Plays a run and tells `observer` everything that happens.
+pub fn run<O: Observer>(setup: &Setup, observer: &mut O) {
+    World::new(setup, observer).play();
+}
+
+/// A link that is up, as one end's driver sees it; same order as [`Agent::links`].
+#[derive(Clone, Copy)]
+pub(super) struct Port {
+    pub peer: NodeId,
+    contact: u32,
+    /// Transfers under way from here to the peer, and from the peer to here: slot + 1, or 0.
+    pub outgoing: u32,
+    pub incoming: u32,
+}
+
+/// A transfer under way.
+struct Ongoing {
+    transfer: Transfer,
+    from: NodeId,
+    started: Instant,
+    /// When the link is free again.
+    ends: Instant,
+    /// From then until the last bit arrives.
+    flight: Duration,
+}
+
+enum Event {
+    /// The link of this transfer is free again.
+    Sent(u32),
+    /// The last bit has arrived.
+    Arrived(Box<Flight>),
+}
+
+struct Flight {
+    parcel: Parcel,
+    from: NodeId,
+    to: NodeId,
+    started: Instant,
+}
+
+pub(super) struct World<'a, O> {
+    setup: &'a Setup,
+    observer: &'a mut O,
+    now: Instant,
+    agents: Vec<Agent>,
+    ports: Vec<Vec<Port>>,
+    /// Per node, transfers that it takes part in.
+    active: Vec<u32>,
+    /// Per node, bundles under way to it, where its peers could offer them a second time.
+    expected: Vec<IdSet>,
+    track_expected: bool,
+    ongoing: Vec<Option<Ongoing>>,
+    vacant: Vec<u32>,
+    /// Per node, its transfers whose link is free again at this instant.
+    due: Vec<Vec<u32>>,
+    /// Contacts that are up beside another one of the same pair.
+    shadows: Vec<u32>,
+    /// Nodes that were sending when expired copies were purged.
+    purge_later: Vec<bool>,
+    queue: Queue<Event>,
+    turns: Turns,
+    orders: Orders,
+    census: Option<Census>,
+    neighbours: bool,
+    receipts: bool,
+    /// Counts changes. What has not changed since a node last found nothing to send (`tried`) need not
+    /// be tried again: neither what it could send (`supply`) nor what its peers could take (`demand`).
+    changes: u64,
+    supply: Vec<u64>,
+    demand: Vec<u64>,
+    tried: Vec<u64>,
+    /// Parties to transfers that have ended in this turn.
+    released: Vec<NodeId>,
+    /// Peers that deleted copies while they answered.
+    touched: Vec<NodeId>,
+    /// Peers to which a transfer could start.
+    eligible: Vec<NodeId>,
+}
+
+impl<'a, O: Observer> World<'a, O> {
+    fn new(setup: &'a Setup, observer: &'a mut O) -> Self {
+        let count = setup.nodes.len();
+        let agents: Vec<Agent> = (0..count as u32).map(|node| new_agent(setup, NodeId(node))).collect();
+        let needs = |pick: fn(&Agent) -> bool| agents.iter().any(pick);
+        let delayed = setup.contacts.channels.iter().any(|c| !c.delay.is_zero());
+        Self {
+            now: Instant::ZERO,
+            ports: vec![Vec::new(); count],
+            active: vec![0; count],
+            expected: vec![IdSet::default(); count],
+            track_expected: delayed || setup.rules.radio != Radio::Node,
+            ongoing: Vec::new(),
+            vacant: Vec::new(),
+            due: vec![Vec::new(); count],
+            shadows: Vec::new(),
+            purge_later: vec![false; count],
+            queue: Queue::new(),
+            turns: Turns::new(setup.seed, count, setup.rules.tick),
+            orders: Orders::new(setup.rules.send_order, setup.seed),
+            census: needs(|a| a.needs().census).then(Census::default),
+            neighbours: needs(|a| a.needs().neighbours),
+            receipts: setup.nodes.iter().any(|n| n.habits.receipts),
+            changes: 0,
+            supply: vec![0; count],
+            demand: vec![0; count],
+            tried: vec![0; count],
+            released: Vec::new(),
+            touched: Vec::new(),
+            eligible: Vec::new(),
+            agents,
+            setup,
+            observer,
+        }
+    }
+    fn rules(&self) -> &'a Rules {
+        &self.setup.rules
+    }
+    fn record(&mut self, record: &Record) {
+        self.observer.on_record(self.now, record);
+    }
+
+    fn play(mut self) {
+        for (node, spec) in self.setup.nodes.iter().enumerate() {
+            self.record(&Record::Node { node: NodeId(node as u32), buffer: spec.buffer });
+        }
+        let mut plan = super::plan::Plan::new(self.setup);
+        loop {
+            let now = plan.next_at().min(self.queue.next_at()).min(self.turns.next_at());
+            if now > self.setup.until {
+                break;
+            }
+            self.now = now;
+            self.turns.begin(now);
+            self.collect_due();
+            while let Some(contact) = plan.contact_down(now) {
+                self.contact_down(contact);
+            }
+            while let Some(contact) = plan.contact_up(now) {
+                self.contact_up(contact);
+            }
+            while let Some(bundle) = plan.creation(now) {
+                self.create(bundle);
+            }
+            while let Some(id) = plan.expiry(now) {
+                self.expire(id);
+            }
+            if plan.purge(now) {
+                self.purge();
+            }
+            self.take_turns();
+            if plan.sample(now) {
+                self.sample();
+            }
+        }
+        self.end();
+    }
+    fn end(&mut self) {
+        self.now = self.setup.until;
+        for node in 0..self.agents.len() {
+            // What still waits at an application never entered the network.
+            for bundle in self.agents[node].drain_waiting() {
+                self.observer.on_record(self.now, &Record::Rejected(bundle));
+            }
+        }
+        self.record(&Record::End);
+    }
+
+    // --- contacts ---------------------------------------------------------------------------
+
+    fn contact_up(&mut self, index: u32) {
+        let contact = self.setup.contacts.list[index as usize];
+        if self.ports[contact.a.0 as usize].iter().any(|port| port.peer == contact.b) {
+            self.shadows.push(index);
+            return;
+        }
+        let (a, b) = (contact.a, contact.b);
+        let channels = &self.setup.contacts.channels;
+        let [ab, ba] = [&channels[contact.forward as usize], &channels[contact.backward as usize]];
+        let least = |delay: &crate::contacts::Delay| delay.least(contact.start, contact.end);
+        self.record(&Record::ContactUp {
+            a,
+            b,
+            rate: [ab.rate, ba.rate],
+            delay: [least(&ab.delay), least(&ba.delay)],
+        });
+        for (node, peer, channel) in [(a, b, ab), (b, a, ba)] {
+            self.ports[node.0 as usize].push(Port { peer, contact: index, outgoing: 0, incoming: 0 });
+            self.agents[node.0 as usize].link_up(lightlag_protocols::dtn::Link {
+                peer,
+                rate: channel.rate,
+                delay: channel.delay.at(self.now),
+                told: PeerSpace::default(),
+            });
+        }
+        self.meet(a, b);
+        for node in [a, b] {
+            self.publish(node);
+            // A new link is news to its ends alone, unless copies were deleted over it.
+            if self.agents[node.0 as usize].has_events() {
+                self.flush(node);
+                self.on_change(node);
+            } else {
+                self.renew_supply(node);
+                self.wake(node);
+            }
+        }
+    }
+    /// Both ends tell each other their state. Control data is free and instant, as in The ONE.
+    fn meet(&mut self, a: NodeId, b: NodeId) {
+        let now = self.now;
+        let (x, y) = (a.0 as usize, b.0 as usize);
+        let told = [self.agents[x].mechanism_state(now), self.agents[y].mechanism_state(now)];
+        self.agents[x].meet_mechanism(now, b, told[1].as_ref());
+        self.agents[y].meet_mechanism(now, a, told[0].as_ref());
+        let told = self.agents[y].router_state(now);
+        self.agents[x].meet_router(now, b, told.as_ref());
+        let told = self.agents[x].router_state(now);
+        self.agents[y].meet_router(now, a, told.as_ref());
+        if told.is_some() {
+            // The initiator heard the other's state before that had heard of the contact.
+            if let Some(final_state) = self.agents[y].router_state(now) {
+                self.agents[x].hear_router(now, b, &final_state);
+            }
+            self.tell_router_state(a);
+            self.tell_router_state(b);
+        }
+        if self.receipts {
+            self.exchange_receipts(a, b);
+        }
+    }
+    /// `node` tells its peers the state of its router anew.
+    fn tell_router_state(&mut self, node: NodeId) {
+        if !self.agents[node.0 as usize].tells_changes() {
+            return;
+        }
+        let Some(told) = self.agents[node.0 as usize].router_state(self.now) else { return };
+        for at in 0..self.ports[node.0 as usize].len() {
+            let peer = self.ports[node.0 as usize][at].peer;
+            self.agents[peer.0 as usize].hear_router(self.now, node, &told);
+            self.flush(peer);
+            self.on_change(peer);
+        }
+    }
+    fn exchange_receipts(&mut self, a: NodeId, b: NodeId) {
+        let [x, y] = [a, b].map(|node| self.agents[node.0 as usize].acknowledged());
+        let news: Vec<(NodeId, u32)> =
+            (x.missing_from(y).map(|id| (a, id))).chain(y.missing_from(x).map(|id| (b, id))).collect();
+        news.into_iter().for_each(|(node, id)| self.flood_receipt(node, BundleId(id)));
+    }
+    /// `node` and everybody connected to it learns that `id` is delivered.
+    fn flood_receipt(&mut self, node: NodeId, id: BundleId) {
+        let mut reached = vec![node];
+        while let Some(node) = reached.pop() {
+            let habit = self.setup.nodes[node.0 as usize].habits.receipts;
+            if habit && self.agents[node.0 as usize].learn_receipt(self.now, id) {
+                self.flush_change(node);
+                reached.extend(self.ports[node.0 as usize].iter().map(|port| port.peer));
+            }
+        }
+    }
+    fn contact_down(&mut self, index: u32) {
+        let contact = self.setup.contacts.list[index as usize];
+        let (a, b) = (contact.a, contact.b);
+        let Some(port) = self.ports[a.0 as usize].iter().find(|port| port.contact == index).copied() else {
+            self.shadows.retain(|&shadow| shadow != index);
+            return;
+        };
+        for slot in [port.outgoing, port.incoming] {
+            if slot > 0 {
+                self.finish_or_abort(slot - 1);
+            }
+        }
+        for (node, peer) in [(a, b), (b, a)] {
+            self.ports[node.0 as usize].retain(|port| port.contact != index);
+            self.agents[node.0 as usize].link_down(self.now, peer);
+        }
+        self.record(&Record::ContactDown { a, b });
+        self.settle_released();
+        self.lift_shadow(&contact);
+    }
+    /// Another contact of the same pair may have begun in the shadow of the one that ended.
+    fn lift_shadow(&mut self, ended: &Contact) {
+        let list = &self.setup.contacts.list;
+        let same = |shadow: &u32| {
+            let other = &list[*shadow as usize];
+            [(other.a, other.b), (other.b, other.a)].contains(&(ended.a, ended.b))
+        };
+        if let Some(at) = self.shadows.iter().position(same) {
+            let shadow = self.shadows.remove(at);
+            self.contact_up(shadow);
+        }
+    }
+
+    // --- bundles ----------------------------------------------------------------------------
+
+    fn create(&mut self, bundle: &'a Bundle) {
+        let node = bundle.source;
+        let agent = &mut self.agents[node.0 as usize];
+        let outcome = agent.create(self.now, *bundle, self.census.as_ref());
+        self.after_creation(node, *bundle, outcome);
+    }
+    fn after_creation(&mut self, node: NodeId, bundle: Bundle, outcome: Creation) {
+        self.flush(node);
+        match outcome {
+            Creation::Stored => {
+                self.record(&Record::Created(bundle));
+                if let Some(census) = &mut self.census {
+                    census.on_created(bundle.id);
+                }
+            }
+            Creation::Rejected => self.record(&Record::Rejected(bundle)),
+            Creation::Waiting => {}
+        }
+        self.publish(node);
+        self.on_change(node);
+    }
+    fn retry_waiting(&mut self, node: NodeId) {
+        if !self.agents[node.0 as usize].has_waiting() {
+            return;
+        }
+        let mut outcomes = Vec::new();
+        self.agents[node.0 as usize].retry_waiting(self.now, self.census.as_ref(), |bundle, outcome| {
+            outcomes.push((bundle, outcome));
+        });
+        for (bundle, outcome) in outcomes {
+            self.after_creation(node, bundle, outcome);
+        }
+    }
+    fn expire(&mut self, id: BundleId) {
+        for node in 0..self.agents.len() {
+            if self.agents[node].store().contains(id) {
+                self.agents[node].expire(self.now, id);
+                self.flush_change(NodeId(node as u32));
+            }
+        }
+    }
+    fn purge(&mut self) {
+        for node in 0..self.agents.len() {
+            if self.active[node] > 0 {
+                self.purge_later[node] = true;
+            } else {
+                self.agents[node].purge(self.now);
+                self.flush_change(NodeId(node as u32));
+            }
+        }
+    }
+    /// Records the copies that `node` has deleted.
+    #[inline]
+    fn flush(&mut self, node: NodeId) {
+        let agent = &mut self.agents[node.0 as usize];
+        if !agent.has_events() {
+            return;
+        }
+        for gone in agent.drain_events() {
+            if let Some(census) = &mut self.census {
+                census.on_gone(gone.bundle.id);
+            }
+            let (id, reason, received) = (gone.bundle.id, gone.reason, gone.received);
+            self.observer.on_record(self.now, &Record::Gone { node, id, reason, received });
+        }
+        self.publish(node);
+    }
+    /// As [`World::flush`], where nothing else tells that the node has changed.
+    fn flush_change(&mut self, node: NodeId) {
+        if self.agents[node.0 as usize].has_events() {
+            self.flush(node);
+            self.on_change(node);
+        }
+    }
+
+    // --- transfers --------------------------------------------------------------------------
+
+    fn start(&mut self, from: NodeId, transfer: Transfer) {
+        let now = self.now;
+        let to = transfer.to;
+        let Some(port) = self.ports[from.0 as usize].iter().find(|port| port.peer == to) else { return };
+        let contact = &self.setup.contacts.list[port.contact as usize];
+        let channel = if contact.a == from { contact.forward } else { contact.backward };
+        let channel = &self.setup.contacts.channels[channel as usize];
+        let delay = channel.delay.at(now);
+        let sending = channel.rate.time_for(transfer.size);
+        let (busy, flight) = match self.rules().propagation {
+            Propagation::Pipelined => (sending, delay),
+            Propagation::StopAndWait => (sending.saturating_add(delay), Duration::ZERO),
+        };
+        let ends = match self.rules().tick {
+            None => now.saturating_add(busy),
+            // The ONE finishes a transfer at the first tick at which less than one byte is missing.
+            Some(tick) => {
+                let slack = channel.rate.time_for(Bytes(1)) - Duration::from_nanos(1);
+                (now.saturating_add(busy) - slack).round_up(tick)
+            }
+        };
+        let end_of_contact = contact.end;
+        let slot = self.vacant.pop().unwrap_or_else(|| {
+            self.ongoing.push(None);
+            self.ongoing.len() as u32 - 1
+        });
+        self.ongoing[slot as usize] = Some(Ongoing { transfer, from, started: now, ends, flight });
+        if ends <= end_of_contact {
+            self.queue.schedule(ends, Event::Sent(slot));
+        }
+        self.occupy(from, to, slot + 1, 1);
+        if self.track_expected {
+            self.expected[to.0 as usize].insert(transfer.id.0);
+        }
+        self.record(&Record::Started { from, to, id: transfer.id });
+    }
+    /// Marks the link and both radios: busy with `slot` (+1), or free (0, -1).
+    fn occupy(&mut self, from: NodeId, to: NodeId, slot: u32, change: i32) {
+        for (node, peer) in [(from, to), (to, from)] {
+            let active = &mut self.active[node.0 as usize];
+            *active = active.wrapping_add_signed(change);
+            if let Some(port) = self.ports[node.0 as usize].iter_mut().find(|port| port.peer == peer) {
+                *(if node == from { &mut port.outgoing } else { &mut port.incoming }) = slot;
+            }
+            self.publish(node);
+        }
+    }
+    /// Sorts what is due at this instant: arrivals happen, senders get a turn.
+    fn collect_due(&mut self) {
+        while let Some(event) = self.queue.pop_due(self.now) {
+            match event {
+                Event::Arrived(flight) => {
+                    let to = flight.to;
+                    self.arrive(*flight);
+                    self.on_change(to);
+                }
+                Event::Sent(slot) => {
+                    if let Some(ongoing) = self.ongoing[slot as usize].as_ref().filter(|o| o.ends == self.now)
+                    {
+                        let from = ongoing.from;
+                        self.due[from.0 as usize].push(slot);
+                        self.turns.wake(from);
+                    }
+                }
+            }
+        }
+    }
+    fn finish_or_abort(&mut self, slot: u32) {
+        match &self.ongoing[slot as usize] {
+            Some(ongoing) if ongoing.ends <= self.now => self.finish(slot),
+            Some(_) => self.abort(slot),
+            None => {}
+        }
+    }
+    fn release(&mut self, slot: u32) -> Option<Ongoing> {
+        let ongoing = self.ongoing[slot as usize].take()?;
+        self.vacant.push(slot);
+        self.occupy(ongoing.from, ongoing.transfer.to, 0, -1);
+        Some(ongoing)
+    }
+    fn finish(&mut self, slot: u32) {
+        let Some(Ongoing { transfer, from, started, flight, .. }) = self.release(slot) else { return };
+        let to = transfer.to;
+        self.record(&Record::Sent { from, to, id: transfer.id });
+        let sender = &mut self.agents[from.0 as usize];
+        let parcel = sender.complete(self.now, &transfer, self.census.as_ref());
+        self.after_sending(from, transfer.id);
+        let Some(parcel) = parcel else { return };
+        let flying = Flight { parcel, from, to, started };
+        if flight == Duration::ZERO {
+            self.arrive(flying);
+        } else {
+            self.queue.schedule(self.now.saturating_add(flight), Event::Arrived(Box::new(flying)));
+        }
+        self.released.extend([from, to]);
+    }
+    fn abort(&mut self, slot: u32) {
+        let Some(Ongoing { transfer, from, .. }) = self.release(slot) else { return };
+        self.agents[from.0 as usize].abort(self.now, &transfer);
+        if self.track_expected {
+            self.expected[transfer.to.0 as usize].remove(transfer.id.0);
+        }
+        self.record(&Record::Aborted { from, to: transfer.to, id: transfer.id });
+        self.after_sending(from, transfer.id);
+        self.released.extend([from, transfer.to]);
+    }
+    fn after_sending(&mut self, from: NodeId, id: BundleId) {
+        let node = from.0 as usize;
+        if std::mem::take(&mut self.purge_later[node]) {
+            self.agents[node].purge(self.now);
+        } else if self.rules().purge_every.is_none() {
+            self.agents[node].expire(self.now, id);
+        }
+        self.flush(from);
+    }
+    fn arrive(&mut self, flight: Flight) {
+        let Flight { parcel, from, to, started } = flight;
+        let (id, kind, hops) = (parcel.bundle.id, parcel.kind, parcel.hops);
+        if self.track_expected {
+            self.expected[to.0 as usize].remove(id.0);
+        }
+        let receiver = &mut self.agents[to.0 as usize];
+        let arrival = receiver.receive(self.now, from, parcel, self.census.as_ref());
+        self.flush(to);
+        match arrival {
+            Arrival::Stored => {
+                if let Some(census) = &mut self.census {
+                    census.on_copied(id, kind == TransferKind::Replication);
+                }
+                self.record(&Record::Stored { from, to, id, started });
+            }
+            Arrival::Delivered { first } => {
+                self.record(&Record::Delivered { from, to, id, started, hops, first });
+                if first && self.receipts {
+                    self.flood_receipt(to, id);
+                }
+                if first {
+                    self.tell_router_state(to);
+                }
+            }
+            Arrival::Refused(why) => self.record(&Record::Refused { from, to, id, started, why }),
+        }
+        self.publish(to);
+    }
+
+    // --- turns ------------------------------------------------------------------------------
+
+    /// Whether `node` may be party to a transfer, as far as its own radio goes.
+    #[inline]
+    fn can_take_part(&self, node: NodeId) -> bool {
+        self.rules().radio != Radio::Node || self.active[node.0 as usize] == 0
+    }
+    /// `node` has changed: it and its peers may be able to do something.
+    fn on_change(&mut self, node: NodeId) {
+        self.renew_supply(node);
+        self.demand[node.0 as usize] = self.changes;
+        if !self.can_take_part(node) {
+            return;
+        }
+        self.wake(node);
+        for at in 0..self.ports[node.0 as usize].len() {
+            self.wake(self.ports[node.0 as usize][at].peer);
+        }
+    }
+    /// `node` may have something new to send.
+    fn renew_supply(&mut self, node: NodeId) {
+        self.changes += 1;
+        self.supply[node.0 as usize] = self.changes;
+    }
+    #[inline]
+    fn wake(&mut self, node: NodeId) {
+        if !self.ports[node.0 as usize].is_empty() && self.can_take_part(node) {
+            self.turns.wake(node);
+        }
+    }
+    fn settle_released(&mut self) {
+        while let Some(node) = self.released.pop() {
+            self.on_change(node);
+        }
+    }
+    fn take_turns(&mut self) {
+        while let Some(node) = self.turns.take() {
+            while let Some(slot) = self.due[node.0 as usize].pop() {
+                self.finish_or_abort(slot);
+                self.renew_supply(node);
+            }
+            self.retry_waiting(node);
+            if self.neighbours {
+                self.reclaim(node);
+            }
+            while self.can_take_part(node) && self.start_next(node) {}
+            // Only now: who is busy again need not be considered by others.
+            self.settle_released();
+        }
+    }
+    /// Starts the next transfer of `node`, or of a peer that serves it; false if there is none.
+    fn start_next(&mut self, node: NodeId) -> bool {
+        let index = node.0 as usize;
+        if self.agents[index].store().replicas().is_empty() || !self.find_eligible(node) {
+            return false;
+        }
+        let changes = self.changes;
+        let begun = self.next_transfer(node);
+        match begun {
+            Some((from, transfer)) => self.start(from, transfer),
+            None => self.tried[index] = changes,
+        }
+        self.flush_touched(node);
+        begun.is_some()
+    }
+    /// Peers to which a transfer could start now and that were not tried in vain before; false if
+    /// there is none.
+    fn find_eligible(&mut self, node: NodeId) -> bool {
+        let tried = self.tried[node.0 as usize];
+        let anew = self.supply[node.0 as usize] > tried;
+        let (radio, active, demand) = (self.setup.rules.radio, &self.active, &self.demand);
+        let free = |port: &&Port| match radio {
+            Radio::Node => active[port.peer.0 as usize] == 0,
+            Radio::Link => port.outgoing == 0 && port.incoming == 0,
+            Radio::Direction => port.outgoing == 0,
+        };
+        self.eligible.clear();
+        self.eligible.extend(
+            self.ports[node.0 as usize]
+                .iter()
+                .filter(free)
+                .map(|port| port.peer)
+                .filter(|peer| anew || demand[peer.0 as usize] > tried),
+        );
+        !self.eligible.is_empty()
+    }
+    fn next_transfer(&mut self, node: NodeId) -> Option<(NodeId, Transfer)> {
+        let census = self.census.as_ref();
+        let expected = self.track_expected.then_some(self.expected.as_slice());
+        let view = View { now: self.now, eligible: &self.eligible, expected, census };
+        let (me, mut others) = Others::split(&mut self.agents, node, &view, &mut self.touched);
+        if let Some(transfer) = me.offer_custody(self.now, &mut others, census) {
+            return Some((node, transfer));
+        }
+        // Answers can delete copies of our own, so the order is drawn anew for each kind of offer.
+        let order = self.orders.draw(self.now, me.store().replicas().len());
+        if let Some(transfer) = me.offer_deliverable(self.now, order, &mut others) {
+            return Some((node, transfer));
+        }
+        // A node with one radio asks its peers, oldest link first, for what they have for it; where
+        // radios don't bind, they offer it themselves.
+        if self.setup.rules.radio == Radio::Node {
+            let view = View { eligible: &[node], ..view };
+            for &peer in &self.eligible {
+                let (server, mut others) = Others::split(&mut self.agents, peer, &view, &mut self.touched);
+                if let Some(transfer) = server.serve(self.now, node, &mut others) {
+                    self.touched.push(peer);
+                    return Some((peer, transfer));
+                }
+            }
+        }
+        let (me, mut others) = Others::split(&mut self.agents, node, &view, &mut self.touched);
+        let order = self.orders.again(self.now, me.store().replicas().len());
+        me.offer_copies(self.now, order, &mut others, census).map(|transfer| (node, transfer))
+    }
+    /// Records what nodes have deleted while they answered offers.
+    fn flush_touched(&mut self, node: NodeId) {
+        self.flush_change(node);
+        while let Some(peer) = self.touched.pop() {
+            self.flush_change(peer);
+        }
+    }
+    /// `node` asks peers for what it moved to them.
+    fn reclaim(&mut self, node: NodeId) {
+        while let Some((peer, id)) = self.agents[node.0 as usize].poll_reclaim(self.now) {
+            if self.agents[peer.0 as usize].on_reclaim(node, id) {
+                self.wake(peer);
+            } else {
+                self.agents[node.0 as usize].on_reclaim_refused(self.now, peer, id);
+            }
+        }
+    }
+    /// `node` tells its peers about its buffer and radio, if any mechanism wants to know.
+    #[inline]
+    fn publish(&mut self, node: NodeId) {
+        if self.neighbours {
+            self.publish_to_peers(node);
+        }
+    }
+    fn publish_to_peers(&mut self, node: NodeId) {
+        let store = self.agents[node.0 as usize].store();
+        let (free, capacity) = (store.free(), store.capacity());
+        for at in 0..self.ports[node.0 as usize].len() {
+            let port = self.ports[node.0 as usize][at];
+            let idle = match self.rules().radio {
+                Radio::Node => self.active[node.0 as usize] == 0,
+                Radio::Link => port.outgoing == 0 && port.incoming == 0,
+                Radio::Direction => port.incoming == 0,
+            };
+            self.agents[port.peer.0 as usize].hear_space(node, PeerSpace { free, capacity, idle });
+        }
+    }
+    fn sample(&mut self) {
+        for node in 0..self.agents.len() {
+            let mut seen = Observation::new();
+            self.agents[node].observe(self.now, &mut seen);
+            let used = self.agents[node].store().used();
+            self.record(&Record::Sample { node: NodeId(node as u32), used, seen });
+        }
+    }
+}
+
+fn new_agent(setup: &Setup, node: NodeId) -> Agent {
+    let spec = &setup.nodes[node.0 as usize];
+    let seat = Seat { node, nodes: setup.nodes.len() as u32, seed: setup.seed };
+    Agent::new(node, spec.buffer, (spec.router)(seat), (spec.mechanism)(seat), spec.habits)
+}

@@ -1,0 +1,119 @@
+//! A small network in a few words.
+
+use lightlag_protocols::dtn::{Bundle, BundleId, Habits, NodeId, Parameters, mechanisms, routers};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::trace::{Observer, Record};
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
+use lightlag_worlds::messages::{Node, Rules, SendOrder, Setup, run};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub struct Net {
+    nodes: u32,
+    buffer: u64,
+    delay_s: f64,
+    lifetime_s: f64,
+    contacts: Vec<Contact>,
+    bundles: Vec<Bundle>,
+    pub rules: Rules,
+    pub habits: Habits,
+}
+
+impl Net {
+    /// `nodes` nodes with 10 MB each and links of 2.5 Mbit/s; epidemic, no congestion control.
+    pub fn new(nodes: u32) -> Self {
+        Self {
+            nodes,
+            buffer: 10_000_000,
+            delay_s: 0.0,
+            lifetime_s: 1e6,
+            contacts: Vec::new(),
+            bundles: Vec::new(),
+            rules: Rules { send_order: SendOrder::Fifo, ..Rules::default() },
+            habits: Habits::default(),
+        }
+    }
+    pub fn buffer(self, buffer: u64) -> Self {
+        Self { buffer, ..self }
+    }
+    pub fn delay_s(self, delay_s: f64) -> Self {
+        Self { delay_s, ..self }
+    }
+    pub fn lifetime_s(self, lifetime_s: f64) -> Self {
+        Self { lifetime_s, ..self }
+    }
+    pub fn contact(mut self, a: u32, b: u32, start: f64, end: f64) -> Self {
+        let [start, end] = [start, end].map(Instant::from_secs_f64);
+        self.contacts.push(Contact { a: NodeId(a), b: NodeId(b), start, end, forward: 0, backward: 0 });
+        self
+    }
+    pub fn bundle(mut self, from: u32, to: u32, size: u32, at: f64) -> Self {
+        let created = Instant::from_secs_f64(at);
+        self.bundles.push(Bundle {
+            id: BundleId(self.bundles.len() as u32),
+            source: NodeId(from),
+            destination: NodeId(to),
+            size: Bytes(u64::from(size)),
+            created,
+            expires: created + Duration::from_secs_f64(self.lifetime_s),
+        });
+        self
+    }
+    pub fn run(&self) -> Vec<(f64, Record)> {
+        let router = routers::TABLE.iter().find(|e| e.name == "epidemic").unwrap();
+        let mechanism = mechanisms::TABLE.iter().find(|e| e.name == "none").unwrap();
+        let defaults = |declared| Parameters::resolve("", declared, &BTreeMap::new()).unwrap();
+        let (for_router, for_mechanism) = (defaults(router.parameters), defaults(mechanism.parameters));
+        let node = Node {
+            buffer: Bytes(self.buffer),
+            router: Arc::new(move |seat| (router.build)(&for_router, seat)),
+            mechanism: Arc::new(move |seat| (mechanism.build)(&for_mechanism, seat)),
+            habits: self.habits,
+        };
+        let channel = Channel {
+            rate: BitRate(2_500_000),
+            delay: Delay::Constant(Duration::from_secs_f64(self.delay_s)),
+        };
+        let setup = Setup {
+            nodes: vec![node; self.nodes as usize],
+            contacts: Arc::new(Contacts { list: self.contacts.clone(), channels: vec![channel] }),
+            bundles: Arc::new(self.bundles.clone()),
+            until: Instant::from_secs(1000),
+            seed: 1,
+            rules: self.rules.clone(),
+        };
+        let mut records = Records::default();
+        run(&setup, &mut records);
+        records.0
+    }
+}
+
+#[derive(Default)]
+struct Records(Vec<(f64, Record)>);
+
+impl Observer for Records {
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        self.0.push((now.as_secs_f64(), record.clone()));
+    }
+}
+
+/// First deliveries: (time in s, bundle).
+pub fn delivered(run: &[(f64, Record)]) -> Vec<(f64, u32)> {
+    run.iter()
+        .filter_map(|(at, record)| match record {
+            Record::Delivered { id, first: true, .. } => Some((*at, id.0)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Transfers begun: (time in s, from, to, bundle).
+pub fn started(run: &[(f64, Record)]) -> Vec<(f64, u32, u32, u32)> {
+    run.iter()
+        .filter_map(|(at, record)| match record {
+            Record::Started { from, to, id } => Some((*at, from.0, to.0, id.0)),
+            _ => None,
+        })
+        .collect()
+}
