@@ -58,7 +58,11 @@ impl Scenario {
         let groups: Vec<_> =
             self.groups.iter().map(|group| (group.count(), &group.mobility, &group.radios)).collect();
         let told: Vec<u128> = self.contacts.iter().map(|source| source.key).collect();
-        let moved = self.moves().then(|| (seed, &self.movement, self.own_seed, self.stops_key(seed)));
+        let moved = self.moves().then(|| {
+            // The file's own seed is a seed of its own only where the draws are The ONE's.
+            let own = seed == Seed::Own && self.movement.draws == Draws::TheOne;
+            (own, self.seed_number(seed), &self.movement, self.stops_key(seed))
+        });
         format!("{:?} {:?} {told:?} {moved:?} {groups:?}", self.duration, self.rules.tick)
     }
     /// When nodes can talk. Mechanisms, routers and buffers have no influence on it.
@@ -270,10 +274,13 @@ fn rates(groups: &[Group], classes: &BTreeMap<String, u16>) -> BTreeMap<(u32, u1
     rates
 }
 
+/// Start, end and rate.
+type RatedSpan = (Instant, Instant, BitRate);
+
 /// Encounters as links. Where two nodes meet through several radios at once, there is one link at a
 /// time, and it has the fastest of them: a link is cut where a faster radio comes or goes.
 fn joined(encounters: Vec<Encounter>, rate: impl Fn(&Encounter) -> BitRate) -> Vec<Link> {
-    let mut pairs: BTreeMap<(NodeId, NodeId), Vec<(Instant, Instant, BitRate)>> = BTreeMap::new();
+    let mut pairs: BTreeMap<(NodeId, NodeId), Vec<RatedSpan>> = BTreeMap::new();
     for encounter in encounters {
         let span = (encounter.start, encounter.end, rate(&encounter));
         pairs.entry((encounter.a, encounter.b)).or_default().push(span);
@@ -288,16 +295,15 @@ fn joined(encounters: Vec<Encounter>, rate: impl Fn(&Encounter) -> BitRate) -> V
     links
 }
 
-/// At each moment the fastest of the spans, neighbours of one rate in one piece where they belong
-/// to one span.
-fn fastest(spans: Vec<(Instant, Instant, BitRate)>) -> Vec<(Instant, Instant, BitRate)> {
+/// At each moment the fastest of the spans; neighbours of one rate are one piece.
+fn fastest(spans: Vec<RatedSpan>) -> Vec<RatedSpan> {
     if spans.windows(2).all(|pair| pair[0].1 <= pair[1].0) {
         return spans;
     }
     let mut cuts: Vec<Instant> = spans.iter().flat_map(|span| [span.0, span.1]).collect();
     cuts.sort();
     cuts.dedup();
-    let mut out: Vec<(Instant, Instant, BitRate)> = Vec::new();
+    let mut out: Vec<RatedSpan> = Vec::new();
     for cut in cuts.windows(2) {
         let over = spans.iter().filter(|span| span.0 <= cut[0] && cut[1] <= span.1);
         let Some(rate) = over.map(|span| span.2).max() else { continue };
@@ -439,6 +445,6 @@ fn seconds(bounds: &Bounds<Duration>) -> Span {
 }
 
 impl Movement {
-    /// Nobody moves, or moves as Lightlag draws it from the start.
+    /// By Lightlag's own draws, without warm-up.
     pub const PLAIN: Self = Self { draws: Draws::Lightlag, warmup: Duration::ZERO, radios_connect: true };
 }

@@ -21,6 +21,17 @@ use std::sync::Arc;
 pub struct ScenarioFile {
     catalogue: Arc<Catalogue>,
     content: Content,
+    sources: Vec<Source>,
+    overrides: Vec<(String, String)>,
+}
+
+/// A text that a scenario was read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The file's name, as it was given.
+    pub file: String,
+    /// Its bytes.
+    pub bytes: Arc<[u8]>,
 }
 
 #[derive(Clone, Debug)]
@@ -105,7 +116,9 @@ impl ScenarioFile {
             ));
         }
         let layers = texts.iter().map(|(name, path, bytes)| (name.as_str(), folder(path), &bytes[..]));
-        Ok(Self { catalogue, content: Content::TheOne(Layers::parse(layers)?) })
+        let content = Content::TheOne(Layers::parse(layers)?);
+        let sources = texts.iter().map(|(name, _, bytes)| Source::new(name, bytes)).collect();
+        Ok(Self { catalogue, content, sources, overrides: Vec::new() })
     }
     /// From TOML text; `folder` is what its file names are relative to.
     ///
@@ -116,7 +129,13 @@ impl ScenarioFile {
         let stem = Path::new(file).file_stem().map_or("scenario".into(), |stem| stem.to_string_lossy());
         // A name relative to the folder comes before one relative to where the program was started.
         let folders = vec![folder, PathBuf::from(".")];
-        Ok(Self { catalogue, content: Content::Toml { tree, name: stem.into_owned(), folders } })
+        let content = Content::Toml { tree, name: stem.into_owned(), folders };
+        Ok(Self {
+            catalogue,
+            content,
+            sources: vec![Source::new(file, text.as_bytes())],
+            overrides: Vec::new(),
+        })
     }
     /// From the bytes of The ONE's settings; `folder` is that of the file.
     ///
@@ -128,7 +147,8 @@ impl ScenarioFile {
         folder: PathBuf,
         catalogue: Arc<Catalogue>,
     ) -> Result<Self> {
-        Ok(Self { catalogue, content: Content::TheOne(Layers::parse([(file, folder, bytes)])?) })
+        let content = Content::TheOne(Layers::parse([(file, folder, bytes)])?);
+        Ok(Self { catalogue, content, sources: vec![Source::new(file, bytes)], overrides: Vec::new() })
     }
     /// Sets a key, as `--set path.to.key=value` does: in TOML a value as TOML writes it, a bare word
     /// being a string and a list an axis; in The ONE's settings a value as they write it.
@@ -137,9 +157,23 @@ impl ScenarioFile {
     /// A path that leads nowhere.
     pub fn set(&mut self, path: &str, value: &str) -> Result<()> {
         match &mut self.content {
-            Content::Toml { tree, .. } => tree::set(tree, path, tree::parse_argument(path, value)),
-            Content::TheOne(layers) => layers.set(path, value),
+            Content::Toml { tree, .. } => tree::set(tree, path, tree::parse_argument(path, value))?,
+            Content::TheOne(layers) => layers.set(path, value)?,
         }
+        self.overrides.push((path.to_owned(), value.to_owned()));
+        Ok(())
+    }
+    /// The texts that it was read from, so that a result can carry them.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+    /// What was set since, in order.
+    pub fn overrides(&self) -> &[(String, String)] {
+        &self.overrides
+    }
+    /// The algorithms that it may name.
+    pub fn catalogue(&self) -> &Arc<Catalogue> {
+        &self.catalogue
     }
     /// The seeds that the file asks for: those of TOML's `seeds`; the file's own for The ONE.
     ///
@@ -198,6 +232,12 @@ impl ScenarioFile {
             Some(skipped) if points.list.is_empty() => Err(skipped.reason.clone()),
             _ => Ok(points),
         }
+    }
+}
+
+impl Source {
+    fn new(file: &str, bytes: &[u8]) -> Self {
+        Self { file: file.to_owned(), bytes: bytes.into() }
     }
 }
 

@@ -12,7 +12,7 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
 
 /// More messages than any run means to create.
-const MESSAGES_MAX: usize = 10_000_000;
+const MESSAGES_MAX: usize = 5_000_000;
 
 /// Java's hash of a string, by which The ONE seeds a generator.
 pub fn java_hash(text: &str) -> i32 {
@@ -28,7 +28,10 @@ pub fn messages(scenario: &Scenario, seed: Seed) -> Result<Vec<Message>> {
     let mut all: Vec<(ListedMessage, Option<Duration>)> = Vec::new();
     for traffic in &scenario.traffic {
         let created = match &traffic.kind {
-            TrafficKind::Random(generator) => generate(generator, seed, until, &traffic.place)?,
+            TrafficKind::Random(generator) => {
+                let dice = Dice::new(generator, seed, scenario.seed_number(seed));
+                generate(generator, dice, until, &traffic.place)?
+            }
             TrafficKind::Listed(list) => list.iter().filter(|message| message.at <= until).cloned().collect(),
         };
         if all.len() + created.len() > MESSAGES_MAX {
@@ -76,13 +79,12 @@ enum Dice {
 }
 
 impl Dice {
-    fn new(generator: &Generator, seed: Seed) -> Self {
+    fn new(generator: &Generator, seed: Seed, number: u64) -> Self {
         let hash = i64::from(java_hash(&generator.prefix)) as u64;
         match (generator.draws, seed) {
             (Draws::TheOne, Seed::Own) => Self::Java(Random::with_seed(hash)),
-            (Draws::TheOne, Seed::Number(number)) => Self::Java(Random::with_seed(mix(mix(number) ^ hash))),
-            (Draws::Lightlag, seed) => {
-                let number = if let Seed::Number(number) = seed { number } else { 0 };
+            (Draws::TheOne, Seed::Number(_)) => Self::Java(Random::with_seed(mix(mix(number) ^ hash))),
+            (Draws::Lightlag, _) => {
                 Self::Lightlag(Box::new(Stream::new(number, &format!("traffic {}", generator.prefix), 0)))
             }
         }
@@ -168,8 +170,7 @@ impl Source<'_> {
     }
 }
 
-fn generate(generator: &Generator, seed: Seed, until: Instant, place: &Place) -> Result<Vec<ListedMessage>> {
-    let dice = Dice::new(generator, seed);
+fn generate(generator: &Generator, dice: Dice, until: Instant, place: &Place) -> Result<Vec<ListedMessage>> {
     let mut source =
         Source { generator, dice, next: generator.start, last: until, created: Vec::new(), place };
     source.advance();
@@ -241,6 +242,31 @@ fn one_each(source: &mut Source, each: &[u32], to_each: bool) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a source that would create more messages than a run can carry, before any is drawn.
+///
+/// # Errors
+/// If it would.
+pub fn check_amount(traffic: &Traffic, duration: Duration) -> Result<()> {
+    let TrafficKind::Random(generator) = &traffic.kind else { return Ok(()) };
+    let mean_s = match &generator.interval {
+        Interval::WholeSeconds(bounds) if bounds.low == bounds.high => bounds.low as f64,
+        Interval::WholeSeconds(bounds) => (bounds.low as f64 + bounds.high as f64 - 1.0) / 2.0,
+        Interval::Uniform(bounds) => (bounds.low.as_secs_f64() + bounds.high.as_secs_f64()) / 2.0,
+        Interval::Exponential(mean) => mean.as_secs_f64(),
+    };
+    let end = generator.end.min(Instant::ZERO.saturating_add(duration));
+    let span_s = end.as_secs_f64() - generator.start.as_secs_f64();
+    let each = match generator.shape {
+        Shape::Burst => generator.from.len() as f64 * generator.to.len() as f64,
+        _ => 1.0,
+    };
+    let once = matches!(generator.shape, Shape::OneFromEach | Shape::OneToEach);
+    if !once && (span_s / mean_s).max(1.0) * each > MESSAGES_MAX as f64 {
+        return Err(too_many(&traffic.place));
+    }
+    Ok(())
+}
+
 /// Whether a source would create messages without end: its intervals can only be zero.
 pub fn never_advances(interval: &Interval) -> bool {
     match interval {
@@ -288,12 +314,14 @@ mod tests {
         }
     }
     fn run(generator: &Generator, seed: Seed) -> Vec<ListedMessage> {
-        generate(generator, seed, Instant::from_secs(14_400), &Place::File("f".into())).unwrap()
+        let number = if let Seed::Number(number) = seed { number } else { 0 };
+        let dice = Dice::new(generator, seed, number);
+        generate(generator, dice, Instant::from_secs(14_400), &Place::File("f".into())).unwrap()
     }
 
     #[test]
     fn java_hashes_strings_like_java() {
-        assert_eq!((java_hash(""), java_hash("M1_"), java_hash("Hello")), (0, 75_891, 69_609_650));
+        assert_eq!((java_hash(""), java_hash("M1_"), java_hash("Hello")), (0, 75_611, 69_609_650));
     }
 
     #[test]

@@ -219,12 +219,12 @@ fn sort_directed(list: &mut [Directed]) -> Result<()> {
     Ok(())
 }
 
+/// From each instant on, the delay beside it.
+type Steps = Vec<(Instant, Duration)>;
+
 /// The delay of each direction over time.
-fn light_times(
-    plan: &IonPlan,
-    resolver: &Resolver,
-) -> Result<BTreeMap<(u32, u32), Vec<(Instant, Duration)>>> {
-    let mut tables: BTreeMap<(u32, u32), Vec<(Instant, Duration)>> = BTreeMap::new();
+fn light_times(plan: &IonPlan, resolver: &Resolver) -> Result<BTreeMap<(u32, u32), Steps>> {
+    let mut tables: BTreeMap<(u32, u32), Steps> = BTreeMap::new();
     for range in &plan.ranges {
         let from = resolver.nodes.node(&range.from, &range.place)?;
         let to = resolver.nodes.node(&range.to, &range.place)?;

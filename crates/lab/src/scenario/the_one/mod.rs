@@ -19,6 +19,8 @@ mod numbers;
 mod properties;
 mod routers;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 pub use properties::{Property, properties, readable};
 pub use settings::Layers;
@@ -28,6 +30,7 @@ use super::error::Result;
 use super::file::Ignored;
 use super::files::Files;
 use super::model::{Draws, Group, Movement, Report, Scenario};
+use super::traffic::check_amount;
 use lightlag_protocols::time::Duration;
 use lightlag_worlds::messages::{Propagation, Radio, Rules, SendOrder};
 use numbers::{boolean, double, int};
@@ -82,6 +85,9 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Scenario> 
     let duration = time(&space.need("endTime", "43200")?)?;
     let (groups, send_order) = groups::groups(run, catalogue)?;
     let queues = events::queues(run, &groups, duration, files)?;
+    for traffic in &queues.traffic {
+        check_amount(traffic, duration)?;
+    }
     let reports = reports(run, &name)?;
     Ok(Scenario {
         rules: rules(&space, send_order)?,

@@ -20,6 +20,9 @@ const KEYS: &[&str] =
 const WAY_KEYS: &[&str] = &["rate", "delay", "delays"];
 const ROW_KEYS: &[&str] = &["a", "b", "start", "end", "rate", "delay"];
 
+/// More pairs than anyone means to name.
+const PAIRS_MAX: usize = 10_000_000;
+
 /// How contacts are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -29,13 +32,8 @@ enum Kind {
     Intervals,
 }
 
-const KINDS: &[(&str, Kind)] = &[
-    ("table", Kind::Table),
-    ("the_one", Kind::TheOne),
-    ("the_one_trace", Kind::TheOne),
-    ("ion", Kind::Ion),
-    ("intervals", Kind::Intervals),
-];
+const KINDS: &[(&str, Kind)] =
+    &[("table", Kind::Table), ("the_one", Kind::TheOne), ("ion", Kind::Ion), ("intervals", Kind::Intervals)];
 
 pub fn sources(
     root: &Section,
@@ -147,6 +145,13 @@ fn channels(section: &Section, names: &Names) -> Result<Channels> {
         })?;
         let select = |text: &str| names.select(text).map_err(|wrong| wrong.at(&key.place));
         let (from, to) = (select(from)?, select(to)?);
+        if from.len().saturating_mul(to.len()) > PAIRS_MAX {
+            return Err(Error::new(
+                &key.place,
+                format!("{} stands for more than {PAIRS_MAX} pairs", quoted(&key.name)),
+                "give what holds for all as the contacts' own rate and delay",
+            ));
+        }
         for &a in &from {
             for &b in &to {
                 merge(&mut channels, (a, b), &way);

@@ -9,6 +9,8 @@ mod mobility;
 mod names;
 mod nodes;
 mod section;
+#[cfg(test)]
+mod tests;
 mod traffic;
 
 pub use traffic::created;
@@ -19,6 +21,7 @@ use super::error::{Error, Place, Result};
 use super::files::Files;
 use super::model::{ContactSource, Scenario};
 use super::quantity;
+use super::traffic::check_amount;
 use super::tree::{Node, Value};
 use lightlag_protocols::time::Duration;
 use section::{Section, wrong_type};
@@ -106,6 +109,7 @@ fn check(scenario: &Scenario, root: &Section) -> Result<()> {
     }
     let buffer = scenario.groups.iter().map(|group| group.buffer).max().unwrap_or_default();
     for traffic in &scenario.traffic {
+        check_amount(traffic, scenario.duration)?;
         if traffic.largest() > buffer {
             return Err(Error::new(
                 &traffic.place,
@@ -114,9 +118,9 @@ fn check(scenario: &Scenario, root: &Section) -> Result<()> {
             ));
         }
     }
-    let all: Vec<_> = scenario.contacts.iter().flat_map(|source| source.list.iter().cloned()).collect();
     if scenario.contacts.len() > 1 {
-        let mut all = all;
+        let lists = scenario.contacts.iter().flat_map(|source| source.list.iter());
+        let mut all: Vec<_> = lists.cloned().collect();
         all.sort_by_key(|contact| (contact.start, contact.a, contact.b));
         super::contacts::check_overlap(&all)?;
     }
