@@ -93,7 +93,7 @@ kinds! {
     ExpiredEarly = "expired_early",
     /// A copy is kept after its lifetime is over.
     Outlived = "outlived",
-    /// A copy is deleted as acknowledged though its bundle was never delivered.
+    /// A copy is deleted as acknowledged though none was sent to the destination.
     AcknowledgedUndelivered = "acknowledged_undelivered",
     /// A copy is given up as handed over though nobody took it.
     HandedToNobody = "handed_to_nobody",

@@ -228,10 +228,10 @@ impl Judge {
         let wrong = match reason {
             DropReason::Overflow => None,
             DropReason::Expired => (self.now < copy.expires).then_some(Kind::ExpiredEarly),
-            DropReason::Acknowledged => (!bundle.delivered).then_some(Kind::AcknowledgedUndelivered),
+            DropReason::Acknowledged => (!bundle.promised).then_some(Kind::AcknowledgedUndelivered),
             DropReason::HandedOver => {
-                // Given up without a transfer only where the other end has it already.
-                let taken = copy.sent > 0 || bundle.copies > 0 || bundle.delivered;
+                // Given up without a transfer only where the other end has it, or is about to.
+                let taken = copy.sent > 0 || bundle.copies > 0 || bundle.flying > 0 || bundle.delivered;
                 (!taken).then_some(Kind::HandedToNobody)
             }
         };

@@ -23,8 +23,13 @@ pub(super) struct NodeState {
 pub(super) struct BundleState {
     pub facts: Bundle,
     pub delivered: bool,
+    /// The last bit of a copy has left for the destination. Links lose nothing, so the sender may
+    /// call it delivered before light is there, as MaxProp does.
+    pub promised: bool,
     /// Copies stored.
     pub copies: u32,
+    /// Copies whose last bit has left and not arrived.
+    pub flying: u32,
     /// One bit per node that has deleted a copy.
     dropped: Vec<u64>,
 }
@@ -48,7 +53,7 @@ pub(super) struct CopyState {
 
 impl BundleState {
     pub(super) fn new(facts: Bundle) -> Self {
-        Self { facts, delivered: false, copies: 0, dropped: Vec::new() }
+        Self { facts, delivered: false, promised: false, copies: 0, flying: 0, dropped: Vec::new() }
     }
     /// The bundle is no longer at a node.
     pub(super) fn drop_at(&mut self, node: NodeId) {

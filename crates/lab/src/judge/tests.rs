@@ -4,6 +4,7 @@ use lightlag_worlds::messages::{Propagation, Radio};
 use proptest::prelude::*;
 
 mod planted;
+mod real_runs;
 
 const A: NodeId = NodeId(0);
 const B: NodeId = NodeId(1);

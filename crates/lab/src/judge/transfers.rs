@@ -67,6 +67,10 @@ impl Judge {
             copy.sent += 1;
             copy.hops
         });
+        if let Some(bundle) = self.bundles.get_mut(&u64::from(id.0)) {
+            bundle.flying += 1;
+            bundle.promised |= bundle.facts.destination == to;
+        }
         let now = self.now;
         let (_, direction) = self.links.direction(from, to);
         let earliest_end = self.rules.earliest_end(sending.started, sending.size, direction.rate);
@@ -148,6 +152,9 @@ impl Judge {
             }
             return None;
         };
+        if let Some(bundle) = self.bundles.get_mut(&u64::from(id.0)) {
+            bundle.flying = bundle.flying.saturating_sub(1);
+        }
         if flight.started != started {
             self.add(Kind::WrongStart, about, || format!("{started:?}, was {:?}", flight.started));
         }

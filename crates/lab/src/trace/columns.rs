@@ -218,7 +218,7 @@ fn rows(batch: &RecordBatch) -> Result<Vec<Row>, TraceError> {
     let (kind, why, seen) = (plain(1)?, plain(14)?, plain(15)?);
     let one = |row: usize| Row {
         time_ns: ns(0, row).unwrap_or_default(),
-        kind: kind(row).unwrap_or_default(),
+        kind: kind(row).unwrap_or_default().into(),
         node: n32(2, row),
         peer: n32(3, row),
         bundle: n32(4, row),
@@ -231,7 +231,7 @@ fn rows(batch: &RecordBatch) -> Result<Vec<Row>, TraceError> {
         delay_back_ns: ns(11, row),
         hops: n32(12, row),
         first: present(column(13), row).then(|| column(13).as_boolean().value(row)),
-        why: why(row),
+        why: why(row).map(Into::into),
         seen: seen(row),
     };
     Ok((0..batch.num_rows()).map(one).collect())

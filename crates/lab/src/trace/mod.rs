@@ -37,21 +37,25 @@ pub enum TraceError {
 }
 
 /// The records of a trace, in order. After an error there are no more.
-pub struct Records(Box<dyn Iterator<Item = Result<Row, TraceError>> + Send>, u64, bool);
+pub struct Records {
+    rows: Box<dyn Iterator<Item = Result<Row, TraceError>> + Send>,
+    number: u64,
+    failed: bool,
+}
 
 impl Iterator for Records {
     type Item = Result<(Instant, Record), TraceError>;
     fn next(&mut self) -> Option<Self::Item> {
-        if self.2 {
+        if self.failed {
             return None;
         }
-        self.1 += 1;
-        let number = self.1;
-        let read = self.0.next()?.and_then(|row| {
+        self.number += 1;
+        let number = self.number;
+        let read = self.rows.next()?.and_then(|row| {
             let at = Instant::from_nanos(row.time_ns);
             row.record().map(|record| (at, record)).map_err(|what| TraceError::Row { row: number, what })
         });
-        self.2 = read.is_err();
+        self.failed = read.is_err();
         Some(read)
     }
 }
@@ -70,7 +74,7 @@ pub fn read(path: &Path) -> Result<Records, TraceError> {
     } else {
         Box::new(lines::read(BufReader::new(file)))
     };
-    Ok(Records(rows, 0, false))
+    Ok(Records { rows, number: 0, failed: false })
 }
 
 #[cfg(test)]

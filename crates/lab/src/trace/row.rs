@@ -6,6 +6,7 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::Record;
 use lightlag_protocols::units::{BitRate, Bytes};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// One row. Which columns are filled depends on `kind`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -15,7 +16,7 @@ pub struct Row {
     pub time_ns: i64,
     /// What happened: node, created, rejected, contact_up, contact_down, started, aborted, sent,
     /// stored, delivered, refused, gone, sample, end.
-    pub kind: String,
+    pub kind: Cow<'static, str>,
     /// The node, the sender, the source, or one end of a contact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<u32>,
@@ -54,7 +55,7 @@ pub struct Row {
     pub first: Option<bool>,
     /// Why a copy was deleted or refused.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
+    pub why: Option<Cow<'static, str>>,
     /// What algorithms show: `name=value name=value`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen: Option<String>,
@@ -66,7 +67,7 @@ const MOST_NUMBERS: u32 = 1 << 26;
 impl Row {
     /// The row of a record.
     pub fn new(now: Instant, record: &Record) -> Self {
-        let kind = kind(record).to_owned();
+        let kind = kind(record).into();
         let row = Self { time_ns: now.as_nanos(), kind, ..Self::default() };
         match record {
             Record::Node { node, buffer } => Self { node: Some(node.0), bytes: Some(buffer.get()), ..row },
@@ -87,14 +88,14 @@ impl Row {
             },
             Record::Refused { from, to, id, started, why } => Self {
                 since_ns: Some(started.as_nanos()),
-                why: Some(names::of_refusal(*why).to_owned()),
+                why: Some(names::of_refusal(*why).into()),
                 ..row.with_transfer(*from, *to, *id)
             },
             Record::Gone { node, id, reason, received } => Self {
                 node: Some(node.0),
                 bundle: Some(id.0),
                 since_ns: Some(received.as_nanos()),
-                why: Some(names::of_reason(*reason).to_owned()),
+                why: Some(names::of_reason(*reason).into()),
                 ..row
             },
             Record::Sample { node, used, seen } => Self {
@@ -137,7 +138,7 @@ impl Row {
     /// # Errors
     /// What is missing or makes no sense.
     pub fn record(&self) -> Result<Record, String> {
-        match self.kind.as_str() {
+        match &*self.kind {
             "node" => Ok(Record::Node { node: self.node()?, buffer: self.bytes()? }),
             "created" => Ok(Record::Created(self.bundle_facts()?)),
             "rejected" => Ok(Record::Rejected(self.bundle_facts()?)),
@@ -158,7 +159,7 @@ impl Row {
     }
     fn arrival(&self) -> Result<Record, String> {
         let (from, to, id, started) = (self.node()?, self.peer()?, self.id()?, self.since()?);
-        Ok(match self.kind.as_str() {
+        Ok(match &*self.kind {
             "stored" => Record::Stored { from, to, id, started },
             "delivered" => {
                 let hops = self.need("hops", self.hops)?;
