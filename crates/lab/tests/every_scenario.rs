@@ -1,0 +1,61 @@
+//! Every scenario that comes with the repository is read, and becomes something that can run.
+
+// The helpers of a test fail as tests do.
+#![allow(clippy::unwrap_used)]
+
+use lightlag_lab::scenario::ScenarioFile;
+use std::path::{Path, PathBuf};
+
+/// All files below `folder` with one of these endings.
+fn files(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, endings, found);
+        } else if path.extension().is_some_and(|end| endings.iter().any(|known| end == *known)) {
+            found.push(path);
+        }
+    }
+}
+
+fn scenarios(below: &str, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(below), &[ending], &mut found);
+    found.sort();
+    assert!(!found.is_empty());
+    found
+}
+
+fn check(path: &Path) {
+    let file = ScenarioFile::read(&[path]).unwrap_or_else(|error| panic!("{error}"));
+    let points = match file.points() {
+        // Maps of real places are fetched by the script beside the scenario, not kept here.
+        Err(error) if error.what.starts_with("there is no map") && error.what.contains("/out/") => {
+            return println!("skipped: {error}");
+        }
+        points => points.unwrap_or_else(|error| panic!("{error}")),
+    };
+    let seed = file.seeds().unwrap()[0];
+    for point in &points.list {
+        assert!(point.scenario.node_count() > 1, "{}", path.display());
+        assert!(!point.scenario.traffic.is_empty(), "{} sends nothing", path.display());
+        // Each error that only a seed shows; contacts of movement are left to real runs.
+        let messages = point.scenario.messages(seed).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!messages.is_empty(), "{} sends nothing", path.display());
+    }
+    let first = &points.list[0].scenario;
+    first.fleet(seed).unwrap_or_else(|error| panic!("{error}"));
+    if first.groups.iter().all(|group| group.radios.is_empty()) {
+        assert!(!first.contacts(seed).unwrap().list.is_empty(), "{}: nobody meets", path.display());
+    }
+}
+
+#[test]
+fn every_toml_scenario_is_read() {
+    scenarios("", "toml").iter().for_each(|path| check(path));
+}
+
+#[test]
+fn every_settings_file_of_the_one_is_read() {
+    scenarios("the_one", "txt").iter().for_each(|path| check(path));
+}
