@@ -150,6 +150,11 @@ impl ScenarioFile {
         let content = Content::TheOne(Layers::parse([(file, folder, bytes)])?);
         Ok(Self { catalogue, content, sources: vec![Source::new(file, bytes)], overrides: Vec::new() })
     }
+    /// The same text, with the algorithms that are known by now.
+    pub fn with_catalogue(mut self, catalogue: Arc<Catalogue>) -> Self {
+        self.catalogue = catalogue;
+        self
+    }
     /// Sets a key, as `--set path.to.key=value` does: in TOML a value as TOML writes it, a bare word
     /// being a string and a list an axis; in The ONE's settings a value as they write it.
     ///

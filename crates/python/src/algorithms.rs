@@ -1,0 +1,144 @@
+//! The algorithms that scenarios can name: those of the lab, and those that Python has registered.
+
+use crate::hooks::{Class, Hooks, Instance, Kind, WrittenMechanism, WrittenRouter, leaked};
+use lightlag_lab::scenario::{Build, Catalogue, Entry};
+use lightlag_protocols::dtn::{Domain, Mechanism, Parameter, Router, Value};
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+static CATALOGUE: Mutex<Option<Arc<Catalogue>>> = Mutex::new(None);
+
+/// All algorithms that are known now.
+pub fn catalogue() -> Arc<Catalogue> {
+    let mut known = CATALOGUE.lock().unwrap_or_else(PoisonError::into_inner);
+    known.get_or_insert_default().clone()
+}
+
+fn change(change: impl FnOnce(&mut Catalogue)) {
+    let mut known = CATALOGUE.lock().unwrap_or_else(PoisonError::into_inner);
+    change(Arc::make_mut(known.get_or_insert_default()));
+}
+
+/// What a class says of itself.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Declared<'py> {
+    kind: String,
+    name: String,
+    paper: String,
+    only_with: Vec<String>,
+    parameters: Vec<DeclaredParameter<'py>>,
+    /// The hooks that it defines.
+    hooks: BTreeSet<String>,
+    /// The switches that it sets.
+    flags: BTreeSet<String>,
+}
+
+/// A parameter as a class declares it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct DeclaredParameter<'py> {
+    name: String,
+    unit: String,
+    default: Bound<'py, PyAny>,
+    low: f64,
+    high: f64,
+    /// The words that it may be, if it is a word.
+    choices: Vec<String>,
+    /// Whether a number must be whole.
+    whole: bool,
+    meaning: String,
+}
+
+/// Registers a class, in place of an algorithm of the same name.
+///
+/// # Errors
+/// A declaration that makes no sense.
+#[pyfunction]
+pub fn register(class: &Bound<'_, PyAny>, declared: Declared<'_>) -> PyResult<()> {
+    let parameters = declared.parameters.iter().map(parameter).collect::<PyResult<Vec<_>>>()?;
+    let kind = if declared.kind == "router" { Kind::Router } else { Kind::Mechanism };
+    let named = (declared.name.clone(), kind);
+    let made =
+        Arc::new(Class::new(class, named, parameters.clone(), &declared.hooks, declared.flags.clone()));
+    change(|catalogue| match kind {
+        Kind::Router => catalogue.register_router(entry::<dyn Router>(
+            declared,
+            parameters,
+            Arc::new(move |given, seat| Box::new(WrittenRouter(Instance::new(made.clone(), given, seat)))),
+        )),
+        Kind::Mechanism => catalogue.register_mechanism(entry::<dyn Mechanism>(
+            declared,
+            parameters,
+            Arc::new(move |given, seat| Box::new(WrittenMechanism(Instance::new(made.clone(), given, seat)))),
+        )),
+    });
+    Ok(())
+}
+
+fn entry<A: ?Sized>(declared: Declared<'_>, parameters: Vec<Parameter>, build: Build<A>) -> Entry<A> {
+    Entry {
+        name: declared.name,
+        paper: declared.paper,
+        parameters: Cow::Owned(parameters),
+        only_with: declared.only_with,
+        build,
+    }
+}
+
+fn parameter(declared: &DeclaredParameter<'_>) -> PyResult<Parameter> {
+    let (default, domain) = if !declared.choices.is_empty() {
+        let words: Vec<&'static str> = declared.choices.iter().map(|word| leaked(word)).collect();
+        let word: String = declared.default.extract()?;
+        // A class is registered once in a program's life.
+        (Value::Word(Cow::Owned(word)), Domain::OneOf(words.leak()))
+    } else if let Ok(flag) = declared.default.extract::<bool>() {
+        (Value::Flag(flag), Domain::Flag)
+    } else {
+        let number: f64 = declared.default.extract()?;
+        let domain = if declared.whole { Domain::Integer } else { Domain::Number };
+        (Value::Number(number), domain(declared.low, declared.high))
+    };
+    let (name, unit, meaning) = (leaked(&declared.name), leaked(&declared.unit), leaked(&declared.meaning));
+    if !domain.contains(&default) {
+        let told = format!("the default of parameter `{name}` is {default}; it must be {domain}");
+        return Err(PyValueError::new_err(told));
+    }
+    Ok(Parameter { name, unit, default, domain, meaning })
+}
+
+/// The names of the hooks that classes may define.
+#[pyfunction]
+pub fn hook_names() -> Vec<&'static str> {
+    Hooks::NAMES.to_vec()
+}
+
+/// An algorithm as `(kind, name, paper, only_with, parameters)`, a parameter as `(name, unit, default,
+/// domain, meaning)`.
+type Row = (&'static str, String, String, Vec<String>, Vec<(String, String, Py<PyAny>, String, String)>);
+
+/// All algorithms, routers first.
+#[pyfunction]
+pub fn algorithms(py: Python<'_>) -> PyResult<Vec<Row>> {
+    let catalogue = catalogue();
+    let routers = catalogue.routers().iter().map(|entry| row(py, "router", entry));
+    let mechanisms = catalogue.mechanisms().iter().map(|entry| row(py, "mechanism", entry));
+    routers.chain(mechanisms).collect()
+}
+
+fn row<A: ?Sized>(py: Python<'_>, kind: &'static str, entry: &Entry<A>) -> PyResult<Row> {
+    let told = |p: &Parameter| {
+        let default = match &p.default {
+            Value::Number(number) => number.into_py_any(py)?,
+            Value::Flag(flag) => flag.into_py_any(py)?,
+            Value::Word(word) => word.as_ref().into_py_any(py)?,
+        };
+        Ok((p.name.to_owned(), p.unit.to_owned(), default, p.domain.to_string(), p.meaning.to_owned()))
+    };
+    let parameters = entry.parameters.iter().map(told).collect::<PyResult<_>>()?;
+    Ok((kind, entry.name.clone(), entry.paper.clone(), entry.only_with.clone(), parameters))
+}

@@ -1,0 +1,145 @@
+//! What hooks are shown of bundles, copies and links, as plain values.
+
+use lightlag_protocols::dtn;
+use lightlag_protocols::time::Instant;
+use pyo3::prelude::*;
+
+/// Seconds since the start of the run; infinite for what never ends.
+pub fn seconds(at: Instant) -> f64 {
+    if at == Instant::MAX { f64::INFINITY } else { at.as_secs_f64() }
+}
+
+/// The facts of a bundle that never change on its way.
+#[pyclass(frozen, subclass, module = "lightlag")]
+pub struct Bundle(pub dtn::Bundle);
+
+#[pymethods]
+impl Bundle {
+    #[getter]
+    fn id(&self) -> u32 {
+        self.0.id.0
+    }
+    #[getter]
+    fn source(&self) -> u32 {
+        self.0.source.0
+    }
+    #[getter]
+    fn destination(&self) -> u32 {
+        self.0.destination.0
+    }
+    #[getter]
+    fn size(&self) -> u64 {
+        self.0.size.get()
+    }
+    #[getter]
+    fn created_s(&self) -> f64 {
+        seconds(self.0.created)
+    }
+    #[getter]
+    fn expires_s(&self) -> f64 {
+        seconds(self.0.expires)
+    }
+    fn __repr__(&self) -> String {
+        let bundle = &self.0;
+        format!(
+            "<bundle {} from {} to {}, {} B>",
+            bundle.id.0,
+            bundle.source.0,
+            bundle.destination.0,
+            bundle.size.get()
+        )
+    }
+}
+
+/// Whose mark an algorithm sees on copies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A router's.
+    Router,
+    /// A mechanism's.
+    Mechanism,
+}
+
+impl Kind {
+    /// Its mark on a copy.
+    pub fn mark(self, replica: &dtn::Replica) -> u64 {
+        match self {
+            Self::Router => replica.router_mark,
+            Self::Mechanism => replica.mechanism_mark,
+        }
+    }
+    /// Where its mark is on a copy.
+    pub fn mark_mut(self, replica: &mut dtn::Replica) -> &mut u64 {
+        match self {
+            Self::Router => &mut replica.router_mark,
+            Self::Mechanism => &mut replica.mechanism_mark,
+        }
+    }
+}
+
+/// A copy of a bundle as it is stored at a node.
+#[pyclass(extends = Bundle, module = "lightlag")]
+pub struct Replica {
+    received: Instant,
+    #[pyo3(get)]
+    hops: u32,
+    #[pyo3(get)]
+    sending: u32,
+    #[pyo3(get, set)]
+    pub mark: u64,
+    path: dtn::Path,
+}
+
+#[pymethods]
+impl Replica {
+    #[getter]
+    fn received_s(&self) -> f64 {
+        seconds(self.received)
+    }
+    /// Whether the copy has been at `node`.
+    fn has_visited(&self, node: u32) -> bool {
+        self.path.contains(dtn::NodeId(node))
+    }
+}
+
+/// A copy as an algorithm of `kind` sees it.
+pub fn show<'py>(py: Python<'py>, kind: Kind, replica: &dtn::Replica) -> PyResult<Bound<'py, Replica>> {
+    let own = Replica {
+        received: replica.received,
+        hops: replica.hops,
+        sending: replica.sending,
+        mark: kind.mark(replica),
+        path: replica.path.clone(),
+    };
+    Bound::new(py, PyClassInitializer::from(Bundle(replica.bundle)).add_subclass(own))
+}
+
+/// A link that is up.
+#[pyclass(frozen, get_all, module = "lightlag")]
+pub struct Link {
+    /// Who is at the other end.
+    peer: u32,
+    /// Bits per second towards the peer.
+    rate_bit_per_s: u64,
+    /// One-way delay towards the peer.
+    delay_s: f64,
+    /// Free bytes of the peer's buffer, as last told.
+    peer_free: u64,
+    /// Size of the peer's buffer in bytes.
+    peer_capacity: u64,
+    /// Whether a transfer to the peer could start now.
+    peer_idle: bool,
+}
+
+impl From<&dtn::Link> for Link {
+    fn from(link: &dtn::Link) -> Self {
+        Self {
+            peer: link.peer.0,
+            rate_bit_per_s: link.rate.as_bit_per_s(),
+            delay_s: link.delay.as_secs_f64(),
+            peer_free: link.told.free.get(),
+            peer_capacity: link.told.capacity.get(),
+            peer_idle: link.told.idle,
+        }
+    }
+}

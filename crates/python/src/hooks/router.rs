@@ -1,0 +1,105 @@
+//! A router that is written in Python.
+
+use super::answers::Fate;
+use super::class::{Instance, table};
+use super::facts;
+use super::mechanism::{idle, refusal};
+use lightlag_protocols::dtn::{
+    self, Bundle, BundleId, Local, NodeId, Observation, Offer, Replica, Router, Table,
+};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+/// An instance at a node. Where its class leaves a hook out, the answer is the trait's own.
+pub struct Written(pub Instance);
+
+impl Router for Written {
+    fn score(&self, at: &Local, replica: &Replica, peer: NodeId) -> Option<f64> {
+        let hook = self.0.class.hooks.score.as_ref()?;
+        self.0.call(at, hook, |call| call.with((call.at(), call.copy(replica)?, peer.0))?.extract())
+    }
+    fn ranked(&self) -> bool {
+        self.0.class.flag("ranked")
+    }
+    fn exclusive(&self) -> bool {
+        self.0.class.flag("exclusive")
+    }
+    fn records_path(&self) -> bool {
+        self.0.class.flag("records_path")
+    }
+    fn tells_changes(&self) -> bool {
+        self.0.class.flag("tells_changes")
+    }
+    fn on_created(&mut self, at: &Local, replica: &mut Replica) {
+        let Some(hook) = &self.0.class.hooks.on_created else { return };
+        self.0.call(at, hook, |call| call.with_copy(replica, |at, copy| (at, copy)).map(drop));
+    }
+    fn state(&mut self, at: &Local) -> Option<Table> {
+        self.0.state(at)
+    }
+    fn on_contact_up(&mut self, at: &Local, peer: NodeId, state: Option<&Table>) {
+        let Some(hook) = &self.0.class.hooks.on_contact_up else { return };
+        self.0.call(at, hook, |call| call.with((call.at(), peer.0, table(call.py(), state)?)).map(drop));
+    }
+    fn on_state(&mut self, at: &Local, peer: NodeId, state: &Table) {
+        let Some(hook) = &self.0.class.hooks.on_state else { return };
+        self.0
+            .call(at, hook, |call| call.with((call.at(), peer.0, table(call.py(), Some(state))?)).map(drop));
+    }
+    fn on_contact_down(&mut self, at: &Local, peer: NodeId) {
+        let Some(hook) = &self.0.class.hooks.on_contact_down else { return };
+        self.0.call(at, hook, |call| call.with((call.at(), peer.0)).map(drop));
+    }
+    fn accept(&mut self, at: &Local, offer: &Offer) -> Result<(), dtn::Refusal> {
+        let Some(hook) = &self.0.class.hooks.accept else { return Ok(()) };
+        self.0.call(at, hook, |call| {
+            let answer = call.with((call.at(), call.copy(offer.replica)?, offer.from.0))?;
+            refusal(&answer)
+        })
+    }
+    fn mark_for_peer(&self, replica: &Replica) -> u64 {
+        let Some(hook) = &self.0.class.hooks.mark_for_peer else { return replica.router_mark };
+        self.0.call_blindly(hook, |object, hook| {
+            let copy = facts::show(object.py(), facts::Kind::Router, replica)?;
+            object.call_method1(hook, (copy,))?.extract()
+        })
+    }
+    fn on_sent(&mut self, at: &Local, replica: &mut Replica, peer: NodeId, delivered: bool) -> dtn::Fate {
+        let Some(hook) = &self.0.class.hooks.on_sent else { return dtn::Fate::Keep };
+        self.0
+            .call(at, hook, |call| fate(&call.with_copy(replica, |at, copy| (at, copy, peer.0, delivered))?))
+    }
+    fn on_received(&mut self, at: &Local, replica: &mut Replica, from: NodeId) {
+        let Some(hook) = &self.0.class.hooks.on_received else { return };
+        self.0.call(at, hook, |call| call.with_copy(replica, |at, copy| (at, copy, from.0)).map(drop));
+    }
+    fn on_delivered(&mut self, at: &Local, bundle: &Bundle, from: NodeId) {
+        let Some(hook) = &self.0.class.hooks.on_delivered else { return };
+        self.0.call(at, hook, |call| call.with((call.at(), facts::Bundle(*bundle), from.0)).map(drop));
+    }
+    fn take_acknowledged(&mut self) -> Vec<BundleId> {
+        let Some(hook) = &self.0.class.hooks.take_acknowledged else { return Vec::new() };
+        let ids: Vec<u32> = self.0.call_blindly(hook, |object, hook| object.call_method0(hook)?.extract());
+        ids.into_iter().map(BundleId).collect()
+    }
+    fn victim(&self, at: &Local) -> Option<BundleId> {
+        let hook = self.0.class.hooks.victim.as_ref()?;
+        self.0.call(at, hook, |call| {
+            let id: Option<u32> = call.with((call.at(),))?.extract()?;
+            id.map(|id| idle(at, id)).transpose()
+        })
+    }
+    fn observe(&self, at: &Local, seen: &mut Observation) {
+        self.0.observe(at, seen);
+    }
+}
+
+fn fate(answer: &Bound<'_, PyAny>) -> PyResult<dtn::Fate> {
+    if answer.is_none() {
+        return Ok(dtn::Fate::Keep);
+    }
+    match answer.cast::<Fate>() {
+        Ok(fate) => Ok((*fate.get()).into()),
+        Err(_) => Err(PyTypeError::new_err(format!("expected a Fate, or None to keep it; got {answer}"))),
+    }
+}

@@ -1,0 +1,36 @@
+//! The native half of the Python package `lightlag`: thin functions over the lab, and the bridge to
+//! algorithms that are written in Python. What users see is documented in `python/lightlag`.
+
+mod algorithms;
+mod error;
+mod figures;
+mod hooks;
+mod run;
+mod scenario;
+mod sweep;
+
+/// The module `lightlag._lightlag`.
+#[pyo3::pymodule]
+mod _lightlag {
+    #[pymodule_export]
+    use crate::algorithms::{algorithms, hook_names, register};
+    #[pymodule_export]
+    use crate::error::ScenarioError;
+    #[pymodule_export]
+    use crate::figures::{bars, lines, report_html, study_figures};
+    #[pymodule_export]
+    use crate::hooks::{Bundle, CensusView, Link, LocalView, Replica, StoreView};
+    #[pymodule_export]
+    use crate::hooks::{Drop, DropReason, Fate, Move, Refusal};
+    #[pymodule_export]
+    use crate::run::Outcome;
+    #[pymodule_export]
+    use crate::scenario::{Point, ScenarioFile};
+    #[pymodule_export]
+    use crate::sweep::{compare_runs, sweep};
+
+    #[pymodule_export]
+    const VERSION: &str = lightlag_lab::VERSION;
+    #[pymodule_export]
+    const COMMIT: &str = lightlag_lab::COMMIT;
+}

@@ -1,0 +1,88 @@
+//! One run.
+
+use crate::error::scenario_error;
+use crate::hooks::catching;
+use lightlag_lab::metrics::Number;
+use lightlag_lab::run::{self, ContactsCache, Options};
+use lightlag_lab::scenario::{Scenario, Seed};
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+/// Contacts of runs of this program: scripts run many mechanisms under the same seeds.
+static CACHE: LazyLock<ContactsCache> = LazyLock::new(ContactsCache::default);
+
+/// What to make of a run beside its figures.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Wanted {
+    judge: bool,
+    reports: bool,
+    series: bool,
+    trace: Option<PathBuf>,
+}
+
+/// Runs a scenario with a seed; other threads of Python go on meanwhile.
+///
+/// # Errors
+/// What is wrong with the scenario, or the exception of a hook.
+pub fn run(py: Python<'_>, scenario: &Scenario, seed: Seed, wanted: Wanted) -> PyResult<Outcome> {
+    let Wanted { judge, reports, series, trace } = wanted;
+    let options = Options { judge, reports, series, trace };
+    let done = py.detach(|| catching(|| run::run(scenario, seed, &CACHE, &options)))?;
+    let outcome = done.map_err(scenario_error)?;
+    Ok(Outcome { seed: scenario.seed_number(seed), outcome })
+}
+
+/// What came of a run.
+#[pyclass(frozen, module = "lightlag._lightlag")]
+pub struct Outcome {
+    seed: u64,
+    outcome: run::Outcome,
+}
+
+#[pymethods]
+impl Outcome {
+    /// The number that the seed stands for.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+    /// The figures by name: counts are whole numbers.
+    fn numbers(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
+        let told = |(name, number): (&'static str, Number)| match number {
+            Number::Count(count) => Ok((name, count.into_py_any(py)?)),
+            Number::Real(real) => Ok((name, real.into_py_any(py)?)),
+        };
+        self.outcome.summary.numbers().into_iter().map(told).collect()
+    }
+    /// The figures as the command line prints them.
+    fn json(&self) -> String {
+        self.outcome.summary.json()
+    }
+    fn latencies_s(&self) -> Vec<f64> {
+        self.outcome.summary.latencies.iter().map(|delay| delay.as_secs_f64()).collect()
+    }
+    /// The first violations that the judge found.
+    fn violations(&self) -> Vec<String> {
+        self.outcome.violations.iter().map(ToString::to_string).collect()
+    }
+    /// How many it found in all.
+    fn violations_total(&self) -> u64 {
+        self.outcome.violations_total
+    }
+    /// The ONE's report files: path and text.
+    fn reports(&self) -> Vec<(PathBuf, String)> {
+        self.outcome.reports.clone()
+    }
+    /// The time series as a Parquet file.
+    fn series<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let Some(series) = &self.outcome.series else { return Ok(None) };
+        let mut bytes = Vec::new();
+        series.write_parquet(&mut bytes).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        Ok(Some(PyBytes::new(py, &bytes)))
+    }
+}

@@ -1,0 +1,117 @@
+//! Scenarios as they are written, and the points of their sweeps.
+
+use crate::algorithms::catalogue;
+use crate::error::scenario_error;
+use crate::run::{Outcome, Wanted};
+use lightlag_lab::scenario::{self, Seed};
+use pyo3::prelude::*;
+use std::path::{Path, PathBuf};
+
+/// A scenario as it was written.
+#[pyclass(module = "lightlag._lightlag")]
+#[derive(Clone)]
+pub struct ScenarioFile {
+    file: scenario::ScenarioFile,
+}
+
+#[pymethods]
+impl ScenarioFile {
+    /// From TOML text; `folder` is what its file names are relative to.
+    #[staticmethod]
+    fn from_toml(name: &str, text: &str, folder: PathBuf) -> PyResult<Self> {
+        let file = scenario::ScenarioFile::from_toml(name, text, folder, catalogue());
+        file.map(|file| Self { file }).map_err(scenario_error)
+    }
+    /// From a TOML file, or from layers of The ONE's settings.
+    #[staticmethod]
+    fn read(paths: Vec<PathBuf>) -> PyResult<Self> {
+        let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+        let file = scenario::ScenarioFile::read_with(&paths, catalogue());
+        file.map(|file| Self { file }).map_err(scenario_error)
+    }
+    fn set(&mut self, key: &str, value: &str) -> PyResult<()> {
+        self.file.set(key, value).map_err(scenario_error)
+    }
+    fn copy(&self) -> Self {
+        self.clone()
+    }
+    /// The seeds that it asks for; `None` is the run that settings of The ONE describe.
+    fn seeds(&self) -> PyResult<Vec<Option<u64>>> {
+        let seeds = self.file.seeds().map_err(scenario_error)?;
+        Ok(seeds.into_iter().map(number).collect())
+    }
+    /// Place, key and reason of each key that means nothing here.
+    fn ignored(&self) -> Vec<(String, String, &'static str)> {
+        let ignored = self.file.ignored().into_iter();
+        ignored.map(|ignored| (ignored.place.to_string(), ignored.key, ignored.reason)).collect()
+    }
+    /// What was read, and what was set since.
+    fn text(&self) -> String {
+        let read =
+            self.file.sources().iter().map(|source| String::from_utf8_lossy(&source.bytes).into_owned());
+        let set = self.file.overrides().iter().map(|(key, value)| format!("# --set {key}={value}\n"));
+        read.chain(set).collect()
+    }
+    fn is_the_one(&self) -> bool {
+        self.file.is_the_one()
+    }
+    /// The points that make sense, and of the others their values and what is wrong.
+    fn points(&self, py: Python<'_>) -> PyResult<(Vec<Point>, Vec<LeftOut>)> {
+        let points = py.detach(|| self.known().points()).map_err(scenario_error)?;
+        let list = points.list.into_iter().map(Point).collect();
+        let skipped = points.skipped.into_iter().map(|one| (one.values, one.reason.to_string()));
+        Ok((list, skipped.collect()))
+    }
+}
+
+type Values = Vec<(String, String)>;
+/// The values of a point that makes no sense, and why.
+type LeftOut = (Values, String);
+
+impl ScenarioFile {
+    /// With the algorithms that are known by now: a class may be registered after a scenario was read.
+    pub fn known(&self) -> scenario::ScenarioFile {
+        self.file.clone().with_catalogue(catalogue())
+    }
+}
+
+/// A seed from Python; `None` is the run that settings of The ONE describe.
+pub fn seed(number: Option<u64>) -> Seed {
+    number.map_or(Seed::Own, Seed::Number)
+}
+
+fn number(seed: Seed) -> Option<u64> {
+    match seed {
+        Seed::Own => None,
+        Seed::Number(number) => Some(number),
+    }
+}
+
+/// One experiment of a sweep.
+#[pyclass(frozen, module = "lightlag._lightlag")]
+pub struct Point(pub scenario::Point);
+
+#[pymethods]
+impl Point {
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.scenario.name
+    }
+    #[getter]
+    fn values(&self) -> Values {
+        self.0.values.clone()
+    }
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.0.scenario.duration.as_secs_f64()
+    }
+    /// The names of the nodes, by number.
+    #[getter]
+    fn nodes(&self) -> Vec<String> {
+        self.0.scenario.node_names().map(str::to_owned).collect()
+    }
+    /// Runs it; other threads of Python go on meanwhile.
+    fn run(&self, py: Python<'_>, number: Option<u64>, wanted: Wanted) -> PyResult<Outcome> {
+        crate::run::run(py, &self.0.scenario, seed(number), wanted)
+    }
+}

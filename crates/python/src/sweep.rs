@@ -1,0 +1,66 @@
+//! Sweeps and their comparison.
+
+use crate::error::{scenario_error, sweep_error};
+use crate::hooks::catching;
+use crate::scenario::{ScenarioFile, seed};
+use lightlag_lab::compare::{self, Difference};
+use lightlag_lab::results::{Build, Results, Row};
+use lightlag_lab::statistics::Estimate;
+use lightlag_lab::sweep::Plan;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// Runs every point with every seed into a folder; gives how many violations the judge found.
+///
+/// # Errors
+/// What is wrong with the scenario or the folder, or the exception of a hook.
+#[pyfunction]
+pub fn sweep(
+    py: Python<'_>,
+    scenario: &ScenarioFile,
+    text: &str,
+    seeds: Vec<Option<u64>>,
+    out: PathBuf,
+    threads: usize,
+    judge: bool,
+) -> PyResult<u64> {
+    let file = scenario.known();
+    let seeds: Vec<_> = seeds.into_iter().map(seed).collect();
+    let done = py.detach(|| {
+        let plan = Plan::new(&file, text, &seeds).map_err(scenario_error)?;
+        catching(|| plan.run(&out, threads, judge))?.map_err(sweep_error)
+    })?;
+    Ok(done.violations)
+}
+
+/// A run of a table: point, seed, values of the scenario, measured numbers.
+type Run = (usize, u64, Vec<(String, String)>, Vec<(String, f64)>);
+
+/// Mean, lower and upper end of its 95% interval, number of runs.
+type Told = (f64, Option<f64>, Option<f64>, usize);
+
+/// Values of the scenario, metric, first sweep, second sweep, second minus first, corrected p.
+type Compared = (Vec<(String, String)>, String, Option<Told>, Option<Told>, Option<Told>, Option<f64>);
+
+/// Compares two tables at the points that both have.
+#[pyfunction]
+pub fn compare_runs(py: Python<'_>, first: Vec<Run>, second: Vec<Run>) -> Vec<Compared> {
+    py.detach(|| {
+        let compared = compare::compare(&results(first), &results(second));
+        compared.differences.into_iter().map(difference).collect()
+    })
+}
+
+fn results(runs: Vec<Run>) -> Results {
+    let row = |(point, seed, values, metrics)| Row { point, seed, values, metrics };
+    Results { build: Build::this(), scenario: String::new(), rows: runs.into_iter().map(row).collect() }
+}
+
+fn difference(made: Difference) -> Compared {
+    let difference = made.paired.map(|paired| told(paired.difference));
+    (made.values, made.metric, made.first.map(told), made.second.map(told), difference, made.p)
+}
+
+fn told(estimate: Estimate) -> Told {
+    (estimate.mean, estimate.low(), estimate.high(), estimate.n)
+}

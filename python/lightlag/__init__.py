@@ -1,0 +1,67 @@
+"""Lightlag: a laboratory for congestion control where the network is late, lossy or absent.
+
+A scenario and a seed make a run, always the same one::
+
+    import lightlag
+
+    scenario = lightlag.Scenario.read("scenario.toml").set("mechanism", "credit")
+    print(lightlag.run(scenario, seed=1).delivery_prob)
+
+    runs = lightlag.sweep(scenario.set("buffer", ["500 kB", "1 MB"]), seeds=range(5))
+    lightlag.figures.lines(runs, x="buffer", y="delivery_prob").save("figure.svg")
+
+Routers and congestion mechanisms of one's own are subclasses of `Router` and `Mechanism`; a scenario
+names them like any other.
+"""
+
+from lightlag import figures
+from lightlag._algorithm import Mechanism, Router, algorithms, parameter
+from lightlag._lightlag import (
+    COMMIT,
+    VERSION,
+    Bundle,
+    Census,
+    Drop,
+    DropReason,
+    Fate,
+    Link,
+    Local,
+    Move,
+    Refusal,
+    Replica,
+    ScenarioError,
+    Store,
+)
+from lightlag._run import Result, run
+from lightlag._scenario import Point, Scenario
+from lightlag._sweep import compare, report, sweep
+
+__version__ = VERSION
+__commit__ = COMMIT
+
+__all__ = [
+    "Bundle",
+    "Census",
+    "Drop",
+    "DropReason",
+    "Fate",
+    "Link",
+    "Local",
+    "Mechanism",
+    "Move",
+    "Point",
+    "Refusal",
+    "Replica",
+    "Result",
+    "Router",
+    "Scenario",
+    "ScenarioError",
+    "Store",
+    "algorithms",
+    "compare",
+    "figures",
+    "parameter",
+    "report",
+    "run",
+    "sweep",
+]

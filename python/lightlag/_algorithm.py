@@ -1,0 +1,333 @@
+"""Routers and congestion mechanisms that are written in Python."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar, cast
+
+import polars as pl
+
+from lightlag import _lightlag
+from lightlag._lightlag import Bundle, Drop, DropReason, Fate, Local, Move, Refusal, Replica
+
+T = TypeVar("T", bool, int, float, str)
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class _Declared:
+    default: bool | int | float | str
+    unit: str
+    low: float
+    high: float
+    choices: tuple[str, ...]
+    meaning: str
+
+    def told(self, name: str) -> dict[str, object]:
+        """As the lab wants it."""
+        number = isinstance(self.default, int) and not isinstance(self.default, bool)
+        return {"name": name, "whole": number, **vars(self), "choices": list(self.choices)}
+
+
+def parameter(
+    default: T,
+    *,
+    meaning: str,
+    unit: str = "",
+    low: float = -math.inf,
+    high: float = math.inf,
+    choices: Sequence[str] = (),
+) -> T:
+    """Declares a parameter of an algorithm, as an attribute of its class.
+
+    Instances have the scenario's value under the same name, or the default.
+
+    Args:
+        default: Its type is that of the parameter: a flag, a whole number, a number or a word.
+        meaning: One sentence.
+        unit: Unit of a number, as scenarios write it: "s", "B", "bit/s", "m".
+        low: The smallest number allowed.
+        high: The largest number allowed.
+        choices: The words allowed.
+
+    Raises:
+        TypeError: A word without choices, or choices of something else.
+    """
+    if isinstance(default, str) != bool(choices):
+        raise TypeError("a word needs choices, and nothing else has them")
+    return cast("T", _Declared(default, unit, low, high, tuple(choices), meaning))
+
+
+class _Algorithm:
+    name: ClassVar[str] = ""
+    """What scenarios call it; a class without a name of its own is not registered."""
+    paper: ClassVar[str] = ""
+    """Where it comes from."""
+    only_with: ClassVar[Sequence[str]] = ()
+    """Names of the routers that a mechanism insists on; empty: any."""
+
+    node: int
+    """The number of the node that this instance works for."""
+    nodes: int
+    """How many nodes there are, of numbers below this one."""
+    seed: int
+    """The seed of the run."""
+
+    _kind: ClassVar[str]
+    _flags: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "_kind" not in vars(cls):
+            _check_hooks(cls)
+            if vars(cls).get("name"):
+                _register(cls)
+
+    @cached_property
+    def random(self) -> random.Random:
+        """Random numbers of this instance's own: the same in every run with the same seed."""
+        return random.Random(f"{self.name} {self.seed} {self.node}")
+
+    @classmethod
+    def _at_node(cls, node: int, nodes: int, seed: int, values: Mapping[str, object]) -> _Algorithm:
+        """Makes the instance of a node: everything is there before `__init__`, which takes no arguments."""
+        made = cls.__new__(cls)
+        made.node, made.nodes, made.seed = node, nodes, seed
+        for name, value in values.items():
+            setattr(made, name, value)
+        cast("Any", made).__init__()
+        return made
+
+
+class Mechanism(_Algorithm):
+    """Congestion control of a node: what to admit, keep, drop or move.
+
+    A subclass with a `name` can be used by scenarios at once. Each node has an instance of its own,
+    made anew for each run, that has `node`, `nodes`, `seed`, `random` and its parameters before
+    ``__init__(self)`` is called. A subclass defines what differs from "no congestion control": hooks
+    that it leaves out are never called.
+
+    `at` is what the node knows, valid during the call. Exceptions end the run and are raised by `run`.
+    """
+
+    _kind = "mechanism"
+    _flags = ("needs_census", "needs_neighbours", "needs_reception_order")
+
+    needs_census: ClassVar[bool] = False
+    """Whether it needs `Local.census`: an oracle that only a simulated world can give."""
+    needs_neighbours: ClassVar[bool] = False
+    needs_reception_order: ClassVar[bool] = False
+    """Whether `Link.peer_free`, `Link.peer_capacity` and `Link.peer_idle` are to be kept up to date."""
+
+    def make_room(self, at: Local, incoming: Bundle, preferred: int | None) -> Drop | Move | None:
+        """How to make room for `incoming`, asked again until it fits; none: there is none for it.
+
+        `preferred` is the bundle that the router would lose first, if it has an opinion. A copy that is
+        being sent cannot be dropped. A copy moves over a link that is up.
+        """
+        if preferred is not None:
+            return Drop(preferred)
+        oldest = at.store.oldest_idle()
+        return None if oldest is None else Drop(oldest.id)
+
+    def obsolete(self, at: Local) -> int | None:
+        """A copy to drop before room is asked for, though there may be room; asked until there is none."""
+        return None
+
+    def on_created(self, at: Local, replica: Replica) -> None:
+        """A bundle was created here and is about to be stored; `replica.mark` can be set."""
+
+    def state(self, at: Local) -> Mapping[int, float] | None:
+        """What this node tells a peer at the start of a contact: numbers under whole numbers."""
+        return None
+
+    def on_contact_up(self, at: Local, peer: int, state: dict[int, float] | None) -> None:
+        """A contact with `peer` has begun; `state` is what it told."""
+
+    def on_contact_down(self, at: Local, peer: int) -> None:
+        """The contact has ended."""
+
+    def may_replicate(self, at: Local, replica: Replica, peer: int) -> bool:
+        """Whether a copy may be given to `peer` now; deliveries to the destination are not asked for."""
+        return True
+
+    def admit(self, at: Local, replica: Replica, sender: int) -> Refusal | None:
+        """Whether an offered copy is taken; asked before room is made. None takes it."""
+        return None
+
+    def mark_for_peer(self, at: Local, replica: Replica) -> int:
+        """The mark that the peer's new copy will carry; asked before `on_sent`."""
+        return replica.mark
+
+    def on_sent(self, at: Local, replica: Replica, peer: int, delivered: bool) -> None:
+        """A copy has left for `peer`; `delivered` if it is the destination. `replica.mark` can be set."""
+
+    def on_received(self, at: Local, replica: Replica, sender: int) -> None:
+        """A copy has come and is about to be stored or delivered; `replica.mark` can be set."""
+
+    def on_dropped(self, at: Local, bundle: Bundle, reason: DropReason) -> None:
+        """A copy was dropped or removed here."""
+
+    def on_moved(self, at: Local, bundle: Bundle, to: int, already_had: bool) -> None:
+        """A copy has left for another custodian, or was given up as the custodian `already_had` it."""
+
+    def reclaim(self, at: Local, peer: int) -> int | None:
+        """A copy to ask back from `peer` now, as there is room again; asked until there is none."""
+        return None
+
+    def on_reclaim_refused(self, at: Local, peer: int, id: int) -> None:  # noqa: A002
+        """`peer` no longer has what was asked back."""
+
+    def observe(self, at: Local) -> Mapping[str, float]:
+        """What time series show of it."""
+        return {}
+
+
+class Router(_Algorithm):
+    """Who gets a copy, in which order.
+
+    As of `Mechanism`: a subclass with a `name` can be used by scenarios at once; each node has an
+    instance of its own; hooks that are left out are never called. Only `score` must be defined.
+    Deliveries to destinations need no router.
+    """
+
+    _kind = "router"
+    _flags = ("ranked", "exclusive", "records_path", "tells_changes")
+
+    ranked: ClassVar[bool] = False
+    """Whether offers are sorted by score over all links."""
+    exclusive: ClassVar[bool] = False
+    """Whether a copy that is being sent must not be offered elsewhere: routers that count copies."""
+    records_path: ClassVar[bool] = False
+    """Whether copies carry the way they came (`Replica.has_visited`)."""
+    tells_changes: ClassVar[bool] = True
+    """Whether peers in contact hear of every change of `state`."""
+
+    def score(self, at: Local, replica: Replica, peer: int) -> float | None:
+        """How good it is to give a copy to `peer`, higher first if `ranked`; none: not now."""
+        raise TypeError(f"router `{self.name}` must define `score`")
+
+    def on_created(self, at: Local, replica: Replica) -> None:
+        """A bundle was created here and is about to be stored; `replica.mark` can be set."""
+
+    def state(self, at: Local) -> Mapping[int, float] | None:
+        """What this node tells a peer: numbers under whole numbers."""
+        return None
+
+    def on_contact_up(self, at: Local, peer: int, state: dict[int, float] | None) -> None:
+        """A contact with `peer` has begun; `state` is what it told."""
+
+    def on_state(self, at: Local, peer: int, state: dict[int, float]) -> None:
+        """`peer` told its state anew during the contact."""
+
+    def on_contact_down(self, at: Local, peer: int) -> None:
+        """The contact has ended."""
+
+    def accept(self, at: Local, replica: Replica, sender: int) -> Refusal | None:
+        """Whether an offer fits the routing; it is neither held, delivered nor expired. None takes it."""
+        return None
+
+    def mark_for_peer(self, replica: Replica) -> int:
+        """The mark that the peer's new copy will carry; asked before `on_sent`."""
+        return replica.mark
+
+    def on_sent(self, at: Local, replica: Replica, peer: int, delivered: bool) -> Fate | None:
+        """A copy has left for `peer`; none keeps this node's own. `replica.mark` can be set."""
+        return Fate.KEEP
+
+    def on_received(self, at: Local, replica: Replica, sender: int) -> None:
+        """A copy has come and is about to be stored; `replica.mark` can be set."""
+
+    def on_delivered(self, at: Local, bundle: Bundle, sender: int) -> None:
+        """A bundle has come to its destination, this node, for the first time."""
+
+    def take_acknowledged(self) -> Sequence[int]:
+        """Bundles known to be delivered since the last call: copies of them are removed here."""
+        return ()
+
+    def victim(self, at: Local) -> int | None:
+        """Which copy the router would lose first, none being sent; mechanisms may heed it."""
+        return None
+
+    def observe(self, at: Local) -> Mapping[str, float]:
+        """What time series show of it."""
+        return {}
+
+
+def _base(cls: type[_Algorithm]) -> type[_Algorithm]:
+    return Router if issubclass(cls, Router) else Mechanism
+
+
+def _check_hooks(cls: type[_Algorithm]) -> None:
+    """A misspelt hook would never be called, and nobody would notice."""
+    known = [hook for hook in _lightlag.hook_names() if hasattr(_base(cls), hook)]
+    for name in vars(cls):
+        if name.startswith("on_") and name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            right = f"did you mean `{near[0]}`?" if near else f"there are: {', '.join(known)}"
+            raise TypeError(f"{cls.__name__} defines `{name}`, which is no hook; {right}")
+
+
+def _register(cls: type[_Algorithm]) -> None:
+    if not _NAME.fullmatch(cls.name):
+        raise TypeError(f"`{cls.name}` is no name for an algorithm: use lower case, digits and `_`")
+    base = _base(cls)
+    hooks = {
+        hook
+        for hook in _lightlag.hook_names()
+        if getattr(cls, hook, None) is not getattr(base, hook, None)
+    }
+    if base is Router and "score" not in hooks:
+        raise TypeError(f"router `{cls.name}` must define `score`")
+    declared = {
+        name: value
+        for ancestor in reversed(cls.__mro__)
+        for name, value in vars(ancestor).items()
+        if isinstance(value, _Declared)
+    }
+    _lightlag.register(
+        cls,
+        {
+            "kind": cls._kind,
+            "name": cls.name,
+            "paper": cls.paper or f"{cls.__module__}.{cls.__qualname__}",
+            "only_with": list(cls.only_with),
+            "parameters": [value.told(name) for name, value in declared.items()],
+            "hooks": hooks,
+            "flags": {flag for flag in cls._flags if getattr(cls, flag)},
+        },
+    )
+
+
+def algorithms() -> pl.DataFrame:
+    """All routers and mechanisms that scenarios can name, those in Python included.
+
+    Returns:
+        A row for each: `kind`, `name`, `paper`, `only_with` (routers that it insists on; empty: any) and
+        `parameters`, each as ``name = default unit (what is allowed): what it means``.
+    """
+    rows = [
+        {
+            "kind": kind,
+            "name": name,
+            "paper": paper,
+            "only_with": only_with,
+            "parameters": [_line(*parameter) for parameter in parameters],
+        }
+        for kind, name, paper, only_with, parameters in _lightlag.algorithms()
+    ]
+    schema = {"kind": pl.String, "name": pl.String, "paper": pl.String}
+    lists = {"only_with": pl.List(pl.String), "parameters": pl.List(pl.String)}
+    return pl.DataFrame(rows, schema={**schema, **lists})
+
+
+def _line(name: str, unit: str, default: float | bool | str, domain: str, meaning: str) -> str:
+    value = f"{default:g}" if isinstance(default, float) else str(default).lower()
+    return f"{name} = {value}{' ' if unit else ''}{unit} ({domain}): {meaning}"

@@ -1,0 +1,290 @@
+"""The native half of the package; users import what `lightlag` offers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar, TypeAlias, TypedDict, final
+
+VERSION: str
+COMMIT: str
+
+class ScenarioError(ValueError):
+    """What is wrong with a scenario, where, and what would be right: always one line."""
+
+Values: TypeAlias = list[tuple[str, str]]
+
+# --- what hooks are shown ----------------------------------------------------------------------
+
+class Bundle:
+    """The facts of a bundle that never change on its way."""
+
+    @property
+    def id(self) -> int:
+        """Its number in the run."""
+    @property
+    def source(self) -> int:
+        """Where it was created."""
+    @property
+    def destination(self) -> int:
+        """Where it is to go."""
+    @property
+    def size(self) -> int:
+        """Bytes that it occupies in buffers and on links."""
+    @property
+    def created_s(self) -> float:
+        """When it was created, in seconds into the run."""
+    @property
+    def expires_s(self) -> float:
+        """When its lifetime ends, in seconds into the run; infinite if never."""
+
+class Replica(Bundle):
+    """A copy of a bundle as it is stored at a node."""
+
+    mark: int
+    """What this algorithm wrote on the copy, a whole number from 0 to 2**64 - 1.
+
+    It can be set in `on_created`, `on_received` and `on_sent`; elsewhere setting it has no effect.
+    """
+
+    @property
+    def received_s(self) -> float:
+        """When this copy came here, in seconds into the run."""
+    @property
+    def hops(self) -> int:
+        """Links crossed on the way here."""
+    @property
+    def sending(self) -> int:
+        """Transfers of this copy that are under way; while there are any it cannot be dropped."""
+    def has_visited(self, node: int) -> bool:
+        """Whether the copy has been at a node; known only if the router `records_path`."""
+
+@final
+class Link:
+    """A link that is up, as one of its ends sees it."""
+
+    @property
+    def peer(self) -> int:
+        """Who is at the other end."""
+    @property
+    def rate_bit_per_s(self) -> int:
+        """Rate towards the peer."""
+    @property
+    def delay_s(self) -> float:
+        """One-way delay towards the peer."""
+    @property
+    def peer_free(self) -> int:
+        """Free bytes of the peer's buffer, as last told; for mechanisms that set `needs_neighbours`."""
+    @property
+    def peer_capacity(self) -> int:
+        """Bytes of the peer's buffer; for mechanisms that set `needs_neighbours`."""
+    @property
+    def peer_idle(self) -> bool:
+        """Whether a transfer to the peer could start now; for mechanisms that set `needs_neighbours`."""
+
+@final
+class Store:
+    """A node's buffer. Each look makes new copies of what it shows."""
+
+    @property
+    def capacity(self) -> int:
+        """How many bytes it can hold."""
+    @property
+    def used(self) -> int:
+        """How many bytes it holds."""
+    @property
+    def free(self) -> int:
+        """How many bytes still fit."""
+    @property
+    def replicas(self) -> list[Replica]:
+        """The copies, oldest reception first."""
+    def get(self, id: int) -> Replica | None:
+        """The copy of a bundle."""
+    def oldest_idle(self) -> Replica | None:
+        """The copy that came first among those that are not being sent."""
+    def __len__(self) -> int: ...
+    def __contains__(self, id: int) -> bool: ...
+    def __iter__(self) -> Iterator[Replica]: ...
+
+@final
+class Census:
+    """Global counts of copies: an oracle that only a simulated world can give."""
+
+    def made(self, id: int) -> int:
+        """Copies of a bundle made so far, the first included."""
+    def alive(self, id: int) -> int:
+        """Copies of a bundle that exist."""
+    @property
+    def mean_made(self) -> float:
+        """Mean of `made` over the bundles in the network; 0 when there are none."""
+    @property
+    def mean_alive(self) -> float:
+        """Mean of `alive` over the bundles in the network; 0 when there are none."""
+
+@final
+class Local:
+    """What a node knows when a hook is called; after the call, looking raises `RuntimeError`."""
+
+    @property
+    def now_s(self) -> float:
+        """The time in seconds into the run."""
+    @property
+    def node(self) -> int:
+        """This node."""
+    @property
+    def store(self) -> Store:
+        """Its buffer."""
+    @property
+    def links(self) -> list[Link]:
+        """Its links that are up, oldest first."""
+    @property
+    def census(self) -> Census | None:
+        """Global knowledge, for mechanisms that set `needs_census`; not in every hook."""
+
+# --- what hooks answer -------------------------------------------------------------------------
+
+@final
+class Drop:
+    """Make room by dropping a copy that is not being sent."""
+
+    def __new__(cls, id: int) -> Drop: ...
+    @property
+    def id(self) -> int:
+        """Which bundle."""
+
+@final
+class Move:
+    """Make room by moving a copy to a neighbour, an alternate custodian.
+
+    Said again of a copy that is already leaving, it means: wait.
+    """
+
+    def __new__(cls, id: int, to: int) -> Move: ...
+    @property
+    def id(self) -> int:
+        """Which bundle."""
+    @property
+    def to(self) -> int:
+        """To whom."""
+
+@final
+class Refusal:
+    """Why a node does not take what it is offered."""
+
+    HELD: ClassVar[Refusal]
+    DELIVERED: ClassVar[Refusal]
+    EXPIRED: ClassVar[Refusal]
+    NO_SPACE: ClassVar[Refusal]
+    DROPPED_BEFORE: ClassVar[Refusal]
+    ROUTING: ClassVar[Refusal]
+    CONGESTION: ClassVar[Refusal]
+
+@final
+class DropReason:
+    """Why a copy was deleted."""
+
+    OVERFLOW: ClassVar[DropReason]
+    EXPIRED: ClassVar[DropReason]
+    ACKNOWLEDGED: ClassVar[DropReason]
+    HANDED_OVER: ClassVar[DropReason]
+
+@final
+class Fate:
+    """What a router does with its own copy after a transfer."""
+
+    KEEP: ClassVar[Fate]
+    GIVE_UP: ClassVar[Fate]
+
+# --- the lab -----------------------------------------------------------------------------------
+
+class Wanted(TypedDict):
+    judge: bool
+    reports: bool
+    series: bool
+    trace: Path | None
+
+@final
+class ScenarioFile:
+    @staticmethod
+    def from_toml(name: str, text: str, folder: Path) -> ScenarioFile: ...
+    @staticmethod
+    def read(paths: list[Path]) -> ScenarioFile: ...
+    def set(self, key: str, value: str) -> None: ...
+    def copy(self) -> ScenarioFile: ...
+    def seeds(self) -> list[int | None]: ...
+    def ignored(self) -> list[tuple[str, str, str]]: ...
+    def text(self) -> str: ...
+    def is_the_one(self) -> bool: ...
+    def points(self) -> tuple[list[Point], list[tuple[Values, str]]]: ...
+
+@final
+class Point:
+    @property
+    def name(self) -> str: ...
+    @property
+    def values(self) -> Values: ...
+    @property
+    def duration_s(self) -> float: ...
+    @property
+    def nodes(self) -> list[str]: ...
+    def run(self, number: int | None, wanted: Wanted) -> Outcome: ...
+
+@final
+class Outcome:
+    @property
+    def seed(self) -> int: ...
+    def numbers(self) -> list[tuple[str, int | float]]: ...
+    def json(self) -> str: ...
+    def latencies_s(self) -> list[float]: ...
+    def violations(self) -> list[str]: ...
+    def violations_total(self) -> int: ...
+    def reports(self) -> list[tuple[Path, str]]: ...
+    def series(self) -> bytes | None: ...
+
+Run: TypeAlias = tuple[int, int, Values, list[tuple[str, float]]]
+Told: TypeAlias = tuple[float, float | None, float | None, int]
+Compared: TypeAlias = tuple[Values, str, Told | None, Told | None, Told | None, float | None]
+
+def sweep(
+    scenario: ScenarioFile,
+    text: str,
+    seeds: list[int | None],
+    out: Path,
+    threads: int,
+    judge: bool,
+) -> int: ...
+def compare_runs(first: list[Run], second: list[Run]) -> list[Compared]: ...
+
+# --- figures -----------------------------------------------------------------------------------
+
+Mark: TypeAlias = tuple[float | str, str, str | None, list[float]]
+
+class Plot(TypedDict):
+    title: str
+    x: str
+    y: str
+    series: str
+    baseline: str | None
+    columns: int
+    shared_y: bool
+    marks: list[Mark]
+
+def lines(shown: Plot) -> str: ...
+def bars(shown: Plot) -> str: ...
+def study_figures(folder: Path) -> list[tuple[str, str, str, str]]: ...
+def report_html(folder: Path) -> str: ...
+
+# --- algorithms --------------------------------------------------------------------------------
+
+class Declared(TypedDict):
+    kind: str
+    name: str
+    paper: str
+    only_with: list[str]
+    parameters: list[dict[str, object]]
+    hooks: set[str]
+    flags: set[str]
+
+DeclaredParameter: TypeAlias = tuple[str, str, float | bool | str, str, str]
+
+def register(cls: type, declared: Declared) -> None: ...
+def hook_names() -> list[str]: ...
+def algorithms() -> list[tuple[str, str, str, list[str], list[DeclaredParameter]]]: ...

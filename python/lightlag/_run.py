@@ -1,0 +1,128 @@
+"""One run."""
+
+from __future__ import annotations
+
+import io
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from lightlag import _lightlag
+from lightlag._scenario import Point, Scenario
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What came of a run, and everything to do it again.
+
+    Each figure of `summary` is an attribute, too: ``result.delivery_prob``. Times are in seconds.
+    """
+
+    scenario: str
+    """The scenario's name."""
+    values: dict[str, str]
+    """What the scenario's sweep varies, and the values of this run."""
+    seed: int
+    """The seed of the run."""
+    summary: dict[str, int | float]
+    """The figures by name, counts as whole numbers; not a number where a figure has no value."""
+    violations: list[str]
+    """What the judge found, the first thousand; none if it was not asked."""
+    violations_total: int
+    """How much it found in all."""
+    latencies_s: list[float] = field(repr=False)
+    """Delays of the delivered bundles, ascending."""
+    series: pl.DataFrame | None = field(repr=False)
+    """Samples of buffers and algorithms (`time_ns`, `node`, `name`, `value`), if they were asked for."""
+    reports: dict[Path, str] = field(repr=False)
+    """The ONE's report files, if they were asked for: where its settings want them, and their text."""
+    version: str
+    """Version of Lightlag."""
+    commit: str
+    """Commit that it was built from."""
+    _json: str = field(repr=False)
+
+    @property
+    def rows(self) -> list[tuple[str, float]]:
+        """The figures as names and numbers: those of The ONE's `MessageStatsReport`, then more."""
+        return [(name, float(number)) for name, number in self.summary.items()]
+
+    def json(self) -> str:
+        """The figures as ``lightlag run --json`` prints them."""
+        return self._json
+
+    def __getitem__(self, name: str) -> int | float:
+        return self.summary[name]
+
+    def __getattr__(self, name: str) -> int | float:
+        # Asked only for what is no field; pickle asks before there are any.
+        summary: dict[str, int | float] = self.__dict__.get("summary", {})
+        if name in summary:
+            return summary[name]
+        raise AttributeError(f"a result has no figure `{name}`", name=name, obj=self)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.summary]
+
+
+def run(
+    scenario: Scenario | Point,
+    seed: int | None = None,
+    *,
+    judge: bool = True,
+    series: bool = False,
+    reports: bool = False,
+    trace: str | os.PathLike[str] | None = None,
+) -> Result:
+    """Runs a scenario once; the same scenario and seed give the same result, to the byte.
+
+    Other threads of Python go on meanwhile.
+
+    Args:
+        scenario: What to run; a scenario that is a sweep has `Scenario.points` to choose from.
+        seed: Seed of movement and traffic; by default the scenario's first, and for settings of The ONE
+            the very run that they describe.
+        judge: Whether the run is replayed by the judge, which knows nothing of the world.
+        series: Whether to keep time series, where the scenario samples (``world.sample_every``).
+        reports: Whether to make The ONE's report files that settings ask for.
+        trace: Write every record of the run here: Parquet, or JSON lines where it ends in ``.jsonl``.
+
+    Raises:
+        ScenarioError: What is wrong with the scenario.
+        Exception: Whatever a hook of an algorithm in Python raised.
+    """
+    point = scenario if isinstance(scenario, Point) else _only_point(scenario)
+    number = point.seed if seed is None else seed
+    wanted = {
+        "judge": judge,
+        "series": series,
+        "reports": reports,
+        "trace": None if trace is None else Path(trace),
+    }
+    outcome = point.native.run(number, wanted)
+    table = outcome.series()
+    return Result(
+        scenario=point.name,
+        values=point.values,
+        seed=outcome.seed,
+        summary=dict(outcome.numbers()),
+        violations=outcome.violations(),
+        violations_total=outcome.violations_total(),
+        latencies_s=outcome.latencies_s(),
+        series=None if table is None else pl.read_parquet(io.BytesIO(table)),
+        reports=dict(outcome.reports()),
+        version=_lightlag.VERSION,
+        commit=_lightlag.COMMIT,
+        _json=outcome.json(),
+    )
+
+
+def _only_point(scenario: Scenario) -> Point:
+    points = scenario.points()
+    if len(points) == 1:
+        return points[0]
+    raise _lightlag.ScenarioError(
+        f"the scenario's lists make {len(points)} points; run one of `points()`, or `sweep` them all"
+    )

@@ -1,0 +1,138 @@
+"""Many runs, and what differs between them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import polars as pl
+
+from lightlag import _lightlag
+from lightlag._scenario import Scenario
+
+RESULTS_FILE = "results.parquet"
+"""Name of the table in the folder of a sweep."""
+
+Runs: TypeAlias = "pl.DataFrame | str | os.PathLike[str]"
+"""The table of a sweep, or the folder where it is."""
+
+
+def sweep(
+    scenario: Scenario,
+    seeds: Iterable[int] | None = None,
+    threads: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    judge: bool = True,
+) -> pl.DataFrame:
+    """Runs every point of a scenario with every seed, on all cores.
+
+    Args:
+        scenario: Keys with lists are swept.
+        seeds: By default the scenario's own.
+        threads: How many runs at a time; by default one for each core. Hooks in Python run one at a
+            time whatever it is.
+        out: Folder to keep the results in; a sweep that was stopped goes on there when it is started
+            again, and the command line can report on it.
+        judge: Whether the judge replays the runs; the column `violations` tells what it found.
+
+    Returns:
+        A row for each run: `point`, `seed`, a column for each key that varies, `version`, `commit`, and
+        a column for each figure, null where a figure has no value.
+
+    Raises:
+        ScenarioError: What is wrong with the scenario.
+        OSError: The folder cannot be used.
+        ValueError: The folder holds another sweep.
+        Exception: Whatever a hook of an algorithm in Python raised.
+    """
+    chosen: list[int | None] = list(scenario.seeds if seeds is None else seeds)
+    if not chosen:
+        raise ValueError("a sweep needs at least one seed")
+    with tempfile.TemporaryDirectory(prefix="lightlag-") as temporary:
+        folder = Path(temporary, "sweep") if out is None else Path(out)
+        _lightlag.sweep(scenario.native, scenario.text, chosen, folder, threads or 0, judge)
+        return pl.read_parquet(folder / RESULTS_FILE, memory_map=False)
+
+
+def compare(first: Runs, second: Runs) -> pl.DataFrame:
+    """Compares two sweeps at the points that both have, seed by seed.
+
+    Returns:
+        A row for each point and figure: the values that make the point, `metric`, the means `first` and
+        `second`, their `difference` (second minus first, over common seeds) with the ends `low` and
+        `high` of its 95% interval, and `p`, the probability of such a difference by chance, corrected
+        for the number of rows (Holm); null where there are too few runs to tell.
+
+    Raises:
+        OSError: There is no table in a folder.
+    """
+    compared = _lightlag.compare_runs(list(_runs(table_of(first))), list(_runs(table_of(second))))
+    rows = [
+        {
+            **dict(values),
+            "metric": metric,
+            "first": one[0] if one else None,
+            "second": two[0] if two else None,
+            "difference": difference[0] if difference else None,
+            "low": difference[1] if difference else None,
+            "high": difference[2] if difference else None,
+            "p": p,
+        }
+        for values, metric, one, two, difference, p in compared
+    ]
+    numbers = dict.fromkeys(["first", "second", "difference", "low", "high", "p"], pl.Float64)
+    return pl.DataFrame(rows, schema_overrides=numbers, infer_schema_length=None)
+
+
+def report(
+    folder: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
+) -> Path:
+    """Writes one HTML file about a finished sweep, which works without a network.
+
+    Args:
+        folder: Folder of the sweep (`out` of `sweep`).
+        path: The file; by default `report.html` in the folder.
+
+    Returns:
+        The file.
+
+    Raises:
+        OSError: There is no table in the folder, or the file cannot be written.
+    """
+    written = Path(folder, "report.html") if path is None else Path(path)
+    text = _lightlag.report_html(Path(folder))
+    written.write_text(text, encoding="utf-8")
+    return written
+
+
+def table_of(runs: Runs) -> pl.DataFrame:
+    """The table of a sweep, read from its folder if need be."""
+    if isinstance(runs, pl.DataFrame):
+        return runs
+    return pl.read_parquet(Path(runs, RESULTS_FILE), memory_map=False)
+
+
+def value_columns(runs: pl.DataFrame) -> list[str]:
+    """The columns of what a sweep varies."""
+    return runs.columns[runs.columns.index("seed") + 1 : runs.columns.index("version")]
+
+
+def metric_columns(runs: pl.DataFrame) -> list[str]:
+    """The columns of figures."""
+    return runs.columns[runs.columns.index("commit") + 1 :]
+
+
+def _runs(table: pl.DataFrame) -> Iterator[_lightlag.Run]:
+    values, metrics = value_columns(table), metric_columns(table)
+    for row in table.iter_rows(named=True):
+        yield (
+            row["point"],
+            row["seed"],
+            [(name, str(row[name])) for name in values if row[name] is not None],
+            [(name, float("nan") if row[name] is None else float(row[name])) for name in metrics],
+        )
