@@ -123,8 +123,9 @@ class Mechanism(_Algorithm):
     needs_census: ClassVar[bool] = False
     """Whether it needs `Local.census`: an oracle that only a simulated world can give."""
     needs_neighbours: ClassVar[bool] = False
-    needs_reception_order: ClassVar[bool] = False
     """Whether `Link.peer_free`, `Link.peer_capacity` and `Link.peer_idle` are to be kept up to date."""
+    needs_reception_order: ClassVar[bool] = False
+    """Whether copies are offered in the order of reception, whatever the scenario's send order."""
 
     def make_room(self, at: Local, incoming: Bundle, preferred: int | None) -> Drop | Move | None:
         """How to make room for `incoming`, asked again until it fits; none: there is none for it.
@@ -280,9 +281,7 @@ def _register(cls: type[_Algorithm]) -> None:
         raise TypeError(f"`{cls.name}` is no name for an algorithm: use lower case, digits and `_`")
     base = _base(cls)
     hooks = {
-        hook
-        for hook in _lightlag.hook_names()
-        if getattr(cls, hook, None) is not getattr(base, hook, None)
+        hook for hook in _lightlag.hook_names() if getattr(cls, hook, None) is not getattr(base, hook, None)
     }
     if base is Router and "score" not in hooks:
         raise TypeError(f"router `{cls.name}` must define `score`")

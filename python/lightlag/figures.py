@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from pathlib import Path
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import altair as alt
