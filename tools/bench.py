@@ -106,9 +106,7 @@ def row(binary: Path, case: Case, repeat: int, folder: Path) -> bool:
     """Prints a line of the table; false when a goal is missed."""
     name = f"{case.router}_{case.nodes}_{case.end_s}"
     settings = folder / f"{name}.txt"
-    text = SETTINGS.format(
-        name=name, router=case.router, nodes=case.nodes, side=case.side_m, end=case.end_s
-    )
+    text = SETTINGS.format(name=name, router=case.router, nodes=case.nodes, side=case.side_m, end=case.end_s)
     settings.write_text(text)
     runs = [measure(binary, settings) for _ in range(repeat)]
     cpu, memory, figures = min(r[0] for r in runs), max(r[1] for r in runs), runs[0][2]

@@ -181,7 +181,7 @@ class Mechanism(_Algorithm):
         """A copy to ask back from `peer` now, as there is room again; asked until there is none."""
         return None
 
-    def on_reclaim_refused(self, at: Local, peer: int, id: int) -> None:  # noqa: A002
+    def on_reclaim_refused(self, at: Local, peer: int, id: int) -> None:
         """`peer` no longer has what was asked back."""
 
     def observe(self, at: Local) -> Mapping[str, float]:
@@ -260,6 +260,9 @@ class Router(_Algorithm):
         return {}
 
 
+_OWN_NAMES = ("name", "paper", "only_with", "node", "nodes", "seed", "random")
+
+
 def _base(cls: type[_Algorithm]) -> type[_Algorithm]:
     return Router if issubclass(cls, Router) else Mechanism
 
@@ -279,9 +282,7 @@ def _register(cls: type[_Algorithm]) -> None:
         raise TypeError(f"`{cls.name}` is no name for an algorithm: use lower case, digits and `_`")
     base = _base(cls)
     hooks = {
-        hook
-        for hook in _lightlag.hook_names()
-        if getattr(cls, hook, None) is not getattr(base, hook, None)
+        hook for hook in _lightlag.hook_names() if getattr(cls, hook, None) is not getattr(base, hook, None)
     }
     if base is Router and "score" not in hooks:
         raise TypeError(f"router `{cls.name}` must define `score`")
@@ -291,6 +292,11 @@ def _register(cls: type[_Algorithm]) -> None:
         for name, value in vars(ancestor).items()
         if isinstance(value, _Declared)
     }
+    for name in declared:
+        if name in _OWN_NAMES:
+            raise TypeError(
+                f"`{cls.name}` cannot call a parameter `{name}`: every algorithm has that already"
+            )
     _lightlag.register(
         cls,
         {

@@ -103,9 +103,7 @@ class Orbiter:
     def node_drift_rad_per_s(self) -> float:
         """The secular drift of the ascending node: -3/2 n J2 (R/a)^2 cos i."""
         flattening = MARS_J2 * (MARS_RADIUS_KM / self.radius_km) ** 2
-        return (
-            -1.5 * self.motion_rad_per_s * flattening * math.cos(math.radians(self.inclination_deg))
-        )
+        return -1.5 * self.motion_rad_per_s * flattening * math.cos(math.radians(self.inclination_deg))
 
 
 @dataclass(frozen=True)
@@ -490,9 +488,7 @@ def compute(start: int, days: int, parameters: Parameters) -> Plan:
                 cuts[1:1] = range(first - (first - start) % range_s + range_s, last, range_s)
             for left, right in pairwise(cuts):
                 light_s = light_time_s(position_of(source), position_of(target), (left + right) / 2)
-                ranges.append(
-                    Range(left - start, right - start, source.number, target.number, light_s)
-                )
+                ranges.append(Range(left - start, right - start, source.number, target.number, light_s))
 
     for station in STATIONS:
         for pair in ((CONTROL_NUMBER, station.number), (station.number, CONTROL_NUMBER)):
@@ -636,9 +632,7 @@ def rate(text: str) -> int:
     """A reader of bits per second that make whole bytes."""
     bit_per_s = whole(8, 10**12)(text)
     if bit_per_s % 8 != 0:
-        raise argparse.ArgumentTypeError(
-            f"{bit_per_s} bit/s is not a whole number of bytes per second"
-        )
+        raise argparse.ArgumentTypeError(f"{bit_per_s} bit/s is not a whole number of bytes per second")
     return bit_per_s
 
 
@@ -658,18 +652,14 @@ def parser() -> argparse.ArgumentParser:
     options = Parser(
         prog="earth_mars.py", description="Contact plan of an Earth-Mars relay, as ION reads it."
     )
-    options.add_argument(
-        "--start", type=moment, default=ORBIT_EPOCH, help="UTC (2026-11-21T00:00Z)"
-    )
+    options.add_argument("--start", type=moment, default=ORBIT_EPOCH, help="UTC (2026-11-21T00:00Z)")
     options.add_argument("--days", type=whole(1, 1000), default=2, help="length of the plan (2)")
     options.add_argument("--out", type=Path, help="file to write (standard output)")
     for field in fields(Parameters):
         flag = "--" + field.name.replace("_", "-")
         meaning = f"{MEANING[field.name]} ({field.default})"
         if field.name == "windows":
-            options.add_argument(
-                flag, choices=("both", "each"), default=field.default, help=meaning
-            )
+            options.add_argument(flag, choices=("both", "each"), default=field.default, help=meaning)
             continue
         if field.name.endswith("_bit_per_s"):
             read: Callable[[str], float] = rate
@@ -685,9 +675,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write the plan that the command line asks for."""
     options = parser()
     asked = options.parse_args(arguments)
-    parameters = Parameters(
-        **{field.name: getattr(asked, field.name) for field in fields(Parameters)}
-    )
+    parameters = Parameters(**{field.name: getattr(asked, field.name) for field in fields(Parameters)})
     text = render(compute(second_of(asked.start), asked.days, parameters))
     if asked.out is None:
         sys.stdout.write(text)

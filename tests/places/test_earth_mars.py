@@ -29,9 +29,7 @@ def plan(earth_mars: ModuleType) -> Any:
 
 def between_planets(contacts: Any) -> list[Any]:
     """The contacts of stations and orbiters."""
-    return [
-        c for c in contacts if {c.source, c.target} & STATIONS and {c.source, c.target} & ORBITERS
-    ]
+    return [c for c in contacts if {c.source, c.target} & STATIONS and {c.source, c.target} & ORBITERS]
 
 
 def in_view(contacts: Any, source: set[int], target: set[int]) -> int:
@@ -91,17 +89,13 @@ def test_each_rover_is_seen_several_times_a_sol_by_the_orbiters(earth_mars: Modu
         assert max(c.end - c.start for c in passes) < 15 * 60
 
 
-def test_the_committed_plan_is_what_the_script_writes(
-    earth_mars: ModuleType, tmp_path: Path
-) -> None:
+def test_the_committed_plan_is_what_the_script_writes(earth_mars: ModuleType, tmp_path: Path) -> None:
     again = tmp_path / "again"
     assert earth_mars.main(["--out", str(again)]) == 0
     assert again.read_bytes() == COMMITTED.read_bytes()
 
 
-def test_mars_rises_at_each_station_when_the_library_says_so(
-    earth_mars: ModuleType, plan: Any
-) -> None:
+def test_mars_rises_at_each_station_when_the_library_says_so(earth_mars: ModuleType, plan: Any) -> None:
     import astronomy  # type: ignore[import-untyped]
 
     for station in earth_mars.STATIONS:
@@ -143,9 +137,7 @@ def test_the_first_orbit_follows_the_sun(earth_mars: ModuleType) -> None:
     assert hour == pytest.approx(15.0, abs=0.01), "it rises over the equator at 15:00"
 
 
-def test_what_leaves_in_a_contact_between_planets_arrives_in_view(
-    earth_mars: ModuleType, plan: Any
-) -> None:
+def test_what_leaves_in_a_contact_between_planets_arrives_in_view(earth_mars: ModuleType, plan: Any) -> None:
     stations = {s.number: s for s in earth_mars.STATIONS}
     orbiters = {o.number: o for o in earth_mars.ORBITERS}
     for c in between_planets(plan.contacts):
@@ -158,9 +150,7 @@ def test_what_leaves_in_a_contact_between_planets_arrives_in_view(
                 leaves,
             )
             at = {c.source: leaves, c.target: leaves + flight_s}
-            orbiter, station = (
-                (c.target, c.source) if c.target in orbiters else (c.source, c.target)
-            )
+            orbiter, station = (c.target, c.source) if c.target in orbiters else (c.source, c.target)
             assert earth_mars.orbiter_sees_earth(orbiters[orbiter], at[orbiter])
             assert earth_mars.mars_elevation_deg(stations[station], at[station]) > 9.99
 
@@ -192,23 +182,17 @@ def test_light_time_follows_the_ephemeris_within_a_quarter_of_a_second(
     for r in plan.ranges:
         if {r.source, r.target} & STATIONS and {r.source, r.target} & ORBITERS:
             for moment in (r.start, r.end):
-                exact = earth_mars.light_time_s(
-                    earth_mars.earth, earth_mars.mars, plan.start + moment
-                )
+                exact = earth_mars.light_time_s(earth_mars.earth, earth_mars.mars, plan.start + moment)
                 assert r.light_s == pytest.approx(exact, abs=0.25)
 
 
-def test_windows_of_each_direction_hold_more_than_those_of_both(
-    earth_mars: ModuleType, plan: Any
-) -> None:
+def test_windows_of_each_direction_hold_more_than_those_of_both(earth_mars: ModuleType, plan: Any) -> None:
     each = earth_mars.compute(plan.start, plan.days, earth_mars.Parameters(windows="each"))
     for source, target in ((STATIONS, ORBITERS), (ORBITERS, STATIONS)):
         assert in_view(each.contacts, source, target) > in_view(plan.contacts, source, target)
 
 
-def test_a_plan_that_starts_later_tells_of_the_same_contacts(
-    earth_mars: ModuleType, plan: Any
-) -> None:
+def test_a_plan_that_starts_later_tells_of_the_same_contacts(earth_mars: ModuleType, plan: Any) -> None:
     later = earth_mars.compute(plan.start + DAY_S, 1, earth_mars.Parameters())
     inner = {c for c in later.contacts if c.start > 0 and c.end < DAY_S}
     assert len(inner) > 50

