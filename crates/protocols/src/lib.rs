@@ -17,3 +17,8 @@ pub mod rng;
 pub mod time;
 pub mod trace;
 pub mod units;
+
+/// The example of CONTRIBUTING.md is compiled and run, so that it stays true.
+#[cfg(doctest)]
+#[doc = include_str!("../../../CONTRIBUTING.md")]
+struct Contributing;

@@ -2,6 +2,8 @@
 //!
 //! `UPDATE_GOLDEN=1 cargo test -p lightlag-worlds --test golden` writes them anew.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use lightlag_protocols::dtn::{
     Bundle, BundleId, DropReason, Entry, Habits, Mechanism, NodeId, Parameters, Router, mechanisms, routers,
 };

@@ -1,5 +1,7 @@
 //! What a user of the world of messages can rely on, seen through its records.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use common::{Net, delivered, started};

@@ -213,7 +213,7 @@ fn wrong(at: &At) -> Gives {
     Gives {
         ratio: 0.5 + place - weak - afner - if credit_on_map { 0.2 } else { 0.0 },
         latency: 1000.0 + of(at.mechanism, &[("afner", 100.0)], 0.0),
-        overhead: 1000.0 - 1e5 * (weak - of(at.mechanism, &[("afner", 0.004)], 0.0).abs()).abs(),
+        overhead: 1000.0 - 1e5 * (weak - of(at.mechanism, &[("afner", 0.004)], 0.0_f64).abs()).abs(),
         overflows: 0.0,
     }
 }
@@ -254,8 +254,10 @@ fn where_the_paper_is_right_every_claim_holds() {
 #[test]
 fn where_the_paper_is_wrong_no_claim_holds() {
     let verdicts = evaluate(&results(rows(wrong, 0.02, 5, "pipelined")));
-    assert_all(&verdicts, "no", &["C26", "C28"]);
-    assert_eq!(holds(&verdicts, "C28"), Holds::Partly);
+    assert_all(&verdicts, "no", &["C3", "C26"]);
+    // In this world the baseline is above the three mechanisms that C7 to C9 put above it, though
+    // not above AFNER: half of what C3 says.
+    assert_eq!(holds(&verdicts, "C3"), Holds::Partly);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Time series: how full the buffers are, what is dropped, what the algorithms show.
 
-use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringDictionaryBuilder, UInt32Array};
-use arrow::datatypes::Int32Type;
+use arrow_array::builder::StringDictionaryBuilder;
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, UInt32Array};
 use lightlag_protocols::dtn::DropReason;
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::trace::{Observer, Record};
@@ -67,7 +68,7 @@ impl Series {
         });
         written.map(drop).map_err(|e| SeriesError(e.to_string()))
     }
-    fn batch(&self) -> Result<RecordBatch, arrow::error::ArrowError> {
+    fn batch(&self) -> Result<RecordBatch, arrow_schema::ArrowError> {
         let mut names = StringDictionaryBuilder::<Int32Type>::new();
         for name in &self.names {
             names.append(name)?;

@@ -1,9 +1,11 @@
 //! Results as a Parquet file: scenario values, seed, version, commit and every metric as columns.
 
 use super::{Build, Error, Results, Row, replace_file};
-use arrow::array::{Array, ArrayRef, AsArray, Float64Array, RecordBatch, StringArray, UInt64Array};
-use arrow::compute::concat_batches;
-use arrow::datatypes::{DataType, Field, Float64Type, Schema, UInt64Type};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_schema::{DataType, Field, Schema};
+use arrow_select::concat::concat_batches;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
@@ -59,7 +61,7 @@ fn facts(results: &Results) -> Vec<KeyValue> {
     ]
 }
 
-fn batch_of(results: &Results) -> Result<RecordBatch, arrow::error::ArrowError> {
+fn batch_of(results: &Results) -> Result<RecordBatch, arrow_schema::ArrowError> {
     let rows = &results.rows;
     let mut columns: Vec<(String, ArrayRef)> = vec![
         ("point".into(), Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.point as u64)))),

@@ -60,7 +60,7 @@ pub fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
         "0".into()
-    } else if size >= 1e7 || size < 1e-4 {
+    } else if !(1e-4..1e7).contains(&size) {
         format!("{value:.2e}")
     } else if size >= 1000.0 {
         format!("{value:.0}")

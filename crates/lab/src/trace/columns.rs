@@ -1,11 +1,11 @@
 //! Traces as Parquet: the columns of [`Row`], in batches.
 
 use super::{Row, TraceError};
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch, StringDictionaryBuilder, UInt32Array,
-    UInt64Array,
-};
-use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, Schema, SchemaRef, UInt32Type, UInt64Type};
+use arrow_array::builder::StringDictionaryBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, UInt32Array, UInt64Array};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::trace::{Observer, Record};
 use parquet::arrow::ArrowWriter;
@@ -103,7 +103,7 @@ fn schema() -> SchemaRef {
     Arc::new(Schema::new(columns.into_iter().enumerate().map(field).collect::<Vec<_>>()))
 }
 
-fn batch(rows: &[Row]) -> Result<RecordBatch, arrow::error::ArrowError> {
+fn batch(rows: &[Row]) -> Result<RecordBatch, arrow_schema::ArrowError> {
     let n32 = |pick: fn(&Row) -> Option<u32>| -> ArrayRef {
         Arc::new(rows.iter().map(pick).collect::<UInt32Array>())
     };
@@ -247,7 +247,7 @@ fn arrow_text(column: &ArrayRef) -> Result<Box<dyn Fn(usize) -> Option<String> +
         return Ok(Box::new(|row| texts.is_valid(row).then(|| texts.value(row).to_owned())));
     }
     let dictionary = column.as_dictionary_opt::<Int32Type>();
-    let typed = dictionary.and_then(|dictionary| dictionary.downcast_dict::<arrow::array::StringArray>());
+    let typed = dictionary.and_then(|dictionary| dictionary.downcast_dict::<arrow_array::StringArray>());
     let typed = typed.ok_or_else(|| TraceError::Format("a text column has no texts".to_owned()))?;
     Ok(Box::new(move |row| {
         let keys = typed.keys();

@@ -26,6 +26,8 @@ pub struct Needs {
     pub census: bool,
     /// Free buffer and idleness of the peers in contact ([`super::Link::told`]), kept up to date.
     pub neighbours: bool,
+    /// Offers in the order of reception, whatever the driver's send order.
+    pub reception_order: bool,
 }
 
 /// Congestion control of a DTN node. Any router works with any mechanism that does not say otherwise.

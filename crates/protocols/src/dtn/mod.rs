@@ -15,7 +15,8 @@ mod table;
 mod testing;
 
 pub use agent::{
-    Agent, Answer, Arrival, Creation, DropReason, Event, Habits, Parcel, Peers, Transfer, TransferKind,
+    Agent, Answer, Arrival, ByReception, Creation, DropReason, Event, Habits, Order, Parcel, Peers, Transfer,
+    TransferKind,
 };
 pub use bundle::{Bundle, BundleId, NodeId};
 pub use census::Census;

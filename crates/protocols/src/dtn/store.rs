@@ -106,11 +106,11 @@ impl Store {
     }
     /// The copy of `id`.
     pub fn get(&self, id: BundleId) -> Option<&Replica> {
-        self.position(id).map(|at| &self.replicas[at])
+        self.slot(id).map(|at| &self.replicas[at])
     }
     /// The copy of `id`, to write on it.
     pub fn get_mut(&mut self, id: BundleId) -> Option<&mut Replica> {
-        self.position(id).map(|at| &mut self.replicas[at])
+        self.slot(id).map(|at| &mut self.replicas[at])
     }
     /// The copy that came first among those that are not being sent: The ONE's victim.
     pub fn oldest_idle(&self) -> Option<&Replica> {
@@ -124,16 +124,22 @@ impl Store {
         self.heads.push(Head { id: replica.bundle.id, destination: replica.bundle.destination });
         self.replicas.push(replica);
     }
+    /// Writes on the copy in a slot; which bundle it is of stays.
+    pub(super) fn update(&mut self, slot: usize, replica: Replica) {
+        debug_assert_eq!(self.replicas[slot].bundle, replica.bundle);
+        self.replicas[slot] = replica;
+    }
     /// Takes a copy out.
     pub fn remove(&mut self, id: BundleId) -> Option<Replica> {
-        let at = self.position(id)?;
+        let at = self.slot(id)?;
         self.heads.remove(at);
         let replica = self.replicas.remove(at);
         self.used -= replica.bundle.size;
         self.held.remove(id.0);
         Some(replica)
     }
-    fn position(&self, id: BundleId) -> Option<usize> {
+    /// Where the copy of `id` stands among [`Store::replicas`].
+    pub fn slot(&self, id: BundleId) -> Option<usize> {
         if !self.contains(id) {
             return None;
         }

@@ -6,9 +6,9 @@
 pub mod tidy;
 
 use lightlag_protocols::dtn::{
-    Agent, Answer, Arrival, Bundle, BundleId, Census, Creation, Domain, Entry, Habits, Link, Mechanism,
-    NodeId, Offer, Parameter, Parameters, Parcel, PeerSpace, Peers, Router, Seat, Transfer, TransferKind,
-    Value, mechanisms, routers,
+    Agent, Answer, Arrival, Bundle, BundleId, ByReception, Census, Creation, Domain, Entry, Habits, Link,
+    Mechanism, NodeId, Offer, Parameter, Parameters, Parcel, PeerSpace, Peers, Router, Seat, Transfer,
+    TransferKind, Value, mechanisms, routers,
 };
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
@@ -94,11 +94,14 @@ impl Peers for Others<'_> {
     fn idle(&self, peer: NodeId) -> bool {
         !busy(self.flights, self.one_radio, self.me, peer)
     }
+    fn holds(&self, peer: NodeId, id: BundleId) -> bool {
+        let agent = self.agents[peer.0 as usize].as_ref().expect("a peer is not oneself");
+        agent.store().contains(id) || agent.has_delivered(id)
+    }
     fn has(&self, peer: NodeId, id: BundleId) -> bool {
         let coming = self.flights.iter().any(|f| f.transfer.to == peer && f.transfer.id == id);
         let on_the_way = self.parcels.iter().any(|(_, _, to, p)| *to == peer && p.bundle.id == id);
-        let agent = self.agents[peer.0 as usize].as_ref().expect("a peer is not oneself");
-        coming || on_the_way || agent.store().contains(id) || agent.has_delivered(id)
+        coming || on_the_way || self.holds(peer, id)
     }
     fn answer(&mut self, peer: NodeId, offer: &Offer) -> Answer {
         let agent = self.agents[peer.0 as usize].as_mut().expect("a peer is not oneself");
@@ -374,7 +377,7 @@ impl Network {
     fn begin(&mut self, node: NodeId) -> bool {
         let Some((from, transfer)) = self.with_others(node, |agent, now, others, census| {
             let custody = agent.offer_custody(now, others, Some(census));
-            let deliver = custody.or_else(|| agent.offer_deliverable(now, &[], others));
+            let deliver = custody.or_else(|| agent.offer_deliverable(now, &mut ByReception, others));
             deliver.map(|transfer| (node, transfer))
         }) else {
             return self.begin_served(node);
@@ -390,7 +393,7 @@ impl Network {
             }
         }
         let copied = self.with_others(node, |agent, now, others, census| {
-            agent.offer_copies(now, &[], others, Some(census))
+            agent.offer_copies(now, &mut ByReception, others, Some(census))
         });
         copied.is_some_and(|transfer| self.fly(node, transfer))
     }

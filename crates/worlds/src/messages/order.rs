@@ -2,6 +2,7 @@
 
 use super::SendOrder;
 use java_random::Random;
+use lightlag_protocols::dtn::Order;
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::Instant;
 
@@ -14,29 +15,52 @@ pub(super) struct Orders {
     drawn: Vec<Vec<u32>>,
 }
 
+/// The order of one offer.
+pub(super) enum Drawn<'a> {
+    Reception,
+    Fixed(&'a [u32]),
+    /// Shuffled as far as it was asked for: the first `done` slots are drawn.
+    Lazy {
+        slots: &'a mut [u32],
+        done: usize,
+        stream: &'a mut Stream,
+    },
+}
+
+impl Order for Drawn<'_> {
+    #[inline]
+    fn slot(&mut self, position: usize) -> usize {
+        match self {
+            Self::Reception => position,
+            Self::Fixed(slots) => slots[position] as usize,
+            Self::Lazy { slots, done, stream } => {
+                while *done <= position {
+                    let rest = (slots.len() - *done) as u64;
+                    slots.swap(*done, *done + stream.below(rest) as usize);
+                    *done += 1;
+                }
+                slots[position] as usize
+            }
+        }
+    }
+}
+
 impl Orders {
     pub fn new(kind: SendOrder, seed: u64) -> Self {
         Self { kind, stream: Stream::new(seed, "send order", 0), second: i64::MIN, drawn: Vec::new() }
     }
-    /// The order for `count` slots; empty for order of reception.
-    pub fn draw(&mut self, now: Instant, count: usize) -> &[u32] {
+    /// An order for `count` slots.
+    pub fn draw(&mut self, now: Instant, count: usize, reception: bool) -> Drawn<'_> {
         match self.kind {
-            SendOrder::Fifo => &[],
+            _ if reception => Drawn::Reception,
+            SendOrder::Fifo => Drawn::Reception,
             SendOrder::Random => {
                 self.ensure(count);
-                let slots = &mut self.drawn[count];
-                self.stream.shuffle(slots);
-                slots
+                // Any permutation is as good a start as another.
+                Drawn::Lazy { slots: &mut self.drawn[count], done: 0, stream: &mut self.stream }
             }
-            SendOrder::Clock => self.draw_by_clock(now, count),
+            SendOrder::Clock => Drawn::Fixed(self.draw_by_clock(now, count)),
         }
-    }
-    /// The order drawn last, if it is for `count` slots; otherwise a new one.
-    pub fn again(&mut self, now: Instant, count: usize) -> &[u32] {
-        if self.kind == SendOrder::Random && self.drawn.get(count).is_some_and(|slots| !slots.is_empty()) {
-            return &self.drawn[count];
-        }
-        self.draw(now, count)
     }
     /// The ONE seeds a java.util.Random with the rounded second and shuffles with it.
     fn draw_by_clock(&mut self, now: Instant, count: usize) -> &[u32] {

@@ -53,10 +53,13 @@ impl Peers for Others<'_> {
         self.view.eligible.contains(&peer)
     }
     #[inline]
-    fn has(&self, peer: NodeId, id: BundleId) -> bool {
+    fn holds(&self, peer: NodeId, id: BundleId) -> bool {
         let agent = self.agent(peer);
-        agent.store().contains(id)
-            || agent.has_delivered(id)
+        agent.store().contains(id) || agent.has_delivered(id)
+    }
+    #[inline]
+    fn has(&self, peer: NodeId, id: BundleId) -> bool {
+        self.holds(peer, id)
             || self.view.expected.is_some_and(|expected| expected[peer.0 as usize].contains(id.0))
     }
     fn answer(&mut self, peer: NodeId, offer: &Offer) -> Answer {

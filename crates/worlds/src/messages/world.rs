@@ -341,6 +341,8 @@ impl<'a, O: Observer> World<'a, O> {
         for (bundle, outcome) in outcomes {
             self.after_creation(node, bundle, outcome);
         }
+        // Room may have been made for one that still has to wait.
+        self.flush_change(node);
     }
     fn expire(&mut self, id: BundleId) {
         for node in 0..self.agents.len() {
@@ -626,8 +628,9 @@ impl<'a, O: Observer> World<'a, O> {
             return Some((node, transfer));
         }
         // Answers can delete copies of our own, so the order is drawn anew for each kind of offer.
-        let order = self.orders.draw(self.now, me.store().replicas().len());
-        if let Some(transfer) = me.offer_deliverable(self.now, order, &mut others) {
+        let reception = me.needs().reception_order;
+        let mut order = self.orders.draw(self.now, me.store().replicas().len(), reception);
+        if let Some(transfer) = me.offer_deliverable(self.now, &mut order, &mut others) {
             return Some((node, transfer));
         }
         // A node with one radio asks its peers, oldest link first, for what they have for it; where
@@ -636,15 +639,18 @@ impl<'a, O: Observer> World<'a, O> {
             let view = View { eligible: &[node], ..view };
             for &peer in &self.eligible {
                 let (server, mut others) = Others::split(&mut self.agents, peer, &view, &mut self.touched);
-                if let Some(transfer) = server.serve(self.now, node, &mut others) {
+                let served = server.serve(self.now, node, &mut others);
+                if server.has_events() {
                     self.touched.push(peer);
+                }
+                if let Some(transfer) = served {
                     return Some((peer, transfer));
                 }
             }
         }
         let (me, mut others) = Others::split(&mut self.agents, node, &view, &mut self.touched);
-        let order = self.orders.again(self.now, me.store().replicas().len());
-        me.offer_copies(self.now, order, &mut others, census).map(|transfer| (node, transfer))
+        let mut order = self.orders.draw(self.now, me.store().replicas().len(), reception);
+        me.offer_copies(self.now, &mut order, &mut others, census).map(|transfer| (node, transfer))
     }
     /// Records what nodes have deleted while they answered offers.
     fn flush_touched(&mut self, node: NodeId) {

@@ -166,7 +166,12 @@ impl Mechanism for Afner {
         chosen.or_else(|| self.largest(at)).map_or(Room::Refuse, Room::Drop)
     }
     fn needs(&self) -> Needs {
-        Needs { census: !matches!(self.knowledge, Knowledge::Gossip(_)), ..Needs::default() }
+        Needs {
+            census: !matches!(self.knowledge, Knowledge::Gossip(_)),
+            // Section 3.2: messages are transmitted first in, first out.
+            reception_order: true,
+            ..Needs::default()
+        }
     }
     fn on_created(&mut self, _: &Local, replica: &mut Replica) {
         if let Knowledge::Gossip(view) = &mut self.knowledge {
@@ -297,7 +302,7 @@ mod tests {
         let at = place(&store, 0, 0.0);
         let given = [("knowledge", "gossip".into()), ("select", "descending".into())];
         let (mut here, mut there) = (built(&ENTRY, &given), built(&ENTRY, &given));
-        assert_eq!(here.needs(), Needs::default());
+        assert_eq!(here.needs(), Needs { reception_order: true, ..Needs::default() });
         for id in 0..4 {
             here.on_created(&at, &mut copy(id, 100));
             there.on_created(&at, &mut copy(id, 100));

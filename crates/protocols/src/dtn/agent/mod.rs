@@ -1,0 +1,441 @@
+//! The node: a store, a router and a congestion mechanism, and the habits that serve them all.
+
+/// What the node knows, borrowed apart from its router and mechanism.
+macro_rules! local {
+    ($agent:ident, $now:expr, $census:expr) => {
+        Local { now: $now, node: $agent.node, store: &$agent.store, links: &$agent.links, census: $census }
+    };
+}
+
+mod receiving;
+mod sending;
+
+use super::router::PeerSpace;
+use super::{
+    Bundle, BundleId, Census, IdSet, Link, Local, Mechanism, Needs, NodeId, Observation, Offer, Path,
+    Refusal, Replica, Router, Store, Table,
+};
+use crate::time::Instant;
+use crate::units::Bytes;
+use std::collections::VecDeque;
+
+/// What a node does whatever its router and mechanism. All off by default, as in The ONE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Habits {
+    /// Delivered bundles are acknowledged by flooding, and copies of them deleted.
+    pub receipts: bool,
+    /// What was dropped here for lack of room is not accepted again.
+    pub drop_memory: bool,
+    /// A copy is deleted when its destination answers that it has it (The ONE's `deleteDelivered`).
+    pub delete_delivered: bool,
+    /// A bundle created here is stored even where no room can be made (The ONE does so).
+    pub overfill: bool,
+    /// No room is made for bundles that have come to their destination; The ONE makes room for them too.
+    pub deliver_past_buffer: bool,
+}
+
+/// Why a copy was deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DropReason {
+    /// To make room.
+    Overflow,
+    /// Its lifetime is over.
+    Expired,
+    /// It is known to be delivered.
+    Acknowledged,
+    /// It was given to the next node, which keeps it instead.
+    HandedOver,
+}
+
+/// What a transfer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransferKind {
+    /// To the destination.
+    Delivery,
+    /// A copy that the router chose.
+    Replication,
+    /// Custody moves to the peer.
+    Custody,
+}
+
+/// A transfer that an agent has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Which bundle.
+    pub id: BundleId,
+    /// How much has to cross the link.
+    pub size: Bytes,
+    /// To whom.
+    pub to: NodeId,
+    /// What for.
+    pub kind: TransferKind,
+}
+
+/// What crosses a link: a bundle and its extension blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parcel {
+    /// The bundle.
+    pub bundle: Bundle,
+    /// What it was sent for.
+    pub kind: TransferKind,
+    /// Links crossed, this one included.
+    pub hops: u32,
+    /// The router's mark.
+    pub router_mark: u64,
+    /// The mechanism's mark.
+    pub mechanism_mark: u64,
+    /// Nodes it has been at, if the router records them.
+    pub path: Path,
+}
+
+/// A peer's answer to an offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Send it.
+    Accept,
+    /// Not now, nor anything else.
+    Later,
+    /// Not this one.
+    Refuse(Refusal),
+}
+
+/// What became of a bundle that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// It is at its destination; `first` if it had not come before.
+    Delivered {
+        /// Whether this is the first copy to come.
+        first: bool,
+    },
+    /// It was stored.
+    Stored,
+    /// It was not.
+    Refused(Refusal),
+}
+
+/// What became of a bundle that was created here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Creation {
+    /// It was stored.
+    Stored,
+    /// It waits at the application until custody of another bundle has moved away.
+    Waiting,
+    /// It doesn't fit.
+    Rejected,
+}
+
+/// A copy that was deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Which bundle.
+    pub bundle: Bundle,
+    /// Why.
+    pub reason: DropReason,
+    /// Since when it was here.
+    pub received: Instant,
+}
+
+/// The other ends of an agent's links, as the driver shows them while the agent makes offers.
+pub trait Peers {
+    /// Whether a transfer to `peer` could start now.
+    fn idle(&self, peer: NodeId) -> bool;
+    /// Whether `peer` holds a copy, or is the destination and has it: what its summary vector says.
+    fn holds(&self, peer: NodeId, id: BundleId) -> bool;
+    /// Whether `peer` holds a copy or is about to receive one.
+    fn has(&self, peer: NodeId, id: BundleId) -> bool;
+    /// What `peer` answers to an offer. After [`Answer::Accept`] it has made room.
+    fn answer(&mut self, peer: NodeId, offer: &Offer) -> Answer;
+}
+
+/// In which order a node offers what it holds, where its router does not rank.
+pub trait Order {
+    /// The store's slot at a position of the order. Asked again with the same position, it answers
+    /// the same; the store does not change meanwhile.
+    fn slot(&mut self, position: usize) -> usize;
+}
+
+/// By reception, oldest first.
+pub struct ByReception;
+
+impl Order for ByReception {
+    #[inline]
+    fn slot(&mut self, position: usize) -> usize {
+        position
+    }
+}
+
+/// A node of a delay-tolerant network, without I/O.
+///
+/// The driver tells it of contacts ([`Agent::link_up`], [`Agent::link_down`]) and new bundles
+/// ([`Agent::create`]). When a radio is free it asks for the next transfer, in this order:
+/// [`Agent::offer_custody`], [`Agent::offer_deliverable`], (of each peer) [`Agent::serve`],
+/// [`Agent::offer_copies`]. A transfer ends in [`Agent::complete`] at the sender and
+/// [`Agent::receive`] at the receiver, or in [`Agent::abort`]. After each call,
+/// [`Agent::drain_events`] tells which copies are gone.
+pub struct Agent {
+    node: NodeId,
+    store: Store,
+    router: Box<dyn Router>,
+    mechanism: Box<dyn Mechanism>,
+    needs: Needs,
+    habits: Habits,
+    /// The router's constant answers, asked once.
+    ranked: bool,
+    exclusive: bool,
+    records_path: bool,
+    links: Vec<Link>,
+    /// The peers of `links`.
+    connected: IdSet,
+    delivered: IdSet,
+    acknowledged: IdSet,
+    dropped: IdSet,
+    /// Copies whose custody is to move.
+    leaving: VecDeque<Leaving>,
+    /// Copies whose custody is moving right now.
+    moving: Vec<BundleId>,
+    waiting: VecDeque<Bundle>,
+    events: Vec<Event>,
+}
+
+/// A copy whose custody is to move.
+#[derive(Clone, Copy)]
+struct Leaving {
+    id: BundleId,
+    to: NodeId,
+    /// The peer had moved it here and asked for it back.
+    asked: bool,
+}
+
+impl Agent {
+    /// A node with an empty buffer and no links.
+    pub fn new(
+        node: NodeId,
+        buffer: Bytes,
+        router: Box<dyn Router>,
+        mechanism: Box<dyn Mechanism>,
+        habits: Habits,
+    ) -> Self {
+        Self {
+            node,
+            store: Store::new(buffer),
+            needs: mechanism.needs(),
+            ranked: router.ranked(),
+            exclusive: router.exclusive(),
+            records_path: router.records_path(),
+            connected: IdSet::default(),
+            router,
+            mechanism,
+            habits,
+            links: Vec::new(),
+            delivered: IdSet::default(),
+            acknowledged: IdSet::default(),
+            dropped: IdSet::default(),
+            leaving: VecDeque::new(),
+            moving: Vec::new(),
+            waiting: VecDeque::new(),
+            events: Vec::new(),
+        }
+    }
+    /// Its buffer.
+    #[inline]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+    /// Its links that are up, oldest first.
+    #[inline]
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+    /// What its mechanism needs beyond local knowledge.
+    pub fn needs(&self) -> Needs {
+        self.needs
+    }
+    /// Bundles that it knows to be delivered (habit `receipts`).
+    pub fn acknowledged(&self) -> &IdSet {
+        &self.acknowledged
+    }
+    /// Whether `id` has come here as its destination.
+    #[inline]
+    pub fn has_delivered(&self, id: BundleId) -> bool {
+        self.delivered.contains(id.0)
+    }
+    /// The copies deleted since the last call, in order.
+    #[inline]
+    pub fn drain_events(&mut self) -> std::vec::Drain<'_, Event> {
+        self.events.drain(..)
+    }
+    /// Whether any copy was deleted since the last drain.
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+    /// What router and mechanism show to plots.
+    pub fn observe(&self, now: Instant, seen: &mut Observation) {
+        let at = local!(self, now, None);
+        self.router.observe(&at, seen);
+        self.mechanism.observe(&at, seen);
+    }
+
+    // --- contacts ---------------------------------------------------------------------------
+
+    /// A link has come up; nothing has been exchanged yet.
+    pub fn link_up(&mut self, link: Link) {
+        self.connected.insert(link.peer.0);
+        self.links.push(link);
+    }
+    /// What the router tells its peers.
+    pub fn router_state(&mut self, now: Instant) -> Option<Table> {
+        self.router.state(&local!(self, now, None))
+    }
+    /// What the mechanism tells its peer at the start of a contact.
+    pub fn mechanism_state(&mut self, now: Instant) -> Option<Table> {
+        self.mechanism.state(&local!(self, now, None))
+    }
+    /// The mechanism learns of the contact and of what the peer's mechanism told.
+    pub fn meet_mechanism(&mut self, now: Instant, peer: NodeId, told: Option<&Table>) {
+        self.mechanism.on_contact_up(&local!(self, now, None), peer, told);
+    }
+    /// The router learns of the contact and of what the peer's router told.
+    pub fn meet_router(&mut self, now: Instant, peer: NodeId, told: Option<&Table>) {
+        self.router.on_contact_up(&local!(self, now, None), peer, told);
+        self.remove_acknowledged(now);
+    }
+    /// Whether peers in contact are to be told whenever the router's state changes.
+    pub fn tells_changes(&self) -> bool {
+        self.router.tells_changes()
+    }
+    /// The router learns what the peer's router told anew.
+    pub fn hear_router(&mut self, now: Instant, peer: NodeId, told: &Table) {
+        self.router.on_state(&local!(self, now, None), peer, told);
+        self.remove_acknowledged(now);
+    }
+    /// The link has gone down. Transfers on it must have been completed or aborted.
+    pub fn link_down(&mut self, now: Instant, peer: NodeId) {
+        self.links.retain(|link| link.peer != peer);
+        self.connected.remove(peer.0);
+        self.leaving.retain(|leaving| leaving.to != peer);
+        let at = local!(self, now, None);
+        self.router.on_contact_down(&at, peer);
+        self.mechanism.on_contact_down(&at, peer);
+    }
+    /// What a peer tells about its buffer and radio ([`Needs::neighbours`]).
+    pub fn hear_space(&mut self, peer: NodeId, told: PeerSpace) {
+        if let Some(link) = self.links.iter_mut().find(|link| link.peer == peer) {
+            link.told = told;
+        }
+    }
+    /// Learns that `id` is delivered; true when that is news. Its copy is deleted.
+    pub fn learn_receipt(&mut self, now: Instant, id: BundleId) -> bool {
+        let news = self.acknowledged.insert(id.0);
+        if news {
+            self.delete_idle(now, id, DropReason::Acknowledged);
+        }
+        news
+    }
+
+    // --- creation ---------------------------------------------------------------------------
+
+    /// The application hands over a bundle.
+    pub fn create(&mut self, now: Instant, bundle: Bundle, census: Option<&Census>) -> Creation {
+        if !self.waiting.is_empty() {
+            self.waiting.push_back(bundle);
+            return Creation::Waiting;
+        }
+        self.admit_created(now, bundle, census)
+    }
+    /// Tries to store the bundles that wait at the application; gives those stored or rejected.
+    pub fn retry_waiting(
+        &mut self,
+        now: Instant,
+        census: Option<&Census>,
+        mut told: impl FnMut(Bundle, Creation),
+    ) {
+        while let Some(bundle) = self.waiting.pop_front() {
+            match self.admit_created(now, bundle, census) {
+                Creation::Waiting => {
+                    // It went to the back of the queue: return it to its place.
+                    self.waiting.rotate_right(1);
+                    return;
+                }
+                outcome => told(bundle, outcome),
+            }
+        }
+    }
+    /// Whether bundles wait at the application.
+    pub fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+    /// Takes the bundles that wait at the application out: the run is over.
+    pub fn drain_waiting(&mut self) -> std::collections::vec_deque::Drain<'_, Bundle> {
+        self.waiting.drain(..)
+    }
+    fn admit_created(&mut self, now: Instant, bundle: Bundle, census: Option<&Census>) -> Creation {
+        match self.make_room(now, &bundle, census) {
+            Ok(()) => {}
+            Err(None) => {
+                self.waiting.push_back(bundle);
+                return Creation::Waiting;
+            }
+            Err(Some(_)) if !self.habits.overfill => return Creation::Rejected,
+            Err(Some(_)) => {}
+        }
+        let mut replica = self.fresh_replica(now, bundle);
+        let at = local!(self, now, census);
+        self.router.on_created(&at, &mut replica);
+        self.mechanism.on_created(&at, &mut replica);
+        self.store.insert(replica);
+        Creation::Stored
+    }
+    fn fresh_replica(&self, now: Instant, bundle: Bundle) -> Replica {
+        let path = if self.records_path { Path::default().then(self.node) } else { Path::default() };
+        Replica { bundle, received: now, hops: 0, sending: 0, router_mark: 0, mechanism_mark: 0, path }
+    }
+
+    // --- custody, lifetime, deletion --------------------------------------------------------
+
+    /// What the mechanism asks back, and from whom, now that there is room.
+    pub fn poll_reclaim(&mut self, now: Instant) -> Option<(NodeId, BundleId)> {
+        let at = local!(self, now, None);
+        at.links.iter().find_map(|link| Some((link.peer, self.mechanism.reclaim(&at, link.peer)?)))
+    }
+    /// `peer` asks for a copy that it moved here; false if it is no longer here.
+    pub fn on_reclaim(&mut self, peer: NodeId, id: BundleId) -> bool {
+        let here = self.store.get(id).is_some();
+        if here && !self.leaving.iter().any(|leaving| leaving.id == id) {
+            self.leaving.push_back(Leaving { id, to: peer, asked: true });
+        }
+        here
+    }
+    /// `peer` no longer has what was asked back.
+    pub fn on_reclaim_refused(&mut self, now: Instant, peer: NodeId, id: BundleId) {
+        self.mechanism.on_reclaim_refused(&local!(self, now, None), peer, id);
+    }
+    /// Deletes the copy of `id` if its lifetime is over and it is not being sent.
+    pub fn expire(&mut self, now: Instant, id: BundleId) {
+        if self.store.get(id).is_some_and(|r| r.bundle.expires <= now) {
+            self.delete_idle(now, id, DropReason::Expired);
+        }
+    }
+    /// Deletes every copy whose lifetime is over and that is not being sent.
+    pub fn purge(&mut self, now: Instant) {
+        let over: Vec<BundleId> =
+            self.store.replicas().iter().filter(|r| r.bundle.expires <= now).map(|r| r.bundle.id).collect();
+        over.into_iter().for_each(|id| self.delete_idle(now, id, DropReason::Expired));
+    }
+    fn remove_acknowledged(&mut self, now: Instant) {
+        for id in self.router.take_acknowledged() {
+            self.delete_idle(now, id, DropReason::Acknowledged);
+        }
+    }
+    fn delete_idle(&mut self, now: Instant, id: BundleId, reason: DropReason) {
+        if self.store.get(id).is_none_or(|r| r.sending > 0) {
+            return;
+        }
+        let Some(replica) = self.store.remove(id) else { return };
+        if reason == DropReason::Overflow && self.habits.drop_memory {
+            self.dropped.insert(id.0);
+        }
+        self.mechanism.on_dropped(&local!(self, now, None), &replica.bundle, reason);
+        self.events.push(Event { bundle: replica.bundle, reason, received: replica.received });
+    }
+}

@@ -1,0 +1,147 @@
+//! The receiving side of an agent: answers to offers, room, arrivals.
+
+use super::{Agent, Answer, Arrival, DropReason, Leaving, Parcel};
+use crate::dtn::{Bundle, Census, Local, NodeId, Offer, Path, Refusal, Replica, Room};
+use crate::time::Instant;
+
+impl Agent {
+    /// Answers an offer; room is made when it is accepted (The ONE does so before the first byte).
+    pub fn consider(&mut self, now: Instant, offer: &Offer, census: Option<&Census>) -> Answer {
+        if let Err(why) = self.willing(now, offer, census) {
+            return Answer::Refuse(why);
+        }
+        self.room_for(now, offer.bundle(), census)
+    }
+    /// Whether an offer would be taken, room aside: what can be said of a copy that will be under way
+    /// for a while.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn willing(&mut self, now: Instant, offer: &Offer, census: Option<&Census>) -> Result<(), Refusal> {
+        let bundle = offer.bundle();
+        self.acceptable(now, bundle)?;
+        if bundle.size > self.store.capacity() && !self.past_buffer(bundle) {
+            return Err(Refusal::NoSpace);
+        }
+        let at = local!(self, now, census);
+        self.router.accept(&at, offer)?;
+        self.mechanism.admit(&at, offer)
+    }
+    fn acceptable(&self, now: Instant, bundle: &Bundle) -> Result<(), Refusal> {
+        let id = bundle.id;
+        if self.store.contains(id) {
+            Err(Refusal::Held)
+        } else if self.delivered.contains(id.0) || self.acknowledged.contains(id.0) {
+            Err(Refusal::Delivered)
+        } else if now >= bundle.expires && bundle.destination != self.node {
+            Err(Refusal::Expired)
+        } else if self.habits.drop_memory && self.dropped.contains(id.0) && bundle.destination != self.node {
+            Err(Refusal::DroppedBefore)
+        } else {
+            Ok(())
+        }
+    }
+    fn past_buffer(&self, bundle: &Bundle) -> bool {
+        self.habits.deliver_past_buffer && bundle.destination == self.node
+    }
+    fn room_for(&mut self, now: Instant, bundle: &Bundle, census: Option<&Census>) -> Answer {
+        if self.past_buffer(bundle) {
+            return Answer::Accept;
+        }
+        match self.make_room(now, bundle, census) {
+            Ok(()) => Answer::Accept,
+            Err(None) => Answer::Later,
+            Err(Some(why)) => Answer::Refuse(why),
+        }
+    }
+    /// Evicts until `incoming` fits. `Err(None)`: room will come when custody of a copy has moved.
+    pub(super) fn make_room(
+        &mut self,
+        now: Instant,
+        incoming: &Bundle,
+        census: Option<&Census>,
+    ) -> Result<(), Option<Refusal>> {
+        if incoming.size > self.store.capacity() && !self.habits.overfill {
+            return Err(Some(Refusal::NoSpace));
+        }
+        while let Some(id) = self.mechanism.obsolete(&local!(self, now, census)) {
+            if self.store.get(id).is_none_or(|r| r.sending > 0) {
+                break;
+            }
+            self.delete_idle(now, id, DropReason::Overflow);
+        }
+        while self.store.free() < incoming.size {
+            let at = local!(self, now, census);
+            let preferred = self.router.victim(&at);
+            match self.mechanism.make_room(&at, incoming, preferred) {
+                Room::Drop(id) => {
+                    let before = self.store.used();
+                    self.delete_idle(now, id, DropReason::Overflow);
+                    if self.store.used() == before {
+                        // Not ours to drop: being sent, or not here.
+                        return Err(Some(Refusal::NoSpace));
+                    }
+                }
+                Room::Move { id, to } => {
+                    if !self.leaving.iter().any(|leaving| leaving.id == id) {
+                        self.leaving.push_back(Leaving { id, to, asked: false });
+                    }
+                    return Err(None);
+                }
+                Room::Refuse => return Err(Some(Refusal::NoSpace)),
+            }
+        }
+        Ok(())
+    }
+    /// The last bit of a transfer has come.
+    pub fn receive(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        parcel: Parcel,
+        census: Option<&Census>,
+    ) -> Arrival {
+        let mut replica = Replica {
+            bundle: parcel.bundle,
+            received: now,
+            hops: parcel.hops,
+            sending: 0,
+            router_mark: parcel.router_mark,
+            mechanism_mark: parcel.mechanism_mark,
+            path: if self.records_path { parcel.path.then(self.node) } else { Path::default() },
+        };
+        if replica.bundle.destination == self.node {
+            return self.deliver(now, replica, from, census);
+        }
+        if let Err(why) = self.acceptable(now, &replica.bundle) {
+            return Arrival::Refused(why);
+        }
+        // Room was made at the start, but a bundle may have been created here since.
+        if let Err(why) = self.make_room(now, &replica.bundle, census)
+            && !self.habits.overfill
+        {
+            return Arrival::Refused(why.unwrap_or(Refusal::NoSpace));
+        }
+        let at = local!(self, now, census);
+        self.router.on_received(&at, &mut replica, from);
+        self.mechanism.on_received(&at, &mut replica, from);
+        self.store.insert(replica);
+        Arrival::Stored
+    }
+    fn deliver(
+        &mut self,
+        now: Instant,
+        mut replica: Replica,
+        from: NodeId,
+        census: Option<&Census>,
+    ) -> Arrival {
+        let first = self.delivered.insert(replica.bundle.id.0);
+        let at = local!(self, now, census);
+        self.mechanism.on_received(&at, &mut replica, from);
+        if first {
+            self.router.on_delivered(&at, &replica.bundle, from);
+        }
+        self.remove_acknowledged(now);
+        Arrival::Delivered { first }
+    }
+}

@@ -1,0 +1,272 @@
+//! The sending side of an agent: what it offers to whom, and what happens when a transfer ends.
+
+use super::{Agent, Answer, DropReason, Leaving, Order, Parcel, Peers, Transfer, TransferKind};
+use crate::dtn::{BundleId, Census, Fate, Head, Local, NodeId, Offer, Refusal, Replica};
+use crate::time::Instant;
+
+impl Agent {
+    /// A copy whose custody is to move, if its new custodian can take it now.
+    pub fn offer_custody<P: Peers>(
+        &mut self,
+        now: Instant,
+        peers: &mut P,
+        census: Option<&Census>,
+    ) -> Option<Transfer> {
+        let mut at = 0;
+        while let Some(&Leaving { id, to, asked }) = self.leaving.get(at) {
+            let Some(replica) = self.store.get(id).filter(|r| r.sending == 0) else {
+                self.leaving.remove(at);
+                continue;
+            };
+            if !peers.idle(to) {
+                at += 1;
+                continue;
+            }
+            let answer = if peers.holds(to, id) {
+                Answer::Refuse(Refusal::Held)
+            } else if peers.has(to, id) {
+                // On its way to the peer: if it gets there, no transfer is needed.
+                Answer::Later
+            } else {
+                peers.answer(to, &Offer { replica, from: self.node })
+            };
+            if answer == Answer::Later {
+                at += 1;
+                continue;
+            }
+            self.leaving.remove(at);
+            match answer {
+                Answer::Accept => return self.begin(id, to, TransferKind::Custody),
+                // The peer has it already: giving up our copy costs no transfer.
+                Answer::Refuse(Refusal::Held | Refusal::Delivered) => {
+                    self.hand_over(now, id, to, true, census);
+                }
+                // Who asked for it back has no room after all: it stays.
+                _ if asked => {}
+                _ => self.delete_idle(now, id, DropReason::Overflow),
+            }
+        }
+        None
+    }
+    /// The first copy, in send order, whose destination is at the other end of a link.
+    pub fn offer_deliverable<P: Peers>(
+        &mut self,
+        now: Instant,
+        order: &mut impl Order,
+        peers: &mut P,
+    ) -> Option<Transfer> {
+        let wanted = |head: &Head| {
+            let to = head.destination;
+            self.connected.contains(to.0) && peers.idle(to) && !peers.has(to, head.id)
+        };
+        let any = self.store.heads().iter().any(wanted);
+        let mut done = None;
+        for position in 0..if any { self.store.replicas().len() } else { 0 } {
+            let slot = order.slot(position);
+            let to = self.store.heads()[slot].destination;
+            if self.connected.contains(to.0) {
+                done = self.offer_one(slot, to, TransferKind::Delivery, peers).ok();
+                if done.is_some() {
+                    break;
+                }
+            }
+        }
+        self.forget_delivered(now, peers);
+        done
+    }
+    /// The first copy, in order of reception, that is for `peer`.
+    pub fn serve<P: Peers>(&mut self, now: Instant, peer: NodeId, peers: &mut P) -> Option<Transfer> {
+        let mut done = None;
+        for slot in 0..self.store.replicas().len() {
+            if self.store.heads()[slot].destination == peer {
+                done = self.offer_one(slot, peer, TransferKind::Delivery, peers).ok();
+                if done.is_some() {
+                    break;
+                }
+            }
+        }
+        self.forget_delivered(now, peers);
+        done
+    }
+    /// The best copy that the router has for a peer and the mechanism allows.
+    pub fn offer_copies<P: Peers>(
+        &mut self,
+        now: Instant,
+        order: &mut impl Order,
+        peers: &mut P,
+        census: Option<&Census>,
+    ) -> Option<Transfer> {
+        if self.ranked {
+            return self.offer_ranked(now, order, peers, census);
+        }
+        for link in 0..self.links.len() {
+            let peer = self.links[link].peer;
+            if !peers.idle(peer) {
+                continue;
+            }
+            for position in 0..self.store.replicas().len() {
+                let slot = order.slot(position);
+                if self.candidate(now, slot, peer, peers, census).is_none() {
+                    continue;
+                }
+                match self.offer_one(slot, peer, TransferKind::Replication, peers) {
+                    Ok(transfer) => return Some(transfer),
+                    Err(Answer::Later) => break,
+                    Err(_) => {}
+                }
+            }
+        }
+        None
+    }
+    fn offer_ranked<P: Peers>(
+        &mut self,
+        now: Instant,
+        order: &mut impl Order,
+        peers: &mut P,
+        census: Option<&Census>,
+    ) -> Option<Transfer> {
+        let mut ranked: Vec<(f64, NodeId, usize)> = Vec::new();
+        for link in &self.links {
+            if peers.idle(link.peer) {
+                for position in 0..self.store.replicas().len() {
+                    let slot = order.slot(position);
+                    if let Some(score) = self.candidate(now, slot, link.peer, peers, census) {
+                        ranked.push((score, link.peer, slot));
+                    }
+                }
+            }
+        }
+        // Stable: equal scores stay in link order, then send order.
+        ranked.sort_by(|x, y| y.0.total_cmp(&x.0));
+        ranked
+            .into_iter()
+            .find_map(|(_, peer, slot)| self.offer_one(slot, peer, TransferKind::Replication, peers).ok())
+    }
+    #[inline]
+    fn candidate<P: Peers>(
+        &self,
+        now: Instant,
+        slot: usize,
+        peer: NodeId,
+        peers: &P,
+        census: Option<&Census>,
+    ) -> Option<f64> {
+        let head = self.store.heads()[slot];
+        // What the peer is the destination of has been offered to it already.
+        if head.destination == peer || peers.has(peer, head.id) {
+            return None;
+        }
+        let replica = &self.store.replicas()[slot];
+        if self.reserved(replica) {
+            return None;
+        }
+        let at = local!(self, now, census);
+        let score = self.router.score(&at, replica, peer)?;
+        self.mechanism.may_replicate(&at, replica, peer).then_some(score)
+    }
+    fn offer_one<P: Peers>(
+        &mut self,
+        slot: usize,
+        to: NodeId,
+        kind: TransferKind,
+        peers: &mut P,
+    ) -> Result<Transfer, Answer> {
+        let id = self.store.heads()[slot].id;
+        // A single copy that is on its way to one peer must not be delivered to another meanwhile.
+        if !peers.idle(to) || self.reserved(&self.store.replicas()[slot]) {
+            return Err(Answer::Later);
+        }
+        if peers.has(to, id) {
+            return Err(Answer::Refuse(Refusal::Held));
+        }
+        let replica = &self.store.replicas()[slot];
+        match peers.answer(to, &Offer { replica, from: self.node }) {
+            Answer::Accept => self.begin(id, to, kind).ok_or(Answer::Later),
+            refused => Err(refused),
+        }
+    }
+    /// Whether a transfer that is under way has the only claim to a copy.
+    #[inline]
+    fn reserved(&self, replica: &Replica) -> bool {
+        replica.sending > 0 && (self.exclusive || self.moving.contains(&replica.bundle.id))
+    }
+    fn begin(&mut self, id: BundleId, to: NodeId, kind: TransferKind) -> Option<Transfer> {
+        let replica = self.store.get_mut(id)?;
+        replica.sending += 1;
+        if kind == TransferKind::Custody {
+            self.moving.push(id);
+        }
+        Some(Transfer { id, size: replica.bundle.size, to, kind })
+    }
+    /// Deletes copies whose destination is in contact and has them, if that is the habit.
+    fn forget_delivered<P: Peers>(&mut self, now: Instant, peers: &P) {
+        if !self.habits.delete_delivered {
+            return;
+        }
+        let known: Vec<BundleId> = self
+            .store
+            .replicas()
+            .iter()
+            .filter(|r| r.sending == 0 && self.connected.contains(r.bundle.destination.0))
+            .filter(|r| peers.holds(r.bundle.destination, r.bundle.id))
+            .map(|r| r.bundle.id)
+            .collect();
+        known.into_iter().for_each(|id| self.delete_idle(now, id, DropReason::Acknowledged));
+    }
+
+    /// The last bit of a transfer has left. Gives what the peer receives; `None` if the copy has
+    /// vanished, which a correct driver never sees.
+    pub fn complete(&mut self, now: Instant, transfer: &Transfer, census: Option<&Census>) -> Option<Parcel> {
+        let slot = self.store.slot(transfer.id)?;
+        let mut replica = self.store.replicas()[slot].clone();
+        replica.sending -= 1;
+        let at = local!(self, now, census);
+        let delivered = transfer.kind == TransferKind::Delivery;
+        let custody = transfer.kind == TransferKind::Custody;
+        // Custody moves the copy as it is: its router has not decided to share it.
+        let router_mark = if custody { replica.router_mark } else { self.router.mark_for_peer(&replica) };
+        let parcel = Parcel {
+            bundle: replica.bundle,
+            kind: transfer.kind,
+            hops: replica.hops + 1,
+            router_mark,
+            mechanism_mark: self.mechanism.mark_for_peer(&at, &replica),
+            path: replica.path.clone(),
+        };
+        let mut fate = Fate::Keep;
+        if !custody {
+            fate = self.router.on_sent(&at, &mut replica, transfer.to, delivered);
+            self.mechanism.on_sent(&at, &mut replica, transfer.to, delivered);
+        }
+        self.store.update(slot, replica);
+        if custody {
+            self.moving.retain(|&id| id != transfer.id);
+            self.hand_over(now, transfer.id, transfer.to, false, census);
+        } else if fate == Fate::GiveUp {
+            self.delete_idle(now, transfer.id, DropReason::HandedOver);
+        }
+        self.remove_acknowledged(now);
+        if self.acknowledged.contains(transfer.id.0) {
+            self.delete_idle(now, transfer.id, DropReason::Acknowledged);
+        }
+        Some(parcel)
+    }
+    /// The contact ended before the last bit of a transfer had left. The copy is kept.
+    pub fn abort(&mut self, now: Instant, transfer: &Transfer) {
+        if transfer.kind == TransferKind::Custody {
+            self.moving.retain(|&id| id != transfer.id);
+        }
+        if let Some(replica) = self.store.get_mut(transfer.id) {
+            replica.sending -= 1;
+        }
+        if self.acknowledged.contains(transfer.id.0) {
+            self.delete_idle(now, transfer.id, DropReason::Acknowledged);
+        }
+    }
+    fn hand_over(&mut self, now: Instant, id: BundleId, to: NodeId, had: bool, census: Option<&Census>) {
+        if let Some(bundle) = self.store.get(id).map(|r| r.bundle) {
+            self.mechanism.on_moved(&local!(self, now, census), &bundle, to, had);
+            self.delete_idle(now, id, DropReason::HandedOver);
+        }
+    }
+}
