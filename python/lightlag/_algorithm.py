@@ -118,12 +118,15 @@ class Mechanism(_Algorithm):
     """
 
     _kind = "mechanism"
-    _flags = ("needs_census", "needs_neighbours")
+    _flags = ("needs_census", "needs_neighbours", "needs_reception_order")
 
     needs_census: ClassVar[bool] = False
     """Whether it needs `Local.census`: an oracle that only a simulated world can give."""
     needs_neighbours: ClassVar[bool] = False
     """Whether `Link.peer_free`, `Link.peer_capacity` and `Link.peer_idle` are to be kept up to date."""
+
+    needs_reception_order: ClassVar[bool] = False
+    """Whether copies are offered in the order of their reception, whatever the scenario's send order."""
 
     def make_room(self, at: Local, incoming: Bundle, preferred: int | None) -> Drop | Move | None:
         """How to make room for `incoming`, asked again until it fits; none: there is none for it.

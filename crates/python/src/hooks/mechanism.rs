@@ -31,7 +31,11 @@ impl Mechanism for Written {
     }
     fn needs(&self) -> Needs {
         let class = &self.0.class;
-        Needs { census: class.flag("needs_census"), neighbours: class.flag("needs_neighbours") }
+        Needs {
+            census: class.flag("needs_census"),
+            neighbours: class.flag("needs_neighbours"),
+            reception_order: class.flag("needs_reception_order"),
+        }
     }
     fn on_created(&mut self, at: &Local, replica: &mut Replica) {
         let Some(hook) = &self.0.class.hooks.on_created else { return };
