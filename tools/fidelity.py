@@ -49,10 +49,10 @@ def the_one() -> dict[str, dict[str, list[float]]]:
 
 def run(binary: Path, scenario: str, seed: int) -> dict[str, float]:
     """One run of ours."""
-    command = [binary, "run", SCENARIOS / f"{scenario}.txt", "--seed", str(seed), "--json"]
+    command = [str(binary), "run", str(SCENARIOS / f"{scenario}.txt"), "--seed", str(seed), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
+        sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")
     summary = json.loads(done.stdout)
     return {m: math.nan if summary[m] is None else summary[m] for m in MEASURES}
 

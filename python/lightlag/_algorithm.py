@@ -127,6 +127,9 @@ class Mechanism(_Algorithm):
     needs_reception_order: ClassVar[bool] = False
     """Whether copies are offered in the order of reception, whatever the scenario's send order."""
 
+    needs_reception_order: ClassVar[bool] = False
+    """Whether copies are offered in the order of their reception, whatever the scenario's send order."""
+
     def make_room(self, at: Local, incoming: Bundle, preferred: int | None) -> Drop | Move | None:
         """How to make room for `incoming`, asked again until it fits; none: there is none for it.
 
@@ -183,7 +186,7 @@ class Mechanism(_Algorithm):
         """A copy to ask back from `peer` now, as there is room again; asked until there is none."""
         return None
 
-    def on_reclaim_refused(self, at: Local, peer: int, id: int) -> None:  # noqa: A002
+    def on_reclaim_refused(self, at: Local, peer: int, id: int) -> None:
         """`peer` no longer has what was asked back."""
 
     def observe(self, at: Local) -> Mapping[str, float]:
@@ -262,6 +265,9 @@ class Router(_Algorithm):
         return {}
 
 
+_OWN_NAMES = ("name", "paper", "only_with", "node", "nodes", "seed", "random")
+
+
 def _base(cls: type[_Algorithm]) -> type[_Algorithm]:
     return Router if issubclass(cls, Router) else Mechanism
 
@@ -291,6 +297,11 @@ def _register(cls: type[_Algorithm]) -> None:
         for name, value in vars(ancestor).items()
         if isinstance(value, _Declared)
     }
+    for name in declared:
+        if name in _OWN_NAMES:
+            raise TypeError(
+                f"`{cls.name}` cannot call a parameter `{name}`: every algorithm has that already"
+            )
     _lightlag.register(
         cls,
         {

@@ -95,7 +95,7 @@ def run(
     """
     point = scenario if isinstance(scenario, Point) else _only_point(scenario)
     number = point.seed if seed is None else seed
-    wanted = {
+    wanted: _lightlag.Wanted = {
         "judge": judge,
         "series": series,
         "reports": reports,

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import altair as alt
 import polars as pl
@@ -172,5 +172,5 @@ def _marks(
 
 
 def _chart(specification: str) -> Chart:
-    chart: Chart = alt.Chart.from_dict(json.loads(specification))
-    return chart
+    # Altair gives the class that fits the specification.
+    return cast("Chart", alt.Chart.from_dict(json.loads(specification)))

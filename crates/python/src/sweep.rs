@@ -9,6 +9,9 @@ use lightlag_lab::statistics::Estimate;
 use lightlag_lab::sweep::Plan;
 use pyo3::prelude::*;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 /// Runs every point with every seed into a folder; gives how many violations the judge found.
 ///
@@ -26,11 +29,43 @@ pub fn sweep(
 ) -> PyResult<u64> {
     let file = scenario.known();
     let seeds: Vec<_> = seeds.into_iter().map(seed).collect();
-    let done = py.detach(|| {
-        let plan = Plan::new(&file, text, &seeds).map_err(scenario_error)?;
-        catching(|| plan.run(&out, threads, judge))?.map_err(sweep_error)
-    })?;
-    Ok(done.violations)
+    let plan = py.detach(|| Plan::new(&file, text, &seeds)).map_err(scenario_error)?;
+    let done = interruptible(py, |stopped| catching(|| plan.run_until(&out, threads, judge, stopped)))?;
+    Ok(done?.map_err(sweep_error)?.violations)
+}
+
+/// How often Python may look at its signals while it waits.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Works on another thread, so that this one hears of Ctrl-C; then `work` is to stop soon.
+///
+/// # Errors
+/// What a handler of signals raised.
+fn interruptible<R: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> R + Send) -> PyResult<R> {
+    let stopped = AtomicBool::new(false);
+    py.detach(|| {
+        std::thread::scope(|scope| {
+            let (done, result) = mpsc::channel();
+            // The receiver waits until the end: sending cannot fail.
+            let stop = &stopped;
+            let worker = scope.spawn(move || drop(done.send(work(stop))));
+            let mut raised = Ok(());
+            loop {
+                match result.recv_timeout(LOOK_EVERY) {
+                    Ok(result) => return raised.map(|()| result),
+                    Err(RecvTimeoutError::Timeout) if raised.is_ok() => {
+                        raised = Python::attach(|py| py.check_signals());
+                        stopped.store(raised.is_err(), Ordering::Relaxed);
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                        Ok(()) => unreachable!("the worker sends before it ends"),
+                        Err(bug) => std::panic::resume_unwind(bug),
+                    },
+                }
+            }
+        })
+    })
 }
 
 /// A run of a table: point, seed, values of the scenario, measured numbers.

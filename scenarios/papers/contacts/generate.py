@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Writes the contact tables of the interplanetary scenario, from Table 2 of the paper and two rules.
 
-The paper prints one whole table (Table 2) and single pairs of two series (Tables 5 and 6), which do not fit it.
-So there are two families of tables:
+The paper prints one whole table (Table 2) and single pairs of two series (Tables 5 and 6), which do not
+fit it. So there are two families of tables:
 
 S, stretched: the order and the durations of Table 2. S_ContactI adds 1000 (I - 1) s to every gap between
 successive distinct start times; S_DurD keeps the starts and lets every contact last D seconds.
 
 P, periodic: every link has contacts of D seconds separated by I seconds; the k-th link begins at I + 1000 k
-(k from 0), in the order of LINKS. P_ContactI has I thousand seconds between contacts of 1000 s, P_DurD has contacts
-of D seconds 1000 s apart. This reproduces the pairs of Tables 5 and 6.
+(k from 0), in the order of LINKS. P_ContactI has I thousand seconds between contacts of 1000 s, P_DurD has
+contacts of D seconds 1000 s apart. This reproduces the pairs of Tables 5 and 6.
 
 Contacts that start at or after the end of the run are left out, and those that go on are cut there.
 

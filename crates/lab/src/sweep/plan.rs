@@ -6,6 +6,7 @@ use crate::run::{ContactsCache, Options, run};
 use crate::scenario::{self, Place, Point, ScenarioFile, Seed, Skipped};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// All runs of a scenario file.
 #[derive(Clone, Debug)]
@@ -56,6 +57,19 @@ impl Plan {
     /// # Errors
     /// The folder cannot be used, or a run failed.
     pub fn run(&self, out: &Path, threads: usize, judge: bool) -> Result<Swept, Error> {
+        self.run_until(out, threads, judge, &AtomicBool::new(false))
+    }
+    /// As [`Plan::run`], but begins no further run once `stopped` is true.
+    ///
+    /// # Errors
+    /// As [`Plan::run`]; and a run that was not begun failed.
+    pub fn run_until(
+        &self,
+        out: &Path,
+        threads: usize,
+        judge: bool,
+        stopped: &AtomicBool,
+    ) -> Result<Swept, Error> {
         let cache = ContactsCache::default();
         let options = Options { judge, ..Options::default() };
         let sweep = Sweep {
@@ -67,8 +81,11 @@ impl Plan {
             progress: true,
         };
         let results = sweep.run(|job: &Job| {
-            let outcome = run(&self.points[job.point].scenario, self.seed(job), &cache, &options)?;
-            Ok::<_, scenario::Error>(outcome.metrics())
+            if stopped.load(Ordering::Relaxed) {
+                return Err("stopped before it began".to_owned());
+            }
+            let outcome = run(&self.points[job.point].scenario, self.seed(job), &cache, &options);
+            outcome.map(|outcome| outcome.metrics()).map_err(|error| error.to_string())
         })?;
         let violations = results.rows.iter().filter_map(|row| row.metric("violations")).sum::<f64>() as u64;
         Ok(Swept { results, violations })
