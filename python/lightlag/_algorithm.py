@@ -127,7 +127,6 @@ class Mechanism(_Algorithm):
     needs_reception_order: ClassVar[bool] = False
     """Whether copies are offered in the order of reception, whatever the scenario's send order."""
 
-
     def make_room(self, at: Local, incoming: Bundle, preferred: int | None) -> Drop | Move | None:
         """How to make room for `incoming`, asked again until it fits; none: there is none for it.
 
