@@ -365,8 +365,9 @@ impl Network {
         }
         let census = std::mem::take(&mut self.census);
         let (now, mut outcomes) = (self.now, Vec::new());
-        self.agent(node)
-            .retry_waiting(now, Some(&census), |bundle, outcome| outcomes.push((bundle.id, outcome)));
+        while let Some((bundle, outcome)) = self.agent(node).retry_waiting(now, Some(&census)) {
+            outcomes.push((bundle.id, outcome));
+        }
         self.census = census;
         // Booked before the losses: what was stored first may have been dropped for what came later.
         for (id, outcome) in outcomes {

@@ -334,11 +334,9 @@ impl<'a, O: Observer> World<'a, O> {
         if !self.agents[node.0 as usize].has_waiting() {
             return;
         }
-        let mut outcomes = Vec::new();
-        self.agents[node.0 as usize].retry_waiting(self.now, self.census.as_ref(), |bundle, outcome| {
-            outcomes.push((bundle, outcome));
-        });
-        for (bundle, outcome) in outcomes {
+        while let Some((bundle, outcome)) =
+            self.agents[node.0 as usize].retry_waiting(self.now, self.census.as_ref())
+        {
             self.after_creation(node, bundle, outcome);
         }
         // Room may have been made for one that still has to wait.

@@ -343,22 +343,17 @@ impl Agent {
         }
         self.admit_created(now, bundle, census)
     }
-    /// Tries to store the bundles that wait at the application; gives those stored or rejected.
-    pub fn retry_waiting(
-        &mut self,
-        now: Instant,
-        census: Option<&Census>,
-        mut told: impl FnMut(Bundle, Creation),
-    ) {
-        while let Some(bundle) = self.waiting.pop_front() {
-            match self.admit_created(now, bundle, census) {
-                Creation::Waiting => {
-                    // It went to the back of the queue: return it to its place.
-                    self.waiting.rotate_right(1);
-                    return;
-                }
-                outcome => told(bundle, outcome),
+    /// Tries to store the first bundle that waits at the application; `None` when it still has to wait
+    /// or there is none. One at a time, as the next may evict it again.
+    pub fn retry_waiting(&mut self, now: Instant, census: Option<&Census>) -> Option<(Bundle, Creation)> {
+        let bundle = self.waiting.pop_front()?;
+        match self.admit_created(now, bundle, census) {
+            Creation::Waiting => {
+                // It went to the back of the queue: return it to its place.
+                self.waiting.rotate_right(1);
+                None
             }
+            outcome => Some((bundle, outcome)),
         }
     }
     /// Whether bundles wait at the application.
