@@ -123,7 +123,6 @@ class Mechanism(_Algorithm):
     needs_census: ClassVar[bool] = False
     """Whether it needs `Local.census`: an oracle that only a simulated world can give."""
     needs_neighbours: ClassVar[bool] = False
-    needs_reception_order: ClassVar[bool] = False
     """Whether `Link.peer_free`, `Link.peer_capacity` and `Link.peer_idle` are to be kept up to date."""
 
     needs_reception_order: ClassVar[bool] = False
