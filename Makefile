@@ -33,8 +33,8 @@ fuzz: ## fuzz every parser, SECONDS each (default 600)
 lint: $(VENV)/.ready ## formatting and lints
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
-	$(PY) -m ruff check python scenarios tests tools
-	$(PY) -m ruff format --check python scenarios tests tools
+	$(PY) -m ruff check python scenarios tests tools examples
+	$(PY) -m ruff format --check python scenarios tests tools examples
 
 $(BIN): FORCE
 	@cargo build --quiet --release -p lightlag-cli

@@ -52,8 +52,8 @@ class Threshold(lightlag.Mechanism):
 
 SCENARIO = """
 name = "threshold"
-duration = "1 h"
-seeds = [1, 2, 3, 4, 5]
+duration = "30 min"
+seeds = [1, 2, 3]
 router = "epidemic"
 mechanism = ["none", "credit", "threshold"]
 buffer = ["500 kB", "1000 kB", "1500 kB"]

@@ -10,9 +10,9 @@ cargo clippy --quiet --workspace --all-targets -- -D warnings
 cargo test --quiet --workspace
 echo "== python: build, lints, types, tests"
 # The dev profile shares its artefacts with the tests above.
-VIRTUAL_ENV=$PWD/.venv .venv/bin/maturin develop --quiet --profile dev
-.venv/bin/ruff check python scenarios tests tools
-.venv/bin/ruff format --check --quiet python scenarios tests tools
+PIP_QUIET=1 VIRTUAL_ENV=$PWD/.venv .venv/bin/maturin develop --quiet --profile dev
+.venv/bin/ruff check --quiet python scenarios tests tools examples
+.venv/bin/ruff format --check --quiet python scenarios tests tools examples
 .venv/bin/mypy
 .venv/bin/pytest -q
 echo "all tests passed in $((SECONDS - started)) s"

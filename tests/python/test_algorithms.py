@@ -1,0 +1,357 @@
+"""Routers and mechanisms that are written in Python."""
+
+import threading
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import polars as pl
+import pytest
+
+import lightlag
+from lightlag import Bundle, Drop, DropReason, Fate, Link, Local, Move, Refusal, Replica
+
+
+class PythonNone(lightlag.Mechanism):
+    """What `none` does, hook by hook."""
+
+    name = "python_none"
+
+    def make_room(self, at: Local, incoming: Bundle, preferred: int | None) -> Drop | None:
+        """The oldest goes."""
+        if preferred is not None:
+            return Drop(preferred)
+        idle = [replica for replica in at.store.replicas if replica.sending == 0]
+        return Drop(idle[0].id) if idle else None
+
+    def admit(self, at: Local, replica: Replica, sender: int) -> Refusal | None:
+        """Everything."""
+        assert replica.id not in at.store
+        assert any(link.peer == sender for link in at.links)
+        return None
+
+    def may_replicate(self, at: Local, replica: Replica, peer: int) -> bool:
+        """Always."""
+        return replica.expires_s > at.now_s
+
+
+class PythonEpidemic(lightlag.Router):
+    """What `epidemic` does."""
+
+    name = "python_epidemic"
+    tells_changes = False
+
+    def score(self, at: Local, replica: Replica, peer: int) -> float:
+        """Everybody gets everything."""
+        return 0.0
+
+
+class PythonSpray(lightlag.Router):
+    """Binary Spray and Wait by marks on copies."""
+
+    name = "python_spray"
+    exclusive = True
+    tells_changes = False
+    copies = lightlag.parameter(10, low=1, high=1000, meaning="Copies of each bundle.")
+
+    def on_created(self, at: Local, replica: Replica) -> None:
+        """All copies are here."""
+        replica.mark = self.copies
+
+    def score(self, at: Local, replica: Replica, peer: int) -> float | None:
+        """Whoever has more than one gives."""
+        return 0.0 if replica.mark > 1 else None
+
+    def mark_for_peer(self, replica: Replica) -> int:
+        """The lesser half leaves."""
+        return max(replica.mark // 2, 1)
+
+    def on_sent(self, at: Local, replica: Replica, peer: int, delivered: bool) -> Fate | None:
+        """The larger half stays."""
+        replica.mark = max(replica.mark - max(replica.mark // 2, 1), 1)
+        return None
+
+
+@pytest.mark.parametrize(
+    ("key", "rust", "python"),
+    [
+        ("mechanism", "none", "python_none"),
+        ("router", "epidemic", "python_epidemic"),
+        ("router", {"name": "spray_and_wait", "copies": 6}, {"name": "python_spray", "copies": 6}),
+    ],
+)
+def test_the_same_algorithm_gives_the_same_run_in_both_languages(
+    walk: lightlag.Scenario, key: str, rust: Any, python: Any
+) -> None:
+    runs = [lightlag.run(walk.copy().set(key, value)) for value in (rust, python)]
+    assert runs[0].json() == runs[1].json()
+    assert runs[1].violations == []
+
+
+class Everything(lightlag.Mechanism):
+    """Looks at everything that there is to see, and keeps what it saw."""
+
+    name = "everything"
+    needs_census = True
+    needs_neighbours = True
+    calls: ClassVar[dict[str, int]] = {}
+    lock = threading.Lock()
+    share = lightlag.parameter(0.5, low=0, high=1, meaning="A number.")
+    wait = lightlag.parameter(60.0, unit="s", low=0, meaning="A time.")
+    count = lightlag.parameter(3, low=0, high=10, meaning="A whole number.")
+    eager = lightlag.parameter(True, meaning="A flag.")
+    way = lightlag.parameter("here", choices=["here", "there"], meaning="A word.")
+
+    def __init__(self) -> None:
+        assert 0 <= self.node < self.nodes == 10
+        assert isinstance(self.count, int)
+        self.drawn = self.random.random()
+
+    def told(self, hook: str, at: Local) -> None:
+        """Remember a call."""
+        assert at.node == self.node
+        self.calls[hook] = self.calls.get(hook, 0) + 1
+
+    def on_created(self, at: Local, replica: Replica) -> None:
+        """Mark it."""
+        self.told("on_created", at)
+        assert (replica.source, replica.hops, replica.received_s) == (self.node, 0, at.now_s)
+        assert replica.created_s == at.now_s
+        assert replica.expires_s == pytest.approx(at.now_s + 600)
+        replica.mark = 7
+
+    def state(self, at: Local) -> Mapping[int, float]:
+        """Tell who this is."""
+        self.told("state", at)
+        return {self.node: self.share}
+
+    def on_contact_up(self, at: Local, peer: int, state: dict[int, float] | None) -> None:
+        """Hear it."""
+        self.told("on_contact_up", at)
+        assert state == {peer: self.share}
+        [link] = [link for link in at.links if link.peer == peer]
+        assert isinstance(link, Link)
+        assert (link.rate_bit_per_s, link.delay_s) == (250_000, 0.0)
+
+    def on_contact_down(self, at: Local, peer: int) -> None:
+        """The link is gone."""
+        self.told("on_contact_down", at)
+        assert all(link.peer != peer for link in at.links)
+
+    def admit(self, at: Local, replica: Replica, sender: int) -> Refusal | None:
+        """Count with the oracle."""
+        self.told("admit", at)
+        if at.census is not None:
+            assert at.census.made(replica.id) >= at.census.alive(replica.id) >= 1
+            assert at.census.mean_made >= at.census.mean_alive >= 1
+        return Refusal.CONGESTION if replica.hops >= self.count else None
+
+    def mark_for_peer(self, at: Local, replica: Replica) -> int:
+        """Count links."""
+        return replica.mark + 1
+
+    def on_received(self, at: Local, replica: Replica, sender: int) -> None:
+        """What `mark_for_peer` wrote."""
+        self.told("on_received", at)
+        assert replica.mark == 7 + replica.hops
+
+    def on_sent(self, at: Local, replica: Replica, peer: int, delivered: bool) -> None:
+        """Seen by the peer."""
+        self.told("on_sent", at)
+        assert not delivered or replica.destination == peer
+
+    def on_dropped(self, at: Local, bundle: Bundle, reason: DropReason) -> None:
+        """Why."""
+        self.told("on_dropped", at)
+        assert reason in (DropReason.OVERFLOW, DropReason.EXPIRED)
+        assert bundle.id not in at.store
+
+    def obsolete(self, at: Local) -> int | None:
+        """Old ones."""
+        self.told("obsolete", at)
+        for replica in at.store:
+            if replica.sending == 0 and at.now_s - replica.received_s > self.wait:
+                return replica.id
+        return None
+
+    def make_room(self, at: Local, incoming: Bundle, preferred: int | None) -> Drop | None:
+        """The newest goes."""
+        self.told("make_room", at)
+        assert at.store.used + at.store.free == at.store.capacity == 400_000
+        assert len(at.store) == len(at.store.replicas)
+        oldest = at.store.oldest_idle()
+        if oldest is None:
+            return None
+        found = at.store.get(oldest.id)
+        assert found is not None
+        assert found.received_s == oldest.received_s
+        assert at.store.get(1_000_000) is None
+        return Drop(oldest.id)
+
+    def observe(self, at: Local) -> Mapping[str, float]:
+        """For series."""
+        self.told("observe", at)
+        return {"drawn": self.drawn}
+
+
+def test_hooks_see_the_node_and_write_on_copies(walk: lightlag.Scenario) -> None:
+    Everything.calls.clear()
+    walk.set("mechanism", {"name": "everything", "wait": "2 min", "count": 4, "way": "there"})
+    result = lightlag.run(walk, series=True)
+    hooks = "on_created state on_contact_up on_contact_down admit on_received on_sent on_dropped obsolete"
+    assert set(Everything.calls) == {*hooks.split(), "make_room", "observe"}
+    assert result.violations == []
+    assert result.series is not None
+    drawn = result.series.filter(pl.col("name").cast(pl.String) == "drawn")
+    assert drawn["value"].n_unique() == 10
+    assert lightlag.run(walk, series=True).json() == result.json()
+
+
+def test_parameters_have_ranges_units_and_defaults(walk: lightlag.Scenario) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"share": 2.0}, "a number from 0 to 1"),
+        ({"count": 2.5}, "a whole number from 0 to 10"),
+        ({"wait": 60}, "s"),
+        ({"way": "nowhere"}, 'one of "here", "there"'),
+        ({"eager": "yes"}, "true or false"),
+        ({"shar": 0.5}, "has no parameter `shar`"),
+    ]
+    for values, complaint in wrong:
+        with pytest.raises(lightlag.ScenarioError, match=complaint):
+            walk.copy().set("mechanism", {"name": "everything", **values}).points()
+
+
+def test_algorithms_lists_what_rust_brings_and_what_was_registered() -> None:
+    table = lightlag.algorithms()
+    assert table.columns == ["kind", "name", "paper", "only_with", "parameters"]
+    assert {"epidemic", "python_epidemic"} <= set(table.filter(pl.col("kind") == "router")["name"])
+    mine = table.row(by_predicate=pl.col("name") == "everything", named=True)
+    assert mine["kind"] == "mechanism"
+    assert mine["parameters"][1] == "wait = 60 s (a number from 0 to inf): A time."
+
+
+def test_an_algorithm_that_is_registered_later_is_found_by_older_scenarios(walk: lightlag.Scenario) -> None:
+    walk.set("mechanism", "late")
+    with pytest.raises(lightlag.ScenarioError, match="not known"):
+        walk.points()
+
+    class Late(lightlag.Mechanism):
+        name = "late"
+        only_with = ("epidemic",)
+
+    assert lightlag.run(walk).json() == lightlag.run(walk.copy().set("mechanism", "none")).json()
+    with pytest.raises(lightlag.ScenarioError, match="refuses router"):
+        walk.set("router", "prophet").points()
+
+
+def test_what_cannot_be_an_algorithm_is_refused_when_its_class_is_made() -> None:
+    with pytest.raises(TypeError, match="did you mean `on_received`"):
+        type("Misspelt", (lightlag.Mechanism,), {"on_recieved": lambda self: None})
+    with pytest.raises(TypeError, match="must define `score`"):
+        type("Silent", (lightlag.Router,), {"name": "silent"})
+    with pytest.raises(TypeError, match="no name for an algorithm"):
+        type("Loud", (lightlag.Mechanism,), {"name": "Loud Name"})
+    with pytest.raises(TypeError, match="a parameter `seed`"):
+        type("Own", (lightlag.Mechanism,), {"name": "own", "seed": lightlag.parameter(1, meaning="")})
+    with pytest.raises(ValueError, match="the default of parameter `far`"):
+        type("Far", (lightlag.Mechanism,), {"name": "far", "far": lightlag.parameter(9, high=1, meaning="")})
+    with pytest.raises(TypeError, match="choices"):
+        lightlag.parameter("word", meaning="")
+
+
+class OutOfOrderError(Exception):
+    """Nothing that the package knows."""
+
+
+class Broken(lightlag.Mechanism):
+    """Does what it must not."""
+
+    name = "broken"
+    how = lightlag.parameter(
+        "raise", choices=["raise", "init", "number", "gone", "far", "answer", "exit"], meaning="How."
+    )
+
+    def __init__(self) -> None:
+        if self.how == "init":
+            raise OutOfOrderError("no instance")
+
+    def make_room(self, at: Local, incoming: Bundle, preferred: int | None) -> Any:
+        """Everything but room."""
+        if self.how == "exit":
+            raise SystemExit(3)
+        answers = {
+            "number": 7,
+            "gone": Drop(1_000_000),
+            "far": Move(at.store.replicas[0].id, self.node),
+            "answer": Drop,
+        }
+        if self.how not in answers:
+            raise OutOfOrderError("no room")
+        return answers[self.how]
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "said"),
+    [
+        ("raise", OutOfOrderError, "no room"),
+        ("init", OutOfOrderError, "no instance"),
+        ("number", TypeError, "expected a Drop"),
+        ("gone", ValueError, "no copy of bundle 1000000"),
+        ("far", ValueError, "no link to it is up"),
+        ("answer", TypeError, "expected a Drop"),
+        ("exit", SystemExit, "3"),
+    ],
+)
+def test_what_a_hook_raises_is_raised_by_the_run(
+    walk: lightlag.Scenario, how: str, kind: type[BaseException], said: str
+) -> None:
+    walk.set("mechanism", {"name": "broken", "how": how})
+    for work in (lightlag.run, lightlag.sweep):
+        with pytest.raises(kind, match=said) as raised:
+            work(walk)
+        assert "broken" in str(getattr(raised.value, "__notes__", "broken"))
+    assert lightlag.run(walk.set("mechanism", "none")).violations == []
+
+
+def test_what_a_hook_saw_cannot_be_seen_after_its_call(walk: lightlag.Scenario) -> None:
+    seen: list[Local] = []
+
+    class Keeps(lightlag.Mechanism):
+        name = "keeps"
+
+        def on_contact_up(self, at: Local, peer: int, state: dict[int, float] | None) -> None:
+            for old in seen:
+                with pytest.raises(RuntimeError, match="ends with the hook's call"):
+                    _ = old.store.used
+            seen[:] = [at]
+            assert at.store.used >= 0
+
+    lightlag.run(walk.set("mechanism", "keeps"))
+    assert seen[0].now_s > 0
+    for look in ("links", "census"):
+        with pytest.raises(RuntimeError, match="ends with the hook's call"):
+            getattr(seen[0], look)
+
+
+def test_a_run_inside_a_hook_leaves_the_outer_view_alone(walk: lightlag.Scenario) -> None:
+    inner = walk.copy().set("duration", "2 min")
+    runs: list[lightlag.Result] = []
+
+    class Nested(lightlag.Mechanism):
+        name = "nested"
+
+        def on_contact_up(self, at: Local, peer: int, state: dict[int, float] | None) -> None:
+            if not runs:
+                before = at.store.used
+                runs.append(lightlag.run(inner))
+                assert at.store.used == before
+
+    outer = lightlag.run(walk.set("mechanism", "nested"))
+    assert runs[0].sim_time == 120.0
+    assert outer.sim_time == 1200.0
+
+
+def test_an_algorithm_in_python_can_be_swept_on_threads(walk: lightlag.Scenario) -> None:
+    walk.set("mechanism", ["python_none", "everything"])
+    assert lightlag.sweep(walk, seeds=range(4), threads=1).equals(
+        lightlag.sweep(walk, seeds=range(4), threads=4)
+    )

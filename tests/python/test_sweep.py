@@ -1,0 +1,138 @@
+"""Sweeps, their comparison, and figures of them."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import altair as alt
+import polars as pl
+import pytest
+
+import lightlag
+
+
+def test_a_sweep_is_a_table_with_a_row_for_each_run(walk: lightlag.Scenario) -> None:
+    walk.set("mechanism", ["none", "credit"])
+    runs = lightlag.sweep(walk)
+    assert runs.columns[:5] == ["point", "seed", "mechanism", "version", "commit"]
+    assert runs["mechanism"].to_list() == ["none", "none", "credit", "credit"]
+    assert runs["seed"].to_list() == [1, 2, 1, 2]
+    assert runs["violations"].sum() == 0
+    assert runs["rtt_avg"].null_count() == 4
+
+
+def test_a_sweep_has_the_figures_of_its_runs(walk: lightlag.Scenario) -> None:
+    walk.set("mechanism", ["none", "credit"])
+    runs = lightlag.sweep(walk, seeds=range(3), threads=2)
+    for point in walk.points():
+        for seed in range(3):
+            row = runs.row(
+                by_predicate=(pl.col("point") == point.index) & (pl.col("seed") == seed), named=True
+            )
+            for name, number in lightlag.run(point, seed=seed).rows:
+                assert row[name] == number or (row[name] is None and number != number)
+
+
+def test_the_number_of_threads_changes_nothing(walk: lightlag.Scenario) -> None:
+    assert lightlag.sweep(walk, threads=1).equals(lightlag.sweep(walk, threads=2))
+
+
+def test_a_sweep_in_a_folder_can_be_taken_up_reported_and_compared(
+    walk: lightlag.Scenario, tmp_path: Path
+) -> None:
+    first = lightlag.sweep(walk, out=tmp_path / "none")
+    assert lightlag.sweep(walk, out=tmp_path / "none").equals(first)
+    page = lightlag.report(tmp_path / "none")
+    assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
+    lightlag.sweep(walk.copy().set("mechanism", "credit"), out=tmp_path / "credit")
+    compared = lightlag.compare(tmp_path / "none", tmp_path / "credit")
+    assert compared.columns == ["metric", "first", "second", "difference", "low", "high", "p"]
+    with pytest.raises(ValueError, match="another folder"):
+        lightlag.sweep(walk.copy().set("mechanism", "credit"), out=tmp_path / "none")
+    with pytest.raises(OSError, match="file"):
+        lightlag.sweep(walk, out=page)
+
+
+def test_a_comparison_pairs_the_runs_of_each_seed(walk: lightlag.Scenario) -> None:
+    seeds = range(6)
+    none = lightlag.sweep(walk.set("buffer", ["400 kB", "1 MB"]), seeds)
+    credit = lightlag.sweep(walk.copy().set("mechanism", "credit"), seeds)
+    compared = lightlag.compare(none, credit)
+    row = compared.row(
+        by_predicate=(pl.col("buffer") == "400 kB") & (pl.col("metric") == "started"), named=True
+    )
+    small = pl.col("buffer") == "400 kB"
+    means = [runs.filter(small)["started"].to_list() for runs in (none, credit)]
+    assert row["first"] == pytest.approx(sum(means[0]) / 6)
+    assert row["difference"] == pytest.approx(sum(means[1]) / 6 - sum(means[0]) / 6)
+    assert row["low"] < row["difference"] < row["high"]
+
+
+def test_no_seeds_and_wrong_scenarios_are_errors(walk: lightlag.Scenario) -> None:
+    with pytest.raises(ValueError, match="at least one seed"):
+        lightlag.sweep(walk, seeds=[])
+    with pytest.raises(lightlag.ScenarioError, match="not known"):
+        lightlag.sweep(walk.copy().set("mechanism", ["none", "nothing_of_the_kind"]))
+
+
+def test_ctrl_c_stops_a_sweep_and_keeps_what_is_done(tmp_path: Path) -> None:
+    script = """
+import lightlag, sys
+from tests_walk import WALK
+lightlag.sweep(lightlag.Scenario(WALK), seeds=range(100_000), threads=1, out=sys.argv[1])
+"""
+    walk = (Path(__file__).parent / "conftest.py").read_text()
+    (tmp_path / "tests_walk.py").write_text(walk)
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", script, str(out)]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
+        journal = out / "runs.jsonl"
+        while not (journal.exists() and journal.stat().st_size > 10_000):
+            assert running.poll() is None, running.stderr and running.stderr.read()
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=30)
+    assert "KeyboardInterrupt" in told
+
+
+@pytest.fixture(scope="module")
+def runs() -> pl.DataFrame:
+    """A sweep over two axes, made up."""
+    rows = [
+        {"point": point, "seed": seed, "buffer": buffer, "mechanism": mechanism, "version": "", "commit": ""}
+        | {"delivery_prob": 0.1 * point + 0.01 * seed}
+        for point, (mechanism, buffer) in enumerate(
+            [("none", "500 kB"), ("none", "1500 kB"), ("credit", "500 kB"), ("credit", "1500 kB")]
+        )
+        for seed in range(3)
+    ]
+    return pl.DataFrame(rows)
+
+
+def test_curves_have_means_intervals_and_the_unit_of_their_axis(runs: pl.DataFrame) -> None:
+    chart = lightlag.figures.lines(runs, x="buffer", y="delivery_prob", title="Delivery")
+    drawn = chart.to_dict()
+    assert drawn["layer"][0]["encoding"]["x"]["title"] == "buffer (kB)"
+    [data] = drawn["datasets"].values()
+    assert [(one["x"], one["series"], one["n"]) for one in data] == [
+        (500, "none", 3),
+        (1500, "none", 3),
+        (500, "credit", 3),
+        (1500, "credit", 3),
+    ]
+    assert data[0]["mean"] == pytest.approx(0.01)
+    assert data[0]["low"] < data[0]["mean"] < data[0]["high"]
+
+
+def test_bars_can_be_drawn_in_panels(runs: pl.DataFrame, tmp_path: Path) -> None:
+    chart = lightlag.figures.bars(runs, x="mechanism", y="delivery_prob", panel="buffer")
+    assert isinstance(chart, alt.FacetChart)
+    chart.save(tmp_path / "bars.svg")
+    assert "<svg" in (tmp_path / "bars.svg").read_text()
+
+
+def test_what_cannot_be_drawn_is_an_error(runs: pl.DataFrame) -> None:
+    with pytest.raises(ValueError, match="no column `latency`"):
+        lightlag.figures.bars(runs, x="mechanism", y="latency")
+    with pytest.raises(ValueError, match="no numbers of one unit"):
+        lightlag.figures.lines(runs, x="mechanism", y="delivery_prob")
