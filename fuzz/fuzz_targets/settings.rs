@@ -1,0 +1,15 @@
+#![no_main]
+//! The ONE's settings.
+
+use lightlag_lab::scenario::ScenarioFile;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/seeds/wkt").into();
+    let Ok(file) = ScenarioFile::from_the_one("settings.txt", bytes, folder, Default::default()) else {
+        return;
+    };
+    let _ = file.ignored();
+    if let Err(error) = file.points() {
+        assert!(!error.to_string().contains('\n'), "an error is one line: {error}");
+    }
+});
