@@ -116,10 +116,11 @@ def row(binary: Path, case: Case, repeat: int, folder: Path) -> bool:
         if goal is not None
     ]
     per_transfer = cpu / max(figures["relayed"], 1) * 1e6
-    per_encounter = cpu / max(figures["contacts"], 1) * 1e6
+    contacts = figures.get("contacts")
+    per_encounter = f"{cpu / contacts * 1e6:.2f}" if contacts else "-"
     print(
-        f"{case.router:18}{case.nodes:>6}{case.end_s:>7}{figures['contacts']:>10}{figures['relayed']:>10}"
-        f"{cpu:>9.2f}{memory:>8.0f}{per_transfer:>10.2f}{per_encounter:>10.2f}  "
+        f"{case.router:18}{case.nodes:>6}{case.end_s:>7}{contacts or '-':>10}{figures['relayed']:>10}"
+        f"{cpu:>9.2f}{memory:>8.0f}{per_transfer:>10.2f}{per_encounter:>10}  "
         f"{', '.join(goals) or '-':18}  {case.the_one}",
         flush=True,
     )
