@@ -12,20 +12,24 @@ use crate::output::Failure;
 use lightlag_lab::scenario::ScenarioFile;
 use std::path::Path;
 
-/// Reads a scenario, sets what is to be set, and tells once what is ignored.
+/// Reads a scenario and sets what is to be set.
 fn read(source: &Source) -> Result<ScenarioFile, Failure> {
     let paths: Vec<&Path> = source.files.iter().map(|path| path.as_path()).collect();
     let mut file = ScenarioFile::read(&paths)?;
     for (key, value) in &source.sets {
         file.set(key, value)?;
     }
+    Ok(file)
+}
+
+/// Tells once what is ignored; after all that can be refused, so that a refusal is one line.
+fn tell_ignored(file: &ScenarioFile) {
     let ignored = file.ignored();
     if let Some(first) = ignored.first() {
         let mut keys: Vec<&str> = ignored.iter().map(|ignored| ignored.key.as_str()).collect();
         keys.dedup();
         eprintln!("{}: ignored, as they mean nothing here: {}", first.place, keys.join(", "));
     }
-    Ok(file)
 }
 
 /// The scenario as written, with what was set on the command line.

@@ -1,6 +1,6 @@
 //! `lightlag run`.
 
-use super::read;
+use super::{read, tell_ignored};
 use crate::args::Run;
 use crate::output::{Done, Failure, print, tell_violations, write_file};
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};
@@ -21,6 +21,7 @@ pub fn run(options: &Run) -> Done {
         series: options.out.is_some(),
         trace: options.trace.clone(),
     };
+    tell_ignored(&file);
     let outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted)?;
     write_files(options, &outcome)?;
     print(&if options.json { outcome.summary.json() + "\n" } else { table(&outcome) });

@@ -1,6 +1,6 @@
 //! `lightlag sweep`.
 
-use super::{read, text};
+use super::{read, tell_ignored, text};
 use crate::args::Sweep;
 use crate::output::{Done, Failure, print};
 use lightlag_lab::results::{SUMMARY_FILE, terminal_table};
@@ -24,6 +24,7 @@ pub fn sweep(options: &Sweep) -> Done {
         None => file.seeds()?,
     };
     let plan = Plan::new(&file, &text(&options.source)?, &seeds)?;
+    tell_ignored(&file);
     if let Some(first) = plan.skipped().first() {
         eprintln!("left out {} points, as {}", plan.skipped().len(), first.reason);
     }

@@ -1,13 +1,18 @@
 //! Links and what is under way on them, as the judge sees them.
 
-use super::table::{Table, key};
+use super::table::Slots;
 use lightlag_protocols::dtn::{BundleId, NodeId};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 
+/// Most links have one thing under way: it stands beside the link, not behind a pointer.
+type Few<T> = smallvec::SmallVec<[T; 1]>;
+
 /// A pair of nodes that was ever in contact, or claims to be.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Link {
+    low: NodeId,
+    high: NodeId,
     pub up: bool,
     /// From the lower node to the higher one, and back.
     pub directions: [Direction; 2],
@@ -18,9 +23,9 @@ pub(super) struct Direction {
     pub rate: BitRate,
     pub delay: Duration,
     /// First bit has left, last bit has not. More than one is a violation already.
-    pub sending: Vec<Sending>,
+    pub sending: Few<Sending>,
     /// Last bit has left.
-    pub flying: Vec<Flight>,
+    pub flying: Few<Flight>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,25 +52,40 @@ pub(super) struct Flight {
 impl Direction {
     pub(super) fn take_sending(&mut self, id: BundleId) -> Option<Sending> {
         let at = self.sending.iter().position(|sending| sending.id == id)?;
-        Some(self.sending.remove(at))
+        Some(take(&mut self.sending, at))
     }
     /// The flight that started at `started`, or else the oldest of the bundle.
     pub(super) fn take_flight(&mut self, id: BundleId, started: Instant) -> Option<Flight> {
         let same = |flight: &Flight| flight.id == id && flight.started == started;
         let at = self.flying.iter().position(same);
         let at = at.or_else(|| self.flying.iter().position(|flight| flight.id == id))?;
-        Some(self.flying.remove(at))
+        Some(take(&mut self.flying, at))
+    }
+}
+
+/// Nearly always the only one.
+#[inline]
+fn take<T: Copy>(list: &mut Few<T>, at: usize) -> T {
+    match list[..] {
+        [only] => {
+            list.clear();
+            only
+        }
+        _ => list.remove(at),
     }
 }
 
 /// All links.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Links(Table<Link>);
+pub(super) struct Links(Slots<Link>);
 
 impl Links {
     #[inline]
     pub(super) fn of(&mut self, a: NodeId, b: NodeId) -> &mut Link {
-        self.0.entry(key(a.0.min(b.0), a.0.max(b.0))).or_default()
+        let (low, high) = (a.min(b), a.max(b));
+        // Pairs in triangular order: those of the first nodes come first.
+        let pair = u64::from(high.0) * (u64::from(high.0) + 1) / 2 + u64::from(low.0);
+        self.0.ensure(pair, || Link { low, high, up: false, directions: Default::default() })
     }
     #[inline]
     pub(super) fn direction(&mut self, from: NodeId, to: NodeId) -> (bool, &mut Direction) {
@@ -74,16 +94,15 @@ impl Links {
     }
     /// Every direction on which something is under way, by sender and receiver.
     pub(super) fn busy(&self) -> Vec<(NodeId, NodeId, &Direction)> {
-        let mut busy = Vec::new();
-        for (pair, link) in &self.0 {
-            let (low, high) = (NodeId((pair >> 32) as u32), NodeId(*pair as u32));
-            for (from, to, direction) in [(low, high, &link.directions[0]), (high, low, &link.directions[1])]
-            {
-                if !direction.sending.is_empty() || !direction.flying.is_empty() {
-                    busy.push((from, to, direction));
-                }
-            }
-        }
+        let both = |link: &'_ Link| [(link.low, link.high, 0), (link.high, link.low, 1)];
+        let all = self
+            .0
+            .values()
+            .iter()
+            .flat_map(|link| both(link).map(|(from, to, at)| (from, to, &link.directions[at])));
+        let mut busy: Vec<_> = all
+            .filter(|(_, _, direction)| !direction.sending.is_empty() || !direction.flying.is_empty())
+            .collect();
         busy.sort_unstable_by_key(|&(from, to, _)| (from, to));
         busy
     }

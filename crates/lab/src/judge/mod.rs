@@ -24,7 +24,7 @@ use lightlag_protocols::trace::{Observer, Record};
 use lightlag_protocols::units::{BitRate, Bytes};
 use link::Links;
 use state::{BundleState, Copies, CopyState, NodeState};
-use table::Table;
+use table::Slots;
 use violation::{About, Findings};
 
 /// Watches a run, or replays its trace, and keeps account of every node, link, bundle and copy.
@@ -37,7 +37,7 @@ pub struct Judge {
     now: Instant,
     ended: bool,
     nodes: Vec<NodeState>,
-    bundles: Table<BundleState>,
+    bundles: Slots<BundleState>,
     copies: Copies,
     links: Links,
     found: Findings,
@@ -51,7 +51,7 @@ impl Judge {
             now: Instant::ZERO,
             ended: false,
             nodes: Vec::new(),
-            bundles: Table::default(),
+            bundles: Slots::default(),
             copies: Copies::default(),
             links: Links::default(),
             found: Findings::new(),
@@ -157,11 +157,11 @@ impl Judge {
         if bundle.created > self.now {
             self.add(Kind::CreatedEarly, About::Copy(source, id), || format!("due {:?}", bundle.created));
         }
-        if self.bundles.contains_key(&u64::from(id.0)) {
+        if self.bundles.get(u64::from(id.0)).is_some() {
             self.add(Kind::CreatedTwice, About::Copy(source, id), String::new);
             return;
         }
-        self.bundles.insert(u64::from(id.0), BundleState::new(*bundle));
+        self.bundles.ensure(u64::from(id.0), || BundleState::new(*bundle));
         if stored {
             self.put(source, bundle, Some(0), true);
         }
@@ -176,7 +176,7 @@ impl Judge {
             self.add(Kind::StoredTwice, About::Copy(node, id), String::new);
             return;
         }
-        if let Some(bundle) = self.bundles.get_mut(&u64::from(id.0)) {
+        if let Some(bundle) = self.bundles.get_mut(u64::from(id.0)) {
             bundle.copies += 1;
         }
         let state = &mut self.nodes[node.0 as usize];
@@ -199,7 +199,7 @@ impl Judge {
         }
         let about = About::Copy(node, id);
         let Some(copy) = self.copies.remove(node, id) else {
-            let kind = if self.bundles.contains_key(&u64::from(id.0)) {
+            let kind = if self.bundles.get(u64::from(id.0)).is_some() {
                 Kind::NothingToDelete
             } else {
                 Kind::UnknownBundle
@@ -222,7 +222,7 @@ impl Judge {
     #[inline]
     fn check_reason(&mut self, node: NodeId, id: BundleId, reason: DropReason, copy: &CopyState) {
         let about = About::Copy(node, id);
-        let Some(bundle) = self.bundles.get_mut(&u64::from(id.0)) else { return };
+        let Some(bundle) = self.bundles.get_mut(u64::from(id.0)) else { return };
         bundle.drop_at(node);
         bundle.copies = bundle.copies.saturating_sub(1);
         let wrong = match reason {

@@ -51,6 +51,15 @@ pub(super) struct CopyState {
     pub busy_until: Instant,
 }
 
+impl CopyState {
+    /// A transfer of it is over.
+    #[inline]
+    pub(super) fn end_transfer(&mut self, now: Instant) {
+        self.sending = self.sending.saturating_sub(1);
+        self.busy_until = now;
+    }
+}
+
 impl BundleState {
     pub(super) fn new(facts: Bundle) -> Self {
         Self { facts, delivered: false, promised: false, copies: 0, flying: 0, dropped: Vec::new() }

@@ -1,10 +1,72 @@
-//! Tables by small numbers: a few nanoseconds a look-up, whatever numbers a trace may name.
+//! Tables by number: a few instructions a look-up where numbers are small, as worlds count them, and
+//! no more memory than there are entries where a trace names large ones.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A hash map for one integer key. Never iterated without sorting: its order means nothing.
 pub(super) type Table<V> = HashMap<u64, V, BuildHasherDefault<Fold>>;
+
+/// Keys below this are looked up in an array of positions, 16 MiB at most.
+const DENSE: u64 = 1 << 22;
+
+/// What is known by number and never taken out.
+#[derive(Clone, Debug)]
+pub(super) struct Slots<V> {
+    /// Position + 1 by small key; 0 where there is none.
+    dense: Vec<u32>,
+    sparse: Table<u32>,
+    values: Vec<V>,
+}
+
+impl<V> Default for Slots<V> {
+    fn default() -> Self {
+        Self { dense: Vec::new(), sparse: Table::default(), values: Vec::new() }
+    }
+}
+
+impl<V> Slots<V> {
+    #[inline]
+    fn position(&self, key: u64) -> Option<usize> {
+        if key < DENSE {
+            let place = *self.dense.get(key as usize)?;
+            return (place as usize).checked_sub(1);
+        }
+        self.sparse.get(&key).map(|&at| at as usize)
+    }
+    #[inline]
+    pub(super) fn get(&self, key: u64) -> Option<&V> {
+        self.position(key).map(|at| &self.values[at])
+    }
+    #[inline]
+    pub(super) fn get_mut(&mut self, key: u64) -> Option<&mut V> {
+        self.position(key).map(|at| &mut self.values[at])
+    }
+    /// The value of a key, made by `fresh` if there is none yet.
+    #[inline]
+    pub(super) fn ensure(&mut self, key: u64, fresh: impl FnOnce() -> V) -> &mut V {
+        let at = self.position(key).unwrap_or_else(|| self.add(key, fresh()));
+        &mut self.values[at]
+    }
+    fn add(&mut self, key: u64, value: V) -> usize {
+        let at = self.values.len();
+        if key < DENSE {
+            let key = key as usize;
+            if key >= self.dense.len() {
+                self.dense.resize(key + 1, 0);
+            }
+            self.dense[key] = at as u32 + 1;
+        } else {
+            self.sparse.insert(key, at as u32);
+        }
+        self.values.push(value);
+        at
+    }
+    /// In the order in which they were added.
+    pub(super) fn values(&self) -> &[V] {
+        &self.values
+    }
+}
 
 /// Two numbers as one key.
 #[inline]

@@ -2,10 +2,10 @@
 
 use super::link::{Direction, Flight, Sending};
 use super::violation::About;
-use super::{Judge, Kind};
+use super::{Judge, JudgeRules, Kind};
 use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::units::Bytes;
+use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::messages::{Propagation, Radio};
 
 impl Judge {
@@ -46,7 +46,7 @@ impl Judge {
             self.check_lifetime(from, id, &before);
             return before.size;
         }
-        let bundle = self.bundles.get(&u64::from(id.0));
+        let bundle = self.bundles.get(u64::from(id.0));
         let size = bundle.map_or(Bytes(0), |bundle| bundle.facts.size);
         let kind = if bundle.is_some() { Kind::NoCopy } else { Kind::UnknownBundle };
         self.add(kind, About::Transfer(from, to, id), String::new);
@@ -62,21 +62,18 @@ impl Judge {
         if !self.known([from, to]) {
             return;
         }
-        let Some(sending) = self.release(from, to, id) else { return };
-        let hops = self.copies.get_mut(from, id).and_then(|copy| {
+        let (_, direction) = self.links.direction(from, to);
+        let Some(sending) = direction.take_sending(id) else { return self.not_under_way(from, to, id) };
+        let (now, rate) = (self.now, direction.rate);
+        let copy = self.copies.get_mut(from, id);
+        let hops = copy.and_then(|copy| {
+            copy.end_transfer(now);
             copy.sent += 1;
             copy.hops
         });
-        if let Some(bundle) = self.bundles.get_mut(&u64::from(id.0)) {
-            bundle.flying += 1;
-            bundle.promised |= bundle.facts.destination == to;
-        }
-        let now = self.now;
-        let (_, direction) = self.links.direction(from, to);
-        let earliest_end = self.rules.earliest_end(sending.started, sending.size, direction.rate);
         let light = match self.rules.propagation {
             Propagation::Pipelined => now,
-            Propagation::StopAndWait => earliest_end,
+            Propagation::StopAndWait => self.rules.earliest_end(sending.started, sending.size, rate),
         };
         direction.flying.push(Flight {
             id,
@@ -86,41 +83,48 @@ impl Judge {
             delay: direction.delay,
             hops: hops.map(|hops| hops.saturating_add(1)),
         });
-        if now < earliest_end {
-            let about = About::Transfer(from, to, id);
+        self.free_radios(from, to);
+        if let Some(bundle) = self.bundles.get_mut(u64::from(id.0)) {
+            bundle.flying += 1;
+            bundle.promised |= bundle.facts.destination == to;
+        }
+        if !JudgeRules::has_left(sending.started, now, sending.size, rate) {
+            self.check_rate(About::Transfer(from, to, id), &sending, rate);
+        }
+    }
+    fn check_rate(&mut self, about: About, sending: &Sending, rate: BitRate) {
+        let earliest_end = self.rules.earliest_end(sending.started, sending.size, rate);
+        if self.now < earliest_end {
             self.add(Kind::OverRate, about, || {
                 format!("{:?} from {:?} need until {earliest_end:?}", sending.size, sending.started)
             });
         }
     }
     pub(super) fn aborted(&mut self, from: NodeId, to: NodeId, id: BundleId) {
-        if self.known([from, to]) {
-            self.release(from, to, id);
+        if !self.known([from, to]) {
+            return;
+        }
+        let (_, direction) = self.links.direction(from, to);
+        if direction.take_sending(id).is_none() {
+            return self.not_under_way(from, to, id);
+        }
+        self.free_radios(from, to);
+        let now = self.now;
+        if let Some(copy) = self.copies.get_mut(from, id) {
+            copy.end_transfer(now);
         }
     }
-    /// Link and radios are free again, and so is the copy.
     #[inline]
-    fn release(&mut self, from: NodeId, to: NodeId, id: BundleId) -> Option<Sending> {
-        let now = self.now;
-        let (_, direction) = self.links.direction(from, to);
-        let Some(sending) = direction.take_sending(id) else {
-            self.not_under_way(from, to, id);
-            return None;
-        };
+    fn free_radios(&mut self, from: NodeId, to: NodeId) {
         for node in [from, to] {
             let state = &mut self.nodes[node.0 as usize];
             state.active = state.active.saturating_sub(1);
-            state.busy_until = now;
+            state.busy_until = self.now;
         }
-        if let Some(copy) = self.copies.get_mut(from, id) {
-            copy.sending = copy.sending.saturating_sub(1);
-            copy.busy_until = now;
-        }
-        Some(sending)
     }
     #[cold]
     fn not_under_way(&mut self, from: NodeId, to: NodeId, id: BundleId) {
-        let bundle = self.bundles.get(&u64::from(id.0));
+        let bundle = self.bundles.get(u64::from(id.0));
         let dropped = bundle.is_some_and(|bundle| bundle.was_dropped_at(from));
         let held = self.copies.get_mut(from, id).is_some();
         let kind = match bundle {
@@ -152,7 +156,7 @@ impl Judge {
             }
             return None;
         };
-        if let Some(bundle) = self.bundles.get_mut(&u64::from(id.0)) {
+        if let Some(bundle) = self.bundles.get_mut(u64::from(id.0)) {
             bundle.flying = bundle.flying.saturating_sub(1);
         }
         if flight.started != started {
@@ -199,7 +203,7 @@ impl Judge {
             let crossed = crossed.map_or("some".to_owned(), |crossed| crossed.to_string());
             self.add(Kind::WrongHops, about, || format!("{hops} told, {crossed} crossed"));
         }
-        let Some(state) = self.bundles.get_mut(&u64::from(id.0)) else { return };
+        let Some(state) = self.bundles.get_mut(u64::from(id.0)) else { return };
         let before = std::mem::replace(&mut state.delivered, true);
         match (before, first) {
             (true, true) => self.add(Kind::DeliveredTwice, about, String::new),
@@ -210,7 +214,7 @@ impl Judge {
     #[inline]
     fn facts(&self, to: NodeId, id: BundleId) -> Option<Bundle> {
         let known = (to.0 as usize) < self.nodes.len();
-        self.bundles.get(&u64::from(id.0)).filter(|_| known).map(|bundle| bundle.facts)
+        self.bundles.get(u64::from(id.0)).filter(|_| known).map(|bundle| bundle.facts)
     }
 
     /// Every transfer is over, or still has reason not to be.

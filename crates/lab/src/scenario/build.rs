@@ -360,7 +360,10 @@ impl Models {
                 let map = self.map(maps, reading)?;
                 let (_, greatest) = map.bounds();
                 Arc::new(worlds::ShortestPathMap {
-                    area: place.as_ref().map_or(worlds::Area::new(greatest.x, greatest.y), area),
+                    // A single straight road has no extent to one side.
+                    area: place
+                        .as_ref()
+                        .map_or(worlds::Area::new(greatest.x.max(1.0), greatest.y.max(1.0)), area),
                     layers: layers(allowed),
                     map,
                     speed_m_per_s: span(speed_m_per_s),

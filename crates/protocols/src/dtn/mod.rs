@@ -15,8 +15,8 @@ mod table;
 mod testing;
 
 pub use agent::{
-    Agent, Answer, Arrival, ByReception, Creation, DropReason, Event, Habits, Order, Parcel, Peers, Transfer,
-    TransferKind,
+    Agent, Answer, Arrival, ByReception, Creation, DropReason, Event, Habits, Order, Parcel, Peers, Summary,
+    Transfer, TransferKind,
 };
 pub use bundle::{Bundle, BundleId, NodeId};
 pub use census::Census;
@@ -24,5 +24,5 @@ pub use id_set::IdSet;
 pub use mechanism::{Mechanism, Needs, Room};
 pub use parameter::{Domain, Entry, Parameter, ParameterError, Parameters, Seat, Value};
 pub use router::{Fate, Link, Local, Observation, Offer, PeerSpace, Refusal, Router};
-pub use store::{Head, Path, Replica, Store};
+pub use store::{Head, Path, Replica, Sieve, Store};
 pub use table::{Table, TableError};

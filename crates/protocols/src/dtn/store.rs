@@ -61,6 +61,31 @@ pub struct Store {
     /// Beside each replica what offers are searched by, so that a search touches few cache lines.
     heads: Vec<Head>,
     held: IdSet,
+    bound: Sieve,
+}
+
+/// A set of nodes of which little is known: one bit each, by number modulo 64. Two that have no bit in
+/// common have no member in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sieve(u64);
+
+impl Sieve {
+    /// Only one node.
+    #[inline]
+    pub fn of(node: NodeId) -> Self {
+        Self(1 << (node.0 % 64))
+    }
+    /// Whether the two may have a member in common.
+    #[inline]
+    pub fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl FromIterator<NodeId> for Sieve {
+    fn from_iter<I: IntoIterator<Item = NodeId>>(nodes: I) -> Self {
+        Self(nodes.into_iter().fold(0, |bits, node| bits | Self::of(node).0))
+    }
 }
 
 /// What offers are searched by.
@@ -75,7 +100,14 @@ pub struct Head {
 impl Store {
     /// An empty buffer.
     pub fn new(capacity: Bytes) -> Self {
-        Self { capacity, used: Bytes(0), replicas: Vec::new(), heads: Vec::new(), held: IdSet::default() }
+        Self {
+            capacity,
+            used: Bytes(0),
+            replicas: Vec::new(),
+            heads: Vec::new(),
+            held: IdSet::default(),
+            bound: Sieve::default(),
+        }
     }
     /// How much it can hold.
     pub fn capacity(&self) -> Bytes {
@@ -104,7 +136,13 @@ impl Store {
     pub fn heads(&self) -> &[Head] {
         &self.heads
     }
+    /// Where the copies are to go, coarsely: most searches for a destination end here.
+    #[inline]
+    pub fn bound(&self) -> Sieve {
+        self.bound
+    }
     /// The copy of `id`.
+    #[inline]
     pub fn get(&self, id: BundleId) -> Option<&Replica> {
         self.slot(id).map(|at| &self.replicas[at])
     }
@@ -121,6 +159,7 @@ impl Store {
         debug_assert!(!self.contains(replica.bundle.id), "one copy of a bundle per node");
         self.used += replica.bundle.size;
         self.held.insert(replica.bundle.id.0);
+        self.bound.0 |= Sieve::of(replica.bundle.destination).0;
         self.heads.push(Head { id: replica.bundle.id, destination: replica.bundle.destination });
         self.replicas.push(replica);
     }
@@ -129,16 +168,21 @@ impl Store {
         debug_assert_eq!(self.replicas[slot].bundle, replica.bundle);
         self.replicas[slot] = replica;
     }
-    /// Takes a copy out.
+    /// Takes the copy of `id` out.
     pub fn remove(&mut self, id: BundleId) -> Option<Replica> {
-        let at = self.slot(id)?;
-        self.heads.remove(at);
-        let replica = self.replicas.remove(at);
+        self.slot(id).map(|slot| self.take(slot))
+    }
+    /// Takes the copy in a slot out.
+    pub(super) fn take(&mut self, slot: usize) -> Replica {
+        self.heads.remove(slot);
+        self.bound = self.heads.iter().map(|head| head.destination).collect();
+        let replica = self.replicas.remove(slot);
         self.used -= replica.bundle.size;
-        self.held.remove(id.0);
-        Some(replica)
+        self.held.remove(replica.bundle.id.0);
+        replica
     }
     /// Where the copy of `id` stands among [`Store::replicas`].
+    #[inline]
     pub fn slot(&self, id: BundleId) -> Option<usize> {
         if !self.contains(id) {
             return None;

@@ -6,9 +6,9 @@
 pub mod tidy;
 
 use lightlag_protocols::dtn::{
-    Agent, Answer, Arrival, Bundle, BundleId, ByReception, Census, Creation, Domain, Entry, Habits, Link,
-    Mechanism, NodeId, Offer, Parameter, Parameters, Parcel, PeerSpace, Peers, Router, Seat, Transfer,
-    TransferKind, Value, mechanisms, routers,
+    Agent, Answer, Arrival, Bundle, BundleId, ByReception, Census, Creation, Domain, Entry, Habits, IdSet,
+    Link, Mechanism, NodeId, Offer, Parameter, Parameters, Parcel, PeerSpace, Peers, Router, Seat, Summary,
+    Transfer, TransferKind, Value, mechanisms, routers,
 };
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
@@ -75,7 +75,7 @@ struct Others<'a> {
     one_radio: bool,
     agents: &'a mut [Option<Agent>],
     flights: &'a [Flight],
-    parcels: &'a [(Instant, NodeId, NodeId, Parcel)],
+    expected: &'a [IdSet],
     census: &'a Census,
 }
 
@@ -94,14 +94,10 @@ impl Peers for Others<'_> {
     fn idle(&self, peer: NodeId) -> bool {
         !busy(self.flights, self.one_radio, self.me, peer)
     }
-    fn holds(&self, peer: NodeId, id: BundleId) -> bool {
+    fn summary(&self, peer: NodeId) -> Summary<'_> {
         let agent = self.agents[peer.0 as usize].as_ref().expect("a peer is not oneself");
-        agent.store().contains(id) || agent.has_delivered(id)
-    }
-    fn has(&self, peer: NodeId, id: BundleId) -> bool {
-        let coming = self.flights.iter().any(|f| f.transfer.to == peer && f.transfer.id == id);
-        let on_the_way = self.parcels.iter().any(|(_, _, to, p)| *to == peer && p.bundle.id == id);
-        coming || on_the_way || self.holds(peer, id)
+        let expected = Some(&self.expected[peer.0 as usize]);
+        Summary { had: agent.had(), expected }
     }
     fn answer(&mut self, peer: NodeId, offer: &Offer) -> Answer {
         let agent = self.agents[peer.0 as usize].as_mut().expect("a peer is not oneself");
@@ -332,16 +328,18 @@ impl Network {
         }
     }
     fn tell_space(&mut self) {
-        for (a, b) in self.contacts.clone() {
-            let idle = !busy(&self.flights, self.terms.one_radio, a, b);
-            for (me, peer) in [(a, b), (b, a)] {
-                if self.agent(me).needs().neighbours {
-                    let store = self.agent(peer).store();
-                    let told = PeerSpace { free: store.free(), capacity: store.capacity(), idle };
-                    self.agent(me).hear_space(peer, told);
-                }
+        for me in (0..NODES).map(NodeId) {
+            let peers: Vec<NodeId> = self.agent(me).links().iter().map(|link| link.peer).collect();
+            let told: Vec<PeerSpace> = peers.into_iter().map(|peer| self.space(me, peer)).collect();
+            if self.agent(me).needs().neighbours {
+                self.agent(me).hear_spaces(told);
             }
         }
+    }
+    fn space(&mut self, me: NodeId, peer: NodeId) -> PeerSpace {
+        let idle = !busy(&self.flights, self.terms.one_radio, me, peer);
+        let store = self.agent(peer).store();
+        PeerSpace { free: store.free(), capacity: store.capacity(), idle }
     }
     fn ask_back(&mut self) {
         let now = self.now;
@@ -409,6 +407,12 @@ impl Network {
         node: NodeId,
         act: impl FnOnce(&mut Agent, Instant, &mut Others, &Census) -> T,
     ) -> T {
+        let mut expected = vec![IdSet::default(); NODES as usize];
+        let coming = self.flights.iter().map(|f| (f.transfer.to, f.transfer.id));
+        let on_the_way = self.parcels.iter().map(|(_, _, to, parcel)| (*to, parcel.bundle.id));
+        for (to, id) in coming.chain(on_the_way) {
+            expected[to.0 as usize].insert(id.0);
+        }
         let mut agent = self.agents[node.0 as usize].take().expect("one offers at a time");
         let mut others = Others {
             me: node,
@@ -416,7 +420,7 @@ impl Network {
             one_radio: self.terms.one_radio,
             agents: &mut self.agents,
             flights: &self.flights,
-            parcels: &self.parcels,
+            expected: &expected,
             census: &self.census,
         };
         let done = act(&mut agent, self.now, &mut others, &self.census);

@@ -10,7 +10,8 @@ use lightlag_protocols::time::Instant;
 pub(super) struct Orders {
     kind: SendOrder,
     stream: Stream,
-    second: i64,
+    /// The current second as The ONE rounds it: from, until.
+    second: [Instant; 2],
     /// By number of slots, for the current second; empty where not drawn yet.
     drawn: Vec<Vec<u32>>,
 }
@@ -28,16 +29,14 @@ pub(super) enum Drawn<'a> {
 }
 
 impl Order for Drawn<'_> {
-    #[inline]
+    #[inline(always)]
     fn slot(&mut self, position: usize) -> usize {
         match self {
             Self::Reception => position,
             Self::Fixed(slots) => slots[position] as usize,
             Self::Lazy { slots, done, stream } => {
-                while *done <= position {
-                    let rest = (slots.len() - *done) as u64;
-                    slots.swap(*done, *done + stream.below(rest) as usize);
-                    *done += 1;
+                if *done <= position {
+                    shuffle_on(slots, done, stream, position);
                 }
                 slots[position] as usize
             }
@@ -45,9 +44,23 @@ impl Order for Drawn<'_> {
     }
 }
 
+/// Fisher-Yates as far as `position`.
+fn shuffle_on(slots: &mut [u32], done: &mut usize, stream: &mut Stream, position: usize) {
+    while *done <= position {
+        let rest = (slots.len() - *done) as u64;
+        slots.swap(*done, *done + stream.below(rest) as usize);
+        *done += 1;
+    }
+}
+
 impl Orders {
     pub fn new(kind: SendOrder, seed: u64) -> Self {
-        Self { kind, stream: Stream::new(seed, "send order", 0), second: i64::MIN, drawn: Vec::new() }
+        Self {
+            kind,
+            stream: Stream::new(seed, "send order", 0),
+            second: [Instant::MAX; 2],
+            drawn: Vec::new(),
+        }
     }
     /// An order for `count` slots.
     pub fn draw(&mut self, now: Instant, count: usize, reception: bool) -> Drawn<'_> {
@@ -63,21 +76,27 @@ impl Orders {
         }
     }
     /// The ONE seeds a java.util.Random with the rounded second and shuffles with it.
+    #[inline]
     fn draw_by_clock(&mut self, now: Instant, count: usize) -> &[u32] {
-        let second = (now.as_nanos() + 500_000_000).div_euclid(1_000_000_000);
-        if second != self.second {
-            self.second = second;
+        let [from, until] = self.second;
+        if now < from || now >= until {
+            let second = seconds_rounded(now);
+            self.second =
+                [2 * second - 1, 2 * second + 1].map(|half| Instant::from_nanos(half * HALF_SECOND));
             self.drawn.iter_mut().for_each(Vec::clear);
         }
         if self.drawn.get(count).is_none_or(Vec::is_empty) {
-            self.ensure(count);
-            let slots = &mut self.drawn[count];
-            let mut random = Random::with_seed(second as u64);
-            for left in (2..=count).rev() {
-                slots.swap(left - 1, random.next_int_n(left as i32) as usize);
-            }
+            self.shuffle_by_clock(seconds_rounded(now), count);
         }
         &self.drawn[count]
+    }
+    fn shuffle_by_clock(&mut self, second: i64, count: usize) {
+        self.ensure(count);
+        let slots = &mut self.drawn[count];
+        let mut random = Random::with_seed(second as u64);
+        for left in (2..=count).rev() {
+            slots.swap(left - 1, random.next_int_n(left as i32) as usize);
+        }
     }
     /// Makes sure that a permutation of `count` slots is there.
     fn ensure(&mut self, count: usize) {
@@ -88,4 +107,10 @@ impl Orders {
             self.drawn[count] = (0..count as u32).collect();
         }
     }
+}
+
+const HALF_SECOND: i64 = 500_000_000;
+
+fn seconds_rounded(now: Instant) -> i64 {
+    (now.as_nanos() + HALF_SECOND).div_euclid(2 * HALF_SECOND)
 }

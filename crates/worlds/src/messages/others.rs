@@ -1,6 +1,7 @@
 //! All agents but one, as the one sees them while it makes offers.
 
-use lightlag_protocols::dtn::{Agent, Answer, BundleId, Census, IdSet, NodeId, Offer, Peers};
+use super::world::Around;
+use lightlag_protocols::dtn::{Agent, Answer, Census, IdSet, NodeId, Offer, Peers, Summary};
 use lightlag_protocols::time::{Duration, Instant};
 
 /// What a world knows while one of its agents makes offers.
@@ -12,6 +13,7 @@ pub(super) struct View<'w> {
     /// Per node, bundles under way to it, where that matters.
     pub expected: Option<&'w [IdSet]>,
     pub census: Option<&'w Census>,
+    pub around: Around<'w>,
 }
 
 pub(super) struct Others<'w> {
@@ -53,14 +55,10 @@ impl Peers for Others<'_> {
         self.view.eligible.contains(&peer)
     }
     #[inline]
-    fn holds(&self, peer: NodeId, id: BundleId) -> bool {
+    fn summary(&self, peer: NodeId) -> Summary<'_> {
         let agent = self.agent(peer);
-        agent.store().contains(id) || agent.has_delivered(id)
-    }
-    #[inline]
-    fn has(&self, peer: NodeId, id: BundleId) -> bool {
-        self.holds(peer, id)
-            || self.view.expected.is_some_and(|expected| expected[peer.0 as usize].contains(id.0))
+        let expected = self.view.expected.map(|expected| &expected[peer.0 as usize]);
+        Summary { had: agent.had(), expected }
     }
     fn answer(&mut self, peer: NodeId, offer: &Offer) -> Answer {
         let (now, census) = (self.view.now, self.view.census);
@@ -70,7 +68,9 @@ impl Peers for Others<'_> {
             .iter()
             .find(|link| link.peer == offer.from)
             .map_or(Duration::ZERO, |link| link.delay);
+        let around = self.view.around;
         let agent = self.agent_mut(peer);
+        around.tell(agent, peer);
         // Where light takes a while, room is made when the bundle arrives.
         let answer = if flight > Duration::ZERO {
             agent.willing(now, offer, census).map_or_else(Answer::Refuse, |()| Answer::Accept)

@@ -12,7 +12,7 @@ use lightlag_protocols::dtn::{
 };
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::{Observer, Record};
-use lightlag_protocols::units::Bytes;
+use lightlag_protocols::units::{BitRate, Bytes};
 
 /// Plays a run and tells `observer` everything that happens.
 pub fn run<O: Observer>(setup: &Setup, observer: &mut O) {
@@ -24,9 +24,46 @@ pub fn run<O: Observer>(setup: &Setup, observer: &mut O) {
 pub(super) struct Port {
     pub peer: NodeId,
     contact: u32,
+    /// Whether anything can be sent from here to the peer, and from the peer to here.
+    opens: [bool; 2],
     /// Transfers under way from here to the peer, and from the peer to here: slot + 1, or 0.
     pub outgoing: u32,
     pub incoming: u32,
+}
+
+impl Port {
+    /// Whether the peer could receive something from here now.
+    #[inline]
+    fn is_free(&self, radio: Radio, peer_idle: bool) -> bool {
+        match radio {
+            Radio::Node => peer_idle,
+            Radio::Link => self.outgoing == 0 && self.incoming == 0,
+            Radio::Direction => self.outgoing == 0,
+        }
+    }
+}
+
+/// What nodes tell their peers about buffers and radios.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'w> {
+    pub spaces: &'w [PeerSpace],
+    pub ports: &'w [Vec<Port>],
+    pub radio: Radio,
+}
+
+impl Around<'_> {
+    /// Brings the links of `agent`, which is at `node`, up to date.
+    #[inline]
+    pub fn tell(&self, agent: &mut Agent, node: NodeId) {
+        if self.spaces.is_empty() {
+            return;
+        }
+        let told = self.ports[node.0 as usize].iter().map(|port| {
+            let space = self.spaces[port.peer.0 as usize];
+            PeerSpace { idle: port.is_free(self.radio, space.idle), ..space }
+        });
+        agent.hear_spaces(told);
+    }
 }
 
 /// A transfer under way.
@@ -77,7 +114,8 @@ pub(super) struct World<'a, O> {
     turns: Turns,
     orders: Orders,
     census: Option<Census>,
-    neighbours: bool,
+    /// Per node, what it tells its peers about its buffer; empty where no mechanism wants to know.
+    spaces: Vec<PeerSpace>,
     receipts: bool,
     /// Counts changes. What has not changed since a node last found nothing to send (`tried`) need not
     /// be tried again: neither what it could send (`supply`) nor what its peers could take (`demand`).
@@ -85,12 +123,14 @@ pub(super) struct World<'a, O> {
     supply: Vec<u64>,
     demand: Vec<u64>,
     tried: Vec<u64>,
+    reclaimed: Vec<u64>,
     /// Parties to transfers that have ended in this turn.
     released: Vec<NodeId>,
     /// Peers that deleted copies while they answered.
     touched: Vec<NodeId>,
-    /// Peers to which a transfer could start.
+    /// Peers to which a transfer could start, and from which.
     eligible: Vec<NodeId>,
+    servers: Vec<NodeId>,
 }
 
 impl<'a, O: Observer> World<'a, O> {
@@ -114,15 +154,21 @@ impl<'a, O: Observer> World<'a, O> {
             turns: Turns::new(setup.seed, count, setup.rules.tick),
             orders: Orders::new(setup.rules.send_order, setup.seed),
             census: needs(|a| a.needs().census).then(Census::default),
-            neighbours: needs(|a| a.needs().neighbours),
+            spaces: if needs(|a| a.needs().neighbours) {
+                vec![PeerSpace::default(); count]
+            } else {
+                Vec::new()
+            },
             receipts: setup.nodes.iter().any(|n| n.habits.receipts),
             changes: 0,
             supply: vec![0; count],
             demand: vec![0; count],
             tried: vec![0; count],
+            reclaimed: vec![0; count],
             released: Vec::new(),
             touched: Vec::new(),
             eligible: Vec::new(),
+            servers: Vec::new(),
             agents,
             setup,
             observer,
@@ -199,8 +245,9 @@ impl<'a, O: Observer> World<'a, O> {
             rate: [ab.rate, ba.rate],
             delay: [least(&ab.delay), least(&ba.delay)],
         });
-        for (node, peer, channel) in [(a, b, ab), (b, a, ba)] {
-            self.ports[node.0 as usize].push(Port { peer, contact: index, outgoing: 0, incoming: 0 });
+        for (node, peer, channel, back) in [(a, b, ab, ba), (b, a, ba, ab)] {
+            let opens = [channel, back].map(|channel| channel.rate > BitRate(0));
+            self.ports[node.0 as usize].push(Port { peer, contact: index, opens, outgoing: 0, incoming: 0 });
             self.agents[node.0 as usize].link_up(lightlag_protocols::dtn::Link {
                 peer,
                 rate: channel.rate,
@@ -311,6 +358,7 @@ impl<'a, O: Observer> World<'a, O> {
 
     fn create(&mut self, bundle: &'a Bundle) {
         let node = bundle.source;
+        self.hear_peers(node);
         let agent = &mut self.agents[node.0 as usize];
         let outcome = agent.create(self.now, *bundle, self.census.as_ref());
         self.after_creation(node, *bundle, outcome);
@@ -334,9 +382,10 @@ impl<'a, O: Observer> World<'a, O> {
         if !self.agents[node.0 as usize].has_waiting() {
             return;
         }
-        while let Some((bundle, outcome)) =
-            self.agents[node.0 as usize].retry_waiting(self.now, self.census.as_ref())
-        {
+        loop {
+            self.hear_peers(node);
+            let retried = self.agents[node.0 as usize].retry_waiting(self.now, self.census.as_ref());
+            let Some((bundle, outcome)) = retried else { break };
             self.after_creation(node, bundle, outcome);
         }
         // Room may have been made for one that still has to wait.
@@ -507,6 +556,7 @@ impl<'a, O: Observer> World<'a, O> {
         if self.track_expected {
             self.expected[to.0 as usize].remove(id.0);
         }
+        self.hear_peers(to);
         let receiver = &mut self.agents[to.0 as usize];
         let arrival = receiver.receive(self.now, from, parcel, self.census.as_ref());
         self.flush(to);
@@ -573,7 +623,7 @@ impl<'a, O: Observer> World<'a, O> {
                 self.renew_supply(node);
             }
             self.retry_waiting(node);
-            if self.neighbours {
+            if !self.spaces.is_empty() {
                 self.reclaim(node);
             }
             while self.can_take_part(node) && self.start_next(node) {}
@@ -596,31 +646,37 @@ impl<'a, O: Observer> World<'a, O> {
         self.flush_touched(node);
         begun.is_some()
     }
-    /// Peers to which a transfer could start now and that were not tried in vain before; false if
+    /// Peers with which a transfer could start now and that were not tried in vain before; false if
     /// there is none.
     fn find_eligible(&mut self, node: NodeId) -> bool {
         let tried = self.tried[node.0 as usize];
         let anew = self.supply[node.0 as usize] > tried;
-        let (radio, active, demand) = (self.setup.rules.radio, &self.active, &self.demand);
-        let free = |port: &&Port| match radio {
-            Radio::Node => active[port.peer.0 as usize] == 0,
-            Radio::Link => port.outgoing == 0 && port.incoming == 0,
-            Radio::Direction => port.outgoing == 0,
-        };
+        let radio = self.setup.rules.radio;
         self.eligible.clear();
-        self.eligible.extend(
-            self.ports[node.0 as usize]
-                .iter()
-                .filter(free)
-                .map(|port| port.peer)
-                .filter(|peer| anew || demand[peer.0 as usize] > tried),
-        );
-        !self.eligible.is_empty()
+        self.servers.clear();
+        for port in &self.ports[node.0 as usize] {
+            let peer = port.peer;
+            let free = port.is_free(radio, self.active[peer.0 as usize] == 0);
+            if !free || (!anew && self.demand[peer.0 as usize] <= tried) {
+                continue;
+            }
+            let [to, from] = port.opens;
+            if to {
+                self.eligible.push(peer);
+            }
+            // Where radios don't bind, peers offer of themselves.
+            if from && radio == Radio::Node {
+                self.servers.push(peer);
+            }
+        }
+        !self.eligible.is_empty() || !self.servers.is_empty()
     }
     fn next_transfer(&mut self, node: NodeId) -> Option<(NodeId, Transfer)> {
         let census = self.census.as_ref();
         let expected = self.track_expected.then_some(self.expected.as_slice());
-        let view = View { now: self.now, eligible: &self.eligible, expected, census };
+        let around = Around { spaces: &self.spaces, ports: &self.ports, radio: self.setup.rules.radio };
+        around.tell(&mut self.agents[node.0 as usize], node);
+        let view = View { now: self.now, eligible: &self.eligible, expected, census, around };
         let (me, mut others) = Others::split(&mut self.agents, node, &view, &mut self.touched);
         if let Some(transfer) = me.offer_custody(self.now, &mut others, census) {
             return Some((node, transfer));
@@ -631,19 +687,19 @@ impl<'a, O: Observer> World<'a, O> {
         if let Some(transfer) = me.offer_deliverable(self.now, &mut order, &mut others) {
             return Some((node, transfer));
         }
-        // A node with one radio asks its peers, oldest link first, for what they have for it; where
-        // radios don't bind, they offer it themselves.
-        if self.setup.rules.radio == Radio::Node {
-            let view = View { eligible: &[node], ..view };
-            for &peer in &self.eligible {
-                let (server, mut others) = Others::split(&mut self.agents, peer, &view, &mut self.touched);
-                let served = server.serve(self.now, node, &mut others);
-                if server.has_events() {
-                    self.touched.push(peer);
-                }
-                if let Some(transfer) = served {
-                    return Some((peer, transfer));
-                }
+        // A node with one radio asks its peers, oldest link first, for what they have for it.
+        let client = View { eligible: &[node], ..view };
+        for &peer in &self.servers {
+            if !self.agents[peer.0 as usize].may_serve(node) {
+                continue;
+            }
+            let (server, mut others) = Others::split(&mut self.agents, peer, &client, &mut self.touched);
+            let served = server.serve(self.now, node, &mut others);
+            if server.has_events() {
+                self.touched.push(peer);
+            }
+            if let Some(transfer) = served {
+                return Some((peer, transfer));
             }
         }
         let (me, mut others) = Others::split(&mut self.agents, node, &view, &mut self.touched);
@@ -657,8 +713,12 @@ impl<'a, O: Observer> World<'a, O> {
             self.flush_change(peer);
         }
     }
-    /// `node` asks peers for what it moved to them.
+    /// `node` asks peers for what it moved to them, if anything has changed since it last did.
     fn reclaim(&mut self, node: NodeId) {
+        if self.reclaimed[node.0 as usize] >= self.supply[node.0 as usize] {
+            return;
+        }
+        self.reclaimed[node.0 as usize] = self.changes;
         while let Some((peer, id)) = self.agents[node.0 as usize].poll_reclaim(self.now) {
             if self.agents[peer.0 as usize].on_reclaim(node, id) {
                 self.wake(peer);
@@ -667,25 +727,19 @@ impl<'a, O: Observer> World<'a, O> {
             }
         }
     }
-    /// `node` tells its peers about its buffer and radio, if any mechanism wants to know.
+    /// `node` tells about its buffer and radio, if any mechanism wants to know.
     #[inline]
     fn publish(&mut self, node: NodeId) {
-        if self.neighbours {
-            self.publish_to_peers(node);
-        }
-    }
-    fn publish_to_peers(&mut self, node: NodeId) {
+        let Some(space) = self.spaces.get_mut(node.0 as usize) else { return };
         let store = self.agents[node.0 as usize].store();
-        let (free, capacity) = (store.free(), store.capacity());
-        for at in 0..self.ports[node.0 as usize].len() {
-            let port = self.ports[node.0 as usize][at];
-            let idle = match self.rules().radio {
-                Radio::Node => self.active[node.0 as usize] == 0,
-                Radio::Link => port.outgoing == 0 && port.incoming == 0,
-                Radio::Direction => port.incoming == 0,
-            };
-            self.agents[port.peer.0 as usize].hear_space(node, PeerSpace { free, capacity, idle });
-        }
+        let idle = self.active[node.0 as usize] == 0;
+        *space = PeerSpace { free: store.free(), capacity: store.capacity(), idle };
+    }
+    /// `node` hears what its peers have told, before it acts on it.
+    #[inline]
+    fn hear_peers(&mut self, node: NodeId) {
+        let around = Around { spaces: &self.spaces, ports: &self.ports, radio: self.setup.rules.radio };
+        around.tell(&mut self.agents[node.0 as usize], node);
     }
     fn sample(&mut self) {
         for node in 0..self.agents.len() {

@@ -58,7 +58,16 @@ struct Line<'a> {
 
 impl<'a> Lines<'a> {
     fn new(file: &str, bytes: &'a [u8]) -> Result<Self> {
-        Ok(Self { file: file.into(), text: utf8(file, bytes)? })
+        let lines = Self { file: file.into(), text: utf8(file, bytes)? };
+        if lines.iter().next().is_none() {
+            let place = Place::File(lines.file);
+            return Err(Error::new(
+                &place,
+                "the file tells of nothing",
+                "name a file with at least one line",
+            ));
+        }
+        Ok(lines)
     }
     fn iter(&self) -> impl Iterator<Item = Line<'a>> {
         let file = self.file.clone();
@@ -132,12 +141,9 @@ mod tests {
     }
 
     #[test]
-    fn empty_texts_have_no_rows_and_bytes_that_are_no_text_are_refused() {
-        assert!(intervals("f", b"").unwrap().is_empty());
-        assert!(the_one_events("f", b"").unwrap().is_empty());
-        assert!(ion("f", b"").unwrap().contacts.is_empty());
-        assert!(table("f", b"").is_err(), "a table needs its header");
-        for bytes in [&b"\xff\xfe"[..], b"1 2\n\x80"] {
+    fn texts_that_tell_of_nothing_and_bytes_that_are_no_text_are_refused() {
+        assert!(table("f", b"start_s,end_s,a,b\n").is_err(), "a table needs rows");
+        for bytes in [&b""[..], b" \n\n# nothing\n", b"\xff\xfe", b"1 2\n\x80"] {
             assert!(intervals("f", bytes).is_err() && ion("f", bytes).is_err());
             assert!(table("f", bytes).is_err() && the_one_events("f", bytes).is_err());
         }

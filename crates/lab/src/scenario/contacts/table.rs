@@ -42,6 +42,9 @@ pub fn table(file: &str, bytes: &[u8]) -> Result<Vec<Row>> {
         rows.push(row);
     }
     match columns {
+        Some(_) if rows.is_empty() => {
+            Err(Error::new(&Place::File(file.into()), "the table has no rows", "add a row for each contact"))
+        }
         Some(_) => Ok(rows),
         None => Err(Error::new(&Place::File(file.into()), "the table has no header", RIGHT)),
     }

@@ -13,7 +13,7 @@ mod sending;
 use super::router::PeerSpace;
 use super::{
     Bundle, BundleId, Census, IdSet, Link, Local, Mechanism, Needs, NodeId, Observation, Offer, Path,
-    Refusal, Replica, Router, Store, Table,
+    Refusal, Replica, Router, Sieve, Store, Table,
 };
 use crate::time::Instant;
 use crate::units::Bytes;
@@ -139,12 +139,32 @@ pub struct Event {
 pub trait Peers {
     /// Whether a transfer to `peer` could start now.
     fn idle(&self, peer: NodeId) -> bool;
-    /// Whether `peer` holds a copy, or is the destination and has it: what its summary vector says.
-    fn holds(&self, peer: NodeId, id: BundleId) -> bool;
-    /// Whether `peer` holds a copy or is about to receive one.
-    fn has(&self, peer: NodeId, id: BundleId) -> bool;
+    /// What `peer` has: what its summary vector says.
+    fn summary(&self, peer: NodeId) -> Summary<'_>;
     /// What `peer` answers to an offer. After [`Answer::Accept`] it has made room.
     fn answer(&mut self, peer: NodeId, offer: &Offer) -> Answer;
+}
+
+/// What a peer has of the bundles that it may be offered.
+#[derive(Clone, Copy, Debug)]
+pub struct Summary<'a> {
+    /// Copies that it holds, and bundles that have come to it as their destination.
+    pub had: &'a IdSet,
+    /// Copies that are under way to it, where the driver keeps account of them.
+    pub expected: Option<&'a IdSet>,
+}
+
+impl Summary<'_> {
+    /// Whether the peer holds a copy, or is the destination and has it.
+    #[inline]
+    pub fn holds(&self, id: BundleId) -> bool {
+        self.had.contains(id.0)
+    }
+    /// Whether the peer holds a copy or is about to receive one.
+    #[inline]
+    pub fn has(&self, id: BundleId) -> bool {
+        self.holds(id) || self.expected.is_some_and(|expected| expected.contains(id.0))
+    }
 }
 
 /// In which order a node offers what it holds, where its router does not rank.
@@ -186,6 +206,8 @@ pub struct Agent {
     links: Vec<Link>,
     /// The peers of `links`.
     connected: IdSet,
+    near: Sieve,
+    had: IdSet,
     delivered: IdSet,
     acknowledged: IdSet,
     dropped: IdSet,
@@ -223,6 +245,8 @@ impl Agent {
             exclusive: router.exclusive(),
             records_path: router.records_path(),
             connected: IdSet::default(),
+            near: Sieve::default(),
+            had: IdSet::default(),
             router,
             mechanism,
             habits,
@@ -254,10 +278,10 @@ impl Agent {
     pub fn acknowledged(&self) -> &IdSet {
         &self.acknowledged
     }
-    /// Whether `id` has come here as its destination.
+    /// Copies that are here, and bundles that have come here as their destination: its summary vector.
     #[inline]
-    pub fn has_delivered(&self, id: BundleId) -> bool {
-        self.delivered.contains(id.0)
+    pub fn had(&self) -> &IdSet {
+        &self.had
     }
     /// The copies deleted since the last call, in order.
     #[inline]
@@ -282,6 +306,7 @@ impl Agent {
     pub fn link_up(&mut self, link: Link) {
         self.connected.insert(link.peer.0);
         self.links.push(link);
+        self.near = self.links.iter().map(|link| link.peer).collect();
     }
     /// What the router tells its peers.
     pub fn router_state(&mut self, now: Instant) -> Option<Table> {
@@ -313,14 +338,17 @@ impl Agent {
     pub fn link_down(&mut self, now: Instant, peer: NodeId) {
         self.links.retain(|link| link.peer != peer);
         self.connected.remove(peer.0);
+        self.near = self.links.iter().map(|link| link.peer).collect();
         self.leaving.retain(|leaving| leaving.to != peer);
         let at = local!(self, now, None);
         self.router.on_contact_down(&at, peer);
         self.mechanism.on_contact_down(&at, peer);
     }
-    /// What a peer tells about its buffer and radio ([`Needs::neighbours`]).
-    pub fn hear_space(&mut self, peer: NodeId, told: PeerSpace) {
-        if let Some(link) = self.links.iter_mut().find(|link| link.peer == peer) {
+    /// What the peers tell about their buffers and radios ([`Needs::neighbours`]), in the order of
+    /// [`Agent::links`].
+    #[inline]
+    pub fn hear_spaces(&mut self, told: impl IntoIterator<Item = PeerSpace>) {
+        for (link, told) in self.links.iter_mut().zip(told) {
             link.told = told;
         }
     }
@@ -378,8 +406,12 @@ impl Agent {
         let at = local!(self, now, census);
         self.router.on_created(&at, &mut replica);
         self.mechanism.on_created(&at, &mut replica);
-        self.store.insert(replica);
+        self.keep(replica);
         Creation::Stored
+    }
+    fn keep(&mut self, replica: Replica) {
+        self.had.insert(replica.bundle.id.0);
+        self.store.insert(replica);
     }
     fn fresh_replica(&self, now: Instant, bundle: Bundle) -> Replica {
         let path = if self.records_path { Path::default().then(self.node) } else { Path::default() };
@@ -423,10 +455,13 @@ impl Agent {
         }
     }
     fn delete_idle(&mut self, now: Instant, id: BundleId, reason: DropReason) {
-        if self.store.get(id).is_none_or(|r| r.sending > 0) {
+        let Some(slot) = self.store.slot(id).filter(|&slot| self.store.replicas()[slot].sending == 0) else {
             return;
+        };
+        let replica = self.store.take(slot);
+        if !self.delivered.contains(id.0) {
+            self.had.remove(id.0);
         }
-        let Some(replica) = self.store.remove(id) else { return };
         if reason == DropReason::Overflow && self.habits.drop_memory {
             self.dropped.insert(id.0);
         }

@@ -125,7 +125,7 @@ impl Agent {
         let at = local!(self, now, census);
         self.router.on_received(&at, &mut replica, from);
         self.mechanism.on_received(&at, &mut replica, from);
-        self.store.insert(replica);
+        self.keep(replica);
         Arrival::Stored
     }
     fn deliver(
@@ -136,6 +136,7 @@ impl Agent {
         census: Option<&Census>,
     ) -> Arrival {
         let first = self.delivered.insert(replica.bundle.id.0);
+        self.had.insert(replica.bundle.id.0);
         let at = local!(self, now, census);
         self.mechanism.on_received(&at, &mut replica, from);
         if first {

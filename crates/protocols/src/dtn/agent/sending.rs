@@ -1,7 +1,7 @@
 //! The sending side of an agent: what it offers to whom, and what happens when a transfer ends.
 
 use super::{Agent, Answer, DropReason, Leaving, Order, Parcel, Peers, Transfer, TransferKind};
-use crate::dtn::{BundleId, Census, Fate, Head, Local, NodeId, Offer, Refusal, Replica};
+use crate::dtn::{BundleId, Census, Fate, Head, Local, NodeId, Offer, Refusal, Replica, Sieve};
 use crate::time::Instant;
 
 impl Agent {
@@ -22,9 +22,10 @@ impl Agent {
                 at += 1;
                 continue;
             }
-            let answer = if peers.holds(to, id) {
+            let summary = peers.summary(to);
+            let answer = if summary.holds(id) {
                 Answer::Refuse(Refusal::Held)
-            } else if peers.has(to, id) {
+            } else if summary.has(id) {
                 // On its way to the peer: if it gets there, no transfer is needed.
                 Answer::Later
             } else {
@@ -55,9 +56,12 @@ impl Agent {
         order: &mut impl Order,
         peers: &mut P,
     ) -> Option<Transfer> {
+        if !self.store.bound().meets(self.near) {
+            return None;
+        }
         let wanted = |head: &Head| {
             let to = head.destination;
-            self.connected.contains(to.0) && peers.idle(to) && !peers.has(to, head.id)
+            self.connected.contains(to.0) && peers.idle(to) && !peers.summary(to).has(head.id)
         };
         let any = self.store.heads().iter().any(wanted);
         let mut done = None;
@@ -74,10 +78,19 @@ impl Agent {
         self.forget_delivered(now, peers);
         done
     }
+    /// Whether [`Agent::serve`] can do anything for `peer`; false for most, and fast.
+    #[inline]
+    pub fn may_serve(&self, peer: NodeId) -> bool {
+        let bound = self.store.bound();
+        bound.meets(Sieve::of(peer)) || (self.habits.delete_delivered && bound.meets(self.near))
+    }
     /// The first copy, in order of reception, that is for `peer`.
     pub fn serve<P: Peers>(&mut self, now: Instant, peer: NodeId, peers: &mut P) -> Option<Transfer> {
+        if !self.may_serve(peer) {
+            return None;
+        }
         let mut done = None;
-        for slot in 0..self.store.replicas().len() {
+        for slot in 0..self.store.heads().len() {
             if self.store.heads()[slot].destination == peer {
                 done = self.offer_one(slot, peer, TransferKind::Delivery, peers).ok();
                 if done.is_some() {
@@ -104,11 +117,9 @@ impl Agent {
             if !peers.idle(peer) {
                 continue;
             }
-            for position in 0..self.store.replicas().len() {
-                let slot = order.slot(position);
-                if self.candidate(now, slot, peer, peers, census).is_none() {
-                    continue;
-                }
+            let mut position = 0;
+            while let Some((at, slot, _)) = self.candidate(now, peer, position, order, peers, census) {
+                position = at + 1;
                 match self.offer_one(slot, peer, TransferKind::Replication, peers) {
                     Ok(transfer) => return Some(transfer),
                     Err(Answer::Later) => break,
@@ -128,11 +139,12 @@ impl Agent {
         let mut ranked: Vec<(f64, NodeId, usize)> = Vec::new();
         for link in &self.links {
             if peers.idle(link.peer) {
-                for position in 0..self.store.replicas().len() {
-                    let slot = order.slot(position);
-                    if let Some(score) = self.candidate(now, slot, link.peer, peers, census) {
-                        ranked.push((score, link.peer, slot));
-                    }
+                let mut position = 0;
+                while let Some((at, slot, score)) =
+                    self.candidate(now, link.peer, position, order, peers, census)
+                {
+                    position = at + 1;
+                    ranked.push((score, link.peer, slot));
                 }
             }
         }
@@ -142,27 +154,42 @@ impl Agent {
             .into_iter()
             .find_map(|(_, peer, slot)| self.offer_one(slot, peer, TransferKind::Replication, peers).ok())
     }
+    /// The next copy for `peer` from a position of the order on that the peer lacks, the router wants
+    /// it to have and the mechanism allows: its position, slot and score.
     #[inline]
     fn candidate<P: Peers>(
         &self,
         now: Instant,
-        slot: usize,
         peer: NodeId,
+        from: usize,
+        order: &mut impl Order,
         peers: &P,
         census: Option<&Census>,
-    ) -> Option<f64> {
-        let head = self.store.heads()[slot];
-        // What the peer is the destination of has been offered to it already.
-        if head.destination == peer || peers.has(peer, head.id) {
+    ) -> Option<(usize, usize, f64)> {
+        let summary = peers.summary(peer);
+        let heads = self.store.heads();
+        // Most searches find nothing: see that without branches or an order.
+        if !heads.iter().fold(false, |any, head| any | !summary.has(head.id)) {
             return None;
         }
-        let replica = &self.store.replicas()[slot];
-        if self.reserved(replica) {
-            return None;
+        for position in from..heads.len() {
+            let slot = order.slot(position);
+            let head = heads[slot];
+            // What the peer is the destination of has been offered to it already.
+            if summary.has(head.id) || head.destination == peer {
+                continue;
+            }
+            let replica = &self.store.replicas()[slot];
+            if self.reserved(replica) {
+                continue;
+            }
+            let at = local!(self, now, census);
+            let Some(score) = self.router.score(&at, replica, peer) else { continue };
+            if self.mechanism.may_replicate(&at, replica, peer) {
+                return Some((position, slot, score));
+            }
         }
-        let at = local!(self, now, census);
-        let score = self.router.score(&at, replica, peer)?;
-        self.mechanism.may_replicate(&at, replica, peer).then_some(score)
+        None
     }
     fn offer_one<P: Peers>(
         &mut self,
@@ -176,7 +203,7 @@ impl Agent {
         if !peers.idle(to) || self.reserved(&self.store.replicas()[slot]) {
             return Err(Answer::Later);
         }
-        if peers.has(to, id) {
+        if peers.summary(to).has(id) {
             return Err(Answer::Refuse(Refusal::Held));
         }
         let replica = &self.store.replicas()[slot];
@@ -208,7 +235,7 @@ impl Agent {
             .replicas()
             .iter()
             .filter(|r| r.sending == 0 && self.connected.contains(r.bundle.destination.0))
-            .filter(|r| peers.holds(r.bundle.destination, r.bundle.id))
+            .filter(|r| peers.summary(r.bundle.destination).holds(r.bundle.id))
             .map(|r| r.bundle.id)
             .collect();
         known.into_iter().for_each(|id| self.delete_idle(now, id, DropReason::Acknowledged));
