@@ -84,6 +84,8 @@ pub struct Summary {
     pub removed_acknowledged: u64,
     /// Copies given up because the next node has one.
     pub removed_handed_over: u64,
+    /// Links that came up.
+    pub contacts: u64,
     /// Per deadline of [`DEADLINES`], the share of created bundles delivered within it.
     pub delivered_by: [f64; DEADLINES.len()],
     /// Jain's index of the delivery ratios of the destinations: 1 when all are served alike.
@@ -144,7 +146,7 @@ impl Summary {
             ("rtt_med", Real(self.rtt_med)),
         ]
     }
-    fn own_numbers(&self) -> [(&'static str, Number); 10] {
+    fn own_numbers(&self) -> [(&'static str, Number); 11] {
         use Number::{Count, Real};
         [
             ("censored_delay_avg", Real(self.censored_delay_avg)),
@@ -157,6 +159,7 @@ impl Summary {
             ("dropped_expired", Count(self.dropped_expired)),
             ("removed_acknowledged", Count(self.removed_acknowledged)),
             ("removed_handed_over", Count(self.removed_handed_over)),
+            ("contacts", Count(self.contacts)),
         ]
     }
 }
