@@ -22,7 +22,7 @@ pub enum Verb {
     Sweep(Sweep),
     /// Compare two sweeps point by point, over common seeds
     Compare(Compare),
-    /// List routers, mechanisms, mobility models and reports with their parameters
+    /// List routers and mechanisms with their parameters
     List(List),
     /// Reproduce the figures and claims of a paper
     Study(Study),

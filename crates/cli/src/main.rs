@@ -6,11 +6,21 @@ mod output;
 
 use args::{Cli, Verb};
 use clap::Parser;
+use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand as MissingSubcommand;
 use output::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().verb {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(wrong) if wrong.use_stderr() && wrong.kind() != MissingSubcommand => {
+            eprintln!("lightlag: {}", one_line(&wrong));
+            return ExitCode::from(2);
+        }
+        // Help and version; also where nothing at all was asked.
+        Err(asked) => asked.exit(),
+    };
+    let done = match cli.verb {
         Verb::Run(options) => command::run::run(&options),
         Verb::Sweep(options) => command::sweep::sweep(&options),
         Verb::Compare(options) => command::compare::compare(&options),
@@ -26,4 +36,17 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// What is wrong with the command line, without the usage that clap adds.
+fn one_line(wrong: &clap::Error) -> String {
+    let text = wrong.to_string();
+    let said: Vec<&str> = text
+        .lines()
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let said = said.join(" ");
+    format!("{}; see `lightlag --help`", said.strip_prefix("error: ").unwrap_or(&said))
 }

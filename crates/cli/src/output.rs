@@ -26,9 +26,17 @@ impl<E: Display> From<E> for Failure {
 pub type Done = Result<(), Failure>;
 
 /// Prints to standard output. A reader that has gone away (`| head`) is no failure.
-pub fn print(text: &str) {
+///
+/// # Errors
+/// One line, if what was asked for can't be told.
+pub fn print(text: &str) -> Done {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(why) if why.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::Input(format!("cannot write to standard output: {why}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Makes a folder and writes a file into it.

@@ -10,9 +10,9 @@ pub fn compare(options: &Compare) -> Done {
     let second = Results::read(&options.second)?;
     let compared = compare_results(&first, &second);
     if options.json {
-        print(&(serde_json::to_string_pretty(&compared)? + "\n"));
+        print(&(serde_json::to_string_pretty(&compared)? + "\n"))?;
     } else {
-        print(&(terminal_table(&compared) + "\n"));
+        print(&(terminal_table(&compared) + "\n"))?;
     }
     Ok(())
 }

@@ -17,9 +17,9 @@ pub fn list(options: &List) -> Done {
     }
     if options.json {
         let all: Vec<_> = rows.iter().map(Row::json).collect();
-        print(&(serde_json::to_string_pretty(&all)? + "\n"));
+        print(&(serde_json::to_string_pretty(&all)? + "\n"))?;
     } else {
-        print(&rows.iter().map(Row::text).collect::<Vec<_>>().join("\n"));
+        print(&rows.iter().map(Row::text).collect::<Vec<_>>().join("\n"))?;
     }
     Ok(())
 }

@@ -9,6 +9,6 @@ pub fn report(options: &Report) -> Done {
     let results = Results::read(&options.folder)?;
     let path = options.out.clone().unwrap_or_else(|| options.folder.join("report.html"));
     write_file(&path, of_sweep(&results).html())?;
-    print(&format!("{}\n", path.display()));
+    print(&format!("{}\n", path.display()))?;
     Ok(())
 }

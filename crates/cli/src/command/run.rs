@@ -24,7 +24,7 @@ pub fn run(options: &Run) -> Done {
     tell_ignored(&file);
     let outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted)?;
     write_files(options, &outcome)?;
-    print(&if options.json { outcome.summary.json() + "\n" } else { table(&outcome) });
+    print(&if options.json { outcome.summary.json() + "\n" } else { table(&outcome) })?;
     tell_violations(&point.scenario.name, &outcome.violations, outcome.violations_total)
 }
 

@@ -22,7 +22,7 @@ pub fn study(options: &Study) -> Done {
         write_file(&out.join("figures").join(format!("{}.vl.json", figure.id)), text)?;
     }
     write_file(&out.join("claims.json"), serde_json::to_string_pretty(&done.report.claims)? + "\n")?;
-    print(&done.terminal());
+    print(&done.terminal())?;
     eprintln!("report in {}", path.display());
     if done.violations > 0 {
         eprintln!("lightlag: the judge found {} violations", done.violations);

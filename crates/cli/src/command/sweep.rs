@@ -34,9 +34,9 @@ pub fn sweep(options: &Sweep) -> Done {
         let path = out.join(SUMMARY_FILE);
         let text =
             std::fs::read_to_string(&path).map_err(|why| format!("cannot read {}: {why}", path.display()))?;
-        print(&text);
+        print(&text)?;
     } else {
-        print(&(terminal_table(&done.results, SHOWN) + "\n"));
+        print(&(terminal_table(&done.results, SHOWN) + "\n"))?;
         eprintln!("results in {}", out.display());
     }
     if done.violations > 0 {

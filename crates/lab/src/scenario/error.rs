@@ -16,6 +16,8 @@ pub enum Place {
     File(Arc<str>),
     /// On the command line, as the value of this key.
     Set(Arc<str>),
+    /// On the command line, as this option.
+    Option(Arc<str>),
 }
 
 impl fmt::Display for Place {
@@ -24,6 +26,7 @@ impl fmt::Display for Place {
             Self::Line(file, line) => write!(f, "{file}:{line}"),
             Self::File(file) => write!(f, "{file}"),
             Self::Set(key) => write!(f, "--set {key}"),
+            Self::Option(name) => write!(f, "--{name}"),
         }
     }
 }

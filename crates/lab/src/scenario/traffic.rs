@@ -2,7 +2,7 @@
 
 use super::error::{Error, Place, Result};
 use super::model::{
-    Draws, Generator, Interval, ListedMessage, Message, Scenario, Seed, Shape, Traffic, TrafficKind,
+    Draws, Generator, Group, Interval, ListedMessage, Message, Scenario, Seed, Shape, Traffic, TrafficKind,
 };
 use java_random::Random;
 use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
@@ -282,7 +282,27 @@ pub fn only_meets_itself(generator: &Generator) -> bool {
     single.is_some_and(|to| generator.from.contains(to))
 }
 
+/// Messages of `size` must fit into some buffer.
+pub fn check_fit(traffic: &Traffic, size: Bytes, groups: &[Group]) -> Result<()> {
+    let buffer = groups.iter().map(|group| group.buffer).max().unwrap_or_default();
+    if size <= buffer {
+        return Ok(());
+    }
+    Err(Error::new(
+        &traffic.place,
+        format!("messages of {size:?} fit in no buffer ({buffer:?} at most)"),
+        "send smaller messages or enlarge a buffer",
+    ))
+}
+
 impl Traffic {
+    /// The smallest message that it can create.
+    pub fn smallest(&self) -> Bytes {
+        match &self.kind {
+            TrafficKind::Random(generator) => Bytes(generator.size.low),
+            TrafficKind::Listed(list) => list.iter().map(|message| message.size).min().unwrap_or_default(),
+        }
+    }
     /// The largest message that it can create.
     pub fn largest(&self) -> Bytes {
         match &self.kind {

@@ -101,7 +101,7 @@ impl Plan {
 /// # Errors
 /// What is no number, a span that runs backwards, a seed that comes twice.
 pub fn seed_list(list: &str) -> Result<Vec<Seed>, scenario::Error> {
-    let place = Place::Set("seeds".into());
+    let place = Place::Option("seeds".into());
     let wrong = |what: String| scenario::Error::new(&place, what, "seeds are written like 1,2,5..9");
     let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong(format!("`{text}` is no seed")));
     let mut seeds = Vec::new();

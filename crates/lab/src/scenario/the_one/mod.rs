@@ -30,7 +30,8 @@ use super::error::Result;
 use super::file::Ignored;
 use super::files::Files;
 use super::model::{Draws, Group, Movement, Report, Scenario};
-use super::traffic::check_amount;
+use super::traffic::{check_amount, check_fit};
+use crate::metrics::the_one::SUPPORTED;
 use lightlag_protocols::time::Duration;
 use lightlag_worlds::messages::{Propagation, Radio, Rules, SendOrder};
 use numbers::{boolean, double, int};
@@ -87,6 +88,8 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Scenario> 
     let queues = events::queues(run, &groups, duration, files)?;
     for traffic in &queues.traffic {
         check_amount(traffic, duration)?;
+        // The ONE lets a source keep what is too large for its buffer; what none can take goes nowhere.
+        check_fit(traffic, traffic.smallest(), &groups)?;
     }
     let reports = reports(run, &name)?;
     Ok(Scenario {
@@ -150,6 +153,9 @@ fn reports(run: Run, name: &str) -> Result<Vec<Report>> {
 
 /// A report's settings are those of its class, and behind them those of all reports.
 fn report(class: &Found, run: Run, name: &str) -> Result<Report> {
+    if !SUPPORTED.contains(&class.value) {
+        return Err(class.unsupported(SUPPORTED));
+    }
     let space = run.space_or(class.value, "Report");
     let warmup = space.parse("warmup", int)?.unwrap_or(0).max(0);
     let output = match space.find("output") {

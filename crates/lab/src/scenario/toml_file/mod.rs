@@ -21,7 +21,7 @@ use super::error::{Error, Place, Result};
 use super::files::Files;
 use super::model::{ContactSource, Scenario};
 use super::quantity;
-use super::traffic::check_amount;
+use super::traffic::{check_amount, check_fit};
 use super::tree::{Node, Value};
 use lightlag_protocols::time::Duration;
 use section::{Section, wrong_type};
@@ -107,16 +107,9 @@ fn check(scenario: &Scenario, root: &Section) -> Result<()> {
             "give nodes a `radio` and a `mobility`, or add a table [contacts.NAME]",
         ));
     }
-    let buffer = scenario.groups.iter().map(|group| group.buffer).max().unwrap_or_default();
     for traffic in &scenario.traffic {
         check_amount(traffic, scenario.duration)?;
-        if traffic.largest() > buffer {
-            return Err(Error::new(
-                &traffic.place,
-                format!("messages of {:?} fit in no buffer ({buffer:?} at most)", traffic.largest()),
-                "send smaller messages or enlarge a buffer",
-            ));
-        }
+        check_fit(traffic, traffic.largest(), &scenario.groups)?;
     }
     if scenario.contacts.len() > 1 {
         let lists = scenario.contacts.iter().flat_map(|source| source.list.iter());

@@ -1,0 +1,300 @@
+//! Bad input gets one line that says what, where and what would be right, and exit code 2.
+
+mod lightlag;
+
+use lightlag::{Place, RELAY, SETTINGS, WALKERS};
+
+/// What `run` says of a scenario in which `from` is written as `to`.
+#[track_caller]
+fn changed(scenario: &str, from: &str, to: &str) -> String {
+    assert!(scenario.contains(from), "`{from}` is not in the scenario");
+    let name = if scenario == SETTINGS { "s.txt" } else { "s.toml" };
+    let place = Place::new();
+    place.write(name, scenario.replacen(from, to, 1));
+    place.refused(&["run", name])
+}
+
+/// Each change of the scenario is refused with a line that holds these words.
+#[track_caller]
+fn all_refused(scenario: &str, changes: &[(&str, &str, &str)]) {
+    for (from, to, words) in changes {
+        let line = changed(scenario, from, to);
+        assert!(line.contains(words), "{from} -> {to}: {line}");
+    }
+}
+
+#[test]
+fn files_that_are_no_scenarios_are_refused() {
+    let place = Place::new();
+    let half = &SETTINGS[..SETTINGS.len() / 2];
+    place
+        .write("empty.toml", "")
+        .write("empty.txt", "")
+        .write("cut.toml", &WALKERS[..100])
+        .write("cut.txt", half)
+        .write("bytes.toml", b"\xff\xfe\0\x01")
+        .write("bytes.txt", b"\xff\xfe\0\x01")
+        .write("endless.txt", "a".repeat(1 << 20));
+    for (file, words) in [
+        ("empty.toml", "empty.toml:1: `duration` is missing"),
+        ("empty.txt", "`Scenario.endTime` is not set"),
+        ("cut.toml", "cut.toml:6: "),
+        ("cut.txt", "cut.txt"),
+        ("bytes.toml", "not UTF-8"),
+        ("bytes.txt", "bytes.txt:1: "),
+        ("endless.txt", "endless.txt:1: "),
+        ("missing.toml", "cannot read `missing.toml`"),
+        (".", "cannot read `.`"),
+    ] {
+        let line = place.refused(&["run", file]);
+        assert!(line.contains(words), "{file}: {line}");
+        assert!(line.len() < 600, "{file}: {} characters", line.len());
+    }
+}
+
+#[test]
+fn a_huge_file_is_refused_before_it_is_read() {
+    let place = Place::new();
+    for name in ["huge.toml", "huge.txt"] {
+        // Sparse: it occupies no disk.
+        let file = std::fs::File::create(place.path(name)).expect("the folder can be written");
+        file.set_len(1 << 40).expect("the file system has sparse files");
+        assert!(place.refused(&["run", name]).contains("larger than 256 MiB"));
+    }
+}
+
+#[test]
+fn unknown_keys_and_names_are_refused_with_what_is_known() {
+    all_refused(
+        WALKERS,
+        &[
+            ("name =", "colour = 1\nname =", "s.toml:1: unknown key `colour`; known: name"),
+            ("count", "cuont", "s.toml:12: unknown key `nodes.n.cuont`; did you mean `count`?"),
+            ("\"none\"", "\"nope\"", "did you mean `none`?"),
+            ("\"none\"", "{ name = \"rrcc\", speed = 1 }", "`rrcc` has no parameter `speed`; it has: "),
+            ("\"none\"", "{ name = \"credit\", initial = -1 }", "it must be a number from 0"),
+            ("to = \"all\"", "to = \"zoe\"", "no node or group is called `zoe`"),
+            ("\"random_waypoint\"", "\"random\"", "random"),
+        ],
+    );
+    all_refused(
+        SETTINGS,
+        &[
+            ("Group.msgTtl", "Group.msgTtll", "s.txt:13: "),
+            ("EpidemicRouter", "LifeRouter", "s.txt:9: "),
+            ("= RandomWaypoint", "= BusMovement", "s.txt:8: "),
+            ("MessageEventGenerator", "MagicGenerator", "s.txt:19: "),
+            ("MessageStatsReport", "GraphvizReport", "s.txt:28: "),
+            ("SimpleBroadcastInterface", "CarrierPigeon", "s.txt:5: "),
+        ],
+    );
+}
+
+#[test]
+fn absurd_quantities_are_refused() {
+    all_refused(
+        WALKERS,
+        &[
+            ("\"10 min\"", "\"-10 min\"", "s.toml:2: `duration`: `-10 min` is negative"),
+            ("\"10 min\"", "\"1e30 d\"", "s.toml:2: "),
+            ("\"10 min\"", "\"10 parsec\"", "is no unit of time; units: "),
+            ("\"500 kB\"", "\"0 B\"", "s.toml:6: the buffer holds nothing"),
+            ("\"500 kB\"", "\"-5 kB\"", "is negative"),
+            ("\"500 kB\"", "500", "`500` has no unit"),
+            ("50..100 kB", "50..100 MB", "fit in no buffer"),
+            ("count = 10", "count = 0", "from 1 to 1000000"),
+            ("count = 10", "count = 9999999999", "from 1 to 1000000"),
+            ("count = 10", "count = nan", "whole number"),
+            ("\"50 m\"", "\"-50 m\"", "is negative"),
+            ("\"50 m\"", "\"1e30 m\"", "beyond all measure"),
+            ("2.5 Mbit/s", "0 bit/s", "s.toml:9: "),
+            ("0.5..1.5", "1.5..0.5", "ends before it begins"),
+            ("0.5..1.5", "0..0", "nobody arrives"),
+            ("1..30 s", "0..0 s", "messages would be created without end"),
+            ("1..30 s", "1e-9..1e-9 s", "more than 5000000 messages"),
+            ("300 m x 300 m", "0 m x 0 m", "is no area"),
+            ("lifetime = \"10 min\"", "lifetime = \"0 s\"", "no time at all"),
+            ("[1, 2]", "[1, 1]", "s.toml:3: seed 1 comes twice"),
+            ("[1, 2]", "[-1]", "a seed is a whole number"),
+            ("[1, 2]", "[]", "the list of seeds is empty"),
+        ],
+    );
+    all_refused(
+        SETTINGS,
+        &[
+            ("bufferSize = 500k", "bufferSize = 0", "s.txt:10: "),
+            ("bufferSize = 500k", "bufferSize = -1", "s.txt:10: "),
+            ("endTime = 600", "endTime = -600", "s.txt:2: "),
+            ("endTime = 600", "endTime = six", "s.txt:2: "),
+            ("updateInterval = 0.1", "updateInterval = 0", "s.txt:3: "),
+            ("nrofHosts = 10", "nrofHosts = -1", "s.txt:16: "),
+            ("hosts = 0,10", "hosts = 0,99", "s.txt:22: "),
+            ("size = 50k,100k", "size = 50M,100M", "fit in no buffer"),
+            ("worldSize = 300, 300", "worldSize = 0, 0", "s.txt:25: "),
+            ("transmitRange = 50", "transmitRange = -50", "s.txt:7: "),
+        ],
+    );
+}
+
+#[test]
+fn a_mechanism_refuses_a_router_that_it_does_not_work_with() {
+    let afner = WALKERS.replace("\"none\"", "\"afner\"");
+    all_refused(
+        &afner,
+        &[(
+            "\"epidemic\"",
+            "\"prophet\"",
+            "mechanism `afner` refuses router `prophet`; it works with: epidemic",
+        )],
+    );
+}
+
+/// What is said of a file of contacts of some kind.
+#[track_caller]
+fn contacts(kind: &str, text: &[u8]) -> String {
+    let rate = if ["the_one", "intervals"].contains(&kind) { "\nrate = \"1 Mbit/s\"" } else { "" };
+    let place = Place::new();
+    place
+        .write("s.toml", RELAY.replace("\"table\"", &format!("\"{kind}\"{rate}")))
+        .write("contacts.txt", text);
+    place.refused(&["run", "s.toml"])
+}
+
+#[test]
+fn contacts_that_cannot_be_are_refused() {
+    let header = "start_s,end_s,a,b,owlt_s,rate_bps\n";
+    for (kind, text, words) in [
+        ("table", "60,0,a,b,1,1000", "ends before it starts"),
+        ("table", "0,0,a,b,1,1000", "ends as it starts"),
+        ("table", "0,60,a,b,1,1000\n30,90,b,a,1,1000", "must not overlap"),
+        ("table", "0,60,a,z,1,1000", "there is no node `z`"),
+        ("table", "0,60,a,a,1,1000", "meets itself"),
+        ("table", "0,60,a,b,-1,1000", "is no time"),
+        ("table", "0,60,a,b,1,0", "is no rate"),
+        ("table", "0,nan,a,b,1,1000", "is no time"),
+        ("table", "0,60,a", "has 3 values"),
+        ("ion", "a contact +60 +0 1 2 1000\na range +0 +60 1 2 1", "ends before it starts"),
+        ("ion", "a contact +0 +60 1 9 1000", "there is no node `9`"),
+        ("ion", "a contact +0 +60 1 2 1000", "no range says"),
+        ("ion", "a contact +0", "cut short"),
+        ("the_one", "0 CONN 0 7 up", "there is no node `7`"),
+        ("the_one", "9 CONN 0 1 up\n5 CONN 0 1 down", "earlier than the one before"),
+        ("intervals", "1 2 60 0", "ends before it starts"),
+        ("intervals", "1 9 0 60", "there is no node `9`"),
+        ("intervals", "1 2 0", "contacts.txt:1: "),
+    ] {
+        let text = if kind == "table" { format!("{header}{text}\n") } else { format!("{text}\n") };
+        let line = contacts(kind, text.as_bytes());
+        assert!(line.contains(words) && line.contains("contacts.txt:"), "{kind}, {text:?}: {line}");
+    }
+}
+
+#[test]
+fn files_of_contacts_that_tell_of_nothing_or_are_no_text_are_refused() {
+    for kind in ["table", "ion", "the_one", "intervals"] {
+        for text in [&b""[..], b"\n\n", b"\xff\xfe\0", b"\0\0\0\0", b"start_s,end_s,a,b\n"] {
+            assert!(contacts(kind, text).contains("contacts.txt"), "{kind}: {text:?}");
+        }
+    }
+}
+
+#[test]
+fn maps_without_roads_or_in_pieces_are_refused() {
+    let mobility = "mobility = { model = \"shortest_path_map\", map = \"m.wkt\", speed = \"1..2 m/s\" }";
+    let start = WALKERS.find("mobility").expect("walkers move");
+    let end = start + WALKERS[start..].find('\n').expect("a line ends");
+    let scenario = WALKERS.replace(&WALKERS[start..end], mobility);
+    for (map, words) in [
+        ("LINESTRING (0 0, 10 0)\nLINESTRING (99 99, 110 99)", "2 parts that no road joins"),
+        ("", "the file is empty"),
+        ("POINT (1 1)", "no road found"),
+        ("LINESTRING (0 0)", "m.wkt:1: a line of one point"),
+        ("LINESTRING (0 0, 10", "m.wkt:1: the end of the file"),
+        ("LINESTRING (0 0, nan 1)", "finite numbers"),
+        ("\u{7f}ELF", "m.wkt:1: "),
+    ] {
+        let place = Place::new();
+        place.write("s.toml", &scenario).write("m.wkt", map);
+        let line = place.refused(&["run", "s.toml"]);
+        assert!(line.contains(words), "{map}: {line}");
+    }
+    for (bytes, words) in [(&b""[..], "empty"), (b"abc", "PBF"), (&[0; 5000], "m.osm.pbf")] {
+        let place = Place::new();
+        place.write("s.toml", scenario.replace("m.wkt", "m.osm.pbf")).write("m.osm.pbf", bytes);
+        let line = place.refused(&["run", "s.toml"]);
+        assert!(line.contains(words), "{} bytes: {line}", bytes.len());
+    }
+}
+
+#[test]
+fn folders_for_results_that_are_taken_or_cannot_be_written_are_refused() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS).write("file", "mine");
+    std::fs::create_dir(place.path("taken")).expect("the folder can be written");
+    place.write("taken/mine", "mine");
+    for (out, words) in [
+        ("taken", "taken holds other files; name a new or empty folder"),
+        ("file", "file is a file"),
+        ("file/below", "cannot make the folder"),
+        ("/proc/lightlag", "cannot make the folder"),
+        ("/dev/full", "/dev/full"),
+    ] {
+        let line = place.refused(&["sweep", "s.toml", "--out", out]);
+        assert!(line.contains(words), "{out}: {line}");
+    }
+    assert_eq!(place.read("taken/mine"), b"mine");
+    place.good(&["sweep", "s.toml", "--out", "done"]);
+    place.write("other.toml", WALKERS.replace("count = 10", "count = 11"));
+    assert!(place.refused(&["sweep", "other.toml", "--out", "done"]).contains("done"));
+    for words in [["run", "s.toml", "--out", "file"], ["run", "s.toml", "--trace", "taken"]] {
+        place.refused(&words);
+    }
+    assert!(place.refused(&["run", "s.toml", "--trace", "/dev/full"]).contains("No space left"));
+}
+
+#[test]
+fn a_full_disk_behind_standard_output_is_no_success() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has /dev/full");
+    let done = place.command(&["run", "s.toml"]).stdout(full).output().expect("the command starts");
+    assert_eq!(done.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("cannot write to standard output"));
+}
+
+#[test]
+fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS);
+    for (words, told) in [
+        (&["fly"][..], "unrecognized subcommand 'fly'"),
+        (&["run"], "not provided: <FILE>..."),
+        (&["run", "s.toml", "--sed", "1"], "--sed"),
+        (&["run", "s.toml", "--seed", "-1"], "-1"),
+        (&["run", "s.toml", "--seed", "one"], "'one'"),
+        (&["run", "s.toml", "--point", "7"], "--point 7: the scenario has points 0 to 0"),
+        (&["run", "s.toml", "--set", "buffer"], "expected KEY=VALUE"),
+        (&["run", "s.toml", "--set", "bufer=1"], "--set bufer: unknown key `bufer`"),
+        (&["run", "s.toml", "--set", "buffer=big"], "--set buffer: "),
+        (&["sweep", "s.toml", "--seeds", "1,1"], "--seeds: seed 1 comes twice"),
+        (&["sweep", "s.toml", "--seeds", "5..1"], "--seeds: `5..1` spans no seeds"),
+        (&["study", "nothing"], "there is: dtn-congestion"),
+        (&["report", "nowhere"], "cannot read nowhere"),
+        (&["compare", "nowhere", "s.toml"], "cannot read nowhere"),
+    ] {
+        let line = place.refused(words);
+        assert!(line.contains(told), "{words:?}: {line}");
+    }
+}
+
+#[test]
+fn damaged_results_are_refused() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS).good(&["sweep", "s.toml", "--out", "done"]);
+    let sound = place.read("done/results.parquet");
+    for (damaged, what) in [(&sound[..100], "cut"), (&[][..], "empty"), (b"PAR1 rubbish PAR1", "rubbish")] {
+        place.write("done/results.parquet", damaged);
+        let line = place.refused(&["report", "done"]);
+        assert!(line.contains("results.parquet"), "{what}: {line}");
+    }
+}

@@ -1,0 +1,114 @@
+//! Sweeps: the same table whatever happens to them on the way.
+
+mod lightlag;
+
+use lightlag::{Place, WALKERS};
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Thirty runs.
+fn scenario() -> String {
+    WALKERS
+        .replace("[1, 2]", "[1, 2, 3, 4, 5]")
+        .replace("\"none\"", "[\"none\", \"credit\", \"storage_routing\"]")
+        .replace("\"epidemic\"", "[\"epidemic\", \"prophet\"]")
+}
+
+const TABLES: [&str; 2] = ["results.parquet", "summary.json"];
+
+fn tables(place: &Place, out: &str) -> Vec<Vec<u8>> {
+    TABLES.iter().map(|name| place.read(&format!("{out}/{name}"))).collect()
+}
+
+/// Runs that the journal of a sweep tells of.
+fn finished(place: &Place, out: &str) -> usize {
+    let journal = std::fs::read_to_string(place.path(&format!("{out}/runs.jsonl"))).unwrap_or_default();
+    journal.lines().filter(|line| line.starts_with("{\"point\"")).count()
+}
+
+#[test]
+fn a_sweep_that_is_killed_again_and_again_ends_with_the_table_of_an_undisturbed_one() {
+    let place = Place::new();
+    place.write("s.toml", scenario());
+    place.good(&["sweep", "s.toml", "--out", "undisturbed"]);
+    for runs in [0, 1, 4, 9, 17, 29] {
+        let words = ["sweep", "s.toml", "--out", "killed", "--threads", "1"];
+        let mut sweep = place
+            .command(&words)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the command starts");
+        while finished(&place, "killed") < runs && sweep.try_wait().expect("it can be asked").is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        sweep.kill().expect("it can be killed");
+        sweep.wait().expect("it ends");
+        assert!(finished(&place, "killed") >= runs, "nothing finished is lost");
+    }
+    place.good(&["sweep", "s.toml", "--out", "killed"]);
+    assert!(tables(&place, "killed") == tables(&place, "undisturbed"), "the tables differ");
+}
+
+#[test]
+fn a_journal_that_was_cut_anywhere_is_taken_up_again() {
+    let place = Place::new();
+    place.write("s.toml", scenario());
+    place.good(&["sweep", "s.toml", "--out", "whole"]);
+    let journal = place.read("whole/runs.jsonl");
+    for part in [0, 10, journal.len() / 3, journal.len() / 2, journal.len() - 1] {
+        std::fs::create_dir_all(place.path("cut")).expect("the folder can be written");
+        place.write("cut/runs.jsonl", &journal[..part]);
+        place.good(&["sweep", "s.toml", "--out", "cut"]);
+        assert!(tables(&place, "cut") == tables(&place, "whole"), "cut after {part} bytes");
+    }
+}
+
+#[test]
+fn one_thread_and_two_give_the_same_bytes() {
+    let place = Place::new();
+    place.write("s.toml", scenario());
+    for threads in ["1", "2"] {
+        place.good(&["sweep", "s.toml", "--out", threads, "--threads", threads]);
+    }
+    assert!(tables(&place, "1") == tables(&place, "2"), "the tables differ");
+}
+
+#[test]
+fn the_same_run_twice_gives_the_same_bytes_and_another_seed_gives_others() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS);
+    let run = |seed, out: &str| {
+        let trace = format!("{out}/trace.jsonl");
+        let json = place.good(&["run", "s.toml", "--seed", seed, "--json", "--out", out, "--trace", &trace]);
+        (json, place.read(&trace), place.read(&format!("{out}/summary.json")))
+    };
+    for out in ["a", "b", "c"] {
+        std::fs::create_dir(place.path(out)).expect("the folder can be written");
+    }
+    let (first, second, other) = (run("1", "a"), run("1", "b"), run("2", "c"));
+    assert!(first == second, "the same seed differs");
+    assert!(first.1 != other.1, "another seed does not differ");
+}
+
+#[test]
+fn a_sweep_says_of_each_point_what_a_run_of_it_says() {
+    let place = Place::new();
+    place.write("s.toml", scenario());
+    place.good(&["sweep", "s.toml", "--out", "swept"]);
+    let journal = String::from_utf8(place.read("swept/runs.jsonl")).expect("the journal is text");
+    let run: serde_json::Value =
+        serde_json::from_str(&place.good(&["run", "s.toml", "--point", "4", "--seed", "3", "--json"]))
+            .expect("--json prints JSON");
+    let swept = journal
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .find(|line| line["point"] == 4 && line["seed"] == 3)
+        .expect("the sweep has run point 4 with seed 3");
+    for row in swept["metrics"].as_array().expect("metrics are a list") {
+        let name = row[0].as_str().expect("a row has a name");
+        if name != "violations" {
+            assert_eq!(row[1].as_f64(), run[name].as_f64(), "{name}");
+        }
+    }
+}
