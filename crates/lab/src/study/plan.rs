@@ -66,8 +66,8 @@ impl Plan {
             return Vec::new();
         }
         vec![
-            "This is a quick look, not the study: two or three seeds instead of five, fewer points on each axis, one \
-             reading of the interplanetary scenario, and one hour instead of twelve on Earth. Run it without --quick \
+            "This is a quick look, not the study: three seeds instead of five, fewer points on each axis, one \
+             reading of the interplanetary scenario, and two hours instead of twelve on Earth. Run it without --quick \
              before believing a verdict."
                 .to_string(),
         ]
@@ -95,7 +95,7 @@ fn quick_sets() -> Vec<RunSet> {
         r#"["contacts/S_Dur1000.csv", "contacts/S_Dur3000.csv", "contacts/S_Dur5000.csv"]"#,
     );
     const BUFFERS: (&str, &str) = ("buffer", r#"["1000 kB", "3000 kB", "5000 kB", "8000 kB"]"#);
-    let earth = [("seeds", "[1, 2]"), ("duration", "1 h")];
+    let earth = [THREE_SEEDS, ("duration", "2 h")];
     vec![
         RunSet { file: FIGURE_FILES[0], set: vec![THREE_SEEDS, PIPELINED, FIRST_TABLE, PERIODS] },
         RunSet { file: FIGURE_FILES[1], set: vec![THREE_SEEDS, PIPELINED, GAPS] },
