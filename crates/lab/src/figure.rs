@@ -13,10 +13,10 @@ pub const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v6.json";
 /// on dark and light paper, are left out.
 const PALETTE: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 /// Colour of the baseline: the absence of a mechanism has no hue.
-const BASELINE_COLOUR: &str = "#808080";
+const BASELINE_COLOUR: &str = "#5F5F5F";
 const SHAPES: [&str; 6] = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"];
-/// Legend of the slim bars.
-const SLIM: &str = "without congestion control";
+/// Legend of the lines across bars.
+const BESIDE: &str = "without congestion control";
 
 /// Where a mark stands on the horizontal axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +38,7 @@ pub struct Mark {
     pub panel: Option<String>,
     /// The value.
     pub value: Estimate,
-    /// What it is to be compared with, drawn as a slim bar.
+    /// What it is to be compared with, drawn as a line across the bar.
     pub baseline: Option<Estimate>,
 }
 
@@ -103,11 +103,11 @@ pub fn lines(plot: &Plot) -> Value {
     plot.specification(layers)
 }
 
-/// Groups of bars with error bars; the baseline, where a mark has one, is a slim bar in front.
+/// Groups of bars with error bars; the baseline, where a mark has one, is a line across the bar.
 pub fn bars(plot: &Plot) -> Value {
     let names = plot.series_names();
-    let slim = plot.marks.iter().any(|mark| mark.baseline.is_some());
-    let extra: &[&str] = if slim { &[SLIM] } else { &[] };
+    let compared = plot.marks.iter().any(|mark| mark.baseline.is_some());
+    let extra: &[&str] = if compared { &[BESIDE] } else { &[] };
     let mut place = Map::new();
     place.insert(
         "x".into(),
@@ -119,11 +119,12 @@ pub fn bars(plot: &Plot) -> Value {
     let at = |more: Value| merged(&place, more);
     let mut layers = vec![json!({"mark": {"type": "bar"},
                "encoding": at(json!({"y": plot.y_of("mean"), "color": colour, "tooltip": tooltip(plot)}))})];
-    if slim {
+    if compared {
         layers.push(json!({
-            "mark": {"type": "bar", "width": {"band": 0.3}, "stroke": "#FFFFFF", "strokeWidth": 0.5},
+            "mark": {"type": "tick", "orient": "horizontal", "width": {"band": 1}, "thickness": 4, "opacity": 1,
+                     "stroke": "#FFFFFF", "strokeWidth": 0.7},
             "transform": [{"filter": "isValid(datum.baseline)"}],
-            "encoding": at(json!({"y": plot.y_of("baseline"), "color": {"datum": SLIM}})),
+            "encoding": at(json!({"y": plot.y_of("baseline"), "color": {"datum": BESIDE}})),
         }));
     }
     layers.push(json!({
@@ -293,7 +294,7 @@ mod tests {
             lines(&plot(vec![mark(Place::At(100.0), "none", None), mark(Place::At(100.0), "credit", None)]));
         assert_eq!(made["layer"][0]["encoding"]["x"]["title"], "period (s)");
         assert_eq!(made["layer"][0]["encoding"]["strokeDash"]["scale"]["range"], json!([[5, 4], [1, 0]]));
-        assert_eq!(made["layer"][0]["encoding"]["color"]["scale"]["range"], json!(["#808080", "#0072B2"]));
+        assert_eq!(made["layer"][0]["encoding"]["color"]["scale"]["range"], json!(["#5F5F5F", "#0072B2"]));
         assert_eq!(made["data"]["values"][0]["low"], 0.4);
     }
 
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn without_baselines_there_are_no_slim_bars() {
+    fn without_baselines_no_line_crosses_a_bar() {
         let mut lone = mark(Place::Named("credit".into()), "epidemic", None);
         lone.baseline = None;
         lone.value.half_width = None;

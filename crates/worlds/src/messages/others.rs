@@ -14,6 +14,8 @@ pub(super) struct View<'w> {
     pub expected: Option<&'w [IdSet]>,
     pub census: Option<&'w Census>,
     pub around: Around<'w>,
+    /// Whether light takes a while on some link.
+    pub delayed: bool,
 }
 
 pub(super) struct Others<'w> {
@@ -61,18 +63,12 @@ impl Peers for Others<'_> {
         Summary { had: agent.had(), expected }
     }
     fn answer(&mut self, peer: NodeId, offer: &Offer) -> Answer {
-        let (now, census) = (self.view.now, self.view.census);
-        let flight = self
-            .agent(peer)
-            .links()
-            .iter()
-            .find(|link| link.peer == offer.from)
-            .map_or(Duration::ZERO, |link| link.delay);
+        let View { now, census, delayed, .. } = *self.view;
         let around = self.view.around;
         let agent = self.agent_mut(peer);
         around.tell(agent, peer);
         // Where light takes a while, room is made when the bundle arrives.
-        let answer = if flight > Duration::ZERO {
+        let answer = if delayed && is_far(agent, offer.from) {
             agent.willing(now, offer, census).map_or_else(Answer::Refuse, |()| Answer::Accept)
         } else {
             agent.consider(now, offer, census)
@@ -82,4 +78,10 @@ impl Peers for Others<'_> {
         }
         answer
     }
+}
+
+/// Whether light takes a while from `peer` to `agent`.
+fn is_far(agent: &Agent, peer: NodeId) -> bool {
+    let link = agent.links().iter().find(|link| link.peer == peer);
+    link.is_some_and(|link| link.delay > Duration::ZERO)
 }

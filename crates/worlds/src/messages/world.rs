@@ -128,7 +128,11 @@ pub(super) struct World<'a, O> {
     released: Vec<NodeId>,
     /// Peers that deleted copies while they answered.
     touched: Vec<NodeId>,
-    /// Peers to which a transfer could start, and from which.
+    /// Whether some link carries nothing in one of its directions.
+    one_way: bool,
+    /// Whether light takes a while on some link.
+    delayed: bool,
+    /// Peers to which a transfer could start; from which, where links are one-way.
     eligible: Vec<NodeId>,
     servers: Vec<NodeId>,
 }
@@ -167,6 +171,8 @@ impl<'a, O: Observer> World<'a, O> {
             reclaimed: vec![0; count],
             released: Vec::new(),
             touched: Vec::new(),
+            one_way: setup.contacts.channels.iter().any(|c| c.rate == BitRate(0)),
+            delayed,
             eligible: Vec::new(),
             servers: Vec::new(),
             agents,
@@ -660,12 +666,10 @@ impl<'a, O: Observer> World<'a, O> {
             if !free || (!anew && self.demand[peer.0 as usize] <= tried) {
                 continue;
             }
-            let [to, from] = port.opens;
-            if to {
+            if port.opens[0] {
                 self.eligible.push(peer);
             }
-            // Where radios don't bind, peers offer of themselves.
-            if from && radio == Radio::Node {
+            if self.one_way && port.opens[1] {
                 self.servers.push(peer);
             }
         }
@@ -676,20 +680,29 @@ impl<'a, O: Observer> World<'a, O> {
         let expected = self.track_expected.then_some(self.expected.as_slice());
         let around = Around { spaces: &self.spaces, ports: &self.ports, radio: self.setup.rules.radio };
         around.tell(&mut self.agents[node.0 as usize], node);
-        let view = View { now: self.now, eligible: &self.eligible, expected, census, around };
+        let view =
+            View { now: self.now, eligible: &self.eligible, expected, census, around, delayed: self.delayed };
         let (me, mut others) = Others::split(&mut self.agents, node, &view, &mut self.touched);
         if let Some(transfer) = me.offer_custody(self.now, &mut others, census) {
             return Some((node, transfer));
         }
         // Answers can delete copies of our own, so the order is drawn anew for each kind of offer.
         let reception = me.needs().reception_order;
-        let mut order = self.orders.draw(self.now, me.store().replicas().len(), reception);
-        if let Some(transfer) = me.offer_deliverable(self.now, &mut order, &mut others) {
-            return Some((node, transfer));
+        if me.may_deliver() {
+            let mut order = self.orders.draw(self.now, me.store().replicas().len(), reception);
+            if let Some(transfer) = me.offer_deliverable(self.now, &mut order, &mut others) {
+                return Some((node, transfer));
+            }
         }
-        // A node with one radio asks its peers, oldest link first, for what they have for it.
+        // A node with one radio asks its peers, oldest link first, for what they have for it; where
+        // radios don't bind, they offer it themselves.
         let client = View { eligible: &[node], ..view };
-        for &peer in &self.servers {
+        let servers = match self.setup.rules.radio {
+            Radio::Node if self.one_way => self.servers.as_slice(),
+            Radio::Node => self.eligible.as_slice(),
+            _ => &[],
+        };
+        for &peer in servers {
             if !self.agents[peer.0 as usize].may_serve(node) {
                 continue;
             }

@@ -49,6 +49,11 @@ impl Agent {
         }
         None
     }
+    /// Whether [`Agent::offer_deliverable`] can do anything; false for most, and fast.
+    #[inline]
+    pub fn may_deliver(&self) -> bool {
+        self.store.bound().meets(self.near)
+    }
     /// The first copy, in send order, whose destination is at the other end of a link.
     pub fn offer_deliverable<P: Peers>(
         &mut self,
@@ -56,7 +61,7 @@ impl Agent {
         order: &mut impl Order,
         peers: &mut P,
     ) -> Option<Transfer> {
-        if !self.store.bound().meets(self.near) {
+        if !self.may_deliver() {
             return None;
         }
         let wanted = |head: &Head| {

@@ -1,0 +1,104 @@
+//! The rules of the repository that no compiler keeps.
+
+mod lightlag;
+
+use lightlag::repository;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What is written here; not what is built, downloaded or stored as data.
+fn sources(ends: &[&str]) -> Vec<PathBuf> {
+    const BUILT: &[&str] =
+        &["target", "out", "site", "corpus", "artifacts", "node_modules", "dist", "reports"];
+    let mut found = Vec::new();
+    let mut folders = vec![repository("")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("the repository can be read") {
+            let path = entry.expect("a folder lists its entries").path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+            if name.starts_with('.') || BUILT.contains(&name.as_str()) {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+            } else if ends.iter().any(|end| name.ends_with(end)) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    assert!(!found.is_empty(), "there are files that end in {ends:?}");
+    found
+}
+
+fn text(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
+}
+
+/// Who may name whom in its manifest: arrows run down only.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("protocols", &[]),
+    ("worlds", &["protocols"]),
+    ("lab", &["protocols", "worlds"]),
+    ("cli", &["protocols", "lab"]),
+    ("python", &["protocols", "lab"]),
+];
+
+#[test]
+fn arrows_between_crates_run_down_only() {
+    let rooms = fs::read_dir(repository("crates")).expect("there are crates").count();
+    assert_eq!(rooms, ARROWS.len(), "every crate has its arrows here");
+    for (room, below) in ARROWS {
+        let manifest = text(&repository(&format!("crates/{room}/Cargo.toml")));
+        let named = manifest.lines().filter_map(|line| line.strip_prefix("lightlag-"));
+        for other in named.map(|rest| rest.split(['.', ' ']).next().unwrap_or_default()) {
+            assert!(below.contains(&other), "crates/{room} must not know crates/{other}");
+        }
+    }
+}
+
+#[test]
+fn files_stay_small_enough_to_be_read() {
+    for path in sources(&[".rs", ".py", ".sh", ".pyi"]) {
+        let lines = text(&path).lines().count();
+        assert!(lines <= 800, "{} has {lines} lines: split it", path.display());
+    }
+}
+
+#[test]
+fn links_in_documents_lead_somewhere() {
+    for path in sources(&[".md"]) {
+        let page = text(&path);
+        let targets = page.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for target in targets.filter(|target| !target.contains("://") && !target.starts_with('#')) {
+            let file = target.split('#').next().unwrap_or_default();
+            let there = path.parent().expect("a file has a folder").join(file).exists();
+            assert!(there, "{}: there is no {target}", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_guide_and_decision_is_listed_in_the_manual() {
+    let manual = text(&repository("mkdocs.yml"));
+    for path in sources(&[".md"]) {
+        let Ok(page) = path.strip_prefix(repository("docs")) else { continue };
+        if page.starts_with("algorithms") {
+            // Listed in algorithms/README.md; a new algorithm is one file and one line.
+            continue;
+        }
+        assert!(manual.contains(&page.display().to_string()), "mkdocs.yml does not list {}", page.display());
+    }
+}
+
+#[test]
+fn no_path_of_anybodys_machine_is_written_down() {
+    let homes =
+        [["/ho", "me/"].concat(), ["/ro", "ot/"].concat(), ["/wo", "rk/"].concat(), ["/Use", "rs/"].concat()];
+    for path in sources(&[".rs", ".py", ".pyi", ".md", ".toml", ".sh", ".txt", ".yml", ".html"]) {
+        let text = text(&path);
+        for home in &homes {
+            assert!(!text.contains(home.as_str()), "{} names {home}", path.display());
+        }
+    }
+}
