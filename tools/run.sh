@@ -10,6 +10,9 @@ say "build"
 cargo build --quiet --release -p lightlag-cli
 bin=target/release/lightlag
 
+# Results of an older build would not be resumed.
+rm -rf out/study/dtn-congestion-quick out/earth_mars out/helsinki
+
 say "the quick study of congestion control in DTNs"
 "$bin" study dtn-congestion --quick --out out/study/dtn-congestion-quick
 
