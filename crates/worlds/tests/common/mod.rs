@@ -48,6 +48,12 @@ impl Net {
         self.contacts.push(Contact { a: NodeId(a), b: NodeId(b), start, end, forward: 0, backward: 0 });
         self
     }
+    /// A contact over which `b` hears `a`, and `a` nothing.
+    pub fn one_way(self, a: u32, b: u32, start: f64, end: f64) -> Self {
+        let mut net = self.contact(a, b, start, end);
+        net.contacts.last_mut().unwrap().backward = 1;
+        net
+    }
     pub fn bundle(mut self, from: u32, to: u32, size: u32, at: f64) -> Self {
         let created = Instant::from_secs_f64(at);
         self.bundles.push(Bundle {
@@ -75,9 +81,10 @@ impl Net {
             rate: BitRate(2_500_000),
             delay: Delay::Constant(Duration::from_secs_f64(self.delay_s)),
         };
+        let silent = Channel { rate: BitRate(0), ..channel.clone() };
         let setup = Setup {
             nodes: vec![node; self.nodes as usize],
-            contacts: Arc::new(Contacts { list: self.contacts.clone(), channels: vec![channel] }),
+            contacts: Arc::new(Contacts { list: self.contacts.clone(), channels: vec![channel, silent] }),
             bundles: Arc::new(self.bundles.clone()),
             until: Instant::from_secs(1000),
             seed: 1,
