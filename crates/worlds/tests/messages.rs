@@ -74,7 +74,8 @@ fn a_one_way_link_carries_nothing_back_and_is_not_held_up_by_it() {
         for (from, to) in [(0, 1), (1, 0)] {
             let mut net = Net::new(2).one_way(from, to, 0.0, 100.0);
             net.rules.radio = radio;
-            let run = net.bundle(0, 1, 50_000, 0.0).bundle(1, 0, 50_000, 0.0).bundle(0, 1, 50_000, 50.0).run();
+            let run =
+                net.bundle(0, 1, 50_000, 0.0).bundle(1, 0, 50_000, 0.0).bundle(0, 1, 50_000, 50.0).run();
             assert!(started(&run).iter().all(|start| (start.1, start.2) == (from, to)), "{radio:?}");
             assert_eq!(delivered(&run).len(), if from == 0 { 2 } else { 1 }, "{radio:?}, {from} to {to}");
         }
