@@ -118,9 +118,9 @@ def row(binary: Path, case: Case, repeat: int, folder: Path) -> None:
     ]
     per_transfer = cpu / max(figures["relayed"], 1) * 1e6
     with_judge = min(r[0] for r in judged)
-    per_encounter = cpu / figures["contacts"] * 1e6
+    per_encounter = cpu / figures["encounters"] * 1e6
     print(
-        f"{case.router:18}{case.nodes:>6}{case.end_s:>7}{figures['contacts']:>10}{figures['relayed']:>10}"
+        f"{case.router:18}{case.nodes:>6}{case.end_s:>7}{figures['encounters']:>10}{figures['relayed']:>10}"
         f"{cpu:>9.2f}{with_judge:>9.2f}{memory:>7.0f}{per_transfer:>10.2f}{per_encounter:>9.2f}  "
         f"{', '.join(goals) or '-':18}  {case.the_one}",
         flush=True,

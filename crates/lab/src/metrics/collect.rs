@@ -21,7 +21,7 @@ pub struct Metrics {
     delivered_again: u64,
     rejected: u64,
     sent_bytes: u64,
-    contacts: u64,
+    encounters: u64,
     /// By [`DropReason`].
     gone: [u64; 4],
     /// Nanoseconds that deleted copies had been stored.
@@ -57,7 +57,7 @@ impl Metrics {
             delivered_again: 0,
             rejected: 0,
             sent_bytes: 0,
-            contacts: 0,
+            encounters: 0,
             gone: [0; 4],
             stays: Vec::new(),
             hops: Vec::new(),
@@ -138,7 +138,7 @@ impl Metrics {
             rtt_med: f64::NAN,
             delivered_bytes: arrived.map(|fact| fact.size).sum(),
             sent_bytes: self.sent_bytes,
-            contacts: self.contacts,
+            encounters: self.encounters,
             refused: self.refused,
             rejected: self.rejected,
             delivered_again: self.delivered_again,
@@ -223,7 +223,7 @@ impl Observer for Metrics {
                 self.created(bundle);
                 self.rejected += self.counts(bundle.id);
             }
-            Record::ContactUp { .. } => self.contacts += 1,
+            Record::ContactUp { .. } => self.encounters += 1,
             Record::Node { .. } | Record::ContactDown { .. } | Record::Sample { .. } | Record::End => {}
         }
     }

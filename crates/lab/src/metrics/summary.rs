@@ -85,7 +85,7 @@ pub struct Summary {
     /// Copies given up because the next node has one.
     pub removed_handed_over: u64,
     /// Links that came up.
-    pub contacts: u64,
+    pub encounters: u64,
     /// Per deadline of [`DEADLINES`], the share of created bundles delivered within it.
     pub delivered_by: [f64; DEADLINES.len()],
     /// Jain's index of the delivery ratios of the destinations: 1 when all are served alike.
@@ -159,7 +159,7 @@ impl Summary {
             ("dropped_expired", Count(self.dropped_expired)),
             ("removed_acknowledged", Count(self.removed_acknowledged)),
             ("removed_handed_over", Count(self.removed_handed_over)),
-            ("contacts", Count(self.contacts)),
+            ("encounters", Count(self.encounters)),
         ]
     }
 }
