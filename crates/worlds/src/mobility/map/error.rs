@@ -51,7 +51,7 @@ pub enum MapError {
     },
     /// A map in which not every place can be reached.
     #[error(
-        "the map has {parts} parts that no road joins, the largest has {largest} of {vertices} vertices: join them, or keep the largest (disconnected = \"largest\")"
+        "the map has {parts} parts that no road joins, the largest has {largest} of {vertices} vertices: join them, or keep the largest (`largest_part = true`)"
     )]
     Disconnected {
         /// How many parts there are.
