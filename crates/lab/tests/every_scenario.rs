@@ -59,3 +59,18 @@ fn every_toml_scenario_is_read() {
 fn every_settings_file_of_the_one_is_read() {
     scenarios("the_one", "txt").iter().for_each(|path| check(path));
 }
+
+#[test]
+fn scenarios_of_the_guide_run() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/scenarios.md");
+    let text = std::fs::read_to_string(guide).unwrap();
+    let written: Vec<&str> =
+        text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(written.len() > 1);
+    let folder = tempfile::tempdir().unwrap();
+    for scenario in written {
+        let path = folder.path().join("guide.toml");
+        std::fs::write(&path, scenario).unwrap();
+        check(&path);
+    }
+}
