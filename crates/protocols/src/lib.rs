@@ -11,11 +11,15 @@
 //! a seeded stream per purpose ([`rng`]), formulas use one set of functions ([`math`]), and what
 //! happened is told in one kind of record ([`trace`]).
 
+pub mod controllers;
 pub mod dtn;
+pub mod link;
 pub mod math;
+pub mod parameter;
 pub mod rng;
 pub mod time;
 pub mod trace;
+pub mod transport;
 pub mod units;
 
 /// The example of CONTRIBUTING.md is compiled and run, so that it stays true.

@@ -1,9 +1,12 @@
 //! The one record of what happened in a run. Worlds and nodes write it; the judge, the metrics and
 //! the plots read it, and need nothing else.
 
-use crate::dtn::{Bundle, BundleId, DropReason, NodeId, Observation, Refusal};
+use crate::dtn::{Bundle, BundleId, DropReason, NodeId, Refusal};
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
+
+/// What an algorithm shows to plots and traces: named numbers.
+pub type Observation = Vec<(&'static str, f64)>;
 
 /// One thing that happened. Records come in the order of their times.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,3 +4,4 @@ pub mod contacts;
 pub mod engine;
 pub mod messages;
 pub mod mobility;
+pub mod packets;

@@ -6,7 +6,6 @@ mod census;
 mod id_set;
 mod mechanism;
 pub mod mechanisms;
-mod parameter;
 mod router;
 pub mod routers;
 mod store;
@@ -14,6 +13,8 @@ mod table;
 #[cfg(test)]
 mod testing;
 
+pub use crate::parameter::{Domain, Entry, Parameter, ParameterError, Parameters, Seat, Value};
+pub use crate::trace::Observation;
 pub use agent::{
     Agent, Answer, Arrival, ByReception, Creation, DropReason, Event, Habits, Order, Parcel, Peers, Summary,
     Transfer, TransferKind,
@@ -22,7 +23,6 @@ pub use bundle::{Bundle, BundleId, NodeId};
 pub use census::Census;
 pub use id_set::IdSet;
 pub use mechanism::{Mechanism, Needs, Room};
-pub use parameter::{Domain, Entry, Parameter, ParameterError, Parameters, Seat, Value};
-pub use router::{Fate, Link, Local, Observation, Offer, PeerSpace, Refusal, Router};
+pub use router::{Fate, Link, Local, Offer, PeerSpace, Refusal, Router};
 pub use store::{Head, Path, Replica, Sieve, Store};
 pub use table::{Table, TableError};

@@ -2,6 +2,7 @@
 
 use super::{Bundle, BundleId, Census, NodeId, Replica, Store, Table};
 use crate::time::{Duration, Instant};
+use crate::trace::Observation;
 use crate::units::{BitRate, Bytes};
 
 /// What a node knows when a hook is called: the time and itself.
@@ -88,9 +89,6 @@ pub enum Fate {
     /// Gives it up: there was one copy, and it has moved on.
     GiveUp,
 }
-
-/// What an algorithm shows to plots and traces: named numbers.
-pub type Observation = Vec<(&'static str, f64)>;
 
 /// Who gets a copy, in which order.
 ///

@@ -230,18 +230,19 @@ pub struct Seat {
     pub seed: u64,
 }
 
-/// A row of a folder's table: all that the rest of the system needs to know of an algorithm.
-pub struct Entry<A: ?Sized> {
+/// A row of a folder's table: all that the rest of the system needs to know of an algorithm. `S` is
+/// what it is built for.
+pub struct Entry<A: ?Sized, S = Seat> {
     /// File = type = string in a scenario = page in the docs.
     pub name: &'static str,
     /// Where it comes from.
     pub paper: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// Names of the routers it insists on; empty: any.
+    /// Names of what it insists on (routers, for a mechanism); empty: any.
     pub only_with: &'static [&'static str],
     /// Makes one for a seat.
-    pub build: fn(&Parameters, Seat) -> Box<A>,
+    pub build: fn(&Parameters, S) -> Box<A>,
 }
 
 #[cfg(test)]

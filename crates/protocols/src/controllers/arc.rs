@@ -1,0 +1,192 @@
+//! Adaptive Rate Control: the rate-based form of a sliding window, whose window grows with time and
+//! not with round trips (Grieco and Mascolo, "A Congestion Control Algorithm for the Planetary
+//! Internet", IFAC 2005).
+//!
+//! The rate is k (W - outstanding) with k = 1/(4 RTTmin) (Eq. 1, section 2). W doubles every `alpha`
+//! seconds in quick probing (Eq. 5), then gains one packet every `alpha` seconds in gentle probing
+//! (Eq. 6). At a congestion event W becomes B (RTTmin + 1/k), where B is what the receiver got (Eq. 2).
+
+use super::{Ack, Cause, Controller, Flow, Loss, Sent};
+use crate::math;
+use crate::parameter::{self, Parameter};
+use crate::time::{Duration, Instant};
+use crate::trace::Observation;
+use crate::units::{BitRate, Bytes};
+
+/// How the rest of the system knows it.
+pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
+    name: "arc",
+    paper: "Grieco and Mascolo, A Congestion Control Algorithm for the Planetary Internet (2005)",
+    parameters: &[
+        Parameter::word(
+            "event",
+            &["open_hole", "each_loss"],
+            "A congestion event: as long as a hole is open (the paper's words), or each newly found loss.",
+        ),
+        Parameter::flag(
+            "quick_again",
+            false,
+            "After an event, probe quickly again up to the window of the event.",
+        ),
+        Parameter::number(
+            "alpha",
+            "s",
+            0.1,
+            (0.001, 1000.0),
+            "Time in which W doubles, or gains one packet.",
+        ),
+        Parameter::number("round_trips", "", 4.0, (0.1, 1000.0), "1/k in round trips."),
+        Parameter::number("weight", "", 0.875, (0.0, 0.999), "Of the old bandwidth in the filter."),
+        Parameter::number("rate_max", "bit/s", 1e8, (1e3, 1e12), "The rate is cut here."),
+    ],
+    only_with: &[],
+    build: |parameters, flow| {
+        Box::new(Arc {
+            packet: flow.packet.0 as f64,
+            payload: flow.segment.0 as f64,
+            open_hole: parameters.word("event") == "open_hole",
+            quick_again: parameters.flag("quick_again"),
+            alpha: parameters.number("alpha"),
+            round_trips: parameters.number("round_trips"),
+            weight: parameters.number("weight"),
+            rate_max: parameters.number("rate_max"),
+            window: 1.0,
+            quick_until: f64::INFINITY,
+            updated: Instant::ZERO,
+            holds: false,
+            rtt_min: None,
+            bandwidth: None,
+            sample: None,
+            outstanding: 0.0,
+            pulse: None,
+        })
+    },
+};
+
+struct Arc {
+    /// Bytes on the link of a full packet, and of its payload.
+    packet: f64,
+    payload: f64,
+    open_hole: bool,
+    quick_again: bool,
+    alpha: f64,
+    round_trips: f64,
+    weight: f64,
+    rate_max: f64,
+    /// W, in packets.
+    window: f64,
+    /// Quick probing ends at this window.
+    quick_until: f64,
+    /// When W was brought up to date.
+    updated: Instant,
+    /// A hole is open: W does not grow.
+    holds: bool,
+    rtt_min: Option<Duration>,
+    /// B, in packets per second.
+    bandwidth: Option<f64>,
+    /// When the sample began, and what had been delivered then.
+    sample: Option<(Instant, u64)>,
+    /// Packets sent, not acknowledged and not lost.
+    outstanding: f64,
+    pulse: Option<Instant>,
+}
+
+/// Beyond every link: keeps exponents finite.
+const WINDOW_MAX: f64 = 1e12;
+
+impl Arc {
+    fn grow(&mut self, now: Instant) {
+        let mut left = (now - self.updated).as_secs_f64();
+        self.updated = now;
+        if self.holds || self.rtt_min.is_none() {
+            return;
+        }
+        if self.window < self.quick_until {
+            let ceiling = self.quick_until.min(WINDOW_MAX);
+            let doublings = left / self.alpha;
+            let needs = math::log(ceiling / self.window) / core::f64::consts::LN_2;
+            if doublings < needs {
+                self.window *= math::pow(2.0, doublings); // Eq. 5
+                return;
+            }
+            self.window = ceiling;
+            left -= needs * self.alpha;
+        }
+        self.window = (self.window + left / self.alpha).min(WINDOW_MAX); // Eq. 6
+    }
+    /// Eq. 2 with 1/k = `round_trips` * RTTmin.
+    fn shrink(&mut self) {
+        let (Some(bandwidth), Some(rtt)) = (self.bandwidth, self.rtt_min) else { return };
+        self.quick_until = if self.quick_again { self.window } else { 0.0 };
+        self.window = (bandwidth * rtt.as_secs_f64() * (1.0 + self.round_trips)).max(1.0);
+    }
+    fn measure(&mut self, ack: &Ack) {
+        let Some(rtt_min) = self.rtt_min else { return };
+        let Some((since, before)) = self.sample else {
+            self.sample = Some((ack.now, ack.delivered.0));
+            return;
+        };
+        let span = ack.now - since;
+        if span < rtt_min {
+            return;
+        }
+        let fresh = (ack.delivered.0 - before) as f64 / self.payload / span.as_secs_f64();
+        self.bandwidth =
+            Some(self.bandwidth.map_or(fresh, |old| self.weight * old + (1.0 - self.weight) * fresh));
+        self.sample = Some((ack.now, ack.delivered.0));
+    }
+    fn packets_per_s(&self) -> f64 {
+        let Some(rtt) = self.rtt_min else { return 0.0 };
+        (self.window - self.outstanding).max(0.0) / (self.round_trips * rtt.as_secs_f64())
+    }
+    fn set_pulse(&mut self, now: Instant) {
+        self.pulse = Some(now + Duration::from_secs_f64(self.alpha));
+    }
+}
+
+impl Controller for Arc {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.grow(ack.now);
+        if let Some(rtt) = ack.rtt {
+            self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
+        }
+        self.measure(ack);
+        self.outstanding = ack.in_flight.0 as f64 / self.payload;
+        let hole = ack.recovering && self.open_hole;
+        if hole {
+            self.shrink();
+        }
+        self.holds = hole;
+        self.set_pulse(ack.now);
+    }
+    fn on_loss(&mut self, loss: &Loss) {
+        self.grow(loss.now);
+        if loss.cause == Cause::Silence || !self.open_hole || loss.episode {
+            self.shrink();
+        }
+        self.set_pulse(loss.now);
+    }
+    fn on_sent(&mut self, sent: &Sent) {
+        self.grow(sent.now);
+        self.outstanding = sent.in_flight.0 as f64 / self.payload;
+        self.set_pulse(sent.now);
+    }
+    fn on_deadline(&mut self, now: Instant) {
+        self.grow(now);
+        self.set_pulse(now);
+    }
+    fn deadline(&self) -> Option<Instant> {
+        self.pulse
+    }
+    fn window(&self) -> Bytes {
+        Bytes::MAX
+    }
+    fn rate(&self) -> Option<BitRate> {
+        Some(BitRate((self.packets_per_s() * self.packet * 8.0).min(self.rate_max) as u64))
+    }
+    fn observe(&self, seen: &mut Observation) {
+        seen.push(("window", self.window * self.payload));
+        seen.push(("bandwidth", self.bandwidth.map_or(f64::NAN, |rate| rate * self.packet * 8.0)));
+        seen.push(("rate", self.packets_per_s() * self.packet * 8.0));
+    }
+}

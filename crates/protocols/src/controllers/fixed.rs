@@ -1,0 +1,39 @@
+//! No control: a window or a rate that somebody else has chosen.
+
+use super::{Ack, Controller, Flow, Loss};
+use crate::parameter::{self, Parameter};
+use crate::units::{BitRate, Bytes};
+
+/// How the rest of the system knows it.
+pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
+    name: "fixed",
+    paper: "",
+    parameters: &[
+        Parameter::number("window", "B", 0.0, (0.0, 1e15), "May be in flight; 0: no bound."),
+        Parameter::number("rate", "bit/s", 0.0, (0.0, 1e12), "May leave; 0: the planned rate, or no bound."),
+    ],
+    only_with: &[],
+    build: |parameters, flow| {
+        let bound = |name: &str| Some(parameters.number(name) as u64).filter(|&bound| bound > 0);
+        Box::new(Fixed {
+            window: bound("window").map_or(Bytes::MAX, Bytes),
+            rate: bound("rate").map(BitRate).or(flow.planned_rate),
+        })
+    },
+};
+
+struct Fixed {
+    window: Bytes,
+    rate: Option<BitRate>,
+}
+
+impl Controller for Fixed {
+    fn on_ack(&mut self, _: &Ack) {}
+    fn on_loss(&mut self, _: &Loss) {}
+    fn window(&self) -> Bytes {
+        self.window
+    }
+    fn rate(&self) -> Option<BitRate> {
+        self.rate
+    }
+}

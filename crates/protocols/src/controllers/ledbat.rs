@@ -1,0 +1,131 @@
+//! LEDBAT: yields to everything else by keeping the queueing delay at a target (RFC 6817).
+
+use super::reno::Reno;
+use super::{Ack, Cause, Controller, Flow, Loss};
+use crate::parameter::{self, Parameter};
+use crate::time::{Duration, Instant};
+use crate::trace::Observation;
+use crate::units::Bytes;
+use std::collections::VecDeque;
+
+/// How the rest of the system knows it.
+pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
+    name: "ledbat",
+    paper: "RFC 6817",
+    parameters: &[
+        Parameter::integer("initial_window", 2.0, (1.0, 1e6), "Segments that may leave at the start."),
+        Parameter::integer(
+            "initial_threshold",
+            0.0,
+            (0.0, 1e9),
+            "Segments at which slow start ends; 0: none.",
+        ),
+        Parameter::number(
+            "target",
+            "s",
+            0.1,
+            (0.001, 0.1),
+            "Queueing delay to keep (TARGET, at most 100 ms).",
+        ),
+        Parameter::number("gain", "", 1.0, (0.01, 1.0), "Growth relative to Reno's (GAIN)."),
+        Parameter::integer("base_history", 10.0, (2.0, 60.0), "Minutes whose least delays are kept."),
+        Parameter::integer("current_filter", 4.0, (1.0, 64.0), "Delays of which the least is current."),
+        Parameter::flag("slow_start", false, "Start as Reno does; LEDBAT itself never does."),
+    ],
+    only_with: &[],
+    build: |parameters, flow| {
+        Box::new(Ledbat {
+            reno: Reno::new(parameters, &flow),
+            target: parameters.number("target"),
+            gain: parameters.number("gain"),
+            base: VecDeque::new(),
+            base_length: parameters.number("base_history") as usize,
+            minute: 0,
+            current: VecDeque::new(),
+            current_length: parameters.number("current_filter") as usize,
+            slow_start: parameters.flag("slow_start"),
+        })
+    },
+};
+
+struct Ledbat {
+    reno: Reno,
+    target: f64,
+    gain: f64,
+    /// Least delay of each of the last minutes.
+    base: VecDeque<Duration>,
+    base_length: usize,
+    minute: i64,
+    current: VecDeque<Duration>,
+    current_length: usize,
+    slow_start: bool,
+}
+
+/// May be in flight whatever the delay (MIN_CWND).
+const SEGMENTS_MIN: f64 = 2.0;
+
+impl Ledbat {
+    fn learn(&mut self, now: Instant, delay: Duration) {
+        let minute = now.as_nanos() / 60_000_000_000;
+        match self.base.back_mut() {
+            Some(last) if minute == self.minute => *last = delay.min(*last),
+            _ => self.base.push_back(delay),
+        }
+        self.minute = minute;
+        self.current.push_back(delay);
+        if self.base.len() > self.base_length {
+            self.base.pop_front();
+        }
+        if self.current.len() > self.current_length {
+            self.current.pop_front();
+        }
+    }
+    fn queueing_delay(&self) -> Option<Duration> {
+        Some(*self.current.iter().min()? - *self.base.iter().min()?)
+    }
+}
+
+impl Controller for Ledbat {
+    fn on_ack(&mut self, ack: &Ack) {
+        // Where the transport measures no one-way delay, the round trip has to do: it counts queues of
+        // the way back too.
+        if let Some(delay) = ack.one_way.or(ack.rtt) {
+            self.learn(ack.now, delay);
+        }
+        let Some(queueing) = self.queueing_delay() else { return };
+        if ack.recovering || ack.acked.0 == 0 {
+            return;
+        }
+        if self.slow_start && self.reno.in_slow_start() {
+            self.reno.grow();
+            return;
+        }
+        // Section 2.4.2: cwnd += GAIN * off_target * bytes_newly_acked * MSS / cwnd.
+        let off_target = (self.target - queueing.as_secs_f64()) / self.target;
+        let segment = self.reno.segment;
+        let change = self.gain * off_target * ack.acked.0 as f64 * segment / self.reno.window;
+        // The window may not run away from what is used.
+        let allowed = ack.in_flight.0 as f64 + ack.acked.0 as f64 + segment;
+        let grown = if change > 0.0 {
+            (self.reno.window + change).min(allowed.max(self.reno.window))
+        } else {
+            self.reno.window + change
+        };
+        self.reno.window = grown.max(SEGMENTS_MIN * segment);
+    }
+    fn on_loss(&mut self, loss: &Loss) {
+        self.slow_start &= loss.cause == Cause::Silence;
+        match loss.cause {
+            Cause::Silence => self.reno.collapse(self.reno.window / 2.0),
+            Cause::Hole | Cause::Mark if loss.episode => self.reno.reduce(self.reno.window / 2.0),
+            Cause::Hole | Cause::Mark => {}
+        }
+    }
+    fn window(&self) -> Bytes {
+        self.reno.bytes()
+    }
+    fn observe(&self, seen: &mut Observation) {
+        self.reno.observe(seen);
+        seen.push(("queueing_delay", self.queueing_delay().map_or(f64::NAN, Duration::as_secs_f64)));
+    }
+}

@@ -1,0 +1,191 @@
+//! How much may be in flight, and how fast it may leave. One file each, one line each in [`TABLE`].
+//!
+//! A transport tells its controller what it has sent ([`Controller::on_sent`]), what has been
+//! acknowledged ([`Controller::on_ack`]) and what is taken to be lost ([`Controller::on_loss`]), and
+//! asks it for the window and the rate before it sends. Recovery of losses is the transport's affair:
+//! a controller sees one [`Loss`] with `episode` for each round trip in which something was lost.
+
+use crate::parameter::{self, Parameters};
+use crate::time::{Duration, Instant};
+use crate::trace::Observation;
+use crate::units::{BitRate, Bytes};
+
+mod arc;
+mod bbr;
+mod cubic;
+mod fack;
+mod fixed;
+mod hybla;
+mod ledbat;
+mod new_reno;
+mod reno;
+mod sack;
+mod vegas;
+mod westwood_plus;
+
+pub use reno::Reno;
+
+/// How much may be in flight and how fast it may leave.
+pub trait Controller {
+    /// Something new was acknowledged.
+    fn on_ack(&mut self, ack: &Ack);
+    /// Something is taken to be lost.
+    fn on_loss(&mut self, loss: &Loss);
+    /// How much may be in flight; [`Bytes::MAX`] where the rate decides.
+    fn window(&self) -> Bytes;
+    /// How fast it may leave; none where the window decides.
+    fn rate(&self) -> Option<BitRate> {
+        None
+    }
+    /// Something was sent.
+    fn on_sent(&mut self, _: &Sent) {}
+    /// The time asked for by [`Controller::deadline`] has come.
+    fn on_deadline(&mut self, _: Instant) {}
+    /// When to come back though nothing happens.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+    /// What plots and traces can see.
+    fn observe(&self, _: &mut Observation) {}
+}
+
+/// What an acknowledgement tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ack {
+    /// When it came.
+    pub now: Instant,
+    /// What is acknowledged for the first time, cumulatively or selectively.
+    pub acked: Bytes,
+    /// Of the newest segment that was sent once and is acknowledged by this.
+    pub rtt: Option<Duration>,
+    /// From sender to receiver by their clocks, where the transport measures it.
+    pub one_way: Option<Duration>,
+    /// What is still under way.
+    pub in_flight: Bytes,
+    /// What was acknowledged in all so far.
+    pub delivered: Bytes,
+    /// How fast the newest segment of these and what was sent since were delivered.
+    pub sample: Option<RateSample>,
+    /// Losses are being repaired: window laws that count acknowledgements hold still.
+    pub recovering: bool,
+    /// A recovery has just ended.
+    pub recovered: bool,
+    /// Whether the window kept the sender from sending more.
+    pub limited: bool,
+}
+
+/// How fast data were delivered over about a round trip (draft-cheng-iccrg-delivery-rate-estimation).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateSample {
+    /// What was delivered between the sending of a segment and its acknowledgement.
+    pub delivered: Bytes,
+    /// What had been delivered when that segment was sent.
+    pub before: Bytes,
+    /// The longer of the times that sending and acknowledging took.
+    pub interval: Duration,
+}
+
+/// Why something is taken to be lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The receiver has what was sent after it.
+    Hole,
+    /// The network asked to slow down.
+    Mark,
+    /// Nothing was heard for too long.
+    Silence,
+}
+
+/// What a loss tells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss {
+    /// When it was noticed.
+    pub now: Instant,
+    /// How it was noticed.
+    pub cause: Cause,
+    /// How much was newly found lost.
+    pub lost: Bytes,
+    /// What was sent and not acknowledged in order (FlightSize of RFC 5681).
+    pub flight_size: Bytes,
+    /// The first loss since the last recovery: what was sent after it is not repaired yet.
+    pub episode: bool,
+    /// The segment had been repaired before, and the repair was lost too.
+    pub again: bool,
+}
+
+/// What was sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sent {
+    /// When.
+    pub now: Instant,
+    /// How much.
+    pub size: Bytes,
+    /// What is under way now, this included.
+    pub in_flight: Bytes,
+}
+
+/// What a controller is built for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Flow {
+    /// Payload of a full segment.
+    pub segment: Bytes,
+    /// Bytes on the link of a full segment, headers included.
+    pub packet: Bytes,
+    /// What the contact plan says of the rate, if there is one.
+    pub planned_rate: Option<BitRate>,
+    /// The run's seed, for streams of its own.
+    pub seed: u64,
+    /// The flow's number, for streams of its own.
+    pub index: u64,
+}
+
+/// How a transport repairs losses, where its controller does not care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// By duplicate acknowledgements alone (RFC 6582).
+    NewReno,
+    /// By selective acknowledgements (RFC 6675).
+    Sack,
+    /// By the foremost selective acknowledgement (Mathis and Mahdavi 1996).
+    Fack,
+    /// As Sack, and finds lost repairs by the order of sending (RFC 8985).
+    Rack,
+}
+
+/// A row of [`TABLE`].
+pub struct Entry {
+    /// Name, paper, parameters, builder.
+    pub algorithm: parameter::Entry<dyn Controller, Flow>,
+    /// How TCP repairs losses under it.
+    pub recovery: Recovery,
+}
+
+impl Entry {
+    const fn new(algorithm: parameter::Entry<dyn Controller, Flow>, recovery: Recovery) -> Self {
+        Self { algorithm, recovery }
+    }
+    /// Makes one.
+    pub fn build(&self, parameters: &Parameters, flow: Flow) -> Box<dyn Controller> {
+        (self.algorithm.build)(parameters, flow)
+    }
+}
+
+/// Every controller, by name.
+pub const TABLE: &[Entry] = &[
+    Entry::new(arc::ENTRY, Recovery::Rack),
+    Entry::new(bbr::ENTRY, Recovery::Rack),
+    Entry::new(cubic::ENTRY, Recovery::Rack),
+    Entry::new(fack::ENTRY, Recovery::Fack),
+    Entry::new(fixed::ENTRY, Recovery::Rack),
+    Entry::new(hybla::ENTRY, Recovery::Rack),
+    Entry::new(ledbat::ENTRY, Recovery::Rack),
+    Entry::new(new_reno::ENTRY, Recovery::NewReno),
+    Entry::new(sack::ENTRY, Recovery::Sack),
+    Entry::new(vegas::ENTRY, Recovery::NewReno),
+    Entry::new(westwood_plus::ENTRY, Recovery::Rack),
+];
+
+/// The entry of a name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    TABLE.iter().find(|entry| entry.algorithm.name == name)
+}

@@ -1,0 +1,144 @@
+//! What a wire loses.
+
+use crate::math;
+use crate::rng::Stream;
+use crate::time::Instant;
+use crate::units::Bytes;
+
+/// A loss model, as plain data.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Loss {
+    /// Nothing.
+    None,
+    /// Each packet with this probability.
+    Uniform(f64),
+    /// Each bit is wrong with this probability, and a wrong bit loses its packet.
+    BitErrors(f64),
+    /// Two states, in each of which a packet is lost with its own probability (Gilbert 1960, Elliott
+    /// 1963). The state changes from packet to packet.
+    GilbertElliott {
+        /// From good to bad, per packet.
+        to_bad: f64,
+        /// From bad to good, per packet.
+        to_good: f64,
+        /// Loss in the good state.
+        good: f64,
+        /// Loss in the bad state.
+        bad: f64,
+    },
+    /// From each instant on the probability beside it, zero before the first.
+    Table(Vec<(Instant, f64)>),
+}
+
+/// Whether the next packet is lost.
+pub trait LossModel {
+    /// Asked once for each packet, in the order in which they leave.
+    fn loses(&mut self, now: Instant, size: Bytes) -> bool;
+}
+
+impl Loss {
+    /// The model, with its random numbers.
+    pub fn build(&self, draws: Stream) -> Box<dyn LossModel> {
+        match self.clone() {
+            Self::None => Box::new(Lossless),
+            Self::Uniform(share) => Box::new(Uniform { share, draws }),
+            Self::BitErrors(share) => Box::new(BitErrors { share, draws, last: (Bytes(0), 0.0) }),
+            Self::GilbertElliott { to_bad, to_good, good, bad } => {
+                Box::new(GilbertElliott { leave: [to_bad, to_good], lose: [good, bad], is_bad: false, draws })
+            }
+            Self::Table(rows) => Box::new(Table { rows, draws }),
+        }
+    }
+}
+
+struct Lossless;
+
+impl LossModel for Lossless {
+    fn loses(&mut self, _: Instant, _: Bytes) -> bool {
+        false
+    }
+}
+
+struct Uniform {
+    share: f64,
+    draws: Stream,
+}
+
+impl LossModel for Uniform {
+    fn loses(&mut self, _: Instant, _: Bytes) -> bool {
+        self.draws.unit() < self.share
+    }
+}
+
+struct BitErrors {
+    share: f64,
+    draws: Stream,
+    /// The size of the last packet, and the chance that one of that size is lost.
+    last: (Bytes, f64),
+}
+
+impl LossModel for BitErrors {
+    fn loses(&mut self, _: Instant, size: Bytes) -> bool {
+        if self.last.0 != size {
+            self.last = (size, 1.0 - math::pow(1.0 - self.share, size.0 as f64 * 8.0));
+        }
+        self.draws.unit() < self.last.1
+    }
+}
+
+struct GilbertElliott {
+    leave: [f64; 2],
+    lose: [f64; 2],
+    is_bad: bool,
+    draws: Stream,
+}
+
+impl LossModel for GilbertElliott {
+    fn loses(&mut self, _: Instant, _: Bytes) -> bool {
+        let lost = self.draws.unit() < self.lose[usize::from(self.is_bad)];
+        if self.draws.unit() < self.leave[usize::from(self.is_bad)] {
+            self.is_bad = !self.is_bad;
+        }
+        lost
+    }
+}
+
+struct Table {
+    rows: Vec<(Instant, f64)>,
+    draws: Stream,
+}
+
+impl LossModel for Table {
+    fn loses(&mut self, now: Instant, _: Bytes) -> bool {
+        let after = self.rows.partition_point(|row| row.0 <= now);
+        let share = after.checked_sub(1).map_or(0.0, |row| self.rows[row].1);
+        self.draws.unit() < share
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share_lost(loss: &Loss, size: u64) -> f64 {
+        let mut model = loss.build(Stream::new(1, "test", 0));
+        let lost = (0..200_000).filter(|_| model.loses(Instant::from_secs(1), Bytes(size))).count();
+        lost as f64 / 200_000.0
+    }
+
+    #[test]
+    fn every_model_loses_the_share_that_it_promises() {
+        let table = Loss::Table(vec![(Instant::ZERO, 0.5), (Instant::from_secs(1), 0.02)]);
+        let bursts = Loss::GilbertElliott { to_bad: 0.01, to_good: 0.1, good: 0.0, bad: 0.5 };
+        for (loss, expected) in [
+            (Loss::None, 0.0),
+            (Loss::Uniform(0.01), 0.01),
+            (Loss::BitErrors(1e-5), 1.0 - math::pow(1.0 - 1e-5, 8000.0)),
+            (bursts, 0.5 / 11.0),
+            (table, 0.02),
+        ] {
+            let lost = share_lost(&loss, 1000);
+            assert!((lost - expected).abs() <= 0.05 * expected, "{loss:?}: {lost}, expected {expected}");
+        }
+    }
+}

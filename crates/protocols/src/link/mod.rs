@@ -1,0 +1,238 @@
+//! What a wire does to a packet: a queue in front of it, its rate, its delay, and what it loses.
+//!
+//! A [`Link`] is one direction. The driver gives it packets ([`Link::offer`]), comes back at
+//! [`Link::deadline`] and takes what has arrived ([`Link::poll`]). Between two calls nothing need
+//! happen: the queue is served as of the times at which its packets left, so a packet that crosses a
+//! link costs one visit.
+
+mod delay;
+mod loss;
+pub mod queues;
+mod rate;
+
+pub use delay::Delay;
+pub use loss::{Loss, LossModel};
+pub use queues::{Dropped, Queue};
+pub use rate::Rate;
+
+use crate::rng::Stream;
+use crate::time::{Duration, Instant};
+use crate::units::Bytes;
+use std::collections::VecDeque;
+
+/// What a link carries.
+pub trait Load {
+    /// Everything that occupies the link, headers included.
+    fn size(&self) -> Bytes;
+    /// Lower ones leave first, where the queue has priorities.
+    fn priority(&self) -> u8 {
+        0
+    }
+}
+
+/// One direction of a link, as plain data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSpec {
+    /// How fast bits leave; zero while there is no contact.
+    pub rate: Rate,
+    /// How long they are under way.
+    pub delay: Delay,
+    /// What is lost on the way.
+    pub loss: Loss,
+    /// How many packets, the one that is leaving included, may be here.
+    pub queue: queues::Discipline,
+    /// Share of packets that are held back by up to this long, so that later ones overtake them.
+    pub reorder: Option<(f64, Duration)>,
+    /// Share of packets that arrive twice.
+    pub duplicate: f64,
+}
+
+/// Why a packet did not come through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The queue was full.
+    Full,
+    /// The queue discipline asked its sender to slow down.
+    Marked,
+    /// Lost on the wire.
+    Lost,
+}
+
+/// How much has gone through a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Packets offered.
+    pub offered: u64,
+    /// Packets that arrived, copies included.
+    pub arrived: u64,
+    /// Packets that the queue dropped.
+    pub dropped: u64,
+    /// Packets lost on the wire.
+    pub lost: u64,
+    /// Bytes that left, lost ones included.
+    pub left_bytes: u64,
+    /// Most packets that were here at once, the one that was leaving included.
+    pub queue_packets_max: u64,
+}
+
+/// One direction of a link.
+pub struct Link<P> {
+    rate: Rate,
+    delay: Delay,
+    loss: Box<dyn LossModel>,
+    queue: Box<dyn Queue<P>>,
+    /// How many are in the queue.
+    waiting: u64,
+    reorder: Option<(f64, Duration)>,
+    duplicate: f64,
+    draws: Stream,
+    /// When the packet that is leaving has left.
+    free_at: Instant,
+    wire: VecDeque<(Instant, P)>,
+    dropped: Vec<(Instant, P, Why)>,
+    tell_drops: bool,
+    counts: Counts,
+}
+
+impl<P: Load + Clone + 'static> Link<P> {
+    /// An idle link; `seed` and `index` name its random streams.
+    pub fn new(spec: &LinkSpec, seed: u64, index: u64) -> Self {
+        Self {
+            rate: spec.rate.clone(),
+            delay: spec.delay.clone(),
+            loss: spec.loss.build(Stream::new(seed, "link loss", index)),
+            queue: spec.queue.build(),
+            waiting: 0,
+            reorder: spec.reorder,
+            duplicate: spec.duplicate,
+            draws: Stream::new(seed, "link order", index),
+            free_at: Instant::ZERO,
+            wire: VecDeque::new(),
+            dropped: Vec::new(),
+            tell_drops: false,
+            counts: Counts::default(),
+        }
+    }
+    /// Keeps what is dropped and lost for [`Link::drain_dropped`].
+    pub fn tell_drops(&mut self) {
+        self.tell_drops = true;
+    }
+    /// What was dropped and lost since the last call, and when.
+    pub fn drain_dropped(&mut self) -> std::vec::Drain<'_, (Instant, P, Why)> {
+        self.dropped.drain(..)
+    }
+    /// How much has gone through so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+    /// Packets that wait, the one that is leaving included, as of the last call.
+    pub fn backlog(&self, now: Instant) -> u64 {
+        self.waiting + u64::from(self.free_at > now)
+    }
+
+    /// A packet comes to the near end.
+    #[inline]
+    pub fn offer(&mut self, now: Instant, packet: P) {
+        self.serve(now);
+        self.counts.offered += 1;
+        if self.waiting == 0 && self.free_at <= now {
+            self.counts.queue_packets_max = self.counts.queue_packets_max.max(1);
+            return self.transmit(now, packet);
+        }
+        if let Err(packet) = self.queue.push(now, packet) {
+            self.drop(now, packet, Why::Full);
+        }
+        self.waiting = self.queue.len() as u64;
+        self.counts.queue_packets_max = self.counts.queue_packets_max.max(self.waiting + 1);
+    }
+    /// The next packet that has come to the far end.
+    #[inline]
+    pub fn poll(&mut self, now: Instant) -> Option<P> {
+        match self.wire.front() {
+            Some(front) if front.0 <= now => {
+                self.counts.arrived += 1;
+                let packet = self.wire.pop_front().map(|front| front.1);
+                self.serve(now);
+                packet
+            }
+            _ => {
+                self.serve(now);
+                None
+            }
+        }
+    }
+    /// When to poll next, if nothing is offered before.
+    #[inline]
+    pub fn deadline(&self) -> Option<Instant> {
+        match self.wire.front() {
+            Some(front) => Some(front.0),
+            None if self.waiting > 0 => Some(self.free_at),
+            None => None,
+        }
+    }
+
+    /// Lets everything leave whose turn has come until now.
+    #[inline]
+    fn serve(&mut self, now: Instant) {
+        while self.free_at <= now && self.waiting > 0 {
+            let at = self.free_at;
+            let mut refused = Vec::new();
+            let next = self.queue.pop(at, &mut refused);
+            self.waiting = self.queue.len() as u64;
+            refused.into_iter().for_each(|packet| self.drop(at, packet, Why::Marked));
+            match next {
+                Some(packet) => self.transmit(at, packet),
+                None => break,
+            }
+        }
+    }
+    #[inline]
+    fn transmit(&mut self, start: Instant, packet: P) {
+        let left = self.rate.finish(start, packet.size());
+        self.free_at = left;
+        if left == Instant::MAX {
+            // No later contact: it waits for ever.
+            return self.drop(start, packet, Why::Lost);
+        }
+        self.counts.left_bytes += packet.size().0;
+        if self.loss.loses(start, packet.size()) {
+            self.counts.lost += 1;
+            if self.tell_drops {
+                self.dropped.push((left, packet, Why::Lost));
+            }
+            return;
+        }
+        let arrival = left.saturating_add(self.delay.at(left));
+        if self.duplicate > 0.0 && self.draws.unit() < self.duplicate {
+            self.send(arrival, packet.clone());
+        }
+        self.send(arrival, packet);
+    }
+    #[inline]
+    fn send(&mut self, mut arrival: Instant, packet: P) {
+        if let Some((share, longest)) = self.reorder
+            && self.draws.unit() < share
+        {
+            let held = longest.as_nanos() as f64 * self.draws.unit();
+            arrival = arrival.saturating_add(Duration::from_nanos(held as i64));
+        }
+        if self.wire.len() == self.wire.capacity() {
+            // Long wires hold hundreds of thousands of packets: grow by an eighth, not by doubling.
+            self.wire.reserve_exact(self.wire.len() / 8 + 16);
+        }
+        match self.wire.back() {
+            Some(back) if back.0 > arrival => {
+                let at = self.wire.partition_point(|other| other.0 <= arrival);
+                self.wire.insert(at, (arrival, packet));
+            }
+            _ => self.wire.push_back((arrival, packet)),
+        }
+    }
+    #[cold]
+    fn drop(&mut self, at: Instant, packet: P, why: Why) {
+        self.counts.dropped += 1;
+        if self.tell_drops {
+            self.dropped.push((at, packet, why));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Controlled delay: drops at the head while packets have stood above a target for an interval
+//! (Nichols and Jacobson; RFC 8289, pseudocode of section 5).
+
+use super::super::Load;
+use super::{Dropped, Limit, Queue, Room};
+use crate::math;
+use crate::time::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// Below one such packet in the queue nothing is dropped.
+const LARGEST_PACKET_BYTES: u64 = 1500;
+
+/// The queue and its law.
+pub struct CoDel<P> {
+    room: Room,
+    waiting: VecDeque<(Instant, P)>,
+    target: Duration,
+    interval: Duration,
+    /// When packets will have stood above the target for an interval; none while they don't.
+    first_above: Option<Instant>,
+    drop_next: Instant,
+    count: u32,
+    last_count: u32,
+    dropping: bool,
+}
+
+impl<P: Load> CoDel<P> {
+    /// An empty one.
+    pub fn new(limit: Limit, target: Duration, interval: Duration) -> Self {
+        Self {
+            room: Room::new(limit),
+            waiting: VecDeque::new(),
+            target,
+            interval,
+            first_above: None,
+            drop_next: Instant::ZERO,
+            count: 0,
+            last_count: 0,
+            dropping: false,
+        }
+    }
+    fn control_law(&self, from: Instant) -> Instant {
+        let step = self.interval.as_secs_f64() / math::sqrt(f64::from(self.count.max(1)));
+        from.saturating_add(Duration::from_secs_f64(step))
+    }
+    /// The head, and whether it may be dropped.
+    fn take(&mut self, now: Instant) -> Option<(P, bool)> {
+        let Some((came, packet)) = self.waiting.pop_front() else {
+            self.first_above = None;
+            return None;
+        };
+        self.room.release(packet.size());
+        if now - came < self.target || self.room.bytes <= LARGEST_PACKET_BYTES {
+            self.first_above = None;
+            return Some((packet, false));
+        }
+        let since = *self.first_above.get_or_insert(now.saturating_add(self.interval));
+        Some((packet, now >= since))
+    }
+}
+
+impl<P: Load> Queue<P> for CoDel<P> {
+    fn push(&mut self, now: Instant, packet: P) -> Result<(), P> {
+        if !self.room.admit(self.waiting.len(), packet.size()) {
+            return Err(packet);
+        }
+        self.waiting.push_back((now, packet));
+        Ok(())
+    }
+    fn pop(&mut self, now: Instant, dropped: &mut Dropped<P>) -> Option<P> {
+        let (mut packet, mut may_drop) = self.take(now)?;
+        if self.dropping {
+            if !may_drop {
+                self.dropping = false;
+            }
+            while self.dropping && now >= self.drop_next {
+                dropped.push(packet);
+                self.count += 1;
+                (packet, may_drop) = match self.take(now) {
+                    Some(next) => next,
+                    None => {
+                        self.dropping = false;
+                        return None;
+                    }
+                };
+                if may_drop {
+                    self.drop_next = self.control_law(self.drop_next);
+                } else {
+                    self.dropping = false;
+                }
+            }
+        } else if may_drop {
+            dropped.push(packet);
+            let next = self.take(now);
+            self.dropping = true;
+            // A queue that was dropping a while ago goes on at about the rate that controlled it.
+            let recent = self.count.saturating_sub(self.last_count);
+            let soon = now - self.drop_next < self.interval * 16;
+            self.count = if recent > 1 && soon { recent } else { 1 };
+            self.drop_next = self.control_law(now);
+            self.last_count = self.count;
+            packet = next?.0;
+        }
+        Some(packet)
+    }
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+}

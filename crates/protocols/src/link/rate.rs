@@ -1,0 +1,102 @@
+//! How fast bits leave, over time.
+
+use crate::time::{Duration, Instant};
+use crate::units::{BitRate, Bytes};
+
+/// The rate of a link, over time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rate {
+    /// The same at all times.
+    Constant(BitRate),
+    /// From each instant on the rate beside it, zero before the first. Ascending in time. A packet that
+    /// does not fit before a rate of zero begins waits until it has passed.
+    Table(Vec<(Instant, BitRate)>),
+}
+
+impl Rate {
+    /// When a packet has left whose turn comes at `start`; [`Instant::MAX`] if never.
+    #[inline]
+    pub fn finish(&self, start: Instant, size: Bytes) -> Instant {
+        match self {
+            Self::Constant(rate) => start.saturating_add(rate.time_for(size)),
+            Self::Table(rows) => finish_in_table(rows, start, size),
+        }
+    }
+    /// The highest rate at any time.
+    pub fn highest(&self) -> BitRate {
+        match self {
+            Self::Constant(rate) => *rate,
+            Self::Table(rows) => rows.iter().map(|row| row.1).max().unwrap_or_default(),
+        }
+    }
+    /// The rate at `now`.
+    pub fn at(&self, now: Instant) -> BitRate {
+        match self {
+            Self::Constant(rate) => *rate,
+            Self::Table(rows) => {
+                let after = rows.partition_point(|row| row.0 <= now);
+                after.checked_sub(1).map_or(BitRate(0), |row| rows[row].1)
+            }
+        }
+    }
+    /// The rate that it has in these windows of contact, and zero between them. Windows ascend.
+    pub fn within(windows: &[(Instant, Instant, BitRate)]) -> Self {
+        let mut rows: Vec<(Instant, BitRate)> = Vec::with_capacity(windows.len() * 2);
+        for &(start, end, rate) in windows {
+            match rows.last_mut() {
+                Some(last) if last.0 == start => last.1 = rate,
+                _ => rows.push((start, rate)),
+            }
+            rows.push((end, BitRate(0)));
+        }
+        Self::Table(rows)
+    }
+}
+
+/// Bits leave at each row's rate in turn; a row of zero makes the packet begin anew after it.
+fn finish_in_table(rows: &[(Instant, BitRate)], start: Instant, size: Bytes) -> Instant {
+    let mut row = rows.partition_point(|row| row.0 <= start);
+    let mut now = start;
+    let mut rate = row.checked_sub(1).map_or(BitRate(0), |row| rows[row].1);
+    // In bit-nanoseconds per second: exact sums across rows of different rates.
+    let whole = u128::from(size.0) * 8_000_000_000;
+    let mut missing = whole;
+    loop {
+        let until = rows.get(row).map_or(Instant::MAX, |row| row.0);
+        if rate == BitRate(0) {
+            missing = whole;
+        } else {
+            let needs = missing.div_ceil(u128::from(rate.0));
+            let spans = (until - now).as_nanos() as u128;
+            if needs <= spans {
+                return now.saturating_add(Duration::from_nanos(needs as i64));
+            }
+            missing -= spans * u128::from(rate.0);
+        }
+        let Some(&(at, next)) = rows.get(row) else { return Instant::MAX };
+        (now, rate) = (at.max(start), next);
+        row += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: fn(i64) -> Instant = Instant::from_secs;
+
+    #[test]
+    fn a_packet_that_does_not_fit_into_a_contact_waits_for_the_next() {
+        let rate = Rate::within(&[(S(10), S(12), BitRate(8)), (S(20), S(30), BitRate(16))]);
+        assert_eq!(rate.finish(S(0), Bytes(2)), S(12));
+        assert_eq!(rate.finish(S(11), Bytes(2)), S(21));
+        assert_eq!(rate.finish(S(0), Bytes(21)), Instant::MAX);
+        assert_eq!(rate.at(S(11)), BitRate(8));
+    }
+
+    #[test]
+    fn bits_of_one_packet_leave_at_each_rate_in_turn() {
+        let rate = Rate::Table(vec![(S(0), BitRate(8)), (S(2), BitRate(16))]);
+        assert_eq!(rate.finish(S(1), Bytes(5)), S(4));
+    }
+}

@@ -1,0 +1,235 @@
+//! What a sender knows of its segments: which have arrived, which are lost, which were sent again
+//! (the scoreboard of RFC 6675).
+
+use super::super::ranges::{Range, Ranges};
+use crate::time::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// When a segment was sent last, and whether that was the first time.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp(i64);
+
+impl Stamp {
+    fn once(at: Instant) -> Self {
+        Self(at.as_nanos())
+    }
+    fn again(at: Instant) -> Self {
+        Self(!at.as_nanos())
+    }
+    /// When.
+    pub fn at(self) -> Instant {
+        Instant::from_nanos(if self.0 < 0 { !self.0 } else { self.0 })
+    }
+    /// Whether it was sent once only.
+    pub fn is_first(self) -> bool {
+        self.0 >= 0
+    }
+}
+
+/// The scoreboard. Bytes from `una` to `next` have been sent and are not acknowledged cumulatively.
+#[derive(Debug)]
+pub struct Board {
+    segment: u64,
+    /// Everything below is acknowledged.
+    pub una: u64,
+    /// Everything below has been sent.
+    pub next: u64,
+    /// One stamp for each segment from `una` on.
+    stamps: VecDeque<Stamp>,
+    stamps_from: u64,
+    /// Arrived above `una`.
+    pub sacked: Ranges,
+    /// What is not sacked below this is lost.
+    pub lost_below: u64,
+    /// What was lost below this has been sent again.
+    pub resent_below: u64,
+    /// Lost bytes that were not sent again yet: those from `resent_below` to `lost_below`.
+    pending: u64,
+    /// Repairs under way, in order of sending.
+    repairs: VecDeque<(Instant, Range)>,
+    /// Repairs that were lost too.
+    again: Ranges,
+    /// When the newest segment that has arrived was sent.
+    newest: Option<Instant>,
+}
+
+impl Board {
+    /// Nothing sent.
+    pub fn new(segment: u64) -> Self {
+        Self {
+            segment,
+            una: 0,
+            next: 0,
+            stamps: VecDeque::new(),
+            stamps_from: 0,
+            sacked: Ranges::default(),
+            lost_below: 0,
+            resent_below: 0,
+            pending: 0,
+            repairs: VecDeque::new(),
+            again: Ranges::default(),
+            newest: None,
+        }
+    }
+    /// What is under way, as far as is known (RFC 6675, SetPipe).
+    pub fn in_flight(&self) -> u64 {
+        (self.next - self.una) - self.sacked.total() - self.pending - self.again.total()
+    }
+    /// The stamp of the segment that holds `at`.
+    pub fn stamp(&self, at: u64) -> Option<Stamp> {
+        let index = at.checked_sub(self.stamps_from)? / self.segment;
+        self.stamps.get(index as usize).copied()
+    }
+    /// New data were sent.
+    pub fn on_new(&mut self, now: Instant, length: u64) {
+        if self.stamps.len() == self.stamps.capacity() {
+            self.stamps.reserve_exact(self.stamps.len() / 8 + 16);
+        }
+        self.stamps.push_back(Stamp::once(now));
+        self.next += length;
+    }
+    /// A range was sent again.
+    pub fn on_resent(&mut self, now: Instant, range: Range) {
+        let index = ((range.0 - self.stamps_from) / self.segment) as usize;
+        if let Some(stamp) = self.stamps.get_mut(index) {
+            *stamp = Stamp::again(now);
+        }
+        if !self.again.is_empty() && self.again.first().is_some_and(|first| first.0 == range.0) {
+            self.again.remove_below(range.1);
+        } else {
+            let from = self.resent_below.max(self.una);
+            self.pending -= self.unsacked(from.max(range.0), range.1.min(self.lost_below));
+            self.resent_below = self.resent_below.max(range.1);
+            self.lost_below = self.lost_below.max(range.1);
+        }
+        self.repairs.push_back((now, range));
+    }
+    fn unsacked(&self, from: u64, to: u64) -> u64 {
+        if from >= to { 0 } else { to - from - self.sacked.within(from, to) }
+    }
+    /// Everything below `ack` has arrived. Tells how much of that is news, and the stamp of the newest
+    /// segment of it.
+    pub fn advance(&mut self, ack: u64) -> (u64, Option<Stamp>) {
+        if ack <= self.una {
+            return (0, None);
+        }
+        let stamp = self.stamp(ack - 1);
+        let pending_from = self.resent_below.max(self.una);
+        self.pending -= self.unsacked(pending_from, ack.min(self.lost_below));
+        let known = self.sacked.remove_below(ack);
+        self.again.remove_below(ack);
+        let news = ack - self.una - known;
+        self.una = ack;
+        self.resent_below = self.resent_below.max(ack);
+        self.lost_below = self.lost_below.max(ack);
+        let whole = ((ack - self.stamps_from) / self.segment) as usize;
+        let whole = if ack == self.next { self.stamps.len() } else { whole.min(self.stamps.len()) };
+        self.stamps.drain(..whole);
+        self.stamps_from += whole as u64 * self.segment;
+        self.saw(stamp);
+        (news, stamp)
+    }
+    /// A block has arrived. Tells how much of it is news, and the stamp of its last segment.
+    pub fn sack(&mut self, block: Range) -> (u64, Option<Stamp>) {
+        // What was never sent cannot have arrived: a peer that says so is not believed.
+        let (from, to) = (block.0.max(self.una), block.1.min(self.next));
+        if from >= to {
+            return (0, None);
+        }
+        let pending_from = self.resent_below.max(from);
+        let was_pending = self.unsacked(pending_from, to.min(self.lost_below));
+        let news = self.sacked.insert(from, to);
+        if news == 0 {
+            return (0, None);
+        }
+        self.pending -= was_pending;
+        if !self.again.is_empty() {
+            self.forget_again();
+        }
+        let stamp = self.stamp(to - 1);
+        self.saw(stamp);
+        (news, stamp)
+    }
+    /// Repairs thought lost that have arrived after all.
+    fn forget_again(&mut self) {
+        let mut left = Ranges::default();
+        for (from, to) in self.again.iter() {
+            let mut at = from;
+            while let Some(gap) = self.sacked.gap(at, to) {
+                left.insert(gap.0, gap.1);
+                at = gap.1;
+            }
+        }
+        self.again = left;
+    }
+    fn saw(&mut self, stamp: Option<Stamp>) {
+        if let Some(stamp) = stamp {
+            self.newest = self.newest.max(Some(stamp.at()));
+        }
+    }
+    /// All that is not sacked below `bound` is lost; tells how much of that is news.
+    pub fn lose_below(&mut self, bound: u64) -> u64 {
+        let bound = bound.min(self.next);
+        if bound <= self.lost_below {
+            return 0;
+        }
+        let fresh = self.unsacked(self.lost_below.max(self.una), bound);
+        self.pending += fresh;
+        self.lost_below = bound;
+        fresh
+    }
+    /// Below this, what is not sacked is lost: more than `duplicates` - 1 segments have arrived above
+    /// (RFC 6675, IsLost).
+    pub fn overtaken(&self, duplicates: u64) -> u64 {
+        let enough = (duplicates - 1) * self.segment;
+        let mut above = 0;
+        for (from, to) in self.sacked.iter().rev() {
+            above += to - from;
+            if above > enough {
+                return from;
+            }
+        }
+        0
+    }
+    /// Repairs that left more than `reordering` before something that has arrived are lost too
+    /// (RFC 8985, section 6.2); tells how much.
+    pub fn lose_repairs(&mut self, reordering: Duration) -> u64 {
+        let Some(newest) = self.newest else { return 0 };
+        let mut fresh = 0;
+        while let Some(&(at, range)) = self.repairs.front() {
+            let arrived = range.1 <= self.una;
+            if !arrived && at.saturating_add(reordering) >= newest {
+                break;
+            }
+            self.repairs.pop_front();
+            let mut from = range.0.max(self.una);
+            while let Some(gap) = self.sacked.gap(from, range.1) {
+                fresh += self.again.insert(gap.0, gap.1);
+                from = gap.1;
+            }
+        }
+        fresh
+    }
+    /// All that is under way is lost, repairs included: the timer has expired.
+    pub fn lose_all(&mut self) {
+        self.repairs.clear();
+        self.again.clear();
+        self.lost_below = self.next;
+        self.resent_below = self.una;
+        self.pending = self.unsacked(self.una, self.next);
+    }
+    /// A recovery ended, or begins: nothing has been sent again yet.
+    pub fn begin_recovery(&mut self) {
+        self.repairs.clear();
+    }
+    /// What is to be sent again first, at most a segment.
+    pub fn next_repair(&self) -> Option<Range> {
+        let gap = match self.again.first() {
+            Some(first) => first,
+            None => self.sacked.gap(self.resent_below.max(self.una), self.lost_below)?,
+        };
+        // Segments are sent again as they were cut.
+        let end = gap.0 - (gap.0 - self.stamps_from) % self.segment + self.segment;
+        Some((gap.0, gap.1.min(end)))
+    }
+}

@@ -1,0 +1,120 @@
+//! The receiving end: puts the stream together and acknowledges it (RFC 5681, section 4.2; RFC 2018).
+
+use super::super::Machine;
+use super::super::ranges::{Range, Ranges};
+use super::{Config, Kind, SACK_BLOCKS_MAX, Sack, Segment};
+use crate::controllers::Recovery;
+use crate::time::{Duration, Instant};
+
+/// The receiving end of a connection.
+pub struct Receiver {
+    ack_every: u32,
+    ack_delay: Duration,
+    sacks: bool,
+    /// Everything below has arrived.
+    next: u64,
+    above: Ranges,
+    /// Where the blocks that were reported last begin, newest first.
+    reported: [u64; SACK_BLOCKS_MAX],
+    end: Option<u64>,
+    /// Segments that arrived in order and are not acknowledged yet.
+    unacknowledged: u32,
+    waits_until: Option<Instant>,
+    send: Option<Kind>,
+}
+
+impl Receiver {
+    /// One that has received nothing.
+    pub fn new(config: &Config) -> Self {
+        Self {
+            ack_every: config.ack_every,
+            ack_delay: config.ack_delay,
+            sacks: config.recovery != Recovery::NewReno,
+            next: 0,
+            above: Ranges::default(),
+            reported: [u64::MAX; SACK_BLOCKS_MAX],
+            end: None,
+            unacknowledged: 0,
+            waits_until: None,
+            send: None,
+        }
+    }
+    /// How much has arrived in order.
+    pub fn delivered(&self) -> u64 {
+        self.next
+    }
+    /// Whether the whole stream has arrived.
+    pub fn is_complete(&self) -> bool {
+        self.end == Some(self.next)
+    }
+
+    fn accept(&mut self, now: Instant, segment: &Segment) {
+        let (from, to) = (segment.offset, segment.offset + u64::from(segment.length));
+        if matches!(segment.kind, Kind::Data { fin: true }) {
+            self.end = Some(to);
+        }
+        let in_order = from <= self.next && self.above.is_empty() && to > self.next;
+        if from <= self.next {
+            self.next = self.next.max(to);
+            self.above.remove_below(self.next);
+            if let Some(first) = self.above.first().filter(|first| first.0 == self.next) {
+                self.next = first.1;
+                self.above.remove_below(self.next);
+            }
+        } else {
+            self.above.insert(from, to);
+            self.report(from);
+        }
+        self.unacknowledged += 1;
+        if !in_order || self.unacknowledged >= self.ack_every || self.is_complete() {
+            self.send = Some(Kind::Ack);
+        } else if self.waits_until.is_none() {
+            self.waits_until = Some(now.saturating_add(self.ack_delay));
+        }
+    }
+    /// The block around `at` is the newest; those that have become part of it are forgotten.
+    fn report(&mut self, at: u64) {
+        let Some(block) = self.above.around(at) else { return };
+        if self.reported[0] == block.0 {
+            return;
+        }
+        let mut fresh = [u64::MAX; SACK_BLOCKS_MAX];
+        fresh[0] = block.0;
+        let others = self.reported.iter().filter(|start| **start < block.0 || **start >= block.1);
+        fresh[1..].iter_mut().zip(others).for_each(|(slot, start)| *slot = *start);
+        self.reported = fresh;
+    }
+    fn blocks(&self) -> Option<Box<Sack>> {
+        if !self.sacks || self.above.is_empty() {
+            return None;
+        }
+        let known = self.reported.iter().filter(|start| **start != u64::MAX);
+        let blocks = known.filter_map(|start| self.above.around(*start));
+        Some(Box::new(Sack::new(blocks.filter(|block: &Range| block.0 >= self.next))))
+    }
+}
+
+impl Machine for Receiver {
+    type Input = Segment;
+    type Output = Segment;
+
+    fn handle(&mut self, now: Instant, segment: Segment) {
+        match segment.kind {
+            Kind::Syn => self.send = Some(Kind::SynAck),
+            Kind::Data { .. } => self.accept(now, &segment),
+            Kind::SynAck | Kind::Ack => {}
+        }
+    }
+    fn poll(&mut self, now: Instant) -> Option<Segment> {
+        if self.waits_until.is_some_and(|until| until <= now) {
+            self.send = self.send.or(Some(Kind::Ack));
+        }
+        let kind = self.send.take()?;
+        self.waits_until = None;
+        self.unacknowledged = 0;
+        Some(Segment { kind, length: 0, offset: 0, ack: self.next, sack: self.blocks() })
+    }
+    fn deadline(&self) -> Option<Instant> {
+        self.waits_until
+    }
+}

@@ -1,0 +1,87 @@
+//! The retransmission timer (RFC 6298).
+
+use crate::time::{Duration, Instant};
+
+/// Bounds of the retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timers {
+    /// Before the first measurement (section 2.1).
+    pub first: Duration,
+    /// At least the smoothed time and this: granularity of the clock, and delays of acknowledgements.
+    pub margin: Duration,
+    /// At least (section 2.4).
+    pub least: Duration,
+    /// At most (section 2.5); [`Duration::MAX`]: no bound.
+    pub most: Duration,
+}
+
+/// Estimates of the round-trip time, and the timer that follows them.
+#[derive(Clone, Copy, Debug)]
+pub struct Rto {
+    bounds: Timers,
+    smoothed: Option<Duration>,
+    variation: Duration,
+    /// Doublings since the last measurement.
+    backoff: u32,
+    expires: Option<Instant>,
+}
+
+/// More doublings change nothing.
+const BACKOFF_MAX: u32 = 6;
+
+impl Rto {
+    /// Stopped.
+    pub fn new(bounds: Timers) -> Self {
+        Self { bounds, smoothed: None, variation: Duration::ZERO, backoff: 0, expires: None }
+    }
+    /// A measurement (sections 2.2 and 2.3; Karn's rule is the caller's).
+    pub fn measure(&mut self, rtt: Duration) {
+        match self.smoothed {
+            None => {
+                self.smoothed = Some(rtt);
+                self.variation = Duration::from_nanos(rtt.as_nanos() / 2);
+            }
+            Some(smoothed) => {
+                let (s, v, r) = (smoothed.as_nanos(), self.variation.as_nanos(), rtt.as_nanos());
+                self.variation = Duration::from_nanos(v - v / 4 + (s - r).abs() / 4);
+                self.smoothed = Some(Duration::from_nanos(s - s / 8 + r / 8));
+            }
+        }
+        self.backoff = 0;
+    }
+    /// The smoothed round-trip time.
+    pub fn smoothed(&self) -> Option<Duration> {
+        self.smoothed
+    }
+    /// How long the timer runs.
+    pub fn span(&self) -> Duration {
+        let span = match self.smoothed {
+            None => self.bounds.first,
+            Some(smoothed) => smoothed.saturating_add((self.variation * 4).max(self.bounds.margin)),
+        };
+        let span = span.max(self.bounds.least).as_nanos().saturating_mul(1 << self.backoff);
+        Duration::from_nanos(span).min(self.bounds.most)
+    }
+    /// Starts it anew.
+    pub fn restart(&mut self, now: Instant) {
+        self.expires = Some(now.saturating_add(self.span()));
+    }
+    /// Starts it, if it does not run.
+    pub fn start(&mut self, now: Instant) {
+        if self.expires.is_none() {
+            self.restart(now);
+        }
+    }
+    /// Stops it.
+    pub fn stop(&mut self) {
+        self.expires = None;
+    }
+    /// It has expired: the next span is twice as long (section 5.5).
+    pub fn back_off(&mut self) {
+        self.backoff = (self.backoff + 1).min(BACKOFF_MAX);
+    }
+    /// When it expires.
+    pub fn expires(&self) -> Option<Instant> {
+        self.expires
+    }
+}

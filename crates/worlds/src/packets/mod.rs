@@ -1,0 +1,178 @@
+//! The world of packets: nodes, links and flows, with the transports and controllers of
+//! `lightlag_protocols`.
+//!
+//! A link is visited once for each packet that crosses it; there is no event for a packet's leaving.
+//! The next thing to happen is found in a tree over links and endpoints.
+
+mod agenda;
+mod endpoint;
+mod world;
+
+pub use endpoint::Endpoint;
+pub use world::{World, run};
+
+use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::link::{LinkSpec, Load};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::trace::Observation;
+use lightlag_protocols::transport::tcp;
+use lightlag_protocols::units::{BitRate, Bytes};
+
+/// One experiment with a seed.
+pub struct Setup {
+    /// Directions of links.
+    pub links: Vec<LinkSpec>,
+    /// Who sends what to whom.
+    pub flows: Vec<FlowSpec>,
+    /// When it ends at the latest.
+    pub until: Instant,
+    /// End as soon as every flow is complete.
+    pub until_complete: bool,
+    /// End as soon as so many bytes of each flow were delivered in order.
+    pub until_delivered: Option<Bytes>,
+    /// For random streams.
+    pub seed: u64,
+    /// How often flows and links are sampled.
+    pub sample_every: Option<Duration>,
+}
+
+/// A flow: a sender, a receiver, and the links between them.
+pub struct FlowSpec {
+    /// Links from the sender to the receiver, in order.
+    pub forward: Vec<u32>,
+    /// Links back.
+    pub backward: Vec<u32>,
+    /// When it begins.
+    pub start: Instant,
+    /// What it sends.
+    pub source: Source,
+    /// What it is carried by.
+    pub transport: Transport,
+    /// What the plan says of the rate.
+    pub planned_rate: Option<BitRate>,
+}
+
+/// What a flow sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Source {
+    /// So many bytes.
+    File(Bytes),
+    /// Always more.
+    Persistent,
+    /// For a while always more, for a while nothing.
+    OnOff {
+        /// How long it sends.
+        on: Duration,
+        /// How long it is silent.
+        off: Duration,
+        /// At this rate while it sends.
+        rate: BitRate,
+    },
+}
+
+/// Makes a controller for a flow.
+pub type MakeController = Box<dyn Fn(Flow) -> Box<dyn Controller> + Send + Sync>;
+
+/// What carries a flow.
+pub enum Transport {
+    /// TCP.
+    Tcp {
+        /// How it behaves.
+        config: tcp::Config,
+        /// What controls it.
+        controller: MakeController,
+        /// Whether that wants samples of the delivery rate.
+        samples: bool,
+    },
+}
+
+/// A packet on a link.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    /// Of which flow.
+    pub flow: u32,
+    /// From the sender to the receiver, or back.
+    pub forward: bool,
+    /// How many links it has crossed.
+    pub hop: u16,
+    /// What it carries.
+    pub body: Body,
+}
+
+/// What a packet carries.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// A TCP segment.
+    Tcp(tcp::Segment),
+}
+
+impl Load for Packet {
+    #[inline]
+    fn size(&self) -> Bytes {
+        match &self.body {
+            Body::Tcp(segment) => segment.size(false),
+        }
+    }
+}
+
+/// One thing that happened in a world of packets.
+#[derive(Clone, Debug)]
+pub enum Record<'p> {
+    /// A packet was offered to a link.
+    Offered(u32, &'p Packet),
+    /// It came out of it.
+    Arrived(u32, &'p Packet),
+    /// A queue dropped it, or it was lost.
+    Dropped(u32, &'p Packet, lightlag_protocols::link::Why),
+    /// Bytes of a flow were delivered in order: so many in all.
+    Delivered(u32, u64),
+    /// What a flow's controller shows.
+    Flow(u32, Observation),
+    /// Packets that wait at a link.
+    Backlog(u32, u64),
+}
+
+/// Watches a run.
+pub trait Observer {
+    /// Whether it wants to see packets; the run is faster without.
+    const PACKETS: bool;
+    /// Something happened.
+    fn on_record(&mut self, now: Instant, record: &Record);
+}
+
+impl Observer for () {
+    const PACKETS: bool = false;
+    fn on_record(&mut self, _: Instant, _: &Record) {}
+}
+
+/// What came of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FlowOutcome {
+    /// When it began.
+    pub start: Instant,
+    /// When the last byte was delivered, if all were; else when the run ended.
+    pub end: Instant,
+    /// Whether all were delivered.
+    pub complete: bool,
+    /// Bytes delivered in order.
+    pub delivered: Bytes,
+    /// Segments sent with data, repairs included.
+    pub sent: u64,
+    /// Repairs among them.
+    pub repairs: u64,
+    /// Expiries of its timer.
+    pub timeouts: u64,
+    /// Losses that made its controller go back.
+    pub episodes: u64,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Of each flow.
+    pub flows: Vec<FlowOutcome>,
+    /// Of each link.
+    pub links: Vec<lightlag_protocols::link::Counts>,
+    /// When it ended.
+    pub ended: Instant,
+}

@@ -1,0 +1,232 @@
+//! The state of a run and its main loop.
+
+use super::agenda::Agenda;
+use super::endpoint::Endpoint;
+use super::{FlowOutcome, Observer, Outcome, Packet, Record, Setup, Source};
+use lightlag_protocols::link::Link;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::trace::Observation;
+use lightlag_protocols::units::Bytes;
+
+/// Plays a run and tells `observer` what happens.
+pub fn run<O: Observer>(setup: &Setup, observer: &mut O) -> Outcome {
+    World::new(setup, observer).play()
+}
+
+/// A run under way.
+pub struct World<'a, O> {
+    setup: &'a Setup,
+    observer: &'a mut O,
+    links: Vec<Link<Packet>>,
+    /// Two of each flow: the sender, then the receiver.
+    ends: Vec<Endpoint>,
+    flows: Vec<FlowState>,
+    agenda: Agenda,
+    /// Parties of the agenda: links, then ends, then starts of flows, then the sampler.
+    first_end: u32,
+    first_start: u32,
+    sampler: u32,
+    unfinished: usize,
+}
+
+struct FlowState {
+    delivered: u64,
+    ended: Option<Instant>,
+    /// Bytes that an on/off source has made so far, and whether it makes more.
+    made: u64,
+    switched_on: bool,
+}
+
+impl<'a, O: Observer> World<'a, O> {
+    /// Nothing has happened.
+    pub fn new(setup: &'a Setup, observer: &'a mut O) -> Self {
+        let mut links: Vec<Link<Packet>> = Vec::new();
+        for (index, spec) in setup.links.iter().enumerate() {
+            let mut link = Link::new(spec, setup.seed, index as u64);
+            if O::PACKETS {
+                link.tell_drops();
+            }
+            links.push(link);
+        }
+        let mut ends = Vec::new();
+        for (index, spec) in setup.flows.iter().enumerate() {
+            let (sender, receiver) = Endpoint::pair(spec, index as u32, setup);
+            ends.extend([sender, receiver]);
+        }
+        let flows =
+            setup.flows.iter().map(|_| FlowState { delivered: 0, ended: None, made: 0, switched_on: false });
+        let (first_end, first_start) = (links.len() as u32, (links.len() + ends.len()) as u32);
+        let sampler = first_start + setup.flows.len() as u32;
+        let mut agenda = Agenda::new(sampler as usize + 1);
+        for (index, spec) in setup.flows.iter().enumerate() {
+            agenda.set(first_start + index as u32, Some(spec.start));
+        }
+        if setup.sample_every.is_some() {
+            agenda.set(sampler, Some(Instant::ZERO));
+        }
+        Self {
+            links,
+            ends,
+            flows: flows.collect(),
+            agenda,
+            first_end,
+            first_start,
+            sampler,
+            unfinished: setup.flows.len(),
+            setup,
+            observer,
+        }
+    }
+    /// Runs to the end.
+    pub fn play(mut self) -> Outcome {
+        let mut now = Instant::ZERO;
+        while self.unfinished > 0 {
+            let (at, party) = self.agenda.first();
+            if at > self.setup.until || at == Instant::MAX {
+                now = self.setup.until;
+                break;
+            }
+            now = at;
+            if party < self.first_end {
+                self.visit_link(now, party);
+            } else if party < self.first_start {
+                self.visit_end(now, party - self.first_end);
+            } else if party < self.sampler {
+                self.switch_source(now, party - self.first_start);
+            } else {
+                self.sample(now);
+            }
+        }
+        self.outcome(now)
+    }
+    fn visit_link(&mut self, now: Instant, index: u32) {
+        while let Some(packet) = self.links[index as usize].poll(now) {
+            self.arrive(now, index, packet);
+        }
+        self.tell_dropped(index);
+        self.agenda.set(index, self.links[index as usize].deadline());
+    }
+    #[inline]
+    fn arrive(&mut self, now: Instant, index: u32, mut packet: Packet) {
+        if O::PACKETS {
+            self.observer.on_record(now, &Record::Arrived(index, &packet));
+        }
+        packet.hop += 1;
+        let spec = &self.setup.flows[packet.flow as usize];
+        let route = if packet.forward { &spec.forward } else { &spec.backward };
+        if let Some(&next) = route.get(usize::from(packet.hop)) {
+            return self.offer(now, next, packet);
+        }
+        let end = 2 * packet.flow + u32::from(packet.forward);
+        self.ends[end as usize].handle(now, packet.body);
+        if packet.forward {
+            self.see_delivered(now, packet.flow);
+        }
+        self.visit_end(now, end);
+    }
+    /// Lets an end send what it has to send.
+    #[inline]
+    fn visit_end(&mut self, now: Instant, end: u32) {
+        let (flow, forward) = (end / 2, end.is_multiple_of(2));
+        let spec = &self.setup.flows[flow as usize];
+        let first = if forward { spec.forward[0] } else { spec.backward[0] };
+        let mut sent = false;
+        while let Some(body) = self.ends[end as usize].poll(now) {
+            self.give(now, first, Packet { flow, forward, hop: 0, body });
+            sent = true;
+        }
+        if sent {
+            self.agenda.set(first, self.links[first as usize].deadline());
+        }
+        self.agenda.set(self.first_end + end, self.ends[end as usize].deadline());
+    }
+    fn offer(&mut self, now: Instant, link: u32, packet: Packet) {
+        self.give(now, link, packet);
+        self.agenda.set(link, self.links[link as usize].deadline());
+    }
+    #[inline]
+    fn give(&mut self, now: Instant, link: u32, packet: Packet) {
+        if O::PACKETS {
+            self.observer.on_record(now, &Record::Offered(link, &packet));
+        }
+        self.links[link as usize].offer(now, packet);
+        self.tell_dropped(link);
+    }
+    #[inline]
+    fn tell_dropped(&mut self, link: u32) {
+        if O::PACKETS {
+            for (at, packet, why) in self.links[link as usize].drain_dropped() {
+                self.observer.on_record(at, &Record::Dropped(link, &packet, why));
+            }
+        }
+    }
+    #[inline]
+    fn see_delivered(&mut self, now: Instant, flow: u32) {
+        let receiver = &self.ends[2 * flow as usize + 1];
+        let Some(delivered) = receiver.delivered() else { return };
+        let state = &mut self.flows[flow as usize];
+        if delivered.0 == state.delivered {
+            return;
+        }
+        state.delivered = delivered.0;
+        if O::PACKETS {
+            self.observer.on_record(now, &Record::Delivered(flow, delivered.0));
+        }
+        let enough = self.setup.until_delivered.is_some_and(|enough| delivered >= enough);
+        if state.ended.is_none() && (enough || receiver.is_complete()) {
+            state.ended = Some(now);
+            self.unfinished -= usize::from(self.setup.until_complete || enough);
+        }
+    }
+    /// A flow begins, or its on/off source is switched.
+    fn switch_source(&mut self, now: Instant, flow: u32) {
+        let spec = &self.setup.flows[flow as usize];
+        let party = self.first_start + flow;
+        self.agenda.set(party, None);
+        if let Source::OnOff { on, off, rate } = spec.source {
+            let state = &mut self.flows[flow as usize];
+            state.switched_on = !state.switched_on;
+            if state.switched_on {
+                let bits = u128::from(rate.0) * on.as_nanos() as u128 / 1_000_000_000;
+                state.made += (bits / 8) as u64;
+                self.ends[2 * flow as usize].supply(Bytes(state.made));
+            }
+            let span: Duration = if state.switched_on { on } else { off };
+            self.agenda.set(party, Some(now.saturating_add(span)));
+        }
+        self.visit_end(now, 2 * flow);
+    }
+    fn sample(&mut self, now: Instant) {
+        for flow in 0..self.flows.len() {
+            let mut seen = Observation::new();
+            self.ends[2 * flow].observe(&mut seen);
+            seen.push(("delivered", self.flows[flow].delivered as f64));
+            self.observer.on_record(now, &Record::Flow(flow as u32, seen));
+        }
+        for (index, link) in self.links.iter().enumerate() {
+            self.observer.on_record(now, &Record::Backlog(index as u32, link.backlog(now)));
+        }
+        let next = self.setup.sample_every.map(|every| now.saturating_add(every));
+        self.agenda.set(self.sampler, next);
+    }
+    fn outcome(self, now: Instant) -> Outcome {
+        let flow = |(index, state): (usize, &FlowState)| {
+            let counts = self.ends[2 * index].counts();
+            FlowOutcome {
+                start: self.setup.flows[index].start,
+                end: state.ended.unwrap_or(now),
+                complete: self.ends[2 * index + 1].is_complete(),
+                delivered: Bytes(state.delivered),
+                sent: counts.sent,
+                repairs: counts.repairs,
+                timeouts: counts.timeouts,
+                episodes: counts.episodes,
+            }
+        };
+        Outcome {
+            flows: self.flows.iter().enumerate().map(flow).collect(),
+            links: self.links.iter().map(Link::counts).collect(),
+            ended: now,
+        }
+    }
+}

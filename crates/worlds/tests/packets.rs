@@ -1,0 +1,164 @@
+//! The world of packets, seen from outside: what flows get over links.
+
+use lightlag_protocols::controllers::{self, Entry};
+use lightlag_protocols::link::queues::{Discipline, Limit};
+use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
+use lightlag_protocols::parameter::Parameters;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::tcp::{Config, Timers};
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_worlds::packets::{FlowSpec, Outcome, Setup, Source, Transport, run};
+use std::collections::BTreeMap;
+
+/// One link there and back, and flows over it.
+struct Bench {
+    rate: u64,
+    rtt_s: f64,
+    loss: f64,
+    queue: Discipline,
+    seed: u64,
+}
+
+const PACKETS_100: Discipline = Discipline::DropTail(Limit::Packets(100));
+
+impl Default for Bench {
+    fn default() -> Self {
+        Self { rate: 1_000_000, rtt_s: 0.1, loss: 0.0, queue: PACKETS_100, seed: 1 }
+    }
+}
+
+fn transport(entry: &'static Entry, rtt_s: f64) -> Transport {
+    let timers = Timers {
+        first: Duration::from_secs_f64(3.0 * rtt_s + 1.0),
+        margin: Duration::from_secs_f64(0.2),
+        least: Duration::from_secs_f64(0.2),
+        most: Duration::MAX,
+    };
+    let parameters = Parameters::resolve(entry.algorithm.name, entry.algorithm.parameters, &BTreeMap::new())
+        .expect("defaults are in range");
+    Transport::Tcp {
+        config: Config::new(Bytes(1460), entry.recovery, timers),
+        controller: Box::new(move |flow| entry.build(&parameters, flow)),
+        samples: entry.algorithm.name == "bbr",
+    }
+}
+
+impl Bench {
+    fn link(&self, queue: Discipline) -> LinkSpec {
+        LinkSpec {
+            rate: Rate::Constant(BitRate(self.rate)),
+            delay: Delay::Constant(Duration::from_secs_f64(self.rtt_s / 2.0)),
+            loss: if self.loss > 0.0 { Loss::Uniform(self.loss) } else { Loss::None },
+            queue,
+            reorder: None,
+            duplicate: 0.0,
+        }
+    }
+    fn setup(&self, flows: &[(&str, u64)], until_s: i64) -> Setup {
+        let flow = |&(controller, size): &(&str, u64)| FlowSpec {
+            forward: vec![0],
+            backward: vec![1],
+            start: Instant::ZERO,
+            source: Source::File(Bytes(size)),
+            transport: transport(
+                controllers::find(controller).expect("a controller of the table"),
+                self.rtt_s,
+            ),
+            planned_rate: None,
+        };
+        Setup {
+            links: vec![self.link(self.queue), self.link(Discipline::DropTail(Limit::Packets(1_000_000)))],
+            flows: flows.iter().map(flow).collect(),
+            until: Instant::from_secs(until_s),
+            until_complete: true,
+            until_delivered: None,
+            seed: self.seed,
+            sample_every: None,
+        }
+    }
+    fn run(&self, flows: &[(&str, u64)], until_s: i64) -> Outcome {
+        run(&self.setup(flows, until_s), &mut ())
+    }
+}
+
+fn goodput(outcome: &Outcome, flow: usize) -> f64 {
+    let flow = &outcome.flows[flow];
+    flow.delivered.0 as f64 * 8.0 / (flow.end - flow.start).as_secs_f64()
+}
+
+#[test]
+fn every_controller_delivers_a_file_whole_over_a_lossy_link() {
+    for entry in controllers::TABLE {
+        let name = entry.algorithm.name;
+        let outcome = Bench { loss: 0.02, ..Bench::default() }.run(&[(name, 300_000)], 100_000);
+        let flow = &outcome.flows[0];
+        assert!(flow.complete, "{name}: {flow:?}");
+        assert_eq!(flow.delivered, Bytes(300_000), "{name}");
+        assert!(flow.sent * 1460 >= 300_000, "{name}: {flow:?}");
+    }
+}
+
+#[test]
+fn every_controller_fills_a_clean_link() {
+    for entry in controllers::TABLE.iter().filter(|entry| entry.algorithm.name != "fixed") {
+        let name = entry.algorithm.name;
+        let outcome = Bench::default().run(&[(name, 100_000_000)], 100_000);
+        // 1460 of 1500 bytes are payload: 973 kbit/s at most.
+        let least = if name == "vegas" || name == "ledbat" { 0.85 } else { 0.93 };
+        assert!(goodput(&outcome, 0) > least * 973_000.0, "{name}: {}", goodput(&outcome, 0));
+        assert!(goodput(&outcome, 0) < 973_400.0, "{name}: {}", goodput(&outcome, 0));
+    }
+}
+
+#[test]
+fn a_run_is_the_same_twice_and_another_with_another_seed() {
+    let bench = |seed| Bench { loss: 0.01, seed, ..Bench::default() }.run(&[("sack", 1_000_000)], 10_000);
+    assert_eq!(bench(1), bench(1));
+    assert_ne!(bench(1), bench(2));
+}
+
+#[test]
+fn a_new_reno_flow_gets_what_its_sawtooth_gives_under_random_loss() {
+    // One segment every two round trips, half the window at a loss: sqrt(3/(4p)) segments in flight.
+    let bench = Bench { rate: 100_000_000, loss: 0.001, ..Bench::default() };
+    let outcome = bench.run(&[("new_reno", 300_000_000)], 100_000);
+    let expected = (3.0_f64 / (4.0 * 0.001)).sqrt() * 1460.0 * 8.0 / 0.1;
+    let ratio = goodput(&outcome, 0) / expected;
+    assert!((0.9..1.15).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn no_queue_holds_more_than_its_limit() {
+    let outcome = Bench::default().run(&[("new_reno", 5_000_000), ("cubic", 5_000_000)], 10_000);
+    assert_eq!(outcome.links[0].queue_packets_max, 100);
+    assert!(outcome.links[0].dropped > 0);
+}
+
+#[test]
+fn codel_keeps_the_queue_shorter_than_drop_tail() {
+    let queue = Discipline::CoDel {
+        limit: Limit::Packets(100),
+        target: Duration::from_secs_f64(0.013),
+        interval: Duration::from_secs_f64(0.1),
+    };
+    let long = Bench::default().run(&[("new_reno", 20_000_000)], 10_000);
+    let short = Bench { queue, ..Bench::default() }.run(&[("new_reno", 20_000_000)], 10_000);
+    assert!(short.flows[0].episodes > 2 * long.flows[0].episodes, "{short:?}\n{long:?}");
+    assert!(goodput(&short, 0) > 0.85 * goodput(&long, 0));
+}
+
+#[test]
+fn a_transfer_survives_outages_reordering_and_duplicates() {
+    let bench = Bench { loss: 0.01, ..Bench::default() };
+    let mut setup = bench.setup(&[("cubic", 2_000_000)], 100_000);
+    let s = Instant::from_secs;
+    let contacts: Vec<_> = (0..500).map(|n| (s(60 * n), s(60 * n + 10), BitRate(1_000_000))).collect();
+    for link in &mut setup.links {
+        link.rate = Rate::within(&contacts);
+        link.reorder = Some((0.05, Duration::from_secs_f64(0.05)));
+        link.duplicate = 0.05;
+    }
+    let outcome = run(&setup, &mut ());
+    assert!(outcome.flows[0].complete, "{outcome:?}");
+    assert!(outcome.ended > s(60));
+}
