@@ -5,6 +5,7 @@ pub mod compare;
 pub mod figure;
 pub mod judge;
 pub mod metrics;
+pub mod packets;
 pub mod report;
 pub mod results;
 pub mod run;

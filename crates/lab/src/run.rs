@@ -1,7 +1,8 @@
 //! One run: a scenario and a seed in, figures, verdict and reports out.
 
 use crate::judge::{Judge, JudgeRules, Violation};
-use crate::metrics::{Metrics, Series, Summary, the_one};
+use crate::metrics::{Figures, Metrics, Series, the_one};
+use crate::packets::{self, Network};
 use crate::scenario::{Error, Place, Scenario, Seed};
 use crate::trace::{JsonTrace, ParquetTrace, TraceError};
 use lightlag_protocols::time::{Duration, Instant};
@@ -37,7 +38,7 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct Outcome {
     /// Its figures.
-    pub summary: Summary,
+    pub figures: Figures,
     /// The first violations that the judge found, if it was asked.
     pub violations: Vec<Violation>,
     /// How many it found in all.
@@ -52,7 +53,7 @@ impl Outcome {
     /// The figures as a row of results has them, and how often the judge said no.
     pub fn metrics(&self) -> crate::results::Metrics {
         let violations = ("violations".to_owned(), self.violations_total as f64);
-        let rows = self.summary.rows().into_iter().map(|(name, value)| (name.to_owned(), value));
+        let rows = self.figures.rows().into_iter().map(|(name, value)| (name.to_owned(), value));
         rows.chain([violations]).collect()
     }
 }
@@ -100,6 +101,9 @@ pub fn run(
     cache: &ContactsCache,
     options: &Options,
 ) -> Result<Outcome, Error> {
+    if let Some(network) = &scenario.packets {
+        return Ok(run_packets(scenario, network, seed));
+    }
     let setup = scenario.setup_with(seed, cache.get(scenario, seed)?)?;
     let mut observers = Observers::new(scenario, seed, &setup, options)?;
     // The common case is compiled for itself: 3 million transfers a run.
@@ -109,6 +113,18 @@ pub fn run(
         messages::run(&setup, &mut observers);
     }
     observers.finish()
+}
+
+fn run_packets(scenario: &Scenario, network: &Network, seed: Seed) -> Outcome {
+    let setup = network.setup(seed, scenario.own_seed, scenario.duration);
+    let outcome = lightlag_worlds::packets::run(&setup, &mut ());
+    Outcome {
+        figures: Figures { numbers: packets::figures(&outcome), latencies: Vec::new() },
+        violations: Vec::new(),
+        violations_total: 0,
+        reports: Vec::new(),
+        series: None,
+    }
 }
 
 /// All who watch a run.
@@ -155,7 +171,7 @@ impl Observers {
             trace.finish().map_err(|e| told(&path, &e))?;
         }
         let mut outcome = Outcome {
-            summary: self.metrics.summary(),
+            figures: self.metrics.summary().into(),
             violations: self.judge.as_ref().map_or_else(Vec::new, |judge| judge.verdict().to_vec()),
             violations_total: self.judge.as_ref().map_or(0, Judge::total),
             reports: Vec::new(),

@@ -53,18 +53,18 @@ impl Outcome {
     }
     /// The figures by name: counts are whole numbers.
     fn numbers(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
-        let told = |(name, number): (&'static str, Number)| match number {
+        let told = |&(name, number): &(&'static str, Number)| match number {
             Number::Count(count) => Ok((name, count.into_py_any(py)?)),
             Number::Real(real) => Ok((name, real.into_py_any(py)?)),
         };
-        self.outcome.summary.numbers().into_iter().map(told).collect()
+        self.outcome.figures.numbers.iter().map(told).collect()
     }
     /// The figures as the command line prints them.
     fn json(&self) -> String {
-        self.outcome.summary.json()
+        self.outcome.figures.json()
     }
     fn latencies_s(&self) -> Vec<f64> {
-        self.outcome.summary.latencies.iter().map(|delay| delay.as_secs_f64()).collect()
+        self.outcome.figures.latencies.iter().map(|delay| delay.as_secs_f64()).collect()
     }
     /// The first violations that the judge found.
     fn violations(&self) -> Vec<String> {

@@ -24,7 +24,7 @@ pub fn run(options: &Run) -> Done {
     tell_ignored(&file);
     let outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted)?;
     write_files(options, &outcome)?;
-    print(&if options.json { outcome.summary.json() + "\n" } else { table(&outcome) })?;
+    print(&if options.json { outcome.figures.json() + "\n" } else { table(&outcome) })?;
     tell_violations(&point.scenario.name, &outcome.violations, outcome.violations_total)
 }
 
@@ -55,7 +55,7 @@ fn write_files(options: &Run, outcome: &Outcome) -> Done {
         write_file(&path, text)?;
     }
     let Some(folder) = &options.out else { return Ok(()) };
-    write_file(&folder.join("summary.json"), outcome.summary.json() + "\n")?;
+    write_file(&folder.join("summary.json"), outcome.figures.json() + "\n")?;
     if let Some(series) = &outcome.series {
         let mut bytes = Vec::new();
         series.write_parquet(&mut bytes)?;
@@ -65,7 +65,7 @@ fn write_files(options: &Run, outcome: &Outcome) -> Done {
 }
 
 fn table(outcome: &Outcome) -> String {
-    let rows = outcome.summary.rows();
+    let rows = outcome.figures.rows();
     let width = rows.iter().map(|row| row.0.len()).max().unwrap_or(0);
     rows.iter()
         .map(|(name, value)| format!("{name:width$}  {}\n", lightlag_lab::results::number(*value)))

@@ -100,10 +100,11 @@ fn an_empty_run_has_zero_counts_zero_probabilities_and_no_averages() {
 
 #[test]
 fn json_has_the_rows_in_order_counts_as_integers_and_nan_as_null() {
-    let json = play(0, &[(5, Record::Created(bundle(0, 5))), (6, Record::End)]).json();
+    let json = play(0, &[(5, Record::Created(bundle(0, 5))), (6, Record::End)]);
+    let json = crate::metrics::Figures::from(json).json();
     assert!(json.starts_with("{\n  \"sim_time\": 6.0,\n  \"created\": 1,\n  \"started\": 0,"), "{json}");
     assert!(json.contains("\"latency_avg\": null"));
-    let names: Vec<&str> = Summary::default().rows().iter().map(|row| row.0).collect();
+    let names: Vec<&str> = Summary::default().numbers().iter().map(|row| row.0).collect();
     assert_eq!(names[..3], ["sim_time", "created", "started"]);
     assert_eq!(names[18..20], ["rtt_med", "censored_delay_avg"]);
 }

@@ -1,10 +1,12 @@
 //! What a run amounts to: one summary, time series, and The ONE's report files.
 
 mod collect;
+mod figures;
 mod series;
 mod summary;
 pub mod the_one;
 
 pub use collect::Metrics;
+pub use figures::Figures;
 pub use series::{Series, SeriesError};
 pub use summary::{DEADLINES, Number, Summary};

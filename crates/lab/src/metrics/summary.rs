@@ -1,7 +1,6 @@
 //! The numbers of one run.
 
 use lightlag_protocols::time::Duration;
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// Deadlines of the delivery-by-deadline curve and the names of their rows.
 pub const DEADLINES: [(&str, Duration); 5] = [
@@ -96,14 +95,6 @@ pub struct Summary {
 
 impl Summary {
     /// All rows by name: The ONE's in its order, then ours.
-    pub fn rows(&self) -> Vec<(&'static str, f64)> {
-        let plain = |number| match number {
-            Number::Count(count) => count as f64,
-            Number::Real(real) => real,
-        };
-        self.numbers().into_iter().map(|(name, number)| (name, plain(number))).collect()
-    }
-    /// All rows, counts told from measured numbers.
     pub fn numbers(&self) -> Vec<(&'static str, Number)> {
         let mut rows = self.the_one_numbers();
         rows.extend(self.own_numbers());
@@ -115,11 +106,6 @@ impl Summary {
     pub fn delivered_within(&self, deadline: Duration) -> f64 {
         let in_time = self.latencies.partition_point(|latency| *latency <= deadline);
         if self.created == 0 { 0.0 } else { in_time as f64 / self.created as f64 }
-    }
-    /// One JSON object; NaN is `null`.
-    pub fn json(&self) -> String {
-        // The rows are plain numbers under plain names: nothing in them can fail to be written.
-        serde_json::to_string_pretty(self).unwrap_or_default()
     }
     /// The rows of `MessageStatsReport` (The ONE, report/MessageStatsReport.java).
     pub(super) fn the_one_numbers(&self) -> Vec<(&'static str, Number)> {
@@ -161,19 +147,5 @@ impl Summary {
             ("removed_handed_over", Count(self.removed_handed_over)),
             ("encounters", Count(self.encounters)),
         ]
-    }
-}
-
-impl Serialize for Summary {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let rows = self.numbers();
-        let mut map = serializer.serialize_map(Some(rows.len()))?;
-        for (name, number) in rows {
-            match number {
-                Number::Count(count) => map.serialize_entry(name, &count)?,
-                Number::Real(real) => map.serialize_entry(name, &real)?,
-            }
-        }
-        map.end()
     }
 }

@@ -1,11 +1,11 @@
 //! Sweeps: every list in a scenario is an axis, and their cross product is the sweep.
 
 use super::error::{Error, Result};
-use super::tree::{Key, Node, Value};
+use super::tree::{Key, Node, PARAMETERS, Value};
 use std::sync::Arc;
 
 /// Keys whose value is a list in itself.
-pub const LIST_KEYS: &[&str] = &["seeds", "rows", "events", "delays", "maps"];
+pub const LIST_KEYS: &[&str] = &["seeds", "rows", "events", "delays", "maps", "steps"];
 
 /// More points than anyone means to run.
 const POINTS_MAX: u64 = 100_000;
@@ -82,7 +82,12 @@ fn list_choices(list: &[Arc<Node>], path: &str) -> Result<Vec<Choice>> {
 fn table_choices(node: &Arc<Node>, entries: &[(Key, Arc<Node>)], path: &str) -> Result<Vec<Choice>> {
     let mut partial = vec![(Vec::new(), Vec::with_capacity(entries.len()))];
     for (key, child) in entries {
-        let path = if path.is_empty() { key.name.clone() } else { format!("{path}.{}", key.name) };
+        // A parameter's name is what people call the axis.
+        let path = if path.is_empty() || path == PARAMETERS {
+            key.name.clone()
+        } else {
+            format!("{path}.{}", key.name)
+        };
         let options = if is_list_value(key, child) {
             vec![Choice { values: Vec::new(), tree: child.clone() }]
         } else {

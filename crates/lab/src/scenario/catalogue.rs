@@ -8,10 +8,10 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Makes an algorithm with its parameters for its seat.
-pub type Build<A> = Arc<dyn Fn(&Parameters, Seat) -> Box<A> + Send + Sync>;
+pub type Build<A, S = Seat> = Arc<dyn Fn(&Parameters, S) -> Box<A> + Send + Sync>;
 
 /// An algorithm that a scenario can name.
-pub struct Entry<A: ?Sized> {
+pub struct Entry<A: ?Sized, S = Seat> {
     /// What scenarios call it.
     pub name: String,
     /// Where it comes from.
@@ -21,17 +21,17 @@ pub struct Entry<A: ?Sized> {
     /// Names of the routers it insists on; empty: any.
     pub only_with: Vec<String>,
     /// Makes one.
-    pub build: Build<A>,
+    pub build: Build<A, S>,
 }
 
-impl<A: ?Sized> fmt::Debug for Entry<A> {
+impl<A: ?Sized, S> fmt::Debug for Entry<A, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
 }
 
-impl<A: ?Sized + 'static> From<&dtn::Entry<A>> for Entry<A> {
-    fn from(entry: &dtn::Entry<A>) -> Self {
+impl<A: ?Sized + 'static, S: 'static> From<&dtn::Entry<A, S>> for Entry<A, S> {
+    fn from(entry: &dtn::Entry<A, S>) -> Self {
         let build = entry.build;
         Self {
             name: entry.name.to_owned(),
@@ -109,7 +109,10 @@ fn find<A: ?Sized>(list: &[Arc<Entry<A>>], name: &str) -> Result<Arc<Entry<A>>, 
 ///
 /// # Errors
 /// The first that is unknown or out of its range.
-pub fn resolve<A: ?Sized>(entry: &Entry<A>, given: &BTreeMap<String, Value>) -> Result<Parameters, Wrong> {
+pub fn resolve<A: ?Sized, S>(
+    entry: &Entry<A, S>,
+    given: &BTreeMap<String, Value>,
+) -> Result<Parameters, Wrong> {
     Parameters::resolve(&entry.name, &entry.parameters, given).map_err(|error| {
         let text = error.to_string();
         let (what, right) = text.split_once("; ").unwrap_or((&text, "see `lightlag list`"));

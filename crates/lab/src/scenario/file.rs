@@ -226,7 +226,7 @@ impl ScenarioFile {
         };
         let mut points = Points::default();
         for choice in axes::expand(tree)? {
-            match toml_file::scenario(&choice.tree, name, &context)? {
+            match toml_file::scenario(&tree::substitute(&choice.tree)?, name, &context)? {
                 Outcome::Fits(scenario) => {
                     points.list.push(Point { values: choice.values, scenario: *scenario });
                 }

@@ -63,8 +63,10 @@ mod traffic;
 mod tree;
 
 pub use catalogue::{Build, Catalogue, Entry};
-pub use error::{Error, Place, Result, Wrong};
+pub use error::{Error, Place, Result, Wrong, suggestion};
 pub use file::{Ignored, Point, Points, ScenarioFile, Skipped, Source};
 pub use files::FILE_BYTES_MAX;
 pub use model::*;
 pub use the_one::{Property, properties};
+pub(crate) use toml_file::{Section, algorithm, named, read_quantity, wrong_type};
+pub(crate) use tree::{Node, Value};

@@ -3,7 +3,8 @@
 use super::catalogue::Entry;
 use super::error::Place;
 use super::quantity::{Area, Bounds, Position};
-use lightlag_protocols::dtn::{Bundle, Habits, Mechanism, Parameters, Router};
+use crate::packets::Network;
+use lightlag_protocols::dtn::{Bundle, Habits, Mechanism, Parameters, Router, Seat};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::Delay;
@@ -32,6 +33,8 @@ pub struct Scenario {
     pub own_seed: u64,
     /// What The ONE would write about it.
     pub reports: Vec<Report>,
+    /// Links and flows, in a scenario of packets; it has no groups, contacts and traffic then.
+    pub packets: Option<Network>,
 }
 
 /// Which run of a scenario.
@@ -68,20 +71,20 @@ pub struct Group {
 }
 
 /// An algorithm and its parameters.
-pub struct Algorithm<A: ?Sized> {
+pub struct Algorithm<A: ?Sized, S = Seat> {
     /// Which.
-    pub entry: Arc<Entry<A>>,
+    pub entry: Arc<Entry<A, S>>,
     /// All its parameters.
     pub parameters: Parameters,
 }
 
-impl<A: ?Sized> std::fmt::Debug for Algorithm<A> {
+impl<A: ?Sized, S> std::fmt::Debug for Algorithm<A, S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:?} {:?}", self.entry, self.parameters)
     }
 }
 
-impl<A: ?Sized> Clone for Algorithm<A> {
+impl<A: ?Sized, S> Clone for Algorithm<A, S> {
     fn clone(&self) -> Self {
         Self { entry: self.entry.clone(), parameters: self.parameters.clone() }
     }

@@ -165,6 +165,9 @@ impl Reader {
 /// Where the path leads through something that has no keys.
 pub fn set(root: &mut Node, path: &str, new: Node) -> Result<()> {
     let place = new.place.clone();
+    if is_parameter(root, path) {
+        return set(root, &format!("{PARAMETERS}.{path}"), new);
+    }
     let mut keys = path.split('.').map(str::trim).peekable();
     let mut node = root;
     while let Some(key) = keys.next() {
@@ -184,6 +187,69 @@ pub fn set(root: &mut Node, path: &str, new: Node) -> Result<()> {
         node = Arc::make_mut(&mut entries[index].1);
     }
     Err(Error::new(&place, "no key is given", "write --set path.to.key=value"))
+}
+
+/// The table of values that others refer to as `"$name"`.
+pub const PARAMETERS: &str = "parameters";
+
+fn is_parameter(root: &Node, key: &str) -> bool {
+    let has = |node: &Node, key: &str| match &node.value {
+        Value::Table(entries) => entries.iter().any(|entry| entry.0.name == key),
+        _ => false,
+    };
+    let parameters = match &root.value {
+        Value::Table(entries) => entries.iter().find(|entry| entry.0.name == PARAMETERS),
+        _ => None,
+    };
+    !has(root, key) && parameters.is_some_and(|entry| has(&entry.1, key))
+}
+
+/// Puts the values of `[parameters]` where they are referred to.
+///
+/// # Errors
+/// A reference to none of them.
+pub fn substitute(root: &Node) -> Result<Node> {
+    let known = match &root.value {
+        Value::Table(entries) => entries.iter().find(|entry| entry.0.name == PARAMETERS),
+        _ => None,
+    };
+    let Some((_, parameters)) = known else { return Ok(root.clone()) };
+    let Value::Table(parameters) = &parameters.value else {
+        return Err(Error::new(
+            &parameters.place,
+            format!("`{PARAMETERS}` is {}", parameters.kind()),
+            "it must be a table of values",
+        ));
+    };
+    replaced(root, parameters)
+}
+
+fn replaced(node: &Node, parameters: &Entries) -> Result<Node> {
+    let value = match &node.value {
+        Value::Text(text) if text.starts_with('$') => {
+            let found = parameters.iter().find(|entry| entry.0.name == text[1..]);
+            let Some((_, value)) = found else {
+                let names: Vec<&str> = parameters.iter().map(|entry| entry.0.name.as_str()).collect();
+                return Err(Error::new(
+                    &node.place,
+                    format!("{} is no parameter", quoted(text)),
+                    format!("[parameters] has: {}", names.join(", ")),
+                ));
+            };
+            return Ok((**value).clone());
+        }
+        Value::Table(entries) => Value::Table(
+            entries
+                .iter()
+                .map(|(key, node)| Ok((key.clone(), Arc::new(replaced(node, parameters)?))))
+                .collect::<Result<_>>()?,
+        ),
+        Value::List(items) => Value::List(
+            items.iter().map(|item| replaced(item, parameters).map(Arc::new)).collect::<Result<_>>()?,
+        ),
+        other => other.clone(),
+    };
+    Ok(Node { place: node.place.clone(), value })
 }
 
 fn as_table<'a>(node: &'a mut Node, place: &Place) -> Result<&'a mut Entries> {

@@ -159,7 +159,7 @@ fn contact_tables_equal_the_reference() {
 #[test]
 fn no_column_of_the_study_is_called_like_a_measure() {
     let measures: BTreeSet<&str> =
-        crate::metrics::Summary::default().rows().into_iter().map(|(name, _)| name).collect();
+        crate::metrics::Summary::default().numbers().into_iter().map(|(name, _)| name).collect();
     for set in plan(false).sets {
         for cell in cells_of(set.file, &set.set) {
             let taken = cell.iter().find(|(column, _)| measures.contains(column.as_str()));

@@ -37,7 +37,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
         ),
         Parameter::number("round_trips", "", 4.0, (0.1, 1000.0), "1/k in round trips."),
         Parameter::number("weight", "", 0.875, (0.0, 0.999), "Of the old bandwidth in the filter."),
-        Parameter::number("rate_max", "bit/s", 1e8, (1e3, 1e12), "The rate is cut here."),
+        Parameter::number("rate_max", "bit/s", 1e7, (1e3, 1e12), "The rate is cut here."),
     ],
     only_with: &[],
     build: |parameters, flow| {
@@ -56,6 +56,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             holds: false,
             rtt_min: None,
             bandwidth: None,
+            early: None,
             sample: None,
             outstanding: 0.0,
             pulse: None,
@@ -84,6 +85,8 @@ struct Arc {
     rtt_min: Option<Duration>,
     /// B, in packets per second.
     bandwidth: Option<f64>,
+    /// The same before the first sample is complete.
+    early: Option<f64>,
     /// When the sample began, and what had been delivered then.
     sample: Option<(Instant, u64)>,
     /// Packets sent, not acknowledged and not lost.
@@ -116,23 +119,28 @@ impl Arc {
     }
     /// Eq. 2 with 1/k = `round_trips` * RTTmin.
     fn shrink(&mut self) {
-        let (Some(bandwidth), Some(rtt)) = (self.bandwidth, self.rtt_min) else { return };
+        let (Some(bandwidth), Some(rtt)) = (self.bandwidth.or(self.early), self.rtt_min) else { return };
         self.quick_until = if self.quick_again { self.window } else { 0.0 };
         self.window = (bandwidth * rtt.as_secs_f64() * (1.0 + self.round_trips)).max(1.0);
     }
+    /// One sample per RTTmin into a filter that begins at zero; until there is one, the mean since data
+    /// began to arrive stands for it.
     fn measure(&mut self, ack: &Ack) {
-        let Some(rtt_min) = self.rtt_min else { return };
+        let Some(rtt_min) = self.rtt_min.filter(|_| ack.acked.0 > 0) else { return };
         let Some((since, before)) = self.sample else {
             self.sample = Some((ack.now, ack.delivered.0));
             return;
         };
         let span = ack.now - since;
-        if span < rtt_min {
+        if span <= Duration::ZERO {
             return;
         }
         let fresh = (ack.delivered.0 - before) as f64 / self.payload / span.as_secs_f64();
-        self.bandwidth =
-            Some(self.bandwidth.map_or(fresh, |old| self.weight * old + (1.0 - self.weight) * fresh));
+        if span < rtt_min {
+            self.early = Some(fresh * (1.0 - self.weight));
+            return;
+        }
+        self.bandwidth = Some(self.weight * self.bandwidth.unwrap_or(0.0) + (1.0 - self.weight) * fresh);
         self.sample = Some((ack.now, ack.delivered.0));
     }
     fn packets_per_s(&self) -> f64 {
@@ -161,6 +169,7 @@ impl Controller for Arc {
     }
     fn on_loss(&mut self, loss: &Loss) {
         self.grow(loss.now);
+        self.outstanding = loss.in_flight.0 as f64 / self.payload;
         if loss.cause == Cause::Silence || !self.open_hole || loss.episode {
             self.shrink();
         }

@@ -107,6 +107,8 @@ pub struct Loss {
     pub lost: Bytes,
     /// What was sent and not acknowledged in order (FlightSize of RFC 5681).
     pub flight_size: Bytes,
+    /// What is still under way.
+    pub in_flight: Bytes,
     /// The first loss since the last recovery: what was sent after it is not repaired yet.
     pub episode: bool,
     /// The segment had been repaired before, and the repair was lost too.

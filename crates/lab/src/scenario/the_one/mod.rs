@@ -93,6 +93,7 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Scenario> 
     }
     let reports = reports(run, &name)?;
     Ok(Scenario {
+        packets: None,
         rules: rules(&space, send_order)?,
         movement: movement(&space, run, &groups)?,
         contacts: queues.contacts,

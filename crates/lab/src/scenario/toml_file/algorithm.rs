@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Reads an algorithm; `find` looks its name up.
-pub fn algorithm<A: ?Sized>(
+pub fn algorithm<A: ?Sized, S>(
     node: &Node,
     path: &str,
-    find: impl Fn(&str) -> std::result::Result<Arc<Entry<A>>, String>,
-) -> Result<Algorithm<A>> {
+    find: impl Fn(&str) -> std::result::Result<Arc<Entry<A, S>>, String>,
+) -> Result<Algorithm<A, S>> {
     let (name, place, section) = match &node.value {
         Value::Text(name) => (name.as_str(), &node.place, None),
         Value::Table(_) => {

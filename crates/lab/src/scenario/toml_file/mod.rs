@@ -23,8 +23,9 @@ use super::model::{ContactSource, Scenario};
 use super::quantity;
 use super::traffic::{check_amount, check_fit};
 use super::tree::{Node, Value};
+pub use algorithm::algorithm;
 use lightlag_protocols::time::Duration;
-use section::{Section, wrong_type};
+pub use section::{Section, quantity as read_quantity, wrong_type};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -45,6 +46,7 @@ const KEYS: &[&str] = &[
     "nodes",
     "contacts",
     "traffic",
+    "parameters",
 ];
 
 /// What the points of a sweep share while they are read.
@@ -72,6 +74,11 @@ pub enum Outcome {
 /// # Errors
 /// The first thing that is wrong.
 pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
+    let packets = Section::open(tree, "")?;
+    if packets.get("links").is_some() || packets.get("flows").is_some() {
+        packets.allow(crate::packets::KEYS)?;
+        return of_packets(&packets, tree, name);
+    }
     let root = Section::new(tree, "", KEYS)?;
     let duration = root.need("duration", "\"12 h\"", quantity::positive_time)?;
     let (rules, movement) = world::world(&root)?;
@@ -92,8 +99,26 @@ pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
         traffic,
         own_seed: seeds(tree)?[0],
         reports: Vec::new(),
+        packets: None,
     };
     check(&scenario, &root)?;
+    Ok(Outcome::Fits(Box::new(scenario)))
+}
+
+/// A scenario of links and flows.
+fn of_packets(root: &Section, tree: &Node, name: &str) -> Result<Outcome> {
+    let scenario = Scenario {
+        name: root.text("name")?.unwrap_or(name).to_owned(),
+        duration: root.need("duration", "\"12 h\"", quantity::positive_time)?,
+        rules: Default::default(),
+        groups: Vec::new(),
+        movement: super::model::Movement::PLAIN,
+        contacts: Vec::new(),
+        traffic: Vec::new(),
+        own_seed: seeds(tree)?[0],
+        reports: Vec::new(),
+        packets: Some(crate::packets::read(root)?),
+    };
     Ok(Outcome::Fits(Box::new(scenario)))
 }
 
@@ -151,7 +176,7 @@ pub fn seeds(tree: &Node) -> Result<Vec<u64>> {
 }
 
 /// The tables inside a table of tables, such as `[nodes.NAME]`.
-fn named<'t>(root: &Section<'t>, key: &str, known: &[&str]) -> Result<Vec<(String, Section<'t>)>> {
+pub fn named<'t>(root: &Section<'t>, key: &str, known: &[&str]) -> Result<Vec<(String, Section<'t>)>> {
     let Some(node) = root.get(key) else { return Ok(Vec::new()) };
     let mut all = Vec::new();
     for (name, node) in Section::open(node, key)?.entries() {

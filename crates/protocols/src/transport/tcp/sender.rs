@@ -317,7 +317,16 @@ impl Sender {
             self.begin_recovery(now, lost, flight_size);
         } else if lost > 0 {
             let (cause, lost, flight_size) = (Cause::Hole, Bytes(lost), Bytes(flight_size));
-            self.controller.on_loss(&Loss { now, cause, lost, flight_size, episode: false, again });
+            let in_flight = Bytes(self.in_flight());
+            self.controller.on_loss(&Loss {
+                now,
+                cause,
+                lost,
+                flight_size,
+                in_flight,
+                episode: false,
+                again,
+            });
         }
     }
     /// Duplicates of what was sent before the last recovery say nothing (RFC 6582, section 3.2, step
@@ -343,7 +352,16 @@ impl Sender {
         let gradual = self.config.recovery == Recovery::Rack && self.controller.rate().is_none();
         self.reduction = gradual.then_some(Reduction { from: flight_size, ..Reduction::default() });
         let (cause, lost, flight_size) = (Cause::Hole, Bytes(lost), Bytes(flight_size));
-        self.controller.on_loss(&Loss { now, cause, lost, flight_size, episode: true, again: false });
+        let in_flight = Bytes(self.in_flight());
+        self.controller.on_loss(&Loss {
+            now,
+            cause,
+            lost,
+            flight_size,
+            in_flight,
+            episode: true,
+            again: false,
+        });
     }
     fn on_silence(&mut self, now: Instant) {
         self.counts.timeouts += 1;
@@ -363,8 +381,8 @@ impl Sender {
         self.must_repair = true;
         self.repair = Repair::Slow(self.board.next);
         self.recover = Some(self.board.next);
-        let cause = Cause::Silence;
-        self.controller.on_loss(&Loss { now, cause, lost, flight_size, episode, again: !episode });
+        let (cause, in_flight) = (Cause::Silence, Bytes(self.in_flight()));
+        self.controller.on_loss(&Loss { now, cause, lost, flight_size, in_flight, episode, again: !episode });
         self.rto.restart(now);
     }
     /// How fast the newest segment below `ack` and what was sent after it were delivered.

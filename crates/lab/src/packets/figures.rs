@@ -1,0 +1,48 @@
+//! The figures of a run of packets.
+
+use crate::metrics::Number::{self, Count, Real};
+use lightlag_protocols::units::Bytes;
+use lightlag_worlds::packets::{FlowOutcome, Outcome};
+
+/// All flows together: goodput is what was delivered in order over the time from the first start to
+/// the last end.
+pub fn figures(outcome: &Outcome) -> Vec<(&'static str, Number)> {
+    let flows = &outcome.flows;
+    let sum = |pick: fn(&FlowOutcome) -> u64| flows.iter().map(pick).sum::<u64>();
+    let delivered = sum(|flow| flow.delivered.0);
+    let start = flows.iter().map(|flow| flow.start).min().unwrap_or_default();
+    let end = flows.iter().map(|flow| flow.end).max().unwrap_or_default();
+    let duration_s = (end - start).as_secs_f64();
+    let link =
+        |pick: fn(&lightlag_protocols::link::Counts) -> u64| outcome.links.iter().map(pick).sum::<u64>();
+    vec![
+        ("goodput_bit_per_s", Real(ratio(8.0 * delivered as f64, duration_s))),
+        ("delivered_bytes", Count(delivered)),
+        ("duration_s", Real(duration_s)),
+        ("flows_complete", Count(sum(|flow| u64::from(flow.complete)))),
+        ("packets_sent", Count(sum(|flow| flow.sent))),
+        ("packets_repaired", Count(sum(|flow| flow.repairs))),
+        ("timeouts", Count(sum(|flow| flow.timeouts))),
+        ("loss_episodes", Count(sum(|flow| flow.episodes))),
+        ("packets_lost", Count(link(|counts| counts.lost))),
+        ("packets_dropped", Count(link(|counts| counts.dropped))),
+        (
+            "queue_packets_max",
+            Count(outcome.links.iter().map(|counts| counts.queue_packets_max).max().unwrap_or(0)),
+        ),
+        ("jain", Real(jain(flows))),
+    ]
+}
+
+/// Jain's index of the flows' goodputs: 1 if all are equal, 1/n if one has everything.
+fn jain(flows: &[FlowOutcome]) -> f64 {
+    let goodput =
+        |flow: &FlowOutcome| ratio(Bytes::get(flow.delivered) as f64, (flow.end - flow.start).as_secs_f64());
+    let (sum, squares) =
+        flows.iter().map(goodput).fold((0.0, 0.0), |(sum, squares), g| (sum + g, squares + g * g));
+    ratio(sum * sum, flows.len() as f64 * squares)
+}
+
+fn ratio(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { f64::NAN }
+}

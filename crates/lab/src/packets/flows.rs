@@ -1,0 +1,148 @@
+//! `[flows.NAME]`.
+
+use super::network::{controller, no_way};
+use super::{FlowPlan, LinkPlan, Network};
+use crate::scenario::quantity::{bit_rate, bytes, positive_time, time};
+use crate::scenario::{Algorithm, Error, Result, Section, algorithm, named};
+use lightlag_protocols::controllers::{self, Recovery};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::tcp::{self, HEADER, Timers};
+use lightlag_protocols::units::Bytes;
+use lightlag_worlds::packets::Source;
+
+const KEYS: &[&str] = &[
+    "from",
+    "to",
+    "count",
+    "start",
+    "apart",
+    "transport",
+    "controller",
+    "size",
+    "rate",
+    "on",
+    "off",
+    "packet_size",
+    "ack_every",
+    "ack_delay",
+    "recovery",
+    "timers",
+    "planned_rate",
+    "receive_window",
+];
+
+/// Largest number of flows that a table may stand for.
+const COUNT_MAX: i64 = 10_000;
+
+/// Every flow.
+pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<FlowPlan>> {
+    let mut flows = Vec::new();
+    for (name, section) in named(root, "flows", KEYS)? {
+        let one = flow(&name, &section, links)?;
+        let count = section.whole("count", 1, COUNT_MAX)?.unwrap_or(1);
+        let apart = section.quantity("apart", time)?.unwrap_or_default();
+        for n in 0..count {
+            let name = if count == 1 { name.clone() } else { format!("{name}{n}") };
+            let start = one.start.saturating_add(Duration::from_nanos(apart.as_nanos().saturating_mul(n)));
+            flows.push(FlowPlan { name, start, ..one.clone() });
+        }
+    }
+    Ok(flows)
+}
+
+fn flow(name: &str, section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
+    let from = section.need_text("from", "\"earth\"")?;
+    let to = section.need_text("to", "\"mars\"")?;
+    let way = |from: &str, to: &str, key: &str| {
+        let path = Network::path(links, from, to).filter(|path| !path.is_empty());
+        path.ok_or_else(|| no_way(&section.place_of(key), from, to))
+    };
+    let (forward, backward) = (way(from, to, "to")?, way(to, from, "from")?);
+    section.word("transport", &[("tcp", ())])?;
+    let node = section.get("controller").ok_or_else(|| section.missing("controller", "\"new_reno\""))?;
+    let chosen = algorithm(node, &section.key("controller"), controller)?;
+    let packet = section.quantity("packet_size", bytes)?.unwrap_or(Bytes(1500));
+    if packet <= HEADER || packet > Bytes(65_535) {
+        return Err(Error::new(
+            &section.place_of("packet_size"),
+            format!("`{}` is {} B", section.key("packet_size"), packet.0),
+            "a packet has 41 to 65535 B, 40 B of headers among them",
+        ));
+    }
+    let round_trip = Network::least_delay(links, &forward, packet)
+        .saturating_add(Network::least_delay(links, &backward, HEADER));
+    Ok(FlowPlan {
+        name: name.to_owned(),
+        start: Instant::ZERO.saturating_add(section.quantity("start", time)?.unwrap_or_default()),
+        source: source(section)?,
+        tcp: tcp_config(section, &chosen, packet, round_trip)?,
+        samples: chosen.entry.name == "bbr",
+        planned_rate: section.quantity("planned_rate", bit_rate)?,
+        controller: chosen,
+        forward,
+        backward,
+    })
+}
+
+fn source(section: &Section) -> Result<Source> {
+    if let Some(size) = section.quantity("size", bytes)? {
+        if let Some(key) = ["on", "off", "rate"].iter().find(|key| section.get(key).is_some()) {
+            let what = format!("a flow of a `size` has no `{key}`");
+            return Err(Error::new(&section.place_of(key), what, "leave one of them out"));
+        }
+        return Ok(Source::File(size));
+    }
+    if section.get("on").is_none() && section.get("off").is_none() && section.get("rate").is_none() {
+        return Ok(Source::Persistent);
+    }
+    Ok(Source::OnOff {
+        on: section.need("on", "\"10 s\"", positive_time)?,
+        off: section.need("off", "\"10 s\"", positive_time)?,
+        rate: section.need("rate", "\"1 Mbit/s\"", bit_rate)?,
+    })
+}
+
+fn tcp_config(
+    section: &Section,
+    chosen: &Algorithm<dyn controllers::Controller, controllers::Flow>,
+    packet: Bytes,
+    round_trip: Duration,
+) -> Result<tcp::Config> {
+    let usual = controllers::find(&chosen.entry.name).map_or(Recovery::Rack, |entry| entry.recovery);
+    let recoveries = [
+        ("new_reno", Recovery::NewReno),
+        ("sack", Recovery::Sack),
+        ("fack", Recovery::Fack),
+        ("rack", Recovery::Rack),
+    ];
+    let recovery = section.word("recovery", &recoveries)?.unwrap_or(usual);
+    let mut config = tcp::Config::new(packet.saturating_sub(HEADER), recovery, timers(section, round_trip)?);
+    if let Some(every) = section.whole("ack_every", 1, 1000)? {
+        config.ack_every = every as u32;
+    }
+    if let Some(delay) = section.quantity("ack_delay", time)? {
+        config.ack_delay = delay;
+    }
+    if let Some(window) = section.quantity("receive_window", bytes)? {
+        config.window = window;
+    }
+    Ok(config)
+}
+
+/// Timers sized to the path, those of RFC 6298, or those that ns-2 had in 2005.
+fn timers(section: &Section, round_trip: Duration) -> Result<Timers> {
+    #[derive(Clone, Copy)]
+    enum Preset {
+        Path,
+        Rfc,
+        Y2005,
+    }
+    let words = [("path", Preset::Path), ("rfc", Preset::Rfc), ("y2005", Preset::Y2005)];
+    let ms = |n: i64| Duration::from_nanos(n * 1_000_000);
+    let (first, most) = match section.word("timers", &words)?.unwrap_or(Preset::Path) {
+        Preset::Path => ((round_trip * 3).saturating_add(ms(1000)), Duration::MAX),
+        Preset::Rfc => (ms(3000), ms(60_000)),
+        Preset::Y2005 => (ms(6000), Duration::from_secs(100_000)),
+    };
+    Ok(Timers { first, margin: ms(200), least: ms(200), most })
+}

@@ -1,0 +1,9 @@
+//! Scenarios of packets: links, flows, and what came of them.
+
+mod figures;
+mod flows;
+mod links;
+mod network;
+
+pub use figures::figures;
+pub use network::{FlowPlan, KEYS, LinkPlan, Network, read};

@@ -1,0 +1,159 @@
+//! A network of links and the flows over it, as plain data.
+
+use super::{flows, links};
+use crate::scenario::{Algorithm, Error, Result, Section, Seed};
+use lightlag_protocols::controllers::{self, Controller, Flow};
+use lightlag_protocols::link::LinkSpec;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::tcp;
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_worlds::packets::{FlowSpec, Setup, Source, Transport};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Tables and keys of a scenario of packets, beside those of every scenario.
+pub const KEYS: &[&str] = &["name", "duration", "seeds", "parameters", "links", "flows", "sample_every"];
+
+/// Links, and flows over them.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Both directions of each link that has two.
+    pub links: Vec<LinkPlan>,
+    /// Who sends what to whom.
+    pub flows: Vec<FlowPlan>,
+    /// How often flows and links are sampled.
+    pub sample_every: Option<Duration>,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct LinkPlan {
+    /// Its name; that of the way back ends in `.back`.
+    pub name: String,
+    /// Where it begins.
+    pub from: String,
+    /// Where it ends.
+    pub to: String,
+    /// What it does to packets.
+    pub spec: LinkSpec,
+}
+
+/// A flow, or several alike.
+#[derive(Clone, Debug)]
+pub struct FlowPlan {
+    /// Its name.
+    pub name: String,
+    /// Links from the sender to the receiver.
+    pub forward: Vec<u32>,
+    /// Links back.
+    pub backward: Vec<u32>,
+    /// When it begins.
+    pub start: Instant,
+    /// What it sends.
+    pub source: Source,
+    /// Its TCP, but for what depends on the path.
+    pub tcp: tcp::Config,
+    /// What controls it.
+    pub controller: Algorithm<dyn Controller, Flow>,
+    /// Whether that wants samples of the delivery rate.
+    pub samples: bool,
+    /// What the plan says of the rate.
+    pub planned_rate: Option<BitRate>,
+}
+
+/// Reads links and flows.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn read(root: &Section) -> Result<Network> {
+    let links = links::read(root)?;
+    let flows = flows::read(root, &links)?;
+    if flows.is_empty() {
+        return Err(root.missing("flows", "a table [flows.NAME] with `from` and `to`"));
+    }
+    let sample_every = root.quantity("sample_every", crate::scenario::quantity::positive_time)?;
+    Ok(Network { links, flows, sample_every })
+}
+
+impl Network {
+    /// What the world of packets runs.
+    pub fn setup(&self, seed: Seed, own: u64, duration: Duration) -> Setup {
+        let flow = |plan: &FlowPlan| {
+            let (entry, parameters) = (plan.controller.entry.clone(), plan.controller.parameters.clone());
+            FlowSpec {
+                forward: plan.forward.clone(),
+                backward: plan.backward.clone(),
+                start: plan.start,
+                source: plan.source,
+                transport: Transport::Tcp {
+                    config: plan.tcp,
+                    controller: Box::new(move |flow| (entry.build)(&parameters, flow)),
+                    samples: plan.samples,
+                },
+                planned_rate: plan.planned_rate,
+            }
+        };
+        Setup {
+            links: self.links.iter().map(|link| link.spec.clone()).collect(),
+            flows: self.flows.iter().map(flow).collect(),
+            until: Instant::ZERO.saturating_add(duration),
+            until_complete: self.flows.iter().all(|flow| matches!(flow.source, Source::File(_))),
+            until_delivered: None,
+            seed: match seed {
+                Seed::Own => own,
+                Seed::Number(number) => number,
+            },
+            sample_every: self.sample_every,
+        }
+    }
+    /// The path with the fewest links; of equal ones that of the links named first.
+    pub fn path(links: &[LinkPlan], from: &str, to: &str) -> Option<Vec<u32>> {
+        let mut came: Vec<(String, Option<u32>)> = vec![(from.to_owned(), None)];
+        let mut open = VecDeque::from([from.to_owned()]);
+        while let Some(at) = open.pop_front() {
+            for (index, link) in links.iter().enumerate().filter(|(_, link)| link.from == at) {
+                if came.iter().all(|known| known.0 != link.to) {
+                    came.push((link.to.clone(), Some(index as u32)));
+                    open.push_back(link.to.clone());
+                }
+            }
+        }
+        let mut path = VecDeque::new();
+        let mut at = to.to_owned();
+        while at != from {
+            let link = came.iter().find(|known| known.0 == at)?.1?;
+            path.push_front(link);
+            at.clone_from(&links[link as usize].from);
+        }
+        Some(path.into())
+    }
+    /// Least time from one end of a path to the other, for a packet of this size.
+    pub fn least_delay(links: &[LinkPlan], path: &[u32], size: Bytes) -> Duration {
+        path.iter().fold(Duration::ZERO, |sum, &index| {
+            let spec = &links[index as usize].spec;
+            sum.saturating_add(spec.delay.least()).saturating_add(spec.rate.highest().time_for(size))
+        })
+    }
+}
+
+/// The entry of a controller, as scenarios know algorithms.
+pub fn controller(
+    name: &str,
+) -> std::result::Result<Arc<crate::scenario::Entry<dyn Controller, Flow>>, String> {
+    match controllers::find(name) {
+        Some(entry) => Ok(Arc::new((&entry.algorithm).into())),
+        None => {
+            let known: Vec<&str> = controllers::TABLE.iter().map(|entry| entry.algorithm.name).collect();
+            Err(crate::scenario::suggestion(name, &known))
+        }
+    }
+}
+
+/// What is wrong with a flow that has no way.
+pub fn no_way(place: &crate::scenario::Place, from: &str, to: &str) -> Error {
+    Error::new(
+        place,
+        format!("no links lead from `{from}` to `{to}`"),
+        "name nodes that tables [links.NAME] join",
+    )
+}
