@@ -22,7 +22,7 @@ pub enum Verb {
     Sweep(Sweep),
     /// Compare two sweeps point by point, over common seeds
     Compare(Compare),
-    /// List routers and mechanisms with their parameters
+    /// List routers, mechanisms and controllers with their parameters
     List(List),
     /// Reproduce the figures and claims of a paper
     Study(Study),

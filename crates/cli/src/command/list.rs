@@ -2,6 +2,7 @@
 
 use crate::args::List;
 use crate::output::{Done, print};
+use lightlag_protocols::controllers;
 use lightlag_protocols::dtn::{Entry, Parameter, Value, mechanisms, routers};
 use serde_json::json;
 use std::fmt::Write;
@@ -10,7 +11,9 @@ pub fn list(options: &List) -> Done {
     let wanted = |name: &str| options.name.as_ref().is_none_or(|part| name.contains(part.as_str()));
     let routers: Vec<Row> = routers::TABLE.iter().map(|entry| row("router", entry)).collect();
     let mechanisms: Vec<Row> = mechanisms::TABLE.iter().map(|entry| row("mechanism", entry)).collect();
-    let rows: Vec<Row> = routers.into_iter().chain(mechanisms).filter(|row| wanted(row.name)).collect();
+    let controllers = controllers::TABLE.iter().map(|entry| row("controller", &entry.algorithm));
+    let rows: Vec<Row> =
+        routers.into_iter().chain(mechanisms).chain(controllers).filter(|row| wanted(row.name)).collect();
     if rows.is_empty() {
         let part = options.name.as_deref().unwrap_or_default();
         return Err(format!("no algorithm has `{part}` in its name; `lightlag list` shows all").into());
@@ -32,7 +35,7 @@ struct Row {
     parameters: &'static [Parameter],
 }
 
-fn row<A: ?Sized>(kind: &'static str, entry: &Entry<A>) -> Row {
+fn row<A: ?Sized, S>(kind: &'static str, entry: &Entry<A, S>) -> Row {
     let Entry { name, paper, only_with, parameters, .. } = *entry;
     Row { kind, name, paper, only_with, parameters }
 }

@@ -107,15 +107,7 @@ fn rate(node: &Node, path: &str) -> Result<Rate> {
         let rows = steps(node, path, "rate", |row| row.need("rate", "\"1 Mbit/s\"", bit_rate))?;
         return Ok(Rate::Table(rows));
     }
-    let rate = crate::scenario::read_quantity(node, path, bit_rate)?;
-    if rate == BitRate(0) {
-        return Err(Error::new(
-            &node.place,
-            format!("`{path}` is zero"),
-            "a link needs a rate; outages have their own key",
-        ));
-    }
-    Ok(Rate::Constant(rate))
+    crate::scenario::read_quantity(node, path, bit_rate).map(Rate::Constant)
 }
 
 /// `"5 s"`, or `{ steps = [{ at = "0 s", delay = "240 s" }, ...] }` with straight lines between.

@@ -4,6 +4,8 @@ mod figures;
 mod flows;
 mod links;
 mod network;
+#[cfg(test)]
+mod tests;
 
 pub use figures::figures;
 pub use network::{FlowPlan, KEYS, LinkPlan, Network, read};

@@ -14,7 +14,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "westwood_plus",
     paper: "Grieco and Mascolo, Performance evaluation and comparison of Westwood+, New Reno and Vegas (2004)",
     parameters: &[
-        Parameter::integer("initial_window", 2.0, (1.0, 1e6), "Segments that may leave at the start."),
+        Parameter::integer("initial_window", 3.0, (1.0, 1e6), "Segments that may leave at the start."),
         Parameter::integer(
             "initial_threshold",
             0.0,

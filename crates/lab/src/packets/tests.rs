@@ -1,0 +1,93 @@
+//! Scenarios of packets as users write them.
+
+use crate::run::{ContactsCache, Options, run};
+use crate::scenario::{Catalogue, ScenarioFile, Seed};
+
+const LINK: &str = r#"
+duration = "1000 s"
+[parameters]
+rtt = "1 s"
+controller = "sack"
+[links.space]
+from = "earth"
+to = "mars"
+rate = "1 Mbit/s"
+round_trip = "$rtt"
+[flows.file]
+from = "earth"
+to = "mars"
+controller = "$controller"
+size = "1 MB"
+"#;
+
+fn file(text: &str) -> ScenarioFile {
+    ScenarioFile::from_toml("link.toml", text, ".".into(), Catalogue::default().into()).unwrap()
+}
+
+fn refused(text: &str) -> String {
+    file(text).points().err().map_or_else(|| "accepted".to_owned(), |error| error.to_string())
+}
+
+fn goodput(file: &ScenarioFile) -> f64 {
+    let point = file.points().unwrap().list.remove(0);
+    let outcome =
+        run(&point.scenario, Seed::Number(1), &ContactsCache::default(), &Options::default()).unwrap();
+    outcome.figures.get("goodput_bit_per_s").unwrap()
+}
+
+#[test]
+fn a_parameter_is_set_by_its_name_alone_and_a_list_of_it_is_an_axis() {
+    let mut slow = file(LINK);
+    slow.set("rtt", "10 s").unwrap();
+    assert!(goodput(&slow) < 0.3 * goodput(&file(LINK)));
+    let mut swept = file(LINK);
+    swept.set("controller", r#"["sack", "cubic"]"#).unwrap();
+    let points = swept.points().unwrap().list;
+    assert_eq!(points[1].values, [("controller".to_owned(), "cubic".to_owned())]);
+}
+
+#[test]
+fn what_is_wrong_in_a_scenario_of_packets_is_told_with_its_line() {
+    let with = |from: &str, to: &str| refused(&LINK.replace(from, to));
+    for (error, said) in [
+        (
+            with("\"$rtt\"", "\"$rtx\""),
+            "link.toml:10: `$rtx` is no parameter; [parameters] has: rtt, controller",
+        ),
+        (
+            with("to = \"mars\"\ncontroller", "to = \"moon\"\ncontroller"),
+            "no links lead from `earth` to `moon`",
+        ),
+        (with("\"1 Mbit/s\"", "\"0 Mbit/s\""), "carries nothing; a rate is written"),
+        (with("\"1 Mbit/s\"", "\"1 Mbit\""), "link.toml:9: `links.space.rate`"),
+        (with("size = \"1 MB\"", "size = \"1 MB\"\nspeed = 3"), "unknown key `flows.file.speed`"),
+        (with("size = \"1 MB\"", "packet_size = \"40 B\""), "a packet has 41 to 65535 B"),
+        (
+            with("\"$rtt\"", "\"$rtt\"\nloss = 1.5"),
+            "`links.space.loss` is 1.5; it must be a number from 0 to 1",
+        ),
+        (with("\"$rtt\"", "\"$rtt\"\nqueue = \"0 packets\""), "must be like \"100 packets\""),
+        (with("\"$rtt\"", "\"$rtt\"\noutages = \"5 s..4 s\""), "in order and apart"),
+        (with("\"$controller\"", "\"sick\""), "did you mean `sack`?"),
+        (with("\"$controller\"", "{ name = \"arc\", alpha = \"-1 s\" }"), "link.toml:14"),
+        (with("[flows.file]", "[flow.file]"), "unknown key `flow`"),
+        (with("size = \"1 MB\"", "size = \"1 MB\"\non = \"1 s\""), "a flow of a `size` has no `on`"),
+    ] {
+        assert!(error.contains(said), "{error}\nshould say: {said}");
+    }
+}
+
+#[test]
+fn losses_rates_and_queues_of_every_kind_are_read() {
+    let text = LINK.replace(
+        "round_trip = \"$rtt\"",
+        r#"delay = { steps = [{ at = "0 s", delay = "400 ms" }, { at = "100 s", delay = "600 ms" }] }
+           loss = { model = "gilbert_elliott", to_bad = 0.01, to_good = 0.2, good = 0.0, bad = 0.5 }
+           queue = { discipline = "codel", limit = "100 packets" }
+           outages = "2 s..4 s, 6 s..7 s"
+           reorder = { share = 0.01, delay = "10 ms" }
+           duplicate = 0.01
+           back = { loss = { model = "bit_errors", share = 1e-6 }, queue = "64 kB", rate = "64 kbit/s", delay = "500 ms" }"#,
+    );
+    assert!(goodput(&file(&text)) > 10_000.0);
+}
