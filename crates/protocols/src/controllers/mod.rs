@@ -12,6 +12,7 @@ use crate::units::{BitRate, Bytes};
 
 mod arc;
 mod bbr;
+mod contact_rate;
 mod cubic;
 mod fack;
 mod fixed;
@@ -45,6 +46,10 @@ pub trait Controller {
     fn deadline(&self) -> Option<Instant> {
         None
     }
+    /// How many packets leave back to back, so that the far end can see how fast the link is.
+    fn train(&self) -> u32 {
+        1
+    }
     /// What plots and traces can see.
     fn observe(&self, _: &mut Observation) {}
 }
@@ -66,12 +71,25 @@ pub struct Ack {
     pub delivered: Bytes,
     /// How fast the newest segment of these and what was sent since were delivered.
     pub sample: Option<RateSample>,
+    /// What the receiver says of everything sent since its last report, where it reports.
+    pub window: Option<Window>,
     /// Losses are being repaired: window laws that count acknowledgements hold still.
     pub recovering: bool,
     /// A recovery has just ended.
     pub recovered: bool,
     /// Whether the window kept the sender from sending more.
     pub limited: bool,
+}
+
+/// What became of the packets between two reports of a receiver, in bytes on the link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// Sent.
+    pub sent: Bytes,
+    /// Arrived.
+    pub received: Bytes,
+    /// How fast packets arrived that had left back to back.
+    pub train: Option<BitRate>,
 }
 
 /// How fast data were delivered over about a round trip (draft-cheng-iccrg-delivery-rate-estimation).
@@ -176,6 +194,7 @@ impl Entry {
 pub const TABLE: &[Entry] = &[
     Entry::new(arc::ENTRY, Recovery::Rack),
     Entry::new(bbr::ENTRY, Recovery::Rack),
+    Entry::new(contact_rate::ENTRY, Recovery::Rack),
     Entry::new(cubic::ENTRY, Recovery::Rack),
     Entry::new(fack::ENTRY, Recovery::Fack),
     Entry::new(fixed::ENTRY, Recovery::Rack),

@@ -2,6 +2,7 @@
 
 pub mod ranges;
 pub mod tcp;
+pub mod udpdtn;
 
 use crate::time::Instant;
 

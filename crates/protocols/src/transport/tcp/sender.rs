@@ -221,6 +221,7 @@ impl Sender {
             in_flight: Bytes(self.in_flight()),
             delivered: Bytes(self.delivered),
             sample,
+            window: None,
             recovering: matches!(self.repair, Repair::Fast(_)) || (in_order == 0 && !recovered),
             recovered,
             limited: self.limited,
