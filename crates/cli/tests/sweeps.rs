@@ -112,3 +112,50 @@ fn a_sweep_says_of_each_point_what_a_run_of_it_says() {
         }
     }
 }
+
+/// The values and the difference in deliveries of each row of a comparison.
+fn compared(place: &Place, first: &str, second: &str) -> Vec<(String, f64)> {
+    let told: serde_json::Value =
+        serde_json::from_str(&place.good(&["compare", first, second, "--json"])).expect("--json prints JSON");
+    let rows = told["differences"].as_array().expect("differences are a list").clone();
+    let delivered = rows.iter().filter(|row| row["metric"] == "delivered");
+    let told = |row: &serde_json::Value| {
+        let values = row["values"].as_array().expect("values are a list").iter();
+        let words: Vec<&str> = values.filter_map(|value| value[1].as_str()).collect();
+        (words.join(" "), row["paired"]["difference"]["mean"].as_f64().expect("a number"))
+    };
+    delivered.map(told).collect()
+}
+
+#[test]
+fn a_sweep_over_mechanisms_is_compared_with_one_of_a_fixed_mechanism() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS.replace("\"none\"", "[\"none\", \"credit\"]"));
+    place.good(&["sweep", "s.toml", "--out", "all"]);
+    place.good(&["sweep", "s.toml", "--set", "mechanism=credit", "--seeds", "2..4", "--out", "credit"]);
+    let rows = compared(&place, "all", "credit");
+    assert_eq!(rows.iter().map(|row| row.0.as_str()).collect::<Vec<_>>(), ["none", "credit"]);
+    assert_eq!(rows[1].1, 0.0, "credit differs from itself");
+}
+
+#[test]
+fn sweeps_that_have_nothing_in_common_are_not_compared() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS);
+    for (out, set, seeds) in [
+        ("two", "buffer=[\"500 kB\", \"600 kB\"]", "1"),
+        ("three", "buffer=[\"700 kB\", \"800 kB\", \"900 kB\"]", "1"),
+        ("late", "buffer=[\"500 kB\", \"600 kB\"]", "7"),
+        ("routers", "router=[\"epidemic\", \"prophet\"]", "1"),
+    ] {
+        place.good(&["sweep", "s.toml", "--set", set, "--seeds", seeds, "--out", out]);
+    }
+    for (other, words) in [
+        ("three", "two and three: no point of one sweep is a point of the other (buffer); "),
+        ("late", "two and late: no seed is in both sweeps (1 and 7); "),
+        ("routers", "two and routers: only the first varies buffer and only the second varies router; "),
+    ] {
+        let line = place.refused(&["compare", "two", other]);
+        assert!(line.starts_with(words), "{line}");
+    }
+}
