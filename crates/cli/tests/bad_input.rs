@@ -246,10 +246,7 @@ fn folders_for_results_that_are_taken_or_cannot_be_written_are_refused() {
     place.good(&["sweep", "s.toml", "--out", "done"]);
     place.write("other.toml", WALKERS.replace("count = 10", "count = 11"));
     assert!(place.refused(&["sweep", "other.toml", "--out", "done"]).contains("done"));
-    for words in [["run", "s.toml", "--out", "file"], ["run", "s.toml", "--trace", "taken"]] {
-        place.refused(&words);
-    }
-    assert!(place.refused(&["run", "s.toml", "--trace", "/dev/full"]).contains("No space left"));
+    place.refused(&["run", "s.toml", "--out", "file"]);
 }
 
 #[test]
@@ -270,7 +267,10 @@ fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
         (&["fly"][..], "unrecognized subcommand 'fly'"),
         (&["run"], "not provided: <FILE>..."),
         (&["run", "s.toml", "--sed", "1"], "--sed"),
-        (&["run", "s.toml", "--seed", "-1"], "-1"),
+        (&["run", "s.toml", "--seed", "-1"], "'-1' for '--seed <SEED>': a seed is a whole number from 0 to"),
+        (&["run", "s.toml", "--point", "-1"], "it is a whole number from 0 on"),
+        (&["sweep", "s.toml", "--threads", "-1"], "it is a whole number from 0 (one per core) to 1024"),
+        (&["sweep", "s.toml", "--seeds", "-1"], "--seeds: `-1` is no seed"),
         (&["run", "s.toml", "--seed", "one"], "'one'"),
         (&["run", "s.toml", "--point", "7"], "--point 7: the scenario has points 0 to 0"),
         (&["run", "s.toml", "--set", "buffer"], "expected KEY=VALUE"),
@@ -279,12 +279,61 @@ fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
         (&["sweep", "s.toml", "--seeds", "1,1"], "--seeds: seed 1 comes twice"),
         (&["sweep", "s.toml", "--seeds", "5..1"], "--seeds: `5..1` spans no seeds"),
         (&["study", "nothing"], "there is: dtn-congestion"),
-        (&["report", "nowhere"], "cannot read nowhere"),
+        (
+            &["report", "nowhere"],
+            "cannot read nowhere/results.parquet: there is no such file; name the folder of a",
+        ),
         (&["compare", "nowhere", "s.toml"], "cannot read nowhere"),
     ] {
         let line = place.refused(words);
         assert!(line.contains(told), "{words:?}: {line}");
     }
+}
+
+#[test]
+fn a_trace_that_cannot_be_written_is_refused_before_the_run() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS.replacen("10 min", "100 d", 1)).write("file", "mine");
+    std::fs::create_dir(place.path("taken.jsonl")).expect("the folder can be written");
+    for (trace, words) in [
+        ("trace.csv", "trace.csv: a trace has no such ending; name it like trace.parquet, or trace.jsonl"),
+        ("trace", "no such ending"),
+        ("file/trace.jsonl", "file/trace.jsonl: "),
+        ("taken.jsonl", "taken.jsonl: "),
+    ] {
+        let line = place.refused(&["run", "s.toml", "--trace", trace]);
+        assert!(line.contains(words), "{trace}: {line}");
+    }
+    place.write("short.toml", WALKERS);
+    std::os::unix::fs::symlink("/dev/full", place.path("full.jsonl")).expect("links can be made");
+    assert!(place.refused(&["run", "short.toml", "--trace", "full.jsonl"]).contains("No space left"));
+}
+
+#[test]
+fn folders_of_a_trace_are_made() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS);
+    place.good(&["run", "s.toml", "--trace", "new/folder/trace.jsonl"]);
+    assert!(place.read("new/folder/trace.jsonl").starts_with(b"{"));
+}
+
+#[test]
+fn a_sweep_that_is_not_finished_has_no_report_and_says_how_to_finish_it() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS).good(&["sweep", "s.toml", "--out", "done"]);
+    std::fs::remove_file(place.path("done/results.parquet")).expect("it can be removed");
+    let line = place.refused(&["report", "done"]);
+    assert!(line.ends_with("the sweep is not finished, run `lightlag sweep ... --out done` again"), "{line}");
+}
+
+#[test]
+fn a_journal_damaged_in_the_middle_is_refused_with_its_line_and_advice() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS).good(&["sweep", "s.toml", "--out", "done"]);
+    let journal = String::from_utf8(place.read("done/runs.jsonl")).expect("the journal is text");
+    place.write("done/runs.jsonl", journal.replacen("{\"point\"", "{\"po", 1));
+    let line = place.refused(&["sweep", "s.toml", "--out", "done"]);
+    assert_eq!(line, "done/runs.jsonl:2: the line is damaged; delete the line, and its run is done again");
 }
 
 #[test]

@@ -86,7 +86,7 @@ pub enum Error {
     #[error("another sweep is writing to {}", .0.display())]
     Busy(PathBuf),
     /// A line of the journal makes no sense.
-    #[error("{path}, line {line}: {reason}", path = path.display())]
+    #[error("{path}:{line}: {reason}; {right}", path = path.display())]
     Damaged {
         /// The journal.
         path: PathBuf,
@@ -94,6 +94,8 @@ pub enum Error {
         line: usize,
         /// What is wrong with it.
         reason: String,
+        /// What to do about it.
+        right: &'static str,
     },
     /// A run failed.
     #[error("run {point} with seed {seed} failed: {reason}")]
@@ -193,6 +195,7 @@ impl Sweep<'_> {
                 path: self.out.join(JOURNAL_FILE),
                 line: 1,
                 reason: format!("the sweep has no point {point} with seed {seed}"),
+                right: journal::ANOTHER_FOLDER,
             }),
         }
     }
