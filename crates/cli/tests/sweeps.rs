@@ -159,3 +159,30 @@ fn sweeps_that_have_nothing_in_common_are_not_compared() {
         assert!(line.starts_with(words), "{line}");
     }
 }
+
+#[test]
+fn parts_of_a_key_can_stand_in_quotes() {
+    let place = Place::new();
+    place
+        .write("s.toml", lightlag::RELAY)
+        .write("contacts.txt", "start_s,end_s,a,b,owlt_s,rate_bps\n0,600,a,b,1,1e6\n");
+    let latency = |set: &str| {
+        let told = place.good(&["run", "s.toml", "--json", "--set", set]);
+        let run: serde_json::Value = serde_json::from_str(&told).expect("--json prints JSON");
+        run["latency_avg"].as_f64().expect("something is delivered")
+    };
+    let slow = latency("contacts.plan.pairs.\"a -> b\".delay=\"9 s\"");
+    assert!(slow > latency("contacts.plan.pairs.\"b -> a\".delay=\"9 s\"") + 7.9);
+}
+
+#[test]
+fn the_lone_destination_of_traffic_from_all_sends_nothing_itself() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS.replace("to = \"all\"", "to = \"n3\""));
+    place.good(&["run", "s.toml", "--trace", "trace.jsonl"]);
+    let trace = String::from_utf8(place.read("trace.jsonl")).expect("it is text");
+    let created: Vec<&str> = trace.lines().filter(|line| line.contains("\"created\"")).collect();
+    assert!(created.len() > 10, "{} messages", created.len());
+    place.write("one.toml", WALKERS.replace("from = \"all\"\nto = \"all\"", "from = \"n3\"\nto = \"n3\""));
+    assert!(place.refused(&["run", "one.toml"]).contains("a node could only send to itself"));
+}
