@@ -77,6 +77,19 @@ def test_no_seeds_and_wrong_scenarios_are_errors(walk: lightlag.Scenario) -> Non
         lightlag.sweep(walk.copy().set("mechanism", ["none", "nothing_of_the_kind"]))
 
 
+def test_a_comparison_needs_points_and_seeds_in_common(walk: lightlag.Scenario) -> None:
+    mechanisms = lightlag.sweep(walk.copy().set("mechanism", ["none", "credit"]))
+    credit = lightlag.sweep(walk.copy().set("mechanism", "credit"))
+    compared = lightlag.compare(mechanisms, credit).filter(pl.col("metric") == "started")
+    assert compared["mechanism"].to_list() == ["none", "credit"]
+    assert compared["difference"].to_list()[1] == 0.0
+    others = lightlag.sweep(walk.copy().set("buffer", ["400 kB", "1 MB"]))
+    later = lightlag.sweep(walk.copy().set("mechanism", ["none", "credit"]), seeds=[8, 9])
+    for wrong, words in ((others, "only the first varies mechanism"), (later, "no seed is in both")):
+        with pytest.raises(lightlag.ScenarioError, match=words):
+            lightlag.compare(mechanisms, wrong)
+
+
 @pytest.mark.parametrize(
     ("seeds", "words"),
     [

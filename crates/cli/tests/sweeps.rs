@@ -2,7 +2,7 @@
 
 mod lightlag;
 
-use lightlag::{Place, WALKERS};
+use lightlag::{Place, SETTINGS, WALKERS};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -158,6 +158,42 @@ fn sweeps_that_have_nothing_in_common_are_not_compared() {
         let line = place.refused(&["compare", "two", other]);
         assert!(line.starts_with(words), "{line}");
     }
+}
+
+#[test]
+fn a_sweep_of_settings_leaves_out_points_whose_mechanism_refuses_the_router_and_says_so() {
+    let place = Place::new();
+    let arrays = "ProphetRouter.secondsInTimeUnit = 30\nGroup.mechanism = [none; afner]\n\
+                  Group.router = [EpidemicRouter; ProphetRouter]";
+    place.write("s.txt", SETTINGS.replace("Group.router = EpidemicRouter", arrays));
+    let done = place.run(&["sweep", "s.txt", "--seeds", "1", "--out", "done", "--json"]);
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{told}");
+    assert!(
+        told.contains("left out 1 points, as s.txt:10: `Group.mechanism` refuses router `prophet`"),
+        "{told}"
+    );
+    let made: serde_json::Value = serde_json::from_slice(&done.stdout).expect("--json prints JSON");
+    assert_eq!(made["points"].as_array().map(Vec::len), Some(1));
+    place.write(
+        "alone.txt",
+        SETTINGS.replace("EpidemicRouter", "ProphetRouter\nProphetRouter.secondsInTimeUnit = 30"),
+    );
+    let line = place.refused(&["sweep", "alone.txt", "--set", "Group.mechanism=afner"]);
+    assert!(line.contains("refuses router `prophet`"), "{line}");
+}
+
+#[test]
+fn settings_with_a_mark_of_utf_8_are_read_and_end_when_the_ones_clock_does() {
+    let place = Place::new();
+    let mut text = b"\xef\xbb\xbf".to_vec();
+    text.extend(SETTINGS.replace("endTime = 600", "endTime = 3600").bytes());
+    place.write("s.txt", text);
+    let run: serde_json::Value =
+        serde_json::from_str(&place.good(&["run", "s.txt", "--json"])).expect("--json prints JSON");
+    let report = String::from_utf8(place.read("reports/small_MessageStatsReport.txt")).expect("it is text");
+    let line = report.lines().find(|line| line.starts_with("sim_time: ")).expect("it has a time");
+    assert_eq!(format!("sim_time: {:.4}", run["sim_time"].as_f64().expect("a number")), line);
 }
 
 #[test]
