@@ -8,7 +8,7 @@ VERSION: str
 COMMIT: str
 
 class ScenarioError(ValueError):
-    """What is wrong with a scenario, where, and what would be right: always one line."""
+    """What is wrong with an input, where, and what would be right: always one line."""
 
 Values: TypeAlias = list[tuple[str, str]]
 
@@ -251,6 +251,7 @@ def sweep(
     threads: int,
     judge: bool,
 ) -> int: ...
+def check_results(folder: Path) -> None: ...
 def compare_runs(first: list[Run], second: list[Run]) -> list[Compared]: ...
 
 # --- figures -----------------------------------------------------------------------------------

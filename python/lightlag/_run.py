@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lightlag import _lightlag
+from lightlag import _checks, _lightlag
 from lightlag._scenario import Point, Scenario
 
 
@@ -90,11 +90,13 @@ def run(
         trace: Write every record of the run here: Parquet, or JSON lines where it ends in ``.jsonl``.
 
     Raises:
-        ScenarioError: What is wrong with the scenario.
+        ScenarioError: What is wrong with the scenario, the seed or the file of the trace.
         Exception: Whatever a hook of an algorithm in Python raised.
     """
+    if not isinstance(scenario, (Scenario, Point)):
+        raise _checks.no_scenario(scenario, "give a Scenario or one of its points")
     point = scenario if isinstance(scenario, Point) else _only_point(scenario)
-    number = point.seed if seed is None else seed
+    number = point.seed if seed is None else _checks.seed(seed)
     wanted: _lightlag.Wanted = {
         "judge": judge,
         "series": series,

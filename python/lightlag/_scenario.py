@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from lightlag import _lightlag, _toml
+from lightlag import _checks, _lightlag, _toml
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -79,7 +79,9 @@ class Scenario:
         folder: PathLike = ".",
         **keys: _toml.Value,
     ) -> None:
-        text = toml if isinstance(toml, str) else _toml.document({**(toml or {}), **keys})
+        text = (
+            toml if isinstance(toml, str) else _checks.made(lambda: _toml.document({**(toml or {}), **keys}))
+        )
         self._native = _lightlag.ScenarioFile.from_toml("scenario", text, Path(folder))
         self._made_of: tuple[str, Path] | list[Path] = (text, Path(folder))
         self._sets: list[tuple[str, str]] = []
@@ -128,7 +130,7 @@ class Scenario:
         Raises:
             ScenarioError: The key leads nowhere.
         """
-        text = str(value) if self._native.is_the_one() else _toml.inline(value)
+        text = str(value) if self._native.is_the_one() else _checks.made(lambda: _toml.inline(value))
         self._set_again([(key, text)])
         return self
 

@@ -10,11 +10,14 @@ from typing import TypeAlias
 
 import polars as pl
 
-from lightlag import _lightlag
+from lightlag import _checks, _lightlag
 from lightlag._scenario import Scenario
 
 RESULTS_FILE = "results.parquet"
 """Name of the table in the folder of a sweep."""
+
+_COLUMNS = ["point", "seed", "version", "commit"]
+"""What every table of a sweep has."""
 
 Runs: TypeAlias = "pl.DataFrame | str | os.PathLike[str]"
 """The table of a sweep, or the folder where it is."""
@@ -31,7 +34,7 @@ def sweep(
     """Runs every point of a scenario with every seed, on all cores.
 
     Args:
-        scenario: Keys with lists are swept.
+        scenario: Keys with lists are scenario.
         seeds: By default the scenario's own.
         threads: How many runs at a time; by default one for each core. Hooks in Python run one at a
             time whatever it is.
@@ -44,17 +47,16 @@ def sweep(
         a column for each figure, null where a figure has no value.
 
     Raises:
-        ScenarioError: What is wrong with the scenario.
-        OSError: The folder cannot be used.
-        ValueError: The folder holds another sweep.
+        ScenarioError: What is wrong with the scenario, the seeds or the folder.
         Exception: Whatever a hook of an algorithm in Python raised.
     """
-    chosen: list[int | None] = list(scenario.seeds if seeds is None else seeds)
-    if not chosen:
-        raise ValueError("a sweep needs at least one seed")
+    if not isinstance(scenario, Scenario):
+        raise _checks.no_scenario(scenario, "give a Scenario")
+    chosen = _checks.seeds(scenario.seeds if seeds is None else seeds)
+    at_once = _checks.threads(threads)
     with tempfile.TemporaryDirectory(prefix="lightlag-") as temporary:
         folder = Path(temporary, "sweep") if out is None else Path(out)
-        _lightlag.sweep(scenario.native, scenario.text, chosen, folder, threads or 0, judge)
+        _lightlag.sweep(scenario.native, scenario.text, chosen, folder, at_once, judge)
         return pl.read_parquet(folder / RESULTS_FILE, memory_map=False)
 
 
@@ -68,7 +70,7 @@ def compare(first: Runs, second: Runs) -> pl.DataFrame:
         for the number of rows (Holm); null where there are too few runs to tell.
 
     Raises:
-        OSError: There is no table in a folder.
+        ScenarioError: There is no table in a folder, or nothing that could be compared.
     """
     compared = _lightlag.compare_runs(list(_runs(table_of(first))), list(_runs(table_of(second))))
     rows = [
@@ -102,19 +104,28 @@ def report(
         The file.
 
     Raises:
-        OSError: There is no table in the folder, or the file cannot be written.
+        ScenarioError: There is no table in the folder, or the file cannot be written.
     """
     written = Path(folder, "report.html") if path is None else Path(path)
     text = _lightlag.report_html(Path(folder))
-    written.write_text(text, encoding="utf-8")
+    try:
+        written.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise _lightlag.ScenarioError(
+            f"{written}: cannot be written ({error.strerror}); name a file in a folder that there is"
+        ) from None
     return written
 
 
 def table_of(runs: Runs) -> pl.DataFrame:
     """The table of a sweep, read from its folder if need be."""
-    if isinstance(runs, pl.DataFrame):
-        return runs
-    return pl.read_parquet(Path(runs, RESULTS_FILE), memory_map=False)
+    if not isinstance(runs, pl.DataFrame):
+        _lightlag.check_results(Path(runs))
+        return pl.read_parquet(Path(runs, RESULTS_FILE), memory_map=False)
+    missing = [name for name in _COLUMNS if name not in runs.columns]
+    if missing:
+        raise _lightlag.ScenarioError(f"the table has no column `{missing[0]}`; give one that `sweep` made")
+    return runs
 
 
 def value_columns(runs: pl.DataFrame) -> list[str]:
@@ -133,6 +144,11 @@ def _runs(table: pl.DataFrame) -> Iterator[_lightlag.Run]:
         yield (
             row["point"],
             row["seed"],
-            [(name, str(row[name])) for name in values if row[name] is not None],
+            [(name, _text(row[name])) for name in values if row[name] is not None],
             [(name, float("nan") if row[name] is None else float(row[name])) for name in metrics],
         )
+
+
+def _text(value: object) -> str:
+    # As the scenario wrote it: a column of whole numbers comes as floats.
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

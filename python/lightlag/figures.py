@@ -125,7 +125,7 @@ def study(folder: str | os.PathLike[str]) -> dict[str, Chart]:
         folder: Where ``lightlag study dtn-congestion`` left its results.
 
     Raises:
-        OSError: There is no table of results.
+        ScenarioError: There is no table of results.
     """
     return {name: _chart(text) for name, _, _, text in _lightlag.study_figures(Path(folder))}
 

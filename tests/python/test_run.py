@@ -165,6 +165,26 @@ def test_a_wrong_scenario_raises_one_line_with_its_place(walk: lightlag.Scenario
         walk.set("buffer", None)  # type: ignore[arg-type]
 
 
+def test_what_is_no_scenario_or_no_seed_is_one_line(walk: lightlag.Scenario) -> None:
+    with pytest.raises(lightlag.ScenarioError, match=r"`'walk\.toml'` is no scenario; give a Scenario or"):
+        lightlag.run("walk.toml")  # type: ignore[arg-type]
+    for seed in (-1, 2**64, "1", 0.5):
+        with pytest.raises(lightlag.ScenarioError, match="is no seed; give a whole number from 0"):
+            lightlag.run(walk, seed=seed)  # type: ignore[arg-type]
+
+
+def test_a_table_or_a_list_that_contains_itself_is_one_line(walk: lightlag.Scenario) -> None:
+    table: dict[str, object] = {}
+    table["table"] = table
+    items: list[object] = []
+    items.append(items)
+    for wrong in (table, items):
+        with pytest.raises(lightlag.ScenarioError, match="contains itself"):
+            lightlag.Scenario(nodes=wrong)  # type: ignore[arg-type]
+        with pytest.raises(lightlag.ScenarioError, match="contains itself"):
+            walk.set("nodes", wrong)  # type: ignore[arg-type]
+
+
 def test_values_keep_their_meaning_on_the_way_through_toml() -> None:
     nasty = 'a "quoted"\ttext \\ with\nlines, \x7f and é'
     scenario = lightlag.Scenario(

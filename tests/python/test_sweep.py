@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import altair as alt
@@ -50,7 +51,7 @@ def test_a_sweep_in_a_folder_can_be_taken_up_reported_and_compared(
     assert compared.columns == ["metric", "first", "second", "difference", "low", "high", "p"]
     with pytest.raises(ValueError, match="another folder"):
         lightlag.sweep(walk.copy().set("mechanism", "credit"), out=tmp_path / "none")
-    with pytest.raises(OSError, match="file"):
+    with pytest.raises(lightlag.ScenarioError, match="file"):
         lightlag.sweep(walk, out=page)
 
 
@@ -74,6 +75,69 @@ def test_no_seeds_and_wrong_scenarios_are_errors(walk: lightlag.Scenario) -> Non
         lightlag.sweep(walk, seeds=[])
     with pytest.raises(lightlag.ScenarioError, match="not known"):
         lightlag.sweep(walk.copy().set("mechanism", ["none", "nothing_of_the_kind"]))
+
+
+def test_a_comparison_needs_points_and_seeds_in_common(walk: lightlag.Scenario) -> None:
+    mechanisms = lightlag.sweep(walk.copy().set("mechanism", ["none", "credit"]))
+    credit = lightlag.sweep(walk.copy().set("mechanism", "credit"))
+    compared = lightlag.compare(mechanisms, credit).filter(pl.col("metric") == "started")
+    assert compared["mechanism"].to_list() == ["none", "credit"]
+    assert compared["difference"].to_list()[1] == 0.0
+    others = lightlag.sweep(walk.copy().set("buffer", ["400 kB", "1 MB"]))
+    later = lightlag.sweep(walk.copy().set("mechanism", ["none", "credit"]), seeds=[8, 9])
+    for wrong, words in ((others, "only the first varies mechanism"), (later, "no seed is in both")):
+        with pytest.raises(lightlag.ScenarioError, match=words):
+            lightlag.compare(mechanisms, wrong)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "words"),
+    [
+        ([2, 2], "seed 2 comes twice"),
+        ([-1], "`-1` is no seed"),
+        ([2**64], "is no seed"),
+        ([1.5], "`1.5` is no seed"),
+        (["1"], "`'1'` is no seed"),
+        ([True], "is no seed"),
+        ([], "at least one seed"),
+        ("12", "is no list"),
+        (7, "is no list"),
+    ],
+)
+def test_seeds_that_are_none_are_one_line(walk: lightlag.Scenario, seeds: object, words: str) -> None:
+    with pytest.raises(lightlag.ScenarioError, match=words) as raised:
+        lightlag.sweep(walk, seeds=seeds)  # type: ignore[arg-type]
+    assert "\n" not in str(raised.value)
+
+
+def test_what_is_no_scenario_or_no_number_of_threads_is_one_line(walk: lightlag.Scenario) -> None:
+    for wrong in ["walk.toml", None, walk.points()[0]]:
+        with pytest.raises(lightlag.ScenarioError, match="is no scenario; give a Scenario"):
+            lightlag.sweep(wrong)  # type: ignore[arg-type]
+    with pytest.raises(lightlag.ScenarioError, match="`-1` is no number of threads"):
+        lightlag.sweep(walk, threads=-1)
+
+
+def test_folders_and_files_that_cannot_be_used_are_one_line(walk: lightlag.Scenario, tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    runs = lightlag.sweep(walk, out=done)
+    taken = tmp_path / "file"
+    taken.write_text("mine")
+    wrongs: list[Callable[[], object]] = [
+        lambda: lightlag.sweep(walk, out="/proc/lightlag"),
+        lambda: lightlag.sweep(walk, out=taken / "below"),
+        lambda: lightlag.report(tmp_path / "nowhere"),
+        lambda: lightlag.report(done, taken / "below.html"),
+        lambda: lightlag.compare(done, tmp_path / "nowhere"),
+        lambda: lightlag.compare(runs, taken),
+        lambda: lightlag.compare(runs, runs.drop("seed")),
+        lambda: lightlag.figures.study(tmp_path),
+        lambda: lightlag.run(walk, trace=taken / "below.parquet"),
+    ]
+    for wrong in wrongs:
+        with pytest.raises(lightlag.ScenarioError) as raised:
+            wrong()
+        assert "\n" not in str(raised.value)
 
 
 def test_ctrl_c_stops_a_sweep_and_keeps_what_is_done(tmp_path: Path) -> None:

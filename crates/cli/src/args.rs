@@ -46,10 +46,10 @@ pub struct Run {
     #[command(flatten)]
     pub source: Source,
     /// Seed of movement and traffic [default: the file's first; for The ONE's settings, its very run]
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true, value_parser = seed)]
     pub seed: Option<u64>,
     /// Which point, where lists make several, counted from 0
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     pub point: Option<usize>,
     /// Print one JSON object instead of a table
     #[arg(long)]
@@ -76,10 +76,10 @@ pub struct Sweep {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Seeds, as `1,2,5..9` [default: the scenario's]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub seeds: Option<String>,
     /// Runs at a time [default: one per core]
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    #[arg(long, allow_negative_numbers = true, value_parser = threads, default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
     /// Print one JSON object instead of a table
     #[arg(long)]
@@ -120,7 +120,7 @@ pub struct Study {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Runs at a time [default: one per core]
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    #[arg(long, allow_negative_numbers = true, value_parser = threads, default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
 }
 
@@ -139,4 +139,20 @@ fn key_value(text: &str) -> Result<(String, String), String> {
         return Err("the key is empty; expected KEY=VALUE".to_owned());
     }
     Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
+}
+
+fn whole(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "it is a whole number from 0 on".to_owned())
+}
+
+/// More threads than any machine has cores.
+const THREADS_MAX: usize = 1024;
+
+fn threads(text: &str) -> Result<usize, String> {
+    let number = whole(text).ok().filter(|number| *number <= THREADS_MAX);
+    number.ok_or_else(|| format!("it is a whole number from 0 (one per core) to {THREADS_MAX}"))
 }

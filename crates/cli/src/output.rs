@@ -39,6 +39,16 @@ pub fn print(text: &str) -> Done {
     }
 }
 
+/// Makes a folder, before anybody waits for what is to go there.
+///
+/// # Errors
+/// One line that names it.
+pub fn make_folder(folder: &Path) -> Done {
+    std::fs::create_dir_all(folder).map_err(|why| {
+        Failure::Input(format!("cannot make the folder {}: {why}; name another one", folder.display()))
+    })
+}
+
 /// Makes a folder and writes a file into it.
 ///
 /// # Errors

@@ -73,6 +73,8 @@ fn unknown_keys_and_names_are_refused_with_what_is_known() {
             ("\"none\"", "\"nope\"", "did you mean `none`?"),
             ("\"none\"", "{ name = \"rrcc\", speed = 1 }", "`rrcc` has no parameter `speed`; it has: "),
             ("\"none\"", "{ name = \"credit\", initial = -1 }", "it must be a number from 0"),
+            ("\"none\"", "{ name = \"credit\", initial = 1e300 }", "is 1e300; it must be a number from 0"),
+            ("count = 10", "count = 1e300", "`nodes.n.count` is a number (`1e300`)"),
             ("to = \"all\"", "to = \"zoe\"", "no node or group is called `zoe`"),
             ("\"random_waypoint\"", "\"random\"", "random"),
         ],
@@ -86,8 +88,52 @@ fn unknown_keys_and_names_are_refused_with_what_is_known() {
             ("MessageEventGenerator", "MagicGenerator", "s.txt:19: "),
             ("MessageStatsReport", "GraphvizReport", "s.txt:28: "),
             ("SimpleBroadcastInterface", "CarrierPigeon", "s.txt:5: "),
+            (
+                "Group1.groupID",
+                "Group.mechanism.unitt = 3\nGroup1.groupID",
+                "s.txt:17: `Group.mechanism.unitt`",
+            ),
+            ("Group1.groupID", "Group1.mechanism.x = 3\nGroup1.groupID", "s.txt:17: `Group1.mechanism.x`"),
+            (
+                "Report.nrofReports",
+                "Report.foo = 1\nReport.nrofReports",
+                "s.txt:27: `Report.foo` is not supported",
+            ),
+            (
+                "Report.reportDir",
+                "Report.reportdir",
+                "s.txt:26: `Report.reportdir` is not supported; did you mean",
+            ),
+            (
+                "Report.reportDir",
+                "MessageStatsReport.foo = 1\nReport.reportDir",
+                "s.txt:26: `MessageStatsReport.foo`",
+            ),
+            ("Report.reportDir", "FooReport.foo = 1\nReport.reportDir", "there is no such report; known: "),
+            (
+                "Report.reportDir",
+                "ProphetRouter.foo = 1\nReport.reportDir",
+                "s.txt:26: `ProphetRouter.foo` is not",
+            ),
+            (
+                "= MessageEventGenerator",
+                "= ExternalEventsQueue",
+                "s.txt:19: `Events1.class` reads a file, but `Events1.filePath`",
+            ),
         ],
     );
+    let credit = SETTINGS.replace("Group1.groupID", "Group.mechanism = credit\nGroup1.groupID");
+    let place = Place::new();
+    place.write("s.txt", &credit);
+    for key in ["Group.mechanism.initia", "Group1.mechanism.drop_memory"] {
+        let line = place.refused(&["run", "s.txt", "--set", &format!("{key}=1")]);
+        assert!(line.starts_with(&format!("--set {key}: `{key}` is not supported; ")), "{line}");
+    }
+    for known in
+        ["SprayAndWaitRouter.nrofCopies=3", "WaveRouter.immunityTime=3", "MessageGraphvizReport.interval=1"]
+    {
+        place.good(&["run", "s.txt", "--no-reports", "--set", known]);
+    }
 }
 
 #[test]
@@ -102,8 +148,8 @@ fn absurd_quantities_are_refused() {
             ("\"500 kB\"", "\"-5 kB\"", "is negative"),
             ("\"500 kB\"", "500", "`500` has no unit"),
             ("50..100 kB", "50..100 MB", "fit in no buffer"),
-            ("count = 10", "count = 0", "from 1 to 1000000"),
-            ("count = 10", "count = 9999999999", "from 1 to 1000000"),
+            ("count = 10", "count = 0", "from 1 to 200000"),
+            ("count = 10", "count = 9999999999", "from 1 to 200000"),
             ("count = 10", "count = nan", "whole number"),
             ("\"50 m\"", "\"-50 m\"", "is negative"),
             ("\"50 m\"", "\"1e30 m\"", "beyond all measure"),
@@ -132,6 +178,28 @@ fn absurd_quantities_are_refused() {
             ("size = 50k,100k", "size = 50M,100M", "fit in no buffer"),
             ("worldSize = 300, 300", "worldSize = 0, 0", "s.txt:25: "),
             ("transmitRange = 50", "transmitRange = -50", "s.txt:7: "),
+            ("transmitRange = 50", "transmitRange = 0", "s.txt:7: `wifi.transmitRange` is 0 m"),
+            ("transmitRange = 50", "transmitRange = 1e300", "s.txt:7: `wifi.transmitRange` is 1e300 m"),
+            ("speed = 0.5, 1.5", "speed = 0, 0", "s.txt:12: `Group.speed` is zero"),
+            ("speed = 0.5, 1.5", "speed = 0, 1e300", "s.txt:12: `Group.speed` reaches 1e300 m/s"),
+            ("endTime = 600", "endTime = 1e300", "s.txt:2: `Scenario.endTime` is 1e300 s"),
+            (
+                "bufferSize = 500k",
+                "bufferSize = 500kB",
+                "`500kB` has the unit `kB`; a number may end in k, M",
+            ),
+            ("bufferSize = 500k", "bufferSize = -1", "`-1` is negative"),
+            (
+                "rngSeed = 1",
+                "rngSeed = 1\nMovementModel.warmup = -5",
+                "s.txt:25: `MovementModel.warmup` is -5 s",
+            ),
+            ("nrofReports = 1", "nrofReports = 1\nReport.warmup = -5", "s.txt:28: `Report.warmup` is -5"),
+            (
+                "nrofReports = 1",
+                "nrofReports = 1\nReport.precision = -5",
+                "s.txt:28: `Report.precision` is -5",
+            ),
         ],
     );
 }
@@ -246,10 +314,34 @@ fn folders_for_results_that_are_taken_or_cannot_be_written_are_refused() {
     place.good(&["sweep", "s.toml", "--out", "done"]);
     place.write("other.toml", WALKERS.replace("count = 10", "count = 11"));
     assert!(place.refused(&["sweep", "other.toml", "--out", "done"]).contains("done"));
-    for words in [["run", "s.toml", "--out", "file"], ["run", "s.toml", "--trace", "taken"]] {
-        place.refused(&words);
+    place.refused(&["run", "s.toml", "--out", "file"]);
+}
+
+#[test]
+fn a_trace_that_cannot_be_written_is_refused_before_the_run() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS.replacen("10 min", "100 d", 1)).write("file", "mine");
+    std::fs::create_dir(place.path("taken.jsonl")).expect("the folder can be written");
+    for (trace, words) in [
+        ("trace.csv", "trace.csv: a trace has no such ending; name it like trace.parquet, or trace.jsonl"),
+        ("trace", "no such ending"),
+        ("file/trace.jsonl", "file/trace.jsonl: "),
+        ("taken.jsonl", "taken.jsonl: "),
+    ] {
+        let line = place.refused(&["run", "s.toml", "--trace", trace]);
+        assert!(line.contains(words), "{trace}: {line}");
     }
-    assert!(place.refused(&["run", "s.toml", "--trace", "/dev/full"]).contains("No space left"));
+    place.write("short.toml", WALKERS);
+    std::os::unix::fs::symlink("/dev/full", place.path("full.jsonl")).expect("links can be made");
+    assert!(place.refused(&["run", "short.toml", "--trace", "full.jsonl"]).contains("No space left"));
+}
+
+#[test]
+fn folders_of_a_trace_are_made() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS);
+    place.good(&["run", "s.toml", "--trace", "new/folder/trace.jsonl"]);
+    assert!(place.read("new/folder/trace.jsonl").starts_with(b"{"));
 }
 
 #[test]
@@ -270,7 +362,10 @@ fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
         (&["fly"][..], "unrecognized subcommand 'fly'"),
         (&["run"], "not provided: <FILE>..."),
         (&["run", "s.toml", "--sed", "1"], "--sed"),
-        (&["run", "s.toml", "--seed", "-1"], "-1"),
+        (&["run", "s.toml", "--seed", "-1"], "'-1' for '--seed <SEED>': a seed is a whole number from 0 to"),
+        (&["run", "s.toml", "--point", "-1"], "it is a whole number from 0 on"),
+        (&["sweep", "s.toml", "--threads", "-1"], "it is a whole number from 0 (one per core) to 1024"),
+        (&["sweep", "s.toml", "--seeds", "-1"], "--seeds: `-1` is no seed"),
         (&["run", "s.toml", "--seed", "one"], "'one'"),
         (&["run", "s.toml", "--point", "7"], "--point 7: the scenario has points 0 to 0"),
         (&["run", "s.toml", "--set", "buffer"], "expected KEY=VALUE"),
@@ -279,12 +374,163 @@ fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
         (&["sweep", "s.toml", "--seeds", "1,1"], "--seeds: seed 1 comes twice"),
         (&["sweep", "s.toml", "--seeds", "5..1"], "--seeds: `5..1` spans no seeds"),
         (&["study", "nothing"], "there is: dtn-congestion"),
-        (&["report", "nowhere"], "cannot read nowhere"),
+        (
+            &["report", "nowhere"],
+            "cannot read nowhere/results.parquet: there is no such file; name the folder of a",
+        ),
         (&["compare", "nowhere", "s.toml"], "cannot read nowhere"),
     ] {
         let line = place.refused(words);
         assert!(line.contains(told), "{words:?}: {line}");
     }
+}
+
+#[test]
+fn a_sweep_that_is_not_finished_has_no_report_and_says_how_to_finish_it() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS).good(&["sweep", "s.toml", "--out", "done"]);
+    std::fs::remove_file(place.path("done/results.parquet")).expect("it can be removed");
+    let line = place.refused(&["report", "done"]);
+    assert!(line.ends_with("the sweep is not finished, run `lightlag sweep ... --out done` again"), "{line}");
+}
+
+#[test]
+fn defaults_are_checked_even_where_every_group_has_its_own() {
+    let own = r#"count = 10
+buffer = "500 kB"
+router = "epidemic"
+mechanism = "none"
+receipts = false
+mobility = { model = "stationary", area = "300 m x 300 m" }
+radio = { range = "50 m", rate = "2.5 Mbit/s" }"#;
+    all_refused(
+        &WALKERS
+            .replace("count = 10", own)
+            .replace("buffer = \"500 kB\"\n\nmob", "buffer = \"400 kB\"\n\nmob"),
+        &[
+            ("buffer = \"400 kB\"", "buffer = \"-3 kB\"", "s.toml:6: `buffer`: `-3 kB` is negative"),
+            (
+                "router = \"epidemic\"",
+                "router = \"bogus\"",
+                "s.toml:4: `router` is `bogus`, which is not known",
+            ),
+            ("mechanism = \"none\"", "mechanism = \"bogus\"", "s.toml:5: `mechanism` is `bogus`"),
+            (
+                "radio = { range = \"50 m\", rate = \"2.5 Mbit/s\" }",
+                "radio = 3",
+                "s.toml:9: `radio` is a whole",
+            ),
+            ("model = \"random_waypoint\"", "model = \"walking\"", "s.toml:8: `mobility.model` is `walking`"),
+            ("seeds = [1, 2]", "seeds = [1, 2]\nreceipts = 1", "s.toml:4: `receipts` is a whole number"),
+        ],
+    );
+}
+
+#[test]
+fn what_would_never_end_is_refused() {
+    all_refused(
+        WALKERS,
+        &[
+            ("seeds", "world.sample_every = \"1e-6 s\"\nseeds", "`world.sample_every` makes 6.0e9 samples"),
+            ("seeds", "world.sample_every = \"1e-9 s\"\nseeds", "at most 1e7 fit into a run"),
+            ("seeds", "world.purge_every = \"1e-9 s\"\nseeds", "`world.purge_every` makes 6.0e11 purges"),
+            (
+                "count = 10",
+                "count = 150000\n[nodes.m]\ncount = 150000",
+                "there are 300000 nodes; a world holds 200000",
+            ),
+        ],
+    );
+    let many: String = (0..10_001).map(|index| format!("[nodes.n{index}x]\n")).collect();
+    all_refused(
+        WALKERS,
+        &[("[nodes.n]\ncount = 10", &many, "there are 10001 groups of nodes; a scenario has 10000")],
+    );
+    all_refused(
+        SETTINGS,
+        &[
+            (
+                "updateInterval = 0.1",
+                "updateInterval = 1e-9",
+                "s.txt:3: `Scenario.updateInterval` cuts the run",
+            ),
+            ("rngSeed = 1", "rngSeed = 1\nMovementModel.warmup = 1e9", "s.txt:25: `MovementModel.warmup` is"),
+            ("nrofHosts = 10", "nrofHosts = 1000000", "there are 1 to 200000 hosts in all"),
+        ],
+    );
+}
+
+#[test]
+fn names_that_lead_out_of_the_folder_of_results_are_refused() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS).write("s.txt", SETTINGS);
+    for name in ["../../x", "a/b", "..", ".", "", "a\\b", "/tmp/x"] {
+        let line = place.refused(&["sweep", "s.toml", "--set", &format!("name='{name}'")]);
+        assert!(line.starts_with("--set name: the name is "), "{name}: {line}");
+    }
+    for name in ["../x", "..", "a/b"] {
+        let line = place.refused(&["run", "s.txt", "--set", &format!("Scenario.name={name}")]);
+        assert!(line.starts_with("--set Scenario.name: `Scenario.name` is no name"), "{name}: {line}");
+    }
+    for output in ["../x.txt", "/tmp/x.txt", "."] {
+        let line = place.refused(&["run", "s.txt", "--set", &format!("MessageStatsReport.output={output}")]);
+        assert!(line.contains("leads out of the folder of the run"), "{output}: {line}");
+    }
+}
+
+#[test]
+fn lists_that_are_empty_or_repeat_a_value_are_refused() {
+    all_refused(
+        WALKERS,
+        &[
+            ("\"none\"", "[\"none\", \"none\"]", "s.toml:5: the list `mechanism` has `none` twice"),
+            (
+                "interval = \"1..30 s\"\nsize = \"50..100 kB\"\nfrom = \"all\"\nto = \"all\"",
+                "events = []",
+                "is empty",
+            ),
+        ],
+    );
+    all_refused(
+        RELAY,
+        &[("file = \"contacts.txt\"", "rows = []", "s.toml:14: the list `contacts.plan.rows` is empty")],
+    );
+    all_refused(
+        SETTINGS,
+        &[(
+            "rngSeed = 1",
+            "rngSeed = [1; 2; 2]",
+            "s.txt:24: run 3 of [a; b; c] has the values of an earlier one",
+        )],
+    );
+}
+
+#[test]
+fn what_lies_wholly_after_the_run_is_refused() {
+    let line = contacts("table", b"start_s,end_s,a,b,owlt_s,rate_bps\n700,800,a,b,1,1000\n");
+    assert!(line.starts_with("s.toml:12: none of the contacts lies in the run"), "{line}");
+    all_refused(
+        WALKERS,
+        &[("from =", "start = \"10 min\"\nfrom =", "s.toml:17: the traffic starts when the run is over")],
+    );
+    all_refused(
+        SETTINGS,
+        &[(
+            "updateInterval = 0.1",
+            "updateInterval = 601",
+            "s.txt:3: `Scenario.updateInterval` is longer than",
+        )],
+    );
+}
+
+#[test]
+fn a_journal_damaged_in_the_middle_is_refused_with_its_line_and_advice() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS).good(&["sweep", "s.toml", "--out", "done"]);
+    let journal = String::from_utf8(place.read("done/runs.jsonl")).expect("the journal is text");
+    place.write("done/runs.jsonl", journal.replacen("{\"point\"", "{\"po", 1));
+    let line = place.refused(&["sweep", "s.toml", "--out", "done"]);
+    assert_eq!(line, "done/runs.jsonl:2: the line is damaged; delete the line, and its run is done again");
 }
 
 #[test]

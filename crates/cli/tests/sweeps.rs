@@ -2,7 +2,7 @@
 
 mod lightlag;
 
-use lightlag::{Place, WALKERS};
+use lightlag::{Place, SETTINGS, WALKERS};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -111,4 +111,114 @@ fn a_sweep_says_of_each_point_what_a_run_of_it_says() {
             assert_eq!(row[1].as_f64(), run[name].as_f64(), "{name}");
         }
     }
+}
+
+/// The values and the difference in deliveries of each row of a comparison.
+fn compared(place: &Place, first: &str, second: &str) -> Vec<(String, f64)> {
+    let told: serde_json::Value =
+        serde_json::from_str(&place.good(&["compare", first, second, "--json"])).expect("--json prints JSON");
+    let rows = told["differences"].as_array().expect("differences are a list").clone();
+    let delivered = rows.iter().filter(|row| row["metric"] == "delivered");
+    let told = |row: &serde_json::Value| {
+        let values = row["values"].as_array().expect("values are a list").iter();
+        let words: Vec<&str> = values.filter_map(|value| value[1].as_str()).collect();
+        (words.join(" "), row["paired"]["difference"]["mean"].as_f64().expect("a number"))
+    };
+    delivered.map(told).collect()
+}
+
+#[test]
+fn a_sweep_over_mechanisms_is_compared_with_one_of_a_fixed_mechanism() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS.replace("\"none\"", "[\"none\", \"credit\"]"));
+    place.good(&["sweep", "s.toml", "--out", "all"]);
+    place.good(&["sweep", "s.toml", "--set", "mechanism=credit", "--seeds", "2..4", "--out", "credit"]);
+    let rows = compared(&place, "all", "credit");
+    assert_eq!(rows.iter().map(|row| row.0.as_str()).collect::<Vec<_>>(), ["none", "credit"]);
+    assert_eq!(rows[1].1, 0.0, "credit differs from itself");
+}
+
+#[test]
+fn sweeps_that_have_nothing_in_common_are_not_compared() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS);
+    for (out, set, seeds) in [
+        ("two", "buffer=[\"500 kB\", \"600 kB\"]", "1"),
+        ("three", "buffer=[\"700 kB\", \"800 kB\", \"900 kB\"]", "1"),
+        ("late", "buffer=[\"500 kB\", \"600 kB\"]", "7"),
+        ("routers", "router=[\"epidemic\", \"prophet\"]", "1"),
+    ] {
+        place.good(&["sweep", "s.toml", "--set", set, "--seeds", seeds, "--out", out]);
+    }
+    for (other, words) in [
+        ("three", "two and three: no point of one sweep is a point of the other (buffer); "),
+        ("late", "two and late: no seed is in both sweeps (1 and 7); "),
+        ("routers", "two and routers: only the first varies buffer and only the second varies router; "),
+    ] {
+        let line = place.refused(&["compare", "two", other]);
+        assert!(line.starts_with(words), "{line}");
+    }
+}
+
+#[test]
+fn a_sweep_of_settings_leaves_out_points_whose_mechanism_refuses_the_router_and_says_so() {
+    let place = Place::new();
+    let arrays = "ProphetRouter.secondsInTimeUnit = 30\nGroup.mechanism = [none; afner]\n\
+                  Group.router = [EpidemicRouter; ProphetRouter]";
+    place.write("s.txt", SETTINGS.replace("Group.router = EpidemicRouter", arrays));
+    let done = place.run(&["sweep", "s.txt", "--seeds", "1", "--out", "done", "--json"]);
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{told}");
+    assert!(
+        told.contains("left out 1 points, as s.txt:10: `Group.mechanism` refuses router `prophet`"),
+        "{told}"
+    );
+    let made: serde_json::Value = serde_json::from_slice(&done.stdout).expect("--json prints JSON");
+    assert_eq!(made["points"].as_array().map(Vec::len), Some(1));
+    place.write(
+        "alone.txt",
+        SETTINGS.replace("EpidemicRouter", "ProphetRouter\nProphetRouter.secondsInTimeUnit = 30"),
+    );
+    let line = place.refused(&["sweep", "alone.txt", "--set", "Group.mechanism=afner"]);
+    assert!(line.contains("refuses router `prophet`"), "{line}");
+}
+
+#[test]
+fn settings_with_a_mark_of_utf_8_are_read_and_end_when_the_ones_clock_does() {
+    let place = Place::new();
+    let mut text = b"\xef\xbb\xbf".to_vec();
+    text.extend(SETTINGS.replace("endTime = 600", "endTime = 3600").bytes());
+    place.write("s.txt", text);
+    let run: serde_json::Value =
+        serde_json::from_str(&place.good(&["run", "s.txt", "--json"])).expect("--json prints JSON");
+    let report = String::from_utf8(place.read("reports/small_MessageStatsReport.txt")).expect("it is text");
+    let line = report.lines().find(|line| line.starts_with("sim_time: ")).expect("it has a time");
+    assert_eq!(format!("sim_time: {:.4}", run["sim_time"].as_f64().expect("a number")), line);
+}
+
+#[test]
+fn parts_of_a_key_can_stand_in_quotes() {
+    let place = Place::new();
+    place
+        .write("s.toml", lightlag::RELAY)
+        .write("contacts.txt", "start_s,end_s,a,b,owlt_s,rate_bps\n0,600,a,b,1,1e6\n");
+    let latency = |set: &str| {
+        let told = place.good(&["run", "s.toml", "--json", "--set", set]);
+        let run: serde_json::Value = serde_json::from_str(&told).expect("--json prints JSON");
+        run["latency_avg"].as_f64().expect("something is delivered")
+    };
+    let slow = latency("contacts.plan.pairs.\"a -> b\".delay=\"9 s\"");
+    assert!(slow > latency("contacts.plan.pairs.\"b -> a\".delay=\"9 s\"") + 7.9);
+}
+
+#[test]
+fn the_lone_destination_of_traffic_from_all_sends_nothing_itself() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS.replace("to = \"all\"", "to = \"n3\""));
+    place.good(&["run", "s.toml", "--trace", "trace.jsonl"]);
+    let trace = String::from_utf8(place.read("trace.jsonl")).expect("it is text");
+    let created: Vec<&str> = trace.lines().filter(|line| line.contains("\"created\"")).collect();
+    assert!(created.len() > 10, "{} messages", created.len());
+    place.write("one.toml", WALKERS.replace("from = \"all\"\nto = \"all\"", "from = \"n3\"\nto = \"n3\""));
+    assert!(place.refused(&["run", "one.toml"]).contains("a node could only send to itself"));
 }

@@ -4,12 +4,12 @@ use crate::results::{Point, Results};
 use crate::results::{number, terminal};
 use crate::statistics::{self, Estimate, Paired};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Below this corrected probability a difference is called significant.
 pub const SIGNIFICANCE: f64 = 0.05;
 
-/// One metric at one point that both sweeps have.
+/// One metric at two points that belong together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// The scenario's values.
@@ -36,46 +36,145 @@ impl Difference {
 /// All differences of two sweeps.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// One for each shared point and shared metric.
+    /// One for each pair of points that belong together and each shared metric.
     pub differences: Vec<Difference>,
-    /// How many points only the first sweep has.
+    /// How many points of the first sweep have no counterpart.
     pub only_first: usize,
-    /// How many points only the second sweep has.
+    /// How many points of the second sweep have no counterpart.
     pub only_second: usize,
 }
 
-/// Compares the points that both sweeps have.
-pub fn compare(first: &Results, second: &Results) -> Compared {
-    let first_points = by_values(first);
-    let second_points = by_values(second);
-    let metrics: Vec<String> = {
-        let known = second.metric_columns();
-        first.metric_columns().into_iter().filter(|metric| known.contains(metric)).collect()
-    };
-    let mut differences = Vec::new();
-    for (values, point) in &first_points {
-        if let Some(other) = second_points.get(values) {
-            differences.extend(metrics.iter().map(|metric| difference(point, other, metric)));
-        }
-    }
-    correct(&mut differences);
-    let shared = first_points.keys().filter(|values| second_points.contains_key(*values)).count();
-    Compared {
-        differences,
-        only_first: first_points.len() - shared,
-        only_second: second_points.len() - shared,
-    }
+/// Why two sweeps cannot be compared; one line each.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Nothing says which points belong together.
+    #[error(
+        "only the first varies {first} and only the second varies {second}; fix one of them, as with --set \
+         {first}=..."
+    )]
+    DifferentAxes {
+        /// What the second does not vary.
+        first: String,
+        /// What the first does not vary.
+        second: String,
+    },
+    /// The shared axes have no shared values.
+    #[error("no point of one sweep is a point of the other ({axes}); sweep the same values in both")]
+    NoCommonPoint {
+        /// The axes that both have.
+        axes: String,
+    },
+    /// Points that belong together were not run under one seed.
+    #[error("no seed is in both sweeps ({first} and {second}); run both with the same --seeds")]
+    NoCommonSeed {
+        /// Seeds of the first.
+        first: String,
+        /// Seeds of the second.
+        second: String,
+    },
+    /// Made by programs that measure other things.
+    #[error("the sweeps have no figure in common; run both again with this version")]
+    NoCommonMetric,
 }
 
-type Values = Vec<(String, String)>;
+/// Compares the points that belong together: those with the same values on the axes that both sweeps have.
+///
+/// An axis that only one sweep has stays: each of its points meets the one of the other sweep. So a sweep over
+/// mechanisms can be compared with one in which the mechanism is fixed.
+///
+/// # Errors
+/// There is nothing to compare.
+pub fn compare(first: &Results, second: &Results) -> Result<Compared, Error> {
+    let axes = common_axes(first, second)?;
+    let (first_points, second_points) = (first.points(), second.points());
+    let pairs = pairs(&first_points, &second_points, &axes);
+    if pairs.is_empty() {
+        return Err(Error::NoCommonPoint { axes: axes.join(", ") });
+    }
+    if !pairs.iter().any(|(one, two)| share_a_seed(one, two)) {
+        return Err(Error::NoCommonSeed { first: seeds(first), second: seeds(second) });
+    }
+    let known = second.metric_columns();
+    let metrics: Vec<String> =
+        first.metric_columns().into_iter().filter(|name| known.contains(name)).collect();
+    if metrics.is_empty() {
+        return Err(Error::NoCommonMetric);
+    }
+    let mut differences: Vec<Difference> = pairs
+        .iter()
+        .flat_map(|(one, two)| metrics.iter().map(|metric| difference(one, two, metric)))
+        .collect();
+    correct(&mut differences);
+    let alone = |points: &[Point<'_>], others: &[Point<'_>]| {
+        let known: BTreeSet<Key<'_>> = others.iter().map(|point| key(point, &axes)).collect();
+        points.iter().filter(|point| !known.contains(&key(point, &axes))).count()
+    };
+    Ok(Compared {
+        differences,
+        only_first: alone(&first_points, &second_points),
+        only_second: alone(&second_points, &first_points),
+    })
+}
 
-fn by_values(results: &Results) -> BTreeMap<Values, Point<'_>> {
-    results.points().into_iter().map(|point| (point.values.to_vec(), point)).collect()
+/// The axes that both have; at most one sweep may have others, or a point would have many counterparts.
+fn common_axes(first: &Results, second: &Results) -> Result<Vec<String>, Error> {
+    let (first, second) = (first.value_columns(), second.value_columns());
+    let missing = |from: &[String], of: &[String]| -> Vec<String> {
+        of.iter().filter(|name| !from.contains(name)).cloned().collect()
+    };
+    let (only_first, only_second) = (missing(&second, &first), missing(&first, &second));
+    if let (Some(first), Some(second)) = (only_first.first(), only_second.first()) {
+        return Err(Error::DifferentAxes { first: first.clone(), second: second.clone() });
+    }
+    Ok(first.into_iter().filter(|name| second.contains(name)).collect())
+}
+
+/// A point's values on the common axes; none where the axis is not one of this point.
+type Key<'a> = Vec<Option<&'a str>>;
+
+fn key<'a>(point: &Point<'a>, axes: &[String]) -> Key<'a> {
+    let value =
+        |axis: &String| point.values.iter().find(|(name, _)| name == axis).map(|(_, text)| text.as_str());
+    axes.iter().map(value).collect()
+}
+
+fn pairs<'p, 'a>(
+    first: &'p [Point<'a>],
+    second: &'p [Point<'a>],
+    axes: &[String],
+) -> Vec<(&'p Point<'a>, &'p Point<'a>)> {
+    let mut counterparts: BTreeMap<Key<'a>, Vec<&'p Point<'a>>> = BTreeMap::new();
+    for point in second {
+        counterparts.entry(key(point, axes)).or_default().push(point);
+    }
+    let of = |point: &'p Point<'a>| {
+        counterparts.get(&key(point, axes)).into_iter().flatten().map(move |two| (point, *two))
+    };
+    first.iter().flat_map(of).collect()
+}
+
+fn share_a_seed(first: &Point<'_>, second: &Point<'_>) -> bool {
+    first.rows.iter().any(|row| second.rows.iter().any(|other| other.seed == row.seed))
+}
+
+/// The seeds as an error tells them: the first few.
+fn seeds(results: &Results) -> String {
+    let seeds = results.seeds();
+    let few: Vec<String> = seeds.iter().take(5).map(u64::to_string).collect();
+    few.join(",") + if seeds.len() > 5 { ",..." } else { "" }
+}
+
+/// The values of both; those that only the second has come last.
+fn values(first: &Point<'_>, second: &Point<'_>) -> Vec<(String, String)> {
+    let mut values = first.values.to_vec();
+    let own = second.values.iter().filter(|(name, _)| first.values.iter().all(|(known, _)| known != name));
+    values.extend(own.cloned());
+    values
 }
 
 fn difference(first: &Point<'_>, second: &Point<'_>, metric: &str) -> Difference {
     Difference {
-        values: first.values.to_vec(),
+        values: values(first, second),
         metric: metric.to_string(),
         first: first.estimate(metric),
         second: second.estimate(metric),
@@ -117,18 +216,24 @@ mod tests {
     use super::*;
     use crate::results::{Build, Row};
 
-    fn results(router: &str, delivered: &[f64]) -> Results {
+    fn point(point: usize, values: &[(&str, &str)], delivered: &[f64]) -> Vec<Row> {
+        let values: Vec<_> = values.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect();
         let row = |(seed, value): (u64, &f64)| Row {
-            point: 0,
+            point,
             seed,
-            values: vec![("router".into(), router.into())],
+            values: values.clone(),
             metrics: vec![("delivery_prob".into(), *value), ("created".into(), 100.0)],
         };
-        Results {
-            build: Build { version: "1".into(), commit: "c".into() },
-            scenario: String::new(),
-            rows: (1..).zip(delivered).map(row).collect(),
-        }
+        (1..).zip(delivered).map(row).collect()
+    }
+
+    fn sweep(rows: Vec<Row>) -> Results {
+        let build = Build { version: "1".into(), commit: "c".into() };
+        Results { build, scenario: String::new(), rows }
+    }
+
+    fn results(router: &str, delivered: &[f64]) -> Results {
+        sweep(point(0, &[("router", router)], delivered))
     }
 
     #[test]
@@ -136,7 +241,8 @@ mod tests {
         let made = compare(
             &results("epidemic", &[0.1, 0.5, 0.9, 0.3]),
             &results("epidemic", &[0.2, 0.601, 1.0, 0.4]),
-        );
+        )
+        .unwrap();
         assert!(made.differences[0].significant());
         assert!(made.differences[0].paired.unwrap().difference.mean > 0.0);
         assert!(!made.differences[1].significant());
@@ -145,13 +251,49 @@ mod tests {
 
     #[test]
     fn points_of_one_side_are_counted_not_compared() {
-        let made = compare(&results("epidemic", &[0.1]), &results("prophet", &[0.1]));
-        assert_eq!((made.differences.len(), made.only_first, made.only_second), (0, 1, 1));
+        let both = [point(0, &[("router", "epidemic")], &[0.1]), point(1, &[("router", "prophet")], &[0.1])];
+        let made = compare(&sweep(both.concat()), &results("prophet", &[0.1])).unwrap();
+        assert_eq!((made.differences.len(), made.only_first, made.only_second), (2, 1, 0));
+    }
+
+    #[test]
+    fn an_axis_of_one_side_stays_and_its_points_meet_the_one_of_the_other() {
+        let points = [
+            point(0, &[("mechanism", "none"), ("buffer", "1 MB")], &[0.1]),
+            point(1, &[("mechanism", "none"), ("buffer", "2 MB")], &[0.2]),
+            point(2, &[("mechanism", "rrcc"), ("buffer", "1 MB")], &[0.3]),
+        ];
+        let (many, one) = (sweep(points.concat()), sweep(point(0, &[("buffer", "1 MB")], &[0.5])));
+        for (made, sign) in [(compare(&many, &one).unwrap(), 1.0), (compare(&one, &many).unwrap(), -1.0)] {
+            let told: Vec<_> = made.differences.iter().filter(|d| d.metric == "delivery_prob").collect();
+            let mechanisms = told.iter().map(|d| &d.values.iter().find(|v| v.0 == "mechanism").unwrap().1);
+            assert_eq!(mechanisms.collect::<Vec<_>>(), ["none", "rrcc"]);
+            assert!((told[0].paired.unwrap().difference.mean - sign * 0.4).abs() < 1e-12);
+            assert_eq!(made.only_first + made.only_second, 1);
+        }
+    }
+
+    #[test]
+    fn sweeps_with_nothing_in_common_are_refused_in_one_line() {
+        let told = |first: &Results, second: &Results| compare(first, second).unwrap_err().to_string();
+        let epidemic = results("epidemic", &[0.1, 0.2]);
+        assert!(told(&epidemic, &results("prophet", &[0.1])).contains("no point of one sweep"));
+        let buffer = sweep(point(0, &[("buffer", "1 MB")], &[0.1]));
+        assert!(
+            told(&epidemic, &buffer)
+                .starts_with("only the first varies router and only the second varies buffer")
+        );
+        let mut later = epidemic.clone();
+        later.rows.iter_mut().for_each(|row| row.seed += 2);
+        assert!(told(&epidemic, &later).starts_with("no seed is in both sweeps (1,2 and 3,4)"));
+        let mut other = epidemic.clone();
+        other.rows.iter_mut().for_each(|row| row.metrics.clear());
+        assert!(told(&epidemic, &other).contains("no figure in common"));
     }
 
     #[test]
     fn one_seed_proves_nothing() {
-        let made = compare(&results("epidemic", &[0.1]), &results("epidemic", &[0.9]));
+        let made = compare(&results("epidemic", &[0.1]), &results("epidemic", &[0.9])).unwrap();
         assert_eq!(made.differences[0].p, None);
         assert!(!made.differences[0].significant());
     }

@@ -3,7 +3,7 @@
 use crate::judge::{Judge, JudgeRules, Violation};
 use crate::metrics::{Figures, Metrics, Series, the_one};
 use crate::packets::{self, Network};
-use crate::scenario::{Error, Place, Scenario, Seed};
+use crate::scenario::{Draws, Error, Place, Scenario, Seed};
 use crate::trace::{JsonTrace, ParquetTrace, TraceError};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::{Observer, Record};
@@ -23,7 +23,7 @@ pub struct Options {
     pub reports: bool,
     /// Collect time series, where the scenario samples.
     pub series: bool,
-    /// Write every record here: Parquet, or JSON lines where the name ends in `.jsonl`.
+    /// Write every record here: the name ends in `.parquet`, or in `.jsonl` for lines of JSON.
     pub trace: Option<PathBuf>,
 }
 
@@ -104,8 +104,10 @@ pub fn run(
     if let Some(network) = &scenario.packets {
         return Ok(run_packets(scenario, network, seed));
     }
+    // First of all: whoever cannot have a trace should not wait for the run.
+    let trace = options.trace.as_deref().map(Trace::create).transpose()?;
     let setup = scenario.setup_with(seed, cache.get(scenario, seed)?)?;
-    let mut observers = Observers::new(scenario, seed, &setup, options)?;
+    let mut observers = Observers::new(scenario, seed, &setup, options, trace)?;
     // The common case is compiled for itself: 3 million transfers a run.
     if observers.extras.is_empty() && observers.trace.is_none() {
         messages::run(&setup, &mut (&mut observers.metrics, &mut observers.judge));
@@ -132,7 +134,9 @@ struct Observers {
     metrics: Metrics,
     judge: Option<Judge>,
     extras: Vec<Extra>,
-    trace: Option<(Trace, PathBuf)>,
+    trace: Option<Trace>,
+    /// What The ONE's clock would show at the end, where settings are its own.
+    shows_at_end: Option<f64>,
 }
 
 enum Extra {
@@ -140,13 +144,24 @@ enum Extra {
     Series(Series),
 }
 
-enum Trace {
+struct Trace {
+    writer: TraceWriter,
+    path: PathBuf,
+}
+
+enum TraceWriter {
     Parquet(Box<ParquetTrace<BufWriter<File>>>),
     Json(JsonTrace<BufWriter<File>>),
 }
 
 impl Observers {
-    fn new(scenario: &Scenario, seed: Seed, setup: &Setup, options: &Options) -> Result<Self, Error> {
+    fn new(
+        scenario: &Scenario,
+        seed: Seed,
+        setup: &Setup,
+        options: &Options,
+        trace: Option<Trace>,
+    ) -> Result<Self, Error> {
         let mut extras = Vec::new();
         if options.reports {
             extras.extend(the_one_reports(scenario, seed)?);
@@ -154,24 +169,24 @@ impl Observers {
         if options.series && setup.rules.sample_every.is_some() {
             extras.push(Extra::Series(Series::new()));
         }
-        let trace = match &options.trace {
-            Some(path) => Some((Trace::create(path).map_err(|e| told(path, &e))?, path.clone())),
-            None => None,
-        };
+        let shows_at_end = (scenario.movement.draws == Draws::TheOne)
+            .then(|| the_one::shows_at_end(scenario.rules.tick, scenario.until()));
         let stats = scenario.reports.iter().find(|report| report.class == "MessageStatsReport");
         let warmup = Instant::ZERO + stats.map_or(Duration::ZERO, |report| report.warmup);
         let judge = options.judge.then(|| Judge::new(JudgeRules::of(setup)));
-        Ok(Self { metrics: Metrics::new(warmup), judge, extras, trace })
+        Ok(Self { metrics: Metrics::new(warmup), judge, extras, trace, shows_at_end })
     }
     fn finish(mut self) -> Result<Outcome, Error> {
         if let Some(judge) = &mut self.judge {
             judge.close();
         }
-        if let Some((trace, path)) = self.trace {
-            trace.finish().map_err(|e| told(&path, &e))?;
+        if let Some(trace) = self.trace {
+            trace.finish()?;
         }
+        let mut summary = self.metrics.summary();
+        summary.sim_time = self.shows_at_end.unwrap_or(summary.sim_time);
         let mut outcome = Outcome {
-            figures: self.metrics.summary().into(),
+            figures: summary.into(),
             violations: self.judge.as_ref().map_or_else(Vec::new, |judge| judge.verdict().to_vec()),
             violations_total: self.judge.as_ref().map_or(0, Judge::total),
             reports: Vec::new(),
@@ -226,31 +241,57 @@ impl Observer for Observers {
                 Extra::Series(series) => series.on_record(now, record),
             }
         }
-        match &mut self.trace {
-            Some((Trace::Parquet(trace), _)) => trace.on_record(now, record),
-            Some((Trace::Json(trace), _)) => trace.on_record(now, record),
+        match self.trace.as_mut().map(|trace| &mut trace.writer) {
+            Some(TraceWriter::Parquet(trace)) => trace.on_record(now, record),
+            Some(TraceWriter::Json(trace)) => trace.on_record(now, record),
             None => {}
         }
     }
 }
 
 impl Trace {
-    fn create(path: &Path) -> Result<Self, TraceError> {
-        let file = BufWriter::new(File::create(path)?);
-        if path.extension().is_some_and(|end| end == "jsonl") {
-            return Ok(Self::Json(JsonTrace::new(file)));
-        }
-        Ok(Self::Parquet(Box::new(ParquetTrace::new(file)?)))
+    fn create(path: &Path) -> Result<Self, Error> {
+        let writer = TraceWriter::create(path)?;
+        Ok(Self { writer, path: path.to_owned() })
     }
-    fn finish(self) -> Result<(), TraceError> {
-        match self {
-            Self::Parquet(trace) => trace.finish().map(drop),
-            Self::Json(trace) => trace.finish().map(drop),
+    fn finish(self) -> Result<(), Error> {
+        let done = match self.writer {
+            TraceWriter::Parquet(trace) => trace.finish().map(drop),
+            TraceWriter::Json(trace) => trace.finish().map(drop),
+        };
+        done.map_err(|error| told(&self.path, &error))
+    }
+}
+
+impl TraceWriter {
+    fn create(path: &Path) -> Result<Self, Error> {
+        let failed = |error: TraceError| told(path, &error);
+        match path.extension().and_then(|end| end.to_str()) {
+            Some("jsonl") => Ok(Self::Json(JsonTrace::new(create_file(path).map_err(failed)?))),
+            Some("parquet") => {
+                let file = create_file(path).map_err(failed)?;
+                Ok(Self::Parquet(Box::new(ParquetTrace::new(file).map_err(failed)?)))
+            }
+            _ => Err(Error::new(
+                &place_of(path),
+                "a trace has no such ending",
+                "name it like trace.parquet, or trace.jsonl for people",
+            )),
         }
     }
 }
 
+fn create_file(path: &Path) -> Result<BufWriter<File>, TraceError> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    Ok(BufWriter::new(File::create(path)?))
+}
+
+fn place_of(path: &Path) -> Place {
+    Place::File(path.display().to_string().as_str().into())
+}
+
 fn told(path: &Path, error: &TraceError) -> Error {
-    let place = Place::File(path.display().to_string().as_str().into());
-    Error::new(&place, error.to_string(), "name a file that can be written")
+    Error::new(&place_of(path), error.to_string(), "name a file that can be written")
 }

@@ -99,6 +99,8 @@ impl std::fmt::Display for Domain {
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            // Never a page of digits.
+            Self::Number(n) if n.abs() >= 1e16 => write!(f, "{n:e}"),
             Self::Number(n) => write!(f, "{n}"),
             Self::Flag(b) => write!(f, "{b}"),
             Self::Word(w) => write!(f, "\"{w}\""),

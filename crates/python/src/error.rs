@@ -1,14 +1,14 @@
 //! Errors of the lab as exceptions.
 
-use lightlag_lab::{results, scenario, sweep};
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use lightlag_lab::{compare, results, scenario, sweep};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 pyo3::create_exception!(
     lightlag,
     ScenarioError,
     PyValueError,
-    "What is wrong with a scenario, where, and what would be right: always one line."
+    "What is wrong with an input, where, and what would be right: always one line."
 );
 
 /// What is wrong with a scenario.
@@ -18,22 +18,18 @@ pub fn scenario_error(error: scenario::Error) -> PyErr {
 
 /// What is wrong with a table of results.
 pub fn results_error(error: results::Error) -> PyErr {
-    match error {
-        results::Error::File { .. } => PyOSError::new_err(error.to_string()),
-        results::Error::Foreign { .. } => PyValueError::new_err(error.to_string()),
-    }
+    ScenarioError::new_err(error.to_string())
+}
+
+/// Why two sweeps cannot be compared.
+pub fn compare_error(error: compare::Error) -> PyErr {
+    ScenarioError::new_err(format!("compare: {error}"))
 }
 
 /// Why a sweep stopped.
 pub fn sweep_error(error: sweep::Error) -> PyErr {
-    use sweep::Error;
     match error {
-        Error::Results(error) => results_error(error),
-        Error::Run { .. } => ScenarioError::new_err(error.to_string()),
-        Error::IsFile(_) | Error::Occupied(_) | Error::Disk { .. } | Error::Busy(_) => {
-            PyOSError::new_err(error.to_string())
-        }
-        Error::OtherSweep { .. } | Error::Damaged { .. } => PyValueError::new_err(error.to_string()),
-        Error::Threads(_) => PyRuntimeError::new_err(error.to_string()),
+        sweep::Error::Threads(_) => PyRuntimeError::new_err(error.to_string()),
+        _ => ScenarioError::new_err(error.to_string()),
     }
 }

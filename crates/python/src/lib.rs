@@ -27,7 +27,7 @@ mod _lightlag {
     #[pymodule_export]
     use crate::scenario::{Point, ScenarioFile};
     #[pymodule_export]
-    use crate::sweep::{compare_runs, sweep};
+    use crate::sweep::{check_results, compare_runs, sweep};
 
     #[pymodule_export]
     const VERSION: &str = lightlag_lab::VERSION;

@@ -1,6 +1,6 @@
 //! Sweeps and their comparison.
 
-use crate::error::{scenario_error, sweep_error};
+use crate::error::{compare_error, results_error, scenario_error, sweep_error};
 use crate::hooks::catching;
 use crate::scenario::{ScenarioFile, seed};
 use lightlag_lab::compare::{self, Difference};
@@ -77,12 +77,24 @@ type Told = (f64, Option<f64>, Option<f64>, usize);
 /// Values of the scenario, metric, first sweep, second sweep, second minus first, corrected p.
 type Compared = (Vec<(String, String)>, String, Option<Told>, Option<Told>, Option<Told>, Option<f64>);
 
-/// Compares two tables at the points that both have.
+/// Whether a folder holds the table of a sweep.
+///
+/// # Errors
+/// Why it does not.
 #[pyfunction]
-pub fn compare_runs(py: Python<'_>, first: Vec<Run>, second: Vec<Run>) -> Vec<Compared> {
+pub fn check_results(py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+    py.detach(|| Results::read(&folder)).map(drop).map_err(results_error)
+}
+
+/// Compares two tables at the points that belong together.
+///
+/// # Errors
+/// Nothing in them can be compared.
+#[pyfunction]
+pub fn compare_runs(py: Python<'_>, first: Vec<Run>, second: Vec<Run>) -> PyResult<Vec<Compared>> {
     py.detach(|| {
-        let compared = compare::compare(&results(first), &results(second));
-        compared.differences.into_iter().map(difference).collect()
+        let compared = compare::compare(&results(first), &results(second)).map_err(compare_error)?;
+        Ok(compared.differences.into_iter().map(difference).collect())
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::{read, tell_ignored};
 use crate::args::Run;
-use crate::output::{Done, Failure, print, tell_violations, write_file};
+use crate::output::{Done, Failure, make_folder, print, tell_violations, write_file};
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};
 use lightlag_lab::scenario::{Point, Seed};
 
@@ -21,6 +21,9 @@ pub fn run(options: &Run) -> Done {
         series: options.out.is_some(),
         trace: options.trace.clone(),
     };
+    if let Some(folder) = &options.out {
+        make_folder(folder)?;
+    }
     tell_ignored(&file);
     let outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted)?;
     write_files(options, &outcome)?;

@@ -5,6 +5,7 @@ mod summary;
 pub(crate) mod terminal;
 
 use crate::statistics::{self, Estimate};
+use crate::sweep::JOURNAL_FILE;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
@@ -132,7 +133,16 @@ impl Results {
     /// # Errors
     /// No table there, or one that another program made.
     pub fn read(folder: &Path) -> Result<Self, Error> {
-        parquet::read(&folder.join(RESULTS_FILE))
+        let path = folder.join(RESULTS_FILE);
+        if path.exists() {
+            return parquet::read(&path);
+        }
+        let right = if folder.join(JOURNAL_FILE).exists() {
+            format!("the sweep is not finished, run `lightlag sweep ... --out {}` again", folder.display())
+        } else {
+            "name the folder of a finished sweep".to_owned()
+        };
+        Err(Error::Missing { path, right })
     }
 
     /// Writes the table into a folder, whole or not at all.
@@ -166,6 +176,14 @@ pub enum Error {
         path: PathBuf,
         /// What the system said.
         reason: io::Error,
+    },
+    /// There is no table.
+    #[error("cannot read {path}: there is no such file; {right}", path = path.display())]
+    Missing {
+        /// Which file.
+        path: PathBuf,
+        /// What to do about it.
+        right: String,
     },
     /// It is not a table of ours.
     #[error("{path} is not a table of results: {reason}", path = path.display())]

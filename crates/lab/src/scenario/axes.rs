@@ -1,7 +1,8 @@
 //! Sweeps: every list in a scenario is an axis, and their cross product is the sweep.
 
-use super::error::{Error, Result};
-use super::tree::{Key, Node, PARAMETERS, Value};
+use super::error::{Error, Result, quoted};
+use super::tree::{Entries, Key, Node, PARAMETERS, Value};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Keys whose value is a list in itself.
@@ -10,10 +11,13 @@ pub const LIST_KEYS: &[&str] = &["seeds", "rows", "events", "delays", "maps", "s
 /// More points than anyone means to run.
 const POINTS_MAX: u64 = 100_000;
 
+/// Paths of keys and values.
+type Values = Vec<(String, String)>;
+
 /// A tree without axes, and which values it has on them.
 pub struct Choice {
     /// Paths of keys and the values chosen, in order of appearance.
-    pub values: Vec<(String, String)>,
+    pub values: Values,
     /// What is left: no lists but those of [`LIST_KEYS`].
     pub tree: Arc<Node>,
 }
@@ -63,6 +67,7 @@ fn choices(node: &Arc<Node>, path: &str) -> Result<Vec<Choice>> {
 
 fn list_choices(list: &[Arc<Node>], path: &str) -> Result<Vec<Choice>> {
     let mut all = Vec::new();
+    let mut seen = BTreeSet::new();
     for item in list {
         if matches!(item.value, Value::List(_)) {
             return Err(Error::new(
@@ -72,7 +77,15 @@ fn list_choices(list: &[Arc<Node>], path: &str) -> Result<Vec<Choice>> {
             ));
         }
         for mut choice in choices(item, path)? {
-            choice.values.insert(0, (path.to_owned(), choice.tree.text()));
+            let text = choice.tree.text();
+            if !seen.insert(text.clone()) {
+                return Err(Error::new(
+                    &item.place,
+                    format!("the list `{path}` has {} twice", quoted(&text)),
+                    "a list is an axis of a sweep; name each value once",
+                ));
+            }
+            choice.values.insert(0, (path.to_owned(), text));
             all.push(choice);
         }
     }
@@ -80,7 +93,7 @@ fn list_choices(list: &[Arc<Node>], path: &str) -> Result<Vec<Choice>> {
 }
 
 fn table_choices(node: &Arc<Node>, entries: &[(Key, Arc<Node>)], path: &str) -> Result<Vec<Choice>> {
-    let mut partial = vec![(Vec::new(), Vec::with_capacity(entries.len()))];
+    let mut partial: Vec<(Values, Entries)> = vec![(Vec::new(), Vec::with_capacity(entries.len()))];
     for (key, child) in entries {
         // A parameter's name is what people call the axis.
         let path = if path.is_empty() || path == PARAMETERS {
@@ -93,9 +106,17 @@ fn table_choices(node: &Arc<Node>, entries: &[(Key, Arc<Node>)], path: &str) -> 
         } else {
             choices(child, &path)?
         };
+        if let [only] = &options[..] {
+            // Without a choice nothing is copied: a table of thousands of groups is read in one go.
+            for (values, entries) in &mut partial {
+                values.extend(only.values.iter().cloned());
+                entries.push((key.clone(), only.tree.clone()));
+            }
+            continue;
+        }
         partial = partial
             .into_iter()
-            .flat_map(|(values, entries): (Vec<(String, String)>, Vec<_>)| {
+            .flat_map(|(values, entries)| {
                 options.iter().map(move |option| {
                     let mut values = values.clone();
                     values.extend(option.values.iter().cloned());
@@ -149,6 +170,8 @@ mod tests {
     fn empty_lists_lists_of_lists_and_huge_products_are_errors() {
         let error = |text: &str| expand(&parse("t", text).unwrap()).err().unwrap().to_string();
         assert!(error("a = []").contains("empty"));
+        assert!(error("a = ['x', 'y', 'x']").contains("`a` has `x` twice"));
+        assert!(error("a = ['x', { name = 'x' }]").contains("twice"));
         assert!(error("a = [[1], [2]]").contains("list of lists"));
         let axis = "[0,1,2,3,4,5,6,7,8,9]";
         let six: String = ('a'..='f').map(|key| format!("{key} = {axis}\n")).collect();

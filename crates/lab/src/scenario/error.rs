@@ -86,6 +86,12 @@ pub fn quoted(text: &str) -> String {
     format!("`{}`", one_line(&shown))
 }
 
+/// A number as people read it: never a page of digits.
+pub fn short(number: f64) -> String {
+    let plain = number == 0.0 || !number.is_finite() || (1e-9..1e16).contains(&number.abs());
+    if plain { number.to_string() } else { format!("{number:e}") }
+}
+
 /// The word of `known` that `given` was probably meant to be.
 fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     let best = known.iter().map(|word| (distance(given, word), *word)).min()?;

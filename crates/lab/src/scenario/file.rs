@@ -1,6 +1,6 @@
 //! A scenario file, its overrides, and the points of its sweep.
 
-use super::axes;
+use super::axes::{self, Choice};
 use super::catalogue::Catalogue;
 use super::error::{Error, Place, Result};
 use super::files::{self, Files, utf8};
@@ -194,7 +194,7 @@ impl ScenarioFile {
     pub fn ignored(&self) -> Vec<Ignored> {
         match &self.content {
             Content::Toml { .. } => Vec::new(),
-            Content::TheOne(layers) => the_one::ignored(layers),
+            Content::TheOne(layers) => the_one::ignored(layers, &self.catalogue),
         }
     }
     /// Whether it is written as The ONE's settings.
@@ -210,11 +210,7 @@ impl ScenarioFile {
     pub fn points(&self) -> Result<Points> {
         match &self.content {
             Content::Toml { tree, name, folders } => self.toml_points(tree, name, folders),
-            Content::TheOne(layers) => {
-                let runs = the_one::scenarios(layers, &self.catalogue)?;
-                let list = runs.into_iter().map(|(values, scenario)| Point { values, scenario }).collect();
-                Ok(Points { list, skipped: Vec::new() })
-            }
+            Content::TheOne(layers) => Points::new(the_one::scenarios(layers, &self.catalogue)?),
         }
     }
     fn toml_points(&self, tree: &Node, name: &str, folders: &[PathBuf]) -> Result<Points> {
@@ -224,13 +220,20 @@ impl ScenarioFile {
             files: Files::default(),
             sources: RefCell::new(BTreeMap::new()),
         };
-        let mut points = Points::default();
-        for choice in axes::expand(tree)? {
-            match toml_file::scenario(&tree::substitute(&choice.tree)?, name, &context)? {
-                Outcome::Fits(scenario) => {
-                    points.list.push(Point { values: choice.values, scenario: *scenario });
-                }
-                Outcome::Refused(reason) => points.skipped.push(Skipped { values: choice.values, reason }),
+        let read = |choice: Choice| {
+            Ok((choice.values, toml_file::scenario(&tree::substitute(&choice.tree)?, name, &context)?))
+        };
+        Points::new(axes::expand(tree)?.into_iter().map(read).collect::<Result<_>>()?)
+    }
+}
+
+impl Points {
+    fn new(outcomes: Vec<(Vec<(String, String)>, Outcome)>) -> Result<Self> {
+        let mut points = Self::default();
+        for (values, outcome) in outcomes {
+            match outcome {
+                Outcome::Fits(scenario) => points.list.push(Point { values, scenario: *scenario }),
+                Outcome::Refused(reason) => points.skipped.push(Skipped { values, reason }),
             }
         }
         match points.skipped.first() {

@@ -1,6 +1,6 @@
 //! Reading files: bounded in size, and each only once.
 
-use super::error::{Error, Place, Result, quoted};
+use super::error::{Error, Place, Result, Wrong, quoted};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -59,6 +59,24 @@ pub fn locate(name: &str, folders: &[PathBuf]) -> PathBuf {
     let places = || folders.iter().map(|folder| folder.join(name));
     places().find(|path| path.is_file()).or_else(|| places().next()).unwrap_or_else(|| PathBuf::from(name))
 }
+
+/// A name that makes a file or a folder, and one that stays where it is put.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_file_name(name: &str) -> std::result::Result<(), Wrong> {
+    let plain = name.chars().all(|c| !c.is_control() && !"/\\".contains(c));
+    if plain && !name.trim_matches(['.', ' ']).is_empty() && name.len() <= NAME_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Wrong::new(
+        format!("the name is {}", quoted(name)),
+        format!("files are called by it: give 1 to {NAME_BYTES_MAX} characters without / and \\"),
+    ))
+}
+
+/// File systems take 255 bytes; reports add the name of their class.
+const NAME_BYTES_MAX: usize = 150;
 
 /// Bytes as text.
 ///

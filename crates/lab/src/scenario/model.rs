@@ -12,6 +12,11 @@ use lightlag_worlds::messages::Rules;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// More nodes than any world here holds.
+pub const NODES_MAX: usize = 200_000;
+/// More groups than anyone means to write.
+pub const GROUPS_MAX: usize = 10_000;
+
 /// One experiment: with a [`Seed`] it is one run.
 #[derive(Clone, Debug)]
 pub struct Scenario {

@@ -1,6 +1,6 @@
 //! A TOML document as a tree in which everything knows where it stands.
 
-use super::error::{Error, Place, Result, quoted};
+use super::error::{Error, Place, Result, quoted, short};
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -60,7 +60,7 @@ impl Node {
         match &self.value {
             Value::Text(text) => text.clone(),
             Value::Whole(n) => n.to_string(),
-            Value::Real(n) => n.to_string(),
+            Value::Real(n) => short(*n),
             Value::Flag(flag) => flag.to_string(),
             Value::List(list) => list.iter().map(|node| node.text()).collect::<Vec<_>>().join(" "),
             Value::Table(entries) => entries
@@ -168,7 +168,7 @@ pub fn set(root: &mut Node, path: &str, new: Node) -> Result<()> {
     if is_parameter(root, path) {
         return set(root, &format!("{PARAMETERS}.{path}"), new);
     }
-    let mut keys = path.split('.').map(str::trim).peekable();
+    let mut keys = key_parts(path, &place)?.into_iter().peekable();
     let mut node = root;
     while let Some(key) = keys.next() {
         if key.is_empty() {
@@ -177,7 +177,7 @@ pub fn set(root: &mut Node, path: &str, new: Node) -> Result<()> {
         let entries = as_table(node, &place)?;
         let index = entries.iter().position(|entry| entry.0.name == key).unwrap_or_else(|| {
             let empty = Node { place: place.clone(), value: Value::Table(Vec::new()) };
-            entries.push((Key { name: key.to_owned(), place: place.clone() }, Arc::new(empty)));
+            entries.push((Key { name: key, place: place.clone() }, Arc::new(empty)));
             entries.len() - 1
         });
         if keys.peek().is_none() {
@@ -252,6 +252,26 @@ fn replaced(node: &Node, parameters: &Entries) -> Result<Node> {
     Ok(Node { place: node.place.clone(), value })
 }
 
+/// The parts of `contacts.plan.pairs."BS -> Sat1".delay`: bare, or in quotes as TOML writes them.
+fn key_parts(path: &str, place: &Place) -> Result<Vec<String>> {
+    let mut parts = Vec::new();
+    let mut part = String::new();
+    let mut quote = None;
+    for c in path.chars() {
+        match (quote, c) {
+            (Some(open), c) if open == c => quote = None,
+            (None, '"' | '\'') if part.trim().is_empty() => quote = Some(c),
+            (None, '.') => parts.push(std::mem::take(&mut part).trim().to_owned()),
+            (_, c) => part.push(c),
+        }
+    }
+    if quote.is_some() {
+        return Err(Error::new(place, "a quote in the key is not closed", "close it, like pairs.\"A -> B\""));
+    }
+    parts.push(part.trim().to_owned());
+    Ok(parts)
+}
+
 fn as_table<'a>(node: &'a mut Node, place: &Place) -> Result<&'a mut Entries> {
     if let Value::Text(name) = &node.value {
         let name = Node { place: node.place.clone(), value: Value::Text(name.clone()) };
@@ -295,6 +315,9 @@ mod tests {
         set(&mut tree, "router.copies", parse_argument("router.copies", "4")).unwrap();
         set(&mut tree, "world.tick", parse_argument("world.tick", "0.1 s")).unwrap();
         assert_eq!(tree.text(), "router=epidemic copies=4 world=tick=0.1 s");
+        set(&mut tree, "pairs.\"A.b -> 'C\".delay", parse_argument("k", "9 s")).unwrap();
+        assert!(tree.text().ends_with("pairs=A.b -> 'C=delay=9 s"), "{}", tree.text());
+        assert!(set(&mut tree, "pairs.\"A", parse_argument("k", "9 s")).is_err());
         assert!(set(&mut tree, "router.copies.x", parse_argument("k", "1")).is_err());
         assert!(set(&mut tree, "", parse_argument("k", "1")).is_err());
     }

@@ -111,20 +111,24 @@ fn whole_lines(bytes: &[u8]) -> usize {
 
 /// Header and finished runs; none when not even the header was written.
 fn parse(bytes: &[u8], path: &Path) -> Result<Option<(Header, Finished)>, Error> {
-    let text = std::str::from_utf8(bytes).map_err(|reason| damaged(path, 1, &reason))?;
-    let mut lines = text.lines().enumerate();
-    let Some((_, first)) = lines.next() else { return Ok(None) };
-    let header = serde_json::from_str(first).map_err(|reason| damaged(path, 1, &reason))?;
+    let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').zip(1..);
+    let Some((first, _)) = lines.next() else { return Ok(None) };
+    let header = serde_json::from_slice(first)
+        .map_err(|_| damaged(path, 1, "this is no beginning of a journal", ANOTHER_FOLDER))?;
     let mut finished = Finished::new();
-    for (index, text) in lines {
-        let line: Line = serde_json::from_str(text).map_err(|reason| damaged(path, index + 1, &reason))?;
+    for (text, number) in lines {
+        let line: Line = serde_json::from_slice(text)
+            .map_err(|_| damaged(path, number, "the line is damaged", DELETE_LINE))?;
         let metrics = line.metrics.into_iter().map(|(name, number)| (name, number.unwrap_or(f64::NAN)));
         if finished.insert((line.point, line.seed), metrics.collect()).is_some() {
-            return Err(damaged(path, index + 1, &"the run is there twice"));
+            return Err(damaged(path, number, "the run is there twice", DELETE_LINE));
         }
     }
     Ok(Some((header, finished)))
 }
+
+pub(super) const ANOTHER_FOLDER: &str = "name another folder";
+const DELETE_LINE: &str = "delete the line, and its run is done again";
 
 fn check(found: &Header, wanted: &Header, path: &Path) -> Result<(), Error> {
     if found == wanted {
@@ -151,8 +155,8 @@ fn disk(action: &'static str, path: &Path, reason: io::Error) -> Error {
     Error::Disk { action, path: path.to_path_buf(), reason }
 }
 
-fn damaged(path: &Path, line: usize, reason: &impl ToString) -> Error {
-    Error::Damaged { path: path.to_path_buf(), line, reason: reason.to_string() }
+fn damaged(path: &Path, line: usize, reason: &str, right: &'static str) -> Error {
+    Error::Damaged { path: path.to_path_buf(), line, reason: reason.to_owned(), right }
 }
 
 #[cfg(test)]

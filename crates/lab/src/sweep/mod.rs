@@ -53,6 +53,9 @@ pub struct Sweep<'a> {
 /// Why a sweep stopped; one line each.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// A point would be run twice with one seed.
+    #[error("seeds: seed {0} comes twice; name each seed once")]
+    SeedTwice(u64),
     /// The output folder is a file.
     #[error("{} is a file; name a folder for the results", .0.display())]
     IsFile(PathBuf),
@@ -83,7 +86,7 @@ pub enum Error {
     #[error("another sweep is writing to {}", .0.display())]
     Busy(PathBuf),
     /// A line of the journal makes no sense.
-    #[error("{path}, line {line}: {reason}", path = path.display())]
+    #[error("{path}:{line}: {reason}; {right}", path = path.display())]
     Damaged {
         /// The journal.
         path: PathBuf,
@@ -91,6 +94,8 @@ pub enum Error {
         line: usize,
         /// What is wrong with it.
         reason: String,
+        /// What to do about it.
+        right: &'static str,
     },
     /// A run failed.
     #[error("run {point} with seed {seed} failed: {reason}")]
@@ -119,7 +124,7 @@ impl Sweep<'_> {
         &self,
         runner: impl Fn(&Job) -> Result<Metrics, E> + Sync,
     ) -> Result<Results, Error> {
-        assert_distinct(self.jobs);
+        check_distinct(self.jobs)?;
         folder::prepare(self.out)?;
         let mut journal = Journal::open(self.out, &self.identity())?;
         let mut finished = journal.take_finished();
@@ -190,6 +195,7 @@ impl Sweep<'_> {
                 path: self.out.join(JOURNAL_FILE),
                 line: 1,
                 reason: format!("the sweep has no point {point} with seed {seed}"),
+                right: journal::ANOTHER_FOLDER,
             }),
         }
     }
@@ -216,10 +222,11 @@ fn defined(metrics: Metrics) -> Metrics {
     metrics.into_iter().map(|(name, number)| (name, clean(number))).collect()
 }
 
-fn assert_distinct(jobs: &[Job]) {
+fn check_distinct(jobs: &[Job]) -> Result<(), Error> {
     let mut seen = BTreeSet::new();
-    for job in jobs {
-        assert!(seen.insert((job.point, job.seed)), "point {} has seed {} twice", job.point, job.seed);
+    match jobs.iter().find(|job| !seen.insert((job.point, job.seed))) {
+        Some(job) => Err(Error::SeedTwice(job.seed)),
+        None => Ok(()),
     }
 }
 

@@ -92,7 +92,8 @@ impl Plan {
     }
     /// The ONE's own run is not the run of the same number: its traffic has no seed.
     fn seed(&self, job: &Job) -> Seed {
-        if self.seeds.contains(&Seed::Own) { Seed::Own } else { Seed::Number(job.seed) }
+        let is_own = self.points[job.point].scenario.own_seed == job.seed;
+        if is_own && self.seeds.contains(&Seed::Own) { Seed::Own } else { Seed::Number(job.seed) }
     }
 }
 

@@ -15,6 +15,12 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::{Observer, Record};
 use std::sync::Arc;
 
+/// What The ONE's clock shows when a run until `end` is over, to the decimals of its reports.
+pub fn shows_at_end(tick: Option<Duration>, end: Instant) -> f64 {
+    const DECIMALS: f64 = 1e4;
+    (Clock::new(tick).shows_at_end(end) * DECIMALS).round() / DECIMALS
+}
+
 /// The report classes that can be written.
 pub const SUPPORTED: &[&str] = &[
     "BufferOccupancyReport",

@@ -22,6 +22,8 @@ const CLASSES: &[(&str, Shape)] = &[
     ("OneToEachMessageGenerator", Shape::OneToEach),
 ];
 
+const EXTERNAL: &str = "ExternalEventsQueue";
+
 /// What the event queues bring.
 #[derive(Default)]
 pub struct Queues {
@@ -69,10 +71,16 @@ fn check_prefixes(traffic: &[Traffic]) -> Result<()> {
 fn generator(name: String, class: &Found, space: &Space, groups: &[Group]) -> Result<Traffic> {
     let known: Vec<&str> = CLASSES.iter().map(|class| class.0).collect();
     let name_of_class = class.value.strip_prefix("input.").unwrap_or(class.value);
+    if name_of_class == EXTERNAL {
+        return Err(class.wrong(
+            format!("reads a file, but `{name}.filePath` is not set"),
+            format!("add `{name}.filePath = events.txt`"),
+        ));
+    }
     let shape = CLASSES
         .iter()
         .find(|known| known.0 == name_of_class)
-        .ok_or_else(|| class.unsupported(&[&known[..], &["ExternalEventsQueue"]].concat()))?;
+        .ok_or_else(|| class.unsupported(&[&known[..], &[EXTERNAL]].concat()))?;
     let positive = |found: &Found| {
         let (low, high) = found.parse(|text| range(text, true, int))?;
         let bounds = u64::try_from(low).ok().zip(u64::try_from(high).ok());
@@ -171,6 +179,10 @@ fn external(
         queues.traffic.push(Traffic { name: name.clone(), place: path.place.clone(), lifetime: None, kind });
     }
     let told = told(&events, groups, count, duration)?;
+    let connects = events.iter().any(|event| matches!(event.kind, EventKind::Connection { up: true, .. }));
+    if told.is_empty() && connects {
+        return Err(path.wrong("tells of no contact in the run", "see to its times and `Scenario.endTime`"));
+    }
     if !told.is_empty() {
         queues.contacts.push(ContactSource::new(name, told));
     }

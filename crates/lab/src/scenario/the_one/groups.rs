@@ -4,9 +4,9 @@ use super::numbers::{boolean, double, int, list, long, range};
 use super::routers;
 use super::settings::{Found, Run, Space};
 use crate::scenario::catalogue::{Catalogue, Entry, resolve};
-use crate::scenario::error::{Result, Wrong, quoted};
+use crate::scenario::error::{Error, Result, Wrong, quoted, short};
 use crate::scenario::files::locate;
-use crate::scenario::model::{Algorithm, Group, Initial, MapFile, MapReading, Mobility, Radio};
+use crate::scenario::model::{Algorithm, Group, Initial, MapFile, MapReading, Mobility, NODES_MAX, Radio};
 use crate::scenario::quantity::{Area, Bounds, Position};
 use lightlag_protocols::dtn::{Habits, Mechanism, Value};
 use lightlag_protocols::time::Duration;
@@ -14,15 +14,26 @@ use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::messages::SendOrder;
 use std::collections::BTreeMap;
 
-/// More nodes than any world here holds.
-const NODES_MAX: usize = 1_000_000;
+/// Farther than any world is wide.
+const LENGTH_MAX_M: f64 = 1e9;
+/// Light is no node.
+const SPEED_MAX_M_PER_S: f64 = 299_792_458.0;
 /// RandomWalk's steps are hard-coded in The ONE.
 const WALK_LEG_M: Bounds<f64> = Bounds { low: 0.0, high: 50.0 };
 const MOVEMENTS: &[&str] =
     &["RandomWaypoint", "RandomWalk", "ShortestPathMapBasedMovement", "StationaryMovement"];
 
-/// All groups, and the order in which nodes offer what they hold.
-pub fn groups(run: Run, catalogue: &Catalogue) -> Result<(Vec<Group>, SendOrder)> {
+/// All groups, and what concerns them together.
+pub struct Groups {
+    /// The groups.
+    pub list: Vec<Group>,
+    /// The order in which nodes offer what they hold.
+    pub send_order: SendOrder,
+    /// The first mechanism that refuses its router.
+    pub refused: Option<Error>,
+}
+
+pub fn groups(run: Run, catalogue: &Catalogue) -> Result<Groups> {
     let scenario = run.space("Scenario");
     let count = scenario.need("nrofHostGroups", "1")?;
     let number = count.parse(int)?;
@@ -31,11 +42,13 @@ pub fn groups(run: Run, catalogue: &Catalogue) -> Result<(Vec<Group>, SendOrder)
     }
     let mut groups: Vec<Group> = Vec::new();
     let mut order = None;
+    let mut refused = None;
     let mut first = 0;
     for index in 1..=number {
         let space = run.space_or(&format!("Group{index}"), "Group");
         let group = group(index, first, &space, catalogue)?;
         first += group.nodes.len();
+        refused = refused.or_else(|| refusal(&group, &space));
         groups.push(group);
         let queue = space.parse("sendQueue", send_order)?.unwrap_or(SendOrder::Clock);
         if order.is_some_and(|order| order != queue)
@@ -47,7 +60,16 @@ pub fn groups(run: Run, catalogue: &Catalogue) -> Result<(Vec<Group>, SendOrder)
         }
         order = Some(queue);
     }
-    Ok((groups, order.unwrap_or(SendOrder::Clock)))
+    Ok(Groups { list: groups, send_order: order.unwrap_or(SendOrder::Clock), refused })
+}
+
+fn refusal(group: &Group, space: &Space) -> Option<Error> {
+    let only_with = &group.mechanism.entry.only_with;
+    if only_with.is_empty() || only_with.contains(&group.router.entry.name) {
+        return None;
+    }
+    let what = format!("refuses router `{}`", group.router.entry.name);
+    Some(space.find("mechanism")?.wrong(what, format!("it works with: {}", only_with.join(", "))))
 }
 
 fn send_order(text: &str) -> std::result::Result<SendOrder, Wrong> {
@@ -68,16 +90,6 @@ fn group(index: i32, first: usize, space: &Space, catalogue: &Catalogue) -> Resu
     })?;
     let router = routers::router(&space.need("router", "EpidemicRouter")?, space.run, catalogue)?;
     let mechanism = mechanism(space, catalogue)?;
-    let only_with = &mechanism.entry.only_with;
-    if !only_with.is_empty()
-        && !only_with.contains(&router.entry.name)
-        && let Some(found) = space.find("mechanism")
-    {
-        return Err(found.wrong(
-            format!("refuses router `{}`", router.entry.name),
-            format!("it works with: {}", only_with.join(", ")),
-        ));
-    }
     Ok(Group {
         name: format!("Group{index}"),
         nodes: (first..first + count).map(|address| format!("{id}{address}")).collect(),
@@ -115,7 +127,7 @@ fn lifetime(space: &Space) -> Result<Option<Duration>> {
 }
 
 fn habits(space: &Space) -> Result<Habits> {
-    let flag = |key: &str| Ok::<_, crate::scenario::Error>(space.parse(key, boolean)?.unwrap_or(false));
+    let flag = |key: &str| Ok::<_, Error>(space.parse(key, boolean)?.unwrap_or(false));
     Ok(Habits {
         receipts: flag("receipts")?,
         drop_memory: flag("dropMemory")?,
@@ -132,7 +144,7 @@ fn mechanism(space: &Space, catalogue: &Catalogue) -> Result<Algorithm<dyn Mecha
     let name = found.as_ref().map_or("none", |found| found.value);
     let wrong = |right: String| match &found {
         Some(found) => found.wrong(format!("is {}, which is not known", quoted(name)), right),
-        None => crate::scenario::Error::new(&space.run.layers.place(), "no mechanism is known", right),
+        None => Error::new(&space.run.layers.place(), "no mechanism is known", right),
     };
     let entry = catalogue.mechanism(name).map_err(wrong)?;
     let mut given = BTreeMap::new();
@@ -178,8 +190,8 @@ fn radio(found: &Found, run: Run) -> Result<Radio> {
     let bytes_per_s = bytes_per_s.ok_or_else(|| speed.wrong("is not above zero", "give bytes per second"))?;
     let range = space.need("transmitRange", "10")?;
     let range_m = range.parse(double)?;
-    if range_m < 0.0 {
-        return Err(range.wrong("is negative", "give metres"));
+    if range_m <= 0.0 || range_m > LENGTH_MAX_M {
+        return Err(range.wrong(format!("is {} m", short(range_m)), "give metres above zero, like 10"));
     }
     Ok(Radio { name: found.value.to_owned(), range_m, rate: BitRate(bytes_per_s * 8) })
 }
@@ -194,10 +206,25 @@ fn not_negative(found: Option<Found>, default: f64) -> Result<Bounds<f64>> {
     }
 }
 
+/// As in The ONE it may reach down to zero, but not only be zero: nobody would arrive.
+fn speed(space: &Space) -> Result<Bounds<f64>> {
+    let found = space.find("speed");
+    let speed = not_negative(found.clone(), 1.0)?;
+    match found {
+        Some(found) if speed.high == 0.0 => {
+            Err(found.wrong("is zero, with which nobody arrives", "give metres per second, like 0.5, 1.5"))
+        }
+        Some(found) if speed.high > SPEED_MAX_M_PER_S => {
+            Err(found.wrong(format!("reaches {} m/s", short(speed.high)), "nothing is faster than light"))
+        }
+        _ => Ok(speed),
+    }
+}
+
 fn mobility(space: &Space) -> Result<Mobility> {
     let model = space.need("movementModel", "RandomWaypoint")?;
     let area = world_size(space.run)?;
-    let speed_m_per_s = not_negative(space.find("speed"), 1.0)?;
+    let speed_m_per_s = speed(space)?;
     let wait = space.find("waitTime");
     let pause = not_negative(wait.clone(), 0.0)?;
     if let Some(found) = wait.filter(|_| pause.high > 1e9) {

@@ -1,7 +1,9 @@
 //! Which settings mean something, which mean nothing here, and which are mistakes.
 
 use super::routers::CLASSES;
-use super::settings::{Layers, Run, Setting};
+use super::settings::{Layers, Run, Setting, values};
+use crate::metrics::the_one::SUPPORTED;
+use crate::scenario::catalogue::Catalogue;
 use crate::scenario::error::{Error, Result, quoted, suggestion};
 use crate::scenario::file::Ignored;
 
@@ -52,9 +54,6 @@ const INTERFACE: &[&str] = &["type", "transmitSpeed", "transmitRange"];
 const MEANINGLESS: &[&str] = &["GUI", "Optimization", "Settings", "MovementEngine", "DTN2"];
 /// Namespaces of classes that are not supported: without their class nothing reads them.
 const FOREIGN: &[&str] = &[
-    "MovementModel",
-    "MapBasedMovement",
-    "Report",
     "PointsOfInterest",
     "ExternalMovement",
     "ExternalPathMovement",
@@ -71,6 +70,31 @@ const FOREIGN: &[&str] = &[
     "TimeScale",
 ];
 
+const REPORT: &[&str] =
+    &["nrofReports", "reportDir", "warmup", "precision", "granularity", "occupancyInterval"];
+/// What every class of reports reads in its own namespace.
+const REPORT_CLASS: &[&str] = &["warmup", "precision", "output"];
+/// Classes of reports that are not supported: naming one as a report is an error already.
+const REPORT_FOREIGN: &[&str] = &[
+    "AdjacencyGraphvizReport",
+    "ConnectivityDtnsim2Report",
+    "ContactsDuringAnICTReport",
+    "ContactsPerHourReport",
+    "DistanceDelayReport",
+    "EncountersVSUniqueEncountersReport",
+    "EnergyLevelReport",
+    "FullMessageTransmissionReport",
+    "LocationSnapshotReport",
+    "MessageCopyCountReport",
+    "MessageGraphvizReport",
+    "MessageLocationReport",
+    "MovementNs2Report",
+    "NodeDensityReport",
+    "SnapshotReport",
+    "TotalEncountersReport",
+    "UniqueEncountersReport",
+];
+
 /// What becomes of a setting.
 enum Verdict {
     Read,
@@ -80,9 +104,9 @@ enum Verdict {
 
 /// Refuses settings that would be read if they were spelt right, or that change a run in The ONE
 /// and would not here.
-pub fn check(layers: &Layers) -> Result<()> {
+pub fn check(layers: &Layers, catalogue: &Catalogue) -> Result<()> {
     for (key, setting) in layers.iter() {
-        if let Verdict::Unknown(right) = verdict(key, setting, layers) {
+        if let Verdict::Unknown(right) = verdict(key, setting, layers, catalogue) {
             return Err(Error::new(&setting.place, format!("{} is not supported", quoted(key)), right));
         }
     }
@@ -90,8 +114,8 @@ pub fn check(layers: &Layers) -> Result<()> {
 }
 
 /// What means nothing here.
-pub fn ignored(layers: &Layers) -> Vec<Ignored> {
-    let found = layers.iter().filter_map(|(key, setting)| match verdict(key, setting, layers) {
+pub fn ignored(layers: &Layers, catalogue: &Catalogue) -> Vec<Ignored> {
+    let found = layers.iter().filter_map(|(key, setting)| match verdict(key, setting, layers, catalogue) {
         Verdict::Ignored(reason) => {
             Some(Ignored { place: setting.place.clone(), key: key.to_owned(), reason })
         }
@@ -100,7 +124,7 @@ pub fn ignored(layers: &Layers) -> Vec<Ignored> {
     found.collect()
 }
 
-fn verdict(key: &str, setting: &Setting, layers: &Layers) -> Verdict {
+fn verdict(key: &str, setting: &Setting, layers: &Layers, catalogue: &Catalogue) -> Verdict {
     let Some((space, name)) = key.split_once('.') else {
         return Verdict::Unknown("a setting is called NAMESPACE.KEY".to_owned());
     };
@@ -109,8 +133,12 @@ fn verdict(key: &str, setting: &Setting, layers: &Layers) -> Verdict {
     };
     if let Some(class) = CLASSES.iter().find(|class| class.name == space) {
         let known: Vec<&str> = class.settings.iter().map(|key| key.name).collect();
-        return if is_used(layers, space) { of(&known) } else { Verdict::Read };
+        return of(&known);
     }
+    let of_group = || match name.strip_prefix("mechanism.") {
+        Some(parameter) => mechanism_parameter(space, parameter, layers, catalogue),
+        None => group(name),
+    };
     match (space, numbered(space)) {
         ("Scenario", _) if name == "nrofInterfaceTypes" => Verdict::Ignored("The ONE does not read it"),
         ("Scenario", _) => of(SCENARIO),
@@ -120,10 +148,12 @@ fn verdict(key: &str, setting: &Setting, layers: &Layers) -> Verdict {
         ("MapBasedMovement", _) => of(&["nrofMapFiles"]),
         ("Events", _) => of(&["nrof"]),
         (_, Some(("Events", n))) => bounded(n, layers, "Events.nrof", of(EVENTS)),
-        ("Group", _) => group(name),
-        (_, Some(("Group", n))) => bounded(n, layers, "Scenario.nrofHostGroups", group(name)),
+        ("Group", _) => of_group(),
+        (_, Some(("Group", n))) => bounded(n, layers, "Scenario.nrofHostGroups", of_group()),
         _ if MEANINGLESS.contains(&space) => Verdict::Ignored("it steers The ONE's screen or speed"),
-        _ if FOREIGN.contains(&space) || space.ends_with("Report") => Verdict::Read,
+        ("Report", _) => report(name, layers),
+        _ if SUPPORTED.contains(&space) => of(&report_keys(space)),
+        _ if FOREIGN.contains(&space) || REPORT_FOREIGN.contains(&space) => Verdict::Read,
         _ => named(space, name, layers),
     }
 }
@@ -140,6 +170,9 @@ fn named(space: &str, name: &str, layers: &Layers) -> Verdict {
     if layers.get(&format!("{space}.type")).is_some() {
         return Verdict::Ignored("no group uses it");
     }
+    if space.ends_with("Report") {
+        return Verdict::Unknown(format!("there is no such report; {}", suggestion(space, SUPPORTED)));
+    }
     let spaces =
         ["Scenario", "Group", "Events", "MovementModel", "MapBasedMovement", "Report", "Optimization", "GUI"];
     Verdict::Unknown(format!("nothing reads its namespace; {}", suggestion(space, &spaces)))
@@ -151,16 +184,15 @@ fn is_used(layers: &Layers, class: &str) -> bool {
         let Some((space, name)) = key.split_once('.') else { return false };
         let of_group = space == "Group" || numbered(space).is_some_and(|(stem, _)| stem == "Group");
         let names = name == "router" || (name.starts_with("interface") && numbered(name).is_some());
-        let value = setting.value.trim_matches(['[', ']']);
         of_group
             && names
-            && value.split(';').any(|value| value.trim().trim_start_matches("routing.") == class)
+            && values(&setting.value).iter().any(|value| value.trim_start_matches("routing.") == class)
     })
 }
 
 fn group(name: &str) -> Verdict {
     let interface = numbered(name).is_some_and(|(stem, _)| stem == "interface");
-    if GROUP.contains(&name) || interface || name.starts_with("mechanism.") {
+    if GROUP.contains(&name) || interface {
         return Verdict::Read;
     }
     if GROUP_FOREIGN.contains(&name) {
@@ -171,6 +203,60 @@ fn group(name: &str) -> Verdict {
         "nrofApplications" => Verdict::Ignored("there are no applications here"),
         _ => Verdict::Unknown(suggestion(name, GROUP)),
     }
+}
+
+/// A parameter must be one of the mechanism's; of the others that there are, while none is used.
+fn mechanism_parameter(space: &str, name: &str, layers: &Layers, catalogue: &Catalogue) -> Verdict {
+    let used: Vec<&str> = mechanisms(space, layers).into_iter().filter(|name| *name != "none").collect();
+    let all = catalogue.mechanisms().iter();
+    if used.iter().any(|name| catalogue.mechanism(name).is_err()) {
+        // The mechanism's own name is what is wrong.
+        return Verdict::Read;
+    }
+    let parameters = |wanted: &dyn Fn(&str) -> bool| -> Vec<&str> {
+        let entries = all.clone().filter(|entry| wanted(&entry.name));
+        entries.flat_map(|entry| entry.parameters.iter().map(|parameter| parameter.name)).collect()
+    };
+    let mut known = parameters(&|mechanism| used.is_empty() || used.contains(&mechanism));
+    known.sort_unstable();
+    known.dedup();
+    match known.contains(&name) {
+        true if used.is_empty() => Verdict::Ignored("no group has a mechanism that reads it"),
+        true => Verdict::Read,
+        false => Verdict::Unknown(suggestion(name, &known)),
+    }
+}
+
+/// The mechanisms that a parameter in this namespace may be meant for, at any run.
+fn mechanisms<'a>(space: &str, layers: &'a Layers) -> Vec<&'a str> {
+    let own = layers.get(&format!("{space}.mechanism")).filter(|setting| !setting.value.is_empty());
+    if space != "Group" {
+        let setting = own.or_else(|| layers.get("Group.mechanism"));
+        return setting.map_or_else(Vec::new, |setting| values(&setting.value));
+    }
+    let of_groups = layers.iter().filter(|(key, _)| {
+        let stem = key.strip_suffix(".mechanism").and_then(|space| space.strip_prefix("Group"));
+        stem.is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
+    });
+    of_groups.flat_map(|(_, setting)| values(&setting.value)).filter(|name| !name.is_empty()).collect()
+}
+
+fn report(name: &str, layers: &Layers) -> Verdict {
+    match numbered(name) {
+        Some(("report", number)) => bounded(number, layers, "Report.nrofReports", Verdict::Read),
+        _ if REPORT.contains(&name) => Verdict::Read,
+        _ => Verdict::Unknown(suggestion(name, REPORT)),
+    }
+}
+
+/// The settings of a class of reports.
+fn report_keys(class: &str) -> Vec<&'static str> {
+    let own = match class {
+        "BufferOccupancyReport" => Some("occupancyInterval"),
+        "ContactTimesReport" | "InterContactTimesReport" | "TotalContactTimeReport" => Some("granularity"),
+        _ => None,
+    };
+    REPORT_CLASS.iter().copied().chain(own).collect()
 }
 
 fn bounded(number: u32, layers: &Layers, count: &str, verdict: Verdict) -> Verdict {

@@ -26,45 +26,64 @@ pub use properties::{Property, properties, readable};
 pub use settings::Layers;
 
 use super::catalogue::Catalogue;
-use super::error::Result;
+use super::error::{Error, Result, short};
 use super::file::Ignored;
-use super::files::Files;
+use super::files::{Files, check_file_name};
 use super::model::{Draws, Group, Movement, Report, Scenario};
+use super::toml_file::Outcome;
 use super::traffic::{check_amount, check_fit};
 use crate::metrics::the_one::SUPPORTED;
+use groups::Groups;
 use lightlag_protocols::time::Duration;
 use lightlag_worlds::messages::{Propagation, Radio, Rules, SendOrder};
 use numbers::{boolean, double, int};
 use settings::{Found, Run, Space};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
 
 /// More runs than anyone means to index.
 const RUNS_MAX: usize = 100_000;
 /// The ONE's decimals.
 const PRECISION: i32 = 4;
 
-/// What the sweep varies at a run index, and the experiment.
-pub type Indexed = (Vec<(String, String)>, Scenario);
+/// What the sweep varies at a run index, and the experiment or why it makes no sense.
+pub type Indexed = (Vec<(String, String)>, Outcome);
 
 /// One experiment for each run index.
 ///
 /// # Errors
 /// The first thing that is wrong with any of them.
 pub fn scenarios(layers: &Layers, catalogue: &Catalogue) -> Result<Vec<Indexed>> {
-    known::check(layers)?;
+    known::check(layers, catalogue)?;
     let files = Files::default();
     let runs = layers.runs().min(RUNS_MAX);
-    (0..runs)
-        .map(|index| {
-            let run = Run { layers, index };
-            Ok((if runs > 1 { varied(run) } else { Vec::new() }, scenario(run, catalogue, &files)?))
-        })
-        .collect()
+    let mut seen = BTreeSet::new();
+    let mut all = Vec::new();
+    for index in 0..runs {
+        let run = Run { layers, index };
+        let values = if runs > 1 { varied(run) } else { Vec::new() };
+        if !seen.insert(values.clone()) {
+            return Err(repeated(run, &values));
+        }
+        all.push((values, scenario(run, catalogue, &files)?));
+    }
+    Ok(all)
+}
+
+/// Two runs with the same values would be the same run.
+fn repeated(run: Run, values: &[(String, String)]) -> Error {
+    let told: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let place = values.first().and_then(|(key, _)| run.layers.get(key));
+    Error::new(
+        &place.map_or_else(|| run.layers.place(), |setting| setting.place.clone()),
+        format!("run {} of [a; b; c] has the values of an earlier one ({})", run.index + 1, told.join(", ")),
+        "name each run once",
+    )
 }
 
 /// Keys that mean nothing here.
-pub fn ignored(layers: &Layers) -> Vec<Ignored> {
-    known::ignored(layers)
+pub fn ignored(layers: &Layers, catalogue: &Catalogue) -> Vec<Ignored> {
+    known::ignored(layers, catalogue)
 }
 
 fn varied(run: Run) -> Vec<(String, String)> {
@@ -77,14 +96,11 @@ fn varied(run: Run) -> Vec<(String, String)> {
         .collect()
 }
 
-fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Scenario> {
+fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Outcome> {
     let space = run.space("Scenario");
-    let name = match space.find("name") {
-        Some(found) => run.fill(&found)?,
-        None => run.layers.stem(),
-    };
+    let name = name(run, &space)?;
     let duration = time(&space.need("endTime", "43200")?)?;
-    let (groups, send_order) = groups::groups(run, catalogue)?;
+    let Groups { list: groups, send_order, refused } = groups::groups(run, catalogue)?;
     let queues = events::queues(run, &groups, duration, files)?;
     for traffic in &queues.traffic {
         check_amount(traffic, duration)?;
@@ -92,10 +108,15 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Scenario> 
         check_fit(traffic, traffic.smallest(), &groups)?;
     }
     let reports = reports(run, &name)?;
-    Ok(Scenario {
+    let rules = rules(&space, send_order, duration)?;
+    let movement = movement(&space, run, &groups, rules.tick)?;
+    if let Some(refused) = refused {
+        return Ok(Outcome::Refused(refused));
+    }
+    Ok(Outcome::Fits(Box::new(Scenario {
         packets: None,
-        rules: rules(&space, send_order)?,
-        movement: movement(&space, run, &groups)?,
+        rules,
+        movement,
         contacts: queues.contacts,
         traffic: queues.traffic,
         own_seed: i64::from(run.space("MovementModel").parse("rngSeed", int)?.unwrap_or(0)) as u64,
@@ -103,7 +124,16 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Scenario> 
         name,
         duration,
         groups,
-    })
+    })))
+}
+
+/// Report files are called by it.
+fn name(run: Run, space: &Space) -> Result<String> {
+    let Some(found) = space.find("name") else { return Ok(run.layers.stem()) };
+    let name = run.fill(&found)?;
+    check_file_name(&name)
+        .map_err(|wrong| found.wrong(format!("is no name: {}", wrong.what), wrong.right))?;
+    Ok(name)
 }
 
 /// A time above zero.
@@ -112,29 +142,50 @@ fn time(found: &Found) -> Result<Duration> {
     if s > 0.0 && s <= 3e9 && Duration::from_secs_f64(s) > Duration::ZERO {
         return Ok(Duration::from_secs_f64(s));
     }
-    Err(found.wrong(format!("is {s} s"), "give seconds above zero"))
+    Err(found.wrong(format!("is {} s", short(s)), "give seconds above zero, 3e9 at most"))
 }
 
-fn rules(space: &Space, send_order: SendOrder) -> Result<Rules> {
+/// More steps of The ONE's clock than are kept in memory.
+const TICKS_MAX: f64 = 3e7;
+
+fn tick(space: &Space, duration: Duration) -> Result<Option<Duration>> {
+    let Some(found) = space.find("updateInterval") else { return Ok(None) };
+    let tick = time(&found)?;
+    if tick > duration {
+        return Err(found.wrong("is longer than the whole run", "give less than `Scenario.endTime`"));
+    }
+    let ticks = duration.as_secs_f64() / tick.as_secs_f64();
+    if ticks > TICKS_MAX {
+        return Err(found.wrong(
+            format!("cuts the run into {} steps", short(ticks.round())),
+            format!("there may be {} at most", short(TICKS_MAX)),
+        ));
+    }
+    Ok(Some(tick))
+}
+
+fn rules(space: &Space, send_order: SendOrder, duration: Duration) -> Result<Rules> {
     Ok(Rules {
         radio: Radio::Node,
         propagation: Propagation::Pipelined,
-        tick: space.find("updateInterval").map(|found| time(&found)).transpose()?,
+        tick: tick(space, duration)?,
         send_order,
         purge_every: Some(Duration::from_secs(60)),
         sample_every: None,
     })
 }
 
-fn movement(space: &Space, run: Run, groups: &[Group]) -> Result<Movement> {
+fn movement(space: &Space, run: Run, groups: &[Group], tick: Option<Duration>) -> Result<Movement> {
     let warmup = run.space("MovementModel").find("warmup");
     let warmup_s = warmup.as_ref().map_or(Ok(0.0), |found| found.parse(double))?;
-    if let Some(found) = warmup.filter(|_| !(-1e9..=1e9).contains(&warmup_s)) {
-        return Err(found.wrong("is beyond all measure", "give seconds"));
+    let most_s = tick.map_or(1e9, |tick| TICKS_MAX * tick.as_secs_f64());
+    if let Some(found) = warmup.filter(|_| !(0.0..=most_s).contains(&warmup_s)) {
+        let right = format!("give seconds from zero to {}", short(most_s));
+        return Err(found.wrong(format!("is {} s", short(warmup_s)), right));
     }
     Ok(Movement {
         draws: Draws::TheOne,
-        warmup: Duration::from_secs_f64(warmup_s.max(0.0)),
+        warmup: Duration::from_secs_f64(warmup_s),
         radios_connect: space.parse("simulateConnections", boolean)?.unwrap_or(true)
             && groups.iter().any(|group| !group.radios.is_empty()),
     })
@@ -158,9 +209,9 @@ fn report(class: &Found, run: Run, name: &str) -> Result<Report> {
         return Err(class.unsupported(SUPPORTED));
     }
     let space = run.space_or(class.value, "Report");
-    let warmup = space.parse("warmup", int)?.unwrap_or(0).max(0);
+    check_spans(&space)?;
     let output = match space.find("output") {
-        Some(found) => PathBuf::from(run.fill(&found)?),
+        Some(found) => output(run, &found)?,
         None => {
             let folder = run.space("Report").need("reportDir", "reports/")?;
             Path::new(&readable(folder.value)).join(format!("{name}_{}.txt", class.value))
@@ -176,7 +227,9 @@ fn report(class: &Found, run: Run, name: &str) -> Result<Report> {
                 && settings.iter().all(|known| known.0 != key_name)
                 && let Some(found) = run.find(key)
             {
-                settings.push((key_name.to_owned(), readable(found.value)));
+                let is_span = SPANS.contains(&key_name);
+                let text = if is_span { found.parse(double)?.to_string() } else { readable(found.value) };
+                settings.push((key_name.to_owned(), text));
             }
         }
     }
@@ -184,10 +237,37 @@ fn report(class: &Found, run: Run, name: &str) -> Result<Report> {
         class: class.value.to_owned(),
         place: class.place.clone(),
         output,
-        warmup: Duration::from_secs(i64::from(warmup)),
-        precision: space.parse("precision", int)?.unwrap_or(PRECISION).clamp(0, 100) as u32,
+        warmup: Duration::from_secs(i64::from(whole(&space, "warmup", 0, i32::MAX)?)),
+        precision: whole(&space, "precision", PRECISION, 100)?.unsigned_abs(),
         settings,
     })
+}
+
+/// A whole number from zero on.
+fn whole(space: &Space, key: &str, default: i32, most: i32) -> Result<i32> {
+    let Some(found) = space.find(key) else { return Ok(default) };
+    let number = found.parse(int)?;
+    if (0..=most).contains(&number) {
+        return Ok(number);
+    }
+    Err(found.wrong(format!("is {number}"), format!("give a whole number from 0 to {most}")))
+}
+
+/// Lengths of time that some reports read.
+const SPANS: &[&str] = &["granularity", "occupancyInterval"];
+
+fn check_spans(space: &Space) -> Result<()> {
+    SPANS.iter().filter_map(|key| space.find(key)).try_for_each(|found| time(&found).map(drop))
+}
+
+/// A file below the folder where the program was started.
+fn output(run: Run, found: &Found) -> Result<PathBuf> {
+    let path = PathBuf::from(run.fill(found)?);
+    let inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if inside && path.file_name().is_some() {
+        return Ok(path);
+    }
+    Err(found.wrong("leads out of the folder of the run", "name a file below it, like reports/stats.txt"))
 }
 
 fn is_report_number(key: &str) -> bool {

@@ -51,6 +51,16 @@ pub fn int(text: &str) -> Parsed<i32> {
 /// A number that is whole before its suffix too: `bufferSize` is such, so that `0.5M` is an error.
 pub fn long(text: &str) -> Parsed<u64> {
     let (digits, factor) = parts(text.trim());
+    if text.trim().starts_with('-') {
+        return Err(Wrong::new(format!("{} is negative", quoted(text)), "write a number from zero on"));
+    }
+    let rest = text.trim().trim_start_matches(|c: char| c.is_ascii_digit() || ".+".contains(c));
+    if !rest.is_empty() && rest.len() < text.trim().len() && SUFFIXES.iter().all(|suffix| suffix.0 != rest) {
+        return Err(Wrong::new(
+            format!("{} has the unit {}", quoted(text), quoted(rest)),
+            "a number may end in k, M, G, kiB, MiB or GiB; 500k are 500 000 bytes",
+        ));
+    }
     let number: Option<u64> = digits.parse().ok();
     number.and_then(|n| n.checked_mul(factor as u64)).ok_or_else(|| {
         Wrong::new(

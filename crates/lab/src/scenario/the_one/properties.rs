@@ -22,6 +22,8 @@ pub struct Property {
 /// At an escape `\u` without four hexadecimal digits.
 pub fn properties(file: &str, bytes: &[u8]) -> Result<Vec<Property>> {
     let file: Arc<str> = file.into();
+    // Editors of other systems put this mark before UTF-8.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text: String = bytes.iter().map(|&byte| char::from(byte)).collect();
     let mut found = Vec::new();
     for (line, text) in logical_lines(&text) {
@@ -155,6 +157,11 @@ mod tests {
         assert_eq!(value, "Ã¼ü");
         assert_eq!(readable("Ã¼"), "ü");
         assert_eq!(readable("ü"), "ü");
+    }
+
+    #[test]
+    fn a_mark_of_utf_8_before_the_text_is_no_part_of_it() {
+        assert_eq!(pairs(b"\xef\xbb\xbfa = 1\n"), [pair("a", "1")]);
     }
 
     #[test]

@@ -103,6 +103,11 @@ fn run_array(value: &str) -> Option<Vec<&str>> {
     if values.is_empty() { None } else { Some(values) }
 }
 
+/// All values that a setting takes over the runs.
+pub fn values(value: &str) -> Vec<&str> {
+    run_array(value).unwrap_or_else(|| vec![value])
+}
+
 /// Settings at a run index.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {

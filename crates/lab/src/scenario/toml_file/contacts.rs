@@ -60,7 +60,15 @@ fn source(
     if let Some(known) = context.sources.borrow().get(&key) {
         return Ok(known.clone());
     }
-    let source = ContactSource::new(name, read(section, names, duration, context)?);
+    let told = read(section, names, duration, context)?;
+    if told.is_empty() {
+        return Err(Error::new(
+            &section.place,
+            "none of the contacts lies in the run",
+            "lengthen `duration`, or see to `origin` and `unknown_nodes`",
+        ));
+    }
+    let source = ContactSource::new(name, told);
     context.sources.borrow_mut().insert(key, source.clone());
     Ok(source)
 }
@@ -104,6 +112,9 @@ fn inline_rows(node: &Node, path: &str) -> Result<Vec<Row>> {
     let Value::List(list) = &node.value else {
         return Err(wrong_type(node, path, "it must be a list of { a, b, start, end }"));
     };
+    if list.is_empty() {
+        return Err(Error::new(&node.place, format!("the list `{path}` is empty"), "tell of a contact"));
+    }
     let row = |node: &Arc<Node>| {
         let section = Section::new(node, path, ROW_KEYS)?;
         let (start, end) =

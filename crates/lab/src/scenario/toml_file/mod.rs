@@ -18,7 +18,7 @@ mod world;
 
 use super::catalogue::Catalogue;
 use super::error::{Error, Place, Result};
-use super::files::Files;
+use super::files::{Files, check_file_name};
 use super::model::{ContactSource, Scenario};
 use super::quantity;
 use super::traffic::{check_amount, check_fit};
@@ -88,9 +88,9 @@ pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
     };
     let names = names::Names::new(&groups, &root.place_of("nodes"))?;
     let contacts = contacts::sources(&root, &names, duration, context)?;
-    let traffic = traffic::sources(&root, &names, context)?;
+    let traffic = traffic::sources(&root, &names, duration, context)?;
     let scenario = Scenario {
-        name: root.text("name")?.unwrap_or(name).to_owned(),
+        name: scenario_name(&root)?.unwrap_or(name).to_owned(),
         duration,
         rules,
         groups,
@@ -108,7 +108,7 @@ pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
 /// A scenario of links and flows.
 fn of_packets(root: &Section, tree: &Node, name: &str) -> Result<Outcome> {
     let scenario = Scenario {
-        name: root.text("name")?.unwrap_or(name).to_owned(),
+        name: scenario_name(root)?.unwrap_or(name).to_owned(),
         duration: root.need("duration", "\"12 h\"", quantity::positive_time)?,
         rules: Default::default(),
         groups: Vec::new(),
@@ -122,8 +122,18 @@ fn of_packets(root: &Section, tree: &Node, name: &str) -> Result<Outcome> {
     Ok(Outcome::Fits(Box::new(scenario)))
 }
 
+/// Results and reports are called by the name.
+fn scenario_name<'t>(root: &Section<'t>) -> Result<Option<&'t str>> {
+    let name = root.text("name")?;
+    if let Some(name) = name {
+        check_file_name(name).map_err(|wrong| wrong.at(&root.place_of("name")))?;
+    }
+    Ok(name)
+}
+
 /// What can only be seen in the whole.
 fn check(scenario: &Scenario, root: &Section) -> Result<()> {
+    world::check_repetitions(scenario, root)?;
     let moves = scenario.groups.iter().any(|group| !group.radios.is_empty());
     if !moves && scenario.contacts.is_empty() {
         return Err(Error::new(

@@ -4,7 +4,7 @@ use super::section::Section;
 use super::{Context, algorithm, mobility, named};
 use crate::scenario::catalogue::resolve;
 use crate::scenario::error::{Error, Result};
-use crate::scenario::model::{Algorithm, Group, Mobility, Radio};
+use crate::scenario::model::{Algorithm, GROUPS_MAX, Group, Mobility, NODES_MAX, Radio};
 use crate::scenario::quantity;
 use crate::scenario::tree::Node;
 use lightlag_protocols::dtn::{Habits, Mechanism, Router};
@@ -27,8 +27,8 @@ const KEYS: &[&str] = &[
     "radios",
 ];
 const RADIO_KEYS: &[&str] = &["range", "rate"];
-/// More nodes than any world here holds.
-const NODES_MAX: i64 = 1_000_000;
+/// As a count in TOML.
+const COUNT_MAX: i64 = NODES_MAX as i64;
 
 /// Groups, unless a mechanism refuses its router.
 pub enum Groups {
@@ -43,6 +43,14 @@ pub fn groups(root: &Section, context: &Context) -> Result<Groups> {
     if sections.is_empty() {
         return Err(root.missing("nodes", "{ NAME = { count = 50 } }"));
     }
+    if sections.len() > GROUPS_MAX {
+        return Err(Error::new(
+            &root.place_of("nodes"),
+            format!("there are {} groups of nodes", sections.len()),
+            format!("a scenario has {GROUPS_MAX} at most; nodes that are alike share one with a `count`"),
+        ));
+    }
+    check_defaults(root, context)?;
     let mut groups = Vec::new();
     let mut refused = None;
     for (name, section) in sections {
@@ -62,20 +70,38 @@ pub fn groups(root: &Section, context: &Context) -> Result<Groups> {
         groups.push(group);
     }
     let total: usize = groups.iter().map(|group| group.nodes.len()).sum();
-    if total as i64 > NODES_MAX {
-        let place = root.place_of("nodes");
+    if total > NODES_MAX {
         return Err(Error::new(
-            &place,
+            &root.place_of("nodes"),
             format!("there are {total} nodes"),
-            format!("at most {NODES_MAX} fit"),
+            format!("a world holds {NODES_MAX} at most"),
         ));
     }
     Ok(refused.map_or(Groups::Fit(groups), Groups::Refused))
 }
 
+/// What nodes have by default must be sound even where every group has its own.
+fn check_defaults(root: &Section, context: &Context) -> Result<()> {
+    if root.get("buffer").is_some() {
+        buffer(root, root)?;
+    }
+    if root.get("router").is_some() {
+        router(root, root, context)?;
+    }
+    mechanism(root, root, context)?;
+    habits(root, root)?;
+    if let Some(node) = root.get("mobility") {
+        mobility::mobility(node, "mobility", context)?;
+    }
+    if let Some(node) = root.get("radio") {
+        radio(node, "radio", "radio")?;
+    }
+    Ok(())
+}
+
 fn group(name: String, section: &Section, root: &Section, context: &Context) -> Result<Group> {
-    let count = section.whole("count", 1, NODES_MAX)?.unwrap_or(1);
-    let first = section.whole("first", 0, NODES_MAX)?.unwrap_or(0);
+    let count = section.whole("count", 1, COUNT_MAX)?.unwrap_or(1);
+    let first = section.whole("first", 0, COUNT_MAX)?.unwrap_or(0);
     let nodes = match count {
         1 if section.get("first").is_none() => vec![name.clone()],
         _ => (first..first + count).map(|number| format!("{name}{number}")).collect(),

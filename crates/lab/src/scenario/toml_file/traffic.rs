@@ -42,11 +42,11 @@ const SHAPES: &[(&str, Shape)] = &[
     ("one_to_each", Shape::OneToEach),
 ];
 
-pub fn sources(root: &Section, names: &Names, context: &Context) -> Result<Vec<Traffic>> {
+pub fn sources(root: &Section, names: &Names, duration: Duration, context: &Context) -> Result<Vec<Traffic>> {
     let sections = named(root, "traffic", ALL_KEYS)?;
     let traffic: Vec<Traffic> = sections
         .into_iter()
-        .map(|(name, section)| source(name, &section, names, context))
+        .map(|(name, section)| source(name, &section, names, duration, context))
         .collect::<Result<_>>()?;
     check_prefixes(&traffic)?;
     Ok(traffic)
@@ -71,7 +71,13 @@ fn check_prefixes(traffic: &[Traffic]) -> Result<()> {
     Ok(())
 }
 
-fn source(name: String, section: &Section, names: &Names, context: &Context) -> Result<Traffic> {
+fn source(
+    name: String,
+    section: &Section,
+    names: &Names,
+    duration: Duration,
+    context: &Context,
+) -> Result<Traffic> {
     let lifetime = section.quantity("lifetime", q::positive_time)?;
     let listed = section.get("events").is_some() || section.get("file").is_some();
     section.allow(if listed { LISTED_KEYS } else { RANDOM_KEYS })?;
@@ -81,16 +87,23 @@ fn source(name: String, section: &Section, names: &Names, context: &Context) -> 
         list.sort_by_key(|message| message.at);
         TrafficKind::Listed(Arc::new(list))
     } else {
-        TrafficKind::Random(generator(section, prefix, names)?)
+        TrafficKind::Random(generator(section, prefix, names, duration)?)
     };
     Ok(Traffic { name, place: section.place.clone(), lifetime, kind })
 }
 
-fn generator(section: &Section, prefix: String, names: &Names) -> Result<Generator> {
+fn generator(section: &Section, prefix: String, names: &Names, duration: Duration) -> Result<Generator> {
     let all = (0..names.nodes.len() as u32).collect();
     let select = |key: &str| section.quantity(key, |text| names.select(text));
     let start = section.quantity("start", q::time)?.unwrap_or_default();
     let end = section.quantity("end", q::time)?.unwrap_or(Duration::MAX);
+    if start >= duration {
+        return Err(Error::new(
+            &section.place_of("start"),
+            "the traffic starts when the run is over",
+            format!("begin before its end at {} s", duration.as_secs_f64()),
+        ));
+    }
     if end < start {
         return Err(Error::new(
             &section.place_of("end"),
@@ -98,18 +111,20 @@ fn generator(section: &Section, prefix: String, names: &Names) -> Result<Generat
             "its end must lie after its start",
         ));
     }
+    let to = select("to")?.unwrap_or_else(|| Vec::clone(&all));
+    let from = without_lone_destination(select("from")?.unwrap_or(all), &to);
     let generator = Generator {
         prefix,
         shape: section.word("shape", SHAPES)?.unwrap_or(Shape::Pairs),
         interval: interval(section)?,
         size: size(section)?,
-        from: select("from")?.unwrap_or_else(|| Vec::clone(&all)),
-        to: select("to")?.unwrap_or(all),
+        from,
+        to,
         start: Instant::ZERO.saturating_add(start),
         end: Instant::ZERO.saturating_add(end),
         draws: Draws::Lightlag,
     };
-    if only_meets_itself(&generator) {
+    if generator.from.is_empty() || only_meets_itself(&generator) {
         return Err(Error::new(
             &section.place_of("to"),
             "a node could only send to itself",
@@ -117,6 +132,14 @@ fn generator(section: &Section, prefix: String, names: &Names) -> Result<Generat
         ));
     }
     Ok(generator)
+}
+
+/// A node is never its own destination: where there is one destination, it sends nothing.
+fn without_lone_destination(mut from: Vec<u32>, to: &[u32]) -> Vec<u32> {
+    if let [lone] = to {
+        from.retain(|node| node != lone);
+    }
+    from
 }
 
 /// `[low, high)` in bytes; The ONE's bounds.
@@ -224,6 +247,9 @@ fn events(node: &Node, path: &str, prefix: &str, names: &Names) -> Result<Vec<Li
     let Value::List(list) = &node.value else {
         return Err(wrong_type(node, path, "it must be a list of { at, from, to, size }"));
     };
+    if list.is_empty() {
+        return Err(Error::new(&node.place, format!("the list `{path}` is empty"), "tell of a message"));
+    }
     let mut messages = Vec::new();
     for (item, number) in list.iter().zip(1..) {
         let section = Section::new(item, path, EVENT_KEYS)?;
