@@ -35,6 +35,9 @@ fn check(path: &Path) {
         }
         points => points.unwrap_or_else(|error| panic!("{error}")),
     };
+    if let Some(network) = &points.list[0].scenario.packets {
+        return assert!(!network.flows.is_empty(), "{} sends nothing", path.display());
+    }
     let seed = file.seeds().unwrap()[0];
     for point in &points.list {
         assert!(point.scenario.node_count() > 1, "{}", path.display());

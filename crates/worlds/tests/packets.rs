@@ -6,6 +6,7 @@ use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
 use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp::{Config, Timers};
+use lightlag_protocols::transport::udpdtn;
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::packets::{FlowSpec, Outcome, Setup, Source, Transport, run};
 use std::collections::BTreeMap;
@@ -65,6 +66,7 @@ impl Bench {
                 self.rtt_s,
             ),
             planned_rate: None,
+            planned_round_trip: None,
         };
         Setup {
             links: vec![self.link(self.queue), self.link(Discipline::DropTail(Limit::Packets(1_000_000)))],
@@ -88,7 +90,7 @@ fn goodput(outcome: &Outcome, flow: usize) -> f64 {
 
 #[test]
 fn every_controller_delivers_a_file_whole_over_a_lossy_link() {
-    for entry in controllers::TABLE {
+    for entry in controllers::TABLE.iter().filter(|entry| entry.algorithm.only_with.is_empty()) {
         let name = entry.algorithm.name;
         let outcome = Bench { loss: 0.02, ..Bench::default() }.run(&[(name, 300_000)], 100_000);
         let flow = &outcome.flows[0];
@@ -100,7 +102,10 @@ fn every_controller_delivers_a_file_whole_over_a_lossy_link() {
 
 #[test]
 fn every_controller_fills_a_clean_link() {
-    for entry in controllers::TABLE.iter().filter(|entry| entry.algorithm.name != "fixed") {
+    for entry in controllers::TABLE
+        .iter()
+        .filter(|entry| entry.algorithm.name != "fixed" && entry.algorithm.only_with.is_empty())
+    {
         let name = entry.algorithm.name;
         let outcome = Bench::default().run(&[(name, 100_000_000)], 100_000);
         // 1460 of 1500 bytes are payload: 973 kbit/s at most.
@@ -161,4 +166,78 @@ fn a_transfer_survives_outages_reordering_and_duplicates() {
     let outcome = run(&setup, &mut ());
     assert!(outcome.flows[0].complete, "{outcome:?}");
     assert!(outcome.ended > s(60));
+}
+
+/// Flows of one size over UDPDTN at the rate that a plan promises.
+fn contact_flows(bench: &Bench, sizes: &[u64], planned: Option<u64>, apart_s: i64) -> Setup {
+    let entry = controllers::find("contact_rate").expect("a controller of the table");
+    let named: Vec<(&str, u64)> = sizes.iter().map(|&size| ("contact_rate", size)).collect();
+    let mut setup = bench.setup(&named, 10_000_000);
+    for (index, flow) in setup.flows.iter_mut().enumerate() {
+        let parameters = Parameters::resolve("contact_rate", entry.algorithm.parameters, &BTreeMap::new())
+            .expect("defaults");
+        flow.start = Instant::from_secs(apart_s * index as i64);
+        flow.planned_rate = planned.map(BitRate);
+        flow.planned_round_trip = planned.map(|_| Duration::from_secs_f64(bench.rtt_s + 0.013));
+        flow.transport = Transport::Udpdtn {
+            config: udpdtn::Config::new(Bytes(1500)),
+            controller: Box::new(move |flow| entry.build(&parameters, flow)),
+        };
+    }
+    setup
+}
+
+#[test]
+fn a_planned_transfer_comes_near_the_limit_where_every_tcp_collapses() {
+    let bench = Bench { rtt_s: 2000.0, loss: 0.01, ..Bench::default() };
+    let outcome = run(&contact_flows(&bench, &[100_000_000], Some(1_000_000), 0), &mut ());
+    assert!(outcome.flows[0].complete);
+    // One light time and the symbols, and what insures them against a loss of 2 % before any is known.
+    let limit = 1000.0 + 100e6 * 8.0 / 1e6 * 1500.0 / 1456.0 / 0.98;
+    assert!(outcome.flows[0].end.as_secs_f64() < 1.02 * limit, "{outcome:?}");
+}
+
+#[test]
+fn an_unplanned_transfer_waits_for_one_report_only() {
+    let bench = Bench { rtt_s: 600.0, loss: 0.001, ..Bench::default() };
+    let outcome = run(&contact_flows(&bench, &[100_000_000], None, 0), &mut ());
+    let limit = 600.0 + 300.0 + 100e6 * 8.0 / 1e6 * 1500.0 / 1456.0;
+    assert!(outcome.flows[0].end.as_secs_f64() < 1.02 * limit, "{outcome:?}");
+    assert!(outcome.links[0].dropped == 0);
+}
+
+#[test]
+fn a_plan_that_promises_twice_the_rate_costs_little_and_one_of_half_is_kept_to() {
+    let bench = Bench { rtt_s: 10.0, loss: 0.001, ..Bench::default() };
+    let share = |planned| {
+        let outcome = run(&contact_flows(&bench, &[100_000_000], Some(planned), 0), &mut ());
+        assert!(outcome.flows[0].complete);
+        goodput(&outcome, 0) / (1e6 * 1456.0 / 1500.0)
+    };
+    assert!((0.80..=1.0).contains(&share(2_000_000)), "{}", share(2_000_000));
+    assert!((0.48..=0.5).contains(&share(500_000)), "{}", share(500_000));
+}
+
+#[test]
+fn flows_that_start_apart_become_equal() {
+    for planned in [Some(1_000_000), None] {
+        let bench = Bench { rtt_s: 10.0, loss: 0.001, ..Bench::default() };
+        let outcome = run(&contact_flows(&bench, &[100_000_000; 4], planned, 50), &mut ());
+        let all: Vec<f64> = (0..4).map(|flow| goodput(&outcome, flow)).collect();
+        let jain =
+            all.iter().sum::<f64>() * all.iter().sum::<f64>() / 4.0 / all.iter().map(|g| g * g).sum::<f64>();
+        assert!(jain > 0.95, "{planned:?}: {all:?}");
+    }
+}
+
+#[test]
+fn a_transfer_without_reports_for_a_day_goes_on_when_they_return() {
+    let bench = Bench { rtt_s: 10.0, loss: 0.01, ..Bench::default() };
+    let mut setup = contact_flows(&bench, &[10_000_000], Some(1_000_000), 0);
+    let s = Instant::from_secs;
+    let windows = [(s(0), s(20), BitRate(1_000_000)), (s(90_000), s(1_000_000), BitRate(1_000_000))];
+    setup.links.iter_mut().for_each(|link| link.rate = Rate::within(&windows));
+    let outcome = run(&setup, &mut ());
+    assert!(outcome.flows[0].complete, "{outcome:?}");
+    assert!(outcome.flows[0].end < s(200_000), "{outcome:?}");
 }

@@ -1,13 +1,14 @@
 //! `[flows.NAME]`.
 
 use super::network::{controller, no_way};
-use super::{FlowPlan, LinkPlan, Network};
+use super::{Carrier, FlowPlan, LinkPlan, Network};
 use crate::scenario::quantity::{bit_rate, bytes, positive_time, time};
 use crate::scenario::{Algorithm, Error, Result, Section, algorithm, named};
 use lightlag_protocols::controllers::{self, Recovery};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp::{self, HEADER, Timers};
-use lightlag_protocols::units::Bytes;
+use lightlag_protocols::transport::udpdtn;
+use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::packets::Source;
 
 const KEYS: &[&str] = &[
@@ -29,6 +30,8 @@ const KEYS: &[&str] = &[
     "timers",
     "planned_rate",
     "receive_window",
+    "block_symbols",
+    "in_order",
 ];
 
 /// Largest number of flows that a table may stand for.
@@ -58,9 +61,14 @@ fn flow(name: &str, section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
         path.ok_or_else(|| no_way(&section.place_of(key), from, to))
     };
     let (forward, backward) = (way(from, to, "to")?, way(to, from, "from")?);
-    section.word("transport", &[("tcp", ())])?;
+    let udpdtn = section.word("transport", &[("tcp", false), ("udpdtn", true)])?.unwrap_or(false);
     let node = section.get("controller").ok_or_else(|| section.missing("controller", "\"new_reno\""))?;
     let chosen = algorithm(node, &section.key("controller"), controller)?;
+    if !chosen.entry.only_with.is_empty() && !udpdtn {
+        let what = format!("controller `{}` needs reports of the receiver", chosen.entry.name);
+        let right = format!("write transport = \"{}\"", chosen.entry.only_with.join("\" or \""));
+        return Err(Error::new(&section.place_of("controller"), what, right));
+    }
     let packet = section.quantity("packet_size", bytes)?.unwrap_or(Bytes(1500));
     if packet <= HEADER || packet > Bytes(65_535) {
         return Err(Error::new(
@@ -75,13 +83,27 @@ fn flow(name: &str, section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
         name: name.to_owned(),
         start: Instant::ZERO.saturating_add(section.quantity("start", time)?.unwrap_or_default()),
         source: source(section)?,
-        tcp: tcp_config(section, &chosen, packet, round_trip)?,
+        carrier: if udpdtn {
+            Carrier::Udpdtn(udpdtn_config(section, packet)?)
+        } else {
+            Carrier::Tcp(tcp_config(section, &chosen, packet, round_trip)?)
+        },
         samples: chosen.entry.name == "bbr",
-        planned_rate: section.quantity("planned_rate", bit_rate)?,
+        // A plan that tells the rate of a contact tells its light time too.
+        planned_round_trip: planned_rate(section)?.map(|_| round_trip),
+        planned_rate: planned_rate(section)?,
         controller: chosen,
         forward,
         backward,
     })
+}
+
+/// A rate, or "unknown".
+fn planned_rate(section: &Section) -> Result<Option<BitRate>> {
+    if let Ok(Some("unknown")) = section.text("planned_rate") {
+        return Ok(None);
+    }
+    section.quantity("planned_rate", bit_rate)
 }
 
 fn source(section: &Section) -> Result<Source> {
@@ -100,6 +122,23 @@ fn source(section: &Section) -> Result<Source> {
         off: section.need("off", "\"10 s\"", positive_time)?,
         rate: section.need("rate", "\"1 Mbit/s\"", bit_rate)?,
     })
+}
+
+fn udpdtn_config(section: &Section, packet: Bytes) -> Result<udpdtn::Config> {
+    let mut config = udpdtn::Config::new(packet);
+    if config.symbol == Bytes(0) {
+        let place = section.place_of("packet_size");
+        return Err(Error::new(
+            &place,
+            "a datagram of UDPDTN has 44 B of headers",
+            "give packets room for data",
+        ));
+    }
+    if let Some(symbols) = section.whole("block_symbols", 1, 56_403)? {
+        config.block_symbols = symbols as u32;
+    }
+    config.in_order = section.flag("in_order")?.unwrap_or(false);
+    Ok(config)
 }
 
 fn tcp_config(

@@ -8,4 +8,4 @@ mod network;
 mod tests;
 
 pub use figures::figures;
-pub use network::{FlowPlan, KEYS, LinkPlan, Network, read};
+pub use network::{Carrier, FlowPlan, KEYS, LinkPlan, Network, read};

@@ -5,9 +5,9 @@ use crate::scenario::{Algorithm, Error, Result, Section, Seed};
 use lightlag_protocols::controllers::{self, Controller, Flow};
 use lightlag_protocols::link::LinkSpec;
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::transport::tcp;
+use lightlag_protocols::transport::{tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::packets::{FlowSpec, Setup, Source, Transport};
+use lightlag_worlds::packets::{FlowSpec, MakeController, Setup, Source, Transport};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -51,14 +51,25 @@ pub struct FlowPlan {
     pub start: Instant,
     /// What it sends.
     pub source: Source,
-    /// Its TCP, but for what depends on the path.
-    pub tcp: tcp::Config,
+    /// What it is carried by.
+    pub carrier: Carrier,
     /// What controls it.
     pub controller: Algorithm<dyn Controller, Flow>,
     /// Whether that wants samples of the delivery rate.
     pub samples: bool,
     /// What the plan says of the rate.
     pub planned_rate: Option<BitRate>,
+    /// What it says of the round trip of light.
+    pub planned_round_trip: Option<Duration>,
+}
+
+/// What a flow is carried by, and how that behaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Carrier {
+    /// TCP.
+    Tcp(tcp::Config),
+    /// UDPDTN.
+    Udpdtn(udpdtn::Config),
 }
 
 /// Reads links and flows.
@@ -80,17 +91,18 @@ impl Network {
     pub fn setup(&self, seed: Seed, own: u64, duration: Duration) -> Setup {
         let flow = |plan: &FlowPlan| {
             let (entry, parameters) = (plan.controller.entry.clone(), plan.controller.parameters.clone());
+            let controller: MakeController = Box::new(move |flow| (entry.build)(&parameters, flow));
             FlowSpec {
                 forward: plan.forward.clone(),
                 backward: plan.backward.clone(),
                 start: plan.start,
                 source: plan.source,
-                transport: Transport::Tcp {
-                    config: plan.tcp,
-                    controller: Box::new(move |flow| (entry.build)(&parameters, flow)),
-                    samples: plan.samples,
+                transport: match plan.carrier {
+                    Carrier::Tcp(config) => Transport::Tcp { config, controller, samples: plan.samples },
+                    Carrier::Udpdtn(config) => Transport::Udpdtn { config, controller },
                 },
                 planned_rate: plan.planned_rate,
+                planned_round_trip: plan.planned_round_trip,
             }
         };
         Setup {

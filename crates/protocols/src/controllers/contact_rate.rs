@@ -2,19 +2,18 @@
 //!
 //! Where the contact plan tells the rate, nothing is probed. Where it does not, short trains of
 //! packets leave while the first light is under way; how fast they arrive is how fast the link is, so
-//! one report is enough. From then on, once per round trip, the rate moves a little from what the flow
-//! got towards what the link has:
+//! one report is enough. A flow that is alone stays there: no queue, no loss.
 //!
-//! > rate = (1 - `pull`) * got + `pull` * link
+//! Others on the link show as a queue that stands at the bottleneck all the time between two reports:
+//! more than `standing_queue` packets above the light time of the plan, or above the least time seen.
+//! Then, once per round trip, the flow goes on from what it got, less a share `yields`; else it adds a
+//! share `pull` of the link, up to the link. What flows get is proportional to what they send, so all
+//! of them shrink by one factor and grow by one step, which makes them equal (Chiu and Jain 1989)
+//! without a loss in common and whatever they began with. Random loss is no sign of others: it leaves
+//! no queue.
 //!
-//! A flow that is alone gets what it sends, so its rate is the link's and stays there: no queue, no
-//! loss. Flows that share a link get C r / (sum of r) each, and the common `pull` makes the rates equal
-//! whatever they were: the fixed point is r = C/n + `pull` C (1 - 1/n), and the distance to it shrinks
-//! by (1 - `pull`) C / (sum of r) each round trip. A plan that promises too much costs no more than
-//! `pull` of overload, since what counts is what was got; one that promises too little is kept to.
-//!
-//! Random loss is no sign of others: a packet counts as got unless a queue stands at the bottleneck,
-//! which shows in the least time under way.
+//! A plan that promises too much costs one round trip of overload; one that promises too little is
+//! kept to.
 
 use super::{Ack, Controller, Flow, Loss};
 use crate::parameter::{self, Parameter};
@@ -27,13 +26,8 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "contact_rate",
     paper: "",
     parameters: &[
-        Parameter::number(
-            "pull",
-            "",
-            0.05,
-            (0.001, 0.5),
-            "Share of the way to the link's rate, per round trip.",
-        ),
+        Parameter::number("pull", "", 0.05, (0.001, 0.5), "Share of the link that a round trip adds."),
+        Parameter::number("yields", "", 0.1, (0.0, 0.9), "Share of what it got that it gives up to others."),
         Parameter::number("margin", "", 0.0, (0.0, 0.5), "Share of the link that is left free."),
         Parameter::number(
             "blind_rate",
@@ -45,10 +39,12 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
         Parameter::integer("train", 16.0, (4.0, 256.0), "Packets of a train."),
         Parameter::number("standing_queue", "", 4.0, (0.5, 1e4), "Packets that make a queue stand."),
     ],
-    only_with: &[],
+    only_with: &["udpdtn"],
     build: |parameters, flow| {
         Box::new(ContactRate {
             pull: parameters.number("pull"),
+            yields: parameters.number("yields"),
+            light: flow.planned_round_trip,
             margin: parameters.number("margin"),
             blind_rate: parameters.number("blind_rate"),
             train: parameters.number("train") as u32,
@@ -63,8 +59,14 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     },
 };
 
+/// Of the link's rate.
+const LEAST_SHARE: f64 = 0.005;
+
 struct ContactRate {
     pull: f64,
+    yields: f64,
+    /// Round trip of light, from the plan.
+    light: Option<Duration>,
     margin: f64,
     blind_rate: f64,
     train: u32,
@@ -86,24 +88,32 @@ struct Round {
     began: Option<Instant>,
     sent: u64,
     received: u64,
-    /// Least time under way in the report whose least is the greatest.
+    /// Of the report whose least time under way is the greatest: that time, and its round trip.
     one_way: Option<Duration>,
+    rtt: Option<Duration>,
 }
 
 impl ContactRate {
     /// Whether a queue stood at the bottleneck all the time of some report.
     fn queue_stands(&self) -> bool {
-        let (Some(base), Some(one_way), Some(link)) = (self.base, self.round.one_way, self.link) else {
-            return false;
+        let above = match (self.light, self.base) {
+            (Some(light), _) => self.round.rtt.map(|rtt| rtt - light),
+            (None, Some(base)) => self.round.one_way.map(|one_way| one_way - base),
+            (None, None) => None,
         };
-        (one_way - base).as_secs_f64() > self.standing_queue * self.packet_bits / link
+        let (Some(above), Some(link)) = (above, self.link) else { return false };
+        above.as_secs_f64() > self.standing_queue * self.packet_bits / link
     }
     fn end_of_round(&mut self, now: Instant) {
         let (Some(rate), Some(link)) = (self.rate, self.link) else { return };
-        let share = self.round.received as f64 / self.round.sent.max(1) as f64;
-        let got = if self.queue_stands() { rate * share } else { rate };
-        self.rate =
-            Some(((1.0 - self.pull) * got + self.pull * link).min(link) * (1.0 - self.margin * self.pull));
+        let most = link * (1.0 - self.margin);
+        self.rate = Some(if self.queue_stands() {
+            let share = self.round.received as f64 / self.round.sent.max(1) as f64;
+            // Never so little that nothing is left to measure by.
+            (rate * share * (1.0 - self.yields)).max(LEAST_SHARE * link)
+        } else {
+            (rate + self.pull * link).min(most)
+        });
         self.round = Round { began: Some(now), ..Round::default() };
     }
 }
@@ -112,7 +122,10 @@ impl Controller for ContactRate {
     fn on_ack(&mut self, ack: &Ack) {
         if let Some(one_way) = ack.one_way {
             self.base = Some(self.base.map_or(one_way, |base| base.min(one_way)));
-            self.round.one_way = self.round.one_way.max(Some(one_way));
+            if Some(one_way) > self.round.one_way {
+                self.round.one_way = Some(one_way);
+                self.round.rtt = ack.rtt;
+            }
         }
         let Some(window) = ack.window else { return };
         if let Some(train) = window.train.filter(|_| !self.planned) {

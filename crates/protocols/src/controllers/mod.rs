@@ -153,6 +153,8 @@ pub struct Flow {
     pub packet: Bytes,
     /// What the contact plan says of the rate, if there is one.
     pub planned_rate: Option<BitRate>,
+    /// What it says of the round trip of light.
+    pub planned_round_trip: Option<Duration>,
     /// The run's seed, for streams of its own.
     pub seed: u64,
     /// The flow's number, for streams of its own.

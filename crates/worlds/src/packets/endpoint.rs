@@ -4,8 +4,11 @@ use super::{Body, FlowSpec, Setup, Source, Transport};
 use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::trace::Observation;
-use lightlag_protocols::transport::{Machine, tcp};
+use lightlag_protocols::transport::{Machine, tcp, udpdtn};
 use lightlag_protocols::units::Bytes;
+
+/// A file that outlasts every run stands for one without end.
+const PERSISTENT: Bytes = Bytes(1_000_000_000_000);
 
 /// One end of a flow.
 pub enum Endpoint {
@@ -13,6 +16,10 @@ pub enum Endpoint {
     TcpSender(Box<tcp::Sender>),
     /// Receives it.
     TcpReceiver(Box<tcp::Receiver>),
+    /// Sends a file over UDPDTN.
+    UdpdtnSender(Box<udpdtn::Sender>, Bytes),
+    /// Receives it.
+    UdpdtnReceiver(Box<udpdtn::Receiver>, Bytes),
 }
 
 impl Endpoint {
@@ -24,6 +31,7 @@ impl Endpoint {
                     segment: config.segment,
                     packet: tcp::HEADER + config.segment,
                     planned_rate: spec.planned_rate,
+                    planned_round_trip: spec.planned_round_trip,
                     seed: setup.seed,
                     index: u64::from(index),
                 };
@@ -38,6 +46,29 @@ impl Endpoint {
                 }
                 (Self::TcpSender(Box::new(sender)), Self::TcpReceiver(Box::new(tcp::Receiver::new(config))))
             }
+            Transport::Udpdtn { config, controller } => {
+                let symbol = config.symbol;
+                let flow = Flow {
+                    segment: symbol,
+                    packet: udpdtn::UDP_HEADER + udpdtn::HEADER + symbol,
+                    planned_rate: spec.planned_rate,
+                    planned_round_trip: spec.planned_round_trip,
+                    seed: setup.seed,
+                    index: u64::from(index),
+                };
+                let length = match spec.source {
+                    Source::File(size) => size,
+                    Source::Persistent | Source::OnOff { .. } => PERSISTENT,
+                };
+                let seed = lightlag_protocols::rng::mix(setup.seed ^ (u64::from(index) << 32));
+                let config = &udpdtn::Config { seed, ..*config };
+                let sender = udpdtn::Sender::new(*config, controller(flow), length);
+                let receiver = udpdtn::Receiver::new(*config);
+                (
+                    Self::UdpdtnSender(Box::new(sender), symbol),
+                    Self::UdpdtnReceiver(Box::new(receiver), symbol),
+                )
+            }
         }
     }
     /// Something came.
@@ -46,6 +77,10 @@ impl Endpoint {
         match (self, body) {
             (Self::TcpSender(sender), Body::Tcp(segment)) => sender.handle(now, segment),
             (Self::TcpReceiver(receiver), Body::Tcp(segment)) => receiver.handle(now, segment),
+            (Self::UdpdtnSender(sender, _), Body::Udpdtn(datagram, _)) => sender.handle(now, datagram),
+            (Self::UdpdtnReceiver(receiver, _), Body::Udpdtn(datagram, _)) => receiver.handle(now, datagram),
+            // A flow's packets are of its own transport.
+            _ => {}
         }
     }
     /// The next thing to send.
@@ -54,6 +89,10 @@ impl Endpoint {
         match self {
             Self::TcpSender(sender) => sender.poll(now).map(Body::Tcp),
             Self::TcpReceiver(receiver) => receiver.poll(now).map(Body::Tcp),
+            Self::UdpdtnSender(sender, symbol) => sender.poll(now).map(|sent| Body::Udpdtn(sent, *symbol)),
+            Self::UdpdtnReceiver(receiver, symbol) => {
+                receiver.poll(now).map(|sent| Body::Udpdtn(sent, *symbol))
+            }
         }
     }
     /// When to poll though nothing comes.
@@ -62,13 +101,16 @@ impl Endpoint {
         match self {
             Self::TcpSender(sender) => sender.deadline(),
             Self::TcpReceiver(receiver) => receiver.deadline(),
+            Self::UdpdtnSender(sender, _) => sender.deadline(),
+            Self::UdpdtnReceiver(receiver, _) => receiver.deadline(),
         }
     }
     /// Bytes delivered in order, at a receiver.
     #[inline]
     pub fn delivered(&self) -> Option<Bytes> {
         match self {
-            Self::TcpSender(_) => None,
+            Self::TcpSender(_) | Self::UdpdtnSender(..) => None,
+            Self::UdpdtnReceiver(receiver, _) => Some(Bytes(receiver.delivered())),
             Self::TcpReceiver(receiver) => Some(Bytes(receiver.delivered())),
         }
     }
@@ -77,6 +119,8 @@ impl Endpoint {
         match self {
             Self::TcpSender(sender) => sender.is_complete(),
             Self::TcpReceiver(receiver) => receiver.is_complete(),
+            Self::UdpdtnSender(sender, _) => sender.is_complete(),
+            Self::UdpdtnReceiver(receiver, _) => receiver.is_complete(),
         }
     }
     /// So many bytes in all are there to be sent.
@@ -89,13 +133,19 @@ impl Endpoint {
     pub fn counts(&self) -> tcp::Counts {
         match self {
             Self::TcpSender(sender) => sender.counts(),
-            Self::TcpReceiver(_) => tcp::Counts::default(),
+            Self::UdpdtnSender(sender, _) => {
+                let udpdtn::Counts { sent, repairs, silences } = sender.counts();
+                tcp::Counts { sent, repairs, timeouts: silences, episodes: 0 }
+            }
+            Self::TcpReceiver(_) | Self::UdpdtnReceiver(..) => tcp::Counts::default(),
         }
     }
     /// What it shows.
     pub fn observe(&self, seen: &mut Observation) {
-        if let Self::TcpSender(sender) = self {
-            sender.observe(seen);
+        match self {
+            Self::TcpSender(sender) => sender.observe(seen),
+            Self::UdpdtnSender(sender, _) => sender.observe(seen),
+            Self::TcpReceiver(_) | Self::UdpdtnReceiver(..) => {}
         }
     }
 }

@@ -15,7 +15,7 @@ use lightlag_protocols::controllers::{Controller, Flow};
 use lightlag_protocols::link::{LinkSpec, Load};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::Observation;
-use lightlag_protocols::transport::tcp;
+use lightlag_protocols::transport::{tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};
 
 /// One experiment with a seed.
@@ -50,6 +50,8 @@ pub struct FlowSpec {
     pub transport: Transport,
     /// What the plan says of the rate.
     pub planned_rate: Option<BitRate>,
+    /// What it says of the round trip of light.
+    pub planned_round_trip: Option<Duration>,
 }
 
 /// What a flow sends.
@@ -84,6 +86,13 @@ pub enum Transport {
         /// Whether that wants samples of the delivery rate.
         samples: bool,
     },
+    /// UDPDTN.
+    Udpdtn {
+        /// How it behaves.
+        config: udpdtn::Config,
+        /// What controls it.
+        controller: MakeController,
+    },
 }
 
 /// A packet on a link.
@@ -104,6 +113,8 @@ pub struct Packet {
 pub enum Body {
     /// A TCP segment.
     Tcp(tcp::Segment),
+    /// A datagram of UDPDTN, and the payload of one that carries data.
+    Udpdtn(udpdtn::Datagram, Bytes),
 }
 
 impl Load for Packet {
@@ -111,6 +122,7 @@ impl Load for Packet {
     fn size(&self) -> Bytes {
         match &self.body {
             Body::Tcp(segment) => segment.size(false),
+            Body::Udpdtn(datagram, symbol) => datagram.size(*symbol),
         }
     }
 }

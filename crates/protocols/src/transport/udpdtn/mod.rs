@@ -39,12 +39,15 @@ pub struct Config {
     pub symbol: Bytes,
     /// Symbols of a block at most.
     pub block_symbols: u32,
-    /// Loss to be expected before any is measured.
+    /// Loss to be expected before any is measured: what a transfer shorter than a round trip insures
+    /// itself against.
     pub loss_prior: f64,
     /// Standard deviations by which repairs exceed what is expected to be needed.
     pub certainty: f64,
     /// Repair each block before the next one begins, so that data come in order; else after all.
     pub in_order: bool,
+    /// Names the random numbers that keep flows of one rate out of step.
+    pub seed: u64,
 }
 
 impl Config {
@@ -53,9 +56,10 @@ impl Config {
         Self {
             symbol: packet.saturating_sub(UDP_HEADER + HEADER),
             block_symbols: 8192,
-            loss_prior: 0.005,
+            loss_prior: 0.02,
             certainty: 4.0,
             in_order: false,
+            seed: 0,
         }
     }
 }
@@ -103,14 +107,16 @@ pub struct Report {
     pub sent_at: Instant,
     /// How long ago it came.
     pub held: Duration,
-    /// Least time under way since the last report, by both clocks.
-    pub one_way: Duration,
+    /// Least time under way since the last report, by both clocks, if anything came.
+    pub one_way: Option<Duration>,
     /// How fast a train came in, if one came since the last report.
     pub train: Option<BitRate>,
     /// All blocks below this are whole.
     pub whole_below: u32,
     /// Symbols that are here of each block from there on; [`u32::MAX`] of those that are whole.
     pub have: Vec<u32>,
+    /// The opening has come.
+    pub opened: bool,
     /// Everything is here.
     pub complete: bool,
 }

@@ -134,9 +134,10 @@ impl Receiver {
         });
         let report = Report {
             held: now - self.newest_came,
-            one_way: self.one_way_min.take().unwrap_or_default(),
+            one_way: self.one_way_min.take(),
             whole_below: whole_below as u32,
             have: have.collect(),
+            opened: self.length.is_some(),
             complete: self.is_complete(),
             ..self.report.clone()
         };

@@ -4,9 +4,10 @@ use super::super::Machine;
 use super::block::Block;
 use super::{Config, Cut, Datagram, HEADER, Report, UDP_HEADER};
 use crate::controllers::{Ack, Cause, Controller, Loss, Sent, Window};
+use crate::rng::Stream;
 use crate::time::{Duration, Instant};
 use crate::trace::Observation;
-use crate::units::Bytes;
+use crate::units::{BitRate, Bytes};
 use std::collections::VecDeque;
 
 /// How much a sender has done.
@@ -44,6 +45,10 @@ pub struct Sender {
     /// When the last datagram left that the rate counts from, and how many bytes.
     paced: (Instant, Bytes),
     left_in_train: u32,
+    /// How long the next datagram is held back behind its time. Flows that send in step would all lose
+    /// to the same one at a full queue.
+    jitter: Duration,
+    draws: Stream,
     waits_for_pace: bool,
     silence: Option<Instant>,
     silent_for: u32,
@@ -63,6 +68,9 @@ const SILENCE_FIRST: Duration = Duration::from_secs(10);
 const SILENCE_MOST: Duration = Duration::from_secs(86_400);
 /// Repairs that ask whether anybody is still there.
 const PROBES: u32 = 4;
+/// Share of the time between two datagrams, and bound, of what the second may be held back.
+const JITTER: f64 = 0.5;
+const JITTER_MOST: Duration = Duration::from_secs(1);
 const PACING_SLACK: Duration = Duration::from_nanos(1_000_000);
 
 impl Sender {
@@ -90,6 +98,8 @@ impl Sender {
             complete: false,
             paced: (Instant::ZERO, Bytes(0)),
             left_in_train: 0,
+            jitter: Duration::ZERO,
+            draws: Stream::new(config.seed, "pacing", 0),
             waits_for_pace: false,
             silence: None,
             silent_for: 0,
@@ -136,7 +146,7 @@ impl Sender {
         if report.received > newest || newest < self.reported {
             return; // overtaken on the way, or of what was never sent
         }
-        self.opened = true;
+        self.opened |= report.opened;
         self.silent_for = 0;
         let (sent, got) = (newest - self.reported, report.received.saturating_sub(self.received));
         self.see(newest);
@@ -178,7 +188,7 @@ impl Sender {
         let fresh = 1.0 - f64::from(got) / f64::from(sent);
         let weight = (f64::from(sent) / 4096.0).min(0.5);
         self.loss = Some(match self.loss {
-            None => fresh.max(self.config.loss_prior * 0.5),
+            None => fresh.max(self.config.loss_prior * 0.1),
             Some(old) => old + weight * (fresh - old),
         });
     }
@@ -204,7 +214,7 @@ impl Sender {
             now,
             acked: Bytes(u64::from(got) * symbol),
             rtt: Some(rtt),
-            one_way: Some(report.one_way),
+            one_way: report.one_way,
             in_flight,
             delivered: Bytes(u64::from(self.received) * symbol),
             window: Some(Window {
@@ -277,13 +287,22 @@ impl Sender {
             self.paced.1 += self.packet();
             return true;
         }
-        self.paced = (self.leaves_at().max(now - PACING_SLACK), self.packet());
+        if let Some(rate) = self.controller.rate() {
+            self.paced.0 = self.scheduled(rate).max(now - self.jitter - PACING_SLACK);
+            let gap = rate.time_for(self.packet()).as_nanos().min(JITTER_MOST.as_nanos());
+            self.jitter = Duration::from_nanos((gap as f64 * JITTER * self.draws.unit()) as i64);
+        }
+        self.paced.1 = self.packet();
         self.left_in_train = self.controller.train().saturating_sub(1);
         false
     }
+    /// When the next datagram is due, but for its jitter.
+    fn scheduled(&self, rate: BitRate) -> Instant {
+        self.paced.0.saturating_add(rate.time_for(self.paced.1))
+    }
     fn leaves_at(&self) -> Instant {
         match self.controller.rate() {
-            Some(rate) => self.paced.0.saturating_add(rate.time_for(self.paced.1)),
+            Some(rate) => self.scheduled(rate).saturating_add(self.jitter),
             None => Instant::ZERO,
         }
     }
@@ -335,7 +354,9 @@ impl Machine for Sender {
         }
         if !self.opened && self.until_open == 0 {
             self.until_open = OPEN_EVERY;
-            return Some(Datagram::Open { length: self.length, report_every: self.report_every() });
+            let open = Datagram::Open { length: self.length, report_every: self.report_every() };
+            self.paced.1 += open.size(self.config.symbol);
+            return Some(open);
         }
         if !self.may_leave(now) {
             return None;
