@@ -111,7 +111,7 @@ pub struct List {
 
 #[derive(Args)]
 pub struct Study {
-    /// Which: dtn-congestion
+    /// Which: arc or dtn-congestion
     pub name: String,
     /// A look within half a minute: fewer seeds and points, shorter runs
     #[arg(long)]

@@ -83,7 +83,30 @@ pub struct Plot {
 
 /// Curves with error bars over a numeric axis.
 pub fn lines(plot: &Plot) -> Value {
-    let x = json!({"field": "x", "type": "quantitative", "title": plot.x.text, "scale": {"zero": false}});
+    plot.specification(curves(plot, json!({"zero": false}), json!({"zero": true})))
+}
+
+/// The same over two logarithmic axes; `scatter` is drawn as faint points behind the curves.
+pub fn log_lines(plot: &Plot, scatter: &[Mark]) -> Value {
+    let log = json!({"type": "log"});
+    let mut layers = curves(plot, log.clone(), log.clone());
+    let points: Vec<Value> = scatter.iter().map(datum).collect();
+    let x = json!({"field": "x", "type": "quantitative", "title": plot.x.text, "scale": log});
+    let y = json!({"field": "mean", "type": "quantitative", "title": plot.y.text, "scale": log});
+    let faint = json!({
+        "data": {"values": points},
+        "mark": {"type": "point", "filled": true, "size": 12, "opacity": 0.35},
+        "encoding": {"x": x, "y": y, "color": plot.colour(&plot.series_names(), &[])},
+    });
+    // Beside panels a layer cannot have data of its own.
+    if let Some(layers) = layers.as_array_mut().filter(|_| plot.panel_names().is_empty()) {
+        layers.insert(0, faint);
+    }
+    plot.specification(layers)
+}
+
+fn curves(plot: &Plot, x_scale: Value, y_scale: Value) -> Value {
+    let x = json!({"field": "x", "type": "quantitative", "title": plot.x.text, "scale": x_scale});
     let colour = plot.colour(&plot.series_names(), &[]);
     let shape = json!({
         "field": "series", "type": "nominal", "title": plot.series.text,
@@ -93,14 +116,14 @@ pub fn lines(plot: &Plot) -> Value {
         "field": "series", "type": "nominal", "title": plot.series.text,
         "scale": {"domain": plot.series_names(), "range": plot.dashes()},
     });
-    let y = plot.y_of("mean");
-    let layers = json!([
+    let mut y = plot.y_of("mean");
+    y["scale"] = y_scale;
+    json!([
         {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash}},
         {"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": error_bar(plot, json!({"x": x, "color": colour}))},
         {"mark": {"type": "point", "filled": true, "size": 50, "opacity": 1},
          "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip(plot)}},
-    ]);
-    plot.specification(layers)
+    ])
 }
 
 /// Groups of bars with error bars; the baseline, where a mark has one, is a line across the bar.

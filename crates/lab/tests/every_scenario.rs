@@ -65,8 +65,9 @@ fn every_settings_file_of_the_one_is_read() {
 
 #[test]
 fn scenarios_of_the_guide_run() {
-    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/scenarios.md");
-    let text = std::fs::read_to_string(guide).unwrap();
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
+    let page = |name: &str| std::fs::read_to_string(guide.join(name)).unwrap();
+    let text = page("scenarios.md") + &page("packets.md");
     let written: Vec<&str> =
         text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(written.len() > 1);

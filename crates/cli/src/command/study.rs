@@ -3,18 +3,21 @@
 use crate::args::Study;
 use crate::output::{Done, Failure, print, write_file};
 use lightlag_lab::study;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The studies, by the name that is typed.
-const STUDIES: &[&str] = &["dtn-congestion"];
+const STUDIES: &[(&str, Run)] = &[("arc", study::arc::run), ("dtn-congestion", study::run)];
+
+type Run = fn(bool, &Path, usize) -> Result<study::Studied, study::Error>;
 
 pub fn study(options: &Study) -> Done {
-    if !STUDIES.contains(&options.name.as_str()) {
-        return Err(format!("no study `{}`; there is: {}", options.name, STUDIES.join(", ")).into());
-    }
+    let Some((_, run)) = STUDIES.iter().find(|known| known.0 == options.name) else {
+        let names: Vec<&str> = STUDIES.iter().map(|known| known.0).collect();
+        return Err(format!("no study `{}`; there are: {}", options.name, names.join(", ")).into());
+    };
     let folder = if options.quick { format!("{}-quick", options.name) } else { options.name.clone() };
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("out/study").join(folder));
-    let done = study::run(options.quick, &out, options.threads)?;
+    let done = run(options.quick, &out, options.threads)?;
     let path = out.join("report.html");
     write_file(&path, done.report.html())?;
     for figure in &done.report.figures {

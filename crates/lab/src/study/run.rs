@@ -127,10 +127,10 @@ impl Studied {
     }
 }
 
-/// The five mechanisms under the three routers on Earth: the table that the paper's figures 9 to 11 draw.
+/// The five mechanisms under the three routers on Earth, which the paper's figures 9 to 11 draw; in other studies
+/// the first table.
 fn headline(report: &Report) -> String {
-    let Some(table) = report.tables.iter().find(|table| table.title.starts_with("Figures 9 to 11")) else {
-        return String::new();
-    };
+    let wanted = report.tables.iter().find(|table| table.title.starts_with("Figures 9 to 11"));
+    let Some(table) = wanted.or(report.tables.first()) else { return String::new() };
     crate::results::table_text(&table.head, &table.rows)
 }

@@ -116,6 +116,26 @@ impl Ranges {
         self.total -= removed;
         removed
     }
+    /// Takes a range out; tells how many bytes that were.
+    pub fn remove(&mut self, from: u64, to: u64) -> u64 {
+        let first = self.list.partition_point(|range| range.1 <= from);
+        let inside = self.list.range(first..).take_while(|range| range.0 < to).count();
+        if from >= to || inside == 0 {
+            return 0;
+        }
+        let (low, high) = (self.list[first].0, self.list[first + inside - 1].1);
+        let held: u64 = self.list.range(first..first + inside).map(|range| range.1 - range.0).sum();
+        self.list.drain(first..first + inside);
+        let mut kept = 0;
+        for (start, end) in [(to, high), (low, from)] {
+            if start < end {
+                self.list.insert(first, (start, end));
+                kept += end - start;
+            }
+        }
+        self.total -= held - kept;
+        held - kept
+    }
     /// Takes everything out.
     pub fn clear(&mut self) {
         self.list.clear();
@@ -139,6 +159,9 @@ mod tests {
                     let below: Vec<u64> = bytes.range(..from).copied().collect();
                     prop_assert_eq!(ranges.remove_below(from), below.len() as u64);
                     below.iter().for_each(|byte| { bytes.remove(byte); });
+                } else if kind == 1 {
+                    let gone = (from..to).filter(|byte| bytes.remove(byte)).count();
+                    prop_assert_eq!(ranges.remove(from, to), gone as u64);
                 } else {
                     let new = (from..to).filter(|byte| bytes.insert(*byte)).count();
                     prop_assert_eq!(ranges.insert(from, to), new as u64);

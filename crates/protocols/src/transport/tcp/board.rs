@@ -143,24 +143,11 @@ impl Board {
             return (0, None);
         }
         self.pending -= was_pending;
-        if !self.again.is_empty() {
-            self.forget_again();
-        }
+        // A repair that was thought lost has arrived after all.
+        self.again.remove(from, to);
         let stamp = self.stamp(to - 1);
         self.saw(stamp);
         (news, stamp)
-    }
-    /// Repairs thought lost that have arrived after all.
-    fn forget_again(&mut self) {
-        let mut left = Ranges::default();
-        for (from, to) in self.again.iter() {
-            let mut at = from;
-            while let Some(gap) = self.sacked.gap(at, to) {
-                left.insert(gap.0, gap.1);
-                at = gap.1;
-            }
-        }
-        self.again = left;
     }
     fn saw(&mut self, stamp: Option<Stamp>) {
         if let Some(stamp) = stamp {

@@ -1,0 +1,72 @@
+//! The study of Adaptive Rate Control, run again.
+//!
+//! "A Congestion Control Algorithm for the Planetary Internet" (Grieco and Mascolo, IFAC 2005): its figures 3, 4
+//! and 5 with its TCPs and ARC, and beside them what came since, UDPDTN at the rate of the contact, and the limit.
+
+mod claims;
+mod figures;
+mod plan;
+mod view;
+
+use super::run::{Error, Studied};
+use crate::report::{Report, ScenarioText};
+use crate::results::Build;
+use crate::run::{ContactsCache, Options, run as run_one};
+use crate::scenario::Seed;
+use crate::sweep::{Job, Sweep};
+use std::path::Path;
+
+/// Heading of the report.
+pub const TITLE: &str = "Adaptive Rate Control on planetary links, run again";
+
+/// Runs the study into a folder, on so many threads (0: one per core), and goes on where it was stopped.
+///
+/// # Errors
+/// The folder cannot be used.
+pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
+    let plan = plan::plan(quick)?;
+    let jobs = plan.jobs();
+    let sweep = Sweep {
+        out: &out.join("runs"),
+        scenario: plan::LINK,
+        build: Build::this(),
+        jobs: &jobs,
+        threads,
+        progress: true,
+    };
+    let cache = ContactsCache::default();
+    let results = sweep.run(|job: &Job| {
+        let scenario = &plan.points[job.point].scenario;
+        run_one(scenario, Seed::Number(job.seed), &cache, &Options::default())
+            .map(|outcome| outcome.metrics())
+    })?;
+    let violations = results.rows.iter().filter_map(|row| row.metric("violations")).sum::<f64>() as u64;
+    let again = if quick { "lightlag study arc --quick" } else { "lightlag study arc" };
+    let report = Report {
+        title: TITLE.to_owned(),
+        introduction: introduction(),
+        warnings: plan.warnings(),
+        build: results.build.clone(),
+        seeds: results.seeds(),
+        runs: results.rows.len(),
+        again: vec![again.to_owned()],
+        claims: claims::evaluate(&results),
+        figures: figures::all(&results),
+        tables: figures::tables(&results),
+        scenarios: vec![ScenarioText { name: "arc_link.toml".to_owned(), text: plan::LINK.to_owned() }],
+    };
+    Ok(Studied { results, report, violations })
+}
+
+fn introduction() -> Vec<String> {
+    [
+        "One flow sends 1 GB over a link of 1 Mbit/s that loses packets at random in both directions, with a queue of \
+         100 packets: the paper's scenario. A run ends with the file or after 400 round trips, at least 20000 s.",
+        "ARC is shown under three readings of what the paper leaves open: the window holds while a hole is open (the \
+         paper's words, and ours by default), it answers each newly found loss, or it also probes quickly again up to \
+         the window of the last event. CUBIC, Hybla and BBR came later; BBR believes its least round-trip time for \
+         10 s, as published, or for ever. UDPDTN sends at the rate of the contact, told by the plan or found out.",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}

@@ -1,0 +1,148 @@
+//! What the study runs.
+
+use crate::scenario::{self, Catalogue, Scenario, ScenarioFile};
+use crate::sweep::Job;
+
+/// The paper's link.
+pub const LINK: &str = include_str!("../../../../../scenarios/papers/arc_link.toml");
+
+/// Columns of the table of runs.
+pub const FIGURE: &str = "figure";
+/// Which transport and controller.
+pub const VARIANT: &str = "variant";
+/// Round-trip time.
+pub const RTT: &str = "rtt_s";
+/// Share of packets lost.
+pub const LOSS: &str = "loss_share";
+/// Size of the file.
+pub const SIZE: &str = "file_bytes";
+
+/// The paper's TCPs.
+pub const PAPER_TCPS: [&str; 5] = ["new_reno", "sack", "fack", "vegas", "westwood_plus"];
+/// The paper's own.
+pub const ARC: &str = "arc";
+/// The same under other readings.
+pub const ARC_READINGS: [&str; 2] = ["arc, each loss", "arc, quick again"];
+/// UDPDTN at the planned rate, and where nothing is planned.
+pub const OURS: [&str; 2] = ["udpdtn, planned rate", "udpdtn, unknown rate"];
+
+/// Round-trip times of figure 3.
+const RTTS: [f64; 13] = [0.1, 0.2, 0.8, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0];
+const RTTS_QUICK: [f64; 5] = [0.2, 2.0, 10.0, 200.0, 2000.0];
+/// Losses of figure 4.
+const LOSSES: [f64; 5] = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2];
+/// Files of figure 5.
+const SIZES: [f64; 6] = [1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+const RTTS_OF_SIZES: [f64; 3] = [2.0, 20.0, 200.0];
+
+/// A point of the study.
+pub struct Point {
+    /// Its columns.
+    pub values: Vec<(String, String)>,
+    /// What is run.
+    pub scenario: Scenario,
+}
+
+/// All that the study runs.
+pub struct Plan {
+    /// Whether it is a quick look.
+    pub quick: bool,
+    /// The points.
+    pub points: Vec<Point>,
+    seeds: u64,
+}
+
+impl Plan {
+    /// Every point with every seed.
+    pub fn jobs(&self) -> Vec<Job> {
+        let job = |(point, seed)| {
+            let values = self.points.get(point).map(|point: &Point| point.values.clone()).unwrap_or_default();
+            Job { point, seed, values }
+        };
+        let all = (0..self.points.len()).flat_map(|point| (1..=self.seeds).map(move |seed| (point, seed)));
+        all.map(job).collect()
+    }
+    /// What a reader must know before believing a quick look.
+    pub fn warnings(&self) -> Vec<String> {
+        let quick = "This is a quick look, not the study: two seeds instead of ten and fewer points. Run it without \
+                     --quick before believing a verdict.";
+        if self.quick { vec![quick.to_owned()] } else { Vec::new() }
+    }
+}
+
+/// Keys that make a variant of the link's scenario.
+fn sets(variant: &str) -> Vec<(&'static str, String)> {
+    let controller = |text: &str| vec![("controller", text.to_owned())];
+    match variant {
+        "arc, each loss" => controller(r#"{ name = "arc", event = "each_loss" }"#),
+        "arc, quick again" => controller(r#"{ name = "arc", event = "each_loss", quick_again = true }"#),
+        "bbr, no window" => controller(r#"{ name = "bbr", rtt_window = "10000000 s" }"#),
+        "udpdtn, planned rate" | "udpdtn, unknown rate" => {
+            let rate = if variant == OURS[0] { "\"1 Mbit/s\"" } else { "\"unknown\"" };
+            vec![
+                ("transport", "udpdtn".to_owned()),
+                ("controller", "contact_rate".to_owned()),
+                ("planned_rate", rate.to_owned()),
+            ]
+        }
+        other => controller(other),
+    }
+}
+
+/// Every variant, in the order of the legend.
+pub fn variants() -> Vec<&'static str> {
+    let later = ["cubic", "hybla", "bbr", "bbr, no window"];
+    PAPER_TCPS.into_iter().chain([ARC]).chain(ARC_READINGS).chain(later).chain(OURS).collect()
+}
+
+/// The plan, whole or as a quick look.
+///
+/// # Errors
+/// None with the scenario that is compiled in.
+pub fn plan(quick: bool) -> Result<Plan, scenario::Error> {
+    let mut points = Vec::new();
+    let rtts: &[f64] = if quick { &RTTS_QUICK } else { &RTTS };
+    for variant in variants() {
+        for &rtt in rtts {
+            points.push(point("figure_3", variant, rtt, 1e-3, 1e9)?);
+        }
+        for loss in LOSSES.into_iter().filter(|loss| !quick || *loss == 1e-2 || *loss == 1e-4) {
+            points.push(point("figure_4", variant, 600.0, loss, 1e9)?);
+        }
+    }
+    for variant in [ARC].into_iter().chain(OURS) {
+        for rtt in RTTS_OF_SIZES {
+            for size in SIZES.into_iter().filter(|size| !quick || *size <= 1e8) {
+                points.push(point("figure_5", variant, rtt, 1e-3, size)?);
+            }
+        }
+    }
+    Ok(Plan { quick, points, seeds: if quick { 2 } else { 10 } })
+}
+
+fn point(figure: &str, variant: &str, rtt: f64, loss: f64, size: f64) -> Result<Point, scenario::Error> {
+    let mut file = ScenarioFile::from_toml("arc_link.toml", LINK, ".".into(), Catalogue::default().into())?;
+    // Figure 5 asks for whole files; the others stop where the reference runs of ns-2 do.
+    let limit = if figure == "figure_5" { 10_000_000.0 } else { (400.0 * rtt).max(20_000.0) };
+    let given = [
+        ("rtt", format!("{rtt} s")),
+        ("loss", format!("{loss}")),
+        ("file_size", format!("{size} B")),
+        ("time_limit", format!("{limit} s")),
+    ];
+    for (key, value) in given.into_iter().chain(sets(variant)) {
+        file.set(key, &value)?;
+    }
+    let scenario = file.points()?.list.remove(0).scenario;
+    let columns = [
+        (FIGURE, figure.to_owned()),
+        (VARIANT, variant.to_owned()),
+        (RTT, rtt.to_string()),
+        (LOSS, loss.to_string()),
+        (SIZE, size.to_string()),
+    ];
+    Ok(Point {
+        values: columns.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        scenario,
+    })
+}
