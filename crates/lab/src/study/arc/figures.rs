@@ -130,7 +130,7 @@ pub fn tables(results: &Results) -> Vec<Table> {
         }
         let limits =
             at.iter().map(|&x| if column == RTT { limit(x, 1e-3, 1e9) } else { limit(600.0, x, 1e9) });
-        rows.push([LIMIT.to_owned()].into_iter().chain(limits.map(|l| crate::results::number(l))).collect());
+        rows.push([LIMIT.to_owned()].into_iter().chain(limits.map(crate::results::number)).collect());
         let head = ["kbit/s".to_owned()].into_iter().chain(at.iter().map(f64::to_string)).collect();
         Table { title: title.to_owned(), caption: "Means and 95 % intervals.".to_owned(), head, rows }
     };
