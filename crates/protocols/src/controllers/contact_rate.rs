@@ -7,15 +7,21 @@
 //! Others on the link show as a queue that stands at the bottleneck all the time between two reports:
 //! more than `standing_queue` packets above the light time of the plan, or above the least time seen.
 //! Then, once per round trip, the flow goes on from what it got, less a share `yields`; else it adds a
-//! share `pull` of the link, up to the link. What flows get is proportional to what they send, so all
-//! of them shrink by one factor and grow by one step, which makes them equal (Chiu and Jain 1989)
-//! without a loss in common and whatever they began with. Random loss is no sign of others: it leaves
-//! no queue.
+//! share `pull` of what it lacks of the link. What flows get is proportional to what they send, so all
+//! of them shrink by one factor and close one share of the gap, both of which make them more equal
+//! (Chiu and Jain 1989) without a loss in common and whatever they began with. Random loss is no sign
+//! of others: it leaves no queue.
+//!
+//! A queue that stands for more than `patience` round trips although the flow yields is kept full by
+//! flows that know only loss, such as CUBIC. Then the flow grows as before, and gives up `backs_off`
+//! when the queue overflows, that is when more is lost than without a queue; until none has stood for
+//! a while.
 //!
 //! A plan that promises too much costs one round trip of overload; one that promises too little is
 //! kept to.
 
 use super::{Ack, Controller, Flow, Loss};
+use crate::math;
 use crate::parameter::{self, Parameter};
 use crate::time::{Duration, Instant};
 use crate::trace::Observation;
@@ -26,7 +32,13 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "contact_rate",
     paper: "",
     parameters: &[
-        Parameter::number("pull", "", 0.05, (0.001, 0.5), "Share of the link that a round trip adds."),
+        Parameter::number(
+            "pull",
+            "",
+            0.1,
+            (0.001, 0.5),
+            "Share of what it lacks of the link that a round trip adds.",
+        ),
         Parameter::number("yields", "", 0.1, (0.0, 0.9), "Share of what it got that it gives up to others."),
         Parameter::number("margin", "", 0.0, (0.0, 0.5), "Share of the link that is left free."),
         Parameter::number(
@@ -38,6 +50,19 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
         ),
         Parameter::integer("train", 16.0, (4.0, 256.0), "Packets of a train."),
         Parameter::number("standing_queue", "", 4.0, (0.5, 1e4), "Packets that make a queue stand."),
+        Parameter::integer(
+            "patience",
+            6.0,
+            (1.0, 1e6),
+            "Round trips that it yields before it takes others for flows that fill queues.",
+        ),
+        Parameter::number(
+            "backs_off",
+            "",
+            0.2,
+            (0.0, 0.9),
+            "Share given up at an overflow beside such flows.",
+        ),
     ],
     only_with: &["udpdtn"],
     build: |parameters, flow| {
@@ -49,6 +74,12 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             blind_rate: parameters.number("blind_rate"),
             train: parameters.number("train") as u32,
             standing_queue: parameters.number("standing_queue"),
+            patience: parameters.number("patience") as u32,
+            backs_off: parameters.number("backs_off"),
+            standing_for: 0,
+            quiet_for: 0,
+            contested: false,
+            background: 0.0,
             packet_bits: flow.packet.0 as f64 * 8.0,
             link: flow.planned_rate.map(|rate| rate.0 as f64),
             planned: flow.planned_rate.is_some(),
@@ -61,6 +92,10 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
 
 /// Of the link's rate.
 const LEAST_SHARE: f64 = 0.005;
+/// Of the newest round trip, in what is lost without a queue.
+const BACKGROUND_WEIGHT: f64 = 0.125;
+/// Round trips without a standing queue after which the link is no longer contested.
+const QUIET_ENDS: u32 = 10;
 
 struct ContactRate {
     pull: f64,
@@ -71,6 +106,16 @@ struct ContactRate {
     blind_rate: f64,
     train: u32,
     standing_queue: f64,
+    patience: u32,
+    backs_off: f64,
+    /// Round trips in a row in which a queue stood.
+    standing_for: u32,
+    /// Round trips in a row in which none stood.
+    quiet_for: u32,
+    /// Somebody on the link does not yield to a queue.
+    contested: bool,
+    /// Share lost while no queue stood.
+    background: f64,
     packet_bits: f64,
     /// What the link has, in bit/s; none while nothing is known.
     link: Option<f64>,
@@ -106,15 +151,45 @@ impl ContactRate {
     }
     fn end_of_round(&mut self, now: Instant) {
         let (Some(rate), Some(link)) = (self.rate, self.link) else { return };
-        let most = link * (1.0 - self.margin);
-        self.rate = Some(if self.queue_stands() {
-            let share = self.round.received as f64 / self.round.sent.max(1) as f64;
-            // Never so little that nothing is left to measure by.
-            (rate * share * (1.0 - self.yields)).max(LEAST_SHARE * link)
-        } else {
-            (rate + self.pull * link).min(most)
-        });
+        let stands = self.queue_stands();
+        self.learn(stands);
+        let grown = rate + self.pull * (link - rate);
+        let next = match (stands, self.contested) {
+            (false, _) => grown,
+            (true, false) => rate * self.round.share() * (1.0 - self.yields),
+            (true, true) if self.overflows() => rate * self.round.share() * (1.0 - self.backs_off),
+            (true, true) => grown,
+        };
+        // Never so little that nothing is left to measure by.
+        self.rate = Some(next.clamp(LEAST_SHARE * link, link * (1.0 - self.margin)));
         self.round = Round { began: Some(now), ..Round::default() };
+    }
+    /// Who else is there, and what is lost without them.
+    fn learn(&mut self, stands: bool) {
+        if stands {
+            (self.standing_for, self.quiet_for) = (self.standing_for + 1, 0);
+        } else {
+            (self.standing_for, self.quiet_for) = (0, self.quiet_for + 1);
+            self.background += BACKGROUND_WEIGHT * (1.0 - self.round.share() - self.background);
+        }
+        self.contested = match self.contested {
+            false => self.standing_for > self.patience,
+            true => self.quiet_for < QUIET_ENDS,
+        };
+    }
+    /// Whether more was lost than without a queue, beyond luck.
+    fn overflows(&self) -> bool {
+        let packets = self.round.sent as f64 * 8.0 / self.packet_bits;
+        let expected = packets * self.background;
+        let lost = packets * (1.0 - self.round.share());
+        lost > expected + 3.0 * math::sqrt(expected) + 1.0
+    }
+}
+
+impl Round {
+    /// Of what was sent, what arrived.
+    fn share(&self) -> f64 {
+        (self.received as f64 / self.sent.max(1) as f64).min(1.0)
     }
 }
 
