@@ -231,6 +231,35 @@ fn flows_that_start_apart_become_equal() {
 }
 
 #[test]
+fn neither_contact_rate_nor_cubic_starves_beside_the_other() {
+    for rtt_s in [0.1, 1.0, 10.0] {
+        let bench = Bench { rtt_s, ..Bench::default() };
+        let mut setup = contact_flows(&bench, &[1_000_000_000; 2], Some(1_000_000), 0);
+        let cubic = controllers::find("cubic").expect("a controller of the table");
+        setup.flows[1].transport = transport(cubic, rtt_s);
+        setup.until = Instant::from_secs(10_000);
+        let outcome = run(&setup, &mut ());
+        let of_the_link = |bytes: u64| bytes as f64 * 8.0 / 10_000.0 / 1e6;
+        let theirs = of_the_link(outcome.flows[1].delivered.0);
+        // What left and neither overflowed the queue nor was the other's.
+        let arrived = (outcome.flows[0].sent + outcome.flows[1].sent - outcome.links[0].dropped) * 1500;
+        let ours = of_the_link(arrived) - theirs * 1500.0 / 1460.0;
+        assert!(ours > 0.2 && theirs > 0.2, "round trip {rtt_s} s: {ours} and {theirs}");
+    }
+}
+
+#[test]
+fn tcp_planet_holds_most_of_a_link_whose_queue_knows_priorities_whatever_is_lost() {
+    let queue = Discipline::Priority(Limit::Packets(100));
+    for loss in [0.0, 0.001, 0.01] {
+        let bench = Bench { rtt_s: 10.0, loss, queue, ..Bench::default() };
+        let outcome = bench.run(&[("tcp_planet", 100_000_000)], 100_000);
+        assert!(outcome.flows[0].complete, "{outcome:?}");
+        assert!(goodput(&outcome, 0) > 0.7 * 973_000.0, "loss {loss}: {}", goodput(&outcome, 0));
+    }
+}
+
+#[test]
 fn a_transfer_without_reports_for_a_day_goes_on_when_they_return() {
     let bench = Bench { rtt_s: 10.0, loss: 0.01, ..Bench::default() };
     let mut setup = contact_flows(&bench, &[10_000_000], Some(1_000_000), 0);

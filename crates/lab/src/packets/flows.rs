@@ -64,8 +64,10 @@ fn flow(name: &str, section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
     let udpdtn = section.word("transport", &[("tcp", false), ("udpdtn", true)])?.unwrap_or(false);
     let node = section.get("controller").ok_or_else(|| section.missing("controller", "\"new_reno\""))?;
     let chosen = algorithm(node, &section.key("controller"), controller)?;
-    if !chosen.entry.only_with.is_empty() && !udpdtn {
-        let what = format!("controller `{}` needs reports of the receiver", chosen.entry.name);
+    let transport = if udpdtn { "udpdtn" } else { "tcp" };
+    if !chosen.entry.only_with.is_empty() && !chosen.entry.only_with.iter().any(|name| *name == transport) {
+        let what =
+            format!("controller `{}` needs what the transport `{transport}` has not", chosen.entry.name);
         let right = format!("write transport = \"{}\"", chosen.entry.only_with.join("\" or \""));
         return Err(Error::new(&section.place_of("controller"), what, right));
     }

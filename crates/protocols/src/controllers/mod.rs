@@ -21,6 +21,7 @@ mod ledbat;
 mod new_reno;
 mod reno;
 mod sack;
+mod tcp_planet;
 mod vegas;
 mod westwood_plus;
 
@@ -50,6 +51,10 @@ pub trait Controller {
     fn train(&self) -> u32 {
         1
     }
+    /// Copies of low priority that are sent for each packet, to see how many get through.
+    fn probes(&self) -> f64 {
+        0.0
+    }
     /// What plots and traces can see.
     fn observe(&self, _: &mut Observation) {}
 }
@@ -73,6 +78,8 @@ pub struct Ack {
     pub sample: Option<RateSample>,
     /// What the receiver says of everything sent since its last report, where it reports.
     pub window: Option<Window>,
+    /// What has arrived of either priority, where the sender probes.
+    pub heard: Option<Heard>,
     /// Losses are being repaired: window laws that count acknowledgements hold still.
     pub recovering: bool,
     /// A recovery has just ended.
@@ -101,6 +108,15 @@ pub struct RateSample {
     pub before: Bytes,
     /// The longer of the times that sending and acknowledging took.
     pub interval: Duration,
+}
+
+/// Packets that have arrived, from the beginning on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// Of normal priority.
+    pub high: u64,
+    /// Probes, of low priority.
+    pub low: u64,
 }
 
 /// Why something is taken to be lost.
@@ -204,6 +220,7 @@ pub const TABLE: &[Entry] = &[
     Entry::new(ledbat::ENTRY, Recovery::Rack),
     Entry::new(new_reno::ENTRY, Recovery::NewReno),
     Entry::new(sack::ENTRY, Recovery::Sack),
+    Entry::new(tcp_planet::ENTRY, Recovery::Rack),
     Entry::new(vegas::ENTRY, Recovery::NewReno),
     Entry::new(westwood_plus::ENTRY, Recovery::Rack),
 ];

@@ -135,7 +135,7 @@ impl Endpoint {
             Self::TcpSender(sender) => sender.counts(),
             Self::UdpdtnSender(sender, _) => {
                 let udpdtn::Counts { sent, repairs, silences } = sender.counts();
-                tcp::Counts { sent, repairs, timeouts: silences, episodes: 0 }
+                tcp::Counts { sent, repairs, timeouts: silences, ..tcp::Counts::default() }
             }
             Self::TcpReceiver(_) | Self::UdpdtnReceiver(..) => tcp::Counts::default(),
         }

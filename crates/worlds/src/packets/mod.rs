@@ -125,6 +125,13 @@ impl Load for Packet {
             Body::Udpdtn(datagram, symbol) => datagram.size(*symbol),
         }
     }
+    #[inline]
+    fn priority(&self) -> u8 {
+        match &self.body {
+            Body::Tcp(segment) => segment.priority(),
+            Body::Udpdtn(..) => 0,
+        }
+    }
 }
 
 /// One thing that happened in a world of packets.

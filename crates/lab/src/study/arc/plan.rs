@@ -76,6 +76,10 @@ fn sets(variant: &str) -> Vec<(&'static str, String)> {
     match variant {
         "arc, each loss" => controller(r#"{ name = "arc", event = "each_loss" }"#),
         "arc, quick again" => controller(r#"{ name = "arc", event = "each_loss", quick_again = true }"#),
+        "tcp_planet" => vec![
+            ("controller", "tcp_planet".to_owned()),
+            ("queue", r#"{ discipline = "priority", limit = "100 packets" }"#.to_owned()),
+        ],
         "bbr, no window" => controller(r#"{ name = "bbr", rtt_window = "10000000 s" }"#),
         "udpdtn, planned rate" | "udpdtn, unknown rate" => {
             let rate = if variant == OURS[0] { "\"1 Mbit/s\"" } else { "\"unknown\"" };
@@ -91,7 +95,7 @@ fn sets(variant: &str) -> Vec<(&'static str, String)> {
 
 /// Every variant, in the order of the legend.
 pub fn variants() -> Vec<&'static str> {
-    let later = ["cubic", "hybla", "bbr", "bbr, no window"];
+    let later = ["cubic", "hybla", "bbr", "bbr, no window", "tcp_planet"];
     PAPER_TCPS.into_iter().chain([ARC]).chain(ARC_READINGS).chain(later).chain(OURS).collect()
 }
 

@@ -14,7 +14,7 @@ pub use rto::Timers;
 pub use sender::{Counts, Sender};
 
 use super::ranges::Range;
-use crate::controllers::Recovery;
+use crate::controllers::{Heard, Recovery};
 use crate::time::Duration;
 use crate::units::Bytes;
 
@@ -38,6 +38,9 @@ pub enum Kind {
         /// The stream ends with this segment.
         fin: bool,
     },
+    /// Repeats data that wait for their acknowledgement, at low priority: it asks for room, and repairs
+    /// what it happens to repair.
+    Probe,
     /// Acknowledges.
     Ack,
 }
@@ -62,6 +65,8 @@ pub struct Segment {
 pub struct Sack {
     blocks: [Range; SACK_BLOCKS_MAX],
     count: u8,
+    /// Where the sender probes.
+    pub heard: Option<Heard>,
 }
 
 impl Sack {
@@ -74,6 +79,10 @@ impl Sack {
         }
         sack
     }
+    /// The same with what has arrived in all.
+    pub fn hearing(self, heard: Option<Heard>) -> Self {
+        Self { heard, ..self }
+    }
     /// The blocks.
     pub fn blocks(&self) -> &[Range] {
         &self.blocks[..usize::from(self.count)]
@@ -81,6 +90,10 @@ impl Sack {
 }
 
 impl Segment {
+    /// Of two priorities: 0 leaves first where queues know them.
+    pub fn priority(&self) -> u8 {
+        u8::from(self.kind == Kind::Probe)
+    }
     /// Bytes on the link: headers, the option of its blocks (RFC 2018, section 3: 2 + 8 a block and two
     /// to fill up), and data. Simulators that users compare with count none for the option, so `options`
     /// says whether it is counted.

@@ -3,7 +3,7 @@
 use super::super::Machine;
 use super::super::ranges::{Range, Ranges};
 use super::{Config, Kind, SACK_BLOCKS_MAX, Sack, Segment};
-use crate::controllers::Recovery;
+use crate::controllers::{Heard, Recovery};
 use crate::time::{Duration, Instant};
 
 /// The receiving end of a connection.
@@ -21,6 +21,9 @@ pub struct Receiver {
     unacknowledged: u32,
     waits_until: Option<Instant>,
     send: Option<Kind>,
+    /// Segments that have arrived; none before the first probe.
+    heard: Option<Heard>,
+    high: u64,
 }
 
 impl Receiver {
@@ -37,6 +40,8 @@ impl Receiver {
             unacknowledged: 0,
             waits_until: None,
             send: None,
+            heard: None,
+            high: 0,
         }
     }
     /// How much has arrived in order.
@@ -72,6 +77,15 @@ impl Receiver {
             self.waits_until = Some(now.saturating_add(self.ack_delay));
         }
     }
+    /// One that brings nothing new is counted, and told of with the next acknowledgement.
+    fn accept_probe(&mut self, now: Instant, segment: &Segment) {
+        self.heard.get_or_insert_default().low += 1;
+        let (from, to) = (segment.offset, segment.offset + u64::from(segment.length));
+        let known = to <= self.next || self.above.around(from).is_some_and(|block| block.1 >= to);
+        if !known {
+            self.accept(now, segment);
+        }
+    }
     /// The block around `at` is the newest; those that have become part of it are forgotten.
     fn report(&mut self, at: u64) {
         let Some(block) = self.above.around(at) else { return };
@@ -85,12 +99,14 @@ impl Receiver {
         self.reported = fresh;
     }
     fn blocks(&self) -> Option<Box<Sack>> {
-        if !self.sacks || self.above.is_empty() {
+        if (!self.sacks || self.above.is_empty()) && self.heard.is_none() {
             return None;
         }
         let known = self.reported.iter().filter(|start| **start != u64::MAX);
         let blocks = known.filter_map(|start| self.above.around(*start));
-        Some(Box::new(Sack::new(blocks.filter(|block: &Range| block.0 >= self.next))))
+        let blocks = blocks.filter(|block: &Range| self.sacks && block.0 >= self.next);
+        let heard = self.heard.map(|heard| Heard { high: self.high, ..heard });
+        Some(Box::new(Sack::new(blocks).hearing(heard)))
     }
 }
 
@@ -101,7 +117,11 @@ impl Machine for Receiver {
     fn handle(&mut self, now: Instant, segment: Segment) {
         match segment.kind {
             Kind::Syn => self.send = Some(Kind::SynAck),
-            Kind::Data { .. } => self.accept(now, &segment),
+            Kind::Data { .. } => {
+                self.high += 1;
+                self.accept(now, &segment);
+            }
+            Kind::Probe => self.accept_probe(now, &segment),
             Kind::SynAck | Kind::Ack => {}
         }
     }

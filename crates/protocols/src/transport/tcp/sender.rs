@@ -39,6 +39,8 @@ pub struct Counts {
     pub sent: u64,
     /// Repairs among them.
     pub repairs: u64,
+    /// Probes beside them.
+    pub probes: u64,
     /// Expiries of the timer.
     pub timeouts: u64,
     /// Losses that began a recovery.
@@ -94,6 +96,9 @@ pub struct Sender {
     limited: bool,
     delivered: u64,
     samples: Option<Sampler>,
+    /// Copies of low priority that are due, and where the next one begins.
+    probes_due: f64,
+    probe_at: u64,
     counts: Counts,
 }
 
@@ -137,6 +142,8 @@ impl Sender {
             limited: false,
             delivered: 0,
             samples: samples.then(Sampler::default),
+            probes_due: 0.0,
+            probe_at: 0,
             counts: Counts::default(),
         }
     }
@@ -222,6 +229,7 @@ impl Sender {
             delivered: Bytes(self.delivered),
             sample,
             window: None,
+            heard: segment.sack.as_ref().and_then(|sack| sack.heard),
             recovering: matches!(self.repair, Repair::Fast(_)) || (in_order == 0 && !recovered),
             recovered,
             limited: self.limited,
@@ -454,6 +462,7 @@ impl Sender {
             }
         };
         self.counts.sent += 1;
+        self.probes_due += self.controller.probes();
         if let Some(reduction) = &mut self.reduction {
             reduction.sent += length;
             reduction.quota = reduction.quota.saturating_sub(length);
@@ -469,6 +478,24 @@ impl Sender {
         self.controller.on_sent(&Sent { now, size: Bytes(length), in_flight });
         let fin = self.ends && self.available == Some(offset + length);
         Segment { kind: Kind::Data { fin }, length: length as u32, offset, ack: 0, sack: None }
+    }
+    /// A copy of what waits longest for its acknowledgement, one after the other.
+    fn probe(&mut self) -> Option<Segment> {
+        if self.board.una == self.board.next {
+            self.probes_due = 0.0;
+        }
+        if self.probes_due < 1.0 {
+            return None;
+        }
+        self.probes_due -= 1.0;
+        if self.probe_at < self.board.una || self.probe_at >= self.board.next {
+            self.probe_at = self.board.una;
+        }
+        let offset = self.probe_at;
+        let length = self.config.segment.0.min(self.board.next - offset);
+        self.probe_at += length;
+        self.counts.probes += 1;
+        Some(Segment { kind: Kind::Probe, length: length as u32, offset, ack: 0, sack: None })
     }
     /// When the rate lets the next segment leave; [`Instant::MAX`] at a rate of zero.
     fn leaves_at(&self) -> Instant {
@@ -496,7 +523,7 @@ impl Machine for Sender {
         match segment.kind {
             Kind::SynAck => self.on_opened(now),
             Kind::Ack if self.state == State::Open => self.on_acknowledgement(now, &segment),
-            Kind::Ack | Kind::Syn | Kind::Data { .. } => {}
+            Kind::Ack | Kind::Syn | Kind::Data { .. } | Kind::Probe => {}
         }
     }
     fn poll(&mut self, now: Instant) -> Option<Segment> {
@@ -511,6 +538,9 @@ impl Machine for Sender {
             State::Closed => return Some(self.open(now)),
             State::Opening => return None,
             State::Open => {}
+        }
+        if let Some(probe) = self.probe() {
+            return Some(probe);
         }
         let choice = self.choose();
         self.waits_for_pace = choice.is_some() && self.leaves_at() > now;
