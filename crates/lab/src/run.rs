@@ -120,8 +120,10 @@ pub fn run(
 fn run_packets(scenario: &Scenario, network: &Network, seed: Seed) -> Outcome {
     let setup = network.setup(seed, scenario.own_seed, scenario.duration);
     let outcome = lightlag_worlds::packets::run(&setup, &mut ());
+    let names = network.flows.iter().map(|flow| flow.name.clone());
+    let flows = names.zip(packets::of_flows(&outcome)).collect();
     Outcome {
-        figures: Figures { numbers: packets::figures(&outcome), latencies: Vec::new() },
+        figures: Figures { numbers: packets::figures(&outcome), latencies: Vec::new(), flows },
         violations: Vec::new(),
         violations_total: 0,
         reports: Vec::new(),

@@ -3,6 +3,8 @@
 use super::{read, tell_ignored};
 use crate::args::Run;
 use crate::output::{Done, Failure, make_folder, print, tell_violations, write_file};
+use lightlag_lab::metrics::{Figures, Number};
+use lightlag_lab::results::{number, table_text};
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};
 use lightlag_lab::scenario::{Point, Seed};
 
@@ -70,7 +72,20 @@ fn write_files(options: &Run, outcome: &Outcome) -> Done {
 fn table(outcome: &Outcome) -> String {
     let rows = outcome.figures.rows();
     let width = rows.iter().map(|row| row.0.len()).max().unwrap_or(0);
-    rows.iter()
-        .map(|(name, value)| format!("{name:width$}  {}\n", lightlag_lab::results::number(*value)))
-        .collect()
+    let totals: String =
+        rows.iter().map(|(name, value)| format!("{name:width$}  {}\n", number(*value))).collect();
+    totals + &flows_table(&outcome.figures)
+}
+
+/// One line a flow, where there are flows.
+fn flows_table(figures: &Figures) -> String {
+    let Some((_, first)) = figures.flows.first() else { return String::new() };
+    let names = first.iter().map(|row| row.0);
+    let head: Vec<String> = ["flow"].into_iter().chain(names).map(str::to_owned).collect();
+    let line = |(name, numbers): &(String, Vec<(&'static str, Number)>)| {
+        let told = numbers.iter().map(|row| number(row.1.into()));
+        [name.clone()].into_iter().chain(told).collect()
+    };
+    let lines: Vec<Vec<String>> = figures.flows.iter().map(line).collect();
+    format!("\n{}", table_text(&head, &lines))
 }

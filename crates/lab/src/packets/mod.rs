@@ -7,5 +7,5 @@ mod network;
 #[cfg(test)]
 mod tests;
 
-pub use figures::figures;
+pub use figures::{figures, of_flows};
 pub use network::{Carrier, FlowPlan, KEYS, LinkPlan, Network, read};

@@ -92,3 +92,22 @@ fn losses_rates_and_queues_of_every_kind_are_read() {
     );
     assert!(goodput(&file(&text)) > 10_000.0);
 }
+
+#[test]
+fn every_flow_has_figures_of_its_own_that_add_up_to_those_of_the_run() {
+    let text = LINK.replace("size = \"1 MB\"", "size = \"1 MB\"\ncount = 2\napart = \"5 s\"");
+    let point = file(&text).points().unwrap().list.remove(0);
+    let figures = run(&point.scenario, Seed::Number(1), &ContactsCache::default(), &Options::default())
+        .unwrap()
+        .figures;
+    let names: Vec<&str> = figures.flows.iter().map(|flow| flow.0.as_str()).collect();
+    assert_eq!(names, ["file0", "file1"]);
+    for name in ["delivered_bytes", "packets_sent", "packets_repaired", "timeouts", "loss_episodes"] {
+        let sum = figures.of_flow("file0", name).unwrap() + figures.of_flow("file1", name).unwrap();
+        assert_eq!(figures.get(name), Some(sum), "{name}");
+    }
+    assert_eq!(figures.of_flow("file1", "start_s"), Some(5.0));
+    let json: serde_json::Value = serde_json::from_str(&figures.json()).unwrap();
+    assert_eq!(json["flows"]["file1"]["delivered_bytes"], 1_000_000);
+    assert_eq!(json["delivered_bytes"], 2_000_000);
+}
