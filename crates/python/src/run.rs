@@ -31,7 +31,7 @@ pub struct Wanted {
 /// What is wrong with the scenario, or the exception of a hook.
 pub fn run(py: Python<'_>, scenario: &Scenario, seed: Seed, wanted: Wanted) -> PyResult<Outcome> {
     let Wanted { judge, reports, series, trace } = wanted;
-    let options = Options { judge, reports, series, trace };
+    let options = Options { judge, reports, series, trace, ..Options::default() };
     let done = py.detach(|| catching(|| run::run(scenario, seed, &CACHE, &options)))?;
     let outcome = done.map_err(scenario_error)?;
     Ok(Outcome { seed: scenario.seed_number(seed), outcome })

@@ -3,6 +3,7 @@
 use super::{read, tell_ignored};
 use crate::args::Run;
 use crate::output::{Done, Failure, make_folder, print, tell_violations, write_file};
+use lightlag_lab::capture::Where;
 use lightlag_lab::metrics::{Figures, Number};
 use lightlag_lab::results::{number, table_text};
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};
@@ -22,6 +23,7 @@ pub fn run(options: &Run) -> Done {
         reports: !options.no_reports && (file.is_the_one() || options.out.is_some()),
         series: options.out.is_some(),
         trace: options.trace.clone(),
+        capture: options.capture.as_deref().map_or_else(Where::default, Where::parse),
     };
     if let Some(folder) = &options.out {
         make_folder(folder)?;

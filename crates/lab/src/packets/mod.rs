@@ -4,8 +4,10 @@ mod figures;
 mod flows;
 mod links;
 mod network;
+mod run;
 #[cfg(test)]
 mod tests;
 
 pub use figures::{figures, of_flows};
 pub use network::{Carrier, FlowPlan, KEYS, LinkPlan, Network, read};
+pub(crate) use run::run;
