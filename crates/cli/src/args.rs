@@ -54,7 +54,7 @@ pub struct Run {
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub json: bool,
-    /// Write summary.json, series.parquet and The ONE's report files here
+    /// Write summary.json, series.parquet (of packets also series.html) and The ONE's report files here
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Write every record of the run: .parquet, or .jsonl for people; packets also as .pcapng

@@ -2,7 +2,7 @@
 
 use crate::capture::Where;
 use crate::judge::{Judge, JudgeRules, Violation};
-use crate::metrics::{Figures, Metrics, Series, the_one};
+use crate::metrics::{Figures, Metrics, Series, TimeSeries, the_one};
 use crate::packets;
 use crate::scenario::{Draws, Error, Place, Scenario, Seed};
 use crate::trace::{JsonTrace, ParquetTrace, TraceError};
@@ -49,8 +49,8 @@ pub struct Outcome {
     pub violations_total: u64,
     /// The ONE's report files: where the settings want them, and their text.
     pub reports: Vec<(PathBuf, String)>,
-    /// Time series of buffers and algorithms.
-    pub series: Option<Series>,
+    /// Time series of buffers, flows, links and algorithms.
+    pub series: Option<TimeSeries>,
 }
 
 impl Outcome {
@@ -187,7 +187,7 @@ impl Observers {
         for extra in self.extras {
             match extra {
                 Extra::Report(report, path) => outcome.reports.push((path, report.text())),
-                Extra::Series(series) => outcome.series = Some(series),
+                Extra::Series(series) => outcome.series = Some(TimeSeries::Nodes(series)),
             }
         }
         Ok(outcome)

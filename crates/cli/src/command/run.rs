@@ -7,7 +7,7 @@ use lightlag_lab::capture::Where;
 use lightlag_lab::metrics::{Figures, Number};
 use lightlag_lab::results::{number, table_text};
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};
-use lightlag_lab::scenario::{Point, Seed};
+use lightlag_lab::scenario::{Point, Scenario, Seed};
 
 pub fn run(options: &Run) -> Done {
     let file = read(&options.source)?;
@@ -30,7 +30,7 @@ pub fn run(options: &Run) -> Done {
     }
     tell_ignored(&file);
     let outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted)?;
-    write_files(options, &outcome)?;
+    write_files(options, &outcome, &point.scenario, point.scenario.seed_number(seed))?;
     print(&if options.json { outcome.figures.json() + "\n" } else { table(&outcome) })?;
     tell_violations(&point.scenario.name, &outcome.violations, outcome.violations_total)
 }
@@ -53,7 +53,7 @@ fn choose(mut points: Vec<Point>, options: &Run) -> Result<Point, Failure> {
     }
 }
 
-fn write_files(options: &Run, outcome: &Outcome) -> Done {
+fn write_files(options: &Run, outcome: &Outcome, scenario: &Scenario, seed: u64) -> Done {
     for (path, text) in &outcome.reports {
         let path = match (&options.out, path.file_name()) {
             (Some(folder), Some(name)) => folder.join(name),
@@ -67,6 +67,10 @@ fn write_files(options: &Run, outcome: &Outcome) -> Done {
         let mut bytes = Vec::new();
         series.write_parquet(&mut bytes)?;
         write_file(&folder.join("series.parquet"), bytes)?;
+        let name = &scenario.name;
+        if let Some(report) = lightlag_lab::report::of_series(series, name, seed) {
+            write_file(&folder.join("series.html"), report.html())?;
+        }
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! A run of packets: figures, and what else was asked for.
 
-use super::{Network, figures, of_flows};
+use super::{Network, PacketSeries, figures, of_flows};
 use crate::capture::Capture;
-use crate::metrics::Figures;
+use crate::metrics::{Figures, TimeSeries};
 use crate::run::{Options, Outcome, create_file, place_of, told};
 use crate::scenario::{Error, Result, Scenario, Seed};
 use crate::trace::TraceError;
@@ -16,15 +16,20 @@ use std::path::Path;
 /// # Errors
 /// What is wrong with the file of the trace.
 pub(crate) fn run(scenario: &Scenario, network: &Network, seed: Seed, options: &Options) -> Result<Outcome> {
-    let setup = network.setup(seed, scenario.own_seed, scenario.duration);
+    let mut setup = network.setup(seed, scenario.own_seed, scenario.duration);
+    if !options.series {
+        setup.sample_every = None;
+    }
     let mut capture = match &options.trace {
         Some(path) => Some(open(path, network, &setup, options)?),
         None => None,
     };
-    // Who only wants the figures gets them without a look at each packet.
+    let samples = options.series && setup.sample_every.is_some();
+    let mut series = samples.then(|| PacketSeries::new(network));
+    // Who does not want to see packets gets the rest without a look at each of them.
     let outcome = match &mut capture {
-        Some(capture) => packets::run(&setup, capture),
-        None => packets::run(&setup, &mut ()),
+        Some(capture) => packets::run(&setup, &mut (capture, &mut series)),
+        None => packets::run(&setup, &mut series),
     };
     if let (Some(capture), Some(path)) = (capture, &options.trace) {
         capture.finish().map_err(|what| told(path, &TraceError::Format(what)))?;
@@ -36,7 +41,7 @@ pub(crate) fn run(scenario: &Scenario, network: &Network, seed: Seed, options: &
         violations: Vec::new(),
         violations_total: 0,
         reports: Vec::new(),
-        series: None,
+        series: series.map(TimeSeries::Packets),
     })
 }
 
