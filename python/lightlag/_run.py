@@ -28,6 +28,8 @@ class Result:
     """The seed of the run."""
     summary: dict[str, int | float]
     """The figures by name, counts as whole numbers; not a number where a figure has no value."""
+    flows: dict[str, dict[str, int | float]]
+    """In scenarios of packets the figures of each flow, by its name."""
     violations: list[str]
     """What the judge found, the first thousand; none if it was not asked."""
     violations_total: int
@@ -110,6 +112,7 @@ def run(
         values=point.values,
         seed=outcome.seed,
         summary=dict(outcome.numbers()),
+        flows={name: dict(numbers) for name, numbers in outcome.flows()},
         violations=outcome.violations(),
         violations_total=outcome.violations_total(),
         latencies_s=outcome.latencies_s(),

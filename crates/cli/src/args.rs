@@ -54,12 +54,15 @@ pub struct Run {
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub json: bool,
-    /// Write summary.json, series.parquet and The ONE's report files here
+    /// Write summary.json, series.parquet (of packets also series.html) and The ONE's report files here
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write every record of the run: .parquet, or .jsonl for people
+    /// Write every record of the run: .parquet, or .jsonl for people; packets also as .pcapng
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Where a .pcapng trace is captured: senders, receivers, drops, or a node's name [default: senders]
+    #[arg(long, value_name = "WHERE", requires = "trace")]
+    pub capture: Option<String>,
     /// Do not replay the run by the judge
     #[arg(long)]
     pub no_judge: bool,

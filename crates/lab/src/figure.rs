@@ -126,6 +126,25 @@ fn curves(plot: &Plot, x_scale: Value, y_scale: Value) -> Value {
     ])
 }
 
+/// Single values over time: (seconds, series, value).
+pub fn over_time<'a>(title: &str, unit: &str, points: impl Iterator<Item = (f64, &'a str, f64)>) -> Value {
+    let values: Vec<Value> =
+        points.map(|(time_s, series, value)| json!({"x": time_s, "series": series, "y": value})).collect();
+    json!({
+        "$schema": SCHEMA,
+        "title": title,
+        "width": 520,
+        "height": 280,
+        "data": {"values": values},
+        "mark": {"type": "line", "strokeWidth": 1.2},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative", "title": "time (s)"},
+            "y": {"field": "y", "type": "quantitative", "title": format!("{title} ({unit})")},
+            "color": {"field": "series", "type": "nominal", "title": null, "scale": {"range": PALETTE}},
+        },
+    })
+}
+
 /// Groups of bars with error bars; the baseline, where a mark has one, is a line across the bar.
 pub fn bars(plot: &Plot) -> Value {
     let names = plot.series_names();

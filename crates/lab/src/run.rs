@@ -1,8 +1,9 @@
 //! One run: a scenario and a seed in, figures, verdict and reports out.
 
+use crate::capture::Where;
 use crate::judge::{Judge, JudgeRules, Violation};
-use crate::metrics::{Figures, Metrics, Series, the_one};
-use crate::packets::{self, Network};
+use crate::metrics::{Figures, Metrics, Series, TimeSeries, the_one};
+use crate::packets;
 use crate::scenario::{Draws, Error, Place, Scenario, Seed};
 use crate::trace::{JsonTrace, ParquetTrace, TraceError};
 use lightlag_protocols::time::{Duration, Instant};
@@ -23,14 +24,17 @@ pub struct Options {
     pub reports: bool,
     /// Collect time series, where the scenario samples.
     pub series: bool,
-    /// Write every record here: the name ends in `.parquet`, or in `.jsonl` for lines of JSON.
+    /// Write every record here: the name ends in `.parquet`, or in `.jsonl` for lines of JSON; in
+    /// scenarios of packets also in `.pcapng`.
     pub trace: Option<PathBuf>,
+    /// Where a trace that ends in `.pcapng` is captured.
+    pub capture: Where,
 }
 
 impl Default for Options {
     /// The judge, and nothing else.
     fn default() -> Self {
-        Self { judge: true, reports: false, series: false, trace: None }
+        Self { judge: true, reports: false, series: false, trace: None, capture: Where::default() }
     }
 }
 
@@ -45,8 +49,8 @@ pub struct Outcome {
     pub violations_total: u64,
     /// The ONE's report files: where the settings want them, and their text.
     pub reports: Vec<(PathBuf, String)>,
-    /// Time series of buffers and algorithms.
-    pub series: Option<Series>,
+    /// Time series of buffers, flows, links and algorithms.
+    pub series: Option<TimeSeries>,
 }
 
 impl Outcome {
@@ -102,7 +106,7 @@ pub fn run(
     options: &Options,
 ) -> Result<Outcome, Error> {
     if let Some(network) = &scenario.packets {
-        return Ok(run_packets(scenario, network, seed));
+        return packets::run(scenario, network, seed, options);
     }
     // First of all: whoever cannot have a trace should not wait for the run.
     let trace = options.trace.as_deref().map(Trace::create).transpose()?;
@@ -115,18 +119,6 @@ pub fn run(
         messages::run(&setup, &mut observers);
     }
     observers.finish()
-}
-
-fn run_packets(scenario: &Scenario, network: &Network, seed: Seed) -> Outcome {
-    let setup = network.setup(seed, scenario.own_seed, scenario.duration);
-    let outcome = lightlag_worlds::packets::run(&setup, &mut ());
-    Outcome {
-        figures: Figures { numbers: packets::figures(&outcome), latencies: Vec::new() },
-        violations: Vec::new(),
-        violations_total: 0,
-        reports: Vec::new(),
-        series: None,
-    }
 }
 
 /// All who watch a run.
@@ -195,7 +187,7 @@ impl Observers {
         for extra in self.extras {
             match extra {
                 Extra::Report(report, path) => outcome.reports.push((path, report.text())),
-                Extra::Series(series) => outcome.series = Some(series),
+                Extra::Series(series) => outcome.series = Some(TimeSeries::Nodes(series)),
             }
         }
         Ok(outcome)
@@ -267,9 +259,11 @@ impl TraceWriter {
     fn create(path: &Path) -> Result<Self, Error> {
         let failed = |error: TraceError| told(path, &error);
         match path.extension().and_then(|end| end.to_str()) {
-            Some("jsonl") => Ok(Self::Json(JsonTrace::new(create_file(path).map_err(failed)?))),
+            Some("jsonl") => {
+                Ok(Self::Json(JsonTrace::new(create_file(path).map_err(TraceError::from).map_err(failed)?)))
+            }
             Some("parquet") => {
-                let file = create_file(path).map_err(failed)?;
+                let file = create_file(path).map_err(TraceError::from).map_err(failed)?;
                 Ok(Self::Parquet(Box::new(ParquetTrace::new(file).map_err(failed)?)))
             }
             _ => Err(Error::new(
@@ -281,17 +275,17 @@ impl TraceWriter {
     }
 }
 
-fn create_file(path: &Path) -> Result<BufWriter<File>, TraceError> {
+pub(crate) fn create_file(path: &Path) -> std::io::Result<BufWriter<File>> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
     Ok(BufWriter::new(File::create(path)?))
 }
 
-fn place_of(path: &Path) -> Place {
+pub(crate) fn place_of(path: &Path) -> Place {
     Place::File(path.display().to_string().as_str().into())
 }
 
-fn told(path: &Path, error: &TraceError) -> Error {
+pub(crate) fn told(path: &Path, error: &TraceError) -> Error {
     Error::new(&place_of(path), error.to_string(), "name a file that can be written")
 }

@@ -31,10 +31,22 @@ pub struct Wanted {
 /// What is wrong with the scenario, or the exception of a hook.
 pub fn run(py: Python<'_>, scenario: &Scenario, seed: Seed, wanted: Wanted) -> PyResult<Outcome> {
     let Wanted { judge, reports, series, trace } = wanted;
-    let options = Options { judge, reports, series, trace };
+    let options = Options { judge, reports, series, trace, ..Options::default() };
     let done = py.detach(|| catching(|| run::run(scenario, seed, &CACHE, &options)))?;
     let outcome = done.map_err(scenario_error)?;
     Ok(Outcome { seed: scenario.seed_number(seed), outcome })
+}
+
+/// Figures by name.
+type Told = Vec<(&'static str, Py<PyAny>)>;
+
+/// Counts are whole numbers.
+fn told(py: Python<'_>, numbers: &[(&'static str, Number)]) -> PyResult<Told> {
+    let told = |&(name, number): &(&'static str, Number)| match number {
+        Number::Count(count) => Ok((name, count.into_py_any(py)?)),
+        Number::Real(real) => Ok((name, real.into_py_any(py)?)),
+    };
+    numbers.iter().map(told).collect()
 }
 
 /// What came of a run.
@@ -52,12 +64,13 @@ impl Outcome {
         self.seed
     }
     /// The figures by name: counts are whole numbers.
-    fn numbers(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
-        let told = |&(name, number): &(&'static str, Number)| match number {
-            Number::Count(count) => Ok((name, count.into_py_any(py)?)),
-            Number::Real(real) => Ok((name, real.into_py_any(py)?)),
-        };
-        self.outcome.figures.numbers.iter().map(told).collect()
+    fn numbers(&self, py: Python<'_>) -> PyResult<Told> {
+        told(py, &self.outcome.figures.numbers)
+    }
+    /// Those of each flow, where there are flows.
+    fn flows(&self, py: Python<'_>) -> PyResult<Vec<(String, Told)>> {
+        let flows = self.outcome.figures.flows.iter();
+        flows.map(|(name, numbers)| Ok((name.clone(), told(py, numbers)?))).collect()
     }
     /// The figures as the command line prints them.
     fn json(&self) -> String {

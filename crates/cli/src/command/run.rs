@@ -3,8 +3,11 @@
 use super::{read, tell_ignored};
 use crate::args::Run;
 use crate::output::{Done, Failure, make_folder, print, tell_violations, write_file};
+use lightlag_lab::capture::Where;
+use lightlag_lab::metrics::{Figures, Number};
+use lightlag_lab::results::{number, table_text};
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};
-use lightlag_lab::scenario::{Point, Seed};
+use lightlag_lab::scenario::{Point, Scenario, Seed};
 
 pub fn run(options: &Run) -> Done {
     let file = read(&options.source)?;
@@ -20,13 +23,14 @@ pub fn run(options: &Run) -> Done {
         reports: !options.no_reports && (file.is_the_one() || options.out.is_some()),
         series: options.out.is_some(),
         trace: options.trace.clone(),
+        capture: options.capture.as_deref().map_or_else(Where::default, Where::parse),
     };
     if let Some(folder) = &options.out {
         make_folder(folder)?;
     }
     tell_ignored(&file);
     let outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted)?;
-    write_files(options, &outcome)?;
+    write_files(options, &outcome, &point.scenario, point.scenario.seed_number(seed))?;
     print(&if options.json { outcome.figures.json() + "\n" } else { table(&outcome) })?;
     tell_violations(&point.scenario.name, &outcome.violations, outcome.violations_total)
 }
@@ -49,7 +53,7 @@ fn choose(mut points: Vec<Point>, options: &Run) -> Result<Point, Failure> {
     }
 }
 
-fn write_files(options: &Run, outcome: &Outcome) -> Done {
+fn write_files(options: &Run, outcome: &Outcome, scenario: &Scenario, seed: u64) -> Done {
     for (path, text) in &outcome.reports {
         let path = match (&options.out, path.file_name()) {
             (Some(folder), Some(name)) => folder.join(name),
@@ -63,6 +67,10 @@ fn write_files(options: &Run, outcome: &Outcome) -> Done {
         let mut bytes = Vec::new();
         series.write_parquet(&mut bytes)?;
         write_file(&folder.join("series.parquet"), bytes)?;
+        let name = &scenario.name;
+        if let Some(report) = lightlag_lab::report::of_series(series, name, seed) {
+            write_file(&folder.join("series.html"), report.html())?;
+        }
     }
     Ok(())
 }
@@ -70,7 +78,20 @@ fn write_files(options: &Run, outcome: &Outcome) -> Done {
 fn table(outcome: &Outcome) -> String {
     let rows = outcome.figures.rows();
     let width = rows.iter().map(|row| row.0.len()).max().unwrap_or(0);
-    rows.iter()
-        .map(|(name, value)| format!("{name:width$}  {}\n", lightlag_lab::results::number(*value)))
-        .collect()
+    let totals: String =
+        rows.iter().map(|(name, value)| format!("{name:width$}  {}\n", number(*value))).collect();
+    totals + &flows_table(&outcome.figures)
+}
+
+/// One line a flow, where there are flows.
+fn flows_table(figures: &Figures) -> String {
+    let Some((_, first)) = figures.flows.first() else { return String::new() };
+    let names = first.iter().map(|row| row.0);
+    let head: Vec<String> = ["flow"].into_iter().chain(names).map(str::to_owned).collect();
+    let line = |(name, numbers): &(String, Vec<(&'static str, Number)>)| {
+        let told = numbers.iter().map(|row| number(row.1.into()));
+        [name.clone()].into_iter().chain(told).collect()
+    };
+    let lines: Vec<Vec<String>> = figures.flows.iter().map(line).collect();
+    format!("\n{}", table_text(&head, &lines))
 }

@@ -8,5 +8,5 @@ pub mod the_one;
 
 pub use collect::Metrics;
 pub use figures::Figures;
-pub use series::{Series, SeriesError};
+pub use series::{Series, SeriesError, TimeSeries};
 pub use summary::{DEADLINES, Number, Summary};

@@ -18,6 +18,35 @@ use std::sync::Arc;
 #[error("time series: {0}")]
 pub struct SeriesError(String);
 
+impl SeriesError {
+    /// What a library says, in one line.
+    pub(crate) fn new(error: impl std::fmt::Display) -> Self {
+        Self(error.to_string().replace('\n', " "))
+    }
+}
+
+/// Time series of any world.
+#[derive(Clone, Debug)]
+pub enum TimeSeries {
+    /// Of nodes that store bundles.
+    Nodes(Series),
+    /// Of flows and links.
+    Packets(crate::packets::PacketSeries),
+}
+
+impl TimeSeries {
+    /// Writes the rows as one Parquet table.
+    ///
+    /// # Errors
+    /// What the file system or the encoder says.
+    pub fn write_parquet<W: Write + Send>(&self, to: W) -> Result<(), SeriesError> {
+        match self {
+            Self::Nodes(series) => series.write_parquet(to),
+            Self::Packets(series) => series.write_parquet(to),
+        }
+    }
+}
+
 /// Rows (time, node, name, value), one per sample and name.
 ///
 /// Names: `buffer_used` in bytes, `buffer_fill` as a share of the buffer, one per [`DropReason`] with
@@ -60,13 +89,13 @@ impl Series {
     /// # Errors
     /// What the file system or the encoder says.
     pub fn write_parquet<W: Write + Send>(&self, to: W) -> Result<(), SeriesError> {
-        let batch = self.batch().map_err(|e| SeriesError(e.to_string()))?;
+        let batch = self.batch().map_err(SeriesError::new)?;
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let written = ArrowWriter::try_new(to, batch.schema(), Some(properties)).and_then(|mut writer| {
             writer.write(&batch)?;
             writer.close()
         });
-        written.map(drop).map_err(|e| SeriesError(e.to_string()))
+        written.map(drop).map_err(SeriesError::new)
     }
     fn batch(&self) -> Result<RecordBatch, arrow_schema::ArrowError> {
         let mut names = StringDictionaryBuilder::<Int32Type>::new();

@@ -20,6 +20,15 @@ pub enum Number {
     Real(f64),
 }
 
+impl From<Number> for f64 {
+    fn from(number: Number) -> Self {
+        match number {
+            Number::Count(count) => count as Self,
+            Number::Real(real) => real,
+        }
+    }
+}
+
 /// The numbers of one run. The first nineteen are those of The ONE's `MessageStatsReport`, by the
 /// same formulas; times are in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]

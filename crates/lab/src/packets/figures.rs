@@ -1,6 +1,7 @@
 //! The figures of a run of packets.
 
 use crate::metrics::Number::{self, Count, Real};
+use lightlag_protocols::time::Instant;
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::packets::{FlowOutcome, Outcome};
 
@@ -31,6 +32,26 @@ pub fn figures(outcome: &Outcome) -> Vec<(&'static str, Number)> {
             Count(outcome.links.iter().map(|counts| counts.queue_packets_max).max().unwrap_or(0)),
         ),
         ("jain", Real(jain(flows))),
+    ]
+}
+
+/// What each flow got, in their order.
+pub fn of_flows(outcome: &Outcome) -> Vec<Vec<(&'static str, Number)>> {
+    outcome.flows.iter().map(of_flow).collect()
+}
+
+fn of_flow(flow: &FlowOutcome) -> Vec<(&'static str, Number)> {
+    let duration_s = (flow.end - flow.start).as_secs_f64();
+    vec![
+        ("goodput_bit_per_s", Real(ratio(8.0 * flow.delivered.0 as f64, duration_s))),
+        ("delivered_bytes", Count(flow.delivered.0)),
+        ("start_s", Real((flow.start - Instant::ZERO).as_secs_f64())),
+        ("duration_s", Real(duration_s)),
+        ("complete", Count(u64::from(flow.complete))),
+        ("packets_sent", Count(flow.sent)),
+        ("packets_repaired", Count(flow.repairs)),
+        ("timeouts", Count(flow.timeouts)),
+        ("loss_episodes", Count(flow.episodes)),
     ]
 }
 

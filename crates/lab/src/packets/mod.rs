@@ -4,8 +4,12 @@ mod figures;
 mod flows;
 mod links;
 mod network;
+mod run;
+mod series;
 #[cfg(test)]
 mod tests;
 
-pub use figures::figures;
+pub use figures::{figures, of_flows};
 pub use network::{Carrier, FlowPlan, KEYS, LinkPlan, Network, read};
+pub(crate) use run::run;
+pub use series::{Of, PacketSeries, Row};

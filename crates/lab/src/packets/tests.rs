@@ -1,7 +1,9 @@
 //! Scenarios of packets as users write them.
 
+use crate::metrics::TimeSeries;
 use crate::run::{ContactsCache, Options, run};
 use crate::scenario::{Catalogue, ScenarioFile, Seed};
+use lightlag_protocols::time::Instant;
 
 const LINK: &str = r#"
 duration = "1000 s"
@@ -91,4 +93,60 @@ fn losses_rates_and_queues_of_every_kind_are_read() {
            back = { loss = { model = "bit_errors", share = 1e-6 }, queue = "64 kB", rate = "64 kbit/s", delay = "500 ms" }"#,
     );
     assert!(goodput(&file(&text)) > 10_000.0);
+}
+
+#[test]
+fn every_flow_has_figures_of_its_own_that_add_up_to_those_of_the_run() {
+    let text = LINK.replace("size = \"1 MB\"", "size = \"1 MB\"\ncount = 2\napart = \"5 s\"");
+    let point = file(&text).points().unwrap().list.remove(0);
+    let figures = run(&point.scenario, Seed::Number(1), &ContactsCache::default(), &Options::default())
+        .unwrap()
+        .figures;
+    let names: Vec<&str> = figures.flows.iter().map(|flow| flow.0.as_str()).collect();
+    assert_eq!(names, ["file0", "file1"]);
+    for name in ["delivered_bytes", "packets_sent", "packets_repaired", "timeouts", "loss_episodes"] {
+        let sum = figures.of_flow("file0", name).unwrap() + figures.of_flow("file1", name).unwrap();
+        assert_eq!(figures.get(name), Some(sum), "{name}");
+    }
+    assert_eq!(figures.of_flow("file1", "start_s"), Some(5.0));
+    let json: serde_json::Value = serde_json::from_str(&figures.json()).unwrap();
+    assert_eq!(json["flows"]["file1"]["delivered_bytes"], 1_000_000);
+    assert_eq!(json["delivered_bytes"], 2_000_000);
+}
+
+#[test]
+fn samples_of_flows_and_links_become_a_series() {
+    let text = LINK.replace("duration", "sample_every = \"500 ms\"\nduration");
+    let point = file(&text).points().unwrap().list.remove(0);
+    let go = |series| {
+        let options = Options { series, ..Options::default() };
+        run(&point.scenario, Seed::Number(1), &ContactsCache::default(), &options).unwrap()
+    };
+    let outcome = go(true);
+    // To be sampled changes nothing.
+    assert_eq!(outcome.figures, go(false).figures);
+    let Some(TimeSeries::Packets(series)) = outcome.series else { panic!("a series was asked for") };
+    let at_5_s = |name| {
+        let row = series.rows().iter().find(|row| row.name == name && row.at == Instant::from_secs(5));
+        row.map(|row| (series.name_of(row.of), row.value))
+    };
+    assert_eq!(at_5_s("queue").unwrap().0, "space");
+    for (name, low, high) in [
+        ("delivered", 1e4, 1e6),
+        ("goodput", 1e4, 1e6),
+        ("in_flight", 1460.0, 1e6),
+        ("rtt", 1.0, 3.0),
+        ("window", 1460.0, 1e6),
+    ] {
+        let (flow, value) = at_5_s(name).unwrap();
+        assert!(flow == "file" && (low..=high).contains(&value), "{name}: {value}");
+    }
+    let mut bytes = Vec::new();
+    series.write_parquet(&mut bytes).unwrap();
+    assert_eq!(&bytes[..4], b"PAR1");
+    let shown: Vec<String> = series.figures().into_iter().map(|figure| figure.id).collect();
+    assert_eq!(shown, ["goodput", "window", "in_flight", "rtt", "queue"]);
+
+    let error = refused(&text.replace("500 ms", "1 us"));
+    assert!(error.contains("`sample_every` makes 3.0e9 samples"), "{error}");
 }

@@ -1,5 +1,6 @@
 //! One HTML file that tells a whole study and works without a network.
 
+mod of_series;
 mod of_sweep;
 
 use crate::claims::{Holds, Verdict};
@@ -7,6 +8,7 @@ use crate::results::Build;
 use minijinja::{AutoEscape, Environment, Value, context};
 use serde::Serialize;
 
+pub use of_series::of_series;
 pub use of_sweep::of_sweep;
 
 const TEMPLATE: &str = include_str!("report.html");

@@ -125,8 +125,9 @@ impl<P: Load + Clone + 'static> Link<P> {
     pub fn counts(&self) -> Counts {
         self.counts
     }
-    /// Packets that wait, the one that is leaving included, as of the last call.
-    pub fn backlog(&self, now: Instant) -> u64 {
+    /// Packets that wait, the one that is leaving included.
+    pub fn backlog(&mut self, now: Instant) -> u64 {
+        self.serve(now);
         self.waiting + u64::from(self.free_at > now)
     }
 

@@ -203,8 +203,11 @@ impl<'a, O: Observer> World<'a, O> {
             seen.push(("delivered", self.flows[flow].delivered as f64));
             self.observer.on_record(now, &Record::Flow(flow as u32, seen));
         }
-        for (index, link) in self.links.iter().enumerate() {
-            self.observer.on_record(now, &Record::Backlog(index as u32, link.backlog(now)));
+        for index in 0..self.first_end {
+            let waiting = self.links[index as usize].backlog(now);
+            self.tell_dropped(index);
+            self.agenda.set(index, self.links[index as usize].deadline());
+            self.observer.on_record(now, &Record::Backlog(index, waiting));
         }
         let next = self.setup.sample_every.map(|every| now.saturating_add(every));
         self.agenda.set(self.sampler, next);

@@ -175,6 +175,16 @@ impl Sender {
     /// What the controller shows.
     pub fn observe(&self, seen: &mut Observation) {
         seen.push(("in_flight", self.in_flight() as f64));
+        if let Some(rtt) = self.rtt() {
+            seen.push(("rtt", rtt.as_secs_f64()));
+        }
+        let window = self.controller.window();
+        if window < Bytes::MAX {
+            seen.push(("window", window.0 as f64));
+        }
+        if let Some(rate) = self.controller.rate() {
+            seen.push(("rate", rate.0 as f64));
+        }
         self.controller.observe(seen);
     }
 

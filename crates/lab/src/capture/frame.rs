@@ -1,0 +1,194 @@
+//! Packets of the world as bytes: Ethernet, IPv4, then TCP or UDP, with the checksums that a payload of zeros has.
+
+use super::udpdtn;
+use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use lightlag_protocols::controllers::Recovery;
+use lightlag_protocols::transport::tcp::{Kind, Segment};
+use lightlag_protocols::transport::udpdtn::{Datagram, UDP_HEADER};
+use lightlag_protocols::units::Bytes;
+use lightlag_worlds::packets::{Body, FlowSpec, Packet, Source, Transport};
+
+/// What the far ends listen on: ports that stand for no protocol that tools would look for inside.
+const TCP_PORT: u16 = 40_000;
+const UDP_PORT: u16 = 40_001;
+/// Sending ends have one port each, from here on.
+const FIRST_PORT: u16 = 20_000;
+/// Largest factor of a window that a header can tell (RFC 7323, section 2.3).
+const SHIFT_MAX: u8 = 14;
+/// As senders set it; each router takes one.
+const TIME_TO_LIVE: u8 = 64;
+/// What a frame of Ethernet carries.
+const IPV4: [u8; 2] = [0x08, 0x00];
+/// No packet is longer.
+static ZEROS: [u8; 65_536] = [0; 65_536];
+
+/// The start of a packet as it is kept, and how long the whole is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Headers.
+    pub head: Vec<u8>,
+    /// Bytes of headers and payload.
+    pub length: u32,
+}
+
+/// What the headers of a flow have in common.
+#[derive(Clone, Debug)]
+pub struct Conversation {
+    /// Of the sending end, then of the receiving one.
+    addresses: [[u8; 4]; 2],
+    ports: [u16; 2],
+    /// Sequence numbers of the opening segments of both ends (ISN of RFC 9293).
+    pub initial: [u32; 2],
+    window: u64,
+    shift: u8,
+    largest: u16,
+    sacks: bool,
+    /// Where the stream ends, if it does: the end takes a sequence number of its own.
+    end: Option<u64>,
+}
+
+impl Conversation {
+    /// Of a flow between two nodes.
+    pub fn new(spec: &FlowSpec, index: u32, nodes: [u32; 2]) -> Self {
+        let (window, largest, sacks) = match &spec.transport {
+            Transport::Tcp { config, .. } => {
+                (config.window, config.segment, config.recovery != Recovery::NewReno)
+            }
+            Transport::Udpdtn { .. } => (Bytes(0), Bytes(0), false),
+        };
+        let fits = |shift: &u8| window.0 >> shift <= u64::from(u16::MAX);
+        let port = if matches!(spec.transport, Transport::Tcp { .. }) { TCP_PORT } else { UDP_PORT };
+        let seed = lightlag_protocols::rng::mix(u64::from(index) + 1);
+        Self {
+            addresses: nodes.map(address),
+            ports: [FIRST_PORT + (index % 20_000) as u16, port],
+            initial: [seed as u32, (seed >> 32) as u32],
+            window: window.0,
+            shift: (0..SHIFT_MAX).find(fits).unwrap_or(SHIFT_MAX),
+            largest: largest.0.min(u64::from(u16::MAX)) as u16,
+            sacks,
+            end: match spec.source {
+                Source::File(size) => Some(size.0),
+                Source::Persistent | Source::OnOff { .. } => None,
+            },
+        }
+    }
+    /// The packet as bytes, on a link between two nodes.
+    pub fn frame(&self, packet: &Packet, link: [u32; 2]) -> Frame {
+        let life = TIME_TO_LIVE.saturating_sub(packet.hop.min(63) as u8);
+        let frame = match &packet.body {
+            Body::Tcp(segment) => self.tcp(segment, packet.forward, life),
+            Body::Udpdtn(datagram, symbol) => self.udp(datagram, *symbol, packet.forward, life),
+        };
+        let [source, destination] = link.map(|node| hardware(node).to_vec());
+        let mut head = destination;
+        head.extend(source);
+        head.extend(IPV4);
+        let length = frame.length + head.len() as u32;
+        head.extend(frame.head);
+        Frame { head, length }
+    }
+    fn ip(&self, forward: bool, life: u8, protocol: IpNumber, payload: usize) -> Ipv4Header {
+        let [near, far] = self.addresses;
+        let (source, destination) = if forward { (near, far) } else { (far, near) };
+        let mut header = Ipv4Header {
+            total_len: (Ipv4Header::MIN_LEN + payload).min(usize::from(u16::MAX)) as u16,
+            dont_fragment: true,
+            time_to_live: life,
+            protocol,
+            source,
+            destination,
+            ..Ipv4Header::default()
+        };
+        header.header_checksum = header.calc_header_checksum();
+        header
+    }
+    fn tcp(&self, segment: &Segment, forward: bool, life: u8) -> Frame {
+        let mut header = self.tcp_header(segment, forward);
+        let length = segment.length as usize;
+        let ip = self.ip(forward, life, IpNumber::TCP, header.header_len() + length);
+        let payload = &ZEROS[..length.min(ZEROS.len())];
+        // A segment that is too long for its checksum is too long for every tool.
+        header.checksum = header.calc_checksum_ipv4(&ip, payload).unwrap_or_default();
+        let mut head = ip.to_bytes().to_vec();
+        head.extend_from_slice(&header.to_bytes());
+        let length = head.len() as u32 + segment.length;
+        Frame { head, length }
+    }
+    fn tcp_header(&self, segment: &Segment, forward: bool) -> TcpHeader {
+        let (own, other) = if forward { (0, 1) } else { (1, 0) };
+        let opens = matches!(segment.kind, Kind::Syn | Kind::SynAck);
+        // Behind the opening, which takes the first number.
+        let sequence = self.initial[own].wrapping_add(if opens { 0 } else { 1 + segment.offset as u32 });
+        let shift = if opens { 0 } else { self.shift };
+        let window = (self.window >> shift).min(u64::from(u16::MAX)) as u16;
+        let mut header = TcpHeader::new(self.ports[own], self.ports[other], sequence, window);
+        header.syn = opens;
+        header.ack = segment.kind != Kind::Syn;
+        header.fin = matches!(segment.kind, Kind::Data { fin: true });
+        header.psh = header.fin;
+        if header.ack {
+            // Data travel one way: what comes from the receiving end acknowledges the sender's stream.
+            header.acknowledgment_number =
+                if forward { self.initial[other].wrapping_add(1) } else { self.number(segment.ack) };
+        }
+        let options = self.options(segment, opens);
+        // At most three blocks, a size, a shift: there is room for them.
+        let _ = header.set_options(&options);
+        header
+    }
+    /// The sender's sequence number of an offset up to which all has arrived, its end included.
+    fn number(&self, offset: u64) -> u32 {
+        let end = u32::from(self.end == Some(offset));
+        self.initial[0].wrapping_add(1).wrapping_add(offset as u32).wrapping_add(end)
+    }
+    fn options(&self, segment: &Segment, opens: bool) -> Vec<TcpOptionElement> {
+        use TcpOptionElement::{
+            MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted,
+            WindowScale,
+        };
+        let mut options = Vec::new();
+        if opens {
+            options.extend([MaximumSegmentSize(self.largest), Noop, WindowScale(self.shift)]);
+            if self.sacks {
+                options.extend([Noop, Noop, SelectiveAcknowledgementPermitted]);
+            }
+        }
+        let blocks = segment.sack.as_ref().map_or(&[][..], |sack| sack.blocks());
+        let mut edges = blocks
+            .iter()
+            .map(|&(from, to)| (self.initial[0].wrapping_add(1).wrapping_add(from as u32), self.number(to)));
+        if let Some(first) = edges.next() {
+            let rest = [edges.next(), edges.next(), edges.next()];
+            options.extend([Noop, Noop, SelectiveAcknowledgement(first, rest)]);
+        }
+        options
+    }
+    fn udp(&self, datagram: &Datagram, symbol: Bytes, forward: bool, life: u8) -> Frame {
+        let known = udpdtn::head(datagram);
+        let length = datagram.size(symbol).saturating_sub(UDP_HEADER).0 as usize;
+        let length = length.clamp(known.len(), usize::from(u16::MAX) - UDP_HEADER.0 as usize);
+        let mut payload = known.clone();
+        payload.resize(length, 0);
+        let ip = self.ip(forward, life, IpNumber::UDP, UdpHeader::LEN + length);
+        let [near, far] = self.ports;
+        let (from, to) = if forward { (near, far) } else { (far, near) };
+        let header = UdpHeader::with_ipv4_checksum(from, to, &ip, &payload).unwrap_or_default();
+        let mut head = ip.to_bytes().to_vec();
+        head.extend_from_slice(&header.to_bytes());
+        let length = (head.len() + length) as u32;
+        head.extend_from_slice(&known);
+        Frame { head, length }
+    }
+}
+
+/// Hardware addresses that are given locally.
+fn hardware(node: u32) -> [u8; 6] {
+    let [_, a, b, c] = node.to_be_bytes();
+    [0x02, 0, 0, a, b, c]
+}
+
+/// Node 0 is 10.0.0.1.
+pub fn address(node: u32) -> [u8; 4] {
+    (0x0a00_0001 + node).to_be_bytes()
+}

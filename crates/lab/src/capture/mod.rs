@@ -1,0 +1,153 @@
+//! Captures of runs of packets, as tools for networks read them: pcapng with an interface for each end
+//! of a link.
+//!
+//! Payloads are all zeros and not kept: each packet is cut behind its headers and tells its whole
+//! length. Frames are those of Ethernet, as libpcap wants all interfaces of a file to be of one type that
+//! every system numbers alike. Options of TCP are in the headers though links of the world do not count their bytes.
+
+mod frame;
+mod points;
+#[cfg(test)]
+mod tests;
+mod udpdtn;
+
+pub use frame::{Conversation, Frame};
+pub use points::{Interface, Points, Way, Where};
+
+use crate::packets::Network;
+use crate::scenario::Result;
+use lightlag_protocols::link::Why;
+use lightlag_protocols::time::Instant;
+use lightlag_worlds::packets::{Observer, Packet, Record, Setup};
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::{DataLink, Endianness, PcapError};
+use std::io::Write;
+use std::time::Duration;
+
+/// Runs begin with the year 2000 (UTC): tools take a time of zero for none.
+const BEGINNING: Duration = Duration::from_secs(946_684_800);
+/// Nanoseconds (if_tsresol: powers of ten).
+const NANOSECONDS: u8 = 9;
+
+/// Writes packets as they pass, and keeps none. An error stops the writing and is told by
+/// [`Capture::finish`].
+pub struct Capture<W: Write> {
+    to: Option<PcapNgWriter<W>>,
+    points: Points,
+    conversations: Vec<Conversation>,
+    failed: Option<PcapError>,
+}
+
+impl<W: Write> Capture<W> {
+    /// Of a network's packets, at some places, to `to`.
+    ///
+    /// # Errors
+    /// A place that is not there.
+    pub fn new(to: W, network: &Network, setup: &Setup, place: &Where) -> Result<Self> {
+        let points = Points::new(network, place)?;
+        let nodes = points.ends_of_flows.iter();
+        let flows = setup.flows.iter().zip(0..).zip(nodes);
+        let conversations =
+            flows.map(|((spec, index), nodes)| Conversation::new(spec, index, *nodes)).collect();
+        let mut capture = Self { to: None, points, conversations, failed: None };
+        match capture.begin(to) {
+            Ok(writer) => capture.to = Some(writer),
+            Err(error) => capture.failed = Some(error),
+        }
+        Ok(capture)
+    }
+    fn begin(&self, to: W) -> std::result::Result<PcapNgWriter<W>, PcapError> {
+        let program = format!("lightlag {}", crate::VERSION_AND_COMMIT);
+        let section = SectionHeaderBlock {
+            endianness: Endianness::Little,
+            options: vec![SectionHeaderOption::UserApplication(program.into())],
+            ..SectionHeaderBlock::default()
+        };
+        let mut writer = PcapNgWriter::with_section_header(to, section)?;
+        for interface in &self.points.interfaces {
+            let mut options = vec![
+                InterfaceDescriptionOption::IfName(interface.name.as_str().into()),
+                InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+            ];
+            options.extend(interface.speed_bit_per_s.map(InterfaceDescriptionOption::IfSpeed));
+            let snaplen = 0;
+            writer.write_pcapng_block(InterfaceDescriptionBlock {
+                linktype: DataLink::ETHERNET,
+                snaplen,
+                options,
+            })?;
+        }
+        Ok(writer)
+    }
+    fn write(&mut self, at: Instant, point: (u32, Way), link: u32, packet: &Packet, comment: Option<&str>) {
+        let Some(to) = &mut self.to else { return };
+        let Some(conversation) = self.conversations.get(packet.flow as usize) else { return };
+        let frame = conversation.frame(packet, self.points.links[link as usize]);
+        // The first two bits: 1 inbound, 2 outbound.
+        let mut options = vec![EnhancedPacketOption::Flags(if point.1 == Way::In { 1 } else { 2 })];
+        options.extend(comment.map(|text| EnhancedPacketOption::Comment(text.into())));
+        let block = EnhancedPacketBlock {
+            interface_id: point.0,
+            timestamp: BEGINNING + Duration::from_nanos(at.as_nanos().max(0) as u64),
+            original_len: frame.length,
+            data: frame.head.into(),
+            options,
+        };
+        if let Err(error) = to.write_pcapng_block(block) {
+            self.failed = Some(error);
+            self.to = None;
+        }
+    }
+    /// Everything is written.
+    ///
+    /// # Errors
+    /// The first thing that went wrong, in one line.
+    pub fn finish(self) -> std::result::Result<W, String> {
+        let told = |error: PcapError| error.to_string().replace('\n', " ");
+        match (self.failed, self.to) {
+            (None, Some(to)) => {
+                let mut writer = to.into_inner();
+                writer.flush().map_err(|error| error.to_string())?;
+                Ok(writer)
+            }
+            (failed, _) => Err(failed.map_or_else(|| "no writer".to_owned(), told)),
+        }
+    }
+}
+
+fn reason(why: Why) -> &'static str {
+    match why {
+        Why::Full => "dropped: the queue was full",
+        Why::Marked => "dropped: the queue asked its sender to slow down",
+        Why::Lost => "lost on the wire",
+    }
+}
+
+impl<W: Write> Observer for Capture<W> {
+    const PACKETS: bool = true;
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        match *record {
+            Record::Offered(link, packet) => {
+                if let Some(point) = self.points.offered(link, packet) {
+                    self.write(now, point, link, packet, None);
+                }
+            }
+            Record::Arrived(link, packet) => {
+                if let Some(point) = self.points.arrived(link, packet) {
+                    self.write(now, point, link, packet, None);
+                }
+            }
+            Record::Dropped(link, packet, why) => {
+                if let Some(point) = self.points.dropped(link) {
+                    self.write(now, point, link, packet, Some(reason(why)));
+                }
+            }
+            Record::Delivered(..) | Record::Flow(..) | Record::Backlog(..) => {}
+        }
+    }
+}

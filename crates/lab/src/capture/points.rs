@@ -1,0 +1,157 @@
+//! Where packets are captured.
+
+use crate::packets::Network;
+use crate::scenario::{Error, Place, Result, suggestion};
+use lightlag_worlds::packets::Packet;
+
+/// Where to capture.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Where {
+    /// Each flow at its sending end.
+    #[default]
+    Senders,
+    /// Each flow at its receiving end.
+    Receivers,
+    /// What queues drop and wires lose, each with a comment that says why.
+    Drops,
+    /// Everything that passes a node.
+    Node(String),
+}
+
+impl Where {
+    /// From `senders`, `receivers`, `drops`, or the name of a node.
+    pub fn parse(text: &str) -> Self {
+        match text {
+            "senders" => Self::Senders,
+            "receivers" => Self::Receivers,
+            "drops" => Self::Drops,
+            node => Self::Node(node.to_owned()),
+        }
+    }
+}
+
+/// One end of a link, at a node: an interface of the capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// `NODE/LINK`, as `earth/space`.
+    pub name: String,
+    /// Rate towards the link at most, if it leads away from here.
+    pub speed_bit_per_s: Option<u64>,
+}
+
+/// The points of a capture: which end of which direction of a link is which interface.
+#[derive(Clone, Debug)]
+pub struct Points {
+    place: Where,
+    /// Names of the nodes, in order of appearance.
+    pub nodes: Vec<String>,
+    /// All interfaces.
+    pub interfaces: Vec<Interface>,
+    /// Of each direction of a link: the interface where it begins, and the one where it ends.
+    ends: Vec<[u32; 2]>,
+    /// Of the same: the nodes.
+    pub links: Vec<[u32; 2]>,
+    /// Of the same: whether it begins, and ends, at the chosen node.
+    chosen: Vec<[bool; 2]>,
+    /// Of each flow: the number of links there, and back.
+    hops: Vec<[u16; 2]>,
+    /// Of each flow: its nodes.
+    pub ends_of_flows: Vec<[u32; 2]>,
+}
+
+/// Which way a packet goes through an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It comes.
+    In,
+    /// It goes.
+    Out,
+}
+
+impl Points {
+    /// Those of a network.
+    ///
+    /// # Errors
+    /// A node that is not there.
+    pub fn new(network: &Network, place: &Where) -> Result<Self> {
+        let mut points = Self {
+            place: place.clone(),
+            nodes: Vec::new(),
+            interfaces: Vec::new(),
+            ends: Vec::new(),
+            links: Vec::new(),
+            chosen: Vec::new(),
+            hops: Vec::new(),
+            ends_of_flows: Vec::new(),
+        };
+        for link in &network.links {
+            let ends = [points.node(&link.from), points.node(&link.to)];
+            points.links.push(ends);
+        }
+        for link in &network.links {
+            let name = link.name.strip_suffix(".back").unwrap_or(&link.name);
+            let near = points.interface(&link.from, name);
+            points.interfaces[near as usize].speed_bit_per_s = Some(link.spec.rate.highest().0);
+            let far = points.interface(&link.to, name);
+            points.ends.push([near, far]);
+            let here = |node: &String| matches!(place, Where::Node(chosen) if chosen == node);
+            points.chosen.push([here(&link.from), here(&link.to)]);
+        }
+        if let Where::Node(node) = place
+            && !points.nodes.contains(node)
+        {
+            let known: Vec<&str> = points.nodes.iter().map(String::as_str).collect();
+            let said = format!("there is no node `{node}` to capture at");
+            let right = suggestion(node, &[&["senders", "receivers", "drops"], &known[..]].concat());
+            return Err(Error::new(&Place::File("--capture".into()), said, right));
+        }
+        for flow in &network.flows {
+            points.hops.push([flow.forward.len() as u16, flow.backward.len() as u16]);
+            let first = &network.links[flow.forward[0] as usize].from;
+            let last = &network.links[flow.backward[0] as usize].from;
+            let ends = [points.node(first), points.node(last)];
+            points.ends_of_flows.push(ends);
+        }
+        Ok(points)
+    }
+    fn node(&mut self, name: &str) -> u32 {
+        let found = self.nodes.iter().position(|known| known == name);
+        found.unwrap_or_else(|| {
+            self.nodes.push(name.to_owned());
+            self.nodes.len() - 1
+        }) as u32
+    }
+    fn interface(&mut self, node: &str, link: &str) -> u32 {
+        let name = format!("{node}/{link}");
+        let found = self.interfaces.iter().position(|known| known.name == name);
+        found.unwrap_or_else(|| {
+            self.interfaces.push(Interface { name, speed_bit_per_s: None });
+            self.interfaces.len() - 1
+        }) as u32
+    }
+    /// Where a packet that is offered to a link is captured, if it is.
+    pub fn offered(&self, link: u32, packet: &Packet) -> Option<(u32, Way)> {
+        let here = match self.place {
+            Where::Senders => packet.forward && packet.hop == 0,
+            Where::Receivers => !packet.forward && packet.hop == 0,
+            Where::Drops => false,
+            Where::Node(_) => self.chosen[link as usize][0],
+        };
+        here.then(|| (self.ends[link as usize][0], Way::Out))
+    }
+    /// Where a packet that has come out of a link is captured, if it is.
+    pub fn arrived(&self, link: u32, packet: &Packet) -> Option<(u32, Way)> {
+        let [there, back] = self.hops[packet.flow as usize];
+        let here = match self.place {
+            Where::Senders => !packet.forward && packet.hop + 1 == back,
+            Where::Receivers => packet.forward && packet.hop + 1 == there,
+            Where::Drops => false,
+            Where::Node(_) => self.chosen[link as usize][1],
+        };
+        here.then(|| (self.ends[link as usize][1], Way::In))
+    }
+    /// Where a packet that was dropped is captured, if it is.
+    pub fn dropped(&self, link: u32) -> Option<(u32, Way)> {
+        (self.place == Where::Drops).then(|| (self.ends[link as usize][0], Way::Out))
+    }
+}
