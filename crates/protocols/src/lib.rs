@@ -21,6 +21,7 @@ pub mod time;
 pub mod trace;
 pub mod transport;
 pub mod units;
+pub mod wire;
 
 /// The example of CONTRIBUTING.md is compiled and run, so that it stays true.
 #[cfg(doctest)]

@@ -10,9 +10,12 @@
 //! Whatever [`crate::controllers::Controller`] it is given paces it.
 
 mod block;
+mod departures;
+mod hearing;
 mod receiver;
 mod sender;
 
+pub use departures::{STAMP_UNIT_NS, STAMP_WRAP_NS};
 pub use receiver::Receiver;
 pub use sender::{Counts, Sender};
 
@@ -21,14 +24,18 @@ use crate::units::{BitRate, Bytes};
 
 /// Bytes of an IPv4 and a UDP header.
 pub const UDP_HEADER: Bytes = Bytes(28);
-/// Bytes of ours in a datagram of data: kind and flags 1, session 4, number 4, block and symbol 4
-/// (the FEC payload ID of RFC 6330, section 3.2), time 3.
+/// Bytes of ours in a datagram of data: kind and flags 1, session 4, number 4, block and symbol 2 each
+/// (what the FEC payload ID of RFC 6330, section 3.2, is for), time 3. See [`crate::wire::udpdtn`].
 pub const HEADER: Bytes = Bytes(16);
-/// Bytes of an opening: kind, session, length of the whole, symbol size, symbols in a block, report
-/// interval.
-const OPEN_BYTES: u64 = 28;
-/// Bytes of a report without its blocks.
-const REPORT_BYTES: u64 = 48;
+/// Bytes of an opening without the name of the file: kind, session, version, length of the whole, symbol
+/// size, symbols in a block, digest of the whole, length of the name.
+pub const OPEN_BYTES: u64 = 51;
+/// Bytes of a report without its blocks and without the digest of what is complete.
+pub const REPORT_BYTES: u64 = 48;
+/// Bytes of the answer to what belongs to no known transfer: kind, session.
+pub const UNKNOWN_BYTES: u64 = 5;
+/// Bytes of the digest of the whole.
+pub const DIGEST_BYTES: usize = 32;
 /// Most blocks that a report tells of: what fits into one datagram.
 pub const REPORTED_BLOCKS_MAX: usize = 230;
 
@@ -48,6 +55,45 @@ pub struct Config {
     pub in_order: bool,
     /// Names the random numbers that keep flows of one rate out of step.
     pub seed: u64,
+    /// Names the whole: a receiver is believed to have it all only if it says so by this.
+    pub digest: [u8; DIGEST_BYTES],
+    /// How a real node differs from a simulated one.
+    pub real: Real,
+}
+
+/// What a node with clocks, files and peers that die needs, and a simulated one does not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Real {
+    /// The first report follows the first datagram after this time.
+    pub first_report: Duration,
+    /// Differences of one-way times below this are noise of clocks and schedulers, and clocks drift.
+    pub noise: Duration,
+    /// Trains that seem to arrive within less than this arrived within this.
+    pub tick: Duration,
+    /// Before anything was heard, silence is longer than this.
+    pub silence_first: Duration,
+    /// Nobody waits longer than this before asking again.
+    pub silence_most: Duration,
+    /// Where nobody is heard, only questions leave, no data.
+    pub pauses: bool,
+    /// The driver decodes ([`Receiver::take_ready`]) and verifies ([`Receiver::confirm`]); else
+    /// symbols are only counted.
+    pub decodes: bool,
+}
+
+impl Default for Real {
+    /// That of a simulated node.
+    fn default() -> Self {
+        Self {
+            first_report: Duration::from_secs(1),
+            noise: Duration::ZERO,
+            tick: Duration::ZERO,
+            silence_first: Duration::from_secs(10),
+            silence_most: Duration::from_secs(86_400),
+            pauses: false,
+            decodes: false,
+        }
+    }
 }
 
 impl Config {
@@ -60,6 +106,8 @@ impl Config {
             certainty: 4.0,
             in_order: false,
             seed: 0,
+            digest: [0; DIGEST_BYTES],
+            real: Real::default(),
         }
     }
 }
@@ -94,14 +142,34 @@ pub enum Datagram {
     },
     /// What the receiver has.
     Report(Box<Report>),
+    /// The receiver does not know this transfer, or no longer: it must be opened again.
+    Unknown,
+}
+
+/// What a receiver has of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Here {
+    /// How many of its symbols.
+    pub symbols: u16,
+    /// The highest of them, plus one.
+    pub beyond: u16,
+}
+
+impl Here {
+    /// All that it takes.
+    pub const WHOLE: Self = Self { symbols: u16::MAX, beyond: u16::MAX };
 }
 
 /// What a receiver tells.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
+    /// Names one life of the receiver: what it counts begins anew with each.
+    pub incarnation: u32,
+    /// Reports of this life before this one.
+    pub sequence: u32,
     /// Highest number that has come.
     pub highest: u32,
-    /// Datagrams of data that have come.
+    /// Datagrams of data that have come, without duplicates.
     pub received: u32,
     /// When the one of the highest number was sent, by the sender's clock.
     pub sent_at: Instant,
@@ -113,12 +181,24 @@ pub struct Report {
     pub train: Option<BitRate>,
     /// All blocks below this are whole.
     pub whole_below: u32,
-    /// Symbols that are here of each block from there on; [`u32::MAX`] of those that are whole.
-    pub have: Vec<u32>,
+    /// The first block that `have` tells of.
+    pub first: u32,
+    /// What is here of each block from there on.
+    pub have: Vec<Here>,
     /// The opening has come.
     pub opened: bool,
     /// Everything is here.
     pub complete: bool,
+    /// Of what is here, if it is complete.
+    pub digest: [u8; DIGEST_BYTES],
+}
+
+impl Report {
+    /// Bytes without the headers of IP and UDP.
+    fn size(&self) -> Bytes {
+        let digest = if self.complete { DIGEST_BYTES as u64 } else { 0 };
+        Bytes(REPORT_BYTES + digest + 4 * self.have.len() as u64)
+    }
 }
 
 impl Datagram {
@@ -128,7 +208,8 @@ impl Datagram {
             + match self {
                 Self::Open { .. } => Bytes(OPEN_BYTES),
                 Self::Data { .. } => HEADER + symbol,
-                Self::Report(report) => Bytes(REPORT_BYTES + 4 * report.have.len() as u64),
+                Self::Report(report) => report.size(),
+                Self::Unknown => Bytes(UNKNOWN_BYTES),
             }
     }
 }
@@ -145,8 +226,14 @@ pub struct Cut {
 impl Cut {
     /// Of so many bytes.
     pub fn new(length: Bytes, config: &Config) -> Self {
-        let symbols = length.0.div_ceil(config.symbol.0).max(1) as u32;
-        Self { symbols, blocks: symbols.div_ceil(config.block_symbols) }
+        let symbols = length.0.div_ceil(config.symbol.0.max(1)).max(1);
+        let symbols = u32::try_from(symbols).unwrap_or(u32::MAX);
+        Self { symbols, blocks: symbols.div_ceil(config.block_symbols.max(1)) }
+    }
+    /// The symbol of the whole with which a block begins.
+    pub fn start_of(&self, block: u32) -> u64 {
+        let (each, larger) = (u64::from(self.symbols / self.blocks), u64::from(self.symbols % self.blocks));
+        u64::from(block) * each + u64::from(block).min(larger)
     }
     /// Symbols of a block.
     pub fn symbols_of(&self, block: u32) -> u32 {

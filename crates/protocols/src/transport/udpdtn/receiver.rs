@@ -2,7 +2,7 @@
 
 use super::super::Machine;
 use super::super::ranges::Ranges;
-use super::{Config, Cut, Datagram, REPORTED_BLOCKS_MAX, Report, SYMBOLS_BEYOND};
+use super::{Config, Cut, Datagram, Here, REPORTED_BLOCKS_MAX, Report, SYMBOLS_BEYOND};
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
 use std::collections::BTreeMap;
@@ -16,6 +16,15 @@ pub struct Receiver {
     whole: Ranges,
     delivered: u64,
     report: Report,
+    /// Numbers that have come, of the newest [`NUMBERS_MAX`].
+    numbers: Ranges,
+    /// Where the next report goes on telling of blocks.
+    next_listed: u64,
+    /// Blocks with symbols enough, which the driver is to decode.
+    ready: Vec<u32>,
+    /// The driver has checked what is here.
+    confirmed: bool,
+    heard: bool,
     newest_came: Instant,
     one_way_min: Option<Duration>,
     train: Option<Train>,
@@ -39,6 +48,8 @@ const TRAIN_MIN: u32 = 4;
 /// Symbol counts kept before the opening is heard, in blocks.
 const BLOCKS_UNOPENED_MAX: usize = 64;
 const FAREWELLS: u32 = 3;
+/// Whatever comes later than so many others is taken to have come before.
+const NUMBERS_MAX: u64 = 65_536;
 
 impl Receiver {
     /// One that has received nothing.
@@ -50,6 +61,11 @@ impl Receiver {
             whole: Ranges::default(),
             delivered: 0,
             report: Report::default(),
+            numbers: Ranges::default(),
+            next_listed: 0,
+            ready: Vec::new(),
+            confirmed: false,
+            heard: false,
             newest_came: Instant::ZERO,
             one_way_min: None,
             train: None,
@@ -62,21 +78,42 @@ impl Receiver {
     pub fn delivered(&self) -> u64 {
         self.delivered
     }
-    /// Whether everything is here.
+    /// Whether everything is here, and checked where there is somebody who checks.
     pub fn is_complete(&self) -> bool {
+        self.has_all() && (self.confirmed || !self.config.real.decodes)
+    }
+    /// Whether every block is whole.
+    pub fn has_all(&self) -> bool {
         self.cut().is_some_and(|cut| self.whole.total() == u64::from(cut.blocks))
     }
     fn cut(&self) -> Option<Cut> {
         Some(Cut::new(self.length?, &self.config))
     }
 
-    fn on_data(&mut self, now: Instant, number: u32, block: u32, symbol: u32) {
+    /// Whether this symbol is one that it lacks.
+    pub fn wants(&self, block: u32, symbol: u32) -> bool {
+        self.whole.around(block.into()).is_none()
+            && self.cut().is_none_or(|cut| block < cut.blocks)
+            && self.blocks.get(&block).is_none_or(|here| here.around(symbol.into()).is_none())
+    }
+    /// A datagram of this number has come; false if it had come before.
+    fn count(&mut self, now: Instant, number: u32) -> bool {
+        let highest = u64::from(self.report.highest.max(number));
+        self.numbers.remove_below((highest + 1).saturating_sub(NUMBERS_MAX));
+        if u64::from(number) + NUMBERS_MAX <= highest
+            || self.numbers.insert(number.into(), u64::from(number) + 1) == 0
+        {
+            return false;
+        }
         self.report.received += 1;
         if self.report.received == 1 || number > self.report.highest {
             self.report.highest = number;
             self.newest_came = now;
         }
-        if self.whole.around(u64::from(block)).is_some() {
+        true
+    }
+    fn on_data(&mut self, block: u32, symbol: u32) {
+        if !self.wants(block, symbol) {
             return;
         }
         if self.length.is_none()
@@ -90,17 +127,53 @@ impl Receiver {
     }
     /// A block is whole when all its own symbols are here, or enough others.
     fn try_block(&mut self, block: u32) {
-        let (Some(cut), Some(length)) = (self.cut(), self.length) else { return };
+        let Some(cut) = self.cut() else { return };
         let Some(here) = self.blocks.get(&block).filter(|_| block < cut.blocks) else { return };
         let symbols = u64::from(cut.symbols_of(block));
-        let own = here.first().is_some_and(|first| first.0 == 0 && first.1 >= symbols);
-        if own || here.total() >= symbols + u64::from(SYMBOLS_BEYOND) {
-            self.blocks.remove(&block);
-            self.whole.insert(u64::from(block), u64::from(block) + 1);
-            self.delivered = (self.delivered + symbols * self.config.symbol.0).min(length.0);
-            if self.is_complete() {
-                self.delivered = length.0;
-                self.farewells = FAREWELLS;
+        if here.first().is_some_and(|first| first.0 == 0 && first.1 >= symbols) {
+            self.is_whole(block);
+        } else if here.total() >= symbols + u64::from(SYMBOLS_BEYOND) {
+            if self.config.real.decodes { self.ready.push(block) } else { self.is_whole(block) }
+        }
+    }
+    /// Blocks that can be decoded, since the last call. What does not decode is told again when more of
+    /// it is here.
+    pub fn take_ready(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.ready)
+    }
+    /// A block was decoded.
+    pub fn is_whole(&mut self, block: u32) {
+        let (Some(cut), Some(length)) = (self.cut(), self.length) else { return };
+        if block >= cut.blocks || self.whole.insert(u64::from(block), u64::from(block) + 1) == 0 {
+            return;
+        }
+        self.blocks.remove(&block);
+        let symbols = u64::from(cut.symbols_of(block));
+        self.delivered = (self.delivered + symbols * self.config.symbol.0).min(length.0);
+        if self.has_all() {
+            self.delivered = length.0;
+        }
+        if self.is_complete() {
+            self.farewells = FAREWELLS;
+        }
+    }
+    /// The driver has checked that what is here is what was meant.
+    pub fn confirm(&mut self) {
+        self.confirmed = true;
+        self.farewells = FAREWELLS;
+    }
+    /// What is to be kept for [`Receiver::resume`]: blocks that are whole, and what is here of others.
+    pub fn here(&self) -> (&Ranges, impl Iterator<Item = (u32, &Ranges)>) {
+        (&self.whole, self.blocks.iter().map(|(&block, here)| (block, here)))
+    }
+    /// Begins a new life, of this name, with what an earlier one has kept. To be told after the opening.
+    pub fn resume(&mut self, incarnation: u32, whole: &Ranges, partial: impl Iterator<Item = (u32, Ranges)>) {
+        self.report.incarnation = incarnation;
+        whole.iter().flat_map(|range| range.0..range.1).for_each(|block| self.is_whole(block as u32));
+        for (block, here) in partial {
+            if self.whole.around(block.into()).is_none() {
+                self.blocks.insert(block, here);
+                self.try_block(block);
             }
         }
     }
@@ -110,7 +183,7 @@ impl Receiver {
                 train.last = number;
                 train.last_came = now;
                 train.count += 1;
-                let span = now - train.first_came;
+                let span = (now - train.first_came).max(self.config.real.tick);
                 if train.count >= TRAIN_MIN && span > Duration::ZERO {
                     let size = super::UDP_HEADER + super::HEADER + self.config.symbol;
                     let bits = (train.count - 1) as f64 * size.0 as f64 * 8.0;
@@ -122,27 +195,58 @@ impl Receiver {
     }
     fn compose(&mut self, now: Instant) -> Datagram {
         let whole_below = self.whole.first().filter(|first| first.0 == 0).map_or(0, |first| first.1);
-        let known =
+        let listed = self.list(whole_below);
+        let have = listed.clone().map(|block| match self.blocks.get(&(block as u32)) {
+            _ if self.whole.around(block).is_some() => Here::WHOLE,
+            Some(here) => Here {
+                symbols: u16::try_from(here.total()).unwrap_or(u16::MAX).min(u16::MAX - 1),
+                beyond: u16::try_from(here.last().map_or(0, |last| last.1)).unwrap_or(u16::MAX),
+            },
+            None => Here::default(),
+        });
+        self.report.sequence += 1;
+        let complete = self.is_complete();
+        let report = Report {
+            held: now - self.newest_came,
+            one_way: self.one_way_min,
+            whole_below: whole_below as u32,
+            first: listed.start as u32,
+            have: if complete { Vec::new() } else { have.collect() },
+            opened: self.length.is_some(),
+            complete,
+            digest: if complete { self.config.digest } else { Default::default() },
+            ..self.report.clone()
+        };
+        self.one_way_min = None;
+        self.report.train = None;
+        Datagram::Report(Box::new(report))
+    }
+    /// The blocks that the next report tells of: all, or as many as it can, one part after the other.
+    fn list(&mut self, whole_below: u64) -> std::ops::Range<u64> {
+        let most = REPORTED_BLOCKS_MAX as u64;
+        let end =
             self.cut().map_or(whole_below + self.blocks.len() as u64 + self.whole.len() as u64, |cut| {
                 cut.blocks.into()
             });
-        let listed = (whole_below..known).take(REPORTED_BLOCKS_MAX);
-        let have = listed.map(|block| match self.blocks.get(&(block as u32)) {
-            _ if self.whole.around(block).is_some() => u32::MAX,
-            Some(here) => here.total() as u32,
-            None => 0,
-        });
-        let report = Report {
-            held: now - self.newest_came,
-            one_way: self.one_way_min.take(),
-            whole_below: whole_below as u32,
-            have: have.collect(),
-            opened: self.length.is_some(),
-            complete: self.is_complete(),
-            ..self.report.clone()
-        };
-        self.report.train = None;
-        Datagram::Report(Box::new(report))
+        if end.saturating_sub(whole_below) <= most {
+            return whole_below..end;
+        }
+        let mut start = self.next_listed.max(whole_below);
+        start = self.whole.around(start).map_or(start, |range| range.1);
+        if start >= end {
+            start = whole_below;
+        }
+        self.next_listed = (start + most).min(end);
+        start..self.next_listed
+    }
+}
+
+impl Receiver {
+    /// The sender still sends though all is here: it has not heard of it yet.
+    fn bid_farewell(&mut self) {
+        if self.is_complete() && self.farewells == 0 {
+            self.farewells = 1;
+        }
     }
 }
 
@@ -162,22 +266,24 @@ impl Machine for Receiver {
             }
             Datagram::Data { number, block, symbol, sent_at, in_train, report_every } => {
                 self.report_every = report_every;
-                if number >= self.report.highest {
-                    self.report.sent_at = sent_at;
+                if self.count(now, number) {
+                    if number == self.report.highest {
+                        self.report.sent_at = sent_at;
+                    }
+                    let one_way = now - sent_at;
+                    self.one_way_min = Some(self.one_way_min.map_or(one_way, |least| least.min(one_way)));
+                    self.measure_train(now, number, in_train);
+                    self.on_data(block, symbol);
                 }
-                let one_way = now - sent_at;
-                self.one_way_min = Some(self.one_way_min.map_or(one_way, |least| least.min(one_way)));
-                self.measure_train(now, number, in_train);
-                self.on_data(now, number, block, symbol);
-                if self.is_complete() && self.farewells == 0 {
-                    // The sender has not heard of it yet.
-                    self.farewells = 1;
-                }
+                self.bid_farewell();
             }
-            Datagram::Report(_) => return,
+            Datagram::Report(_) | Datagram::Unknown => return,
         }
         if self.next_report.is_none() {
-            self.next_report = Some(now.saturating_add(self.report_every));
+            let first = self.config.real.first_report;
+            let span = if self.heard { self.report_every } else { self.report_every.min(first) };
+            self.heard = true;
+            self.next_report = Some(now.saturating_add(span));
         }
     }
     fn poll(&mut self, now: Instant) -> Option<Datagram> {

@@ -2,6 +2,8 @@
 
 use super::super::Machine;
 use super::block::Block;
+use super::departures::Departures;
+use super::hearing::Hearing;
 use super::{Config, Cut, Datagram, HEADER, Report, UDP_HEADER};
 use crate::controllers::{Ack, Cause, Controller, Loss, Sent, Window};
 use crate::rng::Stream;
@@ -32,12 +34,18 @@ pub struct Sender {
     current: u32,
     /// Where the search for a block to repair goes on.
     next_repair: u32,
+    /// Blocks that need repairs, as of the last report; none if they are to be looked for.
+    repairs: Option<VecDeque<u32>>,
+    hearing: Hearing,
+    departures: Departures,
     /// Which block each run of datagrams belonged to, from the oldest that was not reported on.
     runs: VecDeque<(u32, u32)>,
     number: u32,
     reported: u32,
     received: u32,
     loss: Option<f64>,
+    /// Sent and received since the loss was learned.
+    unlearned: (u32, u32),
     rtt: Option<Duration>,
     opened: bool,
     until_open: u32,
@@ -63,11 +71,14 @@ const REPORTS_PER_ROUND_TRIP: i64 = 16;
 const REPORT_LEAST: Duration = Duration::from_nanos(20_000_000);
 const REPORT_MOST: Duration = Duration::from_secs(60);
 const REPORT_FIRST: Duration = Duration::from_secs(1);
-/// Before anything was heard, silence is longer than this.
-const SILENCE_FIRST: Duration = Duration::from_secs(10);
-const SILENCE_MOST: Duration = Duration::from_secs(86_400);
+/// Fewer datagrams tell little about loss.
+const SAMPLE_LEAST: u32 = 64;
+const RTT_LEAST: Duration = Duration::from_nanos(1000);
+const TRAIN_MOST: BitRate = BitRate(1_000_000_000_000);
 /// Repairs that ask whether anybody is still there.
 const PROBES: u32 = 4;
+/// More symbols of a block than this have no name of their own: after it they are sent again.
+const SYMBOLS_MAX: u32 = 65_535;
 /// Share of the time between two datagrams, and bound, of what the second may be held back.
 const JITTER: f64 = 0.5;
 const JITTER_MOST: Duration = Duration::from_secs(1);
@@ -87,11 +98,15 @@ impl Sender {
             blocks: blocks.collect(),
             current: 0,
             next_repair: 0,
+            repairs: None,
+            hearing: Hearing::default(),
+            departures: Departures::default(),
             runs: VecDeque::new(),
             number: 0,
             reported: 0,
             received: 0,
             loss: None,
+            unlearned: (0, 0),
             rtt: None,
             opened: false,
             until_open: 0,
@@ -143,30 +158,43 @@ impl Sender {
 
     fn on_report(&mut self, now: Instant, report: &Report) {
         let newest = report.highest.saturating_add(1).min(self.number);
-        if report.received > newest || newest < self.reported {
+        if self.number == 0 || report.received > newest || newest < self.reported {
             return; // overtaken on the way, or of what was never sent
         }
-        self.opened |= report.opened;
+        let Some(reborn) = self.hearing.admit(report.incarnation, report.sequence) else { return };
+        if reborn {
+            // What it counts begins anew, and what it has is what it tells from now on.
+            self.received = report.received;
+            self.blocks.iter_mut().for_each(Block::forget);
+        }
+        self.opened = report.opened;
         self.silent_for = 0;
-        let (sent, got) = (newest - self.reported, report.received.saturating_sub(self.received));
+        let sent = if reborn { 0 } else { newest - self.reported };
+        let got = report.received.saturating_sub(self.received);
         self.see(newest);
-        self.received = report.received;
-        for (block, &have) in (report.whole_below..).zip(&report.have) {
-            if let Some(known) = self.blocks.get_mut(block as usize) {
-                known.whole |= have == u32::MAX;
-                known.have = known.have.max(if have == u32::MAX { 0 } else { have });
+        self.received = self.received.max(report.received);
+        self.learn_blocks(report);
+        self.complete |= report.complete && report.digest == self.config.digest;
+        let left = self.departures.at(newest - 1, report.sent_at, now);
+        self.departures.forget_before(newest);
+        let held = report.held.clamp(Duration::ZERO, now - left);
+        let rtt = (now - left - held).max(RTT_LEAST);
+        self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
+        self.learn_loss(sent, got.min(sent));
+        self.tell(now, report, sent, got.min(sent), rtt);
+        self.wait(now);
+    }
+    fn learn_blocks(&mut self, report: &Report) {
+        self.repairs = None;
+        let count = self.blocks.len();
+        let first = (report.first as usize).min(count);
+        for (block, &here) in (first..count).zip(&report.have) {
+            if self.blocks[block].learn(here) {
+                self.current = self.current.min(block as u32);
             }
         }
-        let below = (report.whole_below as usize).min(self.blocks.len());
-        self.blocks[..below].iter_mut().for_each(|block| block.whole = true);
-        self.complete |= report.complete;
-        let rtt = now - report.sent_at - report.held;
-        self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
-        if sent > 0 {
-            self.learn_loss(sent, got.min(sent));
-        }
-        self.tell(now, report, sent, got, rtt);
-        self.wait(now);
+        let below = (report.whole_below as usize).min(count);
+        self.blocks[..below].iter_mut().for_each(Block::is_here);
     }
     /// Everything below `newest` has arrived or is lost.
     fn see(&mut self, newest: u32) {
@@ -175,7 +203,7 @@ impl Sender {
         while count > 0 {
             let Some((block, run)) = self.runs.front_mut() else { break };
             let part = count.min(*run);
-            self.blocks[*block as usize].seen += part;
+            self.blocks[*block as usize].passed += part;
             *run -= part;
             count -= part;
             if *run == 0 {
@@ -185,6 +213,12 @@ impl Sender {
     }
     /// The mean over a few thousand datagrams, so that it follows what changes.
     fn learn_loss(&mut self, sent: u32, got: u32) {
+        self.unlearned.0 += sent;
+        self.unlearned.1 += got;
+        if self.unlearned.0 < SAMPLE_LEAST {
+            return;
+        }
+        let (sent, got) = std::mem::take(&mut self.unlearned);
         let fresh = 1.0 - f64::from(got) / f64::from(sent);
         let weight = (f64::from(sent) / 4096.0).min(0.5);
         self.loss = Some(match self.loss {
@@ -214,13 +248,13 @@ impl Sender {
             now,
             acked: Bytes(u64::from(got) * symbol),
             rtt: Some(rtt),
-            one_way: report.one_way,
+            one_way: report.one_way.map(|time| self.hearing.steady(now, time, &self.config.real)),
             in_flight,
             delivered: Bytes(u64::from(self.received) * symbol),
             window: Some(Window {
                 sent: Bytes(u64::from(sent) * packet),
                 received: Bytes(u64::from(got) * packet),
-                train: report.train,
+                train: report.train.map(|train| train.min(TRAIN_MOST)),
             }),
             limited: true,
             ..Ack::default()
@@ -240,27 +274,44 @@ impl Sender {
         if (self.current as usize) < self.blocks.len() {
             return Some(self.current);
         }
-        let loss = self.assumed_loss();
+        self.choose_repair()
+    }
+    /// One block after the other, so that their repairs are spread over time.
+    fn choose_repair(&mut self) -> Option<u32> {
+        let mut list = self.repairs.take().unwrap_or_else(|| self.find_repairs());
+        while let Some(block) = list.pop_front() {
+            if self.wants_repair(block) {
+                self.next_repair = block + 1;
+                list.push_back(block);
+                self.repairs = Some(list);
+                return Some(block);
+            }
+        }
+        self.repairs = Some(list);
+        None
+    }
+    fn find_repairs(&self) -> VecDeque<u32> {
         let count = self.blocks.len() as u32;
-        let found = (0..count).map(|step| (self.next_repair + step) % count).find(|&block| {
-            let block = &self.blocks[block as usize];
-            !block.is_covered(loss, &self.config) || (self.probes > 0 && !block.whole)
-        })?;
-        // One after the other, so that their repairs are spread over time.
-        self.next_repair = found + 1;
-        Some(found)
+        let all = (0..count).map(|step| (self.next_repair + step) % count);
+        all.filter(|&block| self.wants_repair(block)).collect()
+    }
+    fn wants_repair(&self, block: u32) -> bool {
+        let block = &self.blocks[block as usize];
+        let uncovered = !block.stale && !block.is_covered(self.assumed_loss(), &self.config);
+        uncovered || (self.probes > 0 && !block.whole)
     }
     fn is_done(&self, block: u32) -> bool {
         let block = &self.blocks[block as usize];
         if self.config.in_order {
-            block.is_covered(self.assumed_loss(), &self.config)
+            block.is_covered(self.assumed_loss(), &self.config) || (block.stale && block.is_sent())
         } else {
             block.is_sent()
         }
     }
     fn send(&mut self, now: Instant, block: u32) -> Datagram {
         let state = &mut self.blocks[block as usize];
-        let symbol = state.sent;
+        let symbol = state.next % SYMBOLS_MAX;
+        state.next = state.next.saturating_add(1);
         state.sent += 1;
         self.counts.sent += 1;
         self.counts.repairs += u64::from(symbol >= state.symbols);
@@ -271,6 +322,7 @@ impl Sender {
         }
         let number = self.number;
         self.number += 1;
+        self.departures.push(number, now);
         let in_train = self.advance_train(now);
         let (size, in_flight) = (self.config.symbol, self.in_flight());
         self.controller.on_sent(&Sent { now, size, in_flight });
@@ -307,27 +359,40 @@ impl Sender {
         }
     }
     fn may_leave(&mut self, now: Instant) -> bool {
+        if self.probes > 0 && self.silent_for > 0 {
+            // A question, not a load: neither window nor rate may keep it back.
+            return true;
+        }
+        if self.silent_for > 0 && self.config.real.pauses {
+            self.waits_for_pace = false;
+            return false;
+        }
         let room = self.controller.window().0.saturating_sub(self.in_flight().0) >= self.config.symbol.0;
         let paced = self.left_in_train > 0 || self.leaves_at() <= now;
         self.waits_for_pace = room && !paced;
         room && paced
     }
     fn wait(&mut self, now: Instant) {
-        let span = self.rtt.map_or(SILENCE_FIRST, |rtt| (rtt * 2).saturating_add(self.report_every() * 4));
+        let real = &self.config.real;
+        let span =
+            self.rtt.map_or(real.silence_first, |rtt| (rtt * 2).saturating_add(self.report_every() * 4));
         let span = span.as_nanos().saturating_mul(1 << self.silent_for.min(20));
-        self.silence = Some(now.saturating_add(Duration::from_nanos(span).min(SILENCE_MOST)));
+        self.silence = Some(now.saturating_add(Duration::from_nanos(span).min(real.silence_most)));
     }
     /// Nothing was heard for long: what is under way may be lost with all its repairs.
     fn on_silence(&mut self, now: Instant) {
         self.silent_for += 1;
         self.wait(now);
         let everything_left = self.current as usize >= self.blocks.len();
-        if self.rtt.is_none() && !everything_left {
+        if self.rtt.is_none() && !everything_left && !self.config.real.pauses {
             return; // light may take longer than the wait
         }
         self.counts.silences += 1;
         self.probes = PROBES;
+        self.repairs = None;
         self.until_open = 0;
+        // Whoever is there may be another life of the receiver.
+        self.opened &= !self.config.real.pauses;
     }
 }
 
@@ -336,8 +401,13 @@ impl Machine for Sender {
     type Output = Datagram;
 
     fn handle(&mut self, now: Instant, datagram: Datagram) {
-        if let Datagram::Report(report) = datagram {
-            self.on_report(now, &report);
+        match datagram {
+            Datagram::Report(report) => self.on_report(now, &report),
+            Datagram::Unknown => {
+                self.until_open = if self.opened { 0 } else { self.until_open };
+                self.opened = false;
+            }
+            Datagram::Open { .. } | Datagram::Data { .. } => {}
         }
     }
     fn poll(&mut self, now: Instant) -> Option<Datagram> {
@@ -358,7 +428,7 @@ impl Machine for Sender {
             self.paced.1 += open.size(self.config.symbol);
             return Some(open);
         }
-        if !self.may_leave(now) {
+        if self.number == u32::MAX || !self.may_leave(now) {
             return None;
         }
         let Some(block) = self.choose() else {
@@ -381,5 +451,15 @@ impl Sender {
     /// How the bytes are cut.
     pub fn cut(&self) -> Cut {
         self.cut
+    }
+    /// Bytes that the receiver has reported, about.
+    pub fn progress(&self) -> Bytes {
+        let here = |block: &Block| if block.whole { block.symbols } else { block.have.min(block.symbols) };
+        let symbols: u64 = self.blocks.iter().map(|block| u64::from(here(block))).sum();
+        Bytes((symbols * self.config.symbol.0).min(self.length.0))
+    }
+    /// Least round trip seen so far.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.rtt
     }
 }

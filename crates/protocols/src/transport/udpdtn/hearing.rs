@@ -1,0 +1,94 @@
+//! Which reports to believe, and what their clocks are worth.
+
+use super::Real;
+use crate::time::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// Lives of a receiver that are remembered, so that none of their reports counts again.
+const LIVES_MAX: usize = 64;
+/// How far two clocks drift apart at most, in parts of the time.
+const DRIFT: f64 = 2e-4;
+/// Beyond this a time under way is a lie (three years).
+const ONE_WAY_MOST: Duration = Duration::from_secs(100_000_000);
+
+/// What was heard.
+#[derive(Debug, Default)]
+pub struct Hearing {
+    incarnation: Option<u32>,
+    sequence: u32,
+    former: VecDeque<u32>,
+    /// The least time under way, and when it was so.
+    floor: Option<(Instant, Duration)>,
+}
+
+impl Hearing {
+    /// Whether a report is newer than all before it; if so, whether the receiver has begun a new life.
+    pub fn admit(&mut self, incarnation: u32, sequence: u32) -> Option<bool> {
+        if self.incarnation == Some(incarnation) {
+            let newer = sequence > self.sequence;
+            self.sequence = self.sequence.max(sequence);
+            return newer.then_some(false);
+        }
+        if self.former.contains(&incarnation) {
+            return None;
+        }
+        let before = self.incarnation.replace(incarnation);
+        if let Some(before) = before {
+            if self.former.len() == LIVES_MAX {
+                self.former.pop_front();
+            }
+            self.former.push_back(before);
+            self.floor = None;
+        }
+        self.sequence = sequence;
+        Some(before.is_some())
+    }
+    /// A time under way as a controller should see it: noise and drift of clocks taken out. With neither
+    /// it is as it is.
+    pub fn steady(&mut self, now: Instant, one_way: Duration, real: &Real) -> Duration {
+        if real.noise == Duration::ZERO {
+            return one_way;
+        }
+        let one_way = one_way.clamp(Duration::ZERO - ONE_WAY_MOST, ONE_WAY_MOST);
+        let floor = self.floor.map_or(one_way, |(at, least)| {
+            let drift = Duration::from_secs_f64((now - at).as_secs_f64() * DRIFT);
+            one_way.min(least.saturating_add(drift))
+        });
+        self.floor = Some((now, floor));
+        let above = one_way - floor;
+        if above < real.noise { Duration::ZERO } else { above }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_reports_and_those_of_former_lives_do_not_count() {
+        let mut hearing = Hearing::default();
+        assert_eq!(hearing.admit(7, 1), Some(false));
+        assert_eq!(hearing.admit(7, 1), None);
+        assert_eq!(hearing.admit(7, 3), Some(false));
+        assert_eq!(hearing.admit(7, 2), None);
+        assert_eq!(hearing.admit(8, 1), Some(true));
+        assert_eq!(hearing.admit(7, 9), None);
+        assert_eq!(hearing.admit(8, 2), Some(false));
+    }
+
+    #[test]
+    fn clocks_that_drift_apart_are_no_queue() {
+        let real = Real { noise: Duration::from_nanos(2_000_000), ..Real::default() };
+        let mut hearing = Hearing::default();
+        for second in 0..100_000 {
+            let drifted = Duration::from_nanos(second * 100_000);
+            let seen = hearing.steady(Instant::from_secs(second), drifted, &real);
+            assert_eq!(seen, Duration::ZERO, "after {second} s");
+        }
+        let queue = Duration::from_nanos(100_000 * 100_000 + 50_000_000);
+        assert!(hearing.steady(Instant::from_secs(100_000), queue, &real) > Duration::from_nanos(40_000_000));
+        for absurd in [i64::MIN, i64::MAX] {
+            hearing.steady(Instant::from_secs(100_001), Duration::from_nanos(absurd), &real);
+        }
+    }
+}

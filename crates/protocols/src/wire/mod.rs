@@ -1,0 +1,3 @@
+//! Bytes on the wire, and the values that they stand for.
+
+pub mod udpdtn;
