@@ -239,11 +239,7 @@ fn neither_contact_rate_nor_cubic_starves_beside_the_other() {
         setup.flows[1].transport = transport(cubic, rtt_s);
         setup.until = Instant::from_secs(10_000);
         let outcome = run(&setup, &mut ());
-        let of_the_link = |bytes: u64| bytes as f64 * 8.0 / 10_000.0 / 1e6;
-        let theirs = of_the_link(outcome.flows[1].delivered.0);
-        // What left and neither overflowed the queue nor was the other's.
-        let arrived = (outcome.flows[0].sent + outcome.flows[1].sent - outcome.links[0].dropped) * 1500;
-        let ours = of_the_link(arrived) - theirs * 1500.0 / 1460.0;
+        let [ours, theirs] = [0, 1].map(|flow| goodput(&outcome, flow) / 1e6);
         assert!(ours > 0.2 && theirs > 0.2, "round trip {rtt_s} s: {ours} and {theirs}");
     }
 }

@@ -14,7 +14,10 @@ pub struct Receiver {
     /// Symbols of each block that are here, until it is whole.
     blocks: BTreeMap<u32, Ranges>,
     whole: Ranges,
+    /// Bytes of whole blocks.
     delivered: u64,
+    /// Symbols here of other blocks, of each at most one less than it is made of.
+    partial: u64,
     report: Report,
     /// Numbers that have come, of the newest [`NUMBERS_MAX`].
     numbers: Ranges,
@@ -60,6 +63,7 @@ impl Receiver {
             blocks: BTreeMap::new(),
             whole: Ranges::default(),
             delivered: 0,
+            partial: 0,
             report: Report::default(),
             numbers: Ranges::default(),
             next_listed: 0,
@@ -74,9 +78,13 @@ impl Receiver {
             farewells: 0,
         }
     }
-    /// Bytes of whole blocks.
+    /// Bytes that can be used: of whole blocks, and where order does not matter of symbols too.
     pub fn delivered(&self) -> u64 {
-        self.delivered
+        if self.config.in_order {
+            self.delivered
+        } else {
+            self.delivered + self.partial * self.config.symbol.0
+        }
     }
     /// Whether everything is here, and checked where there is somebody who checks.
     pub fn is_complete(&self) -> bool {
@@ -122,8 +130,20 @@ impl Receiver {
         {
             return;
         }
-        self.blocks.entry(block).or_default().insert(u64::from(symbol), u64::from(symbol) + 1);
+        let here = self.blocks.entry(block).or_default();
+        here.insert(u64::from(symbol), u64::from(symbol) + 1);
+        let total = here.total();
+        self.partial += u64::from(total < self.symbols_of(block));
         self.try_block(block);
+    }
+    /// Unknown before the opening.
+    fn symbols_of(&self, block: u32) -> u64 {
+        self.cut().map_or(u64::MAX, |cut| cut.symbols_of(block).into())
+    }
+    /// What [`Receiver::partial`] counts of a block.
+    fn partial_of(&self, block: u32) -> u64 {
+        let here = self.blocks.get(&block).map_or(0, Ranges::total);
+        here.min(self.symbols_of(block).saturating_sub(1))
     }
     /// A block is whole when all its own symbols are here, or enough others.
     fn try_block(&mut self, block: u32) {
@@ -147,6 +167,7 @@ impl Receiver {
         if block >= cut.blocks || self.whole.insert(u64::from(block), u64::from(block) + 1) == 0 {
             return;
         }
+        self.partial -= self.partial_of(block);
         self.blocks.remove(&block);
         let symbols = u64::from(cut.symbols_of(block));
         self.delivered = (self.delivered + symbols * self.config.symbol.0).min(length.0);
@@ -172,7 +193,9 @@ impl Receiver {
         whole.iter().flat_map(|range| range.0..range.1).for_each(|block| self.is_whole(block as u32));
         for (block, here) in partial {
             if self.whole.around(block.into()).is_none() {
+                self.partial -= self.partial_of(block);
                 self.blocks.insert(block, here);
+                self.partial += self.partial_of(block);
                 self.try_block(block);
             }
         }
@@ -261,6 +284,7 @@ impl Machine for Receiver {
                 if self.length.is_none() {
                     self.length = Some(length);
                     let known: Vec<u32> = self.blocks.keys().copied().collect();
+                    self.partial = known.iter().map(|&block| self.partial_of(block)).sum();
                     known.into_iter().for_each(|block| self.try_block(block));
                 }
             }
