@@ -96,6 +96,8 @@ struct Arc {
 
 /// Beyond every link: keeps exponents finite.
 const WINDOW_MAX: f64 = 1e12;
+/// Keeps the pulse within what a duration can hold.
+const STEPS_MAX: f64 = 1e6;
 
 impl Arc {
     fn grow(&mut self, now: Instant) {
@@ -147,8 +149,12 @@ impl Arc {
         let Some(rtt) = self.rtt_min else { return 0.0 };
         (self.window - self.outstanding).max(0.0) / (self.round_trips * rtt.as_secs_f64())
     }
+    /// Back when the rate may have changed: every `alpha`, but not while W does not grow, or is so far
+    /// below what is outstanding that many steps leave the rate at zero.
     fn set_pulse(&mut self, now: Instant) {
-        self.pulse = Some(now + Duration::from_secs_f64(self.alpha));
+        let lacking = if self.window < self.quick_until { 0.0 } else { self.outstanding - self.window };
+        let steps = lacking.ceil().clamp(1.0, STEPS_MAX);
+        self.pulse = (!self.holds).then(|| now + Duration::from_secs_f64(steps * self.alpha));
     }
 }
 

@@ -179,8 +179,10 @@ impl<P: Load + Clone + 'static> Link<P> {
             let at = self.free_at;
             let mut refused = Vec::new();
             let next = self.queue.pop(at, &mut refused);
-            self.waiting = self.queue.len() as u64;
-            refused.into_iter().for_each(|packet| self.drop(at, packet, Why::Marked));
+            self.waiting -= u64::from(next.is_some()) + refused.len() as u64;
+            if !refused.is_empty() {
+                refused.into_iter().for_each(|packet| self.drop(at, packet, Why::Marked));
+            }
             match next {
                 Some(packet) => self.transmit(at, packet),
                 None => break,
@@ -189,14 +191,15 @@ impl<P: Load + Clone + 'static> Link<P> {
     }
     #[inline]
     fn transmit(&mut self, start: Instant, packet: P) {
-        let left = self.rate.finish(start, packet.size());
+        let size = packet.size();
+        let left = self.rate.finish(start, size);
         self.free_at = left;
         if left == Instant::MAX {
             // No later contact: it waits for ever.
             return self.drop(start, packet, Why::Lost);
         }
-        self.counts.left_bytes += packet.size().0;
-        if self.loss.loses(start, packet.size()) {
+        self.counts.left_bytes += size.0;
+        if self.loss.loses(start, size) {
             self.counts.lost += 1;
             if self.tell_drops {
                 self.dropped.push((left, packet, Why::Lost));

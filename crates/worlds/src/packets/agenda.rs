@@ -2,6 +2,9 @@
 
 use lightlag_protocols::time::Instant;
 
+/// Up to so many parties, looking at all of them takes less time than a tournament.
+const FEW: usize = 8;
+
 /// The deadline of every party, and which is first. Ties go to the lower number.
 pub struct Agenda {
     /// A complete binary tree of winners; leaves from `width` on.
@@ -27,6 +30,16 @@ impl Agenda {
         let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
         if self.deadlines[right as usize] < self.deadlines[left as usize] { right } else { left }
     }
+    #[inline]
+    fn first_of_few(&self) -> (Instant, u32) {
+        let mut first = (Instant::MAX, 0);
+        for (party, &deadline) in self.deadlines.iter().enumerate() {
+            if deadline < first.0 {
+                first = (deadline, party as u32);
+            }
+        }
+        first
+    }
     /// `party` is due then.
     #[inline]
     pub fn set(&mut self, party: u32, deadline: Option<Instant>) {
@@ -35,6 +48,9 @@ impl Agenda {
             return;
         }
         self.deadlines[party as usize] = deadline;
+        if self.width <= FEW {
+            return;
+        }
         let mut node = (self.width + party as usize) / 2;
         while node > 0 {
             self.winners[node] = self.play(node);
@@ -44,6 +60,9 @@ impl Agenda {
     /// Who is due first, and when.
     #[inline]
     pub fn first(&self) -> (Instant, u32) {
+        if self.width <= FEW {
+            return self.first_of_few();
+        }
         let party = self.winners[1];
         (self.deadlines[party as usize], party)
     }

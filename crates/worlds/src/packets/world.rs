@@ -102,8 +102,11 @@ impl<'a, O: Observer> World<'a, O> {
     fn visit_link(&mut self, now: Instant, index: u32) {
         while let Some(packet) = self.links[index as usize].poll(now) {
             self.arrive(now, index, packet);
+            if self.links[index as usize].deadline().is_none_or(|next| next > now) {
+                break;
+            }
         }
-        self.tell_dropped(index);
+        tell_dropped(&mut self.observer, (index, &mut self.links[index as usize]));
         self.agenda.set(index, self.links[index as usize].deadline());
     }
     #[inline]
@@ -130,35 +133,21 @@ impl<'a, O: Observer> World<'a, O> {
         let (flow, forward) = (end / 2, end.is_multiple_of(2));
         let spec = &self.setup.flows[flow as usize];
         let first = if forward { spec.forward[0] } else { spec.backward[0] };
+        let (machine, link) = (&mut self.ends[end as usize], &mut self.links[first as usize]);
         let mut sent = false;
-        while let Some(body) = self.ends[end as usize].poll(now) {
-            self.give(now, first, Packet { flow, forward, hop: 0, body });
+        while let Some(body) = machine.poll(now) {
+            give(&mut self.observer, now, (first, link), Packet { flow, forward, hop: 0, body });
             sent = true;
         }
         if sent {
-            self.agenda.set(first, self.links[first as usize].deadline());
+            self.agenda.set(first, link.deadline());
         }
-        self.agenda.set(self.first_end + end, self.ends[end as usize].deadline());
+        self.agenda.set(self.first_end + end, machine.deadline());
     }
-    fn offer(&mut self, now: Instant, link: u32, packet: Packet) {
-        self.give(now, link, packet);
-        self.agenda.set(link, self.links[link as usize].deadline());
-    }
-    #[inline]
-    fn give(&mut self, now: Instant, link: u32, packet: Packet) {
-        if O::PACKETS {
-            self.observer.on_record(now, &Record::Offered(link, &packet));
-        }
-        self.links[link as usize].offer(now, packet);
-        self.tell_dropped(link);
-    }
-    #[inline]
-    fn tell_dropped(&mut self, link: u32) {
-        if O::PACKETS {
-            for (at, packet, why) in self.links[link as usize].drain_dropped() {
-                self.observer.on_record(at, &Record::Dropped(link, &packet, why));
-            }
-        }
+    fn offer(&mut self, now: Instant, index: u32, packet: Packet) {
+        let link = &mut self.links[index as usize];
+        give(&mut self.observer, now, (index, link), packet);
+        self.agenda.set(index, link.deadline());
     }
     #[inline]
     fn see_delivered(&mut self, now: Instant, flow: u32) {
@@ -205,7 +194,7 @@ impl<'a, O: Observer> World<'a, O> {
         }
         for index in 0..self.first_end {
             let waiting = self.links[index as usize].backlog(now);
-            self.tell_dropped(index);
+            tell_dropped(&mut self.observer, (index, &mut self.links[index as usize]));
             self.agenda.set(index, self.links[index as usize].deadline());
             self.observer.on_record(now, &Record::Backlog(index, waiting));
         }
@@ -230,6 +219,29 @@ impl<'a, O: Observer> World<'a, O> {
             flows: self.flows.iter().enumerate().map(flow).collect(),
             links: self.links.iter().map(Link::counts).collect(),
             ended: now,
+        }
+    }
+}
+
+#[inline]
+fn give<O: Observer>(
+    observer: &mut O,
+    now: Instant,
+    (index, link): (u32, &mut Link<Packet>),
+    packet: Packet,
+) {
+    if O::PACKETS {
+        observer.on_record(now, &Record::Offered(index, &packet));
+    }
+    link.offer(now, packet);
+    tell_dropped(observer, (index, link));
+}
+
+#[inline]
+fn tell_dropped<O: Observer>(observer: &mut O, (index, link): (u32, &mut Link<Packet>)) {
+    if O::PACKETS {
+        for (at, packet, why) in link.drain_dropped() {
+            observer.on_record(at, &Record::Dropped(index, &packet, why));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What the paper says, beside what we measure.
 
 use super::plan::{ARC, LOSS, PAPER_TCPS, RTT, SIZE};
+use super::sharing;
 use super::view::{goodput, levels, limit};
 use crate::claims::{Finding, Holds, Verdict};
 use crate::results::{Results, number};
@@ -46,6 +47,18 @@ pub fn evaluate(results: &Results) -> Vec<Verdict> {
             "5",
             "ARC's goodput grows with the file up to a few tens of MB at a round trip of 200 s, and falls with it",
             file_size(results),
+        ),
+        verdict(
+            "A7",
+            "sharing",
+            "(ours) 2, 4 and 16 flows of contact_rate, together or apart, have a Jain index of at least 0.95",
+            sharing::equal(results),
+        ),
+        verdict(
+            "A8",
+            "sharing",
+            "(ours) beside CUBIC neither starves: a fifth of half the link, or of what CUBIC has alone if less",
+            sharing::lives_beside(results),
         ),
     ]
 }

@@ -141,6 +141,7 @@ pub fn tables(results: &Results) -> Vec<Table> {
     .map(table)
     .to_vec();
     all.push(sizes(results));
+    all.extend(super::sharing::tables(results));
     all
 }
 

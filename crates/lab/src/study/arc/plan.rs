@@ -6,6 +6,11 @@ use crate::sweep::Job;
 /// The paper's link.
 pub const LINK: &str = include_str!("../../../../../scenarios/papers/arc_link.toml");
 
+/// Flows of one kind on it.
+pub const SHARING: &str = include_str!("../../../../../scenarios/papers/arc_sharing.toml");
+/// Two of different kinds on it.
+pub const BESIDE: &str = include_str!("../../../../../scenarios/papers/arc_beside.toml");
+
 /// Columns of the table of runs.
 pub const FIGURE: &str = "figure";
 /// Which transport and controller.
@@ -16,6 +21,10 @@ pub const RTT: &str = "rtt_s";
 pub const LOSS: &str = "loss_share";
 /// Size of the file.
 pub const SIZE: &str = "file_bytes";
+/// Flows on the link.
+pub const FLOWS: &str = "flows";
+/// Round trips between the starts of two flows.
+pub const APART: &str = "apart_round_trips";
 
 /// The paper's TCPs.
 pub const PAPER_TCPS: [&str; 5] = ["new_reno", "sack", "fack", "vegas", "westwood_plus"];
@@ -26,6 +35,9 @@ pub const ARC_READINGS: [&str; 2] = ["arc, each loss", "arc, quick again"];
 /// UDPDTN at the planned rate, and where nothing is planned.
 pub const OURS: [&str; 2] = ["udpdtn, planned rate", "udpdtn, unknown rate"];
 
+/// What is beside ours, alone.
+pub const ALONE: &str = "cubic";
+
 /// Round-trip times of figure 3.
 const RTTS: [f64; 13] = [0.1, 0.2, 0.8, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0];
 const RTTS_QUICK: [f64; 5] = [0.2, 2.0, 10.0, 200.0, 2000.0];
@@ -33,6 +45,7 @@ const RTTS_QUICK: [f64; 5] = [0.2, 2.0, 10.0, 200.0, 2000.0];
 const LOSSES: [f64; 5] = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2];
 /// Files of figure 5.
 const SIZES: [f64; 6] = [1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+const RTTS_SHARED: [f64; 2] = [10.0, 600.0];
 const RTTS_OF_SIZES: [f64; 3] = [2.0, 20.0, 200.0];
 
 /// A point of the study.
@@ -41,6 +54,8 @@ pub struct Point {
     pub values: Vec<(String, String)>,
     /// What is run.
     pub scenario: Scenario,
+    /// With how many seeds, where not as many as the others.
+    seeds: Option<u64>,
 }
 
 /// All that the study runs.
@@ -59,8 +74,9 @@ impl Plan {
             let values = self.points.get(point).map(|point: &Point| point.values.clone()).unwrap_or_default();
             Job { point, seed, values }
         };
-        let all = (0..self.points.len()).flat_map(|point| (1..=self.seeds).map(move |seed| (point, seed)));
-        all.map(job).collect()
+        let seeds = |point: &Point| 1..=point.seeds.unwrap_or(self.seeds);
+        let points = self.points.iter().enumerate();
+        points.flat_map(|(index, point)| seeds(point).map(move |seed| (index, seed))).map(job).collect()
     }
     /// What a reader must know before believing a quick look.
     pub fn warnings(&self) -> Vec<String> {
@@ -121,7 +137,65 @@ pub fn plan(quick: bool) -> Result<Plan, scenario::Error> {
             }
         }
     }
+    share(quick, &mut points)?;
     Ok(Plan { quick, points, seeds: if quick { 2 } else { 10 } })
+}
+
+/// Flows that share the link, with fewer seeds: they differ little.
+fn share(quick: bool, points: &mut Vec<Point>) -> Result<(), scenario::Error> {
+    let counts: &[u32] = if quick { &[2, 4] } else { &[2, 4, 16] };
+    for variant in OURS {
+        for rtt in RTTS_SHARED {
+            for (&count, apart) in counts.iter().flat_map(|count| [(count, 0.0), (count, 1.0), (count, 5.0)])
+            {
+                let given = [("count", count.to_string()), ("apart", format!("{} s", apart * rtt))];
+                let mut sharing = given.to_vec();
+                sharing.push(("file_size", if quick { "100 MB" } else { "1 GB" }.to_owned()));
+                points.push(shared("sharing", SHARING, variant, rtt, 1e-3, &sharing, (count, apart))?);
+            }
+            for loss in [0.0, 1e-3] {
+                points.push(shared("beside", BESIDE, variant, rtt, loss, &[], (2, 0.0))?);
+            }
+        }
+    }
+    for rtt in RTTS_SHARED {
+        for loss in [0.0, 1e-3] {
+            points.push(shared("beside", LINK, ALONE, rtt, loss, &[], (1, 0.0))?);
+        }
+    }
+    Ok(())
+}
+
+/// One point of flows that share.
+fn shared(
+    figure: &str,
+    text: &str,
+    variant: &str,
+    rtt: f64,
+    loss: f64,
+    given: &[(&str, String)],
+    (count, apart): (u32, f64),
+) -> Result<Point, scenario::Error> {
+    let mut file =
+        ScenarioFile::from_toml("arc_sharing.toml", text, ".".into(), Catalogue::default().into())?;
+    file.set("rtt", &format!("{rtt} s"))?;
+    file.set("loss", &loss.to_string())?;
+    let only = if variant == ALONE { "controller" } else { "planned_rate" };
+    for (key, value) in sets(variant).into_iter().filter(|(key, _)| *key == only) {
+        file.set(key, &value)?;
+    }
+    for (key, value) in given {
+        file.set(key, value)?;
+    }
+    let columns = [
+        (FIGURE, figure.to_owned()),
+        (VARIANT, variant.to_owned()),
+        (RTT, rtt.to_string()),
+        (LOSS, loss.to_string()),
+        (FLOWS, count.to_string()),
+        (APART, apart.to_string()),
+    ];
+    Ok(Point { seeds: Some(2), ..point_of(file, columns)? })
 }
 
 fn point(figure: &str, variant: &str, rtt: f64, loss: f64, size: f64) -> Result<Point, scenario::Error> {
@@ -137,7 +211,6 @@ fn point(figure: &str, variant: &str, rtt: f64, loss: f64, size: f64) -> Result<
     for (key, value) in given.into_iter().chain(sets(variant)) {
         file.set(key, &value)?;
     }
-    let scenario = file.points()?.list.remove(0).scenario;
     let columns = [
         (FIGURE, figure.to_owned()),
         (VARIANT, variant.to_owned()),
@@ -145,8 +218,13 @@ fn point(figure: &str, variant: &str, rtt: f64, loss: f64, size: f64) -> Result<
         (LOSS, loss.to_string()),
         (SIZE, size.to_string()),
     ];
-    Ok(Point {
-        values: columns.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-        scenario,
-    })
+    point_of(file, columns)
+}
+
+fn point_of<const N: usize>(
+    file: ScenarioFile,
+    columns: [(&str, String); N],
+) -> Result<Point, scenario::Error> {
+    let values = columns.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    Ok(Point { values, scenario: file.points()?.list.remove(0).scenario, seeds: None })
 }

@@ -97,6 +97,7 @@ impl Segment {
     /// Bytes on the link: headers, the option of its blocks (RFC 2018, section 3: 2 + 8 a block and two
     /// to fill up), and data. Simulators that users compare with count none for the option, so `options`
     /// says whether it is counted.
+    #[inline]
     pub fn size(&self, options: bool) -> Bytes {
         let blocks = self.sack.as_ref().map_or(0, |sack| 4 + 8 * u64::from(sack.count));
         Bytes(HEADER.0 + u64::from(self.length) + if options { blocks } else { 0 })

@@ -452,7 +452,7 @@ impl Sender {
         self.limited = !fits;
         fits.then_some(Choice::New(length))
     }
-    fn send(&mut self, now: Instant, choice: Choice) -> Segment {
+    fn send(&mut self, now: Instant, choice: Choice, due: Instant) -> Segment {
         let (offset, length) = match choice {
             Choice::Repair(range) => {
                 self.board.on_resent(now, range);
@@ -483,7 +483,7 @@ impl Sender {
         }
         self.must_repair = false;
         self.rto.start(now);
-        self.paced = (self.leaves_at().max(now - PACING_SLACK), HEADER + Bytes(length));
+        self.paced = (due.max(now - PACING_SLACK), HEADER + Bytes(length));
         let in_flight = Bytes(self.in_flight());
         self.controller.on_sent(&Sent { now, size: Bytes(length), in_flight });
         let fin = self.ends && self.available == Some(offset + length);
@@ -553,9 +553,10 @@ impl Machine for Sender {
             return Some(probe);
         }
         let choice = self.choose();
-        self.waits_for_pace = choice.is_some() && self.leaves_at() > now;
+        let due = if choice.is_some() { self.leaves_at() } else { Instant::ZERO };
+        self.waits_for_pace = due > now;
         let choice = choice.filter(|_| !self.waits_for_pace)?;
-        Some(self.send(now, choice))
+        Some(self.send(now, choice, due))
     }
     fn deadline(&self) -> Option<Instant> {
         let paced = self.waits_for_pace.then(|| self.leaves_at());
