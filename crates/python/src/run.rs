@@ -81,7 +81,7 @@ impl Outcome {
     }
     /// The first violations that the judge found.
     fn violations(&self) -> Vec<String> {
-        self.outcome.violations.iter().map(ToString::to_string).collect()
+        self.outcome.violations.clone()
     }
     /// How many it found in all.
     fn violations_total(&self) -> u64 {

@@ -8,6 +8,7 @@ mod run;
 mod series;
 #[cfg(test)]
 mod tests;
+pub mod trace;
 
 pub use figures::{figures, of_flows};
 pub use network::{Carrier, FlowPlan, KEYS, LinkPlan, Network, read};

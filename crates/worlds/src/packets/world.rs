@@ -101,6 +101,7 @@ impl<'a, O: Observer> World<'a, O> {
     }
     fn visit_link(&mut self, now: Instant, index: u32) {
         while let Some(packet) = self.links[index as usize].poll(now) {
+            self.tell_dropped(index);
             self.arrive(now, index, packet);
         }
         self.tell_dropped(index);
