@@ -60,6 +60,7 @@ impl Bench {
             forward: vec![0],
             backward: vec![1],
             start: Instant::ZERO,
+            stop: None,
             source: Source::File(Bytes(size)),
             transport: transport(
                 controllers::find(controller).expect("a controller of the table"),

@@ -75,6 +75,21 @@ fn what_is_wrong_in_a_scenario_of_packets_is_told_with_its_line() {
         (with("\"$controller\"", "\"contact_rate\""), "write transport = \"udpdtn\""),
         (with("[flows.file]", "[flow.file]"), "unknown key `flow`"),
         (with("size = \"1 MB\"", "size = \"1 MB\"\non = \"1 s\""), "a flow of a `size` has no `on`"),
+        (
+            with("size = \"1 MB\"", "start = \"5 s\"\nstop = \"5 s\""),
+            "`flows.file.stop` comes before the flow starts",
+        ),
+        (
+            with(
+                "controller = \"$controller\"",
+                "controller = \"contact_rate\"\ntransport = \"udpdtn\"\nstop = \"5 s\"",
+            ),
+            "UDPDTN carries what is there from the start, without `stop`",
+        ),
+        (
+            with("size = \"1 MB\"", "on = { mean = \"1 s\" }\noff = \"1 s\"\nrate = \"1 Mbit/s\""),
+            "unknown key `flows.file.on.mean`",
+        ),
     ] {
         assert!(error.contains(said), "{error}\nshould say: {said}");
     }
@@ -149,4 +164,78 @@ fn samples_of_flows_and_links_become_a_series() {
 
     let error = refused(&text.replace("500 ms", "1 us"));
     assert!(error.contains("`sample_every` makes 3.0e9 samples"), "{error}");
+}
+
+/// What one flow of a scenario got, where the judge finds nothing.
+fn judged(text: &str) -> crate::metrics::Figures {
+    let point = file(text).points().unwrap().list.remove(0);
+    let outcome =
+        run(&point.scenario, Seed::Number(1), &ContactsCache::default(), &Options::default()).unwrap();
+    assert_eq!(outcome.violations, [""; 0]);
+    outcome.figures
+}
+
+#[test]
+fn sources_start_and_stop_and_are_on_and_off() {
+    let with = |source: &str| judged(&LINK.replace("size = \"1 MB\"", source));
+    // A packet of 1460 B of data every 58.4 ms for 10 of 20 s.
+    let half = with("on = \"10 s\"\noff = \"10 s\"\nrate = \"200 kbit/s\"");
+    let goodput = half.get("goodput_bit_per_s").unwrap();
+    assert!((99_000.0..101_000.0).contains(&goodput), "{goodput}");
+    let drawn =
+        with("on = { exponential = \"5 s\" }\noff = { exponential = \"15 s\" }\nrate = \"200 kbit/s\"");
+    let goodput = drawn.get("goodput_bit_per_s").unwrap();
+    assert!((30_000.0..70_000.0).contains(&goodput), "{goodput}");
+
+    let stopped = with("start = \"100 s\"\nstop = \"200 s\"");
+    assert_eq!(stopped.get("flows_complete"), Some(1.0));
+    assert_eq!(stopped.of_flow("file", "start_s"), Some(100.0));
+    // What was in the queue at the end is still delivered.
+    let duration = stopped.get("duration_s").unwrap();
+    assert!((100.0..104.0).contains(&duration), "{duration}");
+    assert!(stopped.get("goodput_bit_per_s") > Some(500_000.0), "{stopped:?}");
+    let endless = with("");
+    assert_eq!((endless.get("flows_complete"), endless.get("duration_s")), (Some(0.0), Some(1000.0)));
+}
+
+#[test]
+fn flows_go_over_several_hops_and_share_the_narrowest() {
+    let text = r#"
+duration = "2000 s"
+[links.a]
+from = "lander"
+to = "orbiter"
+rate = "2 Mbit/s"
+delay = "10 ms"
+[links.b]
+from = "rover"
+to = "orbiter"
+rate = "2 Mbit/s"
+delay = "10 ms"
+[links.space]
+from = "orbiter"
+to = "station"
+rate = "1 Mbit/s"
+delay = "300 ms"
+[links.ground]
+from = "station"
+to = "centre"
+rate = "10 Mbit/s"
+delay = "5 ms"
+[flows.one]
+from = "lander"
+to = "centre"
+controller = "cubic"
+size = "20 MB"
+[flows.two]
+from = "rover"
+to = "centre"
+controller = "cubic"
+size = "20 MB"
+"#;
+    let figures = judged(text);
+    assert_eq!(figures.get("flows_complete"), Some(2.0));
+    assert!(figures.get("goodput_bit_per_s") > Some(800_000.0), "{figures:?}");
+    assert!(figures.get("goodput_bit_per_s") < Some(973_400.0), "{figures:?}");
+    assert!(figures.get("jain") > Some(0.8), "{figures:?}");
 }

@@ -52,6 +52,7 @@ fn setup(links: Vec<LinkSpec>, flows: &[(&str, bool, u64)], seed: u64) -> Setup 
         forward: (0..half).collect(),
         backward: (half..2 * half).collect(),
         start: at(700 * index as i64),
+        stop: None,
         source: Source::File(Bytes(size)),
         transport: carried(controllers::find(name).unwrap(), over_udpdtn),
         planned_rate: over_udpdtn.then_some(BitRate(800_000)),
