@@ -79,6 +79,7 @@ fn flow(name: &str, section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
             "a packet has 41 to 65535 B, 40 B of headers among them",
         ));
     }
+    let planned_rate = planned_rate(section, &links[forward[0] as usize])?;
     let round_trip = Network::least_delay(links, &forward, packet)
         .saturating_add(Network::least_delay(links, &backward, HEADER));
     Ok(FlowPlan {
@@ -93,20 +94,25 @@ fn flow(name: &str, section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
         },
         samples: chosen.entry.name == "bbr",
         // A plan that tells the rate of a contact tells its light time too.
-        planned_round_trip: planned_rate(section)?.map(|_| round_trip),
-        planned_rate: planned_rate(section)?,
+        planned_round_trip: planned_rate.map(|_| round_trip),
+        planned_rate,
         controller: chosen,
         forward,
         backward,
     })
 }
 
-/// A rate, or "unknown".
-fn planned_rate(section: &Section) -> Result<Option<BitRate>> {
-    if let Ok(Some("unknown")) = section.text("planned_rate") {
-        return Ok(None);
+/// A rate, "unknown", or "plan": that of the first link when the flow starts, or of its next contact.
+fn planned_rate(section: &Section, first: &LinkPlan) -> Result<Option<BitRate>> {
+    match section.text("planned_rate") {
+        Ok(Some("unknown")) => Ok(None),
+        Ok(Some("plan")) => {
+            let start = Instant::ZERO.saturating_add(section.quantity("start", time)?.unwrap_or_default());
+            let now = Some(first.spec.rate.at(start)).filter(|rate| *rate > BitRate(0));
+            Ok(now.or_else(|| first.spec.rate.next_after(start)))
+        }
+        _ => section.quantity("planned_rate", bit_rate),
     }
-    section.quantity("planned_rate", bit_rate)
 }
 
 fn check_stop(start: Instant, stop: Option<Instant>, section: &Section) -> Result<()> {

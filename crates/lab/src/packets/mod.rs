@@ -1,9 +1,11 @@
 //! Scenarios of packets: links, flows, and what came of them.
 
+mod ephemeris;
 mod figures;
 mod flows;
 mod links;
 mod network;
+mod plan;
 mod run;
 mod series;
 #[cfg(test)]

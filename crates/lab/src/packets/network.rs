@@ -79,8 +79,8 @@ pub enum Carrier {
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn read(root: &Section) -> Result<Network> {
-    let links = links::read(root)?;
+pub fn read(root: &Section, files: links::Read) -> Result<Network> {
+    let links = links::read(root, files)?;
     let flows = flows::read(root, &links)?;
     if flows.is_empty() {
         return Err(root.missing("flows", "a table [flows.NAME] with `from` and `to`"));
