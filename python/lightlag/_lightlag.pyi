@@ -200,6 +200,7 @@ class Wanted(TypedDict):
     reports: bool
     series: bool
     trace: Path | None
+    capture: str | None
 
 @final
 class ScenarioFile:

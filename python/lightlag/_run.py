@@ -37,7 +37,8 @@ class Result:
     latencies_s: list[float] = field(repr=False)
     """Delays of the delivered bundles, ascending."""
     series: pl.DataFrame | None = field(repr=False)
-    """Samples of buffers and algorithms (`time_ns`, `node`, `name`, `value`), if they were asked for."""
+    """Samples of buffers and algorithms (`time_ns`, `node`, `name`, `value`), if they were asked for; of
+    packets `flow` or `link` stands in the place of `node`."""
     reports: dict[Path, str] = field(repr=False)
     """The ONE's report files, if they were asked for: where its settings want them, and their text."""
     version: str
@@ -77,6 +78,7 @@ def run(
     series: bool = False,
     reports: bool = False,
     trace: str | os.PathLike[str] | None = None,
+    capture: str | None = None,
 ) -> Result:
     """Runs a scenario once; the same scenario and seed give the same result, to the byte.
 
@@ -87,9 +89,13 @@ def run(
         seed: Seed of movement and traffic; by default the scenario's first, and for settings of The ONE
             the very run that they describe.
         judge: Whether the run is replayed by the judge, which knows nothing of the world.
-        series: Whether to keep time series, where the scenario samples (``world.sample_every``).
+        series: Whether to keep time series, where the scenario samples (``world.sample_every``, or
+            ``sample_every`` of packets).
         reports: Whether to make The ONE's report files that settings ask for.
-        trace: Write every record of the run here: Parquet, or JSON lines where it ends in ``.jsonl``.
+        trace: Write every record of the run here: Parquet, or JSON lines where it ends in ``.jsonl``;
+            packets also as ``.pcapng``.
+        capture: Where a ``.pcapng`` trace is captured: ``senders``, ``receivers``, ``drops``, or the name of
+            a node; by default each flow at its sender.
 
     Raises:
         ScenarioError: What is wrong with the scenario, the seed or the file of the trace.
@@ -104,6 +110,7 @@ def run(
         "series": series,
         "reports": reports,
         "trace": None if trace is None else Path(trace),
+        "capture": capture,
     }
     outcome = point.native.run(number, wanted)
     table = outcome.series()

@@ -1,6 +1,5 @@
 //! How commands end, and what they print alike.
 
-use lightlag_lab::judge::Violation;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
@@ -65,7 +64,7 @@ pub fn write_file(path: &Path, text: impl AsRef<[u8]>) -> Done {
 ///
 /// # Errors
 /// [`Failure::Verdict`].
-pub fn tell_violations(what: &str, violations: &[Violation], total: u64) -> Done {
+pub fn tell_violations(what: &str, violations: &[String], total: u64) -> Done {
     if total == 0 {
         return Ok(());
     }

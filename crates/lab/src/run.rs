@@ -1,7 +1,7 @@
 //! One run: a scenario and a seed in, figures, verdict and reports out.
 
 use crate::capture::Where;
-use crate::judge::{Judge, JudgeRules, Violation};
+use crate::judge::{Judge, JudgeRules};
 use crate::metrics::{Figures, Metrics, Series, TimeSeries, the_one};
 use crate::packets;
 use crate::scenario::{Draws, Error, Place, Scenario, Seed};
@@ -43,8 +43,8 @@ impl Default for Options {
 pub struct Outcome {
     /// Its figures.
     pub figures: Figures,
-    /// The first violations that the judge found, if it was asked.
-    pub violations: Vec<Violation>,
+    /// The first violations that the judge found, if it was asked, each in a line.
+    pub violations: Vec<String>,
     /// How many it found in all.
     pub violations_total: u64,
     /// The ONE's report files: where the settings want them, and their text.
@@ -179,7 +179,7 @@ impl Observers {
         summary.sim_time = self.shows_at_end.unwrap_or(summary.sim_time);
         let mut outcome = Outcome {
             figures: summary.into(),
-            violations: self.judge.as_ref().map_or_else(Vec::new, |judge| judge.verdict().to_vec()),
+            violations: self.judge.iter().flat_map(Judge::verdict).map(ToString::to_string).collect(),
             violations_total: self.judge.as_ref().map_or(0, Judge::total),
             reports: Vec::new(),
             series: None,

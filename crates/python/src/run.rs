@@ -2,6 +2,7 @@
 
 use crate::error::scenario_error;
 use crate::hooks::catching;
+use lightlag_lab::capture::Where;
 use lightlag_lab::metrics::Number;
 use lightlag_lab::run::{self, ContactsCache, Options};
 use lightlag_lab::scenario::{Scenario, Seed};
@@ -23,6 +24,7 @@ pub struct Wanted {
     reports: bool,
     series: bool,
     trace: Option<PathBuf>,
+    capture: Option<String>,
 }
 
 /// Runs a scenario with a seed; other threads of Python go on meanwhile.
@@ -30,8 +32,9 @@ pub struct Wanted {
 /// # Errors
 /// What is wrong with the scenario, or the exception of a hook.
 pub fn run(py: Python<'_>, scenario: &Scenario, seed: Seed, wanted: Wanted) -> PyResult<Outcome> {
-    let Wanted { judge, reports, series, trace } = wanted;
-    let options = Options { judge, reports, series, trace, ..Options::default() };
+    let Wanted { judge, reports, series, trace, capture } = wanted;
+    let capture = capture.as_deref().map_or_else(Where::default, Where::parse);
+    let options = Options { judge, reports, series, trace, capture };
     let done = py.detach(|| catching(|| run::run(scenario, seed, &CACHE, &options)))?;
     let outcome = done.map_err(scenario_error)?;
     Ok(Outcome { seed: scenario.seed_number(seed), outcome })
@@ -81,7 +84,7 @@ impl Outcome {
     }
     /// The first violations that the judge found.
     fn violations(&self) -> Vec<String> {
-        self.outcome.violations.iter().map(ToString::to_string).collect()
+        self.outcome.violations.clone()
     }
     /// How many it found in all.
     fn violations_total(&self) -> u64 {

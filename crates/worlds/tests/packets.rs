@@ -8,7 +8,7 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp::{Config, Timers};
 use lightlag_protocols::transport::udpdtn;
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::packets::{FlowSpec, Outcome, Setup, Source, Transport, run};
+use lightlag_worlds::packets::{FlowSpec, Observer, Outcome, Record, Setup, Source, Transport, run};
 use std::collections::BTreeMap;
 
 /// One link there and back, and flows over it.
@@ -60,6 +60,7 @@ impl Bench {
             forward: vec![0],
             backward: vec![1],
             start: Instant::ZERO,
+            stop: None,
             source: Source::File(Bytes(size)),
             transport: transport(
                 controllers::find(controller).expect("a controller of the table"),
@@ -265,4 +266,26 @@ fn a_transfer_without_reports_for_a_day_goes_on_when_they_return() {
     let outcome = run(&setup, &mut ());
     assert!(outcome.flows[0].complete, "{outcome:?}");
     assert!(outcome.flows[0].end < s(200_000), "{outcome:?}");
+}
+
+/// When things happened, drops aside: those are told when they are decided.
+#[derive(Default)]
+struct Times(Vec<Instant>);
+
+impl Observer for Times {
+    const PACKETS: bool = true;
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        if !matches!(record, Record::Dropped(..)) {
+            self.0.push(now);
+        }
+    }
+}
+
+#[test]
+fn what_overtakes_a_packet_that_is_held_back_comes_in_its_time() {
+    let mut setup = Bench { rtt_s: 0.0, ..Bench::default() }.setup(&[("sack", 500_000)], 1_000);
+    setup.links[0].reorder = Some((0.1, Duration::from_secs_f64(0.2)));
+    let mut times = Times::default();
+    run(&setup, &mut times);
+    assert!(times.0.is_sorted());
 }

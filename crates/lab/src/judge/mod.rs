@@ -8,6 +8,7 @@
 
 mod kind;
 mod link;
+pub mod packets;
 mod rules;
 mod state;
 mod table;

@@ -3,19 +3,20 @@
 use super::network::{controller, no_way};
 use super::{Carrier, FlowPlan, LinkPlan, Network};
 use crate::scenario::quantity::{bit_rate, bytes, positive_time, time};
-use crate::scenario::{Algorithm, Error, Result, Section, algorithm, named};
+use crate::scenario::{Algorithm, Error, Result, Section, Value, algorithm, named};
 use lightlag_protocols::controllers::{self, Recovery};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp::{self, HEADER, Timers};
 use lightlag_protocols::transport::udpdtn;
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::packets::Source;
+use lightlag_worlds::packets::{Source, Span};
 
 const KEYS: &[&str] = &[
     "from",
     "to",
     "count",
     "start",
+    "stop",
     "apart",
     "transport",
     "controller",
@@ -47,6 +48,7 @@ pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<FlowPlan>> {
         for n in 0..count {
             let name = if count == 1 { name.clone() } else { format!("{name}{n}") };
             let start = one.start.saturating_add(Duration::from_nanos(apart.as_nanos().saturating_mul(n)));
+            check_stop(start, one.stop, &section)?;
             flows.push(FlowPlan { name, start, ..one.clone() });
         }
     }
@@ -79,12 +81,14 @@ fn flow(name: &str, section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
             "a packet has 41 to 65535 B, 40 B of headers among them",
         ));
     }
+    let planned_rate = planned_rate(section, &links[forward[0] as usize])?;
     let round_trip = Network::least_delay(links, &forward, packet)
         .saturating_add(Network::least_delay(links, &backward, HEADER));
     Ok(FlowPlan {
         name: name.to_owned(),
         start: Instant::ZERO.saturating_add(section.quantity("start", time)?.unwrap_or_default()),
-        source: source(section)?,
+        stop: section.quantity("stop", time)?.map(|stop| Instant::ZERO.saturating_add(stop)),
+        source: source(section, udpdtn)?,
         carrier: if udpdtn {
             Carrier::Udpdtn(udpdtn_config(section, packet)?)
         } else {
@@ -92,23 +96,41 @@ fn flow(name: &str, section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
         },
         samples: chosen.entry.name == "bbr",
         // A plan that tells the rate of a contact tells its light time too.
-        planned_round_trip: planned_rate(section)?.map(|_| round_trip),
-        planned_rate: planned_rate(section)?,
+        planned_round_trip: planned_rate.map(|_| round_trip),
+        planned_rate,
         controller: chosen,
         forward,
         backward,
     })
 }
 
-/// A rate, or "unknown".
-fn planned_rate(section: &Section) -> Result<Option<BitRate>> {
-    if let Ok(Some("unknown")) = section.text("planned_rate") {
-        return Ok(None);
+/// A rate, "unknown", or "plan": that of the first link when the flow starts, or of its next contact.
+fn planned_rate(section: &Section, first: &LinkPlan) -> Result<Option<BitRate>> {
+    match section.text("planned_rate") {
+        Ok(Some("unknown")) => Ok(None),
+        Ok(Some("plan")) => {
+            let start = Instant::ZERO.saturating_add(section.quantity("start", time)?.unwrap_or_default());
+            let now = Some(first.spec.rate.at(start)).filter(|rate| *rate > BitRate(0));
+            Ok(now.or_else(|| first.spec.rate.next_after(start)))
+        }
+        _ => section.quantity("planned_rate", bit_rate),
     }
-    section.quantity("planned_rate", bit_rate)
 }
 
-fn source(section: &Section) -> Result<Source> {
+fn check_stop(start: Instant, stop: Option<Instant>, section: &Section) -> Result<()> {
+    if stop.is_none_or(|stop| stop > start) {
+        return Ok(());
+    }
+    let what = format!("`{}` comes before the flow starts", section.key("stop"));
+    let right = format!("it starts at {} s; stop it later", start.as_secs_f64());
+    Err(Error::new(&section.place_of("stop"), what, right))
+}
+
+fn source(section: &Section, udpdtn: bool) -> Result<Source> {
+    if let Some(key) = ["on", "off", "rate", "stop"].iter().find(|key| udpdtn && section.get(key).is_some()) {
+        let what = format!("UDPDTN carries what is there from the start, without `{key}`");
+        return Err(Error::new(&section.place_of(key), what, "give the flow a `size`, or carry it by TCP"));
+    }
     if let Some(size) = section.quantity("size", bytes)? {
         if let Some(key) = ["on", "off", "rate"].iter().find(|key| section.get(key).is_some()) {
             let what = format!("a flow of a `size` has no `{key}`");
@@ -120,10 +142,20 @@ fn source(section: &Section) -> Result<Source> {
         return Ok(Source::Persistent);
     }
     Ok(Source::OnOff {
-        on: section.need("on", "\"10 s\"", positive_time)?,
-        off: section.need("off", "\"10 s\"", positive_time)?,
+        on: span(section, "on")?,
+        off: span(section, "off")?,
         rate: section.need("rate", "\"1 Mbit/s\"", bit_rate)?,
     })
+}
+
+/// `"10 s"`, or `{ exponential = "10 s" }` for one that is drawn anew each time.
+fn span(section: &Section, key: &str) -> Result<Span> {
+    if section.get(key).is_some_and(|node| matches!(node.value, Value::Table(_)))
+        && let Some(table) = section.table(key, &["exponential"])?
+    {
+        return table.need("exponential", "\"10 s\"", positive_time).map(Span::Exponential);
+    }
+    section.need(key, "\"10 s\"", positive_time).map(Span::Fixed)
 }
 
 fn udpdtn_config(section: &Section, packet: Bytes) -> Result<udpdtn::Config> {

@@ -1,12 +1,14 @@
 //! `[links.NAME]`.
 
-use super::LinkPlan;
+use super::plan::{self, Planned};
+use super::{LinkPlan, ephemeris};
 use crate::scenario::quantity::{bit_rate, bytes, positive_time, time};
-use crate::scenario::{Error, Node, Result, Section, Value, named, wrong_type};
+use crate::scenario::{Error, Node, Place, Result, Section, Value, named, wrong_type};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
+use std::sync::Arc;
 
 const KEYS: &[&str] = &[
     "from",
@@ -21,21 +23,29 @@ const KEYS: &[&str] = &[
     "duplicate",
     "back",
     "one_way",
+    "plan",
 ];
 const BACK_KEYS: &[&str] = &["rate", "delay", "loss", "queue", "outages", "reorder", "duplicate"];
 
+/// Reads a file that is named at a place: its whole name, and its bytes.
+pub type Read<'a> = &'a dyn Fn(&str, &Place) -> Result<(String, Arc<[u8]>)>;
+
 /// Both directions of every link.
-pub fn read(root: &Section) -> Result<Vec<LinkPlan>> {
+pub fn read(root: &Section, files: Read) -> Result<Vec<LinkPlan>> {
     let mut links = Vec::new();
     for (name, section) in named(root, "links", KEYS)? {
         let from = section.need_text("from", "\"earth\"")?.to_owned();
         let to = section.need_text("to", "\"mars\"")?.to_owned();
-        let there = direction(&section, None)?;
-        let back = match section.table("back", BACK_KEYS)? {
-            Some(back) => direction(&back, Some(&there))?,
-            None => there.clone(),
-        };
+        let planned =
+            section.table("plan", plan::KEYS)?.map(|table| plan::read(&table, files)).transpose()?;
+        let planned = planned.as_ref();
+        let there = direction(&section, None, planned.map(|planned| (planned, 0)), files)?;
         let one_way = section.flag("one_way")?.unwrap_or(false);
+        let back = match section.table("back", BACK_KEYS)? {
+            Some(back) => direction(&back, Some(&there), planned.map(|planned| (planned, 1)), files)?,
+            None if one_way => there.clone(),
+            None => planned_back(&there, &section, planned)?,
+        };
         links.push(LinkPlan { name: name.clone(), from: from.clone(), to: to.clone(), spec: there });
         if !one_way {
             links.push(LinkPlan { name: format!("{name}.back"), from: to, to: from, spec: back });
@@ -45,19 +55,31 @@ pub fn read(root: &Section) -> Result<Vec<LinkPlan>> {
 }
 
 /// One direction; what it does not say is as in `other`.
-fn direction(section: &Section, other: Option<&LinkSpec>) -> Result<LinkSpec> {
+fn direction(
+    section: &Section,
+    other: Option<&LinkSpec>,
+    planned: Option<(&Planned, usize)>,
+    files: Read,
+) -> Result<LinkSpec> {
     let outages = section.get("outages").map(|node| windows(node, &section.key("outages"))).transpose()?;
-    let rate = match (section.get("rate"), other) {
-        (Some(node), _) => rate(node, &section.key("rate"))?,
-        (None, Some(other)) => other.rate.clone(),
-        (None, None) => return Err(section.missing("rate", "\"1 Mbit/s\"")),
+    let own = section.get("rate").map(|node| rate(node, &section.key("rate"))).transpose()?;
+    let rate = match (own, other, planned) {
+        (own, other, Some((planned, way))) => {
+            let highest = own.or_else(|| other.map(|other| other.rate.clone())).map(|rate| rate.highest());
+            planned.rate(way, highest).ok_or_else(|| section.missing("rate", "\"1 Mbit/s\""))?
+        }
+        (Some(own), ..) => own,
+        (None, Some(other), None) => other.rate.clone(),
+        (None, None, None) => return Err(section.missing("rate", "\"1 Mbit/s\"")),
     };
+    let told = planned.and_then(|(planned, way)| planned.delays[way].clone());
     let rate = match outages {
         Some(outages) => interrupted(&rate, &outages, section)?,
         None => rate,
     };
     let delay = match (section.get("delay"), section.get("round_trip"), other) {
-        (Some(node), None, _) => delay(node, &section.key("delay"))?,
+        (Some(node), None, _) => delay(node, &section.key("delay"), files)?,
+        (None, None, _) if told.is_some() => told.unwrap_or(Delay::Constant(Duration::ZERO)),
         (None, Some(_), None) => {
             let round_trip = section.need("round_trip", "\"10 s\"", time)?;
             Delay::Constant(Duration::from_nanos(round_trip.as_nanos() / 2))
@@ -81,6 +103,18 @@ fn direction(section: &Section, other: Option<&LinkSpec>) -> Result<LinkSpec> {
             Ok(Some((share, table.need("delay", "\"10 ms\"", time)?)))
         })?,
         duplicate: section.get("duplicate").map_or(Ok(0.0), |node| share(node, &section.key("duplicate")))?,
+    })
+}
+
+/// The way back of a link that says nothing of it, by the plan if there is one.
+fn planned_back(there: &LinkSpec, section: &Section, planned: Option<&Planned>) -> Result<LinkSpec> {
+    let Some(planned) = planned else { return Ok(there.clone()) };
+    let rate = planned.rate(1, Some(there.rate.highest()));
+    let delay = if section.get("delay").is_some() { None } else { planned.delays[1].clone() };
+    Ok(LinkSpec {
+        rate: rate.unwrap_or_else(|| there.rate.clone()),
+        delay: delay.unwrap_or_else(|| there.delay.clone()),
+        ..there.clone()
     })
 }
 
@@ -110,9 +144,16 @@ fn rate(node: &Node, path: &str) -> Result<Rate> {
     crate::scenario::read_quantity(node, path, bit_rate).map(Rate::Constant)
 }
 
-/// `"5 s"`, or `{ steps = [{ at = "0 s", delay = "240 s" }, ...] }` with straight lines between.
-fn delay(node: &Node, path: &str) -> Result<Delay> {
+/// `"5 s"`, or `{ steps = [{ at = "0 s", delay = "240 s" }, ...] }` with straight lines between, or
+/// `{ file = "earth_mars.txt" }` of light times or of JPL Horizons.
+fn delay(node: &Node, path: &str, files: Read) -> Result<Delay> {
     if let Value::Table(_) = node.value {
+        let open = Section::open(node, path)?;
+        if let Some(name) = open.text("file")? {
+            open.allow(&["file"])?;
+            let (file, bytes) = files(name, &open.place_of("file"))?;
+            return ephemeris::read(&file, &bytes).map(Delay::Curve);
+        }
         return Ok(Delay::Curve(steps(node, path, "delay", |row| row.need("delay", "\"240 s\"", time))?));
     }
     crate::scenario::read_quantity(node, path, time).map(Delay::Constant)

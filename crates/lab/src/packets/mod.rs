@@ -1,13 +1,16 @@
 //! Scenarios of packets: links, flows, and what came of them.
 
+mod ephemeris;
 mod figures;
 mod flows;
 mod links;
 mod network;
+mod plan;
 mod run;
 mod series;
 #[cfg(test)]
 mod tests;
+pub mod trace;
 
 pub use figures::{figures, of_flows};
 pub use network::{Carrier, FlowPlan, KEYS, LinkPlan, Network, read};

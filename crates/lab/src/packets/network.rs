@@ -50,6 +50,8 @@ pub struct FlowPlan {
     pub backward: Vec<u32>,
     /// When it begins.
     pub start: Instant,
+    /// When its source falls silent.
+    pub stop: Option<Instant>,
     /// What it sends.
     pub source: Source,
     /// What it is carried by.
@@ -77,8 +79,8 @@ pub enum Carrier {
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn read(root: &Section) -> Result<Network> {
-    let links = links::read(root)?;
+pub fn read(root: &Section, files: links::Read) -> Result<Network> {
+    let links = links::read(root, files)?;
     let flows = flows::read(root, &links)?;
     if flows.is_empty() {
         return Err(root.missing("flows", "a table [flows.NAME] with `from` and `to`"));
@@ -107,13 +109,14 @@ fn sample_every(root: &Section, sampled: usize) -> Result<Option<Duration>> {
 impl Network {
     /// What the world of packets runs.
     pub fn setup(&self, seed: Seed, own: u64, duration: Duration) -> Setup {
-        let flow = |plan: &FlowPlan| {
+        let flow = |plan: &FlowPlan| -> FlowSpec {
             let (entry, parameters) = (plan.controller.entry.clone(), plan.controller.parameters.clone());
             let controller: MakeController = Box::new(move |flow| (entry.build)(&parameters, flow));
             FlowSpec {
                 forward: plan.forward.clone(),
                 backward: plan.backward.clone(),
                 start: plan.start,
+                stop: plan.stop,
                 source: plan.source,
                 transport: match plan.carrier {
                     Carrier::Tcp(config) => Transport::Tcp { config, controller, samples: plan.samples },
@@ -123,11 +126,12 @@ impl Network {
                 planned_round_trip: plan.planned_round_trip,
             }
         };
+        let flows: Vec<FlowSpec> = self.flows.iter().map(flow).collect();
         Setup {
             links: self.links.iter().map(|link| link.spec.clone()).collect(),
-            flows: self.flows.iter().map(flow).collect(),
             until: Instant::ZERO.saturating_add(duration),
-            until_complete: self.flows.iter().all(|flow| matches!(flow.source, Source::File(_))),
+            until_complete: flows.iter().all(FlowSpec::ends),
+            flows,
             until_delivered: None,
             seed: match seed {
                 Seed::Own => own,

@@ -1,12 +1,15 @@
-//! A run of packets: figures, and what else was asked for.
+//! A run of packets: figures, verdict, series and trace.
 
+use super::trace::{JsonPackets, ParquetPackets};
 use super::{Network, PacketSeries, figures, of_flows};
 use crate::capture::Capture;
+use crate::judge::packets::{PacketJudge, PacketRules};
 use crate::metrics::{Figures, TimeSeries};
 use crate::run::{Options, Outcome, create_file, place_of, told};
 use crate::scenario::{Error, Result, Scenario, Seed};
 use crate::trace::TraceError;
-use lightlag_worlds::packets::{self, Setup};
+use lightlag_protocols::time::Instant;
+use lightlag_worlds::packets::{self, Observer, Record, Setup};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
@@ -20,41 +23,90 @@ pub(crate) fn run(scenario: &Scenario, network: &Network, seed: Seed, options: &
     if !options.series {
         setup.sample_every = None;
     }
-    let mut capture = match &options.trace {
-        Some(path) => Some(open(path, network, &setup, options)?),
+    // First of all: whoever cannot have a trace should not wait for the run.
+    let mut trace = match &options.trace {
+        Some(path) => Some(Trace::open(path, network, &setup, options)?),
         None => None,
     };
-    let samples = options.series && setup.sample_every.is_some();
-    let mut series = samples.then(|| PacketSeries::new(network));
-    // Who does not want to see packets gets the rest without a look at each of them.
-    let outcome = match &mut capture {
-        Some(capture) => packets::run(&setup, &mut (capture, &mut series)),
-        None => packets::run(&setup, &mut series),
+    let mut judge = options.judge.then(|| PacketJudge::new(rules(network, &setup)));
+    let mut series = setup.sample_every.map(|_| PacketSeries::new(network));
+    // Each is compiled for itself: who does not want to see packets gets the rest without a look at them.
+    let outcome = match (&mut trace, &mut judge) {
+        (None, None) => packets::run(&setup, &mut series),
+        (None, Some(judge)) => packets::run(&setup, &mut (judge, &mut series)),
+        (Some(trace), judge) => packets::run(&setup, &mut ((trace, judge), &mut series)),
     };
-    if let (Some(capture), Some(path)) = (capture, &options.trace) {
-        capture.finish().map_err(|what| told(path, &TraceError::Format(what)))?;
+    if let (Some(trace), Some(path)) = (trace, &options.trace) {
+        trace.finish(outcome.ended).map_err(|error| told(path, &error))?;
+    }
+    if let Some(judge) = &mut judge {
+        judge.end(outcome.ended);
     }
     let names = network.flows.iter().map(|flow| flow.name.clone());
     let flows = names.zip(of_flows(&outcome)).collect();
     Ok(Outcome {
         figures: Figures { numbers: figures(&outcome), latencies: Vec::new(), flows },
-        violations: Vec::new(),
-        violations_total: 0,
+        violations: judge.iter().flat_map(PacketJudge::verdict).map(ToString::to_string).collect(),
+        violations_total: judge.as_ref().map_or(0, PacketJudge::total),
         reports: Vec::new(),
         series: series.map(TimeSeries::Packets),
     })
 }
 
-fn open(
-    path: &Path,
-    network: &Network,
-    setup: &Setup,
-    options: &Options,
-) -> Result<Capture<BufWriter<File>>> {
-    if path.extension().and_then(|end| end.to_str()) != Some("pcapng") {
-        let right = "name it like trace.pcapng";
-        return Err(Error::new(&place_of(path), "a trace of packets has no such ending", right));
+/// What the judge is to know, with the names that the scenario gives.
+fn rules(network: &Network, setup: &Setup) -> PacketRules {
+    PacketRules {
+        link_names: network.links.iter().map(|link| link.name.clone()).collect(),
+        flow_names: network.flows.iter().map(|flow| flow.name.clone()).collect(),
+        ..PacketRules::of(setup)
     }
-    let file = create_file(path).map_err(|error| told(path, &TraceError::File(error)))?;
-    Capture::new(file, network, setup, &options.capture)
+}
+
+/// Where packets are written to, by the end of the file's name.
+enum Trace {
+    Capture(Box<Capture<BufWriter<File>>>),
+    Parquet(Box<ParquetPackets<BufWriter<File>>>),
+    Json(JsonPackets<BufWriter<File>>),
+}
+
+impl Trace {
+    fn open(path: &Path, network: &Network, setup: &Setup, options: &Options) -> Result<Self> {
+        let create = || create_file(path).map_err(|error| told(path, &TraceError::File(error)));
+        match path.extension().and_then(|end| end.to_str()) {
+            Some("pcapng") => {
+                // A place that is not there leaves no file behind.
+                crate::capture::Points::new(network, &options.capture)?;
+                Capture::new(create()?, network, setup, &options.capture)
+                    .map(|made| Self::Capture(made.into()))
+            }
+            Some("parquet") => {
+                let made = ParquetPackets::new(create()?).map_err(|error| told(path, &error))?;
+                Ok(Self::Parquet(made.into()))
+            }
+            Some("jsonl") => Ok(Self::Json(JsonPackets::new(create()?))),
+            _ => Err(Error::new(
+                &place_of(path),
+                "a trace has no such ending",
+                "name it like trace.pcapng, trace.parquet, or trace.jsonl for people",
+            )),
+        }
+    }
+    fn finish(self, ended: Instant) -> std::result::Result<(), TraceError> {
+        match self {
+            Self::Capture(capture) => capture.finish().map(drop).map_err(TraceError::Format),
+            Self::Parquet(trace) => trace.finish(ended).map(drop),
+            Self::Json(trace) => trace.finish(ended).map(drop),
+        }
+    }
+}
+
+impl Observer for Trace {
+    const PACKETS: bool = true;
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        match self {
+            Self::Capture(capture) => capture.on_record(now, record),
+            Self::Parquet(trace) => trace.on_record(now, record),
+            Self::Json(trace) => trace.on_record(now, record),
+        }
+    }
 }

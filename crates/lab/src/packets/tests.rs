@@ -3,7 +3,9 @@
 use crate::metrics::TimeSeries;
 use crate::run::{ContactsCache, Options, run};
 use crate::scenario::{Catalogue, ScenarioFile, Seed};
-use lightlag_protocols::time::Instant;
+use lightlag_protocols::link::LinkSpec;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::BitRate;
 
 const LINK: &str = r#"
 duration = "1000 s"
@@ -75,6 +77,21 @@ fn what_is_wrong_in_a_scenario_of_packets_is_told_with_its_line() {
         (with("\"$controller\"", "\"contact_rate\""), "write transport = \"udpdtn\""),
         (with("[flows.file]", "[flow.file]"), "unknown key `flow`"),
         (with("size = \"1 MB\"", "size = \"1 MB\"\non = \"1 s\""), "a flow of a `size` has no `on`"),
+        (
+            with("size = \"1 MB\"", "start = \"5 s\"\nstop = \"5 s\""),
+            "`flows.file.stop` comes before the flow starts",
+        ),
+        (
+            with(
+                "controller = \"$controller\"",
+                "controller = \"contact_rate\"\ntransport = \"udpdtn\"\nstop = \"5 s\"",
+            ),
+            "UDPDTN carries what is there from the start, without `stop`",
+        ),
+        (
+            with("size = \"1 MB\"", "on = { mean = \"1 s\" }\noff = \"1 s\"\nrate = \"1 Mbit/s\""),
+            "unknown key `flows.file.on.mean`",
+        ),
     ] {
         assert!(error.contains(said), "{error}\nshould say: {said}");
     }
@@ -149,4 +166,164 @@ fn samples_of_flows_and_links_become_a_series() {
 
     let error = refused(&text.replace("500 ms", "1 us"));
     assert!(error.contains("`sample_every` makes 3.0e9 samples"), "{error}");
+}
+
+/// What one flow of a scenario got, where the judge finds nothing.
+fn judged(text: &str) -> crate::metrics::Figures {
+    let point = file(text).points().unwrap().list.remove(0);
+    let outcome =
+        run(&point.scenario, Seed::Number(1), &ContactsCache::default(), &Options::default()).unwrap();
+    assert_eq!(outcome.violations, [""; 0]);
+    outcome.figures
+}
+
+#[test]
+fn sources_start_and_stop_and_are_on_and_off() {
+    let with = |source: &str| judged(&LINK.replace("size = \"1 MB\"", source));
+    // A packet of 1460 B of data every 58.4 ms for 10 of 20 s.
+    let half = with("on = \"10 s\"\noff = \"10 s\"\nrate = \"200 kbit/s\"");
+    let goodput = half.get("goodput_bit_per_s").unwrap();
+    assert!((99_000.0..101_000.0).contains(&goodput), "{goodput}");
+    let drawn =
+        with("on = { exponential = \"5 s\" }\noff = { exponential = \"15 s\" }\nrate = \"200 kbit/s\"");
+    let goodput = drawn.get("goodput_bit_per_s").unwrap();
+    assert!((30_000.0..70_000.0).contains(&goodput), "{goodput}");
+
+    let stopped = with("start = \"100 s\"\nstop = \"200 s\"");
+    assert_eq!(stopped.get("flows_complete"), Some(1.0));
+    assert_eq!(stopped.of_flow("file", "start_s"), Some(100.0));
+    // What was in the queue at the end is still delivered.
+    let duration = stopped.get("duration_s").unwrap();
+    assert!((100.0..104.0).contains(&duration), "{duration}");
+    assert!(stopped.get("goodput_bit_per_s") > Some(500_000.0), "{stopped:?}");
+    let endless = with("");
+    assert_eq!((endless.get("flows_complete"), endless.get("duration_s")), (Some(0.0), Some(1000.0)));
+}
+
+#[test]
+fn flows_go_over_several_hops_and_share_the_narrowest() {
+    let text = r#"
+duration = "2000 s"
+[links.a]
+from = "lander"
+to = "orbiter"
+rate = "2 Mbit/s"
+delay = "10 ms"
+[links.b]
+from = "rover"
+to = "orbiter"
+rate = "2 Mbit/s"
+delay = "10 ms"
+[links.space]
+from = "orbiter"
+to = "station"
+rate = "1 Mbit/s"
+delay = "300 ms"
+[links.ground]
+from = "station"
+to = "centre"
+rate = "10 Mbit/s"
+delay = "5 ms"
+[flows.one]
+from = "lander"
+to = "centre"
+controller = "cubic"
+size = "20 MB"
+[flows.two]
+from = "rover"
+to = "centre"
+controller = "cubic"
+size = "20 MB"
+"#;
+    let figures = judged(text);
+    assert_eq!(figures.get("flows_complete"), Some(2.0));
+    assert!(figures.get("goodput_bit_per_s") > Some(800_000.0), "{figures:?}");
+    assert!(figures.get("goodput_bit_per_s") < Some(973_400.0), "{figures:?}");
+    assert!(figures.get("jain") > Some(0.8), "{figures:?}");
+}
+
+/// A scenario beside files of its own.
+fn with_files(text: &str, files: &[(&str, &str)]) -> (tempfile::TempDir, ScenarioFile) {
+    let folder = tempfile::tempdir().unwrap();
+    files.iter().for_each(|(name, text)| std::fs::write(folder.path().join(name), text).unwrap());
+    let file = ScenarioFile::from_toml("plan.toml", text, folder.path().into(), Catalogue::default().into());
+    (folder, file.unwrap())
+}
+
+const PLAN: &str = r#"
+duration = "2000 s"
+[links.space]
+from = "earth"
+to = "mars"
+plan = { file = "plan.ionrc", from = "1", to = "2" }
+[flows.file]
+from = "earth"
+to = "mars"
+transport = "udpdtn"
+controller = "contact_rate"
+planned_rate = "plan"
+size = "1 MB"
+"#;
+
+const ION: &str = "a contact +100 +400 1 2 125000\na contact +600 +900 1 2 12500\na contact +0 +2000 2 1 1250\n\
+                   a range +0 +2000 1 2 20\n";
+
+#[test]
+fn a_link_follows_the_contacts_and_ranges_of_a_plan() {
+    let (_folder, file) = with_files(PLAN, &[("plan.ionrc", ION)]);
+    let scenario = file.points().unwrap().list.remove(0).scenario;
+    let network = scenario.packets.as_ref().unwrap();
+    let [there, back] = [0, 1].map(|index| &network.links[index].spec);
+    let at = |link: &LinkSpec, s| link.rate.at(Instant::from_secs(s)).0;
+    assert_eq!([50, 200, 500, 700].map(|s| at(there, s)), [0, 1_000_000, 0, 100_000]);
+    assert_eq!(at(back, 50), 10_000);
+    assert_eq!([there, back].map(|link| link.delay.at(Instant::ZERO)), [Duration::from_secs(20); 2]);
+    // What it promises when the flow starts, or else when its next contact does.
+    assert_eq!(network.flows[0].planned_rate, Some(BitRate(1_000_000)));
+    let outcome = run(&scenario, Seed::Number(1), &ContactsCache::default(), &Options::default()).unwrap();
+    assert_eq!(outcome.violations, [""; 0]);
+    assert_eq!(outcome.figures.get("flows_complete"), Some(1.0));
+}
+
+#[test]
+fn a_link_follows_connections_of_the_one_and_light_times_of_a_file() {
+    let text = PLAN
+        .replace(r#"file = "plan.ionrc""#, r#"kind = "the_one", file = "events.txt""#)
+        .replace("[flows.file]", "rate = \"1 Mbit/s\"\ndelay = { file = \"light.csv\" }\n[flows.file]");
+    let files = [("events.txt", "10 CONN 1 2 up\n60 CONN 1 2 down\n"), ("light.csv", "0,10\n100,20\n")];
+    let (_folder, file) = with_files(&text, &files);
+    let scenario = file.points().unwrap().list.remove(0).scenario;
+    let spec = &scenario.packets.as_ref().unwrap().links[1].spec;
+    assert_eq!([5, 20, 70].map(|s| spec.rate.at(Instant::from_secs(s)).0), [0, 1_000_000, 0]);
+    assert_eq!(spec.delay.at(Instant::from_secs(50)), Duration::from_secs(15));
+}
+
+#[test]
+fn what_is_wrong_with_a_plan_is_told_with_file_and_line() {
+    let told = |text: &str, files: &[(&str, &str)]| {
+        let (_folder, file) = with_files(text, files);
+        file.points().unwrap_err().to_string()
+    };
+    let overlap = ION.replace("+600", "+300");
+    for (error, said) in [
+        (
+            told(PLAN, &[("plan.ionrc", "a contact +5 +1 1 2 9\n")]),
+            "plan.ionrc:1: the contact ends before it starts",
+        ),
+        (told(PLAN, &[("plan.ionrc", &overlap)]), "plan.ionrc:2: the contact of `1` and `2` begins before"),
+        (
+            told(&PLAN.replace("to = \"2\"", "to = \"7\""), &[("plan.ionrc", ION)]),
+            "plan.toml:6: the plan has no contact of `1` and `7`",
+        ),
+        (told(PLAN, &[]), "plan.toml:6: "),
+        (
+            told(
+                &PLAN.replace("[flows", "delay = { file = \"light.csv\" }\n[flows"),
+                &[("plan.ionrc", ION), ("light.csv", "0,ten\n")],
+            ),
+            "light.csv:1: `0,ten` is no row",
+        ),
+    ] {
+        assert!(error.contains(said), "{error}\nshould say: {said}");
+    }
 }

@@ -21,6 +21,13 @@ impl Delay {
             Self::Curve(points) => on_curve(points, now),
         }
     }
+    /// Whether what leaves later may come earlier.
+    pub fn falls_faster_than_time(&self) -> bool {
+        match self {
+            Self::Constant(_) => false,
+            Self::Curve(points) => points.windows(2).any(|two| two[0].1 - two[1].1 >= two[1].0 - two[0].0),
+        }
+    }
     /// The least delay at any time.
     pub fn least(&self) -> Duration {
         match self {

@@ -84,6 +84,8 @@ pub struct Link<P> {
     /// How many are in the queue.
     waiting: u64,
     reorder: Option<(f64, Duration)>,
+    /// A packet may come before one that left earlier.
+    overtakes: bool,
     duplicate: f64,
     draws: Stream,
     /// When the packet that is leaving has left.
@@ -104,6 +106,7 @@ impl<P: Load + Clone + 'static> Link<P> {
             queue: spec.queue.build(),
             waiting: 0,
             reorder: spec.reorder,
+            overtakes: spec.reorder.is_some() || spec.delay.falls_faster_than_time(),
             duplicate: spec.duplicate,
             draws: Stream::new(seed, "link order", index),
             free_at: Instant::ZERO,
@@ -166,6 +169,8 @@ impl<P: Load + Clone + 'static> Link<P> {
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.wire.front() {
+            // What waits may come before what is under way: it must not be served too late.
+            Some(front) if self.overtakes && self.waiting > 0 => Some(front.0.min(self.free_at)),
             Some(front) => Some(front.0),
             None if self.waiting > 0 => Some(self.free_at),
             None => None,

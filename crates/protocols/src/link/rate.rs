@@ -39,6 +39,13 @@ impl Rate {
             }
         }
     }
+    /// The first rate above zero after `now`, if there is one.
+    pub fn next_after(&self, now: Instant) -> Option<BitRate> {
+        match self {
+            Self::Constant(rate) => Some(*rate),
+            Self::Table(rows) => rows.iter().find(|row| row.0 > now && row.1 > BitRate(0)).map(|row| row.1),
+        }
+    }
     /// The rate that it has in these windows of contact, and zero between them. Windows ascend.
     pub fn within(windows: &[(Instant, Instant, BitRate)]) -> Self {
         let mut rows: Vec<(Instant, BitRate)> = Vec::with_capacity(windows.len() * 2);

@@ -129,6 +129,19 @@ impl Endpoint {
             sender.supply(total.0);
         }
     }
+    /// Nothing new is sent from now on.
+    pub fn stop(&mut self) {
+        if let Self::TcpSender(sender) = self {
+            sender.stop();
+        }
+    }
+    /// Bytes of its stream that it has sent, if it sends one.
+    pub fn sent(&self) -> Option<Bytes> {
+        match self {
+            Self::TcpSender(sender) => Some(Bytes(sender.sent())),
+            _ => None,
+        }
+    }
     /// What it has done, if it sends.
     pub fn counts(&self) -> tcp::Counts {
         match self {

@@ -6,9 +6,11 @@
 
 mod agenda;
 mod endpoint;
+mod source;
 mod world;
 
 pub use endpoint::Endpoint;
+pub use source::{Source, Span};
 pub use world::{World, run};
 
 use lightlag_protocols::controllers::{Controller, Flow};
@@ -44,6 +46,8 @@ pub struct FlowSpec {
     pub backward: Vec<u32>,
     /// When it begins.
     pub start: Instant,
+    /// When its source falls silent for ever; what was sent by then is still repaired.
+    pub stop: Option<Instant>,
     /// What it sends.
     pub source: Source,
     /// What it is carried by.
@@ -52,24 +56,6 @@ pub struct FlowSpec {
     pub planned_rate: Option<BitRate>,
     /// What it says of the round trip of light.
     pub planned_round_trip: Option<Duration>,
-}
-
-/// What a flow sends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Source {
-    /// So many bytes.
-    File(Bytes),
-    /// Always more.
-    Persistent,
-    /// For a while always more, for a while nothing.
-    OnOff {
-        /// How long it sends.
-        on: Duration,
-        /// How long it is silent.
-        off: Duration,
-        /// At this rate while it sends.
-        rate: BitRate,
-    },
 }
 
 /// Makes a controller for a flow.

@@ -2,9 +2,10 @@
 
 use super::agenda::Agenda;
 use super::endpoint::Endpoint;
-use super::{FlowOutcome, Observer, Outcome, Packet, Record, Setup, Source};
+use super::source::Switch;
+use super::{FlowOutcome, FlowSpec, Observer, Outcome, Packet, Record, Setup, Source};
 use lightlag_protocols::link::Link;
-use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::time::Instant;
 use lightlag_protocols::trace::Observation;
 use lightlag_protocols::units::Bytes;
 
@@ -32,9 +33,10 @@ pub struct World<'a, O> {
 struct FlowState {
     delivered: u64,
     ended: Option<Instant>,
-    /// Bytes that an on/off source has made so far, and whether it makes more.
-    made: u64,
-    switched_on: bool,
+    /// An on/off source.
+    switch: Option<Switch>,
+    /// The source is silent for ever.
+    stopped: bool,
 }
 
 impl<'a, O: Observer> World<'a, O> {
@@ -53,8 +55,13 @@ impl<'a, O: Observer> World<'a, O> {
             let (sender, receiver) = Endpoint::pair(spec, index as u32, setup);
             ends.extend([sender, receiver]);
         }
-        let flows =
-            setup.flows.iter().map(|_| FlowState { delivered: 0, ended: None, made: 0, switched_on: false });
+        let flow = |(spec, index): (&FlowSpec, u32)| FlowState {
+            delivered: 0,
+            ended: None,
+            switch: Switch::of(spec, setup.seed, index),
+            stopped: false,
+        };
+        let flows = setup.flows.iter().zip(0..).map(flow);
         let (first_end, first_start) = (links.len() as u32, (links.len() + ends.len()) as u32);
         let sampler = first_start + setup.flows.len() as u32;
         let mut agenda = Agenda::new(sampler as usize + 1);
@@ -92,7 +99,7 @@ impl<'a, O: Observer> World<'a, O> {
             } else if party < self.first_start {
                 self.visit_end(now, party - self.first_end);
             } else if party < self.sampler {
-                self.switch_source(now, party - self.first_start);
+                self.turn_source(now, party - self.first_start);
             } else {
                 self.sample(now);
             }
@@ -101,6 +108,7 @@ impl<'a, O: Observer> World<'a, O> {
     }
     fn visit_link(&mut self, now: Instant, index: u32) {
         while let Some(packet) = self.links[index as usize].poll(now) {
+            self.tell_dropped(index);
             self.arrive(now, index, packet);
             if self.links[index as usize].deadline().is_none_or(|next| next > now) {
                 break;
@@ -162,27 +170,40 @@ impl<'a, O: Observer> World<'a, O> {
             self.observer.on_record(now, &Record::Delivered(flow, delivered.0));
         }
         let enough = self.setup.until_delivered.is_some_and(|enough| delivered >= enough);
-        if state.ended.is_none() && (enough || receiver.is_complete()) {
-            state.ended = Some(now);
+        if enough || receiver.is_complete() || state.stopped {
+            self.see_end(now, flow, enough);
+        }
+    }
+    /// A flow may have ended: it has enough, or all.
+    fn see_end(&mut self, now: Instant, flow: u32, enough: bool) {
+        if (enough || self.is_complete(flow)) && self.flows[flow as usize].ended.is_none() {
+            self.flows[flow as usize].ended = Some(now);
             self.unfinished -= usize::from(self.setup.until_complete || enough);
         }
     }
-    /// A flow begins, or its on/off source is switched.
-    fn switch_source(&mut self, now: Instant, flow: u32) {
+    /// Whether everything was delivered that there will ever be.
+    fn is_complete(&self, flow: u32) -> bool {
+        let [sender, receiver] = [0, 1].map(|end| &self.ends[2 * flow as usize + end]);
+        let state = &self.flows[flow as usize];
+        receiver.is_complete() || (state.stopped && sender.sent() == Some(Bytes(state.delivered)))
+    }
+    /// A flow begins or stops, or its on/off source makes something.
+    fn turn_source(&mut self, now: Instant, flow: u32) {
         let spec = &self.setup.flows[flow as usize];
-        let party = self.first_start + flow;
-        self.agenda.set(party, None);
-        if let Source::OnOff { on, off, rate } = spec.source {
-            let state = &mut self.flows[flow as usize];
-            state.switched_on = !state.switched_on;
-            if state.switched_on {
-                let bits = u128::from(rate.0) * on.as_nanos() as u128 / 1_000_000_000;
-                state.made += (bits / 8) as u64;
-                self.ends[2 * flow as usize].supply(Bytes(state.made));
-            }
-            let span: Duration = if state.switched_on { on } else { off };
-            self.agenda.set(party, Some(now.saturating_add(span)));
+        let sender = &mut self.ends[2 * flow as usize];
+        let state = &mut self.flows[flow as usize];
+        let mut next = spec.stop;
+        if spec.stop.is_some_and(|stop| stop <= now) {
+            sender.stop();
+            state.stopped = true;
+            next = None;
+            self.see_end(now, flow, false);
+        } else if let (Source::OnOff { on, off, rate }, Some(switch)) = (spec.source, &mut state.switch) {
+            let (made, then) = switch.turn(now, [on, off], rate);
+            sender.supply(made);
+            next = Some(spec.stop.map_or(then, |stop| stop.min(then)));
         }
+        self.agenda.set(self.first_start + flow, next);
         self.visit_end(now, 2 * flow);
     }
     fn sample(&mut self, now: Instant) {
@@ -207,7 +228,7 @@ impl<'a, O: Observer> World<'a, O> {
             FlowOutcome {
                 start: self.setup.flows[index].start,
                 end: state.ended.unwrap_or(now),
-                complete: self.ends[2 * index + 1].is_complete(),
+                complete: self.is_complete(index as u32),
                 delivered: Bytes(state.delivered),
                 sent: counts.sent,
                 repairs: counts.repairs,

@@ -166,8 +166,8 @@ fn three(text: &str, separator: char) -> Option<[i64; 3]> {
     parts.next().is_none().then_some(three)
 }
 
-/// Years count from March, so that the leap day is the last of its year.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+/// Days from 1970 to a date. Years count from March, so that the leap day is the last of its year.
+pub(crate) fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year / 4 - year / 100 + year / 400;
     let days_before_month = (153 * month + 2) / 5;

@@ -77,7 +77,7 @@ pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
     let packets = Section::open(tree, "")?;
     if packets.get("links").is_some() || packets.get("flows").is_some() {
         packets.allow(crate::packets::KEYS)?;
-        return of_packets(&packets, tree, name);
+        return of_packets(&packets, tree, name, context);
     }
     let root = Section::new(tree, "", KEYS)?;
     let duration = root.need("duration", "\"12 h\"", quantity::positive_time)?;
@@ -106,7 +106,7 @@ pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
 }
 
 /// A scenario of links and flows.
-fn of_packets(root: &Section, tree: &Node, name: &str) -> Result<Outcome> {
+fn of_packets(root: &Section, tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
     let scenario = Scenario {
         name: scenario_name(root)?.unwrap_or(name).to_owned(),
         duration: root.need("duration", "\"12 h\"", quantity::positive_time)?,
@@ -117,7 +117,7 @@ fn of_packets(root: &Section, tree: &Node, name: &str) -> Result<Outcome> {
         traffic: Vec::new(),
         own_seed: seeds(tree)?[0],
         reports: Vec::new(),
-        packets: Some(crate::packets::read(root)?),
+        packets: Some(crate::packets::read(root, &|name, place| read_file(name, place, context))?),
     };
     Ok(Outcome::Fits(Box::new(scenario)))
 }

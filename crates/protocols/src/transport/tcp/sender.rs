@@ -152,6 +152,17 @@ impl Sender {
         self.available = Some(total);
         self.ends = false;
     }
+    /// Nothing new is sent from now on; what was sent is still repaired.
+    pub fn stop(&mut self) {
+        // A stream that has ended keeps its end.
+        if !(self.ends && self.available == Some(self.board.next)) {
+            self.supply(self.board.next);
+        }
+    }
+    /// How much of the stream has been sent.
+    pub fn sent(&self) -> u64 {
+        self.board.next
+    }
     /// Whether everything was acknowledged.
     pub fn is_complete(&self) -> bool {
         self.ends && self.available == Some(self.board.una)

@@ -1,0 +1,147 @@
+//! What the judge and traces know of a packet.
+
+use lightlag_protocols::link::Load;
+use lightlag_protocols::transport::tcp::{Kind, Sack, Segment};
+use lightlag_protocols::transport::udpdtn::Datagram;
+use lightlag_worlds::packets::{Body, Packet};
+use std::fmt::Write;
+
+/// What a packet is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum What {
+    /// Opens a TCP connection.
+    #[default]
+    Syn,
+    /// Answers that.
+    SynAck,
+    /// Bytes of a stream.
+    Data,
+    /// An acknowledgement.
+    Ack,
+    /// A symbol of UDPDTN.
+    Symbol,
+    /// Anything else that a sender of UDPDTN says.
+    Opening,
+    /// A report of UDPDTN.
+    Report,
+}
+
+/// All of them, with their names in traces.
+pub const WHATS: [(What, &str); 7] = [
+    (What::Syn, "syn"),
+    (What::SynAck, "syn_ack"),
+    (What::Data, "data"),
+    (What::Ack, "ack"),
+    (What::Symbol, "symbol"),
+    (What::Opening, "opening"),
+    (What::Report, "report"),
+];
+
+/// A packet, as far as it matters for what can have happened.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// Of which flow.
+    pub flow: u32,
+    /// From the sender to the receiver, or back.
+    pub forward: bool,
+    /// Links that it has crossed.
+    pub hop: u16,
+    /// What for.
+    pub what: What,
+    /// Bytes on the link.
+    pub size: u32,
+    /// Bytes of data.
+    pub length: u32,
+    /// Offset of the first of them; or block and symbol of UDPDTN.
+    pub offset: u64,
+    /// The stream ends with it.
+    pub fin: bool,
+    /// Everything below has come.
+    pub ack: u64,
+    /// What has come above.
+    pub sack: Option<Sack>,
+    /// The same for packets of the same content, hardly ever for others.
+    pub print: u64,
+}
+
+impl Facts {
+    /// Of a packet.
+    #[inline]
+    pub fn of(packet: &Packet) -> Self {
+        let mut facts = Self {
+            flow: packet.flow,
+            forward: packet.forward,
+            hop: packet.hop,
+            size: packet.size().0 as u32,
+            ..Self::default()
+        };
+        match &packet.body {
+            Body::Tcp(segment) => facts.fill_tcp(segment),
+            Body::Udpdtn(datagram, symbol) => facts.fill_udpdtn(datagram, symbol.0 as u32),
+        }
+        facts
+    }
+    #[inline]
+    fn fill_tcp(&mut self, segment: &Segment) {
+        self.what = match segment.kind {
+            Kind::Syn => What::Syn,
+            Kind::SynAck => What::SynAck,
+            Kind::Data { fin } => {
+                self.fin = fin;
+                What::Data
+            }
+            Kind::Ack => What::Ack,
+        };
+        (self.length, self.offset, self.ack) = (segment.length, segment.offset, segment.ack);
+        self.sack = segment.sack.as_deref().copied();
+        let mut print = fold(self.what as u64, self.offset);
+        print = fold(print, (u64::from(self.length) << 1) | u64::from(self.fin));
+        print = fold(print, self.ack);
+        for block in self.sack.iter().flat_map(Sack::blocks) {
+            print = fold(fold(print, block.0), block.1);
+        }
+        self.print = print;
+    }
+    fn fill_udpdtn(&mut self, datagram: &Datagram, symbol_bytes: u32) {
+        match datagram {
+            Datagram::Data { number, block, symbol, .. } => {
+                self.what = What::Symbol;
+                self.length = symbol_bytes;
+                self.offset = (u64::from(*block) << 32) | u64::from(*symbol);
+                self.print = fold(self.offset, u64::from(*number));
+            }
+            other => {
+                self.what = if matches!(other, Datagram::Report(_)) { What::Report } else { What::Opening };
+                let mut print = Print(self.what as u64);
+                // They are few; writing to it cannot fail.
+                let _ = write!(print, "{other:?}");
+                self.print = print.0;
+            }
+        }
+    }
+    /// Whether it goes from the sender to the receiver by what it is.
+    pub fn is_forward(&self) -> bool {
+        matches!(self.what, What::Syn | What::Data | What::Symbol | What::Opening)
+    }
+    /// The same for equal packets of one flow and way.
+    #[inline]
+    pub fn key(&self) -> u64 {
+        fold(self.print, (u64::from(self.flow) << 1) | u64::from(self.forward))
+    }
+}
+
+#[inline]
+fn fold(print: u64, word: u64) -> u64 {
+    (print.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+struct Print(u64);
+
+impl Write for Print {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        for byte in text.bytes() {
+            self.0 = fold(self.0, u64::from(byte));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! A flow as the judge sees it: what has come to its receiver, and what that has made of it.
+
+use super::facts::{Facts, What};
+use lightlag_protocols::transport::tcp::Sack;
+use std::collections::{BTreeMap, HashSet};
+
+/// What has come.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FlowState {
+    /// Everything below has come.
+    pub prefix: u64,
+    /// Spans that have come above: end by start.
+    above: BTreeMap<u64, u64>,
+    /// Symbols that have come, and the bytes of them. Nobody goes through the set.
+    symbols: HashSet<u64>,
+    symbol_bytes: u64,
+    /// What the receiver has delivered, as it says.
+    pub told: u64,
+    /// It is a stream, of which everything that is in order is delivered at once.
+    pub is_stream: bool,
+}
+
+impl FlowState {
+    /// Something has come to the receiver.
+    #[inline]
+    pub(super) fn received(&mut self, packet: &Facts) {
+        match packet.what {
+            What::Data => {
+                self.is_stream = true;
+                self.insert(packet.offset, packet.offset + u64::from(packet.length));
+            }
+            What::Symbol if self.symbols.insert(packet.offset) => {
+                self.symbol_bytes += u64::from(packet.length);
+            }
+            _ => {}
+        }
+    }
+    #[inline]
+    fn insert(&mut self, from: u64, to: u64) {
+        if to <= self.prefix {
+            return;
+        }
+        if from > self.prefix {
+            return self.insert_above(from, to);
+        }
+        self.prefix = to;
+        while let Some(first) = self.above.first_entry().filter(|first| *first.key() <= self.prefix) {
+            self.prefix = self.prefix.max(first.remove());
+        }
+    }
+    fn insert_above(&mut self, from: u64, to: u64) {
+        let (mut from, mut to) = (from, to);
+        // Spans that touch become one.
+        while let Some((&start, &end)) = self.above.range(..=to).next_back().filter(|span| *span.1 >= from) {
+            self.above.remove(&start);
+            (from, to) = (from.min(start), to.max(end));
+        }
+        self.above.insert(from, to);
+    }
+    /// Bytes that can have been delivered by now.
+    pub(super) fn deliverable(&self) -> u64 {
+        if self.is_stream { self.prefix } else { self.symbol_bytes }
+    }
+    /// Whether all has come that an acknowledgement tells of.
+    pub(super) fn covers(&self, packet: &Facts) -> bool {
+        let covered = |&(from, to): &(u64, u64)| {
+            to <= self.prefix || self.above.range(..=from).next_back().is_some_and(|(_, end)| *end >= to)
+        };
+        packet.ack <= self.prefix && packet.sack.iter().flat_map(Sack::blocks).all(covered)
+    }
+}

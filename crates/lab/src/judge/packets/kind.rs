@@ -1,0 +1,124 @@
+//! What can be wrong in a run of packets, by name.
+
+use lightlag_protocols::time::Instant;
+use std::fmt;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])+ $kind:ident = $name:literal,)+) => {
+        /// What is wrong.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Kind { $($(#[$doc])+ $kind,)+ }
+
+        impl Kind {
+            /// Every kind, in order.
+            pub const ALL: &[Self] = &[$(Self::$kind,)+];
+
+            /// Its name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$kind => $name,)+ }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A record is earlier than the one before it.
+    TimeBackwards = "time_backwards",
+    /// Something happens after the end of the run.
+    AfterEnd = "after_end",
+    /// The trace stops before the run is over.
+    EndMissing = "end_missing",
+    /// A record names a link or a flow that is not there.
+    Unknown = "unknown",
+
+    /// A packet is offered to a link that is not the next one of its route.
+    WrongLink = "wrong_link",
+    /// An end sends what only the other one sends.
+    WrongEnd = "wrong_end",
+    /// A flow sends before it starts.
+    SentEarly = "sent_early",
+    /// A flow sends bytes that its source does not have.
+    Unsupplied = "unsupplied",
+    /// A node passes on a packet that did not come.
+    Forged = "forged",
+    /// A packet comes to a node on its way and is not passed on.
+    NotForwarded = "not_forwarded",
+
+    /// A packet comes out of a link to which it was not offered.
+    OutOfThinAir = "out_of_thin_air",
+    /// A packet comes before light could bring it.
+    FasterThanLight = "faster_than_light",
+    /// A packet comes before the rate of the link allows, beside those before it.
+    OverRate = "over_rate",
+    /// A packet should have come, and has neither come nor been dropped.
+    NeverArrived = "never_arrived",
+    /// A queue holds more than its size.
+    Overfull = "overfull",
+    /// A packet is dropped that is not there.
+    NothingToDrop = "nothing_to_drop",
+    /// A packet is dropped for lack of room where there is room.
+    DroppedEarly = "dropped_early",
+    /// A packet is lost on a link that loses none, or dropped by a discipline that never does that.
+    DroppedWithoutCause = "dropped_without_cause",
+
+    /// A receiver acknowledges what has not come.
+    AcknowledgedUnarrived = "acknowledged_unarrived",
+    /// Bytes are delivered that have not come.
+    DeliveredUnarrived = "delivered_unarrived",
+    /// Bytes are delivered again.
+    DeliveredTwice = "delivered_twice",
+    /// Bytes have come in order and are not delivered.
+    NeverDelivered = "never_delivered",
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One thing that cannot have happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// What is wrong.
+    pub kind: Kind,
+    /// When.
+    pub at: Instant,
+    /// Where, and the numbers behind it, in words.
+    pub detail: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} s: {}: {}", self.at.as_secs_f64(), self.kind, self.detail)
+    }
+}
+
+/// Enough to see what is wrong.
+const MOST_KEPT: usize = 1_000;
+
+/// What was found so far: all of it counted, the first of it kept.
+#[derive(Clone, Debug)]
+pub(super) struct Findings {
+    pub kept: Vec<Violation>,
+    counts: [u64; Kind::ALL.len()],
+}
+
+impl Findings {
+    pub(super) fn new() -> Self {
+        Self { kept: Vec::new(), counts: [0; Kind::ALL.len()] }
+    }
+    #[cold]
+    pub(super) fn add(&mut self, kind: Kind, at: Instant, detail: impl FnOnce() -> String) {
+        self.counts[kind as usize] += 1;
+        if self.kept.len() < MOST_KEPT {
+            self.kept.push(Violation { kind, at, detail: detail() });
+        }
+    }
+    pub(super) fn count(&self, kind: Kind) -> u64 {
+        self.counts[kind as usize]
+    }
+    pub(super) fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+}

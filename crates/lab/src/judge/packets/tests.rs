@@ -1,0 +1,354 @@
+//! The judge of packets finds what is planted, and nothing in real runs.
+
+use super::*;
+use crate::packets::trace::{JsonPackets, PacketRow, ParquetPackets, read};
+use lightlag_protocols::controllers::{self, Entry};
+use lightlag_protocols::link::queues::{Discipline, Limit};
+use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
+use lightlag_protocols::parameter::Parameters;
+use lightlag_protocols::time::Duration;
+use lightlag_protocols::transport::{tcp, udpdtn};
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_worlds::packets::{FlowSpec, Setup, Source, Transport, run};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+fn ms(n: i64) -> Duration {
+    Duration::from_nanos(n * 1_000_000)
+}
+
+fn at(n: i64) -> Instant {
+    Instant::ZERO + ms(n)
+}
+
+fn link(rate: u64, delay_ms: i64, queue: u64) -> LinkSpec {
+    LinkSpec {
+        rate: Rate::Constant(BitRate(rate)),
+        delay: Delay::Constant(ms(delay_ms)),
+        loss: Loss::None,
+        queue: Discipline::DropTail(Limit::Packets(queue)),
+        reorder: None,
+        duplicate: 0.0,
+    }
+}
+
+fn carried(entry: &'static Entry, over_udpdtn: bool) -> Transport {
+    let none = BTreeMap::new();
+    let parameters = Parameters::resolve(entry.algorithm.name, entry.algorithm.parameters, &none).unwrap();
+    let controller: lightlag_worlds::packets::MakeController =
+        Box::new(move |flow| entry.build(&parameters, flow));
+    if over_udpdtn {
+        return Transport::Udpdtn { config: udpdtn::Config::new(Bytes(1500)), controller };
+    }
+    let timers = tcp::Timers { first: ms(3000), margin: ms(200), least: ms(200), most: Duration::MAX };
+    let config = tcp::Config::new(Bytes(1460), entry.recovery, timers);
+    Transport::Tcp { config, controller, samples: entry.algorithm.name == "bbr" }
+}
+
+/// Flows over two hops there and back, each with its name of a controller.
+fn setup(links: Vec<LinkSpec>, flows: &[(&str, bool, u64)], seed: u64) -> Setup {
+    let half = links.len() as u32 / 2;
+    let flow = |(index, &(name, over_udpdtn, size)): (usize, &(&str, bool, u64))| FlowSpec {
+        forward: (0..half).collect(),
+        backward: (half..2 * half).collect(),
+        start: at(700 * index as i64),
+        stop: None,
+        source: Source::File(Bytes(size)),
+        transport: carried(controllers::find(name).unwrap(), over_udpdtn),
+        planned_rate: over_udpdtn.then_some(BitRate(800_000)),
+        planned_round_trip: over_udpdtn.then_some(ms(250)),
+    };
+    Setup {
+        links,
+        flows: flows.iter().enumerate().map(flow).collect(),
+        until: Instant::from_secs(3_000),
+        until_complete: true,
+        until_delivered: None,
+        seed,
+        sample_every: None,
+    }
+}
+
+/// Two hops with a short queue and losses.
+fn plain() -> Setup {
+    let mut links = vec![link(2_000_000, 10, 50), link(1_000_000, 100, 8)];
+    links.extend([link(1_000_000, 100, 50), link(2_000_000, 10, 50)]);
+    links[1].loss = Loss::Uniform(0.02);
+    setup(links, &[("sack", false, 300_000), ("cubic", false, 300_000)], 7)
+}
+
+#[derive(Default)]
+struct Recorder(Vec<(Instant, Event)>);
+
+impl Observer for Recorder {
+    const PACKETS: bool = true;
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        self.0.extend(Event::of(record).map(|event| (now, event)));
+    }
+}
+
+type Story = Vec<(Instant, Event)>;
+
+fn story(setup: &Setup) -> Story {
+    let mut recorder = Recorder::default();
+    let outcome = run(setup, &mut recorder);
+    recorder.0.push((outcome.ended, Event::End));
+    recorder.0
+}
+
+fn judge(rules: PacketRules, story: &Story) -> PacketJudge {
+    let mut judge = PacketJudge::new(rules);
+    story.iter().for_each(|(now, event)| judge.on_event(*now, event));
+    judge.close();
+    judge
+}
+
+fn lines(judge: &PacketJudge) -> String {
+    judge.verdict().iter().take(10).map(|violation| format!("{violation}\n")).collect()
+}
+
+fn find(story: &Story, wanted: impl Fn(&Event) -> bool) -> usize {
+    // Well inside of the run, not at its very start.
+    let all: Vec<usize> = (0..story.len()).filter(|&at| wanted(&story[at].1)).collect();
+    all[all.len() / 2]
+}
+
+fn last_hop(event: &Event) -> bool {
+    matches!(event, Event::Arrived(1, packet) if packet.what == What::Data)
+}
+
+/// What is done to a sound story or to the rules that it kept.
+type Plant = fn(&mut Story, &mut PacketRules);
+
+const PLANTS: &[(Kind, Plant)] = &[
+    (Kind::TimeBackwards, |story, _| {
+        let at = find(story, |event| matches!(event, Event::Arrived(..)));
+        story[at].0 = Instant::ZERO;
+    }),
+    (Kind::AfterEnd, |story, _| story.push((Instant::from_secs(2_900), Event::Delivered(0, 300_001)))),
+    (Kind::EndMissing, |story, _| story.truncate(story.len() - 1)),
+    (Kind::Unknown, |story, _| {
+        let at = find(story, last_hop);
+        if let Event::Arrived(link, _) = &mut story[at].1 {
+            *link = 99;
+        }
+    }),
+    (Kind::WrongLink, |story, _| {
+        let at = find(story, |event| matches!(event, Event::Offered(0, _)));
+        if let Event::Offered(link, _) = &mut story[at].1 {
+            *link = 1;
+        }
+    }),
+    (Kind::WrongEnd, |story, _| {
+        let at = find(story, |event| matches!(event, Event::Offered(0, _)));
+        if let Event::Offered(link, packet) = &mut story[at].1 {
+            (*link, packet.forward) = (2, false);
+        }
+    }),
+    (Kind::SentEarly, |_, rules| rules.flows[0].start = at(100)),
+    (Kind::Unsupplied, |_, rules| rules.flows[0].bytes = Some(299_999)),
+    (Kind::Forged, |story, _| {
+        let at = find(story, |event| matches!(event, Event::Arrived(0, _)));
+        story.remove(at);
+    }),
+    (Kind::NotForwarded, |story, _| {
+        let at = find(story, |event| matches!(event, Event::Offered(1, _)));
+        story.remove(at);
+    }),
+    (Kind::OutOfThinAir, |story, _| {
+        let at = find(story, last_hop);
+        let copy = story[at].clone();
+        story.insert(at, copy);
+    }),
+    (Kind::FasterThanLight, |_, rules| rules.links[1].delay = Delay::Constant(ms(101))),
+    (Kind::OverRate, |_, rules| rules.links[1].rate = Rate::Constant(BitRate(990_000))),
+    (Kind::NeverArrived, |story, _| {
+        let at = find(story, last_hop);
+        story.remove(at);
+    }),
+    (Kind::Overfull, |_, rules| rules.links[1].queue = Discipline::DropTail(Limit::Packets(7))),
+    (Kind::NothingToDrop, |story, _| {
+        let at = find(story, |event| matches!(event, Event::Dropped(..)));
+        let copy = story[at].clone();
+        story.insert(at, copy);
+    }),
+    (Kind::DroppedEarly, |_, rules| rules.links[1].queue = Discipline::DropTail(Limit::Packets(9))),
+    (Kind::DroppedWithoutCause, |_, rules| rules.links[1].loss = Loss::None),
+    (Kind::AcknowledgedUnarrived, |story, _| {
+        let at = find(story, |event| matches!(event, Event::Offered(2, _)));
+        if let Event::Offered(_, packet) = &mut story[at].1 {
+            packet.ack += 200_000;
+        }
+    }),
+    (Kind::DeliveredUnarrived, |story, _| {
+        let at = find(story, |event| matches!(event, Event::Delivered(..)));
+        if let Event::Delivered(_, total) = &mut story[at].1 {
+            *total += 1;
+        }
+    }),
+    (Kind::DeliveredTwice, |story, _| {
+        let at = find(story, |event| matches!(event, Event::Delivered(..)));
+        let copy = story[at].clone();
+        story.insert(at, copy);
+    }),
+    (Kind::NeverDelivered, |story, _| {
+        let at = find(story, |event| matches!(event, Event::Delivered(..)));
+        story.remove(at);
+    }),
+];
+
+#[test]
+fn every_kind_of_violation_is_found_where_it_is_planted() {
+    let setup = plain();
+    let sound = story(&setup);
+    let clean = judge(PacketRules::of(&setup), &sound);
+    assert_eq!(clean.total(), 0, "{}", lines(&clean));
+    for &(kind, plant) in PLANTS {
+        let (mut told, mut rules) = (sound.clone(), PacketRules::of(&setup));
+        plant(&mut told, &mut rules);
+        let judge = judge(rules, &told);
+        assert!(judge.count(kind) > 0, "{kind} was planted, found:\n{}", lines(&judge));
+    }
+    let planted: BTreeSet<Kind> = PLANTS.iter().map(|plant| plant.0).collect();
+    assert_eq!(planted, Kind::ALL.iter().copied().collect());
+}
+
+#[test]
+fn a_violation_tells_its_time_its_place_and_its_numbers_in_a_line() {
+    let setup = plain();
+    let mut rules = PacketRules::of(&setup);
+    rules.link_names = vec!["access".into(), "space".into(), "space.back".into(), "access.back".into()];
+    rules.links[1].delay = Delay::Constant(ms(101));
+    let told = judge(rules, &story(&setup)).verdict()[0].to_string();
+    let expected =
+        "0.11048 s: faster_than_light: link space: offered at 0.01016 s, cannot have left before 0.01048 s";
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_trace_in_a_file_is_judged_like_the_run() {
+    let setup = plain();
+    let events = story(&setup);
+    let mut file = tempfile::tempfile().unwrap();
+    let mut trace = ParquetPackets::new(&mut file).unwrap();
+    let ended = run(&setup, &mut trace).ended;
+    trace.finish(ended).unwrap();
+    let back: Story = read(file).unwrap().collect::<Result<_, _>>().unwrap();
+    assert_eq!(back, events);
+    let mut rules = PacketRules::of(&setup);
+    rules.links[1].loss = Loss::None;
+    assert_eq!(judge(rules.clone(), &back).verdict(), judge(rules, &events).verdict());
+
+    let mut trace = JsonPackets::new(Vec::new());
+    run(&setup, &mut trace);
+    let text = String::from_utf8(trace.finish(ended).unwrap()).unwrap();
+    let rows = text.lines().map(|line| serde_json::from_str::<PacketRow>(line).unwrap());
+    let back: Story = rows.map(|row| (Instant::from_nanos(row.time_ns), row.event().unwrap())).collect();
+    assert_eq!(back, events);
+}
+
+#[test]
+fn a_damaged_row_is_told_in_one_line() {
+    let told = |line: &str| serde_json::from_str::<PacketRow>(line).unwrap().event().unwrap_err();
+    assert_eq!(told(r#"{"time_ns":1,"kind":"dance"}"#), "unknown kind `dance`");
+    assert_eq!(told(r#"{"time_ns":1,"kind":"delivered","flow":1}"#), "`delivered` without `bytes`");
+    let row = r#"{"time_ns":1,"kind":"arrived","link":0,"flow":0,"forward":true,"hop":70000,"what":"data","bytes":1}"#;
+    assert_eq!(told(row), "`hop` 70000 is too large");
+}
+
+// --- real runs ---------------------------------------------------------------------------------------
+
+fn queues() -> impl Strategy<Value = Discipline> {
+    let limit = prop_oneof![
+        (1_u64..40).prop_map(Limit::Packets),
+        (3_000_u64..60_000).prop_map(|b| Limit::Bytes(Bytes(b)))
+    ];
+    (limit, 0..3, 2_i64..50, 20_i64..300).prop_map(|(limit, which, target, interval)| match which {
+        0 => Discipline::DropTail(limit),
+        1 => Discipline::Priority(limit),
+        _ => Discipline::CoDel { limit, target: ms(target), interval: ms(interval) },
+    })
+}
+
+fn losses() -> impl Strategy<Value = Loss> {
+    prop_oneof![
+        Just(Loss::None),
+        (0.0..0.1).prop_map(Loss::Uniform),
+        Just(Loss::GilbertElliott { to_bad: 0.01, to_good: 0.2, good: 0.0, bad: 0.6 }),
+    ]
+}
+
+fn rates() -> impl Strategy<Value = Rate> {
+    let windows = (1_i64..20, 1_i64..10).prop_map(|(on, off)| {
+        let window = |n: i64| (at(1000 * n * (on + off)), at(1000 * (n * (on + off) + on)), BitRate(900_000));
+        Rate::within(&(0..400).map(window).collect::<Vec<_>>())
+    });
+    let steps = Just(Rate::Table(vec![(at(0), BitRate(300_000)), (at(4_000), BitRate(2_000_000))]));
+    prop_oneof![3 => (100_000_u64..5_000_000).prop_map(|rate| Rate::Constant(BitRate(rate))), 1 => windows, 1 => steps]
+}
+
+fn delays() -> impl Strategy<Value = Delay> {
+    let curve = proptest::collection::vec(0_i64..400, 1..5).prop_map(|points| {
+        Delay::Curve((0..).map(|n| at(1_000 * n)).zip(points.into_iter().map(ms)).collect())
+    });
+    prop_oneof![2 => (0_i64..800).prop_map(|n| Delay::Constant(ms(n))), 1 => curve]
+}
+
+fn links() -> impl Strategy<Value = LinkSpec> {
+    let reorder = proptest::option::weighted(0.3, (0.0..0.2, (1_i64..50).prop_map(ms)));
+    let duplicate = prop_oneof![2 => Just(0.0), 1 => 0.0..0.1];
+    (rates(), delays(), losses(), queues(), reorder, duplicate).prop_map(
+        |(rate, delay, loss, queue, reorder, duplicate)| LinkSpec {
+            rate,
+            delay,
+            loss,
+            queue,
+            reorder,
+            duplicate,
+        },
+    )
+}
+
+fn flows() -> impl Strategy<Value = Vec<(&'static str, bool, u64)>> {
+    let flow =
+        (0..controllers::TABLE.len(), any::<bool>(), 1_u64..150_000).prop_map(|(which, udpdtn, size)| {
+            let algorithm = &controllers::TABLE[which].algorithm;
+            (algorithm.name, udpdtn || !algorithm.only_with.is_empty(), size)
+        });
+    proptest::collection::vec(flow, 1..4)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+    #[test]
+    fn nothing_is_found_in_a_real_run(
+        there in proptest::collection::vec(links(), 3),
+        back in proptest::collection::vec(links(), 3),
+        hops in 1_usize..4,
+        flows in flows(),
+        seed in any::<u64>(),
+    ) {
+        let links = there.into_iter().take(hops).chain(back.into_iter().take(hops)).collect();
+        let mut setup = setup(links, &flows, seed);
+        setup.until = Instant::from_secs(120);
+        let mut judge = PacketJudge::new(PacketRules::of(&setup));
+        let ended = run(&setup, &mut judge).ended;
+        judge.end(ended);
+        prop_assert_eq!(judge.total(), 0, "{}", lines(&judge));
+    }
+}
+
+#[test]
+fn nothing_is_found_with_any_controller() {
+    for entry in controllers::TABLE {
+        for over_udpdtn in [false, true] {
+            let name = entry.algorithm.name;
+            if !over_udpdtn && !entry.algorithm.only_with.is_empty() {
+                continue;
+            }
+            let setup = setup(plain().links, &[(name, over_udpdtn, 400_000); 2], 3);
+            let judge = judge(PacketRules::of(&setup), &story(&setup));
+            assert_eq!(judge.total(), 0, "{name}: {}", lines(&judge));
+        }
+    }
+}
