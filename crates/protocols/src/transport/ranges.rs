@@ -39,6 +39,9 @@ impl Ranges {
     }
     /// The range that holds `at`.
     pub fn around(&self, at: u64) -> Option<Range> {
+        if let Some(&last) = self.list.back().filter(|last| last.0 <= at) {
+            return (at < last.1).then_some(last);
+        }
         let after = self.list.partition_point(|range| range.0 <= at);
         after.checked_sub(1).map(|index| self.list[index]).filter(|range| at < range.1)
     }
@@ -66,12 +69,13 @@ impl Ranges {
         if from >= to {
             return 0;
         }
-        // Nearly always it goes on where the last one ended.
+        // Nearly always it belongs to the last one.
         match self.list.back_mut() {
-            Some(last) if last.1 == from => {
-                last.1 = to;
-                self.total += to - from;
-                return to - from;
+            Some(last) if last.0 <= from && from <= last.1 => {
+                let new = to.saturating_sub(last.1);
+                last.1 += new;
+                self.total += new;
+                return new;
             }
             Some(last) if last.1 > from => {}
             _ => {

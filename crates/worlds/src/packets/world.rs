@@ -108,7 +108,7 @@ impl<'a, O: Observer> World<'a, O> {
     }
     fn visit_link(&mut self, now: Instant, index: u32) {
         while let Some(packet) = self.links[index as usize].poll(now) {
-            self.tell_dropped(index);
+            tell_dropped(&mut self.observer, (index, &mut self.links[index as usize]));
             self.arrive(now, index, packet);
             if self.links[index as usize].deadline().is_none_or(|next| next > now) {
                 break;

@@ -90,6 +90,7 @@ impl Facts {
                 self.fin = fin;
                 What::Data
             }
+            Kind::Probe => What::Data,
             Kind::Ack => What::Ack,
         };
         (self.length, self.offset, self.ack) = (segment.length, segment.offset, segment.ack);

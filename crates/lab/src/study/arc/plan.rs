@@ -39,7 +39,7 @@ pub const OURS: [&str; 2] = ["udpdtn, planned rate", "udpdtn, unknown rate"];
 pub const ALONE: &str = "cubic";
 
 /// Round-trip times of figure 3.
-const RTTS: [f64; 13] = [0.1, 0.2, 0.8, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0];
+const RTTS: [f64; 10] = [0.2, 0.8, 2.0, 5.0, 10.0, 20.0, 50.0, 200.0, 600.0, 2000.0];
 const RTTS_QUICK: [f64; 5] = [0.2, 2.0, 10.0, 200.0, 2000.0];
 /// Losses of figure 4.
 const LOSSES: [f64; 5] = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2];

@@ -136,6 +136,10 @@ impl Board {
         if from >= to {
             return (0, None);
         }
+        // Most blocks repeat what earlier ones have told.
+        if self.sacked.around(from).is_some_and(|known| to <= known.1) {
+            return (0, None);
+        }
         let pending_from = self.resent_below.max(from);
         let was_pending = self.unsacked(pending_from, to.min(self.lost_below));
         let news = self.sacked.insert(from, to);
