@@ -1,6 +1,6 @@
 //! Scenarios of packets: links, flows, and what came of them.
 
-mod ephemeris;
+pub mod ephemeris;
 mod figures;
 mod flows;
 mod links;
