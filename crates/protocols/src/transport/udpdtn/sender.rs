@@ -177,7 +177,7 @@ impl Sender {
         self.complete |= report.complete && report.digest == self.config.digest;
         let left = self.departures.at(newest - 1, report.sent_at, now);
         self.departures.forget_before(newest);
-        let held = report.held.clamp(Duration::ZERO, now - left);
+        let held = report.held.clamp(Duration::ZERO, (now - left).max(Duration::ZERO));
         let rtt = (now - left - held).max(RTT_LEAST);
         self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
         self.learn_loss(sent, got.min(sent));
@@ -457,6 +457,10 @@ impl Sender {
         let here = |block: &Block| if block.whole { block.symbols } else { block.have.min(block.symbols) };
         let symbols: u64 = self.blocks.iter().map(|block| u64::from(here(block))).sum();
         Bytes((symbols * self.config.symbol.0).min(self.length.0))
+    }
+    /// Datagrams of data that the receiver has reported.
+    pub fn received(&self) -> u32 {
+        self.received
     }
     /// Least round trip seen so far.
     pub fn rtt(&self) -> Option<Duration> {
