@@ -6,6 +6,7 @@ mod incoming;
 pub mod journal;
 mod listener;
 mod name;
+mod repairs;
 mod sender;
 mod source;
 mod spill;
@@ -46,8 +47,9 @@ pub fn real(light: Duration) -> udpdtn::Real {
     let ms = |n: i64| Duration::from_nanos(n * 1_000_000);
     udpdtn::Real {
         first_report: ms(20),
-        noise: ms(3),
+        noise: ms(4),
         tick: Duration::from_nanos(50_000),
+        slack: ms(3),
         silence_first: (light * 2).saturating_add(ms(2000)),
         silence_most: (light * 2).saturating_add(ms(10_000)),
         pauses: true,

@@ -68,6 +68,8 @@ pub struct Sent {
 
 /// Datagrams between two looks at what has come.
 const BURST: usize = 256;
+/// With less than this a block rarely needs repairs.
+const LOSS_LEAST: f64 = 2e-4;
 const TICK: Duration = Duration::from_nanos(100_000_000);
 /// Shorter sleeps cost more than they give: what is late leaves in one batch.
 const SLEEP_LEAST: Duration = Duration::from_nanos(150_000);
@@ -235,10 +237,20 @@ impl Outgoing {
                 self.socket.flush().map_err(|why| self.broken(&why))?;
                 return Ok(true);
             };
+            let ends = self.ends_block(&datagram);
             self.push(datagram)?;
+            if let Some((block, loss)) = ends {
+                self.source.prepare(&self.cut, self.config.symbol.0 as u16, block, loss)?;
+            }
         }
         self.socket.flush().map_err(|why| self.broken(&why))?;
         Ok(false)
+    }
+    /// Which block all is sent of by this, and the loss, if that lets repairs be expected.
+    fn ends_block(&self, datagram: &Datagram) -> Option<(u32, f64)> {
+        let Datagram::Data { block, symbol, .. } = *datagram else { return None };
+        let loss = self.machine.loss().filter(|loss| *loss > LOSS_LEAST)?;
+        (symbol + 1 == self.cut.symbols_of(block)).then_some((block, loss))
     }
     fn push(&mut self, datagram: Datagram) -> Result<(), Error> {
         let Self { socket, source, config, cut, key, name, session, .. } = self;

@@ -1,7 +1,7 @@
 //! The file that is sent.
 
 use super::Error;
-use super::fec::Encoder;
+use super::repairs::{Job, Repairer, Repairs};
 use lightlag_protocols::transport::udpdtn::{Cut, DIGEST_BYTES};
 use std::collections::VecDeque;
 use std::fs::{File, Metadata};
@@ -15,6 +15,9 @@ const READ_BYTES: usize = 256 << 10;
 const REPAIRS_MOST_BYTES: usize = 64 << 20;
 /// Repairs made at once of a block at first; twice as many each time that they do not suffice.
 const REPAIRS_FIRST: u32 = 32;
+const REPAIRS_MOST: u32 = 1024;
+/// Blocks of which repairs are made before they are asked for.
+const AHEAD_MOST: usize = 4;
 
 /// A file, and its digest.
 pub struct Source {
@@ -25,16 +28,9 @@ pub struct Source {
     digest: [u8; DIGEST_BYTES],
     /// Bytes of the file that are in memory, and where.
     window: (u64, Vec<u8>),
-    encoder: Encoder,
+    repairer: Repairer,
     repairs: VecDeque<Repairs>,
     repairs_bytes: usize,
-}
-
-/// Some repairs of a block.
-struct Repairs {
-    block: u32,
-    first: u32,
-    symbols: Vec<Vec<u8>>,
 }
 
 fn identity(found: &Metadata) -> (u64, i64, i64) {
@@ -64,13 +60,14 @@ impl Source {
             done += count as u64;
             watch(done, was.0);
         }
+        let clone = file.try_clone().map_err(|why| wrong(why.to_string()))?;
         let source = Self {
+            repairer: Repairer::start(clone),
             file,
             path: path.to_owned(),
             was,
             digest: *hasher.finalize().as_bytes(),
             window: (0, Vec::new()),
-            encoder: Encoder::default(),
             repairs: VecDeque::new(),
             repairs_bytes: 0,
         };
@@ -147,48 +144,63 @@ impl Source {
         symbol: u32,
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        let known = self.repairs.iter().position(|known| known.block == block);
-        if let Some(index) = known {
-            let known = &self.repairs[index];
-            let found = symbol.checked_sub(known.first).and_then(|at| known.symbols.get(at as usize));
-            if let Some(bytes) = found {
-                out.extend_from_slice(bytes);
-                return Ok(());
+        loop {
+            let known = self.repairs.iter().position(|known| known.block == block);
+            if let Some(index) = known {
+                let known = &self.repairs[index];
+                let found = symbol.checked_sub(known.first).and_then(|at| known.symbols.get(at as usize));
+                if let Some(bytes) = found {
+                    out.extend_from_slice(bytes);
+                    return Ok(());
+                }
             }
+            if !self.repairer.is_pending(block) {
+                let before = known.and_then(|index| self.repairs.remove(index));
+                let count = before.map_or(REPAIRS_FIRST, |before| {
+                    self.repairs_bytes -= before.bytes();
+                    (before.symbols.len() as u32 * 2).clamp(REPAIRS_FIRST, REPAIRS_MOST)
+                });
+                self.repairer.ask(job(cut, size, block, symbol, count));
+            }
+            let made = self.repairer.wait();
+            self.keep(made)?;
         }
-        let before = known.and_then(|index| self.repairs.remove(index));
-        let count = before.map_or(REPAIRS_FIRST, |before| {
-            self.repairs_bytes -= before.symbols.len() * usize::from(size);
-            (before.symbols.len() as u32 * 2).min(1024)
-        });
-        let symbols = self.make_repairs(cut, size, block, symbol, count)?;
-        if let Some(bytes) = symbols.first() {
-            out.extend_from_slice(bytes);
-        }
-        self.repairs_bytes += symbols.len() * usize::from(size);
-        self.repairs.push_back(Repairs { block, first: symbol, symbols });
+    }
+    fn keep(&mut self, made: Option<std::io::Result<Repairs>>) -> Result<(), Error> {
+        let gone = || Error::Failed("the thread that makes repairs is gone".to_owned());
+        let made = made.ok_or_else(gone)?.map_err(|_| self.changed())?;
+        self.repairs_bytes += made.bytes();
+        self.repairs.retain(|known| known.block != made.block);
+        self.repairs.push_back(made);
         while self.repairs_bytes > REPAIRS_MOST_BYTES && self.repairs.len() > 1 {
-            let gone = self.repairs.pop_front().map_or(0, |gone| gone.symbols.len());
-            self.repairs_bytes -= gone * usize::from(size);
+            self.repairs_bytes -= self.repairs.pop_front().map_or(0, |gone| gone.bytes());
         }
         Ok(())
     }
-    fn make_repairs(
-        &mut self,
-        cut: &Cut,
-        size: u16,
-        block: u32,
-        first: u32,
-        count: u32,
-    ) -> Result<Vec<Vec<u8>>, Error> {
-        let bytes = cut.symbols_of(block) as usize * usize::from(size);
-        let at = cut.start_of(block) * u64::from(size);
-        self.read(at, bytes)?;
-        let mut whole = std::mem::take(&mut self.window.1);
-        whole.resize(bytes, 0);
-        let repairs = self.encoder.repairs(&whole, size, first, count);
-        whole.clear();
-        self.window.1 = whole;
-        Ok(repairs)
+    /// Has repairs of a block made that was just sent, for it will probably need them; at this loss about
+    /// so many.
+    ///
+    /// # Errors
+    /// One line if the file can no longer be read as it was.
+    pub fn prepare(&mut self, cut: &Cut, size: u16, block: u32, loss: f64) -> Result<(), Error> {
+        while let Some(made) = self.repairer.try_wait() {
+            self.keep(Some(made))?;
+        }
+        let symbols = cut.symbols_of(block);
+        let count = (f64::from(symbols) * loss * 1.5) as u32 + 12;
+        let bytes = count as usize * usize::from(size);
+        if self.repairer.pending() < AHEAD_MOST
+            && self.repairs_bytes + bytes <= REPAIRS_MOST_BYTES
+            && self.repairs.iter().all(|known| known.block != block)
+            && !self.repairer.is_pending(block)
+        {
+            self.repairer.ask(job(cut, size, block, symbols, count.min(REPAIRS_MOST)));
+        }
+        Ok(())
     }
+}
+
+fn job(cut: &Cut, size: u16, block: u32, first: u32, count: u32) -> Job {
+    let symbols = cut.symbols_of(block);
+    Job { block, at: cut.start_of(block) * u64::from(size), symbols, size, first, count }
 }

@@ -3,8 +3,9 @@
 //! The data are cut into blocks of symbols, and each block is coded so that about as many symbols as
 //! it has, whichever they are, give it back (a fountain code such as RaptorQ, RFC 6330). So a repair
 //! need not name what was lost. The sender opens no connection: its first datagram carries data. It
-//! sends every symbol once, and then for each block as many more as it takes to make sure, by what the
-//! receiver has reported and by the loss that it measures, that the block arrives. A transfer takes no
+//! sends every symbol once, repairs of what the receiver reports as lacking as soon as it hears of it,
+//! and in the end for each block as many more as it takes to make sure, by what was reported and by the
+//! loss that it measures, that the block arrives. A transfer takes no
 //! round trip more than light does, unless luck is worse than four standard deviations.
 //!
 //! Whatever [`crate::controllers::Controller`] it is given paces it.
@@ -70,6 +71,8 @@ pub struct Real {
     pub noise: Duration,
     /// Trains that seem to arrive within less than this arrived within this.
     pub tick: Duration,
+    /// What was kept from leaving for so long leaves at once afterwards.
+    pub slack: Duration,
     /// Before anything was heard, silence is longer than this.
     pub silence_first: Duration,
     /// Nobody waits longer than this before asking again.
@@ -88,6 +91,7 @@ impl Default for Real {
             first_report: Duration::from_secs(1),
             noise: Duration::ZERO,
             tick: Duration::ZERO,
+            slack: Duration::from_nanos(1_000_000),
             silence_first: Duration::from_secs(10),
             silence_most: Duration::from_secs(86_400),
             pauses: false,

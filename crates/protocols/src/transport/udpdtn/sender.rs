@@ -36,6 +36,8 @@ pub struct Sender {
     next_repair: u32,
     /// Blocks that need repairs, as of the last report; none if they are to be looked for.
     repairs: Option<VecDeque<u32>>,
+    /// Blocks of which everything sent is reported and too little is there.
+    lacking: VecDeque<u32>,
     hearing: Hearing,
     departures: Departures,
     /// Which block each run of datagrams belonged to, from the oldest that was not reported on.
@@ -82,7 +84,6 @@ const SYMBOLS_MAX: u32 = 65_535;
 /// Share of the time between two datagrams, and bound, of what the second may be held back.
 const JITTER: f64 = 0.5;
 const JITTER_MOST: Duration = Duration::from_secs(1);
-const PACING_SLACK: Duration = Duration::from_nanos(1_000_000);
 
 impl Sender {
     /// Will send `length` bytes.
@@ -99,6 +100,7 @@ impl Sender {
             current: 0,
             next_repair: 0,
             repairs: None,
+            lacking: VecDeque::new(),
             hearing: Hearing::default(),
             departures: Departures::default(),
             runs: VecDeque::new(),
@@ -189,12 +191,20 @@ impl Sender {
         let count = self.blocks.len();
         let first = (report.first as usize).min(count);
         for (block, &here) in (first..count).zip(&report.have) {
-            if self.blocks[block].learn(here) {
-                self.current = self.current.min(block as u32);
+            let block = block as u32;
+            if self.blocks[block as usize].learn(here) {
+                self.current = self.current.min(block);
+            } else if self.is_lacking(block) && !self.blocks[block as usize].queued {
+                self.blocks[block as usize].queued = true;
+                self.lacking.push_back(block);
             }
         }
         let below = (report.whole_below as usize).min(count);
         self.blocks[..below].iter_mut().for_each(Block::is_here);
+    }
+    fn is_lacking(&self, block: u32) -> bool {
+        let state = &self.blocks[block as usize];
+        state.is_sent() && state.sent == state.seen && self.wants_repair(block)
     }
     /// Everything below `newest` has arrived or is lost.
     fn see(&mut self, newest: u32) {
@@ -268,6 +278,13 @@ impl Sender {
         if self.complete {
             return None;
         }
+        while let Some(&block) = self.lacking.front() {
+            if self.wants_repair(block) {
+                return Some(block);
+            }
+            self.blocks[block as usize].queued = false;
+            self.lacking.pop_front();
+        }
         while (self.current as usize) < self.blocks.len() && self.is_done(self.current) {
             self.current += 1;
         }
@@ -340,7 +357,7 @@ impl Sender {
             return true;
         }
         if let Some(rate) = self.controller.rate() {
-            self.paced.0 = self.scheduled(rate).max(now - self.jitter - PACING_SLACK);
+            self.paced.0 = self.scheduled(rate).max(now - self.jitter - self.config.real.slack);
             let gap = rate.time_for(self.packet()).as_nanos().min(JITTER_MOST.as_nanos());
             self.jitter = Duration::from_nanos((gap as f64 * JITTER * self.draws.unit()) as i64);
         }
@@ -461,6 +478,10 @@ impl Sender {
     /// Datagrams of data that the receiver has reported.
     pub fn received(&self) -> u32 {
         self.received
+    }
+    /// Share of datagrams that are lost, if enough were reported on.
+    pub fn loss(&self) -> Option<f64> {
+        self.loss
     }
     /// Least round trip seen so far.
     pub fn rtt(&self) -> Option<Duration> {
