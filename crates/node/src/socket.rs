@@ -35,8 +35,9 @@ impl Socket {
     pub fn bind(at: SocketAddr) -> io::Result<Self> {
         let io = UdpSocket::bind(at)?;
         let state = UdpSocketState::new((&io).into())?;
-        // A refusal means that the kernel keeps its own measure.
+        // A refusal means that the kernel keeps its own measure; only the mighty may go beyond it.
         let _ = state.set_recv_buffer_size((&io).into(), SOCKET_BUFFER);
+        let _ = rustix::net::sockopt::set_socket_recv_buffer_size_force(&io, SOCKET_BUFFER);
         let _ = state.set_send_buffer_size((&io).into(), SOCKET_BUFFER / 8);
         let buffers = vec![vec![0; BUFFER]; BATCH];
         Ok(Self { io, state, buffers, out: Vec::new(), segment: 0, to: None, blocked: false })

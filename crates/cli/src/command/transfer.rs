@@ -4,7 +4,7 @@ use super::{address, listening_address, option};
 use crate::args::Transfer;
 use crate::output::{Done, Failure, print};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lightlag_lab::scenario::quantity;
+use lightlag_lab::scenario::{Wrong, quantity};
 use lightlag_node::transfer::{
     Error, Event, Finished, Key, Listener, Listening, PORT, Progress, Sending, Sent, send,
 };
@@ -45,6 +45,11 @@ fn key(options: &Transfer) -> Result<Option<Key>, Failure> {
     options.key_file.as_deref().map(read).transpose()
 }
 
+/// A plain number is one of bytes.
+fn size(text: &str) -> Result<Bytes, Wrong> {
+    text.trim().parse().map(Bytes).or_else(|_| quantity::bytes(text))
+}
+
 fn bar() -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -57,7 +62,7 @@ fn bar() -> ProgressBar {
 fn send_file(options: &Transfer, file: &std::path::Path, to: &str) -> Done {
     let sending = Sending {
         file: file.to_owned(),
-        packet: option("--packet-size", &options.packet_size, quantity::bytes)?,
+        packet: option("--packet-size", &options.packet_size, size)?,
         rate: options.rate.as_deref().map(|text| option("--rate", text, quantity::bit_rate)).transpose()?,
         light: options.light.as_deref().map(|text| option("--light", text, quantity::time)).transpose()?,
         in_order: options.in_order,
@@ -197,8 +202,7 @@ fn value(declared: &[Parameter], name: &str, text: &str) -> Result<Value, Failur
 // --- listening ------------------------------------------------------------------------------
 
 fn listen(options: &Transfer, at: &str) -> Done {
-    let size_most =
-        options.max_size.as_deref().map(|text| option("--max-size", text, quantity::bytes)).transpose()?;
+    let size_most = options.max_size.as_deref().map(|text| option("--max-size", text, size)).transpose()?;
     let listening = Listening {
         at: listening_address(at, PORT)?,
         folder: options.folder.clone(),

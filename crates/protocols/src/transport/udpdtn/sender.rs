@@ -75,6 +75,10 @@ const REPORT_MOST: Duration = Duration::from_secs(60);
 const REPORT_FIRST: Duration = Duration::from_secs(1);
 /// Fewer datagrams tell little about loss.
 const SAMPLE_LEAST: u32 = 64;
+/// Buffers hold no larger bursts for sure,
+const BURST_MOST: Bytes = Bytes(256_000);
+/// and what makes them larger than this is no noise.
+const NOISE_MOST: Bytes = Bytes(512_000);
 const RTT_LEAST: Duration = Duration::from_nanos(1000);
 const TRAIN_MOST: BitRate = BitRate(1_000_000_000_000);
 /// Repairs that ask whether anybody is still there.
@@ -254,21 +258,33 @@ impl Sender {
             });
         }
         let packet = self.packet().0;
+        let noise = self.at_most_bytes(self.config.real.noise, NOISE_MOST);
         self.controller.on_ack(&Ack {
             now,
             acked: Bytes(u64::from(got) * symbol),
             rtt: Some(rtt),
-            one_way: report.one_way.map(|time| self.hearing.steady(now, time, &self.config.real)),
+            one_way: report.one_way.map(|time| self.hearing.steady(now, time, noise)),
             in_flight,
             delivered: Bytes(u64::from(self.received) * symbol),
             window: Some(Window {
                 sent: Bytes(u64::from(sent) * packet),
                 received: Bytes(u64::from(got) * packet),
-                train: report.train.map(|train| train.min(TRAIN_MOST)),
+                train: report.train.map(|train| self.cautious(train)),
             }),
             limited: true,
             ..Ack::default()
         });
+    }
+
+    /// A time, but no longer than it takes to send so much.
+    fn at_most_bytes(&self, span: Duration, bytes: Bytes) -> Duration {
+        self.controller.rate().map_or(span, |rate| span.min(rate.time_for(bytes)))
+    }
+    /// Where clocks are noisy, a rate that was measured by them may be a little too high, and a little
+    /// too much for long is a queue.
+    fn cautious(&self, train: BitRate) -> BitRate {
+        let less = if self.config.real.noise > Duration::ZERO { train.0 / 32 } else { 0 };
+        BitRate(train.0 - less).min(TRAIN_MOST)
     }
 
     // --- sending ----------------------------------------------------------------------------
@@ -357,7 +373,8 @@ impl Sender {
             return true;
         }
         if let Some(rate) = self.controller.rate() {
-            self.paced.0 = self.scheduled(rate).max(now - self.jitter - self.config.real.slack);
+            let slack = self.at_most_bytes(self.config.real.slack, BURST_MOST);
+            self.paced.0 = self.scheduled(rate).max(now - self.jitter - slack);
             let gap = rate.time_for(self.packet()).as_nanos().min(JITTER_MOST.as_nanos());
             self.jitter = Duration::from_nanos((gap as f64 * JITTER * self.draws.unit()) as i64);
         }
