@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 /// A laboratory for congestion control where the network is late, lossy or absent.
 ///
-/// Exit codes: 0 done; 1 the judge found a violation; 2 bad input, with one line that says what, where
-/// and what would be right.
+/// Exit codes: 0 done; 1 the judge found a violation, or a transfer failed; 2 bad input, with one line
+/// that says what, where and what would be right.
 #[derive(Parser)]
 #[command(name = "lightlag", version = crate::output::VERSION, max_term_width = 100)]
 pub struct Cli {
@@ -28,6 +28,10 @@ pub enum Verb {
     Study(Study),
     /// Write one HTML file about a finished sweep; it works without a network
     Report(Report),
+    /// Send a file over UDPDTN, or listen for files; resumes where it was stopped
+    Transfer(Box<Transfer>),
+    /// Carry UDP datagrams in real time as the first link of a scenario of packets would
+    Emulate(Emulate),
 }
 
 /// What a scenario is read from.
@@ -134,6 +138,88 @@ pub struct Report {
     /// The file to write [default: DIR/report.html]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct Transfer {
+    /// The file to send
+    #[arg(required_unless_present = "listen", requires = "to")]
+    pub file: Option<PathBuf>,
+    /// Who listens [default port: 4561]
+    #[arg(value_name = "HOST:PORT")]
+    pub to: Option<String>,
+    /// Listen for files [default: all addresses of this machine, port 4561]
+    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "4561", conflicts_with_all = ["file", "to"])]
+    pub listen: Option<String>,
+    /// Listening: where files go
+    #[arg(long, value_name = "DIR", default_value = ".", requires = "listen")]
+    pub folder: PathBuf,
+    /// Listening: exit after the first transfer has ended
+    #[arg(long, requires = "listen")]
+    pub once: bool,
+    /// Listening: replace files of the same name
+    #[arg(long, requires = "listen")]
+    pub overwrite: bool,
+    /// Listening: largest file that is taken [default: what fits on the disk]
+    #[arg(long, value_name = "SIZE", requires = "listen")]
+    pub max_size: Option<String>,
+    /// A file with a secret that both sides have: only datagrams tagged with it count
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+    /// Sending: the rate that the contact plan promises, as "100 Mbit/s" [default: found by probing]
+    #[arg(long, value_name = "RATE", conflicts_with = "listen", allow_hyphen_values = true)]
+    pub rate: Option<String>,
+    /// Sending: the round trip of light, as "240 s"; until then silence means nothing
+    #[arg(long, value_name = "TIME", conflicts_with = "listen", allow_hyphen_values = true)]
+    pub light: Option<String>,
+    /// Sending: what paces it; see `lightlag list`
+    #[arg(long, value_name = "NAME", default_value = "contact_rate", conflicts_with = "listen")]
+    pub controller: String,
+    /// Sending: set a parameter of the controller, as `--set pull=0.1`
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = key_value, conflicts_with = "listen")]
+    pub sets: Vec<(String, String)>,
+    /// Sending: make each block whole before the next one begins
+    #[arg(long, conflicts_with = "listen")]
+    pub in_order: bool,
+    /// Sending: give up after so long a silence, as "1 h" [default: never]
+    #[arg(long, value_name = "TIME", conflicts_with = "listen", allow_hyphen_values = true)]
+    pub give_up: Option<String>,
+    /// Sending: bytes of a packet, headers of IP and UDP included
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "1500 B",
+        conflicts_with = "listen",
+        allow_hyphen_values = true
+    )]
+    pub packet_size: String,
+    /// Print one JSON object per transfer
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Emulate {
+    #[command(flatten)]
+    pub source: Source,
+    /// Where datagrams come in
+    #[arg(long, value_name = "[HOST:]PORT")]
+    pub listen: String,
+    /// Where they go to
+    #[arg(long, value_name = "HOST:PORT")]
+    pub to: String,
+    /// Which link, by its name [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub link: Option<String>,
+    /// Seed of losses [default: the file's first]
+    #[arg(long, allow_negative_numbers = true, value_parser = seed)]
+    pub seed: Option<u64>,
+    /// Stop after so long, as "10 s" [default: never]
+    #[arg(long = "for", value_name = "TIME", allow_hyphen_values = true)]
+    pub span: Option<String>,
+    /// Print one JSON object at the end instead of a line
+    #[arg(long)]
+    pub json: bool,
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

@@ -27,10 +27,16 @@ fn main() -> ExitCode {
         Verb::List(options) => command::list::list(&options),
         Verb::Study(options) => command::study::study(&options),
         Verb::Report(options) => command::report::report(&options),
+        Verb::Transfer(options) => command::transfer::transfer(&options),
+        Verb::Emulate(options) => command::emulate::emulate(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Verdict) => ExitCode::from(1),
+        Err(Failure::Failed(line)) => {
+            eprintln!("lightlag: {line}");
+            ExitCode::from(1)
+        }
         Err(Failure::Input(line)) => {
             eprintln!("lightlag: {line}");
             ExitCode::from(2)

@@ -40,7 +40,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("protocols", &[]),
     ("worlds", &["protocols"]),
     ("lab", &["protocols", "worlds"]),
-    ("cli", &["protocols", "lab"]),
+    ("node", &["protocols"]),
+    ("cli", &["protocols", "lab", "node"]),
     ("python", &["protocols", "lab"]),
 ];
 

@@ -1,7 +1,7 @@
 //! Every controller under any sequence of signals that is legal.
 
 use lightlag_protocols::controllers::{
-    self, Ack, Cause, Controller, Entry, Flow, Loss, RateSample, Sent, Window,
+    self, Ack, Cause, Controller, Entry, Flow, Heard, Loss, RateSample, Sent, Window,
 };
 use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::{Duration, Instant};
@@ -120,6 +120,8 @@ impl Environment {
             delivered: Bytes(self.delivered),
             sample: (flag(3) && acked > 0).then_some(sample),
             window: flag(4).then_some(window),
+            heard: flag(5)
+                .then_some(Heard { high: self.delivered / SEGMENT, low: self.delivered / SEGMENT / 2 }),
             recovering: flag(5),
             recovered: flag(6),
             limited: flag(7),

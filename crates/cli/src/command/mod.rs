@@ -1,15 +1,18 @@
 //! The verbs, one file each.
 
 pub mod compare;
+pub mod emulate;
 pub mod list;
 pub mod report;
 pub mod run;
 pub mod study;
 pub mod sweep;
+pub mod transfer;
 
 use crate::args::Source;
 use crate::output::Failure;
 use lightlag_lab::scenario::ScenarioFile;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
 /// Reads a scenario and sets what is to be set.
@@ -43,4 +46,44 @@ fn text(source: &Source) -> Result<String, Failure> {
         text += &format!("# --set {key}={value}\n");
     }
     Ok(text)
+}
+
+/// The first address that a name of this form stands for.
+fn address(text: &str, port: u16) -> Result<SocketAddr, Failure> {
+    let right = format!("write HOST:PORT, as localhost:{port} or [::1]:{port}");
+    let wrong = |what: String| Failure::Input(format!("{text}: {what}; {right}"));
+    let has_port = text.rsplit_once(':').is_some_and(|(host, port)| {
+        !port.is_empty()
+            && port.bytes().all(|b| b.is_ascii_digit())
+            && (!host.contains(':') || host.ends_with(']'))
+    });
+    let full = if has_port {
+        text.to_owned()
+    } else if text.contains(':') && !text.ends_with(']') {
+        format!("[{text}]:{port}")
+    } else {
+        format!("{text}:{port}")
+    };
+    let found = full.to_socket_addrs().map_err(|why| wrong(why.to_string()))?;
+    let found: Vec<SocketAddr> = found.collect();
+    // A listener listens on IPv4 unless told otherwise.
+    let first = found.iter().find(|at| at.is_ipv4()).or_else(|| found.first()).copied();
+    first.ok_or_else(|| wrong("the name stands for no address".to_owned()))
+}
+
+/// `PORT` or `HOST:PORT`, where to listen.
+fn listening_address(text: &str, port: u16) -> Result<SocketAddr, Failure> {
+    if let Ok(port) = text.trim_start_matches(':').parse::<u16>() {
+        return Ok(SocketAddr::from(([0, 0, 0, 0], port)));
+    }
+    address(text, port)
+}
+
+/// A quantity that an option gives.
+fn option<T>(
+    flag: &str,
+    text: &str,
+    read: impl Fn(&str) -> Result<T, lightlag_lab::scenario::Wrong>,
+) -> Result<T, Failure> {
+    read(text).map_err(|wrong| Failure::Input(format!("{flag}: {}; {}", wrong.what, wrong.right)))
 }

@@ -20,6 +20,8 @@ pub struct Block {
     pub have: u32,
     /// The receiver has it.
     pub whole: bool,
+    /// It waits for repairs among those that lack symbols.
+    pub queued: bool,
     /// The receiver has started anew and has not told of this block since.
     pub stale: bool,
 }

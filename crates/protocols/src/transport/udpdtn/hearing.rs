@@ -1,6 +1,5 @@
 //! Which reports to believe, and what their clocks are worth.
 
-use super::Real;
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -45,8 +44,8 @@ impl Hearing {
     }
     /// A time under way as a controller should see it: noise and drift of clocks taken out. With neither
     /// it is as it is.
-    pub fn steady(&mut self, now: Instant, one_way: Duration, real: &Real) -> Duration {
-        if real.noise == Duration::ZERO {
+    pub fn steady(&mut self, now: Instant, one_way: Duration, noise: Duration) -> Duration {
+        if noise == Duration::ZERO {
             return one_way;
         }
         let one_way = one_way.clamp(Duration::ZERO - ONE_WAY_MOST, ONE_WAY_MOST);
@@ -56,7 +55,7 @@ impl Hearing {
         });
         self.floor = Some((now, floor));
         let above = one_way - floor;
-        if above < real.noise { Duration::ZERO } else { above }
+        if above < noise { Duration::ZERO } else { above }
     }
 }
 
@@ -78,17 +77,17 @@ mod tests {
 
     #[test]
     fn clocks_that_drift_apart_are_no_queue() {
-        let real = Real { noise: Duration::from_nanos(2_000_000), ..Real::default() };
+        let noise = Duration::from_nanos(2_000_000);
         let mut hearing = Hearing::default();
         for second in 0..100_000 {
             let drifted = Duration::from_nanos(second * 100_000);
-            let seen = hearing.steady(Instant::from_secs(second), drifted, &real);
+            let seen = hearing.steady(Instant::from_secs(second), drifted, noise);
             assert_eq!(seen, Duration::ZERO, "after {second} s");
         }
         let queue = Duration::from_nanos(100_000 * 100_000 + 50_000_000);
-        assert!(hearing.steady(Instant::from_secs(100_000), queue, &real) > Duration::from_nanos(40_000_000));
+        assert!(hearing.steady(Instant::from_secs(100_000), queue, noise) > Duration::from_nanos(40_000_000));
         for absurd in [i64::MIN, i64::MAX] {
-            hearing.steady(Instant::from_secs(100_001), Duration::from_nanos(absurd), &real);
+            hearing.steady(Instant::from_secs(100_001), Duration::from_nanos(absurd), noise);
         }
     }
 }

@@ -3,8 +3,9 @@
 //! The data are cut into blocks of symbols, and each block is coded so that about as many symbols as
 //! it has, whichever they are, give it back (a fountain code such as RaptorQ, RFC 6330). So a repair
 //! need not name what was lost. The sender opens no connection: its first datagram carries data. It
-//! sends every symbol once, and then for each block as many more as it takes to make sure, by what the
-//! receiver has reported and by the loss that it measures, that the block arrives. A transfer takes no
+//! sends every symbol once, repairs of what the receiver reports as lacking as soon as it hears of it,
+//! and in the end for each block as many more as it takes to make sure, by what was reported and by the
+//! loss that it measures, that the block arrives. A transfer takes no
 //! round trip more than light does, unless luck is worse than four standard deviations.
 //!
 //! Whatever [`crate::controllers::Controller`] it is given paces it.
@@ -70,6 +71,8 @@ pub struct Real {
     pub noise: Duration,
     /// Trains that seem to arrive within less than this arrived within this.
     pub tick: Duration,
+    /// What was kept from leaving for so long leaves at once afterwards.
+    pub slack: Duration,
     /// Before anything was heard, silence is longer than this.
     pub silence_first: Duration,
     /// Nobody waits longer than this before asking again.
@@ -88,6 +91,7 @@ impl Default for Real {
             first_report: Duration::from_secs(1),
             noise: Duration::ZERO,
             tick: Duration::ZERO,
+            slack: Duration::from_nanos(1_000_000),
             silence_first: Duration::from_secs(10),
             silence_most: Duration::from_secs(86_400),
             pauses: false,
@@ -230,6 +234,14 @@ impl Cut {
         let symbols = u32::try_from(symbols).unwrap_or(u32::MAX);
         Self { symbols, blocks: symbols.div_ceil(config.block_symbols.max(1)) }
     }
+    /// The block that a symbol of the whole belongs to.
+    pub fn block_of(&self, symbol: u64) -> u32 {
+        let (each, larger) = (u64::from(self.symbols / self.blocks), u64::from(self.symbols % self.blocks));
+        let of_larger = larger * (each + 1);
+        let block =
+            if symbol < of_larger { symbol / (each + 1) } else { larger + (symbol - of_larger) / each };
+        u32::try_from(block).unwrap_or(u32::MAX)
+    }
     /// The symbol of the whole with which a block begins.
     pub fn start_of(&self, block: u32) -> u64 {
         let (each, larger) = (u64::from(self.symbols / self.blocks), u64::from(self.symbols % self.blocks));
@@ -238,5 +250,25 @@ impl Cut {
     /// Symbols of a block.
     pub fn symbols_of(&self, block: u32) -> u32 {
         self.symbols / self.blocks + u32::from(block < self.symbols % self.blocks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_symbol_belongs_to_the_block_that_begins_before_it() {
+        for (length, block_symbols) in [(0, 7), (1, 7), (699, 7), (700, 7), (5000, 7), (12_345, 3)] {
+            let config = Config { symbol: Bytes(10), block_symbols, ..Config::new(Bytes(100)) };
+            let cut = Cut::new(Bytes(length), &config);
+            let mut symbols =
+                (0..cut.blocks).flat_map(|block| (0..cut.symbols_of(block)).map(move |s| (block, s)));
+            for symbol in 0..u64::from(cut.symbols) {
+                let (block, within) = symbols.next().expect("as many as in all");
+                assert_eq!((cut.block_of(symbol), cut.start_of(block) + u64::from(within)), (block, symbol));
+            }
+            assert_eq!(symbols.next(), None);
+        }
     }
 }

@@ -90,6 +90,10 @@ impl Receiver {
     pub fn is_complete(&self) -> bool {
         self.has_all() && (self.confirmed || !self.config.real.decodes)
     }
+    /// All blocks below this are whole.
+    pub fn whole_below(&self) -> u32 {
+        self.whole.first().filter(|first| first.0 == 0).map_or(0, |first| first.1 as u32)
+    }
     /// Whether every block is whole.
     pub fn has_all(&self) -> bool {
         self.cut().is_some_and(|cut| self.whole.total() == u64::from(cut.blocks))
@@ -217,8 +221,8 @@ impl Receiver {
         }
     }
     fn compose(&mut self, now: Instant) -> Datagram {
-        let whole_below = self.whole.first().filter(|first| first.0 == 0).map_or(0, |first| first.1);
-        let listed = self.list(whole_below);
+        let whole_below = self.whole_below();
+        let listed = self.list(whole_below.into());
         let have = listed.clone().map(|block| match self.blocks.get(&(block as u32)) {
             _ if self.whole.around(block).is_some() => Here::WHOLE,
             Some(here) => Here {
@@ -232,7 +236,7 @@ impl Receiver {
         let report = Report {
             held: now - self.newest_came,
             one_way: self.one_way_min,
-            whole_below: whole_below as u32,
+            whole_below,
             first: listed.start as u32,
             have: if complete { Vec::new() } else { have.collect() },
             opened: self.length.is_some(),
@@ -303,12 +307,12 @@ impl Machine for Receiver {
             }
             Datagram::Report(_) | Datagram::Unknown => return,
         }
-        if self.next_report.is_none() {
-            let first = self.config.real.first_report;
-            let span = if self.heard { self.report_every } else { self.report_every.min(first) };
-            self.heard = true;
-            self.next_report = Some(now.saturating_add(span));
-        }
+        let first = self.config.real.first_report;
+        let span = if self.heard { self.report_every } else { self.report_every.min(first) };
+        self.heard = true;
+        let next = now.saturating_add(span);
+        // What left before the sender knew the round trip asks for reports too seldom.
+        self.next_report = Some(self.next_report.map_or(next, |at| at.min(next)));
     }
     fn poll(&mut self, now: Instant) -> Option<Datagram> {
         if self.farewells > 0 {

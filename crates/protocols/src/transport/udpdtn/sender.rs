@@ -36,6 +36,8 @@ pub struct Sender {
     next_repair: u32,
     /// Blocks that need repairs, as of the last report; none if they are to be looked for.
     repairs: Option<VecDeque<u32>>,
+    /// Blocks of which everything sent is reported and too little is there.
+    lacking: VecDeque<u32>,
     hearing: Hearing,
     departures: Departures,
     /// Which block each run of datagrams belonged to, from the oldest that was not reported on.
@@ -73,6 +75,10 @@ const REPORT_MOST: Duration = Duration::from_secs(60);
 const REPORT_FIRST: Duration = Duration::from_secs(1);
 /// Fewer datagrams tell little about loss.
 const SAMPLE_LEAST: u32 = 64;
+/// Buffers hold no larger bursts for sure,
+const BURST_MOST: Bytes = Bytes(256_000);
+/// and what makes them larger than this is no noise.
+const NOISE_MOST: Bytes = Bytes(512_000);
 const RTT_LEAST: Duration = Duration::from_nanos(1000);
 const TRAIN_MOST: BitRate = BitRate(1_000_000_000_000);
 /// Repairs that ask whether anybody is still there.
@@ -82,7 +88,6 @@ const SYMBOLS_MAX: u32 = 65_535;
 /// Share of the time between two datagrams, and bound, of what the second may be held back.
 const JITTER: f64 = 0.5;
 const JITTER_MOST: Duration = Duration::from_secs(1);
-const PACING_SLACK: Duration = Duration::from_nanos(1_000_000);
 
 impl Sender {
     /// Will send `length` bytes.
@@ -99,6 +104,7 @@ impl Sender {
             current: 0,
             next_repair: 0,
             repairs: None,
+            lacking: VecDeque::new(),
             hearing: Hearing::default(),
             departures: Departures::default(),
             runs: VecDeque::new(),
@@ -177,7 +183,7 @@ impl Sender {
         self.complete |= report.complete && report.digest == self.config.digest;
         let left = self.departures.at(newest - 1, report.sent_at, now);
         self.departures.forget_before(newest);
-        let held = report.held.clamp(Duration::ZERO, now - left);
+        let held = report.held.clamp(Duration::ZERO, (now - left).max(Duration::ZERO));
         let rtt = (now - left - held).max(RTT_LEAST);
         self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
         self.learn_loss(sent, got.min(sent));
@@ -189,12 +195,20 @@ impl Sender {
         let count = self.blocks.len();
         let first = (report.first as usize).min(count);
         for (block, &here) in (first..count).zip(&report.have) {
-            if self.blocks[block].learn(here) {
-                self.current = self.current.min(block as u32);
+            let block = block as u32;
+            if self.blocks[block as usize].learn(here) {
+                self.current = self.current.min(block);
+            } else if self.is_lacking(block) && !self.blocks[block as usize].queued {
+                self.blocks[block as usize].queued = true;
+                self.lacking.push_back(block);
             }
         }
         let below = (report.whole_below as usize).min(count);
         self.blocks[..below].iter_mut().for_each(Block::is_here);
+    }
+    fn is_lacking(&self, block: u32) -> bool {
+        let state = &self.blocks[block as usize];
+        state.is_sent() && state.sent == state.seen && self.wants_repair(block)
     }
     /// Everything below `newest` has arrived or is lost.
     fn see(&mut self, newest: u32) {
@@ -244,21 +258,33 @@ impl Sender {
             });
         }
         let packet = self.packet().0;
+        let noise = self.at_most_bytes(self.config.real.noise, NOISE_MOST);
         self.controller.on_ack(&Ack {
             now,
             acked: Bytes(u64::from(got) * symbol),
             rtt: Some(rtt),
-            one_way: report.one_way.map(|time| self.hearing.steady(now, time, &self.config.real)),
+            one_way: report.one_way.map(|time| self.hearing.steady(now, time, noise)),
             in_flight,
             delivered: Bytes(u64::from(self.received) * symbol),
             window: Some(Window {
                 sent: Bytes(u64::from(sent) * packet),
                 received: Bytes(u64::from(got) * packet),
-                train: report.train.map(|train| train.min(TRAIN_MOST)),
+                train: report.train.map(|train| self.cautious(train)),
             }),
             limited: true,
             ..Ack::default()
         });
+    }
+
+    /// A time, but no longer than it takes to send so much.
+    fn at_most_bytes(&self, span: Duration, bytes: Bytes) -> Duration {
+        self.controller.rate().map_or(span, |rate| span.min(rate.time_for(bytes)))
+    }
+    /// Where clocks are noisy, a rate that was measured by them may be a little too high, and a little
+    /// too much for long is a queue.
+    fn cautious(&self, train: BitRate) -> BitRate {
+        let less = if self.config.real.noise > Duration::ZERO { train.0 / 32 } else { 0 };
+        BitRate(train.0 - less).min(TRAIN_MOST)
     }
 
     // --- sending ----------------------------------------------------------------------------
@@ -267,6 +293,13 @@ impl Sender {
     fn choose(&mut self) -> Option<u32> {
         if self.complete {
             return None;
+        }
+        while let Some(&block) = self.lacking.front() {
+            if self.wants_repair(block) {
+                return Some(block);
+            }
+            self.blocks[block as usize].queued = false;
+            self.lacking.pop_front();
         }
         while (self.current as usize) < self.blocks.len() && self.is_done(self.current) {
             self.current += 1;
@@ -340,7 +373,8 @@ impl Sender {
             return true;
         }
         if let Some(rate) = self.controller.rate() {
-            self.paced.0 = self.scheduled(rate).max(now - self.jitter - PACING_SLACK);
+            let slack = self.at_most_bytes(self.config.real.slack, BURST_MOST);
+            self.paced.0 = self.scheduled(rate).max(now - self.jitter - slack);
             let gap = rate.time_for(self.packet()).as_nanos().min(JITTER_MOST.as_nanos());
             self.jitter = Duration::from_nanos((gap as f64 * JITTER * self.draws.unit()) as i64);
         }
@@ -457,6 +491,14 @@ impl Sender {
         let here = |block: &Block| if block.whole { block.symbols } else { block.have.min(block.symbols) };
         let symbols: u64 = self.blocks.iter().map(|block| u64::from(here(block))).sum();
         Bytes((symbols * self.config.symbol.0).min(self.length.0))
+    }
+    /// Datagrams of data that the receiver has reported.
+    pub fn received(&self) -> u32 {
+        self.received
+    }
+    /// Share of datagrams that are lost, if enough were reported on.
+    pub fn loss(&self) -> Option<f64> {
+        self.loss
     }
     /// Least round trip seen so far.
     pub fn rtt(&self) -> Option<Duration> {

@@ -1,0 +1,79 @@
+//! `lightlag emulate`.
+
+use super::{address, listening_address, option, read};
+use crate::args::Emulate;
+use crate::output::{Done, Failure, print};
+use lightlag_lab::packets::LinkPlan;
+use lightlag_lab::scenario::quantity;
+use lightlag_node::emulate::{Emulating, Emulator};
+use lightlag_node::transfer::PORT;
+use lightlag_protocols::link::{Counts, LinkSpec, Rate};
+use lightlag_protocols::time::Instant;
+use lightlag_protocols::units::BitRate;
+use serde_json::json;
+use std::time::Instant as Real;
+
+pub fn emulate(options: &Emulate) -> Done {
+    let file = read(&options.source)?;
+    let point = file.points()?.list.into_iter().next();
+    let scenario = point.ok_or_else(|| Failure::Input("the scenario has no points".to_owned()))?.scenario;
+    let seed = match file.seeds()?.first() {
+        Some(lightlag_lab::scenario::Seed::Number(number)) => *number,
+        _ => scenario.own_seed,
+    };
+    let network = scenario.packets.as_ref().ok_or_else(|| {
+        Failure::Input(format!("{}: it has no links; name a scenario with [links.NAME]", scenario.name))
+    })?;
+    let (forward, back) = choose(&network.links, options)?;
+    let span =
+        options.span.as_deref().map(|text| option("--for", text, quantity::positive_time)).transpose()?;
+    let emulating = Emulating {
+        listen: listening_address(&options.listen, PORT)?,
+        to: address(&options.to, PORT)?,
+        forward,
+        back,
+        seed: options.seed.unwrap_or(seed),
+    };
+    let mut emulator = Emulator::new(&emulating)
+        .map_err(|why| format!("cannot listen at {}: {why}; name a free address", emulating.listen))?;
+    eprintln!("listening at {}", emulator.address()?);
+    let began = Real::now();
+    let goes_on = || span.is_none_or(|span| began.elapsed().as_nanos() < span.as_nanos() as u128);
+    emulator.run(&mut { goes_on }).map_err(|why| Failure::Failed(format!("the socket: {why}")))?;
+    let [there, back] = emulator.counts();
+    let text = if options.json {
+        json!({ "forward": counts(&there), "back": counts(&back) }).to_string()
+    } else {
+        format!(
+            "there: {} of {} datagrams arrived; back: {} of {}",
+            there.arrived, there.offered, back.arrived, back.offered
+        )
+    };
+    print(&(text + "\n"))
+}
+
+fn counts(counts: &Counts) -> serde_json::Value {
+    json!({
+        "offered": counts.offered,
+        "arrived": counts.arrived,
+        "dropped": counts.dropped,
+        "lost": counts.lost,
+        "bytes": counts.left_bytes,
+    })
+}
+
+/// A link, and the way back; one that has none carries nothing back.
+fn choose(links: &[LinkPlan], options: &Emulate) -> Result<(LinkSpec, LinkSpec), Failure> {
+    let wanted = |link: &&LinkPlan| options.link.as_ref().is_none_or(|name| *name == link.name);
+    let Some(there) = links.iter().find(wanted) else {
+        let known: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+        let name = options.link.as_deref().unwrap_or_default();
+        return Err(Failure::Input(format!(
+            "--link: there is no `{name}`; name one of {}",
+            known.join(", ")
+        )));
+    };
+    let back = links.iter().find(|link| link.name == format!("{}.back", there.name));
+    let silent = LinkSpec { rate: Rate::Table(vec![(Instant::ZERO, BitRate(0))]), ..there.spec.clone() };
+    Ok((there.spec.clone(), back.map_or(silent, |back| back.spec.clone())))
+}

@@ -1,0 +1,206 @@
+//! A UDP socket that sends and receives in batches.
+
+use crate::clock::{Clock, of_stamp, to_std};
+use lightlag_protocols::time::{Duration, Instant};
+use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, IoSliceMut};
+use std::net::{SocketAddr, UdpSocket};
+
+/// Buffers for one call of the kernel.
+const BATCH: usize = 16;
+/// What one buffer takes: a batch of datagrams that came as one.
+const BUFFER: usize = 1 << 16;
+/// Bytes that leave as one batch at most.
+const BATCH_BYTES: usize = 65_000;
+/// What is asked of the kernel for datagrams that wait; it may give less.
+const SOCKET_BUFFER: usize = 32 << 20;
+
+/// A socket, and what is to leave by it next.
+pub struct Socket {
+    io: UdpSocket,
+    state: UdpSocketState,
+    buffers: Vec<Vec<u8>>,
+    out: Vec<u8>,
+    segment: usize,
+    to: Option<SocketAddr>,
+    blocked: bool,
+}
+
+impl Socket {
+    /// Bound to an address.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn bind(at: SocketAddr) -> io::Result<Self> {
+        let io = UdpSocket::bind(at)?;
+        let state = UdpSocketState::new((&io).into())?;
+        // A refusal means that the kernel keeps its own measure; only the mighty may go beyond it.
+        let _ = state.set_recv_buffer_size((&io).into(), SOCKET_BUFFER);
+        let _ = rustix::net::sockopt::set_socket_recv_buffer_size_force(&io, SOCKET_BUFFER);
+        let _ = state.set_send_buffer_size((&io).into(), SOCKET_BUFFER / 8);
+        let buffers = vec![vec![0; BUFFER]; BATCH];
+        Ok(Self { io, state, buffers, out: Vec::new(), segment: 0, to: None, blocked: false })
+    }
+    /// A socket that can reach `peer`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn towards(peer: SocketAddr) -> io::Result<Self> {
+        let any: std::net::IpAddr = match peer {
+            SocketAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => std::net::Ipv6Addr::UNSPECIFIED.into(),
+        };
+        Self::bind(SocketAddr::new(any, 0))
+    }
+    /// Where it is bound.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.io.local_addr()
+    }
+
+    /// Hands over what has come, at most one batch: from whom, what, and when by the kernel's stamp.
+    /// Tells how many.
+    ///
+    /// # Errors
+    /// What the system says; that nothing has come is none.
+    pub fn receive(
+        &mut self,
+        clock: &Clock,
+        mut take: impl FnMut(SocketAddr, &[u8], Instant),
+    ) -> io::Result<usize> {
+        let mut metas = [RecvMeta::default(); BATCH];
+        let mut slices: Vec<IoSliceMut> = self.buffers.iter_mut().map(|b| IoSliceMut::new(b)).collect();
+        let came = match self.state.recv((&self.io).into(), &mut slices, &mut metas) {
+            Ok(came) => came,
+            // A refused datagram comes back as an error of the socket: the peer is not there yet.
+            Err(why) if is_passing(&why) => return Ok(0),
+            Err(why) => return Err(why),
+        };
+        let now = clock.both();
+        let mut count = 0;
+        for (meta, buffer) in metas.iter().zip(&self.buffers).take(came) {
+            let at = of_stamp(now, meta.timestamp);
+            for datagram in buffer[..meta.len.min(BUFFER)].chunks(meta.stride.max(1)) {
+                take(meta.addr, datagram, at);
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Appends a datagram to what leaves next; `write` writes it. It leaves with the next [`Socket::flush`]
+    /// at the latest, together with others of its size.
+    ///
+    /// # Errors
+    /// As of [`Socket::flush`].
+    pub fn push(&mut self, to: SocketAddr, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+        let start = self.out.len();
+        write(&mut self.out);
+        let size = self.out.len() - start;
+        let count = start.checked_div(self.segment).unwrap_or(0);
+        let joins = start == 0
+            || (self.to == Some(to)
+                && size == self.segment
+                && count < self.state.max_gso_segments()
+                && self.out.len() <= BATCH_BYTES);
+        if !joins {
+            let last = self.out.split_off(start);
+            self.flush()?;
+            self.out = last;
+        }
+        if !joins || start == 0 {
+            (self.to, self.segment) = (Some(to), size);
+        }
+        Ok(())
+    }
+    /// Sends what was pushed. What the network cannot take now is lost, as on any link; only what can
+    /// never work is an error.
+    ///
+    /// # Errors
+    /// The datagram is larger than the path takes, or the socket is broken.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.blocked = false;
+        let Some(destination) = self.to.take() else { return Ok(()) };
+        if self.out.is_empty() {
+            return Ok(());
+        }
+        let segment_size = (self.out.len() > self.segment).then_some(self.segment);
+        let transmit = Transmit { destination, ecn: None, contents: &self.out, segment_size, src_ip: None };
+        let mut result = self.state.try_send((&self.io).into(), &transmit);
+        let mut tries = 0;
+        while result.as_ref().is_err_and(|why| why.kind() == io::ErrorKind::WouldBlock) && tries < 20 {
+            // The queue of the interface is full: as soon as it has room, go on.
+            self.wait_for(PollFlags::OUT, Duration::from_nanos(5_000_000))?;
+            result = self.state.try_send((&self.io).into(), &transmit);
+            tries += 1;
+        }
+        if segment_size.is_some() && result.is_err() {
+            result = self.send_singly(destination);
+        }
+        self.out.clear();
+        self.segment = 0;
+        match result {
+            Err(why) if quinn_udp::is_msg_size_err(&why) => Err(why),
+            _ => Ok(()),
+        }
+    }
+    /// Where the kernel takes no batches.
+    fn send_singly(&self, destination: SocketAddr) -> io::Result<()> {
+        for contents in self.out.chunks(self.segment.max(1)) {
+            let transmit = Transmit { destination, ecn: None, contents, segment_size: None, src_ip: None };
+            if let Err(why) = self.state.try_send((&self.io).into(), &transmit)
+                && quinn_udp::is_msg_size_err(&why)
+            {
+                return Err(why);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sleeps until something comes, or for so long.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn wait(&self, span: Duration) -> io::Result<()> {
+        self.wait_for(PollFlags::IN, span)
+    }
+    fn wait_for(&self, what: PollFlags, span: Duration) -> io::Result<()> {
+        wait_any(&mut [PollFd::new(&self.io, what)], span)
+    }
+    /// Sleeps until something comes to this socket or one of the others, or for so long.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn wait_with(&self, others: &[&Self], span: Duration) -> io::Result<()> {
+        let all = std::iter::once(self).chain(others.iter().copied());
+        let mut all: Vec<PollFd> = all.map(|socket| PollFd::new(&socket.io, PollFlags::IN)).collect();
+        wait_any(&mut all, span)
+    }
+}
+
+fn wait_any(sockets: &mut [PollFd], span: Duration) -> io::Result<()> {
+    let span = to_std(span);
+    let timeout = Timespec { tv_sec: span.as_secs() as i64, tv_nsec: span.subsec_nanos().into() };
+    match poll(sockets, Some(&timeout)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(why) => Err(why.into()),
+    }
+}
+
+/// Errors of a socket that say something of the network now and nothing of the socket.
+fn is_passing(why: &io::Error) -> bool {
+    use io::ErrorKind as Kind;
+    matches!(
+        why.kind(),
+        Kind::WouldBlock
+            | Kind::Interrupted
+            | Kind::ConnectionRefused
+            | Kind::ConnectionReset
+            | Kind::HostUnreachable
+            | Kind::NetworkUnreachable
+            | Kind::NetworkDown
+    )
+}

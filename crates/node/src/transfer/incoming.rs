@@ -1,0 +1,351 @@
+//! One transfer that comes in.
+
+use super::real;
+use super::store::{Place, Shape, Store};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::Machine;
+use lightlag_protocols::transport::ranges::Ranges;
+use lightlag_protocols::transport::udpdtn::{self, Datagram};
+use lightlag_protocols::units::Bytes;
+use lightlag_protocols::wire::udpdtn::{Body, Data, Opening, Packet, Reason, Unwrap};
+use std::io;
+use std::net::SocketAddr;
+
+/// What is here is written down so often; less often if that takes long.
+const SAVE_EVERY: Duration = Duration::from_nanos(400_000_000);
+const SAVE_SHARE: i64 = 50;
+/// A refusal is said again at most so often.
+const REFUSE_EVERY: Duration = Duration::from_nanos(50_000_000);
+
+/// Why a transfer ends: what the sender is told, and what our user is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// For programs.
+    pub reason: Reason,
+    /// For people, of both sides.
+    pub text: String,
+}
+
+impl Refusal {
+    pub fn new(reason: Reason, text: impl Into<String>) -> Self {
+        Self { reason, text: text.into() }
+    }
+    /// What the system says, as a sender can understand it.
+    fn of_disk(why: &io::Error) -> Self {
+        match why.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::new(
+                Reason::NoSpace,
+                "the receiver's disk is full; make room there and send again: it goes on where it was",
+            ),
+            _ => Self::new(Reason::Folder, format!("the receiver cannot write: {why}")),
+        }
+    }
+}
+
+/// How far it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Symbols come in, or what is here is hashed.
+    Open,
+    /// It is whole and has its name.
+    Done,
+    /// It was refused.
+    Refused(Refusal),
+}
+
+/// One transfer that comes in.
+pub struct Incoming {
+    pub peer: SocketAddr,
+    pub session: u32,
+    pub name: String,
+    pub stage: Stage,
+    pub began: Instant,
+    pub heard: Instant,
+    pub ended: Instant,
+    /// Whether our user knows how it ended.
+    pub told: bool,
+    /// Bytes that were here when it began.
+    pub resumed: u64,
+    pub report_every: Duration,
+    store: Option<Store>,
+    length: u64,
+    digest: [u8; 32],
+    machine: udpdtn::Receiver,
+    symbol: u16,
+    unwrap: Unwrap,
+    highest: Option<u32>,
+    unsaved: bool,
+    next_save: Instant,
+    next_refusal: Instant,
+    refuse_now: bool,
+    overwrite: bool,
+}
+
+/// How a sender cuts what it sends.
+pub fn shape(opening: &Opening) -> (udpdtn::Config, Shape) {
+    let mut config = udpdtn::Config::new(Bytes(1500));
+    config.symbol = Bytes(opening.symbol.into());
+    config.block_symbols = opening.block_symbols.into();
+    config.digest = opening.digest;
+    config.real = real(Duration::ZERO);
+    let cut = udpdtn::Cut::new(opening.length, &config);
+    let shape = Shape { length: opening.length.0, digest: opening.digest, symbol: opening.symbol, cut };
+    (config, shape)
+}
+
+impl Incoming {
+    /// One that is refused from the start.
+    pub fn refused(now: Instant, peer: SocketAddr, packet: &Packet, opening: &Opening, why: Refusal) -> Self {
+        let mut incoming = Self::bare(now, peer, packet, opening, String::new());
+        incoming.refuse(now, why);
+        incoming
+    }
+    /// One whose file is there already.
+    pub fn done(now: Instant, peer: SocketAddr, packet: &Packet, opening: &Opening, name: String) -> Self {
+        let mut incoming = Self::bare(now, peer, packet, opening, name);
+        incoming.resumed = incoming.length;
+        incoming
+            .machine
+            .handle(now, Datagram::Open { length: opening.length, report_every: opening.report_every });
+        let mut whole = Ranges::default();
+        whole.insert(0, shape(opening).1.cut.blocks.into());
+        incoming.machine.resume(packet.session, &whole, std::iter::empty());
+        incoming.machine.confirm();
+        incoming.stage = Stage::Done;
+        incoming
+    }
+    /// One that begins, or goes on with what is kept of it. `incarnation` names this life of the receiver.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn open(
+        now: Instant,
+        peer: SocketAddr,
+        packet: &Packet,
+        opening: &Opening,
+        place: Place,
+        incarnation: u32,
+        overwrite: bool,
+    ) -> Result<Self, Refusal> {
+        let name = place.name.file_name().map(|name| name.to_string_lossy().into_owned());
+        let mut incoming = Self::bare(now, peer, packet, opening, name.unwrap_or_default());
+        let (store, here) = Store::open(place, shape(opening).1).map_err(|why| Refusal::of_disk(&why))?;
+        incoming
+            .machine
+            .handle(now, Datagram::Open { length: opening.length, report_every: opening.report_every });
+        incoming.machine.resume(incarnation, &Ranges::default(), here.into_iter());
+        incoming.resumed = incoming.machine.delivered();
+        incoming.store = Some(store);
+        incoming.overwrite = overwrite;
+        Ok(incoming)
+    }
+    fn bare(now: Instant, peer: SocketAddr, packet: &Packet, opening: &Opening, name: String) -> Self {
+        Self {
+            peer,
+            session: packet.session,
+            name,
+            stage: Stage::Open,
+            began: now,
+            heard: now,
+            ended: now,
+            told: false,
+            resumed: 0,
+            report_every: opening.report_every,
+            store: None,
+            length: opening.length.0,
+            digest: opening.digest,
+            machine: udpdtn::Receiver::new(shape(opening).0),
+            symbol: opening.symbol,
+            unwrap: Unwrap::default(),
+            highest: None,
+            unsaved: false,
+            next_save: now + SAVE_EVERY,
+            next_refusal: now,
+            refuse_now: false,
+            overwrite: false,
+        }
+    }
+    /// Bytes of the whole.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+    /// BLAKE3 of the whole.
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+    /// Bytes of blocks that are whole.
+    pub fn delivered(&self) -> u64 {
+        self.machine.delivered()
+    }
+    /// The names of its files, while it is not whole.
+    pub fn place(&self) -> Option<&Place> {
+        self.store.as_ref().map(Store::place)
+    }
+    fn refuse(&mut self, now: Instant, why: Refusal) {
+        self.stage = Stage::Refused(why);
+        self.ended = now;
+        self.refuse_now = true;
+        self.store = None;
+    }
+
+    /// Something came of this transfer from `from`; `roams` if that may be anywhere.
+    pub fn take(&mut self, now: Instant, from: SocketAddr, packet: &Packet, roams: bool) {
+        let moves = match &packet.body {
+            // Only what is newer than all before may lead away: old datagrams can be sent by anybody.
+            Body::Data(data, _) => self.highest.is_none_or(|highest| data.number > highest),
+            _ => false,
+        };
+        if from != self.peer {
+            if !roams {
+                return;
+            }
+            if moves {
+                self.peer = from;
+            }
+        }
+        self.heard = self.heard.max(now);
+        if let Stage::Refused(_) = self.stage {
+            self.refuse_now = true;
+            return;
+        }
+        match &packet.body {
+            Body::Data(data, payload) => {
+                if payload.len() != usize::from(self.symbol) {
+                    return;
+                }
+                self.highest = self.highest.max(Some(data.number));
+                self.report_every = data.report_every;
+                if let Err(why) = self.keep(data, payload) {
+                    return self.stop(now, Refusal::of_disk(&why));
+                }
+            }
+            Body::Open(opening) if opening.digest != self.digest => return,
+            Body::Open(_) => {}
+            Body::Refuse(_, text) => {
+                let text = format!("the sender stopped: {}", text.replace(char::is_control, " "));
+                return self.stop(now, Refusal::new(Reason::Digest, text));
+            }
+            Body::Report(_) | Body::Unknown => return,
+        }
+        if let Some(datagram) = packet.datagram(&mut self.unwrap, now) {
+            self.machine.handle(now, datagram);
+        }
+    }
+    fn keep(&mut self, data: &Data, payload: &[u8]) -> io::Result<()> {
+        let Some(store) = &mut self.store else { return Ok(()) };
+        if self.machine.wants(data.block.into(), data.symbol.into()) {
+            store.write(data.block, data.symbol, payload)?;
+            self.unsaved = true;
+        }
+        Ok(())
+    }
+    /// Ends it, keeping what is here.
+    fn stop(&mut self, now: Instant, why: Refusal) {
+        if let Some(store) = &mut self.store {
+            // The old journal stands if a new one cannot be written.
+            let _ = store.save(&self.machine);
+        }
+        self.refuse(now, why);
+    }
+
+    /// Decodes, writes down and checks what is due; whether there is more of it at once.
+    pub fn work(&mut self, now: Instant, is_idle: bool) -> bool {
+        match self.try_work(now, is_idle) {
+            Ok(more) => more,
+            Err(why) => {
+                self.stop(now, Refusal::of_disk(&why));
+                false
+            }
+        }
+    }
+    fn try_work(&mut self, now: Instant, is_idle: bool) -> io::Result<bool> {
+        let Some(store) = &mut self.store else { return Ok(false) };
+        for block in self.machine.take_ready() {
+            let here = self.machine.here().1.into_iter().find(|(known, _)| *known == block);
+            let Some(here) = here.map(|(_, here)| here.clone()) else { continue };
+            if store.decode(block, &here)? {
+                self.machine.is_whole(block);
+                self.unsaved = true;
+            }
+        }
+        if self.machine.has_all() {
+            for _ in 0..8 {
+                if !store.hash_some(self.machine.whole_below())? {
+                    return self.finish(now).map(|()| false);
+                }
+            }
+            return Ok(true);
+        }
+        if self.unsaved && now >= self.next_save {
+            self.save(now)?;
+        }
+        let Some(store) = &mut self.store else { return Ok(false) };
+        Ok(is_idle && store.hash_some(self.machine.whole_below())?)
+    }
+    /// Writes down what is here.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn save(&mut self, now: Instant) -> io::Result<()> {
+        let Some(store) = &mut self.store else { return Ok(()) };
+        let began = std::time::Instant::now();
+        store.save(&self.machine)?;
+        self.unsaved = false;
+        let took = Duration::from_nanos(began.elapsed().as_nanos() as i64 * SAVE_SHARE);
+        self.next_save = now.saturating_add(took.max(SAVE_EVERY));
+        Ok(())
+    }
+    fn finish(&mut self, now: Instant) -> io::Result<()> {
+        let Some(store) = &self.store else { return Ok(()) };
+        if !store.is_right() {
+            store.place().clear();
+            let text = format!(
+                "{}: what came is not what the sender's digest promised; it changed while it was sent: send it again",
+                self.name
+            );
+            self.refuse(now, Refusal::new(Reason::Digest, text));
+            return Ok(());
+        }
+        match store.finish(self.overwrite) {
+            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
+                self.refuse(now, exists(&self.name));
+                return Ok(());
+            }
+            done => done?,
+        }
+        self.store = None;
+        self.stage = Stage::Done;
+        self.ended = now;
+        self.machine.confirm();
+        Ok(())
+    }
+
+    /// What it has to say next.
+    pub fn poll(&mut self, now: Instant) -> Option<Packet<'_>> {
+        let session = self.session;
+        if let Stage::Refused(why) = &self.stage {
+            if !self.refuse_now || now < self.next_refusal {
+                return None;
+            }
+            self.refuse_now = false;
+            self.next_refusal = now + REFUSE_EVERY;
+            return Some(Packet { session, body: Body::Refuse(why.reason, &why.text) });
+        }
+        match self.machine.poll(now)? {
+            Datagram::Report(report) => Some(Packet { session, body: Body::Report(report) }),
+            _ => None,
+        }
+    }
+    /// When to come back though nothing comes.
+    pub fn deadline(&self) -> Option<Instant> {
+        let refusal = self.refuse_now.then_some(self.next_refusal);
+        let save = (self.unsaved && self.store.is_some()).then_some(self.next_save);
+        [self.machine.deadline(), save, refusal].into_iter().flatten().min()
+    }
+}
+
+/// There is another file of this name.
+pub fn exists(name: &str) -> Refusal {
+    let text = format!("another file called {name} is there; move it away, or listen with --overwrite");
+    Refusal::new(Reason::Exists, text)
+}

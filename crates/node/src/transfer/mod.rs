@@ -1,0 +1,91 @@
+//! Files over UDPDTN: `lightlag transfer`.
+
+mod auth;
+mod fec;
+mod incoming;
+pub mod journal;
+mod listener;
+mod name;
+mod repairs;
+mod sender;
+mod source;
+mod spill;
+mod store;
+
+pub use auth::Key;
+pub use listener::{Event, Finished, Listener, Listening};
+pub use name::file_name;
+pub use sender::{Progress, Sending, Sent, send};
+
+use lightlag_protocols::time::Duration;
+use lightlag_protocols::transport::udpdtn::{self, DIGEST_BYTES, HEADER, UDP_HEADER};
+use lightlag_protocols::units::Bytes;
+use lightlag_protocols::wire::udpdtn::{BLOCK_SYMBOLS_MAX, BLOCKS_MAX};
+use thiserror::Error;
+
+/// Where a listener is found if nothing else is said.
+pub const PORT: u16 = 4561;
+
+/// Why a transfer was not done.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Error {
+    /// What was asked for cannot be done: one line that says where, what, and what would be right.
+    #[error("{0}")]
+    Input(String),
+    /// It was tried and failed: one line.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Own symbols of a block, unless the file is too large for blocks so small. Larger blocks cost more to
+/// decode and less to insure.
+const BLOCK_SYMBOLS: u32 = 1024;
+
+/// How a real node differs from a simulated one: see [`udpdtn::Real`]. `light` is the round trip that the
+/// user promises.
+pub fn real(light: Duration) -> udpdtn::Real {
+    let ms = |n: i64| Duration::from_nanos(n * 1_000_000);
+    udpdtn::Real {
+        first_report: ms(20),
+        noise: ms(4),
+        tick: Duration::from_nanos(50_000),
+        slack: ms(3),
+        silence_first: (light * 2).saturating_add(ms(2000)),
+        silence_most: (light * 2).saturating_add(ms(10_000)),
+        pauses: true,
+        decodes: true,
+    }
+}
+
+/// How a file is cut, for packets of so many bytes with tags of so many.
+///
+/// # Errors
+/// One line if there is no room for data, or the file is too large for such packets.
+pub fn config(
+    length: Bytes,
+    digest: [u8; DIGEST_BYTES],
+    packet: Bytes,
+    tag: usize,
+    light: Duration,
+) -> Result<udpdtn::Config, Error> {
+    let mut config = udpdtn::Config::new(packet);
+    config.symbol = packet.saturating_sub(UDP_HEADER + HEADER + Bytes(tag as u64));
+    if config.symbol.0 == 0 || config.symbol.0 > u16::MAX.into() {
+        let least = UDP_HEADER.0 + HEADER.0 + tag as u64 + 1;
+        let what = format!("a packet of {} B; it must have {least} to 65507 B", packet.0);
+        return Err(Error::Input(what));
+    }
+    let symbols = length.0.div_ceil(config.symbol.0).max(1);
+    let needs = symbols.div_ceil(BLOCKS_MAX.into());
+    let block_symbols = needs.next_multiple_of(BLOCK_SYMBOLS.into());
+    config.block_symbols = u32::try_from(block_symbols).unwrap_or(u32::MAX);
+    if config.block_symbols > BLOCK_SYMBOLS_MAX {
+        let most = u64::from(BLOCKS_MAX) * u64::from(BLOCK_SYMBOLS_MAX) * config.symbol.0;
+        let what =
+            format!("{} bytes in packets of {} B; such packets carry at most {most}", length.0, packet.0);
+        return Err(Error::Input(format!("{what}: send larger packets with --packet-size, or parts")));
+    }
+    config.digest = digest;
+    config.real = real(light);
+    Ok(config)
+}

@@ -1,0 +1,360 @@
+//! Sends a file.
+
+use super::auth::{self, Key, TAG_BYTES};
+use super::source::Source;
+use super::{Error, config};
+use crate::clock::Clock;
+use crate::socket::Socket;
+use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::Machine;
+use lightlag_protocols::transport::udpdtn::{self, Counts, Cut, Datagram};
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::wire::udpdtn::{Body, Data, Opening, Packet, Reason, Unwrap, write_data};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// What is to be sent, and how.
+pub struct Sending {
+    /// The file.
+    pub file: PathBuf,
+    /// To whom.
+    pub to: SocketAddr,
+    /// Bytes of a packet, headers of IP and UDP included.
+    pub packet: Bytes,
+    /// What the plan promises.
+    pub rate: Option<BitRate>,
+    /// Round trip of light that the plan promises.
+    pub light: Option<Duration>,
+    /// Repair each block before the next one begins.
+    pub in_order: bool,
+    /// Give up after so long a silence.
+    pub give_up: Option<Duration>,
+    /// Authenticates datagrams.
+    pub key: Option<Key>,
+    /// What paces it.
+    pub controller: Box<dyn FnOnce(Flow) -> Box<dyn Controller>>,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The file is read, to know its digest: so many bytes of so many.
+    Reading(u64, u64),
+    /// The receiver has about so many bytes of so many.
+    Sending(u64, u64),
+    /// Nothing has been heard for so many seconds.
+    Silent(u64),
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sent {
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// BLAKE3 of the file.
+    pub digest: [u8; 32],
+    /// From the first datagram to the report that all is there.
+    pub seconds: f64,
+    /// What the machine has done.
+    pub counts: Counts,
+    /// Least round trip.
+    pub rtt: Option<Duration>,
+    /// Bytes that the receiver had at its first report: what an earlier transfer had left.
+    pub resumed: u64,
+    /// Datagrams that were no part of this: malformed, or without a valid tag.
+    pub ignored: u64,
+}
+
+/// Datagrams between two looks at what has come.
+const BURST: usize = 256;
+/// With less than this a block rarely needs repairs.
+const LOSS_LEAST: f64 = 2e-4;
+const TICK: Duration = Duration::from_nanos(100_000_000);
+/// Shorter sleeps cost more than they give: what is late leaves in one batch.
+const SLEEP_LEAST: Duration = Duration::from_nanos(150_000);
+const CHECK_EVERY: Duration = Duration::from_secs(1);
+
+/// Sends a file until the receiver says that it has it whole.
+///
+/// # Errors
+/// [`Error::Input`] if it could not begin, [`Error::Failed`] if it failed.
+pub fn send(sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Sent, Error> {
+    let source = Source::open(&sending.file, &mut |done, all| watch(Progress::Reading(done, all)))?;
+    let mut outgoing = Outgoing::new(sending, source)?;
+    outgoing.run(watch)
+}
+
+struct Outgoing {
+    file: PathBuf,
+    to: SocketAddr,
+    give_up: Option<Duration>,
+    key: Option<Key>,
+    source: Source,
+    config: udpdtn::Config,
+    cut: Cut,
+    machine: udpdtn::Sender,
+    name: String,
+    session: u32,
+    socket: Socket,
+    clock: Clock,
+    refused: Option<(Reason, String)>,
+    heard: Instant,
+    first_report: Option<u64>,
+    ignored: u64,
+    next_tick: Instant,
+    next_check: Instant,
+}
+
+impl Outgoing {
+    fn new(sending: Sending, source: Source) -> Result<Self, Error> {
+        let Sending { file, to, packet, rate, light, in_order, give_up, key, controller } = sending;
+        let tag = if key.is_some() { TAG_BYTES } else { 0 };
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let light = light.unwrap_or_default();
+        let mut config = config(Bytes(source.length()), source.digest(), packet, tag, light)?;
+        let session = random()?;
+        config.in_order = in_order;
+        config.seed = session.into();
+        let flow = Flow {
+            segment: config.symbol,
+            packet,
+            planned_rate: rate,
+            // A promise in whole units is no yardstick for queues: those are measured by one-way times.
+            planned_round_trip: None,
+            seed: session.into(),
+            index: 0,
+        };
+        let machine = udpdtn::Sender::new(config, controller(flow), Bytes(source.length()));
+        let cannot = |why| Error::Failed(format!("cannot open a socket to {to}: {why}"));
+        Ok(Self {
+            socket: Socket::towards(to).map_err(cannot)?,
+            cut: machine.cut(),
+            clock: Clock::start(),
+            refused: None,
+            heard: Instant::ZERO,
+            first_report: None,
+            ignored: 0,
+            next_tick: Instant::ZERO,
+            next_check: Instant::ZERO,
+            file,
+            to,
+            give_up,
+            key,
+            source,
+            config,
+            machine,
+            name,
+            session,
+        })
+    }
+    fn run(&mut self, watch: &mut dyn FnMut(Progress)) -> Result<Sent, Error> {
+        loop {
+            while self.receive()? > 0 {}
+            if let Some((reason, text)) = self.refused.take() {
+                return Err(self.refusal(reason, &text));
+            }
+            if self.machine.is_complete() {
+                return Ok(self.sent());
+            }
+            let sent_all = self.transmit()?;
+            let now = self.clock.now();
+            self.tick(now, watch)?;
+            if sent_all {
+                self.sleep(now)?;
+            }
+        }
+    }
+    fn sent(&self) -> Sent {
+        Sent {
+            bytes: self.source.length(),
+            digest: self.source.digest(),
+            seconds: self.clock.now().as_secs_f64(),
+            counts: self.machine.counts(),
+            rtt: self.machine.rtt(),
+            resumed: self.first_report.unwrap_or(0),
+            ignored: self.ignored,
+        }
+    }
+    fn broken(&self, why: &std::io::Error) -> Error {
+        let size = self.config.symbol.0;
+        if why.kind() == std::io::ErrorKind::Other || why.raw_os_error() == Some(90) {
+            let what = format!("packets with {size} B of data are too large for the way to {}", self.to);
+            return Error::Failed(format!("{what}: choose a smaller --packet-size"));
+        }
+        Error::Failed(format!("the socket to {}: {why}", self.to))
+    }
+
+    fn receive(&mut self) -> Result<usize, Error> {
+        let mut came: Vec<Vec<u8>> = Vec::new();
+        let (to, key, ignored) = (self.to, self.key.as_ref(), &mut self.ignored);
+        let result = self.socket.receive(&self.clock, |from, bytes, _| {
+            // With a key, whoever can make a tag may answer from wherever he is.
+            match auth::open(key, bytes).filter(|_| key.is_some() || from == to) {
+                Some(bytes) => came.push(bytes.to_vec()),
+                None => *ignored += 1,
+            }
+        });
+        let count = result.map_err(|why| self.broken(&why))?;
+        came.iter().for_each(|bytes| self.take(bytes));
+        Ok(count)
+    }
+    fn take(&mut self, bytes: &[u8]) {
+        let packet = Packet::read(bytes).ok().filter(|packet| packet.session == self.session);
+        let now = self.clock.now();
+        match packet.as_ref().map(|packet| (&packet.body, packet)) {
+            Some((Body::Refuse(reason, text), _)) => self.refused = Some((*reason, (*text).to_owned())),
+            Some((Body::Report(_) | Body::Unknown, packet)) => {
+                let is_report = matches!(packet.body, Body::Report(_));
+                if let Some(datagram) = packet.datagram(&mut Unwrap::default(), now) {
+                    self.machine.handle(now, datagram);
+                }
+                self.heard = now;
+                if is_report && self.first_report.is_none() {
+                    let fresh = u64::from(self.machine.received()) * self.config.symbol.0;
+                    self.first_report = Some(self.machine.progress().0.saturating_sub(fresh));
+                }
+            }
+            _ => self.ignored += 1,
+        }
+    }
+    fn refusal(&self, reason: Reason, text: &str) -> Error {
+        let (to, file) = (self.to, self.file.display());
+        let text: String = text.chars().filter(|c| !c.is_control()).collect();
+        if reason == Reason::Digest
+            && let Err(changed) = self.source.check()
+        {
+            return changed;
+        }
+        Error::Failed(format!("{to} does not take {file}: {text}"))
+    }
+
+    /// Sends what is due, some at a time; whether that was all.
+    fn transmit(&mut self) -> Result<bool, Error> {
+        for _ in 0..BURST {
+            let now = self.clock.now();
+            let Some(datagram) = self.machine.poll(now) else {
+                self.socket.flush().map_err(|why| self.broken(&why))?;
+                return Ok(true);
+            };
+            let ends = self.ends_block(&datagram);
+            self.push(datagram)?;
+            if let Some((block, loss)) = ends {
+                self.source.prepare(&self.cut, self.config.symbol.0 as u16, block, loss)?;
+            }
+        }
+        self.socket.flush().map_err(|why| self.broken(&why))?;
+        Ok(false)
+    }
+    /// Which block all is sent of by this, and the loss, if that lets repairs be expected.
+    fn ends_block(&self, datagram: &Datagram) -> Option<(u32, f64)> {
+        let Datagram::Data { block, symbol, .. } = *datagram else { return None };
+        let loss = self.machine.loss().filter(|loss| *loss > LOSS_LEAST)?;
+        (symbol + 1 == self.cut.symbols_of(block)).then_some((block, loss))
+    }
+    fn push(&mut self, datagram: Datagram) -> Result<(), Error> {
+        let Self { socket, source, config, cut, key, name, session, .. } = self;
+        let mut result = Ok(());
+        let pushed = socket.push(self.to, |out| {
+            let start = out.len();
+            result = write(datagram, *session, source, config, cut, name, out);
+            if let Some(key) = key {
+                key.seal(out, start);
+            }
+        });
+        result?;
+        pushed.map_err(|why| self.broken(&why))
+    }
+
+    fn tick(&mut self, now: Instant, watch: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+        if now >= self.next_tick {
+            self.next_tick = now + TICK;
+            let silence = now - self.heard;
+            if self.give_up.is_some_and(|most| silence > most) {
+                let heard = if self.heard == Instant::ZERO { "ever" } else { "any more" };
+                let span = silence.as_secs_f64().round();
+                return Err(Error::Failed(format!(
+                    "{} did not answer {heard} within {span} s; is `lightlag transfer --listen` running there, \
+                     with the same key?",
+                    self.to
+                )));
+            }
+            if silence > Duration::from_secs(2) {
+                watch(Progress::Silent(silence.as_secs_f64() as u64));
+            }
+            watch(Progress::Sending(self.machine.progress().0, self.source.length()));
+        }
+        if now >= self.next_check {
+            self.next_check = now + CHECK_EVERY;
+            self.source.check().inspect_err(|_| self.tell_changed())?;
+        }
+        Ok(())
+    }
+    /// Tells the receiver that there is nothing to wait for.
+    fn tell_changed(&mut self) {
+        let body = Body::Refuse(Reason::Digest, "the file changed while it was sent");
+        let packet = Packet { session: self.session, body };
+        for _ in 0..3 {
+            let key = self.key.as_ref();
+            let write = |out: &mut Vec<u8>| {
+                let start = out.len();
+                packet.write(out);
+                if let Some(key) = key {
+                    key.seal(out, start);
+                }
+            };
+            // It is only a courtesy.
+            let _ = self.socket.push(self.to, write).and_then(|()| self.socket.flush());
+        }
+    }
+    fn sleep(&mut self, now: Instant) -> Result<(), Error> {
+        let until = self.machine.deadline().unwrap_or(Instant::MAX).min(self.next_tick);
+        let span = if until <= now { SLEEP_LEAST } else { (until - now).max(SLEEP_LEAST) };
+        self.socket.wait(span).map_err(|why| self.broken(&why))
+    }
+}
+
+fn write(
+    datagram: Datagram,
+    session: u32,
+    source: &mut Source,
+    config: &udpdtn::Config,
+    cut: &Cut,
+    name: &str,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    match datagram {
+        Datagram::Data { number, block, symbol, sent_at, in_train, report_every } => {
+            let data = Data {
+                number,
+                block: block as u16,
+                symbol: symbol as u16,
+                stamp: sent_at,
+                in_train,
+                report_every,
+            };
+            write_data(session, &data, out);
+            source.symbol(cut, config.symbol.0 as u16, block, symbol, out)
+        }
+        Datagram::Open { length, report_every } => {
+            let opening = Opening {
+                length,
+                symbol: config.symbol.0 as u16,
+                block_symbols: config.block_symbols as u16,
+                digest: config.digest,
+                name,
+                report_every,
+            };
+            Packet { session, body: Body::Open(opening) }.write(out);
+            Ok(())
+        }
+        // A sender sends nothing else.
+        Datagram::Report(_) | Datagram::Unknown => Ok(()),
+    }
+}
+
+/// A number that nobody can guess.
+pub(super) fn random() -> Result<u32, Error> {
+    let cannot = |why| Error::Failed(format!("the system gives no random numbers: {why}"));
+    getrandom::u32().map_err(cannot)
+}

@@ -1,0 +1,206 @@
+//! The file that is sent.
+
+use super::Error;
+use super::repairs::{Job, Repairer, Repairs};
+use lightlag_protocols::transport::udpdtn::{Cut, DIGEST_BYTES};
+use std::collections::VecDeque;
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// What is read at once.
+const READ_BYTES: usize = 256 << 10;
+/// Repairs that are kept, in bytes.
+const REPAIRS_MOST_BYTES: usize = 64 << 20;
+/// Repairs made at once of a block at first; twice as many each time that they do not suffice.
+const REPAIRS_FIRST: u32 = 32;
+const REPAIRS_MOST: u32 = 1024;
+/// Blocks of which repairs are made before they are asked for.
+const AHEAD_MOST: usize = 4;
+
+/// A file, and its digest.
+pub struct Source {
+    file: File,
+    path: PathBuf,
+    /// Length, time of change in s and ns.
+    was: (u64, i64, i64),
+    digest: [u8; DIGEST_BYTES],
+    /// Bytes of the file that are in memory, and where.
+    window: (u64, Vec<u8>),
+    repairer: Repairer,
+    repairs: VecDeque<Repairs>,
+    repairs_bytes: usize,
+}
+
+fn identity(found: &Metadata) -> (u64, i64, i64) {
+    (found.len(), found.mtime(), found.mtime_nsec())
+}
+
+impl Source {
+    /// Opens a file and reads it once; `watch` is told how many bytes of how many are read.
+    ///
+    /// # Errors
+    /// One line: it is not there, cannot be read, or is no file.
+    pub fn open(path: &Path, watch: &mut dyn FnMut(u64, u64)) -> Result<Self, Error> {
+        let wrong = |what: String| Error::Input(format!("{}: {what}; name a file to send", path.display()));
+        let found = std::fs::metadata(path).map_err(|why| wrong(why.to_string()))?;
+        if !found.is_file() {
+            return Err(wrong("it is no file".to_owned()));
+        }
+        let mut file = File::open(path).map_err(|why| wrong(why.to_string()))?;
+        let was = identity(&file.metadata().map_err(|why| wrong(why.to_string()))?);
+        let (mut hasher, mut bytes, mut done) = (blake3::Hasher::new(), vec![0; 1 << 20], 0);
+        loop {
+            let count = file.read(&mut bytes).map_err(|why| wrong(why.to_string()))?;
+            if count == 0 {
+                break;
+            }
+            hasher.update(&bytes[..count]);
+            done += count as u64;
+            watch(done, was.0);
+        }
+        let clone = file.try_clone().map_err(|why| wrong(why.to_string()))?;
+        let source = Self {
+            repairer: Repairer::start(clone),
+            file,
+            path: path.to_owned(),
+            was,
+            digest: *hasher.finalize().as_bytes(),
+            window: (0, Vec::new()),
+            repairs: VecDeque::new(),
+            repairs_bytes: 0,
+        };
+        source.check()?;
+        if done == was.0 { Ok(source) } else { Err(source.changed()) }
+    }
+    /// Bytes of the whole.
+    pub fn length(&self) -> u64 {
+        self.was.0
+    }
+    /// BLAKE3 of the whole.
+    pub fn digest(&self) -> [u8; DIGEST_BYTES] {
+        self.digest
+    }
+    /// Whether it still is what it was.
+    ///
+    /// # Errors
+    /// One line if it is not.
+    pub fn check(&self) -> Result<(), Error> {
+        match self.file.metadata() {
+            Ok(found) if identity(&found) == self.was => Ok(()),
+            _ => Err(self.changed()),
+        }
+    }
+    /// It is not what it was.
+    pub fn changed(&self) -> Error {
+        let path = self.path.display();
+        Error::Failed(format!("{path}: it changed while it was sent; send it again when it stays as it is"))
+    }
+
+    /// Appends a symbol of a block, one of the file or a repair.
+    ///
+    /// # Errors
+    /// One line if the file can no longer be read as it was.
+    pub fn symbol(
+        &mut self,
+        cut: &Cut,
+        size: u16,
+        block: u32,
+        symbol: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let symbols = cut.symbols_of(block);
+        if symbol >= symbols {
+            return self.repair(cut, size, block, symbol, out);
+        }
+        let at = (cut.start_of(block) + u64::from(symbol)) * u64::from(size);
+        let end = out.len() + usize::from(size);
+        let length = (self.length() - at.min(self.length())).min(size.into()) as usize;
+        let within = at >= self.window.0 && at + length as u64 <= self.window.0 + self.window.1.len() as u64;
+        if !within {
+            self.read(at, READ_BYTES)?;
+        }
+        let from = (at - self.window.0) as usize;
+        out.extend_from_slice(&self.window.1[from..from + length]);
+        out.resize(end, 0);
+        Ok(())
+    }
+    fn read(&mut self, at: u64, bytes: usize) -> Result<(), Error> {
+        let length = (self.length() - at).min(bytes as u64) as usize;
+        self.window.0 = at;
+        self.window.1.resize(length, 0);
+        let result = self.file.read_exact_at(&mut self.window.1, at);
+        result.map_err(|why| match why.kind() {
+            std::io::ErrorKind::UnexpectedEof => self.changed(),
+            _ => Error::Failed(format!("{}: cannot be read any more: {why}", self.path.display())),
+        })
+    }
+    fn repair(
+        &mut self,
+        cut: &Cut,
+        size: u16,
+        block: u32,
+        symbol: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        loop {
+            let known = self.repairs.iter().position(|known| known.block == block);
+            if let Some(index) = known {
+                let known = &self.repairs[index];
+                let found = symbol.checked_sub(known.first).and_then(|at| known.symbols.get(at as usize));
+                if let Some(bytes) = found {
+                    out.extend_from_slice(bytes);
+                    return Ok(());
+                }
+            }
+            if !self.repairer.is_pending(block) {
+                let before = known.and_then(|index| self.repairs.remove(index));
+                let count = before.map_or(REPAIRS_FIRST, |before| {
+                    self.repairs_bytes -= before.bytes();
+                    (before.symbols.len() as u32 * 2).clamp(REPAIRS_FIRST, REPAIRS_MOST)
+                });
+                self.repairer.ask(job(cut, size, block, symbol, count));
+            }
+            let made = self.repairer.wait();
+            self.keep(made)?;
+        }
+    }
+    fn keep(&mut self, made: Option<std::io::Result<Repairs>>) -> Result<(), Error> {
+        let gone = || Error::Failed("the thread that makes repairs is gone".to_owned());
+        let made = made.ok_or_else(gone)?.map_err(|_| self.changed())?;
+        self.repairs_bytes += made.bytes();
+        self.repairs.retain(|known| known.block != made.block);
+        self.repairs.push_back(made);
+        while self.repairs_bytes > REPAIRS_MOST_BYTES && self.repairs.len() > 1 {
+            self.repairs_bytes -= self.repairs.pop_front().map_or(0, |gone| gone.bytes());
+        }
+        Ok(())
+    }
+    /// Has repairs of a block made that was just sent, for it will probably need them; at this loss about
+    /// so many.
+    ///
+    /// # Errors
+    /// One line if the file can no longer be read as it was.
+    pub fn prepare(&mut self, cut: &Cut, size: u16, block: u32, loss: f64) -> Result<(), Error> {
+        while let Some(made) = self.repairer.try_wait() {
+            self.keep(Some(made))?;
+        }
+        let symbols = cut.symbols_of(block);
+        let count = (f64::from(symbols) * loss * 1.5) as u32 + 12;
+        let bytes = count as usize * usize::from(size);
+        if self.repairer.pending() < AHEAD_MOST
+            && self.repairs_bytes + bytes <= REPAIRS_MOST_BYTES
+            && self.repairs.iter().all(|known| known.block != block)
+            && !self.repairer.is_pending(block)
+        {
+            self.repairer.ask(job(cut, size, block, symbols, count.min(REPAIRS_MOST)));
+        }
+        Ok(())
+    }
+}
+
+fn job(cut: &Cut, size: u16, block: u32, first: u32, count: u32) -> Job {
+    let symbols = cut.symbols_of(block);
+    Job { block, at: cut.start_of(block) * u64::from(size), symbols, size, first, count }
+}

@@ -1,0 +1,280 @@
+//! Where a transfer is kept until it is whole.
+
+use super::fec;
+use super::journal::Journal;
+use super::spill::Spill;
+use lightlag_protocols::transport::ranges::Ranges;
+use lightlag_protocols::transport::udpdtn::{Cut, DIGEST_BYTES, Receiver};
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// Symbols that follow each other are written together, up to so many bytes.
+const STAGE_BYTES: usize = 256 << 10;
+/// What is read at once to be hashed.
+const HASH_BYTES: u64 = 1 << 20;
+/// A journal is no larger than this: of a terabyte it would be one in which every other symbol is missing.
+const JOURNAL_MOST_BYTES: u64 = 8 << 30;
+
+/// What is to come, and how it is cut.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Bytes of the whole.
+    pub length: u64,
+    /// BLAKE3 of the whole.
+    pub digest: [u8; DIGEST_BYTES],
+    /// Size of a symbol.
+    pub symbol: u16,
+    /// Blocks and symbols.
+    pub cut: Cut,
+}
+
+impl Shape {
+    /// Names the code: of a file that is cut differently, repairs are others.
+    fn code(&self) -> [u8; DIGEST_BYTES] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.digest).update(&self.symbol.to_be_bytes()).update(&self.cut.blocks.to_be_bytes());
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// Symbols of each block that are here.
+pub type Here = BTreeMap<u32, Ranges>;
+
+/// The file that grows, and what is known of it.
+pub struct Store {
+    shape: Shape,
+    file: File,
+    spill: Spill,
+    place: Place,
+    /// Bytes that are to be written, and where.
+    stage: (u64, Vec<u8>),
+    hasher: blake3::Hasher,
+    hashed: u64,
+}
+
+/// Names of the files of a transfer.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// What it is to be.
+    pub name: PathBuf,
+    /// `NAME.part`.
+    part: PathBuf,
+    /// `NAME.part.state`.
+    state: PathBuf,
+    /// `NAME.part.repairs`.
+    repairs: PathBuf,
+}
+
+impl Place {
+    /// Of a file of this name.
+    pub fn new(name: PathBuf) -> Self {
+        let with = |end: &str| {
+            let mut path = name.clone().into_os_string();
+            path.push(end);
+            PathBuf::from(path)
+        };
+        let (part, state, repairs) = (with(".part"), with(".part.state"), with(".part.repairs"));
+        Self { name, part, state, repairs }
+    }
+    /// Bytes of disk that what is here occupies.
+    pub fn occupied(&self) -> u64 {
+        fs::metadata(&self.part).map_or(0, |found| found.blocks().saturating_mul(512))
+    }
+    /// Forgets what is here.
+    pub fn clear(&self) {
+        for path in [&self.state, &self.repairs, &self.part] {
+            // What is not there need not go.
+            let _ = fs::remove_file(path);
+        }
+    }
+    fn journal(&self, shape: &Shape) -> Option<Journal> {
+        let size = fs::metadata(&self.state).ok()?.len();
+        let bytes = fs::read(&self.state).ok().filter(|_| size <= JOURNAL_MOST_BYTES)?;
+        let is_there = fs::metadata(&self.part).is_ok_and(|part| part.len() == shape.length);
+        let journal = Journal::from_bytes(&bytes)?;
+        (is_there && journal.digest == shape.digest && journal.length == shape.length).then_some(journal)
+    }
+}
+
+impl Store {
+    /// Opens what is kept of a transfer, or begins it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(place: Place, shape: Shape) -> io::Result<(Self, Here)> {
+        let journal = place.journal(&shape);
+        if journal.is_none() {
+            place.clear();
+        }
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(false).open(&place.part)?;
+        file.set_len(shape.length)?;
+        let spill = Spill::open(&place.repairs, shape.code(), shape.symbol)?;
+        let mut here = Here::new();
+        for (first, end) in journal.iter().flat_map(|journal| journal.here.iter()) {
+            add_bytes(&mut here, &shape, first, end);
+        }
+        for (block, symbol) in spill.iter().filter(|(block, _)| u32::from(*block) < shape.cut.blocks) {
+            if u32::from(symbol) >= shape.cut.symbols_of(block.into()) {
+                let known = here.entry(block.into()).or_default();
+                known.insert(symbol.into(), u64::from(symbol) + 1);
+            }
+        }
+        let hasher = blake3::Hasher::new();
+        Ok((Self { shape, file, spill, place, stage: (0, Vec::new()), hasher, hashed: 0 }, here))
+    }
+    /// Names of its files.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Keeps a symbol.
+    ///
+    /// # Errors
+    /// What the system says; a full disk among it.
+    pub fn write(&mut self, block: u16, symbol: u16, bytes: &[u8]) -> io::Result<()> {
+        if u32::from(symbol) >= self.shape.cut.symbols_of(block.into()) {
+            return self.spill.write(block, symbol, bytes);
+        }
+        let at = self.offset(block.into(), symbol.into());
+        let bytes = &bytes[..(self.shape.length.saturating_sub(at)).min(bytes.len() as u64) as usize];
+        let end = self.stage.0 + self.stage.1.len() as u64;
+        if at != end || self.stage.1.len() >= STAGE_BYTES {
+            self.flush()?;
+            self.stage.0 = at;
+        }
+        self.stage.1.extend_from_slice(bytes);
+        Ok(())
+    }
+    /// Hands to the system what was kept so far.
+    ///
+    /// # Errors
+    /// What the system says; a full disk among it.
+    pub fn flush(&mut self) -> io::Result<()> {
+        let (at, bytes) = (self.stage.0, &self.stage.1);
+        self.file.write_all_at(bytes, at)?;
+        self.stage.0 += self.stage.1.len() as u64;
+        self.stage.1.clear();
+        Ok(())
+    }
+    fn offset(&self, block: u32, symbol: u32) -> u64 {
+        (self.shape.cut.start_of(block) + u64::from(symbol)) * u64::from(self.shape.symbol)
+    }
+
+    /// Decodes a block and writes what it lacked; false if its symbols do not suffice. `lacking` are its
+    /// own symbols that are not here.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn decode(&mut self, block: u32, here: &Ranges) -> io::Result<bool> {
+        self.flush()?;
+        let (symbols, symbol) = (self.shape.cut.symbols_of(block), usize::from(self.shape.symbol));
+        let mut own = vec![0; symbols as usize * symbol];
+        let at = self.offset(block, 0);
+        let there = (self.shape.length - at).min(own.len() as u64) as usize;
+        self.file.read_exact_at(&mut own[..there], at)?;
+        let repairs = self.spill.read(block as u16)?;
+        let kept = own.chunks(symbol).zip(0_u32..).filter(|(_, id)| here.around((*id).into()).is_some());
+        let all =
+            kept.map(|(bytes, id)| (id, bytes)).chain(repairs.iter().map(|(id, b)| (*id, b.as_slice())));
+        let Some(decoded) = fec::decode(symbols, self.shape.symbol, all) else { return Ok(false) };
+        let mut from = 0;
+        while let Some((start, end)) = here.gap(from, symbols.into()) {
+            let (first, last) = (start as usize * symbol, (end as usize * symbol).min(there));
+            self.file.write_all_at(&decoded[first.min(last)..last], at + first as u64)?;
+            from = end;
+        }
+        self.spill.release(block as u16);
+        Ok(true)
+    }
+
+    /// Writes down what is here, after it was written itself.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn save(&mut self, machine: &Receiver) -> io::Result<()> {
+        self.flush()?;
+        let journal =
+            Journal { digest: self.shape.digest, length: self.shape.length, here: self.bytes_here(machine) };
+        let mut new = self.place.state.clone().into_os_string();
+        new.push(".new");
+        fs::write(&new, journal.to_bytes())?;
+        fs::rename(&new, &self.place.state)
+    }
+    fn bytes_here(&self, machine: &Receiver) -> Ranges {
+        let (cut, mut bytes) = (&self.shape.cut, Ranges::default());
+        let mut insert = |first: u64, end: u64| {
+            let of = |symbol: u64| (symbol * u64::from(self.shape.symbol)).min(self.shape.length);
+            bytes.insert(of(first), of(end));
+        };
+        let (whole, partial) = machine.here();
+        whole.iter().for_each(|(first, end)| insert(cut.start_of(first as u32), cut.start_of(end as u32)));
+        for (block, here) in partial.filter(|(block, _)| *block < cut.blocks) {
+            let (start, symbols) = (cut.start_of(block), u64::from(cut.symbols_of(block)));
+            here.iter().for_each(|(first, end)| insert(start + first.min(symbols), start + end.min(symbols)));
+        }
+        bytes
+    }
+
+    /// Takes the next part of what is whole from the start into the digest; false if there is none.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn hash_some(&mut self, whole_below: u32) -> io::Result<bool> {
+        let end =
+            (self.shape.cut.start_of(whole_below) * u64::from(self.shape.symbol)).min(self.shape.length);
+        if self.hashed >= end {
+            return Ok(false);
+        }
+        self.flush()?;
+        let mut bytes = vec![0; (end - self.hashed).min(HASH_BYTES) as usize];
+        self.file.read_exact_at(&mut bytes, self.hashed)?;
+        self.hasher.update(&bytes);
+        self.hashed += bytes.len() as u64;
+        Ok(true)
+    }
+    /// Whether what is here is what was meant. To be asked when all is hashed.
+    pub fn is_right(&self) -> bool {
+        self.hashed == self.shape.length
+            && self.hasher.finalize() == blake3::Hash::from_bytes(self.shape.digest)
+    }
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// What the system says; [`io::ErrorKind::AlreadyExists`] if there is a file of this name and
+    /// it is not to be replaced.
+    pub fn finish(&self, overwrite: bool) -> io::Result<()> {
+        rename(&self.place.part, &self.place.name, overwrite)?;
+        self.place.clear();
+        Ok(())
+    }
+}
+
+fn rename(from: &Path, to: &Path, overwrite: bool) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    if overwrite {
+        return fs::rename(from, to);
+    }
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Not every file system can.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) if !to.exists() => fs::rename(from, to),
+        done => Ok(done?),
+    }
+}
+
+/// Symbols that lie wholly in a range of bytes are here.
+fn add_bytes(here: &mut Here, shape: &Shape, first: u64, end: u64) {
+    let symbol = u64::from(shape.symbol);
+    let last = if end == shape.length { u64::from(shape.cut.symbols) } else { end / symbol };
+    let mut at = first.div_ceil(symbol);
+    while at < last {
+        let block = shape.cut.block_of(at);
+        let start = shape.cut.start_of(block);
+        let stop = last.min(start + u64::from(shape.cut.symbols_of(block)));
+        here.entry(block).or_default().insert(at - start, stop - start);
+        at = stop;
+    }
+}
