@@ -149,12 +149,15 @@ impl Arc {
         let Some(rtt) = self.rtt_min else { return 0.0 };
         (self.window - self.outstanding).max(0.0) / (self.round_trips * rtt.as_secs_f64())
     }
-    /// Back when the rate may have changed: every `alpha`, but not while W does not grow, or is so far
-    /// below what is outstanding that many steps leave the rate at zero.
+    /// Back when the rate may have changed: every `alpha`, but later where W is so far below what is
+    /// outstanding that many steps leave the rate at zero, and after 1/k where W does not grow.
     fn set_pulse(&mut self, now: Instant) {
         let lacking = if self.window < self.quick_until { 0.0 } else { self.outstanding - self.window };
-        let steps = lacking.ceil().clamp(1.0, STEPS_MAX);
-        self.pulse = (!self.holds).then(|| now + Duration::from_secs_f64(steps * self.alpha));
+        let span = match self.rtt_min {
+            Some(rtt) if self.holds => self.round_trips * rtt.as_secs_f64(),
+            _ => lacking.ceil().clamp(1.0, STEPS_MAX) * self.alpha,
+        };
+        self.pulse = Some(now + Duration::from_secs_f64(span.max(self.alpha)));
     }
 }
 

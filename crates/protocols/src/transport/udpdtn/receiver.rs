@@ -140,9 +140,9 @@ impl Receiver {
         self.partial += u64::from(total < self.symbols_of(block));
         self.try_block(block);
     }
-    /// Unknown before the opening.
+    /// None before the opening, and of blocks that there are not.
     fn symbols_of(&self, block: u32) -> u64 {
-        self.cut().map_or(u64::MAX, |cut| cut.symbols_of(block).into())
+        self.cut().filter(|cut| block < cut.blocks).map_or(0, |cut| cut.symbols_of(block).into())
     }
     /// What [`Receiver::partial`] counts of a block.
     fn partial_of(&self, block: u32) -> u64 {
