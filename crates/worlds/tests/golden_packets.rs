@@ -24,7 +24,7 @@ fn transport(entry: &'static Entry) -> Transport {
     let parameters =
         Parameters::resolve(entry.algorithm.name, entry.algorithm.parameters, &BTreeMap::new()).unwrap();
     let controller: MakeController = Box::new(move |flow| entry.build(&parameters, flow));
-    if !entry.algorithm.only_with.is_empty() {
+    if entry.algorithm.only_with.contains(&"udpdtn") {
         return Transport::Udpdtn { config: udpdtn::Config::new(Bytes(1500)), controller };
     }
     let timers = tcp::Timers { first: ms(3000), margin: ms(200), least: ms(200), most: Duration::MAX };
@@ -43,7 +43,7 @@ fn setup(entry: &'static Entry, middle: &LinkSpec, source: Source) -> Setup {
         link(rate, delay, Loss::None, Discipline::DropTail(Limit::Packets(1_000)))
     };
     let back = LinkSpec { queue: Discipline::DropTail(Limit::Packets(1_000)), ..middle.clone() };
-    let planned = !entry.algorithm.only_with.is_empty();
+    let planned = entry.algorithm.only_with.contains(&"udpdtn");
     let flow = |start: i64| FlowSpec {
         forward: vec![0, 1],
         backward: vec![2, 3],
