@@ -51,7 +51,7 @@ fn setup(entry: &'static Entry, middle: &LinkSpec, source: Source) -> Setup {
         stop: None,
         source,
         transport: transport(entry),
-        planned_rate: planned.then_some(BitRate(1_000_000)),
+        planned_rate: planned.then_some(Rate::Constant(BitRate(1_000_000))),
         planned_round_trip: planned.then(|| middle.delay.least() * 2),
     };
     Setup {

@@ -178,7 +178,7 @@ fn contact_flows(bench: &Bench, sizes: &[u64], planned: Option<u64>, apart_s: i6
         let parameters = Parameters::resolve("contact_rate", entry.algorithm.parameters, &BTreeMap::new())
             .expect("defaults");
         flow.start = Instant::from_secs(apart_s * index as i64);
-        flow.planned_rate = planned.map(BitRate);
+        flow.planned_rate = planned.map(|rate| Rate::Constant(BitRate(rate)));
         flow.planned_round_trip = planned.map(|_| Duration::from_secs_f64(bench.rtt_s + 0.013));
         flow.transport = Transport::Udpdtn {
             config: udpdtn::Config::new(Bytes(1500)),

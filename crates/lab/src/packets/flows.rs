@@ -5,10 +5,11 @@ use super::{Carrier, FlowPlan, LinkPlan, Network};
 use crate::scenario::quantity::{bit_rate, bytes, positive_time, time};
 use crate::scenario::{Algorithm, Error, Result, Section, Value, algorithm, named};
 use lightlag_protocols::controllers::{self, Recovery};
+use lightlag_protocols::link::Rate;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp::{self, HEADER, Timers};
 use lightlag_protocols::transport::udpdtn;
-use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::units::Bytes;
 use lightlag_worlds::packets::{Source, Span};
 
 const KEYS: &[&str] = &[
@@ -96,7 +97,7 @@ fn flow(name: &str, section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
         },
         samples: chosen.entry.name == "bbr",
         // A plan that tells the rate of a contact tells its light time too.
-        planned_round_trip: planned_rate.map(|_| round_trip),
+        planned_round_trip: planned_rate.as_ref().map(|_| round_trip),
         planned_rate,
         controller: chosen,
         forward,
@@ -104,16 +105,12 @@ fn flow(name: &str, section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
     })
 }
 
-/// A rate, "unknown", or "plan": that of the first link when the flow starts, or of its next contact.
-fn planned_rate(section: &Section, first: &LinkPlan) -> Result<Option<BitRate>> {
+/// A rate, "unknown", or "plan": that of the first link, at all times.
+fn planned_rate(section: &Section, first: &LinkPlan) -> Result<Option<Rate>> {
     match section.text("planned_rate") {
         Ok(Some("unknown")) => Ok(None),
-        Ok(Some("plan")) => {
-            let start = Instant::ZERO.saturating_add(section.quantity("start", time)?.unwrap_or_default());
-            let now = Some(first.spec.rate.at(start)).filter(|rate| *rate > BitRate(0));
-            Ok(now.or_else(|| first.spec.rate.next_after(start)))
-        }
-        _ => section.quantity("planned_rate", bit_rate),
+        Ok(Some("plan")) => Ok(Some(first.spec.rate.clone())),
+        _ => Ok(section.quantity("planned_rate", bit_rate)?.map(Rate::Constant)),
     }
 }
 

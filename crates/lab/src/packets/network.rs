@@ -4,10 +4,10 @@ use super::{flows, links};
 use crate::scenario::quantity::positive_time;
 use crate::scenario::{Algorithm, Error, Result, Section, Seed};
 use lightlag_protocols::controllers::{self, Controller, Flow};
-use lightlag_protocols::link::LinkSpec;
+use lightlag_protocols::link::{LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::{tcp, udpdtn};
-use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::units::Bytes;
 use lightlag_worlds::packets::{FlowSpec, MakeController, Setup, Source, Transport};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub struct FlowPlan {
     /// Whether that wants samples of the delivery rate.
     pub samples: bool,
     /// What the plan says of the rate.
-    pub planned_rate: Option<BitRate>,
+    pub planned_rate: Option<Rate>,
     /// What it says of the round trip of light.
     pub planned_round_trip: Option<Duration>,
 }
@@ -122,7 +122,7 @@ impl Network {
                     Carrier::Tcp(config) => Transport::Tcp { config, controller, samples: plan.samples },
                     Carrier::Udpdtn(config) => Transport::Udpdtn { config, controller },
                 },
-                planned_rate: plan.planned_rate,
+                planned_rate: plan.planned_rate.clone(),
                 planned_round_trip: plan.planned_round_trip,
             }
         };

@@ -5,7 +5,6 @@ use crate::run::{ContactsCache, Options, run};
 use crate::scenario::{Catalogue, ScenarioFile, Seed};
 use lightlag_protocols::link::LinkSpec;
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::units::BitRate;
 
 const LINK: &str = r#"
 duration = "1000 s"
@@ -262,7 +261,7 @@ to = "mars"
 transport = "udpdtn"
 controller = "contact_rate"
 planned_rate = "plan"
-size = "1 MB"
+size = "38 MB"
 "#;
 
 const ION: &str = "a contact +100 +400 1 2 125000\na contact +600 +900 1 2 12500\na contact +0 +2000 2 1 1250\n\
@@ -278,11 +277,13 @@ fn a_link_follows_the_contacts_and_ranges_of_a_plan() {
     assert_eq!([50, 200, 500, 700].map(|s| at(there, s)), [0, 1_000_000, 0, 100_000]);
     assert_eq!(at(back, 50), 10_000);
     assert_eq!([there, back].map(|link| link.delay.at(Instant::ZERO)), [Duration::from_secs(20); 2]);
-    // What it promises when the flow starts, or else when its next contact does.
-    assert_eq!(network.flows[0].planned_rate, Some(BitRate(1_000_000)));
+    assert_eq!(network.flows[0].planned_rate.as_ref(), Some(&there.rate));
     let outcome = run(&scenario, Seed::Number(1), &ContactsCache::default(), &Options::default()).unwrap();
     assert_eq!(outcome.violations, [""; 0]);
     assert_eq!(outcome.figures.get("flows_complete"), Some(1.0));
+    // More than the first contact takes; the second has a tenth of its rate, and the flow is told.
+    assert_eq!(outcome.figures.get("packets_dropped"), Some(0.0));
+    assert!(outcome.figures.get("duration_s").is_some_and(|end| end > 600.0));
 }
 
 #[test]

@@ -17,6 +17,9 @@
 //! when the queue overflows, that is when more is lost than without a queue; until none has stood for
 //! a while.
 //!
+//! The plan may change, by a contact plan's next contact or by whoever manages the network: the share
+//! of the link is kept, and nothing leaves while there is no contact.
+//!
 //! A plan that promises too much costs one round trip of overload; one that promises too little is
 //! kept to.
 
@@ -79,6 +82,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             standing_for: 0,
             quiet_for: 0,
             contested: false,
+            silent: false,
             background: 0.0,
             packet_bits: flow.packet.0 as f64 * 8.0,
             link: flow.planned_rate.map(|rate| rate.0 as f64),
@@ -114,6 +118,8 @@ struct ContactRate {
     quiet_for: u32,
     /// Somebody on the link does not yield to a queue.
     contested: bool,
+    /// There is no contact.
+    silent: bool,
     /// Share lost while no queue stood.
     background: f64,
     packet_bits: f64,
@@ -216,11 +222,25 @@ impl Controller for ContactRate {
         }
     }
     fn on_loss(&mut self, _: &Loss) {}
+    fn on_plan(&mut self, _: Instant, rate: BitRate) {
+        self.silent = rate == BitRate(0);
+        if self.silent {
+            return;
+        }
+        let link = rate.0 as f64;
+        // What others have of the link they keep.
+        let share = match (self.rate, self.link) {
+            (Some(rate), Some(link)) => (rate / link).min(1.0 - self.margin),
+            _ => 1.0 - self.margin,
+        };
+        (self.link, self.rate, self.planned) = (Some(link), Some(link * share), true);
+    }
     fn window(&self) -> Bytes {
         Bytes::MAX
     }
     fn rate(&self) -> Option<BitRate> {
-        Some(BitRate(self.rate.unwrap_or(self.blind_rate) as u64))
+        let rate = self.rate.unwrap_or(self.blind_rate) as u64;
+        Some(BitRate(if self.silent { 0 } else { rate }))
     }
     fn train(&self) -> u32 {
         if self.link.is_none() { self.train } else { 1 }

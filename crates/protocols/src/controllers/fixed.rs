@@ -2,6 +2,7 @@
 
 use super::{Ack, Controller, Flow, Loss};
 use crate::parameter::{self, Parameter};
+use crate::time::Instant;
 use crate::units::{BitRate, Bytes};
 
 /// How the rest of the system knows it.
@@ -18,6 +19,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
         Box::new(Fixed {
             window: bound("window").map_or(Bytes::MAX, Bytes),
             rate: bound("rate").map(BitRate).or(flow.planned_rate),
+            follows_plan: bound("rate").is_none() && bound("window").is_none(),
         })
     },
 };
@@ -25,11 +27,18 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
 struct Fixed {
     window: Bytes,
     rate: Option<BitRate>,
+    /// Nobody has chosen a rate or a window.
+    follows_plan: bool,
 }
 
 impl Controller for Fixed {
     fn on_ack(&mut self, _: &Ack) {}
     fn on_loss(&mut self, _: &Loss) {}
+    fn on_plan(&mut self, _: Instant, rate: BitRate) {
+        if self.follows_plan {
+            self.rate = Some(rate);
+        }
+    }
     fn window(&self) -> Bytes {
         self.window
     }

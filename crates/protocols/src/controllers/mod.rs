@@ -41,6 +41,9 @@ pub trait Controller {
     }
     /// Something was sent.
     fn on_sent(&mut self, _: &Sent) {}
+    /// The contact plan, or whoever manages the network, says what the link has from now on: zero
+    /// where there is no contact.
+    fn on_plan(&mut self, _: Instant, _: BitRate) {}
     /// The time asked for by [`Controller::deadline`] has come.
     fn on_deadline(&mut self, _: Instant) {}
     /// When to come back though nothing happens.

@@ -5,7 +5,7 @@ use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::trace::Observation;
 use lightlag_protocols::transport::{Machine, tcp, udpdtn};
-use lightlag_protocols::units::Bytes;
+use lightlag_protocols::units::{BitRate, Bytes};
 
 /// A file that outlasts every run stands for one without end.
 const PERSISTENT: Bytes = Bytes(1_000_000_000_000);
@@ -30,7 +30,7 @@ impl Endpoint {
                 let flow = Flow {
                     segment: config.segment,
                     packet: tcp::HEADER + config.segment,
-                    planned_rate: spec.planned_rate,
+                    planned_rate: first_planned(spec),
                     planned_round_trip: spec.planned_round_trip,
                     seed: setup.seed,
                     index: u64::from(index),
@@ -51,7 +51,7 @@ impl Endpoint {
                 let flow = Flow {
                     segment: symbol,
                     packet: udpdtn::UDP_HEADER + udpdtn::HEADER + symbol,
-                    planned_rate: spec.planned_rate,
+                    planned_rate: first_planned(spec),
                     planned_round_trip: spec.planned_round_trip,
                     seed: setup.seed,
                     index: u64::from(index),
@@ -69,6 +69,14 @@ impl Endpoint {
                     Self::UdpdtnReceiver(Box::new(receiver), symbol),
                 )
             }
+        }
+    }
+    /// What the plan says of the rate from now on, at a sender.
+    pub fn plan(&mut self, now: Instant, rate: BitRate) {
+        match self {
+            Self::TcpSender(sender) => sender.plan(now, rate),
+            Self::UdpdtnSender(sender, _) => sender.plan(now, rate),
+            Self::TcpReceiver(_) | Self::UdpdtnReceiver(..) => {}
         }
     }
     /// Something came.
@@ -161,4 +169,10 @@ impl Endpoint {
             Self::TcpReceiver(_) | Self::UdpdtnReceiver(..) => {}
         }
     }
+}
+
+/// What the plan says of the rate when the flow begins, or of the next contact.
+fn first_planned(spec: &FlowSpec) -> Option<BitRate> {
+    let plan = spec.planned_rate.as_ref()?;
+    Some(plan.at(spec.start)).filter(|rate| *rate > BitRate(0)).or_else(|| plan.next_after(spec.start))
 }

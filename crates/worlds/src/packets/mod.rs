@@ -14,11 +14,11 @@ pub use source::{Source, Span};
 pub use world::{World, run};
 
 use lightlag_protocols::controllers::{Controller, Flow};
-use lightlag_protocols::link::{LinkSpec, Load};
+use lightlag_protocols::link::{LinkSpec, Load, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::Observation;
 use lightlag_protocols::transport::{tcp, udpdtn};
-use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::units::Bytes;
 
 /// One experiment with a seed.
 pub struct Setup {
@@ -52,8 +52,8 @@ pub struct FlowSpec {
     pub source: Source,
     /// What it is carried by.
     pub transport: Transport,
-    /// What the plan says of the rate.
-    pub planned_rate: Option<BitRate>,
+    /// What the plan says of the rate, over time.
+    pub planned_rate: Option<Rate>,
     /// What it says of the round trip of light.
     pub planned_round_trip: Option<Duration>,
 }

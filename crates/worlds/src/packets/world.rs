@@ -4,10 +4,10 @@ use super::agenda::Agenda;
 use super::endpoint::Endpoint;
 use super::source::Switch;
 use super::{FlowOutcome, FlowSpec, Observer, Outcome, Packet, Record, Setup, Source};
-use lightlag_protocols::link::Link;
+use lightlag_protocols::link::{Link, Rate};
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::trace::Observation;
-use lightlag_protocols::units::Bytes;
+use lightlag_protocols::units::{BitRate, Bytes};
 
 /// Plays a run and tells `observer` what happens.
 pub fn run<O: Observer>(setup: &Setup, observer: &mut O) -> Outcome {
@@ -23,7 +23,8 @@ pub struct World<'a, O> {
     ends: Vec<Endpoint>,
     flows: Vec<FlowState>,
     agenda: Agenda,
-    /// Parties of the agenda: links, then ends, then starts of flows, then the sampler.
+    /// Parties of the agenda: links, then ends, then starts of flows, then the sampler, then
+    /// plans of flows.
     first_end: u32,
     first_start: u32,
     sampler: u32,
@@ -64,9 +65,14 @@ impl<'a, O: Observer> World<'a, O> {
         let flows = setup.flows.iter().zip(0..).map(flow);
         let (first_end, first_start) = (links.len() as u32, (links.len() + ends.len()) as u32);
         let sampler = first_start + setup.flows.len() as u32;
-        let mut agenda = Agenda::new(sampler as usize + 1);
+        let planned = setup.flows.iter().any(|spec| matches!(spec.planned_rate, Some(Rate::Table(_))));
+        let plans = if planned { setup.flows.len() } else { 0 };
+        let mut agenda = Agenda::new(sampler as usize + 1 + plans);
         for (index, spec) in setup.flows.iter().enumerate() {
             agenda.set(first_start + index as u32, Some(spec.start));
+            if matches!(spec.planned_rate, Some(Rate::Table(_))) {
+                agenda.set(sampler + 1 + index as u32, Some(spec.start));
+            }
         }
         if setup.sample_every.is_some() {
             agenda.set(sampler, Some(Instant::ZERO));
@@ -100,8 +106,10 @@ impl<'a, O: Observer> World<'a, O> {
                 self.visit_end(now, party - self.first_end);
             } else if party < self.sampler {
                 self.turn_source(now, party - self.first_start);
-            } else {
+            } else if party == self.sampler {
                 self.sample(now);
+            } else {
+                self.turn_plan(now, party - self.sampler - 1);
             }
         }
         self.outcome(now)
@@ -204,6 +212,16 @@ impl<'a, O: Observer> World<'a, O> {
             next = Some(spec.stop.map_or(then, |stop| stop.min(then)));
         }
         self.agenda.set(self.first_start + flow, next);
+        self.visit_end(now, 2 * flow);
+    }
+    /// A flow is told what its plan has from now on.
+    fn turn_plan(&mut self, now: Instant, flow: u32) {
+        let setup = self.setup;
+        let Some(Rate::Table(rows)) = &setup.flows[flow as usize].planned_rate else { return };
+        let next = rows.partition_point(|row| row.0 <= now);
+        let rate = next.checked_sub(1).map_or(BitRate(0), |row| rows[row].1);
+        self.ends[2 * flow as usize].plan(now, rate);
+        self.agenda.set(self.sampler + 1 + flow, rows.get(next).map(|row| row.0));
         self.visit_end(now, 2 * flow);
     }
     fn sample(&mut self, now: Instant) {

@@ -55,7 +55,7 @@ fn setup(links: Vec<LinkSpec>, flows: &[(&str, bool, u64)], seed: u64) -> Setup 
         stop: None,
         source: Source::File(Bytes(size)),
         transport: carried(controllers::find(name).unwrap(), over_udpdtn),
-        planned_rate: over_udpdtn.then_some(BitRate(800_000)),
+        planned_rate: over_udpdtn.then_some(Rate::Constant(BitRate(800_000))),
         planned_round_trip: over_udpdtn.then_some(ms(250)),
     };
     Setup {

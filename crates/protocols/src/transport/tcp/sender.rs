@@ -7,7 +7,7 @@ use super::{Config, HEADER, Kind, Segment};
 use crate::controllers::{Ack, Cause, Controller, Loss, RateSample, Recovery, Sent};
 use crate::time::{Duration, Instant};
 use crate::trace::Observation;
-use crate::units::Bytes;
+use crate::units::{BitRate, Bytes};
 use std::collections::VecDeque;
 
 /// Where a connection stands.
@@ -182,6 +182,10 @@ impl Sender {
     /// What is under way.
     pub fn in_flight(&self) -> u64 {
         self.board.in_flight().saturating_sub(self.inflation)
+    }
+    /// The contact plan, or whoever manages the network, says what the link has from now on. Poll after.
+    pub fn plan(&mut self, now: Instant, rate: BitRate) {
+        self.controller.on_plan(now, rate);
     }
     /// What the controller shows.
     pub fn observe(&self, seen: &mut Observation) {

@@ -136,6 +136,10 @@ impl Sender {
     pub fn counts(&self) -> Counts {
         self.counts
     }
+    /// The contact plan, or whoever manages the network, says what the link has from now on. Poll after.
+    pub fn plan(&mut self, now: Instant, rate: BitRate) {
+        self.controller.on_plan(now, rate);
+    }
     /// What the controller shows.
     pub fn observe(&self, seen: &mut Observation) {
         seen.push(("in_flight", self.in_flight().0 as f64));
