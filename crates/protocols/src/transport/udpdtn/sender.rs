@@ -410,8 +410,9 @@ impl Sender {
         let real = &self.config.real;
         let span =
             self.rtt.map_or(real.silence_first, |rtt| (rtt * 2).saturating_add(self.report_every() * 4));
-        let span = span.as_nanos().saturating_mul(1 << self.silent_for.min(20));
-        self.silence = Some(now.saturating_add(Duration::from_nanos(span).min(real.silence_most)));
+        let longer = Duration::from_nanos(span.as_nanos().saturating_mul(1 << self.silent_for.min(20)));
+        // Never sooner than an answer can be here.
+        self.silence = Some(now.saturating_add(longer.min(real.silence_most).max(span)));
     }
     /// Nothing was heard for long: what is under way may be lost with all its repairs.
     fn on_silence(&mut self, now: Instant) {
