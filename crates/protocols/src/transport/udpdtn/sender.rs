@@ -45,6 +45,8 @@ pub struct Sender {
     number: u32,
     reported: u32,
     received: u32,
+    /// Datagrams reported by all lives of the receiver.
+    delivered: u64,
     loss: Option<f64>,
     /// Sent and received since the loss was learned.
     unlearned: (u32, u32),
@@ -111,6 +113,7 @@ impl Sender {
             number: 0,
             reported: 0,
             received: 0,
+            delivered: 0,
             loss: None,
             unlearned: (0, 0),
             rtt: None,
@@ -187,7 +190,8 @@ impl Sender {
         let rtt = (now - left - held).max(RTT_LEAST);
         self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
         self.learn_loss(sent, got.min(sent));
-        self.tell(now, report, sent, got.min(sent), rtt);
+        self.delivered += u64::from(got);
+        self.tell(now, report, sent, got, rtt);
         self.wait(now);
     }
     fn learn_blocks(&mut self, report: &Report) {
@@ -265,7 +269,7 @@ impl Sender {
             rtt: Some(rtt),
             one_way: report.one_way.map(|time| self.hearing.steady(now, time, noise)),
             in_flight,
-            delivered: Bytes(u64::from(self.received) * symbol),
+            delivered: Bytes(self.delivered * symbol),
             window: Some(Window {
                 sent: Bytes(u64::from(sent) * packet),
                 received: Bytes(u64::from(got) * packet),
