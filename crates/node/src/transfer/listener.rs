@@ -2,7 +2,7 @@
 
 use super::Error;
 use super::auth::{self, Key};
-use super::incoming::{Incoming, Refusal, Stage, exists, shape};
+use super::incoming::{Incoming, Refusal, Stage, exists};
 use super::name::file_name;
 use super::sender::random;
 use super::store::Place;
@@ -67,6 +67,10 @@ pub enum Event {
 
 /// Transfers at a time.
 const SESSIONS_MAX: usize = 64;
+/// Transfers that are remembered, those that are over among them.
+const REMEMBERED_MAX: usize = 4 * SESSIONS_MAX;
+/// Files whose digest is remembered.
+const DIGESTS_MAX: usize = 64;
 /// What has not been heard for so long leaves memory; what is here of it stays.
 const IDLE_MOST: Duration = Duration::from_secs(600);
 /// Nobody is sent away for a transfer that was heard so recently.
@@ -93,7 +97,11 @@ pub struct Listener {
     /// The first transfer that ended well (true) or badly, and when its sender may still ask.
     ended: Option<(bool, u32)>,
     ignored: u64,
+    digests: BTreeMap<PathBuf, (Stamp, [u8; 32])>,
 }
+
+/// Length and time of change of a file.
+type Stamp = (u64, Option<std::time::SystemTime>);
 
 impl Listener {
     /// Binds its socket.
@@ -121,6 +129,7 @@ impl Listener {
             events: vec![Event::Listening(at)],
             ended: None,
             ignored: 0,
+            digests: BTreeMap::new(),
         })
     }
     /// Where it listens.
@@ -212,6 +221,11 @@ impl Listener {
             self.finished(&incoming, now);
         }
         incoming.told = incoming.stage != Stage::Open;
+        if self.sessions.len() >= REMEMBERED_MAX {
+            let over = self.sessions.iter().filter(|(_, known)| known.stage != Stage::Open);
+            let oldest = over.min_by_key(|(_, known)| known.heard).map(|(&id, _)| id);
+            oldest.and_then(|session| self.sessions.remove(&session));
+        }
         self.sessions.insert(packet.session, incoming);
     }
     fn admit(
@@ -230,7 +244,10 @@ impl Listener {
         }
         let path = self.listening.folder.join(&name);
         if let Ok(found) = fs::symlink_metadata(&path) {
-            if found.is_file() && found.len() == length && is_file(&path, opening) {
+            if found.is_file()
+                && found.len() == length
+                && self.digest_of(&path, &found) == Some(opening.digest)
+            {
                 return Ok(Incoming::done(now, from, packet, opening, name));
             }
             if !self.listening.overwrite || !found.is_file() {
@@ -242,6 +259,21 @@ impl Listener {
         self.check_space(&place, length)?;
         let incarnation = random().map_err(|why| Refusal::new(Reason::Busy, why.to_string()))?;
         Incoming::open(now, from, packet, opening, place, incarnation, self.listening.overwrite)
+    }
+    /// The digest of a file that is here; read once, not for everybody who asks.
+    fn digest_of(&mut self, path: &Path, found: &fs::Metadata) -> Option<[u8; 32]> {
+        let stamp = (found.len(), found.modified().ok());
+        if let Some(known) = self.digests.get(path).filter(|known| known.0 == stamp) {
+            return Some(known.1);
+        }
+        let mut hasher = blake3::Hasher::new();
+        std::io::copy(&mut fs::File::open(path).ok()?, &mut hasher).ok()?;
+        let digest = *hasher.finalize().as_bytes();
+        if self.digests.len() == DIGESTS_MAX {
+            self.digests.pop_first();
+        }
+        self.digests.insert(path.to_owned(), (stamp, digest));
+        Some(digest)
     }
     /// Takes over from an earlier session of this file, and lets go of the one that is silent longest.
     fn make_room(
@@ -262,16 +294,14 @@ impl Listener {
             }
             self.drop_session(now, other);
         }
-        if self.sessions.len() < SESSIONS_MAX {
+        let open = self.sessions.iter().filter(|(_, incoming)| incoming.stage == Stage::Open);
+        if open.clone().count() < SESSIONS_MAX {
             return Ok(());
         }
-        let over = |incoming: &Incoming| incoming.stage != Stage::Open;
-        let order = |(_, incoming): &(&u32, &Incoming)| (!over(incoming), incoming.heard);
-        let (&oldest, incoming) = match self.sessions.iter().min_by_key(order) {
-            Some(oldest) => oldest,
-            None => return Ok(()),
+        let Some((&oldest, incoming)) = open.min_by_key(|(_, incoming)| incoming.heard) else {
+            return Ok(());
         };
-        if !over(incoming) && now - incoming.heard < IDLE_LEAST {
+        if now - incoming.heard < IDLE_LEAST {
             let text = format!("the receiver serves {SESSIONS_MAX} transfers already; try again later");
             return Err(Refusal::new(Reason::Busy, text));
         }
@@ -384,13 +414,4 @@ impl Listener {
         let until = due.unwrap_or(Instant::MAX).min(self.next_tick.max(now + Duration::from_nanos(50_000)));
         self.socket.wait((until - now).max(Duration::ZERO))
     }
-}
-
-/// Whether a file is what an opening promises.
-fn is_file(path: &Path, opening: &Opening) -> bool {
-    let Ok(mut file) = fs::File::open(path) else { return false };
-    let mut hasher = blake3::Hasher::new();
-    std::io::copy(&mut file, &mut hasher).is_ok()
-        && hasher.finalize() == blake3::Hash::from_bytes(opening.digest)
-        && shape(opening).1.length == opening.length.0
 }

@@ -271,4 +271,56 @@ mod tests {
             assert_eq!(symbols.next(), None);
         }
     }
+
+    #[test]
+    fn no_report_that_lies_completes_a_transfer_or_counts_what_was_not_sent() {
+        use crate::controllers::{Flow, find};
+        use crate::parameter::Parameters;
+        use crate::transport::Machine;
+        let config = Config { block_symbols: 5, digest: [7; DIGEST_BYTES], ..Config::new(Bytes(100)) };
+        let entry = find("contact_rate").expect("a controller of the table");
+        let parameters = Parameters::resolve("contact_rate", entry.algorithm.parameters, &Default::default())
+            .expect("defaults are in range");
+        let flow = Flow {
+            segment: config.symbol,
+            packet: Bytes(100),
+            planned_rate: Some(BitRate(1_000_000)),
+            planned_round_trip: None,
+            seed: 1,
+            index: 0,
+        };
+        let mut sender = Sender::new(config, entry.build(&parameters, flow), Bytes(2000));
+        let mut now = Instant::ZERO;
+        for sequence in 1..500 {
+            now += Duration::from_nanos(1_000_000);
+            while sender.poll(now).is_some() {}
+            let sent = sender.counts().sent as u32;
+            let report = Report {
+                sequence,
+                highest: [sent, u32::MAX, sent.saturating_sub(1)][sequence as usize % 3],
+                received: [u32::MAX, 0, sent][sequence as usize % 3],
+                sent_at: Instant::from_nanos([i64::MIN, i64::MAX, -1][sequence as usize % 3]),
+                held: Duration::from_nanos([i64::MAX, i64::MIN, 0][sequence as usize % 3]),
+                one_way: Some(Duration::from_nanos([i64::MIN / 4, i64::MAX / 4, 0][sequence as usize % 3])),
+                train: Some(BitRate(u64::MAX)),
+                first: [0, u32::MAX, 3][sequence as usize % 3],
+                have: vec![Here { symbols: u16::MAX - 1, beyond: u16::MAX }; REPORTED_BLOCKS_MAX],
+                opened: true,
+                complete: true,
+                ..Report::default()
+            };
+            sender.handle(now, Datagram::Report(Box::new(report)));
+            assert!(!sender.is_complete(), "another digest completes nothing");
+            assert!(sender.received() <= sender.counts().sent as u32);
+        }
+        let report = Report {
+            sequence: 1000,
+            highest: sender.counts().sent as u32 - 1,
+            complete: true,
+            digest: [7; DIGEST_BYTES],
+            ..Report::default()
+        };
+        sender.handle(now, Datagram::Report(Box::new(report)));
+        assert!(sender.is_complete());
+    }
 }

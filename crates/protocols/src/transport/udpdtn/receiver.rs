@@ -206,7 +206,7 @@ impl Receiver {
     }
     fn measure_train(&mut self, now: Instant, number: u32, in_train: bool) {
         match &mut self.train {
-            Some(train) if in_train && number == train.last + 1 => {
+            Some(train) if in_train && train.last.checked_add(1) == Some(number) => {
                 train.last = number;
                 train.last_came = now;
                 train.count += 1;
@@ -231,7 +231,7 @@ impl Receiver {
             },
             None => Here::default(),
         });
-        self.report.sequence += 1;
+        self.report.sequence = self.report.sequence.saturating_add(1);
         let complete = self.is_complete();
         let report = Report {
             held: now - self.newest_came,
@@ -329,5 +329,25 @@ impl Machine for Receiver {
     }
     fn deadline(&self) -> Option<Instant> {
         self.next_report
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_number_that_there_is_breaks_nothing() {
+        let mut receiver = Receiver::new(Config::new(Bytes(100)));
+        for number in [u32::MAX, 0, u32::MAX, u32::MAX - 1] {
+            let (sent_at, report_every) = (Instant::ZERO, Duration::from_secs(1));
+            let data =
+                Datagram::Data { number, block: u32::MAX, symbol: 0, sent_at, in_train: true, report_every };
+            receiver.handle(Instant::from_secs(1), data);
+        }
+        let Some(Datagram::Report(report)) = receiver.poll(Instant::from_secs(9)) else {
+            panic!("it reports");
+        };
+        assert_eq!((report.highest, report.received), (u32::MAX, 2), "what is too old is not counted");
     }
 }

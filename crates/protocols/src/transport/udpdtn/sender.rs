@@ -45,6 +45,8 @@ pub struct Sender {
     number: u32,
     reported: u32,
     received: u32,
+    /// Datagrams reported by all lives of the receiver.
+    delivered: u64,
     loss: Option<f64>,
     /// Sent and received since the loss was learned.
     unlearned: (u32, u32),
@@ -111,6 +113,7 @@ impl Sender {
             number: 0,
             reported: 0,
             received: 0,
+            delivered: 0,
             loss: None,
             unlearned: (0, 0),
             rtt: None,
@@ -191,7 +194,8 @@ impl Sender {
         let rtt = (now - left - held).max(RTT_LEAST);
         self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
         self.learn_loss(sent, got.min(sent));
-        self.tell(now, report, sent, got.min(sent), rtt);
+        self.delivered += u64::from(got);
+        self.tell(now, report, sent, got, rtt);
         self.wait(now);
     }
     fn learn_blocks(&mut self, report: &Report) {
@@ -269,7 +273,7 @@ impl Sender {
             rtt: Some(rtt),
             one_way: report.one_way.map(|time| self.hearing.steady(now, time, noise)),
             in_flight,
-            delivered: Bytes(u64::from(self.received) * symbol),
+            delivered: Bytes(self.delivered * symbol),
             window: Some(Window {
                 sent: Bytes(u64::from(sent) * packet),
                 received: Bytes(u64::from(got) * packet),
@@ -414,8 +418,9 @@ impl Sender {
         let real = &self.config.real;
         let span =
             self.rtt.map_or(real.silence_first, |rtt| (rtt * 2).saturating_add(self.report_every() * 4));
-        let span = span.as_nanos().saturating_mul(1 << self.silent_for.min(20));
-        self.silence = Some(now.saturating_add(Duration::from_nanos(span).min(real.silence_most)));
+        let longer = Duration::from_nanos(span.as_nanos().saturating_mul(1 << self.silent_for.min(20)));
+        // Never sooner than an answer can be here.
+        self.silence = Some(now.saturating_add(longer.min(real.silence_most).max(span)));
     }
     /// Nothing was heard for long: what is under way may be lost with all its repairs.
     fn on_silence(&mut self, now: Instant) {
