@@ -83,6 +83,8 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             quiet_for: 0,
             contested: false,
             silent: false,
+            settles: None,
+            rtt_min: None,
             background: 0.0,
             packet_bits: flow.packet.0 as f64 * 8.0,
             link: flow.planned_rate.map(|rate| rate.0 as f64),
@@ -120,6 +122,9 @@ struct ContactRate {
     contested: bool,
     /// There is no contact.
     silent: bool,
+    /// The plan has changed; reports tell of it from then on.
+    settles: Option<Instant>,
+    rtt_min: Option<Duration>,
     /// Share lost while no queue stood.
     background: f64,
     packet_bits: f64,
@@ -214,6 +219,13 @@ impl Controller for ContactRate {
             self.link = Some(self.link.map_or(seen, |link| link.max(seen)));
             self.rate = self.rate.or(Some(seen * (1.0 - self.margin)));
         }
+        if let Some(rtt) = ack.rtt {
+            self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
+        }
+        if self.settles.is_some_and(|settles| ack.now < settles) {
+            self.round = Round::default();
+            return;
+        }
         let began = *self.round.began.get_or_insert(ack.now);
         self.round.sent += window.sent.0;
         self.round.received += window.received.0;
@@ -222,7 +234,10 @@ impl Controller for ContactRate {
         }
     }
     fn on_loss(&mut self, _: &Loss) {}
-    fn on_plan(&mut self, _: Instant, rate: BitRate) {
+    fn on_plan(&mut self, now: Instant, rate: BitRate) {
+        // Reports of the next round trip tell of what left under the old plan.
+        self.round = Round::default();
+        self.settles = self.light.or(self.rtt_min).map(|rtt| now.saturating_add(rtt));
         self.silent = rate == BitRate(0);
         if self.silent {
             return;

@@ -382,7 +382,8 @@ impl Sender {
         }
         if let Some(rate) = self.controller.rate() {
             let slack = self.at_most_bytes(self.config.real.slack, BURST_MOST);
-            self.paced.0 = self.scheduled(rate).max(now - self.jitter - slack);
+            // A probe does not wait for its turn, which never comes at a rate of zero.
+            self.paced.0 = self.scheduled(rate).min(now).max(now - self.jitter - slack);
             let gap = rate.time_for(self.packet()).as_nanos().min(JITTER_MOST.as_nanos());
             self.jitter = Duration::from_nanos((gap as f64 * JITTER * self.draws.unit()) as i64);
         }
