@@ -39,7 +39,8 @@ pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
     let results = sweep.run(|job: &Job| {
         let scenario = &plan.points[job.point].scenario;
         // Watching costs as much as running, and seeds of one point do the same things: one is watched.
-        let options = Options { judge: job.seed == 1, ..Options::default() };
+        let judge = job.seed == 1 && !job.values.iter().any(|(_, value)| value == "sharing");
+        let options = Options { judge, ..Options::default() };
         run_one(scenario, Seed::Number(job.seed), &cache, &options).map(|outcome| metrics(&outcome))
     })?;
     let violations = results.rows.iter().filter_map(|row| row.metric("violations")).sum::<f64>() as u64;

@@ -150,7 +150,15 @@ fn share(quick: bool, points: &mut Vec<Point>) -> Result<(), scenario::Error> {
             {
                 let given = [("count", count.to_string()), ("apart", format!("{} s", apart * rtt))];
                 let mut sharing = given.to_vec();
-                sharing.push(("file_size", if quick { "100 MB" } else { "1 GB" }.to_owned()));
+                // Sixteen need less each to last as long.
+                let size = if quick {
+                    "100 MB"
+                } else if count > 4 {
+                    "250 MB"
+                } else {
+                    "1 GB"
+                };
+                sharing.push(("file_size", size.to_owned()));
                 points.push(shared("sharing", SHARING, variant, rtt, 1e-3, &sharing, (count, apart))?);
             }
             for loss in [0.0, 1e-3] {
