@@ -102,8 +102,11 @@ impl Receiver {
         if (!self.sacks || self.above.is_empty()) && self.heard.is_none() {
             return None;
         }
-        let known = self.reported.iter().filter(|start| **start != u64::MAX);
-        let blocks = known.filter_map(|start| self.above.around(*start));
+        let around = |start: u64| self.above.around(start).filter(|_| start != u64::MAX);
+        // Blocks that have grown together are told once: told twice, they would mean a copy (RFC 2883).
+        let is_new = |at: usize, block| self.reported[..at].iter().all(|start| around(*start) != Some(block));
+        let blocks = self.reported.iter().enumerate();
+        let blocks = blocks.filter_map(|(at, start)| around(*start).filter(|block| is_new(at, *block)));
         let blocks = blocks.filter(|block: &Range| self.sacks && block.0 >= self.next);
         let heard = self.heard.map(|heard| Heard { high: self.high, ..heard });
         Some(Box::new(Sack::new(blocks).hearing(heard)))
