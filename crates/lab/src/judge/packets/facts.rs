@@ -103,7 +103,7 @@ impl Facts {
         let mut print = fold(self.what as u64, self.offset);
         print = fold(print, (u64::from(self.length) << 1) | u64::from(self.fin));
         print = fold(print, self.ack);
-        for block in self.sack.iter().flat_map(Sack::blocks) {
+        for block in self.sack.as_ref().map_or(&[][..], Sack::blocks) {
             print = fold(fold(print, block.0), block.1);
         }
         self.print = print;

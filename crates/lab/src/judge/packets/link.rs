@@ -97,8 +97,12 @@ impl LinkState {
         let (key, size, offered, priority) = (packet.key(), packet.size, to.now, packet.priority);
         let entry = Entry { key, offered, left: Instant::MAX, size, priority, state: State::Inside };
         let index = if self.has_priorities() { self.place_of(priority, offered) } else { self.count() };
-        let at = self.at(index);
-        self.entries.insert(at, entry);
+        if index == self.count() {
+            self.entries.push_back(entry);
+        } else {
+            let at = self.at(index);
+            self.entries.insert(at, entry);
+        }
         self.waiting += 1;
         self.waiting_bytes += u64::from(size);
         self.unsettled = Some((offered, index));

@@ -98,6 +98,11 @@ impl Receiver {
         fresh[1..].iter_mut().zip(others).for_each(|(slot, start)| *slot = *start);
         self.reported = fresh;
     }
+    fn answer(&mut self, kind: Kind) -> Segment {
+        self.waits_until = None;
+        self.unacknowledged = 0;
+        Segment { kind, length: 0, offset: 0, ack: self.next, sack: self.blocks() }
+    }
     fn blocks(&self) -> Option<Box<Sack>> {
         if (!self.sacks || self.above.is_empty()) && self.heard.is_none() {
             return None;
@@ -128,15 +133,16 @@ impl Machine for Receiver {
             Kind::SynAck | Kind::Ack => {}
         }
     }
+    #[inline]
     fn poll(&mut self, now: Instant) -> Option<Segment> {
+        // Asked more often than it has something to say.
         if self.waits_until.is_some_and(|until| until <= now) {
             self.send = self.send.or(Some(Kind::Ack));
         }
         let kind = self.send.take()?;
-        self.waits_until = None;
-        self.unacknowledged = 0;
-        Some(Segment { kind, length: 0, offset: 0, ack: self.next, sack: self.blocks() })
+        Some(self.answer(kind))
     }
+    #[inline]
     fn deadline(&self) -> Option<Instant> {
         self.waits_until
     }
