@@ -24,12 +24,16 @@ fn transport(entry: &'static Entry) -> Transport {
     let parameters =
         Parameters::resolve(entry.algorithm.name, entry.algorithm.parameters, &BTreeMap::new()).unwrap();
     let controller: MakeController = Box::new(move |flow| entry.build(&parameters, flow));
-    if !entry.algorithm.only_with.is_empty() {
+    if needs_udpdtn(entry) {
         return Transport::Udpdtn { config: udpdtn::Config::new(Bytes(1500)), controller };
     }
     let timers = tcp::Timers { first: ms(3000), margin: ms(200), least: ms(200), most: Duration::MAX };
     let config = tcp::Config::new(Bytes(1460), entry.recovery, timers);
     Transport::Tcp { config, controller, samples: entry.algorithm.name == "bbr" }
+}
+
+fn needs_udpdtn(entry: &Entry) -> bool {
+    entry.algorithm.only_with == ["udpdtn"]
 }
 
 fn link(rate: Rate, delay: Delay, loss: Loss, queue: Discipline) -> LinkSpec {
@@ -43,7 +47,7 @@ fn setup(entry: &'static Entry, middle: &LinkSpec, source: Source) -> Setup {
         link(rate, delay, Loss::None, Discipline::DropTail(Limit::Packets(1_000)))
     };
     let back = LinkSpec { queue: Discipline::DropTail(Limit::Packets(1_000)), ..middle.clone() };
-    let planned = !entry.algorithm.only_with.is_empty();
+    let planned = needs_udpdtn(entry);
     let flow = |start: i64| FlowSpec {
         forward: vec![0, 1],
         backward: vec![2, 3],
@@ -81,7 +85,7 @@ fn table(middle: &LinkSpec, source: Source) -> String {
         "lost"
     );
     let is_file = matches!(source, Source::File(_));
-    for entry in controllers::TABLE.iter().filter(|entry| is_file || entry.algorithm.only_with.is_empty()) {
+    for entry in controllers::TABLE.iter().filter(|entry| is_file || !needs_udpdtn(entry)) {
         let outcome = run(&setup(entry, middle, source), &mut ());
         for (index, flow) in outcome.flows.iter().enumerate() {
             let (dropped, lost) = (outcome.links[1].dropped, outcome.links[1].lost);

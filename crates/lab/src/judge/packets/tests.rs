@@ -340,11 +340,15 @@ fn links() -> impl Strategy<Value = LinkSpec> {
     )
 }
 
+fn fits<T: ?Sized, C>(algorithm: &lightlag_protocols::parameter::Entry<T, C>, transport: &str) -> bool {
+    algorithm.only_with.is_empty() || algorithm.only_with.contains(&transport)
+}
+
 fn flows() -> impl Strategy<Value = Vec<(&'static str, bool, u64)>> {
     let flow =
         (0..controllers::TABLE.len(), any::<bool>(), 1_u64..150_000).prop_map(|(which, udpdtn, size)| {
             let algorithm = &controllers::TABLE[which].algorithm;
-            (algorithm.name, udpdtn || !algorithm.only_with.is_empty(), size)
+            (algorithm.name, if udpdtn { fits(algorithm, "udpdtn") } else { !fits(algorithm, "tcp") }, size)
         });
     proptest::collection::vec(flow, 1..4)
 }
@@ -397,7 +401,7 @@ fn nothing_is_found_with_any_controller() {
     for entry in controllers::TABLE {
         for over_udpdtn in [false, true] {
             let name = entry.algorithm.name;
-            if !over_udpdtn && !entry.algorithm.only_with.is_empty() {
+            if !fits(&entry.algorithm, if over_udpdtn { "udpdtn" } else { "tcp" }) {
                 continue;
             }
             let setup = setup(plain().links, &[(name, over_udpdtn, 400_000); 2], 3);
