@@ -18,6 +18,7 @@ test: ## run every test of Rust and Python
 
 bench: $(BIN) ## time and memory beside The ONE's figures
 	@$(PYTHON) tools/bench.py --binary $(BIN)
+	@$(PYTHON) tools/bench_packets.py --binary $(BIN)
 	@$(PYTHON) tools/bench_transfer.py --binary $(BIN)
 
 fidelity: $(BIN) ## our figures beside those of The ONE and ns-2, point by point

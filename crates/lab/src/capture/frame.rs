@@ -1,10 +1,11 @@
 //! Packets of the world as bytes: Ethernet, IPv4, then TCP or UDP, with the checksums that a payload of zeros has.
 
 use super::udpdtn;
-use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use etherparse::{IpDscp, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use lightlag_protocols::controllers::Recovery;
+use lightlag_protocols::link::Load;
 use lightlag_protocols::transport::tcp::{Kind, Segment};
-use lightlag_protocols::transport::udpdtn::{Datagram, UDP_HEADER};
+use lightlag_protocols::transport::udpdtn::{self as transport, Datagram, UDP_HEADER};
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::packets::{Body, FlowSpec, Packet, Source, Transport};
 
@@ -17,6 +18,8 @@ const FIRST_PORT: u16 = 20_000;
 const SHIFT_MAX: u8 = 14;
 /// As senders set it; each router takes one.
 const TIME_TO_LIVE: u8 = 64;
+/// What asks for less than best effort (RFC 8622, section 4).
+const LOWER_EFFORT: u8 = 1;
 /// What a frame of Ethernet carries.
 const IPV4: [u8; 2] = [0x08, 0x00];
 /// No packet is longer.
@@ -43,6 +46,8 @@ pub struct Conversation {
     shift: u8,
     largest: u16,
     sacks: bool,
+    /// Of UDPDTN.
+    transfer: Option<transport::Config>,
     /// Where the stream ends, if it does: the end takes a sequence number of its own.
     end: Option<u64>,
 }
@@ -67,6 +72,10 @@ impl Conversation {
             shift: (0..SHIFT_MAX).find(fits).unwrap_or(SHIFT_MAX),
             largest: largest.0.min(u64::from(u16::MAX)) as u16,
             sacks,
+            transfer: match &spec.transport {
+                Transport::Tcp { .. } => None,
+                Transport::Udpdtn { config, .. } => Some(*config),
+            },
             end: match spec.source {
                 Source::File(size) => Some(size.0),
                 Source::Persistent | Source::OnOff { .. } => None,
@@ -76,9 +85,10 @@ impl Conversation {
     /// The packet as bytes, on a link between two nodes.
     pub fn frame(&self, packet: &Packet, link: [u32; 2]) -> Frame {
         let life = TIME_TO_LIVE.saturating_sub(packet.hop.min(63) as u8);
+        let way = Way { forward: packet.forward, life, lower_effort: packet.priority() > 0 };
         let frame = match &packet.body {
-            Body::Tcp(segment) => self.tcp(segment, packet.forward, life),
-            Body::Udpdtn(datagram, symbol) => self.udp(datagram, *symbol, packet.forward, life),
+            Body::Tcp(segment) => self.tcp(segment, way),
+            Body::Udpdtn(datagram, symbol) => self.udp(datagram, *symbol, way),
         };
         let [source, destination] = link.map(|node| hardware(node).to_vec());
         let mut head = destination;
@@ -88,13 +98,15 @@ impl Conversation {
         head.extend(frame.head);
         Frame { head, length }
     }
-    fn ip(&self, forward: bool, life: u8, protocol: IpNumber, payload: usize) -> Ipv4Header {
+    fn ip(&self, way: Way, protocol: IpNumber, payload: usize) -> Ipv4Header {
         let [near, far] = self.addresses;
-        let (source, destination) = if forward { (near, far) } else { (far, near) };
+        let (source, destination) = if way.forward { (near, far) } else { (far, near) };
+        let effort = IpDscp::try_new(if way.lower_effort { LOWER_EFFORT } else { 0 });
         let mut header = Ipv4Header {
             total_len: (Ipv4Header::MIN_LEN + payload).min(usize::from(u16::MAX)) as u16,
             dont_fragment: true,
-            time_to_live: life,
+            dscp: effort.unwrap_or_default(),
+            time_to_live: way.life,
             protocol,
             source,
             destination,
@@ -103,10 +115,10 @@ impl Conversation {
         header.header_checksum = header.calc_header_checksum();
         header
     }
-    fn tcp(&self, segment: &Segment, forward: bool, life: u8) -> Frame {
-        let mut header = self.tcp_header(segment, forward);
+    fn tcp(&self, segment: &Segment, way: Way) -> Frame {
+        let mut header = self.tcp_header(segment, way.forward);
         let length = segment.length as usize;
-        let ip = self.ip(forward, life, IpNumber::TCP, header.header_len() + length);
+        let ip = self.ip(way, IpNumber::TCP, header.header_len() + length);
         let payload = &ZEROS[..length.min(ZEROS.len())];
         // A segment that is too long for its checksum is too long for every tool.
         header.checksum = header.calc_checksum_ipv4(&ip, payload).unwrap_or_default();
@@ -164,15 +176,16 @@ impl Conversation {
         }
         options
     }
-    fn udp(&self, datagram: &Datagram, symbol: Bytes, forward: bool, life: u8) -> Frame {
-        let known = udpdtn::head(datagram);
+    fn udp(&self, datagram: &Datagram, symbol: Bytes, way: Way) -> Frame {
+        let known =
+            self.transfer.map_or_else(Vec::new, |config| udpdtn::head(datagram, self.initial[0], &config));
         let length = datagram.size(symbol).saturating_sub(UDP_HEADER).0 as usize;
         let length = length.clamp(known.len(), usize::from(u16::MAX) - UDP_HEADER.0 as usize);
         let mut payload = known.clone();
         payload.resize(length, 0);
-        let ip = self.ip(forward, life, IpNumber::UDP, UdpHeader::LEN + length);
+        let ip = self.ip(way, IpNumber::UDP, UdpHeader::LEN + length);
         let [near, far] = self.ports;
-        let (from, to) = if forward { (near, far) } else { (far, near) };
+        let (from, to) = if way.forward { (near, far) } else { (far, near) };
         let header = UdpHeader::with_ipv4_checksum(from, to, &ip, &payload).unwrap_or_default();
         let mut head = ip.to_bytes().to_vec();
         head.extend_from_slice(&header.to_bytes());
@@ -180,6 +193,15 @@ impl Conversation {
         head.extend_from_slice(&known);
         Frame { head, length }
     }
+}
+
+/// How a packet travels.
+#[derive(Clone, Copy)]
+struct Way {
+    forward: bool,
+    /// Routers that it may yet meet.
+    life: u8,
+    lower_effort: bool,
 }
 
 /// Hardware addresses that are given locally.

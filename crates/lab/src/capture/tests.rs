@@ -4,8 +4,12 @@ use super::*;
 use crate::run::{ContactsCache, Options, run};
 use crate::scenario::{Catalogue, ScenarioFile, Seed};
 use etherparse::{SlicedPacket, TransportSlice};
+use lightlag_protocols::time::Duration as Span;
 use lightlag_protocols::transport::ranges::Range;
 use lightlag_protocols::transport::tcp::{Kind, Sack, Segment};
+use lightlag_protocols::transport::udpdtn::{Datagram, Here, Report};
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::wire::udpdtn::{self as wire, Unwrap};
 use lightlag_worlds::packets::Body;
 use std::path::Path;
 use std::process::Command;
@@ -126,7 +130,9 @@ fn warnings(path: &Path) -> Option<Vec<String>> {
 fn tshark_finds_nothing_to_warn_of_wherever_packets_are_captured() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.pcapng");
-    for (controller, transport) in [("sack", "tcp"), ("new_reno", "tcp"), ("contact_rate", "udpdtn")] {
+    for (controller, transport) in
+        [("sack", "tcp"), ("new_reno", "tcp"), ("contact_rate", "udpdtn"), ("tcp_planet", "tcp")]
+    {
         captured(controller, transport, Where::Senders, &path);
         let Some(found) = warnings(&path) else { return };
         assert_eq!(found, [""; 0], "{controller}");
@@ -193,8 +199,14 @@ fn a_node_that_is_not_there_is_told() {
 }
 
 fn conversation(size: u64) -> Conversation {
+    conversation_over("tcp", "sack", size)
+}
+
+fn conversation_over(transport: &str, controller: &str, size: u64) -> Conversation {
     let text = SCENARIO.replace("2 MB", &format!("{size} B"));
-    let file = ScenarioFile::from_toml("f.toml", &text, ".".into(), Catalogue::default().into()).unwrap();
+    let mut file = ScenarioFile::from_toml("f.toml", &text, ".".into(), Catalogue::default().into()).unwrap();
+    file.set("transport", transport).unwrap();
+    file.set("controller", controller).unwrap();
     let scenario = file.points().unwrap().list.remove(0).scenario;
     let setup = scenario.packets.unwrap().setup(Seed::Number(1), 1, lightlag_protocols::time::Duration::ZERO);
     Conversation::new(&setup.flows[0], 0, [0, 2])
@@ -246,4 +258,64 @@ fn blocks_are_told_as_rfc_2018_has_them() {
     let numbers = |n: u32| n.to_be_bytes().to_vec();
     let edges = [3020, 4480, 5940, 10_101].map(numbers).concat();
     assert_eq!(options, [vec![1, 1, 5, 18], edges].concat());
+}
+
+#[test]
+fn a_probe_is_data_that_ask_for_lower_effort() {
+    let talk = conversation(10_000);
+    let data = |kind| Segment { kind, length: 1460, offset: 2920, ack: 0, sack: None };
+    let frame = |kind| {
+        let packet = Packet { flow: 0, forward: true, hop: 0, body: Body::Tcp(data(kind)) };
+        talk.frame(&packet, [0, 1])
+    };
+    let (probe, plain) = (frame(Kind::Probe), frame(Kind::Data { fin: false }));
+    assert_eq!((probe.head[15] >> 2, plain.head[15] >> 2), (1, 0));
+    assert_eq!((probe.length, &probe.head[34..]), (plain.length, &plain.head[34..]));
+}
+
+/// Header of UDP: the length that it tells; and what is behind it.
+fn datagram_of(frame: &Frame) -> (usize, &[u8]) {
+    (usize::from(u16::from_be_bytes([frame.head[38], frame.head[39]])), &frame.head[42..])
+}
+
+#[test]
+fn a_captured_datagram_is_read_as_what_was_sent() {
+    let talk = conversation_over("udpdtn", "contact_rate", 10_000);
+    let report_every = wire::round_interval(Span::from_secs(3));
+    let sent_at = wire::round_stamp(Instant::from_secs(77));
+    let report = Report {
+        incarnation: 7,
+        sequence: 3,
+        highest: 41,
+        received: 40,
+        sent_at,
+        held: Span::from_nanos(5_000),
+        one_way: Some(Span::from_secs(300)),
+        train: Some(BitRate(1_000_000)),
+        whole_below: 1,
+        first: 1,
+        have: vec![Here { symbols: 3, beyond: 5 }, Here::WHOLE],
+        opened: true,
+        complete: true,
+        digest: [0; 32],
+    };
+    let sent = [
+        Datagram::Open { length: Bytes(10_000), report_every },
+        Datagram::Data { number: 40, block: 2, symbol: 9_000, sent_at, in_train: true, report_every },
+        Datagram::Report(Box::new(report)),
+        Datagram::Unknown,
+    ];
+    for datagram in sent {
+        let forward = matches!(datagram, Datagram::Open { .. } | Datagram::Data { .. });
+        let symbol = Bytes(1456);
+        let size = datagram.size(symbol).0 as usize;
+        let body = Body::Udpdtn(datagram.clone(), symbol);
+        let frame = talk.frame(&Packet { flow: 0, forward, hop: 0, body }, [0, 1]);
+        let (length, bytes) = datagram_of(&frame);
+        // Behind 14 bytes of Ethernet and 20 of IP.
+        assert_eq!((frame.length as usize, length), (14 + size, size - 20), "{datagram:?}");
+        let read = wire::Packet::read(bytes).unwrap();
+        assert_eq!(read.session, talk.initial[0]);
+        assert_eq!(read.datagram(&mut Unwrap::default(), Instant::from_secs(80)), Some(datagram));
+    }
 }

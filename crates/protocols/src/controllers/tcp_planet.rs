@@ -52,7 +52,8 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             rate_max: parameters.number("rate_max"),
             rtt: None,
             phase: Phase::Opening,
-            rate: 0.0,
+            // Also where the round trip of the opening is no measurement, as that was lost once.
+            rate: flow.packet.0 as f64 * 8.0 / parameters.number("start_step"),
             phi: f64::NAN,
         })
     },

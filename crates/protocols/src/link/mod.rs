@@ -79,8 +79,11 @@ pub struct Counts {
 pub struct Link<P> {
     rate: Rate,
     delay: Delay,
-    loss: Box<dyn LossModel>,
-    queue: Box<dyn Queue<P>>,
+    /// None on a link that loses nothing.
+    loss: Option<Box<dyn LossModel>>,
+    queue: queues::Waiting<P>,
+    /// What the queue drops while it is asked for the next packet: empty between two calls.
+    refused: Dropped<P>,
     /// How many are in the queue.
     waiting: u64,
     reorder: Option<(f64, Duration)>,
@@ -104,6 +107,7 @@ impl<P: Load + Clone + 'static> Link<P> {
             delay: spec.delay.clone(),
             loss: spec.loss.build(Stream::new(seed, "link loss", index)),
             queue: spec.queue.build(),
+            refused: Dropped::new(),
             waiting: 0,
             reorder: spec.reorder,
             overtakes: spec.reorder.is_some() || spec.delay.falls_faster_than_time(),
@@ -119,6 +123,11 @@ impl<P: Load + Clone + 'static> Link<P> {
     /// Keeps what is dropped and lost for [`Link::drain_dropped`].
     pub fn tell_drops(&mut self) {
         self.tell_drops = true;
+    }
+    /// Whether something was dropped or lost since it was drained.
+    #[inline]
+    pub fn has_dropped(&self) -> bool {
+        !self.dropped.is_empty()
     }
     /// What was dropped and lost since the last call, and when.
     pub fn drain_dropped(&mut self) -> std::vec::Drain<'_, (Instant, P, Why)> {
@@ -180,13 +189,18 @@ impl<P: Load + Clone + 'static> Link<P> {
     /// Lets everything leave whose turn has come until now.
     #[inline]
     fn serve(&mut self, now: Instant) {
+        // At most visits there is nothing to do.
+        if self.free_at <= now && self.waiting > 0 {
+            self.serve_waiting(now);
+        }
+    }
+    fn serve_waiting(&mut self, now: Instant) {
         while self.free_at <= now && self.waiting > 0 {
             let at = self.free_at;
-            let mut refused = Vec::new();
-            let next = self.queue.pop(at, &mut refused);
-            self.waiting -= u64::from(next.is_some()) + refused.len() as u64;
-            if !refused.is_empty() {
-                refused.into_iter().for_each(|packet| self.drop(at, packet, Why::Marked));
+            let next = self.queue.pop(at, &mut self.refused);
+            self.waiting -= u64::from(next.is_some()) + self.refused.len() as u64;
+            if !self.refused.is_empty() {
+                std::mem::take(&mut self.refused).into_iter().for_each(|p| self.drop(at, p, Why::Marked));
             }
             match next {
                 Some(packet) => self.transmit(at, packet),
@@ -204,7 +218,7 @@ impl<P: Load + Clone + 'static> Link<P> {
             return self.drop(start, packet, Why::Lost);
         }
         self.counts.left_bytes += size.0;
-        if self.loss.loses(start, size) {
+        if self.loss.as_mut().is_some_and(|loss| loss.loses(start, size)) {
             self.counts.lost += 1;
             if self.tell_drops {
                 self.dropped.push((left, packet, Why::Lost));
@@ -213,11 +227,15 @@ impl<P: Load + Clone + 'static> Link<P> {
         }
         let arrival = left.saturating_add(self.delay.at(left));
         if self.duplicate > 0.0 && self.draws.unit() < self.duplicate {
-            self.send(arrival, packet.clone());
+            self.send_copy(arrival, packet.clone());
         }
         self.send(arrival, packet);
     }
-    #[inline]
+    #[cold]
+    fn send_copy(&mut self, arrival: Instant, packet: P) {
+        self.send(arrival, packet);
+    }
+    #[inline(always)] // One hot caller: the packet need not be copied on the way.
     fn send(&mut self, mut arrival: Instant, packet: P) {
         if let Some((share, longest)) = self.reorder
             && self.draws.unit() < share

@@ -44,13 +44,15 @@ impl Agenda {
     #[inline]
     pub fn set(&mut self, party: u32, deadline: Option<Instant>) {
         let deadline = deadline.unwrap_or(Instant::MAX);
-        if self.deadlines[party as usize] == deadline {
-            return;
-        }
-        self.deadlines[party as usize] = deadline;
+        let known = &mut self.deadlines[party as usize];
         if self.width <= FEW {
-            return;
+            *known = deadline;
+        } else if *known != deadline {
+            *known = deadline;
+            self.replay(party);
         }
+    }
+    fn replay(&mut self, party: u32) {
         let mut node = (self.width + party as usize) / 2;
         while node > 0 {
             self.winners[node] = self.play(node);

@@ -80,7 +80,7 @@ impl Endpoint {
         }
     }
     /// Something came.
-    #[inline]
+    #[inline(always)] // One caller: what it moves need not be copied on the way.
     pub fn handle(&mut self, now: Instant, body: Body) {
         match (self, body) {
             (Self::TcpSender(sender), Body::Tcp(segment)) => sender.handle(now, segment),
@@ -92,7 +92,7 @@ impl Endpoint {
         }
     }
     /// The next thing to send.
-    #[inline]
+    #[inline(always)] // One caller: what it moves need not be copied on the way.
     pub fn poll(&mut self, now: Instant) -> Option<Body> {
         match self {
             Self::TcpSender(sender) => sender.poll(now).map(Body::Tcp),
@@ -104,7 +104,7 @@ impl Endpoint {
         }
     }
     /// When to poll though nothing comes.
-    #[inline]
+    #[inline(always)] // One caller: what it moves need not be copied on the way.
     pub fn deadline(&self) -> Option<Instant> {
         match self {
             Self::TcpSender(sender) => sender.deadline(),

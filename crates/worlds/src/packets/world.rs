@@ -115,15 +115,18 @@ impl<'a, O: Observer> World<'a, O> {
         self.outcome(now)
     }
     fn visit_link(&mut self, now: Instant, index: u32) {
-        while let Some(packet) = self.links[index as usize].poll(now) {
-            tell_dropped(&mut self.observer, (index, &mut self.links[index as usize]));
+        let next = loop {
+            let link = &mut self.links[index as usize];
+            let come = link.poll(now);
+            tell_dropped(&mut self.observer, (index, link));
+            let Some(packet) = come else { break link.deadline() };
             self.arrive(now, index, packet);
-            if self.links[index as usize].deadline().is_none_or(|next| next > now) {
-                break;
+            let next = self.links[index as usize].deadline();
+            if next.is_none_or(|next| next > now) {
+                break next;
             }
-        }
-        tell_dropped(&mut self.observer, (index, &mut self.links[index as usize]));
-        self.agenda.set(index, self.links[index as usize].deadline());
+        };
+        self.agenda.set(index, next);
     }
     #[inline]
     fn arrive(&mut self, now: Instant, index: u32, mut packet: Packet) {
@@ -278,7 +281,7 @@ fn give<O: Observer>(
 
 #[inline]
 fn tell_dropped<O: Observer>(observer: &mut O, (index, link): (u32, &mut Link<Packet>)) {
-    if O::PACKETS {
+    if O::PACKETS && link.has_dropped() {
         for (at, packet, why) in link.drain_dropped() {
             observer.on_record(at, &Record::Dropped(index, &packet, why));
         }

@@ -48,6 +48,8 @@ pub struct Facts {
     pub hop: u16,
     /// What for.
     pub what: What,
+    /// Lower ones leave first, where the queue has priorities.
+    pub priority: u8,
     /// Bytes on the link.
     pub size: u32,
     /// Bytes of data.
@@ -72,6 +74,7 @@ impl Facts {
             flow: packet.flow,
             forward: packet.forward,
             hop: packet.hop,
+            priority: packet.priority(),
             size: packet.size().0 as u32,
             ..Self::default()
         };
@@ -94,11 +97,13 @@ impl Facts {
             Kind::Ack => What::Ack,
         };
         (self.length, self.offset, self.ack) = (segment.length, segment.offset, segment.ack);
-        self.sack = segment.sack.as_deref().copied();
+        // Without what is heard of probes: whoever judges what has come asks for blocks only.
+        let sack = segment.sack.as_deref().filter(|sack| !sack.blocks().is_empty());
+        self.sack = sack.map(|sack| sack.hearing(None));
         let mut print = fold(self.what as u64, self.offset);
         print = fold(print, (u64::from(self.length) << 1) | u64::from(self.fin));
         print = fold(print, self.ack);
-        for block in self.sack.iter().flat_map(Sack::blocks) {
+        for block in self.sack.as_ref().map_or(&[][..], Sack::blocks) {
             print = fold(fold(print, block.0), block.1);
         }
         self.print = print;
@@ -127,7 +132,8 @@ impl Facts {
     /// The same for equal packets of one flow and way.
     #[inline]
     pub fn key(&self) -> u64 {
-        fold(self.print, (u64::from(self.flow) << 1) | u64::from(self.forward))
+        let way = (u64::from(self.priority) << 1) | u64::from(self.forward);
+        fold(self.print, (u64::from(self.flow) << 9) | way)
     }
 }
 

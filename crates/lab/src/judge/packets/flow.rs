@@ -1,7 +1,6 @@
 //! A flow as the judge sees it: what has come to its receiver, and what that has made of it.
 
 use super::facts::{Facts, What};
-use lightlag_protocols::transport::tcp::Sack;
 use std::collections::{BTreeMap, HashSet};
 
 /// What has come.
@@ -44,6 +43,9 @@ impl FlowState {
             return self.insert_above(from, to);
         }
         self.prefix = to;
+        if self.above.is_empty() {
+            return;
+        }
         while let Some(first) = self.above.first_entry().filter(|first| *first.key() <= self.prefix) {
             self.prefix = self.prefix.max(first.remove());
         }
@@ -66,6 +68,6 @@ impl FlowState {
         let covered = |&(from, to): &(u64, u64)| {
             to <= self.prefix || self.above.range(..=from).next_back().is_some_and(|(_, end)| *end >= to)
         };
-        packet.ack <= self.prefix && packet.sack.iter().flat_map(Sack::blocks).all(covered)
+        packet.ack <= self.prefix && packet.sack.as_ref().is_none_or(|sack| sack.blocks().iter().all(covered))
     }
 }

@@ -50,12 +50,16 @@ kinds! {
     FasterThanLight = "faster_than_light",
     /// A packet comes before the rate of the link allows, beside those before it.
     OverRate = "over_rate",
+    /// A packet leaves before one that waits and has a lower number of priority.
+    Overtaken = "overtaken",
     /// A packet should have come, and has neither come nor been dropped.
     NeverArrived = "never_arrived",
     /// A queue holds more than its size.
     Overfull = "overfull",
     /// A packet is dropped that is not there.
     NothingToDrop = "nothing_to_drop",
+    /// A packet is dropped for lack of room, and another one has to make room.
+    WrongVictim = "wrong_victim",
     /// A packet is dropped for lack of room where there is room.
     DroppedEarly = "dropped_early",
     /// A packet is lost on a link that loses none, or dropped by a discipline that never does that.

@@ -1,4 +1,4 @@
-//! A direction of a link as the judge sees it: what is in it, in the order in which it was offered.
+//! A direction of a link as the judge sees it: what is in it, in the order in which it leaves.
 //!
 //! One packet leaves after the other. When each has left at the earliest follows from when it was
 //! offered, from those before it that were not dropped, and from the rate; when it comes, from the delay.
@@ -28,6 +28,7 @@ struct Entry {
     /// When it has left; known once it was served.
     left: Instant,
     size: u32,
+    priority: u8,
     state: State,
 }
 
@@ -41,13 +42,13 @@ pub(super) struct LinkState {
     entries: VecDeque<Entry>,
     /// How many have gone from the front.
     gone: u64,
-    /// Of all that were ever offered, the next to leave.
+    /// Of all that were ever offered, in the order in which they leave, the next to leave.
     next: u64,
     free_at: Instant,
     waiting: u64,
     waiting_bytes: u64,
-    /// When the newest was offered, until it is settled whether it was dropped.
-    unsettled: Option<Instant>,
+    /// When the newest was offered and which it is, until it is settled whether a packet was dropped.
+    unsettled: Option<(Instant, u64)>,
     /// What has come of which a copy may come.
     copies: VecDeque<(Instant, u64)>,
 }
@@ -93,16 +94,35 @@ impl LinkState {
     #[inline]
     pub(super) fn offered(&mut self, packet: &Facts, mut to: Teller) {
         self.settle(&mut to);
-        let (key, size, offered) = (packet.key(), packet.size, to.now);
-        self.entries.push_back(Entry { key, offered, left: Instant::MAX, size, state: State::Inside });
+        let (key, size, offered, priority) = (packet.key(), packet.size, to.now, packet.priority);
+        let entry = Entry { key, offered, left: Instant::MAX, size, priority, state: State::Inside };
+        let index = if self.has_priorities() { self.place_of(priority, offered) } else { self.count() };
+        if index == self.count() {
+            self.entries.push_back(entry);
+        } else {
+            let at = self.at(index);
+            self.entries.insert(at, entry);
+        }
         self.waiting += 1;
         self.waiting_bytes += u64::from(size);
-        self.unsettled = Some(offered);
+        self.unsettled = Some((offered, index));
+    }
+    fn has_priorities(&self) -> bool {
+        matches!(self.spec.queue, Discipline::Priority(_))
+    }
+    /// Behind what has begun to leave by now, and what waits and is as urgent or more.
+    fn place_of(&mut self, priority: u8, now: Instant) -> u64 {
+        self.serve(now);
+        let mut index = self.count();
+        while index > self.next && self.entries[self.at(index - 1)].priority > priority {
+            index -= 1;
+        }
+        index
     }
     /// What was offered last has not been dropped at once: then there was room for it.
     #[inline]
     fn settle(&mut self, to: &mut Teller) {
-        let Some(at) = self.unsettled.take() else { return };
+        let Some((at, _)) = self.unsettled.take() else { return };
         self.serve(at);
         if self.waiting > 0 && !self.fits(self.waiting, self.waiting_bytes) {
             let waiting = self.waiting;
@@ -153,7 +173,7 @@ impl LinkState {
                 return;
             }
             while self.next <= index && self.serve_next(Instant::MAX) {}
-            self.tell_early(self.entries[at], &mut to);
+            self.tell_early(at, &mut to);
         }
         if self.in_order {
             for before in self.entries.iter_mut().take(at).filter(|entry| entry.state == State::Inside) {
@@ -175,10 +195,20 @@ impl LinkState {
             && entry.left.saturating_add(under_way(&self.spec.delay, entry.left))
                 <= now.saturating_add(self.slack)
     }
-    fn tell_early(&self, entry: Entry, to: &mut Teller) {
+    fn tell_early(&self, at: usize, to: &mut Teller) {
+        let entry = self.entries[at];
         let alone = leaves(&self.spec.rate, entry.offered, entry.size);
         let light = self.can_be_here(&Entry { left: alone, ..entry }, to.now);
-        let kind = if light { Kind::OverRate } else { Kind::FasterThanLight };
+        // Those that were here with it, ought to have left before it, and have not come yet.
+        let pushed = |before: &Entry| {
+            let waits = before.state == State::Inside && before.left > entry.offered;
+            waits && before.priority < entry.priority
+        };
+        let kind = match light {
+            false => Kind::FasterThanLight,
+            true if self.has_priorities() && self.entries.iter().take(at).any(pushed) => Kind::Overtaken,
+            true => Kind::OverRate,
+        };
         let (offered, left) = (entry.offered.as_secs_f64(), entry.left.as_secs_f64());
         to.tell(kind, || format!("offered at {offered} s, cannot have left before {left} s"));
     }
@@ -218,25 +248,45 @@ impl LinkState {
         }
         self.forget();
     }
-    /// The newest finds no room.
+    /// The newest finds no room, or only that of the last to leave.
     fn dropped_full(&mut self, key: u64, to: &mut Teller) -> bool {
-        let Some(at) = self.unsettled else { return false };
+        let Some((at, newest)) = self.unsettled else { return false };
         self.serve(at);
-        let newest = self.count() - 1;
-        let Some(entry) = self.entries.back().copied().filter(|entry| entry.key == key) else { return false };
+        let victim = self.victim(newest);
+        let is_it = |entry: &Entry| entry.key == key && entry.state == State::Inside;
+        let Some(dropped) = self.find_dropped(victim, newest, is_it) else { return false };
         if self.next > newest || self.fits(self.waiting, self.waiting_bytes) {
             let waiting = self.waiting;
             to.tell(Kind::DroppedEarly, || format!("{waiting} packets would wait"));
+        } else if dropped != victim {
+            let [this, other] = [dropped, victim].map(|index| self.entries[self.at(index)].priority);
+            to.tell(Kind::WrongVictim, || format!("of priority {this}, and one of {other} is the last"));
         }
         self.unsettled = None;
-        if self.next <= newest {
+        let index = self.at(dropped);
+        let entry = &mut self.entries[index];
+        entry.state = State::Dropped;
+        if self.next <= dropped {
             self.waiting -= 1;
             self.waiting_bytes -= u64::from(entry.size);
         }
-        if let Some(entry) = self.entries.back_mut() {
-            entry.state = State::Dropped;
-        }
         true
+    }
+    /// Who has to go: the last to leave, if that makes enough room for the newest; else that.
+    fn victim(&self, newest: u64) -> u64 {
+        let waits = |index: &u64| self.entries[self.at(*index)].state != State::Dropped;
+        let Some(last) = (newest..self.count()).rev().find(waits) else { return newest };
+        let bytes = u64::from(self.entries[self.at(last)].size);
+        if self.fits(self.waiting.saturating_sub(1), self.waiting_bytes.saturating_sub(bytes)) {
+            last
+        } else {
+            newest
+        }
+    }
+    /// The likely ones first: packets of equal content wait more than once.
+    fn find_dropped(&self, victim: u64, newest: u64, is_it: impl Fn(&Entry) -> bool) -> Option<u64> {
+        let likely = [victim, newest].into_iter().chain((self.next..self.count()).rev());
+        likely.into_iter().find(|index| is_it(&self.entries[self.at(*index)]))
     }
     /// The discipline asks a sender to slow down.
     fn dropped_marked(&mut self, key: u64, at: Instant, to: &mut Teller) -> bool {
@@ -258,10 +308,10 @@ impl LinkState {
     fn lost(&mut self, key: u64, at: Instant, to: &mut Teller) -> bool {
         // Told when it begins to leave: those before it have left, those behind it have not.
         self.serve_before(at);
-        let mut lost = self.last_served(key, |left| left == at);
+        let mut lost = self.served(key, at);
         if lost.is_none() {
             self.serve(at);
-            lost = self.last_served(key, |left| left == Instant::MAX);
+            lost = self.served(key, Instant::MAX);
         }
         let lost = lost.or_else(|| {
             self.entries.iter().position(|entry| entry.key == key && entry.state == State::Inside)
@@ -279,18 +329,10 @@ impl LinkState {
         let starts = |link: &Self| link.free_at.max(link.entries[link.at(link.next)].offered);
         while self.next < self.count() && starts(self) < at && self.serve_next(at) {}
     }
-    /// The packet that began to leave last, if it is this one and has left when it should.
-    fn last_served(&self, key: u64, when: impl Fn(Instant) -> bool) -> Option<usize> {
-        let mut index = self.at(self.next);
-        while index > 0 {
-            index -= 1;
-            let entry = &self.entries[index];
-            if entry.state != State::Dropped {
-                return (entry.key == key && entry.state == State::Inside && when(entry.left))
-                    .then_some(index);
-            }
-        }
-        None
+    /// The packet that has left at `left`, if it is this one; the newest are looked at first.
+    fn served(&self, key: u64, left: Instant) -> Option<usize> {
+        let is_it = |entry: &Entry| entry.key == key && entry.state == State::Inside && entry.left == left;
+        (0..self.at(self.next)).rev().find(|index| is_it(&self.entries[*index]))
     }
 
     /// The run is over: what should have come by now?

@@ -127,6 +127,11 @@ impl PacketJudge {
     /// What the last event calls for comes next or not at all.
     #[inline]
     fn expect(&mut self, forwarded: Option<(u32, u16, u64)>, delivered: Option<u32>) {
+        if self.due.is_some() || self.awaits.is_some() {
+            self.expect_now(forwarded, delivered);
+        }
+    }
+    fn expect_now(&mut self, forwarded: Option<(u32, u16, u64)>, delivered: Option<u32>) {
         if let Some(due) = self.due.take()
             && forwarded != Some(due)
         {

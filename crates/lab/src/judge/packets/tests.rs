@@ -77,6 +77,13 @@ fn plain() -> Setup {
     setup(links, &[("sack", false, 300_000), ("cubic", false, 300_000)], 7)
 }
 
+/// As `plain`, with copies of low priority beside data on queues of a discipline.
+fn probing(discipline: fn(Limit) -> Discipline) -> Setup {
+    let mut links = plain().links;
+    links.iter_mut().for_each(|link| link.queue = discipline(Limit::Packets(9)));
+    setup(links, &[("tcp_planet", false, 2_000_000), ("sack", false, 300_000)], 7)
+}
+
 #[derive(Default)]
 struct Recorder(Vec<(Instant, Event)>);
 
@@ -162,6 +169,8 @@ const PLANTS: &[(Kind, Plant)] = &[
     }),
     (Kind::FasterThanLight, |_, rules| rules.links[1].delay = Delay::Constant(ms(101))),
     (Kind::OverRate, |_, rules| rules.links[1].rate = Rate::Constant(BitRate(990_000))),
+    (Kind::Overtaken, |_, rules| rules.links[1].queue = Discipline::Priority(Limit::Packets(9))),
+    (Kind::WrongVictim, |_, rules| rules.links[1].queue = Discipline::Priority(Limit::Packets(9))),
     (Kind::NeverArrived, |story, _| {
         let at = find(story, last_hop);
         story.remove(at);
@@ -199,12 +208,15 @@ const PLANTS: &[(Kind, Plant)] = &[
 
 #[test]
 fn every_kind_of_violation_is_found_where_it_is_planted() {
-    let setup = plain();
-    let sound = story(&setup);
-    let clean = judge(PacketRules::of(&setup), &sound);
-    assert_eq!(clean.total(), 0, "{}", lines(&clean));
+    let setups = [plain(), probing(Discipline::DropTail)];
+    let sound = setups.each_ref().map(story);
+    for (setup, sound) in setups.iter().zip(&sound) {
+        let clean = judge(PacketRules::of(setup), sound);
+        assert_eq!(clean.total(), 0, "{}", lines(&clean));
+    }
     for &(kind, plant) in PLANTS {
-        let (mut told, mut rules) = (sound.clone(), PacketRules::of(&setup));
+        let which = usize::from([Kind::Overtaken, Kind::WrongVictim].contains(&kind));
+        let (mut told, mut rules) = (sound[which].clone(), PacketRules::of(&setups[which]));
         plant(&mut told, &mut rules);
         let judge = judge(rules, &told);
         assert!(judge.count(kind) > 0, "{kind} was planted, found:\n{}", lines(&judge));
@@ -226,8 +238,27 @@ fn a_violation_tells_its_time_its_place_and_its_numbers_in_a_line() {
 }
 
 #[test]
+fn a_priority_that_a_trace_does_not_keep_is_seen() {
+    let setup = probing(Discipline::Priority);
+    let (mut told, rules) = (story(&setup), PacketRules::of(&setup));
+    assert_eq!(judge(rules.clone(), &told).total(), 0);
+    let dropped =
+        find(&told, |event| matches!(event, Event::Dropped(1, packet, Why::Full) if packet.priority == 1));
+    assert!(
+        told[..dropped].iter().any(|row| matches!(&row.1, Event::Arrived(1, packet) if packet.priority == 1))
+    );
+    for (_, event) in &mut told {
+        if let Event::Offered(_, packet) | Event::Arrived(_, packet) | Event::Dropped(_, packet, _) = event {
+            packet.priority = 0;
+        }
+    }
+    let judge = judge(rules, &told);
+    assert!(judge.count(Kind::NeverArrived) > 0 && judge.count(Kind::WrongVictim) > 0, "{}", lines(&judge));
+}
+
+#[test]
 fn a_trace_in_a_file_is_judged_like_the_run() {
-    let setup = plain();
+    let setup = probing(Discipline::Priority);
     let events = story(&setup);
     let mut file = tempfile::tempfile().unwrap();
     let mut trace = ParquetPackets::new(&mut file).unwrap();
@@ -252,7 +283,7 @@ fn a_damaged_row_is_told_in_one_line() {
     let told = |line: &str| serde_json::from_str::<PacketRow>(line).unwrap().event().unwrap_err();
     assert_eq!(told(r#"{"time_ns":1,"kind":"dance"}"#), "unknown kind `dance`");
     assert_eq!(told(r#"{"time_ns":1,"kind":"delivered","flow":1}"#), "`delivered` without `bytes`");
-    let row = r#"{"time_ns":1,"kind":"arrived","link":0,"flow":0,"forward":true,"hop":70000,"what":"data","bytes":1}"#;
+    let row = r#"{"time_ns":1,"kind":"arrived","link":0,"flow":0,"forward":true,"hop":70000,"priority":0,"what":"data","bytes":1}"#;
     assert_eq!(told(row), "`hop` 70000 is too large");
 }
 
@@ -309,11 +340,15 @@ fn links() -> impl Strategy<Value = LinkSpec> {
     )
 }
 
+fn fits<T: ?Sized, C>(algorithm: &lightlag_protocols::parameter::Entry<T, C>, transport: &str) -> bool {
+    algorithm.only_with.is_empty() || algorithm.only_with.contains(&transport)
+}
+
 fn flows() -> impl Strategy<Value = Vec<(&'static str, bool, u64)>> {
     let flow =
         (0..controllers::TABLE.len(), any::<bool>(), 1_u64..150_000).prop_map(|(which, udpdtn, size)| {
             let algorithm = &controllers::TABLE[which].algorithm;
-            (algorithm.name, udpdtn || !algorithm.only_with.is_empty(), size)
+            (algorithm.name, if udpdtn { fits(algorithm, "udpdtn") } else { !fits(algorithm, "tcp") }, size)
         });
     proptest::collection::vec(flow, 1..4)
 }
@@ -338,12 +373,35 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn nothing_is_found_where_priorities_are_mixed(
+        there in proptest::collection::vec(links(), 2),
+        back in proptest::collection::vec(links(), 2),
+        most in prop_oneof![(1_u64..40).prop_map(Limit::Packets), (3_000_u64..60_000).prop_map(|b| Limit::Bytes(Bytes(b)))],
+        beside in flows(),
+        size in 1_u64..400_000,
+        seed in any::<u64>(),
+    ) {
+        let mut links: Vec<LinkSpec> = there.into_iter().chain(back).collect();
+        links.iter_mut().for_each(|link| link.queue = Discipline::Priority(most));
+        let flows: Vec<_> = [("tcp_planet", false, size)].into_iter().chain(beside).collect();
+        let mut setup = setup(links, &flows, seed);
+        setup.until = Instant::from_secs(120);
+        let mut judge = PacketJudge::new(PacketRules::of(&setup));
+        let ended = run(&setup, &mut judge).ended;
+        judge.end(ended);
+        prop_assert_eq!(judge.total(), 0, "{}", lines(&judge));
+    }
+}
+
 #[test]
 fn nothing_is_found_with_any_controller() {
     for entry in controllers::TABLE {
         for over_udpdtn in [false, true] {
             let name = entry.algorithm.name;
-            if !over_udpdtn && !entry.algorithm.only_with.is_empty() {
+            if !fits(&entry.algorithm, if over_udpdtn { "udpdtn" } else { "tcp" }) {
                 continue;
             }
             let setup = setup(plain().links, &[(name, over_udpdtn, 400_000); 2], 3);

@@ -31,6 +31,9 @@ pub struct PacketRow {
     /// Links that the packet has crossed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hop: Option<u32>,
+    /// Lower ones leave first, where the queue has priorities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u32>,
     /// What it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what: Option<Text>,
@@ -90,6 +93,7 @@ impl PacketRow {
             flow: Some(facts.flow),
             forward: Some(facts.forward),
             hop: Some(facts.hop.into()),
+            priority: Some(facts.priority.into()),
             what,
             bytes: Some(facts.size.into()),
             length: Some(facts.length),
@@ -130,10 +134,12 @@ impl PacketRow {
         let what = self.need("what", self.what.as_deref())?;
         let known = WHATS.iter().find(|known| known.1 == what).map(|known| known.0);
         let (hop, size) = (self.need("hop", self.hop)?, self.need("bytes", self.bytes)?);
+        let priority = self.need("priority", self.priority)?;
         Ok(Facts {
             flow: self.need("flow", self.flow)?,
             forward: self.need("forward", self.forward)?,
             hop: u16::try_from(hop).map_err(|_| format!("`hop` {hop} is too large"))?,
+            priority: u8::try_from(priority).map_err(|_| format!("`priority` {priority} is too large"))?,
             what: known.ok_or_else(|| format!("unknown packet `{what}`"))?,
             size: u32::try_from(size).map_err(|_| format!("`bytes` {size} are too many"))?,
             length: self.need("length", self.length)?,

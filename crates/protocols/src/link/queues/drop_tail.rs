@@ -19,6 +19,7 @@ impl<P> DropTail<P> {
 }
 
 impl<P: Load> Queue<P> for DropTail<P> {
+    #[inline]
     fn push(&mut self, _: Instant, packet: P) -> Result<(), P> {
         if !self.room.admit(self.waiting.len(), packet.size()) {
             return Err(packet);
@@ -26,11 +27,13 @@ impl<P: Load> Queue<P> for DropTail<P> {
         self.waiting.push_back(packet);
         Ok(())
     }
+    #[inline]
     fn pop(&mut self, _: Instant, _: &mut Dropped<P>) -> Option<P> {
         let packet = self.waiting.pop_front()?;
         self.room.release(packet.size());
         Some(packet)
     }
+    #[inline]
     fn len(&self) -> usize {
         self.waiting.len()
     }

@@ -61,11 +61,45 @@ pub enum Discipline {
 
 impl Discipline {
     /// An empty queue.
-    pub fn build<P: Load + 'static>(&self) -> Box<dyn Queue<P>> {
+    pub fn build<P: Load + 'static>(&self) -> Waiting<P> {
         match *self {
-            Self::DropTail(limit) => Box::new(DropTail::new(limit)),
-            Self::Priority(limit) => Box::new(Priority::new(limit)),
-            Self::CoDel { limit, target, interval } => Box::new(CoDel::new(limit, target, interval)),
+            Self::DropTail(limit) => Waiting::DropTail(DropTail::new(limit)),
+            Self::Priority(limit) => Waiting::Other(Box::new(Priority::new(limit))),
+            Self::CoDel { limit, target, interval } => {
+                Waiting::Other(Box::new(CoDel::new(limit, target, interval)))
+            }
+        }
+    }
+}
+
+/// A queue of any discipline; that of most links without the cost of a call through a table.
+pub enum Waiting<P> {
+    /// First in, first out.
+    DropTail(DropTail<P>),
+    /// Any other.
+    Other(Box<dyn Queue<P>>),
+}
+
+impl<P: Load> Queue<P> for Waiting<P> {
+    #[inline]
+    fn push(&mut self, now: Instant, packet: P) -> Result<(), P> {
+        match self {
+            Self::DropTail(queue) => queue.push(now, packet),
+            Self::Other(queue) => queue.push(now, packet),
+        }
+    }
+    #[inline]
+    fn pop(&mut self, now: Instant, dropped: &mut Dropped<P>) -> Option<P> {
+        match self {
+            Self::DropTail(queue) => queue.pop(now, dropped),
+            Self::Other(queue) => queue.pop(now, dropped),
+        }
+    }
+    #[inline]
+    fn len(&self) -> usize {
+        match self {
+            Self::DropTail(queue) => queue.len(),
+            Self::Other(queue) => queue.len(),
         }
     }
 }

@@ -98,12 +98,20 @@ impl Receiver {
         fresh[1..].iter_mut().zip(others).for_each(|(slot, start)| *slot = *start);
         self.reported = fresh;
     }
+    fn answer(&mut self, kind: Kind) -> Segment {
+        self.waits_until = None;
+        self.unacknowledged = 0;
+        Segment { kind, length: 0, offset: 0, ack: self.next, sack: self.blocks() }
+    }
     fn blocks(&self) -> Option<Box<Sack>> {
         if (!self.sacks || self.above.is_empty()) && self.heard.is_none() {
             return None;
         }
-        let known = self.reported.iter().filter(|start| **start != u64::MAX);
-        let blocks = known.filter_map(|start| self.above.around(*start));
+        let around = |start: u64| self.above.around(start).filter(|_| start != u64::MAX);
+        // Blocks that have grown together are told once: told twice, they would mean a copy (RFC 2883).
+        let is_new = |at: usize, block| self.reported[..at].iter().all(|start| around(*start) != Some(block));
+        let blocks = self.reported.iter().enumerate();
+        let blocks = blocks.filter_map(|(at, start)| around(*start).filter(|block| is_new(at, *block)));
         let blocks = blocks.filter(|block: &Range| self.sacks && block.0 >= self.next);
         let heard = self.heard.map(|heard| Heard { high: self.high, ..heard });
         Some(Box::new(Sack::new(blocks).hearing(heard)))
@@ -125,15 +133,16 @@ impl Machine for Receiver {
             Kind::SynAck | Kind::Ack => {}
         }
     }
+    #[inline]
     fn poll(&mut self, now: Instant) -> Option<Segment> {
+        // Asked more often than it has something to say.
         if self.waits_until.is_some_and(|until| until <= now) {
             self.send = self.send.or(Some(Kind::Ack));
         }
         let kind = self.send.take()?;
-        self.waits_until = None;
-        self.unacknowledged = 0;
-        Some(Segment { kind, length: 0, offset: 0, ack: self.next, sack: self.blocks() })
+        Some(self.answer(kind))
     }
+    #[inline]
     fn deadline(&self) -> Option<Instant> {
         self.waits_until
     }

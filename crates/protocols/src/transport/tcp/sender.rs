@@ -226,7 +226,7 @@ impl Sender {
         let flight_size = self.board.next - before;
         let (mut news, mut stamp) = self.board.advance(segment.ack);
         let in_order = segment.ack - before;
-        for &block in segment.sack.iter().flat_map(|sack| sack.blocks()) {
+        for &block in segment.sack.as_ref().map_or(&[][..], |sack| sack.blocks()) {
             let (more, newest) = self.board.sack(block);
             news += more;
             stamp = newer(stamp, newest);
@@ -264,6 +264,9 @@ impl Sender {
     }
     /// RFC 6937, section 3, with the slow-start reduction bound.
     fn reduce(&mut self, news: u64) {
+        if self.reduction.is_none() {
+            return;
+        }
         let (in_flight, threshold) = (self.in_flight(), self.controller.window().0);
         let segment = self.config.segment.0;
         let Some(prr) = &mut self.reduction else { return };
@@ -574,8 +577,14 @@ impl Machine for Sender {
         Some(self.send(now, choice, due))
     }
     fn deadline(&self) -> Option<Instant> {
-        let paced = self.waits_for_pace.then(|| self.leaves_at());
-        [self.rto.expires(), self.controller.deadline(), paced].into_iter().flatten().min()
+        let mut first = self.rto.expires().unwrap_or(Instant::MAX);
+        if let Some(at) = self.controller.deadline() {
+            first = first.min(at);
+        }
+        if self.waits_for_pace {
+            first = first.min(self.leaves_at());
+        }
+        (first < Instant::MAX).then_some(first)
     }
 }
 

@@ -80,10 +80,10 @@ impl Receiver {
     }
     /// Bytes that can be used: of whole blocks, and where order does not matter of symbols too.
     pub fn delivered(&self) -> u64 {
-        if self.config.in_order {
-            self.delivered
-        } else {
-            self.delivered + self.partial * self.config.symbol.0
+        match self.length {
+            Some(_) if !self.config.in_order => self.delivered + self.partial * self.config.symbol.0,
+            // Before the opening nobody knows how much of what is here will be of use.
+            _ => self.delivered,
         }
     }
     /// Whether everything is here, and checked where there is somebody who checks.
