@@ -271,10 +271,10 @@ impl Outgoing {
             self.next_tick = now + TICK;
             let silence = now - self.heard;
             if self.give_up.is_some_and(|most| silence > most) {
-                let heard = if self.heard == Instant::ZERO { "ever" } else { "any more" };
+                let heard = if self.heard == Instant::ZERO { "" } else { " any more" };
                 let span = silence.as_secs_f64().round();
                 return Err(Error::Failed(format!(
-                    "{} did not answer {heard} within {span} s; is `lightlag transfer --listen` running there, \
+                    "{} did not answer{heard} within {span} s; is `lightlag transfer --listen` running there, \
                      with the same key?",
                     self.to
                 )));
