@@ -89,9 +89,8 @@ GROWTH = (
 )
 
 
-def measure(binary: Path, settings: Path, *flags: str) -> tuple[float, float, dict[str, float]]:
-    """CPU seconds, peak megabytes and figures of one run."""
-    command = [str(binary), "run", str(settings), "--json", "--no-reports", *flags]
+def timed(command: list[str]) -> tuple[float, float, str]:
+    """CPU seconds, peak megabytes and standard output of a command."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         printed = process.stdout.read()
@@ -99,7 +98,13 @@ def measure(binary: Path, settings: Path, *flags: str) -> tuple[float, float, di
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         sys.exit(f"{' '.join(command)}: exit code {process.returncode}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, json.loads(printed)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, printed
+
+
+def measure(binary: Path, settings: Path, *flags: str) -> tuple[float, float, dict[str, float]]:
+    """CPU seconds, peak megabytes and figures of one run."""
+    cpu, memory, printed = timed([str(binary), "run", str(settings), "--json", "--no-reports", *flags])
+    return cpu, memory, json.loads(printed)
 
 
 def row(binary: Path, case: Case, repeat: int, folder: Path) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -19,6 +18,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from bench import timed
 
 SPEED = """\
 duration = "{seconds} s"
@@ -82,18 +83,6 @@ RATE_BIT_PER_S = 995_000_000
 ROUND_TRIP_S = 2.4
 
 
-def timed(command: list[str]) -> tuple[float, str]:
-    """CPU seconds and standard output of a command."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        printed = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"{' '.join(command)}: exit code {process.returncode}")
-    return usage.ru_utime + usage.ru_stime, printed
-
-
 def peak_bytes(command: list[str]) -> float:
     """Peak resident bytes. What the system tells at the end counts this program too, as the parent."""
     peak_kb = 0
@@ -122,7 +111,7 @@ def ours(binary: Path, folder: Path, seconds: int, repeat: int) -> None:
     text = SPEED.format(seconds=seconds)
     for label, flags in (("no judge", ("--no-judge",)), ("judged", ())):
         runs = [timed(command(binary, folder, text, *flags)) for _ in range(repeat)]
-        cpu_s, figures = min(r[0] for r in runs), json.loads(runs[0][1])
+        cpu_s, figures = min(r[0] for r in runs), json.loads(runs[0][2])
         data = figures["packets_sent"] - figures["packets_dropped"]
         # One acknowledgement for two segments, as of every receiver here.
         tell(f"lightlag, {label}", data * 1.5, cpu_s)
@@ -142,7 +131,7 @@ def ns2(folder: Path, seconds: int) -> None:
         return
     script = folder / "speed.tcl"
     script.write_text(NS2.format(seconds=seconds))
-    cpu_s, printed = timed([program, str(script)])
+    cpu_s, _, printed = timed([program, str(script)])
     data, _ = map(int, printed.split()[-2:])
     tell("ns-2", data * 1.5, cpu_s)
 

@@ -5,7 +5,7 @@ use crate::judge::{Judge, JudgeRules};
 use crate::metrics::{Figures, Metrics, Series, TimeSeries, the_one};
 use crate::packets;
 use crate::scenario::{Draws, Error, Place, Scenario, Seed};
-use crate::trace::{JsonTrace, ParquetTrace, TraceError};
+use crate::trace::{Row, TraceError, TraceRow, TraceWriter};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::{Observer, Record};
 use lightlag_worlds::contacts::Contacts;
@@ -137,13 +137,8 @@ enum Extra {
 }
 
 struct Trace {
-    writer: TraceWriter,
+    writer: TraceWriter<Row, BufWriter<File>>,
     path: PathBuf,
-}
-
-enum TraceWriter {
-    Parquet(Box<ParquetTrace<BufWriter<File>>>),
-    Json(JsonTrace<BufWriter<File>>),
 }
 
 impl Observers {
@@ -233,46 +228,31 @@ impl Observer for Observers {
                 Extra::Series(series) => series.on_record(now, record),
             }
         }
-        match self.trace.as_mut().map(|trace| &mut trace.writer) {
-            Some(TraceWriter::Parquet(trace)) => trace.on_record(now, record),
-            Some(TraceWriter::Json(trace)) => trace.on_record(now, record),
-            None => {}
+        if let Some(trace) = &mut self.trace {
+            trace.writer.on_record(now, record);
         }
     }
 }
 
 impl Trace {
     fn create(path: &Path) -> Result<Self, Error> {
-        let writer = TraceWriter::create(path)?;
+        let writer = open_trace(path, "trace.parquet, or trace.jsonl for people")?;
         Ok(Self { writer, path: path.to_owned() })
     }
     fn finish(self) -> Result<(), Error> {
-        let done = match self.writer {
-            TraceWriter::Parquet(trace) => trace.finish().map(drop),
-            TraceWriter::Json(trace) => trace.finish().map(drop),
-        };
-        done.map_err(|error| told(&self.path, &error))
+        self.writer.finish().map(drop).map_err(|error| told(&self.path, &error))
     }
 }
 
-impl TraceWriter {
-    fn create(path: &Path) -> Result<Self, Error> {
-        let failed = |error: TraceError| told(path, &error);
-        match path.extension().and_then(|end| end.to_str()) {
-            Some("jsonl") => {
-                Ok(Self::Json(JsonTrace::new(create_file(path).map_err(TraceError::from).map_err(failed)?)))
-            }
-            Some("parquet") => {
-                let file = create_file(path).map_err(TraceError::from).map_err(failed)?;
-                Ok(Self::Parquet(Box::new(ParquetTrace::new(file).map_err(failed)?)))
-            }
-            _ => Err(Error::new(
-                &place_of(path),
-                "a trace has no such ending",
-                "name it like trace.parquet, or trace.jsonl for people",
-            )),
-        }
-    }
+/// A trace in a file of one of these `names`.
+pub(crate) fn open_trace<R: TraceRow>(
+    path: &Path,
+    names: &str,
+) -> Result<TraceWriter<R, BufWriter<File>>, Error> {
+    let made = TraceWriter::create(path).map_err(|error| told(path, &error))?;
+    made.ok_or_else(|| {
+        Error::new(&place_of(path), "a trace has no such ending", format!("name it like {names}"))
+    })
 }
 
 pub(crate) fn create_file(path: &Path) -> std::io::Result<BufWriter<File>> {

@@ -1,22 +1,6 @@
 //! What can be wrong in a run, by name.
 
-macro_rules! kinds {
-    ($($(#[$doc:meta])+ $kind:ident = $name:literal,)+) => {
-        /// What is wrong.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Kind { $($(#[$doc])+ $kind,)+ }
-
-        impl Kind {
-            /// Every kind, in order.
-            pub const ALL: &[Self] = &[$(Self::$kind,)+];
-
-            /// Its name.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$kind => $name,)+ }
-            }
-        }
-    };
-}
+use super::findings::kinds;
 
 kinds! {
     /// A record is earlier than the one before it.
@@ -97,10 +81,4 @@ kinds! {
     AcknowledgedUndelivered = "acknowledged_undelivered",
     /// A copy is given up as handed over though nobody took it.
     HandedToNobody = "handed_to_nobody",
-}
-
-impl std::fmt::Display for Kind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
 }

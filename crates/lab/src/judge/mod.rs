@@ -6,6 +6,7 @@
 //! deletions before the copy that needed the room, `Sent` before its arrival and before the sender's
 //! `Gone` of a copy given up, the ends of transfers before the `ContactDown` that cuts them off.
 
+mod findings;
 mod kind;
 mod link;
 pub mod packets;
@@ -19,6 +20,7 @@ pub use kind::Kind;
 pub use rules::JudgeRules;
 pub use violation::Violation;
 
+use findings::Findings;
 use lightlag_protocols::dtn::{Bundle, BundleId, DropReason, NodeId};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::{Observer, Record};
@@ -26,7 +28,7 @@ use lightlag_protocols::units::{BitRate, Bytes};
 use link::Links;
 use state::{BundleState, Copies, CopyState, NodeState};
 use table::Slots;
-use violation::{About, Findings};
+use violation::About;
 
 /// Watches a run, or replays its trace, and keeps account of every node, link, bundle and copy.
 ///
@@ -41,7 +43,7 @@ pub struct Judge {
     bundles: Slots<BundleState>,
     copies: Copies,
     links: Links,
-    found: Findings,
+    found: Findings<Violation>,
 }
 
 impl Judge {
@@ -55,7 +57,7 @@ impl Judge {
             bundles: Slots::default(),
             copies: Copies::default(),
             links: Links::default(),
-            found: Findings::new(),
+            found: Findings::new(Kind::ALL.len()),
         }
     }
     /// The violations in the order in which they were found; only the first thousand are kept.

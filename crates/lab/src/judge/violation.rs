@@ -1,6 +1,7 @@
 //! What the judge found.
 
 use super::Kind;
+use super::findings::Findings;
 use lightlag_protocols::dtn::{BundleId, NodeId};
 use lightlag_protocols::time::Instant;
 use std::fmt;
@@ -38,16 +39,6 @@ impl fmt::Display for Violation {
     }
 }
 
-/// What was found so far: all of it counted, the first of it kept.
-#[derive(Clone, Debug)]
-pub(super) struct Findings {
-    kept: Vec<Violation>,
-    counts: [u64; Kind::ALL.len()],
-}
-
-/// Enough to see what is wrong; a broken world can violate at every record.
-const MOST_KEPT: usize = 1_000;
-
 /// Who and what a finding is about.
 #[derive(Clone, Copy)]
 pub(super) enum About {
@@ -58,26 +49,12 @@ pub(super) enum About {
     Transfer(NodeId, NodeId, BundleId),
 }
 
-impl Findings {
-    pub(super) fn new() -> Self {
-        Self { kept: Vec::new(), counts: [0; Kind::ALL.len()] }
-    }
-    #[cold]
+impl Findings<Violation> {
     pub(super) fn add(&mut self, kind: Kind, at: Instant, about: About, detail: impl FnOnce() -> String) {
-        self.counts[kind as usize] += 1;
-        if self.kept.len() < MOST_KEPT {
+        self.count_in(kind, || {
             let (nodes, bundle) = about.parts();
-            self.kept.push(Violation { kind, at, nodes, bundle, detail: detail() });
-        }
-    }
-    pub(super) fn kept(&self) -> &[Violation] {
-        &self.kept
-    }
-    pub(super) fn count(&self, kind: Kind) -> u64 {
-        self.counts[kind as usize]
-    }
-    pub(super) fn total(&self) -> u64 {
-        self.counts.iter().sum()
+            Violation { kind, at, nodes, bundle, detail: detail() }
+        });
     }
 }
 

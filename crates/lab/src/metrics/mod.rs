@@ -8,5 +8,6 @@ pub mod the_one;
 
 pub use collect::Metrics;
 pub use figures::Figures;
+pub(crate) use series::write_table;
 pub use series::{Series, SeriesError, TimeSeries};
 pub use summary::{DEADLINES, Number, Summary};

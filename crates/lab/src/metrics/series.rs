@@ -3,12 +3,14 @@
 use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, UInt32Array};
+use arrow_schema::ArrowError;
 use lightlag_protocols::dtn::DropReason;
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::trace::{Observer, Record};
 use lightlag_protocols::units::Bytes;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use std::io::Write;
 use std::sync::Arc;
@@ -23,6 +25,20 @@ impl SeriesError {
     pub(crate) fn new(error: impl std::fmt::Display) -> Self {
         Self(error.to_string().replace('\n', " "))
     }
+}
+
+/// One table as a whole Parquet file.
+pub(crate) fn write_table<W: Write + Send>(
+    batch: Result<RecordBatch, ArrowError>,
+    to: W,
+) -> Result<(), SeriesError> {
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let written = batch.map_err(ParquetError::from).and_then(|batch| {
+        let mut writer = ArrowWriter::try_new(to, batch.schema(), Some(properties))?;
+        writer.write(&batch)?;
+        writer.close()
+    });
+    written.map(drop).map_err(SeriesError::new)
 }
 
 /// Time series of any world.
@@ -89,15 +105,9 @@ impl Series {
     /// # Errors
     /// What the file system or the encoder says.
     pub fn write_parquet<W: Write + Send>(&self, to: W) -> Result<(), SeriesError> {
-        let batch = self.batch().map_err(SeriesError::new)?;
-        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-        let written = ArrowWriter::try_new(to, batch.schema(), Some(properties)).and_then(|mut writer| {
-            writer.write(&batch)?;
-            writer.close()
-        });
-        written.map(drop).map_err(SeriesError::new)
+        write_table(self.batch(), to)
     }
-    fn batch(&self) -> Result<RecordBatch, arrow_schema::ArrowError> {
+    fn batch(&self) -> Result<RecordBatch, ArrowError> {
         let mut names = StringDictionaryBuilder::<Int32Type>::new();
         for name in &self.names {
             names.append(name)?;

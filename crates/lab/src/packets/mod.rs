@@ -10,9 +10,10 @@ mod run;
 mod series;
 #[cfg(test)]
 mod tests;
-pub mod trace;
+mod trace;
 
 pub use figures::{figures, of_flows};
 pub use network::{Carrier, FlowPlan, KEYS, LinkPlan, Network, read};
 pub(crate) use run::run;
 pub use series::{Of, PacketSeries, Row};
+pub use trace::PacketRow;

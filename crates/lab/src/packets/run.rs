@@ -1,13 +1,12 @@
 //! A run of packets: figures, verdict, series and trace.
 
-use super::trace::{JsonPackets, ParquetPackets};
-use super::{Network, PacketSeries, figures, of_flows};
+use super::{Network, PacketRow, PacketSeries, figures, of_flows};
 use crate::capture::Capture;
-use crate::judge::packets::{PacketJudge, PacketRules};
+use crate::judge::packets::{Event, PacketJudge, PacketRules};
 use crate::metrics::{Figures, TimeSeries};
-use crate::run::{Options, Outcome, create_file, place_of, told};
-use crate::scenario::{Error, Result, Scenario, Seed};
-use crate::trace::TraceError;
+use crate::run::{Options, Outcome, create_file, open_trace, told};
+use crate::scenario::{Result, Scenario, Seed};
+use crate::trace::{TraceError, TraceWriter};
 use lightlag_protocols::time::Instant;
 use lightlag_worlds::packets::{self, Observer, Record, Setup};
 use std::fs::File;
@@ -66,37 +65,28 @@ fn rules(network: &Network, setup: &Setup) -> PacketRules {
 /// Where packets are written to, by the end of the file's name.
 enum Trace {
     Capture(Box<Capture<BufWriter<File>>>),
-    Parquet(Box<ParquetPackets<BufWriter<File>>>),
-    Json(JsonPackets<BufWriter<File>>),
+    Rows(TraceWriter<PacketRow, BufWriter<File>>),
 }
 
 impl Trace {
     fn open(path: &Path, network: &Network, setup: &Setup, options: &Options) -> Result<Self> {
-        let create = || create_file(path).map_err(|error| told(path, &TraceError::File(error)));
-        match path.extension().and_then(|end| end.to_str()) {
-            Some("pcapng") => {
-                // A place that is not there leaves no file behind.
-                crate::capture::Points::new(network, &options.capture)?;
-                Capture::new(create()?, network, setup, &options.capture)
-                    .map(|made| Self::Capture(made.into()))
-            }
-            Some("parquet") => {
-                let made = ParquetPackets::new(create()?).map_err(|error| told(path, &error))?;
-                Ok(Self::Parquet(made.into()))
-            }
-            Some("jsonl") => Ok(Self::Json(JsonPackets::new(create()?))),
-            _ => Err(Error::new(
-                &place_of(path),
-                "a trace has no such ending",
-                "name it like trace.pcapng, trace.parquet, or trace.jsonl for people",
-            )),
+        if path.extension().is_some_and(|end| end == "pcapng") {
+            // A place that is not there leaves no file behind.
+            crate::capture::Points::new(network, &options.capture)?;
+            let file = create_file(path).map_err(|error| told(path, &TraceError::File(error)))?;
+            return Capture::new(file, network, setup, &options.capture)
+                .map(|made| Self::Capture(made.into()));
         }
+        let names = "trace.pcapng, trace.parquet, or trace.jsonl for people";
+        open_trace(path, names).map(Self::Rows)
     }
     fn finish(self, ended: Instant) -> std::result::Result<(), TraceError> {
         match self {
             Self::Capture(capture) => capture.finish().map(drop).map_err(TraceError::Format),
-            Self::Parquet(trace) => trace.finish(ended).map(drop),
-            Self::Json(trace) => trace.finish(ended).map(drop),
+            Self::Rows(mut trace) => {
+                trace.put(ended, &Event::End);
+                trace.finish().map(drop)
+            }
         }
     }
 }
@@ -106,8 +96,7 @@ impl Observer for Trace {
     fn on_record(&mut self, now: Instant, record: &Record) {
         match self {
             Self::Capture(capture) => capture.on_record(now, record),
-            Self::Parquet(trace) => trace.on_record(now, record),
-            Self::Json(trace) => trace.on_record(now, record),
+            Self::Rows(trace) => trace.on_record(now, record),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Time series of a run of packets: what flows and links show at each sample.
 
 use crate::figure;
-use crate::metrics::SeriesError;
+use crate::metrics::{SeriesError, write_table};
 use crate::packets::Network;
 use crate::report::Figure;
 use arrow_array::builder::StringDictionaryBuilder;
@@ -10,9 +10,6 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::trace::Observation;
 use lightlag_worlds::packets::{Observer, Record};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
-use parquet::file::properties::WriterProperties;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -79,13 +76,7 @@ impl PacketSeries {
     /// # Errors
     /// What the file system or the encoder says.
     pub fn write_parquet<W: Write + Send>(&self, to: W) -> Result<(), SeriesError> {
-        let batch = self.batch().map_err(SeriesError::new)?;
-        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-        let written = ArrowWriter::try_new(to, batch.schema(), Some(properties)).and_then(|mut writer| {
-            writer.write(&batch)?;
-            writer.close()
-        });
-        written.map(drop).map_err(SeriesError::new)
+        write_table(self.batch(), to)
     }
     fn batch(&self) -> Result<RecordBatch, arrow_schema::ArrowError> {
         let column = |names: Vec<Option<&str>>| -> ArrayRef {

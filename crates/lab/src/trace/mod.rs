@@ -1,21 +1,40 @@
-//! Traces of runs as files: Parquet (one row a record, flat columns) and JSON lines.
+//! Traces of runs as files: Parquet (one row an event, flat columns) and JSON lines.
 //!
-//! Both formats hold the same rows (see [`Row`]); what is read is record for record what was written.
+//! Both formats hold the same rows: [`Row`] of a world of messages,
+//! [`PacketRow`](crate::packets::PacketRow) of a world of packets. What is read is event for event what was
+//! written.
 
-mod columns;
-mod lines;
 mod names;
+mod parquet;
 mod row;
+pub(crate) mod table;
+mod writer;
 
-pub use columns::ParquetTrace;
-pub use lines::JsonTrace;
 pub use row::Row;
+pub use table::{Columns, Text};
+pub use writer::TraceWriter;
 
 use lightlag_protocols::time::Instant;
-use lightlag_protocols::trace::Record;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+use std::io::{BufRead, BufReader, Read, Seek};
 use std::path::Path;
+
+/// A row of a trace: an event, flat.
+pub trait TraceRow: Columns + Serialize + DeserializeOwned + Send + 'static {
+    /// What it tells of.
+    type Event;
+    /// The row of an event.
+    fn new(now: Instant, event: &Self::Event) -> Self;
+    /// When it happened.
+    fn at(&self) -> Instant;
+    /// The event of a row.
+    ///
+    /// # Errors
+    /// What is missing or makes no sense.
+    fn event(&self) -> Result<Self::Event, String>;
+}
 
 /// Why a trace can't be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +45,7 @@ pub enum TraceError {
     /// The file is not what a trace should be.
     #[error("trace: {0}")]
     Format(String),
-    /// A row is not a record; rows count from 1.
+    /// A row is not an event; rows count from 1.
     #[error("trace, row {row}: {what}")]
     Row {
         /// Which.
@@ -36,15 +55,20 @@ pub enum TraceError {
     },
 }
 
-/// The records of a trace, in order. After an error there are no more.
-pub struct Records {
-    rows: Box<dyn Iterator<Item = Result<Row, TraceError>> + Send>,
+/// What a library says, in one line.
+fn one_line(error: impl std::fmt::Display) -> TraceError {
+    TraceError::Format(error.to_string().replace('\n', " "))
+}
+
+/// The events of a trace, in order. After an error there are no more.
+pub struct Events<R> {
+    rows: Box<dyn Iterator<Item = Result<R, TraceError>> + Send>,
     number: u64,
     failed: bool,
 }
 
-impl Iterator for Records {
-    type Item = Result<(Instant, Record), TraceError>;
+impl<R: TraceRow> Iterator for Events<R> {
+    type Item = Result<(Instant, R::Event), TraceError>;
     fn next(&mut self) -> Option<Self::Item> {
         if self.failed {
             return None;
@@ -52,8 +76,8 @@ impl Iterator for Records {
         self.number += 1;
         let number = self.number;
         let read = self.rows.next()?.and_then(|row| {
-            let at = Instant::from_nanos(row.time_ns);
-            row.record().map(|record| (at, record)).map_err(|what| TraceError::Row { row: number, what })
+            let event = row.event().map_err(|what| TraceError::Row { row: number, what })?;
+            Ok((row.at(), event))
         });
         self.failed = read.is_err();
         Some(read)
@@ -64,17 +88,24 @@ impl Iterator for Records {
 ///
 /// # Errors
 /// If the file can't be opened, or is no trace. What is wrong later on comes from the iterator.
-pub fn read(path: &Path) -> Result<Records, TraceError> {
+pub fn read<R: TraceRow>(path: &Path) -> Result<Events<R>, TraceError> {
     let mut file = File::open(path)?;
     let mut magic = [0; 4];
     let length = file.read(&mut magic)?;
     file.rewind()?;
     let rows: Box<dyn Iterator<Item = _> + Send> = if &magic[..length] == b"PAR1" {
-        Box::new(columns::read(file)?)
+        Box::new(parquet::read(file)?)
     } else {
-        Box::new(lines::read(BufReader::new(file)))
+        Box::new(read_lines(BufReader::new(file)))
     };
-    Ok(Records { rows, number: 0, failed: false })
+    Ok(Events { rows, number: 0, failed: false })
+}
+
+fn read_lines<R: TraceRow>(from: impl BufRead) -> impl Iterator<Item = Result<R, TraceError>> {
+    from.lines().zip(1..).map(|(line, row)| {
+        let line = line?;
+        serde_json::from_str(&line).map_err(|e| TraceError::Row { row, what: e.to_string() })
+    })
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! A record as a flat row: what both file formats hold.
 
-use super::names;
+use super::table::columns;
+use super::{Text, TraceRow, TraceWriter, names};
 use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::trace::Record;
+use lightlag_protocols::trace::{Observer, Record};
 use lightlag_protocols::units::{BitRate, Bytes};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
+use std::io::Write;
 
 /// One row. Which columns are filled depends on `kind`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -16,7 +17,7 @@ pub struct Row {
     pub time_ns: i64,
     /// What happened: node, created, rejected, contact_up, contact_down, started, aborted, sent,
     /// stored, delivered, refused, gone, sample, end.
-    pub kind: Cow<'static, str>,
+    pub kind: Text,
     /// The node, the sender, the source, or one end of a contact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<u32>,
@@ -55,7 +56,7 @@ pub struct Row {
     pub first: Option<bool>,
     /// Why a copy was deleted or refused.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<Cow<'static, str>>,
+    pub why: Option<Text>,
     /// What algorithms show: `name=value name=value`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen: Option<String>,
@@ -64,9 +65,28 @@ pub struct Row {
 /// Node and bundle numbers are small and dense: readers make tables of that length.
 const MOST_NUMBERS: u32 = 1 << 26;
 
-impl Row {
-    /// The row of a record.
-    pub fn new(now: Instant, record: &Record) -> Self {
+columns!(Row {
+    time_ns,
+    kind,
+    node,
+    peer,
+    bundle,
+    bytes,
+    since_ns,
+    expires_ns,
+    rate,
+    rate_back,
+    delay_ns,
+    delay_back_ns,
+    hops,
+    first,
+    why,
+    seen,
+});
+
+impl TraceRow for Row {
+    type Event = Record;
+    fn new(now: Instant, record: &Record) -> Self {
         let kind = kind(record).into();
         let row = Self { time_ns: now.as_nanos(), kind, ..Self::default() };
         match record {
@@ -107,6 +127,38 @@ impl Row {
             Record::End => row,
         }
     }
+    fn at(&self) -> Instant {
+        Instant::from_nanos(self.time_ns)
+    }
+    fn event(&self) -> Result<Record, String> {
+        match &*self.kind {
+            "node" => Ok(Record::Node { node: self.node()?, buffer: self.bytes()? }),
+            "created" => Ok(Record::Created(self.bundle_facts()?)),
+            "rejected" => Ok(Record::Rejected(self.bundle_facts()?)),
+            "contact_up" => self.contact_up(),
+            "contact_down" => Ok(Record::ContactDown { a: self.node()?, b: self.peer()? }),
+            "started" => Ok(Record::Started { from: self.node()?, to: self.peer()?, id: self.id()? }),
+            "aborted" => Ok(Record::Aborted { from: self.node()?, to: self.peer()?, id: self.id()? }),
+            "sent" => Ok(Record::Sent { from: self.node()?, to: self.peer()?, id: self.id()? }),
+            "stored" | "delivered" | "refused" => self.arrival(),
+            "gone" => self.gone(),
+            "sample" => {
+                let seen = names::observation(self.seen.as_deref().unwrap_or_default())?;
+                Ok(Record::Sample { node: self.node()?, used: self.bytes()?, seen })
+            }
+            "end" => Ok(Record::End),
+            unknown => Err(format!("unknown kind `{unknown}`")),
+        }
+    }
+}
+
+impl<W: Write + Send> Observer for TraceWriter<Row, W> {
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        self.put(now, record);
+    }
+}
+
+impl Row {
     fn with_bundle(self, bundle: &Bundle) -> Self {
         Self {
             node: Some(bundle.source.0),
@@ -131,31 +183,6 @@ impl Row {
     }
     fn with_transfer(self, from: NodeId, to: NodeId, id: BundleId) -> Self {
         Self { node: Some(from.0), peer: Some(to.0), bundle: Some(id.0), ..self }
-    }
-
-    /// The record of a row.
-    ///
-    /// # Errors
-    /// What is missing or makes no sense.
-    pub fn record(&self) -> Result<Record, String> {
-        match &*self.kind {
-            "node" => Ok(Record::Node { node: self.node()?, buffer: self.bytes()? }),
-            "created" => Ok(Record::Created(self.bundle_facts()?)),
-            "rejected" => Ok(Record::Rejected(self.bundle_facts()?)),
-            "contact_up" => self.contact_up(),
-            "contact_down" => Ok(Record::ContactDown { a: self.node()?, b: self.peer()? }),
-            "started" => Ok(Record::Started { from: self.node()?, to: self.peer()?, id: self.id()? }),
-            "aborted" => Ok(Record::Aborted { from: self.node()?, to: self.peer()?, id: self.id()? }),
-            "sent" => Ok(Record::Sent { from: self.node()?, to: self.peer()?, id: self.id()? }),
-            "stored" | "delivered" | "refused" => self.arrival(),
-            "gone" => self.gone(),
-            "sample" => {
-                let seen = names::observation(self.seen.as_deref().unwrap_or_default())?;
-                Ok(Record::Sample { node: self.node()?, used: self.bytes()?, seen })
-            }
-            "end" => Ok(Record::End),
-            unknown => Err(format!("unknown kind `{unknown}`")),
-        }
     }
     fn arrival(&self) -> Result<Record, String> {
         let (from, to, id, started) = (self.node()?, self.peer()?, self.id()?, self.since()?);

@@ -1,7 +1,7 @@
 use super::*;
 use lightlag_protocols::dtn::{Bundle, BundleId, DropReason, NodeId, Refusal};
 use lightlag_protocols::time::Duration;
-use lightlag_protocols::trace::Observer;
+use lightlag_protocols::trace::{Observer, Record};
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -60,19 +60,19 @@ fn story() -> Vec<(Instant, Record)> {
 }
 
 fn as_parquet(story: &[(Instant, Record)]) -> Vec<u8> {
-    let mut trace = ParquetTrace::new(Vec::new()).expect("a vector takes everything");
+    let mut trace = TraceWriter::<Row, _>::parquet(Vec::new()).expect("a vector takes everything");
     story.iter().for_each(|(now, record)| trace.on_record(*now, record));
     trace.finish().expect("a vector takes everything")
 }
 
 fn as_json(story: &[(Instant, Record)]) -> Vec<u8> {
-    let mut trace = JsonTrace::new(Vec::new());
+    let mut trace = TraceWriter::<Row, _>::json_lines(Vec::new());
     story.iter().for_each(|(now, record)| trace.on_record(*now, record));
     trace.finish().expect("a vector takes everything")
 }
 
 fn read_back(content: &[u8]) -> Result<Vec<(Instant, Record)>, TraceError> {
-    read(&Scratch::new(content).0)?.collect()
+    read::<Row>(&Scratch::new(content).0)?.collect()
 }
 
 #[test]
@@ -124,13 +124,13 @@ fn what_is_wrong_with_a_row_is_told_in_one_line() {
 #[test]
 fn nothing_comes_after_an_error() {
     let content = b"{\"time_ns\":5,\"kind\":\"end\"}\nnonsense\n{\"time_ns\":5,\"kind\":\"end\"}\n";
-    let read: Vec<_> = read(&Scratch::new(content).0).expect("it opens").collect();
+    let read: Vec<_> = read::<Row>(&Scratch::new(content).0).expect("it opens").collect();
     assert_eq!(read.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false]);
 }
 
 #[test]
 fn a_missing_file_and_a_table_of_something_else_are_errors() {
-    assert!(matches!(read(std::path::Path::new("/nowhere/at/all")), Err(TraceError::File(_))));
+    assert!(matches!(read::<Row>(std::path::Path::new("/nowhere/at/all")), Err(TraceError::File(_))));
     let mut other = Vec::new();
     crate::metrics::Series::new().write_parquet(&mut other).expect("a vector takes everything");
     let error = read_back(&other).expect_err("not a trace").to_string();

@@ -1,25 +1,8 @@
 //! What can be wrong in a run of packets, by name.
 
+use crate::judge::findings::{Findings, kinds};
 use lightlag_protocols::time::Instant;
 use std::fmt;
-
-macro_rules! kinds {
-    ($($(#[$doc:meta])+ $kind:ident = $name:literal,)+) => {
-        /// What is wrong.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Kind { $($(#[$doc])+ $kind,)+ }
-
-        impl Kind {
-            /// Every kind, in order.
-            pub const ALL: &[Self] = &[$(Self::$kind,)+];
-
-            /// Its name.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$kind => $name,)+ }
-            }
-        }
-    };
-}
 
 kinds! {
     /// A record is earlier than the one before it.
@@ -75,12 +58,6 @@ kinds! {
     NeverDelivered = "never_delivered",
 }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 /// One thing that cannot have happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
@@ -98,31 +75,8 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Enough to see what is wrong.
-const MOST_KEPT: usize = 1_000;
-
-/// What was found so far: all of it counted, the first of it kept.
-#[derive(Clone, Debug)]
-pub(super) struct Findings {
-    pub kept: Vec<Violation>,
-    counts: [u64; Kind::ALL.len()],
-}
-
-impl Findings {
-    pub(super) fn new() -> Self {
-        Self { kept: Vec::new(), counts: [0; Kind::ALL.len()] }
-    }
-    #[cold]
+impl Findings<Violation> {
     pub(super) fn add(&mut self, kind: Kind, at: Instant, detail: impl FnOnce() -> String) {
-        self.counts[kind as usize] += 1;
-        if self.kept.len() < MOST_KEPT {
-            self.kept.push(Violation { kind, at, detail: detail() });
-        }
-    }
-    pub(super) fn count(&self, kind: Kind) -> u64 {
-        self.counts[kind as usize]
-    }
-    pub(super) fn total(&self) -> u64 {
-        self.counts.iter().sum()
+        self.count_in(kind, || Violation { kind, at, detail: detail() });
     }
 }

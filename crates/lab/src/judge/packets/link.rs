@@ -4,8 +4,9 @@
 //! offered, from those before it that were not dropped, and from the rate; when it comes, from the delay.
 
 use super::facts::Facts;
-use super::kind::{Findings, Kind};
+use super::kind::{Kind, Violation};
 use super::rules::{keeps_order, leaves, slack, under_way};
+use crate::judge::findings::Findings;
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Why};
 use lightlag_protocols::time::{Duration, Instant};
@@ -55,7 +56,7 @@ pub(super) struct LinkState {
 
 /// Who tells of a finding, and where.
 pub(super) struct Teller<'a> {
-    pub found: &'a mut Findings,
+    pub found: &'a mut Findings<Violation>,
     pub now: Instant,
     pub link: &'a dyn Fn() -> String,
 }

@@ -15,8 +15,8 @@ pub use facts::{Facts, WHATS, What};
 pub use kind::{Kind, Violation};
 pub use rules::{FlowRules, PacketRules};
 
+use super::findings::Findings;
 use flow::FlowState;
-use kind::Findings;
 use lightlag_protocols::link::Why;
 use lightlag_protocols::time::Instant;
 use lightlag_worlds::packets::{Observer, Record};
@@ -65,7 +65,7 @@ pub struct PacketJudge {
     due: Option<(u32, u16, u64)>,
     /// What has come to a receiver in order must be delivered at once.
     awaits: Option<u32>,
-    found: Findings,
+    found: Findings<Violation>,
 }
 
 impl PacketJudge {
@@ -78,13 +78,13 @@ impl PacketJudge {
             flows: vec![FlowState::default(); rules.flows.len()],
             due: None,
             awaits: None,
-            found: Findings::new(),
+            found: Findings::new(Kind::ALL.len()),
             rules,
         }
     }
     /// The violations in the order in which they were found; only the first thousand are kept.
     pub fn verdict(&self) -> &[Violation] {
-        &self.found.kept
+        self.found.kept()
     }
     /// How many violations there were, those included that were not kept.
     pub fn total(&self) -> u64 {

@@ -1,7 +1,8 @@
 //! The judge of packets finds what is planted, and nothing in real runs.
 
 use super::*;
-use crate::packets::trace::{JsonPackets, PacketRow, ParquetPackets, read};
+use crate::packets::PacketRow;
+use crate::trace::{TraceRow, TraceWriter, read};
 use lightlag_protocols::controllers::{self, Entry};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
@@ -260,22 +261,19 @@ fn a_priority_that_a_trace_does_not_keep_is_seen() {
 fn a_trace_in_a_file_is_judged_like_the_run() {
     let setup = probing(Discipline::Priority);
     let events = story(&setup);
-    let mut file = tempfile::tempfile().unwrap();
-    let mut trace = ParquetPackets::new(&mut file).unwrap();
-    let ended = run(&setup, &mut trace).ended;
-    trace.finish(ended).unwrap();
-    let back: Story = read(file).unwrap().collect::<Result<_, _>>().unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let written = |mut trace: TraceWriter<PacketRow, Vec<u8>>| {
+        let ended = run(&setup, &mut trace).ended;
+        trace.put(ended, &Event::End);
+        std::fs::write(&file, trace.finish().unwrap()).unwrap();
+        read::<PacketRow>(file.path()).unwrap().collect::<Result<Story, _>>().unwrap()
+    };
+    let back = written(TraceWriter::parquet(Vec::new()).unwrap());
     assert_eq!(back, events);
+    assert_eq!(written(TraceWriter::json_lines(Vec::new())), events);
     let mut rules = PacketRules::of(&setup);
     rules.links[1].loss = Loss::None;
     assert_eq!(judge(rules.clone(), &back).verdict(), judge(rules, &events).verdict());
-
-    let mut trace = JsonPackets::new(Vec::new());
-    run(&setup, &mut trace);
-    let text = String::from_utf8(trace.finish(ended).unwrap()).unwrap();
-    let rows = text.lines().map(|line| serde_json::from_str::<PacketRow>(line).unwrap());
-    let back: Story = rows.map(|row| (Instant::from_nanos(row.time_ns), row.event().unwrap())).collect();
-    assert_eq!(back, events);
 }
 
 #[test]
@@ -289,12 +287,15 @@ fn a_damaged_row_is_told_in_one_line() {
 
 // --- real runs ---------------------------------------------------------------------------------------
 
-fn queues() -> impl Strategy<Value = Discipline> {
-    let limit = prop_oneof![
+fn limits() -> impl Strategy<Value = Limit> {
+    prop_oneof![
         (1_u64..40).prop_map(Limit::Packets),
         (3_000_u64..60_000).prop_map(|b| Limit::Bytes(Bytes(b)))
-    ];
-    (limit, 0..3, 2_i64..50, 20_i64..300).prop_map(|(limit, which, target, interval)| match which {
+    ]
+}
+
+fn queues() -> impl Strategy<Value = Discipline> {
+    (limits(), 0..3, 2_i64..50, 20_i64..300).prop_map(|(limit, which, target, interval)| match which {
         0 => Discipline::DropTail(limit),
         1 => Discipline::Priority(limit),
         _ => Discipline::CoDel { limit, target: ms(target), interval: ms(interval) },
@@ -353,6 +354,14 @@ fn flows() -> impl Strategy<Value = Vec<(&'static str, bool, u64)>> {
     proptest::collection::vec(flow, 1..4)
 }
 
+fn nothing_is_found(setup: &Setup) -> Result<(), TestCaseError> {
+    let mut judge = PacketJudge::new(PacketRules::of(setup));
+    let ended = run(setup, &mut judge).ended;
+    judge.end(ended);
+    prop_assert_eq!(judge.total(), 0, "{}", lines(&judge));
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
     #[test]
@@ -366,10 +375,7 @@ proptest! {
         let links = there.into_iter().take(hops).chain(back.into_iter().take(hops)).collect();
         let mut setup = setup(links, &flows, seed);
         setup.until = Instant::from_secs(120);
-        let mut judge = PacketJudge::new(PacketRules::of(&setup));
-        let ended = run(&setup, &mut judge).ended;
-        judge.end(ended);
-        prop_assert_eq!(judge.total(), 0, "{}", lines(&judge));
+        nothing_is_found(&setup)?;
     }
 }
 
@@ -379,7 +385,7 @@ proptest! {
     fn nothing_is_found_where_priorities_are_mixed(
         there in proptest::collection::vec(links(), 2),
         back in proptest::collection::vec(links(), 2),
-        most in prop_oneof![(1_u64..40).prop_map(Limit::Packets), (3_000_u64..60_000).prop_map(|b| Limit::Bytes(Bytes(b)))],
+        most in limits(),
         beside in flows(),
         size in 1_u64..400_000,
         seed in any::<u64>(),
@@ -389,10 +395,7 @@ proptest! {
         let flows: Vec<_> = [("tcp_planet", false, size)].into_iter().chain(beside).collect();
         let mut setup = setup(links, &flows, seed);
         setup.until = Instant::from_secs(120);
-        let mut judge = PacketJudge::new(PacketRules::of(&setup));
-        let ended = run(&setup, &mut judge).ended;
-        judge.end(ended);
-        prop_assert_eq!(judge.total(), 0, "{}", lines(&judge));
+        nothing_is_found(&setup)?;
     }
 }
 

@@ -67,7 +67,8 @@ fn at(results: &Results, figure: &str, variant: &str, column: &str, x: f64) -> O
     goodput(results, figure, variant, &[(column, x)]).map(|value| value.mean)
 }
 
-fn found(all: &[bool], we_measure: String) -> Finding {
+/// What came of a claim with several parts.
+pub(super) fn found(all: &[bool], we_measure: String) -> Finding {
     let holds = match all.iter().filter(|holds| **holds).count() {
         _ if all.is_empty() => return Finding::untestable("these points were not run"),
         0 => Holds::No,

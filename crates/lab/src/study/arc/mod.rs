@@ -29,7 +29,7 @@ pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
     let jobs = plan.jobs();
     let sweep = Sweep {
         out: &out.join("runs"),
-        scenario: plan::LINK,
+        scenario: plan::LINK.toml,
         build: Build::this(),
         jobs: &jobs,
         threads,
@@ -56,8 +56,8 @@ pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
         claims: claims::evaluate(&results),
         figures: figures::all(&results),
         tables: figures::tables(&results),
-        scenarios: [("arc_link", plan::LINK), ("arc_sharing", plan::SHARING), ("arc_beside", plan::BESIDE)]
-            .map(|(name, text)| ScenarioText { name: format!("{name}.toml"), text: text.to_owned() })
+        scenarios: [plan::LINK, plan::SHARING, plan::BESIDE]
+            .map(|text| ScenarioText { name: text.name.to_owned(), text: text.toml.to_owned() })
             .to_vec(),
     };
     Ok(Studied { results, report, violations })

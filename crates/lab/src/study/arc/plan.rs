@@ -3,13 +3,31 @@
 use crate::scenario::{self, Catalogue, Scenario, ScenarioFile};
 use crate::sweep::Job;
 
+/// A scenario that is compiled in.
+#[derive(Clone, Copy)]
+pub struct Text {
+    /// Of its file.
+    pub name: &'static str,
+    /// What it says.
+    pub toml: &'static str,
+}
+
+impl Text {
+    fn file(self) -> Result<ScenarioFile, scenario::Error> {
+        ScenarioFile::from_toml(self.name, self.toml, ".".into(), Catalogue::default().into())
+    }
+}
+
 /// The paper's link.
-pub const LINK: &str = include_str!("../../../../../scenarios/papers/arc_link.toml");
+pub const LINK: Text =
+    Text { name: "arc_link.toml", toml: include_str!("../../../../../scenarios/papers/arc_link.toml") };
 
 /// Flows of one kind on it.
-pub const SHARING: &str = include_str!("../../../../../scenarios/papers/arc_sharing.toml");
+pub const SHARING: Text =
+    Text { name: "arc_sharing.toml", toml: include_str!("../../../../../scenarios/papers/arc_sharing.toml") };
 /// Two of different kinds on it.
-pub const BESIDE: &str = include_str!("../../../../../scenarios/papers/arc_beside.toml");
+pub const BESIDE: Text =
+    Text { name: "arc_beside.toml", toml: include_str!("../../../../../scenarios/papers/arc_beside.toml") };
 
 /// Columns of the table of runs.
 pub const FIGURE: &str = "figure";
@@ -177,15 +195,14 @@ fn share(quick: bool, points: &mut Vec<Point>) -> Result<(), scenario::Error> {
 /// One point of flows that share.
 fn shared(
     figure: &str,
-    text: &str,
+    text: Text,
     variant: &str,
     rtt: f64,
     loss: f64,
     given: &[(&str, String)],
     (count, apart): (u32, f64),
 ) -> Result<Point, scenario::Error> {
-    let mut file =
-        ScenarioFile::from_toml("arc_sharing.toml", text, ".".into(), Catalogue::default().into())?;
+    let mut file = text.file()?;
     file.set("rtt", &format!("{rtt} s"))?;
     file.set("loss", &loss.to_string())?;
     let only = if variant == ALONE { "controller" } else { "planned_rate" };
@@ -207,7 +224,7 @@ fn shared(
 }
 
 fn point(figure: &str, variant: &str, rtt: f64, loss: f64, size: f64) -> Result<Point, scenario::Error> {
-    let mut file = ScenarioFile::from_toml("arc_link.toml", LINK, ".".into(), Catalogue::default().into())?;
+    let mut file = LINK.file()?;
     // Figure 5 asks for whole files; the others stop where the reference runs of ns-2 do.
     let limit = if figure == "figure_5" { 10_000_000.0 } else { (400.0 * rtt).max(20_000.0) };
     let given = [

@@ -1,10 +1,12 @@
 //! How flows share the link: of one kind, and beside CUBIC.
 
-use super::plan::{ALONE, APART, FIGURE, FLOWS, LOSS, OURS, RTT, VARIANT};
-use super::view::levels;
-use crate::claims::{Finding, Holds};
+use super::claims::found;
+use super::plan::{ALONE, APART, FLOWS, LOSS, OURS, RTT};
+use super::view::{goodput, levels, metrics};
+use crate::claims::Finding;
 use crate::report::Table;
-use crate::results::{Results, Row, number};
+use crate::results::{Results, number};
+use crate::statistics::estimate;
 
 /// Least index that counts as equal.
 const EQUAL: f64 = 0.95;
@@ -12,22 +14,6 @@ const EQUAL: f64 = 0.95;
 const STARVES: f64 = 0.2;
 /// Half of the link, in kbit/s.
 const HALF: f64 = 500.0;
-
-/// Means over the seeds of a metric where these columns have these values.
-fn mean(results: &Results, places: &[(&str, String)], metric: &str) -> Option<f64> {
-    let values = all(results, places, metric);
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-fn all(results: &Results, places: &[(&str, String)], metric: &str) -> Vec<f64> {
-    let here = |row: &&Row| places.iter().all(|(column, value)| row.value(column) == Some(value));
-    results.rows.iter().filter(here).filter_map(|row| row.metric(metric)).collect()
-}
-
-fn place(figure: &str, variant: &str, more: &[(&'static str, f64)]) -> Vec<(&'static str, String)> {
-    let more = more.iter().map(|&(column, value)| (column, value.to_string()));
-    [(FIGURE, figure.to_owned()), (VARIANT, variant.to_owned())].into_iter().chain(more).collect()
-}
 
 /// What flows get that share.
 pub fn tables(results: &Results) -> Vec<Table> {
@@ -41,11 +27,12 @@ fn of_one_kind(results: &Results) -> Table {
         for rtt in levels(results, "sharing", RTT) {
             for apart in levels(results, "sharing", APART) {
                 let cells = counts.iter().map(|&count| {
-                    let here = place("sharing", variant, &[(RTT, rtt), (APART, apart), (FLOWS, count)]);
-                    let least = all(results, &here, "jain").into_iter().reduce(f64::min);
-                    let goodput = mean(results, &here, "goodput_bit_per_s");
-                    least.zip(goodput).map_or("-".to_owned(), |(jain, bits)| {
-                        format!("{jain:.3} ({} kbit/s)", number((bits / 1e3).round()))
+                    let here = [(RTT, rtt), (APART, apart), (FLOWS, count)];
+                    let jain = metrics(results, "sharing", variant, &here, "jain");
+                    let least = jain.into_iter().reduce(f64::min);
+                    let goodput = goodput(results, "sharing", variant, &here);
+                    least.zip(goodput).map_or("-".to_owned(), |(jain, kbit)| {
+                        format!("{jain:.3} ({} kbit/s)", number(kbit.mean.round()))
                     })
                 });
                 let what = format!("{variant}, {rtt} s, {apart} round trips apart");
@@ -66,14 +53,13 @@ fn of_one_kind(results: &Results) -> Table {
 
 /// What ours and CUBIC get, and what CUBIC gets alone, in kbit/s.
 fn contest(results: &Results, variant: &str, rtt: f64, loss: f64) -> Option<[f64; 3]> {
-    let more = [(RTT, rtt), (LOSS, loss)];
-    let here = place("beside", variant, &more);
-    let kbit = |bits: f64| bits / 1e3;
-    Some([
-        mean(results, &here, "goodput_of_ours").map(kbit)?,
-        mean(results, &here, "goodput_of_beside").map(kbit)?,
-        mean(results, &place("beside", ALONE, &more), "goodput_bit_per_s").map(kbit)?,
-    ])
+    let here = [(RTT, rtt), (LOSS, loss)];
+    let mean = |metric| {
+        let kbit = metrics(results, "beside", variant, &here, metric).into_iter().map(|bits| bits / 1e3);
+        estimate(&kbit.collect::<Vec<_>>()).map(|value| value.mean)
+    };
+    let alone = goodput(results, "beside", ALONE, &here)?.mean;
+    Some([mean("goodput_of_ours")?, mean("goodput_of_beside")?, alone])
 }
 
 fn beside(results: &Results) -> Table {
@@ -99,20 +85,11 @@ fn beside(results: &Results) -> Table {
 /// Whether flows of one kind are equal.
 pub fn equal(results: &Results) -> Finding {
     let indices: Vec<f64> =
-        OURS.iter().flat_map(|variant| all(results, &place("sharing", variant, &[]), "jain")).collect();
-    let Some(least) = indices.iter().copied().reduce(f64::min) else {
-        return Finding::untestable("these points were not run");
-    };
-    let below = indices.iter().filter(|jain| **jain < EQUAL).count();
-    let holds = if below == 0 {
-        Holds::Yes
-    } else if below * 2 < indices.len() {
-        Holds::Partly
-    } else {
-        Holds::No
-    };
-    let we_measure = format!("least index {least:.3}; {below} of {} runs below {EQUAL}", indices.len());
-    Finding { holds, we_measure }
+        OURS.iter().flat_map(|variant| metrics(results, "sharing", variant, &[], "jain")).collect();
+    let least = indices.iter().copied().fold(f64::INFINITY, f64::min);
+    let equal: Vec<bool> = indices.iter().map(|jain| *jain >= EQUAL).collect();
+    let below = equal.iter().filter(|equal| !**equal).count();
+    found(&equal, format!("least index {least:.3}; {below} of {} runs below {EQUAL}", indices.len()))
 }
 
 /// Whether ours and CUBIC live side by side.
@@ -133,11 +110,5 @@ pub fn lives_beside(results: &Results) -> Finding {
             }
         }
     }
-    let holds = match ok.iter().filter(|fine| **fine).count() {
-        _ if ok.is_empty() => return Finding::untestable("these points were not run"),
-        0 => Holds::No,
-        n if n == ok.len() => Holds::Yes,
-        _ => Holds::Partly,
-    };
-    Finding { holds, we_measure: format!("kbit/s of contact_rate and CUBIC: {}", shown.join("; ")) }
+    found(&ok, format!("kbit/s of contact_rate and CUBIC: {}", shown.join("; ")))
 }

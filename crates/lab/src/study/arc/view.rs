@@ -4,22 +4,31 @@ use super::plan::{FIGURE, VARIANT};
 use crate::results::{Results, Row};
 use crate::statistics::{Estimate, estimate};
 
-/// The measure that every figure shows.
-const GOODPUT: &str = "goodput_bit_per_s";
-
 /// A number in a column.
 fn number(row: &Row, column: &str) -> f64 {
     row.value(column).and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// Goodputs in kbit/s of all seeds where a variant of a figure stands at these places.
-pub fn goodputs(results: &Results, figure: &str, variant: &str, places: &[(&str, f64)]) -> Vec<f64> {
+/// A metric of all seeds where a variant of a figure stands at these places.
+pub fn metrics(
+    results: &Results,
+    figure: &str,
+    variant: &str,
+    places: &[(&str, f64)],
+    metric: &str,
+) -> Vec<f64> {
     let here = |row: &&Row| {
         row.value(FIGURE) == Some(figure)
             && row.value(VARIANT) == Some(variant)
             && places.iter().all(|&(column, value)| number(row, column) == value)
     };
-    results.rows.iter().filter(here).filter_map(|row| row.metric(GOODPUT)).map(|bits| bits / 1e3).collect()
+    results.rows.iter().filter(here).filter_map(|row| row.metric(metric)).collect()
+}
+
+/// Their goodputs in kbit/s.
+pub fn goodputs(results: &Results, figure: &str, variant: &str, places: &[(&str, f64)]) -> Vec<f64> {
+    let bits = metrics(results, figure, variant, places, "goodput_bit_per_s");
+    bits.into_iter().map(|bits| bits / 1e3).collect()
 }
 
 /// Their mean and interval.

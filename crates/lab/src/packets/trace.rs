@@ -1,15 +1,15 @@
-//! A row of a trace of packets.
+//! A row of a trace of packets: enough for the judge.
 
 use crate::judge::packets::{Event, Facts, WHATS};
+use crate::trace::table::columns;
+use crate::trace::{Text, TraceRow, TraceWriter};
 use lightlag_protocols::link::Why;
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::transport::ranges::Range;
 use lightlag_protocols::transport::tcp::{SACK_BLOCKS_MAX, Sack};
+use lightlag_worlds::packets::{Observer, Record};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-
-/// A text that is nearly always one of ours.
-pub type Text = Cow<'static, str>;
+use std::io::Write;
 
 /// One thing that happened, flat. Columns are empty where they mean nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,9 +65,28 @@ pub struct PacketRow {
 
 const WHYS: [(Why, &str); 3] = [(Why::Full, "full"), (Why::Marked, "marked"), (Why::Lost, "lost")];
 
-impl PacketRow {
-    /// The row of an event.
-    pub fn new(now: Instant, event: &Event) -> Self {
+columns!(PacketRow {
+    time_ns,
+    kind,
+    link,
+    flow,
+    forward,
+    hop,
+    priority,
+    what,
+    bytes,
+    length,
+    offset,
+    fin,
+    ack,
+    sack,
+    print,
+    why,
+});
+
+impl TraceRow for PacketRow {
+    type Event = Event;
+    fn new(now: Instant, event: &Event) -> Self {
         let row = |kind: &'static str| Self { time_ns: now.as_nanos(), kind: kind.into(), ..Self::default() };
         match event {
             Event::Offered(link, facts) => row("offered").with_packet(*link, facts),
@@ -82,6 +101,38 @@ impl PacketRow {
             Event::End => row("end"),
         }
     }
+    fn at(&self) -> Instant {
+        Instant::from_nanos(self.time_ns)
+    }
+    fn event(&self) -> Result<Event, String> {
+        match &*self.kind {
+            "offered" => Ok(Event::Offered(self.link()?, self.facts()?)),
+            "arrived" => Ok(Event::Arrived(self.link()?, self.facts()?)),
+            "dropped" => {
+                let why = self.need("why", self.why.as_deref())?;
+                let known = WHYS.iter().find(|known| known.1 == why).map(|known| known.0);
+                let why = known.ok_or_else(|| format!("unknown reason `{why}`"))?;
+                Ok(Event::Dropped(self.link()?, self.facts()?, why))
+            }
+            "delivered" => {
+                Ok(Event::Delivered(self.need("flow", self.flow)?, self.need("bytes", self.bytes)?))
+            }
+            "end" => Ok(Event::End),
+            unknown => Err(format!("unknown kind `{unknown}`")),
+        }
+    }
+}
+
+impl<W: Write + Send> Observer for TraceWriter<PacketRow, W> {
+    const PACKETS: bool = true;
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        if let Some(event) = Event::of(record) {
+            self.put(now, &event);
+        }
+    }
+}
+
+impl PacketRow {
     fn with_packet(self, link: u32, facts: &Facts) -> Self {
         let what = WHATS.iter().find(|known| known.0 == facts.what).map(|known| known.1.into());
         let blocks = facts.sack.as_ref().map(Sack::blocks);
@@ -103,28 +154,6 @@ impl PacketRow {
             sack: blocks.map(text),
             print: Some(facts.print),
             ..self
-        }
-    }
-
-    /// The event of a row.
-    ///
-    /// # Errors
-    /// What is missing or makes no sense.
-    pub fn event(&self) -> Result<Event, String> {
-        match &*self.kind {
-            "offered" => Ok(Event::Offered(self.link()?, self.facts()?)),
-            "arrived" => Ok(Event::Arrived(self.link()?, self.facts()?)),
-            "dropped" => {
-                let why = self.need("why", self.why.as_deref())?;
-                let known = WHYS.iter().find(|known| known.1 == why).map(|known| known.0);
-                let why = known.ok_or_else(|| format!("unknown reason `{why}`"))?;
-                Ok(Event::Dropped(self.link()?, self.facts()?, why))
-            }
-            "delivered" => {
-                Ok(Event::Delivered(self.need("flow", self.flow)?, self.need("bytes", self.bytes)?))
-            }
-            "end" => Ok(Event::End),
-            unknown => Err(format!("unknown kind `{unknown}`")),
         }
     }
     fn link(&self) -> Result<u32, String> {

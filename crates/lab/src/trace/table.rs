@@ -1,0 +1,200 @@
+//! Rows as columns of a table.
+
+use super::TraceError;
+use arrow_array::builder::StringDictionaryBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
+use arrow_array::{UInt32Array, UInt64Array};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// A text that is nearly always one of ours.
+pub type Text = Cow<'static, str>;
+
+/// A row of flat columns. `columns!(Row { field, field })` makes a struct one.
+pub trait Columns: Sized {
+    /// Names and types.
+    fn schema() -> SchemaRef;
+    /// The rows as a table.
+    ///
+    /// # Errors
+    /// None that a row can cause.
+    fn batch(rows: &[Self]) -> Result<RecordBatch, ArrowError>;
+    /// The rows of a table whose columns were [checked](check).
+    ///
+    /// # Errors
+    /// If a column that must be there has gaps.
+    fn rows(batch: &RecordBatch) -> Result<Vec<Self>, TraceError>;
+}
+
+macro_rules! columns {
+    ($row:ident { $($field:ident),+ $(,)? }) => {
+        impl $crate::trace::Columns for $row {
+            fn schema() -> arrow_schema::SchemaRef {
+                use $crate::trace::table::field;
+                let fields = vec![$(field(stringify!($field), |row: &Self| &row.$field)),+];
+                std::sync::Arc::new(arrow_schema::Schema::new(fields))
+            }
+            fn batch(rows: &[Self]) -> Result<arrow_array::RecordBatch, arrow_schema::ArrowError> {
+                use $crate::trace::table::Cell;
+                let columns = vec![$(Cell::column(rows.iter().map(|row| &row.$field))),+];
+                arrow_array::RecordBatch::try_new(Self::schema(), columns)
+            }
+            fn rows(batch: &arrow_array::RecordBatch) -> Result<Vec<Self>, $crate::trace::TraceError> {
+                $(let $field = $crate::trace::table::reader(batch, stringify!($field))?;)+
+                Ok((0..batch.num_rows()).map(|row| Self { $($field: $field(row)),+ }).collect())
+            }
+        }
+    };
+}
+pub(crate) use columns;
+
+/// A cell of a column of its type.
+pub(crate) trait Cell: Sized {
+    const OPTIONAL: bool;
+    fn data_type() -> DataType;
+    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef
+    where
+        Self: 'a;
+    /// What row `n` holds; of a column of that type, without gaps if cells aren't optional.
+    fn reader(column: &ArrayRef) -> Result<Reader<'_, Self>, TraceError>;
+}
+
+pub(crate) type Reader<'a, C> = Box<dyn Fn(usize) -> C + 'a>;
+
+pub(crate) fn field<R, C: Cell>(name: &str, _: impl Fn(&R) -> &C) -> Field {
+    Field::new(name, C::data_type(), C::OPTIONAL)
+}
+
+pub(crate) fn reader<'a, C: Cell>(batch: &'a RecordBatch, name: &str) -> Result<Reader<'a, C>, TraceError> {
+    let column = batch.column_by_name(name).filter(|column| C::OPTIONAL || column.null_count() == 0);
+    C::reader(column.ok_or_else(|| TraceError::Format(format!("column `{name}` has gaps")))?)
+}
+
+macro_rules! numbers {
+    ($($cell:ty, $arrow:ty, $array:ty, $data:ident;)+) => {$(
+        impl Cell for Option<$cell> {
+            const OPTIONAL: bool = true;
+            fn data_type() -> DataType {
+                DataType::$data
+            }
+            fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
+                Arc::new(cells.copied().collect::<$array>())
+            }
+            fn reader(column: &ArrayRef) -> Result<Reader<'_, Self>, TraceError> {
+                let numbers = column.as_primitive::<$arrow>();
+                Ok(Box::new(|row| numbers.is_valid(row).then(|| numbers.value(row))))
+            }
+        }
+    )+};
+}
+
+numbers! {
+    u32, UInt32Type, UInt32Array, UInt32;
+    u64, UInt64Type, UInt64Array, UInt64;
+    i64, Int64Type, Int64Array, Int64;
+}
+
+impl Cell for i64 {
+    const OPTIONAL: bool = false;
+    fn data_type() -> DataType {
+        DataType::Int64
+    }
+    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(cells.copied().collect::<Int64Array>())
+    }
+    fn reader(column: &ArrayRef) -> Result<Reader<'_, Self>, TraceError> {
+        let numbers = column.as_primitive::<Int64Type>();
+        Ok(Box::new(|row| numbers.value(row)))
+    }
+}
+
+impl Cell for Option<bool> {
+    const OPTIONAL: bool = true;
+    fn data_type() -> DataType {
+        DataType::Boolean
+    }
+    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(cells.copied().collect::<BooleanArray>())
+    }
+    fn reader(column: &ArrayRef) -> Result<Reader<'_, Self>, TraceError> {
+        let flags = column.as_boolean();
+        Ok(Box::new(|row| flags.is_valid(row).then(|| flags.value(row))))
+    }
+}
+
+macro_rules! texts {
+    ($($cell:ty),+) => {$(
+        impl Cell for Option<$cell> {
+            const OPTIONAL: bool = true;
+            fn data_type() -> DataType {
+                text_type()
+            }
+            fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
+                text_column(cells.map(Option::as_deref))
+            }
+            fn reader(column: &ArrayRef) -> Result<Reader<'_, Self>, TraceError> {
+                let texts = text_reader(column)?;
+                Ok(Box::new(move |row| texts(row).map(Into::into)))
+            }
+        }
+    )+};
+}
+
+texts!(String, Text);
+
+impl Cell for Text {
+    const OPTIONAL: bool = false;
+    fn data_type() -> DataType {
+        text_type()
+    }
+    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        text_column(cells.map(|text| Some(&**text)))
+    }
+    fn reader(column: &ArrayRef) -> Result<Reader<'_, Self>, TraceError> {
+        let texts = text_reader(column)?;
+        // An empty text is no name of anything: the row says so.
+        Ok(Box::new(move |row| texts(row).unwrap_or_default().into()))
+    }
+}
+
+fn text_type() -> DataType {
+    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+}
+
+fn text_column<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
+    let mut column = StringDictionaryBuilder::<Int32Type>::new();
+    texts.for_each(|text| column.append_option(text));
+    Arc::new(column.finish())
+}
+
+/// Texts of a column, whether other programs have kept its dictionary or not.
+fn text_reader(column: &ArrayRef) -> Result<Reader<'_, Option<String>>, TraceError> {
+    if let Some(texts) = column.as_string_opt::<i32>() {
+        return Ok(Box::new(|row| texts.is_valid(row).then(|| texts.value(row).to_owned())));
+    }
+    let dictionary = column.as_dictionary_opt::<Int32Type>();
+    let typed = dictionary.and_then(|dictionary| dictionary.downcast_dict::<StringArray>());
+    let typed = typed.ok_or_else(|| TraceError::Format("a text column has no texts".to_owned()))?;
+    Ok(Box::new(move |row| {
+        let keys = typed.keys();
+        let key = keys.is_valid(row).then(|| keys.value(row))?;
+        let values = typed.values();
+        usize::try_from(key).ok().filter(|&key| key < values.len()).map(|key| values.value(key).to_owned())
+    }))
+}
+
+/// Whether a table has the columns of `R`.
+pub(super) fn check<R: Columns>(found: &Schema) -> Result<(), TraceError> {
+    let plain = |kind: &DataType| if *kind == text_type() { DataType::Utf8 } else { kind.clone() };
+    for (at, wanted) in R::schema().fields().iter().enumerate() {
+        let column = found.fields().get(at).filter(|field| field.name() == wanted.name());
+        if column.is_none_or(|field| plain(field.data_type()) != plain(wanted.data_type())) {
+            let what = format!("column {} should be `{}` ({})", at + 1, wanted.name(), wanted.data_type());
+            return Err(TraceError::Format(what));
+        }
+    }
+    Ok(())
+}
