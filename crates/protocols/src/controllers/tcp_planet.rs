@@ -129,7 +129,7 @@ impl TcpPlanet {
             let gain = self.packet_bits / (self.reference_rtt * self.reference_rtt) * span;
             self.rate += gain.min(self.rate * (self.phi / (1.0 + self.low_share)).min(1.0));
         }
-        self.rate = self.rate.clamp(self.packet_bits / span.max(1e-3), self.rate_max);
+        self.rate = self.rate.max(self.packet_bits / span.max(1e-3)).min(self.rate_max);
     }
 }
 

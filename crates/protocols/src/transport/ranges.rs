@@ -1,14 +1,17 @@
 //! Sets of bytes of a stream, as ranges.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 /// A half-open range of a stream: from the first offset to before the second.
 pub type Range = (u64, u64);
 
-/// Disjoint ranges, ascending, none touching the next.
+/// Disjoint ranges, none touching the next. What concerns the last one, as nearly everything does, costs
+/// next to nothing; all else grows with the logarithm of their number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ranges {
-    list: VecDeque<Range>,
+    last: Option<Range>,
+    /// Those before it: where each begins, and where it ends.
+    before: BTreeMap<u64, u64>,
     total: u64,
 }
 
@@ -19,31 +22,42 @@ impl Ranges {
     }
     /// Whether nothing is in it.
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.last.is_none()
     }
     /// How many ranges it has.
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.before.len() + usize::from(self.last.is_some())
     }
     /// The ranges, ascending.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
-        self.list.iter().copied()
+        self.before.iter().map(|(from, to)| (*from, *to)).chain(self.last)
     }
     /// The first range.
     pub fn first(&self) -> Option<Range> {
-        self.list.front().copied()
+        self.before.first_key_value().map(|(from, to)| (*from, *to)).or(self.last)
     }
     /// The last range.
     pub fn last(&self) -> Option<Range> {
-        self.list.back().copied()
+        self.last
     }
     /// The range that holds `at`.
     pub fn around(&self, at: u64) -> Option<Range> {
-        if let Some(&last) = self.list.back().filter(|last| last.0 <= at) {
-            return (at < last.1).then_some(last);
+        self.beginning_by(at).filter(|range| at < range.1)
+    }
+    /// The last range that begins at `at` or before.
+    fn beginning_by(&self, at: u64) -> Option<Range> {
+        let last = self.last?;
+        if last.0 <= at {
+            return Some(last);
         }
-        let after = self.list.partition_point(|range| range.0 <= at);
-        after.checked_sub(1).map(|index| self.list[index]).filter(|range| at < range.1)
+        self.before.range(..=at).next_back().map(|(from, to)| (*from, *to))
+    }
+    /// Those that begin in `[from, to)`.
+    fn beginning_in(&self, from: u64, to: u64) -> impl Iterator<Item = Range> + '_ {
+        // Nearly always none does, and that is seen without a search.
+        let some = from < to && self.last.is_some_and(|last| from <= last.0);
+        let before = some.then(|| self.before.range(from..to)).into_iter().flatten();
+        before.map(|(from, to)| (*from, *to)).chain(self.last.filter(|last| some && last.0 < to))
     }
     /// The part of `[from, to)` that comes first and is not in the set.
     pub fn gap(&self, from: u64, to: u64) -> Option<Range> {
@@ -51,8 +65,7 @@ impl Ranges {
         if start >= to {
             return None;
         }
-        let after = self.list.partition_point(|range| range.0 <= start);
-        let end = self.list.get(after).map_or(to, |range| range.0.min(to));
+        let end = self.beginning_in(start, to).next().map_or(to, |range| range.0);
         Some((start, end))
     }
     /// How much of `[from, to)` is in the set.
@@ -60,90 +73,118 @@ impl Ranges {
         if from >= to {
             return 0;
         }
-        let first = self.list.partition_point(|range| range.1 <= from);
-        let inside = self.list.range(first..).take_while(|range| range.0 < to);
-        inside.map(|range| range.1.min(to) - range.0.max(from)).sum()
+        let around = self.around(from).map_or((from, from), |range| (from, range.1.min(to)));
+        let after = self.beginning_in(around.1.max(from + 1), to);
+        around.1 - around.0 + after.map(|range| range.1.min(to) - range.0).sum::<u64>()
     }
     /// Adds a range; tells how many of its bytes are new.
     pub fn insert(&mut self, from: u64, to: u64) -> u64 {
         if from >= to {
             return 0;
         }
-        // Nearly always it belongs to the last one.
-        match self.list.back_mut() {
+        let new = match &mut self.last {
             Some(last) if last.0 <= from && from <= last.1 => {
                 let new = to.saturating_sub(last.1);
                 last.1 += new;
-                self.total += new;
-                return new;
+                new
             }
-            Some(last) if last.1 > from => {}
-            _ => {
-                self.list.push_back((from, to));
-                self.total += to - from;
-                return to - from;
+            Some(last) if last.1 > from => self.merge(from, to),
+            last => {
+                let former = last.replace((from, to));
+                self.before.extend(former);
+                to - from
             }
-        }
-        self.merge(from, to)
-    }
-    fn merge(&mut self, from: u64, to: u64) -> u64 {
-        let first = self.list.partition_point(|range| range.1 < from);
-        let after = first + self.list.range(first..).take_while(|range| range.0 <= to).count();
-        if first == after {
-            self.list.insert(first, (from, to));
-            self.total += to - from;
-            return to - from;
-        }
-        let held: u64 = self.list.range(first..after).map(|range| range.1 - range.0).sum();
-        let joined = (self.list[first].0.min(from), self.list[after - 1].1.max(to));
-        self.list[first] = joined;
-        self.list.drain(first + 1..after);
-        let new = joined.1 - joined.0 - held;
+        };
         self.total += new;
+        new
+    }
+    /// Adds a range that begins before the last one; tells how many of its bytes are new.
+    fn merge(&mut self, from: u64, to: u64) -> u64 {
+        let mut new = to - from;
+        // Where the range is that has taken it in, and how far that goes.
+        let (start, mut end) = match self.before.range_mut(..=from).next_back() {
+            Some((_, end)) if *end >= to => return 0,
+            Some((start, end)) if *end >= from => {
+                new = to - std::mem::replace(end, to);
+                (*start, to)
+            }
+            _ => {
+                self.before.insert(from, to);
+                (from, to)
+            }
+        };
+        // Those that it reaches become a part of it: nearly always none, or one whose gap it has filled.
+        while let Some((&next, &its_end)) = self.before.range(start + 1..).next().filter(|next| *next.0 <= to)
+        {
+            self.before.remove(&next);
+            new -= its_end.min(to) - next;
+            end = end.max(its_end);
+            self.before.insert(start, end);
+        }
+        if let Some(last) = self.last.as_mut().filter(|last| last.0 <= to) {
+            new -= last.1.min(to) - last.0;
+            *last = (start, end.max(last.1));
+            self.before.remove(&start);
+        }
         new
     }
     /// Takes out everything below `bound`; tells how many bytes that were.
     pub fn remove_below(&mut self, bound: u64) -> u64 {
         let mut removed = 0;
-        while let Some(first) = self.list.front_mut() {
-            if first.0 >= bound {
-                break;
-            }
-            let end = first.1.min(bound);
-            removed += end - first.0;
-            if first.1 <= bound {
-                self.list.pop_front();
-            } else {
-                first.0 = bound;
+        while let Some((from, to)) = self.first().filter(|first| first.0 < bound) {
+            self.take_first();
+            removed += to.min(bound) - from;
+            if to > bound {
+                self.put_first((bound, to));
             }
         }
         self.total -= removed;
         removed
     }
+    fn take_first(&mut self) {
+        if self.before.pop_first().is_none() {
+            self.last = None;
+        }
+    }
+    /// One before all others.
+    fn put_first(&mut self, range: Range) {
+        match self.last {
+            Some(_) => {
+                self.before.insert(range.0, range.1);
+            }
+            None => self.last = Some(range),
+        }
+    }
     /// Takes a range out; tells how many bytes that were.
     pub fn remove(&mut self, from: u64, to: u64) -> u64 {
-        let first = self.list.partition_point(|range| range.1 <= from);
-        let inside = self.list.range(first..).take_while(|range| range.0 < to).count();
-        if from >= to || inside == 0 {
-            return 0;
+        let mut removed = 0;
+        while let Some(range) = self.overlapping(from, to) {
+            removed += range.1.min(to) - range.0.max(from);
+            self.cut(range, from, to);
         }
-        let (low, high) = (self.list[first].0, self.list[first + inside - 1].1);
-        let held: u64 = self.list.range(first..first + inside).map(|range| range.1 - range.0).sum();
-        self.list.drain(first..first + inside);
-        let mut kept = 0;
-        for (start, end) in [(to, high), (low, from)] {
-            if start < end {
-                self.list.insert(first, (start, end));
-                kept += end - start;
-            }
+        self.total -= removed;
+        removed
+    }
+    fn overlapping(&self, from: u64, to: u64) -> Option<Range> {
+        self.around(from).filter(|_| from < to).or_else(|| self.beginning_in(from, to).next())
+    }
+    /// Leaves of one of the ranges what is not in `[from, to)`.
+    fn cut(&mut self, range: Range, from: u64, to: u64) {
+        let low = Some((range.0, from)).filter(|low| low.0 < low.1);
+        let high = Some((to, range.1)).filter(|high| high.0 < high.1);
+        if self.last == Some(range) {
+            self.last = high.or(low).or_else(|| self.before.pop_last());
+        } else {
+            self.before.remove(&range.0);
+            self.before.extend(high);
         }
-        self.total -= held - kept;
-        held - kept
+        if self.last != low {
+            self.before.extend(low);
+        }
     }
     /// Takes everything out.
     pub fn clear(&mut self) {
-        self.list.clear();
-        self.total = 0;
+        *self = Self::default();
     }
 }
 

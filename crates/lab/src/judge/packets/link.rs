@@ -265,9 +265,10 @@ impl LinkState {
         }
         self.unsettled = None;
         let index = self.at(dropped);
-        let entry = &mut self.entries[index];
-        entry.state = State::Dropped;
-        if self.next <= dropped {
+        if self.next > dropped {
+            self.entries[index].state = State::Dropped;
+        } else if let Some(entry) = self.entries.remove(index) {
+            // Gone at once: where others always go first, its turn would never come.
             self.waiting -= 1;
             self.waiting_bytes -= u64::from(entry.size);
         }

@@ -38,8 +38,8 @@ pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
     let cache = ContactsCache::default();
     let results = sweep.run(|job: &Job| {
         let scenario = &plan.points[job.point].scenario;
-        // Watching costs as much as running, and seeds of one point do the same things: one is watched.
-        let judge = job.seed == 1 && !job.values.iter().any(|(_, value)| value == "sharing");
+        // Watching costs as much as running: one seed of every third point, so of each variant at five round trips.
+        let judge = job.seed == 1 && job.point.is_multiple_of(3);
         let options = Options { judge, ..Options::default() };
         run_one(scenario, Seed::Number(job.seed), &cache, &options).map(|outcome| metrics(&outcome))
     })?;
@@ -80,8 +80,11 @@ fn introduction() -> Vec<String> {
         "ARC is shown under three readings of what the paper leaves open: the window holds while a hole is open (the \
          paper's words, and ours by default), it answers each newly found loss, or it also probes quickly again up to \
          the window of the last event. CUBIC, Hybla and BBR came later; BBR believes its least round-trip time for \
-         10 s, as published, or for ever. UDPDTN sends at the rate of the contact, told by the plan or found out. TCP-Planet has a queue with priorities,          which it needs.",
-        "What the paper does not ask: how flows of UDPDTN share the link with each other and with CUBIC (the last two          claims and tables, which are ours).",
+         10 s, as published, or for ever. UDPDTN sends at the rate of the contact, told by the plan or found out. TCP-Planet has a queue with priorities, \
+         which it needs.",
+        "What the paper does not ask: how flows of UDPDTN share the link with each other and with CUBIC (the last two \
+         claims and tables, which are ours).",
+        "A point has ten seeds; three where the reading is not the paper's, one where flows share.",
     ]
     .map(str::to_owned)
     .to_vec()

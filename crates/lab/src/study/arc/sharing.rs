@@ -43,8 +43,8 @@ fn of_one_kind(results: &Results) -> Table {
     let head = counts.iter().map(|count| format!("{count} flows"));
     Table {
         title: "Flows of one kind on one link".to_owned(),
-        caption: "Least Jain index of the seeds, and goodput of all together from the first start to the last end; \
-                  p = 0.001, files of 1 GB (250 MB of 16 flows, 100 MB in a quick look)."
+        caption: "Jain index, and goodput of all together from the first start to the last end; p = 0.001, files of \
+                  1 GB at 600 s and 250 MB at 10 s, of 16 flows 250 MB and 100 MB (100 MB in a quick look)."
             .to_owned(),
         head: ["round-trip time".to_owned()].into_iter().chain(head).collect(),
         rows,

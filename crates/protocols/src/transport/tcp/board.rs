@@ -2,6 +2,7 @@
 //! (the scoreboard of RFC 6675).
 
 use super::super::ranges::{Range, Ranges};
+use super::SACK_BLOCKS_MAX;
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -26,6 +27,14 @@ impl Stamp {
     }
 }
 
+/// The later one.
+pub fn newer(one: Option<Stamp>, other: Option<Stamp>) -> Option<Stamp> {
+    match (one, other) {
+        (Some(a), Some(b)) => Some(if b.at() > a.at() { b } else { a }),
+        (a, b) => a.or(b),
+    }
+}
+
 /// The scoreboard. Bytes from `una` to `next` have been sent and are not acknowledged cumulatively.
 #[derive(Debug)]
 pub struct Board {
@@ -39,6 +48,8 @@ pub struct Board {
     stamps_from: u64,
     /// Arrived above `una`.
     pub sacked: Ranges,
+    /// Blocks that were told last: most acknowledgements repeat two of three.
+    told: [Range; SACK_BLOCKS_MAX],
     /// What is not sacked below this is lost.
     pub lost_below: u64,
     /// What was lost below this has been sent again.
@@ -51,6 +62,8 @@ pub struct Board {
     again: Ranges,
     /// When the newest segment that has arrived was sent.
     newest: Option<Instant>,
+    /// The gap to be repaired next, if it was looked for since it may have changed: at every turn one asks.
+    gap: Option<Option<Range>>,
 }
 
 impl Board {
@@ -63,12 +76,14 @@ impl Board {
             stamps: VecDeque::new(),
             stamps_from: 0,
             sacked: Ranges::default(),
+            told: [(0, 0); SACK_BLOCKS_MAX],
             lost_below: 0,
             resent_below: 0,
             pending: 0,
             repairs: VecDeque::new(),
             again: Ranges::default(),
             newest: None,
+            gap: None,
         }
     }
     /// What is under way, as far as is known (RFC 6675, SetPipe).
@@ -88,21 +103,28 @@ impl Board {
         self.stamps.push_back(Stamp::once(now));
         self.next += length;
     }
-    /// A range was sent again.
+    /// The next repair was sent.
     pub fn on_resent(&mut self, now: Instant, range: Range) {
         let index = ((range.0 - self.stamps_from) / self.segment) as usize;
         if let Some(stamp) = self.stamps.get_mut(index) {
             *stamp = Stamp::again(now);
         }
-        if !self.again.is_empty() && self.again.first().is_some_and(|first| first.0 == range.0) {
-            self.again.remove_below(range.1);
+        if self.again.is_empty() {
+            self.pending -= range.1 - range.0;
+            self.resent_below = range.1;
         } else {
-            let from = self.resent_below.max(self.una);
-            self.pending -= self.unsacked(from.max(range.0), range.1.min(self.lost_below));
-            self.resent_below = self.resent_below.max(range.1);
-            self.lost_below = self.lost_below.max(range.1);
+            self.again.remove_below(range.1);
         }
+        let left = self.gap.flatten().map(|gap| (range.1, gap.1)).filter(|left| left.0 < left.1);
+        self.gap = left.map(Some);
         self.repairs.push_back((now, range));
+    }
+    /// How much of a range is pending.
+    fn pending_in(&self, from: u64, to: u64) -> u64 {
+        if self.pending == 0 {
+            return 0;
+        }
+        self.unsacked(from.max(self.resent_below).max(self.una), to.min(self.lost_below))
     }
     fn unsacked(&self, from: u64, to: u64) -> u64 {
         if from >= to { 0 } else { to - from - self.sacked.within(from, to) }
@@ -113,9 +135,9 @@ impl Board {
         if ack <= self.una {
             return (0, None);
         }
+        self.gap = self.gap.filter(|gap| gap.is_none_or(|gap| gap.0 >= ack));
         let stamp = self.stamp(ack - 1);
-        let pending_from = self.resent_below.max(self.una);
-        self.pending -= self.unsacked(pending_from, ack.min(self.lost_below));
+        self.pending -= self.pending_in(self.una, ack);
         let known = self.sacked.remove_below(ack);
         self.again.remove_below(ack);
         let news = ack - self.una - known;
@@ -136,8 +158,20 @@ impl Board {
         self.saw(stamp);
         (news, stamp)
     }
-    /// A block has arrived. Tells how much of it is news, and the stamp of its last segment.
-    pub fn sack(&mut self, block: Range) -> (u64, Option<Stamp>) {
+    /// Blocks have arrived. Tells how much of them is news, and the newest stamp of their last segments.
+    pub fn sack(&mut self, blocks: &[Range]) -> (u64, Option<Stamp>) {
+        let (mut news, mut newest) = (0, None);
+        for &block in blocks {
+            if !self.told.contains(&block) {
+                let (more, stamp) = self.sack_one(block);
+                news += more;
+                newest = newer(newest, stamp);
+            }
+        }
+        self.told.iter_mut().zip(blocks).for_each(|(told, block)| *told = *block);
+        (news, newest)
+    }
+    fn sack_one(&mut self, block: Range) -> (u64, Option<Stamp>) {
         // What was never sent cannot have arrived: a peer that says so is not believed.
         let (from, to) = (block.0.max(self.una), block.1.min(self.next));
         if from >= to {
@@ -147,13 +181,13 @@ impl Board {
         if self.sacked.around(from).is_some_and(|known| to <= known.1) {
             return (0, None);
         }
-        let pending_from = self.resent_below.max(from);
-        let was_pending = self.unsacked(pending_from, to.min(self.lost_below));
+        let was_pending = self.pending_in(from, to);
         let news = self.sacked.insert(from, to);
         if news == 0 {
             return (0, None);
         }
         self.pending -= was_pending;
+        self.gap = self.gap.filter(|gap| gap.is_none_or(|gap| gap.0 >= to || gap.1 <= from));
         // A repair that was thought lost has arrived after all.
         self.again.remove(from, to);
         let stamp = self.stamp(to - 1);
@@ -172,7 +206,10 @@ impl Board {
             return 0;
         }
         let fresh = self.unsacked(self.lost_below.max(self.una), bound);
-        self.pending += fresh;
+        if fresh > 0 {
+            self.pending += fresh;
+            self.gap = None;
+        }
         self.lost_below = bound;
         fresh
     }
@@ -204,12 +241,14 @@ impl Board {
             while let Some(gap) = self.sacked.gap(from, range.1) {
                 fresh += self.again.insert(gap.0, gap.1);
                 from = gap.1;
+                self.gap = None;
             }
         }
         fresh
     }
     /// All that is under way is lost, repairs included: the timer has expired.
     pub fn lose_all(&mut self) {
+        self.gap = None;
         self.repairs.clear();
         self.again.clear();
         self.lost_below = self.next;
@@ -221,13 +260,19 @@ impl Board {
         self.repairs.clear();
     }
     /// What is to be sent again first, at most a segment.
-    pub fn next_repair(&self) -> Option<Range> {
-        let gap = match self.again.first() {
-            Some(first) => first,
-            None => self.sacked.gap(self.resent_below.max(self.una), self.lost_below)?,
-        };
+    pub fn next_repair(&mut self) -> Option<Range> {
+        let gap = self.gap.unwrap_or_else(|| self.find_gap());
+        self.gap = Some(gap);
+        let gap = gap?;
         // Segments are sent again as they were cut.
         let end = gap.0 - (gap.0 - self.stamps_from) % self.segment + self.segment;
         Some((gap.0, gap.1.min(end)))
+    }
+    fn find_gap(&self) -> Option<Range> {
+        match self.again.first() {
+            None if self.pending == 0 => None,
+            None => self.sacked.gap(self.resent_below.max(self.una), self.lost_below),
+            first => first,
+        }
     }
 }

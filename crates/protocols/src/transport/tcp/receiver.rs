@@ -14,8 +14,8 @@ pub struct Receiver {
     /// Everything below has arrived.
     next: u64,
     above: Ranges,
-    /// Where the blocks that were reported last begin, newest first.
-    reported: [u64; SACK_BLOCKS_MAX],
+    /// The blocks that were reported last, newest first; empty ones at the end.
+    reported: [Range; SACK_BLOCKS_MAX],
     end: Option<u64>,
     /// Segments that arrived in order and are not acknowledged yet.
     unacknowledged: u32,
@@ -35,7 +35,7 @@ impl Receiver {
             sacks: config.recovery != Recovery::NewReno,
             next: 0,
             above: Ranges::default(),
-            reported: [u64::MAX; SACK_BLOCKS_MAX],
+            reported: [(0, 0); SACK_BLOCKS_MAX],
             end: None,
             unacknowledged: 0,
             waits_until: None,
@@ -86,17 +86,14 @@ impl Receiver {
             self.accept(now, segment);
         }
     }
-    /// The block around `at` is the newest; those that have become part of it are forgotten.
+    /// The block around `at` is the newest; those that have become part of it are forgotten. No other has
+    /// grown since it was the newest.
     fn report(&mut self, at: u64) {
         let Some(block) = self.above.around(at) else { return };
-        if self.reported[0] == block.0 {
-            return;
-        }
-        let mut fresh = [u64::MAX; SACK_BLOCKS_MAX];
-        fresh[0] = block.0;
-        let others = self.reported.iter().filter(|start| **start < block.0 || **start >= block.1);
-        fresh[1..].iter_mut().zip(others).for_each(|(slot, start)| *slot = *start);
-        self.reported = fresh;
+        let former = std::mem::replace(&mut self.reported, [(0, 0); SACK_BLOCKS_MAX]);
+        self.reported[0] = block;
+        let others = former.into_iter().filter(|other| other.0 < block.0 || other.0 >= block.1);
+        self.reported[1..].iter_mut().zip(others).for_each(|(slot, other)| *slot = other);
     }
     fn answer(&mut self, kind: Kind) -> Segment {
         self.waits_until = None;
@@ -107,12 +104,8 @@ impl Receiver {
         if (!self.sacks || self.above.is_empty()) && self.heard.is_none() {
             return None;
         }
-        let around = |start: u64| self.above.around(start).filter(|_| start != u64::MAX);
-        // Blocks that have grown together are told once: told twice, they would mean a copy (RFC 2883).
-        let is_new = |at: usize, block| self.reported[..at].iter().all(|start| around(*start) != Some(block));
-        let blocks = self.reported.iter().enumerate();
-        let blocks = blocks.filter_map(|(at, start)| around(*start).filter(|block| is_new(at, *block)));
-        let blocks = blocks.filter(|block: &Range| self.sacks && block.0 >= self.next);
+        let blocks =
+            self.reported.into_iter().filter(|block| self.sacks && block.0 >= self.next && block.1 > 0);
         let heard = self.heard.map(|heard| Heard { high: self.high, ..heard });
         Some(Box::new(Sack::new(blocks).hearing(heard)))
     }

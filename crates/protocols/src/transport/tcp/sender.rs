@@ -1,7 +1,7 @@
 //! The sending end: opens the connection, sends what the controller allows, and repairs losses.
 
 use super::super::Machine;
-use super::board::{Board, Stamp};
+use super::board::{Board, newer};
 use super::rto::Rto;
 use super::{Config, HEADER, Kind, Segment};
 use crate::controllers::{Ack, Cause, Controller, Loss, RateSample, Recovery, Sent};
@@ -226,8 +226,8 @@ impl Sender {
         let flight_size = self.board.next - before;
         let (mut news, mut stamp) = self.board.advance(segment.ack);
         let in_order = segment.ack - before;
-        for &block in segment.sack.as_ref().map_or(&[][..], |sack| sack.blocks()) {
-            let (more, newest) = self.board.sack(block);
+        if let Some(sack) = &segment.sack {
+            let (more, newest) = self.board.sack(sack.blocks());
             news += more;
             stamp = newer(stamp, newest);
         }
@@ -585,12 +585,5 @@ impl Machine for Sender {
             first = first.min(self.leaves_at());
         }
         (first < Instant::MAX).then_some(first)
-    }
-}
-
-fn newer(one: Option<Stamp>, other: Option<Stamp>) -> Option<Stamp> {
-    match (one, other) {
-        (Some(a), Some(b)) => Some(if b.at() > a.at() { b } else { a }),
-        (a, b) => a.or(b),
     }
 }
