@@ -17,6 +17,9 @@
 //! when the queue overflows, that is when more is lost than without a queue; until none has stood for
 //! a while.
 //!
+//! Where the light time is not planned, the least time seen stands for it. That may grow by [`DRIFT`], as distances
+//! and errors of clocks do, else who moves away would see a queue where none is.
+//!
 //! The plan may change, by a contact plan's next contact or by whoever manages the network: the share
 //! of the link is kept, and nothing leaves while there is no contact.
 //!
@@ -100,6 +103,8 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
 const LEAST_SHARE: f64 = 0.005;
 /// Of the newest round trip, in what is lost without a queue.
 const BACKGROUND_WEIGHT: f64 = 0.125;
+/// How much the least delay may grow, in seconds a second: nodes that part at 30 km/s, or clocks 100 ppm apart.
+const DRIFT: f64 = 1e-4;
 /// Round trips without a standing queue after which the link is no longer contested.
 const QUIET_ENDS: u32 = 10;
 
@@ -133,9 +138,15 @@ struct ContactRate {
     /// The plan has said so.
     planned: bool,
     rate: Option<f64>,
-    /// Least time under way ever.
-    base: Option<Duration>,
+    base: Option<Base>,
     round: Round,
+}
+
+/// Least time under way.
+#[derive(Clone, Copy, Debug)]
+struct Base {
+    least: Duration,
+    seen: Instant,
 }
 
 /// What was reported since the rate was set.
@@ -154,7 +165,7 @@ impl ContactRate {
     fn queue_stands(&self) -> bool {
         let above = match (self.light, self.base) {
             (Some(light), _) => self.round.rtt.map(|rtt| rtt - light),
-            (None, Some(base)) => self.round.one_way.map(|one_way| one_way - base),
+            (None, Some(base)) => self.round.one_way.map(|one_way| one_way - base.least),
             (None, None) => None,
         };
         let (Some(above), Some(link)) = (above, self.link) else { return false };
@@ -174,6 +185,14 @@ impl ContactRate {
         // Never so little that nothing is left to measure by.
         self.rate = Some(next.clamp(LEAST_SHARE * link, link * (1.0 - self.margin)));
         self.round = Round { began: Some(now), ..Round::default() };
+    }
+    fn see(&mut self, now: Instant, one_way: Duration) {
+        let seen = Base { least: one_way, seen: now };
+        let base = self.base.get_or_insert(seen);
+        let drifted = DRIFT * (now - base.seen).as_secs_f64();
+        if one_way <= base.least + Duration::from_secs_f64(drifted) {
+            *base = seen;
+        }
     }
     /// Who else is there, and what is lost without them.
     fn learn(&mut self, stands: bool) {
@@ -207,7 +226,7 @@ impl Round {
 impl Controller for ContactRate {
     fn on_ack(&mut self, ack: &Ack) {
         if let Some(one_way) = ack.one_way {
-            self.base = Some(self.base.map_or(one_way, |base| base.min(one_way)));
+            self.see(ack.now, one_way);
             if Some(one_way) > self.round.one_way {
                 self.round.one_way = Some(one_way);
                 self.round.rtt = ack.rtt;
@@ -263,5 +282,7 @@ impl Controller for ContactRate {
     fn observe(&self, seen: &mut Observation) {
         seen.push(("rate", self.rate.unwrap_or(self.blind_rate)));
         seen.push(("link", self.link.unwrap_or(f64::NAN)));
+        seen.push(("one_way_min", self.base.map_or(f64::NAN, |base| base.least.as_secs_f64())));
+        seen.push(("contested", f64::from(u8::from(self.contested))));
     }
 }

@@ -147,6 +147,9 @@ impl Sender {
     pub fn observe(&self, seen: &mut Observation) {
         seen.push(("in_flight", self.in_flight().0 as f64));
         seen.push(("loss", self.loss.unwrap_or(f64::NAN)));
+        if let Some(rtt) = self.rtt {
+            seen.push(("rtt", rtt.as_secs_f64()));
+        }
         self.controller.observe(seen);
     }
     fn packet(&self) -> Bytes {
@@ -182,6 +185,11 @@ impl Sender {
         }
         self.opened = report.opened;
         self.silent_for = 0;
+        if report.received == 0 {
+            // It has the opening, and nothing that tells of time or loss.
+            self.learn_blocks(report);
+            return self.wait(now);
+        }
         let sent = if reborn { 0 } else { newest - self.reported };
         let got = report.received.saturating_sub(self.received);
         self.see(newest);
@@ -189,7 +197,8 @@ impl Sender {
         self.learn_blocks(report);
         self.complete |= report.complete && report.digest == self.config.digest;
         let left = self.departures.at(newest - 1, report.sent_at, now);
-        self.departures.forget_before(newest);
+        // Another report of the same datagram may come.
+        self.departures.forget_before(newest - 1);
         let held = report.held.clamp(Duration::ZERO, (now - left).max(Duration::ZERO));
         let rtt = (now - left - held).max(RTT_LEAST);
         self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
