@@ -29,7 +29,7 @@ pub const SHARING: Text =
 pub const BESIDE: Text =
     Text { name: "arc_beside.toml", toml: include_str!("../../../../../scenarios/papers/arc_beside.toml") };
 
-/// Columns of the table of runs.
+/// Columns of the table of runs. In which figures a run is, with a blank between two.
 pub const FIGURE: &str = "figure";
 /// Which transport and controller.
 pub const VARIANT: &str = "variant";
@@ -63,8 +63,9 @@ pub const ALONE: &str = "cubic";
 /// Round-trip times of figure 3.
 const RTTS: [f64; 10] = [0.2, 0.8, 2.0, 5.0, 10.0, 20.0, 50.0, 200.0, 600.0, 2000.0];
 const RTTS_QUICK: [f64; 5] = [0.2, 2.0, 10.0, 200.0, 2000.0];
-/// Losses of figure 4.
+/// Losses of figure 4, and its round-trip time.
 const LOSSES: [f64; 5] = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2];
+const RTT_OF_LOSSES: f64 = 600.0;
 /// Files of figure 5.
 const SIZES: [f64; 6] = [1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 const RTTS_SHARED: [f64; 2] = [10.0, 600.0];
@@ -148,10 +149,13 @@ pub fn plan(quick: bool) -> Result<Plan, scenario::Error> {
     for variant in variants() {
         let seeds = READINGS.contains(&variant).then_some(SEEDS_OF_READINGS.min(all));
         for &rtt in rtts {
-            points.push(Point { seeds, ..point("figure_3", variant, rtt, 1e-3, 1e9)? });
+            // One point is in both.
+            let figure = if rtt == RTT_OF_LOSSES { "figure_3 figure_4" } else { "figure_3" };
+            points.push(Point { seeds, ..point(figure, variant, rtt, 1e-3, 1e9)? });
         }
-        for loss in LOSSES.into_iter().filter(|loss| !quick || *loss == 1e-2 || *loss == 1e-4) {
-            points.push(Point { seeds, ..point("figure_4", variant, 600.0, loss, 1e9)? });
+        let once = |loss: &f64| if quick { *loss == 1e-2 || *loss == 1e-4 } else { *loss != 1e-3 };
+        for loss in LOSSES.into_iter().filter(once) {
+            points.push(Point { seeds, ..point("figure_4", variant, RTT_OF_LOSSES, loss, 1e9)? });
         }
     }
     for variant in [ARC].into_iter().chain(OURS) {
@@ -170,8 +174,7 @@ fn share(quick: bool, points: &mut Vec<Point>) -> Result<(), scenario::Error> {
     let counts: &[u32] = if quick { &[2, 4] } else { &[2, 4, 16] };
     for variant in OURS {
         for rtt in RTTS_SHARED {
-            for (&count, apart) in counts.iter().flat_map(|count| [(count, 0.0), (count, 1.0), (count, 5.0)])
-            {
+            for (&count, apart) in counts.iter().flat_map(|count| [(count, 0.0), (count, 2.5)]) {
                 let given = [("count", count.to_string()), ("apart", format!("{} s", apart * rtt))];
                 let mut sharing = given.to_vec();
                 // Long beside the round trip; of sixteen each needs less to last as long.

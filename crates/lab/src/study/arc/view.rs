@@ -9,6 +9,10 @@ fn number(row: &Row, column: &str) -> f64 {
     row.value(column).and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
 }
 
+fn is_in(row: &Row, figure: &str) -> bool {
+    row.value(FIGURE).is_some_and(|figures| figures.split(' ').any(|one| one == figure))
+}
+
 /// A metric of all seeds where a variant of a figure stands at these places.
 pub fn metrics(
     results: &Results,
@@ -18,7 +22,7 @@ pub fn metrics(
     metric: &str,
 ) -> Vec<f64> {
     let here = |row: &&Row| {
-        row.value(FIGURE) == Some(figure)
+        is_in(row, figure)
             && row.value(VARIANT) == Some(variant)
             && places.iter().all(|&(column, value)| number(row, column) == value)
     };
@@ -38,7 +42,7 @@ pub fn goodput(results: &Results, figure: &str, variant: &str, places: &[(&str, 
 
 /// The places of a column in a figure, ascending.
 pub fn levels(results: &Results, figure: &str, column: &str) -> Vec<f64> {
-    let rows = results.rows.iter().filter(|row| row.value(FIGURE) == Some(figure));
+    let rows = results.rows.iter().filter(|row| is_in(row, figure));
     let mut all: Vec<f64> = rows.map(|row| number(row, column)).collect();
     all.sort_by(f64::total_cmp);
     all.dedup();

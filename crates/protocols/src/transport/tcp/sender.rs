@@ -91,7 +91,7 @@ pub struct Sender {
     /// When the last segment left that the rate counts from, and how much it was.
     paced: (Instant, Bytes),
     /// Only the rate keeps something from leaving.
-    waits_for_pace: bool,
+    waits_until: Option<Instant>,
     /// Only the window keeps something from leaving.
     limited: bool,
     delivered: u64,
@@ -138,7 +138,7 @@ impl Sender {
             opened_at: Instant::ZERO,
             opening_retried: false,
             paced: (Instant::ZERO, Bytes(0)),
-            waits_for_pace: false,
+            waits_until: None,
             limited: false,
             delivered: 0,
             samples: samples.then(Sampler::default),
@@ -572,8 +572,8 @@ impl Machine for Sender {
         }
         let choice = self.choose();
         let due = if choice.is_some() { self.leaves_at() } else { Instant::ZERO };
-        self.waits_for_pace = due > now;
-        let choice = choice.filter(|_| !self.waits_for_pace)?;
+        self.waits_until = Some(due).filter(|due| *due > now);
+        let choice = choice.filter(|_| self.waits_until.is_none())?;
         Some(self.send(now, choice, due))
     }
     fn deadline(&self) -> Option<Instant> {
@@ -581,8 +581,8 @@ impl Machine for Sender {
         if let Some(at) = self.controller.deadline() {
             first = first.min(at);
         }
-        if self.waits_for_pace {
-            first = first.min(self.leaves_at());
+        if let Some(due) = self.waits_until {
+            first = first.min(due);
         }
         (first < Instant::MAX).then_some(first)
     }

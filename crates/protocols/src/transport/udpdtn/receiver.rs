@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 pub struct Receiver {
     config: Config,
     length: Option<Bytes>,
+    /// How that is cut.
+    cut: Option<Cut>,
     /// Symbols of each block that are here, until it is whole.
     blocks: BTreeMap<u32, Ranges>,
     whole: Ranges,
@@ -60,6 +62,7 @@ impl Receiver {
         Self {
             config,
             length: None,
+            cut: None,
             blocks: BTreeMap::new(),
             whole: Ranges::default(),
             delivered: 0,
@@ -96,16 +99,12 @@ impl Receiver {
     }
     /// Whether every block is whole.
     pub fn has_all(&self) -> bool {
-        self.cut().is_some_and(|cut| self.whole.total() == u64::from(cut.blocks))
+        self.cut.is_some_and(|cut| self.whole.total() == u64::from(cut.blocks))
     }
-    fn cut(&self) -> Option<Cut> {
-        Some(Cut::new(self.length?, &self.config))
-    }
-
     /// Whether this symbol is one that it lacks.
     pub fn wants(&self, block: u32, symbol: u32) -> bool {
         self.whole.around(block.into()).is_none()
-            && self.cut().is_none_or(|cut| block < cut.blocks)
+            && self.cut.is_none_or(|cut| block < cut.blocks)
             && self.blocks.get(&block).is_none_or(|here| here.around(symbol.into()).is_none())
     }
     /// A datagram of this number has come; false if it had come before.
@@ -142,7 +141,7 @@ impl Receiver {
     }
     /// None before the opening, and of blocks that there are not.
     fn symbols_of(&self, block: u32) -> u64 {
-        self.cut().filter(|cut| block < cut.blocks).map_or(0, |cut| cut.symbols_of(block).into())
+        self.cut.filter(|cut| block < cut.blocks).map_or(0, |cut| cut.symbols_of(block).into())
     }
     /// What [`Receiver::partial`] counts of a block.
     fn partial_of(&self, block: u32) -> u64 {
@@ -151,7 +150,7 @@ impl Receiver {
     }
     /// A block is whole when all its own symbols are here, or enough others.
     fn try_block(&mut self, block: u32) {
-        let Some(cut) = self.cut() else { return };
+        let Some(cut) = self.cut else { return };
         let Some(here) = self.blocks.get(&block).filter(|_| block < cut.blocks) else { return };
         let symbols = u64::from(cut.symbols_of(block));
         if here.first().is_some_and(|first| first.0 == 0 && first.1 >= symbols) {
@@ -167,7 +166,7 @@ impl Receiver {
     }
     /// A block was decoded.
     pub fn is_whole(&mut self, block: u32) {
-        let (Some(cut), Some(length)) = (self.cut(), self.length) else { return };
+        let (Some(cut), Some(length)) = (self.cut, self.length) else { return };
         if block >= cut.blocks || self.whole.insert(u64::from(block), u64::from(block) + 1) == 0 {
             return;
         }
@@ -251,10 +250,9 @@ impl Receiver {
     /// The blocks that the next report tells of: all, or as many as it can, one part after the other.
     fn list(&mut self, whole_below: u64) -> std::ops::Range<u64> {
         let most = REPORTED_BLOCKS_MAX as u64;
-        let end =
-            self.cut().map_or(whole_below + self.blocks.len() as u64 + self.whole.len() as u64, |cut| {
-                cut.blocks.into()
-            });
+        let end = self.cut.map_or(whole_below + self.blocks.len() as u64 + self.whole.len() as u64, |cut| {
+            cut.blocks.into()
+        });
         if end.saturating_sub(whole_below) <= most {
             return whole_below..end;
         }
@@ -287,6 +285,7 @@ impl Machine for Receiver {
                 self.report_every = report_every;
                 if self.length.is_none() {
                     self.length = Some(length);
+                    self.cut = Some(Cut::new(length, &self.config));
                     let known: Vec<u32> = self.blocks.keys().copied().collect();
                     self.partial = known.iter().map(|&block| self.partial_of(block)).sum();
                     known.into_iter().for_each(|block| self.try_block(block));

@@ -61,7 +61,7 @@ pub struct Sender {
     /// to the same one at a full queue.
     jitter: Duration,
     draws: Stream,
-    waits_for_pace: bool,
+    waits_until: Option<Instant>,
     silence: Option<Instant>,
     silent_for: u32,
     probes: u32,
@@ -124,7 +124,7 @@ impl Sender {
             left_in_train: 0,
             jitter: Duration::ZERO,
             draws: Stream::new(config.seed, "pacing", 0),
-            waits_for_pace: false,
+            waits_until: None,
             silence: None,
             silent_for: 0,
             probes: 0,
@@ -173,7 +173,9 @@ impl Sender {
     // --- reports ----------------------------------------------------------------------------
 
     fn on_report(&mut self, now: Instant, report: &Report) {
-        let newest = report.highest.saturating_add(1).min(self.number);
+        // Before anything has come there is no highest.
+        let highest = if report.received == 0 { self.reported } else { report.highest.saturating_add(1) };
+        let newest = highest.min(self.number);
         if self.number == 0 || report.received > newest || newest < self.reported {
             return; // overtaken on the way, or of what was never sent
         }
@@ -185,8 +187,9 @@ impl Sender {
         }
         self.opened = report.opened;
         self.silent_for = 0;
+        self.complete |= report.complete && report.digest == self.config.digest;
         if report.received == 0 {
-            // It has the opening, and nothing that tells of time or loss.
+            // It has the opening, or what an earlier life has kept, and nothing that tells of time or loss.
             self.learn_blocks(report);
             return self.wait(now);
         }
@@ -195,7 +198,6 @@ impl Sender {
         self.see(newest);
         self.received = self.received.max(report.received);
         self.learn_blocks(report);
-        self.complete |= report.complete && report.digest == self.config.digest;
         let left = self.departures.at(newest - 1, report.sent_at, now);
         // Another report of the same datagram may come.
         self.departures.forget_before(newest - 1);
@@ -416,13 +418,13 @@ impl Sender {
             return true;
         }
         if self.silent_for > 0 && self.config.real.pauses {
-            self.waits_for_pace = false;
+            self.waits_until = None;
             return false;
         }
         let room = self.controller.window().0.saturating_sub(self.in_flight().0) >= self.config.symbol.0;
-        let paced = self.left_in_train > 0 || self.leaves_at() <= now;
-        self.waits_for_pace = room && !paced;
-        room && paced
+        let due = if self.left_in_train > 0 { now } else { self.leaves_at() };
+        self.waits_until = Some(due).filter(|due| room && *due > now);
+        room && due <= now
     }
     fn wait(&mut self, now: Instant) {
         let real = &self.config.real;
@@ -466,7 +468,7 @@ impl Machine for Sender {
     fn poll(&mut self, now: Instant) -> Option<Datagram> {
         if self.complete {
             self.silence = None;
-            self.waits_for_pace = false;
+            self.waits_until = None;
             return None;
         }
         if self.silence.is_some_and(|at| at <= now) {
@@ -485,7 +487,7 @@ impl Machine for Sender {
             return None;
         }
         let Some(block) = self.choose() else {
-            self.waits_for_pace = false;
+            self.waits_until = None;
             return None;
         };
         self.until_open = self.until_open.saturating_sub(1);
@@ -495,8 +497,7 @@ impl Machine for Sender {
         if self.complete {
             return None;
         }
-        let paced = self.waits_for_pace.then(|| self.leaves_at());
-        [self.silence, self.controller.deadline(), paced].into_iter().flatten().min()
+        [self.silence, self.controller.deadline(), self.waits_until].into_iter().flatten().min()
     }
 }
 
