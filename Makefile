@@ -16,9 +16,9 @@ run: ## build, run the quick study and two real scenarios, write the report
 test: ## run every test of Rust and Python
 	@bash tools/test.sh
 
-bench: $(BIN) ## time and memory beside The ONE's figures
+bench: $(BIN) ## time and memory beside The ONE, ns-2 and ns-3 (NS3_PYTHON: a Python with `ns3` of PyPI)
 	@$(PYTHON) tools/bench.py --binary $(BIN)
-	@$(PYTHON) tools/bench_packets.py --binary $(BIN)
+	@$(PYTHON) tools/bench_packets.py --binary $(BIN) --ns3-python $(or $(NS3_PYTHON),$(PYTHON))
 	@$(PYTHON) tools/bench_transfer.py --binary $(BIN)
 
 fidelity: $(BIN) ## our figures beside those of The ONE and ns-2, point by point
