@@ -16,6 +16,9 @@ pub const SHOWN: &[&str] = &[
     "buffertime_avg",
     "censored_delay_avg",
 ];
+/// Those of a world of packets.
+const SHOWN_OF_PACKETS: &[&str] =
+    &["goodput_bit_per_s", "delivered_bytes", "duration_s", "packets_repaired", "timeouts", "jain"];
 
 pub fn sweep(options: &Sweep) -> Done {
     let file = read(&options.source)?;
@@ -36,7 +39,9 @@ pub fn sweep(options: &Sweep) -> Done {
             std::fs::read_to_string(&path).map_err(|why| format!("cannot read {}: {why}", path.display()))?;
         print(&text)?;
     } else {
-        print(&(terminal_table(&done.results, SHOWN) + "\n"))?;
+        let packets = done.results.rows.iter().any(|row| row.metric("goodput_bit_per_s").is_some());
+        let shown = if packets { SHOWN_OF_PACKETS } else { SHOWN };
+        print(&(terminal_table(&done.results, shown) + "\n"))?;
         eprintln!("results in {}", out.display());
     }
     if done.violations > 0 {

@@ -189,7 +189,7 @@ fn read_back(path: &Path) -> (Vec<String>, Vec<(u32, String)>) {
 fn a_node_that_is_not_there_is_told() {
     let mut file =
         ScenarioFile::from_toml("f.toml", SCENARIO, ".".into(), Catalogue::default().into()).unwrap();
-    file.set("duration", "1 s").unwrap();
+    file.set("duration", "2 s").unwrap();
     let point = file.points().unwrap().list.remove(0);
     let folder = tempfile::tempdir().unwrap();
     let trace = Some(folder.path().join("x.pcapng"));

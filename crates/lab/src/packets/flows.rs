@@ -50,6 +50,7 @@ pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<FlowPlan>> {
             let name = if count == 1 { name.clone() } else { format!("{name}{n}") };
             let start = one.start.saturating_add(Duration::from_nanos(apart.as_nanos().saturating_mul(n)));
             check_stop(start, one.stop, &section)?;
+            check_start(start, root, &section)?;
             flows.push(FlowPlan { name, start, ..one.clone() });
         }
     }
@@ -114,6 +115,23 @@ fn planned_rate(section: &Section, first: &LinkPlan) -> Result<Option<Rate>> {
     }
 }
 
+fn check_start(start: Instant, root: &Section, section: &Section) -> Result<()> {
+    let end =
+        root.quantity("duration", positive_time)?.map(|duration| Instant::ZERO.saturating_add(duration));
+    let Some(end) = end.filter(|end| start >= *end) else { return Ok(()) };
+    let key = if section.get("apart").is_some() { "apart" } else { "start" };
+    let what = format!("`{}`: a flow starts at {} s", section.key(key), start.as_secs_f64());
+    let right = format!("the run ends at {} s", end.as_secs_f64());
+    Err(Error::new(&section.place_of(key), what, right))
+}
+
+/// What only the other transport knows would be without effect.
+fn refuse(section: &Section, keys: &[&str], transport: &str) -> Result<()> {
+    let Some(key) = keys.iter().find(|key| section.get(key).is_some()) else { return Ok(()) };
+    let what = format!("`{}` means nothing over {transport}", section.key(key));
+    Err(Error::new(&section.place_of(key), what, "leave it out, or choose the other transport"))
+}
+
 fn check_stop(start: Instant, stop: Option<Instant>, section: &Section) -> Result<()> {
     if stop.is_none_or(|stop| stop > start) {
         return Ok(());
@@ -129,6 +147,10 @@ fn source(section: &Section, udpdtn: bool) -> Result<Source> {
         return Err(Error::new(&section.place_of(key), what, "give the flow a `size`, or carry it by TCP"));
     }
     if let Some(size) = section.quantity("size", bytes)? {
+        if size == Bytes(0) {
+            let what = format!("`{}` is 0 B: nothing is sent", section.key("size"));
+            return Err(Error::new(&section.place_of("size"), what, "write at least \"1 B\""));
+        }
         if let Some(key) = ["on", "off", "rate"].iter().find(|key| section.get(key).is_some()) {
             let what = format!("a flow of a `size` has no `{key}`");
             return Err(Error::new(&section.place_of(key), what, "leave one of them out"));
@@ -156,6 +178,7 @@ fn span(section: &Section, key: &str) -> Result<Span> {
 }
 
 fn udpdtn_config(section: &Section, packet: Bytes) -> Result<udpdtn::Config> {
+    refuse(section, &["receive_window", "recovery", "ack_every", "ack_delay"], "UDPDTN")?;
     let mut config = udpdtn::Config::new(packet);
     if config.symbol == Bytes(0) {
         let place = section.place_of("packet_size");
@@ -178,6 +201,7 @@ fn tcp_config(
     packet: Bytes,
     round_trip: Duration,
 ) -> Result<tcp::Config> {
+    refuse(section, &["block_symbols", "in_order"], "TCP")?;
     let usual = controllers::find(&chosen.entry.name).map_or(Recovery::Rack, |entry| entry.recovery);
     let recoveries = [
         ("new_reno", Recovery::NewReno),
@@ -194,6 +218,14 @@ fn tcp_config(
         config.ack_delay = delay;
     }
     if let Some(window) = section.quantity("receive_window", bytes)? {
+        if window < config.segment {
+            let what = format!(
+                "`{}` is less than the {} B of a segment",
+                section.key("receive_window"),
+                config.segment.0
+            );
+            return Err(Error::new(&section.place_of("receive_window"), what, "let one in"));
+        }
         config.window = window;
     }
     Ok(config)

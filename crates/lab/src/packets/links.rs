@@ -2,7 +2,7 @@
 
 use super::plan::{self, Planned};
 use super::{LinkPlan, ephemeris};
-use crate::scenario::quantity::{bit_rate, bytes, positive_time, time};
+use crate::scenario::quantity::{bit_rate, bit_rate_or_none, bytes, positive_time, time};
 use crate::scenario::{Error, Node, Place, Result, Section, Value, named, wrong_type};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
@@ -85,7 +85,12 @@ fn direction(
             Delay::Constant(Duration::from_nanos(round_trip.as_nanos() / 2))
         }
         (None, None, Some(other)) => other.delay.clone(),
-        _ => return Err(section.missing("delay", "\"5 s\"` or `round_trip = \"10 s\"")),
+        (None, None, None) => return Err(section.missing("delay", "\"5 s\"` or `round_trip = \"10 s\"")),
+        (_, Some(_), _) => {
+            let what = format!("`{}` is half of what comes back too", section.key("round_trip"));
+            let right = "give a link that tells `delay` or `back` no `round_trip`";
+            return Err(Error::new(&section.place_of("round_trip"), what, right));
+        }
     };
     Ok(LinkSpec {
         rate,
@@ -138,7 +143,15 @@ fn need_share(section: &Section, name: &str) -> Result<f64> {
 /// `"1 Mbit/s"`, or `{ steps = [{ at = "0 s", rate = "1 Mbit/s" }, ...] }`.
 fn rate(node: &Node, path: &str) -> Result<Rate> {
     if let Value::Table(_) = node.value {
-        let rows = steps(node, path, "rate", |row| row.need("rate", "\"1 Mbit/s\"", bit_rate))?;
+        let rows = steps(node, path, "rate", |row| row.need("rate", "\"1 Mbit/s\"", bit_rate_or_none))?;
+        if rows.iter().all(|row| row.1 == BitRate(0)) {
+            let place = Section::open(node, path)?.place_of("steps");
+            return Err(Error::new(
+                &place,
+                format!("`{path}` is 0 bit/s at all times"),
+                "let a step carry something",
+            ));
+        }
         return Ok(Rate::Table(rows));
     }
     crate::scenario::read_quantity(node, path, bit_rate).map(Rate::Constant)

@@ -225,10 +225,17 @@ pub fn sizes(text: &str) -> Parsed<Bounds<Bytes>> {
 /// # Errors
 /// What is wrong with it.
 pub fn bit_rate(text: &str) -> Parsed<BitRate> {
-    match whole(&BIT_RATE, text, BIT_RATE.one(text)?)? {
-        0 => Err(BIT_RATE.wrong(text, "carries nothing")),
-        rate => Ok(BitRate(rate)),
+    match bit_rate_or_none(text)? {
+        BitRate(0) => Err(BIT_RATE.wrong(text, "carries nothing")),
+        rate => Ok(rate),
     }
+}
+/// A rate, which may be zero.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn bit_rate_or_none(text: &str) -> Parsed<BitRate> {
+    whole(&BIT_RATE, text, BIT_RATE.one(text)?).map(BitRate)
 }
 /// A length in metres.
 ///

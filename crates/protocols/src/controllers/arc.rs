@@ -146,8 +146,9 @@ impl Arc {
         self.sample = Some((ack.now, ack.delivered.0));
     }
     fn packets_per_s(&self) -> f64 {
-        let Some(rtt) = self.rtt_min else { return 0.0 };
-        (self.window - self.outstanding).max(0.0) / (self.round_trips * rtt.as_secs_f64())
+        // Without an opening that measures it, the first packets do.
+        let span = self.rtt_min.map_or(self.alpha, |rtt| self.round_trips * rtt.as_secs_f64());
+        (self.window - self.outstanding).max(0.0) / span
     }
     /// Back when the rate may have changed: every `alpha`, but later where W is so far below what is
     /// outstanding that many steps leave the rate at zero, and after 1/k where W does not grow.

@@ -62,6 +62,8 @@ pub struct Sender {
     jitter: Duration,
     draws: Stream,
     waits_until: Option<Instant>,
+    /// Losses of what left before this datagram belong to one episode.
+    recover: Option<u32>,
     silence: Option<Instant>,
     silent_for: u32,
     probes: u32,
@@ -125,6 +127,7 @@ impl Sender {
             jitter: Duration::ZERO,
             draws: Stream::new(config.seed, "pacing", 0),
             waits_until: None,
+            recover: None,
             silence: None,
             silent_for: 0,
             probes: 0,
@@ -263,8 +266,13 @@ impl Sender {
         let symbol = self.config.symbol.0;
         let lost = u64::from(sent.saturating_sub(got)) * symbol;
         let (flight_size, in_flight) = (Bytes(self.in_flight().0 + lost), self.in_flight());
+        let before = self.recover;
+        self.recover = before.filter(|recover| self.reported < *recover);
+        let recovered = before.is_some() && self.recover.is_none();
         if lost > 0 {
             let lost = Bytes(lost);
+            let episode = self.recover.is_none();
+            self.recover = self.recover.or(Some(self.number));
             let cause = Cause::Hole;
             self.controller.on_loss(&Loss {
                 now,
@@ -272,7 +280,7 @@ impl Sender {
                 lost,
                 flight_size,
                 in_flight,
-                episode: false,
+                episode,
                 again: false,
             });
         }
@@ -290,6 +298,8 @@ impl Sender {
                 received: Bytes(u64::from(got) * packet),
                 train: report.train.map(|train| self.cautious(train)),
             }),
+            recovering: self.recover.is_some(),
+            recovered,
             limited: true,
             ..Ack::default()
         });
