@@ -10,7 +10,7 @@ use crate::judge::findings::Findings;
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Why};
 use lightlag_protocols::time::{Duration, Instant};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -50,8 +50,10 @@ pub(super) struct LinkState {
     waiting_bytes: u64,
     /// When the newest was offered and which it is, until it is settled whether a packet was dropped.
     unsettled: Option<(Instant, u64)>,
-    /// What has come of which a copy may come.
-    copies: VecDeque<(Instant, u64)>,
+    /// Of what has come and may come again: when last, and how often. Nobody goes through it.
+    copies: HashMap<u64, (Instant, u64)>,
+    /// The same in order of time.
+    expected: VecDeque<(Instant, u64)>,
 }
 
 /// Who tells of a finding, and where.
@@ -82,7 +84,8 @@ impl LinkState {
             waiting: 0,
             waiting_bytes: 0,
             unsettled: None,
-            copies: VecDeque::new(),
+            copies: HashMap::new(),
+            expected: VecDeque::new(),
         }
     }
     fn at(&self, index: u64) -> usize {
@@ -165,10 +168,8 @@ impl LinkState {
     pub(super) fn arrived(&mut self, packet: &Facts, mut to: Teller) {
         self.settle(&mut to);
         let key = packet.key();
-        let found = self.entries.iter().position(|entry| entry.key == key && entry.state == State::Inside);
-        let Some(at) = found else { return self.arrived_again(key, to) };
+        let Some(at) = self.which(key, to.now) else { return self.arrived_again(key, to) };
         let index = self.gone + at as u64;
-        while self.next <= index && self.serve_next(to.now) {}
         if self.next <= index || !self.can_be_here(&self.entries[at], to.now) {
             if self.take_copy(key, to.now) {
                 return;
@@ -187,9 +188,26 @@ impl LinkState {
         }
         self.entries[at].state = State::Over;
         if self.spec.duplicate > 0.0 {
-            self.copies.push_back((to.now, key));
+            self.expect_copy(key, to.now);
         }
         self.forget();
+    }
+    /// Which of those with this key it is: the first that can be here by now, else the first.
+    fn which(&mut self, key: u64, now: Instant) -> Option<usize> {
+        let first = self.inside(key, 0)?;
+        let mut next = Some(first);
+        while let Some(at) = next {
+            while self.next <= self.gone + at as u64 && self.serve_next(now) {}
+            if self.can_be_here(&self.entries[at], now) {
+                return Some(at);
+            }
+            next = self.inside(key, at + 1);
+        }
+        Some(first)
+    }
+    fn inside(&self, key: u64, from: usize) -> Option<usize> {
+        let is_it = |entry: &Entry| entry.key == key && entry.state == State::Inside;
+        self.entries.iter().skip(from).position(is_it).map(|at| from + at)
     }
     fn can_be_here(&self, entry: &Entry, now: Instant) -> bool {
         entry.left < Instant::MAX
@@ -219,13 +237,26 @@ impl LinkState {
             to.tell(Kind::OutOfThinAir, || "nothing like this is under way".to_owned());
         }
     }
-    fn take_copy(&mut self, key: u64, now: Instant) -> bool {
-        let hold = self.hold;
-        while self.copies.front().is_some_and(|copy| copy.0.saturating_add(hold) < now) {
-            self.copies.pop_front();
+    /// Nobody can tell equal packets apart: a copy that is still to come may be of the newest of them.
+    fn expect_copy(&mut self, key: u64, now: Instant) {
+        self.forget_copies(now);
+        let copies = self.copies.entry(key).or_insert((now, 0));
+        *copies = (now, copies.1 + 1);
+        self.expected.push_back((now, key));
+    }
+    fn forget_copies(&mut self, now: Instant) {
+        let is_over = |came: Instant, hold: Duration| came.saturating_add(hold) < now;
+        while let Some(&(_, key)) = self.expected.front().filter(|copy| is_over(copy.0, self.hold)) {
+            self.expected.pop_front();
+            if self.copies.get(&key).is_some_and(|copies| is_over(copies.0, self.hold)) {
+                self.copies.remove(&key);
+            }
         }
-        let found = self.copies.iter().position(|copy| copy.1 == key);
-        found.and_then(|at| self.copies.remove(at)).is_some()
+    }
+    fn take_copy(&mut self, key: u64, now: Instant) -> bool {
+        self.forget_copies(now);
+        let left = self.copies.get_mut(&key).map(|copies| &mut copies.1).filter(|left| **left > 0);
+        left.map(|left| *left -= 1).is_some()
     }
     /// What is over and has left need not be kept.
     #[inline]

@@ -400,6 +400,22 @@ proptest! {
 }
 
 #[test]
+fn equal_packets_that_overtake_each_other_are_not_taken_for_others() {
+    for seed in 1..4 {
+        let mut links = vec![link(1_000_000, 0, 100), link(1_000_000, 0, 100)];
+        for link in &mut links {
+            (link.reorder, link.duplicate) = (Some((1.0, ms(1))), 0.5);
+        }
+        let flows = [("cubic", false, 300_000), ("new_reno", false, 300_000)];
+        nothing_is_found(&setup(links, &flows, seed)).unwrap();
+    }
+    let mut links = vec![link(1_000_000, 50, 100), link(1_000_000, 50, 100)];
+    // The opening that is sent again comes first.
+    links[0].delay = Delay::Curve(vec![(at(0), ms(100_000)), (at(1_000), ms(0))]);
+    nothing_is_found(&setup(links, &[("cubic", false, 300_000)], 1)).unwrap();
+}
+
+#[test]
 fn nothing_is_found_with_any_controller() {
     for entry in controllers::TABLE {
         for over_udpdtn in [false, true] {
