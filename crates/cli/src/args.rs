@@ -120,7 +120,7 @@ pub struct List {
 pub struct Study {
     /// Which: arc or dtn-congestion
     pub name: String,
-    /// A look within half a minute: fewer seeds and points, shorter runs
+    /// A look within a minute: fewer seeds and points, shorter runs
     #[arg(long)]
     pub quick: bool,
     /// Folder of the results [default: out/study/NAME]
@@ -152,16 +152,16 @@ pub struct Transfer {
     #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "4561", conflicts_with_all = ["file", "to"])]
     pub listen: Option<String>,
     /// Listening: where files go
-    #[arg(long, value_name = "DIR", default_value = ".", requires = "listen")]
+    #[arg(long, value_name = "DIR", default_value = ".", conflicts_with = "file")]
     pub folder: PathBuf,
     /// Listening: exit after the first transfer has ended
-    #[arg(long, requires = "listen")]
+    #[arg(long, conflicts_with = "file")]
     pub once: bool,
     /// Listening: replace files of the same name
-    #[arg(long, requires = "listen")]
+    #[arg(long, conflicts_with = "file")]
     pub overwrite: bool,
     /// Listening: largest file that is taken [default: what fits on the disk]
-    #[arg(long, value_name = "SIZE", requires = "listen")]
+    #[arg(long, value_name = "SIZE", conflicts_with = "file")]
     pub max_size: Option<String>,
     /// A file with a secret that both sides have: only datagrams tagged with it count
     #[arg(long, value_name = "FILE")]

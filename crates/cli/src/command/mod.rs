@@ -48,8 +48,17 @@ fn text(source: &Source) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The first address that a name of this form stands for.
+/// Where somebody listens.
 fn address(text: &str, port: u16) -> Result<SocketAddr, Failure> {
+    let at = resolve(text, port)?;
+    if at.port() > 0 {
+        return Ok(at);
+    }
+    Err(Failure::Input(format!("{text}: nobody listens at port 0; name a port from 1 to 65535")))
+}
+
+/// The first address that a name of this form stands for.
+fn resolve(text: &str, port: u16) -> Result<SocketAddr, Failure> {
     let right = format!("write HOST:PORT, as localhost:{port} or [::1]:{port}");
     let wrong = |what: String| Failure::Input(format!("{text}: {what}; {right}"));
     let has_port = text.rsplit_once(':').is_some_and(|(host, port)| {
@@ -76,7 +85,7 @@ fn listening_address(text: &str, port: u16) -> Result<SocketAddr, Failure> {
     if let Ok(port) = text.trim_start_matches(':').parse::<u16>() {
         return Ok(SocketAddr::from(([0, 0, 0, 0], port)));
     }
-    address(text, port)
+    resolve(text, port)
 }
 
 /// A quantity that an option gives.

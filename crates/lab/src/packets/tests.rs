@@ -91,6 +91,18 @@ fn what_is_wrong_in_a_scenario_of_packets_is_told_with_its_line() {
             with("size = \"1 MB\"", "on = { mean = \"1 s\" }\noff = \"1 s\"\nrate = \"1 Mbit/s\""),
             "unknown key `flows.file.on.mean`",
         ),
+        (with("size = \"1 MB\"", "size = \"0 B\""), "`flows.file.size` is 0 B: nothing is sent"),
+        (with("size = \"1 MB\"", "start = \"9999999 s\""), "`flows.file.start`: a flow starts at 9999999 s"),
+        (with("size = \"1 MB\"", "block_symbols = 5"), "`flows.file.block_symbols` means nothing over TCP"),
+        (with("size = \"1 MB\"", "receive_window = \"1 B\""), "is less than the 1460 B of a segment"),
+        (
+            with("\"$rtt\"", "\"$rtt\"\ndelay = \"1 s\""),
+            "`links.space.round_trip` is half of what comes back too",
+        ),
+        (
+            with("\"1 Mbit/s\"", "{ steps = [{ at = \"0 s\", rate = \"0 bit/s\" }] }"),
+            "`links.space.rate` is 0 bit/s at all times",
+        ),
     ] {
         assert!(error.contains(said), "{error}\nshould say: {said}");
     }
