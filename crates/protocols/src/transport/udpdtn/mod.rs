@@ -218,6 +218,17 @@ impl Datagram {
     }
 }
 
+/// What a TCP connection that carried the first bytes of a file knows of its path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Connection {
+    /// Bytes that its receiver has acknowledged in order.
+    pub acknowledged: Bytes,
+    /// The rate at which it delivered.
+    pub rate: Option<BitRate>,
+    /// Its round-trip time.
+    pub rtt: Option<Duration>,
+}
+
 /// How bytes are cut into blocks: all as equal as can be, the larger ones first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
@@ -246,6 +257,11 @@ impl Cut {
     pub fn start_of(&self, block: u32) -> u64 {
         let (each, larger) = (u64::from(self.symbols / self.blocks), u64::from(self.symbols % self.blocks));
         u64::from(block) * each + u64::from(block).min(larger)
+    }
+    /// Blocks that lie whole below an offset.
+    pub fn whole_below(&self, offset: Bytes, config: &Config) -> u32 {
+        let symbols = offset.0 / config.symbol.0.max(1);
+        if symbols >= self.symbols.into() { self.blocks } else { self.block_of(symbols) }
     }
     /// Symbols of a block.
     pub fn symbols_of(&self, block: u32) -> u32 {
@@ -322,5 +338,44 @@ mod tests {
         };
         sender.handle(now, Datagram::Report(Box::new(report)));
         assert!(sender.is_complete());
+    }
+
+    #[test]
+    fn a_transfer_goes_on_where_a_tcp_connection_stopped() {
+        use crate::controllers::{Flow, find};
+        use crate::parameter::Parameters;
+        use crate::transport::{Machine, ranges::Ranges};
+        let config = Config { block_symbols: 5, ..Config::new(Bytes(100)) };
+        let entry = find("contact_rate").expect("a controller of the table");
+        let parameters = Parameters::resolve("contact_rate", entry.algorithm.parameters, &Default::default())
+            .expect("defaults are in range");
+        let (segment, packet) = (config.symbol, Bytes(100));
+        let flow = Flow { segment, packet, planned_rate: None, planned_round_trip: None, seed: 1, index: 0 };
+        let (length, second) = (Bytes(56_000), Duration::from_secs(1));
+        let known =
+            Connection { acknowledged: Bytes(42_000), rate: Some(BitRate(8_000)), rtt: Some(second * 600) };
+        let mut sender = Sender::new(config, entry.build(&parameters, flow), length);
+        sender.continue_from(Instant::ZERO, &known);
+        assert_eq!(sender.rtt(), known.rtt);
+        let whole = sender.cut().whole_below(known.acknowledged, &config);
+        assert_eq!(whole, 150);
+
+        let mut receiver = Receiver::new(config);
+        let mut there = Ranges::default();
+        there.insert(0, whole.into());
+        let mut now = Instant::ZERO;
+        while !receiver.is_complete() {
+            // 8 kbit/s are ten packets of 100 B a second: nothing is probed, and nothing waits for a report.
+            while let Some(datagram) = sender.poll(now) {
+                let opens = matches!(datagram, Datagram::Open { .. });
+                receiver.handle(now, datagram);
+                if opens {
+                    receiver.resume(1, &there, std::iter::empty());
+                }
+            }
+            now += Duration::from_nanos(1_000_000);
+            assert!(now < Instant::from_secs(40), "{:?}", sender.counts());
+        }
+        assert!(now > Instant::from_secs(20) && sender.counts().sent < 300, "{now:?} {:?}", sender.counts());
     }
 }

@@ -4,7 +4,7 @@ use super::super::Machine;
 use super::block::Block;
 use super::departures::Departures;
 use super::hearing::Hearing;
-use super::{Config, Cut, Datagram, HEADER, Report, UDP_HEADER};
+use super::{Config, Connection, Cut, Datagram, HEADER, Report, UDP_HEADER};
 use crate::controllers::{Ack, Cause, Controller, Loss, Sent, Window};
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
@@ -137,6 +137,18 @@ impl Sender {
     /// Whether the receiver has said that it has everything.
     pub fn is_complete(&self) -> bool {
         self.complete
+    }
+    /// Goes on where a TCP connection stopped, at its rate and without a round trip of probing. Before the first
+    /// poll; the receiver is told by [`Receiver::resume`](super::Receiver::resume) what it has.
+    pub fn continue_from(&mut self, now: Instant, connection: &Connection) {
+        let whole = self.cut.whole_below(connection.acknowledged, &self.config);
+        self.blocks[..whole as usize].iter_mut().for_each(Block::is_here);
+        self.current = whole;
+        self.rtt = connection.rtt;
+        self.controller.on_ack(&Ack { now, rtt: connection.rtt, ..Ack::default() });
+        if let Some(rate) = connection.rate {
+            self.controller.on_plan(now, rate);
+        }
     }
     /// How much it has done.
     pub fn counts(&self) -> Counts {
