@@ -38,7 +38,7 @@ pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
     let cache = ContactsCache::default();
     let results = sweep.run(|job: &Job| {
         let scenario = &plan.points[job.point].scenario;
-        // Watching costs as much as running: one seed of every third point, so of each variant at five round trips.
+        // Watching costs as much as running: one seed of every third point, four or five of each variant.
         let judge = job.seed == 1 && job.point.is_multiple_of(3);
         let options = Options { judge, ..Options::default() };
         run_one(scenario, Seed::Number(job.seed), &cache, &options).map(|outcome| metrics(&outcome))

@@ -49,11 +49,11 @@ pub const PAPER_TCPS: [&str; 5] = ["new_reno", "sack", "fack", "vegas", "westwoo
 /// The paper's own.
 pub const ARC: &str = "arc";
 /// Other readings of two of them, which show why they do what they do: with [`SEEDS_OF_READINGS`].
-pub const READINGS: [&str; 3] = ["arc, each loss", "arc, quick again", "bbr, no window"];
+const READINGS: [&str; 3] = ["arc, each loss", "arc, quick again", "bbr, no window"];
 /// Seeds of flows that share: their runs are long, and differ little.
 const SEEDS_OF_SHARING: u64 = 1;
 /// Seeds that are enough for a reading.
-pub const SEEDS_OF_READINGS: u64 = 3;
+const SEEDS_OF_READINGS: u64 = 3;
 /// UDPDTN at the planned rate, and where nothing is planned.
 pub const OURS: [&str; 2] = ["udpdtn, planned rate", "udpdtn, unknown rate"];
 
