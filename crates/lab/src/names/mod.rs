@@ -1,0 +1,5 @@
+//! Scenarios of names.
+
+mod trace;
+
+pub use trace::NameRow;
