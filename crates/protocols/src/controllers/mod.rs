@@ -28,6 +28,7 @@ mod new_reno;
 mod pcon;
 mod reno;
 mod sack;
+mod short_queue;
 mod tcp_planet;
 mod vegas;
 mod westwood_plus;
@@ -243,6 +244,7 @@ pub const TABLE: &[Entry] = &[
     Entry::new(new_reno::ENTRY, Recovery::NewReno),
     Entry::new(pcon::ENTRY, Recovery::Rack),
     Entry::new(sack::ENTRY, Recovery::Sack),
+    Entry::new(short_queue::ENTRY, Recovery::Rack),
     Entry::new(tcp_planet::ENTRY, Recovery::Rack),
     Entry::new(vegas::ENTRY, Recovery::NewReno),
     Entry::new(westwood_plus::ENTRY, Recovery::Rack),
