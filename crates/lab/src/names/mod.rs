@@ -1,5 +1,13 @@
-//! Scenarios of names.
+//! Scenarios of names: nodes, links, producers, consumers, and what came of them.
 
+mod figures;
+mod network;
+mod nodes;
+mod people;
+mod routes;
+mod run;
 mod trace;
 
+pub use network::{ConsumerPlan, KEYS, NameNetwork, NodePlan, ProducerPlan, read};
+pub(crate) use run::run;
 pub use trace::NameRow;

@@ -138,21 +138,21 @@ impl LinkRules {
     }
 }
 
-/// Producers are nearer than links; among links the first is tried first.
+/// The cheapest route is tried first; one to a producer costs nothing.
 fn node(setup: &Setup, spec: &NodeSpec, index: u32) -> NodeRules {
-    let mut routes: BTreeMap<Prefix, Vec<Face>> = BTreeMap::new();
     let first_producer = (setup.links.len() + setup.consumers.len()) as u32;
-    for (producer, face) in setup.producers.iter().zip(first_producer..) {
-        if producer.node == index {
-            routes.entry(producer.prefix).or_default().push(face);
-        }
+    let here = setup.producers.iter().zip(first_producer..).filter(|(producer, _)| producer.node == index);
+    let here = here.map(|(producer, face)| (producer.prefix, face, 0));
+    let mut costs: BTreeMap<Prefix, BTreeMap<Face, u32>> = BTreeMap::new();
+    for (prefix, face, cost) in spec.routes.iter().copied().chain(here) {
+        costs.entry(prefix).or_default().insert(face, cost);
     }
-    let mut links = spec.routes.clone();
-    links.sort_unstable();
-    links.dedup();
-    for (prefix, link) in links {
-        routes.entry(prefix).or_default().push(link);
-    }
+    let by_cost = |(prefix, costs): (Prefix, BTreeMap<Face, u32>)| {
+        let mut faces: Vec<Face> = costs.keys().copied().collect();
+        faces.sort_by_key(|face| costs[face]);
+        (prefix, faces)
+    };
+    let routes = costs.into_iter().map(by_cost).collect();
     NodeRules { forwarder: spec.forwarder, clock: spec.clock, strips_stamps: spec.strips_stamps, routes }
 }
 

@@ -76,7 +76,7 @@ fn ends(from: u32, to: u32, back: u32, spec: LinkSpec) -> LinkEnds {
     LinkEnds { from, to, back, spec }
 }
 
-fn node(routes: Vec<(Prefix, u32)>) -> NodeSpec {
+fn node(routes: Vec<(Prefix, u32, u32)>) -> NodeSpec {
     NodeSpec { forwarder: ForwarderConfig::default(), clock: Clock::default(), strips_stamps: false, routes }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn plain() -> Setup {
         if index % 2 == 0 { ends(hop, hop + 1, back, spec) } else { ends(hop + 1, hop, back, spec) }
     });
     let mut nodes: Vec<NodeSpec> =
-        (0..4).map(|at| node(if at < 3 { vec![(root, 2 * at)] } else { vec![] })).collect();
+        (0..4).map(|at| node(if at < 3 { vec![(root, 2 * at, 1)] } else { vec![] })).collect();
     nodes[1].forwarder.store = Bytes(30_000);
     nodes[3].clock = Clock { offset: ms(700), skew: 1e-5 };
     let requests = || Requests::object(object, Some(400));
@@ -56,7 +56,7 @@ fn circle() -> Setup {
     setup.links.truncate(4);
     setup.links.push(ends(2, 0, 5, link(8_000_000, 5, 60)));
     setup.links.push(ends(0, 2, 4, link(8_000_000, 5, 60)));
-    setup.nodes[2].routes = vec![(root, 4)];
+    setup.nodes[2].routes = vec![(root, 4, 1)];
     setup.nodes[1].forwarder.store = Bytes(0);
     setup.consumers.truncate(1);
     setup.until = Instant::from_secs(5);

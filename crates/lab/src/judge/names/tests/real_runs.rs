@@ -116,7 +116,7 @@ impl Shape {
         for &(at, link) in &self.astray {
             let own: Vec<u32> =
                 (0..).zip(&links).filter(|(_, l)| l.from == at % count).map(|l| l.0).collect();
-            routes[(at % count) as usize].insert(0, (prefixes[0], own[link as usize % own.len()]));
+            routes[(at % count) as usize].push((prefixes[0], own[link as usize % own.len()], link % 2));
         }
         let nodes = self.nodes.iter().zip(routes).map(|(shape, routes)| shape.spec(routes)).collect();
         let objects: Vec<Prefix> = (0..20)
@@ -149,14 +149,14 @@ impl Shape {
 }
 
 /// Routes of all nodes to a place, by the fewest links.
-fn lead_to(place: u32, prefix: Prefix, links: &[LinkEnds], routes: &mut [Vec<(Prefix, u32)>]) {
+fn lead_to(place: u32, prefix: Prefix, links: &[LinkEnds], routes: &mut [Vec<(Prefix, u32, u32)>]) {
     let mut reached = vec![place];
     let mut next = 0;
     while let Some(&at) = reached.get(next) {
         for (index, link) in (0..).zip(links).filter(|(_, link)| link.to == at) {
             if !reached.contains(&link.from) {
                 reached.push(link.from);
-                routes[link.from as usize].push((prefix, index));
+                routes[link.from as usize].push((prefix, index, 1));
             }
         }
         next += 1;
@@ -164,7 +164,7 @@ fn lead_to(place: u32, prefix: Prefix, links: &[LinkEnds], routes: &mut [Vec<(Pr
 }
 
 impl NodeShape {
-    fn spec(&self, routes: Vec<(Prefix, u32)>) -> NodeSpec {
+    fn spec(&self, routes: Vec<(Prefix, u32, u32)>) -> NodeSpec {
         NodeSpec {
             forwarder: ForwarderConfig {
                 pending_max: self.pending_max,
