@@ -90,7 +90,7 @@ impl Path {
             },
             clock: Clock { offset: ms(self.clocks[index] * 1e3), skew: 0.0 },
             strips_stamps: false,
-            routes: if index < 3 { vec![(root, 2 * index as u32)] } else { Vec::new() },
+            routes: if index < 3 { vec![(root, 2 * index as u32, 1)] } else { Vec::new() },
         };
         let producer = Producer {
             object: u64::from(u32::MAX),

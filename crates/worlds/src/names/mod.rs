@@ -53,8 +53,8 @@ pub struct NodeSpec {
     pub clock: Clock,
     /// Does not know stamps, and passes Data on without them.
     pub strips_stamps: bool,
-    /// Prefixes and the outgoing links, by index, that lead to them.
-    pub routes: Vec<(Prefix, u32)>,
+    /// Prefixes, the outgoing links, by index, that lead to them, and what that costs.
+    pub routes: Vec<(Prefix, u32, u32)>,
 }
 
 /// One direction of a link.

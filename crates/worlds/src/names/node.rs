@@ -17,8 +17,8 @@ impl Node {
     pub fn new(index: u32, spec: &NodeSpec, setup: &Setup) -> Self {
         let faces = Faces::of(setup);
         let mut forwarder = Forwarder::new(spec.forwarder);
-        for &(prefix, link) in &spec.routes {
-            forwarder.fib.add(prefix, faces.link(link), 1);
+        for &(prefix, link, cost) in &spec.routes {
+            forwarder.fib.add(prefix, faces.link(link), cost);
         }
         let here = setup.producers.iter().zip(0..).filter(|(producer, _)| producer.node == index);
         for (producer, number) in here {
