@@ -45,12 +45,12 @@ class Comparing:
         self.programs, self.network, self.folder, self.file = programs, network, folder, file
         self.sha = digest(file)
 
-    def run(self, segment: int, name: str, who: str, controller: str | None) -> float:
+    def run(self, segment: int, name: str, who: str, controller: str | None = None) -> float:
         """Fetches, prints a row, and tells the share of the link; 0 when the file did not come whole."""
         near, far = self.network.near, self.network.far
         into = self.folder / "into"
         before = near.counters("udp4"), far.counters("udp4"), far.counters("fd")
-        print(f"{segment:>5} B  {controller or 'ndnd cat':15}", end="", flush=True)
+        print(f"{segment:>5} B  {controller or who:15}", end="", flush=True)
         why = None
         try:
             took_s = self.programs.fetch(who, near.uri("unix"), name, into, PATIENCE_S, controller)
@@ -85,8 +85,8 @@ def compare(programs: Programs, options: argparse.Namespace, folder: Path) -> in
             name = f"/path/{segment}"
             with programs.publishing(PUBLISHERS[segment], network.far, "unix", name, file, segment):
                 if not options.ours_only:
-                    comparing.run(segment, name, "ndnd", None)
-                for controller in options.controller:
+                    comparing.run(segment, name, "ndnd")
+                for controller in options.controller or [None]:
                     share = comparing.run(segment, name, "lightlag", controller)
                     slow += share < options.least
     return slow
@@ -104,7 +104,7 @@ def main() -> int:
     """Prints the table; 1 when one of ours is too slow."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", type=Path, required=True)
-    parser.add_argument("--controller", action="append", default=[], help="of ours; may come several times")
+    parser.add_argument("--controller", action="append", default=[], help="of ours, may come several times")
     parser.add_argument(
         "--segment", type=int, action="append", choices=sorted(PUBLISHERS), help="default: all"
     )
