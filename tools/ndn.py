@@ -72,7 +72,8 @@ def find_ndnd() -> Path:
     named = os.environ.get("NDND") or shutil.which("ndnd")
     if named:
         if not os.access(named, os.X_OK):
-            raise MissingError(f"NDND={named} is no program; name the ndnd command")
+            print(f"NDND={named} is no program; name the ndnd command", file=sys.stderr)
+            sys.exit(2)
         return Path(named).resolve()
     home = TOOLS / "ndnd"
     binary = home / "bin" / "ndnd"
@@ -338,7 +339,7 @@ class Programs:
             command = [str(self.pyndntools), "serve-rdrcontent", "--size", str(segment), name, str(file)]
         else:
             command = [str(self.lightlag), "names", "put", name, str(file), "--face", uri]
-            command += ["--segment-size", str(segment)]
+            command += ["--segment-size", f"{segment} B"]
         log = file.parent / f"put{name.replace('/', '-')}.log"
         running = Running(command, log, env, stdin)
         end = time.monotonic() + STARTING_S + file.stat().st_size / 1e6
