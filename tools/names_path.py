@@ -60,7 +60,7 @@ class Comparing:
             face.counters(kind).since(was)
             for face, kind, was in zip((near, far, far), ("udp4", "udp4", "fd"), before, strict=True)
         )
-        lost = f"{1 - came.in_data / max(left.out_data, 1):.1%}"
+        lost = f"{1 - came.in_data / left.out_data:.1%}" if left.out_data else "-"
         if why:
             print(f"{'-':>14}{'-':>8}{'-':>10}{lost:>8}  gave up: {why}", flush=True)
             return 0.0
