@@ -15,6 +15,7 @@ pub mod controllers;
 pub mod dtn;
 pub mod link;
 pub mod math;
+pub mod ndn;
 pub mod parameter;
 pub mod rng;
 pub mod time;

@@ -116,6 +116,7 @@ impl Environment {
             acked: Bytes(acked),
             rtt: flag(1).then_some(rtt),
             one_way: flag(2).then(|| Duration::from_nanos(rtt.as_nanos() / 2)),
+            site: flag(6).then_some(u32::from(flags & 3)),
             in_flight: Bytes(self.in_flight),
             delivered: Bytes(self.delivered),
             sample: (flag(3) && acked > 0).then_some(sample),

@@ -1,5 +1,6 @@
 //! Simulated worlds. A run is a pure function of scenario and seed, to the byte, on every machine.
 
+mod agenda;
 pub mod contacts;
 pub mod engine;
 pub mod messages;

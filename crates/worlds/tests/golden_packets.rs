@@ -33,7 +33,7 @@ fn transport(entry: &'static Entry) -> Transport {
 }
 
 fn link(rate: Rate, delay: Delay, loss: Loss, queue: Discipline) -> LinkSpec {
-    LinkSpec { rate, delay, loss, queue, reorder: None, duplicate: 0.0 }
+    LinkSpec { rate, delay, loss, queue, reorder: None, duplicate: 0.0, jitter: Duration::ZERO }
 }
 
 /// Two flows of a controller over an access link and one that decides, and back.
@@ -125,7 +125,8 @@ fn two_flows_over_contacts_and_a_growing_distance_stay_as_they_were() {
     let s = Instant::from_secs;
     let windows: Vec<_> = (0..20).map(|n| (s(40 * n), s(40 * n + 30), BitRate(1_000_000))).collect();
     let delay = Delay::Curve(vec![(s(0), ms(200)), (s(300), ms(1_200))]);
-    let queue = Discipline::CoDel { limit: Limit::Packets(200), target: ms(50), interval: ms(1_000) };
+    let queue =
+        Discipline::CoDel { limit: Limit::Packets(200), target: ms(50), interval: ms(1_000), mark: false };
     check("packets_contacts.txt", &table(&link(Rate::within(&windows), delay, Loss::None, queue), FILE));
 }
 

@@ -53,6 +53,7 @@ impl Bench {
             queue,
             reorder: None,
             duplicate: 0.0,
+            jitter: Duration::ZERO,
         }
     }
     fn setup(&self, flows: &[(&str, u64)], until_s: i64) -> Setup {
@@ -146,6 +147,7 @@ fn codel_keeps_the_queue_shorter_than_drop_tail() {
         limit: Limit::Packets(100),
         target: Duration::from_secs_f64(0.013),
         interval: Duration::from_secs_f64(0.1),
+        mark: false,
     };
     let long = Bench::default().run(&[("new_reno", 20_000_000)], 10_000);
     let short = Bench { queue, ..Bench::default() }.run(&[("new_reno", 20_000_000)], 10_000);

@@ -21,11 +21,12 @@ const KEYS: &[&str] = &[
     "outages",
     "reorder",
     "duplicate",
+    "jitter",
     "back",
     "one_way",
     "plan",
 ];
-const BACK_KEYS: &[&str] = &["rate", "delay", "loss", "queue", "outages", "reorder", "duplicate"];
+const BACK_KEYS: &[&str] = &["rate", "delay", "loss", "queue", "outages", "reorder", "duplicate", "jitter"];
 
 /// Reads a file that is named at a place: its whole name, and its bytes.
 pub type Read<'a> = &'a dyn Fn(&str, &Place) -> Result<(String, Arc<[u8]>)>;
@@ -108,6 +109,7 @@ fn direction(
             Ok(Some((share, table.need("delay", "\"10 ms\"", time)?)))
         })?,
         duplicate: section.get("duplicate").map_or(Ok(0.0), |node| share(node, &section.key("duplicate")))?,
+        jitter: section.quantity("jitter", time)?.or(other.map(|other| other.jitter)).unwrap_or_default(),
     })
 }
 
@@ -248,12 +250,13 @@ fn queue(node: &Node, path: &str) -> Result<Discipline> {
         open.allow(&["discipline", "limit"])?;
         return Ok(if word == 0 { Discipline::DropTail(limit) } else { Discipline::Priority(limit) });
     }
-    open.allow(&["discipline", "limit", "target", "interval"])?;
+    open.allow(&["discipline", "limit", "target", "interval", "mark"])?;
     let ms = |n: i64| Duration::from_nanos(n * 1_000_000);
     Ok(Discipline::CoDel {
         limit,
         target: open.quantity("target", positive_time)?.unwrap_or(ms(5)),
         interval: open.quantity("interval", positive_time)?.unwrap_or(ms(100)),
+        mark: open.flag("mark")?.unwrap_or(false),
     })
 }
 

@@ -50,6 +50,11 @@ pub trait Controller {
     fn deadline(&self) -> Option<Instant> {
         None
     }
+    /// How long to wait for an answer before it counts as lost, where the algorithm has a rule of its
+    /// own; none: the transport's (RFC 6298).
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
     /// How many packets leave back to back, so that the far end can see how fast the link is.
     fn train(&self) -> u32 {
         1
@@ -73,6 +78,8 @@ pub struct Ack {
     pub rtt: Option<Duration>,
     /// From sender to receiver by their clocks, where the transport measures it.
     pub one_way: Option<Duration>,
+    /// Who sent what came, where several may have it and say who they are: a producer or a cache.
+    pub site: Option<u32>,
     /// What is still under way.
     pub in_flight: Bytes,
     /// What was acknowledged in all so far.

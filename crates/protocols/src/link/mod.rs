@@ -28,6 +28,14 @@ pub trait Load {
     fn priority(&self) -> u8 {
         0
     }
+    /// Its first bit leaves now.
+    #[inline]
+    fn leaves(&mut self, _: Instant) {}
+    /// A queue asks its sender to slow down; false if it can't be told, and must be dropped instead.
+    #[inline]
+    fn mark(&mut self) -> bool {
+        false
+    }
 }
 
 /// One direction of a link, as plain data.
@@ -45,6 +53,8 @@ pub struct LinkSpec {
     pub reorder: Option<(f64, Duration)>,
     /// Share of packets that arrive twice.
     pub duplicate: f64,
+    /// Each packet is under way for up to this much longer, drawn uniformly; later ones may overtake it.
+    pub jitter: Duration,
 }
 
 /// Why a packet did not come through.
@@ -90,6 +100,8 @@ pub struct Link<P> {
     /// A packet may come before one that left earlier.
     overtakes: bool,
     duplicate: f64,
+    /// None on a link whose delay is as told.
+    jitter: Option<(Duration, Stream)>,
     draws: Stream,
     /// When the packet that is leaving has left.
     free_at: Instant,
@@ -110,8 +122,12 @@ impl<P: Load + Clone + 'static> Link<P> {
             refused: Dropped::new(),
             waiting: 0,
             reorder: spec.reorder,
-            overtakes: spec.reorder.is_some() || spec.delay.falls_faster_than_time(),
+            overtakes: spec.reorder.is_some()
+                || spec.jitter > Duration::ZERO
+                || spec.delay.falls_faster_than_time(),
             duplicate: spec.duplicate,
+            jitter: (spec.jitter > Duration::ZERO)
+                .then(|| (spec.jitter, Stream::new(seed, "link jitter", index))),
             draws: Stream::new(seed, "link order", index),
             free_at: Instant::ZERO,
             wire: VecDeque::new(),
@@ -209,7 +225,8 @@ impl<P: Load + Clone + 'static> Link<P> {
         }
     }
     #[inline]
-    fn transmit(&mut self, start: Instant, packet: P) {
+    fn transmit(&mut self, start: Instant, mut packet: P) {
+        packet.leaves(start);
         let size = packet.size();
         let left = self.rate.finish(start, size);
         self.free_at = left;
@@ -225,7 +242,11 @@ impl<P: Load + Clone + 'static> Link<P> {
             }
             return;
         }
-        let arrival = left.saturating_add(self.delay.at(left));
+        let mut arrival = left.saturating_add(self.delay.at(left));
+        if let Some((most, draws)) = &mut self.jitter {
+            let later = most.as_nanos() as f64 * draws.unit();
+            arrival = arrival.saturating_add(Duration::from_nanos(later as i64));
+        }
         if self.duplicate > 0.0 && self.draws.unit() < self.duplicate {
             self.send_copy(arrival, packet.clone());
         }

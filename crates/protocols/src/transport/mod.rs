@@ -1,6 +1,7 @@
 //! Who carries data from one end to the other.
 
 pub mod ranges;
+pub mod rto;
 pub mod tcp;
 pub mod udpdtn;
 

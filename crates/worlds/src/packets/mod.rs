@@ -4,7 +4,6 @@
 //! A link is visited once for each packet that crosses it; there is no event for a packet's leaving.
 //! The next thing to happen is found in a tree over links and endpoints.
 
-mod agenda;
 mod endpoint;
 mod source;
 mod world;

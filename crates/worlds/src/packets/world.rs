@@ -1,9 +1,9 @@
 //! The state of a run and its main loop.
 
-use super::agenda::Agenda;
 use super::endpoint::Endpoint;
 use super::source::Switch;
 use super::{FlowOutcome, FlowSpec, Observer, Outcome, Packet, Record, Setup, Source};
+use crate::agenda::Agenda;
 use lightlag_protocols::link::{Link, Rate};
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::trace::Observation;

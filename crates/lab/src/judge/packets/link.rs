@@ -75,7 +75,7 @@ impl LinkState {
         Self {
             in_order: keeps_order(spec),
             slack: slack(&spec.delay),
-            hold: spec.reorder.map_or(Duration::ZERO, |reorder| reorder.1),
+            hold: spec.reorder.map_or(Duration::ZERO, |reorder| reorder.1).saturating_add(spec.jitter),
             spec: spec.clone(),
             entries: VecDeque::new(),
             gone: 0,

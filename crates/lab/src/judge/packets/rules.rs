@@ -126,6 +126,7 @@ pub(super) fn keeps_order(spec: &LinkSpec) -> bool {
         points.windows(2).any(|two| two[0].1 - two[1].1 > two[1].0 - two[0].0)
     };
     spec.reorder.is_none()
+        && spec.jitter == Duration::ZERO
         && match &spec.delay {
             Delay::Constant(_) => true,
             Delay::Curve(points) => !steep(points),

@@ -30,6 +30,7 @@ fn link(rate: u64, delay_ms: i64, queue: u64) -> LinkSpec {
         queue: Discipline::DropTail(Limit::Packets(queue)),
         reorder: None,
         duplicate: 0.0,
+        jitter: Duration::ZERO,
     }
 }
 
@@ -298,7 +299,7 @@ fn queues() -> impl Strategy<Value = Discipline> {
     (limits(), 0..3, 2_i64..50, 20_i64..300).prop_map(|(limit, which, target, interval)| match which {
         0 => Discipline::DropTail(limit),
         1 => Discipline::Priority(limit),
-        _ => Discipline::CoDel { limit, target: ms(target), interval: ms(interval) },
+        _ => Discipline::CoDel { limit, target: ms(target), interval: ms(interval), mark: false },
     })
 }
 
@@ -329,14 +330,16 @@ fn delays() -> impl Strategy<Value = Delay> {
 fn links() -> impl Strategy<Value = LinkSpec> {
     let reorder = proptest::option::weighted(0.3, (0.0..0.2, (1_i64..50).prop_map(ms)));
     let duplicate = prop_oneof![2 => Just(0.0), 1 => 0.0..0.1];
-    (rates(), delays(), losses(), queues(), reorder, duplicate).prop_map(
-        |(rate, delay, loss, queue, reorder, duplicate)| LinkSpec {
+    let jitter = prop_oneof![2 => Just(Duration::ZERO), 1 => (1_i64..50).prop_map(ms)];
+    (rates(), delays(), losses(), queues(), reorder, duplicate, jitter).prop_map(
+        |(rate, delay, loss, queue, reorder, duplicate, jitter)| LinkSpec {
             rate,
             delay,
             loss,
             queue,
             reorder,
             duplicate,
+            jitter,
         },
     )
 }

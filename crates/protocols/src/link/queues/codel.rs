@@ -22,11 +22,12 @@ pub struct CoDel<P> {
     count: u32,
     last_count: u32,
     dropping: bool,
+    marks: bool,
 }
 
 impl<P: Load> CoDel<P> {
     /// An empty one.
-    pub fn new(limit: Limit, target: Duration, interval: Duration) -> Self {
+    pub fn new(limit: Limit, target: Duration, interval: Duration, marks: bool) -> Self {
         Self {
             room: Room::new(limit),
             waiting: VecDeque::new(),
@@ -37,6 +38,7 @@ impl<P: Load> CoDel<P> {
             count: 0,
             last_count: 0,
             dropping: false,
+            marks,
         }
     }
     fn control_law(&self, from: Instant) -> Instant {
@@ -74,8 +76,12 @@ impl<P: Load> Queue<P> for CoDel<P> {
                 self.dropping = false;
             }
             while self.dropping && now >= self.drop_next {
-                dropped.push(packet);
                 self.count += 1;
+                if self.marks && packet.mark() {
+                    self.drop_next = self.control_law(self.drop_next);
+                    continue;
+                }
+                dropped.push(packet);
                 (packet, may_drop) = match self.take(now) {
                     Some(next) => next,
                     None => {
@@ -90,8 +96,13 @@ impl<P: Load> Queue<P> for CoDel<P> {
                 }
             }
         } else if may_drop {
-            dropped.push(packet);
-            let next = self.take(now);
+            let marked = self.marks && packet.mark();
+            let next = if marked {
+                Some(packet)
+            } else {
+                dropped.push(packet);
+                self.take(now).map(|next| next.0)
+            };
             self.dropping = true;
             // A queue that was dropping a while ago goes on at about the rate that controlled it.
             let recent = self.count.saturating_sub(self.last_count);
@@ -99,7 +110,7 @@ impl<P: Load> Queue<P> for CoDel<P> {
             self.count = if recent > 1 && soon { recent } else { 1 };
             self.drop_next = self.control_law(now);
             self.last_count = self.count;
-            packet = next?.0;
+            packet = next?;
         }
         Some(packet)
     }

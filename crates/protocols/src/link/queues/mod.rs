@@ -56,6 +56,8 @@ pub enum Discipline {
         target: Duration,
         /// How long it may stand above the target: about the longest round trip.
         interval: Duration,
+        /// Mark what can be marked instead of dropping it (RFC 8289, section 5.7).
+        mark: bool,
     },
 }
 
@@ -65,8 +67,8 @@ impl Discipline {
         match *self {
             Self::DropTail(limit) => Waiting::DropTail(DropTail::new(limit)),
             Self::Priority(limit) => Waiting::Other(Box::new(Priority::new(limit))),
-            Self::CoDel { limit, target, interval } => {
-                Waiting::Other(Box::new(CoDel::new(limit, target, interval)))
+            Self::CoDel { limit, target, interval, mark } => {
+                Waiting::Other(Box::new(CoDel::new(limit, target, interval, mark)))
             }
         }
     }

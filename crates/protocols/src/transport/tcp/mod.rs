@@ -6,11 +6,10 @@
 
 mod board;
 mod receiver;
-mod rto;
 mod sender;
 
+pub use super::rto::Timers;
 pub use receiver::Receiver;
-pub use rto::Timers;
 pub use sender::{Counts, Sender};
 
 use super::ranges::Range;

@@ -2,11 +2,11 @@
 
 use super::super::Machine;
 use super::board::{Board, newer};
-use super::rto::Rto;
 use super::{Config, HEADER, Kind, Segment};
 use crate::controllers::{Ack, Cause, Controller, Loss, RateSample, Recovery, Sent};
 use crate::time::{Duration, Instant};
 use crate::trace::Observation;
+use crate::transport::rto::Rto;
 use crate::units::{BitRate, Bytes};
 use std::collections::VecDeque;
 
@@ -250,6 +250,7 @@ impl Sender {
             acked: Bytes(news),
             rtt,
             one_way: None,
+            site: None,
             in_flight: Bytes(self.in_flight()),
             delivered: Bytes(self.delivered),
             sample,

@@ -303,6 +303,7 @@ impl Sender {
             acked: Bytes(u64::from(got) * symbol),
             rtt: Some(rtt),
             one_way: report.one_way.map(|time| self.hearing.steady(now, time, noise)),
+            site: None,
             in_flight,
             delivered: Bytes(self.delivered * symbol),
             window: Some(Window {

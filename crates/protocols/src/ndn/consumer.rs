@@ -1,0 +1,366 @@
+//! Who wants the Data: a window of Interests, kept as any controller of [`crate::controllers`] says.
+
+use super::stamp::{one_way, stamp};
+use super::waiting::{Waiting, WaitingTable};
+use super::{Clock, Data, HOP_LIMIT, Interest, Name, Requests, Selectors};
+use crate::controllers::{Ack, Cause, Controller, Loss, RateSample, Sent};
+use crate::rng;
+use crate::time::{Duration, Instant};
+use crate::trace::Observation;
+use crate::transport::Machine;
+use crate::transport::rto::{Rto, Timers};
+use crate::units::{BitRate, Bytes};
+use std::collections::VecDeque;
+
+/// How a consumer behaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// Content of a full Data packet: the unit in which the controller counts.
+    pub segment: Bytes,
+    /// Bytes on the link of a full Data packet: what the controller's rate is made of.
+    pub packet: Bytes,
+    /// How long an Interest stays pending in forwarders, unless its own timer is longer.
+    pub lifetime: Duration,
+    /// When an Interest is taken to be lost, where the controller has no rule of its own.
+    pub timers: Timers,
+    /// Give up after so many repairs of one Interest.
+    pub repairs_max: u32,
+    /// Its clock, against which stamps are read.
+    pub clock: Clock,
+    /// For nonces.
+    pub seed: u64,
+    /// Goes out with every Interest and comes back with its Data.
+    pub token: u32,
+}
+
+impl Config {
+    /// With the timer of RFC 6298, of at least 200 ms, and never giving up.
+    pub fn new(segment: Bytes, packet: Bytes) -> Self {
+        let ms = |n: i64| Duration::from_nanos(n * 1_000_000);
+        let timers = Timers { first: ms(1000), margin: ms(1), least: ms(200), most: Duration::MAX };
+        Self {
+            segment,
+            packet,
+            lifetime: super::LIFETIME,
+            timers,
+            repairs_max: u32::MAX,
+            clock: Clock::default(),
+            seed: 0,
+            token: 0,
+        }
+    }
+}
+
+/// How much a consumer has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Interests sent, repeated ones included.
+    pub interests: u64,
+    /// Repeated ones.
+    pub repairs: u64,
+    /// Interests whose time ran out.
+    pub timeouts: u64,
+    /// Data that came for the first time.
+    pub data: u64,
+    /// Data nobody waited for.
+    pub unsolicited: u64,
+    /// Losses and marks that began an episode.
+    pub episodes: u64,
+    /// Bytes of content that came.
+    pub delivered: Bytes,
+}
+
+/// A consumer. [`Machine`]: Data in, Interests out.
+pub struct Consumer {
+    config: Config,
+    controller: Box<dyn Controller>,
+    requests: Requests,
+    waiting: WaitingTable,
+    /// Taken to be lost, to be asked for again before anything new.
+    lost: VecDeque<Name>,
+    in_flight: u64,
+    rto: Rto,
+    /// Interests before this one were measured by the last round trip.
+    measured_below: u64,
+    /// The next Interest's number.
+    next: u64,
+    /// Of all Interests that were answered, the newest.
+    answered: Option<u64>,
+    /// Interests before this one belong to the last episode.
+    recover: u64,
+    /// Not before, where a rate is kept.
+    may_send_at: Instant,
+    limited: bool,
+    delivered_at: Instant,
+    stopped: bool,
+    failed: Option<Name>,
+    counts: Counts,
+}
+
+impl Consumer {
+    /// One that has asked for nothing yet.
+    pub fn new(config: Config, controller: Box<dyn Controller>, requests: Requests) -> Self {
+        Self {
+            rto: Rto::new(config.timers),
+            config,
+            controller,
+            requests,
+            waiting: WaitingTable::default(),
+            lost: VecDeque::new(),
+            in_flight: 0,
+            measured_below: 0,
+            next: 0,
+            answered: None,
+            recover: 0,
+            may_send_at: Instant::ZERO,
+            limited: false,
+            delivered_at: Instant::ZERO,
+            stopped: false,
+            failed: None,
+            counts: Counts::default(),
+        }
+    }
+    /// The object has so many segments: Interests for later ones are forgotten.
+    pub fn finish_at(&mut self, segments: u32) {
+        self.requests.set_segments(segments);
+        self.lost.retain(|name| name.segment < segments);
+        for beyond in self.waiting.names().filter(|name| name.segment >= segments).collect::<Vec<_>>() {
+            if let Some(gone) = self.waiting.take(beyond) {
+                self.in_flight -= if gone.lost { 0 } else { self.config.segment.0 };
+            }
+        }
+    }
+    /// Nothing new is asked for from now on; what was asked for is still repaired.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+    }
+    /// Whether all that it wanted has come.
+    pub fn is_complete(&self) -> bool {
+        (self.stopped || self.requests.is_exhausted()) && self.waiting.len() == 0
+    }
+    /// What it gave up on, if it did.
+    pub fn failed(&self) -> Option<Name> {
+        self.failed
+    }
+    /// How much it has done.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+    /// Interests that may be without an answer.
+    pub fn window(&self) -> f64 {
+        let window = self.controller.window();
+        if window == Bytes::MAX { f64::INFINITY } else { window.0 as f64 / self.config.segment.0 as f64 }
+    }
+    /// Interests that are without one.
+    pub fn in_flight(&self) -> u64 {
+        self.in_flight / self.config.segment.0.max(1)
+    }
+    /// The smoothed round-trip time.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.rto.smoothed()
+    }
+    /// What the plan says of the rate from now on.
+    pub fn plan(&mut self, now: Instant, rate: BitRate) {
+        self.controller.on_plan(now, rate);
+    }
+    /// What it and its controller show; the window in Interests.
+    pub fn observe(&self, seen: &mut Observation) {
+        seen.push(("in_flight", self.in_flight() as f64));
+        if let Some(rtt) = self.rtt() {
+            seen.push(("rtt", rtt.as_secs_f64()));
+        }
+        let window = self.window();
+        if window.is_finite() {
+            seen.push(("window", window));
+        }
+        if let Some(rate) = self.controller.rate() {
+            seen.push(("rate", rate.0 as f64));
+        }
+        self.controller.observe(seen);
+    }
+
+    /// A forwarder said that it will not answer (a Nack): as if the time had run out.
+    pub fn on_nack(&mut self, now: Instant, name: Name) {
+        let found = self.waiting.get_mut(name).filter(|waiting| !waiting.lost).map(|waiting| {
+            waiting.lost = true;
+            *waiting
+        });
+        if let Some(waiting) = found {
+            self.lose(now, waiting);
+        }
+    }
+
+    #[inline]
+    fn on_data(&mut self, now: Instant, data: &Data) {
+        let Some(waiting) = self.waiting.take(data.name) else {
+            self.counts.unsolicited += 1;
+            return;
+        };
+        if waiting.lost {
+            // It came after all.
+            self.lost.retain(|name| *name != data.name);
+        } else {
+            self.in_flight -= self.config.segment.0;
+        }
+        self.answered = Some(self.answered.map_or(waiting.number, |newest| newest.max(waiting.number)));
+        self.counts.data += 1;
+        self.counts.delivered += Bytes(u64::from(data.content));
+        // Karn: an answer to one of several Interests is no measurement.
+        let rtt = (waiting.repairs == 0).then_some(now - waiting.sent);
+        if let Some(rtt) = rtt
+            && waiting.number >= self.measured_below
+        {
+            self.rto.measure(rtt);
+            self.measured_below = self.next;
+        }
+        let sample = RateSample {
+            delivered: Bytes((self.counts.data * self.config.segment.0).saturating_sub(waiting.delivered)),
+            before: Bytes(waiting.delivered),
+            interval: (now - waiting.delivered_at.min(waiting.sent)).max(rtt.unwrap_or_default()),
+        };
+        self.delivered_at = now;
+        let clock = stamp(now, self.config.clock.ahead(now));
+        self.controller.on_ack(&Ack {
+            now,
+            acked: self.config.segment,
+            rtt,
+            one_way: data.stamp.map(|left| one_way(clock, left)),
+            site: data.site,
+            in_flight: Bytes(self.in_flight),
+            delivered: Bytes(self.counts.data * self.config.segment.0),
+            sample: rtt.is_some().then_some(sample),
+            limited: self.limited,
+            ..Ack::default()
+        });
+        if data.marked {
+            self.tell_loss(now, Cause::Mark, Bytes(0), waiting);
+        }
+    }
+    fn tell_loss(&mut self, now: Instant, cause: Cause, lost: Bytes, waiting: Waiting) {
+        let episode = waiting.number >= self.recover;
+        if episode {
+            self.recover = self.next;
+            self.counts.episodes += 1;
+        }
+        self.controller.on_loss(&Loss {
+            now,
+            cause,
+            lost,
+            flight_size: Bytes(self.in_flight + lost.0),
+            in_flight: Bytes(self.in_flight),
+            episode,
+            again: waiting.repairs > 0,
+        });
+    }
+    /// No answer came in time.
+    fn lose(&mut self, now: Instant, waiting: Waiting) {
+        self.counts.timeouts += 1;
+        self.in_flight -= self.config.segment.0;
+        if waiting.repairs >= self.config.repairs_max {
+            self.failed.get_or_insert(waiting.name);
+        }
+        self.lost.push_back(waiting.name);
+        let later_came = self.answered.is_some_and(|newest| newest > waiting.number);
+        let cause = if later_came { Cause::Hole } else { Cause::Silence };
+        self.tell_loss(now, cause, self.config.segment, waiting);
+    }
+    /// How long to wait for an answer to an Interest that was repaired so often.
+    fn timeout(&self, repairs: u32) -> Duration {
+        let span = self.controller.timeout().unwrap_or_else(|| self.rto.span());
+        Duration::from_nanos(span.as_nanos().saturating_mul(1 << repairs.min(DOUBLINGS_MAX)))
+    }
+    fn next_name(&mut self) -> Option<(Name, u32)> {
+        if let Some(name) = self.lost.pop_front() {
+            let repairs = self.waiting.get_mut(name).map_or(0, |waiting| waiting.repairs + 1);
+            return Some((name, repairs));
+        }
+        if self.stopped {
+            return None;
+        }
+        // Objects of a catalogue may be wanted again before they have come.
+        for _ in 0..TRIES_MAX {
+            let name = self.requests.take()?;
+            if self.waiting.get_mut(name).is_none() {
+                return Some((name, 0));
+            }
+        }
+        None
+    }
+    fn ask(&mut self, now: Instant, name: Name, repairs: u32) -> Interest {
+        let number = self.next;
+        self.next += 1;
+        let timeout = self.timeout(repairs);
+        let delivered = self.counts.data * self.config.segment.0;
+        let delivered_at = if self.counts.data == 0 { now } else { self.delivered_at };
+        let waiting = Waiting { name, number, sent: now, repairs, delivered, delivered_at, lost: false };
+        self.waiting.put(waiting, now.saturating_add(timeout));
+        self.in_flight += self.config.segment.0;
+        self.counts.interests += 1;
+        self.counts.repairs += u64::from(repairs > 0);
+        let in_flight = Bytes(self.in_flight);
+        self.controller.on_sent(&Sent { now, size: self.config.segment, in_flight });
+        let lifetime = self.config.lifetime.max(timeout).as_nanos() / 1_000_000;
+        Interest {
+            name,
+            nonce: (rng::mix(self.config.seed ^ number) >> 32) as u32,
+            token: self.config.token,
+            lifetime_ms: u32::try_from(lifetime).unwrap_or(u32::MAX),
+            hop_limit: HOP_LIMIT,
+            selectors: Selectors::default(),
+        }
+    }
+    /// Whether window and rate let one more Interest leave.
+    #[inline]
+    fn may_send(&mut self, now: Instant) -> bool {
+        let fits = self.in_flight.saturating_add(self.config.segment.0) <= self.controller.window().0;
+        self.limited = !fits;
+        if !fits {
+            return false;
+        }
+        let Some(rate) = self.controller.rate() else { return true };
+        if now < self.may_send_at || rate == BitRate(0) {
+            self.limited = true;
+            return false;
+        }
+        // Late by less than a packet's time is made up for.
+        let gap = rate.time_for(self.config.packet);
+        self.may_send_at = self.may_send_at.max(now - gap.min(now - Instant::ZERO)).saturating_add(gap);
+        true
+    }
+}
+
+/// More doublings of a timer change nothing.
+const DOUBLINGS_MAX: u32 = 6;
+/// So many names in a row that are on their way already: more wait for an answer first.
+const TRIES_MAX: usize = 1_000;
+
+impl Machine for Consumer {
+    type Input = Data;
+    type Output = Interest;
+
+    fn handle(&mut self, now: Instant, data: Data) {
+        self.on_data(now, &data);
+    }
+    fn poll(&mut self, now: Instant) -> Option<Interest> {
+        if self.controller.deadline().is_some_and(|at| at <= now) {
+            self.controller.on_deadline(now);
+        }
+        while let Some(waiting) = self.waiting.lose(now) {
+            self.lose(now, waiting);
+        }
+        let wants = !self.lost.is_empty() || !(self.stopped || self.requests.is_exhausted());
+        if !wants || self.failed.is_some() || !self.may_send(now) {
+            return None;
+        }
+        let (name, repairs) = self.next_name()?;
+        Some(self.ask(now, name, repairs))
+    }
+    fn deadline(&self) -> Option<Instant> {
+        let wants = !self.lost.is_empty() || !(self.stopped || self.requests.is_exhausted());
+        let room = self.in_flight.saturating_add(self.config.segment.0) <= self.controller.window().0;
+        let paced = (wants && room && self.controller.rate().is_some_and(|rate| rate > BitRate(0)))
+            .then_some(self.may_send_at);
+        let all = [self.waiting.deadline(), self.controller.deadline(), paced];
+        all.into_iter().flatten().min()
+    }
+}

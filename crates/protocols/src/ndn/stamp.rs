@@ -1,0 +1,51 @@
+//! When Data left whoever answered, as 32 bits of microseconds (as uTP has it, BEP 29).
+
+use crate::time::{Duration, Instant};
+
+/// A node's own idea of the time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Clock {
+    /// Ahead of true time at the start.
+    pub offset: Duration,
+    /// Gains so many seconds a second.
+    pub skew: f64,
+}
+
+impl Clock {
+    /// How far it is ahead of true time.
+    #[inline]
+    pub fn ahead(&self, now: Instant) -> Duration {
+        if self.skew == 0.0 {
+            return self.offset;
+        }
+        let gained = (now - Instant::ZERO).as_nanos() as f64 * self.skew;
+        self.offset.saturating_add(Duration::from_nanos(gained as i64))
+    }
+}
+
+/// What a clock that is ahead by so much shows, in microseconds modulo 2³².
+#[inline]
+pub fn stamp(now: Instant, ahead: Duration) -> u32 {
+    ((now.saturating_add(ahead)).as_nanos().div_euclid(1_000)) as u32
+}
+
+/// From a stamp to now, by two clocks: off by their difference, between −2147 and 2147 seconds.
+#[inline]
+pub fn one_way(now: u32, stamp: u32) -> Duration {
+    Duration::from_nanos(i64::from(now.wrapping_sub(stamp) as i32) * 1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_survive_the_wrap_and_clocks_that_disagree() {
+        let ahead = Duration::from_secs(4_294);
+        let (left, came) = (Instant::from_secs(0), Instant::from_secs(2));
+        let delay = one_way(stamp(came, ahead), stamp(left, ahead));
+        assert_eq!(delay, Duration::from_secs(2));
+        let behind = Duration::from_secs(-5);
+        assert_eq!(one_way(stamp(came, behind), stamp(left, Duration::ZERO)), Duration::from_secs(-3));
+    }
+}
