@@ -98,6 +98,20 @@ pub fn only(bytes: &[u8]) -> Result<Element<'_>, Malformed> {
     if reader.rest.is_empty() { Ok(element) } else { Err(Malformed::Trailing) }
 }
 
+/// Bytes of the element at the beginning of a stream; none if too little of it is here to say.
+///
+/// # Errors
+/// [`Malformed::Number`].
+pub fn first_size(stream: &[u8]) -> Result<Option<u64>, Malformed> {
+    let mut reader = Reader::new(stream);
+    let mut head = || Ok((reader.number()?, reader.number()?));
+    match head() {
+        Ok((_, length)) => Ok(Some(length.saturating_add((stream.len() - reader.rest.len()) as u64))),
+        Err(Malformed::Truncated) => Ok(None),
+        Err(why) => Err(why),
+    }
+}
+
 /// The fields of a container, in their order: those that are known are handed over, each once, and those
 /// that need not be understood are skipped.
 pub struct Fields<'a> {
