@@ -30,6 +30,10 @@ class Result:
     """The figures by name, counts as whole numbers; not a number where a figure has no value."""
     flows: dict[str, dict[str, int | float]]
     """In scenarios of packets the figures of each flow, by its name."""
+    consumers: dict[str, dict[str, int | float]]
+    """In scenarios of names the figures of each consumer, by its name."""
+    nodes: dict[str, dict[str, int | float]]
+    """In scenarios of names the figures of each node, by its name."""
     violations: list[str]
     """What the judge found, the first thousand; none if it was not asked."""
     violations_total: int
@@ -114,12 +118,18 @@ def run(
     }
     outcome = point.native.run(number, wanted)
     table = outcome.series()
+
+    def parts(wanted: str) -> dict[str, dict[str, int | float]]:
+        return {name: dict(numbers) for kind, name, numbers in outcome.parts() if kind == wanted}
+
     return Result(
         scenario=point.name,
         values=point.values,
         seed=outcome.seed,
         summary=dict(outcome.numbers()),
-        flows={name: dict(numbers) for name, numbers in outcome.flows()},
+        flows=parts("flows"),
+        consumers=parts("consumers"),
+        nodes=parts("nodes"),
         violations=outcome.violations(),
         violations_total=outcome.violations_total(),
         latencies_s=outcome.latencies_s(),

@@ -6,6 +6,7 @@ pub mod compare;
 pub mod figure;
 pub mod judge;
 pub mod metrics;
+pub mod names;
 pub mod packets;
 pub mod report;
 pub mod results;

@@ -3,9 +3,9 @@
 use crate::capture::Where;
 use crate::judge::{Judge, JudgeRules};
 use crate::metrics::{Figures, Metrics, Series, TimeSeries, the_one};
-use crate::packets;
 use crate::scenario::{Draws, Error, Place, Scenario, Seed};
 use crate::trace::{Row, TraceError, TraceRow, TraceWriter};
+use crate::{names, packets};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::{Observer, Record};
 use lightlag_worlds::contacts::Contacts;
@@ -107,6 +107,9 @@ pub fn run(
 ) -> Result<Outcome, Error> {
     if let Some(network) = &scenario.packets {
         return packets::run(scenario, network, seed, options);
+    }
+    if let Some(network) = &scenario.names {
+        return names::run(scenario, network, seed, options);
     }
     // First of all: whoever cannot have a trace should not wait for the run.
     let trace = options.trace.as_deref().map(Trace::create).transpose()?;

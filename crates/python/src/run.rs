@@ -70,10 +70,10 @@ impl Outcome {
     fn numbers(&self, py: Python<'_>) -> PyResult<Told> {
         told(py, &self.outcome.figures.numbers)
     }
-    /// Those of each flow, where there are flows.
-    fn flows(&self, py: Python<'_>) -> PyResult<Vec<(String, Told)>> {
-        let flows = self.outcome.figures.flows.iter();
-        flows.map(|(name, numbers)| Ok((name.clone(), told(py, numbers)?))).collect()
+    /// Those of each flow, consumer or node, where there are any: its kind, its name, its figures.
+    fn parts(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, String, Told)>> {
+        let parts = self.outcome.figures.parts.iter();
+        parts.map(|part| Ok((part.kind, part.name.clone(), told(py, &part.numbers)?))).collect()
     }
     /// The figures as the command line prints them.
     fn json(&self) -> String {

@@ -5,4 +5,5 @@ pub mod contacts;
 pub mod engine;
 pub mod messages;
 pub mod mobility;
+pub mod names;
 pub mod packets;

@@ -4,7 +4,7 @@ use super::{read, tell_ignored};
 use crate::args::Run;
 use crate::output::{Done, Failure, make_folder, print, tell_violations, write_file};
 use lightlag_lab::capture::Where;
-use lightlag_lab::metrics::{Figures, Number};
+use lightlag_lab::metrics::Part;
 use lightlag_lab::results::{number, table_text};
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};
 use lightlag_lab::scenario::{Point, Scenario, Seed};
@@ -80,18 +80,20 @@ fn table(outcome: &Outcome) -> String {
     let width = rows.iter().map(|row| row.0.len()).max().unwrap_or(0);
     let totals: String =
         rows.iter().map(|(name, value)| format!("{name:width$}  {}\n", number(*value))).collect();
-    totals + &flows_table(&outcome.figures)
+    outcome.figures.kinds().map(parts_table).fold(totals, |text, table| text + &table)
 }
 
-/// One line a flow, where there are flows.
-fn flows_table(figures: &Figures) -> String {
-    let Some((_, first)) = figures.flows.first() else { return String::new() };
-    let names = first.iter().map(|row| row.0);
-    let head: Vec<String> = ["flow"].into_iter().chain(names).map(str::to_owned).collect();
-    let line = |(name, numbers): &(String, Vec<(&'static str, Number)>)| {
-        let told = numbers.iter().map(|row| number(row.1.into()));
-        [name.clone()].into_iter().chain(told).collect()
+/// One line a flow, a consumer or a node.
+fn parts_table(parts: &[Part]) -> String {
+    let Some(first) = parts.first() else { return String::new() };
+    let names = first.numbers.iter().map(|row| row.0);
+    // "flows" in JSON, a "flow" in a column.
+    let kind = first.kind.trim_end_matches('s');
+    let head: Vec<String> = [kind].into_iter().chain(names).map(str::to_owned).collect();
+    let line = |part: &Part| {
+        let told = part.numbers.iter().map(|row| number(row.1.into()));
+        [part.name.clone()].into_iter().chain(told).collect()
     };
-    let lines: Vec<Vec<String>> = figures.flows.iter().map(line).collect();
+    let lines: Vec<Vec<String>> = parts.iter().map(line).collect();
     format!("\n{}", table_text(&head, &lines))
 }

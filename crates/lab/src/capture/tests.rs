@@ -89,12 +89,12 @@ fn tcptrace_counts_the_bytes_packets_and_repairs_that_the_figures_tell() {
             ("unique bytes sent:", "delivered_bytes"),
         ] {
             let own: Vec<f64> =
-                ["file0", "file1"].iter().map(|flow| figures.of_flow(flow, figure).unwrap()).collect();
+                ["file0", "file1"].iter().map(|flow| figures.of_part(flow, figure).unwrap()).collect();
             assert_eq!(sender_column(&text, row), own, "{controller}, {row}\n{text}");
         }
         // Theirs ends when the last acknowledgement is back at the sender.
         for (theirs, flow) in sender_column(&text, "throughput:").iter().zip(["file0", "file1"]) {
-            let own = figures.of_flow(flow, "goodput_bit_per_s").unwrap() / 8.0;
+            let own = figures.of_part(flow, "goodput_bit_per_s").unwrap() / 8.0;
             assert!((theirs / own - 1.0).abs() < 0.03, "{controller}: {theirs} B/s, {own}");
         }
         assert!(

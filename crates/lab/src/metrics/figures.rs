@@ -11,13 +11,24 @@ pub struct Figures {
     pub numbers: Vec<(&'static str, Number)>,
     /// Delays of delivered bundles, ascending; empty in other worlds.
     pub latencies: Vec<Duration>,
-    /// Figures of each flow, by its name; empty in worlds without flows.
-    pub flows: Vec<(String, Vec<(&'static str, Number)>)>,
+    /// Figures of flows, or of consumers and nodes; those of a kind stand together.
+    pub parts: Vec<Part>,
+}
+
+/// Figures of one part of a world.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What it is one of: "flows", "consumers", "nodes".
+    pub kind: &'static str,
+    /// Its name.
+    pub name: String,
+    /// Names and values.
+    pub numbers: Vec<(&'static str, Number)>,
 }
 
 impl From<Summary> for Figures {
     fn from(summary: Summary) -> Self {
-        Self { numbers: summary.numbers(), latencies: summary.latencies, flows: Vec::new() }
+        Self { numbers: summary.numbers(), latencies: summary.latencies, parts: Vec::new() }
     }
 }
 
@@ -30,10 +41,14 @@ impl Figures {
     pub fn get(&self, name: &str) -> Option<f64> {
         self.rows().into_iter().find(|row| row.0 == name).map(|row| row.1)
     }
-    /// One of them, of one flow.
-    pub fn of_flow(&self, flow: &str, name: &str) -> Option<f64> {
-        let (_, numbers) = self.flows.iter().find(|row| row.0 == flow)?;
-        numbers.iter().find(|row| row.0 == name).map(|row| row.1.into())
+    /// One of them, of one part.
+    pub fn of_part(&self, part: &str, name: &str) -> Option<f64> {
+        let part = self.parts.iter().find(|one| one.name == part)?;
+        part.numbers.iter().find(|row| row.0 == name).map(|row| row.1.into())
+    }
+    /// Parts of each kind, together.
+    pub fn kinds(&self) -> impl Iterator<Item = &[Part]> {
+        self.parts.chunk_by(|one, next| one.kind == next.kind)
     }
     /// One JSON object; NaN is `null`.
     pub fn json(&self) -> String {
@@ -60,12 +75,12 @@ impl Serialize for Named<'_> {
     }
 }
 
-/// Flows by name.
-struct Flows<'a>(&'a [(String, Vec<(&'static str, Number)>)]);
+/// Parts by name.
+struct Parts<'a>(&'a [Part]);
 
-impl Serialize for Flows<'_> {
+impl Serialize for Parts<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, numbers)| (name, Named(numbers))))
+        serializer.collect_map(self.0.iter().map(|part| (&part.name, Named(&part.numbers))))
     }
 }
 
@@ -73,8 +88,8 @@ impl Serialize for Figures {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         put(&mut map, &self.numbers)?;
-        if !self.flows.is_empty() {
-            map.serialize_entry("flows", &Flows(&self.flows))?;
+        for parts in self.kinds() {
+            map.serialize_entry(parts[0].kind, &Parts(parts))?;
         }
         map.end()
     }

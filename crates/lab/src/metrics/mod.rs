@@ -7,7 +7,7 @@ mod summary;
 pub mod the_one;
 
 pub use collect::Metrics;
-pub use figures::Figures;
+pub use figures::{Figures, Part};
 pub(crate) use series::write_table;
 pub use series::{Series, SeriesError, TimeSeries};
 pub use summary::{DEADLINES, Number, Summary};

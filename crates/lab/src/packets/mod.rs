@@ -13,7 +13,9 @@ mod tests;
 mod trace;
 
 pub use figures::{figures, of_flows};
+pub use links::{Read, read as read_links};
 pub use network::{Carrier, FlowPlan, KEYS, LinkPlan, Network, read};
+pub(crate) use network::{controller, sample_every as read_sample_every};
 pub(crate) use run::run;
 pub use series::{Of, PacketSeries, Row};
 pub use trace::PacketRow;

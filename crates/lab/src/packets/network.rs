@@ -92,7 +92,7 @@ pub fn read(root: &Section, files: links::Read) -> Result<Network> {
 /// More samples, a flow or a link and an instant each, than anyone looks at; they are kept in memory.
 const SAMPLES_MAX: f64 = 1e7;
 
-fn sample_every(root: &Section, sampled: usize) -> Result<Option<Duration>> {
+pub fn sample_every(root: &Section, sampled: usize) -> Result<Option<Duration>> {
     let Some(every) = root.quantity("sample_every", positive_time)? else { return Ok(None) };
     let duration = root.quantity("duration", positive_time)?.unwrap_or_default();
     let count = duration.as_secs_f64() / every.as_secs_f64() * sampled as f64;

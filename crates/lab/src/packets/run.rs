@@ -1,9 +1,9 @@
 //! A run of packets: figures, verdict, series and trace.
 
-use super::{Network, PacketRow, PacketSeries, figures, of_flows};
+use super::{FlowPlan, Network, PacketRow, PacketSeries, figures, of_flows};
 use crate::capture::Capture;
 use crate::judge::packets::{Event, PacketJudge, PacketRules};
-use crate::metrics::{Figures, TimeSeries};
+use crate::metrics::{Figures, Part, TimeSeries};
 use crate::run::{Options, Outcome, create_file, open_trace, told};
 use crate::scenario::{Result, Scenario, Seed};
 use crate::trace::{TraceError, TraceWriter};
@@ -28,7 +28,10 @@ pub(crate) fn run(scenario: &Scenario, network: &Network, seed: Seed, options: &
         None => None,
     };
     let mut judge = options.judge.then(|| PacketJudge::new(rules(network, &setup)));
-    let mut series = setup.sample_every.map(|_| PacketSeries::new(network));
+    let mut series = setup.sample_every.map(|_| {
+        let links = network.links.iter().map(|link| link.name.clone()).collect();
+        PacketSeries::new(network.flows.iter().map(|flow| flow.name.clone()).collect(), links)
+    });
     // Who does not want to see packets gets the rest without a look at them. The world is compiled for these
     // two only: with more, less of it is compiled into one piece.
     let outcome = if trace.is_none() && judge.is_none() {
@@ -42,10 +45,11 @@ pub(crate) fn run(scenario: &Scenario, network: &Network, seed: Seed, options: &
     if let Some(judge) = &mut judge {
         judge.end(outcome.ended);
     }
-    let names = network.flows.iter().map(|flow| flow.name.clone());
-    let flows = names.zip(of_flows(&outcome)).collect();
+    let flows = network.flows.iter().zip(of_flows(&outcome));
+    let part = |(flow, numbers): (&FlowPlan, _)| Part { kind: "flows", name: flow.name.clone(), numbers };
+    let parts = flows.map(part).collect();
     Ok(Outcome {
-        figures: Figures { numbers: figures(&outcome), latencies: Vec::new(), flows },
+        figures: Figures { numbers: figures(&outcome), latencies: Vec::new(), parts },
         violations: judge.iter().flat_map(PacketJudge::verdict).map(ToString::to_string).collect(),
         violations_total: judge.as_ref().map_or(0, PacketJudge::total),
         reports: Vec::new(),

@@ -2,7 +2,6 @@
 
 use crate::figure;
 use crate::metrics::{SeriesError, write_table};
-use crate::packets::Network;
 use crate::report::Figure;
 use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::Int32Type;
@@ -51,13 +50,8 @@ pub struct Row {
 
 impl PacketSeries {
     /// No rows yet.
-    pub fn new(network: &Network) -> Self {
-        Self {
-            flows: network.flows.iter().map(|flow| flow.name.clone()).collect(),
-            links: network.links.iter().map(|link| link.name.clone()).collect(),
-            last: vec![None; network.flows.len()],
-            rows: Vec::new(),
-        }
+    pub fn new(flows: Vec<String>, links: Vec<String>) -> Self {
+        Self { last: vec![None; flows.len()], flows, links, rows: Vec::new() }
     }
     /// All rows.
     pub fn rows(&self) -> &[Row] {
@@ -120,10 +114,10 @@ impl PacketSeries {
             specification: figure::over_time(title, unit, points),
         }
     }
-    fn push(&mut self, at: Instant, of: Of, name: &'static str, value: f64) {
+    pub(crate) fn push(&mut self, at: Instant, of: Of, name: &'static str, value: f64) {
         self.rows.push(Row { at, of, name, value });
     }
-    fn sample(&mut self, now: Instant, flow: u32, seen: &Observation) {
+    pub(crate) fn sample(&mut self, now: Instant, flow: u32, seen: &Observation) {
         for (index, &(name, value)) in seen.iter().enumerate() {
             // Of two that are called alike the first counts.
             if seen[..index].iter().all(|earlier| earlier.0 != name) {

@@ -130,13 +130,13 @@ fn every_flow_has_figures_of_its_own_that_add_up_to_those_of_the_run() {
     let figures = run(&point.scenario, Seed::Number(1), &ContactsCache::default(), &Options::default())
         .unwrap()
         .figures;
-    let names: Vec<&str> = figures.flows.iter().map(|flow| flow.0.as_str()).collect();
+    let names: Vec<&str> = figures.parts.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names, ["file0", "file1"]);
     for name in ["delivered_bytes", "packets_sent", "packets_repaired", "timeouts", "loss_episodes"] {
-        let sum = figures.of_flow("file0", name).unwrap() + figures.of_flow("file1", name).unwrap();
+        let sum = figures.of_part("file0", name).unwrap() + figures.of_part("file1", name).unwrap();
         assert_eq!(figures.get(name), Some(sum), "{name}");
     }
-    assert_eq!(figures.of_flow("file1", "start_s"), Some(5.0));
+    assert_eq!(figures.of_part("file1", "start_s"), Some(5.0));
     let json: serde_json::Value = serde_json::from_str(&figures.json()).unwrap();
     assert_eq!(json["flows"]["file1"]["delivered_bytes"], 1_000_000);
     assert_eq!(json["delivered_bytes"], 2_000_000);
@@ -202,7 +202,7 @@ fn sources_start_and_stop_and_are_on_and_off() {
 
     let stopped = with("start = \"100 s\"\nstop = \"200 s\"");
     assert_eq!(stopped.get("flows_complete"), Some(1.0));
-    assert_eq!(stopped.of_flow("file", "start_s"), Some(100.0));
+    assert_eq!(stopped.of_part("file", "start_s"), Some(100.0));
     // What was in the queue at the end is still delivered.
     let duration = stopped.get("duration_s").unwrap();
     assert!((100.0..104.0).contains(&duration), "{duration}");

@@ -40,6 +40,8 @@ pub struct Scenario {
     pub reports: Vec<Report>,
     /// Links and flows, in a scenario of packets; it has no groups, contacts and traffic then.
     pub packets: Option<Network>,
+    /// Producers and consumers, in a scenario of names; it has none of the rest then.
+    pub names: Option<crate::names::NameNetwork>,
 }
 
 /// Which run of a scenario.

@@ -204,7 +204,7 @@ fn is_parameter(root: &Node, key: &str) -> bool {
     !has(root, key) && parameters.is_some_and(|entry| has(&entry.1, key))
 }
 
-/// Puts the values of `[parameters]` where they are referred to.
+/// Puts the values of `[parameters]` where they are referred to; they may refer to each other.
 ///
 /// # Errors
 /// A reference to none of them.
@@ -221,10 +221,11 @@ pub fn substitute(root: &Node) -> Result<Node> {
             "it must be a table of values",
         ));
     };
-    replaced(root, parameters)
+    replaced(root, parameters, 0)
 }
 
-fn replaced(node: &Node, parameters: &Entries) -> Result<Node> {
+/// `depth` references have led here.
+fn replaced(node: &Node, parameters: &Entries, depth: usize) -> Result<Node> {
     let value = match &node.value {
         Value::Text(text) if text.starts_with('$') => {
             let found = parameters.iter().find(|entry| entry.0.name == text[1..]);
@@ -236,16 +237,26 @@ fn replaced(node: &Node, parameters: &Entries) -> Result<Node> {
                     format!("[parameters] has: {}", names.join(", ")),
                 ));
             };
-            return Ok((**value).clone());
+            if depth > parameters.len() {
+                return Err(Error::new(
+                    &node.place,
+                    format!("{} leads back to itself", quoted(text)),
+                    "give one of these parameters a value",
+                ));
+            }
+            return replaced(value, parameters, depth + 1);
         }
         Value::Table(entries) => Value::Table(
             entries
                 .iter()
-                .map(|(key, node)| Ok((key.clone(), Arc::new(replaced(node, parameters)?))))
+                .map(|(key, node)| Ok((key.clone(), Arc::new(replaced(node, parameters, depth)?))))
                 .collect::<Result<_>>()?,
         ),
         Value::List(items) => Value::List(
-            items.iter().map(|item| replaced(item, parameters).map(Arc::new)).collect::<Result<_>>()?,
+            items
+                .iter()
+                .map(|item| replaced(item, parameters, depth).map(Arc::new))
+                .collect::<Result<_>>()?,
         ),
         other => other.clone(),
     };

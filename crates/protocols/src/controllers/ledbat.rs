@@ -1,12 +1,12 @@
 //! LEDBAT: yields to everything else by keeping the queueing delay at a target (RFC 6817).
 
+use super::delay_history::DelayHistory;
 use super::reno::Reno;
 use super::{Ack, Cause, Controller, Flow, Loss};
 use crate::parameter::{self, Parameter};
-use crate::time::{Duration, Instant};
+use crate::time::Duration;
 use crate::trace::Observation;
 use crate::units::Bytes;
-use std::collections::VecDeque;
 
 /// How the rest of the system knows it.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
@@ -38,11 +38,10 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             reno: Reno::new(parameters, &flow),
             target: parameters.number("target"),
             gain: parameters.number("gain"),
-            base: VecDeque::new(),
-            base_length: parameters.number("base_history") as usize,
-            minute: 0,
-            current: VecDeque::new(),
-            current_length: parameters.number("current_filter") as usize,
+            delays: DelayHistory::new(
+                parameters.number("base_history") as usize,
+                parameters.number("current_filter") as usize,
+            ),
             slow_start: parameters.flag("slow_start"),
         })
     },
@@ -52,47 +51,21 @@ struct Ledbat {
     reno: Reno,
     target: f64,
     gain: f64,
-    /// Least delay of each of the last minutes.
-    base: VecDeque<Duration>,
-    base_length: usize,
-    minute: i64,
-    current: VecDeque<Duration>,
-    current_length: usize,
+    delays: DelayHistory,
     slow_start: bool,
 }
 
 /// May be in flight whatever the delay (MIN_CWND).
 const SEGMENTS_MIN: f64 = 2.0;
 
-impl Ledbat {
-    fn learn(&mut self, now: Instant, delay: Duration) {
-        let minute = now.as_nanos() / 60_000_000_000;
-        match self.base.back_mut() {
-            Some(last) if minute == self.minute => *last = delay.min(*last),
-            _ => self.base.push_back(delay),
-        }
-        self.minute = minute;
-        self.current.push_back(delay);
-        if self.base.len() > self.base_length {
-            self.base.pop_front();
-        }
-        if self.current.len() > self.current_length {
-            self.current.pop_front();
-        }
-    }
-    fn queueing_delay(&self) -> Option<Duration> {
-        Some(*self.current.iter().min()? - *self.base.iter().min()?)
-    }
-}
-
 impl Controller for Ledbat {
     fn on_ack(&mut self, ack: &Ack) {
         // Where the transport measures no one-way delay, the round trip has to do: it counts queues of
         // the way back too.
         if let Some(delay) = ack.one_way.or(ack.rtt) {
-            self.learn(ack.now, delay);
+            self.delays.learn(ack.now, delay);
         }
-        let Some(queueing) = self.queueing_delay() else { return };
+        let Some(queueing) = self.delays.queueing() else { return };
         if ack.recovering || ack.acked.0 == 0 {
             return;
         }
@@ -126,6 +99,6 @@ impl Controller for Ledbat {
     }
     fn observe(&self, seen: &mut Observation) {
         self.reno.observe(seen);
-        seen.push(("queueing_delay", self.queueing_delay().map_or(f64::NAN, Duration::as_secs_f64)));
+        seen.push(("queueing_delay", self.delays.queueing().map_or(f64::NAN, Duration::as_secs_f64)));
     }
 }

@@ -10,17 +10,25 @@ use crate::time::{Duration, Instant};
 use crate::trace::Observation;
 use crate::units::{BitRate, Bytes};
 
+mod aimd;
 mod arc;
 mod bbr;
 mod contact_rate;
+mod contug;
 mod cubic;
+mod dcp;
+mod delay_history;
 mod fack;
 mod fixed;
 mod hybla;
+mod icp;
 mod ledbat;
+mod ledbat_plus_plus;
 mod new_reno;
+mod pcon;
 mod reno;
 mod sack;
+mod short_queue;
 mod tcp_planet;
 mod vegas;
 mod westwood_plus;
@@ -220,16 +228,23 @@ impl Entry {
 
 /// Every controller, by name.
 pub const TABLE: &[Entry] = &[
+    Entry::new(aimd::ENTRY, Recovery::Rack),
     Entry::new(arc::ENTRY, Recovery::Rack),
     Entry::new(bbr::ENTRY, Recovery::Rack),
     Entry::new(contact_rate::ENTRY, Recovery::Rack),
+    Entry::new(contug::ENTRY, Recovery::Rack),
     Entry::new(cubic::ENTRY, Recovery::Rack),
+    Entry::new(dcp::ENTRY, Recovery::Rack),
     Entry::new(fack::ENTRY, Recovery::Fack),
     Entry::new(fixed::ENTRY, Recovery::Rack),
     Entry::new(hybla::ENTRY, Recovery::Rack),
+    Entry::new(icp::ENTRY, Recovery::Rack),
     Entry::new(ledbat::ENTRY, Recovery::Rack),
+    Entry::new(ledbat_plus_plus::ENTRY, Recovery::Rack),
     Entry::new(new_reno::ENTRY, Recovery::NewReno),
+    Entry::new(pcon::ENTRY, Recovery::Rack),
     Entry::new(sack::ENTRY, Recovery::Sack),
+    Entry::new(short_queue::ENTRY, Recovery::Rack),
     Entry::new(tcp_planet::ENTRY, Recovery::Rack),
     Entry::new(vegas::ENTRY, Recovery::NewReno),
     Entry::new(westwood_plus::ENTRY, Recovery::Rack),

@@ -23,6 +23,9 @@ pub struct Config {
     pub lifetime: Duration,
     /// When an Interest is taken to be lost, where the controller has no rule of its own.
     pub timers: Timers,
+    /// An Interest is not repeated before so much has passed since it was sent last: forwarders take one
+    /// that comes sooner for a duplicate (NFD's best-route strategy for up to 250 ms, ndnd's for 400 ms).
+    pub repair_after: Duration,
     /// Give up after so many repairs of one Interest.
     pub repairs_max: u32,
     /// Its clock, against which stamps are read.
@@ -43,6 +46,7 @@ impl Config {
             packet,
             lifetime: super::LIFETIME,
             timers,
+            repair_after: Duration::ZERO,
             repairs_max: u32::MAX,
             clock: Clock::default(),
             seed: 0,
@@ -269,9 +273,20 @@ impl Consumer {
         let span = self.controller.timeout().unwrap_or_else(|| self.rto.span());
         Duration::from_nanos(span.as_nanos().saturating_mul(1 << repairs.min(DOUBLINGS_MAX)))
     }
-    fn next_name(&mut self) -> Option<(Name, u32)> {
-        if let Some(name) = self.lost.pop_front() {
-            let repairs = self.waiting.get_mut(name).map_or(0, |waiting| waiting.repairs + 1);
+    /// When the first of what was lost may be repeated.
+    fn repairs_at(&self) -> Option<Instant> {
+        let waiting = self.waiting.get(*self.lost.front()?)?;
+        Some(waiting.sent.saturating_add(self.config.repair_after))
+    }
+    /// Whether something new is wanted.
+    #[inline]
+    fn wants_new(&self) -> bool {
+        !(self.stopped || self.requests.is_exhausted())
+    }
+    fn next_name(&mut self, now: Instant) -> Option<(Name, u32)> {
+        if self.repairs_at().is_some_and(|at| at <= now) {
+            let name = self.lost.pop_front()?;
+            let repairs = self.waiting.get(name).map_or(0, |waiting| waiting.repairs + 1);
             return Some((name, repairs));
         }
         if self.stopped {
@@ -280,7 +295,7 @@ impl Consumer {
         // Objects of a catalogue may be wanted again before they have come.
         for _ in 0..TRIES_MAX {
             let name = self.requests.take()?;
-            if self.waiting.get_mut(name).is_none() {
+            if self.waiting.get(name).is_none() {
                 return Some((name, 0));
             }
         }
@@ -348,19 +363,31 @@ impl Machine for Consumer {
         while let Some(waiting) = self.waiting.lose(now) {
             self.lose(now, waiting);
         }
-        let wants = !self.lost.is_empty() || !(self.stopped || self.requests.is_exhausted());
+        let wants = self.wants_new() || self.repairs_at().is_some_and(|at| at <= now);
         if !wants || self.failed.is_some() || !self.may_send(now) {
             return None;
         }
-        let (name, repairs) = self.next_name()?;
+        let (name, repairs) = self.next_name(now)?;
         Some(self.ask(now, name, repairs))
     }
     fn deadline(&self) -> Option<Instant> {
-        let wants = !self.lost.is_empty() || !(self.stopped || self.requests.is_exhausted());
         let room = self.in_flight.saturating_add(self.config.segment.0) <= self.controller.window().0;
-        let paced = (wants && room && self.controller.rate().is_some_and(|rate| rate > BitRate(0)))
-            .then_some(self.may_send_at);
-        let all = [self.waiting.deadline(), self.controller.deadline(), paced];
+        let wants_at = match self.repairs_at() {
+            _ if !room || self.failed.is_some() => None,
+            Some(at) if !self.wants_new() => Some(at),
+            repairs_at => (repairs_at.is_some() || self.wants_new()).then_some(Instant::ZERO),
+        };
+        let sends_at = match self.controller.rate() {
+            // Where the window alone decides, what is wanted has been sent, but for repairs that wait.
+            None => wants_at.filter(|at| *at > Instant::ZERO),
+            Some(BitRate(0)) => None,
+            Some(_) => wants_at.map(|at| at.max(self.may_send_at)),
+        };
+        let all = [self.waiting.deadline(), self.controller.deadline(), sends_at];
         all.into_iter().flatten().min()
     }
 }
+
+#[cfg(test)]
+#[path = "consumer_tests.rs"]
+mod tests;

@@ -47,6 +47,10 @@ impl WaitingTable {
         self.slots.iter().filter(|waiting| waiting.number != u64::MAX).map(|waiting| waiting.name)
     }
     #[inline]
+    pub(super) fn get(&self, name: Name) -> Option<&Waiting> {
+        self.slot(name).map(|at| &self.slots[at as usize])
+    }
+    #[inline]
     pub(super) fn get_mut(&mut self, name: Name) -> Option<&mut Waiting> {
         self.slot(name).map(|at| &mut self.slots[at as usize])
     }

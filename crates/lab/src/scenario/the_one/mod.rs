@@ -115,6 +115,7 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Outcome> {
     }
     Ok(Outcome::Fits(Box::new(Scenario {
         packets: None,
+        names: None,
         rules,
         movement,
         contacts: queues.contacts,

@@ -74,10 +74,20 @@ pub enum Outcome {
 /// # Errors
 /// The first thing that is wrong.
 pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
-    let packets = Section::open(tree, "")?;
-    if packets.get("links").is_some() || packets.get("flows").is_some() {
-        packets.allow(crate::packets::KEYS)?;
-        return of_packets(&packets, tree, name, context);
+    let open = Section::open(tree, "")?;
+    let has = |keys: [&str; 2]| keys.iter().any(|key| open.get(key).is_some());
+    if has(["producers", "consumers"]) {
+        open.allow(crate::names::KEYS)?;
+        let names = crate::names::read(&open, &|name, place| read_file(name, place, context))?;
+        return Ok(Outcome::Fits(Box::new(Scenario { names: Some(names), ..linked(&open, tree, name)? })));
+    }
+    if has(["links", "flows"]) {
+        open.allow(crate::packets::KEYS)?;
+        let packets = crate::packets::read(&open, &|name, place| read_file(name, place, context))?;
+        return Ok(Outcome::Fits(Box::new(Scenario {
+            packets: Some(packets),
+            ..linked(&open, tree, name)?
+        })));
     }
     let root = Section::new(tree, "", KEYS)?;
     let duration = root.need("duration", "\"12 h\"", quantity::positive_time)?;
@@ -100,14 +110,15 @@ pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
         own_seed: seeds(tree)?[0],
         reports: Vec::new(),
         packets: None,
+        names: None,
     };
     check(&scenario, &root)?;
     Ok(Outcome::Fits(Box::new(scenario)))
 }
 
-/// A scenario of links and flows.
-fn of_packets(root: &Section, tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
-    let scenario = Scenario {
+/// What a scenario of links has beside what is on them.
+fn linked(root: &Section, tree: &Node, name: &str) -> Result<Scenario> {
+    Ok(Scenario {
         name: scenario_name(root)?.unwrap_or(name).to_owned(),
         duration: root.need("duration", "\"12 h\"", quantity::positive_time)?,
         rules: Default::default(),
@@ -117,9 +128,9 @@ fn of_packets(root: &Section, tree: &Node, name: &str, context: &Context) -> Res
         traffic: Vec::new(),
         own_seed: seeds(tree)?[0],
         reports: Vec::new(),
-        packets: Some(crate::packets::read(root, &|name, place| read_file(name, place, context))?),
-    };
-    Ok(Outcome::Fits(Box::new(scenario)))
+        packets: None,
+        names: None,
+    })
 }
 
 /// Results and reports are called by the name.

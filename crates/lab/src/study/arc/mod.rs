@@ -67,7 +67,7 @@ pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
 fn metrics(outcome: &Outcome) -> Metrics {
     let mut metrics = outcome.metrics();
     for name in ["ours", "beside"] {
-        let goodput = outcome.figures.of_flow(name, "goodput_bit_per_s");
+        let goodput = outcome.figures.of_part(name, "goodput_bit_per_s");
         metrics.extend(goodput.map(|bits| (format!("goodput_of_{name}"), bits)));
     }
     metrics

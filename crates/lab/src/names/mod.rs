@@ -1,0 +1,11 @@
+//! Scenarios of names: nodes, links, producers, consumers, and what came of them.
+
+mod figures;
+mod network;
+mod nodes;
+mod people;
+mod routes;
+mod run;
+
+pub use network::{ConsumerPlan, KEYS, NameNetwork, NodePlan, ProducerPlan, read};
+pub(crate) use run::run;

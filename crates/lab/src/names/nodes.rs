@@ -1,0 +1,79 @@
+//! `[nodes.NAME]`: stores and clocks. Nodes that only links name are plain forwarders.
+
+use super::NodePlan;
+use crate::packets::LinkPlan;
+use crate::scenario::quantity::{bytes, in_unit};
+use crate::scenario::{Error, Result, Section, named};
+use lightlag_protocols::ndn::{Clock, ForwarderConfig};
+use lightlag_protocols::time::Duration;
+use lightlag_worlds::names::NodeSpec;
+
+const KEYS: &[&str] = &["cache", "pending", "clock", "strips_stamps"];
+const CLOCK_KEYS: &[&str] = &["offset", "skew"];
+
+/// Every node, in the order in which links name them.
+pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<NodePlan>> {
+    check_links(root, links)?;
+    let mut nodes: Vec<NodePlan> = Vec::new();
+    for name in links.iter().flat_map(|link| [&link.from, &link.to]) {
+        if nodes.iter().all(|node| node.name != *name) {
+            let spec = NodeSpec {
+                forwarder: ForwarderConfig::default(),
+                clock: Clock::default(),
+                strips_stamps: false,
+                routes: Vec::new(),
+            };
+            nodes.push(NodePlan { name: name.clone(), spec });
+        }
+    }
+    for (name, section) in named(root, "nodes", KEYS)? {
+        let Some(node) = nodes.iter_mut().find(|node| node.name == name) else {
+            let what = format!("no link leads to or from `{name}`");
+            return Err(Error::new(&section.place, what, "name a node that a table [links.NAME] joins"));
+        };
+        let spec = &mut node.spec;
+        spec.forwarder.store = section.quantity("cache", bytes)?.unwrap_or_default();
+        if let Some(pending) = section.whole("pending", 0, i64::from(u32::MAX) - 1)? {
+            spec.forwarder.pending_max = pending as usize;
+        }
+        spec.strips_stamps = section.flag("strips_stamps")?.unwrap_or(false);
+        spec.clock = clock(&section)?;
+    }
+    Ok(nodes)
+}
+
+/// Data come back the way that the Interests went.
+fn check_links(root: &Section, links: &[LinkPlan]) -> Result<()> {
+    let is_pair = |two: &[LinkPlan]| two.len() == 2 && two[0].from == two[1].to && two[0].to == two[1].from;
+    if links.is_empty() {
+        return Err(root.missing("links", "a table [links.NAME] with `from` and `to`"));
+    }
+    if let Some(alone) = links.chunks(2).find(|two| !is_pair(two)) {
+        let what = format!("link `{}` is one-way", alone[0].name);
+        return Err(Error::new(&root.place_of("links"), what, "Data come back the way of their Interests"));
+    }
+    Ok(())
+}
+
+fn clock(section: &Section) -> Result<Clock> {
+    let Some(clock) = section.table("clock", CLOCK_KEYS)? else { return Ok(Clock::default()) };
+    let offset = clock.quantity("offset", |text| in_unit(text, "s"))?.unwrap_or(0.0);
+    let skew = match clock.get("skew").map(|node| &node.value) {
+        None => 0.0,
+        Some(crate::scenario::Value::Real(skew)) => *skew,
+        Some(crate::scenario::Value::Whole(skew)) => *skew as f64,
+        Some(_) => f64::NAN,
+    };
+    if !(-0.5..=0.5).contains(&skew) {
+        let what = format!("`{}` is no skew", clock.key("skew"));
+        let right = "write seconds gained a second, between -0.5 and 0.5, such as 1e-5";
+        return Err(Error::new(&clock.place_of("skew"), what, right));
+    }
+    if offset.abs() > OFFSET_MAX_S {
+        let what = format!("`{}` is {offset} s", clock.key("offset"));
+        return Err(Error::new(&clock.place_of("offset"), what, "a clock is at most a year off"));
+    }
+    Ok(Clock { offset: Duration::from_secs_f64(offset), skew })
+}
+
+const OFFSET_MAX_S: f64 = 366.0 * 86_400.0;

@@ -1,0 +1,234 @@
+//! The world of names: consumers, forwarders and producers of `lightlag_protocols::ndn` over the links of
+//! the world of packets.
+
+mod node;
+mod packet;
+mod tally;
+mod world;
+
+pub use packet::{Body, Packet};
+pub use world::{World, run};
+
+use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::link::{LinkSpec, Why};
+use lightlag_protocols::ndn::{
+    self, Clock, Config, Face, ForwarderConfig, ForwarderCounts, Names, Prefix, Producer, Refused, Requests,
+};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::trace::Observation;
+use lightlag_protocols::units::Bytes;
+
+/// One experiment with a seed.
+pub struct Setup {
+    /// All names that are spoken of.
+    pub names: Names,
+    /// Who passes on.
+    pub nodes: Vec<NodeSpec>,
+    /// Directions of links.
+    pub links: Vec<LinkEnds>,
+    /// Who has the Data.
+    pub producers: Vec<ProducerSpec>,
+    /// Who wants them.
+    pub consumers: Vec<ConsumerSpec>,
+    /// When it ends at the latest.
+    pub until: Instant,
+    /// End as soon as every consumer has everything.
+    pub until_complete: bool,
+    /// Figures of consumers are of what comes from then on.
+    pub measure_from: Instant,
+    /// When Data are stamped by whoever answers.
+    pub stamped_at: StampedAt,
+    /// For random streams.
+    pub seed: u64,
+    /// How often consumers and links are sampled.
+    pub sample_every: Option<Duration>,
+}
+
+/// A node.
+#[derive(Clone, Debug)]
+pub struct NodeSpec {
+    /// How its forwarder behaves.
+    pub forwarder: ForwarderConfig,
+    /// Its idea of the time.
+    pub clock: Clock,
+    /// Does not know stamps, and passes Data on without them.
+    pub strips_stamps: bool,
+    /// Prefixes, the outgoing links, by index, that lead to them, and what that costs.
+    pub routes: Vec<(Prefix, u32, u32)>,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct LinkEnds {
+    /// The node where it begins.
+    pub from: u32,
+    /// The node where it ends.
+    pub to: u32,
+    /// The link back.
+    pub back: u32,
+    /// What it does to packets.
+    pub spec: LinkSpec,
+}
+
+/// When Data are stamped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StampedAt {
+    /// When the first bit leaves: queues in front of the first link are seen by no one.
+    #[default]
+    Wire,
+    /// When they are made or found: such queues count as delay.
+    Application,
+    /// Never.
+    Nowhere,
+}
+
+/// Who has the Data under a prefix.
+#[derive(Clone, Debug)]
+pub struct ProducerSpec {
+    /// Where.
+    pub node: u32,
+    /// Everything under it.
+    pub prefix: Prefix,
+    /// What there is.
+    pub producer: Producer,
+}
+
+/// Makes a controller for a consumer.
+pub type MakeController = Box<dyn Fn(Flow) -> Box<dyn Controller> + Send + Sync>;
+
+/// Who wants Data.
+pub struct ConsumerSpec {
+    /// Where.
+    pub node: u32,
+    /// When it begins to ask.
+    pub start: Instant,
+    /// When it stops asking for anything new.
+    pub stop: Option<Instant>,
+    /// Stops asking for anything new after so many Data.
+    pub stop_after: Option<u64>,
+    /// What it asks for.
+    pub requests: Requests,
+    /// Bytes of an Interest on a link.
+    pub interest: Bytes,
+    /// How it behaves.
+    pub config: Config,
+    /// What controls it.
+    pub controller: MakeController,
+}
+
+/// Something about a packet: on which link, and what.
+#[derive(Clone, Debug)]
+pub enum Record<'p> {
+    /// A packet was offered to a link.
+    Offered(u32, &'p Packet),
+    /// It came out of it.
+    Arrived(u32, &'p Packet),
+    /// A queue dropped it, or it was lost.
+    Dropped(u32, &'p Packet, Why),
+    /// A consumer asks its own node.
+    Asked(u32, &'p ndn::Interest),
+    /// Data came to a consumer that waited for them.
+    Delivered(u32, &'p ndn::Data),
+    /// A producer on that node answered.
+    Produced(u32, &'p ndn::Data),
+    /// The store of a node answered.
+    Hit(u32, &'p ndn::Data),
+    /// A node passes an Interest or Data no further; the face by which they came.
+    Refused(u32, Face, ndn::Name, Refused),
+    /// What a consumer and its controller show.
+    Consumer(u32, Observation),
+    /// Packets that wait at a link.
+    Backlog(u32, u64),
+}
+
+/// Watches a run.
+pub trait Observer {
+    /// Whether it wants to see packets; the run is faster without.
+    const PACKETS: bool;
+    /// Something happened.
+    fn on_record(&mut self, now: Instant, record: &Record);
+}
+
+impl Observer for () {
+    const PACKETS: bool = false;
+    fn on_record(&mut self, _: Instant, _: &Record) {}
+}
+
+/// Two observers, the first told first.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    const PACKETS: bool = A::PACKETS || B::PACKETS;
+    #[inline]
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        self.0.on_record(now, record);
+        self.1.on_record(now, record);
+    }
+}
+
+/// An observer that may be absent.
+impl<O: Observer> Observer for Option<O> {
+    const PACKETS: bool = O::PACKETS;
+    #[inline]
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        if let Some(observer) = self {
+            observer.on_record(now, record);
+        }
+    }
+}
+
+impl<O: Observer + ?Sized> Observer for &mut O {
+    const PACKETS: bool = O::PACKETS;
+    #[inline]
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        (**self).on_record(now, record);
+    }
+}
+
+/// What came of a consumer. Where it says "measured", from [`Setup::measure_from`] or its start on,
+/// whichever is later.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ConsumerOutcome {
+    /// When it began.
+    pub start: Instant,
+    /// When it had everything, if it did; else when the run ended.
+    pub end: Instant,
+    /// Whether it has everything.
+    pub complete: bool,
+    /// How much it has done, from the start on.
+    pub counts: ndn::Counts,
+    /// From when to `end` it was measured.
+    pub measured_from: Instant,
+    /// Bytes of content that came, measured.
+    pub measured: Bytes,
+    /// Its Interests and Data that queues dropped, or that were lost.
+    pub drops: u64,
+    /// Median over time of the Interests that its window lets be without an answer, measured.
+    pub window_median: Option<f64>,
+    /// Of the time that Data spent in queues, measured: median and 99 %.
+    pub queueing_delay_p50: Option<Duration>,
+    /// 99 of 100 Data waited less.
+    pub queueing_delay_p99: Option<Duration>,
+}
+
+/// What came of a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeOutcome {
+    /// What its forwarder has done.
+    pub counts: ForwarderCounts,
+    /// Interests that got no answer in time.
+    pub expired: u64,
+    /// Most Interests that were pending at once.
+    pub pending_max: u64,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Of each consumer.
+    pub consumers: Vec<ConsumerOutcome>,
+    /// Of each node.
+    pub nodes: Vec<NodeOutcome>,
+    /// Of each link.
+    pub links: Vec<lightlag_protocols::link::Counts>,
+    /// When it ended.
+    pub ended: Instant,
+}

@@ -1,0 +1,392 @@
+//! The state of a run and its main loop.
+
+use super::node::{Behind, Faces, Node};
+use super::tally::Tally;
+use super::{Body, ConsumerOutcome, NodeOutcome, Observer, Outcome, Packet, Record, Setup};
+use crate::agenda::Agenda;
+use crate::engine::Queue;
+use lightlag_protocols::controllers::Flow;
+use lightlag_protocols::link::Link;
+use lightlag_protocols::ndn::{Config, Consumer, Data, Face, Interest, Refused, Verdict};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::trace::Observation;
+use lightlag_protocols::transport::Machine;
+use lightlag_protocols::units::Bytes;
+
+/// Plays a run and tells `observer` what happens.
+pub fn run<O: Observer>(setup: &Setup, observer: &mut O) -> Outcome {
+    World::new(setup, observer).play()
+}
+
+/// What a node has itself takes so long to reach a consumer on it: no run stands still.
+const LOOPBACK: Duration = Duration::from_nanos(1_000);
+
+/// A run under way.
+pub struct World<'a, O> {
+    setup: &'a Setup,
+    observer: &'a mut O,
+    faces: Faces,
+    links: Vec<Link<Packet>>,
+    nodes: Vec<Node>,
+    consumers: Vec<ConsumerState>,
+    /// Data on the way from a node to a consumer on it.
+    local: Queue<(u32, Data)>,
+    /// Whom Data go to: empty between two calls.
+    downstream: Vec<(Face, Data)>,
+    agenda: Agenda,
+    /// Parties of the agenda: links, then consumers, then the sampler, then what is local.
+    first_consumer: u32,
+    sampler: u32,
+    unfinished: usize,
+}
+
+struct ConsumerState {
+    machine: Consumer,
+    tally: Tally,
+    /// When it begins or stops, if that is still to come.
+    turns: Option<Instant>,
+    ended: Option<Instant>,
+}
+
+/// How Data came to where they are.
+#[derive(Clone, Copy)]
+struct Passage {
+    /// How long they waited in queues.
+    queued: Duration,
+    /// They are to be stamped when they leave, by a clock that is ahead by so much.
+    stamp_due: Option<Duration>,
+    /// This node has answered.
+    local: bool,
+}
+
+impl<'a, O: Observer> World<'a, O> {
+    /// Nothing has happened.
+    pub fn new(setup: &'a Setup, observer: &'a mut O) -> Self {
+        let mut links = Vec::new();
+        for (index, ends) in setup.links.iter().enumerate() {
+            let mut link = Link::new(&ends.spec, setup.seed, index as u64);
+            link.tell_drops();
+            links.push(link);
+        }
+        let nodes = setup.nodes.iter().zip(0..).map(|(spec, index)| Node::new(index, spec, setup)).collect();
+        let consumers: Vec<ConsumerState> =
+            (0..setup.consumers.len()).map(|index| consumer(setup, index)).collect();
+        let first_consumer = links.len() as u32;
+        let sampler = first_consumer + consumers.len() as u32;
+        let mut agenda = Agenda::new(sampler as usize + 2);
+        for (index, spec) in setup.consumers.iter().enumerate() {
+            agenda.set(first_consumer + index as u32, Some(spec.start));
+        }
+        if setup.sample_every.is_some() {
+            agenda.set(sampler, Some(Instant::ZERO));
+        }
+        Self {
+            faces: Faces::of(setup),
+            links,
+            nodes,
+            unfinished: consumers.len(),
+            consumers,
+            local: Queue::new(),
+            downstream: Vec::new(),
+            agenda,
+            first_consumer,
+            sampler,
+            setup,
+            observer,
+        }
+    }
+    /// Runs to the end.
+    pub fn play(mut self) -> Outcome {
+        let mut now = Instant::ZERO;
+        while self.unfinished > 0 {
+            let (at, party) = self.agenda.first();
+            if at > self.setup.until || at == Instant::MAX {
+                now = self.setup.until;
+                break;
+            }
+            now = at;
+            if party < self.first_consumer {
+                self.visit_link(now, party);
+            } else if party < self.sampler {
+                self.turn_consumer(now, party - self.first_consumer);
+            } else if party == self.sampler {
+                self.sample(now);
+            } else {
+                self.deliver_local(now);
+            }
+        }
+        self.outcome(now)
+    }
+
+    // --- links ------------------------------------------------------------------------------
+
+    fn visit_link(&mut self, now: Instant, index: u32) {
+        let next = loop {
+            let come = self.links[index as usize].poll(now);
+            self.see_dropped(index);
+            let Some(packet) = come else { break self.links[index as usize].deadline() };
+            self.arrive(now, index, packet);
+            let next = self.links[index as usize].deadline();
+            if next.is_none_or(|next| next > now) {
+                break next;
+            }
+        };
+        self.agenda.set(index, next);
+    }
+    #[inline]
+    fn arrive(&mut self, now: Instant, index: u32, packet: Packet) {
+        if O::PACKETS {
+            self.observer.on_record(now, &Record::Arrived(index, &packet));
+        }
+        let ends = &self.setup.links[index as usize];
+        let (node, face) = (ends.to, self.faces.link(ends.back));
+        match packet.body {
+            Body::Interest(interest, size) => self.interest(now, node, face, (interest, size)),
+            Body::Data(data) => {
+                let passage = Passage { queued: packet.queued, stamp_due: packet.stamp_due, local: false };
+                self.data(now, node, face, data, passage);
+            }
+        }
+    }
+    fn offer(&mut self, now: Instant, index: u32, packet: Packet) {
+        if O::PACKETS {
+            self.observer.on_record(now, &Record::Offered(index, &packet));
+        }
+        self.links[index as usize].offer(now, packet);
+        self.see_dropped(index);
+        self.agenda.set(index, self.links[index as usize].deadline());
+    }
+    #[inline]
+    fn see_dropped(&mut self, index: u32) {
+        let link = &mut self.links[index as usize];
+        if !link.has_dropped() {
+            return;
+        }
+        for (at, packet, why) in link.drain_dropped() {
+            if O::PACKETS {
+                self.observer.on_record(at, &Record::Dropped(index, &packet, why));
+            }
+            let token = match packet.body {
+                Body::Interest(interest, _) => interest.token,
+                Body::Data(data) => data.token,
+            };
+            if let Some(consumer) = self.consumers.get_mut(token as usize) {
+                consumer.tally.drops += 1;
+            }
+        }
+    }
+
+    // --- nodes ------------------------------------------------------------------------------
+
+    fn interest(&mut self, now: Instant, node: u32, face: Face, (interest, size): (Interest, Bytes)) {
+        match self.nodes[node as usize].forwarder.on_interest(now, face, interest) {
+            Verdict::Forward(next, interest) => match self.faces.behind(next) {
+                Behind::Link(link) => {
+                    let body = Body::Interest(interest, size);
+                    let packet = Packet { body, offered: now, queued: Duration::ZERO, stamp_due: None };
+                    self.offer(now, link, packet);
+                }
+                Behind::Producer(producer) => self.produce(now, node, producer, &interest),
+                Behind::Consumer(_) => {}
+            },
+            Verdict::Answer(data) => {
+                if O::PACKETS {
+                    self.observer.on_record(now, &Record::Hit(node, &data));
+                }
+                let (data, stamp_due) = self.nodes[node as usize].answers(now, data);
+                let passage = Passage { queued: Duration::ZERO, stamp_due, local: true };
+                self.send(now, node, face, data, passage);
+            }
+            Verdict::Wait => {}
+            Verdict::Refuse(why) => self.refuse(now, node, face, interest.name, why),
+        }
+    }
+    fn produce(&mut self, now: Instant, node: u32, producer: u32, interest: &Interest) {
+        let face = self.faces.producer(producer);
+        let Some(data) = self.setup.producers[producer as usize].producer.answer(interest) else {
+            return self.refuse(now, node, face, interest.name, Refused::NoData);
+        };
+        if O::PACKETS {
+            self.observer.on_record(now, &Record::Produced(producer, &data));
+        }
+        let (data, stamp_due) = self.nodes[node as usize].answers(now, data);
+        self.data(now, node, face, data, Passage { queued: Duration::ZERO, stamp_due, local: true });
+    }
+    fn refuse(
+        &mut self,
+        now: Instant,
+        node: u32,
+        face: Face,
+        name: lightlag_protocols::ndn::Name,
+        why: Refused,
+    ) {
+        if O::PACKETS {
+            self.observer.on_record(now, &Record::Refused(node, face, name, why));
+        }
+    }
+    #[inline]
+    fn data(&mut self, now: Instant, node: u32, face: Face, data: Data, passage: Passage) {
+        let mut downstream = std::mem::take(&mut self.downstream);
+        let forwarder = &mut self.nodes[node as usize].forwarder;
+        let send = |face: Face, data: Data| downstream.push((face, data));
+        if !forwarder.on_data(now, face, &data, &self.setup.names, send) {
+            self.refuse(now, node, face, data.name, Refused::Unsolicited);
+        }
+        for (face, data) in downstream.drain(..) {
+            self.send(now, node, face, data, passage);
+        }
+        self.downstream = downstream;
+    }
+    #[inline]
+    fn send(&mut self, now: Instant, node: u32, face: Face, data: Data, passage: Passage) {
+        let Passage { queued, stamp_due, local } = passage;
+        let data = if local { data } else { self.nodes[node as usize].passes(data) };
+        match self.faces.behind(face) {
+            Behind::Link(link) => {
+                self.offer(now, link, Packet { body: Body::Data(data), offered: now, queued, stamp_due });
+            }
+            Behind::Consumer(consumer) if local => {
+                let mut packet = Packet { body: Body::Data(data), offered: now, queued, stamp_due };
+                lightlag_protocols::link::Load::leaves(&mut packet, now);
+                if let Body::Data(data) = packet.body {
+                    self.local.schedule(now.saturating_add(LOOPBACK), (consumer, data));
+                    self.agenda.set(self.sampler + 1, Some(self.local.next_at()));
+                }
+            }
+            Behind::Consumer(consumer) => self.deliver(now, consumer, data, queued),
+            Behind::Producer(_) => {}
+        }
+    }
+    fn deliver_local(&mut self, now: Instant) {
+        while let Some((consumer, data)) = self.local.pop_due(now) {
+            self.deliver(now, consumer, data, Duration::ZERO);
+        }
+        let next = Some(self.local.next_at()).filter(|next| *next < Instant::MAX);
+        self.agenda.set(self.sampler + 1, next);
+    }
+
+    // --- consumers --------------------------------------------------------------------------
+
+    #[inline]
+    fn deliver(&mut self, now: Instant, index: u32, data: Data, queued: Duration) {
+        let state = &mut self.consumers[index as usize];
+        let before = state.machine.counts().data;
+        state.machine.handle(now, data);
+        let count = state.machine.counts().data;
+        if count > before {
+            state.tally.data(now, data.content, queued);
+            if self.setup.consumers[index as usize].stop_after.is_some_and(|enough| count >= enough) {
+                state.machine.stop();
+            }
+            if O::PACKETS {
+                self.observer.on_record(now, &Record::Delivered(index, &data));
+            }
+        }
+        self.visit_consumer(now, index);
+    }
+    /// A consumer begins, stops, or has something to do.
+    fn turn_consumer(&mut self, now: Instant, index: u32) {
+        let spec = &self.setup.consumers[index as usize];
+        let state = &mut self.consumers[index as usize];
+        if state.turns.is_some_and(|at| at <= now) {
+            state.turns = spec.stop.filter(|stop| *stop > now);
+            if spec.stop.is_some_and(|stop| stop <= now) {
+                state.machine.stop();
+            }
+        }
+        self.visit_consumer(now, index);
+    }
+    /// Lets a consumer ask for what it may ask for.
+    #[inline]
+    fn visit_consumer(&mut self, now: Instant, index: u32) {
+        let spec = &self.setup.consumers[index as usize];
+        let face = self.faces.consumer(index);
+        if now < spec.start {
+            return;
+        }
+        while let Some(interest) = self.consumers[index as usize].machine.poll(now) {
+            if O::PACKETS {
+                self.observer.on_record(now, &Record::Asked(index, &interest));
+            }
+            self.interest(now, spec.node, face, (interest, spec.interest));
+        }
+        let state = &mut self.consumers[index as usize];
+        if state.tally.wants_window(now) {
+            state.tally.window(now, state.machine.window());
+        }
+        if state.ended.is_none() && state.machine.is_complete() {
+            state.ended = Some(now);
+            self.unfinished -= usize::from(self.setup.until_complete);
+        }
+        let next = [state.machine.deadline(), state.turns].into_iter().flatten().min();
+        self.agenda.set(self.first_consumer + index, next);
+    }
+
+    // --- what is seen -----------------------------------------------------------------------
+
+    fn sample(&mut self, now: Instant) {
+        for (index, state) in self.consumers.iter().enumerate() {
+            if now < self.setup.consumers[index].start {
+                continue;
+            }
+            let mut seen = Observation::new();
+            state.machine.observe(&mut seen);
+            seen.push(("delivered", state.machine.counts().delivered.0 as f64));
+            self.observer.on_record(now, &Record::Consumer(index as u32, seen));
+        }
+        for index in 0..self.first_consumer {
+            let waiting = self.links[index as usize].backlog(now);
+            self.see_dropped(index);
+            self.agenda.set(index, self.links[index as usize].deadline());
+            self.observer.on_record(now, &Record::Backlog(index, waiting));
+        }
+        let next = self.setup.sample_every.map(|every| now.saturating_add(every));
+        self.agenda.set(self.sampler, next);
+    }
+    fn outcome(self, now: Instant) -> Outcome {
+        let consumer = |(state, spec): (&ConsumerState, &super::ConsumerSpec)| ConsumerOutcome {
+            start: spec.start,
+            end: state.ended.unwrap_or(now),
+            complete: state.ended.is_some(),
+            counts: state.machine.counts(),
+            measured_from: state.tally.from(),
+            measured: state.tally.content,
+            drops: state.tally.drops,
+            window_median: state.tally.window_median(),
+            queueing_delay_p50: state.tally.queueing(0.5),
+            queueing_delay_p99: state.tally.queueing(0.99),
+        };
+        let node = |node: &Node| NodeOutcome {
+            counts: node.forwarder.counts(),
+            expired: node.forwarder.pit().expired,
+            pending_max: node.forwarder.pit().peak as u64,
+        };
+        Outcome {
+            consumers: self.consumers.iter().zip(&self.setup.consumers).map(consumer).collect(),
+            nodes: self.nodes.iter().map(node).collect(),
+            links: self.links.iter().map(Link::counts).collect(),
+            ended: now,
+        }
+    }
+}
+
+/// A consumer that has not begun.
+fn consumer(setup: &Setup, index: usize) -> ConsumerState {
+    let spec = &setup.consumers[index];
+    let flow = Flow {
+        segment: spec.config.segment,
+        packet: spec.config.packet,
+        planned_rate: None,
+        planned_round_trip: None,
+        seed: setup.seed,
+        index: index as u64,
+    };
+    let clock = setup.nodes[spec.node as usize].clock;
+    let config = Config { clock, token: index as u32, ..spec.config };
+    ConsumerState {
+        machine: Consumer::new(config, (spec.controller)(flow), spec.requests.clone()),
+        tally: Tally::new(setup.measure_from.max(spec.start)),
+        turns: Some(spec.start),
+        ended: None,
+    }
+}
