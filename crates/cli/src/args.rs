@@ -247,7 +247,7 @@ pub struct GetName {
     #[arg(long, value_name = "URI")]
     pub face: Option<String>,
     /// How many Interests may be without an answer; see `lightlag list`
-    #[arg(long, value_name = "NAME", default_value = "cubic")]
+    #[arg(long, value_name = "NAME", default_value = "short_queue")]
     pub controller: String,
     /// Set a parameter of the controller, as `--set window=100`
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = key_value)]
@@ -279,6 +279,10 @@ pub struct PutName {
     /// Bytes of content in a segment
     #[arg(long, value_name = "SIZE", default_value = "8000 B", allow_hyphen_values = true)]
     pub segment_size: String,
+    /// How fast Data leave at most, as "300 Mbit/s": bursts overflow the buffers of some forwarders' UDP
+    /// sockets [default: as fast as they are asked for]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    pub rate: Option<String>,
     /// A private key that signs, as `lightlag names keygen` writes it [default: digests only]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,

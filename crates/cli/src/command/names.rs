@@ -4,11 +4,13 @@ use super::controller::controller;
 use super::{Failed, bar, goodput, option, size};
 use crate::args::{GetName, MakeKey, Names, PutName};
 use crate::output::{Done, Failure, print};
+use lightlag_lab::scenario::{Wrong, quantity};
 use lightlag_node::Error;
 use lightlag_node::names::{
     self, FaceUri, Getting, Got, Published, Putting, Sink, Verified, Where, make_key, read_key, read_trust,
 };
 use lightlag_protocols::time::Duration;
+use lightlag_protocols::units::BitRate;
 use lightlag_protocols::wire::ndn::{Name, Signer, Verifier, fragments};
 use serde_json::json;
 use std::fmt::Write;
@@ -49,6 +51,15 @@ fn mtu(text: &str) -> Result<usize, Failure> {
     Ok(bytes as usize)
 }
 
+/// A rate at which something leaves.
+fn rate(text: &str) -> Result<BitRate, Wrong> {
+    let rate = quantity::bit_rate(text)?;
+    if rate.0 > 0 {
+        return Ok(rate);
+    }
+    Err(Wrong { what: format!("`{text}` lets nothing leave"), right: "write a rate above 0".into() })
+}
+
 // --- get ------------------------------------------------------------------------------------
 
 fn get(options: &GetName) -> Done {
@@ -57,7 +68,7 @@ fn get(options: &GetName) -> Done {
         name: name(&options.name)?,
         from: face("--face", options.face.as_deref())?.reachable().map_err(Failed)?,
         mtu: mtu(&options.mtu)?,
-        controller: controller(TRANSPORT, "cubic", &options.controller, &options.sets)?,
+        controller: controller(TRANSPORT, "short_queue", &options.controller, &options.sets)?,
         verifier: verifier.unwrap_or(Verifier::Nobody),
         sink: match &options.output {
             Some(file) => Sink::file(file).map_err(Failed)?,
@@ -151,6 +162,7 @@ fn put(options: &PutName) -> Done {
         mtu: mtu(&options.mtu)?,
         from,
         signer,
+        rate: options.rate.as_deref().map(|text| option("--rate", text, rate)).transpose()?,
     };
     let (listens, json, mut printed) = (options.listen.is_some(), options.json, Ok(()));
     let result = names::put(putting, &mut |published| {

@@ -30,6 +30,8 @@ pub struct Answer {
     pub packet: Vec<u8>,
     /// How long it took.
     pub took: Duration,
+    /// It said when it left: it comes from one of our own, with no other forwarder between.
+    pub stamped: bool,
 }
 
 /// A face that broke.
@@ -54,7 +56,9 @@ pub fn ask(faces: &mut Faces, to: Peer, clock: &Clock, question: &Question) -> R
         let sent = clock.now();
         let heard = listen(faces, clock, sent + WAIT * attempt, &name, question.interest.can_be_prefix)?;
         match heard {
-            Heard::Data(packet) => return Ok(Answer { packet, took: clock.now() - sent }),
+            Heard::Data(packet, stamped) => {
+                return Ok(Answer { packet, took: clock.now() - sent, stamped });
+            }
             Heard::Nack(reason @ (Nack::NoRoute | Nack::Unspecified | Nack::Other(_))) => {
                 let what =
                     if reason == Nack::NoRoute { "it has no route".to_owned() } else { reason.to_string() };
@@ -75,7 +79,7 @@ pub fn ask(faces: &mut Faces, to: Peer, clock: &Clock, question: &Question) -> R
 }
 
 enum Heard {
-    Data(Vec<u8>),
+    Data(Vec<u8>, bool),
     Nack(Nack),
     Nothing,
 }
@@ -98,7 +102,7 @@ fn listen(
                         heard = Heard::Nack(reason);
                     }
                 } else if Signed::read(packet).is_ok_and(|signed| answers(&signed.data.name)) {
-                    heard = Heard::Data(packet.to_vec());
+                    heard = Heard::Data(packet.to_vec(), headers.send_time.is_some());
                 }
             })
             .map_err(|why| broken(&why))?;

@@ -78,6 +78,8 @@ pub type Progress<'p> = dyn FnMut(u64, u64) + 'p;
 
 /// Repairs of one Interest until it is given up.
 const REPAIRS_MOST: u32 = 10;
+/// Forwarders take an Interest that is repeated sooner for a duplicate, and swallow it (ndnd: 400 ms).
+const DUPLICATE: Duration = Duration::from_nanos(410_000_000);
 /// Sleeps no longer, so that progress is told.
 const SLEEP_MOST: Duration = Duration::from_nanos(100_000_000);
 /// Content type of Data that say that there are none (application-level Nack).
@@ -200,6 +202,7 @@ fn first<'f>(
     let flow = Flow { segment, packet, planned_rate: None, planned_round_trip: None, seed, index: 0 };
     let mut config = Config::new(segment, packet);
     config.repairs_max = REPAIRS_MOST;
+    config.repair_after = if answer.stamped { Duration::ZERO } else { DUPLICATE };
     config.seed = seed;
     config.clock.offset = since_1970() - (clock.now() - Instant::ZERO);
     let consumer = Consumer::new(config, controller(flow), requests);

@@ -8,9 +8,11 @@ use crate::Error;
 use crate::clock::Clock;
 use lightlag_protocols::ndn;
 use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_protocols::wire::ndn::control::{self, Response};
 use lightlag_protocols::wire::ndn::signature::Info;
 use lightlag_protocols::wire::ndn::{Headers, Interest, Nack, Name, Signed, Signer};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 
 /// Where Interests come from.
@@ -36,6 +38,8 @@ pub struct Putting {
     pub mtu: usize,
     /// What signs it.
     pub signer: Signer,
+    /// How fast Data leave at most; none: as fast as they are asked for.
+    pub rate: Option<BitRate>,
 }
 
 /// What is published.
@@ -62,7 +66,7 @@ const SLEEP_MOST: Duration = Duration::from_secs(1);
 pub fn put(putting: Putting, ready: &mut dyn FnMut(&Published) -> bool) -> Result<(), Error> {
     let version = since_1970().as_nanos() / 1000;
     let version = u64::try_from(version).unwrap_or_default();
-    let Putting { file, name, from, segment, mtu, signer } = putting;
+    let Putting { file, name, from, segment, mtu, signer, rate } = putting;
     let publication = Publication::open(&file, name.clone(), version, segment, signer)?;
     let clock = Clock::start();
     let (faces, at, answers_others) = match from {
@@ -84,8 +88,18 @@ pub fn put(putting: Putting, ready: &mut dyn FnMut(&Published) -> bool) -> Resul
     }
     let stamps = ndn::Clock { offset: since_1970() - (clock.now() - Instant::ZERO), skew: 0.0 };
     let site = u32::from_be_bytes(random()?);
-    let mut producer =
-        Producer { publication, faces, clock, stamps, site, answers_others, packet: Vec::new() };
+    let mut producer = Producer {
+        publication,
+        faces,
+        clock,
+        stamps,
+        site,
+        answers_others,
+        rate,
+        free_at: Instant::ZERO,
+        requests: VecDeque::new(),
+        packet: Vec::new(),
+    };
     loop {
         producer.turn()?;
     }
@@ -120,8 +134,18 @@ struct Producer {
     site: u32,
     /// Who asks for what is not here is told so: there is no forwarder that would.
     answers_others: bool,
+    rate: Option<BitRate>,
+    /// When the next Data may leave, where a rate is kept.
+    free_at: Instant,
+    /// What is to be answered.
+    requests: VecDeque<Request>,
     packet: Vec<u8>,
 }
+
+/// Where a rate is kept: what leaves at once is no more than the rate lets leave in this time.
+const LATE_MOST: Duration = Duration::from_nanos(2_000_000);
+/// Requests that wait for their turn; more are dropped, as on any link.
+const REQUESTS_MOST: usize = 8192;
 
 /// An Interest that is to be answered.
 struct Request {
@@ -133,23 +157,26 @@ struct Request {
 
 impl Producer {
     fn turn(&mut self) -> Result<(), Error> {
-        let Self { publication, faces, clock, answers_others, .. } = self;
-        let (mut requests, mut refused) = (Vec::new(), Vec::new());
+        let Self { publication, faces, clock, answers_others, requests, .. } = self;
+        let mut refused = Vec::new();
         let came = faces.receive(clock, &mut |from, headers, packet, _| {
             let Ok(interest) = Interest::read(packet) else { return };
             if headers.nack.is_some() {
                 return;
             }
             match publication.find(&interest) {
+                Some(_) if requests.len() >= REQUESTS_MOST => {}
                 Some(wanted) => {
-                    requests.push(Request { from, headers, name: interest.name.into_owned(), wanted });
+                    requests.push_back(Request { from, headers, name: interest.name.into_owned(), wanted });
                 }
                 None if *answers_others => refused.push((from, headers, packet.to_vec())),
                 None => {}
             }
         });
         let came = came.map_err(|why| broken(&why))?;
-        for request in requests {
+        while self.free_at <= self.clock.now()
+            && let Some(request) = self.requests.pop_front()
+        {
             self.answer(&request)?;
         }
         for (from, headers, packet) in refused {
@@ -159,7 +186,10 @@ impl Producer {
         }
         self.faces.flush().map_err(|why| broken(&why))?;
         if came == 0 {
-            self.faces.wait(SLEEP_MOST).map_err(|why| broken(&why))?;
+            let due = if self.requests.is_empty() { Instant::MAX } else { self.free_at };
+            let now = self.clock.now();
+            let span = (due.min(now + SLEEP_MOST) - now).max(Duration::ZERO);
+            self.faces.wait(span).map_err(|why| broken(&why))?;
         }
         Ok(())
     }
@@ -175,6 +205,10 @@ impl Producer {
             };
             let sent = self.faces.send(request.from, headers, &packet);
             sent.map_err(|why| too_large(&why).unwrap_or_else(|| broken(&why)))?;
+            if let Some(rate) = self.rate {
+                // Waking late is made up for, but not with a burst of any size.
+                self.free_at = self.free_at.max(now - LATE_MOST) + rate.time_for(Bytes(packet.len() as u64));
+            }
         }
         self.packet = packet;
         Ok(())
