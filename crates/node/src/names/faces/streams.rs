@@ -297,8 +297,9 @@ impl Connection {
                 }
             }
         }
-        if self.unread() == 0 {
-            self.output.clear();
+        // A peer that is always a little behind must not make what has left pile up.
+        if self.unread() == 0 || self.written >= UNREAD_MOST {
+            self.output.drain(..self.written);
             self.written = 0;
         }
     }
