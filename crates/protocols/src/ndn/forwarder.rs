@@ -15,12 +15,19 @@ pub struct ForwarderConfig {
     pub store: Bytes,
     /// The same face's Interest for a name is passed on again after this, not before.
     pub again_after: Duration,
+    /// Faces from this one on answer at once or never: nothing is kept of Interests that go there.
+    pub at_once_from: Face,
 }
 
 impl Default for ForwarderConfig {
     /// A million pending Interests, no store, and the suppression of NFD's best-route strategy.
     fn default() -> Self {
-        Self { pending_max: 1 << 20, store: Bytes(0), again_after: Duration::from_nanos(10_000_000) }
+        Self {
+            pending_max: 1 << 20,
+            store: Bytes(0),
+            again_after: Duration::from_nanos(10_000_000),
+            at_once_from: Face::MAX,
+        }
     }
 }
 
@@ -174,6 +181,10 @@ impl Forwarder {
                 let Some(next) = self.fib.next(interest.name.prefix, face) else {
                     return Verdict::Refuse(Refused::NoRoute);
                 };
+                if next >= self.config.at_once_from {
+                    self.dead.insert(interest.name, interest.nonce);
+                    return Verdict::Forward(next, interest);
+                }
                 if self.pit.is_full() {
                     return Verdict::Refuse(Refused::PitFull);
                 }
@@ -190,11 +201,20 @@ impl Forwarder {
             return Verdict::Refuse(Refused::TooSoon);
         }
         *passed_on = now;
-        self.pit.join(now, at, face, &interest);
+        // The one before may still come back.
+        if let Some(nonce) = self.pit.join(now, at, face, &interest) {
+            self.dead.insert(interest.name, nonce);
+        }
         match self.fib.next(interest.name.prefix, face) {
             Some(next) => Verdict::Forward(next, interest),
             None => Verdict::Refuse(Refused::NoRoute),
         }
+    }
+    /// A face that answers at once has answered: the Data go to whoever asked.
+    #[inline]
+    pub fn on_answer(&mut self, now: Instant, data: &Data) {
+        self.counts.data += 1;
+        self.store.keep(now, data);
     }
     /// Data came by `face`: calls `send` for everyone who waits for them. False if nobody does.
     #[inline]
@@ -310,6 +330,16 @@ mod tests {
             assert_eq!(bench.ask(back_ms, 2, 11), Verdict::Refuse(Refused::Loop), "{back_ms} ms");
             assert!(is_forwarded(&bench.ask(back_ms + 1, 1, 12)));
         }
+    }
+    #[test]
+    fn an_interest_that_comes_back_after_its_repair_is_told_too() {
+        let mut bench = bench(ForwarderConfig::default());
+        assert!(is_forwarded(&bench.ask(0, 1, 11)));
+        assert!(is_forwarded(&bench.ask(200, 1, 12)));
+        assert_eq!(bench.ask(210, 2, 11), Verdict::Refuse(Refused::Loop));
+        let data = bench.data();
+        assert_eq!(bench.answer(300, 9, &data), [(1, 12)]);
+        assert_eq!(bench.ask(310, 2, 11), Verdict::Refuse(Refused::Loop));
     }
     #[test]
     fn what_is_refused_has_a_name() {
