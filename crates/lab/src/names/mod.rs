@@ -6,6 +6,8 @@ mod nodes;
 mod people;
 mod routes;
 mod run;
+#[cfg(test)]
+mod tests;
 
 pub use network::{ConsumerPlan, KEYS, NameNetwork, NodePlan, ProducerPlan, read};
 pub(crate) use run::run;

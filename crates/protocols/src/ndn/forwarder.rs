@@ -15,12 +15,19 @@ pub struct ForwarderConfig {
     pub store: Bytes,
     /// The same face's Interest for a name is passed on again after this, not before.
     pub again_after: Duration,
+    /// Faces from this one on answer at once or never: nothing is kept of Interests that go there.
+    pub at_once_from: Face,
 }
 
 impl Default for ForwarderConfig {
     /// A million pending Interests, no store, and the suppression of NFD's best-route strategy.
     fn default() -> Self {
-        Self { pending_max: 1 << 20, store: Bytes(0), again_after: Duration::from_nanos(10_000_000) }
+        Self {
+            pending_max: 1 << 20,
+            store: Bytes(0),
+            again_after: Duration::from_nanos(10_000_000),
+            at_once_from: Face::MAX,
+        }
     }
 }
 
@@ -168,6 +175,10 @@ impl Forwarder {
                 let Some(next) = self.fib.next(interest.name.prefix, face) else {
                     return Verdict::Refuse(Refused::NoRoute);
                 };
+                if next >= self.config.at_once_from {
+                    self.dead.insert(interest.name, interest.nonce);
+                    return Verdict::Forward(next, interest);
+                }
                 if self.pit.is_full() {
                     return Verdict::Refuse(Refused::PitFull);
                 }
@@ -189,6 +200,12 @@ impl Forwarder {
             Some(next) => Verdict::Forward(next, interest),
             None => Verdict::Refuse(Refused::NoRoute),
         }
+    }
+    /// A face that answers at once has answered: the Data go to whoever asked.
+    #[inline]
+    pub fn on_answer(&mut self, now: Instant, data: &Data) {
+        self.counts.data += 1;
+        self.store.keep(now, data);
     }
     /// Data came by `face`: calls `send` for everyone who waits for them. False if nobody does.
     #[inline]

@@ -194,9 +194,10 @@ impl Pit {
         let Ok(found) = self.index.find_entry(hash(name, selectors), is_it) else { return };
         let (at, _) = found.remove();
         self.unusual -= usize::from(selectors != Selectors::default());
-        if let Some(entry) = self.entries.remove(at) {
-            each(&entry);
+        if let Some(entry) = self.entries.get(at) {
+            each(entry);
         }
+        self.entries.discard(at);
     }
     /// Bytes that each pending Interest of one face takes, its share of the table included.
     pub const fn entry_bytes() -> usize {
