@@ -2,7 +2,7 @@
 
 use super::event::{DUE, MARKED};
 use super::interests::Hand;
-use super::rules::{ahead, shows};
+use super::rules::{ahead, shows, span};
 use super::{Carried, Kind, NamesJudge};
 use crate::judge::wire::Crossed;
 use lightlag_protocols::ndn::{Data, Face, Name, Producer};
@@ -222,15 +222,15 @@ impl NamesJudge {
     fn is_stamp(&self, node: u32, crossed: &Crossed, stamp: u32) -> bool {
         let clock = &self.rules.nodes[node as usize].clock;
         let (first, last) = crossed.began;
-        if last == Instant::MAX || last - first > Duration::from_secs(1_000) {
+        if last == Instant::MAX || span(first, last) > Duration::from_secs(1_000) {
             return true;
         }
         // The clock was looked at when they were offered.
-        let waited = last.max(crossed.offered) - crossed.offered;
+        let waited = span(crossed.offered, last).max(Duration::ZERO);
         let gained = Duration::from_nanos((waited.as_nanos() as f64 * clock.skew.abs()) as i64);
         let slack = gained.saturating_add(ROUNDING).as_nanos();
-        let earliest = microseconds(shows(clock, first) - slack);
-        let latest = microseconds(shows(clock, last) + slack);
+        let earliest = microseconds(shows(clock, first).saturating_sub(slack));
+        let latest = microseconds(shows(clock, last).saturating_add(slack));
         stamp.wrapping_sub(earliest) <= latest.wrapping_sub(earliest)
     }
 }
@@ -248,7 +248,7 @@ fn alike(one: Option<u32>, other: Option<u32>) -> bool {
 
 fn alike_due(one: Option<Duration>, other: Option<Duration>) -> bool {
     match (one, other) {
-        (Some(one), Some(other)) => (one - other).as_nanos().abs() <= ROUNDING.as_nanos(),
+        (Some(one), Some(other)) => one.as_nanos().abs_diff(other.as_nanos()) <= ROUNDING.as_nanos() as u64,
         (one, other) => one == other,
     }
 }

@@ -1,6 +1,6 @@
 //! What becomes of Interests.
 
-use super::rules::NamesRules;
+use super::rules::{NamesRules, span};
 use super::{Kind, NamesJudge};
 use lightlag_protocols::ndn::{Face, Interest, Name, Refused};
 use smallvec::SmallVec;
@@ -154,8 +154,8 @@ impl NamesJudge {
         let (now, pending) = (self.now, &mut self.nodes[node as usize].pending);
         let before = pending.get(interest.name);
         let looped = before.is_some_and(|before| before.has_nonce_of_others(face, interest.nonce));
-        let too_soon =
-            before.is_some_and(|before| !before.has(face) || now - before.passed_on < config.again_after);
+        let too_soon = before
+            .is_some_and(|before| !before.has(face) || span(before.passed_on, now) < config.again_after);
         pending.join(now, face, &interest, true);
         let count = pending.len();
         if looped {
@@ -205,7 +205,9 @@ impl NamesJudge {
                 let knows = before.is_some_and(|one| one.has_nonce_of_others(hand.face, interest.nonce));
                 knows || self.duplicates || self.trips.face_at(&interest, node).is_some()
             }
-            Refused::TooSoon => by_this_face.is_some_and(|one| self.now - one.passed_on < config.again_after),
+            Refused::TooSoon => {
+                by_this_face.is_some_and(|one| span(one.passed_on, self.now) < config.again_after)
+            }
             Refused::PitFull => before.is_none() && pending.len_at_most() >= config.pending_max,
             Refused::NoRoute => {
                 let asked_again = by_this_face.is_some();

@@ -166,3 +166,8 @@ pub(super) fn ahead(clock: &Clock, at: Instant) -> Duration {
     let gained = at.as_nanos() as f64 * clock.skew;
     Duration::from_nanos(clock.offset.as_nanos().saturating_add(gained as i64))
 }
+
+/// From one time to another; a trace may tell of any.
+pub(super) fn span(from: Instant, to: Instant) -> Duration {
+    Duration::from_nanos(to.as_nanos().saturating_sub(from.as_nanos()))
+}

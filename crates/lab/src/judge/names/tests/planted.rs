@@ -4,6 +4,7 @@ use super::*;
 use crate::names::NameRow;
 use crate::trace::{TraceRow, TraceWriter, read};
 use lightlag_protocols::ndn::Refused;
+use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 /// A chain of four nodes: two consumers of the same at its head, one beside the producer at its end; a
@@ -261,6 +262,73 @@ fn an_interest_that_goes_in_a_circle_is_found() {
     }
     let judge = judge(rules, &told);
     assert!(judge.count(Kind::Looped) > 0, "{}", lines(&judge));
+}
+
+#[test]
+fn an_interest_goes_in_no_circle_that_takes_longer_than_its_lifetime() {
+    let mut setup = circle();
+    setup.links.iter_mut().for_each(|link| link.spec.delay = Delay::Constant(ms(700)));
+    setup.consumers[0].config.lifetime = ms(100);
+    setup.until = Instant::from_secs(30);
+    let told = story(&setup);
+    assert!(told.iter().any(|row| matches!(row.1, Event::Refused(0, _, _, Refused::Loop))));
+    let judge = judge(NamesRules::of(&setup), &told);
+    assert_eq!(judge.total(), 0, "{}", lines(&judge));
+}
+
+/// Something that a damaged trace may hold.
+fn damage(story: &mut Story, what: u8, at: usize, number: u64) {
+    let at = at % story.len();
+    let other = number as usize % story.len();
+    match what {
+        0 => drop(story.remove(at)),
+        1 => story.insert(at, story[other]),
+        2 => story[at].0 = Instant::from_nanos(number as i64),
+        3 => match &mut story[at].1 {
+            Event::Offered(place, _) | Event::Arrived(place, _) | Event::Dropped(place, ..) => {
+                *place = number as u32 % 8;
+            }
+            Event::Asked(place, _) | Event::Delivered(place, _) | Event::Produced(place, _) => {
+                *place = number as u32 % 4;
+            }
+            Event::Refused(_, face, ..) => *face = number as u32,
+            Event::Hit(node, _) => *node = number as u32 % 5,
+            Event::End => {}
+        },
+        _ => match &mut story[at].1 {
+            Event::Offered(_, carried) | Event::Arrived(_, carried) => alter(carried, number),
+            Event::Asked(_, interest) => interest.lifetime_ms = number as u32,
+            Event::Produced(_, data) => data.size = number as u32,
+            Event::Refused(_, _, name, _) => name.prefix = Prefix(number as u32),
+            _ => {}
+        },
+    }
+}
+
+fn alter(carried: &mut Carried, number: u64) {
+    match carried {
+        Carried::Interest(interest, size) => {
+            interest.name.prefix = Prefix(number as u32);
+            (interest.hop_limit, *size) = (number as u8, number as u32);
+        }
+        Carried::Data(data, due) => {
+            (data.size, data.stamp) = (number as u32, Some(number as u32));
+            *due = Some(Duration::from_nanos(number as i64));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    #[test]
+    fn no_trace_makes_the_judge_panic(
+        harm in proptest::collection::vec((0_u8..5, any::<usize>(), any::<u64>()), 1..40),
+    ) {
+        static SOUND: std::sync::OnceLock<Story> = std::sync::OnceLock::new();
+        let mut told = SOUND.get_or_init(|| story(&plain())).clone();
+        harm.iter().for_each(|&(what, at, number)| damage(&mut told, what, at, number));
+        judge(NamesRules::of(&plain()), &told);
+    }
 }
 
 #[test]
