@@ -2,7 +2,7 @@
 
 use super::NodePlan;
 use crate::packets::LinkPlan;
-use crate::scenario::quantity::{bytes, in_unit};
+use crate::scenario::quantity::{bytes, offset_s};
 use crate::scenario::{Error, Result, Section, named};
 use lightlag_protocols::ndn::{Clock, ForwarderConfig};
 use lightlag_protocols::time::Duration;
@@ -57,7 +57,7 @@ fn check_links(root: &Section, links: &[LinkPlan]) -> Result<()> {
 
 fn clock(section: &Section) -> Result<Clock> {
     let Some(clock) = section.table("clock", CLOCK_KEYS)? else { return Ok(Clock::default()) };
-    let offset = clock.quantity("offset", |text| in_unit(text, "s"))?.unwrap_or(0.0);
+    let offset = clock.quantity("offset", offset_s)?.unwrap_or(0.0);
     let skew = match clock.get("skew").map(|node| &node.value) {
         None => 0.0,
         Some(crate::scenario::Value::Real(skew)) => *skew,
