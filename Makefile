@@ -16,13 +16,16 @@ run: ## build, run the quick study and two real scenarios, write the report
 test: ## run every test of Rust and Python
 	@bash tools/test.sh
 
-bench: $(BIN) ## time and memory beside The ONE, ns-2 and ns-3 (NS3_PYTHON: a Python with `ns3` of PyPI)
+bench: $(BIN) ## time and memory beside The ONE, ns-2, ns-3 and ndnd (NS3_PYTHON: a Python with `ns3` of PyPI)
 	@$(PYTHON) tools/bench.py --binary $(BIN)
 	@$(PYTHON) tools/bench_packets.py --binary $(BIN) --ns3-python $(or $(NS3_PYTHON),$(PYTHON))
 	@$(PYTHON) tools/bench_transfer.py --binary $(BIN)
+	@$(PYTHON) tools/bench_names.py --binary $(BIN)
 
-fidelity: $(BIN) ## our figures beside those of The ONE and ns-2, point by point
-	@$(PYTHON) tools/fidelity.py --binary $(BIN); the_one=$$?; $(PYTHON) tools/fidelity_ns2.py --binary $(BIN) && exit $$the_one
+fidelity: $(BIN) ## our figures beside those of The ONE and ns-2, point by point, and names beside ndnd
+	@failed=0; for check in fidelity fidelity_ns2 fidelity_names names_path; do \
+	  $(PYTHON) tools/$$check.py --binary $(BIN) || failed=1; \
+	done; exit $$failed
 
 docs: $(VENV)/.ready ## the manual (out/docs) and the API of the crates (target/doc)
 	$(PY) -m pip install --quiet --requirement docs/requirements.txt
@@ -46,4 +49,4 @@ $(VENV)/.ready: pyproject.toml
 	@bash tools/venv.sh
 
 clean: ## remove what was built
-	rm -rf target out $(VENV)
+	rm -rf target out $(VENV) .tools

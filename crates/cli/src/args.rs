@@ -32,6 +32,9 @@ pub enum Verb {
     Transfer(Box<Transfer>),
     /// Carry UDP datagrams in real time as the first link of a scenario of packets would
     Emulate(Emulate),
+    /// Get or put files as named data (NDN), through a forwarder or directly
+    #[command(subcommand)]
+    Names(Names),
 }
 
 /// What a scenario is read from.
@@ -220,6 +223,81 @@ pub struct Emulate {
     /// Print one JSON object at the end instead of a line
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Subcommand)]
+pub enum Names {
+    /// Get what a name names
+    Get(Box<GetName>),
+    /// Answer Interests for a file, until stopped
+    Put(PutName),
+    /// Make a key that signs: FILE, and FILE.pub for those who are to trust it
+    Keygen(MakeKey),
+}
+
+#[derive(Args)]
+pub struct GetName {
+    /// Its name, as /a/b; with or without a version (v=...)
+    pub name: String,
+    /// Where it goes [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Who is asked: udp://HOST:PORT, tcp://HOST:PORT or unix:///PATH [default: $NDN_CLIENT_TRANSPORT, or
+    /// unix:///run/nfd/nfd.sock]
+    #[arg(long, value_name = "URI")]
+    pub face: Option<String>,
+    /// How many Interests may be without an answer; see `lightlag list`
+    #[arg(long, value_name = "NAME", default_value = "short_queue")]
+    pub controller: String,
+    /// Set a parameter of the controller, as `--set window=100`
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = key_value)]
+    pub sets: Vec<(String, String)>,
+    /// A public key or certificate: only what its owner has signed is taken
+    #[arg(long, value_name = "FILE")]
+    pub trust: Option<PathBuf>,
+    /// Bytes that a datagram may carry
+    #[arg(long, value_name = "SIZE", default_value = "1420 B", allow_hyphen_values = true)]
+    pub mtu: String,
+    /// Print one JSON object at the end; needs -o
+    #[arg(long, requires = "output")]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct PutName {
+    /// Its name, as /a/b; a version is appended
+    pub name: String,
+    /// The file
+    pub file: PathBuf,
+    /// The forwarder that is to send Interests: udp://HOST:PORT, tcp://HOST:PORT or unix:///PATH [default:
+    /// $NDN_CLIENT_TRANSPORT, or unix:///run/nfd/nfd.sock]
+    #[arg(long, value_name = "URI", conflicts_with = "listen")]
+    pub face: Option<String>,
+    /// Answer without a forwarder whoever asks here
+    #[arg(long, value_name = "URI")]
+    pub listen: Option<String>,
+    /// Bytes of content in a segment
+    #[arg(long, value_name = "SIZE", default_value = "8000 B", allow_hyphen_values = true)]
+    pub segment_size: String,
+    /// How fast Data leave at most, as "300 Mbit/s": bursts overflow the buffers of some forwarders' UDP
+    /// sockets [default: as fast as they are asked for]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    pub rate: Option<String>,
+    /// A private key that signs, as `lightlag names keygen` writes it [default: digests only]
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// Bytes that a datagram may carry
+    #[arg(long, value_name = "SIZE", default_value = "1420 B", allow_hyphen_values = true)]
+    pub mtu: String,
+    /// Print one JSON object as soon as it is published
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct MakeKey {
+    /// Where the private key goes
+    pub file: PathBuf,
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

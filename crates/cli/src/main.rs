@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Verb::Report(options) => command::report::report(&options),
         Verb::Transfer(options) => command::transfer::transfer(&options),
         Verb::Emulate(options) => command::emulate::emulate(&options),
+        Verb::Names(options) => command::names::names(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -3,66 +3,14 @@
 mod lightlag;
 
 use lightlag::Place;
-use std::io::{BufRead, BufReader, Read};
+use lightlag::running::{Running, noise};
 use std::net::UdpSocket;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Output;
 use std::time::{Duration, Instant};
 
-/// A process that is killed when the test is over.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-impl Running {
-    /// Starts it and waits for the line that says where it listens.
-    fn listening(mut command: Command) -> (Self, String) {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        let told = child.stderr.take().expect("its errors are read");
-        let mut lines = BufReader::new(told);
-        let mut line = String::new();
-        lines.read_line(&mut line).expect("it tells something");
-        let at = line.trim().strip_prefix("listening at ").unwrap_or_else(|| panic!("{line}")).to_owned();
-        // Whatever else it tells must not fill the pipe.
-        std::thread::spawn(move || lines.read_to_string(&mut String::new()));
-        (Self(child), at)
-    }
-    fn listener(place: &Place, words: &[&str]) -> (Self, String) {
-        let words = [&["transfer", "--listen", "127.0.0.1:0", "--folder", "into", "--json"], words].concat();
-        Self::listening(place.command(&words))
-    }
-    fn start(place: &Place, words: &[&str]) -> Self {
-        let mut command = place.command(words);
-        Self(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts"))
-    }
-    /// Its end; within the time that tests have.
-    fn end(mut self) -> (Option<i32>, String, String) {
-        let began = Instant::now();
-        while self.0.try_wait().expect("it can be waited for").is_none() {
-            assert!(began.elapsed() < Duration::from_secs(60), "it does not end");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        let (mut out, mut told) = (String::new(), String::new());
-        self.0.stdout.take().map(|mut pipe| pipe.read_to_string(&mut out));
-        self.0.stderr.take().map(|mut pipe| pipe.read_to_string(&mut told));
-        (self.0.wait().expect("it has ended").code(), out, told)
-    }
-}
-
-/// Bytes without a pattern.
-fn noise(length: usize) -> Vec<u8> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
-    (0..length.div_ceil(8)).flat_map(|_| next().to_le_bytes()).take(length).collect()
+fn listening(place: &Place, words: &[&str]) -> (Running, String) {
+    let words = [&["transfer", "--listen", "127.0.0.1:0", "--folder", "into", "--json"], words].concat();
+    Running::listening(place.command(&words))
 }
 
 fn send(place: &Place, file: &str, to: &str, more: &[&str]) -> Output {
@@ -87,7 +35,7 @@ fn failed(done: &Output, words: &str) {
 #[test]
 fn files_of_every_size_arrive_as_they_are() {
     let place = Place::new();
-    let (_listener, at) = Running::listener(&place, &[]);
+    let (_listener, at) = listening(&place, &[]);
     for length in [0, 1, 1455, 1456, 1457, 100_000, 3_000_001] {
         let name = format!("{length}.bin");
         let bytes = noise(length);
@@ -103,7 +51,7 @@ fn files_of_every_size_arrive_as_they_are() {
 #[test]
 fn every_controller_that_fits_carries_a_file() {
     let place = Place::new();
-    let (_listener, at) = Running::listener(&place, &["--overwrite"]);
+    let (_listener, at) = listening(&place, &["--overwrite"]);
     for controller in ["contact_rate", "cubic", "new_reno", "ledbat", "vegas", "hybla"] {
         place.write(controller, noise(300_000));
         sent(&place, controller, &at, &["--controller", controller, "--in-order", "--packet-size", "900 B"]);
@@ -141,7 +89,7 @@ fn a_transfer_survives_the_killing_of_either_side() {
 fn with_a_key_only_those_who_have_it_are_heard() {
     let place = Place::new();
     place.write("key", noise(32)).write("other", noise(40)).write("file", noise(50_000));
-    let (_listener, at) = Running::listener(&place, &["--key-file", "key"]);
+    let (_listener, at) = listening(&place, &["--key-file", "key"]);
     for more in [&["--give-up", "1 s"][..], &["--give-up", "1 s", "--key-file", "other"]] {
         let words = [&["transfer", "file", &at], more].concat();
         failed(&place.run(&words), "did not answer");
@@ -156,11 +104,11 @@ fn another_file_of_the_same_name_is_kept_unless_it_is_to_be_replaced() {
     let place = Place::new();
     std::fs::create_dir(place.path("into")).expect("a folder");
     place.write("into/file", "old").write("file", noise(10_000));
-    let (listener, at) = Running::listener(&place, &[]);
+    let (listener, at) = listening(&place, &[]);
     failed(&send(&place, "file", &at, &[]), "another file called file is there");
     assert_eq!(place.read("into/file"), b"old");
     drop(listener);
-    let (_listener, at) = Running::listener(&place, &["--overwrite"]);
+    let (_listener, at) = listening(&place, &["--overwrite"]);
     sent(&place, "file", &at, &[]);
     assert!(place.read("into/file") == noise(10_000));
     // The same once more is done at once.
@@ -171,7 +119,7 @@ fn another_file_of_the_same_name_is_kept_unless_it_is_to_be_replaced() {
 fn a_file_that_is_too_large_is_refused_with_one_line() {
     let place = Place::new();
     place.write("file", noise(10_001));
-    let (_listener, at) = Running::listener(&place, &["--max-size", "10 kB"]);
+    let (_listener, at) = listening(&place, &["--max-size", "10 kB"]);
     failed(&send(&place, "file", &at, &[]), "takes at most 10000");
     assert!(!place.path("into/file.part").exists());
 }
@@ -180,7 +128,7 @@ fn a_file_that_is_too_large_is_refused_with_one_line() {
 fn a_file_that_changes_while_it_is_sent_is_noticed_by_both() {
     let place = Place::new();
     place.write("file", noise(20_000_000));
-    let (listener, at) = Running::listener(&place, &["--once"]);
+    let (listener, at) = listening(&place, &["--once"]);
     let sender = Running::start(&place, &["transfer", "file", &at, "--rate", "40 Mbit/s"]);
     std::thread::sleep(Duration::from_millis(1200));
     place.write("file", noise(20_000_001));
@@ -195,7 +143,7 @@ fn a_file_that_changes_while_it_is_sent_is_noticed_by_both() {
 fn a_file_that_vanishes_while_it_is_sent_arrives_whole() {
     let place = Place::new();
     place.write("file", noise(8_000_000));
-    let (_listener, at) = Running::listener(&place, &[]);
+    let (_listener, at) = listening(&place, &[]);
     let sender = Running::start(&place, &["transfer", "file", &at, "--rate", "40 Mbit/s"]);
     std::thread::sleep(Duration::from_millis(700));
     std::fs::remove_file(place.path("file")).expect("it was there");
@@ -208,7 +156,7 @@ fn a_file_that_vanishes_while_it_is_sent_arrives_whole() {
 fn a_listener_stands_every_datagram_and_serves_on() {
     let place = Place::new();
     place.write("file", noise(2_000_000));
-    let (_listener, at) = Running::listener(&place, &[]);
+    let (_listener, at) = listening(&place, &[]);
     let enemy = UdpSocket::bind("127.0.0.1:0").expect("a socket");
     let sender = Running::start(&place, &["transfer", "file", &at, "--rate", "10 Mbit/s", "--json"]);
     let bytes = noise(200_000);
@@ -295,7 +243,7 @@ fn a_transfer_gets_in_real_time_what_it_gets_in_the_simulated_world() {
     // A machine that is busy with other things gets another chance, as real time is what it measures.
     for _ in 0..4 {
         let _ = std::fs::remove_dir_all(place.path("into"));
-        let (listener, at) = Running::listener(&place, &["--once"]);
+        let (listener, at) = listening(&place, &["--once"]);
         let words = ["emulate", "link.toml", "--listen", "127.0.0.1:0", "--to", &at];
         let (_emulator, near) = Running::listening(place.command(&words));
         sent(&place, "file", &near, &["--rate", "16 Mbit/s"]);

@@ -6,5 +6,9 @@
 
 pub mod clock;
 pub mod emulate;
+mod error;
+pub mod names;
 pub mod socket;
 pub mod transfer;
+
+pub use error::Error;

@@ -92,7 +92,7 @@ impl Socket {
     }
 
     /// Appends a datagram to what leaves next; `write` writes it. It leaves with the next [`Socket::flush`]
-    /// at the latest, together with others of its size.
+    /// at the latest, together with others of its size, the last of which may be smaller.
     ///
     /// # Errors
     /// As of [`Socket::flush`].
@@ -103,7 +103,9 @@ impl Socket {
         let count = start.checked_div(self.segment).unwrap_or(0);
         let joins = start == 0
             || (self.to == Some(to)
-                && size == self.segment
+                && size <= self.segment
+                // Only the last of a batch may be smaller than the others.
+                && start == count * self.segment
                 && count < self.state.max_gso_segments()
                 && self.out.len() <= BATCH_BYTES);
         if !joins {

@@ -3,13 +3,14 @@
 use lightlag_protocols::time::Instant;
 
 /// Up to so many parties, looking at all of them takes less time than a tournament.
-const FEW: usize = 8;
+const FEW: usize = 16;
 
 /// The deadline of every party, and which is first. Ties go to the lower number.
 pub struct Agenda {
     /// A complete binary tree of winners; leaves from `width` on.
     winners: Vec<u32>,
     deadlines: Vec<Instant>,
+    parties: usize,
     width: usize,
 }
 
@@ -21,7 +22,7 @@ impl Agenda {
         for (party, leaf) in winners[width..].iter_mut().enumerate() {
             *leaf = party as u32;
         }
-        let mut agenda = Self { winners, deadlines: vec![Instant::MAX; width], width };
+        let mut agenda = Self { winners, deadlines: vec![Instant::MAX; width], parties, width };
         (1..width).rev().for_each(|node| agenda.winners[node] = agenda.play(node));
         agenda
     }
@@ -32,13 +33,14 @@ impl Agenda {
     }
     #[inline]
     fn first_of_few(&self) -> (Instant, u32) {
-        let mut first = (Instant::MAX, 0);
-        for (party, &deadline) in self.deadlines.iter().enumerate() {
-            if deadline < first.0 {
-                first = (deadline, party as u32);
-            }
+        // Without a branch that could be guessed wrong.
+        let mut first = (i64::MAX, 0);
+        for (deadline, party) in self.deadlines[..self.parties].iter().zip(0..) {
+            let at = deadline.as_nanos();
+            let earlier = at < first.0;
+            first = (if earlier { at } else { first.0 }, if earlier { party } else { first.1 });
         }
-        first
+        (Instant::from_nanos(first.0), first.1)
     }
     /// `party` is due then.
     #[inline]

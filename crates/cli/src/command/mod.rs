@@ -1,8 +1,10 @@
 //! The verbs, one file each.
 
 pub mod compare;
+mod controller;
 pub mod emulate;
 pub mod list;
+pub mod names;
 pub mod report;
 pub mod run;
 pub mod study;
@@ -11,7 +13,10 @@ pub mod transfer;
 
 use crate::args::Source;
 use crate::output::Failure;
-use lightlag_lab::scenario::ScenarioFile;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lightlag_lab::scenario::{ScenarioFile, Wrong, quantity};
+use lightlag_node::Error;
+use lightlag_protocols::units::Bytes;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
@@ -95,4 +100,33 @@ fn option<T>(
     read: impl Fn(&str) -> Result<T, lightlag_lab::scenario::Wrong>,
 ) -> Result<T, Failure> {
     read(text).map_err(|wrong| Failure::Input(format!("{flag}: {}; {}", wrong.what, wrong.right)))
+}
+
+/// An error of the node; not itself one that is displayed, so that it keeps its exit code.
+struct Failed(Error);
+
+impl From<Failed> for Failure {
+    fn from(Failed(error): Failed) -> Self {
+        match error {
+            Error::Input(line) => Self::Input(line),
+            Error::Failed(line) => Self::Failed(line),
+        }
+    }
+}
+
+/// A plain number is one of bytes.
+fn size(text: &str) -> Result<Bytes, Wrong> {
+    text.trim().parse().map(Bytes).or_else(|_| quantity::bytes(text))
+}
+
+/// A bar on standard error; hidden where that is no terminal.
+fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr()).with_style(style)
+}
+
+/// Bytes of content that went over, in bit/s.
+fn goodput(bytes: u64, seconds: f64) -> f64 {
+    bytes as f64 * 8.0 / seconds.max(1e-9)
 }

@@ -1,34 +1,20 @@
 //! `lightlag transfer`.
 
-use super::{address, listening_address, option};
+use super::controller::controller;
+use super::{Failed, address, bar, goodput, listening_address, option, size};
 use crate::args::Transfer;
 use crate::output::{Done, Failure, print};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lightlag_lab::scenario::{Wrong, quantity};
+use indicatif::ProgressBar;
+use lightlag_lab::scenario::quantity;
 use lightlag_node::transfer::{
     Error, Event, Finished, Key, Listener, Listening, PORT, Progress, Sending, Sent, send,
 };
-use lightlag_protocols::controllers::{self, Controller, Flow};
-use lightlag_protocols::parameter::{Parameter, Parameters, Value};
 use lightlag_protocols::units::Bytes;
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// What carries it, as controllers name it.
 const TRANSPORT: &str = "udpdtn";
-
-impl From<Failed> for Failure {
-    fn from(Failed(error): Failed) -> Self {
-        match error {
-            Error::Input(line) => Self::Input(line),
-            Error::Failed(line) => Self::Failed(line),
-        }
-    }
-}
-
-/// An error of a transfer; not itself one that is displayed, so that it keeps its exit code.
-struct Failed(Error);
 
 pub fn transfer(options: &Transfer) -> Done {
     match (&options.listen, &options.file, &options.to) {
@@ -43,18 +29,6 @@ pub fn transfer(options: &Transfer) -> Done {
 fn key(options: &Transfer) -> Result<Option<Key>, Failure> {
     let read = |path| Key::read(path).map_err(|line| Failure::Input(format!("--key-file {line}")));
     options.key_file.as_deref().map(read).transpose()
-}
-
-/// A plain number is one of bytes.
-fn size(text: &str) -> Result<Bytes, Wrong> {
-    text.trim().parse().map(Bytes).or_else(|_| quantity::bytes(text))
-}
-
-fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    // Hidden where standard error is no terminal.
-    ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr()).with_style(style)
 }
 
 // --- sending --------------------------------------------------------------------------------
@@ -72,7 +46,7 @@ fn send_file(options: &Transfer, file: &std::path::Path, to: &str) -> Done {
             .map(|text| option("--give-up", text, quantity::positive_time))
             .transpose()?,
         key: key(options)?,
-        controller: controller(options)?,
+        controller: controller(TRANSPORT, "contact_rate", &options.controller, &options.sets)?,
         to: address(to, PORT)?,
     };
     if sending.packet > Bytes(65_535) {
@@ -102,11 +76,6 @@ fn show(bar: &ProgressBar, progress: Progress) {
         }
         Progress::Silent(seconds) => bar.set_message(format!("nothing heard for {seconds} s")),
     }
-}
-
-/// Bytes of the file that went over the link, per second.
-fn goodput(bytes: u64, seconds: f64) -> f64 {
-    bytes as f64 * 8.0 / seconds.max(1e-9)
 }
 
 fn json_of(sent: &Sent, file: &std::path::Path, to: std::net::SocketAddr) -> String {
@@ -150,53 +119,6 @@ fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-type Build = Box<dyn FnOnce(Flow) -> Box<dyn Controller>>;
-
-fn controller(options: &Transfer) -> Result<Build, Failure> {
-    let name = options.controller.as_str();
-    let Some(entry) = controllers::find(name) else {
-        let fits =
-            controllers::TABLE.iter().map(|entry| &entry.algorithm).filter(|entry| fits(entry.only_with));
-        let known: Vec<&str> = fits.map(|entry| entry.name).collect();
-        let line = format!("--controller: there is no `{name}`; name one of {}", known.join(", "));
-        return Err(Failure::Input(line));
-    };
-    if !fits(entry.algorithm.only_with) {
-        let with = entry.algorithm.only_with.join(", ");
-        return Err(Failure::Input(format!(
-            "--controller: {name} works with {with} only; take contact_rate"
-        )));
-    }
-    let mut given = BTreeMap::new();
-    for (name, text) in &options.sets {
-        given.insert(name.clone(), value(entry.algorithm.parameters, name, text)?);
-    }
-    let resolved = Parameters::resolve(name, entry.algorithm.parameters, &given);
-    let parameters = resolved.map_err(|why| Failure::Input(format!("--set: {why}")))?;
-    Ok(Box::new(move |flow| entry.build(&parameters, flow)))
-}
-
-fn fits(only_with: &[&str]) -> bool {
-    only_with.is_empty() || only_with.contains(&TRANSPORT)
-}
-
-/// A value as its parameter takes it: with its unit, a plain number, `true`, or a word.
-fn value(declared: &[Parameter], name: &str, text: &str) -> Result<Value, Failure> {
-    let unit =
-        declared.iter().find(|parameter| parameter.name == name).map_or("", |parameter| parameter.unit);
-    if let Some(number) = quantity::plain_number(text) {
-        return Ok(Value::Number(number));
-    }
-    if let Ok(flag) = text.parse() {
-        return Ok(Value::Flag(flag));
-    }
-    if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
-        let number = option(&format!("--set {name}"), text, |text| quantity::in_unit(text, unit))?;
-        return Ok(Value::Number(number));
-    }
-    Ok(Value::Word(text.to_owned().into()))
 }
 
 // --- listening ------------------------------------------------------------------------------

@@ -1,5 +1,8 @@
 //! Kinds of violations, and the account of what was found.
 
+use lightlag_protocols::time::Instant;
+use std::fmt;
+
 /// Makes the `Kind`s of a judge, each with its name.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $kind:ident = $name:literal,)+) => {
@@ -31,6 +34,75 @@ macro_rules! kinds {
     };
 }
 pub(super) use kinds;
+
+/// As [`kinds!`], and all that links can do wrong.
+macro_rules! kinds_with_links {
+    ($($kinds:tt)*) => {
+        $crate::judge::findings::kinds! {
+            $($kinds)*
+
+            /// A packet comes out of a link to which it was not offered.
+            OutOfThinAir = "out_of_thin_air",
+            /// A packet comes before light could bring it.
+            FasterThanLight = "faster_than_light",
+            /// A packet comes before the rate of the link allows, beside those before it.
+            OverRate = "over_rate",
+            /// A packet leaves before one that waits and has a lower number of priority.
+            Overtaken = "overtaken",
+            /// A packet should have come, and has neither come nor been dropped.
+            NeverArrived = "never_arrived",
+            /// A queue holds more than its size.
+            Overfull = "overfull",
+            /// A packet is dropped that is not there.
+            NothingToDrop = "nothing_to_drop",
+            /// A packet is dropped for lack of room, and another one has to make room.
+            WrongVictim = "wrong_victim",
+            /// A packet is dropped for lack of room where there is room.
+            DroppedEarly = "dropped_early",
+            /// A packet is lost on a link that loses none, or dropped by a discipline that never does that.
+            DroppedWithoutCause = "dropped_without_cause",
+        }
+        $crate::judge::findings::from_faults!(
+            OutOfThinAir FasterThanLight OverRate Overtaken NeverArrived
+            Overfull NothingToDrop WrongVictim DroppedEarly DroppedWithoutCause
+        );
+    };
+}
+pub(super) use kinds_with_links;
+
+macro_rules! from_faults {
+    ($($fault:ident)+) => {
+        impl From<$crate::judge::wire::Fault> for Kind {
+            fn from(fault: $crate::judge::wire::Fault) -> Self {
+                match fault { $($crate::judge::wire::Fault::$fault => Self::$fault,)+ }
+            }
+        }
+    };
+}
+pub(super) use from_faults;
+
+/// One thing that cannot have happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding<K> {
+    /// What is wrong.
+    pub kind: K,
+    /// When.
+    pub at: Instant,
+    /// Where, and the numbers behind it, in words.
+    pub detail: String,
+}
+
+impl<K: fmt::Display> fmt::Display for Finding<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} s: {}: {}", self.at.as_secs_f64(), self.kind, self.detail)
+    }
+}
+
+impl<K: Copy + Into<usize>> Findings<Finding<K>> {
+    pub(super) fn add(&mut self, kind: K, at: Instant, detail: impl FnOnce() -> String) {
+        self.count_in(kind, || Finding { kind, at, detail: detail() });
+    }
+}
 
 /// Enough to see what is wrong; a broken world can violate at every record.
 const MOST_KEPT: usize = 1_000;

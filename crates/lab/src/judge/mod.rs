@@ -9,13 +9,17 @@
 mod findings;
 mod kind;
 mod link;
+
+pub mod names;
 pub mod packets;
 mod rules;
 mod state;
 mod table;
 mod transfers;
 mod violation;
+mod wire;
 
+pub use findings::Finding;
 pub use kind::Kind;
 pub use rules::JudgeRules;
 pub use violation::Violation;

@@ -2,8 +2,8 @@
 
 use super::NodePlan;
 use crate::packets::LinkPlan;
-use crate::scenario::quantity::{bytes, offset_s};
-use crate::scenario::{Error, Result, Section, named};
+use crate::scenario::quantity::{bytes, time};
+use crate::scenario::{Error, Result, Section, Wrong, named};
 use lightlag_protocols::ndn::{Clock, ForwarderConfig};
 use lightlag_protocols::time::Duration;
 use lightlag_worlds::names::NodeSpec;
@@ -57,7 +57,7 @@ fn check_links(root: &Section, links: &[LinkPlan]) -> Result<()> {
 
 fn clock(section: &Section) -> Result<Clock> {
     let Some(clock) = section.table("clock", CLOCK_KEYS)? else { return Ok(Clock::default()) };
-    let offset = clock.quantity("offset", offset_s)?.unwrap_or(0.0);
+    let offset = clock.quantity("offset", signed_time_s)?.unwrap_or(0.0);
     let skew = match clock.get("skew").map(|node| &node.value) {
         None => 0.0,
         Some(crate::scenario::Value::Real(skew)) => *skew,
@@ -74,6 +74,14 @@ fn clock(section: &Section) -> Result<Clock> {
         return Err(Error::new(&clock.place_of("offset"), what, "a clock is at most a year off"));
     }
     Ok(Clock { offset: Duration::from_secs_f64(offset), skew })
+}
+
+/// A time in seconds, or one with a minus before it.
+fn signed_time_s(text: &str) -> std::result::Result<f64, Wrong> {
+    match text.trim().strip_prefix('-') {
+        Some(behind) => time(behind).map(|span| -span.as_secs_f64()),
+        None => time(text).map(Duration::as_secs_f64),
+    }
 }
 
 const OFFSET_MAX_S: f64 = 366.0 * 86_400.0;

@@ -300,14 +300,6 @@ pub fn in_unit(text: &str, unit: &str) -> Parsed<f64> {
     plain_number(number).ok_or_else(wrong)
 }
 
-/// Seconds that something is ahead, or behind where the number is negative.
-pub fn offset_s(text: &str) -> Parsed<f64> {
-    match text.trim_start().strip_prefix('-') {
-        Some(behind) => in_unit(behind, "s").map(|seconds| -seconds),
-        None => in_unit(text, "s"),
-    }
-}
-
 /// Products such as 0.3 · 1000 miss their integer by a rounding error only.
 fn whole(kind: &Kind, text: &str, value: f64) -> Parsed<u64> {
     let nearest = value.round();
@@ -336,8 +328,6 @@ mod tests {
         assert_eq!(speeds_m_per_s("0.5..1.5 m/s").unwrap(), Bounds { low: 0.5, high: 1.5 });
         assert_eq!(lengths_m("500 m..1 km").unwrap(), Bounds { low: 500.0, high: 1000.0 });
         assert_eq!(in_unit("1 min", "s").unwrap(), 60.0);
-        assert_eq!(offset_s("-250 ms").unwrap(), -0.25);
-        assert_eq!(offset_s("5 s").unwrap(), 5.0);
     }
 
     #[test]
@@ -358,7 +348,6 @@ mod tests {
             assert!(sizes(bad).is_err(), "{bad}");
         }
         assert!(bit_rate("0 bit/s").is_err());
-        assert!(offset_s("--5 s").is_err() && offset_s("-5").is_err());
         assert!(area("1 km").is_err() && area("0 m x 1 m").is_err());
     }
 

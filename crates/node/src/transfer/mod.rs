@@ -12,6 +12,7 @@ mod source;
 mod spill;
 mod store;
 
+pub use crate::error::Error;
 pub use auth::Key;
 pub use listener::{Event, Finished, Listener, Listening};
 pub use name::file_name;
@@ -21,21 +22,9 @@ use lightlag_protocols::time::Duration;
 use lightlag_protocols::transport::udpdtn::{self, DIGEST_BYTES, HEADER, UDP_HEADER};
 use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::udpdtn::{BLOCK_SYMBOLS_MAX, BLOCKS_MAX};
-use thiserror::Error;
 
 /// Where a listener is found if nothing else is said.
 pub const PORT: u16 = 4561;
-
-/// Why a transfer was not done.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Error {
-    /// What was asked for cannot be done: one line that says where, what, and what would be right.
-    #[error("{0}")]
-    Input(String),
-    /// It was tried and failed: one line.
-    #[error("{0}")]
-    Failed(String),
-}
 
 /// Own symbols of a block, unless the file is too large for blocks so small. Larger blocks cost more to
 /// decode and less to insure.

@@ -88,6 +88,9 @@ pub struct Counts {
 /// One direction of a link.
 pub struct Link<P> {
     rate: Rate,
+    /// How long a packet of this size takes, on a link of one rate: most are of few sizes, and a division
+    /// takes as long as all the rest.
+    takes: (Bytes, Duration),
     delay: Delay,
     /// None on a link that loses nothing.
     loss: Option<Box<dyn LossModel>>,
@@ -116,6 +119,7 @@ impl<P: Load + Clone + 'static> Link<P> {
     pub fn new(spec: &LinkSpec, seed: u64, index: u64) -> Self {
         Self {
             rate: spec.rate.clone(),
+            takes: (Bytes(0), Duration::ZERO),
             delay: spec.delay.clone(),
             loss: spec.loss.build(Stream::new(seed, "link loss", index)),
             queue: spec.queue.build(),
@@ -224,11 +228,20 @@ impl<P: Load + Clone + 'static> Link<P> {
             }
         }
     }
+    /// When a packet that begins to leave at `start` has left.
+    #[inline]
+    fn finish(&mut self, start: Instant, size: Bytes) -> Instant {
+        let Rate::Constant(rate) = self.rate else { return self.rate.finish(start, size) };
+        if self.takes.0 != size {
+            self.takes = (size, rate.time_for(size));
+        }
+        start.saturating_add(self.takes.1)
+    }
     #[inline]
     fn transmit(&mut self, start: Instant, mut packet: P) {
         packet.leaves(start);
         let size = packet.size();
-        let left = self.rate.finish(start, size);
+        let left = self.finish(start, size);
         self.free_at = left;
         if left == Instant::MAX {
             // No later contact: it waits for ever.

@@ -1,6 +1,6 @@
 //! A forwarder: what to do with an Interest or Data that came.
 
-use super::pit::{Found, Pit};
+use super::pit::{Entry, Found, Pit};
 use super::{Data, Face, Fib, Interest, Name, Names, Store};
 use crate::rng;
 use crate::time::{Duration, Instant};
@@ -15,12 +15,19 @@ pub struct ForwarderConfig {
     pub store: Bytes,
     /// The same face's Interest for a name is passed on again after this, not before.
     pub again_after: Duration,
+    /// Faces from this one on answer at once or never: nothing is kept of Interests that go there.
+    pub at_once_from: Face,
 }
 
 impl Default for ForwarderConfig {
     /// A million pending Interests, no store, and the suppression of NFD's best-route strategy.
     fn default() -> Self {
-        Self { pending_max: 1 << 20, store: Bytes(0), again_after: Duration::from_nanos(10_000_000) }
+        Self {
+            pending_max: 1 << 20,
+            store: Bytes(0),
+            again_after: Duration::from_nanos(10_000_000),
+            at_once_from: Face::MAX,
+        }
     }
 }
 
@@ -105,6 +112,9 @@ impl DeadNonces {
         let print = Self::print(name, nonce);
         self.0[print as usize >> 1 & (Self::SLOTS - 1)] = print;
     }
+    fn insert_all(&mut self, entry: &Entry) {
+        entry.downstream().for_each(|one| self.insert(entry.name(), one.nonce));
+    }
 }
 
 impl Forwarder {
@@ -147,11 +157,14 @@ impl Forwarder {
             return Verdict::Refuse(Refused::HopLimit);
         }
         interest.hop_limit -= 1;
-        self.pit.expire(now);
+        // What ended unanswered may still be under way in a circle that takes longer than its lifetime.
+        let dead = &mut self.dead;
+        self.pit.expire(now, |entry| dead.insert_all(entry));
         if self.dead.contains(interest.name, interest.nonce) {
             return Verdict::Refuse(Refused::Loop);
         }
-        let found = self.pit.find(now, face, &interest);
+        let dead = &mut self.dead;
+        let found = self.pit.find(now, face, &interest, |entry| dead.insert_all(entry));
         if found == Found::Loop {
             return Verdict::Refuse(Refused::Loop);
         }
@@ -168,6 +181,10 @@ impl Forwarder {
                 let Some(next) = self.fib.next(interest.name.prefix, face) else {
                     return Verdict::Refuse(Refused::NoRoute);
                 };
+                if next >= self.config.at_once_from {
+                    self.dead.insert(interest.name, interest.nonce);
+                    return Verdict::Forward(next, interest);
+                }
                 if self.pit.is_full() {
                     return Verdict::Refuse(Refused::PitFull);
                 }
@@ -189,6 +206,12 @@ impl Forwarder {
             Some(next) => Verdict::Forward(next, interest),
             None => Verdict::Refuse(Refused::NoRoute),
         }
+    }
+    /// A face that answers at once has answered: the Data go to whoever asked.
+    #[inline]
+    pub fn on_answer(&mut self, now: Instant, data: &Data) {
+        self.counts.data += 1;
+        self.store.keep(now, data);
     }
     /// Data came by `face`: calls `send` for everyone who waits for them. False if nobody does.
     #[inline]
@@ -295,6 +318,15 @@ mod tests {
         let data = bench.data();
         assert_eq!(bench.answer(300, 9, &data), [(1, 13)]);
         assert_eq!(bench.ask(400, 2, 13), Verdict::Refuse(Refused::Loop), "though no longer pending");
+    }
+    #[test]
+    fn an_interest_that_comes_back_after_its_time_is_told_too() {
+        for back_ms in [4_001, 4_100, 6_000] {
+            let mut bench = bench(ForwarderConfig::default());
+            assert!(is_forwarded(&bench.ask(0, 1, 11)));
+            assert_eq!(bench.ask(back_ms, 2, 11), Verdict::Refuse(Refused::Loop), "{back_ms} ms");
+            assert!(is_forwarded(&bench.ask(back_ms + 1, 1, 12)));
+        }
     }
     #[test]
     fn what_is_refused_has_a_name() {

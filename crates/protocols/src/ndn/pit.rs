@@ -40,6 +40,9 @@ impl Entry {
     pub fn downstream(&self) -> impl Iterator<Item = &Downstream> {
         std::iter::once(&self.first).chain(&self.more)
     }
+    fn has_come_by_another(&self, face: Face, nonce: u32) -> bool {
+        self.downstream().any(|one| one.face != face && one.nonce == nonce)
+    }
     fn downstream_mut(&mut self) -> impl Iterator<Item = &mut Downstream> {
         std::iter::once(&mut self.first).chain(&mut self.more)
     }
@@ -50,7 +53,8 @@ impl Entry {
 pub enum Found {
     /// Nobody waits for this yet.
     Nothing,
-    /// Another face waits for it, and this Interest came by that one too: it went in a circle.
+    /// Another face waits for it, or did until now, and this Interest came by that one too: it went in a
+    /// circle.
     Loop,
     /// This face has asked before.
     Again(u32),
@@ -95,12 +99,13 @@ impl Pit {
     pub fn is_full(&self) -> bool {
         self.entries.len() >= self.limit
     }
-    /// Forgets what has ended by now.
+    /// Forgets what has ended by now; `each` is told of it.
     #[inline]
-    pub fn expire(&mut self, now: Instant) {
+    pub fn expire(&mut self, now: Instant, mut each: impl FnMut(&Entry)) {
         while let Some(entry) = self.entries.pop_ended(now) {
             self.expired += 1;
             self.forget(&entry);
+            each(&entry);
         }
     }
     fn forget(&mut self, entry: &Entry) {
@@ -119,20 +124,30 @@ impl Pit {
         };
         self.index.find(hash(name, selectors), is_it).copied()
     }
-    /// Who waits for the same.
+    /// Who waits for the same; `ended` is told of those who no longer do.
     #[inline]
-    pub fn find(&mut self, now: Instant, face: Face, interest: &Interest) -> Found {
+    pub fn find(
+        &mut self,
+        now: Instant,
+        face: Face,
+        interest: &Interest,
+        ended: impl FnOnce(&Entry),
+    ) -> Found {
         let Some(at) = self.slot(interest.name, interest.selectors) else { return Found::Nothing };
         if self.entries.ends(at) <= now {
             // The wheel turns in ticks: what ended between two is over all the same.
             if let Some(entry) = self.entries.remove(at) {
                 self.expired += 1;
                 self.forget(&entry);
+                ended(&entry);
+                if entry.has_come_by_another(face, interest.nonce) {
+                    return Found::Loop;
+                }
             }
             return Found::Nothing;
         }
         let Some(entry) = self.entries.get(at) else { return Found::Nothing };
-        if entry.downstream().any(|one| one.face != face && one.nonce == interest.nonce) {
+        if entry.has_come_by_another(face, interest.nonce) {
             return Found::Loop;
         }
         if entry.downstream().any(|one| one.face == face) { Found::Again(at) } else { Found::Others(at) }
@@ -194,9 +209,10 @@ impl Pit {
         let Ok(found) = self.index.find_entry(hash(name, selectors), is_it) else { return };
         let (at, _) = found.remove();
         self.unusual -= usize::from(selectors != Selectors::default());
-        if let Some(entry) = self.entries.remove(at) {
-            each(&entry);
+        if let Some(entry) = self.entries.get(at) {
+            each(entry);
         }
+        self.entries.discard(at);
     }
     /// Bytes that each pending Interest of one face takes, its share of the table included.
     pub const fn entry_bytes() -> usize {

@@ -1,11 +1,11 @@
 //! Slots that end at a time: putting one in, taking it out and letting it end all cost the same, however
 //! many there are (a hashed timing wheel; Varghese and Lauck 1987, scheme 6).
 
-use crate::time::{Duration, Instant};
+use crate::time::Instant;
 
 const NONE: u32 = u32::MAX;
-/// How far apart the spokes are. Ends are told this much late at most.
-const TICK: Duration = Duration::from_nanos(16_000_000);
+/// Spokes are 2²⁴ ns apart, 17 ms: ends are told this much late at most.
+const TICK_BITS: u32 = 24;
 /// What ends later than a turn of the wheel is looked at once a turn.
 const SPOKES: usize = 1024;
 
@@ -74,6 +74,15 @@ impl<T> Wheel<T> {
         self.count -= 1;
         Some(value)
     }
+    /// Takes it out, and has no use for it.
+    #[inline]
+    pub(super) fn discard(&mut self, at: u32) {
+        let Some(slot) = self.slots.get_mut(at as usize).filter(|slot| slot.value.is_some()) else { return };
+        slot.value = None;
+        self.unhang(at);
+        self.slots[at as usize].next = std::mem::replace(&mut self.free, at);
+        self.count -= 1;
+    }
     /// The slot ends then, not when it was to.
     #[inline]
     pub(super) fn set_end(&mut self, at: u32, ends: Instant) {
@@ -84,7 +93,7 @@ impl<T> Wheel<T> {
     /// The next one that has ended by now, taken out.
     #[inline]
     pub(super) fn pop_ended(&mut self, now: Instant) -> Option<T> {
-        let tick = now.as_nanos() / TICK.as_nanos();
+        let tick = now.as_nanos() >> TICK_BITS;
         if tick <= self.turned {
             return None;
         }
@@ -94,7 +103,7 @@ impl<T> Wheel<T> {
         // More than a turn at once looks at every spoke once.
         self.turned = self.turned.max(tick - SPOKES as i64);
         while self.turned < tick {
-            let mut at = self.spokes[self.turned.rem_euclid(SPOKES as i64) as usize];
+            let mut at = self.spokes[self.turned as usize & (SPOKES - 1)];
             while at != NONE {
                 if self.slots[at as usize].ends <= now {
                     return self.remove(at);
@@ -107,7 +116,7 @@ impl<T> Wheel<T> {
     }
     #[inline]
     fn spoke_of(&self, at: u32) -> usize {
-        (self.slots[at as usize].ends.as_nanos() / TICK.as_nanos()).rem_euclid(SPOKES as i64) as usize
+        (self.slots[at as usize].ends.as_nanos() >> TICK_BITS) as usize & (SPOKES - 1)
     }
     #[inline]
     fn hang(&mut self, at: u32) {
@@ -137,7 +146,10 @@ impl<T> Wheel<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::Duration;
     use proptest::prelude::*;
+
+    const TICK: Duration = Duration::from_nanos(1 << TICK_BITS);
 
     #[derive(Clone, Debug)]
     enum Step {

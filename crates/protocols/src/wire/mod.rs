@@ -1,3 +1,4 @@
 //! Bytes on the wire, and the values that they stand for.
 
+pub mod ndn;
 pub mod udpdtn;

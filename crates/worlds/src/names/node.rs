@@ -1,7 +1,7 @@
 //! A node: its forwarder, its clock, and how its faces are numbered.
 
 use super::{NodeSpec, Setup, StampedAt};
-use lightlag_protocols::ndn::{Clock, Data, Face, Forwarder, stamp};
+use lightlag_protocols::ndn::{Clock, Data, Face, Forwarder, ForwarderConfig, stamp};
 use lightlag_protocols::time::{Duration, Instant};
 
 /// A node under way.
@@ -16,7 +16,8 @@ pub struct Node {
 impl Node {
     pub fn new(index: u32, spec: &NodeSpec, setup: &Setup) -> Self {
         let faces = Faces::of(setup);
-        let mut forwarder = Forwarder::new(spec.forwarder);
+        let config = ForwarderConfig { at_once_from: faces.producer(0), ..spec.forwarder };
+        let mut forwarder = Forwarder::new(config);
         for &(prefix, link, cost) in &spec.routes {
             forwarder.fib.add(prefix, faces.link(link), cost);
         }

@@ -186,7 +186,7 @@ impl<'a, O: Observer> World<'a, O> {
                     let packet = Packet { body, offered: now, queued: Duration::ZERO, stamp_due: None };
                     self.offer(now, link, packet);
                 }
-                Behind::Producer(producer) => self.produce(now, node, producer, &interest),
+                Behind::Producer(producer) => self.produce(now, (node, face), producer, &interest),
                 Behind::Consumer(_) => {}
             },
             Verdict::Answer(data) => {
@@ -201,16 +201,18 @@ impl<'a, O: Observer> World<'a, O> {
             Verdict::Refuse(why) => self.refuse(now, node, face, interest.name, why),
         }
     }
-    fn produce(&mut self, now: Instant, node: u32, producer: u32, interest: &Interest) {
-        let face = self.faces.producer(producer);
+    /// A producer on the node answers whoever asked by `face`.
+    fn produce(&mut self, now: Instant, (node, face): (u32, Face), producer: u32, interest: &Interest) {
         let Some(data) = self.setup.producers[producer as usize].producer.answer(interest) else {
-            return self.refuse(now, node, face, interest.name, Refused::NoData);
+            return self.refuse(now, node, self.faces.producer(producer), interest.name, Refused::NoData);
         };
         if O::PACKETS {
             self.observer.on_record(now, &Record::Produced(producer, &data));
         }
-        let (data, stamp_due) = self.nodes[node as usize].answers(now, data);
-        self.data(now, node, face, data, Passage { queued: Duration::ZERO, stamp_due, local: true });
+        let here = &mut self.nodes[node as usize];
+        here.forwarder.on_answer(now, &data);
+        let (data, stamp_due) = here.answers(now, data);
+        self.send(now, node, face, data, Passage { queued: Duration::ZERO, stamp_due, local: true });
     }
     fn refuse(
         &mut self,

@@ -1,10 +1,8 @@
 //! What can be wrong in a run of packets, by name.
 
-use crate::judge::findings::{Findings, kinds};
-use lightlag_protocols::time::Instant;
-use std::fmt;
+use crate::judge::findings::{Finding, kinds_with_links};
 
-kinds! {
+kinds_with_links! {
     /// A record is earlier than the one before it.
     TimeBackwards = "time_backwards",
     /// Something happens after the end of the run.
@@ -27,27 +25,6 @@ kinds! {
     /// A packet comes to a node on its way and is not passed on.
     NotForwarded = "not_forwarded",
 
-    /// A packet comes out of a link to which it was not offered.
-    OutOfThinAir = "out_of_thin_air",
-    /// A packet comes before light could bring it.
-    FasterThanLight = "faster_than_light",
-    /// A packet comes before the rate of the link allows, beside those before it.
-    OverRate = "over_rate",
-    /// A packet leaves before one that waits and has a lower number of priority.
-    Overtaken = "overtaken",
-    /// A packet should have come, and has neither come nor been dropped.
-    NeverArrived = "never_arrived",
-    /// A queue holds more than its size.
-    Overfull = "overfull",
-    /// A packet is dropped that is not there.
-    NothingToDrop = "nothing_to_drop",
-    /// A packet is dropped for lack of room, and another one has to make room.
-    WrongVictim = "wrong_victim",
-    /// A packet is dropped for lack of room where there is room.
-    DroppedEarly = "dropped_early",
-    /// A packet is lost on a link that loses none, or dropped by a discipline that never does that.
-    DroppedWithoutCause = "dropped_without_cause",
-
     /// A receiver acknowledges what has not come.
     AcknowledgedUnarrived = "acknowledged_unarrived",
     /// Bytes are delivered that have not come.
@@ -59,24 +36,4 @@ kinds! {
 }
 
 /// One thing that cannot have happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// What is wrong.
-    pub kind: Kind,
-    /// When.
-    pub at: Instant,
-    /// Where, and the numbers behind it, in words.
-    pub detail: String,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} s: {}: {}", self.at.as_secs_f64(), self.kind, self.detail)
-    }
-}
-
-impl Findings<Violation> {
-    pub(super) fn add(&mut self, kind: Kind, at: Instant, detail: impl FnOnce() -> String) {
-        self.count_in(kind, || Violation { kind, at, detail: detail() });
-    }
-}
+pub type Violation = Finding<Kind>;

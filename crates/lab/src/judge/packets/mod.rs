@@ -6,7 +6,6 @@
 mod facts;
 mod flow;
 mod kind;
-mod link;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -16,11 +15,11 @@ pub use kind::{Kind, Violation};
 pub use rules::{FlowRules, PacketRules};
 
 use super::findings::Findings;
+use super::wire::{Fault, LinkState, Parcel, Teller};
 use flow::FlowState;
 use lightlag_protocols::link::Why;
 use lightlag_protocols::time::Instant;
 use lightlag_worlds::packets::{Observer, Record};
-use link::{LinkState, Teller};
 
 /// One thing that happened, as traces keep it.
 #[derive(Clone, Debug, PartialEq)]
@@ -173,7 +172,7 @@ impl PacketJudge {
         } else if packet.hop == 0 {
             self.sent(now, packet);
         }
-        self.at_link(link, now, |state, teller| state.offered(packet, teller));
+        self.at_link(link, now, |state, teller| state.offered(&parcel(packet), teller));
     }
     /// An end sends a packet.
     #[inline]
@@ -203,7 +202,9 @@ impl PacketJudge {
         if !self.known(link, packet.flow) {
             return;
         }
-        self.at_link(link, now, |state, teller| state.arrived(packet, teller));
+        self.at_link(link, now, |state, teller| {
+            state.arrived(&parcel(packet), teller);
+        });
         let rules = &self.rules.flows[packet.flow as usize];
         let route = if packet.forward { &rules.forward } else { &rules.backward };
         let hop = packet.hop + 1;
@@ -220,7 +221,7 @@ impl PacketJudge {
     fn dropped(&mut self, at: Instant, link: u32, packet: &Facts, why: Why) {
         if self.known(link, packet.flow) {
             let now = self.now;
-            self.at_link(link, now, |state, teller| state.dropped(at, packet, why, teller));
+            self.at_link(link, now, |state, teller| state.dropped(at, &parcel(packet), why, teller));
         }
     }
     #[inline]
@@ -258,9 +259,11 @@ impl PacketJudge {
     }
     #[inline]
     fn at_link(&mut self, link: u32, now: Instant, what: impl FnOnce(&mut LinkState, Teller)) {
-        let names = &self.rules.link_names;
-        let told = || name(names, "link", link);
-        what(&mut self.links[link as usize], Teller { found: &mut self.found, now, link: &told });
+        let (names, found) = (&self.rules.link_names, &mut self.found);
+        let mut hear = |fault: Fault, detail: String| {
+            found.add(Kind::from(fault), now, || format!("{}: {detail}", name(names, "link", link)));
+        };
+        what(&mut self.links[link as usize], Teller { now, hear: &mut hear });
     }
     #[cold]
     fn tell_flow(&mut self, kind: Kind, flow: u32, detail: impl FnOnce() -> String) {
@@ -269,8 +272,14 @@ impl PacketJudge {
     }
 }
 
-fn name(names: &[String], what: &str, index: u32) -> String {
+/// What something is called; its number where it has no name.
+pub(super) fn name(names: &[String], what: &str, index: u32) -> String {
     names.get(index as usize).map_or_else(|| format!("{what} {index}"), |name| format!("{what} {name}"))
+}
+
+#[inline]
+fn parcel(packet: &Facts) -> Parcel {
+    Parcel { key: packet.key(), size: packet.size, priority: packet.priority, ..Parcel::default() }
 }
 
 impl Observer for PacketJudge {

@@ -1,6 +1,8 @@
 //! What single runs show over time.
 
-use super::plan::{CACHING, OVER_TIME, OVER_TIME_CACHED, OVER_TIME_SHARED, SINGLE, STARTS, TWO_FLOWS};
+use super::plan::{
+    CACHING, OVER_TIME, OVER_TIME_CACHED, OVER_TIME_SHARED, QUEUE_OF_CACHING, SINGLE, STARTS, TWO_FLOWS,
+};
 use super::variants::sets;
 use crate::metrics::TimeSeries;
 use crate::packets::PacketSeries;
@@ -47,7 +49,8 @@ pub fn all() -> Result<Vec<Curve>, scenario::Error> {
         curves.push(curve("figure_3c", means(&values(&series, "one", "goodput"), 1e-6)));
     }
     for variant in OVER_TIME_CACHED {
-        let points = values(&sampled(CACHING, variant, &[])?, "two", "window");
+        let queue = ("queue", QUEUE_OF_CACHING.to_owned());
+        let points = values(&sampled(CACHING, variant, &[queue])?, "two", "window");
         curves.push(Curve { figure: "figure_4", panel: String::new(), series: variant.to_owned(), points });
     }
     for start in STARTS {

@@ -40,7 +40,7 @@ const OVER_TIME: [[&str; 5]; 4] = [
         "figure_4",
         "Figure 4: the window of consumer 2 under caching",
         "It starts at 5 s; the first 100 Data come from the store near it, the others from a producer at five times \
-         the distance.",
+         the distance. The queue holds 120 packets.",
         "window",
         "Interests",
     ],

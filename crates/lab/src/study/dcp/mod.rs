@@ -80,7 +80,8 @@ fn introduction() -> Vec<String> {
          this program.",
         "The paper's TCP-like protocol halves its window at each of the several timeouts of one overflow (\"aimd, each \
          timeout\"); consumers of today cut it once per round trip (\"aimd\"). LEDBAT has DCP's target of 50 ms. The \
-         queues of PCON mark what has waited too long.",
+         queues of PCON mark what has waited too long. Where there is a store the queue holds 120 packets, which the paper \
+         leaves open; the target fills one of 60.",
         "The last claims are ours, on short_queue. Runs without jitter are all alike and have one seed; where chance \
          matters there are five seeds, or twenty.",
     ]

@@ -1,7 +1,7 @@
 //! What we say of short_queue, tested as hard as what the paper says.
 
 use super::figures::shares;
-use super::plan::{CLOCK, DISTANCE, FAR_MS, JITTER};
+use super::plan::{CLOCK, DISTANCE, EDGE, FAR_MS, JITTER};
 use super::variants::OURS;
 use super::view::Number::{Drops, Goodput, Jain, Queueing};
 use crate::claims::{Finding, Verdict};
@@ -45,12 +45,18 @@ pub fn evaluate(results: &Results) -> Vec<Verdict> {
         ),
         verdict(
             "D17",
+            "edges",
+            "(ours) the same at any rate of the edges, that of the bottleneck included",
+            fair_at_edges(results),
+        ),
+        verdict(
+            "D18",
             "caching",
             "(ours) short_queue has 9.5 Mbit/s from 2 s after a switch to a site five times as far, or 5 s off",
             switches(results),
         ),
         verdict(
-            "D18",
+            "D19",
             "beside",
             "(ours) short_queue gets at least 30 % beside one flow of AIMD, whoever starts",
             beside(results),
@@ -94,6 +100,19 @@ fn fair(results: &Results) -> Finding {
         drops[1]
     );
     found(&[below == 0, drops == [0.0, 0.0]], told)
+}
+
+fn fair_at_edges(results: &Results) -> Finding {
+    let mut all = Vec::new();
+    let mut shown = Vec::new();
+    for edge in levels(results, "edge", EDGE) {
+        let places = [(EDGE, edge)];
+        let jain = least(&Jain.each(results, "edge", OURS, &places));
+        let drops = ["one", "two"].map(|flow| most(&Drops(flow).each(results, "edge", OURS, &places)));
+        all.extend([jain >= FAIR, drops == [0.0, 0.0]]);
+        shown.push(format!("{edge} Mbit/s: {jain:.3}, {:.0} and {:.0} drops", drops[0], drops[1]));
+    }
+    found(&all, format!("worst of all seeds by rate, {}", shown.join("; ")))
 }
 
 fn switches(results: &Results) -> Finding {

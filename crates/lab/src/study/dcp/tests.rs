@@ -78,7 +78,7 @@ fn the_quick_study_writes_a_report_without_a_violation() {
     let out = tempfile::tempdir().expect("a temporary folder");
     let done = run(true, out.path(), 0).expect("the study runs");
     assert_eq!(done.violations, 0);
-    assert!(done.report.html().contains("D18"));
+    assert!(done.report.html().contains("D19"));
     let steady = done.report.claims.iter().find(|claim| claim.id == "D1").expect("the first claim");
     assert_eq!(steady.holds.word(), "yes", "{}", steady.we_measure);
 }

@@ -3,14 +3,63 @@
 //! One packet leaves after the other. When each has left at the earliest follows from when it was
 //! offered, from those before it that were not dropped, and from the rate; when it comes, from the delay.
 
-use super::facts::Facts;
-use super::kind::{Kind, Violation};
-use super::rules::{keeps_order, leaves, slack, under_way};
-use crate::judge::findings::Findings;
+#[cfg(test)]
+pub(super) mod random;
+mod times;
+
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Why};
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::{HashMap, VecDeque};
+use times::{keeps_order, leaves, slack, under_way};
+
+/// What a link can do wrong, whatever it carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    OutOfThinAir,
+    FasterThanLight,
+    OverRate,
+    Overtaken,
+    NeverArrived,
+    Overfull,
+    NothingToDrop,
+    WrongVictim,
+    DroppedEarly,
+    DroppedWithoutCause,
+}
+
+/// What a link must know of a packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Parcel {
+    /// The same for equal packets.
+    pub key: u64,
+    /// Beside the key, what may change on a link.
+    pub tags: u64,
+    /// Bits of the tags that may change on this one.
+    pub changes: u64,
+    /// Bytes on the link.
+    pub size: u32,
+    /// Lower ones leave first, where the queue has priorities.
+    pub priority: u8,
+}
+
+impl Parcel {
+    /// As copies of it are that are made on the way.
+    fn as_it_is(&self) -> u64 {
+        self.key ^ self.tags.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
+/// How what came out of a link once went in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crossed {
+    /// Its tags then.
+    pub tags: u64,
+    /// When it was offered.
+    pub offered: Instant,
+    /// When its first bit can have left: where packets overtake each other, equal ones can't be told apart.
+    pub began: (Instant, Instant),
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -24,13 +73,23 @@ enum State {
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    key: u64,
+    parcel: Parcel,
     offered: Instant,
-    /// When it has left; known once it was served.
+    /// When it began to leave and had left; known once it was served.
+    began: Instant,
     left: Instant,
-    size: u32,
-    priority: u8,
     state: State,
+}
+
+impl Entry {
+    /// Whether this is inside, and a packet like that can come of it.
+    #[inline]
+    fn is(&self, packet: &Parcel) -> bool {
+        let parcel = &self.parcel;
+        self.state == State::Inside
+            && parcel.key == packet.key
+            && (parcel.tags ^ packet.tags) & !parcel.changes == 0
+    }
 }
 
 /// A direction of a link.
@@ -56,17 +115,16 @@ pub(super) struct LinkState {
     expected: VecDeque<(Instant, u64)>,
 }
 
-/// Who tells of a finding, and where.
+/// To whom a link tells what is wrong.
 pub(super) struct Teller<'a> {
-    pub found: &'a mut Findings<Violation>,
     pub now: Instant,
-    pub link: &'a dyn Fn() -> String,
+    pub hear: &'a mut dyn FnMut(Fault, String),
 }
 
 impl Teller<'_> {
-    fn tell(&mut self, kind: Kind, detail: impl FnOnce() -> String) {
-        let link = self.link;
-        self.found.add(kind, self.now, || format!("{}: {}", link(), detail()));
+    #[cold]
+    fn tell(&mut self, fault: Fault, detail: impl FnOnce() -> String) {
+        (self.hear)(fault, detail());
     }
 }
 
@@ -96,11 +154,12 @@ impl LinkState {
     }
 
     #[inline]
-    pub(super) fn offered(&mut self, packet: &Facts, mut to: Teller) {
+    pub(super) fn offered(&mut self, packet: &Parcel, mut to: Teller) {
         self.settle(&mut to);
-        let (key, size, offered, priority) = (packet.key(), packet.size, to.now, packet.priority);
-        let entry = Entry { key, offered, left: Instant::MAX, size, priority, state: State::Inside };
-        let index = if self.has_priorities() { self.place_of(priority, offered) } else { self.count() };
+        let (offered, never) = (to.now, Instant::MAX);
+        let entry = Entry { parcel: *packet, offered, began: never, left: never, state: State::Inside };
+        let index =
+            if self.has_priorities() { self.place_of(packet.priority, offered) } else { self.count() };
         if index == self.count() {
             self.entries.push_back(entry);
         } else {
@@ -108,7 +167,7 @@ impl LinkState {
             self.entries.insert(at, entry);
         }
         self.waiting += 1;
-        self.waiting_bytes += u64::from(size);
+        self.waiting_bytes += u64::from(packet.size);
         self.unsettled = Some((offered, index));
     }
     fn has_priorities(&self) -> bool {
@@ -118,7 +177,7 @@ impl LinkState {
     fn place_of(&mut self, priority: u8, now: Instant) -> u64 {
         self.serve(now);
         let mut index = self.count();
-        while index > self.next && self.entries[self.at(index - 1)].priority > priority {
+        while index > self.next && self.entries[self.at(index - 1)].parcel.priority > priority {
             index -= 1;
         }
         index
@@ -130,7 +189,7 @@ impl LinkState {
         self.serve(at);
         if self.waiting > 0 && !self.fits(self.waiting, self.waiting_bytes) {
             let waiting = self.waiting;
-            to.tell(Kind::Overfull, || format!("{waiting} packets wait at {} s", at.as_secs_f64()));
+            to.tell(Fault::Overfull, || format!("{waiting} packets wait at {} s", at.as_secs_f64()));
         }
     }
     /// Whether so much may wait beside the packet that is leaving.
@@ -155,59 +214,84 @@ impl LinkState {
             if start > until || start == Instant::MAX {
                 return false;
             }
-            entry.left = leaves(&self.spec.rate, start, entry.size);
+            entry.began = start;
+            entry.left = leaves(&self.spec.rate, start, entry.parcel.size);
             self.free_at = entry.left;
             self.waiting -= 1;
-            self.waiting_bytes -= u64::from(entry.size);
+            self.waiting_bytes -= u64::from(entry.parcel.size);
         }
         self.next += 1;
         true
     }
 
+    /// How it once went in; nothing if that is told already, or never happened.
     #[inline]
-    pub(super) fn arrived(&mut self, packet: &Facts, mut to: Teller) {
+    pub(super) fn arrived(&mut self, packet: &Parcel, mut to: Teller) -> Option<Crossed> {
         self.settle(&mut to);
-        let key = packet.key();
-        let Some(at) = self.which(key, to.now) else { return self.arrived_again(key, to) };
-        let index = self.gone + at as u64;
-        if self.next <= index || !self.can_be_here(&self.entries[at], to.now) {
-            if self.take_copy(key, to.now) {
-                return;
-            }
+        let at = self.which(packet, to.now);
+        if at.is_none_or(|at| !self.is_here(at, to.now)) && self.take_copy(packet, to.now) {
+            return None;
+        }
+        let Some(at) = at.or_else(|| self.inside_altered(packet.key, to.now)) else {
+            to.tell(Fault::OutOfThinAir, || "nothing like this is under way".to_owned());
+            return None;
+        };
+        if !self.is_here(at, to.now) {
+            let index = self.gone + at as u64;
             while self.next <= index && self.serve_next(Instant::MAX) {}
             self.tell_early(at, &mut to);
         }
         if self.in_order {
-            for before in self.entries.iter_mut().take(at).filter(|entry| entry.state == State::Inside) {
-                before.state = State::Over;
-                let offered = before.offered;
-                to.tell(Kind::NeverArrived, || {
-                    format!("offered at {} s, a later one has come", offered.as_secs_f64())
-                });
-            }
+            self.tell_overtaken(at, &mut to);
         }
         self.entries[at].state = State::Over;
+        let crossed = self.crossed(&self.entries[at], to.now);
         if self.spec.duplicate > 0.0 {
-            self.expect_copy(key, to.now);
+            self.expect_copy(packet, to.now);
         }
         self.forget();
+        Some(crossed)
     }
-    /// Which of those with this key it is: the first that can be here by now, else the first.
-    fn which(&mut self, key: u64, now: Instant) -> Option<usize> {
-        let first = self.inside(key, 0)?;
+    /// Those before it ought to have come by now.
+    fn tell_overtaken(&mut self, at: usize, to: &mut Teller) {
+        for before in self.entries.iter_mut().take(at).filter(|entry| entry.state == State::Inside) {
+            before.state = State::Over;
+            let offered = before.offered.as_secs_f64();
+            to.tell(Fault::NeverArrived, || format!("offered at {offered} s, a later one has come"));
+        }
+    }
+    fn crossed(&self, entry: &Entry, now: Instant) -> Crossed {
+        let began = match (self.in_order && self.spec.duplicate == 0.0, &self.spec.delay) {
+            (true, _) => (entry.began, entry.began),
+            (false, Delay::Constant(_)) => (before(entry.offered, self.hold), now),
+            (false, Delay::Curve(_)) => (Instant::ZERO, now),
+        };
+        Crossed { tags: entry.parcel.tags, offered: entry.offered, began }
+    }
+    /// Which of those like this it is: the first that can be here by now, else the first.
+    fn which(&mut self, packet: &Parcel, now: Instant) -> Option<usize> {
+        let first = self.inside(packet, 0)?;
         let mut next = Some(first);
         while let Some(at) = next {
             while self.next <= self.gone + at as u64 && self.serve_next(now) {}
             if self.can_be_here(&self.entries[at], now) {
                 return Some(at);
             }
-            next = self.inside(key, at + 1);
+            next = self.inside(packet, at + 1);
         }
         Some(first)
     }
-    fn inside(&self, key: u64, from: usize) -> Option<usize> {
-        let is_it = |entry: &Entry| entry.key == key && entry.state == State::Inside;
-        self.entries.iter().skip(from).position(is_it).map(|at| from + at)
+    fn inside(&self, packet: &Parcel, from: usize) -> Option<usize> {
+        self.entries.iter().skip(from).position(|entry| entry.is(packet)).map(|at| from + at)
+    }
+    /// The same packet, with tags that cannot have become those that it has.
+    fn inside_altered(&mut self, key: u64, now: Instant) -> Option<usize> {
+        self.serve(now);
+        self.entries.iter().position(|entry| entry.state == State::Inside && entry.parcel.key == key)
+    }
+    /// Whether it has left and had the time to come.
+    fn is_here(&self, at: usize, now: Instant) -> bool {
+        self.next > self.gone + at as u64 && self.can_be_here(&self.entries[at], now)
     }
     fn can_be_here(&self, entry: &Entry, now: Instant) -> bool {
         entry.left < Instant::MAX
@@ -216,29 +300,24 @@ impl LinkState {
     }
     fn tell_early(&self, at: usize, to: &mut Teller) {
         let entry = self.entries[at];
-        let alone = leaves(&self.spec.rate, entry.offered, entry.size);
+        let alone = leaves(&self.spec.rate, entry.offered, entry.parcel.size);
         let light = self.can_be_here(&Entry { left: alone, ..entry }, to.now);
         // Those that were here with it, ought to have left before it, and have not come yet.
         let pushed = |before: &Entry| {
             let waits = before.state == State::Inside && before.left > entry.offered;
-            waits && before.priority < entry.priority
+            waits && before.parcel.priority < entry.parcel.priority
         };
         let kind = match light {
-            false => Kind::FasterThanLight,
-            true if self.has_priorities() && self.entries.iter().take(at).any(pushed) => Kind::Overtaken,
-            true => Kind::OverRate,
+            false => Fault::FasterThanLight,
+            true if self.has_priorities() && self.entries.iter().take(at).any(pushed) => Fault::Overtaken,
+            true => Fault::OverRate,
         };
         let (offered, left) = (entry.offered.as_secs_f64(), entry.left.as_secs_f64());
         to.tell(kind, || format!("offered at {offered} s, cannot have left before {left} s"));
     }
-    /// Something came that is not inside: a copy, or out of thin air.
-    fn arrived_again(&mut self, key: u64, mut to: Teller) {
-        if !self.take_copy(key, to.now) {
-            to.tell(Kind::OutOfThinAir, || "nothing like this is under way".to_owned());
-        }
-    }
     /// Nobody can tell equal packets apart: a copy that is still to come may be of the newest of them.
-    fn expect_copy(&mut self, key: u64, now: Instant) {
+    fn expect_copy(&mut self, packet: &Parcel, now: Instant) {
+        let key = packet.as_it_is();
         self.forget_copies(now);
         let copies = self.copies.entry(key).or_insert((now, 0));
         *copies = (now, copies.1 + 1);
@@ -253,9 +332,13 @@ impl LinkState {
             }
         }
     }
-    fn take_copy(&mut self, key: u64, now: Instant) -> bool {
+    fn take_copy(&mut self, packet: &Parcel, now: Instant) -> bool {
+        if self.spec.duplicate == 0.0 {
+            return false;
+        }
         self.forget_copies(now);
-        let left = self.copies.get_mut(&key).map(|copies| &mut copies.1).filter(|left| **left > 0);
+        let left =
+            self.copies.get_mut(&packet.as_it_is()).map(|copies| &mut copies.1).filter(|left| **left > 0);
         left.map(|left| *left -= 1).is_some()
     }
     /// What is over and has left need not be kept.
@@ -268,31 +351,29 @@ impl LinkState {
         }
     }
 
-    pub(super) fn dropped(&mut self, at: Instant, packet: &Facts, why: Why, mut to: Teller) {
-        let key = packet.key();
+    pub(super) fn dropped(&mut self, at: Instant, packet: &Parcel, why: Why, mut to: Teller) {
         let found = match why {
-            Why::Full => self.dropped_full(key, &mut to),
-            Why::Marked => self.dropped_marked(key, at, &mut to),
-            Why::Lost => self.lost(key, at, &mut to),
+            Why::Full => self.dropped_full(packet, &mut to),
+            Why::Marked => self.dropped_marked(packet, at, &mut to),
+            Why::Lost => self.lost(packet, at, &mut to),
         };
         if !found {
-            to.tell(Kind::NothingToDrop, || format!("{why:?}"));
+            to.tell(Fault::NothingToDrop, || format!("{why:?}"));
         }
         self.forget();
     }
     /// The newest finds no room, or only that of the last to leave.
-    fn dropped_full(&mut self, key: u64, to: &mut Teller) -> bool {
+    fn dropped_full(&mut self, packet: &Parcel, to: &mut Teller) -> bool {
         let Some((at, newest)) = self.unsettled else { return false };
         self.serve(at);
         let victim = self.victim(newest);
-        let is_it = |entry: &Entry| entry.key == key && entry.state == State::Inside;
-        let Some(dropped) = self.find_dropped(victim, newest, is_it) else { return false };
+        let Some(dropped) = self.find_dropped(victim, newest, packet) else { return false };
         if self.next > newest || self.fits(self.waiting, self.waiting_bytes) {
             let waiting = self.waiting;
-            to.tell(Kind::DroppedEarly, || format!("{waiting} packets would wait"));
+            to.tell(Fault::DroppedEarly, || format!("{waiting} packets would wait"));
         } else if dropped != victim {
-            let [this, other] = [dropped, victim].map(|index| self.entries[self.at(index)].priority);
-            to.tell(Kind::WrongVictim, || format!("of priority {this}, and one of {other} is the last"));
+            let [this, other] = [dropped, victim].map(|index| self.entries[self.at(index)].parcel.priority);
+            to.tell(Fault::WrongVictim, || format!("of priority {this}, and one of {other} is the last"));
         }
         self.unsettled = None;
         let index = self.at(dropped);
@@ -301,7 +382,7 @@ impl LinkState {
         } else if let Some(entry) = self.entries.remove(index) {
             // Gone at once: where others always go first, its turn would never come.
             self.waiting -= 1;
-            self.waiting_bytes -= u64::from(entry.size);
+            self.waiting_bytes -= u64::from(entry.parcel.size);
         }
         true
     }
@@ -309,7 +390,7 @@ impl LinkState {
     fn victim(&self, newest: u64) -> u64 {
         let waits = |index: &u64| self.entries[self.at(*index)].state != State::Dropped;
         let Some(last) = (newest..self.count()).rev().find(waits) else { return newest };
-        let bytes = u64::from(self.entries[self.at(last)].size);
+        let bytes = u64::from(self.entries[self.at(last)].parcel.size);
         if self.fits(self.waiting.saturating_sub(1), self.waiting_bytes.saturating_sub(bytes)) {
             last
         } else {
@@ -317,42 +398,39 @@ impl LinkState {
         }
     }
     /// The likely ones first: packets of equal content wait more than once.
-    fn find_dropped(&self, victim: u64, newest: u64, is_it: impl Fn(&Entry) -> bool) -> Option<u64> {
+    fn find_dropped(&self, victim: u64, newest: u64, packet: &Parcel) -> Option<u64> {
         let likely = [victim, newest].into_iter().chain((self.next..self.count()).rev());
-        likely.into_iter().find(|index| is_it(&self.entries[self.at(*index)]))
+        likely.into_iter().find(|index| self.entries[self.at(*index)].is(packet))
     }
     /// The discipline asks a sender to slow down.
-    fn dropped_marked(&mut self, key: u64, at: Instant, to: &mut Teller) -> bool {
+    fn dropped_marked(&mut self, packet: &Parcel, at: Instant, to: &mut Teller) -> bool {
         if !matches!(self.spec.queue, Discipline::CoDel { .. }) {
-            to.tell(Kind::DroppedWithoutCause, || "the queue marks nothing".to_owned());
+            to.tell(Fault::DroppedWithoutCause, || "the queue marks nothing".to_owned());
         }
         // Dropped instead of leaving: those before it have begun to leave.
         self.serve_before(at);
         let from = self.at(self.next);
         let waiting = self.entries.iter_mut().skip(from);
-        let found = waiting.into_iter().find(|entry| entry.key == key && entry.state == State::Inside);
-        let Some(entry) = found else { return false };
+        let Some(entry) = waiting.into_iter().find(|entry| entry.is(packet)) else { return false };
         entry.state = State::Dropped;
         self.waiting -= 1;
-        self.waiting_bytes -= u64::from(entry.size);
+        self.waiting_bytes -= u64::from(entry.parcel.size);
         true
     }
     /// Lost while it left, or no later contact will take it.
-    fn lost(&mut self, key: u64, at: Instant, to: &mut Teller) -> bool {
+    fn lost(&mut self, packet: &Parcel, at: Instant, to: &mut Teller) -> bool {
         // Told when it begins to leave: those before it have left, those behind it have not.
         self.serve_before(at);
-        let mut lost = self.served(key, at);
+        let mut lost = self.served(packet, at);
         if lost.is_none() {
             self.serve(at);
-            lost = self.served(key, Instant::MAX);
+            lost = self.served(packet, Instant::MAX);
         }
-        let lost = lost.or_else(|| {
-            self.entries.iter().position(|entry| entry.key == key && entry.state == State::Inside)
-        });
+        let lost = lost.or_else(|| self.inside(packet, 0));
         let Some(index) = lost else { return false };
         let no_contact = self.entries[index].left == Instant::MAX;
         if matches!(self.spec.loss, Loss::None) && !no_contact {
-            to.tell(Kind::DroppedWithoutCause, || "the link loses nothing".to_owned());
+            to.tell(Fault::DroppedWithoutCause, || "the link loses nothing".to_owned());
         }
         self.entries[index].state = State::Over;
         true
@@ -363,8 +441,8 @@ impl LinkState {
         while self.next < self.count() && starts(self) < at && self.serve_next(at) {}
     }
     /// The packet that has left at `left`, if it is this one; the newest are looked at first.
-    fn served(&self, key: u64, left: Instant) -> Option<usize> {
-        let is_it = |entry: &Entry| entry.key == key && entry.state == State::Inside && entry.left == left;
+    fn served(&self, packet: &Parcel, left: Instant) -> Option<usize> {
+        let is_it = |entry: &Entry| entry.left == left && entry.is(packet);
         (0..self.at(self.next)).rev().find(|index| is_it(&self.entries[*index]))
     }
 
@@ -378,7 +456,7 @@ impl LinkState {
         };
         let lost: Vec<Instant> = self.entries.iter().filter(|e| late(e)).map(|e| e.offered).collect();
         for offered in lost {
-            to.tell(Kind::NeverArrived, || format!("offered at {} s", offered.as_secs_f64()));
+            to.tell(Fault::NeverArrived, || format!("offered at {} s", offered.as_secs_f64()));
         }
     }
     fn longest(&self, left: Instant) -> Duration {
@@ -388,4 +466,8 @@ impl LinkState {
         };
         longest.saturating_add(self.hold).saturating_add(self.slack)
     }
+}
+
+fn before(at: Instant, span: Duration) -> Instant {
+    Instant::from_nanos(at.as_nanos().saturating_sub(span.as_nanos()))
 }

@@ -1,0 +1,59 @@
+//! Processes that run beside the test.
+
+use super::Place;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A process that is killed when the test is over.
+pub struct Running(pub Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Running {
+    /// Starts it and waits for the line that says where it listens.
+    pub fn listening(mut command: Command) -> (Self, String) {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let told = child.stderr.take().expect("its errors are read");
+        let mut lines = BufReader::new(told);
+        let mut line = String::new();
+        lines.read_line(&mut line).expect("it tells something");
+        let at = line.trim().strip_prefix("listening at ").unwrap_or_else(|| panic!("{line}")).to_owned();
+        // Whatever else it tells must not fill the pipe.
+        std::thread::spawn(move || lines.read_to_string(&mut String::new()));
+        (Self(child), at)
+    }
+    pub fn start(place: &Place, words: &[&str]) -> Self {
+        let mut command = place.command(words);
+        Self(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts"))
+    }
+    /// Its end; within the time that tests have.
+    pub fn end(mut self) -> (Option<i32>, String, String) {
+        let began = Instant::now();
+        while self.0.try_wait().expect("it can be waited for").is_none() {
+            assert!(began.elapsed() < Duration::from_secs(60), "it does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let (mut out, mut told) = (String::new(), String::new());
+        self.0.stdout.take().map(|mut pipe| pipe.read_to_string(&mut out));
+        self.0.stderr.take().map(|mut pipe| pipe.read_to_string(&mut told));
+        (self.0.wait().expect("it has ended").code(), out, told)
+    }
+}
+
+/// Bytes without a pattern.
+pub fn noise(length: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    (0..length.div_ceil(8)).flat_map(|_| next().to_le_bytes()).take(length).collect()
+}

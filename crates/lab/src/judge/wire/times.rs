@@ -1,0 +1,91 @@
+//! When a packet leaves and comes at the earliest, reckoned anew: not with the code of links.
+
+use lightlag_protocols::link::{Delay, LinkSpec, Rate};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::BitRate;
+
+/// When the last bit has left of what begins to leave at `start`, at the earliest.
+pub(super) fn leaves(rate: &Rate, start: Instant, size: u32) -> Instant {
+    let bits = u128::from(size) * 8_000_000_000;
+    match rate {
+        Rate::Constant(rate) => later(start, bits, *rate),
+        Rate::Table(rows) => {
+            let mut at = start;
+            let mut left = bits;
+            let mut next = rows.partition_point(|row| row.0 <= start);
+            let mut now = if next == 0 { BitRate(0) } else { rows[next - 1].1 };
+            loop {
+                let until = rows.get(next).map(|row| row.0);
+                if now.0 == 0 {
+                    // What was cut off begins anew.
+                    left = bits;
+                } else {
+                    let done = later(at, left, now);
+                    match until {
+                        Some(until) if done > until => {
+                            left -= (until - at).as_nanos() as u128 * u128::from(now.0);
+                        }
+                        _ => return done,
+                    }
+                }
+                let Some(until) = until else { return Instant::MAX };
+                (at, now) = (until, rows[next].1);
+                next += 1;
+            }
+        }
+    }
+}
+
+/// `bits` are in billionths.
+fn later(at: Instant, bits: u128, rate: BitRate) -> Instant {
+    if rate.0 == 0 {
+        return Instant::MAX;
+    }
+    let ns = match u64::try_from(bits) {
+        Ok(bits) => u128::from(bits.div_ceil(rate.0)),
+        Err(_) => bits.div_ceil(u128::from(rate.0)),
+    };
+    at.saturating_add(Duration::from_nanos(i64::try_from(ns).unwrap_or(i64::MAX)))
+}
+
+/// How long what leaves at `at` is under way at least: half a nanosecond may be lost on a curve.
+pub(super) fn under_way(delay: &Delay, at: Instant) -> Duration {
+    let Delay::Curve(points) = delay else {
+        return match delay {
+            Delay::Constant(delay) => *delay,
+            Delay::Curve(_) => Duration::ZERO,
+        };
+    };
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return Duration::ZERO };
+    match points.partition_point(|point| point.0 <= at) {
+        0 => first.1,
+        after if after == points.len() => last.1,
+        after => {
+            let [(from, low), (to, high)] = [points[after - 1], points[after]];
+            let share = (at - from).as_secs_f64() / (to - from).as_secs_f64();
+            let rise = (high.as_nanos() - low.as_nanos()) as f64 * share;
+            Duration::from_nanos(low.as_nanos() + rise.round() as i64)
+        }
+    }
+}
+
+/// Whether packets come out of a link in the order in which they went in.
+pub(super) fn keeps_order(spec: &LinkSpec) -> bool {
+    let steep = |points: &[(Instant, Duration)]| {
+        points.windows(2).any(|two| two[0].1 - two[1].1 > two[1].0 - two[0].0)
+    };
+    spec.reorder.is_none()
+        && spec.jitter == Duration::ZERO
+        && match &spec.delay {
+            Delay::Constant(_) => true,
+            Delay::Curve(points) => !steep(points),
+        }
+}
+
+/// How far a computed time may be off.
+pub(super) fn slack(delay: &Delay) -> Duration {
+    match delay {
+        Delay::Constant(_) => Duration::ZERO,
+        Delay::Curve(_) => Duration::from_nanos(1_000),
+    }
+}

@@ -1,0 +1,115 @@
+//! One question, and its answer.
+
+use super::faces::{Faces, Peer};
+use super::random;
+use crate::Error;
+use crate::clock::Clock;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::wire::ndn::{Headers, Interest, Nack, Name, Signed};
+use std::io;
+
+/// How often a question is asked.
+const TRIES: i64 = 5;
+/// How long the first is waited for; each one after that a second longer.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// Writes an Interest with a nonce, and tells the name that was written.
+pub type Write<'w> = dyn Fn(u32, &mut Vec<u8>) -> Result<Name<'static>, Error> + 'w;
+
+/// A question: an Interest, written anew each time.
+pub struct Question<'q> {
+    /// What may answer it.
+    pub interest: &'q Interest<'q>,
+    /// Writes it.
+    pub write: &'q Write<'q>,
+}
+
+/// An answer.
+pub struct Answer {
+    /// The Data packet.
+    pub packet: Vec<u8>,
+    /// How long it took.
+    pub took: Duration,
+    /// It said when it left: it comes from one of our own, with no other forwarder between.
+    pub stamped: bool,
+}
+
+/// A face that broke.
+pub fn broken(why: &io::Error) -> Error {
+    Error::Failed(format!("the face is broken: {why}"))
+}
+
+/// Asks until there is an answer.
+///
+/// # Errors
+/// One line: there is no route, nobody answers, or the face is broken.
+pub fn ask(faces: &mut Faces, to: Peer, clock: &Clock, question: &Question) -> Result<Answer, Error> {
+    let began = clock.now();
+    let mut nack = None;
+    for attempt in 1..=TRIES {
+        let mut packet = Vec::new();
+        let name = (question.write)(u32::from_be_bytes(random()?), &mut packet)?;
+        faces
+            .send(to, Headers::default(), &packet)
+            .and_then(|()| faces.flush())
+            .map_err(|why| broken(&why))?;
+        let sent = clock.now();
+        let heard = listen(faces, clock, sent + WAIT * attempt, &name, question.interest.can_be_prefix)?;
+        match heard {
+            Heard::Data(packet, stamped) => {
+                return Ok(Answer { packet, took: clock.now() - sent, stamped });
+            }
+            Heard::Nack(reason @ (Nack::NoRoute | Nack::Unspecified | Nack::Other(_))) => {
+                let what =
+                    if reason == Nack::NoRoute { "it has no route".to_owned() } else { reason.to_string() };
+                let line = format!("{name}: the forwarder does not answer: {what}; is it published?");
+                return Err(Error::Failed(line));
+            }
+            Heard::Nack(reason) => {
+                nack = Some(reason);
+                faces.wait(WAIT).map_err(|why| broken(&why))?;
+            }
+            Heard::Nothing => {}
+        }
+    }
+    let name = &question.interest.name;
+    let waited = (clock.now() - began).as_secs_f64();
+    let what = nack.map_or("nobody answers".to_owned(), |reason| format!("the forwarder refuses: {reason}"));
+    Err(Error::Failed(format!("{name}: {what}, asked {TRIES} times in {waited:.0} s; is it published?")))
+}
+
+enum Heard {
+    Data(Vec<u8>, bool),
+    Nack(Nack),
+    Nothing,
+}
+
+fn listen(
+    faces: &mut Faces,
+    clock: &Clock,
+    until: Instant,
+    name: &Name,
+    prefix: bool,
+) -> Result<Heard, Error> {
+    let wanted = Interest { name: name.as_ref(), can_be_prefix: prefix, ..Interest::default() };
+    let mut heard = Heard::Nothing;
+    loop {
+        faces
+            .receive(clock, &mut |_, headers, packet, _| {
+                let answers = |name: &Name| wanted.is_answered_by(name);
+                if let Some(reason) = headers.nack {
+                    if Interest::read(packet).is_ok_and(|interest| interest.name == wanted.name) {
+                        heard = Heard::Nack(reason);
+                    }
+                } else if Signed::read(packet).is_ok_and(|signed| answers(&signed.data.name)) {
+                    heard = Heard::Data(packet.to_vec(), headers.send_time.is_some());
+                }
+            })
+            .map_err(|why| broken(&why))?;
+        let left = until - clock.now();
+        if !matches!(heard, Heard::Nothing) || left <= Duration::ZERO {
+            return Ok(heard);
+        }
+        faces.wait(left).map_err(|why| broken(&why))?;
+    }
+}

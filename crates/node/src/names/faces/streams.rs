@@ -1,0 +1,315 @@
+//! Faces over connections, TCP or Unix: packets of the link one after the other.
+
+use super::{Dropped, FaceUri, Peer, Take, take_frame};
+use crate::clock::{Clock, to_std};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::wire::ndn::lp::FRAME_MOST;
+use lightlag_protocols::wire::ndn::tlv::first_size;
+use lightlag_protocols::wire::ndn::{Headers, LpPacket, Reassembler};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+/// What is read from a connection at once.
+const READ_BYTES: usize = 64 << 10;
+/// A peer that leaves so much unread is not listened to until it reads on.
+const UNREAD_MOST: usize = 1 << 20;
+/// Connections at a time; one more is closed at once.
+const CONNECTIONS_MAX: usize = 256;
+const CONNECT_MOST: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// A connection of either kind.
+enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Stream {
+    fn reader(&mut self) -> &mut dyn Read {
+        match self {
+            Self::Tcp(stream) => stream,
+            Self::Unix(stream) => stream,
+        }
+    }
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Tcp(stream) => stream,
+            Self::Unix(stream) => stream,
+        }
+    }
+    fn fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(stream) => stream.as_fd(),
+            Self::Unix(stream) => stream.as_fd(),
+        }
+    }
+    fn prepare(self) -> io::Result<Self> {
+        match &self {
+            Self::Tcp(stream) => {
+                stream.set_nodelay(true)?;
+                stream.set_nonblocking(true)?;
+            }
+            Self::Unix(stream) => stream.set_nonblocking(true)?,
+        }
+        Ok(self)
+    }
+}
+
+/// Where connections come in.
+enum Door {
+    Tcp(TcpListener),
+    Unix(UnixListener, PathBuf),
+}
+
+impl Door {
+    fn fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(door) => door.as_fd(),
+            Self::Unix(door, _) => door.as_fd(),
+        }
+    }
+    fn accept(&self) -> io::Result<Stream> {
+        match self {
+            Self::Tcp(door) => Stream::Tcp(door.accept()?.0).prepare(),
+            Self::Unix(door, _) => Stream::Unix(door.accept()?.0).prepare(),
+        }
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        if let Self::Unix(_, path) = self {
+            // What is gone already need not go.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+struct Connection {
+    stream: Stream,
+    reassembler: Reassembler,
+    /// What was read and is no whole frame yet.
+    input: Vec<u8>,
+    output: Vec<u8>,
+    /// How much of `output` has left.
+    written: usize,
+    broken: bool,
+}
+
+/// Connections, and where they come from.
+pub struct Streams {
+    door: Option<Door>,
+    connections: BTreeMap<u64, Connection>,
+    next: u64,
+    buffer: Vec<u8>,
+    dropped: Dropped,
+}
+
+impl Streams {
+    /// Towards one peer.
+    pub fn connect(to: &FaceUri) -> io::Result<(Self, Peer)> {
+        let stream = match to {
+            FaceUri::Unix(path) => Stream::Unix(UnixStream::connect(path)?),
+            FaceUri::Tcp(at) | FaceUri::Udp(at) => Stream::Tcp(TcpStream::connect_timeout(at, CONNECT_MOST)?),
+        };
+        let mut streams = Self::new(None);
+        let number = streams.add(stream.prepare()?);
+        Ok((streams, Peer::Connection(number)))
+    }
+    /// Open for all.
+    pub fn listen(at: &FaceUri) -> io::Result<Self> {
+        let door = match at {
+            FaceUri::Unix(path) => {
+                remove_stale(path)?;
+                let door = UnixListener::bind(path)?;
+                door.set_nonblocking(true)?;
+                Door::Unix(door, path.clone())
+            }
+            FaceUri::Tcp(at) | FaceUri::Udp(at) => {
+                let door = TcpListener::bind(at)?;
+                door.set_nonblocking(true)?;
+                Door::Tcp(door)
+            }
+        };
+        Ok(Self::new(Some(door)))
+    }
+    fn new(door: Option<Door>) -> Self {
+        let (connections, buffer) = (BTreeMap::new(), vec![0; READ_BYTES]);
+        Self { door, connections, next: 0, buffer, dropped: Dropped::default() }
+    }
+    fn add(&mut self, stream: Stream) -> u64 {
+        let connection = Connection {
+            stream,
+            reassembler: Reassembler::default(),
+            input: Vec::new(),
+            output: Vec::new(),
+            written: 0,
+            broken: false,
+        };
+        self.connections.insert(self.next, connection);
+        self.next += 1;
+        self.next - 1
+    }
+    /// Where it listens.
+    pub fn address(&self) -> io::Result<Option<FaceUri>> {
+        match &self.door {
+            None => Ok(None),
+            Some(Door::Tcp(door)) => door.local_addr().map(|at: SocketAddr| Some(FaceUri::Tcp(at))),
+            Some(Door::Unix(_, path)) => Ok(Some(FaceUri::Unix(path.clone()))),
+        }
+    }
+    /// See [`super::Faces::receive`].
+    pub fn receive(&mut self, clock: &Clock, take: &mut Take) -> io::Result<usize> {
+        let mut came = self.accept();
+        let Self { connections, buffer, dropped, .. } = self;
+        for (number, connection) in connections.iter_mut() {
+            if connection.unread() < UNREAD_MOST && !connection.broken {
+                came += connection.receive(buffer, clock.now(), Peer::Connection(*number), dropped, take);
+            }
+        }
+        self.close_broken().map(|()| came)
+    }
+    fn accept(&mut self) -> usize {
+        let mut came = 0;
+        while let Some(Ok(stream)) = self.door.as_ref().map(Door::accept) {
+            came += 1;
+            if self.connections.len() < CONNECTIONS_MAX {
+                self.add(stream);
+            }
+        }
+        came
+    }
+    /// Of a listener, peers come and go; the one peer of another must stay.
+    fn close_broken(&mut self) -> io::Result<()> {
+        let dropped = &mut self.dropped;
+        self.connections.retain(|_, connection| {
+            dropped.incomplete += if connection.broken { connection.reassembler.dropped() } else { 0 };
+            !connection.broken
+        });
+        if self.door.is_none() && self.connections.is_empty() {
+            return Err(io::Error::new(ErrorKind::ConnectionAborted, "the other side closed it"));
+        }
+        Ok(())
+    }
+    /// See [`super::Faces::send`].
+    pub fn send(&mut self, to: u64, headers: Headers, packet: &[u8]) {
+        if let Some(connection) = self.connections.get_mut(&to) {
+            LpPacket { headers, part: None, payload: packet }.write(&mut connection.output);
+        }
+    }
+    /// See [`super::Faces::flush`].
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.connections.values_mut().for_each(Connection::flush);
+        self.close_broken()
+    }
+    /// See [`super::Faces::wait`].
+    pub fn wait(&self, span: Duration) -> io::Result<()> {
+        let wants = |connection: &Connection| {
+            let mut wants = PollFlags::empty();
+            wants.set(PollFlags::IN, connection.unread() < UNREAD_MOST);
+            wants.set(PollFlags::OUT, connection.unread() > 0);
+            wants
+        };
+        let door = self.door.iter().map(|door| PollFd::from_borrowed_fd(door.fd(), PollFlags::IN));
+        let connections = self.connections.values();
+        let others = connections.map(|each| PollFd::from_borrowed_fd(each.stream.fd(), wants(each)));
+        let mut all: Vec<PollFd> = door.chain(others).collect();
+        let span = to_std(span);
+        let timeout = Timespec { tv_sec: span.as_secs() as i64, tv_nsec: span.subsec_nanos().into() };
+        match poll(&mut all, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(why) => Err(why.into()),
+        }
+    }
+    /// See [`super::Faces::dropped`].
+    pub fn dropped(&self) -> Dropped {
+        let given_up: u64 = self.connections.values().map(|each| each.reassembler.dropped()).sum();
+        Dropped { incomplete: self.dropped.incomplete + given_up, ..self.dropped }
+    }
+}
+
+impl Connection {
+    /// Bytes that wait for the peer to read on.
+    fn unread(&self) -> usize {
+        self.output.len() - self.written
+    }
+    /// Reads once, and hands over what is whole.
+    fn receive(
+        &mut self,
+        buffer: &mut [u8],
+        now: Instant,
+        peer: Peer,
+        dropped: &mut Dropped,
+        take: &mut Take,
+    ) -> usize {
+        let count = match self.stream.reader().read(buffer) {
+            Ok(0) => {
+                self.broken = true;
+                return 0;
+            }
+            Ok(count) => count,
+            Err(why) if matches!(why.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => return 0,
+            Err(_) => {
+                self.broken = true;
+                return 0;
+            }
+        };
+        let mut input = std::mem::take(&mut self.input);
+        input.extend_from_slice(&buffer[..count]);
+        let mut start = 0;
+        while let Some(size) = self.frame_size(&input[start..], dropped) {
+            let frame = &input[start..start + size];
+            start += size;
+            take_frame(&mut self.reassembler, dropped, frame, |headers, packet| {
+                take(peer, headers, packet, now);
+            });
+        }
+        input.drain(..start);
+        self.input = input;
+        count
+    }
+    /// Bytes of the first frame, if it is whole. After what cannot be a frame nothing can be found again.
+    fn frame_size(&mut self, stream: &[u8], dropped: &mut Dropped) -> Option<usize> {
+        match first_size(stream) {
+            Ok(None) => None,
+            Ok(Some(size)) if size <= FRAME_MOST as u64 => {
+                Some(size as usize).filter(|size| *size <= stream.len())
+            }
+            _ => {
+                dropped.malformed += 1;
+                self.broken = true;
+                None
+            }
+        }
+    }
+    fn flush(&mut self) {
+        while self.unread() > 0 && !self.broken {
+            match self.stream.writer().write(&self.output[self.written..]) {
+                Ok(count) => self.written += count,
+                Err(why) if why.kind() == ErrorKind::Interrupted => {}
+                Err(why) => {
+                    self.broken |= why.kind() != ErrorKind::WouldBlock;
+                    break;
+                }
+            }
+        }
+        // A peer that is always a little behind must not make what has left pile up.
+        if self.unread() == 0 || self.written >= UNREAD_MOST {
+            self.output.drain(..self.written);
+            self.written = 0;
+        }
+    }
+}
+
+/// A socket file at which nobody listens any more is in the way of a new one.
+fn remove_stale(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::FileTypeExt;
+    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+    let is_stale =
+        is_socket && UnixStream::connect(path).is_err_and(|why| why.kind() == ErrorKind::ConnectionRefused);
+    if is_stale { std::fs::remove_file(path) } else { Ok(()) }
+}

@@ -1,0 +1,422 @@
+//! Asks for the segments of a file.
+
+use super::ask::{Question, ask, broken};
+use super::faces::{Dropped, Faces, Peer};
+use super::sink::Sink;
+use super::{FaceUri, random, since_1970};
+use crate::Error;
+use crate::clock::Clock;
+use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::ndn::{self, Config, Consumer, Counts, Prefix, Requests};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::Machine;
+use lightlag_protocols::units::Bytes;
+use lightlag_protocols::wire::ndn::metadata::{KEYWORD, Metadata};
+use lightlag_protocols::wire::ndn::name::kind;
+use lightlag_protocols::wire::ndn::signature::kind as signature_kind;
+use lightlag_protocols::wire::ndn::{Headers, Interest, Nack, Name, Signed, Verifier};
+
+/// Builds what says how many Interests may be without an answer.
+pub type Build = Box<dyn FnOnce(Flow) -> Box<dyn Controller>>;
+
+/// What is wanted.
+pub struct Getting {
+    /// Its name, with or without a version.
+    pub name: Name<'static>,
+    /// Who is asked.
+    pub from: FaceUri,
+    /// Where it goes.
+    pub sink: Sink,
+    /// Bytes that a datagram may carry.
+    pub mtu: usize,
+    /// How many Interests may be without an answer.
+    pub controller: Build,
+    /// What convinces.
+    pub verifier: Verifier,
+}
+
+/// What came.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Got {
+    /// The name with its version.
+    pub name: Name<'static>,
+    /// Bytes of content.
+    pub bytes: u64,
+    /// How many segments it has.
+    pub segments: u64,
+    /// How long it took, from the first question on.
+    pub seconds: f64,
+    /// What the consumer has done.
+    pub counts: Counts,
+    /// The smoothed round-trip time at the end.
+    pub rtt: Option<Duration>,
+    /// Data that said when they left.
+    pub stamped: u64,
+    /// Data that a queue on the way marked.
+    pub marked: u64,
+    /// What came and was dropped.
+    pub dropped: Dropped,
+    /// Packets that nobody asked for by their names.
+    pub strangers: u64,
+    /// Whether signatures convinced: of a key that is trusted, or digests.
+    pub verified: Verified,
+}
+
+/// What is known of who signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verified {
+    /// A key that is trusted did.
+    Key,
+    /// Nobody: digests say that Data are whole.
+    Digest,
+    /// Somebody, but nothing is known to verify it with.
+    Unknown,
+}
+
+/// How far it is: bytes here, and about how many there are.
+pub type Progress<'p> = dyn FnMut(u64, u64) + 'p;
+
+/// Repairs of one Interest until it is given up.
+const REPAIRS_MOST: u32 = 10;
+/// Forwarders take an Interest that is repeated sooner for a duplicate, and swallow it (ndnd: 400 ms).
+const DUPLICATE: Duration = Duration::from_nanos(410_000_000);
+/// Sleeps no longer, so that progress is told.
+const SLEEP_MOST: Duration = Duration::from_nanos(100_000_000);
+/// Content type of Data that say that there are none (application-level Nack).
+const CONTENT_NACK: u64 = 3;
+
+/// Gets it.
+///
+/// # Errors
+/// One line: the face breaks, nobody answers, or what answers does not convince.
+pub fn get(getting: Getting, watch: &mut Progress) -> Result<Got, Error> {
+    let Getting { name, from, mut sink, mtu, controller, verifier } = getting;
+    let clock = Clock::start();
+    let (mut faces, peer) = Faces::connect(&from, mtu)?;
+    let versioned = match name.split_last() {
+        Some((_, last)) if last.kind == kind::VERSION => name,
+        _ => discover(&mut faces, peer, &clock, &name, &verifier)?,
+    };
+    let mut fetch = first(faces, peer, clock, versioned, &verifier, controller, &mut sink, mtu)?;
+    fetch.run(&mut sink, watch)?;
+    sink.finish()?;
+    fetch.got.seconds = (clock.now() - Instant::ZERO).as_secs_f64();
+    Ok(fetch.got)
+}
+
+/// Finds out which version is the latest.
+fn discover(
+    faces: &mut Faces,
+    to: Peer,
+    clock: &Clock,
+    name: &Name,
+    verifier: &Verifier,
+) -> Result<Name<'static>, Error> {
+    let interest = Interest {
+        name: name.with(KEYWORD),
+        can_be_prefix: true,
+        must_be_fresh: true,
+        lifetime: Some(Duration::from_secs(1)),
+        ..Interest::default()
+    };
+    let answer = ask(faces, to, clock, &Question { interest: &interest, write: &writer(&interest) })?;
+    let signed = convincing(&answer.packet, verifier)?;
+    let wrong = |what: String| Error::Failed(format!("{}: {what}", signed.data.name));
+    let told = Metadata::read(signed.data.content);
+    let told = told.map_err(|why| wrong(format!("it does not tell the version of {name}: {why}")))?.name;
+    let is_version =
+        told.split_last().is_some_and(|(front, last)| last.kind == kind::VERSION && front == *name);
+    if !is_version {
+        return Err(wrong(format!("it tells {told}, which is no version of {name}")));
+    }
+    Ok(told.into_owned())
+}
+
+fn writer<'i>(interest: &'i Interest) -> impl Fn(u32, &mut Vec<u8>) -> Result<Name<'static>, Error> + 'i {
+    |nonce, out| {
+        Interest { nonce: Some(nonce), ..interest.clone() }.write(out);
+        Ok(interest.name.clone().into_owned())
+    }
+}
+
+/// Data that can be read, and whose signature convinces.
+fn convincing<'p>(packet: &'p [u8], verifier: &Verifier) -> Result<Signed<'p>, Error> {
+    let signed =
+        Signed::read(packet).map_err(|why| Error::Failed(format!("an answer cannot be read: {why}")))?;
+    let name = &signed.data.name;
+    if signed.data.meta.content_type == Some(CONTENT_NACK) {
+        return Err(Error::Failed(format!("{name}: its producer says that there is none")));
+    }
+    verifier.verify(&signed.signature).map_err(|why| Error::Failed(format!("{name}: {why}")))?;
+    Ok(signed)
+}
+
+/// The segments of an object.
+struct Fetch<'f> {
+    faces: Faces,
+    peer: Peer,
+    clock: Clock,
+    consumer: Consumer,
+    name: Name<'static>,
+    verifier: &'f Verifier,
+    /// Content of each segment but the last.
+    segment: u64,
+    /// The last one, once it is known.
+    last: Option<u64>,
+    /// The time by which the consumer knows of everything: it never goes back.
+    latest: Instant,
+    got: Got,
+}
+
+/// Asks for the first segment: it tells how large they are, and mostly how many.
+#[expect(clippy::too_many_arguments, reason = "all that `get` is made of comes together here")]
+fn first<'f>(
+    mut faces: Faces,
+    peer: Peer,
+    clock: Clock,
+    name: Name<'static>,
+    verifier: &'f Verifier,
+    controller: Build,
+    sink: &mut Sink,
+    mtu: usize,
+) -> Result<Fetch<'f>, Error> {
+    let interest = Interest { name: name.with_number(kind::SEGMENT, 0), ..Interest::default() };
+    let answer = ask(&mut faces, peer, &clock, &Question { interest: &interest, write: &writer(&interest) })?;
+    let signed = convincing(&answer.packet, verifier)?;
+    let content = signed.data.content;
+    sink.write(0, content)?;
+    let last = last_of(&signed)?;
+    if content.is_empty() && last != Some(0) {
+        return Err(Error::Failed(format!("{}: it is empty, and not the last", signed.data.name)));
+    }
+    let verified = match (verifier, signed.signature.kind) {
+        (Verifier::Ecdsa(_), _) => Verified::Key,
+        (Verifier::Nobody, signature_kind::DIGEST_SHA256) => Verified::Digest,
+        (Verifier::Nobody, _) => Verified::Unknown,
+    };
+    let segments = last.map(|last| last as u32 + 1);
+    let requests = Requests::Object { prefix: Prefix(0), next: 1, segments };
+    let segment = Bytes(content.len().max(1) as u64);
+    let packet = Bytes((answer.packet.len() + answer.packet.len().div_ceil(mtu) * UDP_HEADERS) as u64);
+    let seed = u64::from_be_bytes(random()?);
+    let flow = Flow { segment, packet, planned_rate: None, planned_round_trip: None, seed, index: 0 };
+    let mut config = Config::new(segment, packet);
+    config.repairs_max = REPAIRS_MOST;
+    config.repair_after = if answer.stamped { Duration::ZERO } else { DUPLICATE };
+    config.seed = seed;
+    config.clock.offset = since_1970() - (clock.now() - Instant::ZERO);
+    let consumer = Consumer::new(config, controller(flow), requests);
+    let got = Got {
+        name: name.clone(),
+        bytes: segment.0.min(content.len() as u64),
+        segments: 1,
+        seconds: 0.0,
+        counts: Counts::default(),
+        rtt: Some(answer.took),
+        stamped: 0,
+        marked: 0,
+        dropped: Dropped::default(),
+        strangers: 0,
+        verified,
+    };
+    Ok(Fetch {
+        faces,
+        peer,
+        clock,
+        consumer,
+        name,
+        verifier,
+        segment: segment.0,
+        last,
+        latest: Instant::ZERO,
+        got,
+    })
+}
+
+/// Headers of IP, UDP and the link protocol that each fragment has.
+const UDP_HEADERS: usize = 20 + 8 + 24;
+
+/// The number of the last segment, if Data tell it.
+fn last_of(signed: &Signed) -> Result<Option<u64>, Error> {
+    let last = signed.data.meta.final_block.and_then(|last| last.number_of(kind::SEGMENT));
+    match last.filter(|last| *last >= u64::from(ndn::Name::WHOLE) - 1) {
+        Some(last) => {
+            let name = &signed.data.name;
+            Err(Error::Failed(format!("{name}: it says that there are {last} more, which cannot be counted")))
+        }
+        None => Ok(last),
+    }
+}
+
+impl Fetch<'_> {
+    fn run(&mut self, sink: &mut Sink, watch: &mut Progress) -> Result<(), Error> {
+        loop {
+            self.ask_for_more()?;
+            let is_there = self.consumer.is_complete() && self.last.is_some();
+            let segments = self.last.map_or(0, |last| last + 1);
+            watch(self.got.bytes, segments.saturating_mul(self.segment).max(self.got.bytes));
+            if is_there {
+                self.finish(segments);
+                return Ok(());
+            }
+            if let Some(failed) = self.consumer.failed() {
+                let name = self.name.with_number(kind::SEGMENT, failed.segment.into());
+                return Err(Error::Failed(format!(
+                    "{name}: it did not come, asked {} times",
+                    REPAIRS_MOST + 1
+                )));
+            }
+            if self.receive(sink)? == 0 {
+                let due = self.consumer.deadline().unwrap_or(Instant::MAX);
+                let now = self.clock.now();
+                let span = (due.min(now.saturating_add(SLEEP_MOST)) - now).max(Duration::ZERO);
+                self.faces.wait(span).map_err(|why| broken(&why))?;
+            }
+        }
+    }
+    fn finish(&mut self, segments: u64) {
+        self.got.segments = segments;
+        self.got.counts = self.consumer.counts();
+        self.got.rtt = self.consumer.rtt().or(self.got.rtt);
+        self.got.dropped = self.faces.dropped();
+    }
+    fn ask_for_more(&mut self) -> Result<(), Error> {
+        let mut packet = Vec::new();
+        self.latest = self.latest.max(self.clock.now());
+        while let Some(wanted) = self.consumer.poll(self.latest) {
+            let interest = Interest {
+                name: self.name.as_ref(),
+                nonce: Some(wanted.nonce),
+                lifetime: Some(Duration::from_nanos(i64::from(wanted.lifetime_ms) * 1_000_000)),
+                ..Interest::default()
+            };
+            packet.clear();
+            interest.write_segment(wanted.name.segment.into(), &mut packet);
+            let sent = self.faces.send(self.peer, Headers::default(), &packet);
+            sent.map_err(|why| broken(&why))?;
+        }
+        self.faces.flush().map_err(|why| broken(&why))
+    }
+    fn receive(&mut self, sink: &mut Sink) -> Result<usize, Error> {
+        let Self { faces, clock, consumer, name, verifier, segment, last, latest, got, .. } = self;
+        let mut fetched = Fetched { consumer, name, verifier, segment: *segment, last, got, sink };
+        let mut result = Ok(());
+        let came = faces.receive(clock, &mut |_, headers, packet, at| {
+            *latest = at.max(*latest);
+            if result.is_ok() {
+                result = fetched.take(*latest, headers, packet);
+            }
+        });
+        result?;
+        came.map_err(|why| broken(&why))
+    }
+}
+
+/// What a packet may change.
+struct Fetched<'f> {
+    consumer: &'f mut Consumer,
+    name: &'f Name<'static>,
+    verifier: &'f Verifier,
+    segment: u64,
+    last: &'f mut Option<u64>,
+    got: &'f mut Got,
+    sink: &'f mut Sink,
+}
+
+impl Fetched<'_> {
+    fn take(&mut self, now: Instant, headers: Headers, packet: &[u8]) -> Result<(), Error> {
+        if let Some(reason) = headers.nack {
+            return self.take_nack(now, reason, packet);
+        }
+        let Ok(signed) = Signed::read(packet) else {
+            self.got.dropped.malformed += 1;
+            return Ok(());
+        };
+        let Some(number) = self.number_of(&signed.data.name) else {
+            self.got.strangers += 1;
+            return Ok(());
+        };
+        let signed = convincing(packet, self.verifier)?;
+        self.learn_last(&signed)?;
+        let before = self.consumer.counts().data;
+        self.consumer.handle(now, data(number, &headers, packet.len(), signed.data.content.len()));
+        let is_new = self.consumer.counts().data > before;
+        if is_new { self.keep(number.into(), &headers, &signed) } else { Ok(()) }
+    }
+    fn take_nack(&mut self, now: Instant, reason: Nack, packet: &[u8]) -> Result<(), Error> {
+        let number = Interest::read(packet).ok().and_then(|interest| self.number_of(&interest.name));
+        let Some(number) = number else {
+            self.got.strangers += 1;
+            return Ok(());
+        };
+        match reason {
+            Nack::Congestion => {
+                let name = ndn::Name { prefix: Prefix(0), segment: number };
+                self.consumer.on_nack(now, name);
+                Ok(())
+            }
+            // Its answer is under way.
+            Nack::Duplicate => Ok(()),
+            // Beyond the end, as long as that is not known.
+            _ if self.last.is_none() => Ok(()),
+            other => {
+                let name = self.name.with_number(kind::SEGMENT, number.into());
+                Err(Error::Failed(format!("{name}: the forwarder does not answer any more: {other}")))
+            }
+        }
+    }
+    fn number_of(&self, name: &Name) -> Option<u32> {
+        let rest = name.after(self.name)?;
+        let (front, last) = rest.split_last()?;
+        let number = last.number_of(kind::SEGMENT).filter(|_| front.is_empty())?;
+        u32::try_from(number).ok().filter(|number| *number != ndn::Name::WHOLE)
+    }
+    fn learn_last(&mut self, signed: &Signed) -> Result<(), Error> {
+        let Some(told) = last_of(signed)? else { return Ok(()) };
+        match *self.last {
+            None => {
+                *self.last = Some(told);
+                self.consumer.finish_at(told as u32 + 1);
+                Ok(())
+            }
+            Some(known) if known == told => Ok(()),
+            Some(known) => {
+                let name = &signed.data.name;
+                Err(Error::Failed(format!("{name}: it says that {told} is the last; others say {known}")))
+            }
+        }
+    }
+    /// Segments are found at multiples of their size, so all but the last must have it.
+    fn keep(&mut self, number: u64, headers: &Headers, signed: &Signed) -> Result<(), Error> {
+        let content = signed.data.content;
+        let length = content.len() as u64;
+        let is_last = *self.last == Some(number);
+        if length != self.segment && !(is_last && length <= self.segment) {
+            let name = &signed.data.name;
+            return Err(Error::Failed(format!("{name}: it has {length} B, the first has {}", self.segment)));
+        }
+        self.got.bytes += length;
+        self.got.stamped += u64::from(headers.send_time.is_some());
+        self.got.marked += u64::from(is_marked(headers));
+        self.sink.write(number * self.segment, content)
+    }
+}
+
+fn is_marked(headers: &Headers) -> bool {
+    headers.mark.is_some_and(|mark| mark > 0)
+}
+
+/// Data as the consumer knows them.
+fn data(number: u32, headers: &Headers, size: usize, content: usize) -> ndn::Data {
+    ndn::Data {
+        name: ndn::Name { prefix: Prefix(0), segment: number },
+        content: content as u32,
+        size: size as u32,
+        freshness_ms: 0,
+        token: 0,
+        stamp: headers.send_time,
+        site: headers.site,
+        marked: is_marked(headers),
+        print: 0,
+    }
+}

@@ -1,0 +1,151 @@
+//! Where segments go: to their places in a file, or in order to a stream.
+
+use crate::Error;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// Segments that follow each other are written together, up to so many bytes.
+const STAGE_BYTES: usize = 256 << 10;
+/// Most bytes of segments that wait for one before them, where they must leave in order.
+const WAITING_MOST: usize = 512 << 20;
+
+/// Where segments go.
+pub enum Sink {
+    /// To their places in a file.
+    File(Box<InFile>),
+    /// In order to a stream.
+    Stream(InOrder),
+}
+
+impl Sink {
+    /// To a file, which has its name only when it is whole.
+    ///
+    /// # Errors
+    /// One line that names it.
+    pub fn file(path: &Path) -> Result<Self, Error> {
+        let mut part = path.to_owned().into_os_string();
+        part.push(".part");
+        let part = PathBuf::from(part);
+        if path.is_dir() {
+            return Err(Error::Input(format!("{}: it is a folder; name a file", path.display())));
+        }
+        let file = File::create(&part).map_err(|why| {
+            Error::Input(format!("cannot write {}: {why}; name a place that can be written", part.display()))
+        })?;
+        let path = path.to_owned();
+        Ok(Self::File(Box::new(InFile { path, part, file, stage: (0, Vec::new()), done: false })))
+    }
+    /// To a stream.
+    pub fn stream(out: Box<dyn Write>) -> Self {
+        Self::Stream(InOrder { out, next: 0, waiting: BTreeMap::new(), bytes: 0 })
+    }
+    /// Keeps a segment that begins at this byte of the whole. Each comes once.
+    ///
+    /// # Errors
+    /// One line: there is no room for it, or nobody reads.
+    pub fn write(&mut self, at: u64, content: &[u8]) -> Result<(), Error> {
+        match self {
+            Self::File(file) => file.write(at, content).map_err(|why| file.cannot(&why)),
+            Self::Stream(stream) => stream.write(at, content),
+        }
+    }
+    /// All is here.
+    ///
+    /// # Errors
+    /// As of [`Sink::write`].
+    pub fn finish(&mut self) -> Result<(), Error> {
+        match self {
+            Self::File(file) => file.finish().map_err(|why| file.cannot(&why)),
+            Self::Stream(stream) => stream.out.flush().map_err(|why| cannot_print(&why)),
+        }
+    }
+}
+
+/// A file that grows.
+pub struct InFile {
+    path: PathBuf,
+    part: PathBuf,
+    file: File,
+    /// Bytes that are to be written, and where.
+    stage: (u64, Vec<u8>),
+    done: bool,
+}
+
+impl InFile {
+    fn write(&mut self, at: u64, content: &[u8]) -> io::Result<()> {
+        let end = self.stage.0 + self.stage.1.len() as u64;
+        if at != end || self.stage.1.len() >= STAGE_BYTES {
+            self.flush()?;
+            self.stage.0 = at;
+        }
+        self.stage.1.extend_from_slice(content);
+        Ok(())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.write_all_at(&self.stage.1, self.stage.0)?;
+        self.stage.1.clear();
+        Ok(())
+    }
+    fn finish(&mut self) -> io::Result<()> {
+        self.flush()?;
+        fs::rename(&self.part, &self.path)?;
+        self.done = true;
+        Ok(())
+    }
+    fn cannot(&self, why: &io::Error) -> Error {
+        Error::Failed(format!("cannot write {}: {why}", self.part.display()))
+    }
+}
+
+impl Drop for InFile {
+    fn drop(&mut self) {
+        if !self.done {
+            // What is gone already need not go.
+            let _ = fs::remove_file(&self.part);
+        }
+    }
+}
+
+/// A stream, and what waits for its turn.
+pub struct InOrder {
+    out: Box<dyn Write>,
+    next: u64,
+    waiting: BTreeMap<u64, Vec<u8>>,
+    bytes: usize,
+}
+
+impl InOrder {
+    fn write(&mut self, at: u64, content: &[u8]) -> Result<(), Error> {
+        if at != self.next {
+            self.bytes += content.len();
+            if self.bytes > WAITING_MOST {
+                let most = WAITING_MOST >> 20;
+                let what = format!("more than {most} MiB wait for a segment that does not come");
+                return Err(Error::Failed(format!("{what}; write to a file with -o")));
+            }
+            self.waiting.insert(at, content.to_vec());
+            return Ok(());
+        }
+        self.print(content)?;
+        while let Some(content) = self.waiting.remove(&self.next) {
+            self.bytes -= content.len();
+            self.print(&content)?;
+            if content.is_empty() {
+                break;
+            }
+        }
+        Ok(())
+    }
+    fn print(&mut self, content: &[u8]) -> Result<(), Error> {
+        self.out.write_all(content).map_err(|why| cannot_print(&why))?;
+        self.next += content.len() as u64;
+        Ok(())
+    }
+}
+
+fn cannot_print(why: &io::Error) -> Error {
+    Error::Failed(format!("cannot write to standard output: {why}"))
+}
