@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import lightlag
 
-from .conftest import ROOT
+ROOT = Path(__file__).parents[2]
 
 
 def test_each_consumer_and_node_has_its_figures() -> None:
