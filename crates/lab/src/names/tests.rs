@@ -35,8 +35,9 @@ fn read(text: &str) -> Result<Figures, String> {
     let file =
         ScenarioFile::from_toml("names.toml", text, ".".into(), Catalogue::default().into()).map_err(told)?;
     let point = file.points().map_err(told)?.list.remove(0);
-    let options = Options { judge: false, ..Options::default() };
+    let options = Options::default();
     let outcome = run(&point.scenario, Seed::Number(1), &ContactsCache::default(), &options).map_err(told)?;
+    assert_eq!(outcome.violations, [] as [String; 0]);
     Ok(outcome.figures)
 }
 

@@ -204,7 +204,7 @@ impl<'a, O: Observer> World<'a, O> {
     /// A producer on the node answers whoever asked by `face`.
     fn produce(&mut self, now: Instant, (node, face): (u32, Face), producer: u32, interest: &Interest) {
         let Some(data) = self.setup.producers[producer as usize].producer.answer(interest) else {
-            return self.refuse(now, node, face, interest.name, Refused::NoData);
+            return self.refuse(now, node, self.faces.producer(producer), interest.name, Refused::NoData);
         };
         if O::PACKETS {
             self.observer.on_record(now, &Record::Produced(producer, &data));
