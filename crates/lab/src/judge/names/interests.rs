@@ -196,7 +196,7 @@ impl NamesJudge {
     fn is_refused(&mut self, hand: &Hand, face: Face, why: Refused) -> bool {
         let Hand { node, interest, .. } = *hand;
         if why == Refused::NoData {
-            return self.has_no_data(hand) && face == hand.face;
+            return self.has_no_data(hand, face);
         }
         let config = self.rules.nodes[node as usize].forwarder;
         let pending = &self.nodes[node as usize].pending;
@@ -224,8 +224,8 @@ impl NamesJudge {
         };
         holds && face == hand.face
     }
-    /// Whether it came to a producer that has no such Data.
-    fn has_no_data(&mut self, hand: &Hand) -> bool {
+    /// Whether it goes on to a producer that has no such Data; told of that one's face.
+    fn has_no_data(&mut self, hand: &Hand, face: Face) -> bool {
         let name = hand.interest.name;
         let Some(to) = self.rules.lead(hand.node, name.prefix, hand.face) else { return false };
         let producer = to.checked_sub(self.rules.producer_face(0));
@@ -234,6 +234,6 @@ impl NamesJudge {
         };
         let has = content(&producer.2, name).is_some();
         self.goes_on(hand, to);
-        !has
+        !has && face == to
     }
 }
