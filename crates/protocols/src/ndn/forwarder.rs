@@ -2,7 +2,6 @@
 
 use super::pit::{Entry, Found, Pit};
 use super::{Data, Face, Fib, Interest, Name, Names, Store};
-use crate::rng;
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
@@ -97,7 +96,7 @@ impl DeadNonces {
     const SLOTS: usize = 1 << 13;
 
     fn print(name: Name, nonce: u32) -> u64 {
-        rng::mix(name.word().rotate_left(32) ^ u64::from(nonce)) | 1
+        (name.hash() ^ u64::from(nonce).wrapping_mul(0xff51_afd7_ed55_8ccd)) | 1
     }
     #[inline]
     fn contains(&self, name: Name, nonce: u32) -> bool {

@@ -2,7 +2,6 @@
 
 use super::wheel::Wheel;
 use super::{Face, Interest, Name, Selectors};
-use crate::rng;
 use crate::time::Instant;
 use hashbrown::HashTable;
 
@@ -78,7 +77,7 @@ pub struct Pit {
 
 fn hash(name: Name, selectors: Selectors) -> u64 {
     let flags = u64::from(selectors.can_be_prefix) | u64::from(selectors.must_be_fresh) << 1;
-    rng::mix(name.word() ^ flags << 62)
+    name.hash() ^ flags
 }
 
 impl Pit {
