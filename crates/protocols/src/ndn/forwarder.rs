@@ -200,7 +200,10 @@ impl Forwarder {
             return Verdict::Refuse(Refused::TooSoon);
         }
         *passed_on = now;
-        self.pit.join(now, at, face, &interest);
+        // The one before may still come back.
+        if let Some(nonce) = self.pit.join(now, at, face, &interest) {
+            self.dead.insert(interest.name, nonce);
+        }
         match self.fib.next(interest.name.prefix, face) {
             Some(next) => Verdict::Forward(next, interest),
             None => Verdict::Refuse(Refused::NoRoute),
@@ -326,6 +329,16 @@ mod tests {
             assert_eq!(bench.ask(back_ms, 2, 11), Verdict::Refuse(Refused::Loop), "{back_ms} ms");
             assert!(is_forwarded(&bench.ask(back_ms + 1, 1, 12)));
         }
+    }
+    #[test]
+    fn an_interest_that_comes_back_after_its_repair_is_told_too() {
+        let mut bench = bench(ForwarderConfig::default());
+        assert!(is_forwarded(&bench.ask(0, 1, 11)));
+        assert!(is_forwarded(&bench.ask(200, 1, 12)));
+        assert_eq!(bench.ask(210, 2, 11), Verdict::Refuse(Refused::Loop));
+        let data = bench.data();
+        assert_eq!(bench.answer(300, 9, &data), [(1, 12)]);
+        assert_eq!(bench.ask(310, 2, 11), Verdict::Refuse(Refused::Loop));
     }
     #[test]
     fn what_is_refused_has_a_name() {
