@@ -236,8 +236,9 @@ fn more_than(data: &Data<'_>, other: &str) -> Finding {
     found(&[ours > others * (1.0 + COSTS)], format!("{ours:.2} and {others:.2} Mbit/s"))
 }
 
-/// Of a queue of 60 packets 5 %, from either end.
-const NEARLY_EMPTY: f64 = 3.0;
+/// Nothing waits but for the packet that is leaving.
+const NEARLY_EMPTY: f64 = 1.0;
+/// Of a queue of 60 packets 95 %.
 const NEARLY_FULL: f64 = 57.0;
 
 fn is_empty(queue: &(f64, f64)) -> bool {

@@ -34,19 +34,14 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Every curve of the study: seven runs and a few.
+/// Every curve of the study.
 ///
 /// # Errors
 /// None with the scenarios that are compiled in.
 pub fn all() -> Result<Vec<Curve>, scenario::Error> {
     let mut curves = Vec::new();
     for variant in OVER_TIME {
-        let series = sampled(SINGLE, variant, &[])?;
-        let curve =
-            |figure, points| Curve { figure, panel: String::new(), series: variant.to_owned(), points };
-        curves.push(curve("figure_3a", values(&series, "one", "window")));
-        curves.push(curve("figure_3b", values(&series, DATA_WAY, "queue")));
-        curves.push(curve("figure_3c", means(&values(&series, "one", "goodput"), 1e-6)));
+        curves.extend(alone(variant)?);
     }
     for variant in OVER_TIME_CACHED {
         let queue = ("queue", QUEUE_OF_CACHING.to_owned());
@@ -64,6 +59,20 @@ pub fn all() -> Result<Vec<Curve>, scenario::Error> {
         }
     }
     Ok(curves)
+}
+
+/// Window, queue and goodput of one consumer: figure 3.
+///
+/// # Errors
+/// None with the scenario that is compiled in.
+pub fn alone(variant: &str) -> Result<[Curve; 3], scenario::Error> {
+    let series = sampled(SINGLE, variant, &[])?;
+    let curve = |figure, points| Curve { figure, panel: String::new(), series: variant.to_owned(), points };
+    Ok([
+        curve("figure_3a", values(&series, "one", "window")),
+        curve("figure_3b", values(&series, DATA_WAY, "queue")),
+        curve("figure_3c", means(&values(&series, "one", "goodput"), 1e-6)),
+    ])
 }
 
 fn sampled(

@@ -81,7 +81,8 @@ fn introduction() -> Vec<String> {
         "The paper's TCP-like protocol halves its window at each of the several timeouts of one overflow (\"aimd, each \
          timeout\"); consumers of today cut it once per round trip (\"aimd\"). LEDBAT has DCP's target of 50 ms. The \
          queues of PCON mark what has waited too long. Where there is a store the queue holds 120 packets, which the paper \
-         leaves open; the target fills one of 60.",
+         leaves open: one of 60 is full at the target, so that DCP loses a packet now and then and gets 8.1 Mbit/s, whichever \
+         site it switches to.",
         "The last claims are ours, on short_queue. Runs without jitter are all alike and have one seed; where chance \
          matters there are five seeds, or twenty.",
     ]

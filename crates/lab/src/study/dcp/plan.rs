@@ -247,9 +247,9 @@ fn beside(size: &Size, list: &mut Vec<Point>) -> Made {
     Ok(())
 }
 
-/// Who is drawn over time in figures 3 and 4.
+/// Who is drawn over time alone.
 pub const OVER_TIME: [&str; 3] = [DCP, TCP_LIKE, OURS];
 /// Who is drawn over time under caching.
-pub const OVER_TIME_CACHED: [&str; 4] = [DCP, DCP_MARKS, LEDBAT, OURS];
+pub const OVER_TIME_CACHED: [&str; 3] = [DCP, LEDBAT, OURS];
 /// Who is drawn over time beside its like.
 pub const OVER_TIME_SHARED: [&str; 3] = [DCP_SLOW_START, LEDBAT, OURS];

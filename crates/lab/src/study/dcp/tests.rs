@@ -74,11 +74,26 @@ fn every_fact_of_the_reference_stands_beside_a_reading() {
 }
 
 #[test]
-fn the_quick_study_writes_a_report_without_a_violation() {
-    let out = tempfile::tempdir().expect("a temporary folder");
-    let done = run(true, out.path(), 0).expect("the study runs");
-    assert_eq!(done.violations, 0);
-    assert!(done.report.html().contains("D19"));
-    let steady = done.report.claims.iter().find(|claim| claim.id == "D1").expect("the first claim");
+fn windows_queues_and_goodputs_are_those_of_the_paper() {
+    let curves = curves::alone(variants::DCP).expect("the scenario is compiled in");
+    let last = curves.each_ref().map(|curve| curve.points.last().map_or(f64::NAN, |point| point.1));
+    assert!((last[0] - 133.0).abs() < 3.0, "Interests in the window: {}", last[0]);
+    assert!((58.0..=60.0).contains(&last[1]), "packets in the queue: {}", last[1]);
+    assert!((last[2] - 9.68).abs() < 0.1, "Mbit/s: {}", last[2]);
+    let steady = claims::evaluate(&made_up_results(), &curves).remove(0);
     assert_eq!(steady.holds.word(), "yes", "{}", steady.we_measure);
+}
+
+#[test]
+fn a_row_of_the_table_has_what_both_consumers_got() {
+    let point = plan::plan(true).expect("the plan is compiled in").list.pop().expect("it has points");
+    let options = crate::run::Options { judge: false, ..Default::default() };
+    let seed = crate::scenario::Seed::Number(1);
+    let outcome = crate::run::run(&point.scenario, seed, &Default::default(), &options).expect("it runs");
+    let metrics = metrics(&outcome);
+    for consumer in ["one", "two"] {
+        for (name, _) in view::OF_CONSUMERS {
+            assert!(metrics.iter().any(|metric| metric.0 == format!("{name}_of_{consumer}")), "{name}");
+        }
+    }
 }
