@@ -83,6 +83,7 @@ const FIRST_DRAIN: u32 = 3;
 const SITES: usize = 8;
 /// An Interest is lost if its Data is so much later than usual, or takes twice as long.
 const TIMEOUT_MARGIN_S: f64 = 0.2;
+const BACKOFF_MAX: f64 = 64.0;
 /// In segments.
 const WINDOW_MIN: f64 = 2.0;
 
@@ -99,14 +100,16 @@ struct Path {
 }
 
 impl Path {
-    /// So many round trips with an empty queue were typically so long.
-    fn hear(&mut self, typical: f64, count: f64) {
+    /// So many round trips with an empty queue were typically so much longer.
+    fn hear(&mut self, longer: f64, count: f64) {
         let weight = (count / (self.heard + count)).max(1.0 / REMEMBERED);
-        self.base += weight * (typical - self.base);
+        self.base += weight * longer;
         self.heard += count;
     }
-    fn take(&mut self, typical: f64, count: f64) {
-        (self.base, self.heard) = (typical, count);
+    /// All that was heard before counts no more.
+    fn take(&mut self, longer: f64, count: f64) {
+        self.base += longer;
+        self.heard = count;
     }
 }
 
@@ -117,7 +120,9 @@ struct Round {
     first: Instant,
     began_at: u64,
     ends_at: u64,
-    rtts: Vec<f64>,
+    /// By how much round trips were longer than the base of their path.
+    longer: Vec<f64>,
+    rtt_sum: f64,
     flight: f64,
 }
 
@@ -196,6 +201,9 @@ struct ShortQueue {
     window_before: f64,
     /// The delay has jumped since the queue was short.
     jumped: u32,
+    /// Doubles with each loss, until a round trip is measured: where all Data come later than the timer lets,
+    /// none is measured otherwise.
+    backoff: f64,
     /// When somebody who does not yield was last met.
     met: Option<Instant>,
 }
@@ -231,22 +239,23 @@ impl ShortQueue {
             vain: 0,
             window_before: 0.0,
             jumped: 0,
+            backoff: 1.0,
             met: None,
         }
     }
     /// The path of what came, which becomes the last; at a new one nothing is known of the rate of the link.
-    fn path(&mut self, ack: &Ack) -> &mut Path {
+    fn path(&mut self, ack: &Ack, rtt: f64) -> &mut Path {
         let known = self.paths.iter().position(|path| path.site == ack.site);
         let path = known.and_then(|place| self.paths.remove(place)).unwrap_or(Path {
             site: ack.site,
-            rtt_min: f64::INFINITY,
-            base: f64::INFINITY,
+            rtt_min: rtt,
+            base: rtt,
             heard: 0.0,
             seen: ack.now,
         });
-        if known.is_none() && !self.paths.is_empty() {
+        if known.is_none() {
             self.start_again();
-            (self.capacity, self.measured, self.rtt) = (0.0, false, 0.0);
+            (self.capacity, self.measured, self.rtt) = (0.0, false, rtt);
         }
         if self.paths.len() == SITES {
             self.paths.pop_front();
@@ -279,25 +288,26 @@ impl ShortQueue {
             first: ack.now,
             began_at: ack.delivered.0,
             ends_at: ack.delivered.0 + ack.in_flight.0.max(1),
-            rtts: Vec::new(),
+            longer: Vec::new(),
+            rtt_sum: 0.0,
             flight: 0.0,
         });
     }
     /// One more Data has come.
     fn measure(&mut self, ack: &Ack) {
-        let Some(rtt) = ack.rtt else { return };
-        let path = self.path(ack);
-        path.rtt_min = path.rtt_min.min(rtt.as_secs_f64());
-        if self.rtt == 0.0 {
-            self.rtt = rtt.as_secs_f64();
-        }
+        let Some(rtt) = ack.rtt.map(Duration::as_secs_f64) else { return };
+        self.backoff = 1.0;
+        let path = self.path(ack, rtt);
+        path.rtt_min = path.rtt_min.min(rtt);
+        let (longer, above_min) = (rtt - path.base, rtt - path.rtt_min);
         let Some(round) = &mut self.round else { return self.begin_round(ack) };
-        if round.rtts.is_empty() {
+        if round.longer.is_empty() {
             round.first = ack.now;
         }
-        round.rtts.push(rtt.as_secs_f64());
+        round.longer.push(longer);
+        round.rtt_sum += rtt;
         round.flight = round.flight.max((ack.in_flight.0 + ack.acked.0) as f64 / self.segment);
-        self.watch_for_jump((ack.now - rtt).as_secs_f64(), rtt.as_secs_f64());
+        self.watch_for_jump(ack.now.as_nanos() as f64 / 1e9 - rtt, above_min);
     }
     /// A queue grows at most as fast as time goes by, or little faster: what grows much more between two
     /// Interests is no queue.
@@ -323,28 +333,29 @@ impl ShortQueue {
         let Some(mut round) = self.round.take() else { return };
         self.begin_round(ack);
         let took = (ack.now - round.began).as_secs_f64();
-        if took <= 0.0 || round.rtts.is_empty() {
+        if took <= 0.0 || round.longer.is_empty() {
             return;
         }
         self.rate = (ack.delivered.0 - round.began_at) as f64 / self.segment / took;
         if self.phase == Phase::Start {
-            self.measure_train(round.rtts.len(), (ack.now - round.first).as_secs_f64());
+            self.measure_train(round.longer.len(), (ack.now - round.first).as_secs_f64());
         }
-        self.capacity = self.capacity.max(self.rate);
+        if took > self.rtt_least() / 2.0 {
+            self.capacity = self.capacity.max(self.rate);
+        }
         let before = self.queueing;
-        self.typify(&mut round.rtts);
+        self.rtt = round.rtt_sum / round.longer.len() as f64;
+        self.typify(&mut round.longer);
         self.see_base(ack.now);
         self.turn(ack.now, round.flight, before);
     }
     /// The mean of the lower half is typical: a drain of somebody else may fill only half of a round trip.
-    fn typify(&mut self, rtts: &mut [f64]) {
-        let mean = |some: &[f64]| some.iter().sum::<f64>() / some.len() as f64;
-        rtts.sort_by(f64::total_cmp);
-        let half = rtts.len().div_ceil(2);
-        self.rtt = mean(rtts);
-        self.typical = mean(&rtts[..half]);
-        self.count = rtts.len() as f64;
-        let spread = rtts[half - 1] - self.typical;
+    fn typify(&mut self, longer: &mut [f64]) {
+        longer.sort_by(f64::total_cmp);
+        let half = longer.len().div_ceil(2);
+        self.typical = longer[..half].iter().sum::<f64>() / half as f64;
+        self.count = longer.len() as f64;
+        let spread = longer[half - 1] - self.typical;
         self.spread += if self.spread == 0.0 { spread } else { (spread - self.spread) / 4.0 };
         // The median of a normal distribution is 0.8 deviations from the mean of the lower half, which
         // is uncertain by 1.2 deviations; so is the base.
@@ -354,10 +365,11 @@ impl ShortQueue {
     /// The base is never higher than a round trip, but by chance.
     fn see_base(&mut self, now: Instant) {
         let Some(path) = self.paths.back_mut() else { return };
-        if self.typical < path.base - SURE * self.noise {
+        if path.heard == 0.0 || self.typical < -SURE * self.noise {
             path.take(self.typical, self.count);
+            self.typical = 0.0;
         }
-        self.queueing = (self.typical - path.base).max(0.0);
+        self.queueing = self.typical.max(0.0);
         if self.queueing <= EMPTY * self.scatter {
             path.seen = now;
         }
@@ -367,7 +379,8 @@ impl ShortQueue {
         if count < FILTER || took <= 0.0 {
             return;
         }
-        let rate = (count - 1) as f64 / took;
+        // What scatters may make it shorter.
+        let rate = (count - 1) as f64 / (took + 2.0 * self.spread);
         // Sent faster than the trains before came, it came no faster: that is the link.
         self.measured |= count >= TRAIN && rate < 1.1 * self.capacity;
         self.capacity = self.capacity.max(rate);
@@ -459,7 +472,7 @@ impl ShortQueue {
             path.seen = now;
             if deaf {
                 path.take(self.typical, self.count);
-                path.rtt_min = self.typical;
+                path.rtt_min = path.base;
             } else if emptied {
                 path.hear(self.typical, self.count);
             }
@@ -509,8 +522,7 @@ impl ShortQueue {
     }
     fn start(&mut self, arrived: f64) {
         self.window += arrived;
-        let Some(path) = self.paths.back() else { return };
-        let standing = least(self.last.iter().map(|last| last.1)) - path.rtt_min;
+        let standing = least(self.last.iter().map(|last| last.1));
         let full = self.last.len() == FILTER;
         let limit = self.capacity * self.rtt_empty();
         if full && standing > self.scatter + self.spread {
@@ -563,6 +575,9 @@ impl Controller for ShortQueue {
         self.round_over(ack);
     }
     fn on_loss(&mut self, loss: &Loss) {
+        if loss.episode {
+            self.backoff = (2.0 * self.backoff).min(BACKOFF_MAX);
+        }
         if loss.cause == Cause::Silence && loss.again {
             self.window = WINDOW_MIN;
             self.start_again();
@@ -591,7 +606,8 @@ impl Controller for ShortQueue {
     fn timeout(&self) -> Option<Duration> {
         // Not of the deviation, which is next to nothing in steady state: a queue that grows, or a site
         // further away, is no loss.
-        (self.rtt > 0.0).then(|| Duration::from_secs_f64(self.rtt + self.rtt.max(TIMEOUT_MARGIN_S)))
+        let span = self.backoff * (self.rtt + self.rtt.max(TIMEOUT_MARGIN_S));
+        (self.rtt > 0.0).then(|| Duration::from_secs_f64(span))
     }
     fn observe(&self, seen: &mut Observation) {
         seen.push(("window", self.window * self.segment));
