@@ -75,6 +75,9 @@ const BETA: f64 = 0.7;
 const EMPTY: f64 = 0.1;
 /// Of so many means of an empty queue the base is made, once there were so many.
 const REMEMBERED: f64 = 8.0;
+/// The median of a normal distribution is 0.8 deviations from the mean of the lower half, which is
+/// uncertain by 1.2 deviations.
+const UNCERTAIN: f64 = 1.5;
 /// So many deviations are no chance.
 const SURE: f64 = 3.0;
 /// Round trips from the end of the start to the first drain.
@@ -357,10 +360,9 @@ impl ShortQueue {
         self.count = longer.len() as f64;
         let spread = longer[half - 1] - self.typical;
         self.spread += if self.spread == 0.0 { spread } else { (spread - self.spread) / 4.0 };
-        // The median of a normal distribution is 0.8 deviations from the mean of the lower half, which
-        // is uncertain by 1.2 deviations; so is the base.
+        // So is the base.
         let heard = self.paths.back().map_or(f64::INFINITY, |path| path.heard.max(1.0));
-        self.noise = 1.5 * self.spread * math::sqrt(1.0 / self.count + 1.0 / heard);
+        self.noise = UNCERTAIN * self.spread * math::sqrt(1.0 / self.count + 1.0 / heard);
     }
     /// The base is never higher than a round trip, but by chance.
     fn see_base(&mut self, now: Instant) {
@@ -416,7 +418,10 @@ impl ShortQueue {
             }
             return self.drain(self.queueing, false);
         }
-        if self.until_drain == 1 || now - seen > self.interval || joins && (now - seen) * 4 > self.interval {
+        if self.until_drain == 1
+            || (now - seen) * self.hurry() > self.interval
+            || joins && (now - seen) * 4 > self.interval
+        {
             return self.drain(before.max(self.queueing), joins);
         }
         let step = GAIN * (wanted - standing);
@@ -437,6 +442,12 @@ impl ShortQueue {
         let by = by.min(self.window / 2.0).max(1.0);
         self.phase = Phase::Drain(Cut { window: self.window, by, queueing: self.queueing, joined });
         self.window = (self.window - by).max(WINDOW_MIN);
+    }
+    /// How many times more often drains come until the base is made of enough round trips.
+    fn hurry(&self) -> i64 {
+        let heard = self.paths.back().map_or(0.0, |path| path.heard);
+        let uncertain = UNCERTAIN * self.spread / math::sqrt(heard.max(1.0));
+        if uncertain > EMPTY / 4.0 * self.scatter { 4 } else { 1 }
     }
     fn patience(&self, now: Instant) -> u32 {
         let knows = self.met.is_some_and(|met| now - met < self.interval);
