@@ -550,7 +550,7 @@ impl ShortQueue {
         self.phase = Phase::Settle(None);
         self.until_drain = FIRST_DRAIN + 1;
     }
-    fn lost(&mut self, now: Instant) {
+    fn lost(&mut self) {
         let half = (self.window / 2.0).max(WINDOW_MIN);
         match self.phase {
             Phase::Start => {
@@ -559,10 +559,7 @@ impl ShortQueue {
             }
             Phase::Steady => self.window = (self.window * BETA).max(WINDOW_MIN),
             Phase::Drain(_) | Phase::Settle(_) => {}
-            Phase::Stand { .. } => {
-                self.compete(now);
-                self.window = (self.window / 2.0).max(WINDOW_MIN);
-            }
+            Phase::Stand { .. } => self.window = half,
             // What the flow has in the queue: if all others do so, the queue is empty.
             Phase::Compete => self.window = (self.rate * self.rtt_least()).clamp(WINDOW_MIN, half),
         }
@@ -593,7 +590,7 @@ impl Controller for ShortQueue {
             self.window = WINDOW_MIN;
             self.start_again();
         } else if loss.episode {
-            self.lost(loss.now);
+            self.lost();
         }
     }
     fn window(&self) -> Bytes {
