@@ -145,6 +145,32 @@ pub fn over_time<'a>(title: &str, unit: &str, points: impl Iterator<Item = (f64,
     })
 }
 
+/// Single values over time in small multiples: (panel, seconds, series, value).
+pub fn over_time_in_panels<'a>(
+    (title, unit): (&str, &str),
+    columns: usize,
+    points: impl Iterator<Item = (&'a str, f64, &'a str, f64)> + Clone,
+) -> Value {
+    let panels = distinct(points.clone().map(|point| point.0));
+    let mut made =
+        over_time(title, unit, points.clone().map(|(_, time_s, series, value)| (time_s, series, value)));
+    let values = made["data"]["values"].as_array_mut().into_iter().flatten();
+    for (value, point) in values.zip(points) {
+        value["panel"] = json!(point.0);
+    }
+    made["facet"] = json!({"field": "panel", "type": "nominal", "title": null, "sort": panels});
+    made["columns"] = json!(columns);
+    let mut each = json!({"width": 280, "height": 160});
+    for part in ["mark", "encoding"] {
+        each[part] = made[part].take();
+    }
+    made["spec"] = each;
+    if let Some(parts) = made.as_object_mut() {
+        parts.retain(|name, _| !["mark", "encoding", "width", "height"].contains(&name.as_str()));
+    }
+    made
+}
+
 /// Groups of bars with error bars; the baseline, where a mark has one, is a line across the bar.
 pub fn bars(plot: &Plot) -> Value {
     let names = plot.series_names();
@@ -347,6 +373,16 @@ mod tests {
         assert_eq!(made["facet"]["sort"], json!(["RWP", "RW"]));
         assert_eq!(made["columns"], 2);
         assert_eq!(made["spec"]["layer"].as_array().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn values_over_time_stand_in_their_panels() {
+        let points = [("late", 1.0, "one", 2.0), ("early", 1.0, "one", 3.0)];
+        let made = over_time_in_panels(("window", "Interests"), 2, points.into_iter());
+        assert_eq!(made["facet"]["sort"], json!(["late", "early"]));
+        assert_eq!(made["data"]["values"][1]["panel"], "early");
+        assert_eq!(made["spec"]["mark"]["type"], "line");
+        assert_eq!(made.get("mark"), None);
     }
 
     #[test]

@@ -6,10 +6,13 @@
 
 pub mod arc;
 pub mod cell;
+pub mod dcp;
 mod figures;
 mod plan;
+mod points;
 mod run;
 mod tables;
+mod view;
 
 use crate::claims::{self, Verdict};
 use crate::report::{Figure, Report, ScenarioText, Table};

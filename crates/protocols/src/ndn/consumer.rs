@@ -317,7 +317,7 @@ impl Consumer {
         let lifetime = self.config.lifetime.max(timeout).as_nanos() / 1_000_000;
         Interest {
             name,
-            nonce: (rng::mix(self.config.seed ^ number) >> 32) as u32,
+            nonce: (rng::mix(rng::mix(self.config.seed) ^ number) >> 32) as u32,
             token: self.config.token,
             lifetime_ms: u32::try_from(lifetime).unwrap_or(u32::MAX),
             hop_limit: HOP_LIMIT,

@@ -2,7 +2,6 @@
 
 use super::pit::{Entry, Found, Pit};
 use super::{Data, Face, Fib, Interest, Name, Names, Store};
-use crate::rng;
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
@@ -97,7 +96,7 @@ impl DeadNonces {
     const SLOTS: usize = 1 << 13;
 
     fn print(name: Name, nonce: u32) -> u64 {
-        rng::mix(name.word().rotate_left(32) ^ u64::from(nonce)) | 1
+        (name.hash() ^ u64::from(nonce).wrapping_mul(0xff51_afd7_ed55_8ccd)) | 1
     }
     #[inline]
     fn contains(&self, name: Name, nonce: u32) -> bool {
@@ -201,7 +200,10 @@ impl Forwarder {
             return Verdict::Refuse(Refused::TooSoon);
         }
         *passed_on = now;
-        self.pit.join(now, at, face, &interest);
+        // The one before may still come back.
+        if let Some(nonce) = self.pit.join(now, at, face, &interest) {
+            self.dead.insert(interest.name, nonce);
+        }
         match self.fib.next(interest.name.prefix, face) {
             Some(next) => Verdict::Forward(next, interest),
             None => Verdict::Refuse(Refused::NoRoute),
@@ -327,6 +329,16 @@ mod tests {
             assert_eq!(bench.ask(back_ms, 2, 11), Verdict::Refuse(Refused::Loop), "{back_ms} ms");
             assert!(is_forwarded(&bench.ask(back_ms + 1, 1, 12)));
         }
+    }
+    #[test]
+    fn an_interest_that_comes_back_after_its_repair_is_told_too() {
+        let mut bench = bench(ForwarderConfig::default());
+        assert!(is_forwarded(&bench.ask(0, 1, 11)));
+        assert!(is_forwarded(&bench.ask(200, 1, 12)));
+        assert_eq!(bench.ask(210, 2, 11), Verdict::Refuse(Refused::Loop));
+        let data = bench.data();
+        assert_eq!(bench.answer(300, 9, &data), [(1, 12)]);
+        assert_eq!(bench.ask(310, 2, 11), Verdict::Refuse(Refused::Loop));
     }
     #[test]
     fn what_is_refused_has_a_name() {

@@ -24,6 +24,13 @@ impl Name {
     pub fn word(self) -> u64 {
         u64::from(self.prefix.0) << 32 | u64::from(self.segment)
     }
+    /// For tables: segments that follow each other lie far apart (Fibonacci hashing; Knuth, volume 3,
+    /// section 6.4).
+    #[inline]
+    pub fn hash(self) -> u64 {
+        let spread = self.word().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        spread ^ (spread >> 32)
+    }
 }
 
 /// The tree of all prefixes that were ever named.

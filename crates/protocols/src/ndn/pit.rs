@@ -2,7 +2,6 @@
 
 use super::wheel::Wheel;
 use super::{Face, Interest, Name, Selectors};
-use crate::rng;
 use crate::time::Instant;
 use hashbrown::HashTable;
 
@@ -78,7 +77,7 @@ pub struct Pit {
 
 fn hash(name: Name, selectors: Selectors) -> u64 {
     let flags = u64::from(selectors.can_be_prefix) | u64::from(selectors.must_be_fresh) << 1;
-    rng::mix(name.word() ^ flags << 62)
+    name.hash() ^ flags
 }
 
 impl Pit {
@@ -166,19 +165,20 @@ impl Pit {
         self.unusual += usize::from(selectors != Selectors::default());
         self.peak = self.peak.max(self.entries.len());
     }
-    /// One more Interest of those who wait, or of one more.
-    pub fn join(&mut self, now: Instant, at: u32, face: Face, interest: &Interest) {
+    /// One more Interest of those who wait, or of one more; the nonce of the one that it replaces.
+    pub fn join(&mut self, now: Instant, at: u32, face: Face, interest: &Interest) -> Option<u32> {
         let expires = interest.expires(now);
         let news = Downstream { face, nonce: interest.nonce, token: interest.token, expires };
-        let Some(entry) = self.entries.get_mut(at) else { return };
-        if let Some(known) = entry.downstream_mut().find(|one| one.face == face) {
-            *known = news;
-        } else {
+        let entry = self.entries.get_mut(at)?;
+        let known = entry.downstream_mut().find(|one| one.face == face);
+        let replaced = known.map(|known| std::mem::replace(known, news).nonce);
+        if replaced.is_none() {
             entry.more.push(news);
         }
         if expires > self.entries.ends(at) {
             self.entries.set_end(at, expires);
         }
+        replaced.filter(|nonce| *nonce != interest.nonce)
     }
     /// When the entry was last passed on; it is passed on now, if `again`.
     pub fn passed_on(&mut self, at: u32) -> Option<&mut Instant> {

@@ -1,7 +1,6 @@
 //! Interests of a consumer that have had no answer, and when each is taken to be lost.
 
 use super::Name;
-use crate::rng;
 use crate::time::Instant;
 use hashbrown::HashTable;
 use std::collections::VecDeque;
@@ -37,7 +36,7 @@ impl WaitingTable {
     #[inline]
     fn slot(&self, name: Name) -> Option<u32> {
         let is_it = |at: &u32| self.slots[*at as usize].name == name;
-        self.index.find(rng::mix(name.word()), is_it).copied()
+        self.index.find(name.hash(), is_it).copied()
     }
     pub(super) fn len(&self) -> usize {
         self.index.len()
@@ -82,8 +81,8 @@ impl WaitingTable {
             }
         };
         let slots = &self.slots;
-        let hash = |at: &u32| rng::mix(slots[*at as usize].name.word());
-        self.index.insert_unique(rng::mix(waiting.name.word()), at, hash);
+        let hash = |at: &u32| slots[*at as usize].name.hash();
+        self.index.insert_unique(waiting.name.hash(), at, hash);
         at
     }
     /// Its answer has come.
@@ -91,7 +90,7 @@ impl WaitingTable {
     pub(super) fn take(&mut self, name: Name) -> Option<Waiting> {
         let slots = &self.slots;
         let is_it = |at: &u32| slots[*at as usize].name == name;
-        let (at, _) = self.index.find_entry(rng::mix(name.word()), is_it).ok()?.remove();
+        let (at, _) = self.index.find_entry(name.hash(), is_it).ok()?.remove();
         let taken = self.slots[at as usize];
         // No deadline is of this number.
         self.slots[at as usize].number = u64::MAX;

@@ -53,7 +53,8 @@ pub struct NodeSpec {
     pub clock: Clock,
     /// Does not know stamps, and passes Data on without them.
     pub strips_stamps: bool,
-    /// Prefixes, the outgoing links, by index, that lead to them, and what that costs.
+    /// Prefixes, the outgoing links, by index, that lead to them, and what that costs: 1 or more, since a
+    /// producer on the node comes first.
     pub routes: Vec<(Prefix, u32, u32)>,
 }
 

@@ -5,17 +5,15 @@ use lightlag_protocols::ndn::{Data, Interest, stamp};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
 
-/// A packet on a link.
+/// A packet on a link. Small: it is copied several times on each.
 #[derive(Clone, Debug)]
 pub struct Packet {
     /// What it is.
     pub body: Body,
-    /// When it was offered to the link that it is on.
-    pub offered: Instant,
-    /// How long it has waited in queues since it was made.
-    pub queued: Duration,
-    /// Is to be stamped when it leaves, by a clock that is ahead by so much.
-    pub stamp_due: Option<Duration>,
+    /// How long it has waited in queues since it was made; while it waits, less the time at which it began to.
+    waited: Duration,
+    /// It is to be stamped when it leaves, by a clock that is ahead by so much; [`Duration::MAX`]: it is not.
+    stamp_due: Duration,
 }
 
 /// What a packet carries.
@@ -25,6 +23,26 @@ pub enum Body {
     Interest(Interest, Bytes),
     /// Data.
     Data(Data),
+}
+
+impl Packet {
+    /// One that is offered to a link now, has waited for so long in others, and is to be stamped by a clock
+    /// that is ahead by so much, or not.
+    #[inline]
+    pub fn new(now: Instant, body: Body, queued: Duration, stamp_due: Option<Duration>) -> Self {
+        let waited = queued - (now - Instant::ZERO);
+        Self { body, waited, stamp_due: stamp_due.unwrap_or(Duration::MAX) }
+    }
+    /// How long it has waited in queues since it was made, once it has left the last.
+    #[inline]
+    pub fn queued(&self) -> Duration {
+        self.waited
+    }
+    /// How far the clock is ahead by which it is to be stamped when it leaves.
+    #[inline]
+    pub fn stamp_due(&self) -> Option<Duration> {
+        (self.stamp_due < Duration::MAX).then_some(self.stamp_due)
+    }
 }
 
 impl Load for Packet {
@@ -37,10 +55,10 @@ impl Load for Packet {
     }
     #[inline]
     fn leaves(&mut self, now: Instant) {
-        self.queued = self.queued + (now - self.offered);
-        if let (Some(ahead), Body::Data(data)) = (self.stamp_due, &mut self.body) {
-            data.stamp = Some(stamp(now, ahead));
-            self.stamp_due = None;
+        self.waited = self.waited + (now - Instant::ZERO);
+        if let (true, Body::Data(data)) = (self.stamp_due < Duration::MAX, &mut self.body) {
+            data.stamp = Some(stamp(now, self.stamp_due));
+            self.stamp_due = Duration::MAX;
         }
     }
     #[inline]

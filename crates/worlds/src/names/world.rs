@@ -143,7 +143,8 @@ impl<'a, O: Observer> World<'a, O> {
         match packet.body {
             Body::Interest(interest, size) => self.interest(now, node, face, (interest, size)),
             Body::Data(data) => {
-                let passage = Passage { queued: packet.queued, stamp_due: packet.stamp_due, local: false };
+                let passage =
+                    Passage { queued: packet.queued(), stamp_due: packet.stamp_due(), local: false };
                 self.data(now, node, face, data, passage);
             }
         }
@@ -183,7 +184,7 @@ impl<'a, O: Observer> World<'a, O> {
             Verdict::Forward(next, interest) => match self.faces.behind(next) {
                 Behind::Link(link) => {
                     let body = Body::Interest(interest, size);
-                    let packet = Packet { body, offered: now, queued: Duration::ZERO, stamp_due: None };
+                    let packet = Packet::new(now, body, Duration::ZERO, None);
                     self.offer(now, link, packet);
                 }
                 Behind::Producer(producer) => self.produce(now, (node, face), producer, &interest),
@@ -245,10 +246,10 @@ impl<'a, O: Observer> World<'a, O> {
         let data = if local { data } else { self.nodes[node as usize].passes(data) };
         match self.faces.behind(face) {
             Behind::Link(link) => {
-                self.offer(now, link, Packet { body: Body::Data(data), offered: now, queued, stamp_due });
+                self.offer(now, link, Packet::new(now, Body::Data(data), queued, stamp_due));
             }
             Behind::Consumer(consumer) if local => {
-                let mut packet = Packet { body: Body::Data(data), offered: now, queued, stamp_due };
+                let mut packet = Packet::new(now, Body::Data(data), queued, stamp_due);
                 lightlag_protocols::link::Load::leaves(&mut packet, now);
                 if let Body::Data(data) = packet.body {
                     self.local.schedule(now.saturating_add(LOOPBACK), (consumer, data));

@@ -44,13 +44,12 @@ impl NamesJudge {
         if !right || hand.is_none_or(|hand| hand.interest.token != data.token) {
             self.tell_node(Kind::Unsupplied, node, |rules| rules.text(data.name));
         }
-        if let Some(hand) = hand {
-            self.goes_on(&hand, face);
-            if hand.crossed {
-                self.trips.landed(&hand.interest);
-            }
-        }
-        self.came_to(node, face, data, true);
+        self.came.push((node, data.name.word()));
+        let Some(hand) = hand else { return };
+        self.goes_on(&hand, face);
+        self.has_landed(&hand);
+        self.owe(node, hand.face, data, true);
+        self.nodes[node as usize].store.keep(self.now, &data);
     }
     pub(super) fn hit(&mut self, hand: Option<Hand>, node: u32, data: Data) {
         let Some(hand) = self.hand_of(hand, node, data.name) else {
@@ -67,19 +66,12 @@ impl NamesJudge {
                 self.compare(Owed { data: Data { token: hand.interest.token, ..kept }, ..owed }, &data, None);
             }
         }
-        if hand.crossed {
-            self.trips.landed(&hand.interest);
-        }
+        self.has_landed(&hand);
         self.came.push((node, data.name.word()));
         self.owe(node, hand.face, data, true);
     }
-    /// Data came to a node by a link.
-    #[inline]
+    /// Data came to a node by a link: everyone who waits gets them now.
     pub(super) fn data_came(&mut self, node: u32, face: Face, data: Data) {
-        self.came_to(node, face, data, false);
-    }
-    /// Everyone who waits gets them now.
-    fn came_to(&mut self, node: u32, face: Face, data: Data, here: bool) {
         self.came.push((node, data.name.word()));
         let state = &mut self.nodes[node as usize];
         let pending = state.pending.take(data.name);
@@ -88,7 +80,7 @@ impl NamesJudge {
         let mut anyone = false;
         for one in waits.filter(|one| one.expires > now && one.face != face) {
             anyone = true;
-            self.owe(node, one.face, Data { token: one.token, ..data }, here);
+            self.owe(node, one.face, Data { token: one.token, ..data }, false);
         }
         if anyone {
             self.nodes[node as usize].store.keep(now, &data);

@@ -70,7 +70,7 @@ impl Carried {
     pub fn of(packet: &Packet) -> Self {
         match packet.body {
             Body::Interest(interest, _) => Self::Interest(interest, packet.size().0 as u32),
-            Body::Data(data) => Self::Data(data, packet.stamp_due),
+            Body::Data(data) => Self::Data(data, packet.stamp_due()),
         }
     }
     /// As a link sees it; `marks` if its queue marks Data.

@@ -1,5 +1,6 @@
 //! What becomes of Interests.
 
+use super::data::content;
 use super::rules::{NamesRules, span};
 use super::{Kind, NamesJudge};
 use lightlag_protocols::ndn::{Face, Interest, Name, Refused};
@@ -84,7 +85,7 @@ impl NamesJudge {
         self.nodes[hand.node as usize].pending.forget(self.now);
         self.hand = Some(hand);
     }
-    fn has_landed(&mut self, hand: &Hand) {
+    pub(super) fn has_landed(&mut self, hand: &Hand) {
         if hand.crossed {
             self.trips.landed(&hand.interest);
         }
@@ -145,7 +146,10 @@ impl NamesJudge {
         if has {
             self.tell_node(Kind::StorePassedOver, node, |rules| rules.text(name));
         }
-        self.joins(hand);
+        // A producer on the node answers at once or never.
+        if to < self.rules.producer_face(0) {
+            self.joins(hand);
+        }
     }
     /// It is pending from now on, or again.
     fn joins(&mut self, hand: &Hand) {
@@ -220,10 +224,16 @@ impl NamesJudge {
         };
         holds && face == hand.face
     }
+    /// Whether it goes on to a producer that has no such Data; told of that one's face.
     fn has_no_data(&mut self, hand: &Hand, face: Face) -> bool {
-        self.goes_on(hand, face);
-        let producer = face.checked_sub(self.rules.producer_face(0));
-        let producer = producer.and_then(|index| self.rules.producers.get(index as usize));
-        producer.is_some_and(|producer| super::data::content(&producer.2, hand.interest.name).is_none())
+        let name = hand.interest.name;
+        let Some(to) = self.rules.lead(hand.node, name.prefix, hand.face) else { return false };
+        let producer = to.checked_sub(self.rules.producer_face(0));
+        let Some(producer) = producer.and_then(|index| self.rules.producers.get(index as usize)) else {
+            return false;
+        };
+        let has = content(&producer.2, name).is_some();
+        self.goes_on(hand, to);
+        !has && face == to
     }
 }

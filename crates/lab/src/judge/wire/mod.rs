@@ -8,7 +8,7 @@ pub(super) mod random;
 mod times;
 
 use lightlag_protocols::link::queues::{Discipline, Limit};
-use lightlag_protocols::link::{Delay, LinkSpec, Loss, Why};
+use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate, Why};
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::{HashMap, VecDeque};
 use times::{keeps_order, leaves, slack, under_way};
@@ -41,13 +41,6 @@ pub(super) struct Parcel {
     pub size: u32,
     /// Lower ones leave first, where the queue has priorities.
     pub priority: u8,
-}
-
-impl Parcel {
-    /// As copies of it are that are made on the way.
-    fn as_it_is(&self) -> u64 {
-        self.key ^ self.tags.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    }
 }
 
 /// How what came out of a link once went in.
@@ -261,10 +254,13 @@ impl LinkState {
         }
     }
     fn crossed(&self, entry: &Entry, now: Instant) -> Crossed {
-        let began = match (self.in_order && self.spec.duplicate == 0.0, &self.spec.delay) {
-            (true, _) => (entry.began, entry.began),
-            (false, Delay::Constant(_)) => (before(entry.offered, self.hold), now),
-            (false, Delay::Curve(_)) => (Instant::ZERO, now),
+        let steady = (&self.spec.rate, &self.spec.delay);
+        let began = if self.in_order && self.spec.duplicate == 0.0 {
+            (entry.began, entry.began)
+        } else if matches!(steady, (Rate::Constant(_), Delay::Constant(_))) {
+            (before(entry.offered, self.hold), now)
+        } else {
+            (Instant::ZERO, now)
         };
         Crossed { tags: entry.parcel.tags, offered: entry.offered, began }
     }
@@ -317,7 +313,7 @@ impl LinkState {
     }
     /// Nobody can tell equal packets apart: a copy that is still to come may be of the newest of them.
     fn expect_copy(&mut self, packet: &Parcel, now: Instant) {
-        let key = packet.as_it_is();
+        let key = packet.key;
         self.forget_copies(now);
         let copies = self.copies.entry(key).or_insert((now, 0));
         *copies = (now, copies.1 + 1);
@@ -337,8 +333,7 @@ impl LinkState {
             return false;
         }
         self.forget_copies(now);
-        let left =
-            self.copies.get_mut(&packet.as_it_is()).map(|copies| &mut copies.1).filter(|left| **left > 0);
+        let left = self.copies.get_mut(&packet.key).map(|copies| &mut copies.1).filter(|left| **left > 0);
         left.map(|left| *left -= 1).is_some()
     }
     /// What is over and has left need not be kept.

@@ -2,9 +2,10 @@
 
 use super::plan::{ARC, LOSS, PAPER_TCPS, RTT, SIZE};
 use super::sharing;
-use super::view::{goodput, levels, limit};
-use crate::claims::{Finding, Holds, Verdict};
+use super::view::{goodput, limit};
+use crate::claims::{Finding, Verdict};
 use crate::results::{Results, number};
+use crate::study::view::{found, levels};
 
 /// Of the limit: what counts as full use of the link.
 const FULL: f64 = 0.95;
@@ -65,17 +66,6 @@ pub fn evaluate(results: &Results) -> Vec<Verdict> {
 
 fn at(results: &Results, figure: &str, variant: &str, column: &str, x: f64) -> Option<f64> {
     goodput(results, figure, variant, &[(column, x)]).map(|value| value.mean)
-}
-
-/// What came of a claim with several parts.
-pub(super) fn found(all: &[bool], we_measure: String) -> Finding {
-    let holds = match all.iter().filter(|holds| **holds).count() {
-        _ if all.is_empty() => return Finding::untestable("these points were not run"),
-        0 => Holds::No,
-        n if n == all.len() => Holds::Yes,
-        _ => Holds::Partly,
-    };
-    Finding { holds, we_measure }
 }
 
 fn full_up_to_10_s(results: &Results) -> Finding {

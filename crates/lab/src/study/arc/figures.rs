@@ -1,11 +1,12 @@
 //! The paper's figures from a table of results.
 
 use super::plan::{ARC, LOSS, OURS, RTT, SIZE, variants};
-use super::view::{goodput, goodputs, levels, limit};
-use crate::figure::{self, Mark, Place, Plot, Title};
+use super::view::{goodput, goodputs, limit};
+use crate::figure::{self, Mark, Plot, Title};
 use crate::report::{Figure, Table};
 use crate::results::Results;
 use crate::statistics::Estimate;
+use crate::study::view::{levels, mark, told};
 
 const LIMIT: &str = "limit";
 
@@ -80,16 +81,6 @@ fn figure_5(results: &Results) -> Figure {
     drawn("figure_5", "Figure 5: goodput over the file size", "p = 0.001.", plot(x, marks, 3), &seeds)
 }
 
-fn mark(x: f64, series: &str, panel: Option<&str>, value: Estimate) -> Mark {
-    Mark {
-        x: Place::At(x),
-        series: series.to_owned(),
-        panel: panel.map(str::to_owned),
-        value,
-        baseline: None,
-    }
-}
-
 fn alone(value: f64) -> Estimate {
     Estimate { mean: value, n: 1, half_width: None }
 }
@@ -159,9 +150,4 @@ fn sizes(results: &Results) -> Table {
     let head = ["kbit/s".to_owned()].into_iter().chain(at.iter().map(f64::to_string)).collect();
     let title = "Figure 5: goodput by file size in bytes".to_owned();
     Table { title, caption: "Means and 95 % intervals, by round-trip time.".to_owned(), head, rows }
-}
-
-fn told(value: Estimate) -> String {
-    let half = value.half_width.map_or(String::new(), |half| format!(" ± {}", crate::results::number(half)));
-    crate::results::number(value.mean) + &half
 }

@@ -9,46 +9,36 @@ mod plan;
 mod sharing;
 mod view;
 
+use super::points::{Text, violations};
 use super::run::{Error, Studied};
-use crate::report::{Report, ScenarioText};
-use crate::results::{Build, Metrics};
-use crate::run::{ContactsCache, Options, Outcome, run as run_one};
-use crate::scenario::Seed;
-use crate::sweep::{Job, Sweep};
+use crate::report::Report;
+use crate::results::Metrics;
+use crate::run::Outcome;
+use crate::sweep::Job;
 use std::path::Path;
 
 /// Heading of the report.
 pub const TITLE: &str = "Adaptive Rate Control on planetary links, run again";
+
+/// What a reader must know before believing a quick look.
+const QUICK: &str = "This is a quick look, not the study: two seeds instead of ten and fewer points. Run it without \
+                     --quick before believing a verdict.";
 
 /// Runs the study into a folder, on so many threads (0: one per core), and goes on where it was stopped.
 ///
 /// # Errors
 /// The folder cannot be used.
 pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
-    let plan = plan::plan(quick)?;
-    let jobs = plan.jobs();
-    let sweep = Sweep {
-        out: &out.join("runs"),
-        scenario: plan::LINK.toml,
-        build: Build::this(),
-        jobs: &jobs,
-        threads,
-        progress: true,
-    };
-    let cache = ContactsCache::default();
-    let results = sweep.run(|job: &Job| {
-        let scenario = &plan.points[job.point].scenario;
-        // Watching costs as much as running: one seed of every third point, four or five of each variant.
-        let judge = job.seed == 1 && job.point.is_multiple_of(3);
-        let options = Options { judge, ..Options::default() };
-        run_one(scenario, Seed::Number(job.seed), &cache, &options).map(|outcome| metrics(&outcome))
-    })?;
-    let violations = results.rows.iter().filter_map(|row| row.metric("violations")).sum::<f64>() as u64;
+    let points = plan::plan(quick)?;
+    // Watching costs as much as running: one seed of every third point, four or five of each variant.
+    let is_judged = |job: &Job| job.seed == 1 && job.point.is_multiple_of(3);
+    let results = points.run((&out.join("runs"), threads), plan::LINK.toml, is_judged, metrics)?;
+    let violations = violations(&results);
     let again = if quick { "lightlag study arc --quick" } else { "lightlag study arc" };
     let report = Report {
         title: TITLE.to_owned(),
         introduction: introduction(),
-        warnings: plan.warnings(),
+        warnings: if quick { vec![QUICK.to_owned()] } else { Vec::new() },
         build: results.build.clone(),
         seeds: results.seeds(),
         runs: results.rows.len(),
@@ -56,9 +46,7 @@ pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
         claims: claims::evaluate(&results),
         figures: figures::all(&results),
         tables: figures::tables(&results),
-        scenarios: [plan::LINK, plan::SHARING, plan::BESIDE]
-            .map(|text| ScenarioText { name: text.name.to_owned(), text: text.toml.to_owned() })
-            .to_vec(),
+        scenarios: [plan::LINK, plan::SHARING, plan::BESIDE].map(Text::shown).to_vec(),
     };
     Ok(Studied { results, report, violations })
 }

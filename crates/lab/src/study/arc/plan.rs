@@ -1,22 +1,7 @@
 //! What the study runs.
 
-use crate::scenario::{self, Catalogue, Scenario, ScenarioFile};
-use crate::sweep::Job;
-
-/// A scenario that is compiled in.
-#[derive(Clone, Copy)]
-pub struct Text {
-    /// Of its file.
-    pub name: &'static str,
-    /// What it says.
-    pub toml: &'static str,
-}
-
-impl Text {
-    fn file(self) -> Result<ScenarioFile, scenario::Error> {
-        ScenarioFile::from_toml(self.name, self.toml, ".".into(), Catalogue::default().into())
-    }
-}
+use crate::scenario;
+use crate::study::points::{Point, Points, Text};
 
 /// The paper's link.
 pub const LINK: Text =
@@ -29,11 +14,7 @@ pub const SHARING: Text =
 pub const BESIDE: Text =
     Text { name: "arc_beside.toml", toml: include_str!("../../../../../scenarios/papers/arc_beside.toml") };
 
-/// Columns of the table of runs. In which figures a run is, with a blank between two.
-pub const FIGURE: &str = "figure";
-/// Which transport and controller.
-pub const VARIANT: &str = "variant";
-/// Round-trip time.
+/// Columns of the table of runs. Round-trip time.
 pub const RTT: &str = "rtt_s";
 /// Share of packets lost.
 pub const LOSS: &str = "loss_share";
@@ -71,44 +52,6 @@ const SIZES: [f64; 6] = [1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 const RTTS_SHARED: [f64; 2] = [10.0, 600.0];
 const RTTS_OF_SIZES: [f64; 3] = [2.0, 20.0, 200.0];
 
-/// A point of the study.
-pub struct Point {
-    /// Its columns.
-    pub values: Vec<(String, String)>,
-    /// What is run.
-    pub scenario: Scenario,
-    /// With how many seeds, where not as many as the others.
-    seeds: Option<u64>,
-}
-
-/// All that the study runs.
-pub struct Plan {
-    /// Whether it is a quick look.
-    pub quick: bool,
-    /// The points.
-    pub points: Vec<Point>,
-    seeds: u64,
-}
-
-impl Plan {
-    /// Every point with every seed.
-    pub fn jobs(&self) -> Vec<Job> {
-        let job = |(point, seed)| {
-            let values = self.points.get(point).map(|point: &Point| point.values.clone()).unwrap_or_default();
-            Job { point, seed, values }
-        };
-        let seeds = |point: &Point| 1..=point.seeds.unwrap_or(self.seeds);
-        let points = self.points.iter().enumerate();
-        points.flat_map(|(index, point)| seeds(point).map(move |seed| (index, seed))).map(job).collect()
-    }
-    /// What a reader must know before believing a quick look.
-    pub fn warnings(&self) -> Vec<String> {
-        let quick = "This is a quick look, not the study: two seeds instead of ten and fewer points. Run it without \
-                     --quick before believing a verdict.";
-        if self.quick { vec![quick.to_owned()] } else { Vec::new() }
-    }
-}
-
 /// Keys that make a variant of the link's scenario.
 fn sets(variant: &str) -> Vec<(&'static str, String)> {
     let controller = |text: &str| vec![("controller", text.to_owned())];
@@ -142,7 +85,7 @@ pub fn variants() -> Vec<&'static str> {
 ///
 /// # Errors
 /// None with the scenario that is compiled in.
-pub fn plan(quick: bool) -> Result<Plan, scenario::Error> {
+pub fn plan(quick: bool) -> Result<Points, scenario::Error> {
     let mut points = Vec::new();
     let all = if quick { 2 } else { 10 };
     let rtts: &[f64] = if quick { &RTTS_QUICK } else { &RTTS };
@@ -166,7 +109,7 @@ pub fn plan(quick: bool) -> Result<Plan, scenario::Error> {
         }
     }
     share(quick, &mut points)?;
-    Ok(Plan { quick, points, seeds: all })
+    Ok(Points { list: points, seeds: all })
 }
 
 /// Flows that share the link.
@@ -220,14 +163,12 @@ fn shared(
         file.set(key, value)?;
     }
     let columns = [
-        (FIGURE, figure.to_owned()),
-        (VARIANT, variant.to_owned()),
         (RTT, rtt.to_string()),
         (LOSS, loss.to_string()),
         (FLOWS, count.to_string()),
         (APART, apart.to_string()),
     ];
-    Ok(Point { seeds: Some(SEEDS_OF_SHARING), ..point_of(file, columns)? })
+    Ok(Point { seeds: Some(SEEDS_OF_SHARING), ..Point::new(&file, (figure, variant), columns)? })
 }
 
 fn point(figure: &str, variant: &str, rtt: f64, loss: f64, size: f64) -> Result<Point, scenario::Error> {
@@ -243,20 +184,6 @@ fn point(figure: &str, variant: &str, rtt: f64, loss: f64, size: f64) -> Result<
     for (key, value) in given.into_iter().chain(sets(variant)) {
         file.set(key, &value)?;
     }
-    let columns = [
-        (FIGURE, figure.to_owned()),
-        (VARIANT, variant.to_owned()),
-        (RTT, rtt.to_string()),
-        (LOSS, loss.to_string()),
-        (SIZE, size.to_string()),
-    ];
-    point_of(file, columns)
-}
-
-fn point_of<const N: usize>(
-    file: ScenarioFile,
-    columns: [(&str, String); N],
-) -> Result<Point, scenario::Error> {
-    let values = columns.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    Ok(Point { values, scenario: file.points()?.list.remove(0).scenario, seeds: None })
+    let columns = [(RTT, rtt.to_string()), (LOSS, loss.to_string()), (SIZE, size.to_string())];
+    Point::new(&file, (figure, variant), columns)
 }

@@ -1,12 +1,12 @@
 //! How flows share the link: of one kind, and beside CUBIC.
 
-use super::claims::found;
 use super::plan::{ALONE, APART, FLOWS, LOSS, OURS, RTT};
-use super::view::{goodput, levels, metrics};
+use super::view::goodput;
 use crate::claims::Finding;
 use crate::report::Table;
 use crate::results::{Results, number};
 use crate::statistics::estimate;
+use crate::study::view::{found, levels, metrics};
 
 /// Least index that counts as equal.
 const EQUAL: f64 = 0.95;

@@ -154,7 +154,8 @@ fn check_digest(name: &Name, signed: Option<&[u8]>) -> Result<(), Malformed> {
 
 /// Milliseconds of the wire; more than 292 years are 292 years.
 pub(super) fn from_ms(ms: u64) -> Duration {
-    Duration::from_nanos(i64::try_from(ms).unwrap_or(i64::MAX).saturating_mul(1_000_000))
+    // Whole milliseconds, however many, so that what is read is what would be written.
+    Duration::from_nanos(i64::try_from(ms).unwrap_or(i64::MAX).min(i64::MAX / 1_000_000) * 1_000_000)
 }
 
 pub(super) fn to_ms(span: Duration) -> u64 {

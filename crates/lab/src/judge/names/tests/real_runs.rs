@@ -116,7 +116,7 @@ impl Shape {
         for &(at, link) in &self.astray {
             let own: Vec<u32> =
                 (0..).zip(&links).filter(|(_, l)| l.from == at % count).map(|l| l.0).collect();
-            routes[(at % count) as usize].push((prefixes[0], own[link as usize % own.len()], link % 2));
+            routes[(at % count) as usize].push((prefixes[0], own[link as usize % own.len()], 1 + link % 3));
         }
         let nodes = self.nodes.iter().zip(routes).map(|(shape, routes)| shape.spec(routes)).collect();
         let objects: Vec<Prefix> = (0..20)
@@ -156,7 +156,7 @@ fn lead_to(place: u32, prefix: Prefix, links: &[LinkEnds], routes: &mut [Vec<(Pr
         for (index, link) in (0..).zip(links).filter(|(_, link)| link.to == at) {
             if !reached.contains(&link.from) {
                 reached.push(link.from);
-                routes[link.from as usize].push((prefix, index, 1));
+                routes[link.from as usize].push((prefix, index, 2));
             }
         }
         next += 1;

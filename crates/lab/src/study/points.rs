@@ -1,0 +1,104 @@
+//! Points that studies of packets and names run: scenarios that are compiled in, with some keys set.
+
+use super::view::{FIGURE, VARIANT};
+use crate::report::ScenarioText;
+use crate::results::{Build, Metrics, Results};
+use crate::run::{ContactsCache, Options, Outcome, run};
+use crate::scenario::{self, Catalogue, Scenario, ScenarioFile, Seed};
+use crate::sweep::{self, Job, Sweep};
+use std::path::Path;
+
+/// A scenario that is compiled in.
+#[derive(Clone, Copy)]
+pub struct Text {
+    /// Of its file.
+    pub name: &'static str,
+    /// What it says.
+    pub toml: &'static str,
+}
+
+impl Text {
+    /// The file, to set keys in.
+    ///
+    /// # Errors
+    /// None with a scenario that is read by tests.
+    pub fn file(self) -> Result<ScenarioFile, scenario::Error> {
+        ScenarioFile::from_toml(self.name, self.toml, ".".into(), Catalogue::default().into())
+    }
+    /// For the report.
+    pub fn shown(self) -> ScenarioText {
+        ScenarioText { name: self.name.to_owned(), text: self.toml.to_owned() }
+    }
+}
+
+/// A point of a study.
+pub struct Point {
+    /// Its columns.
+    pub values: Vec<(String, String)>,
+    /// What is run.
+    pub scenario: Scenario,
+    /// With how many seeds, where not as many as the others.
+    pub seeds: Option<u64>,
+}
+
+impl Point {
+    /// The only point of a file, in these figures (with a blank between two), under these columns.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario.
+    pub fn new<'a>(
+        file: &ScenarioFile,
+        (figure, variant): (&str, &str),
+        columns: impl IntoIterator<Item = (&'a str, String)>,
+    ) -> Result<Self, scenario::Error> {
+        let known = [(FIGURE, figure.to_owned()), (VARIANT, variant.to_owned())];
+        let values = known.into_iter().chain(columns).map(|(name, value)| (name.to_owned(), value));
+        let scenario = file.points()?.list.remove(0).scenario;
+        Ok(Self { values: values.collect(), scenario, seeds: None })
+    }
+}
+
+/// All that a study runs.
+pub struct Points {
+    /// The points.
+    pub list: Vec<Point>,
+    /// With how many seeds.
+    pub seeds: u64,
+}
+
+impl Points {
+    /// Every point with every seed.
+    pub fn jobs(&self) -> Vec<Job> {
+        let of = |(index, point): (usize, &Point)| {
+            let values = point.values.clone();
+            let job = move |seed| Job { point: index, seed, values: values.clone() };
+            (1..=point.seeds.unwrap_or(self.seeds)).map(job)
+        };
+        self.list.iter().enumerate().flat_map(of).collect()
+    }
+    /// Runs every job, or those that a killed study left; the judge watches where it is wanted.
+    ///
+    /// # Errors
+    /// The folder cannot be used, or a run failed.
+    pub fn run(
+        &self,
+        (out, threads): (&Path, usize),
+        scenario: &str,
+        is_judged: impl Fn(&Job) -> bool + Sync,
+        metrics: impl Fn(&Outcome) -> Metrics + Sync,
+    ) -> Result<Results, sweep::Error> {
+        let jobs = self.jobs();
+        let sweep = Sweep { out, scenario, build: Build::this(), jobs: &jobs, threads, progress: true };
+        let cache = ContactsCache::default();
+        sweep.run(|job: &Job| {
+            let options = Options { judge: is_judged(job), ..Options::default() };
+            let scenario = &self.list[job.point].scenario;
+            run(scenario, Seed::Number(job.seed), &cache, &options).map(|outcome| metrics(&outcome))
+        })
+    }
+}
+
+/// How many violations the judge found in all runs.
+pub fn violations(results: &Results) -> u64 {
+    results.rows.iter().filter_map(|row| row.metric("violations")).sum::<f64>() as u64
+}
