@@ -504,8 +504,7 @@ impl ShortQueue {
             let few = grown * self.capacity.max(self.rate) < GROWN * f64::from(self.patience);
             // What the others do settles in the first part.
             if rounds > self.patience && few && grown < GROWN_SHARE * self.queueing {
-                self.phase = Phase::Steady;
-                return;
+                return self.stood(grown);
             }
             queueing = self.queueing;
         }
@@ -516,6 +515,17 @@ impl ShortQueue {
         } else {
             self.phase = Phase::Stand { rounds, queueing };
         }
+    }
+    /// Nobody grows. If the delay neither falls while next to nothing is in flight, there is no queue.
+    fn stood(&mut self, grown: f64) {
+        self.phase = Phase::Steady;
+        let still = grown.abs() < GROWN_SHARE * self.queueing;
+        let Some(path) = self.paths.back_mut().filter(|_| still && self.window <= 2.0 * WINDOW_MIN) else {
+            return;
+        };
+        path.take(self.queueing, self.count);
+        path.rtt_min = path.base;
+        self.start_again();
     }
     fn compete(&mut self, now: Instant) {
         self.phase = Phase::Compete;
