@@ -167,3 +167,37 @@ fn ledbat_keeps_the_queue_at_its_target() {
     assert!((128.0..136.0).contains(&window), "{window}");
     assert_eq!(outcome.consumers[0].counts.timeouts, 0);
 }
+
+#[test]
+fn short_queue_fills_a_path_that_scatters_and_keeps_its_queue_short() {
+    for seed in 1..=3 {
+        let path =
+            Path { jitter_ms: 4.0, seed, consumers: vec![asks("short_queue", &[])], ..Path::default() };
+        let outcome = path.run();
+        let goodput = mbit(&outcome, 0);
+        assert!(goodput > 9.5, "seed {seed}: {goodput} Mbit/s");
+        assert!(outcome.consumers[0].queueing_delay_p50 < Some(ms(6.0)), "seed {seed}: {outcome:?}");
+        assert_eq!(outcome.consumers[0].drops, 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn short_queue_shares_equally_where_packets_scatter_and_the_second_comes_late() {
+    for seed in 1..=3 {
+        let late = Asks { start: 10.0 * seed as f64, ..asks("short_queue", &[]) };
+        let outcome = Path {
+            jitter_ms: 4.0,
+            queue: 120,
+            seed,
+            consumers: vec![asks("short_queue", &[]), late],
+            same_object: false,
+            measure_from: 40.0,
+            ..Path::default()
+        }
+        .run();
+        let (first, second) = (mbit(&outcome, 0), mbit(&outcome, 1));
+        let jain = (first + second) * (first + second) / 2.0 / (first * first + second * second);
+        assert!(jain > 0.97, "seed {seed}: {first} and {second} Mbit/s");
+        assert_eq!(outcome.consumers[0].drops + outcome.consumers[1].drops, 0, "seed {seed}");
+    }
+}

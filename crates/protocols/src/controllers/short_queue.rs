@@ -6,7 +6,6 @@
 //! 2006, whose share of the queue is a constant). What it takes to see base delays as they are (one
 //! history per site, drains, a test of whether the queue answers at all) is in the docs page.
 
-use super::delay_history::unwrapped;
 use super::{Ack, Cause, Controller, Flow, Loss};
 use crate::math;
 use crate::parameter::{self, Parameter, Parameters};
@@ -64,9 +63,8 @@ const GROWN: f64 = 0.4;
 const GROWN_SHARE: f64 = 0.1;
 /// In each but the first of so many spans of `patience`.
 const STAND_PARTS: u32 = 3;
-/// Probes in a row that find no queue before the other side is taken to be gone; one, if nearly all of the
-/// link is the flow's own.
-const PROBES_EMPTY: u32 = 6;
+/// Round trips of yielding in vain after which one who is known not to yield is met in kind.
+const KNOWN_PATIENCE: u32 = 3;
 /// A jump is seen in the queueing delay after so many round trips at most.
 const JUMP_ROUNDS: u32 = 3;
 /// Where more than so many times what is wanted stands, something is wrong.
@@ -75,28 +73,47 @@ const SUSPECT: f64 = 1.2;
 const BETA: f64 = 0.7;
 /// The queue is empty where the delay is so close to its base, in shares of `scatter`.
 const EMPTY: f64 = 0.1;
+/// Of so many means of an empty queue the base is made, once there were so many.
+const REMEMBERED: f64 = 8.0;
+/// The median of a normal distribution is 0.8 deviations from the mean of the lower half, which is
+/// uncertain by 1.2 deviations.
+const UNCERTAIN: f64 = 1.5;
+/// So many deviations are no chance.
+const SURE: f64 = 3.0;
 /// Round trips from the end of the start to the first drain.
 const FIRST_DRAIN: u32 = 3;
 /// Sites whose base delays are remembered.
 const SITES: usize = 8;
 /// An Interest is lost if its Data is so much later than usual, or takes twice as long.
 const TIMEOUT_MARGIN_S: f64 = 0.2;
+const BACKOFF_MAX: f64 = 64.0;
 /// In segments.
 const WINDOW_MIN: f64 = 2.0;
 
-/// The way from one site, in seconds.
+/// The way to one site and back, in seconds.
 struct Path {
-    /// The site, and whether it stamps what it sends.
-    key: (Option<u32>, bool),
-    /// Stamps are compared with the first one.
-    reference: Duration,
-    /// The least delay and round trip of any Data.
-    delay_min: f64,
+    site: Option<u32>,
+    /// The least round trip.
     rtt_min: f64,
-    /// The typical delay of a round trip with an empty queue.
+    /// The typical round trip with an empty queue, and of how many it was made.
     base: f64,
+    heard: f64,
     /// When the queue was last seen empty.
     seen: Instant,
+}
+
+impl Path {
+    /// So many round trips with an empty queue were typically so much longer.
+    fn hear(&mut self, longer: f64, count: f64) {
+        let weight = (count / (self.heard + count)).max(1.0 / REMEMBERED);
+        self.base += weight * longer;
+        self.heard += count;
+    }
+    /// All that was heard before counts no more.
+    fn take(&mut self, longer: f64, count: f64) {
+        self.base += longer;
+        self.heard = count;
+    }
 }
 
 /// What was measured since the round trip began.
@@ -106,10 +123,9 @@ struct Round {
     first: Instant,
     began_at: u64,
     ends_at: u64,
-    /// Delays above the least of their paths.
-    delays: Vec<f64>,
+    /// By how much round trips were longer than the base of their path.
+    longer: Vec<f64>,
     rtt_sum: f64,
-    rtts: f64,
     flight: f64,
 }
 
@@ -127,8 +143,6 @@ enum Phase {
     Stand { rounds: u32, queueing: f64 },
     /// The other side never yields: AIMD.
     Compete,
-    /// After a loss in `Compete`: is anyone else in the queue? Then goes on with this window.
-    Probe { rounds: u32, window: f64 },
 }
 
 impl Phase {
@@ -141,7 +155,6 @@ impl Phase {
             Self::Settle(_) => 3.0,
             Self::Stand { .. } => 4.0,
             Self::Compete => 5.0,
-            Self::Probe { .. } => 6.0,
         }
     }
 }
@@ -177,8 +190,12 @@ struct ShortQueue {
     capacity: f64,
     /// A train was long enough to trust the latter.
     measured: bool,
-    /// How far delays scatter around the typical one.
+    /// How far round trips are from the typical one, and how far that is from what it would be of many.
     spread: f64,
+    noise: f64,
+    /// Round trips of which the typical one was made.
+    count: f64,
+    typical: f64,
     queueing: f64,
     velocity: f64,
     until_drain: u32,
@@ -187,8 +204,11 @@ struct ShortQueue {
     window_before: f64,
     /// The delay has jumped since the queue was short.
     jumped: u32,
-    /// Probes in a row that found the queue empty.
-    alone: u32,
+    /// Doubles with each loss, until a round trip is measured: where all Data come later than the timer lets,
+    /// none is measured otherwise.
+    backoff: f64,
+    /// When somebody who does not yield was last met.
+    met: Option<Instant>,
 }
 
 fn least(some: impl Iterator<Item = f64>) -> f64 {
@@ -213,30 +233,32 @@ impl ShortQueue {
             capacity: 0.0,
             measured: false,
             spread: 0.0,
+            noise: 0.0,
+            count: 0.0,
+            typical: 0.0,
             queueing: 0.0,
             velocity: 1.0,
             until_drain: 0,
             vain: 0,
             window_before: 0.0,
             jumped: 0,
-            alone: 0,
+            backoff: 1.0,
+            met: None,
         }
     }
-    /// The path of what came, which becomes the last; a new one starts anew, with what is known of the
-    /// rate of the link.
-    fn path(&mut self, ack: &Ack, delay: Duration) -> &mut Path {
-        let key = (ack.site, ack.one_way.is_some());
-        let known = self.paths.iter().position(|path| path.key == key);
+    /// The path of what came, which becomes the last; at a new one nothing is known of the rate of the link.
+    fn path(&mut self, ack: &Ack, rtt: f64) -> &mut Path {
+        let known = self.paths.iter().position(|path| path.site == ack.site);
         let path = known.and_then(|place| self.paths.remove(place)).unwrap_or(Path {
-            key,
-            reference: delay,
-            delay_min: f64::INFINITY,
-            rtt_min: f64::INFINITY,
-            base: f64::INFINITY,
+            site: ack.site,
+            rtt_min: rtt,
+            base: rtt,
+            heard: 0.0,
             seen: ack.now,
         });
-        if known.is_none() && !self.paths.is_empty() {
+        if known.is_none() {
             self.start_again();
+            (self.capacity, self.measured, self.rtt) = (0.0, false, rtt);
         }
         if self.paths.len() == SITES {
             self.paths.pop_front();
@@ -269,32 +291,26 @@ impl ShortQueue {
             first: ack.now,
             began_at: ack.delivered.0,
             ends_at: ack.delivered.0 + ack.in_flight.0.max(1),
-            delays: Vec::new(),
+            longer: Vec::new(),
             rtt_sum: 0.0,
-            rtts: 0.0,
             flight: 0.0,
         });
     }
     /// One more Data has come.
     fn measure(&mut self, ack: &Ack) {
-        let Some(delay) = ack.one_way.or(ack.rtt) else { return };
-        let path = self.path(ack, delay);
-        let delay = unwrapped(delay, path.reference).as_secs_f64();
-        path.delay_min = path.delay_min.min(delay);
-        if let Some(rtt) = ack.rtt {
-            path.rtt_min = path.rtt_min.min(rtt.as_secs_f64());
-        }
+        let Some(rtt) = ack.rtt.map(Duration::as_secs_f64) else { return };
+        self.backoff = 1.0;
+        let path = self.path(ack, rtt);
+        path.rtt_min = path.rtt_min.min(rtt);
+        let (longer, above_min) = (rtt - path.base, rtt - path.rtt_min);
         let Some(round) = &mut self.round else { return self.begin_round(ack) };
-        if round.delays.is_empty() {
+        if round.longer.is_empty() {
             round.first = ack.now;
         }
-        round.delays.push(delay);
+        round.longer.push(longer);
+        round.rtt_sum += rtt;
         round.flight = round.flight.max((ack.in_flight.0 + ack.acked.0) as f64 / self.segment);
-        if let Some(rtt) = ack.rtt {
-            round.rtt_sum += rtt.as_secs_f64();
-            round.rtts += 1.0;
-            self.watch_for_jump((ack.now - rtt).as_secs_f64(), delay);
-        }
+        self.watch_for_jump(ack.now.as_nanos() as f64 / 1e9 - rtt, above_min);
     }
     /// A queue grows at most as fast as time goes by, or little faster: what grows much more between two
     /// Interests is no queue.
@@ -320,38 +336,53 @@ impl ShortQueue {
         let Some(mut round) = self.round.take() else { return };
         self.begin_round(ack);
         let took = (ack.now - round.began).as_secs_f64();
-        if took <= 0.0 || round.delays.is_empty() {
+        if took <= 0.0 || round.longer.is_empty() {
             return;
         }
         self.rate = (ack.delivered.0 - round.began_at) as f64 / self.segment / took;
         if self.phase == Phase::Start {
-            self.measure_train(round.delays.len(), (ack.now - round.first).as_secs_f64());
+            self.measure_train(round.longer.len(), (ack.now - round.first).as_secs_f64());
         }
-        self.capacity = self.capacity.max(self.rate);
-        if round.rtts > 0.0 {
-            self.rtt = round.rtt_sum / round.rtts;
+        if took > self.rtt_least() / 2.0 {
+            self.capacity = self.capacity.max(self.rate);
         }
-        round.delays.sort_by(f64::total_cmp);
-        // The lower quartile: a drain of somebody else may fill only half of the round trip.
-        let typical = round.delays[round.delays.len() / 4];
-        self.spread += (typical - round.delays[0] - self.spread) / 4.0;
-        let near = EMPTY * self.scatter;
         let before = self.queueing;
-        if let Some(path) = self.paths.back_mut() {
-            path.base = path.base.min(typical);
-            self.queueing = (typical - path.base - self.spread / 3.0).max(0.0);
-            if self.queueing <= near {
-                path.seen = ack.now;
-            }
-        }
+        self.rtt = round.rtt_sum / round.longer.len() as f64;
+        self.typify(&mut round.longer);
+        self.see_base(ack.now);
         self.turn(ack.now, round.flight, before);
+    }
+    /// The mean of the lower half is typical: a drain of somebody else may fill only half of a round trip.
+    fn typify(&mut self, longer: &mut [f64]) {
+        longer.sort_by(f64::total_cmp);
+        let half = longer.len().div_ceil(2);
+        self.typical = longer[..half].iter().sum::<f64>() / half as f64;
+        self.count = longer.len() as f64;
+        let spread = longer[half - 1] - self.typical;
+        self.spread += if self.spread == 0.0 { spread } else { (spread - self.spread) / 4.0 };
+        // So is the base.
+        let heard = self.paths.back().map_or(f64::INFINITY, |path| path.heard.max(1.0));
+        self.noise = UNCERTAIN * self.spread * math::sqrt(1.0 / self.count + 1.0 / heard);
+    }
+    /// The base is never higher than a round trip, but by chance.
+    fn see_base(&mut self, now: Instant) {
+        let Some(path) = self.paths.back_mut() else { return };
+        if path.heard == 0.0 || self.typical < -SURE * self.noise {
+            path.take(self.typical, self.count);
+            self.typical = 0.0;
+        }
+        self.queueing = self.typical.max(0.0);
+        if self.queueing <= EMPTY * self.scatter {
+            path.seen = now;
+        }
     }
     /// The Data of a round trip of the start come as a train, as fast as the link lets.
     fn measure_train(&mut self, count: usize, took: f64) {
         if count < FILTER || took <= 0.0 {
             return;
         }
-        let rate = (count - 1) as f64 / took;
+        // What scatters may make it shorter.
+        let rate = (count - 1) as f64 / (took + 2.0 * self.spread);
         // Sent faster than the trains before came, it came no faster: that is the link.
         self.measured |= count >= TRAIN && rate < 1.1 * self.capacity;
         self.capacity = self.capacity.max(rate);
@@ -370,23 +401,28 @@ impl ShortQueue {
                 self.phase = Phase::Settle(Some(cut));
             }
             Phase::Settle(cut) => self.settled(now, cut),
-            Phase::Stand { rounds, queueing } => self.stand(rounds, queueing),
-            Phase::Compete => {}
-            Phase::Probe { rounds: 0, window } => self.probed(window),
-            Phase::Probe { rounds, window } => self.phase = Phase::Probe { rounds: rounds - 1, window },
+            Phase::Stand { rounds, queueing } => self.stand(now, rounds, queueing),
+            Phase::Compete => self.rest(now),
         }
     }
     fn steady(&mut self, now: Instant, flight: f64, before: f64) {
         let standing = self.rate * self.queueing;
         let wanted = self.wanted();
         self.until_drain = self.until_drain.saturating_sub(1);
-        if self.until_drain == 1 || self.suspects(standing, wanted) {
-            return self.drain(self.capacity * (2.0 * self.queueing + 2.0 * self.scatter), false);
-        }
+        let patience = self.patience(now);
         let seen = self.paths.back().map_or(now, |path| path.seen);
         let joins = self.queueing < 0.7 * before && before > self.scatter / 2.0;
-        if now - seen > self.interval || joins && (now - seen) * 4 > self.interval {
-            return self.drain(2.0 * before.max(self.queueing) * self.capacity, joins);
+        if self.suspects(standing, wanted, before, patience) {
+            if patience == KNOWN_PATIENCE {
+                return self.compete(now);
+            }
+            return self.drain(self.queueing, false);
+        }
+        if self.until_drain == 1
+            || (now - seen) * self.hurry() > self.interval
+            || joins && (now - seen) * 4 > self.interval
+        {
+            return self.drain(before.max(self.queueing), joins);
         }
         let step = GAIN * (wanted - standing);
         self.velocity = if standing < wanted / 2.0 { 1.5 * self.velocity } else { 1.0 };
@@ -400,13 +436,25 @@ impl ShortQueue {
         let change = if step > 0.0 { quick } else { step.max(-self.window / 2.0) };
         self.window = (self.window + change).max(WINDOW_MIN);
     }
-    fn drain(&mut self, by: f64, joined: bool) {
+    /// More than stands is given up, as nobody knows exactly what does.
+    fn drain(&mut self, queueing: f64, joined: bool) {
+        let by = self.capacity * (2.0 * queueing + self.scatter);
         let by = by.min(self.window / 2.0).max(1.0);
         self.phase = Phase::Drain(Cut { window: self.window, by, queueing: self.queueing, joined });
         self.window = (self.window - by).max(WINDOW_MIN);
     }
+    /// How many times more often drains come until the base is made of enough round trips.
+    fn hurry(&self) -> i64 {
+        let heard = self.paths.back().map_or(0.0, |path| path.heard);
+        let uncertain = UNCERTAIN * self.spread / math::sqrt(heard.max(1.0));
+        if uncertain > EMPTY / 4.0 * self.scatter { 4 } else { 1 }
+    }
+    fn patience(&self, now: Instant) -> u32 {
+        let knows = self.met.is_some_and(|met| now - met < self.interval);
+        if knows { KNOWN_PATIENCE } else { self.patience }
+    }
     /// Too much stands, after a jump or for long.
-    fn suspects(&mut self, standing: f64, wanted: f64) -> bool {
+    fn suspects(&mut self, standing: f64, wanted: f64, before: f64, patience: u32) -> bool {
         if standing < SUSPECT * wanted {
             self.vain = 0;
             self.jumped = self.jumped.saturating_sub(1);
@@ -415,8 +463,11 @@ impl ShortQueue {
         if self.vain == 0 {
             self.window_before = self.window;
         }
-        self.vain += 1;
-        self.jumped > 0 || self.vain >= self.patience
+        // Who is known may have gone: then what stands falls.
+        if patience == self.patience || self.queueing >= before {
+            self.vain += 1;
+        }
+        self.jumped > 0 || self.vain >= patience
     }
     /// A drain tells whether what was taken for a queue is one.
     fn settled(&mut self, now: Instant, cut: Option<Cut>) {
@@ -425,30 +476,27 @@ impl ShortQueue {
         let Some(cut) = cut else { return };
         let expected = (cut.by / self.capacity.max(self.rate)).min(cut.queueing);
         let fell = cut.queueing - self.queueing;
-        let emptied = !cut.joined
-            && cut.by > 1.5 * cut.queueing * self.capacity
-            && fell > 0.5 * cut.queueing
-            && self.queueing < 2.0 * EMPTY * self.scatter;
         let suspicious = self.jumped > 0 || self.vain >= self.patience;
         let deaf = suspicious && fell < expected / 4.0;
+        let emptied = self.queueing < self.scatter / 2.0 + SURE * self.noise;
         if let Some(path) = self.paths.back_mut() {
             path.seen = now;
-            if emptied || deaf {
-                path.base += self.queueing;
-            }
             if deaf {
-                (path.delay_min, path.rtt_min) = (path.base, self.rtt);
+                path.take(self.typical, self.count);
+                path.rtt_min = path.base;
+            } else if emptied {
+                path.hear(self.typical, self.count);
             }
         }
         self.calm();
         if deaf {
             self.start_again();
-        } else if suspicious && !emptied && cut.queueing > self.scatter + self.spread {
+        } else if !emptied && cut.queueing > self.scatter + self.spread {
             self.phase = Phase::Stand { rounds: 0, queueing: self.queueing };
         }
     }
     /// Who yields lets the queue settle; who does not adds a segment per round trip.
-    fn stand(&mut self, rounds: u32, before: f64) {
+    fn stand(&mut self, now: Instant, rounds: u32, before: f64) {
         let rounds = rounds + 1;
         let mut queueing = before;
         if rounds.is_multiple_of(self.patience) {
@@ -456,38 +504,46 @@ impl ShortQueue {
             let few = grown * self.capacity.max(self.rate) < GROWN * f64::from(self.patience);
             // What the others do settles in the first part.
             if rounds > self.patience && few && grown < GROWN_SHARE * self.queueing {
-                self.phase = Phase::Steady;
-                return;
+                return self.stood(grown);
             }
             queueing = self.queueing;
         }
         if rounds == STAND_PARTS * self.patience {
-            self.compete();
+            self.compete(now);
         } else if self.queueing < self.scatter {
             self.phase = Phase::Steady;
         } else {
             self.phase = Phase::Stand { rounds, queueing };
         }
     }
-    fn compete(&mut self) {
+    /// Nobody grows. If the delay neither falls while next to nothing is in flight, there is no queue.
+    fn stood(&mut self, grown: f64) {
+        self.phase = Phase::Steady;
+        let still = grown.abs() < GROWN_SHARE * self.queueing;
+        let Some(path) = self.paths.back_mut().filter(|_| still && self.window <= 2.0 * WINDOW_MIN) else {
+            return;
+        };
+        path.take(self.queueing, self.count);
+        path.rtt_min = path.base;
+        self.start_again();
+    }
+    fn compete(&mut self, now: Instant) {
         self.phase = Phase::Compete;
-        self.alone = 0;
+        self.met = Some(now);
         self.window = self.window.max(self.window_before);
         self.window_before = 0.0;
     }
-    fn probed(&mut self, window: f64) {
-        self.window = window;
-        self.phase = Phase::Compete;
-        self.alone = if self.queueing < self.scatter / 2.0 { self.alone + 1 } else { 0 };
-        if self.alone >= PROBES_EMPTY {
+    /// Where little stands there is nobody to compete with at the moment.
+    fn rest(&mut self, now: Instant) {
+        self.met = Some(now);
+        if self.rate * self.queueing < self.wanted() {
             self.phase = Phase::Steady;
             self.calm();
         }
     }
     fn start(&mut self, arrived: f64) {
         self.window += arrived;
-        let Some(path) = self.paths.back() else { return };
-        let standing = least(self.last.iter().map(|last| last.1)) - path.delay_min;
+        let standing = least(self.last.iter().map(|last| last.1));
         let full = self.last.len() == FILTER;
         let limit = self.capacity * self.rtt_empty();
         if full && standing > self.scatter + self.spread {
@@ -513,26 +569,15 @@ impl ShortQueue {
             }
             Phase::Steady => self.window = (self.window * BETA).max(WINDOW_MIN),
             Phase::Drain(_) | Phase::Settle(_) => {}
-            Phase::Stand { .. } => {
-                self.compete();
-                self.window = (self.window / 2.0).max(WINDOW_MIN);
-            }
-            Phase::Compete | Phase::Probe { .. } => {
-                self.window = (0.9 * self.rate * self.rtt_least()).clamp(WINDOW_MIN, half);
-                if self.rate > 0.8 * self.capacity {
-                    self.alone = PROBES_EMPTY - 1;
-                }
-                self.phase = Phase::Probe { rounds: 2, window: half };
-            }
+            Phase::Stand { .. } => self.window = half,
+            // What the flow has in the queue: if all others do so, the queue is empty.
+            Phase::Compete => self.window = (self.rate * self.rtt_least()).clamp(WINDOW_MIN, half),
         }
     }
 }
 
 impl Controller for ShortQueue {
     fn on_ack(&mut self, ack: &Ack) {
-        if self.rtt == 0.0 {
-            self.rtt = ack.rtt.map_or(0.0, Duration::as_secs_f64);
-        }
         if ack.acked.0 == 0 {
             return;
         }
@@ -548,6 +593,9 @@ impl Controller for ShortQueue {
         self.round_over(ack);
     }
     fn on_loss(&mut self, loss: &Loss) {
+        if loss.episode {
+            self.backoff = (2.0 * self.backoff).min(BACKOFF_MAX);
+        }
         if loss.cause == Cause::Silence && loss.again {
             self.window = WINDOW_MIN;
             self.start_again();
@@ -576,7 +624,8 @@ impl Controller for ShortQueue {
     fn timeout(&self) -> Option<Duration> {
         // Not of the deviation, which is next to nothing in steady state: a queue that grows, or a site
         // further away, is no loss.
-        (self.rtt > 0.0).then(|| Duration::from_secs_f64(self.rtt + self.rtt.max(TIMEOUT_MARGIN_S)))
+        let span = self.backoff * (self.rtt + self.rtt.max(TIMEOUT_MARGIN_S));
+        (self.rtt > 0.0).then(|| Duration::from_secs_f64(span))
     }
     fn observe(&self, seen: &mut Observation) {
         seen.push(("window", self.window * self.segment));
