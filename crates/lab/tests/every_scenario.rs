@@ -38,6 +38,9 @@ fn check(path: &Path) {
     if let Some(network) = &points.list[0].scenario.packets {
         return assert!(!network.flows.is_empty(), "{} sends nothing", path.display());
     }
+    if let Some(network) = &points.list[0].scenario.names {
+        return assert!(!network.consumers.is_empty(), "{} asks for nothing", path.display());
+    }
     let seed = file.seeds().unwrap()[0];
     for point in &points.list {
         assert!(point.scenario.node_count() > 1, "{}", path.display());
@@ -67,7 +70,7 @@ fn every_settings_file_of_the_one_is_read() {
 fn scenarios_of_the_guide_run() {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
     let page = |name: &str| std::fs::read_to_string(guide.join(name)).unwrap();
-    let text = page("scenarios.md") + &page("packets.md");
+    let text = page("scenarios.md") + &page("packets.md") + &page("names.md");
     let written: Vec<&str> =
         text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(written.len() > 1);
