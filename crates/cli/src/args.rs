@@ -121,7 +121,7 @@ pub struct List {
 
 #[derive(Args)]
 pub struct Study {
-    /// Which: arc or dtn-congestion
+    /// Which: arc, dcp or dtn-congestion
     pub name: String,
     /// A look within a minute: fewer seeds and points, shorter runs
     #[arg(long)]
@@ -249,7 +249,7 @@ pub struct GetName {
     /// How many Interests may be without an answer; see `lightlag list`
     #[arg(long, value_name = "NAME", default_value = "short_queue")]
     pub controller: String,
-    /// Set a parameter of the controller, as `--set window=100`
+    /// Set a parameter of the controller, as `--set initial_window=4`
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = key_value)]
     pub sets: Vec<(String, String)>,
     /// A public key or certificate: only what its owner has signed is taken

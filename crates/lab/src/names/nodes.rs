@@ -33,7 +33,7 @@ pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<NodePlan>> {
         };
         let spec = &mut node.spec;
         spec.forwarder.store = section.quantity("cache", bytes)?.unwrap_or_default();
-        if let Some(pending) = section.whole("pending", 0, i64::from(u32::MAX) - 1)? {
+        if let Some(pending) = section.whole("pending", 1, i64::from(u32::MAX) - 1)? {
             spec.forwarder.pending_max = pending as usize;
         }
         spec.strips_stamps = section.flag("strips_stamps")?.unwrap_or(false);

@@ -94,7 +94,7 @@ pub fn consumers(
     names: &mut Names,
 ) -> Result<Vec<ConsumerPlan>> {
     let end = root.quantity("duration", positive_time)?.unwrap_or(Duration::MAX);
-    let mut all = Vec::new();
+    let mut all: Vec<ConsumerPlan> = Vec::new();
     for (name, section) in named(root, "consumers", CONSUMER_KEYS)? {
         let one = consumer(&name, &section, nodes, producers, names)?;
         let count = section.whole("count", 1, COUNT_MAX)?.unwrap_or(1);
@@ -105,6 +105,11 @@ pub fn consumers(
             check_times(start, one.stop, Instant::ZERO.saturating_add(end), &section)?;
             all.push(ConsumerPlan { name, start, ..one.clone() });
         }
+    }
+    if let Some(again) = (1..all.len()).find(|&n| all[..n].iter().any(|one| one.name == all[n].name)) {
+        let what = format!("two consumers are called `{}`", all[again].name);
+        let right = "consumers of a `count` have numbers behind their name; choose another name";
+        return Err(Error::new(&root.place_of("consumers"), what, right));
     }
     if all.is_empty() {
         return Err(root.missing("consumers", "a table [consumers.NAME] with `at` and `object`"));
@@ -142,10 +147,20 @@ fn consumer(
         stop: section.quantity("stop", time)?.map(|stop| Instant::ZERO.saturating_add(stop)),
         stop_after: section.whole("stop_after", 1, i64::MAX)?.map(|count| count as u64),
         wants,
-        interest: section.quantity("interest", bytes)?.filter(|size| *size > Bytes(0)).unwrap_or(INTEREST),
+        interest: interest(section)?,
         config,
         controller: chosen,
     })
+}
+
+fn interest(section: &Section) -> Result<Bytes> {
+    let size = section.quantity("interest", bytes)?.unwrap_or(INTEREST);
+    if (1..=PACKET_BYTES_MAX).contains(&size.0) {
+        return Ok(size);
+    }
+    let what = format!("`{}` is {} B", section.key("interest"), size.0);
+    let right = format!("an Interest has 1 to {PACKET_BYTES_MAX} B");
+    Err(Error::new(&section.place_of("interest"), what, right))
 }
 
 /// A short name and a nonce.

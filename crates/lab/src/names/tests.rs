@@ -123,7 +123,7 @@ fn what_is_wrong_is_told_in_one_line_with_its_place() {
         ("cache = \"10 MB\"", "cashe = \"10 MB\"", "cache"),
         ("cache = \"10 MB\"", "clock = { skew = 2 }", "is no skew"),
         ("cache = \"10 MB\"", "clock = { offset = \"-400 d\" }", "at most a year"),
-        ("cache = \"10 MB\"", "pending = -1", "a whole number from 0"),
+        ("cache = \"10 MB\"", "pending = -1", "a whole number from 1"),
         ("[nodes.router]", "[nodes.nobody]", "no link leads to or from `nobody`"),
         ("delay = \"20 ms\"", "delay = \"20 ms\"\none_way = true", "is one-way"),
         ("duration = \"20 s\"", "duration = \"20 s\"\nmeasure_from = \"20 s\"", "the run ends at 20 s"),
@@ -137,6 +137,12 @@ fn what_is_wrong_is_told_in_one_line_with_its_place() {
         ("at = \"reader\"", "at = \"reader\"\nsize = \"3 MB\"", "the object has 2000000 B"),
         ("at = \"reader\"", "at = \"reader\"\nstop_after = 0", "a whole number from 1"),
         ("at = \"reader\"", "at = \"reader\"\ncatalogue = { objects = 3 }", "has no `object`"),
+        ("at = \"reader\"", "at = \"reader\"\ninterest = \"0 B\"", "1 to 8800 B"),
+        (
+            "[consumers.one]",
+            "[consumers.one0]\nat = \"reader\"\nobject = \"/books/b\"\ncontroller = \"aimd\"\n[consumers.one]\ncount = 2",
+            "two consumers are called `one0`",
+        ),
         ("at = \"reader\"", "at = \"reader\"\nlifetime = \"0 s\"", "no time at all"),
     ] {
         assert!(CHAIN.contains(old), "{old}");

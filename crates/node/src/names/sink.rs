@@ -2,7 +2,7 @@
 
 use crate::Error;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -21,21 +21,30 @@ pub enum Sink {
 }
 
 impl Sink {
-    /// To a file, which has its name only when it is whole.
+    /// To a file, which has its name only when it is whole; where the name leads to a device or a pipe, in
+    /// order into that. Links are followed.
     ///
     /// # Errors
     /// One line that names it.
     pub fn file(path: &Path) -> Result<Self, Error> {
-        let mut part = path.to_owned().into_os_string();
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let cannot = |path: &Path, why: io::Error| {
+            Error::Input(format!("cannot write {}: {why}; name a place that can be written", path.display()))
+        };
+        match fs::metadata(&path) {
+            Ok(found) if found.is_dir() => {
+                return Err(Error::Input(format!("{}: it is a folder; name a file", path.display())));
+            }
+            Ok(found) if !found.is_file() => {
+                let out = OpenOptions::new().write(true).open(&path).map_err(|why| cannot(&path, why))?;
+                return Ok(Self::stream(Box::new(out)));
+            }
+            _ => {}
+        }
+        let mut part = path.clone().into_os_string();
         part.push(".part");
         let part = PathBuf::from(part);
-        if path.is_dir() {
-            return Err(Error::Input(format!("{}: it is a folder; name a file", path.display())));
-        }
-        let file = File::create(&part).map_err(|why| {
-            Error::Input(format!("cannot write {}: {why}; name a place that can be written", part.display()))
-        })?;
-        let path = path.to_owned();
+        let file = File::create(&part).map_err(|why| cannot(&part, why))?;
         Ok(Self::File(Box::new(InFile { path, part, file, stage: (0, Vec::new()), done: false })))
     }
     /// To a stream.

@@ -86,6 +86,8 @@ pub struct Consumer {
     rto: Rto,
     /// Interests before this one were measured by the last round trip.
     measured_below: u64,
+    /// An answer to a single Interest has come since the last episode of losses.
+    measured: bool,
     /// The next Interest's number.
     next: u64,
     /// Of all Interests that were answered, the newest.
@@ -113,6 +115,7 @@ impl Consumer {
             lost: VecDeque::new(),
             in_flight: 0,
             measured_below: 0,
+            measured: false,
             next: 0,
             answered: None,
             recover: 0,
@@ -211,6 +214,7 @@ impl Consumer {
         self.counts.delivered += Bytes(u64::from(data.content));
         // Karn: an answer to one of several Interests is no measurement.
         let rtt = (waiting.repairs == 0).then_some(now - waiting.sent);
+        self.measured |= rtt.is_some();
         if let Some(rtt) = rtt
             && waiting.number >= self.measured_below
         {
@@ -259,6 +263,11 @@ impl Consumer {
     /// No answer came in time.
     fn lose(&mut self, now: Instant, waiting: Waiting) {
         self.counts.timeouts += 1;
+        // Where answers come to repeated Interests only, the timer may be shorter than the round trip, and
+        // would never learn: it stays backed off until something is measured (RFC 6298, section 5).
+        if waiting.number >= self.recover && !std::mem::take(&mut self.measured) {
+            self.rto.back_off();
+        }
         self.in_flight -= self.config.segment.0;
         if waiting.repairs >= self.config.repairs_max {
             self.failed.get_or_insert(waiting.name);
@@ -270,7 +279,8 @@ impl Consumer {
     }
     /// How long to wait for an answer to an Interest that was repaired so often.
     fn timeout(&self, repairs: u32) -> Duration {
-        let span = self.controller.timeout().unwrap_or_else(|| self.rto.span());
+        let own = self.controller.timeout().map(|span| self.rto.backed_off(span));
+        let span = own.unwrap_or_else(|| self.rto.span());
         Duration::from_nanos(span.as_nanos().saturating_mul(1 << repairs.min(DOUBLINGS_MAX)))
     }
     /// When the first of what was lost may be repeated.
@@ -324,10 +334,16 @@ impl Consumer {
             selectors: Selectors::default(),
         }
     }
+    /// Whether the window lets one more Interest leave: one always, and never more than [`WINDOW_MAX`].
+    #[inline]
+    fn has_room(&self) -> bool {
+        let window = self.controller.window().0.min(self.config.segment.0.saturating_mul(WINDOW_MAX));
+        self.in_flight == 0 || self.in_flight.saturating_add(self.config.segment.0) <= window
+    }
     /// Whether window and rate let one more Interest leave.
     #[inline]
     fn may_send(&mut self, now: Instant) -> bool {
-        let fits = self.in_flight.saturating_add(self.config.segment.0) <= self.controller.window().0;
+        let fits = self.has_room();
         self.limited = !fits;
         if !fits {
             return false;
@@ -346,6 +362,8 @@ impl Consumer {
 
 /// More doublings of a timer change nothing.
 const DOUBLINGS_MAX: u32 = 6;
+/// More Interests than any forwarder keeps, where a controller lets everything leave.
+const WINDOW_MAX: u64 = 1 << 20;
 /// So many names in a row that are on their way already: more wait for an answer first.
 const TRIES_MAX: usize = 1_000;
 
@@ -371,7 +389,7 @@ impl Machine for Consumer {
         Some(self.ask(now, name, repairs))
     }
     fn deadline(&self) -> Option<Instant> {
-        let room = self.in_flight.saturating_add(self.config.segment.0) <= self.controller.window().0;
+        let room = self.has_room();
         let wants_at = match self.repairs_at() {
             _ if !room || self.failed.is_some() => None,
             Some(at) if !self.wants_new() => Some(at),

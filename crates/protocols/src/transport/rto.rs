@@ -59,8 +59,12 @@ impl Rto {
             None => self.bounds.first,
             Some(smoothed) => smoothed.saturating_add((self.variation * 4).max(self.bounds.margin)),
         };
-        let span = span.max(self.bounds.least).as_nanos().saturating_mul(1 << self.backoff);
+        let span = self.backed_off(span.max(self.bounds.least)).as_nanos();
         Duration::from_nanos(span).min(self.bounds.most)
+    }
+    /// A span of somebody else's rule, as often doubled as this timer.
+    pub fn backed_off(&self, span: Duration) -> Duration {
+        Duration::from_nanos(span.as_nanos().saturating_mul(1 << self.backoff))
     }
     /// Starts it anew.
     pub fn restart(&mut self, now: Instant) {

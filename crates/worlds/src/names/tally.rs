@@ -10,6 +10,8 @@ const WINDOW_EVERY: Duration = Duration::from_nanos(10_000_000);
 const WINDOW_PARTS: f64 = 100.0;
 /// More Interests than any window lets out.
 const WINDOW_MAX: f64 = 1e12;
+/// A window as large is none: the rate decides.
+const NO_WINDOW: f64 = 1e9;
 
 /// Why nothing is too large for a histogram.
 const GROWS: &str = "histograms without bounds grow";
@@ -56,9 +58,10 @@ impl Tally {
         self.windows.record_n(window, looks as u64).expect(GROWS);
         self.window_due = now.saturating_add(WINDOW_EVERY);
     }
-    /// The median of the windows.
+    /// The median of the windows, where there was one.
     pub fn window_median(&self) -> Option<f64> {
-        (!self.windows.is_empty()).then(|| self.windows.value_at_quantile(0.5) as f64 / WINDOW_PARTS)
+        let median = (!self.windows.is_empty()).then(|| self.windows.value_at_quantile(0.5) as f64);
+        median.map(|parts| parts / WINDOW_PARTS).filter(|window| *window < NO_WINDOW)
     }
     /// A quantile of the time spent in queues.
     pub fn queueing(&self, quantile: f64) -> Option<Duration> {
