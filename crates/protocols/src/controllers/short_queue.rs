@@ -86,7 +86,7 @@ const FIRST_DRAIN: u32 = 3;
 const SITES: usize = 8;
 /// An Interest is lost if its Data is so much later than usual, or takes twice as long.
 const TIMEOUT_MARGIN_S: f64 = 0.2;
-const BACKOFF_MAX: f64 = 64.0;
+const BACKOFF_MAX: f64 = 8.0;
 /// In segments.
 const WINDOW_MIN: f64 = 2.0;
 
@@ -593,7 +593,8 @@ impl Controller for ShortQueue {
         self.round_over(ack);
     }
     fn on_loss(&mut self, loss: &Loss) {
-        if loss.episode {
+        // What is lost again waits longer anyway.
+        if loss.episode && !loss.again {
             self.backoff = (2.0 * self.backoff).min(BACKOFF_MAX);
         }
         if loss.cause == Cause::Silence && loss.again {
