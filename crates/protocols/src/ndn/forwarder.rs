@@ -215,7 +215,7 @@ impl Forwarder {
         self.counts.data += 1;
         self.store.keep(now, data);
     }
-    /// Data came by `face`: calls `send` for everyone who waits for them. False if nobody does.
+    /// Data came by `face`: calls `send` with the face and the token of everyone who waits for them. False if nobody does.
     #[inline]
     pub fn on_data(
         &mut self,
@@ -223,7 +223,7 @@ impl Forwarder {
         face: Face,
         data: &Data,
         names: &Names,
-        mut send: impl FnMut(Face, Data),
+        mut send: impl FnMut(Face, u32),
     ) -> bool {
         self.counts.data += 1;
         let mut asked = false;
@@ -236,7 +236,7 @@ impl Forwarder {
                 dead.insert(entry.name(), one.nonce);
                 if one.expires > now && one.face != face {
                     asked = true;
-                    send(one.face, Data { token: one.token, ..*data });
+                    send(one.face, one.token);
                 }
             }
         });
@@ -282,8 +282,7 @@ mod tests {
         }
         fn answer(&mut self, ms: i64, face: Face, data: &Data) -> Vec<(Face, u32)> {
             let mut sent = Vec::new();
-            self.forwarder
-                .on_data(at(ms), face, data, &self.names, |face, data| sent.push((face, data.token)));
+            self.forwarder.on_data(at(ms), face, data, &self.names, |face, token| sent.push((face, token)));
             sent
         }
         fn data(&self) -> Data {

@@ -31,8 +31,8 @@ pub struct World<'a, O> {
     consumers: Vec<ConsumerState>,
     /// Data on the way from a node to a consumer on it.
     local: Queue<(u32, Data)>,
-    /// Whom Data go to: empty between two calls.
-    downstream: Vec<(Face, Data)>,
+    /// Whom Data go to, and with which token: empty between two calls.
+    downstream: Vec<(Face, u32)>,
     agenda: Agenda,
     /// Parties of the agenda: links, then consumers, then the sampler, then what is local.
     first_consumer: u32,
@@ -231,12 +231,12 @@ impl<'a, O: Observer> World<'a, O> {
     fn data(&mut self, now: Instant, node: u32, face: Face, data: Data, passage: Passage) {
         let mut downstream = std::mem::take(&mut self.downstream);
         let forwarder = &mut self.nodes[node as usize].forwarder;
-        let send = |face: Face, data: Data| downstream.push((face, data));
+        let send = |face: Face, token: u32| downstream.push((face, token));
         if !forwarder.on_data(now, face, &data, &self.setup.names, send) {
             self.refuse(now, node, face, data.name, Refused::Unsolicited);
         }
-        for (face, data) in downstream.drain(..) {
-            self.send(now, node, face, data, passage);
+        for (face, token) in downstream.drain(..) {
+            self.send(now, node, face, Data { token, ..data }, passage);
         }
         self.downstream = downstream;
     }
