@@ -2,8 +2,8 @@
 
 mod lightlag;
 
-use lightlag::Place;
 use lightlag::running::{Running, noise};
+use lightlag::{Place, failed};
 use lightlag_protocols::wire::ndn::name::kind;
 use lightlag_protocols::wire::ndn::{Component, Data, Interest, Meta, Name, Signer};
 use std::io::{Read, Write};
@@ -22,14 +22,6 @@ const UDP: &str = "udp://127.0.0.1:0";
 #[track_caller]
 fn got(place: &Place, name: &str, face: &str, more: &[&str]) -> String {
     place.good(&[&["names", "get", name, "-o", "out", "--face", face, "--json"], more].concat())
-}
-
-#[track_caller]
-fn failed(done: &Output, words: &str) {
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(done.status.code(), Some(1), "{told}");
-    assert_eq!(told.lines().count(), 1, "{told}");
-    assert!(told.contains(words), "{told}");
 }
 
 fn try_to_get(place: &Place, name: &str, face: &str, more: &[&str]) -> Output {

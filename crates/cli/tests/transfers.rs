@@ -2,8 +2,8 @@
 
 mod lightlag;
 
-use lightlag::Place;
 use lightlag::running::{Running, noise};
+use lightlag::{Place, failed};
 use std::net::UdpSocket;
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -22,14 +22,6 @@ fn sent(place: &Place, file: &str, to: &str, more: &[&str]) -> String {
     let done = send(place, file, to, more);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     String::from_utf8(done.stdout).expect("what is printed is text")
-}
-
-#[track_caller]
-fn failed(done: &Output, words: &str) {
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(done.status.code(), Some(1), "{told}");
-    assert_eq!(told.lines().count(), 1, "{told}");
-    assert!(told.contains(words), "{told}");
 }
 
 #[test]

@@ -236,17 +236,6 @@ fn short_queue_takes_a_delay_that_does_not_answer_to_its_window_for_a_new_way() 
 }
 
 #[test]
-fn short_queue_waits_longer_after_each_loss_until_a_round_trip_is_measured() {
-    let mut consumer = Consumer::new("short_queue", &[]);
-    consumer.data(60.0, None, 1);
-    consumer.loss(Cause::Hole, true);
-    consumer.loss(Cause::Hole, true);
-    assert_eq!(consumer.controller.timeout(), Some(ms(1040.0)));
-    consumer.data(60.0, None, 1);
-    assert_eq!(consumer.controller.timeout(), Some(ms(260.0)));
-}
-
-#[test]
 fn short_queue_does_not_care_what_clocks_of_sites_say() {
     let mut windows = Vec::new();
     for one_way in [30.0, 5030.0, -4970.0] {

@@ -6,4 +6,5 @@ pub mod engine;
 pub mod messages;
 pub mod mobility;
 pub mod names;
+mod observers;
 pub mod packets;

@@ -135,3 +135,12 @@ impl Place {
 pub fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
+
+/// It was tried and failed, and says so in one line with these words.
+#[track_caller]
+pub fn failed(done: &Output, words: &str) {
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{told}");
+    assert_eq!(told.lines().count(), 1, "{told}");
+    assert!(told.contains(words), "{told}");
+}

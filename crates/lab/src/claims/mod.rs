@@ -77,6 +77,14 @@ pub struct Verdict {
     pub readings: Vec<(String, Holds)>,
 }
 
+impl Verdict {
+    /// Of a claim that can be read in one way only.
+    pub fn new(id: &'static str, figure: &'static str, paper_says: &'static str, finding: Finding) -> Self {
+        let Finding { holds, we_measure } = finding;
+        Self { id, figure, paper_says, we_measure, holds, readings: Vec::new() }
+    }
+}
+
 /// Which of the paper's open points a claim depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {

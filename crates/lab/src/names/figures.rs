@@ -3,6 +3,7 @@
 use super::NameNetwork;
 use crate::metrics::Number::{self, Count, Real};
 use crate::metrics::{Figures, Part};
+use crate::statistics::{jain, ratio};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_worlds::names::{ConsumerOutcome, NodeOutcome, Outcome};
 
@@ -45,7 +46,7 @@ fn of_all(outcome: &Outcome) -> Vec<(&'static str, Number)> {
             "queue_packets_max",
             Count(outcome.links.iter().map(|link| link.queue_packets_max).max().unwrap_or(0)),
         ),
-        ("jain", Real(jain(consumers))),
+        ("jain", Real(jain(consumers.iter().map(goodput)))),
     ]
 }
 
@@ -84,16 +85,6 @@ fn goodput(one: &ConsumerOutcome) -> f64 {
     ratio(8.0 * one.measured.0 as f64, (one.end - one.measured_from).as_secs_f64())
 }
 
-/// Jain's index of the consumers' goodputs: 1 if all are equal, 1/n if one has everything.
-fn jain(consumers: &[ConsumerOutcome]) -> f64 {
-    let sums = consumers.iter().map(goodput).fold((0.0, 0.0), |(sum, squares), g| (sum + g, squares + g * g));
-    ratio(sums.0 * sums.0, consumers.len() as f64 * sums.1)
-}
-
 fn seconds(span: Option<Duration>) -> f64 {
     span.map_or(f64::NAN, Duration::as_secs_f64)
-}
-
-fn ratio(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { part / whole } else { f64::NAN }
 }

@@ -58,17 +58,8 @@ fn check_links(root: &Section, links: &[LinkPlan]) -> Result<()> {
 fn clock(section: &Section) -> Result<Clock> {
     let Some(clock) = section.table("clock", CLOCK_KEYS)? else { return Ok(Clock::default()) };
     let offset = clock.quantity("offset", signed_time_s)?.unwrap_or(0.0);
-    let skew = match clock.get("skew").map(|node| &node.value) {
-        None => 0.0,
-        Some(crate::scenario::Value::Real(skew)) => *skew,
-        Some(crate::scenario::Value::Whole(skew)) => *skew as f64,
-        Some(_) => f64::NAN,
-    };
-    if !(-0.5..=0.5).contains(&skew) {
-        let what = format!("`{}` is no skew", clock.key("skew"));
-        let right = "write seconds gained a second, between -0.5 and 0.5, such as 1e-5";
-        return Err(Error::new(&clock.place_of("skew"), what, right));
-    }
+    // Seconds gained a second.
+    let skew = clock.real("skew", -0.5, 0.5)?.unwrap_or(0.0);
     if offset.abs() > OFFSET_MAX_S {
         let what = format!("`{}` is {offset} s", clock.key("offset"));
         return Err(Error::new(&clock.place_of("offset"), what, "a clock is at most a year off"));

@@ -2,9 +2,9 @@
 
 use super::network::{Wants, packet_of};
 use super::{ConsumerPlan, NodePlan, ProducerPlan};
-use crate::packets::controller;
+use crate::packets::{Alike, alike, controller};
 use crate::scenario::quantity::{bytes, positive_time, time};
-use crate::scenario::{Error, Result, Section, Value, algorithm, named};
+use crate::scenario::{Error, Result, Section, algorithm, named};
 use lightlag_protocols::ndn::{Catalogue, Config, Name, Names, Prefix, Producer, Requests};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::rto::Timers;
@@ -32,10 +32,11 @@ const CATALOGUE_KEYS: &[&str] = &["prefix", "objects", "exponent", "shift"];
 
 /// A Data packet of the packet format has room for so much (the practical bound of NDN forwarders).
 const PACKET_BYTES_MAX: u64 = 8_800;
+/// Of popularities: more is as good as one object only, or as none that is more popular.
+const EXPONENT_MAX: f64 = 100.0;
+const SHIFT_MAX: f64 = 100.0;
 /// More objects than anyone's popularity is known of.
 const OBJECTS_MAX: i64 = 10_000_000;
-/// Largest number of consumers that a table may stand for.
-const COUNT_MAX: i64 = 10_000;
 
 /// Everyone who has Data.
 pub fn producers(root: &Section, nodes: &[NodePlan], names: &mut Names) -> Result<Vec<ProducerPlan>> {
@@ -93,23 +94,10 @@ pub fn consumers(
     producers: &[ProducerPlan],
     names: &mut Names,
 ) -> Result<Vec<ConsumerPlan>> {
-    let end = root.quantity("duration", positive_time)?.unwrap_or(Duration::MAX);
-    let mut all: Vec<ConsumerPlan> = Vec::new();
-    for (name, section) in named(root, "consumers", CONSUMER_KEYS)? {
-        let one = consumer(&name, &section, nodes, producers, names)?;
-        let count = section.whole("count", 1, COUNT_MAX)?.unwrap_or(1);
-        let apart = section.quantity("apart", time)?.unwrap_or_default();
-        for n in 0..count {
-            let name = if count == 1 { name.clone() } else { format!("{name}{n}") };
-            let start = one.start.saturating_add(Duration::from_nanos(apart.as_nanos().saturating_mul(n)));
-            check_times(start, one.stop, Instant::ZERO.saturating_add(end), &section)?;
-            all.push(ConsumerPlan { name, start, ..one.clone() });
-        }
-    }
-    if let Some(again) = (1..all.len()).find(|&n| all[..n].iter().any(|one| one.name == all[n].name)) {
-        let what = format!("two consumers are called `{}`", all[again].name);
-        let right = "consumers of a `count` have numbers behind their name; choose another name";
-        return Err(Error::new(&root.place_of("consumers"), what, right));
+    let mut all = Vec::new();
+    for Alike { section, each, stop } in alike(root, ("consumers", "consumer"), CONSUMER_KEYS)? {
+        let one = consumer(&section, nodes, producers, names)?;
+        all.extend(each.into_iter().map(|(name, start)| ConsumerPlan { name, start, stop, ..one.clone() }));
     }
     if all.is_empty() {
         return Err(root.missing("consumers", "a table [consumers.NAME] with `at` and `object`"));
@@ -117,8 +105,8 @@ pub fn consumers(
     Ok(all)
 }
 
+/// One that is not told its name and its times.
 fn consumer(
-    name: &str,
     section: &Section,
     nodes: &[NodePlan],
     producers: &[ProducerPlan],
@@ -141,10 +129,10 @@ fn consumer(
         config.timers = Timers { least, ..config.timers };
     }
     Ok(ConsumerPlan {
-        name: name.to_owned(),
+        name: String::new(),
         node: place(section, nodes)?,
-        start: Instant::ZERO.saturating_add(section.quantity("start", time)?.unwrap_or_default()),
-        stop: section.quantity("stop", time)?.map(|stop| Instant::ZERO.saturating_add(stop)),
+        start: Instant::ZERO,
+        stop: None,
         stop_after: section.whole("stop_after", 1, i64::MAX)?.map(|count| count as u64),
         wants,
         interest: interest(section)?,
@@ -208,23 +196,10 @@ fn popular<'p>(
     }
     let count = table.whole("objects", 1, OBJECTS_MAX)?.ok_or_else(|| table.missing("objects", "1000"))?;
     let objects = (0..count).map(|number| names.child(above, number.to_string().as_bytes())).collect();
-    let (exponent, shift) = (number(&table, "exponent", 0.8)?, number(&table, "shift", 0.0)?);
+    let exponent = table.real("exponent", 0.0, EXPONENT_MAX)?.unwrap_or(0.8);
+    let shift = table.real("shift", 0.0, SHIFT_MAX)?.unwrap_or(0.0);
     let catalogue = Catalogue::new(objects, producer.segments(), exponent, shift);
     Ok((Wants::Popular(Arc::new(catalogue)), producer))
-}
-
-fn number(section: &Section, key: &str, otherwise: f64) -> Result<f64> {
-    let value = match section.get(key).map(|node| &node.value) {
-        None => otherwise,
-        Some(Value::Real(value)) => *value,
-        Some(Value::Whole(value)) => *value as f64,
-        Some(_) => f64::NAN,
-    };
-    if (0.0..=100.0).contains(&value) {
-        return Ok(value);
-    }
-    let what = format!("`{}` does not fit", section.key(key));
-    Err(Error::new(&section.place_of(key), what, "write a number from 0 to 100"))
 }
 
 fn place(section: &Section, nodes: &[NodePlan]) -> Result<u32> {
@@ -261,19 +236,4 @@ fn who_has<'p>(
         let what = format!("no producer has `{}`", section.key(key));
         Error::new(&section.place_of(key), what, "name something under the `prefix` of a producer")
     })
-}
-
-fn check_times(start: Instant, stop: Option<Instant>, end: Instant, section: &Section) -> Result<()> {
-    if start >= end {
-        let key = if section.get("apart").is_some() { "apart" } else { "start" };
-        let what = format!("`{}`: a consumer starts at {} s", section.key(key), start.as_secs_f64());
-        let right = format!("the run ends at {} s", end.as_secs_f64());
-        return Err(Error::new(&section.place_of(key), what, right));
-    }
-    if stop.is_some_and(|stop| stop <= start) {
-        let what = format!("`{}` comes before the consumer starts", section.key("stop"));
-        let right = format!("it starts at {} s; stop it later", start.as_secs_f64());
-        return Err(Error::new(&section.place_of("stop"), what, right));
-    }
-    Ok(())
 }

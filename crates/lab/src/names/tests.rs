@@ -121,7 +121,7 @@ fn what_is_wrong_is_told_in_one_line_with_its_place() {
         ("segment = \"1000 B\"", "segment = \"0 B\"", "and not nothing"),
         ("object = \"2 MB\"", "object = \"0 B\"", "at least one"),
         ("cache = \"10 MB\"", "cashe = \"10 MB\"", "cache"),
-        ("cache = \"10 MB\"", "clock = { skew = 2 }", "is no skew"),
+        ("cache = \"10 MB\"", "clock = { skew = 2 }", "a number from -0.5 to 0.5"),
         ("cache = \"10 MB\"", "clock = { offset = \"-400 d\" }", "at most a year"),
         ("cache = \"10 MB\"", "pending = -1", "a whole number from 1"),
         ("[nodes.router]", "[nodes.nobody]", "no link leads to or from `nobody`"),

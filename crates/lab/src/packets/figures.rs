@@ -1,8 +1,8 @@
 //! The figures of a run of packets.
 
 use crate::metrics::Number::{self, Count, Real};
+use crate::statistics::{jain, ratio};
 use lightlag_protocols::time::Instant;
-use lightlag_protocols::units::Bytes;
 use lightlag_worlds::packets::{FlowOutcome, Outcome};
 
 /// All flows together: goodput is what was delivered in order over the time from the first start to
@@ -31,7 +31,7 @@ pub fn figures(outcome: &Outcome) -> Vec<(&'static str, Number)> {
             "queue_packets_max",
             Count(outcome.links.iter().map(|counts| counts.queue_packets_max).max().unwrap_or(0)),
         ),
-        ("jain", Real(jain(flows))),
+        ("jain", Real(jain(flows.iter().map(goodput)))),
     ]
 }
 
@@ -43,7 +43,7 @@ pub fn of_flows(outcome: &Outcome) -> Vec<Vec<(&'static str, Number)>> {
 fn of_flow(flow: &FlowOutcome) -> Vec<(&'static str, Number)> {
     let duration_s = (flow.end - flow.start).as_secs_f64();
     vec![
-        ("goodput_bit_per_s", Real(ratio(8.0 * flow.delivered.0 as f64, duration_s))),
+        ("goodput_bit_per_s", Real(goodput(flow))),
         ("delivered_bytes", Count(flow.delivered.0)),
         ("start_s", Real((flow.start - Instant::ZERO).as_secs_f64())),
         ("duration_s", Real(duration_s)),
@@ -55,15 +55,6 @@ fn of_flow(flow: &FlowOutcome) -> Vec<(&'static str, Number)> {
     ]
 }
 
-/// Jain's index of the flows' goodputs: 1 if all are equal, 1/n if one has everything.
-fn jain(flows: &[FlowOutcome]) -> f64 {
-    let goodput =
-        |flow: &FlowOutcome| ratio(Bytes::get(flow.delivered) as f64, (flow.end - flow.start).as_secs_f64());
-    let (sum, squares) =
-        flows.iter().map(goodput).fold((0.0, 0.0), |(sum, squares), g| (sum + g, squares + g * g));
-    ratio(sum * sum, flows.len() as f64 * squares)
-}
-
-fn ratio(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { part / whole } else { f64::NAN }
+fn goodput(flow: &FlowOutcome) -> f64 {
+    ratio(8.0 * flow.delivered.0 as f64, (flow.end - flow.start).as_secs_f64())
 }

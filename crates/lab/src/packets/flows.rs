@@ -1,9 +1,10 @@
 //! `[flows.NAME]`.
 
+use super::alike::{Alike, alike};
 use super::network::{controller, no_way};
 use super::{Carrier, FlowPlan, LinkPlan, Network};
 use crate::scenario::quantity::{bit_rate, bytes, positive_time, time};
-use crate::scenario::{Algorithm, Error, Result, Section, Value, algorithm, named};
+use crate::scenario::{Algorithm, Error, Result, Section, Value, algorithm};
 use lightlag_protocols::controllers::{self, Recovery};
 use lightlag_protocols::link::Rate;
 use lightlag_protocols::time::{Duration, Instant};
@@ -36,28 +37,18 @@ const KEYS: &[&str] = &[
     "in_order",
 ];
 
-/// Largest number of flows that a table may stand for.
-const COUNT_MAX: i64 = 10_000;
-
 /// Every flow.
 pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<FlowPlan>> {
     let mut flows = Vec::new();
-    for (name, section) in named(root, "flows", KEYS)? {
-        let one = flow(&name, &section, links)?;
-        let count = section.whole("count", 1, COUNT_MAX)?.unwrap_or(1);
-        let apart = section.quantity("apart", time)?.unwrap_or_default();
-        for n in 0..count {
-            let name = if count == 1 { name.clone() } else { format!("{name}{n}") };
-            let start = one.start.saturating_add(Duration::from_nanos(apart.as_nanos().saturating_mul(n)));
-            check_stop(start, one.stop, &section)?;
-            check_start(start, root, &section)?;
-            flows.push(FlowPlan { name, start, ..one.clone() });
-        }
+    for Alike { section, each, stop } in alike(root, ("flows", "flow"), KEYS)? {
+        let one = flow(&section, links)?;
+        flows.extend(each.into_iter().map(|(name, start)| FlowPlan { name, start, stop, ..one.clone() }));
     }
     Ok(flows)
 }
 
-fn flow(name: &str, section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
+/// One that is not told its name and its times.
+fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
     let from = section.need_text("from", "\"earth\"")?;
     let to = section.need_text("to", "\"mars\"")?;
     let way = |from: &str, to: &str, key: &str| {
@@ -87,9 +78,9 @@ fn flow(name: &str, section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
     let round_trip = Network::least_delay(links, &forward, packet)
         .saturating_add(Network::least_delay(links, &backward, HEADER));
     Ok(FlowPlan {
-        name: name.to_owned(),
-        start: Instant::ZERO.saturating_add(section.quantity("start", time)?.unwrap_or_default()),
-        stop: section.quantity("stop", time)?.map(|stop| Instant::ZERO.saturating_add(stop)),
+        name: String::new(),
+        start: Instant::ZERO,
+        stop: None,
         source: source(section, udpdtn)?,
         carrier: if udpdtn {
             Carrier::Udpdtn(udpdtn_config(section, packet)?)
@@ -115,30 +106,11 @@ fn planned_rate(section: &Section, first: &LinkPlan) -> Result<Option<Rate>> {
     }
 }
 
-fn check_start(start: Instant, root: &Section, section: &Section) -> Result<()> {
-    let end =
-        root.quantity("duration", positive_time)?.map(|duration| Instant::ZERO.saturating_add(duration));
-    let Some(end) = end.filter(|end| start >= *end) else { return Ok(()) };
-    let key = if section.get("apart").is_some() { "apart" } else { "start" };
-    let what = format!("`{}`: a flow starts at {} s", section.key(key), start.as_secs_f64());
-    let right = format!("the run ends at {} s", end.as_secs_f64());
-    Err(Error::new(&section.place_of(key), what, right))
-}
-
 /// What only the other transport knows would be without effect.
 fn refuse(section: &Section, keys: &[&str], transport: &str) -> Result<()> {
     let Some(key) = keys.iter().find(|key| section.get(key).is_some()) else { return Ok(()) };
     let what = format!("`{}` means nothing over {transport}", section.key(key));
     Err(Error::new(&section.place_of(key), what, "leave it out, or choose the other transport"))
-}
-
-fn check_stop(start: Instant, stop: Option<Instant>, section: &Section) -> Result<()> {
-    if stop.is_none_or(|stop| stop > start) {
-        return Ok(());
-    }
-    let what = format!("`{}` comes before the flow starts", section.key("stop"));
-    let right = format!("it starts at {} s; stop it later", start.as_secs_f64());
-    Err(Error::new(&section.place_of("stop"), what, right))
 }
 
 fn source(section: &Section, udpdtn: bool) -> Result<Source> {

@@ -1,5 +1,6 @@
 //! Scenarios of packets: links, flows, and what came of them.
 
+mod alike;
 pub mod ephemeris;
 mod figures;
 mod flows;
@@ -12,6 +13,7 @@ mod series;
 mod tests;
 mod trace;
 
+pub(crate) use alike::{Alike, alike};
 pub use figures::{figures, of_flows};
 pub use links::{Read, read as read_links};
 pub use network::{Carrier, FlowPlan, KEYS, LinkPlan, Network, read};

@@ -4,7 +4,7 @@
 //!
 //! The paper leaves room: each parameter after `current_filter` is a choice among its readings.
 
-use super::delay_history::{DelayHistory, unwrapped};
+use super::delay_history::DelayHistory;
 use super::{Ack, Cause, Controller, Flow, Loss};
 use crate::parameter::{self, Parameter, Parameters};
 use crate::time::{Duration, Instant};
@@ -99,8 +99,6 @@ struct Dcp {
     gain: f64,
     target: f64,
     delays: DelayHistory,
-    /// The first one-way delay, against which the others are measured.
-    reference: Option<Duration>,
     counts_arriving: bool,
     every_timeout: bool,
     slow_start: bool,
@@ -132,7 +130,6 @@ impl Dcp {
             gain: number("gain"),
             target: number("target"),
             delays: DelayHistory::new(number("base_history") as usize, number("current_filter") as usize),
-            reference: None,
             counts_arriving: parameters.word("flight") == "before",
             every_timeout: parameters.word("timeouts") == "each",
             slow_start: parameters.flag("slow_start"),
@@ -146,12 +143,6 @@ impl Dcp {
             relative: VecDeque::new(),
             resets: 0,
         }
-    }
-    /// The one-way delay by whatever clocks; the round trip where nothing is stamped.
-    fn delay(&mut self, ack: &Ack) -> Option<Duration> {
-        let Some(one_way) = ack.one_way else { return ack.rtt };
-        let reference = *self.reference.get_or_insert(one_way);
-        Some(unwrapped(one_way, reference))
     }
     fn is_new_site(&mut self, ack: &Ack, delay: Duration) -> bool {
         match self.new_site {
@@ -206,7 +197,8 @@ impl Dcp {
 impl Controller for Dcp {
     fn on_ack(&mut self, ack: &Ack) {
         self.rtt = ack.rtt.unwrap_or(self.rtt);
-        let Some(delay) = self.delay(ack) else { return };
+        // The one-way delay by whatever clocks; the round trip where nothing is stamped.
+        let Some(delay) = ack.one_way.or(ack.rtt) else { return };
         if ack.acked.0 == 0 {
             return;
         }

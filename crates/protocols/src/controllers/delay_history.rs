@@ -52,11 +52,3 @@ impl DelayHistory {
         self.last.clear();
     }
 }
-
-/// `delay` less `reference` where both were measured by stamps of 32 bits in microseconds: the
-/// difference closest to zero.
-pub fn unwrapped(delay: Duration, reference: Duration) -> Duration {
-    const WRAP_NS: i64 = 1000 << 32;
-    let difference = delay.as_nanos().wrapping_sub(reference.as_nanos()).rem_euclid(WRAP_NS);
-    Duration::from_nanos(if difference >= WRAP_NS / 2 { difference - WRAP_NS } else { difference })
-}

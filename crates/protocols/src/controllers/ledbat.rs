@@ -88,11 +88,7 @@ impl Controller for Ledbat {
     }
     fn on_loss(&mut self, loss: &Loss) {
         self.slow_start &= loss.cause == Cause::Silence;
-        match loss.cause {
-            Cause::Silence => self.reno.collapse(self.reno.window / 2.0),
-            Cause::Hole | Cause::Mark if loss.episode => self.reno.reduce(self.reno.window / 2.0),
-            Cause::Hole | Cause::Mark => {}
-        }
+        self.reno.halve(loss);
     }
     fn window(&self) -> Bytes {
         self.reno.bytes()

@@ -3,7 +3,7 @@
 
 use super::delay_history::DelayHistory;
 use super::reno::Reno;
-use super::{Ack, Cause, Controller, Flow, Loss};
+use super::{Ack, Controller, Flow, Loss};
 use crate::parameter::{self, Parameter};
 use crate::time::{Duration, Instant};
 use crate::trace::Observation;
@@ -160,11 +160,7 @@ impl Controller for LedbatPlusPlus {
     }
     fn on_loss(&mut self, loss: &Loss) {
         self.initial_start_over(loss.now);
-        match loss.cause {
-            Cause::Silence => self.reno.collapse(self.reno.window / 2.0),
-            Cause::Hole | Cause::Mark if loss.episode => self.reno.reduce(self.reno.window / 2.0),
-            Cause::Hole | Cause::Mark => {}
-        }
+        self.reno.halve(loss);
     }
     fn window(&self) -> Bytes {
         self.reno.bytes()

@@ -84,7 +84,8 @@ pub struct Ack {
     pub acked: Bytes,
     /// Of the newest segment that was sent once and is acknowledged by this.
     pub rtt: Option<Duration>,
-    /// From sender to receiver by their clocks, where the transport measures it.
+    /// From sender to receiver by their clocks, where the transport measures it: off by what they
+    /// disagree, and never wrapped around.
     pub one_way: Option<Duration>,
     /// Who sent what came, where several may have it and say who they are: a producer or a cache.
     pub site: Option<u32>,

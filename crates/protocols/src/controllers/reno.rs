@@ -53,6 +53,15 @@ impl Reno {
         self.threshold = threshold.max(2.0 * self.segment);
         self.window = self.threshold;
     }
+    /// The answer of those who go by delay: half at the first loss of an episode, and from one segment
+    /// after a silence (RFC 6817, section 2.4.2).
+    pub fn halve(&mut self, loss: &Loss) {
+        match loss.cause {
+            Cause::Silence => self.collapse(self.window / 2.0),
+            Cause::Hole | Cause::Mark if loss.episode => self.reduce(self.window / 2.0),
+            Cause::Hole | Cause::Mark => {}
+        }
+    }
     /// The window in bytes.
     pub fn bytes(&self) -> Bytes {
         Bytes(self.window as u64)

@@ -86,7 +86,6 @@ const FIRST_DRAIN: u32 = 3;
 const SITES: usize = 8;
 /// An Interest is lost if its Data is so much later than usual, or takes twice as long.
 const TIMEOUT_MARGIN_S: f64 = 0.2;
-const BACKOFF_MAX: f64 = 8.0;
 /// In segments.
 const WINDOW_MIN: f64 = 2.0;
 
@@ -204,9 +203,6 @@ struct ShortQueue {
     window_before: f64,
     /// The delay has jumped since the queue was short.
     jumped: u32,
-    /// Doubles with each loss, until a round trip is measured: where all Data come later than the timer lets,
-    /// none is measured otherwise.
-    backoff: f64,
     /// When somebody who does not yield was last met.
     met: Option<Instant>,
 }
@@ -242,7 +238,6 @@ impl ShortQueue {
             vain: 0,
             window_before: 0.0,
             jumped: 0,
-            backoff: 1.0,
             met: None,
         }
     }
@@ -299,7 +294,6 @@ impl ShortQueue {
     /// One more Data has come.
     fn measure(&mut self, ack: &Ack) {
         let Some(rtt) = ack.rtt.map(Duration::as_secs_f64) else { return };
-        self.backoff = 1.0;
         let path = self.path(ack, rtt);
         path.rtt_min = path.rtt_min.min(rtt);
         let (longer, above_min) = (rtt - path.base, rtt - path.rtt_min);
@@ -593,10 +587,6 @@ impl Controller for ShortQueue {
         self.round_over(ack);
     }
     fn on_loss(&mut self, loss: &Loss) {
-        // What is lost again waits longer anyway.
-        if loss.episode && !loss.again {
-            self.backoff = (2.0 * self.backoff).min(BACKOFF_MAX);
-        }
         if loss.cause == Cause::Silence && loss.again {
             self.window = WINDOW_MIN;
             self.start_again();
@@ -625,7 +615,7 @@ impl Controller for ShortQueue {
     fn timeout(&self) -> Option<Duration> {
         // Not of the deviation, which is next to nothing in steady state: a queue that grows, or a site
         // further away, is no loss.
-        let span = self.backoff * (self.rtt + self.rtt.max(TIMEOUT_MARGIN_S));
+        let span = self.rtt + self.rtt.max(TIMEOUT_MARGIN_S);
         (self.rtt > 0.0).then(|| Duration::from_secs_f64(span))
     }
     fn observe(&self, seen: &mut Observation) {

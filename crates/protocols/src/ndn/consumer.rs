@@ -1,6 +1,6 @@
 //! Who wants the Data: a window of Interests, kept as any controller of [`crate::controllers`] says.
 
-use super::stamp::{one_way, stamp};
+use super::stamp::{OneWay, stamp};
 use super::waiting::{Waiting, WaitingTable};
 use super::{Clock, Data, HOP_LIMIT, Interest, Name, Requests, Selectors};
 use crate::controllers::{Ack, Cause, Controller, Loss, RateSample, Sent};
@@ -98,6 +98,7 @@ pub struct Consumer {
     may_send_at: Instant,
     limited: bool,
     delivered_at: Instant,
+    one_way: OneWay,
     stopped: bool,
     failed: Option<Name>,
     counts: Counts,
@@ -122,6 +123,7 @@ impl Consumer {
             may_send_at: Instant::ZERO,
             limited: false,
             delivered_at: Instant::ZERO,
+            one_way: OneWay::default(),
             stopped: false,
             failed: None,
             counts: Counts::default(),
@@ -232,7 +234,7 @@ impl Consumer {
             now,
             acked: self.config.segment,
             rtt,
-            one_way: data.stamp.map(|left| one_way(clock, left)),
+            one_way: data.stamp.map(|left| self.one_way.measure(clock, left)),
             site: data.site,
             in_flight: Bytes(self.in_flight),
             delivered: Bytes(self.counts.data * self.config.segment.0),

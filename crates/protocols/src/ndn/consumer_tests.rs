@@ -119,6 +119,31 @@ fn segments_beyond_the_end_are_forgotten() {
     assert!(consumer.is_complete());
 }
 
+#[test]
+fn a_way_that_grew_longer_than_the_timer_is_learned() {
+    for name in ["new_reno", "short_queue", "dcp"] {
+        let mut consumer = consumer(name, 2_000, |_| {});
+        let (mut under_way, mut now) = (BTreeMap::new(), ms(0));
+        while !consumer.is_complete() {
+            for interest in poll_all(&mut consumer, now) {
+                let round_trip = if interest.name.segment < 100 { 50 } else { 5_000 };
+                under_way
+                    .insert((now + Duration::from_nanos(round_trip * 1_000_000), interest.nonce), interest);
+            }
+            let next = under_way.keys().next().map(|key| key.0);
+            now = [next, consumer.deadline()].into_iter().flatten().min().expect("it waits");
+            if next == Some(now)
+                && let Some((_, interest)) = under_way.pop_first()
+            {
+                consumer.handle(now, data(&interest));
+            }
+        }
+        let counts = consumer.counts();
+        assert!(consumer.rtt() > Some(Duration::from_nanos(500_000_000)), "{name}: {:?}", consumer.rtt());
+        assert!(counts.interests < 6_000, "{name}: {counts:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]

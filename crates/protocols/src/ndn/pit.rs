@@ -180,7 +180,7 @@ impl Pit {
         }
         replaced.filter(|nonce| *nonce != interest.nonce)
     }
-    /// When the entry was last passed on; it is passed on now, if `again`.
+    /// When the entry was last passed on.
     pub fn passed_on(&mut self, at: u32) -> Option<&mut Instant> {
         self.entries.get_mut(at).map(|entry| &mut entry.passed_on)
     }
@@ -209,10 +209,9 @@ impl Pit {
         let Ok(found) = self.index.find_entry(hash(name, selectors), is_it) else { return };
         let (at, _) = found.remove();
         self.unusual -= usize::from(selectors != Selectors::default());
-        if let Some(entry) = self.entries.get(at) {
-            each(entry);
+        if let Some(entry) = self.entries.remove(at) {
+            each(&entry);
         }
-        self.entries.discard(at);
     }
     /// Bytes that each pending Interest of one face takes, its share of the table included.
     pub const fn entry_bytes() -> usize {

@@ -35,9 +35,39 @@ pub fn one_way(now: u32, stamp: u32) -> Duration {
     Duration::from_nanos(i64::from(now.wrapping_sub(stamp) as i32) * 1_000)
 }
 
+/// One-way delays without the jump of a clock of 32 bits: each is as close to the first as it can be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OneWay {
+    first: Option<Duration>,
+}
+
+impl OneWay {
+    /// From a stamp to now, by two clocks.
+    #[inline]
+    pub(super) fn measure(&mut self, now: u32, stamp: u32) -> Duration {
+        let delay = one_way(now, stamp);
+        let first = *self.first.get_or_insert(delay);
+        let difference = (delay - first).as_nanos().rem_euclid(WRAP_NS);
+        first
+            + Duration::from_nanos(if difference >= WRAP_NS / 2 { difference - WRAP_NS } else { difference })
+    }
+}
+
+/// Microseconds of 32 bits.
+const WRAP_NS: i64 = 1_000 << 32;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn delays_of_clocks_half_a_turn_apart_do_not_jump() {
+        let mut delays = OneWay::default();
+        let half = 1_u32 << 31;
+        let first = delays.measure(half - 10, 0);
+        assert_eq!(delays.measure(half + 10, 0) - first, Duration::from_nanos(20_000));
+        assert_eq!(delays.measure(half - 20, 0) - first, Duration::from_nanos(-10_000));
+    }
 
     #[test]
     fn differences_survive_the_wrap_and_clocks_that_disagree() {

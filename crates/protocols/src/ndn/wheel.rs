@@ -74,15 +74,6 @@ impl<T> Wheel<T> {
         self.count -= 1;
         Some(value)
     }
-    /// Takes it out, and has no use for it.
-    #[inline]
-    pub(super) fn discard(&mut self, at: u32) {
-        let Some(slot) = self.slots.get_mut(at as usize).filter(|slot| slot.value.is_some()) else { return };
-        slot.value = None;
-        self.unhang(at);
-        self.slots[at as usize].next = std::mem::replace(&mut self.free, at);
-        self.count -= 1;
-    }
     /// The slot ends then, not when it was to.
     #[inline]
     pub(super) fn set_end(&mut self, at: u32, ends: Instant) {

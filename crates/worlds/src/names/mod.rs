@@ -142,47 +142,7 @@ pub enum Record<'p> {
     Backlog(u32, u64),
 }
 
-/// Watches a run.
-pub trait Observer {
-    /// Whether it wants to see packets; the run is faster without.
-    const PACKETS: bool;
-    /// Something happened.
-    fn on_record(&mut self, now: Instant, record: &Record);
-}
-
-impl Observer for () {
-    const PACKETS: bool = false;
-    fn on_record(&mut self, _: Instant, _: &Record) {}
-}
-
-/// Two observers, the first told first.
-impl<A: Observer, B: Observer> Observer for (A, B) {
-    const PACKETS: bool = A::PACKETS || B::PACKETS;
-    #[inline]
-    fn on_record(&mut self, now: Instant, record: &Record) {
-        self.0.on_record(now, record);
-        self.1.on_record(now, record);
-    }
-}
-
-/// An observer that may be absent.
-impl<O: Observer> Observer for Option<O> {
-    const PACKETS: bool = O::PACKETS;
-    #[inline]
-    fn on_record(&mut self, now: Instant, record: &Record) {
-        if let Some(observer) = self {
-            observer.on_record(now, record);
-        }
-    }
-}
-
-impl<O: Observer + ?Sized> Observer for &mut O {
-    const PACKETS: bool = O::PACKETS;
-    #[inline]
-    fn on_record(&mut self, now: Instant, record: &Record) {
-        (**self).on_record(now, record);
-    }
-}
+crate::observers::observers!(Record);
 
 /// What came of a consumer. Where it says "measured", from [`Setup::measure_from`] or its start on,
 /// whichever is later.

@@ -7,7 +7,7 @@ use crate::agenda::Agenda;
 use crate::engine::Queue;
 use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::link::Link;
-use lightlag_protocols::ndn::{Config, Consumer, Data, Face, Interest, Refused, Verdict};
+use lightlag_protocols::ndn::{Config, Consumer, Data, Face, Interest, Refused, Verdict, stamp};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::Observation;
 use lightlag_protocols::transport::Machine;
@@ -249,12 +249,9 @@ impl<'a, O: Observer> World<'a, O> {
                 self.offer(now, link, Packet::new(now, Body::Data(data), queued, stamp_due));
             }
             Behind::Consumer(consumer) if local => {
-                let mut packet = Packet::new(now, Body::Data(data), queued, stamp_due);
-                lightlag_protocols::link::Load::leaves(&mut packet, now);
-                if let Body::Data(data) = packet.body {
-                    self.local.schedule(now.saturating_add(LOOPBACK), (consumer, data));
-                    self.agenda.set(self.sampler + 1, Some(self.local.next_at()));
-                }
+                let stamp = stamp_due.map(|ahead| stamp(now, ahead)).or(data.stamp);
+                self.local.schedule(now.saturating_add(LOOPBACK), (consumer, Data { stamp, ..data }));
+                self.agenda.set(self.sampler + 1, Some(self.local.next_at()));
             }
             Behind::Consumer(consumer) => self.deliver(now, consumer, data, queued),
             Behind::Producer(_) => {}

@@ -4,6 +4,7 @@ mod planted;
 mod real_runs;
 
 use super::*;
+use crate::judge::wire::random::{at, link, ms};
 use lightlag_protocols::controllers::{self, Controller, Flow};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
@@ -25,26 +26,6 @@ impl Observer for Recorder {
     const PACKETS: bool = true;
     fn on_record(&mut self, now: Instant, record: &Record) {
         self.0.extend(Event::of(record).map(|event| (now, event)));
-    }
-}
-
-fn ms(n: i64) -> Duration {
-    Duration::from_nanos(n * 1_000_000)
-}
-
-fn at(n: i64) -> Instant {
-    Instant::ZERO + ms(n)
-}
-
-fn link(rate: u64, delay_ms: i64, queue: u64) -> LinkSpec {
-    LinkSpec {
-        rate: Rate::Constant(BitRate(rate)),
-        delay: Delay::Constant(ms(delay_ms)),
-        loss: Loss::None,
-        queue: Discipline::DropTail(Limit::Packets(queue)),
-        reorder: None,
-        duplicate: 0.0,
-        jitter: Duration::ZERO,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The judge of packets finds what is planted, and nothing in real runs.
 
 use super::*;
-use crate::judge::wire::random::{limits, links};
+use crate::judge::wire::random::{at, limits, link, links, ms};
 use crate::packets::PacketRow;
 use crate::trace::{TraceRow, TraceWriter, read};
 use lightlag_protocols::controllers::{self, Entry};
@@ -14,26 +14,6 @@ use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::packets::{FlowSpec, Setup, Source, Transport, run};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-
-fn ms(n: i64) -> Duration {
-    Duration::from_nanos(n * 1_000_000)
-}
-
-fn at(n: i64) -> Instant {
-    Instant::ZERO + ms(n)
-}
-
-fn link(rate: u64, delay_ms: i64, queue: u64) -> LinkSpec {
-    LinkSpec {
-        rate: Rate::Constant(BitRate(rate)),
-        delay: Delay::Constant(ms(delay_ms)),
-        loss: Loss::None,
-        queue: Discipline::DropTail(Limit::Packets(queue)),
-        reorder: None,
-        duplicate: 0.0,
-        jitter: Duration::ZERO,
-    }
-}
 
 fn carried(entry: &'static Entry, over_udpdtn: bool) -> Transport {
     let none = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Links of all kinds, for properties.
+//! Links of all kinds, for tests and properties.
 
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
@@ -6,12 +6,25 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use proptest::prelude::*;
 
-fn ms(n: i64) -> Duration {
+pub(in crate::judge) fn ms(n: i64) -> Duration {
     Duration::from_nanos(n * 1_000_000)
 }
 
-fn at(n: i64) -> Instant {
+pub(in crate::judge) fn at(n: i64) -> Instant {
     Instant::ZERO + ms(n)
+}
+
+/// A link that does nothing but what it has to.
+pub(in crate::judge) fn link(rate: u64, delay_ms: i64, queue: u64) -> LinkSpec {
+    LinkSpec {
+        rate: Rate::Constant(BitRate(rate)),
+        delay: Delay::Constant(ms(delay_ms)),
+        loss: Loss::None,
+        queue: Discipline::DropTail(Limit::Packets(queue)),
+        reorder: None,
+        duplicate: 0.0,
+        jitter: Duration::ZERO,
+    }
 }
 
 pub(in crate::judge) fn limits() -> impl Strategy<Value = Limit> {

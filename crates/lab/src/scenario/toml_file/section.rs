@@ -107,6 +107,20 @@ impl<'t> Section<'t> {
             })
             .transpose()
     }
+    /// A number without a unit between bounds, both included.
+    pub fn real(&self, name: &str, low: f64, high: f64) -> Result<Option<f64>> {
+        let right = format!("it must be a number from {low} to {high}");
+        let Some(node) = self.get(name) else { return Ok(None) };
+        let value = match node.value {
+            Value::Real(value) => value,
+            Value::Whole(value) => value as f64,
+            _ => return Err(wrong_type(node, &self.key(name), &right)),
+        };
+        if (low..=high).contains(&value) {
+            return Ok(Some(value));
+        }
+        Err(Error::new(&node.place, format!("`{}` is {value}", self.key(name)), right))
+    }
     /// A quantity, by one of the parsers of [`crate::scenario::quantity`].
     pub fn quantity<T>(
         &self,

@@ -14,48 +14,40 @@ const KNEE: f64 = 0.85;
 
 /// The claims, tested.
 pub fn evaluate(results: &Results) -> Vec<Verdict> {
-    let verdict = |id, figure, paper_says, finding: Finding| Verdict {
-        id,
-        figure,
-        paper_says,
-        we_measure: finding.we_measure,
-        holds: finding.holds,
-        readings: Vec::new(),
-    };
     vec![
-        verdict(
+        Verdict::new(
             "A1",
             "3",
             "ARC uses the link fully up to a round trip of 10 s (p = 0.001)",
             full_up_to_10_s(results),
         ),
-        verdict("A2", "3", "at 10 s the TCPs get less than 10 % of the link", tcps_at_10_s(results)),
-        verdict("A3", "3", "Westwood+ rolls off past 2 s, the other TCPs past 0.8 s", knees(results)),
-        verdict(
+        Verdict::new("A2", "3", "at 10 s the TCPs get less than 10 % of the link", tcps_at_10_s(results)),
+        Verdict::new("A3", "3", "Westwood+ rolls off past 2 s, the other TCPs past 0.8 s", knees(results)),
+        Verdict::new(
             "A4",
             "3",
             "at 2000 s ARC gets about 10 kbit/s, the TCPs practically nothing",
             at_2000_s(results),
         ),
-        verdict(
+        Verdict::new(
             "A5",
             "4",
             "at 600 s ARC gets one to two orders of magnitude more than the TCPs, for p from 1e-4 to 1e-2",
             orders_at_600_s(results),
         ),
-        verdict(
+        Verdict::new(
             "A6",
             "5",
             "ARC's goodput grows with the file up to a few tens of MB at a round trip of 200 s, and falls with it",
             file_size(results),
         ),
-        verdict(
+        Verdict::new(
             "A7",
             "sharing",
             "(ours) 2, 4 and 16 flows of contact_rate, together or apart, have a Jain index of at least 0.95",
             sharing::equal(results),
         ),
-        verdict(
+        Verdict::new(
             "A8",
             "sharing",
             "(ours) beside CUBIC neither starves: a fifth of half the link, or of what CUBIC has alone if less",

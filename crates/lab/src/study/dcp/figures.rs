@@ -90,7 +90,7 @@ const CHARTS: [Chart; 6] = [
         id: "jitter_goodput",
         rows: "jitter",
         title: "Goodput of one consumer over jitter",
-        caption: "Every link adds a random delay of up to so much, and keeps the order of packets.",
+        caption: "Every link adds a random delay of up to so much to each packet, so that some overtake others.",
         x: (JITTER, "jitter of each link", "ms"),
         y: (Goodput("one"), "goodput", "Mbit/s"),
         variants: &OVER_JITTER,

@@ -21,41 +21,33 @@ const BESIDE: f64 = 30.0;
 
 /// Our claims, tested.
 pub fn evaluate(results: &Results) -> Vec<Verdict> {
-    let verdict = |id, figure, paper_says, finding: Finding| Verdict {
-        id,
-        figure,
-        paper_says,
-        we_measure: finding.we_measure,
-        holds: finding.holds,
-        readings: Vec::new(),
-    };
     vec![
-        verdict(
+        Verdict::new(
             "D15",
             "jitter",
             "(ours) short_queue alone: at least 9.6 Mbit/s of 9.67, median queueing at most 5 ms, no drop, at any \
              jitter",
             alone(results),
         ),
-        verdict(
+        Verdict::new(
             "D16",
             "starts",
             "(ours) two of short_queue at random starts: Jain index of at least 0.98, no drop",
             fair(results),
         ),
-        verdict(
+        Verdict::new(
             "D17",
             "edges",
             "(ours) the same at any rate of the edges, that of the bottleneck included",
             fair_at_edges(results),
         ),
-        verdict(
+        Verdict::new(
             "D18",
             "caching",
             "(ours) short_queue has 9.5 Mbit/s from 2 s after a switch to a site five times as far, or 5 s off",
             switches(results),
         ),
-        verdict(
+        Verdict::new(
             "D19",
             "beside",
             "(ours) short_queue gets at least 30 % beside one flow of AIMD, whoever starts",
