@@ -59,6 +59,13 @@ impl Ranges {
         let before = some.then(|| self.before.range(from..to)).into_iter().flatten();
         before.map(|(from, to)| (*from, *to)).chain(self.last.filter(|last| some && last.0 < to))
     }
+    /// The parts of `[from, to)` that are in the set, ascending.
+    pub fn clipped(&self, from: u64, to: u64) -> impl Iterator<Item = Range> + '_ {
+        let around = self.around(from).filter(|_| from < to);
+        let after = around.map_or(from, |range| range.1);
+        let first = around.map(|range| (from, range.1.min(to)));
+        first.into_iter().chain(self.beginning_in(after, to).map(move |range| (range.0, range.1.min(to))))
+    }
     /// The part of `[from, to)` that comes first and is not in the set.
     pub fn gap(&self, from: u64, to: u64) -> Option<Range> {
         let start = self.around(from).map_or(from, |range| range.1);
@@ -213,6 +220,8 @@ mod tests {
                 }
                 prop_assert_eq!(ranges.total(), bytes.len() as u64);
                 prop_assert_eq!(ranges.within(from, to), bytes.range(from..to).count() as u64);
+                let clipped: Vec<u64> = ranges.clipped(from, to).flat_map(|(from, to)| from..to).collect();
+                prop_assert_eq!(clipped, bytes.range(from..to).copied().collect::<Vec<u64>>());
                 let first = (from..to).find(|byte| !bytes.contains(byte));
                 prop_assert_eq!(ranges.gap(from, to).map(|gap| gap.0), first);
                 let list: Vec<Range> = ranges.iter().collect();

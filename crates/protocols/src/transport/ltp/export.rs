@@ -1,0 +1,381 @@
+//! A session of our own: a block that is being sent.
+
+use super::{Checkpoint, Color, Config, Data, Ends, Refusal, Report, Segment, SessionId};
+use crate::time::{Duration, Instant};
+use crate::transport::ranges::{Range, Ranges};
+use crate::wire::ltp::{Content, Reason, sdnv};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A session that is being given up.
+#[derive(Clone, Copy, Debug)]
+pub struct Cancelling {
+    pub reason: Reason,
+    pub tries: u32,
+    pub expires: Option<Instant>,
+}
+
+impl Cancelling {
+    /// It leaves once more.
+    pub fn leave(&mut self, set_alarm: impl FnOnce() -> Instant) -> Reason {
+        self.tries += 1;
+        self.expires = Some(set_alarm());
+        self.reason
+    }
+}
+
+/// A checkpoint whose report has not come.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The segment, to be sent again as it was.
+    pub data: Data,
+    /// Repairs that left with it.
+    repairs: Vec<Range>,
+    /// How many bytes these are.
+    bytes: u64,
+    pub sent_at: Instant,
+    pub tries: u32,
+    pub expires: Option<Instant>,
+    /// It waits to leave again.
+    pub queued: bool,
+    /// Segments of data that had left with it.
+    pub order: u64,
+    /// Bytes that had been delivered then.
+    delivered: u64,
+}
+
+/// What a report lacks.
+#[derive(Debug)]
+struct Repair {
+    gaps: VecDeque<Range>,
+    /// The report that the checkpoint at its end answers.
+    report: u64,
+    left: Vec<Range>,
+}
+
+/// What a report tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Bytes acknowledged for the first time.
+    pub acked: u64,
+    /// Bytes newly found lost.
+    pub lost: u64,
+    /// Bytes that are no longer under way.
+    pub landed: u64,
+    /// What is lost was a repair.
+    pub repair: bool,
+    /// Between a checkpoint that left once and this.
+    pub rtt: Option<Duration>,
+    /// Of the checkpoint.
+    pub order: Option<u64>,
+    /// What had been delivered when it left.
+    pub delivered: Option<u64>,
+    /// When its timer would go off, and its serial number.
+    pub timer: Option<(Option<Instant>, u64)>,
+}
+
+/// A segment of data that leaves.
+pub struct Leaving {
+    pub data: Data,
+    pub repair: bool,
+    /// The last of the block leaves for the first time.
+    pub last: bool,
+}
+
+/// A block that is being sent.
+pub struct Export {
+    pub id: SessionId,
+    service: u64,
+    red: u64,
+    total: u64,
+    /// Most data of a segment.
+    pub payload: u64,
+    /// What has left once ends here.
+    next: u64,
+    acked: Ranges,
+    /// Red bytes on which some report has told.
+    reported: Ranges,
+    /// Bytes that wait to be repaired, or whose repair is under way.
+    pending: Ranges,
+    repairs: VecDeque<Repair>,
+    pub asked: BTreeMap<u64, Asked>,
+    first_serial: u64,
+    next_serial: u64,
+    /// Serial numbers of reports that were read.
+    heard: Ranges,
+    last_heard: u64,
+    since_checkpoint: u64,
+    /// Reports in a row without anything new.
+    pub fruitless: u32,
+    pub cancelling: Option<Cancelling>,
+    pub stalled: Option<Instant>,
+}
+
+/// Runs of serial numbers of reports that are remembered.
+const HEARD_MOST: usize = 1024;
+
+impl Export {
+    /// Of so many red and green bytes. None where headers leave no room for data.
+    pub fn new(
+        id: SessionId,
+        service: u64,
+        [red, green]: [u64; 2],
+        serial: u64,
+        config: &Config,
+    ) -> Option<Self> {
+        let total = red + green;
+        // The largest serial numbers that a session of this size can come to, with room to spare.
+        let checkpoint = Checkpoint { serial: 1 << 34, report: 1 << 34, ends: Ends::Block };
+        let length = config.segment.min(total);
+        let data = Data { service, offset: total, length, color: Color::Red(Some(checkpoint)) };
+        let head = Segment { session: id, content: Content::Data(data) }.head_size();
+        let payload =
+            config.segment.saturating_sub(config.extensions).checked_sub(head).filter(|room| *room > 0)?;
+        Some(Self {
+            service,
+            red,
+            total,
+            payload,
+            first_serial: serial,
+            next_serial: serial,
+            ..Self::empty(id)
+        })
+    }
+    /// What is left of a session that is given up: its name.
+    pub fn cancelled(id: SessionId, reason: Reason) -> Self {
+        let cancelling = Some(Cancelling { reason, tries: 0, expires: None });
+        Self { cancelling, ..Self::empty(id) }
+    }
+    fn empty(id: SessionId) -> Self {
+        Self {
+            id,
+            service: 0,
+            red: 0,
+            total: 0,
+            payload: 0,
+            next: 0,
+            acked: Ranges::default(),
+            reported: Ranges::default(),
+            pending: Ranges::default(),
+            repairs: VecDeque::new(),
+            asked: BTreeMap::new(),
+            first_serial: 1,
+            next_serial: 1,
+            heard: Ranges::default(),
+            last_heard: 0,
+            since_checkpoint: 0,
+            fruitless: 0,
+            cancelling: None,
+            stalled: None,
+        }
+    }
+    /// Red bytes that are under way.
+    pub fn in_flight(&self) -> u64 {
+        let repairs: u64 = self.asked.values().map(|asked| asked.bytes).sum();
+        self.next.min(self.red).saturating_sub(self.reported.total()) + repairs + self.repairing()
+    }
+    /// Of the repair that is leaving, what has left.
+    fn repairing(&self) -> u64 {
+        self.repairs.front().map_or(0, |repair| repair.left.iter().map(|range| range.1 - range.0).sum())
+    }
+    /// Red bytes that are there.
+    pub fn acked(&self) -> u64 {
+        self.acked.total()
+    }
+    /// Whether all has left once.
+    pub fn has_left(&self) -> bool {
+        self.next == self.total
+    }
+    /// Whether all has left and the red part is there.
+    pub fn is_complete(&self) -> bool {
+        self.has_left() && self.acked.total() == self.red
+    }
+    /// Whether repairs wait to leave.
+    pub fn wants_repair(&self) -> bool {
+        !self.repairs.is_empty()
+    }
+    /// Nothing is under way, nothing waits to leave, and something lacks.
+    pub fn is_stalled(&self) -> bool {
+        self.cancelling.is_none()
+            && self.has_left()
+            && !self.is_complete()
+            && self.asked.is_empty()
+            && self.repairs.is_empty()
+    }
+    /// Everything that lacks is sent again, though no report has asked for it.
+    pub fn repair_all(&mut self) {
+        let gaps: VecDeque<Range> = self.missing(0, self.red);
+        if !gaps.is_empty() {
+            self.await_repairs(&gaps);
+            self.repairs.push_back(Repair { gaps, report: self.last_heard, left: Vec::new() });
+        }
+    }
+    fn await_repairs(&mut self, gaps: &VecDeque<Range>) {
+        for gap in gaps {
+            self.pending.insert(gap.0, gap.1);
+        }
+    }
+    /// Of what was reported on, what has not come and is not being repaired.
+    fn missing(&self, lower: u64, upper: u64) -> VecDeque<Range> {
+        let mut gaps = VecDeque::new();
+        let mut at = lower;
+        while let Some((from, to)) = self.acked.gap(at, upper) {
+            let mut inner = from;
+            while let Some(gap) = self.pending.gap(inner, to) {
+                gaps.push_back(gap);
+                inner = gap.1;
+            }
+            at = to;
+        }
+        gaps
+    }
+
+    // --- reports ----------------------------------------------------------------------------
+
+    /// Whether the report was read before.
+    pub fn has_heard(&self, serial: u64) -> bool {
+        self.heard.around(serial).is_some()
+    }
+    /// Whether a report can be true of what was sent.
+    fn believe(&self, report: &Report) -> Result<(), Refusal> {
+        if report.upper > self.next.min(self.red) {
+            return Err(Refusal::NeverSent);
+        }
+        if report.checkpoint != 0 && !(self.first_serial..self.next_serial).contains(&report.checkpoint) {
+            return Err(Refusal::NeverAsked);
+        }
+        if self.heard.len() >= HEARD_MOST {
+            return Err(Refusal::Reports);
+        }
+        Ok(())
+    }
+    /// A report that was not read before (section 6.13).
+    ///
+    /// # Errors
+    /// Why it cannot be true; then nothing has changed.
+    pub fn hear(&mut self, now: Instant, report: &Report) -> Result<Answer, Refusal> {
+        self.believe(report)?;
+        let before = self.in_flight();
+        self.heard.insert(report.serial, report.serial.saturating_add(1));
+        self.last_heard = report.serial;
+        let mut answer = Answer::default();
+        if let Some(asked) = self.asked.remove(&report.checkpoint) {
+            for range in &asked.repairs {
+                self.pending.remove(range.0, range.1);
+            }
+            answer.rtt = Some(now - asked.sent_at).filter(|_| asked.tries == 1);
+            (answer.order, answer.delivered) = (Some(asked.order), Some(asked.delivered));
+            answer.repair = !asked.repairs.is_empty();
+            answer.timer = Some((asked.expires, report.checkpoint));
+        }
+        answer.acked = report.ranges().map(|(from, to)| self.acked.insert(from, to)).sum();
+        self.reported.insert(report.lower, report.upper);
+        let gaps = self.missing(report.lower, report.upper);
+        answer.lost = gaps.iter().map(|gap| gap.1 - gap.0).sum();
+        self.fruitless = if answer.acked > 0 { 0 } else { self.fruitless + 1 };
+        if !gaps.is_empty() {
+            self.await_repairs(&gaps);
+            self.repairs.push_back(Repair { gaps, report: report.serial, left: Vec::new() });
+        }
+        answer.landed = before.saturating_sub(self.in_flight());
+        Ok(answer)
+    }
+
+    // --- sending ----------------------------------------------------------------------------
+
+    /// Bytes of the next segment of data.
+    pub fn next_length(&self) -> u64 {
+        let (from, to) = self.next_range();
+        to - from
+    }
+    fn next_range(&self) -> Range {
+        if let Some(&(from, to)) = self.repairs.front().and_then(|repair| repair.gaps.front()) {
+            return (from, to.min(from + self.payload));
+        }
+        let end = if self.next < self.red { self.red } else { self.total };
+        (self.next, end.min(self.next + self.payload))
+    }
+    /// Whether the next segment is red, so that somebody answers for it.
+    pub fn next_is_red(&self) -> bool {
+        self.wants_repair() || self.next < self.red
+    }
+    /// The next segment of data; `ask`: it is to be a checkpoint in any case.
+    pub fn leave(&mut self, config: &Config, ask: bool) -> Leaving {
+        let (from, to) = self.next_range();
+        match self.repairs.front_mut() {
+            Some(repair) => {
+                repair.left.push((from, to));
+                let gap = &mut repair.gaps[0];
+                gap.0 = to;
+                if gap.0 == gap.1 {
+                    repair.gaps.pop_front();
+                }
+                let ends = repair.gaps.is_empty();
+                Leaving { data: self.repair_data((from, to), ends), repair: true, last: false }
+            }
+            None => self.leave_fresh((from, to), config, ask),
+        }
+    }
+    fn repair_data(&mut self, (from, to): Range, ends: bool) -> Data {
+        let report = self.repairs.front().map_or(0, |repair| repair.report);
+        let checkpoint = ends.then(|| self.checkpoint(to, report));
+        self.data((from, to), Color::Red(checkpoint))
+    }
+    fn leave_fresh(&mut self, (from, to): Range, config: &Config, ask: bool) -> Leaving {
+        self.next = to;
+        let last = to == self.total;
+        if from >= self.red {
+            let data = self.data((from, to), Color::Green { ends_block: last });
+            return Leaving { data, repair: false, last };
+        }
+        self.since_checkpoint += to - from;
+        let due = config.checkpoint_every.is_some_and(|every| self.since_checkpoint >= every);
+        let checkpoint = (ask || due || to == self.red).then(|| self.checkpoint(to, 0));
+        if checkpoint.is_some() {
+            self.since_checkpoint = 0;
+        }
+        Leaving { data: self.data((from, to), Color::Red(checkpoint)), repair: false, last }
+    }
+    fn data(&self, (from, to): Range, color: Color) -> Data {
+        Data { service: self.service, offset: from, length: to - from, color }
+    }
+    fn checkpoint(&mut self, to: u64, report: u64) -> Checkpoint {
+        let serial = self.next_serial;
+        self.next_serial += 1;
+        let ends = match to {
+            to if to == self.total => Ends::Block,
+            to if to == self.red => Ends::Red,
+            _ => Ends::Nothing,
+        };
+        Checkpoint { serial, report, ends }
+    }
+    /// A checkpoint has left for the first time.
+    pub fn ask(&mut self, now: Instant, data: Data, serial: u64, (order, delivered): (u64, u64)) {
+        let ends_repair = self.repairs.front().is_some_and(|repair| repair.gaps.is_empty());
+        let repair = if ends_repair { self.repairs.pop_front() } else { None };
+        let repairs = repair.map_or_else(Vec::new, |repair| repair.left);
+        let bytes = repairs.iter().map(|range| range.1 - range.0).sum();
+        let asked = Asked {
+            data,
+            repairs,
+            bytes,
+            sent_at: now,
+            tries: 1,
+            expires: None,
+            queued: false,
+            order,
+            delivered,
+        };
+        self.asked.insert(serial, asked);
+    }
+}
+
+/// Where serial numbers begin: by chance, as RFC 5326, section 3.2.1, wants it, and short.
+pub fn first_serial(draws: &mut crate::rng::Stream) -> u64 {
+    1 + draws.below((1 << 14) - 1)
+}
+
+/// Bytes of the largest report segment without claims, by the numbers of a block of `block` bytes.
+pub fn report_head(session: SessionId, block: u64) -> u64 {
+    let numbers = 2 * sdnv::length(1 << 34) + 2 * sdnv::length(block) + sdnv::length(1 << 20);
+    (2 + sdnv::length(session.originator) + sdnv::length(session.number) + numbers) as u64
+}

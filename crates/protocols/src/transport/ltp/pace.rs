@@ -1,0 +1,116 @@
+//! When the next segment of data may leave, and what reports tell the controller.
+
+use super::export::Answer;
+use crate::controllers::{Ack, Cause, Controller, Loss, RateSample, Sent, Window};
+use crate::time::{Duration, Instant};
+use crate::units::{BitRate, Bytes};
+
+/// Stands between the sessions of an engine and its controller.
+pub struct Pace {
+    pub controller: Box<dyn Controller>,
+    /// What is kept from leaving for so long leaves at once afterwards.
+    slack: Duration,
+    /// When the last segment left that the rate counts from, and bytes on the link since.
+    since: (Instant, Bytes),
+    /// Red bytes that are under way.
+    pub in_flight: u64,
+    /// Red bytes acknowledged in all.
+    pub delivered: u64,
+    /// Segments of data that have left.
+    pub order: u64,
+    /// Losses of what left before this one belong to one episode.
+    recover: Option<u64>,
+    pub episodes: u64,
+}
+
+impl Pace {
+    pub fn new(controller: Box<dyn Controller>, slack: Duration) -> Self {
+        Self {
+            controller,
+            slack,
+            since: (Instant::ZERO, Bytes(0)),
+            in_flight: 0,
+            delivered: 0,
+            order: 0,
+            recover: None,
+            episodes: 0,
+        }
+    }
+    /// When the rate lets the next segment leave.
+    pub fn due(&self) -> Instant {
+        let spent = |rate: BitRate| self.since.0.saturating_add(rate.time_for(self.since.1));
+        self.controller.rate().map_or(Instant::ZERO, spent)
+    }
+    /// Whether the window has room for so much more.
+    pub fn has_room(&self, more: u64) -> bool {
+        self.in_flight.saturating_add(more) <= self.controller.window().0
+    }
+    /// A segment of data leaves: so many red bytes, and so many on the link.
+    pub fn leave(&mut self, now: Instant, red: u64, link: Bytes) {
+        self.since = (self.due().min(now).max(now - self.slack), link);
+        self.order += 1;
+        self.in_flight += red;
+        let in_flight = Bytes(self.in_flight);
+        self.controller.on_sent(&Sent { now, size: Bytes(red), in_flight });
+    }
+    /// Something else leaves.
+    pub fn leave_beside(&mut self, link: Bytes) {
+        self.since.1 += link;
+    }
+    /// A report came.
+    pub fn answer(&mut self, now: Instant, answer: &Answer) {
+        let before = self.in_flight;
+        self.in_flight = before.saturating_sub(answer.landed);
+        self.delivered += answer.acked;
+        let (in_flight, flight_size) = (Bytes(self.in_flight), Bytes(before));
+        let episode_over = answer.order.is_some_and(|order| self.recover.is_some_and(|end| order >= end));
+        if episode_over {
+            self.recover = None;
+        }
+        if answer.lost > 0 {
+            let episode = self.recover.is_none();
+            self.episodes += u64::from(episode);
+            self.recover.get_or_insert(self.order + 1);
+            let (cause, lost, again) = (Cause::Hole, Bytes(answer.lost), answer.repair);
+            self.controller.on_loss(&Loss { now, cause, lost, flight_size, in_flight, episode, again });
+        }
+        let sample = answer.rtt.zip(answer.delivered).map(|(interval, before)| RateSample {
+            delivered: Bytes(self.delivered - before),
+            before: Bytes(before),
+            interval,
+        });
+        let (sent, received) = (Bytes(answer.acked + answer.lost), Bytes(answer.acked));
+        self.controller.on_ack(&Ack {
+            now,
+            acked: Bytes(answer.acked),
+            rtt: answer.rtt,
+            // By the sender's clock alone; where light takes the same time back, it is as good.
+            one_way: answer.rtt,
+            in_flight,
+            delivered: Bytes(self.delivered),
+            sample,
+            window: Some(Window { sent, received, train: None }),
+            recovering: self.recover.is_some(),
+            recovered: episode_over && self.recover.is_none(),
+            limited: true,
+            ..Ack::default()
+        });
+    }
+    /// No report came on so much that left up to a segment.
+    pub fn silence(&mut self, now: Instant, order: u64, lost: u64) {
+        // What left before the last silence is of one episode with it.
+        if self.recover.is_some_and(|end| order < end) {
+            return;
+        }
+        self.recover = Some(self.order + 1);
+        self.episodes += 1;
+        let (flight_size, in_flight) = (Bytes(self.in_flight), Bytes(self.in_flight.saturating_sub(lost)));
+        let (cause, lost) = (Cause::Silence, Bytes(lost));
+        let (episode, again) = (true, false);
+        self.controller.on_loss(&Loss { now, cause, lost, flight_size, in_flight, episode, again });
+    }
+    /// So much is no longer awaited.
+    pub fn forget(&mut self, bytes: u64) {
+        self.in_flight = self.in_flight.saturating_sub(bytes);
+    }
+}

@@ -1,0 +1,247 @@
+//! Two engines of LTP over a line that loses, repeats, mixes up and interrupts.
+
+mod line;
+mod strangers;
+
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::Machine;
+use lightlag_protocols::transport::ltp::{Config, End, Event, Reason, Unsendable};
+use lightlag_protocols::units::{BitRate, Bytes};
+use line::{Habits, Line, controller, ms};
+use proptest::prelude::*;
+
+fn config() -> Config {
+    Config::new(1, 2, Bytes(1500))
+}
+fn fixed(bit_per_s: u64) -> Box<dyn lightlag_protocols::controllers::Controller> {
+    controller("fixed", &[], Some(BitRate(bit_per_s)))
+}
+
+/// Sends blocks over a line and waits until all is quiet.
+fn sends(config: &Config, habits: Habits, rate: u64, blocks: &[(u64, u64)], seed: u64) -> Line {
+    let mut line = Line::new(config, fixed(rate), habits, seed);
+    let sessions: Vec<_> = blocks
+        .iter()
+        .map(|(red, green)| (line.engines[0].send(1, *red, *green).expect("a session"), *red))
+        .collect();
+    line.run(Instant::from_secs(20_000_000));
+    assert!(
+        line.is_still(),
+        "seed {seed}: {:?} {:?}",
+        line.engines[0].sessions(),
+        line.engines[1].sessions()
+    );
+    for (session, red) in sessions {
+        assert!(line.seen[0].sent.contains(&session), "seed {seed}: {:?}", line.seen[0].cancelled);
+        let here = line.seen[1].here.get(&session).map_or(0, |here| here.within(0, red));
+        assert_eq!((here, line.seen[1].red.get(&session)), (red, (red > 0).then_some(&red)), "seed {seed}");
+    }
+    assert_eq!(line.engines.iter().map(|engine| engine.in_flight().0).sum::<u64>(), 0);
+    line
+}
+
+/// A line as bad as a seed makes it, and what crosses it.
+fn bad(seed: u64) -> (Config, Habits, Vec<(u64, u64)>) {
+    let mut draws = lightlag_protocols::rng::Stream::new(seed, "bad", 0);
+    let delay = Duration::from_nanos(1 << draws.below(40));
+    let outages = (0..draws.below(4)).scan(Instant::from_secs(1), |at, _| {
+        let from = *at + ms(draws.below(2_000_000) as i64);
+        *at = from + ms(1 + draws.below(1_000_000) as i64);
+        Some((from, *at))
+    });
+    let outages = outages.collect();
+    let habits = Habits {
+        delay,
+        loss: draws.uniform(0.0, 0.2),
+        repeats: draws.uniform(0.0, 0.3),
+        mixes: Duration::from_nanos(draws.below(50_000_000) as i64),
+        outages,
+    };
+    let config = Config {
+        light: (draws.below(2) == 0).then_some(delay * 2),
+        checkpoint_every: (draws.below(2) == 0).then(|| 1 + draws.below(200_000)),
+        report_every: (draws.below(3) == 0).then(|| ms(1 + draws.below(20_000) as i64)),
+        copies: 1 + draws.below(3) as u32,
+        tries: 60,
+        ..Config::new(1, 2, Bytes(200 + draws.below(1300)))
+    };
+    let size = |draws: &mut lightlag_protocols::rng::Stream| {
+        let bits = draws.below(20);
+        draws.below(1 << bits)
+    };
+    let blocks = (0..1 + draws.below(8)).map(|_| (1 + size(&mut draws), size(&mut draws) * draws.below(2)));
+    let blocks = blocks.collect();
+    (config, habits, blocks)
+}
+
+#[test]
+fn a_block_takes_a_round_trip_where_nothing_is_lost() {
+    let config = Config { light: Some(ms(2000)), ..config() };
+    let line = sends(&config, Habits::clean(ms(1000)), 1_000_000, &[(100_000, 0)], 1);
+    let (sent, reports) = (line.engines[0].counts(), line.engines[1].counts());
+    assert_eq!((sent.repairs, sent.timeouts, reports.reports, reports.timeouts), (0, 0, 1, 0));
+    assert_eq!(line.seen[1].closed.len(), 1);
+}
+
+#[test]
+fn blocks_arrive_whole_over_lines_as_bad_as_a_seed_makes_them() {
+    for seed in 0..60 {
+        let (config, habits, blocks) = bad(seed);
+        sends(&config, habits, 1 << (16 + seed % 10), &blocks, seed);
+    }
+}
+
+/// By hand: `cargo test --release -p lightlag-protocols --test ltp -- --ignored a_thousand`.
+#[test]
+#[ignore = "takes a minute"]
+fn blocks_arrive_whole_over_a_thousand_bad_lines() {
+    for seed in 0..1000 {
+        let (config, habits, blocks) = bad(seed);
+        sends(&config, habits, 1 << (16 + seed % 10), &blocks, seed);
+    }
+}
+
+#[test]
+fn a_block_of_64_mb_arrives_whole() {
+    let habits = Habits { loss: 0.05, ..Habits::clean(ms(300)) };
+    let config = Config { light: Some(ms(600)), ..config() };
+    sends(&config, habits, 100_000_000, &[(64_000_000, 0)], 3);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn a_block_of_1_gb_arrives_whole() {
+    let habits = Habits { loss: 0.2, repeats: 0.01, mixes: ms(3), ..Habits::clean(ms(300)) };
+    let config = Config { light: Some(ms(600)), checkpoint_every: Some(10_000_000), ..config() };
+    sends(&config, habits, 1_000_000_000, &[(1_000_000_000, 0)], 3);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #[test]
+    fn every_block_up_to_a_few_segments_arrives_whole(
+        red in 1_u64..4000, green in 0_u64..4000, loss in 0.0..0.2, seed in 0_u64..1 << 32,
+    ) {
+        let habits = Habits { loss, ..Habits::clean(ms(50)) };
+        sends(&Config { tries: 60, ..config() }, habits, 1_000_000, &[(red, green)], seed);
+    }
+}
+
+#[test]
+fn every_controller_that_takes_part_brings_blocks_across() {
+    for entry in lightlag_protocols::controllers::TABLE {
+        let only = entry.algorithm.only_with;
+        if !only.is_empty() && !only.contains(&"ltp") {
+            continue;
+        }
+        let name = entry.algorithm.name;
+        let habits = Habits { loss: 0.01, ..Habits::clean(ms(100)) };
+        let mut line = Line::new(&config(), controller(name, &[], Some(BitRate(10_000_000))), habits, 5);
+        for _ in 0..4 {
+            line.engines[0].send(1, 300_000, 0).expect("a session");
+        }
+        line.run(Instant::from_secs(20_000));
+        assert!(line.is_still(), "{name}: {:?} {:?}", line.engines[0].sessions(), line.engines[0].counts());
+        assert_eq!(line.seen[1].red.len(), 4, "{name}");
+    }
+}
+
+#[test]
+fn timers_stand_still_while_the_link_is_down() {
+    let outage = (Instant::from_secs(1), Instant::from_secs(100_000));
+    let habits = Habits { outages: vec![outage], ..Habits::clean(ms(600)) };
+    let config = Config { light: Some(ms(1200)), ..config() };
+    let mut line = Line::new(&config, fixed(1_000_000), habits, 1);
+    line.engines[0].send(1, 10_000, 0).expect("a session");
+    // All has left and arrived; the report meets the outage.
+    line.run(Instant::from_secs(99_000));
+    assert_eq!((line.engines[0].counts().timeouts, line.engines[1].counts().timeouts), (0, 0));
+    let carried = line.carried;
+    assert_eq!(line.engines[0].deadline(), None);
+    line.run(Instant::from_secs(100_001));
+    assert_eq!(line.carried, carried, "what was left of the wait goes on");
+    line.run(Instant::from_secs(100_010));
+    assert!(line.is_still());
+    assert_eq!(line.engines[0].counts().repairs, 1);
+}
+
+#[test]
+fn a_plan_without_a_contact_keeps_everything_back() {
+    let mut line = Line::new(&config(), fixed(1_000_000), Habits::clean(ms(10)), 1);
+    line.engines[0].on_plan(Instant::ZERO, BitRate(0));
+    let session = line.engines[0].send(1, 5000, 0).expect("a session");
+    line.engines[0].cancel(session, Reason::User);
+    line.engines[0].send(1, 5000, 0).expect("a session");
+    assert_eq!((line.engines[0].poll(Instant::from_secs(9)), line.engines[0].deadline()), (None, None));
+}
+
+#[test]
+fn what_can_not_be_sent_is_told() {
+    let mut config = config();
+    config.quotas.exports = 2;
+    let mut line = Line::new(&config, fixed(1000), Habits::clean(ms(10)), 1);
+    let engine = &mut line.engines[0];
+    assert_eq!(engine.send(1, 0, 0), Err(Unsendable::Empty));
+    assert_eq!(engine.send(1, 1 << 62, 1), Err(Unsendable::TooLong));
+    assert!(engine.send(1, 1, 0).is_ok() && engine.send(1, 0, 1).is_ok());
+    assert_eq!(engine.send(1, 1, 0), Err(Unsendable::Busy));
+    let tight = Config::new(1, 2, Bytes(45));
+    let mut line = Line::new(&tight, fixed(1000), Habits::clean(ms(10)), 1);
+    assert_eq!(line.engines[0].send(1, 1, 0), Err(Unsendable::NoRoom));
+}
+
+#[test]
+fn a_session_is_cancelled_by_either_end_at_any_time() {
+    for (end, by) in [(0, End::Sender), (1, End::Receiver)] {
+        for at in (0..4000).step_by(97) {
+            let habits = Habits { loss: 0.1, ..Habits::clean(ms(500)) };
+            let mut line = Line::new(&config(), fixed(500_000), habits, at);
+            let session = line.engines[0].send(1, 100_000, 10_000).expect("a session");
+            line.run(Instant::ZERO + ms(at as i64));
+            if line.engines[end].cancel(session, Reason::User) {
+                assert!(!line.engines[end].cancel(session, Reason::System), "it is given up once");
+            }
+            line.run(Instant::from_secs(90_000));
+            assert!(line.is_still(), "{by:?} at {at} ms: {:?}", line.engines[0].sessions());
+            let told = Event::Cancelled { session, by, reason: Reason::User };
+            for seen in line.seen.iter().filter(|seen| !seen.cancelled.is_empty()) {
+                assert_eq!(seen.cancelled, [told]);
+            }
+            assert_eq!(line.engines[0].in_flight(), Bytes(0));
+        }
+    }
+}
+
+#[test]
+fn a_peer_that_never_answers_costs_no_more_than_the_tries() {
+    let habits = Habits { loss: 1.0, ..Habits::clean(ms(10)) };
+    let config = Config { tries: 5, ..config() };
+    let mut line = Line::new(&config, fixed(1_000_000), habits, 1);
+    let session = line.engines[0].send(1, 5000, 0).expect("a session");
+    line.run(Instant::from_secs(90_000));
+    let told = Event::Cancelled { session, by: End::Sender, reason: Reason::Repeated };
+    assert_eq!((line.seen[0].cancelled.clone(), line.is_still()), (vec![told], true));
+    // Four segments of data, four checkpoints once more, and five cancellations.
+    assert_eq!(line.carried, 4 + 4 + 5);
+}
+
+/// How many round trips a block takes that is lost in part.
+#[test]
+fn a_block_over_mars_takes_no_more_round_trips_than_luck_asks_for_and_one() {
+    let light = Duration::from_secs(960);
+    let habits = Habits { loss: 0.05, ..Habits::clean(Duration::from_secs(480)) };
+    let config = Config { light: Some(light), copies: 3, ..config() };
+    let rate = 100_000_000;
+    for seed in 0..3 {
+        let mut line = Line::new(&config, fixed(rate), habits.clone(), seed);
+        line.engines[0].send(1, 64_000_000, 0).expect("a session");
+        let mut hours = Instant::ZERO;
+        while line.seen[1].red.is_empty() {
+            hours += Duration::from_secs(60);
+            line.run(hours);
+        }
+        // A segment of n is lost r times with n p^r: four repairs of 46,000 segments are to be expected.
+        let rounds = (hours.as_secs_f64() - 480.0) / light.as_secs_f64();
+        assert!(rounds < 5.1, "{rounds} round trips");
+    }
+}
