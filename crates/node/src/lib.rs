@@ -7,6 +7,7 @@
 pub mod clock;
 pub mod emulate;
 mod error;
+pub mod ltp;
 pub mod names;
 pub mod socket;
 pub mod transfer;

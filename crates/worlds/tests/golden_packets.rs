@@ -9,7 +9,7 @@ use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
 use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::transport::{tcp, udpdtn};
+use lightlag_protocols::transport::{ltp, tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::packets::{FlowSpec, MakeController, Setup, Source, Span, Transport, run};
 use std::collections::BTreeMap;
@@ -20,10 +20,21 @@ const fn ms(n: i64) -> Duration {
     Duration::from_nanos(n * 1_000_000)
 }
 
-fn transport(entry: &'static Entry) -> Transport {
+/// Flows of controllers that work with any transport are carried by TCP or by this.
+#[derive(Clone, Copy, PartialEq)]
+enum Over {
+    Usual,
+    Ltp,
+}
+
+fn transport(entry: &'static Entry, over: Over) -> Transport {
     let parameters =
         Parameters::resolve(entry.algorithm.name, entry.algorithm.parameters, &BTreeMap::new()).unwrap();
     let controller: MakeController = Box::new(move |flow| entry.build(&parameters, flow));
+    if over == Over::Ltp {
+        let config = ltp::Config { light: Some(ms(1000)), ..ltp::Config::new(1, 2, Bytes(1500)) };
+        return Transport::Ltp { config, controller, block: Bytes(200_000) };
+    }
     if entry.algorithm.only_with.contains(&"udpdtn") {
         return Transport::Udpdtn { config: udpdtn::Config::new(Bytes(1500)), controller };
     }
@@ -37,20 +48,20 @@ fn link(rate: Rate, delay: Delay, loss: Loss, queue: Discipline) -> LinkSpec {
 }
 
 /// Two flows of a controller over an access link and one that decides, and back.
-fn setup(entry: &'static Entry, middle: &LinkSpec, source: Source) -> Setup {
+fn setup(entry: &'static Entry, middle: &LinkSpec, (source, over): (Source, Over)) -> Setup {
     let quick = |delay_ms| {
         let (rate, delay) = (Rate::Constant(BitRate(10_000_000)), Delay::Constant(ms(delay_ms)));
         link(rate, delay, Loss::None, Discipline::DropTail(Limit::Packets(1_000)))
     };
     let back = LinkSpec { queue: Discipline::DropTail(Limit::Packets(1_000)), ..middle.clone() };
-    let planned = entry.algorithm.only_with.contains(&"udpdtn");
+    let planned = entry.algorithm.only_with.contains(&"udpdtn") || over == Over::Ltp;
     let flow = |start: i64| FlowSpec {
         forward: vec![0, 1],
         backward: vec![2, 3],
         start: Instant::from_secs(start),
         stop: None,
         source,
-        transport: transport(entry),
+        transport: transport(entry, over),
         planned_rate: planned.then_some(Rate::Constant(BitRate(1_000_000))),
         planned_round_trip: planned.then(|| middle.delay.least() * 2),
     };
@@ -66,7 +77,7 @@ fn setup(entry: &'static Entry, middle: &LinkSpec, source: Source) -> Setup {
 }
 
 /// A row of each flow of each controller.
-fn table(middle: &LinkSpec, source: Source) -> String {
+fn table(middle: &LinkSpec, source: Source, over: Over) -> String {
     let mut text = format!(
         "{:13} {:>4} {:>9} {:>11} {:>6} {:>8} {:>8} {:>8} {:>7} {:>5}\n",
         "controller",
@@ -81,8 +92,12 @@ fn table(middle: &LinkSpec, source: Source) -> String {
         "lost"
     );
     let is_file = matches!(source, Source::File(_));
-    for entry in controllers::TABLE.iter().filter(|entry| is_file || entry.algorithm.only_with.is_empty()) {
-        let outcome = run(&setup(entry, middle, source), &mut ());
+    let fits = |entry: &&Entry| {
+        let only = entry.algorithm.only_with;
+        only.is_empty() || (is_file && (over == Over::Usual || only.contains(&"ltp")))
+    };
+    for entry in controllers::TABLE.iter().filter(fits) {
+        let outcome = run(&setup(entry, middle, (source, over)), &mut ());
         for (index, flow) in outcome.flows.iter().enumerate() {
             let (dropped, lost) = (outcome.links[1].dropped, outcome.links[1].lost);
             writeln!(
@@ -117,7 +132,7 @@ const FILE: Source = Source::File(Bytes(3_000_000));
 fn two_flows_over_a_lossy_second_of_light_stay_as_they_were() {
     let queue = Discipline::DropTail(Limit::Packets(60));
     let (rate, delay) = (Rate::Constant(BitRate(1_000_000)), Delay::Constant(ms(500)));
-    check("packets_lossy.txt", &table(&link(rate, delay, Loss::Uniform(0.002), queue), FILE));
+    check("packets_lossy.txt", &table(&link(rate, delay, Loss::Uniform(0.002), queue), FILE, Over::Usual));
 }
 
 #[test]
@@ -127,7 +142,10 @@ fn two_flows_over_contacts_and_a_growing_distance_stay_as_they_were() {
     let delay = Delay::Curve(vec![(s(0), ms(200)), (s(300), ms(1_200))]);
     let queue =
         Discipline::CoDel { limit: Limit::Packets(200), target: ms(50), interval: ms(1_000), mark: false };
-    check("packets_contacts.txt", &table(&link(Rate::within(&windows), delay, Loss::None, queue), FILE));
+    check(
+        "packets_contacts.txt",
+        &table(&link(Rate::within(&windows), delay, Loss::None, queue), FILE, Over::Usual),
+    );
 }
 
 #[test]
@@ -136,5 +154,13 @@ fn two_sources_that_are_on_and_off_stay_as_they_were() {
     let (rate, delay) = (Rate::Constant(BitRate(1_000_000)), Delay::Constant(ms(50)));
     let on = Span::Exponential(Duration::from_secs(5));
     let source = Source::OnOff { on, off: Span::Fixed(Duration::from_secs(3)), rate: BitRate(900_000) };
-    check("packets_on_off.txt", &table(&link(rate, delay, Loss::None, queue), source));
+    check("packets_on_off.txt", &table(&link(rate, delay, Loss::None, queue), source, Over::Usual));
+}
+
+#[test]
+fn two_flows_of_ltp_over_a_lossy_second_of_light_stay_as_they_were() {
+    let queue = Discipline::DropTail(Limit::Packets(60));
+    let (rate, delay) = (Rate::Constant(BitRate(1_000_000)), Delay::Constant(ms(500)));
+    let middle = link(rate, delay, Loss::Uniform(0.002), queue);
+    check("packets_ltp.txt", &table(&middle, FILE, Over::Ltp));
 }

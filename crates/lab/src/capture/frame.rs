@@ -5,7 +5,7 @@ use etherparse::{IpDscp, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpH
 use lightlag_protocols::controllers::Recovery;
 use lightlag_protocols::link::Load;
 use lightlag_protocols::transport::tcp::{Kind, Segment};
-use lightlag_protocols::transport::udpdtn::{self as transport, Datagram, UDP_HEADER};
+use lightlag_protocols::transport::udpdtn::{self as transport, UDP_HEADER};
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::packets::{Body, FlowSpec, Packet, Source, Transport};
 
@@ -59,10 +59,14 @@ impl Conversation {
             Transport::Tcp { config, .. } => {
                 (config.window, config.segment, config.recovery != Recovery::NewReno)
             }
-            Transport::Udpdtn { .. } => (Bytes(0), Bytes(0), false),
+            Transport::Udpdtn { .. } | Transport::Ltp { .. } => (Bytes(0), Bytes(0), false),
         };
         let fits = |shift: &u8| window.0 >> shift <= u64::from(u16::MAX);
-        let port = if matches!(spec.transport, Transport::Tcp { .. }) { TCP_PORT } else { UDP_PORT };
+        let port = match spec.transport {
+            Transport::Tcp { .. } => TCP_PORT,
+            Transport::Udpdtn { .. } => UDP_PORT,
+            Transport::Ltp { .. } => lightlag_protocols::wire::ltp::PORT,
+        };
         let seed = lightlag_protocols::rng::mix(u64::from(index) + 1);
         Self {
             addresses: nodes.map(address),
@@ -73,7 +77,7 @@ impl Conversation {
             largest: largest.0.min(u64::from(u16::MAX)) as u16,
             sacks,
             transfer: match &spec.transport {
-                Transport::Tcp { .. } => None,
+                Transport::Tcp { .. } | Transport::Ltp { .. } => None,
                 Transport::Udpdtn { config, .. } => Some(*config),
             },
             end: match spec.source {
@@ -88,7 +92,17 @@ impl Conversation {
         let way = Way { forward: packet.forward, life, lower_effort: packet.priority() > 0 };
         let frame = match &packet.body {
             Body::Tcp(segment) => self.tcp(segment, way),
-            Body::Udpdtn(datagram, symbol) => self.udp(datagram, *symbol, way),
+            Body::Udpdtn(datagram, symbol) => {
+                let config = self.transfer.as_ref();
+                let head =
+                    config.map_or_else(Vec::new, |config| udpdtn::head(datagram, self.initial[0], config));
+                self.udp(head, datagram.size(*symbol).saturating_sub(UDP_HEADER), way)
+            }
+            Body::Ltp(segment, _) => {
+                let mut head = Vec::new();
+                segment.write_head(&mut head);
+                self.udp(head, Bytes(segment.size()), way)
+            }
         };
         let [source, destination] = link.map(|node| hardware(node).to_vec());
         let mut head = destination;
@@ -176,11 +190,9 @@ impl Conversation {
         }
         options
     }
-    fn udp(&self, datagram: &Datagram, symbol: Bytes, way: Way) -> Frame {
-        let known =
-            self.transfer.map_or_else(Vec::new, |config| udpdtn::head(datagram, self.initial[0], &config));
-        let length = datagram.size(symbol).saturating_sub(UDP_HEADER).0 as usize;
-        let length = length.clamp(known.len(), usize::from(u16::MAX) - UDP_HEADER.0 as usize);
+    /// A datagram of which the start is known, and the rest is zeros.
+    fn udp(&self, known: Vec<u8>, size: Bytes, way: Way) -> Frame {
+        let length = (size.0 as usize).clamp(known.len(), usize::from(u16::MAX) - UDP_HEADER.0 as usize);
         let mut payload = known.clone();
         payload.resize(length, 0);
         let ip = self.ip(way, IpNumber::UDP, UdpHeader::LEN + length);

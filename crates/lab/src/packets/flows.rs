@@ -9,7 +9,7 @@ use lightlag_protocols::controllers::{self, Recovery};
 use lightlag_protocols::link::Rate;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp::{self, HEADER, Timers};
-use lightlag_protocols::transport::udpdtn;
+use lightlag_protocols::transport::{ltp, udpdtn};
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::packets::{Source, Span};
 
@@ -35,7 +35,23 @@ const KEYS: &[&str] = &[
     "receive_window",
     "block_symbols",
     "in_order",
+    "block_size",
+    "checkpoint_every",
+    "report_every",
+    "copies",
 ];
+
+/// What carries a flow.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    Tcp,
+    Udpdtn,
+    Ltp,
+}
+
+/// All of them, by the names that scenarios and controllers give them.
+const KINDS: [(&str, Kind); 3] = [("tcp", Kind::Tcp), ("udpdtn", Kind::Udpdtn), ("ltp", Kind::Ltp)];
 
 /// Every flow.
 pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<FlowPlan>> {
@@ -56,10 +72,10 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
         path.ok_or_else(|| no_way(&section.place_of(key), from, to))
     };
     let (forward, backward) = (way(from, to, "to")?, way(to, from, "from")?);
-    let udpdtn = section.word("transport", &[("tcp", false), ("udpdtn", true)])?.unwrap_or(false);
+    let kind = section.word("transport", &KINDS)?.unwrap_or_default();
     let node = section.get("controller").ok_or_else(|| section.missing("controller", "\"new_reno\""))?;
     let chosen = algorithm(node, &section.key("controller"), controller)?;
-    let transport = if udpdtn { "udpdtn" } else { "tcp" };
+    let transport = KINDS.iter().find(|known| known.1 == kind).map_or("", |known| known.0);
     if !chosen.entry.only_with.is_empty() && !chosen.entry.only_with.iter().any(|name| *name == transport) {
         let what =
             format!("controller `{}` needs what the transport `{transport}` has not", chosen.entry.name);
@@ -81,11 +97,11 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
         name: String::new(),
         start: Instant::ZERO,
         stop: None,
-        source: source(section, udpdtn)?,
-        carrier: if udpdtn {
-            Carrier::Udpdtn(udpdtn_config(section, packet)?)
-        } else {
-            Carrier::Tcp(tcp_config(section, &chosen, packet, round_trip)?)
+        source: source(section, kind)?,
+        carrier: match kind {
+            Kind::Tcp => Carrier::Tcp(tcp_config(section, &chosen, packet, round_trip)?),
+            Kind::Udpdtn => Carrier::Udpdtn(udpdtn_config(section, packet)?),
+            Kind::Ltp => ltp_carrier(section, packet, round_trip)?,
         },
         samples: chosen.entry.name == "bbr",
         // A plan that tells the rate of a contact tells its light time too.
@@ -106,16 +122,23 @@ fn planned_rate(section: &Section, first: &LinkPlan) -> Result<Option<Rate>> {
     }
 }
 
-/// What only the other transport knows would be without effect.
+/// Keys that one transport alone knows.
+const OF_TCP: &[&str] = &["receive_window", "recovery", "ack_every", "ack_delay"];
+const OF_UDPDTN: &[&str] = &["block_symbols", "in_order"];
+const OF_LTP: &[&str] = &["block_size", "checkpoint_every", "report_every", "copies"];
+
+/// What only another transport knows would be without effect.
 fn refuse(section: &Section, keys: &[&str], transport: &str) -> Result<()> {
     let Some(key) = keys.iter().find(|key| section.get(key).is_some()) else { return Ok(()) };
     let what = format!("`{}` means nothing over {transport}", section.key(key));
-    Err(Error::new(&section.place_of(key), what, "leave it out, or choose the other transport"))
+    Err(Error::new(&section.place_of(key), what, "leave it out, or choose another transport"))
 }
 
-fn source(section: &Section, udpdtn: bool) -> Result<Source> {
-    if let Some(key) = ["on", "off", "rate", "stop"].iter().find(|key| udpdtn && section.get(key).is_some()) {
-        let what = format!("UDPDTN carries what is there from the start, without `{key}`");
+fn source(section: &Section, kind: Kind) -> Result<Source> {
+    let whole = kind != Kind::Tcp;
+    if let Some(key) = ["on", "off", "rate", "stop"].iter().find(|key| whole && section.get(key).is_some()) {
+        let name = if kind == Kind::Ltp { "LTP" } else { "UDPDTN" };
+        let what = format!("{name} carries what is there from the start, without `{key}`");
         return Err(Error::new(&section.place_of(key), what, "give the flow a `size`, or carry it by TCP"));
     }
     if let Some(size) = section.quantity("size", bytes)? {
@@ -150,7 +173,8 @@ fn span(section: &Section, key: &str) -> Result<Span> {
 }
 
 fn udpdtn_config(section: &Section, packet: Bytes) -> Result<udpdtn::Config> {
-    refuse(section, &["receive_window", "recovery", "ack_every", "ack_delay"], "UDPDTN")?;
+    refuse(section, OF_TCP, "UDPDTN")?;
+    refuse(section, OF_LTP, "UDPDTN")?;
     let mut config = udpdtn::Config::new(packet);
     if config.symbol == Bytes(0) {
         let place = section.place_of("packet_size");
@@ -167,13 +191,45 @@ fn udpdtn_config(section: &Section, packet: Bytes) -> Result<udpdtn::Config> {
     Ok(config)
 }
 
+/// LTP between engines 1 and 2, whose light time is that of the path.
+fn ltp_carrier(section: &Section, packet: Bytes, round_trip: Duration) -> Result<Carrier> {
+    refuse(section, OF_TCP, "LTP")?;
+    refuse(section, OF_UDPDTN, "LTP")?;
+    let positive = |key: &str| match section.quantity(key, bytes)? {
+        Some(Bytes(0)) => {
+            let what = format!("`{}` is 0 B", section.key(key));
+            Err(Error::new(&section.place_of(key), what, "write at least \"1 B\""))
+        }
+        other => Ok(other),
+    };
+    let mut config = ltp::Config { light: Some(round_trip), ..ltp::Config::new(1, 2, packet) };
+    // A light time of hours is filled by many blocks.
+    (config.quotas.exports, config.quotas.imports) = (1 << 20, 1 << 20);
+    config.checkpoint_every = positive("checkpoint_every")?.map(|every| every.0);
+    config.report_every = section.quantity("report_every", positive_time)?;
+    if let Some(copies) = section.whole("copies", 1, 10)? {
+        config.copies = copies as u32;
+    }
+    if config.segment < LTP_SEGMENT_LEAST {
+        let what = "a segment of LTP has up to 64 B of headers, and 28 B those of UDP and IP";
+        return Err(Error::new(&section.place_of("packet_size"), what, "give packets room for data"));
+    }
+    Ok(Carrier::Ltp(config, positive("block_size")?.unwrap_or(LTP_BLOCK)))
+}
+
+/// Headers of the largest block, and some data.
+const LTP_SEGMENT_LEAST: u64 = 72;
+/// Usual size of a block: what is aggregated into one.
+const LTP_BLOCK: Bytes = Bytes(1_000_000);
+
 fn tcp_config(
     section: &Section,
     chosen: &Algorithm<dyn controllers::Controller, controllers::Flow>,
     packet: Bytes,
     round_trip: Duration,
 ) -> Result<tcp::Config> {
-    refuse(section, &["block_symbols", "in_order"], "TCP")?;
+    refuse(section, OF_UDPDTN, "TCP")?;
+    refuse(section, OF_LTP, "TCP")?;
     let usual = controllers::find(&chosen.entry.name).map_or(Recovery::Rack, |entry| entry.recovery);
     let recoveries = [
         ("new_reno", Recovery::NewReno),

@@ -6,7 +6,7 @@ use crate::scenario::{Algorithm, Error, Result, Section, Seed};
 use lightlag_protocols::controllers::{self, Controller, Flow};
 use lightlag_protocols::link::{LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::transport::{tcp, udpdtn};
+use lightlag_protocols::transport::{ltp, tcp, udpdtn};
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::packets::{FlowSpec, MakeController, Setup, Source, Transport};
 use std::collections::VecDeque;
@@ -67,12 +67,14 @@ pub struct FlowPlan {
 }
 
 /// What a flow is carried by, and how that behaves.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Carrier {
     /// TCP.
     Tcp(tcp::Config),
     /// UDPDTN.
     Udpdtn(udpdtn::Config),
+    /// LTP, in blocks of so many bytes.
+    Ltp(ltp::Config, Bytes),
 }
 
 /// Reads links and flows.
@@ -121,6 +123,9 @@ impl Network {
                 transport: match plan.carrier {
                     Carrier::Tcp(config) => Transport::Tcp { config, controller, samples: plan.samples },
                     Carrier::Udpdtn(config) => Transport::Udpdtn { config, controller },
+                    Carrier::Ltp(ref config, block) => {
+                        Transport::Ltp { config: config.clone(), controller, block }
+                    }
                 },
                 planned_rate: plan.planned_rate.clone(),
                 planned_round_trip: plan.planned_round_trip,

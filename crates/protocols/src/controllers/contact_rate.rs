@@ -70,7 +70,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             "Share given up at an overflow beside such flows.",
         ),
     ],
-    only_with: &["udpdtn"],
+    only_with: &["ltp", "udpdtn"],
     build: |parameters, flow| {
         Box::new(ContactRate {
             pull: parameters.number("pull"),

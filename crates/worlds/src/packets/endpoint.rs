@@ -1,14 +1,17 @@
 //! The two ends of a flow, whatever carries it.
 
-use super::{Body, FlowSpec, Setup, Source, Transport};
+use super::{Body, FlowSpec, Setup, Source, Transport, ltp};
 use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::trace::Observation;
+use lightlag_protocols::transport::ltp::{Config, Counts, UDP_HEADER};
 use lightlag_protocols::transport::{Machine, tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};
 
 /// A file that outlasts every run stands for one without end.
 const PERSISTENT: Bytes = Bytes(1_000_000_000_000);
+/// Bytes of the header of a segment of LTP in the middle of a block.
+const LTP_HEADER_ABOUT: u64 = 16;
 
 /// One end of a flow.
 pub enum Endpoint {
@@ -20,6 +23,10 @@ pub enum Endpoint {
     UdpdtnSender(Box<udpdtn::Sender>, Bytes),
     /// Receives it.
     UdpdtnReceiver(Box<udpdtn::Receiver>, Bytes),
+    /// Sends blocks over LTP.
+    LtpSender(Box<ltp::Sender>),
+    /// Receives them.
+    LtpReceiver(Box<ltp::Receiver>),
 }
 
 impl Endpoint {
@@ -69,13 +76,30 @@ impl Endpoint {
                     Self::UdpdtnReceiver(Box::new(receiver), symbol),
                 )
             }
+            Transport::Ltp { config, controller, block } => {
+                let flow = Flow {
+                    segment: Bytes(config.segment.saturating_sub(LTP_HEADER_ABOUT)),
+                    packet: UDP_HEADER + Bytes(config.segment),
+                    planned_rate: first_planned(spec),
+                    planned_round_trip: spec.planned_round_trip,
+                    seed: setup.seed,
+                    index: u64::from(index),
+                };
+                let seed = lightlag_protocols::rng::mix(setup.seed ^ (u64::from(index) << 32));
+                let config = Config { seed, ..config.clone() };
+                let receiver = ltp::Receiver::new(config.mirrored(), controller(flow), spec.source);
+                let sender = ltp::Sender::new(config, controller(flow), *block, spec.source, PERSISTENT);
+                (Self::LtpSender(Box::new(sender)), Self::LtpReceiver(Box::new(receiver)))
+            }
         }
     }
-    /// What the plan says of the rate from now on, at a sender.
+    /// What the plan says of the rate from the sender to the receiver from now on.
     pub fn plan(&mut self, now: Instant, rate: BitRate) {
         match self {
             Self::TcpSender(sender) => sender.plan(now, rate),
             Self::UdpdtnSender(sender, _) => sender.plan(now, rate),
+            Self::LtpSender(sender) => sender.plan(now, rate),
+            Self::LtpReceiver(receiver) => receiver.plan(now, rate),
             Self::TcpReceiver(_) | Self::UdpdtnReceiver(..) => {}
         }
     }
@@ -87,6 +111,8 @@ impl Endpoint {
             (Self::TcpReceiver(receiver), Body::Tcp(segment)) => receiver.handle(now, segment),
             (Self::UdpdtnSender(sender, _), Body::Udpdtn(datagram, _)) => sender.handle(now, datagram),
             (Self::UdpdtnReceiver(receiver, _), Body::Udpdtn(datagram, _)) => receiver.handle(now, datagram),
+            (Self::LtpSender(sender), Body::Ltp(segment, _)) => sender.handle(now, &segment),
+            (Self::LtpReceiver(receiver), Body::Ltp(segment, start)) => receiver.handle(now, &segment, start),
             // A flow's packets are of its own transport.
             _ => {}
         }
@@ -101,6 +127,8 @@ impl Endpoint {
             Self::UdpdtnReceiver(receiver, symbol) => {
                 receiver.poll(now).map(|sent| Body::Udpdtn(sent, *symbol))
             }
+            Self::LtpSender(sender) => sender.poll(now).map(|(sent, start)| Body::Ltp(sent, start)),
+            Self::LtpReceiver(receiver) => receiver.poll(now).map(|sent| Body::Ltp(sent, 0)),
         }
     }
     /// When to poll though nothing comes.
@@ -111,13 +139,16 @@ impl Endpoint {
             Self::TcpReceiver(receiver) => receiver.deadline(),
             Self::UdpdtnSender(sender, _) => sender.deadline(),
             Self::UdpdtnReceiver(receiver, _) => receiver.deadline(),
+            Self::LtpSender(sender) => sender.deadline(),
+            Self::LtpReceiver(receiver) => receiver.deadline(),
         }
     }
     /// Bytes delivered in order, at a receiver.
     #[inline]
     pub fn delivered(&self) -> Option<Bytes> {
         match self {
-            Self::TcpSender(_) | Self::UdpdtnSender(..) => None,
+            Self::TcpSender(_) | Self::UdpdtnSender(..) | Self::LtpSender(_) => None,
+            Self::LtpReceiver(receiver) => Some(Bytes(receiver.delivered())),
             Self::UdpdtnReceiver(receiver, _) => Some(Bytes(receiver.delivered())),
             Self::TcpReceiver(receiver) => Some(Bytes(receiver.delivered())),
         }
@@ -129,6 +160,8 @@ impl Endpoint {
             Self::TcpReceiver(receiver) => receiver.is_complete(),
             Self::UdpdtnSender(sender, _) => sender.is_complete(),
             Self::UdpdtnReceiver(receiver, _) => receiver.is_complete(),
+            Self::LtpSender(sender) => sender.is_complete(),
+            Self::LtpReceiver(receiver) => receiver.is_complete(),
         }
     }
     /// So many bytes in all are there to be sent.
@@ -158,7 +191,11 @@ impl Endpoint {
                 let udpdtn::Counts { sent, repairs, silences } = sender.counts();
                 tcp::Counts { sent, repairs, timeouts: silences, ..tcp::Counts::default() }
             }
-            Self::TcpReceiver(_) | Self::UdpdtnReceiver(..) => tcp::Counts::default(),
+            Self::LtpSender(sender) => {
+                let Counts { sent, repairs, timeouts, episodes, .. } = sender.counts();
+                tcp::Counts { sent, repairs, timeouts, episodes, ..tcp::Counts::default() }
+            }
+            Self::TcpReceiver(_) | Self::UdpdtnReceiver(..) | Self::LtpReceiver(_) => tcp::Counts::default(),
         }
     }
     /// What it shows.
@@ -166,7 +203,8 @@ impl Endpoint {
         match self {
             Self::TcpSender(sender) => sender.observe(seen),
             Self::UdpdtnSender(sender, _) => sender.observe(seen),
-            Self::TcpReceiver(_) | Self::UdpdtnReceiver(..) => {}
+            Self::LtpSender(sender) => sender.engine().observe(seen),
+            Self::TcpReceiver(_) | Self::UdpdtnReceiver(..) | Self::LtpReceiver(_) => {}
         }
     }
 }

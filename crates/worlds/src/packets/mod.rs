@@ -5,6 +5,7 @@
 //! The next thing to happen is found in a tree over links and endpoints.
 
 mod endpoint;
+pub mod ltp;
 mod source;
 mod world;
 
@@ -16,6 +17,7 @@ use lightlag_protocols::controllers::{Controller, Flow};
 use lightlag_protocols::link::{LinkSpec, Load, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::Observation;
+use lightlag_protocols::transport::ltp::{self as ltp_protocol, Segment};
 use lightlag_protocols::transport::{tcp, udpdtn};
 use lightlag_protocols::units::Bytes;
 
@@ -71,6 +73,15 @@ pub enum Transport {
         /// Whether that wants samples of the delivery rate.
         samples: bool,
     },
+    /// LTP.
+    Ltp {
+        /// How its sending engine behaves.
+        config: ltp_protocol::Config,
+        /// What controls it.
+        controller: MakeController,
+        /// Bytes of a block.
+        block: Bytes,
+    },
     /// UDPDTN.
     Udpdtn {
         /// How it behaves.
@@ -100,6 +111,8 @@ pub enum Body {
     Tcp(tcp::Segment),
     /// A datagram of UDPDTN, and the payload of one that carries data.
     Udpdtn(udpdtn::Datagram, Bytes),
+    /// A segment of LTP, and where its block begins in the stream.
+    Ltp(Segment, u64),
 }
 
 impl Load for Packet {
@@ -108,13 +121,14 @@ impl Load for Packet {
         match &self.body {
             Body::Tcp(segment) => segment.size(false),
             Body::Udpdtn(datagram, symbol) => datagram.size(*symbol),
+            Body::Ltp(segment, _) => ltp_protocol::UDP_HEADER + Bytes(segment.size()),
         }
     }
     #[inline]
     fn priority(&self) -> u8 {
         match &self.body {
             Body::Tcp(segment) => segment.priority(),
-            Body::Udpdtn(..) => 0,
+            Body::Udpdtn(..) | Body::Ltp(..) => 0,
         }
     }
 }

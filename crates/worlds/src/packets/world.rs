@@ -223,9 +223,12 @@ impl<'a, O: Observer> World<'a, O> {
         let Some(Rate::Table(rows)) = &setup.flows[flow as usize].planned_rate else { return };
         let next = rows.partition_point(|row| row.0 <= now);
         let rate = next.checked_sub(1).map_or(BitRate(0), |row| rows[row].1);
-        self.ends[2 * flow as usize].plan(now, rate);
+        for end in [2 * flow, 2 * flow + 1] {
+            self.ends[end as usize].plan(now, rate);
+        }
         self.agenda.set(self.sampler + 1 + flow, rows.get(next).map(|row| row.0));
         self.visit_end(now, 2 * flow);
+        self.visit_end(now, 2 * flow + 1);
     }
     fn sample(&mut self, now: Instant) {
         for flow in 0..self.flows.len() {

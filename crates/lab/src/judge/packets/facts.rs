@@ -1,8 +1,10 @@
 //! What the judge and traces know of a packet.
 
 use lightlag_protocols::link::Load;
+use lightlag_protocols::transport::ltp;
 use lightlag_protocols::transport::tcp::{Kind, Sack, Segment};
 use lightlag_protocols::transport::udpdtn::Datagram;
+use lightlag_worlds::packets::ltp::data_of;
 use lightlag_worlds::packets::{Body, Packet};
 use std::fmt::Write;
 
@@ -24,10 +26,14 @@ pub enum What {
     Opening,
     /// A report of UDPDTN.
     Report,
+    /// What a sender of LTP says beside data.
+    Signal,
+    /// What a receiver of LTP says.
+    Claims,
 }
 
 /// All of them, with their names in traces.
-pub const WHATS: [(What, &str); 7] = [
+pub const WHATS: [(What, &str); 9] = [
     (What::Syn, "syn"),
     (What::SynAck, "syn_ack"),
     (What::Data, "data"),
@@ -35,6 +41,8 @@ pub const WHATS: [(What, &str); 7] = [
     (What::Symbol, "symbol"),
     (What::Opening, "opening"),
     (What::Report, "report"),
+    (What::Signal, "signal"),
+    (What::Claims, "claims"),
 ];
 
 /// A packet, as far as it matters for what can have happened.
@@ -81,6 +89,7 @@ impl Facts {
         match &packet.body {
             Body::Tcp(segment) => facts.fill_tcp(segment),
             Body::Udpdtn(datagram, symbol) => facts.fill_udpdtn(datagram, symbol.0 as u32),
+            Body::Ltp(segment, start) => facts.fill_ltp(segment, *start),
         }
         facts
     }
@@ -125,9 +134,23 @@ impl Facts {
             }
         }
     }
+    fn fill_ltp(&mut self, segment: &ltp::Segment, start: u64) {
+        self.what = match (&segment.content, segment.is_from_sender()) {
+            (ltp::Content::Data(_), _) => What::Data,
+            (_, true) => What::Signal,
+            (_, false) => What::Claims,
+        };
+        if let Some((offset, length)) = data_of(segment, start) {
+            (self.offset, self.length) = (offset, length as u32);
+        }
+        let mut print = Print(fold(self.what as u64, start));
+        // Writing to it cannot fail.
+        let _ = write!(print, "{segment:?}");
+        self.print = print.0;
+    }
     /// Whether it goes from the sender to the receiver by what it is.
     pub fn is_forward(&self) -> bool {
-        matches!(self.what, What::Syn | What::Data | What::Symbol | What::Opening)
+        matches!(self.what, What::Syn | What::Data | What::Symbol | What::Opening | What::Signal)
     }
     /// The same for equal packets of one flow and way.
     #[inline]

@@ -128,7 +128,7 @@ impl Import {
         here.within(data.offset.saturating_sub(1), data.end().saturating_add(1)) > 0
     }
     /// Takes in data that [`Import::believe`] has passed; tells which of them are new.
-    pub fn take(&mut self, data: &Data) -> Vec<Range> {
+    pub fn take(&mut self, data: &Data, mut tell: impl FnMut(Range)) {
         if data.ends_red() {
             self.red_end = Some(data.end());
         }
@@ -136,13 +136,12 @@ impl Import {
             self.block_end = Some(data.end());
         }
         let here = if data.is_red() { &mut self.red } else { &mut self.green };
-        let (mut fresh, mut at) = (Vec::new(), data.offset);
+        let mut at = data.offset;
         while let Some(gap) = here.gap(at, data.end()) {
-            fresh.push(gap);
+            tell(gap);
             at = gap.1;
         }
         here.insert(data.offset, data.end());
-        fresh
     }
     /// Whether the red part is here: with the length that it has.
     pub fn red_is_here(&self) -> Option<u64> {

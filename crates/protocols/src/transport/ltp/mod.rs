@@ -17,7 +17,7 @@
 //! which are new: the driver puts these bytes of the segment where it wants them, and drops the rest. So
 //! bytes that were once acknowledged are never overwritten.
 //!
-//! What the RFC leaves open is told in `docs/algorithms/ltp.md`.
+//! What the RFC leaves open is told in `docs/guide/ltp.md`.
 
 mod aggregator;
 mod alarms;

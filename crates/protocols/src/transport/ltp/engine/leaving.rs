@@ -1,0 +1,154 @@
+//! What leaves next.
+
+use super::super::alarms::{Alarm, Alarms};
+use super::super::export::Export;
+use super::super::{Content, Data, End, Event, Segment, UDP_HEADER};
+use super::{Engine, Waiting};
+use crate::time::Instant;
+use crate::units::Bytes;
+
+impl Engine {
+    /// The next segment that is no new data.
+    pub(super) fn poll_waiting(&mut self, now: Instant) -> Option<Segment> {
+        while let Some(next) = self.waiting.pop_front() {
+            let sent = match next {
+                Waiting::Answer(segment) => {
+                    self.answers -= 1;
+                    Some(segment)
+                }
+                Waiting::Checkpoint(number, serial) => self.repeat_checkpoint(now, number, serial),
+                Waiting::Report(number, serial) => self.tell(now, number, serial),
+                Waiting::CancelExport(number) => {
+                    let wait = self.wait(1);
+                    let export = self.exports.get_mut(&number);
+                    let set = |alarms: &mut Alarms| alarms.set(now, wait, Alarm::CancelExport(number));
+                    export.and_then(|export| {
+                        let reason = export.cancelling.as_mut()?.leave(|| set(&mut self.alarms));
+                        Some(Segment { session: export.id, content: Content::Cancel(End::Sender, reason) })
+                    })
+                }
+                Waiting::CancelImport(number) => {
+                    let wait = self.wait(1);
+                    let import = self.imports.get_mut(&number);
+                    let set = |alarms: &mut Alarms| alarms.set(now, wait, Alarm::CancelImport(number));
+                    import.and_then(|import| {
+                        let reason = import.cancelling.as_mut()?.leave(|| set(&mut self.alarms));
+                        Some(Segment { session: import.id, content: Content::Cancel(End::Receiver, reason) })
+                    })
+                }
+            };
+            if let Some(segment) = sent {
+                self.pace.leave_beside(self.on_link(&segment));
+                return Some(segment);
+            }
+        }
+        None
+    }
+    fn on_link(&self, segment: &Segment) -> Bytes {
+        UDP_HEADER + Bytes(segment.size() + self.config.extensions)
+    }
+    fn repeat_checkpoint(&mut self, now: Instant, number: u64, serial: u64) -> Option<Segment> {
+        let export = self.exports.get(&number)?;
+        let tries = export.asked.get(&serial)?.tries + 1;
+        let wait = self.wait(tries);
+        let export = self.exports.get_mut(&number)?;
+        let asked = export.asked.get_mut(&serial)?;
+        if asked.queued {
+            asked.queued = false;
+            asked.tries = tries;
+            self.alarms.clear(asked.expires, Alarm::Checkpoint(number, serial));
+            asked.expires = Some(self.alarms.set(now, wait, Alarm::Checkpoint(number, serial)));
+        }
+        self.counts.sent += 1;
+        self.counts.repairs += 1;
+        Some(Segment { session: export.id, content: Content::Data(asked.data) })
+    }
+    fn tell(&mut self, now: Instant, number: u64, serial: u64) -> Option<Segment> {
+        let tries = self.imports.get(&number)?.told.get(&serial)?.tries + 1;
+        let wait = self.wait(tries);
+        let import = self.imports.get_mut(&number)?;
+        let told = import.told.get_mut(&serial)?;
+        self.counts.reports += 1;
+        if std::mem::take(&mut told.queued) {
+            told.tries = tries;
+            told.sent_at = Some(now);
+            self.alarms.clear(told.expires, Alarm::Report(number, serial));
+            told.expires = Some(self.alarms.set(now, wait, Alarm::Report(number, serial)));
+            let copies = self.config.copies.saturating_sub(1);
+            (0..copies).for_each(|_| self.waiting.push_back(Waiting::Report(number, serial)));
+        }
+        Some(Segment { session: import.id, content: Content::Report(told.report.clone()) })
+    }
+    /// Which session sends data next: one that repairs before one that does not.
+    fn next_session(&mut self) -> Option<u64> {
+        while let Some(&number) = self.repairing.front() {
+            if self.exports.get(&number).is_some_and(Export::wants_repair) {
+                return Some(number);
+            }
+            self.repairing.pop_front();
+        }
+        while let Some(&number) = self.fresh.front() {
+            if self.exports.get(&number).is_some_and(|export| !export.has_left()) {
+                return Some(number);
+            }
+            self.fresh.pop_front();
+        }
+        None
+    }
+    /// When data may leave, and whether they must ask for a report; none while only a report can change
+    /// that. Neither a window that is full nor a rate of zero keeps back what asks for the report that
+    /// opens it.
+    fn turn_of(&self, export: &Export) -> Option<(Instant, bool)> {
+        let due = self.pace.due();
+        let full = export.next_is_red() && !self.pace.has_room(export.next_length());
+        match (full || due == Instant::MAX, self.asking) {
+            (true, 0) if export.next_is_red() => Some((Instant::ZERO, true)),
+            (true, _) => None,
+            (false, _) => {
+                Some((due, !self.pace.has_room(export.next_length().saturating_add(export.payload))))
+            }
+        }
+    }
+    pub(super) fn poll_data(&mut self, now: Instant) -> Option<Segment> {
+        self.waits_until = None;
+        let number = self.next_session()?;
+        let export = self.exports.get(&number)?;
+        let (due, asks) = self.turn_of(export)?;
+        if due > now {
+            self.waits_until = Some(due);
+            return None;
+        }
+        let red = if export.next_is_red() { export.next_length() } else { 0 };
+        let export = self.exports.get_mut(&number)?;
+        let leaving = export.leave(&self.config, asks);
+        let segment = Segment { session: export.id, content: Content::Data(leaving.data) };
+        let link = self.on_link(&segment);
+        self.pace.leave(now, red, link);
+        self.counts.sent += 1;
+        self.counts.repairs += u64::from(leaving.repair);
+        if let Some(checkpoint) = leaving.data.checkpoint() {
+            self.ask(now, number, leaving.data, checkpoint.serial);
+        }
+        if leaving.last {
+            self.events.push_back(Event::Transmitted(segment.session));
+            if self.exports.get(&number).is_some_and(Export::is_complete) {
+                self.complete(number);
+            } else {
+                self.watch_stall(now, number);
+            }
+        }
+        Some(segment)
+    }
+    fn ask(&mut self, now: Instant, number: u64, data: Data, serial: u64) {
+        self.asking += 1;
+        let wait = self.wait(1);
+        let marks = (self.pace.order, self.pace.delivered);
+        let Some(export) = self.exports.get_mut(&number) else { return };
+        export.ask(now, data, serial, marks);
+        if let Some(asked) = export.asked.get_mut(&serial) {
+            asked.expires = Some(self.alarms.set(now, wait, Alarm::Checkpoint(number, serial)));
+        }
+        let copies = self.config.copies.saturating_sub(1);
+        (0..copies).for_each(|_| self.waiting.push_back(Waiting::Checkpoint(number, serial)));
+    }
+}
