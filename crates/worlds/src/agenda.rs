@@ -39,11 +39,11 @@ impl Agenda {
         let (mut first_at, mut first) = (i64::MAX, 0);
         for (four, party) in self.deadlines[..self.looked_at].as_chunks::<4>().0.iter().zip((0..).step_by(4))
         {
-            for place in 0..4 {
-                let at = four[place].as_nanos();
+            for (deadline, place) in four.iter().zip(0..) {
+                let at = deadline.as_nanos();
                 let earlier = at < first_at;
                 first_at = if earlier { at } else { first_at };
-                first = if earlier { party + place as u32 } else { first };
+                first = if earlier { party + place } else { first };
             }
         }
         (Instant::from_nanos(first_at), first)
