@@ -37,7 +37,7 @@ fn ms(n: i64) -> Duration {
 }
 
 fn config() -> Config {
-    Config { light: Some(ms(40)), margin: ms(100), copies: 2, ..Config::new(1, 2, Bytes(1450)) }
+    Config { light: Some(ms(40)), margin: ms(100), slack: ms(5), copies: 2, ..Config::new(1, 2, Bytes(1450)) }
 }
 
 fn bytes(length: usize) -> Vec<u8> {
@@ -83,7 +83,6 @@ fn carries(sizes: &[usize], rate: Option<u64>, key: Option<&Key>, loss: Option<f
         let socket = Socket::towards(peer).expect("a socket");
         let mut sender = Station::new(socket, config(), fixed(rate), settings);
         let mut outgoing = Files::new(folder.path());
-        let begin = Instant::now();
         let mut sessions = Vec::new();
         for (index, size) in sizes.iter().enumerate() {
             let path = folder.path().join(format!("source{index}"));
@@ -92,6 +91,7 @@ fn carries(sizes: &[usize], rate: Option<u64>, key: Option<&Key>, loss: Option<f
             outgoing.send(session, std::fs::File::open(&path).expect("it is there"));
             sessions.push(session);
         }
+        let begin = Instant::now();
         let idle = |engine: &mut lightlag_protocols::transport::ltp::Engine| {
             engine.sessions().0 > 0 && begin.elapsed().as_secs() < 120
         };
