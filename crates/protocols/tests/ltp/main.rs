@@ -245,3 +245,32 @@ fn a_block_over_mars_takes_no_more_round_trips_than_luck_asks_for_and_one() {
         assert!(rounds < 5.1, "{rounds} round trips");
     }
 }
+
+#[test]
+fn small_units_leave_together_by_size_or_by_time() {
+    use lightlag_protocols::transport::ltp::Aggregator;
+    use lightlag_protocols::wire::ltp::aggregation::read_capsules;
+    let mut collects = Aggregator::new(10, ms(500));
+    let at = |n| Instant::ZERO + ms(n);
+    assert_eq!((collects.push(at(0), 1, b"abc"), collects.deadline()), (None, Some(at(500))));
+    assert_eq!(collects.push(at(100), 1, b"def"), None);
+    let block = collects.push(at(200), 1, b"ghi").expect("it is full");
+    let units = read_capsules(&block, |_, _| Some(3)).expect("capsules");
+    assert_eq!(units, [(1, &b"abc"[..]), (1, b"def"), (1, b"ghi")]);
+    assert_eq!((collects.deadline(), collects.poll(at(9999)), collects.flush()), (None, None, None));
+    assert_eq!(collects.push(at(300), 7, b"jkl"), None);
+    assert_eq!(collects.poll(at(799)), None);
+    assert_eq!(collects.poll(at(800)), Some(b"\x07jkl".to_vec()));
+}
+
+#[test]
+fn timers_follow_the_light_time() {
+    for (light, tries) in [(ms(10_000), 1), (ms(60_000), 0)] {
+        let config = Config { light: Some(ms(1000)), ..config() };
+        let mut line = Line::new(&config, fixed(1_000_000), Habits::clean(ms(10_000)), 1);
+        line.engines[0].on_light(light);
+        line.engines[0].send(1, 1000, 0).expect("a session");
+        line.run(Instant::from_secs(15));
+        assert_eq!(line.engines[0].counts().timeouts, tries, "{light:?}");
+    }
+}
