@@ -62,10 +62,10 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
             }
         }
         for end in [0, 1] {
-            for number in 0..50 {
+            for number in 0..50_u8 {
                 let Some(segment) = engines[end].poll(now) else { break };
                 assert!(segment.size() <= 100, "{segment:?} is longer than a packet");
-                if (number + does) % 5 != 0 {
+                if number.wrapping_add(does) % 5 != 0 {
                     let _ = engines[1 - end].receive(now, &segment);
                 }
             }
