@@ -5,6 +5,7 @@
 //! length. Frames are those of Ethernet, as libpcap wants all interfaces of a file to be of one type that
 //! every system numbers alike. Options of TCP are in the headers though links of the world do not count their bytes.
 
+pub mod analysis;
 mod frame;
 mod points;
 #[cfg(test)]
