@@ -6,13 +6,18 @@
 //! every system numbers alike. Options of TCP are in the headers though links of the world do not count their bytes.
 
 pub mod analysis;
+mod charts;
 mod frame;
+mod overview;
+mod parquet;
 mod points;
 #[cfg(test)]
 mod tests;
 mod udpdtn;
 
 pub use frame::{Conversation, Frame};
+pub use overview::{report, table};
+pub use parquet::write as write_parquet;
 pub use points::{Interface, Points, Way, Where};
 
 use crate::packets::Network;

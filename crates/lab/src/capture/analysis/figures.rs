@@ -22,6 +22,9 @@ pub struct Analysed {
     pub duration_s: f64,
     /// The first packet, in seconds since 1970 (UTC).
     pub began_s: f64,
+    /// The same, in nanoseconds.
+    #[serde(skip)]
+    pub began_ns: i64,
     /// What is wrong with it, and what was left out.
     pub notes: Vec<String>,
     /// By their first packet.
@@ -52,9 +55,6 @@ pub struct FlowFigures {
     /// What is drawn of both directions.
     #[serde(skip)]
     pub graphs: Option<[Box<Graph>; 2]>,
-    /// When its first packet was captured, in ns since 1970.
-    #[serde(skip)]
-    pub first_ns: i64,
 }
 
 /// What a direction shows.
@@ -138,6 +138,7 @@ pub fn analysed(table: Table, notes: &Notes) -> Analysed {
         wire_bytes: table.bytes,
         duration_s: seconds(last_ns.saturating_sub(first_ns)),
         began_s: seconds(first_ns),
+        began_ns: first_ns,
         notes: notes.lines(),
         flows: flows.map(|(flow, number)| flow_figures(flow, number, first_ns)).collect(),
     }
@@ -163,7 +164,6 @@ fn flow_figures(mut flow: Flow, number: usize, first_ns: i64) -> FlowFigures {
         back,
         anomalies,
         graphs,
-        first_ns: from_ns,
     };
     figures.anomalies.extend(anomalies::of_losses(&figures));
     figures

@@ -38,6 +38,9 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    /// All.
+    pub const ALL: [Self; 7] =
+        [Self::Tcp, Self::Tcpcl, Self::Udp, Self::Dccp, Self::DccpUdp, Self::Ltp, Self::Udpdtn];
     /// As people write it.
     pub fn name(self) -> &'static str {
         match self {

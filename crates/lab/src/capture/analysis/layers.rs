@@ -43,6 +43,14 @@ impl std::fmt::Display for Endpoint {
     }
 }
 
+/// An address as a number.
+pub fn number(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(four) => four.to_ipv6_mapped().to_bits(),
+        IpAddr::V6(six) => six.to_bits(),
+    }
+}
+
 /// What IP carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram<'a> {

@@ -28,7 +28,11 @@ mod window;
 pub use figures::{Analysed, FlowFigures, HalfFigures};
 pub use file::Error;
 pub use flow::Protocol;
+pub use graph::Graph;
 pub use layers::Endpoint;
+pub use pauses::{Cause, Pause, Pauses};
+pub use reaction::{Answer, Found, Loss, Losses};
+pub use series::{Cell, Series};
 pub use table::{Filter, Options};
 
 use file::CaptureFile;

@@ -22,6 +22,19 @@ pub enum Cause {
     Application,
 }
 
+impl Cause {
+    /// As people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Timeout => "a timer, as no acknowledgement came",
+            Self::Refused => "a timer, as an acknowledgement was refused (Sync)",
+            Self::Acknowledgement => "waiting for an acknowledgement",
+            Self::ZeroWindow => "closed window",
+            Self::Application => "nothing to send",
+        }
+    }
+}
+
 /// A time without sending data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Pause {

@@ -29,6 +29,17 @@ pub enum Found {
     LossEventRate,
 }
 
+impl Found {
+    /// As people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Acknowledgements => "acknowledgements",
+            Self::Timeout => "a timer",
+            Self::LossEventRate => "the loss event rate",
+        }
+    }
+}
+
 /// What the sender did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -39,6 +50,17 @@ pub enum Answer {
     None,
     /// The round trip is not known, the connection ended, or there was nothing to reduce.
     Unknown,
+}
+
+impl Answer {
+    /// As people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reduced => "reduced",
+            Self::None => "none",
+            Self::Unknown => "not judged",
+        }
+    }
 }
 
 /// Packets lost within one window, and the answer.

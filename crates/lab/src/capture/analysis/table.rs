@@ -9,6 +9,7 @@ use super::notes::{Note, Notes};
 use super::tcp_header::Segment;
 use lightlag_protocols::wire::dccp::{Malformed, Packet};
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 /// Flows that are kept.
 pub const FLOWS_MAX: usize = 20_000;
@@ -66,6 +67,22 @@ impl Filter {
             Self::Port(port) => ends.iter().any(|end| end.port == *port),
             Self::Protocol(wanted) => *wanted == protocol,
         }
+    }
+}
+
+impl std::str::FromStr for Filter {
+    type Err = String;
+    /// An address, a port, or the name of a protocol.
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(port) = text.parse() {
+            return Ok(Self::Port(port));
+        }
+        if let Ok(address) = text.parse::<IpAddr>() {
+            return Ok(Self::Address(layers::number(address)));
+        }
+        let named = Protocol::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(text));
+        let names = || Protocol::ALL.map(|known| known.name().to_ascii_lowercase()).join(", ");
+        named.map(Self::Protocol).ok_or_else(|| format!("write an address, a port, or one of {}", names()))
     }
 }
 
