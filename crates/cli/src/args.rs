@@ -222,6 +222,9 @@ pub struct Capture {
     /// Write a row for each direction of each flow
     #[arg(long, value_name = "FILE")]
     pub parquet: Option<PathBuf>,
+    /// Write the DCCP in it as equivalent TCP, which tcptrace reads
+    #[arg(long, value_name = "OUT.pcap")]
+    pub to_tcp: Option<PathBuf>,
     /// Write a report with charts; it works without a network
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,

@@ -13,12 +13,14 @@ mod parquet;
 mod points;
 #[cfg(test)]
 mod tests;
+mod to_tcp;
 mod udpdtn;
 
 pub use frame::{Conversation, Frame};
 pub use overview::{report, table};
 pub use parquet::write as write_parquet;
 pub use points::{Interface, Points, Way, Where};
+pub use to_tcp::{Rewritten, to_tcp};
 
 use crate::packets::Network;
 use crate::scenario::Result;

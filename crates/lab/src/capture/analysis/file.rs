@@ -25,6 +25,9 @@ pub enum Error {
     /// The system says so.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
+    /// What was made of it cannot be written.
+    #[error("was read, but what comes of it cannot be written: {0}")]
+    Unwritten(io::Error),
     /// It is nothing that this file knows.
     #[error("is {0}; expected a capture as pcap or pcapng")]
     Foreign(&'static str),
@@ -61,7 +64,7 @@ pub struct CaptureFile<R> {
     interfaces: Vec<Interface>,
     last_ns: i64,
     /// What is wrong with it so far.
-    pub notes: Notes,
+    pub(super) notes: Notes,
 }
 
 enum Format {

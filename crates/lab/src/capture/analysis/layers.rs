@@ -31,6 +31,13 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
+    /// Source and destination; ports are the first four bytes of every transport here. None if these are missing.
+    #[inline]
+    pub fn pair(payload: &[u8], addresses: [u128; 2]) -> Option<[Self; 2]> {
+        let ports: &[u8; 4] = payload.first_chunk()?;
+        let port = |at: usize| u16::from_be_bytes([ports[at], ports[at + 1]]);
+        Some([Self { address: addresses[0], port: port(0) }, Self { address: addresses[1], port: port(2) }])
+    }
     /// The address as people write it.
     pub fn ip(&self) -> IpAddr {
         Ipv6Addr::from_bits(self.address).to_canonical()

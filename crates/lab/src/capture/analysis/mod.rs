@@ -26,16 +26,16 @@ mod tcp_header;
 mod window;
 
 pub use figures::{Analysed, FlowFigures, HalfFigures};
-pub use file::Error;
+pub use file::{CaptureFile, Error, Record};
 pub use flow::Protocol;
 pub use graph::Graph;
-pub use layers::Endpoint;
+pub use layers::{Datagram, Endpoint, datagram};
 pub use pauses::{Cause, Pause, Pauses};
 pub use reaction::{Answer, Found, Loss, Losses};
 pub use series::{Cell, Series};
 pub use table::{Filter, Options};
+pub use tcp_header::Unwrap;
 
-use file::CaptureFile;
 use std::io::Read;
 use table::Table;
 

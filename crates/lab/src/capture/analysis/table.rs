@@ -316,12 +316,9 @@ impl Table {
     }
 }
 
-/// Ports are the first four bytes of every transport here.
 #[inline]
 fn ends(payload: &[u8], addresses: [u128; 2]) -> Result<[Endpoint; 2], Note> {
-    let ports: &[u8; 4] = payload.first_chunk().ok_or(Note::HeaderCut)?;
-    let port = |at: usize| u16::from_be_bytes([ports[at], ports[at + 1]]);
-    Ok([Endpoint { address: addresses[0], port: port(0) }, Endpoint { address: addresses[1], port: port(2) }])
+    Endpoint::pair(payload, addresses).ok_or(Note::HeaderCut)
 }
 
 fn speaks(ends: &[Endpoint; 2], port: u16) -> bool {
