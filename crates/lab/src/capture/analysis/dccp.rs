@@ -5,7 +5,7 @@
 //! the receiver counts losses: a loss event rate that rises tells of one.
 
 use super::flow::Moment;
-use super::half::{Half, Sent};
+use super::half::{Half, Sent, on_numbered};
 use super::reaction::Found;
 use super::tcp::path_ns;
 use super::tcp_header::Unwrap;
@@ -80,7 +80,7 @@ impl Dccp {
             self.ends[way].numbers.follow(packet.header.sequence.get(), bits);
         }
         if kind.is_data() {
-            on_data(halves, way, number, payload, now);
+            on_numbered(halves, way, number, payload, now);
         }
     }
 
@@ -110,7 +110,18 @@ impl Dccp {
             }
         }
         let (now_ns, at_s, pause_ns) = (now.ns, now.s, now.pause_ns);
-        let sent = Sent { now_ns, at_s, from: number, to: number, payload: 0, path_ns, pause_ns, packet: 1 };
+        let under_way = half.flight.pieces();
+        let sent = Sent {
+            now_ns,
+            at_s,
+            from: number,
+            to: number,
+            payload: 0,
+            path_ns,
+            pause_ns,
+            packet: 1,
+            under_way,
+        };
         if told.has_vector {
             half.on_vector(&told, &sent, window);
         } else {
@@ -190,21 +201,4 @@ impl Told {
         }
         told
     }
-}
-
-fn on_data(halves: &mut [Half; 2], way: usize, number: u64, payload: u64, now: &Moment) {
-    let path_ns = path_ns(halves);
-    let half = &mut halves[way];
-    let (now_ns, at_s, pause_ns) = (now.ns, now.s, now.pause_ns);
-    let sent = Sent { now_ns, at_s, from: number, to: number + 1, payload, path_ns, pause_ns, packet: 1 };
-    if payload > 0 {
-        half.on_data(&sent, 0);
-    }
-    let sending = half.flight.send(number, number + 1, now.ns);
-    half.counts.late += u64::from(sending.late);
-    if let Some(graph) = &mut half.graph {
-        graph.sent.add(now.ns, number, number + 1);
-    }
-    let outstanding = half.flight.pieces();
-    half.on_outstanding(&sent, outstanding, outstanding);
 }

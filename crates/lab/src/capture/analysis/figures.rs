@@ -82,7 +82,7 @@ pub struct HalfFigures {
     pub retransmitted_by_timeout: u64,
     /// Those that had arrived already, as the receiver says.
     pub retransmitted_needlessly: u64,
-    /// Packets that never arrived, as Ack Vectors say.
+    /// Packets that never arrived, as the receiver says: Ack Vectors, reports.
     pub lost_packets: u64,
     /// Packets that were captured later than one sent after them.
     pub out_of_order: u64,

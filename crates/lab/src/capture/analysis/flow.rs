@@ -3,7 +3,9 @@
 use super::dccp::Dccp;
 use super::half::Half;
 use super::layers::Endpoint;
+use super::ltp::Ltp;
 use super::tcp::Tcp;
+use super::udpdtn::Udpdtn;
 use serde::Serialize;
 
 /// When a packet was captured, and what the analysis wants to know about time.
@@ -55,7 +57,7 @@ impl Protocol {
     }
     /// Whether numbers count packets, not bytes.
     pub fn numbers_packets(self) -> bool {
-        matches!(self, Self::Dccp | Self::DccpUdp)
+        matches!(self, Self::Dccp | Self::DccpUdp | Self::Udpdtn)
     }
     /// Whether its packets say what arrived.
     pub fn acknowledges(self) -> bool {
@@ -70,6 +72,10 @@ pub enum State {
     Tcp(Box<Tcp>),
     /// DCCP.
     Dccp(Box<Dccp>),
+    /// LTP.
+    Ltp(Box<Ltp>),
+    /// UDPDTN.
+    Udpdtn(Box<Udpdtn>),
     /// One that says nothing about what arrived.
     Plain,
 }
@@ -95,7 +101,9 @@ impl Flow {
         let state = match protocol {
             Protocol::Tcp | Protocol::Tcpcl => State::Tcp(Box::default()),
             Protocol::Dccp | Protocol::DccpUdp => State::Dccp(Box::default()),
-            _ => State::Plain,
+            Protocol::Ltp => State::Ltp(Box::default()),
+            Protocol::Udpdtn => State::Udpdtn(Box::default()),
+            Protocol::Udp => State::Plain,
         };
         Self { ends, protocol, seen_ns: [now_ns; 2], halves: Default::default(), state }
     }

@@ -1,10 +1,12 @@
 //! One direction of a flow.
 
 use super::flight::Flight;
+use super::flow::Moment;
 use super::graph::Graph;
 use super::moments::{Histogram, Moments};
 use super::pauses::{Ended, Pause, Pauses};
 use super::reaction::{Found, Noticed, Reactions};
+use super::tcp::path_ns;
 
 /// A packet of data is taken for sent by a timer after so many round trips without an acknowledgement.
 const SILENT_ROUND_TRIPS: f64 = 1.5;
@@ -32,7 +34,7 @@ pub struct Counts {
     pub again_by_timer: u64,
     /// Retransmissions that had arrived already, as the receiver says (RFC 2883).
     pub spurious: u64,
-    /// Packets that an Ack Vector says are lost.
+    /// Packets that were lost, as the receiver says: Ack Vectors, reports.
     pub lost: u64,
     /// Packets that came later than one sent after them.
     pub late: u64,
@@ -182,6 +184,8 @@ pub struct Sent {
     pub pause_ns: i64,
     /// How much of a window a full packet takes: its bytes, or one where packets are numbered.
     pub packet: u64,
+    /// Packets under way before it.
+    pub under_way: u64,
 }
 
 impl Half {
@@ -221,7 +225,7 @@ impl Half {
 
     #[cold]
     fn on_pause(&mut self, sent: &Sent, last_ns: i64, again: bool) {
-        let outstanding = self.flight.pieces();
+        let outstanding = sent.under_way;
         let ended = Ended {
             from_ns: last_ns,
             to_ns: sent.now_ns,
@@ -293,4 +297,23 @@ impl Half {
         let usual = sent.path_ns.map_or(0.0, |path| path as f64 * SILENT_ROUND_TRIPS);
         silence >= SILENT_LEAST_NS.max(usual as i64)
     }
+}
+
+/// A packet with data of a transport that numbers packets and never sends one again.
+pub fn on_numbered(halves: &mut [Half; 2], way: usize, number: u64, payload: u64, now: &Moment) {
+    let path_ns = path_ns(halves);
+    let half = &mut halves[way];
+    let (now_ns, at_s, pause_ns) = (now.ns, now.s, now.pause_ns);
+    let (from, to, under_way) = (number, number + 1, half.flight.pieces());
+    let sent = Sent { now_ns, at_s, from, to, payload, path_ns, pause_ns, packet: 1, under_way };
+    if payload > 0 {
+        half.on_data(&sent, 0);
+    }
+    let sending = half.flight.send(number, number + 1, now.ns);
+    half.counts.late += u64::from(sending.late);
+    if let Some(graph) = &mut half.graph {
+        graph.sent.add(now.ns, number, number + 1);
+    }
+    let outstanding = half.flight.pieces();
+    half.on_outstanding(&sent, outstanding, outstanding);
 }

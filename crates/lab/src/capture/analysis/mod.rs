@@ -15,6 +15,7 @@ mod flow;
 mod graph;
 mod half;
 mod layers;
+mod ltp;
 mod moments;
 mod notes;
 mod pauses;
@@ -23,6 +24,9 @@ mod series;
 mod table;
 mod tcp;
 mod tcp_header;
+#[cfg(test)]
+mod tests;
+mod udpdtn;
 mod window;
 
 pub use figures::{Analysed, FlowFigures, HalfFigures};

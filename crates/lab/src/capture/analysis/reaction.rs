@@ -27,6 +27,8 @@ pub enum Found {
     /// The receiver's loss event rate rose (RFC 5348). Rates answer it smoothly, over several round trips: the answer is
     /// not judged.
     LossEventRate,
+    /// A report of LTP or UDPDTN. What their senders do about it is not prescribed: it is not judged.
+    Report,
 }
 
 impl Found {
@@ -36,6 +38,7 @@ impl Found {
             Self::Acknowledgements => "acknowledgements",
             Self::Timeout => "a timer",
             Self::LossEventRate => "the loss event rate",
+            Self::Report => "a report",
         }
     }
 }
@@ -199,7 +202,7 @@ impl Reactions {
         if seen {
             let after = if loss.found == Found::Timeout { sent } else { largest };
             loss.window_after = Some(after);
-            if loss.found != Found::LossEventRate {
+            if matches!(loss.found, Found::Acknowledgements | Found::Timeout) {
                 loss.answer = self.judge(loss.window_before, after, packet);
             }
         }

@@ -8,6 +8,7 @@ use super::layers::{self, Datagram, Endpoint};
 use super::notes::{Note, Notes};
 use super::tcp_header::Segment;
 use lightlag_protocols::wire::dccp::{Malformed, Packet};
+use lightlag_protocols::wire::{ltp, udpdtn};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
@@ -202,7 +203,18 @@ impl Table {
         }
         let Some((flow, way)) = self.flow(ends, protocol, now, |_, _| false)? else { return Ok(()) };
         count(flow, way, record, datagram, now);
-        plain(&mut flow.halves[way], length as u64, now);
+        match &mut flow.state {
+            // What only looks like it counts as plain UDP.
+            State::Ltp(ltp) => match ltp::Packet::read(payload) {
+                Ok(packet) => ltp.on_segment(&mut flow.halves, way, &packet, now),
+                Err(_) => plain(&mut flow.halves[way], length as u64, now),
+            },
+            State::Udpdtn(udpdtn) => match udpdtn::Packet::read(payload) {
+                Ok(packet) => udpdtn.on_datagram(&mut flow.halves, way, &packet, now),
+                Err(_) => plain(&mut flow.halves[way], length as u64, now),
+            },
+            _ => plain(&mut flow.halves[way], length as u64, now),
+        }
         Ok(())
     }
 
@@ -346,6 +358,7 @@ fn plain(half: &mut Half, payload: u64, now: &Moment) {
         return;
     }
     let (now_ns, at_s, pause_ns) = (now.ns, now.s, now.pause_ns);
-    let sent = Sent { now_ns, at_s, from: 0, to: 0, payload, path_ns: None, pause_ns, packet: 1 };
+    let under_way = half.flight.pieces();
+    let sent = Sent { now_ns, at_s, from: 0, to: 0, payload, path_ns: None, pause_ns, packet: 1, under_way };
     half.on_data(&sent, 0);
 }

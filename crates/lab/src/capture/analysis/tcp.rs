@@ -127,7 +127,9 @@ impl Tcp {
         let payload = u64::from(segment.length);
         let packet = half.largest.max(1);
         let (now_ns, at_s, pause_ns) = (now.ns, now.s, now.pause_ns);
-        let sent = Sent { now_ns, at_s, from, to: from + space, payload, path_ns, pause_ns, packet };
+        let under_way = half.flight.pieces();
+        let sent =
+            Sent { now_ns, at_s, from, to: from + space, payload, path_ns, pause_ns, packet, under_way };
         let outstanding = half.flight.outstanding();
         if half.closed && payload > 0 && !segment.syn() {
             half.counts.probes += 1;
