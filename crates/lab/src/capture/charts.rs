@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// Bars of throughput.
 const BINS: usize = 200;
-const WIDTH: u32 = 860;
+const WIDTH: u32 = 800;
 
 /// What the charts of a direction need besides its series.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ fn sequence(graph: &Graph, scene: Scene, unit: &str) -> Value {
             let mut encoding = json!({
                 "x": x(),
                 "y": y("number", &title),
-                "color": {"datum": trace.name, "scale": colour, "title": null},
+                "color": {"datum": trace.name, "scale": colour, "title": null, "legend": {"orient": "top"}},
             });
             if !is_line {
                 encoding["y2"] = json!({"field": "to"});
