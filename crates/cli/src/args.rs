@@ -30,6 +30,8 @@ pub enum Verb {
     Report(Report),
     /// Send a file over UDPDTN, or listen for files; resumes where it was stopped
     Transfer(Box<Transfer>),
+    /// Analyse a capture of packets (pcap, pcapng): flows, round trips, losses and the reaction to each, pauses
+    Capture(Capture),
     /// Carry UDP datagrams in real time as the first link of a scenario of packets would
     Emulate(Emulate),
     /// Get or put files as named data (NDN), through a forwarder or directly
@@ -199,6 +201,33 @@ pub struct Transfer {
     /// Print one JSON object per transfer
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Capture {
+    /// The capture; - reads standard input
+    pub file: PathBuf,
+    /// Only flows with this: an address, a port, or tcp, tcpcl, udp, dccp, ltp, udpdtn; several must all hold
+    #[arg(long = "filter", value_name = "WHAT")]
+    pub filters: Vec<String>,
+    /// A UDP port that carries DCCP (RFC 6773); may be given several times [default: 6511]
+    #[arg(long = "dccp-port", value_name = "PORT")]
+    pub dccp_ports: Vec<u16>,
+    /// Shortest pause that is told
+    #[arg(long, value_name = "TIME", default_value = "200 ms", allow_hyphen_values = true)]
+    pub pause: String,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Write a row for each direction of each flow
+    #[arg(long, value_name = "FILE")]
+    pub parquet: Option<PathBuf>,
+    /// Write the DCCP in it as equivalent TCP, which tcptrace reads
+    #[arg(long, value_name = "OUT.pcap")]
+    pub to_tcp: Option<PathBuf>,
+    /// Write a report with charts; it works without a network
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -11,7 +11,7 @@ pub const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v6.json";
 
 /// Okabe and Ito's colours, told apart by people with any kind of colour vision; black and yellow, which vanish
 /// on dark and light paper, are left out.
-const PALETTE: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
+pub(crate) const PALETTE: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 /// Colour of the baseline: the absence of a mechanism has no hue.
 const BASELINE_COLOUR: &str = "#5F5F5F";
 const SHAPES: [&str; 6] = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"];

@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+pub mod capture;
 pub mod compare;
 mod controller;
 pub mod emulate;

@@ -5,14 +5,22 @@
 //! length. Frames are those of Ethernet, as libpcap wants all interfaces of a file to be of one type that
 //! every system numbers alike. Options of TCP are in the headers though links of the world do not count their bytes.
 
+pub mod analysis;
+mod charts;
 mod frame;
+mod overview;
+mod parquet;
 mod points;
 #[cfg(test)]
 mod tests;
+mod to_tcp;
 mod udpdtn;
 
 pub use frame::{Conversation, Frame};
+pub use overview::{report, table};
+pub use parquet::write as write_parquet;
 pub use points::{Interface, Points, Way, Where};
+pub use to_tcp::{Rewritten, to_tcp};
 
 use crate::packets::Network;
 use crate::scenario::Result;

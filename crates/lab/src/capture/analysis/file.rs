@@ -1,0 +1,371 @@
+//! Captures as files: pcap (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng), in both byte orders.
+//!
+//! One record at a time; what is damaged is counted or ends the reading, and what was read before it counts.
+
+use super::notes::{Note, Notes};
+use super::window::Window;
+use std::io::{self, Read};
+use thiserror::Error;
+
+/// No record is longer: libpcap takes 256 KiB, and tools that make jumbo records stay far below this.
+const LONGEST: u32 = 16 << 20;
+/// More interfaces than any machine has.
+const INTERFACES_MAX: usize = 65_536;
+const NANOSECONDS_PER_S: i128 = 1_000_000_000;
+
+const SECTION: u32 = 0x0a0d_0d0a;
+const INTERFACE: u32 = 1;
+const OBSOLETE_PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
+const ENHANCED_PACKET: u32 = 6;
+
+/// Why nothing can be read.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The system says so.
+    #[error("cannot be read: {0}")]
+    Io(#[from] io::Error),
+    /// What was made of it cannot be written.
+    #[error("was read, but what comes of it cannot be written: {0}")]
+    Unwritten(io::Error),
+    /// It is nothing that this file knows.
+    #[error("is {0}; expected a capture as pcap or pcapng")]
+    Foreign(&'static str),
+}
+
+/// A packet as captured.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// Nanoseconds since 1970, UTC.
+    pub at_ns: i64,
+    /// LINKTYPE_ number.
+    pub link: u16,
+    /// Bytes that it had on the wire.
+    pub length: u32,
+    /// Bytes of it that were kept.
+    pub data: &'a [u8],
+}
+
+/// What a record is, before its bytes are borrowed.
+struct Found {
+    at_ns: i64,
+    link: u16,
+    length: u32,
+    /// Bytes kept, and how many bytes of the window follow them.
+    kept: usize,
+    behind: usize,
+}
+
+/// A capture that is being read.
+pub struct CaptureFile<R> {
+    window: Window<R>,
+    format: Format,
+    big_endian: bool,
+    interfaces: Vec<Interface>,
+    last_ns: i64,
+    /// What is wrong with it so far.
+    pub(super) notes: Notes,
+}
+
+enum Format {
+    Pcap { nanoseconds: bool },
+    Pcapng,
+}
+
+#[derive(Clone, Copy)]
+struct Interface {
+    link: u16,
+    snap: u32,
+    clock: Clock,
+    offset_s: i64,
+}
+
+/// Length of a tick.
+#[derive(Clone, Copy)]
+enum Clock {
+    Decimal(u8),
+    Binary(u8),
+}
+
+impl<R: Read> CaptureFile<R> {
+    /// Reads what stands at its head.
+    ///
+    /// # Errors
+    /// It is no capture.
+    pub fn open(from: R) -> Result<Self, Error> {
+        let mut window = Window::new(from);
+        let head = window.peek(24)?;
+        let magic: [u8; 4] = match head.get(..4) {
+            Some(magic) => [magic[0], magic[1], magic[2], magic[3]],
+            None if head.is_empty() => return Err(Error::Foreign("empty")),
+            None => return Err(Error::Foreign("too short")),
+        };
+        let whole = head.len() == 24;
+        let (format, big_endian) = format_of(magic)?;
+        let mut file =
+            Self { window, format, big_endian, interfaces: Vec::new(), last_ns: 0, notes: Notes::default() };
+        if matches!(file.format, Format::Pcap { .. }) {
+            if !whole {
+                return Err(Error::Foreign("cut within its head"));
+            }
+            file.read_pcap_head()?;
+        }
+        Ok(file)
+    }
+
+    /// The next packet; none at the end, or where what follows cannot be read.
+    ///
+    /// # Errors
+    /// The system cannot read on.
+    #[inline]
+    pub fn next_record(&mut self) -> Result<Option<Record<'_>>, Error> {
+        let found = match self.format {
+            Format::Pcap { nanoseconds } => self.next_of_pcap(nanoseconds)?,
+            Format::Pcapng => self.next_of_pcapng()?,
+        };
+        let Some(found) = found else { return Ok(None) };
+        if found.at_ns < self.last_ns {
+            self.notes.count(Note::TimeWentBack);
+        }
+        self.last_ns = found.at_ns;
+        let bytes = self.window.behind(found.kept + found.behind);
+        let data = &bytes[..found.kept.min(bytes.len())];
+        let length = found.length.max(found.kept as u32);
+        Ok(Some(Record { at_ns: found.at_ns, link: found.link, length, data }))
+    }
+
+    fn read_pcap_head(&mut self) -> Result<(), Error> {
+        let big_endian = self.big_endian;
+        let head = self.window.peek(24)?;
+        let snap = u32_at(head, 16, big_endian);
+        // The upper bits tell of frame check sequences.
+        let link = u32_at(head, 20, big_endian) as u16;
+        self.interfaces.push(Interface { link, snap, clock: Clock::Decimal(9), offset_s: 0 });
+        self.window.pass(24);
+        Ok(())
+    }
+
+    #[inline]
+    fn next_of_pcap(&mut self, nanoseconds: bool) -> Result<Option<Found>, Error> {
+        let big_endian = self.big_endian;
+        let Interface { link, snap, .. } = self.interfaces[0];
+        let head = self.window.peek(16)?;
+        if head.len() < 16 {
+            let cut = !head.is_empty();
+            return Ok(self.end(cut));
+        }
+        let seconds = i64::from(u32_at(head, 0, big_endian));
+        let fraction = i64::from(u32_at(head, 4, big_endian));
+        let kept = u32_at(head, 8, big_endian);
+        let length = u32_at(head, 12, big_endian);
+        if kept > LONGEST {
+            self.notes.count(Note::RecordTooLong);
+            return Ok(None);
+        }
+        let fraction = if nanoseconds { fraction } else { fraction * 1000 };
+        if kept > length || (snap > 0 && kept > snap) {
+            self.notes.count(Note::WrongLength);
+        }
+        let whole = 16 + kept as usize;
+        if self.window.peek(whole)?.len() < whole {
+            return Ok(self.end(true));
+        }
+        self.window.pass(whole);
+        let at_ns = seconds * NANOSECONDS_PER_S as i64 + fraction;
+        Ok(Some(Found { at_ns, link, length, kept: kept as usize, behind: 0 }))
+    }
+
+    fn next_of_pcapng(&mut self) -> Result<Option<Found>, Error> {
+        loop {
+            let head = self.window.peek(12)?;
+            if head.len() < 12 {
+                let cut = !head.is_empty();
+                return Ok(self.end(cut));
+            }
+            if u32_at(head, 0, false) == SECTION {
+                match u32_at(head, 8, false) {
+                    0x1a2b_3c4d => self.big_endian = false,
+                    0x4d3c_2b1a => self.big_endian = true,
+                    _ => return Ok(self.damaged()),
+                }
+                self.interfaces.clear();
+            }
+            let big_endian = self.big_endian;
+            let head = self.window.peek(12)?;
+            let (kind, length) = (u32_at(head, 0, big_endian), u32_at(head, 4, big_endian));
+            if length < 12 || length % 4 != 0 {
+                return Ok(self.damaged());
+            }
+            if !matches!(kind, INTERFACE | OBSOLETE_PACKET | SIMPLE_PACKET | ENHANCED_PACKET) {
+                if !self.window.skip(u64::from(length))? {
+                    return Ok(self.end(true));
+                }
+                continue;
+            }
+            if length > LONGEST {
+                self.notes.count(Note::RecordTooLong);
+                return Ok(None);
+            }
+            if let Some(found) = self.block(kind, length as usize)? {
+                return Ok(Some(found));
+            }
+            if self.notes.ended() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// One block that matters. None where it holds no packet, or where the file is cut, which is noted.
+    fn block(&mut self, kind: u32, length: usize) -> Result<Option<Found>, Error> {
+        let big_endian = self.big_endian;
+        let whole = self.window.peek(length)?;
+        if whole.len() < length {
+            return Ok(self.end(true));
+        }
+        let told_again = u32_at(whole, length - 4, big_endian) as usize == length;
+        let body = &whole[8..length - 4];
+        let found = if kind == INTERFACE {
+            match interface(body, big_endian) {
+                Some(interface) if self.interfaces.len() < INTERFACES_MAX => {
+                    self.interfaces.push(interface);
+                    Ok(None)
+                }
+                _ => Err(Note::WrongLength),
+            }
+        } else {
+            packet(kind, body, big_endian, &self.interfaces, self.last_ns).map(Some)
+        };
+        if !told_again {
+            self.notes.count(Note::WrongLength);
+        }
+        self.window.pass(length);
+        match found {
+            Ok(found) => Ok(found.map(|(found, before)| {
+                let behind = length - 8 - before - found.kept;
+                Found { behind, ..found }
+            })),
+            Err(note) => {
+                self.notes.count(note);
+                Ok(None)
+            }
+        }
+    }
+
+    fn end<T>(&mut self, cut: bool) -> Option<T> {
+        if cut {
+            self.notes.count(Note::Cut);
+        }
+        None
+    }
+
+    fn damaged<T>(&mut self) -> Option<T> {
+        self.notes.count(Note::Damaged);
+        None
+    }
+}
+
+fn format_of(magic: [u8; 4]) -> Result<(Format, bool), Error> {
+    Ok(match magic {
+        [0xd4, 0xc3, 0xb2, 0xa1] => (Format::Pcap { nanoseconds: false }, false),
+        [0xa1, 0xb2, 0xc3, 0xd4] => (Format::Pcap { nanoseconds: false }, true),
+        [0x4d, 0x3c, 0xb2, 0xa1] => (Format::Pcap { nanoseconds: true }, false),
+        [0xa1, 0xb2, 0x3c, 0x4d] => (Format::Pcap { nanoseconds: true }, true),
+        [0x0a, 0x0d, 0x0d, 0x0a] => (Format::Pcapng, false),
+        [0x1f, 0x8b, ..] => return Err(Error::Foreign("compressed by gzip (gunzip it first)")),
+        [0x28, 0xb5, 0x2f, 0xfd] => return Err(Error::Foreign("compressed by zstd (unzstd it first)")),
+        [0xfd, b'7', b'z', b'X'] => return Err(Error::Foreign("compressed by xz (unxz it first)")),
+        _ => return Err(Error::Foreign("no capture")),
+    })
+}
+
+/// An Interface Description Block.
+fn interface(body: &[u8], big_endian: bool) -> Option<Interface> {
+    if body.len() < 8 {
+        return None;
+    }
+    let mut made = Interface {
+        link: u16_at(body, 0, big_endian),
+        snap: u32_at(body, 4, big_endian),
+        clock: Clock::Decimal(6),
+        offset_s: 0,
+    };
+    let mut options = &body[8..];
+    while options.len() >= 4 {
+        let (code, length) = (u16_at(options, 0, big_endian), usize::from(u16_at(options, 2, big_endian)));
+        let Some(value) = options.get(4..4 + length) else { break };
+        match (code, value) {
+            (0, _) => break,
+            (9, [tick]) if tick & 0x80 == 0 => made.clock = Clock::Decimal(tick.min(&38) & 0x7f),
+            (9, [tick]) => made.clock = Clock::Binary(tick & 0x7f),
+            (14, [_, _, _, _, _, _, _, _]) => {
+                let (high, low) = if big_endian { (0, 4) } else { (4, 0) };
+                let high = u64::from(u32_at(value, high, big_endian)) << 32;
+                made.offset_s = (high | u64::from(u32_at(value, low, big_endian))) as i64;
+            }
+            _ => {}
+        }
+        options = options.get(4 + length.next_multiple_of(4)..).unwrap_or_default();
+    }
+    Some(made)
+}
+
+/// A block with a packet, and how many bytes of the body come before the packet's.
+fn packet(
+    kind: u32,
+    body: &[u8],
+    big_endian: bool,
+    interfaces: &[Interface],
+    last_ns: i64,
+) -> Result<(Found, usize), Note> {
+    let before = if kind == SIMPLE_PACKET { 4 } else { 20 };
+    if body.len() < before {
+        return Err(Note::WrongLength);
+    }
+    let index = match kind {
+        SIMPLE_PACKET => 0,
+        OBSOLETE_PACKET => usize::from(u16_at(body, 0, big_endian)),
+        _ => u32_at(body, 0, big_endian) as usize,
+    };
+    let interface = interfaces.get(index).ok_or(Note::UnknownInterface)?;
+    let room = body.len() - before;
+    let (at_ns, kept, length) = if kind == SIMPLE_PACKET {
+        let length = u32_at(body, 0, big_endian);
+        let snap = if interface.snap == 0 { u32::MAX } else { interface.snap };
+        // Without a time of its own it takes the time of the packet before.
+        (last_ns, length.min(snap).min(room as u32), length)
+    } else {
+        let ticks = u64::from(u32_at(body, 4, big_endian)) << 32 | u64::from(u32_at(body, 8, big_endian));
+        (interface.nanoseconds(ticks), u32_at(body, 12, big_endian), u32_at(body, 16, big_endian))
+    };
+    if kept as usize > room {
+        return Err(Note::WrongLength);
+    }
+    Ok((Found { at_ns, link: interface.link, length, kept: kept as usize, behind: 0 }, before))
+}
+
+impl Interface {
+    #[inline]
+    fn nanoseconds(&self, ticks: u64) -> i64 {
+        let ticks_ns = match self.clock {
+            Clock::Decimal(9) => i128::from(ticks),
+            Clock::Decimal(digits @ ..9) => i128::from(ticks) * 10_i128.pow(9 - u32::from(digits)),
+            Clock::Decimal(digits) => i128::from(ticks) / 10_i128.pow(u32::from(digits) - 9),
+            Clock::Binary(bits) => (i128::from(ticks) * NANOSECONDS_PER_S) >> bits,
+        };
+        let since = ticks_ns + i128::from(self.offset_s) * NANOSECONDS_PER_S;
+        // Times may be subtracted without care: half of the range is for differences.
+        since.clamp(i128::from(i64::MIN / 4), i128::from(i64::MAX / 4)) as i64
+    }
+}
+
+#[inline]
+fn u32_at(bytes: &[u8], at: usize, big_endian: bool) -> u32 {
+    let word = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+    if big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) }
+}
+
+#[inline]
+fn u16_at(bytes: &[u8], at: usize, big_endian: bool) -> u16 {
+    let word = [bytes[at], bytes[at + 1]];
+    if big_endian { u16::from_be_bytes(word) } else { u16::from_le_bytes(word) }
+}

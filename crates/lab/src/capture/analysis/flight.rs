@@ -1,0 +1,248 @@
+//! What of a direction is under way: sent, and not yet acknowledged.
+//!
+//! Sequence numbers have no wraps here ([`super::tcp_header::Unwrap`]) and count whatever the transport
+//! numbers: bytes in TCP, packets in DCCP.
+
+use std::collections::VecDeque;
+
+/// Pieces that are remembered at most; the oldest are forgotten as if acknowledged.
+const PIECES_MAX: usize = 65_536;
+
+/// A piece of the space of sequence numbers that was sent at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Piece {
+    from: u64,
+    to: u64,
+    /// Of its last transmission.
+    sent_ns: i64,
+    again: u32,
+    /// Acknowledged in part: its time means nothing any more.
+    split: bool,
+    arrived: bool,
+}
+
+/// What became of a transmission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sending {
+    /// How much of it had been sent before.
+    pub again: u64,
+    /// It fills a hole: it was overtaken before it was captured.
+    pub late: bool,
+    /// Of what is sent again: the transmission before, if it is still known.
+    pub before_ns: Option<i64>,
+    /// Some of what was sent before is known to have arrived.
+    pub needless: bool,
+}
+
+/// What an acknowledgement did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Acked {
+    /// It acknowledges something new, cumulatively.
+    pub progress: bool,
+    /// Time since the piece that it ends with was sent, if that is not ambiguous (Karn and Partridge 1987).
+    pub rtt_ns: Option<i64>,
+    /// It ends with a piece that was sent several times.
+    pub ambiguous: bool,
+}
+
+/// Pieces under way, by sequence number; they don't overlap.
+#[derive(Clone, Debug, Default)]
+pub struct Flight {
+    pieces: VecDeque<Piece>,
+    /// All below has been acknowledged.
+    acked: u64,
+    /// Behind the highest that was sent.
+    next: u64,
+    /// Of pieces that arrived beyond what is acknowledged.
+    arrived: u64,
+    arrived_pieces: u64,
+    /// Newest transmission of what is acknowledged.
+    newest_acked_ns: i64,
+    blocks: Vec<(u64, u64)>,
+    started: bool,
+    /// Pieces were forgotten, as there were too many.
+    pub forgot: bool,
+}
+
+impl Flight {
+    /// From the lowest unacknowledged number to behind the highest sent.
+    #[inline]
+    pub fn outstanding(&self) -> u64 {
+        self.next.saturating_sub(self.acked)
+    }
+    /// The same in pieces, without those that are known to have arrived.
+    #[inline]
+    pub fn pieces(&self) -> u64 {
+        self.pieces.len() as u64 - self.arrived_pieces
+    }
+    /// Numbers beyond the cumulative acknowledgement that are known to have arrived.
+    #[inline]
+    pub fn arrived(&self) -> u64 {
+        self.arrived
+    }
+    /// Behind the highest that was sent.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// [from, to) is sent.
+    #[inline]
+    pub fn send(&mut self, from: u64, to: u64, now_ns: i64) -> Sending {
+        if !self.started {
+            (self.started, self.acked, self.next) = (true, from, from);
+        }
+        let piece = Piece { from, to, sent_ns: now_ns, again: 0, split: false, arrived: false };
+        if from >= self.next {
+            self.pieces.push_back(piece);
+            self.next = to;
+            if self.pieces.len() > PIECES_MAX {
+                self.forget();
+            }
+            return Sending::default();
+        }
+        self.send_within(piece)
+    }
+
+    #[cold]
+    fn send_within(&mut self, mut piece: Piece) -> Sending {
+        let mut made = Sending::default();
+        if piece.from < self.acked {
+            let end = piece.to.min(self.acked);
+            made.again += end - piece.from;
+            made.needless = true;
+            self.newest_acked_ns = self.newest_acked_ns.max(piece.sent_ns);
+            piece.from = end;
+        }
+        let mut index = self.pieces.partition_point(|known| known.to <= piece.from);
+        while piece.from < piece.to {
+            match self.pieces.get_mut(index) {
+                Some(known) if known.from <= piece.from => {
+                    let end = piece.to.min(known.to);
+                    made.again += end - piece.from;
+                    made.needless |= known.arrived;
+                    made.before_ns = made.before_ns.max(Some(known.sent_ns));
+                    known.again += 1;
+                    known.sent_ns = piece.sent_ns;
+                    piece.from = end;
+                }
+                known => {
+                    let end = known.map_or(piece.to, |known| known.from.min(piece.to));
+                    made.late |= end <= self.next && piece.from < self.next;
+                    self.pieces.insert(index, Piece { to: end, ..piece });
+                    self.next = self.next.max(end);
+                    piece.from = end;
+                }
+            }
+            index += 1;
+        }
+        made
+    }
+
+    /// All below `to` has arrived.
+    #[inline]
+    pub fn acknowledge(&mut self, to: u64, now_ns: i64) -> Acked {
+        let mut made = Acked::default();
+        if to <= self.acked || !self.started {
+            return made;
+        }
+        made.progress = true;
+        // What was never seen being sent may still be acknowledged: the capture missed it.
+        self.acked = to;
+        self.next = self.next.max(to);
+        while let Some(first) = self.pieces.front_mut() {
+            if first.to > to {
+                if first.from < to {
+                    self.arrived -= if first.arrived { to - first.from } else { 0 };
+                    first.from = to;
+                    first.split = true;
+                }
+                break;
+            }
+            let first = *first;
+            self.pieces.pop_front();
+            if first.arrived {
+                self.arrived -= first.to - first.from;
+                self.arrived_pieces -= 1;
+            }
+            self.newest_acked_ns = self.newest_acked_ns.max(first.sent_ns);
+            if first.to == to && !first.split {
+                let overtaken = self.newest_acked_ns > first.sent_ns;
+                made.ambiguous = first.again > 0;
+                made.rtt_ns = (!made.ambiguous && !overtaken).then_some(now_ns - first.sent_ns);
+            }
+        }
+        made
+    }
+
+    /// [from, to) has arrived beyond what is acknowledged; whether that is news.
+    pub fn arrive(&mut self, from: u64, to: u64) -> bool {
+        let (from, to) = (from.max(self.acked), to.min(self.next));
+        if from >= to {
+            return false;
+        }
+        // Blocks are told again and again as they grow: only what is new of them is walked.
+        let start = self.known_up_to(from, to);
+        let index = self.pieces.partition_point(|piece| piece.from < start);
+        let mut news = false;
+        for piece in self.pieces.range_mut(index..) {
+            if piece.to > to {
+                break;
+            }
+            if !piece.arrived {
+                piece.arrived = true;
+                self.arrived += piece.to - piece.from;
+                self.arrived_pieces += 1;
+                news = true;
+            }
+        }
+        news
+    }
+
+    fn known_up_to(&mut self, from: u64, to: u64) -> u64 {
+        let acked = self.acked;
+        self.blocks.retain(|block| block.1 > acked);
+        if let Some(block) = self.blocks.iter_mut().find(|block| block.0 <= from && from <= block.1) {
+            let known = block.1.min(to);
+            block.1 = block.1.max(to);
+            return known;
+        }
+        if self.blocks.len() == 8 {
+            self.blocks.remove(0);
+        }
+        self.blocks.push((from, to));
+        from
+    }
+
+    #[cold]
+    fn forget(&mut self) {
+        self.forgot = true;
+        if let Some(first) = self.pieces.pop_front() {
+            self.arrived_pieces -= u64::from(first.arrived);
+            self.arrived -= if first.arrived { first.to - first.from } else { 0 };
+            self.acked = self.acked.max(first.to);
+        }
+    }
+
+    /// What lies below `to` is settled: each piece of it that is not known to have arrived is told, and all are
+    /// forgotten. For transports that never send again.
+    pub fn settle(&mut self, to: u64, mut missing: impl FnMut(u64)) {
+        while let Some(first) = self.pieces.front().copied().filter(|first| first.to <= to) {
+            if first.arrived {
+                self.arrived -= first.to - first.from;
+                self.arrived_pieces -= 1;
+            } else {
+                missing(first.from);
+            }
+            self.acked = self.acked.max(first.to);
+            self.pieces.pop_front();
+        }
+    }
+
+    /// When the piece that begins here was sent, if it was sent once and is still under way.
+    pub fn sent_at(&self, from: u64) -> Option<i64> {
+        let index = self.pieces.partition_point(|piece| piece.from < from);
+        let piece = self.pieces.get(index).filter(|piece| piece.from == from && piece.again == 0)?;
+        Some(piece.sent_ns)
+    }
+}

@@ -1,0 +1,114 @@
+//! A flow: two ends, a transport, and what its packets say.
+
+use super::dccp::Dccp;
+use super::half::Half;
+use super::layers::Endpoint;
+use super::ltp::Ltp;
+use super::tcp::Tcp;
+use super::udpdtn::Udpdtn;
+use serde::Serialize;
+
+/// When a packet was captured, and what the analysis wants to know about time.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// Nanoseconds since 1970.
+    pub ns: i64,
+    /// Seconds since the capture began.
+    pub s: f64,
+    /// Shortest pause that is told.
+    pub pause_ns: i64,
+}
+
+/// What a flow speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// RFC 9293.
+    Tcp,
+    /// The convergence layer of RFC 9174, over TCP.
+    Tcpcl,
+    /// RFC 768.
+    Udp,
+    /// RFC 4340, over IP.
+    Dccp,
+    /// RFC 4340, in UDP (RFC 6773).
+    DccpUdp,
+    /// RFC 5326, in UDP.
+    Ltp,
+    /// Our file transfer.
+    Udpdtn,
+}
+
+impl Protocol {
+    /// All.
+    pub const ALL: [Self; 7] =
+        [Self::Tcp, Self::Tcpcl, Self::Udp, Self::Dccp, Self::DccpUdp, Self::Ltp, Self::Udpdtn];
+    /// As people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "TCP",
+            Self::Tcpcl => "TCPCL",
+            Self::Udp => "UDP",
+            Self::Dccp => "DCCP",
+            Self::DccpUdp => "DCCP-UDP",
+            Self::Ltp => "LTP",
+            Self::Udpdtn => "UDPDTN",
+        }
+    }
+    /// Whether numbers count packets, not bytes.
+    pub fn numbers_packets(self) -> bool {
+        matches!(self, Self::Dccp | Self::DccpUdp | Self::Udpdtn)
+    }
+    /// Whether its packets say what arrived.
+    pub fn acknowledges(self) -> bool {
+        self.numbers_packets() || matches!(self, Self::Tcp | Self::Tcpcl)
+    }
+}
+
+/// What a transport remembers of a flow.
+#[derive(Clone, Debug)]
+pub enum State {
+    /// TCP.
+    Tcp(Box<Tcp>),
+    /// DCCP.
+    Dccp(Box<Dccp>),
+    /// LTP.
+    Ltp(Box<Ltp>),
+    /// UDPDTN.
+    Udpdtn(Box<Udpdtn>),
+    /// One that says nothing about what arrived.
+    Plain,
+}
+
+/// A flow.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// Whose packets are seen first, then the other end.
+    pub ends: [Endpoint; 2],
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// When its first and its last packet were captured.
+    pub seen_ns: [i64; 2],
+    /// From the first end to the second, and back.
+    pub halves: [Half; 2],
+    /// What its transport remembers.
+    pub state: State,
+}
+
+impl Flow {
+    /// Whose first packet travels between these ends.
+    pub fn new(ends: [Endpoint; 2], protocol: Protocol, now_ns: i64) -> Self {
+        let state = match protocol {
+            Protocol::Tcp | Protocol::Tcpcl => State::Tcp(Box::default()),
+            Protocol::Dccp | Protocol::DccpUdp => State::Dccp(Box::default()),
+            Protocol::Ltp => State::Ltp(Box::default()),
+            Protocol::Udpdtn => State::Udpdtn(Box::default()),
+            Protocol::Udp => State::Plain,
+        };
+        Self { ends, protocol, seen_ns: [now_ns; 2], halves: Default::default(), state }
+    }
+    /// Packets of both directions.
+    pub fn packets(&self) -> u64 {
+        self.halves.iter().map(|half| half.counts.packets).sum()
+    }
+}

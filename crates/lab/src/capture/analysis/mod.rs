@@ -1,0 +1,59 @@
+//! What captures show of congestion control: flows, round trips, losses with the reaction to each, pauses
+//! with their cause.
+//!
+//! A capture is read once, in memory that does not grow with it: so much for a flow, so many flows, so
+//! many points of a series. Definitions follow tcptrace where it has them, so that figures can be compared:
+//! round trips are those from a segment to the acknowledgement that ends with it, if it was sent once
+//! and nothing below it was sent again since (Karn's rule).
+
+mod anomalies;
+mod dccp;
+mod figures;
+mod file;
+mod flight;
+mod flow;
+mod graph;
+mod half;
+mod layers;
+mod ltp;
+mod moments;
+mod notes;
+mod pauses;
+mod reaction;
+mod series;
+mod table;
+mod tcp;
+mod tcp_header;
+#[cfg(test)]
+mod tests;
+mod udpdtn;
+mod window;
+
+pub use figures::{Analysed, FlowFigures, HalfFigures};
+pub use file::{CaptureFile, Error, Record};
+pub use flow::Protocol;
+pub use graph::Graph;
+pub use layers::{Datagram, Endpoint, datagram};
+pub use pauses::{Cause, Pause, Pauses};
+pub use reaction::{Answer, Found, Loss, Losses};
+pub use series::{Cell, Series};
+pub use table::{Filter, Options};
+pub use tcp_header::Unwrap;
+
+use std::io::Read;
+use table::Table;
+
+/// Analyses a capture.
+///
+/// # Errors
+/// It is no capture, or cannot be read.
+pub fn analyse(from: impl Read, options: Options) -> Result<Analysed, Error> {
+    let mut file = CaptureFile::open(from)?;
+    let mut table = Table::new(options);
+    while let Some(record) = file.next_record()? {
+        table.on_record(&record);
+    }
+    let mut notes = file.notes.clone();
+    notes.add(&table.notes);
+    Ok(figures::analysed(table, &notes))
+}

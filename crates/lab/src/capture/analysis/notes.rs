@@ -1,0 +1,84 @@
+//! What is wrong with a capture, counted.
+
+/// Something about a capture that its reader should know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// The file ends within a record.
+    Cut,
+    /// What follows is no record.
+    Damaged,
+    /// A record claims a length that no record has.
+    RecordTooLong,
+    /// A length contradicts another.
+    WrongLength,
+    /// A packet of an interface that was not described.
+    UnknownInterface,
+    /// A packet earlier than the one before.
+    TimeWentBack,
+    /// A link of an unknown type.
+    UnknownLink,
+    /// Neither IPv4 nor IPv6.
+    NotIp,
+    /// The capture kept too little of it.
+    HeaderCut,
+    /// A header that contradicts itself.
+    BadHeader,
+    /// A later part of a fragmented packet.
+    Fragment,
+    /// Carries none of the transports that are analysed.
+    OtherTransport,
+    /// Of flows beyond the most that are kept.
+    TooManyFlows,
+}
+
+impl Note {
+    const ALL: [(Self, &'static str); 13] = [
+        (Self::Cut, "the file is cut within its last record, which was left out"),
+        (Self::Damaged, "the file is damaged: what follows the last packet is no record and was left out"),
+        (Self::RecordTooLong, "a record claims more than 16 MiB: it and what follows were left out"),
+        (Self::WrongLength, "records whose lengths contradict each other"),
+        (Self::UnknownInterface, "packets of an interface that is not described were left out"),
+        (Self::TimeWentBack, "packets are earlier than the one before them"),
+        (Self::UnknownLink, "packets of links of an unknown type were left out"),
+        (Self::NotIp, "packets are not of IP and were left out"),
+        (Self::HeaderCut, "packets were kept too short for their headers and left out"),
+        (Self::BadHeader, "packets with contradicting headers were left out"),
+        (Self::Fragment, "later fragments of IP packets were left out"),
+        (Self::OtherTransport, "packets are of other transports and were left out"),
+        (Self::TooManyFlows, "packets of flows beyond the most that are kept were left out"),
+    ];
+}
+
+/// How often each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    counts: [u64; Note::ALL.len()],
+}
+
+impl Notes {
+    /// Once more.
+    pub fn count(&mut self, note: Note) {
+        self.counts[note as usize] += 1;
+    }
+    /// How often.
+    pub fn of(&self, note: Note) -> u64 {
+        self.counts[note as usize]
+    }
+    /// Whether the reading had to end before the file did.
+    pub fn ended(&self) -> bool {
+        [Note::Cut, Note::Damaged, Note::RecordTooLong].iter().any(|note| self.of(*note) > 0)
+    }
+    /// Adds those of another.
+    pub fn add(&mut self, other: &Self) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(own, more)| *own += more);
+    }
+    /// One line for each that there is.
+    pub fn lines(&self) -> Vec<String> {
+        let told = Note::ALL.iter().filter(|(note, _)| self.of(*note) > 0);
+        told.map(|(note, text)| match note {
+            Note::Cut | Note::Damaged | Note::RecordTooLong => (*text).to_owned(),
+            _ => format!("{} {text}", self.of(*note)),
+        })
+        .collect()
+    }
+}

@@ -1,0 +1,134 @@
+//! When a sender pauses, and why.
+
+use serde::Serialize;
+
+/// Pauses that are listed; the rest is only counted.
+const LISTED_MAX: usize = 1_000;
+
+/// What a sender waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// No acknowledgement came; a timer ended the pause.
+    Timeout,
+    /// An acknowledgement came but was refused for its number, with a Sync (RFC 4340, section 7.5.4); a timer ended
+    /// the pause.
+    Refused,
+    /// An acknowledgement ended it.
+    Acknowledgement,
+    /// The receiver's window was closed.
+    ZeroWindow,
+    /// Nothing was in the way: the application gave nothing.
+    Application,
+}
+
+impl Cause {
+    /// As people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Timeout => "a timer, as no acknowledgement came",
+            Self::Refused => "a timer, as an acknowledgement was refused (Sync)",
+            Self::Acknowledgement => "waiting for an acknowledgement",
+            Self::ZeroWindow => "closed window",
+            Self::Application => "nothing to send",
+        }
+    }
+}
+
+/// A time without sending data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Pause {
+    /// Since the capture began.
+    pub at_s: f64,
+    /// How long.
+    pub length_s: f64,
+    /// Why.
+    pub cause: Cause,
+    /// Packets under way when it ended.
+    pub outstanding_packets: u64,
+}
+
+/// All pauses of a direction that are long enough.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Pauses {
+    /// How many.
+    pub count: u64,
+    /// How many while data was outstanding, as far as the sender could know.
+    pub while_outstanding: u64,
+    /// Ended by a timer.
+    pub timeout: u64,
+    /// Ended by a timer as well, after an acknowledgement was refused.
+    pub refused: u64,
+    /// Ended by an acknowledgement.
+    pub acknowledgement: u64,
+    /// The window was closed.
+    pub zero_window: u64,
+    /// The application gave nothing.
+    pub application: u64,
+    /// All together.
+    pub total_s: f64,
+    /// The longest.
+    pub longest_s: f64,
+    /// The first thousand.
+    pub list: Vec<Pause>,
+}
+
+impl Pauses {
+    /// One more.
+    pub fn add(&mut self, pause: Pause) {
+        self.count += 1;
+        self.while_outstanding += u64::from(pause.outstanding_packets > 0 || pause.cause == Cause::Refused);
+        *match pause.cause {
+            Cause::Timeout => &mut self.timeout,
+            Cause::Refused => &mut self.refused,
+            Cause::Acknowledgement => &mut self.acknowledgement,
+            Cause::ZeroWindow => &mut self.zero_window,
+            Cause::Application => &mut self.application,
+        } += 1;
+        self.total_s += pause.length_s;
+        self.longest_s = self.longest_s.max(pause.length_s);
+        if self.list.len() < LISTED_MAX {
+            self.list.push(pause);
+        }
+    }
+}
+
+/// What is known when a pause ends with a packet of data.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// The packet before.
+    pub from_ns: i64,
+    /// The packet that ends it.
+    pub to_ns: i64,
+    /// The last acknowledgement that came for this direction.
+    pub acknowledged_ns: Option<i64>,
+    /// The sender refused an acknowledgement within.
+    pub refused: bool,
+    /// The window was closed within.
+    pub closed: bool,
+    /// The packet was sent before.
+    pub again: bool,
+    /// Packets under way.
+    pub outstanding: u64,
+}
+
+impl Ended {
+    /// Why it paused.
+    pub fn cause(&self) -> Cause {
+        let length = self.to_ns - self.from_ns;
+        let silence = self.acknowledged_ns.map_or(length, |at| self.to_ns - at.max(self.from_ns));
+        // An acknowledgement lets go what it lets go at once.
+        let let_go = silence < length / 8;
+        if self.closed {
+            Cause::ZeroWindow
+        } else if self.refused {
+            Cause::Refused
+        } else if !let_go && (self.again || self.outstanding > 0) {
+            Cause::Timeout
+        } else if let_go {
+            Cause::Acknowledgement
+        } else {
+            Cause::Application
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! The flows of a capture, found by their ends.
+
+use super::file::Record;
+use super::flow::{Flow, Moment, Protocol, State};
+use super::graph::Graph;
+use super::half::{Half, Sent};
+use super::layers::{self, Datagram, Endpoint};
+use super::notes::{Note, Notes};
+use super::tcp_header::Segment;
+use lightlag_protocols::wire::dccp::{Malformed, Packet};
+use lightlag_protocols::wire::{ltp, udpdtn};
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+/// Flows that are kept.
+pub const FLOWS_MAX: usize = 20_000;
+/// Flows that are drawn, and how many are tried until the largest are known.
+const DRAWN_MAX: usize = 32;
+const TRIED_MAX: usize = 2 * DRAWN_MAX;
+
+const IP_TCP: u8 = 6;
+const IP_UDP: u8 = 17;
+const IP_DCCP: u8 = 33;
+const PORT_TCPCL: u16 = 4556;
+const PORT_LTP: u16 = 1113;
+const PORT_UDPDTN: u16 = 4561;
+const UDP_HEADER: usize = 8;
+
+/// What is wanted.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// UDP ports that carry DCCP.
+    pub dccp_ports: Vec<u16>,
+    /// Which flows; all of these must hold.
+    pub filters: Vec<Filter>,
+    /// Shortest pause that is told, in ns.
+    pub pause_ns: i64,
+    /// Keep what graphs need.
+    pub graphs: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            dccp_ports: vec![lightlag_protocols::wire::dccp::UDP_PORT],
+            filters: Vec::new(),
+            pause_ns: 200_000_000,
+            graphs: false,
+        }
+    }
+}
+
+/// A condition on flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filter {
+    /// One end has this address.
+    Address(u128),
+    /// One end has this port.
+    Port(u16),
+    /// It speaks this.
+    Protocol(Protocol),
+}
+
+impl Filter {
+    fn takes(&self, ends: &[Endpoint; 2], protocol: Protocol) -> bool {
+        match self {
+            Self::Address(address) => ends.iter().any(|end| end.address == *address),
+            Self::Port(port) => ends.iter().any(|end| end.port == *port),
+            Self::Protocol(wanted) => *wanted == protocol,
+        }
+    }
+}
+
+impl std::str::FromStr for Filter {
+    type Err = String;
+    /// An address, a port, or the name of a protocol.
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(port) = text.parse() {
+            return Ok(Self::Port(port));
+        }
+        if let Ok(address) = text.parse::<IpAddr>() {
+            return Ok(Self::Address(layers::number(address)));
+        }
+        let named = Protocol::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(text));
+        let names = || Protocol::ALL.map(|known| known.name().to_ascii_lowercase()).join(", ");
+        named.map(Self::Protocol).ok_or_else(|| format!("write an address, a port, or one of {}", names()))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    low: Endpoint,
+    high: Endpoint,
+    protocol: Protocol,
+}
+
+/// All flows so far.
+pub struct Table {
+    options: Options,
+    /// Where in `flows` the last one of a key is; `None` where it is not wanted.
+    places: HashMap<Key, Option<u32>>,
+    last: Option<(Key, Option<u32>)>,
+    /// In order of their first packets.
+    pub flows: Vec<Flow>,
+    drawn: Vec<u32>,
+    /// What was left out.
+    pub notes: Notes,
+    /// Packets of the capture, and bytes that they had on the wire.
+    pub packets: u64,
+    /// See `packets`.
+    pub bytes: u64,
+    /// When the first and the last packet were captured.
+    pub seen_ns: Option<[i64; 2]>,
+}
+
+impl Table {
+    /// Of no packets yet.
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            places: HashMap::new(),
+            last: None,
+            flows: Vec::new(),
+            drawn: Vec::new(),
+            notes: Notes::default(),
+            packets: 0,
+            bytes: 0,
+            seen_ns: None,
+        }
+    }
+
+    /// Takes a packet.
+    #[inline]
+    pub fn on_record(&mut self, record: &Record<'_>) {
+        self.packets += 1;
+        self.bytes += u64::from(record.length);
+        let seen = self.seen_ns.get_or_insert([record.at_ns; 2]);
+        seen[1] = seen[1].max(record.at_ns);
+        let first_ns = seen[0];
+        let taken = layers::datagram(record.link, record.data, record.length as usize).and_then(|datagram| {
+            let now = Moment {
+                ns: record.at_ns,
+                s: record.at_ns.saturating_sub(first_ns) as f64 / 1e9,
+                pause_ns: self.options.pause_ns,
+            };
+            self.on_datagram(&datagram, record, &now)
+        });
+        if let Err(note) = taken {
+            self.notes.count(note);
+        }
+    }
+
+    #[inline]
+    fn on_datagram(
+        &mut self,
+        datagram: &Datagram<'_>,
+        record: &Record<'_>,
+        now: &Moment,
+    ) -> Result<(), Note> {
+        let Datagram { payload, length, addresses, .. } = *datagram;
+        match datagram.protocol {
+            IP_TCP => self.on_tcp(ends(payload, addresses)?, datagram, record, now),
+            IP_UDP => self.on_udp(ends(payload, addresses)?, datagram, record, now),
+            IP_DCCP => self.on_dccp(Protocol::Dccp, datagram, payload, length, record, now),
+            _ => Err(Note::OtherTransport),
+        }
+    }
+
+    #[inline]
+    fn on_tcp(
+        &mut self,
+        ends: [Endpoint; 2],
+        datagram: &Datagram<'_>,
+        record: &Record<'_>,
+        now: &Moment,
+    ) -> Result<(), Note> {
+        let segment = Segment::read(datagram.payload, datagram.length)?;
+        let protocol = if speaks(&ends, PORT_TCPCL) { Protocol::Tcpcl } else { Protocol::Tcp };
+        let over = |flow: &Flow, way: usize| match &flow.state {
+            State::Tcp(tcp) => tcp.is_over(&segment, way),
+            _ => false,
+        };
+        let Some((flow, way)) = self.flow(ends, protocol, now, over)? else { return Ok(()) };
+        count(flow, way, record, datagram, now);
+        if let State::Tcp(tcp) = &mut flow.state {
+            tcp.on_segment(&mut flow.halves, way, &segment, now);
+        }
+        Ok(())
+    }
+
+    fn on_udp(
+        &mut self,
+        ends: [Endpoint; 2],
+        datagram: &Datagram<'_>,
+        record: &Record<'_>,
+        now: &Moment,
+    ) -> Result<(), Note> {
+        let protocol = self.in_udp(&ends);
+        let length = datagram.length.checked_sub(UDP_HEADER).ok_or(Note::BadHeader)?;
+        let payload = datagram.payload.get(UDP_HEADER..).ok_or(Note::HeaderCut)?;
+        if protocol == Protocol::DccpUdp {
+            return self.on_dccp(protocol, datagram, payload, length, record, now);
+        }
+        let Some((flow, way)) = self.flow(ends, protocol, now, |_, _| false)? else { return Ok(()) };
+        count(flow, way, record, datagram, now);
+        match &mut flow.state {
+            // What only looks like it counts as plain UDP.
+            State::Ltp(ltp) => match ltp::Packet::read(payload) {
+                Ok(packet) => ltp.on_segment(&mut flow.halves, way, &packet, now),
+                Err(_) => plain(&mut flow.halves[way], length as u64, now),
+            },
+            State::Udpdtn(udpdtn) => match udpdtn::Packet::read(payload) {
+                Ok(packet) => udpdtn.on_datagram(&mut flow.halves, way, &packet, now),
+                Err(_) => plain(&mut flow.halves[way], length as u64, now),
+            },
+            _ => plain(&mut flow.halves[way], length as u64, now),
+        }
+        Ok(())
+    }
+
+    /// DCCP, whose packet is `bytes`. In UDP its ports, not those of UDP, name a connection (RFC 6773, section 3.8).
+    fn on_dccp(
+        &mut self,
+        protocol: Protocol,
+        datagram: &Datagram<'_>,
+        bytes: &[u8],
+        length: usize,
+        record: &Record<'_>,
+        now: &Moment,
+    ) -> Result<(), Note> {
+        let packet = Packet::read(bytes).map_err(|wrong| match wrong {
+            Malformed::Cut { .. } | Malformed::DataOffset { .. } if bytes.len() < length => Note::HeaderCut,
+            _ => Note::BadHeader,
+        })?;
+        let missing = length.saturating_sub(bytes.len());
+        let ends = ends(bytes, datagram.addresses)?;
+        let over = |flow: &Flow, _: usize| match &flow.state {
+            State::Dccp(dccp) => dccp.is_over(&packet),
+            _ => false,
+        };
+        let Some((flow, way)) = self.flow(ends, protocol, now, over)? else { return Ok(()) };
+        count(flow, way, record, datagram, now);
+        if let State::Dccp(dccp) = &mut flow.state {
+            dccp.on_packet(&mut flow.halves, way, &packet, (packet.data.len() + missing) as u64, now);
+        }
+        Ok(())
+    }
+
+    fn in_udp(&self, ends: &[Endpoint; 2]) -> Protocol {
+        if self.options.dccp_ports.iter().any(|port| speaks(ends, *port)) {
+            Protocol::DccpUdp
+        } else if speaks(ends, PORT_LTP) {
+            Protocol::Ltp
+        } else if speaks(ends, PORT_UDPDTN) {
+            Protocol::Udpdtn
+        } else {
+            Protocol::Udp
+        }
+    }
+
+    /// The flow between two ends, and which way this packet goes. None where it is not wanted.
+    #[inline]
+    fn flow(
+        &mut self,
+        ends: [Endpoint; 2],
+        protocol: Protocol,
+        now: &Moment,
+        over: impl Fn(&Flow, usize) -> bool,
+    ) -> Result<Option<(&mut Flow, usize)>, Note> {
+        let [low, high] = if ends[0] <= ends[1] { ends } else { [ends[1], ends[0]] };
+        let key = Key { low, high, protocol };
+        let known = match self.last {
+            Some((last, place)) if last == key => Some(place),
+            _ => self.places.get(&key).copied(),
+        };
+        let place = match known {
+            Some(Some(place)) => {
+                let flow = &self.flows[place as usize];
+                if over(flow, way(flow, &ends)) { self.begin(key, ends, now)? } else { Some(place) }
+            }
+            Some(None) => None,
+            None => self.begin(key, ends, now)?,
+        };
+        self.last = Some((key, place));
+        let Some(place) = place else { return Ok(None) };
+        let flow = &mut self.flows[place as usize];
+        let way = way(flow, &ends);
+        Ok(Some((flow, way)))
+    }
+
+    #[cold]
+    fn begin(&mut self, key: Key, ends: [Endpoint; 2], now: &Moment) -> Result<Option<u32>, Note> {
+        let wanted = self.options.filters.iter().all(|filter| filter.takes(&ends, key.protocol));
+        if self.flows.len() >= FLOWS_MAX {
+            // Unknown flows are not even remembered.
+            return if wanted { Err(Note::TooManyFlows) } else { Ok(None) };
+        }
+        let place = wanted.then_some(self.flows.len() as u32);
+        if self.places.len() < 4 * FLOWS_MAX {
+            self.places.insert(key, place);
+        }
+        if let Some(place) = place {
+            self.flows.push(Flow::new(ends, key.protocol, now.ns));
+            if self.options.graphs {
+                self.draw(place);
+            }
+        }
+        Ok(place)
+    }
+
+    /// Draws a new flow; when many are drawn, only those with the most packets go on.
+    fn draw(&mut self, place: u32) {
+        for half in &mut self.flows[place as usize].halves {
+            half.graph = Some(Box::<Graph>::default());
+        }
+        self.drawn.push(place);
+        if self.drawn.len() > TRIED_MAX {
+            self.keep_largest_drawn();
+        }
+    }
+
+    fn keep_largest_drawn(&mut self) {
+        let flows = &self.flows;
+        self.drawn.sort_by_key(|place| std::cmp::Reverse(flows[*place as usize].packets()));
+        for place in self.drawn.split_off(DRAWN_MAX) {
+            self.flows[place as usize].halves.iter_mut().for_each(|half| half.graph = None);
+        }
+    }
+}
+
+#[inline]
+fn ends(payload: &[u8], addresses: [u128; 2]) -> Result<[Endpoint; 2], Note> {
+    Endpoint::pair(payload, addresses).ok_or(Note::HeaderCut)
+}
+
+fn speaks(ends: &[Endpoint; 2], port: u16) -> bool {
+    ends.iter().any(|end| end.port == port)
+}
+
+#[inline]
+fn way(flow: &Flow, ends: &[Endpoint; 2]) -> usize {
+    usize::from(flow.ends[0] != ends[0])
+}
+
+#[inline]
+fn count(flow: &mut Flow, way: usize, record: &Record<'_>, datagram: &Datagram<'_>, now: &Moment) {
+    flow.seen_ns[1] = flow.seen_ns[1].max(now.ns);
+    let counts = &mut flow.halves[way].counts;
+    counts.packets += 1;
+    counts.wire_bytes += u64::from(record.length);
+    counts.marked += u64::from(datagram.marked);
+}
+
+/// Payload of a transport that numbers nothing.
+#[inline]
+fn plain(half: &mut Half, payload: u64, now: &Moment) {
+    if payload == 0 {
+        return;
+    }
+    let (now_ns, at_s, pause_ns) = (now.ns, now.s, now.pause_ns);
+    let under_way = half.flight.pieces();
+    let sent = Sent { now_ns, at_s, from: 0, to: 0, payload, path_ns: None, pause_ns, packet: 1, under_way };
+    half.on_data(&sent, 0);
+}

@@ -1,0 +1,101 @@
+//! An analysis as a Parquet file: a row for each direction of each flow, a column for each figure.
+
+use super::analysis::{Analysed, FlowFigures, HalfFigures};
+use crate::results::{Build, Error, replace_file};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_schema::{Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Writes the file, whole or not at all.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write(analysed: &Analysed, path: &Path) -> Result<(), Error> {
+    let foreign = |reason: String| Error::Foreign { path: path.to_path_buf(), reason };
+    let bytes = encode(analysed).map_err(|reason| foreign(reason.to_string()))?;
+    replace_file(path, &bytes)
+}
+
+type Row = Vec<(String, Value)>;
+
+fn encode(analysed: &Analysed) -> parquet::errors::Result<Vec<u8>> {
+    let rows: Vec<Row> = analysed
+        .flows
+        .iter()
+        .flat_map(|flow| [row(flow, "out", &flow.out), row(flow, "back", &flow.back)])
+        .collect();
+    let batch = batch(&rows)?;
+    let build = Build::this();
+    let facts = [("lightlag.version", build.version), ("lightlag.commit", build.commit)];
+    let facts = facts.map(|(name, value)| KeyValue::new(name.to_owned(), value)).to_vec();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_key_value_metadata(Some(facts))
+        .build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties))?;
+    writer.write(&batch)?;
+    writer.into_inner()
+}
+
+fn row(flow: &FlowFigures, way: &str, half: &HalfFigures) -> Row {
+    let (from, to) = if way == "out" { (&flow.first, &flow.second) } else { (&flow.second, &flow.first) };
+    let mut row: Row = vec![
+        ("flow".to_owned(), flow.number.into()),
+        ("way".to_owned(), way.into()),
+        ("protocol".to_owned(), flow.protocol.name().into()),
+        ("from".to_owned(), from.as_str().into()),
+        ("to".to_owned(), to.as_str().into()),
+        ("from_s".to_owned(), flow.from_s.into()),
+        ("duration_s".to_owned(), flow.duration_s.into()),
+    ];
+    flatten(&mut row, "", &serde_json::to_value(half).unwrap_or_default());
+    row
+}
+
+/// Figures within figures get joined names; lists are left to JSON.
+fn flatten(row: &mut Row, name: &str, value: &Value) {
+    match value {
+        Value::Object(parts) => {
+            for (part, value) in parts {
+                let joined = if name.is_empty() { part.clone() } else { format!("{name}_{part}") };
+                flatten(row, &joined, value);
+            }
+        }
+        Value::Array(_) | Value::Null => {}
+        single => row.push((name.to_owned(), single.clone())),
+    }
+}
+
+fn batch(rows: &[Row]) -> Result<RecordBatch, arrow_schema::ArrowError> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in rows.iter().flatten() {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let columns: Vec<ArrayRef> = names.iter().map(|name| column(rows, name)).collect();
+    let fields: Vec<Field> = names
+        .iter()
+        .zip(&columns)
+        .map(|(name, column)| Field::new(*name, column.data_type().clone(), true))
+        .collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+}
+
+fn column(rows: &[Row], name: &str) -> ArrayRef {
+    let values =
+        || rows.iter().map(|row| row.iter().find(|(known, _)| known == name).map(|(_, value)| value));
+    if values().flatten().any(Value::is_string) {
+        Arc::new(values().map(|value| value.and_then(Value::as_str)).collect::<StringArray>())
+    } else if values().flatten().all(Value::is_u64) {
+        Arc::new(values().map(|value| value.and_then(Value::as_u64)).collect::<UInt64Array>())
+    } else {
+        Arc::new(values().map(|value| value.and_then(Value::as_f64)).collect::<Float64Array>())
+    }
+}

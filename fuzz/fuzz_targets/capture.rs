@@ -1,0 +1,17 @@
+#![no_main]
+//! Captures of any kind, analysed and rewritten.
+
+use lightlag_lab::capture::analysis::{Options, analyse};
+use lightlag_lab::capture::{table, to_tcp};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    if let Ok(made) = analyse(bytes, Options { graphs: true, ..Options::default() }) {
+        assert!(made.packets <= bytes.len() as u64);
+        for half in made.flows.iter().flat_map(|flow| [&flow.out, &flow.back]) {
+            assert!(half.unique_bytes <= half.data_bytes);
+            assert!(half.retransmitted_by_timeout <= half.retransmitted_packets);
+        }
+        let _ = table(&made);
+        let _ = to_tcp(bytes, std::io::sink(), &[6511]);
+    }
+});
