@@ -1,5 +1,6 @@
 //! Who carries data from one end to the other.
 
+pub mod dccp;
 pub mod ranges;
 pub mod rto;
 pub mod tcp;
