@@ -9,7 +9,7 @@ use lightlag_protocols::controllers::{self, Recovery};
 use lightlag_protocols::link::Rate;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp::{self, HEADER, Timers};
-use lightlag_protocols::transport::udpdtn;
+use lightlag_protocols::transport::{dccp, udpdtn};
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::packets::{Source, Span};
 
@@ -35,7 +35,16 @@ const KEYS: &[&str] = &[
     "receive_window",
     "block_symbols",
     "in_order",
+    "sequence_window",
+    "fault",
 ];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Protocol {
+    Tcp,
+    Dccp,
+    Udpdtn,
+}
 
 /// Every flow.
 pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<FlowPlan>> {
@@ -56,10 +65,11 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
         path.ok_or_else(|| no_way(&section.place_of(key), from, to))
     };
     let (forward, backward) = (way(from, to, "to")?, way(to, from, "from")?);
-    let udpdtn = section.word("transport", &[("tcp", false), ("udpdtn", true)])?.unwrap_or(false);
+    let words = [("tcp", Protocol::Tcp), ("dccp", Protocol::Dccp), ("udpdtn", Protocol::Udpdtn)];
+    let protocol = section.word("transport", &words)?.unwrap_or(Protocol::Tcp);
     let node = section.get("controller").ok_or_else(|| section.missing("controller", "\"new_reno\""))?;
     let chosen = algorithm(node, &section.key("controller"), controller)?;
-    let transport = if udpdtn { "udpdtn" } else { "tcp" };
+    let transport = words.iter().find(|word| word.1 == protocol).map_or("tcp", |word| word.0);
     if !chosen.entry.only_with.is_empty() && !chosen.entry.only_with.iter().any(|name| *name == transport) {
         let what =
             format!("controller `{}` needs what the transport `{transport}` has not", chosen.entry.name);
@@ -81,11 +91,11 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
         name: String::new(),
         start: Instant::ZERO,
         stop: None,
-        source: source(section, udpdtn)?,
-        carrier: if udpdtn {
-            Carrier::Udpdtn(udpdtn_config(section, packet)?)
-        } else {
-            Carrier::Tcp(tcp_config(section, &chosen, packet, round_trip)?)
+        source: source(section, protocol == Protocol::Udpdtn)?,
+        carrier: match protocol {
+            Protocol::Tcp => Carrier::Tcp(tcp_config(section, &chosen, packet, round_trip)?),
+            Protocol::Dccp => Carrier::Dccp(dccp_config(section, &chosen.entry.name, packet, round_trip)?),
+            Protocol::Udpdtn => Carrier::Udpdtn(udpdtn_config(section, packet)?),
         },
         samples: chosen.entry.name == "bbr",
         // A plan that tells the rate of a contact tells its light time too.
@@ -106,11 +116,11 @@ fn planned_rate(section: &Section, first: &LinkPlan) -> Result<Option<Rate>> {
     }
 }
 
-/// What only the other transport knows would be without effect.
+/// What only another transport knows would be without effect.
 fn refuse(section: &Section, keys: &[&str], transport: &str) -> Result<()> {
     let Some(key) = keys.iter().find(|key| section.get(key).is_some()) else { return Ok(()) };
     let what = format!("`{}` means nothing over {transport}", section.key(key));
-    Err(Error::new(&section.place_of(key), what, "leave it out, or choose the other transport"))
+    Err(Error::new(&section.place_of(key), what, "leave it out, or choose another transport"))
 }
 
 fn source(section: &Section, udpdtn: bool) -> Result<Source> {
@@ -151,6 +161,7 @@ fn span(section: &Section, key: &str) -> Result<Span> {
 
 fn udpdtn_config(section: &Section, packet: Bytes) -> Result<udpdtn::Config> {
     refuse(section, &["receive_window", "recovery", "ack_every", "ack_delay"], "UDPDTN")?;
+    refuse(section, DCCP_KEYS, "UDPDTN")?;
     let mut config = udpdtn::Config::new(packet);
     if config.symbol == Bytes(0) {
         let place = section.place_of("packet_size");
@@ -167,6 +178,40 @@ fn udpdtn_config(section: &Section, packet: Bytes) -> Result<udpdtn::Config> {
     Ok(config)
 }
 
+/// Only DCCP knows these.
+const DCCP_KEYS: &[&str] = &["sequence_window", "fault"];
+
+fn dccp_config(
+    section: &Section,
+    controller: &str,
+    packet: Bytes,
+    round_trip: Duration,
+) -> Result<dccp::Config> {
+    refuse(section, &["receive_window", "recovery", "ack_every", "block_symbols", "in_order"], "DCCP")?;
+    let timers = timers(section, round_trip)?;
+    let ccid = dccp::Ccid::of(controller);
+    let mut config = dccp::Config::new(packet, dccp::IP_HEADER, ccid, timers);
+    if let Some(delay) = section.quantity("ack_delay", time)? {
+        config.ack_delay = delay;
+    }
+    let none = dccp::Faults::default();
+    let faults = [
+        ("none", none),
+        ("pauses", dccp::Faults { pauses: true, ..none }),
+        ("inconsistent_loss", dccp::Faults { inconsistent_loss: true, ..none }),
+        ("small_sequence_window", dccp::Faults { small_sequence_window: true, ..none }),
+        ("all", dccp::Faults { pauses: true, inconsistent_loss: true, small_sequence_window: true }),
+    ];
+    config.faults = section.word("fault", &faults)?.unwrap_or_default();
+    if config.faults.small_sequence_window {
+        config.sequence_window = dccp::SEQUENCE_WINDOW_FIRST;
+    }
+    if let Some(window) = section.whole("sequence_window", 32, 1 << 46)? {
+        config.sequence_window = (window as u64).min((1 << 46) - 1);
+    }
+    Ok(config)
+}
+
 fn tcp_config(
     section: &Section,
     chosen: &Algorithm<dyn controllers::Controller, controllers::Flow>,
@@ -174,6 +219,7 @@ fn tcp_config(
     round_trip: Duration,
 ) -> Result<tcp::Config> {
     refuse(section, &["block_symbols", "in_order"], "TCP")?;
+    refuse(section, DCCP_KEYS, "TCP")?;
     let usual = controllers::find(&chosen.entry.name).map_or(Recovery::Rack, |entry| entry.recovery);
     let recoveries = [
         ("new_reno", Recovery::NewReno),

@@ -4,6 +4,7 @@
 //! A link is visited once for each packet that crosses it; there is no event for a packet's leaving.
 //! The next thing to happen is found in a tree over links and endpoints.
 
+mod datagrams;
 mod endpoint;
 mod source;
 mod world;
@@ -16,7 +17,7 @@ use lightlag_protocols::controllers::{Controller, Flow};
 use lightlag_protocols::link::{LinkSpec, Load, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::Observation;
-use lightlag_protocols::transport::{tcp, udpdtn};
+use lightlag_protocols::transport::{dccp, tcp, udpdtn};
 use lightlag_protocols::units::Bytes;
 
 /// One experiment with a seed.
@@ -71,6 +72,13 @@ pub enum Transport {
         /// Whether that wants samples of the delivery rate.
         samples: bool,
     },
+    /// DCCP: what is lost stays lost.
+    Dccp {
+        /// How the sending end behaves.
+        config: dccp::Config,
+        /// What controls it.
+        controller: MakeController,
+    },
     /// UDPDTN.
     Udpdtn {
         /// How it behaves.
@@ -98,6 +106,8 @@ pub struct Packet {
 pub enum Body {
     /// A TCP segment.
     Tcp(tcp::Segment),
+    /// A packet of DCCP. Boxed, as it is three times as large as the others.
+    Dccp(Box<dccp::Packet>),
     /// A datagram of UDPDTN, and the payload of one that carries data.
     Udpdtn(udpdtn::Datagram, Bytes),
 }
@@ -107,6 +117,7 @@ impl Load for Packet {
     fn size(&self) -> Bytes {
         match &self.body {
             Body::Tcp(segment) => segment.size(false),
+            Body::Dccp(packet) => dccp::IP_HEADER + packet.size(),
             Body::Udpdtn(datagram, symbol) => datagram.size(*symbol),
         }
     }
@@ -114,7 +125,7 @@ impl Load for Packet {
     fn priority(&self) -> u8 {
         match &self.body {
             Body::Tcp(segment) => segment.priority(),
-            Body::Udpdtn(..) => 0,
+            Body::Dccp(_) | Body::Udpdtn(..) => 0,
         }
     }
 }
@@ -145,7 +156,7 @@ pub struct FlowOutcome {
     pub start: Instant,
     /// When the last byte was delivered, if all were; else when the run ended.
     pub end: Instant,
-    /// Whether all were delivered.
+    /// Whether all were delivered; over DCCP, whether the sender has sent all and closed.
     pub complete: bool,
     /// Bytes delivered in order.
     pub delivered: Bytes,

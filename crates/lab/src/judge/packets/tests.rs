@@ -9,37 +9,42 @@ use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
 use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::Duration;
-use lightlag_protocols::transport::{tcp, udpdtn};
+use lightlag_protocols::transport::{dccp, tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::packets::{FlowSpec, Setup, Source, Transport, run};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-fn carried(entry: &'static Entry, over_udpdtn: bool) -> Transport {
+fn carried(entry: &'static Entry, over: &str) -> Transport {
     let none = BTreeMap::new();
     let parameters = Parameters::resolve(entry.algorithm.name, entry.algorithm.parameters, &none).unwrap();
     let controller: lightlag_worlds::packets::MakeController =
         Box::new(move |flow| entry.build(&parameters, flow));
-    if over_udpdtn {
+    if over == "udpdtn" {
         return Transport::Udpdtn { config: udpdtn::Config::new(Bytes(1500)), controller };
     }
     let timers = tcp::Timers { first: ms(3000), margin: ms(200), least: ms(200), most: Duration::MAX };
+    if over == "dccp" {
+        let ccid = dccp::Ccid::of(entry.algorithm.name);
+        let config = dccp::Config::new(Bytes(1500), dccp::IP_HEADER, ccid, timers);
+        return Transport::Dccp { config, controller };
+    }
     let config = tcp::Config::new(Bytes(1460), entry.recovery, timers);
     Transport::Tcp { config, controller, samples: entry.algorithm.name == "bbr" }
 }
 
 /// Flows over two hops there and back, each with its name of a controller.
-fn setup(links: Vec<LinkSpec>, flows: &[(&str, bool, u64)], seed: u64) -> Setup {
+fn setup(links: Vec<LinkSpec>, flows: &[(&str, &str, u64)], seed: u64) -> Setup {
     let half = links.len() as u32 / 2;
-    let flow = |(index, &(name, over_udpdtn, size)): (usize, &(&str, bool, u64))| FlowSpec {
+    let flow = |(index, &(name, over, size)): (usize, &(&str, &str, u64))| FlowSpec {
         forward: (0..half).collect(),
         backward: (half..2 * half).collect(),
         start: at(700 * index as i64),
         stop: None,
         source: Source::File(Bytes(size)),
-        transport: carried(controllers::find(name).unwrap(), over_udpdtn),
-        planned_rate: over_udpdtn.then_some(Rate::Constant(BitRate(800_000))),
-        planned_round_trip: over_udpdtn.then_some(ms(250)),
+        transport: carried(controllers::find(name).unwrap(), over),
+        planned_rate: (over == "udpdtn").then_some(Rate::Constant(BitRate(800_000))),
+        planned_round_trip: (over == "udpdtn").then_some(ms(250)),
     };
     Setup {
         links,
@@ -57,14 +62,14 @@ fn plain() -> Setup {
     let mut links = vec![link(2_000_000, 10, 50), link(1_000_000, 100, 8)];
     links.extend([link(1_000_000, 100, 50), link(2_000_000, 10, 50)]);
     links[1].loss = Loss::Uniform(0.02);
-    setup(links, &[("sack", false, 300_000), ("cubic", false, 300_000)], 7)
+    setup(links, &[("sack", "tcp", 300_000), ("cubic", "tcp", 300_000)], 7)
 }
 
 /// As `plain`, with copies of low priority beside data on queues of a discipline.
 fn probing(discipline: fn(Limit) -> Discipline) -> Setup {
     let mut links = plain().links;
     links.iter_mut().for_each(|link| link.queue = discipline(Limit::Packets(9)));
-    setup(links, &[("tcp_planet", false, 2_000_000), ("sack", false, 300_000)], 7)
+    setup(links, &[("tcp_planet", "tcp", 2_000_000), ("sack", "tcp", 300_000)], 7)
 }
 
 #[derive(Default)]
@@ -273,11 +278,15 @@ fn fits<T: ?Sized, C>(algorithm: &lightlag_protocols::parameter::Entry<T, C>, tr
     algorithm.only_with.is_empty() || algorithm.only_with.contains(&transport)
 }
 
-fn flows() -> impl Strategy<Value = Vec<(&'static str, bool, u64)>> {
+const TRANSPORTS: [&str; 3] = ["tcp", "dccp", "udpdtn"];
+
+fn flows() -> impl Strategy<Value = Vec<(&'static str, &'static str, u64)>> {
     let flow =
-        (0..controllers::TABLE.len(), any::<bool>(), 1_u64..150_000).prop_map(|(which, udpdtn, size)| {
+        (0..controllers::TABLE.len(), 0..TRANSPORTS.len(), 1_u64..150_000).prop_map(|(which, over, size)| {
             let algorithm = &controllers::TABLE[which].algorithm;
-            (algorithm.name, if udpdtn { fits(algorithm, "udpdtn") } else { !fits(algorithm, "tcp") }, size)
+            let first = algorithm.only_with.first().copied();
+            let over = TRANSPORTS[over];
+            (algorithm.name, if fits(algorithm, over) { over } else { first.unwrap_or("tcp") }, size)
         });
     proptest::collection::vec(flow, 1..4)
 }
@@ -320,7 +329,7 @@ proptest! {
     ) {
         let mut links: Vec<LinkSpec> = there.into_iter().chain(back).collect();
         links.iter_mut().for_each(|link| link.queue = Discipline::Priority(most));
-        let flows: Vec<_> = [("tcp_planet", false, size)].into_iter().chain(beside).collect();
+        let flows: Vec<_> = [("tcp_planet", "tcp", size)].into_iter().chain(beside).collect();
         let mut setup = setup(links, &flows, seed);
         setup.until = Instant::from_secs(120);
         nothing_is_found(&setup)?;
@@ -334,26 +343,26 @@ fn equal_packets_that_overtake_each_other_are_not_taken_for_others() {
         for link in &mut links {
             (link.reorder, link.duplicate) = (Some((1.0, ms(1))), 0.5);
         }
-        let flows = [("cubic", false, 300_000), ("new_reno", false, 300_000)];
+        let flows = [("cubic", "tcp", 300_000), ("new_reno", "tcp", 300_000)];
         nothing_is_found(&setup(links, &flows, seed)).unwrap();
     }
     let mut links = vec![link(1_000_000, 50, 100), link(1_000_000, 50, 100)];
     // The opening that is sent again comes first.
     links[0].delay = Delay::Curve(vec![(at(0), ms(100_000)), (at(1_000), ms(0))]);
-    nothing_is_found(&setup(links, &[("cubic", false, 300_000)], 1)).unwrap();
+    nothing_is_found(&setup(links, &[("cubic", "tcp", 300_000)], 1)).unwrap();
 }
 
 #[test]
 fn nothing_is_found_with_any_controller() {
     for entry in controllers::TABLE {
-        for over_udpdtn in [false, true] {
+        for over in TRANSPORTS {
             let name = entry.algorithm.name;
-            if !fits(&entry.algorithm, if over_udpdtn { "udpdtn" } else { "tcp" }) {
+            if !fits(&entry.algorithm, over) {
                 continue;
             }
-            let setup = setup(plain().links, &[(name, over_udpdtn, 400_000); 2], 3);
+            let setup = setup(plain().links, &[(name, over, 400_000); 2], 3);
             let judge = judge(PacketRules::of(&setup), &story(&setup));
-            assert_eq!(judge.total(), 0, "{name}: {}", lines(&judge));
+            assert_eq!(judge.total(), 0, "{name} over {over}: {}", lines(&judge));
         }
     }
 }

@@ -5,10 +5,11 @@
 //! connection is built as if it had been kept since.
 
 use super::connection::{Connection, refuse};
-use super::{Config, Packet};
-use crate::controllers::Controller;
+use super::{Ccid, Config, Packet};
+use crate::controllers::{Ack, Controller, Loss};
 use crate::time::Instant;
 use crate::transport::Machine;
+use crate::units::Bytes;
 use crate::wire::dccp::{Body, Item, Kind, Options, ResetCode, Sequence};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -45,6 +46,11 @@ impl Listener {
     /// For requests of these services. `key` is secret and drawn anew at each start.
     pub fn new(config: Config, services: Vec<u32>, key: [u8; 32], controller: MakeController) -> Self {
         Self { config, services, key, controller }
+    }
+    /// One whose connections send no data: they only receive.
+    pub fn silent(config: Config, services: Vec<u32>, key: [u8; 32]) -> Self {
+        let config = Config { ccid: Ccid::Two, ..config };
+        Self::new(config, services, key, Box::new(move || Box::new(Silent(config.segment()))))
     }
     /// Answers a packet of somebody with whom there is no connection; `peer` is his address in bytes.
     pub fn answer(&self, now: Instant, peer: &[u8], packet: Packet) -> Answer {
@@ -137,6 +143,17 @@ impl Listener {
         request.header.sequence = Sequence::new(number(&fixed[8..14]));
         request.header.body = Body::Request { service: number(&fixed[14..]) as u32 };
         Ok(self.replay(at, peer, &request).0)
+    }
+}
+
+/// Controls nothing, as nothing is sent.
+struct Silent(Bytes);
+
+impl Controller for Silent {
+    fn on_ack(&mut self, _: &Ack) {}
+    fn on_loss(&mut self, _: &Loss) {}
+    fn window(&self) -> Bytes {
+        self.0
     }
 }
 

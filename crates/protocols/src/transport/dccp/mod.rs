@@ -56,6 +56,8 @@ pub const UDP_HEADER: Bytes = Bytes(28);
 pub const HEADER: Bytes = Bytes(24);
 /// Bytes of a Data Checksum option, in whole words.
 const CHECKSUM_BYTES: Bytes = Bytes(8);
+/// The Sequence Window of a connection before anybody asks (RFC 4340, section 7.5.2).
+pub const SEQUENCE_WINDOW_FIRST: u64 = 100;
 /// Service code of LTP (RFC 7122, section 6): "ltp" and a space.
 pub const SERVICE_LTP: u32 = 7_107_696;
 /// Service code of bundles (RFC 7122, section 6): "dtn1".
