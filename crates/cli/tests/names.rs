@@ -290,7 +290,7 @@ fn what_is_wrong_with_a_command_is_told_in_one_line() {
         (vec!["names", "put", "/a", "missing", "--listen", UDP], "missing"),
         (vec!["names", "put", "/a", ".", "--listen", UDP], "it is no file"),
         (vec!["names", "put", "/a", "file", "--listen", "udp://192.0.2.1:7"], "cannot listen at"),
-        (put(&["--segment-size", "0"]), "--segment-size: 0 B; under this name it must be 1 to"),
+        (put(&["--segment-size", "0"]), "--segment-size: under this name it must be 1 to"),
         (put(&["--segment-size", "9000"]), "--segment-size"),
         (put(&["--segment-size", "999999999999"]), "--segment-size"),
         (put(&["--rate", "0 bit/s"]), "--rate"),

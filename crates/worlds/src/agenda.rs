@@ -10,19 +10,21 @@ pub struct Agenda {
     /// A complete binary tree of winners; leaves from `width` on.
     winners: Vec<u32>,
     deadlines: Vec<Instant>,
-    parties: usize,
+    /// Parties, and up to three that have no deadline.
+    looked_at: usize,
     width: usize,
 }
 
 impl Agenda {
     /// Of so many parties, none of which has a deadline.
     pub fn new(parties: usize) -> Self {
-        let width = parties.next_power_of_two().max(2);
+        let width = parties.next_power_of_two().max(4);
         let mut winners = vec![0; 2 * width];
         for (party, leaf) in winners[width..].iter_mut().enumerate() {
             *leaf = party as u32;
         }
-        let mut agenda = Self { winners, deadlines: vec![Instant::MAX; width], parties, width };
+        let looked_at = parties.next_multiple_of(4);
+        let mut agenda = Self { winners, deadlines: vec![Instant::MAX; width], looked_at, width };
         (1..width).rev().for_each(|node| agenda.winners[node] = agenda.play(node));
         agenda
     }
@@ -34,13 +36,17 @@ impl Agenda {
     #[inline]
     fn first_of_few(&self) -> (Instant, u32) {
         // Without a branch that could be guessed wrong.
-        let mut first = (i64::MAX, 0);
-        for (deadline, party) in self.deadlines[..self.parties].iter().zip(0..) {
-            let at = deadline.as_nanos();
-            let earlier = at < first.0;
-            first = (if earlier { at } else { first.0 }, if earlier { party } else { first.1 });
+        let (mut first_at, mut first) = (i64::MAX, 0);
+        for (four, party) in self.deadlines[..self.looked_at].as_chunks::<4>().0.iter().zip((0..).step_by(4))
+        {
+            for (deadline, place) in four.iter().zip(0..) {
+                let at = deadline.as_nanos();
+                let earlier = at < first_at;
+                first_at = if earlier { at } else { first_at };
+                first = if earlier { party + place } else { first };
+            }
         }
-        (Instant::from_nanos(first.0), first.1)
+        (Instant::from_nanos(first_at), first)
     }
     /// `party` is due then.
     #[inline]

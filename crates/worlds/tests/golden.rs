@@ -17,7 +17,9 @@ use lightlag_worlds::messages::{Builder, Node, Rules, Setup, run};
 use lightlag_worlds::mobility::{Area, Fleet, Group, Initial, RandomWaypoint, Span};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::PathBuf;
+
+#[path = "common/golden.rs"]
+mod golden;
 use std::sync::Arc;
 
 const NODES: u32 = 20;
@@ -197,34 +199,19 @@ fn table(contacts: Contacts, nodes: u32, rules: &Rules) -> String {
     text
 }
 
-fn compare(name: &str, text: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    let differs = kept.lines().zip(text.lines()).find(|(a, b)| a != b);
-    assert!(
-        kept == text,
-        "{name} has changed, first at\n  kept {:?}\n  now  {:?}",
-        differs.map(|d| d.0),
-        differs.map(|d| d.1)
-    );
-}
-
 #[test]
 fn walkers_that_meet_give_the_same_table_as_ever() {
-    compare("walkers.txt", &table(walkers(None), NODES, &Rules::default()));
+    golden::check("walkers.txt", &table(walkers(None), NODES, &Rules::default()));
 }
 
 #[test]
 fn walkers_seen_at_ticks_give_the_same_table_as_ever() {
     let tick = Some(Duration::from_nanos(100_000_000));
     let rules = Rules { tick, purge_every: Some(Duration::from_secs(60)), ..Rules::default() };
-    compare("walkers_at_ticks.txt", &table(walkers(tick), NODES, &rules));
+    golden::check("walkers_at_ticks.txt", &table(walkers(tick), NODES, &rules));
 }
 
 #[test]
 fn a_relay_under_light_time_gives_the_same_table_as_ever() {
-    compare("relay.txt", &table(relay(), 3, &Rules::default()));
+    golden::check("relay.txt", &table(relay(), 3, &Rules::default()));
 }

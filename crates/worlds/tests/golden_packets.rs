@@ -14,7 +14,9 @@ use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::packets::{FlowSpec, MakeController, Setup, Source, Span, Transport, run};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::PathBuf;
+
+#[path = "common/golden.rs"]
+mod golden;
 
 const fn ms(n: i64) -> Duration {
     Duration::from_nanos(n * 1_000_000)
@@ -107,22 +109,13 @@ fn table(middle: &LinkSpec, source: Source) -> String {
     text
 }
 
-fn check(name: &str, found: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, found).unwrap();
-    }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == found, "{name} has changed; UPDATE_GOLDEN=1 writes it anew\n{found}");
-}
-
 const FILE: Source = Source::File(Bytes(3_000_000));
 
 #[test]
 fn two_flows_over_a_lossy_second_of_light_stay_as_they_were() {
     let queue = Discipline::DropTail(Limit::Packets(60));
     let (rate, delay) = (Rate::Constant(BitRate(1_000_000)), Delay::Constant(ms(500)));
-    check("packets_lossy.txt", &table(&link(rate, delay, Loss::Uniform(0.002), queue), FILE));
+    golden::check("packets_lossy.txt", &table(&link(rate, delay, Loss::Uniform(0.002), queue), FILE));
 }
 
 #[test]
@@ -132,7 +125,10 @@ fn two_flows_over_contacts_and_a_growing_distance_stay_as_they_were() {
     let delay = Delay::Curve(vec![(s(0), ms(200)), (s(300), ms(1_200))]);
     let queue =
         Discipline::CoDel { limit: Limit::Packets(200), target: ms(50), interval: ms(1_000), mark: false };
-    check("packets_contacts.txt", &table(&link(Rate::within(&windows), delay, Loss::None, queue), FILE));
+    golden::check(
+        "packets_contacts.txt",
+        &table(&link(Rate::within(&windows), delay, Loss::None, queue), FILE),
+    );
 }
 
 #[test]
@@ -141,5 +137,5 @@ fn two_sources_that_are_on_and_off_stay_as_they_were() {
     let (rate, delay) = (Rate::Constant(BitRate(1_000_000)), Delay::Constant(ms(50)));
     let on = Span::Exponential(Duration::from_secs(5));
     let source = Source::OnOff { on, off: Span::Fixed(Duration::from_secs(3)), rate: BitRate(900_000) };
-    check("packets_on_off.txt", &table(&link(rate, delay, Loss::None, queue), source));
+    golden::check("packets_on_off.txt", &table(&link(rate, delay, Loss::None, queue), source));
 }

@@ -11,6 +11,10 @@ use lightlag_worlds::names::{
     ConsumerSpec, LinkEnds, NodeSpec, Outcome, ProducerSpec, Setup, StampedAt, run,
 };
 use std::collections::BTreeMap;
+use std::fmt::Write;
+
+#[path = "common/golden.rs"]
+mod golden;
 
 fn ms(n: f64) -> Duration {
     Duration::from_secs_f64(n / 1e3)
@@ -200,4 +204,48 @@ fn short_queue_shares_equally_where_packets_scatter_and_the_second_comes_late() 
         assert!(jain > 0.97, "seed {seed}: {first} and {second} Mbit/s");
         assert_eq!(outcome.consumers[0].drops + outcome.consumers[1].drops, 0, "seed {seed}");
     }
+}
+
+#[test]
+fn every_controller_beside_itself_over_a_path_with_a_store_stays_as_it_was() {
+    let mut text = format!(
+        "{:18} {:>8} {:>9} {:>9} {:>7} {:>8} {:>5} {:>6} {:>8}\n",
+        "controller",
+        "consumer",
+        "interests",
+        "delivered",
+        "repairs",
+        "timeouts",
+        "drops",
+        "window",
+        "queue_ms"
+    );
+    // What bounds nothing has a million Interests under way.
+    let bounds =
+        |entry: &&controllers::Entry| entry.algorithm.only_with.is_empty() && entry.algorithm.name != "fixed";
+    for entry in controllers::TABLE.iter().filter(bounds) {
+        let name = entry.algorithm.name;
+        let path = Path {
+            jitter_ms: 2.0,
+            store: Bytes(2_000_000),
+            duration: 20,
+            consumers: vec![asks(name, &[]), Asks { start: 5.0, ..asks(name, &[]) }],
+            ..Path::default()
+        };
+        for (index, one) in path.run().consumers.iter().enumerate() {
+            writeln!(
+                text,
+                "{name:18} {index:>8} {:>9} {:>9} {:>7} {:>8} {:>5} {:>6.1} {:>8.3}",
+                one.counts.interests,
+                one.counts.delivered.0,
+                one.counts.repairs,
+                one.counts.timeouts,
+                one.drops,
+                one.window_median.unwrap_or(f64::NAN),
+                one.queueing_delay_p50.map_or(f64::NAN, |delay| delay.as_secs_f64() * 1e3),
+            )
+            .expect("texts grow");
+        }
+    }
+    golden::check("names_path.txt", &text);
 }

@@ -8,7 +8,7 @@ use p256::ecdsa::{SigningKey, VerifyingKey};
 use p256::elliptic_curve::Generate;
 use p256::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey, LineEnding};
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -80,7 +80,10 @@ pub fn make_key(path: &Path) -> Result<PathBuf, Error> {
     for (path, text, mode) in [(path, private.as_str(), 0o600), (&beside, public.as_str(), 0o644)] {
         let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
         let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-        written.map_err(|why| wrong(path, why.to_string()))?;
+        written.map_err(|why| match why.kind() {
+            ErrorKind::AlreadyExists => wrong(path, "it is there already; name another file".to_owned()),
+            _ => wrong(path, why.to_string()),
+        })?;
     }
     Ok(beside)
 }

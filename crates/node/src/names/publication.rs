@@ -89,10 +89,7 @@ impl Publication {
         let beside = packet.len() - content.len() + 2;
         if self.segment == 0 || packet.len() + 2 > PACKET_MOST {
             let most = PACKET_MOST.saturating_sub(beside);
-            return Err(Error::Input(format!(
-                "--segment-size: {} B; under this name it must be 1 to {most} B",
-                self.segment
-            )));
+            return Err(Error::Input(format!("--segment-size: under this name it must be 1 to {most} B")));
         }
         Ok(())
     }

@@ -49,6 +49,8 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
 const GAIN: f64 = 0.5;
 /// Interests leave a little faster than the window lets, so that the window decides.
 const PACING: f64 = 1.1;
+/// In a drain they leave more slowly than Data can come, so that the queue stays empty.
+const DRAIN_PACING: f64 = 0.85;
 /// In the start they leave as a train, at most so many times faster than the window lets, and than the
 /// link was seen to be: what it is too fast for queues.
 const START_PACING: f64 = 8.0;
@@ -118,8 +120,8 @@ impl Path {
 /// What was measured since the round trip began.
 struct Round {
     began: Instant,
-    /// When its first Data came.
-    first: Instant,
+    /// When its Data came, in seconds after that.
+    came: Vec<f64>,
     began_at: u64,
     ends_at: u64,
     /// By how much round trips were longer than the base of their path.
@@ -283,7 +285,7 @@ impl ShortQueue {
     fn begin_round(&mut self, ack: &Ack) {
         self.round = Some(Round {
             began: ack.now,
-            first: ack.now,
+            came: Vec::new(),
             began_at: ack.delivered.0,
             ends_at: ack.delivered.0 + ack.in_flight.0.max(1),
             longer: Vec::new(),
@@ -296,15 +298,13 @@ impl ShortQueue {
         let Some(rtt) = ack.rtt.map(Duration::as_secs_f64) else { return };
         let path = self.path(ack, rtt);
         path.rtt_min = path.rtt_min.min(rtt);
-        let (longer, above_min) = (rtt - path.base, rtt - path.rtt_min);
+        let longer = rtt - path.base;
         let Some(round) = &mut self.round else { return self.begin_round(ack) };
-        if round.longer.is_empty() {
-            round.first = ack.now;
-        }
+        round.came.push((ack.now - round.began).as_secs_f64());
         round.longer.push(longer);
         round.rtt_sum += rtt;
         round.flight = round.flight.max((ack.in_flight.0 + ack.acked.0) as f64 / self.segment);
-        self.watch_for_jump(ack.now.as_nanos() as f64 / 1e9 - rtt, above_min);
+        self.watch_for_jump(ack.now.as_nanos() as f64 / 1e9 - rtt, longer);
     }
     /// A queue grows at most as fast as time goes by, or little faster: what grows much more between two
     /// Interests is no queue.
@@ -334,15 +334,15 @@ impl ShortQueue {
             return;
         }
         self.rate = (ack.delivered.0 - round.began_at) as f64 / self.segment / took;
+        self.typify(&mut round.longer);
         if self.phase == Phase::Start {
-            self.measure_train(round.longer.len(), (ack.now - round.first).as_secs_f64());
+            self.measure_train(&round.came);
         }
         if took > self.rtt_least() / 2.0 {
             self.capacity = self.capacity.max(self.rate);
         }
         let before = self.queueing;
         self.rtt = round.rtt_sum / round.longer.len() as f64;
-        self.typify(&mut round.longer);
         self.see_base(ack.now);
         self.turn(ack.now, round.flight, before);
     }
@@ -370,16 +370,21 @@ impl ShortQueue {
             path.seen = now;
         }
     }
-    /// The Data of a round trip of the start come as a train, as fast as the link lets.
-    fn measure_train(&mut self, count: usize, took: f64) {
-        if count < FILTER || took <= 0.0 {
+    /// The Data of a round trip of the start come as a train, as fast as the link lets, and with stragglers
+    /// of the trains before and after: the densest half of them tells.
+    fn measure_train(&mut self, came: &[f64]) {
+        let half = came.len() / 2;
+        let took = least(came.windows(half + 1).map(|some| some[half] - some[0]));
+        if came.len() < FILTER || took <= 0.0 {
             return;
         }
-        // What scatters may make it shorter.
-        let rate = (count - 1) as f64 / (took + 2.0 * self.spread);
-        // Sent faster than the trains before came, it came no faster: that is the link.
-        self.measured |= count >= TRAIN && rate < 1.1 * self.capacity;
-        self.capacity = self.capacity.max(rate);
+        let rate = half as f64 / took;
+        let known = self.measured;
+        // Sent faster than the trains before came, it came no faster but by chance: that is the link.
+        let no_faster = half as f64 / (took + self.spread) < 1.1 * self.capacity;
+        self.measured |= came.len() >= TRAIN && no_faster;
+        // The train before was shorter, and told less.
+        self.capacity = if known { self.capacity.max(rate) } else { rate };
     }
     /// What the flow wants to have in the queue, in segments.
     fn wanted(&self) -> f64 {
@@ -432,7 +437,7 @@ impl ShortQueue {
     }
     /// More than stands is given up, as nobody knows exactly what does.
     fn drain(&mut self, queueing: f64, joined: bool) {
-        let by = self.capacity * (2.0 * queueing + self.scatter);
+        let by = self.capacity * (queueing + self.scatter / 2.0);
         let by = by.min(self.window / 2.0).max(1.0);
         self.phase = Phase::Drain(Cut { window: self.window, by, queueing: self.queueing, joined });
         self.window = (self.window - by).max(WINDOW_MIN);
@@ -539,9 +544,10 @@ impl ShortQueue {
         self.window += arrived;
         let standing = least(self.last.iter().map(|last| last.1));
         let full = self.last.len() == FILTER;
-        let limit = self.capacity * self.rtt_empty();
+        let limit = self.capacity * self.rtt_empty() + self.wanted();
         if full && standing > self.scatter + self.spread {
-            self.window *= self.rtt_least() / (self.rtt_least() + standing);
+            self.window *= self.rtt_empty() / (self.rtt_empty() + standing);
+            self.window += self.wanted();
         } else if full && self.measured && self.window > limit {
             self.window = limit;
         } else {
@@ -608,6 +614,8 @@ impl Controller for ShortQueue {
                 let surplus = if self.measured { 1.0 } else { START_SURPLUS };
                 (START_PACING * by_window).min(surplus * self.capacity.max(by_window))
             }
+            // Not by the window of a drain, which is small for what it gives up at once.
+            Phase::Drain(cut) => DRAIN_PACING * cut.window / self.rtt.max(1e-6),
             _ => PACING * by_window,
         };
         Some(BitRate((per_s * self.packet * 8.0).clamp(1.0, 1e15) as u64))

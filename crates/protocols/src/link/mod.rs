@@ -85,6 +85,55 @@ pub struct Counts {
     pub queue_packets_max: u64,
 }
 
+/// What a wire does to packets beside delaying them.
+struct Faults {
+    loss: Option<Box<dyn LossModel>>,
+    reorder: Option<(f64, Duration)>,
+    duplicate: f64,
+    jitter: Option<(Duration, Stream)>,
+    draws: Stream,
+}
+
+impl Faults {
+    /// None of a wire that has none.
+    fn new(spec: &LinkSpec, seed: u64, index: u64) -> Option<Box<Self>> {
+        let jitters = spec.jitter > Duration::ZERO;
+        let has_some = spec.loss != Loss::None || spec.reorder.is_some() || spec.duplicate > 0.0 || jitters;
+        let faults = || Self {
+            loss: spec.loss.build(Stream::new(seed, "link loss", index)),
+            reorder: spec.reorder,
+            duplicate: spec.duplicate,
+            jitter: jitters.then(|| (spec.jitter, Stream::new(seed, "link jitter", index))),
+            draws: Stream::new(seed, "link order", index),
+        };
+        has_some.then(|| Box::new(faults()))
+    }
+    fn lose(&mut self, start: Instant, size: Bytes) -> bool {
+        self.loss.as_mut().is_some_and(|loss| loss.loses(start, size))
+    }
+    /// When a packet that would arrive then arrives, and its copy, if it has one.
+    fn arrivals(&mut self, mut arrival: Instant) -> (Instant, Option<Instant>) {
+        if let Some((most, draws)) = &mut self.jitter {
+            arrival = later(arrival, *most, draws);
+        }
+        let doubles = self.duplicate > 0.0 && self.draws.unit() < self.duplicate;
+        let copy = doubles.then(|| self.hold_back(arrival));
+        (self.hold_back(arrival), copy)
+    }
+    fn hold_back(&mut self, arrival: Instant) -> Instant {
+        match self.reorder {
+            Some((share, longest)) if self.draws.unit() < share => later(arrival, longest, &mut self.draws),
+            _ => arrival,
+        }
+    }
+}
+
+/// By up to `most`.
+fn later(arrival: Instant, most: Duration, draws: &mut Stream) -> Instant {
+    let by = most.as_nanos() as f64 * draws.unit();
+    arrival.saturating_add(Duration::from_nanos(by as i64))
+}
+
 /// One direction of a link.
 pub struct Link<P> {
     rate: Rate,
@@ -92,20 +141,15 @@ pub struct Link<P> {
     /// takes as long as all the rest.
     takes: (Bytes, Duration),
     delay: Delay,
-    /// None on a link that loses nothing.
-    loss: Option<Box<dyn LossModel>>,
+    /// None on a link that only delays.
+    faults: Option<Box<Faults>>,
     queue: queues::Waiting<P>,
     /// What the queue drops while it is asked for the next packet: empty between two calls.
     refused: Dropped<P>,
     /// How many are in the queue.
     waiting: u64,
-    reorder: Option<(f64, Duration)>,
     /// A packet may come before one that left earlier.
     overtakes: bool,
-    duplicate: f64,
-    /// None on a link whose delay is as told.
-    jitter: Option<(Duration, Stream)>,
-    draws: Stream,
     /// When the packet that is leaving has left.
     free_at: Instant,
     wire: VecDeque<(Instant, P)>,
@@ -121,18 +165,13 @@ impl<P: Load + Clone + 'static> Link<P> {
             rate: spec.rate.clone(),
             takes: (Bytes(0), Duration::ZERO),
             delay: spec.delay.clone(),
-            loss: spec.loss.build(Stream::new(seed, "link loss", index)),
+            faults: Faults::new(spec, seed, index),
             queue: spec.queue.build(),
             refused: Dropped::new(),
             waiting: 0,
-            reorder: spec.reorder,
             overtakes: spec.reorder.is_some()
                 || spec.jitter > Duration::ZERO
                 || spec.delay.falls_faster_than_time(),
-            duplicate: spec.duplicate,
-            jitter: (spec.jitter > Duration::ZERO)
-                .then(|| (spec.jitter, Stream::new(seed, "link jitter", index))),
-            draws: Stream::new(seed, "link order", index),
             free_at: Instant::ZERO,
             wire: VecDeque::new(),
             dropped: Vec::new(),
@@ -248,35 +287,29 @@ impl<P: Load + Clone + 'static> Link<P> {
             return self.drop(start, packet, Why::Lost);
         }
         self.counts.left_bytes += size.0;
-        if self.loss.as_mut().is_some_and(|loss| loss.loses(start, size)) {
+        if self.faults.is_some() {
+            return self.send_with_faults((start, left), packet);
+        }
+        self.send(left.saturating_add(self.delay.at(left)), packet);
+    }
+    #[inline(never)]
+    fn send_with_faults(&mut self, (start, left): (Instant, Instant), packet: P) {
+        let Some(faults) = &mut self.faults else { return };
+        if faults.lose(start, packet.size()) {
             self.counts.lost += 1;
             if self.tell_drops {
                 self.dropped.push((left, packet, Why::Lost));
             }
             return;
         }
-        let mut arrival = left.saturating_add(self.delay.at(left));
-        if let Some((most, draws)) = &mut self.jitter {
-            let later = most.as_nanos() as f64 * draws.unit();
-            arrival = arrival.saturating_add(Duration::from_nanos(later as i64));
+        let (arrival, copy) = faults.arrivals(left.saturating_add(self.delay.at(left)));
+        if let Some(copy) = copy {
+            self.send(copy, packet.clone());
         }
-        if self.duplicate > 0.0 && self.draws.unit() < self.duplicate {
-            self.send_copy(arrival, packet.clone());
-        }
-        self.send(arrival, packet);
-    }
-    #[cold]
-    fn send_copy(&mut self, arrival: Instant, packet: P) {
         self.send(arrival, packet);
     }
     #[inline(always)] // One hot caller: the packet need not be copied on the way.
-    fn send(&mut self, mut arrival: Instant, packet: P) {
-        if let Some((share, longest)) = self.reorder
-            && self.draws.unit() < share
-        {
-            let held = longest.as_nanos() as f64 * self.draws.unit();
-            arrival = arrival.saturating_add(Duration::from_nanos(held as i64));
-        }
+    fn send(&mut self, arrival: Instant, packet: P) {
         if self.wire.len() == self.wire.capacity() {
             // Long wires hold hundreds of thousands of packets: grow by an eighth, not by doubling.
             self.wire.reserve_exact(self.wire.len() / 8 + 16);

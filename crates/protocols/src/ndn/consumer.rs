@@ -100,6 +100,8 @@ pub struct Consumer {
     delivered_at: Instant,
     one_way: OneWay,
     stopped: bool,
+    /// All that was drawn lately is on its way already: more waits for an answer.
+    all_asked: bool,
     failed: Option<Name>,
     counts: Counts,
 }
@@ -125,6 +127,7 @@ impl Consumer {
             delivered_at: Instant::ZERO,
             one_way: OneWay::default(),
             stopped: false,
+            all_asked: false,
             failed: None,
             counts: Counts::default(),
         }
@@ -205,6 +208,7 @@ impl Consumer {
             self.counts.unsolicited += 1;
             return;
         };
+        self.all_asked = false;
         if waiting.lost {
             // It came after all.
             self.lost.retain(|name| *name != data.name);
@@ -293,7 +297,7 @@ impl Consumer {
     /// Whether something new is wanted.
     #[inline]
     fn wants_new(&self) -> bool {
-        !(self.stopped || self.requests.is_exhausted())
+        !(self.stopped || self.all_asked || self.requests.is_exhausted())
     }
     fn next_name(&mut self, now: Instant) -> Option<(Name, u32)> {
         if self.repairs_at().is_some_and(|at| at <= now) {
@@ -311,6 +315,7 @@ impl Consumer {
                 return Some((name, 0));
             }
         }
+        self.all_asked = true;
         None
     }
     fn ask(&mut self, now: Instant, name: Name, repairs: u32) -> Interest {

@@ -2,10 +2,12 @@
 
 use super::*;
 use crate::controllers;
-use crate::ndn::{Prefix, Producer};
+use crate::ndn::{Catalogue, Prefix, Producer};
 use crate::parameter::Parameters;
+use crate::rng::Stream;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 const SEGMENT: u64 = 1_000;
 
@@ -117,6 +119,26 @@ fn segments_beyond_the_end_are_forgotten() {
     consumer.handle(ms(1), data(&asked[0]));
     consumer.handle(ms(1), data(&asked[1]));
     assert!(consumer.is_complete());
+}
+
+#[test]
+fn a_consumer_that_has_asked_for_all_there_is_waits_for_an_answer() {
+    let catalogue = Arc::new(Catalogue::new(vec![Prefix(1), Prefix(2)], 1, 0.5, 0.0));
+    let requests = Requests::popular(catalogue, Stream::new(1, "test", 0));
+    for name in ["fixed", "short_queue", "bbr"] {
+        let config = Config::new(Bytes(SEGMENT), Bytes(SEGMENT + 50));
+        let mut consumer = Consumer::new(config, controller(name), requests.clone());
+        let mut asked = Vec::new();
+        while asked.len() < 2 {
+            let now = consumer.deadline().unwrap_or_default();
+            asked.extend(poll_all(&mut consumer, now));
+        }
+        assert!(poll_all(&mut consumer, ms(100)).is_empty());
+        assert_eq!(consumer.deadline(), Some(ms(1_000)), "{name}: nothing to do before the timer");
+        consumer.handle(ms(100), data(&asked[0]));
+        let again = poll_all(&mut consumer, ms(110));
+        assert_eq!(again.iter().map(|one| one.name).collect::<Vec<_>>(), [asked[0].name], "{name}");
+    }
 }
 
 #[test]

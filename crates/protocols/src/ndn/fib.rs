@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 pub struct Fib {
     /// Faces and their costs, the cheapest first.
     routes: BTreeMap<Prefix, Vec<(u32, Face)>>,
-    /// For every prefix that is known: the longest one above it, or itself, that has a route.
-    longest: Vec<Option<Prefix>>,
+    /// For every prefix that is known: the cheapest two faces of the longest one above it, or of itself, that
+    /// has a route.
+    settled: Vec<[Option<Face>; 2]>,
 }
 
 impl Fib {
@@ -19,7 +20,7 @@ impl Fib {
         faces.retain(|known| known.1 != face);
         faces.push((cost, face));
         faces.sort_unstable();
-        self.longest.clear();
+        self.settled.clear();
     }
     /// They are no longer.
     pub fn remove(&mut self, prefix: Prefix, face: Face) {
@@ -29,19 +30,21 @@ impl Fib {
                 self.routes.remove(&prefix);
             }
         }
-        self.longest.clear();
+        self.settled.clear();
     }
     /// Looks up every prefix once, so that Interests need not. To be called when routes or names were added.
     pub fn settle(&mut self, names: &Names) {
-        let find = |prefix| names.lineage(prefix).find(|at| self.routes.contains_key(at));
-        self.longest = (0..names.count() as u32).map(|index| find(Prefix(index))).collect();
+        let faces = |prefix| {
+            let routes = names.lineage(prefix).find_map(|at| self.routes.get(&at));
+            [0, 1].map(|place| routes.and_then(|routes| routes.get(place)).map(|route| route.1))
+        };
+        self.settled = (0..names.count() as u32).map(|index| faces(Prefix(index))).collect();
     }
     /// The cheapest face for names under `prefix`, but never back to where it came from.
     #[inline]
     pub fn next(&self, prefix: Prefix, from: Face) -> Option<Face> {
-        let longest = (*self.longest.get(prefix.0 as usize)?)?;
-        let faces = self.routes.get(&longest)?;
-        faces.iter().map(|&(_, face)| face).find(|face| *face != from)
+        let [cheapest, other] = *self.settled.get(prefix.0 as usize)?;
+        if cheapest == Some(from) { other } else { cheapest }
     }
 }
 

@@ -52,8 +52,8 @@ pub enum Refused {
 /// What becomes of an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It goes on there.
-    Forward(Face, Interest),
+    /// It goes on there, as it is now.
+    Forward(Face),
     /// The store has what it asks for.
     Answer(Data),
     /// It waits with others for the same.
@@ -140,9 +140,9 @@ impl Forwarder {
     pub fn store(&self) -> &Store {
         &self.store
     }
-    /// An Interest came by `face`.
+    /// An Interest came by `face`; one hop more is behind it now.
     #[inline]
-    pub fn on_interest(&mut self, now: Instant, face: Face, interest: Interest) -> Verdict {
+    pub fn on_interest(&mut self, now: Instant, face: Face, interest: &mut Interest) -> Verdict {
         self.counts.interests += 1;
         let verdict = self.judge(now, face, interest);
         self.counts.hits += u64::from(matches!(verdict, Verdict::Answer(_)));
@@ -151,7 +151,7 @@ impl Forwarder {
         verdict
     }
     #[inline]
-    fn judge(&mut self, now: Instant, face: Face, mut interest: Interest) -> Verdict {
+    fn judge(&mut self, now: Instant, face: Face, interest: &mut Interest) -> Verdict {
         if interest.hop_limit == 0 {
             return Verdict::Refuse(Refused::HopLimit);
         }
@@ -163,7 +163,7 @@ impl Forwarder {
             return Verdict::Refuse(Refused::Loop);
         }
         let dead = &mut self.dead;
-        let found = self.pit.find(now, face, &interest, |entry| dead.insert_all(entry));
+        let found = self.pit.find(now, face, interest, |entry| dead.insert_all(entry));
         if found == Found::Loop {
             return Verdict::Refuse(Refused::Loop);
         }
@@ -172,7 +172,7 @@ impl Forwarder {
         }
         match found {
             Found::Others(at) => {
-                self.pit.join(now, at, face, &interest);
+                self.pit.join(now, at, face, interest);
                 Verdict::Wait
             }
             Found::Again(at) => self.ask_again(now, at, face, interest),
@@ -182,18 +182,18 @@ impl Forwarder {
                 };
                 if next >= self.config.at_once_from {
                     self.dead.insert(interest.name, interest.nonce);
-                    return Verdict::Forward(next, interest);
+                    return Verdict::Forward(next);
                 }
                 if self.pit.is_full() {
                     return Verdict::Refuse(Refused::PitFull);
                 }
-                self.pit.insert(now, face, &interest);
-                Verdict::Forward(next, interest)
+                self.pit.insert(now, face, interest);
+                Verdict::Forward(next)
             }
         }
     }
     /// A consumer that has asked before thinks that the Interest or its Data were lost: they may have been.
-    fn ask_again(&mut self, now: Instant, at: u32, face: Face, interest: Interest) -> Verdict {
+    fn ask_again(&mut self, now: Instant, at: u32, face: Face, interest: &Interest) -> Verdict {
         let again_after = self.config.again_after;
         let Some(passed_on) = self.pit.passed_on(at) else { return Verdict::Refuse(Refused::TooSoon) };
         if now - *passed_on < again_after {
@@ -201,11 +201,11 @@ impl Forwarder {
         }
         *passed_on = now;
         // The one before may still come back.
-        if let Some(nonce) = self.pit.join(now, at, face, &interest) {
+        if let Some(nonce) = self.pit.join(now, at, face, interest) {
             self.dead.insert(interest.name, nonce);
         }
         match self.fib.next(interest.name.prefix, face) {
-            Some(next) => Verdict::Forward(next, interest),
+            Some(next) => Verdict::Forward(next),
             None => Verdict::Refuse(Refused::NoRoute),
         }
     }
@@ -232,13 +232,13 @@ impl Forwarder {
         let above = names.lineage(prefix).map(|prefix| Name { prefix, segment: Name::WHOLE });
         let dead = &mut self.dead;
         self.pit.take(data.name, above, |entry| {
-            for one in entry.downstream() {
+            entry.downstream().for_each(|one| {
                 dead.insert(entry.name(), one.nonce);
                 if one.expires > now && one.face != face {
                     asked = true;
                     send(one.face, one.token);
                 }
-            }
+            });
         });
         if asked {
             self.store.keep(now, data);
@@ -277,8 +277,8 @@ mod tests {
             Interest { name: self.name, nonce, token: nonce, lifetime_ms, hop_limit, selectors }
         }
         fn ask(&mut self, ms: i64, face: Face, nonce: u32) -> Verdict {
-            let interest = self.interest(nonce);
-            self.forwarder.on_interest(at(ms), face, interest)
+            let mut interest = self.interest(nonce);
+            self.forwarder.on_interest(at(ms), face, &mut interest)
         }
         fn answer(&mut self, ms: i64, face: Face, data: &Data) -> Vec<(Face, u32)> {
             let mut sent = Vec::new();
@@ -296,7 +296,7 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
     fn is_forwarded(verdict: &Verdict) -> bool {
-        matches!(verdict, Verdict::Forward(9, _))
+        *verdict == Verdict::Forward(9)
     }
 
     #[test]
@@ -345,10 +345,10 @@ mod tests {
         assert_eq!(full.ask(0, 1, 1), Verdict::Refuse(Refused::PitFull));
         let mut bench = bench(ForwarderConfig::default());
         assert_eq!(bench.ask(0, 9, 1), Verdict::Refuse(Refused::NoRoute), "never back");
-        let over = Interest { hop_limit: 0, ..bench.interest(1) };
-        assert_eq!(bench.forwarder.on_interest(at(0), 1, over), Verdict::Refuse(Refused::HopLimit));
-        let other = Interest { name: Name { prefix: Names::ROOT, segment: 3 }, ..bench.interest(1) };
-        assert_eq!(bench.forwarder.on_interest(at(0), 1, other), Verdict::Refuse(Refused::NoRoute));
+        let mut over = Interest { hop_limit: 0, ..bench.interest(1) };
+        assert_eq!(bench.forwarder.on_interest(at(0), 1, &mut over), Verdict::Refuse(Refused::HopLimit));
+        let mut other = Interest { name: Name { prefix: Names::ROOT, segment: 3 }, ..bench.interest(1) };
+        assert_eq!(bench.forwarder.on_interest(at(0), 1, &mut other), Verdict::Refuse(Refused::NoRoute));
     }
     #[test]
     fn data_after_the_interests_time_are_for_nobody() {
@@ -373,8 +373,8 @@ mod tests {
         let mut bench = bench(ForwarderConfig::default());
         let whole = Name { prefix: bench.names.intern_text("/a"), segment: Name::WHOLE };
         let selectors = Selectors { can_be_prefix: true, must_be_fresh: true };
-        let interest = Interest { name: whole, selectors, ..bench.interest(7) };
-        assert!(is_forwarded(&bench.forwarder.on_interest(at(0), 1, interest)));
+        let mut interest = Interest { name: whole, selectors, ..bench.interest(7) };
+        assert!(is_forwarded(&bench.forwarder.on_interest(at(0), 1, &mut interest)));
         let data = bench.data();
         assert_eq!(bench.answer(50, 9, &data), [(1, 7)]);
     }

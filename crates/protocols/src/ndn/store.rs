@@ -55,9 +55,11 @@ impl Store {
     #[inline]
     pub fn keep(&mut self, now: Instant, data: &Data) {
         let size = Bytes(u64::from(data.size));
-        if size > self.capacity {
-            return;
+        if size <= self.capacity {
+            self.put(now, size, data);
         }
+    }
+    fn put(&mut self, now: Instant, size: Bytes, data: &Data) {
         let fresh_until = now.saturating_add(Duration::from_nanos(i64::from(data.freshness_ms) * 1_000_000));
         let kept = Kept { data: Data { stamp: None, site: None, marked: false, ..*data }, fresh_until };
         self.used += size;

@@ -56,19 +56,24 @@ impl WaitingTable {
     /// A new one, or one that is sent again.
     #[inline]
     pub(super) fn put(&mut self, waiting: Waiting, deadline: Instant) {
-        let at = match self.slot(waiting.name) {
+        let known = if waiting.repairs > 0 { self.slot(waiting.name) } else { None };
+        let at = match known {
             Some(at) => {
                 self.slots[at as usize] = waiting;
                 at
             }
             None => self.add(waiting),
         };
-        let place = match self.deadlines.back() {
-            Some(last) if last.0 > deadline => self.deadlines.partition_point(|other| other.0 <= deadline),
-            _ => self.deadlines.len(),
-        };
-        self.deadlines.insert(place, (deadline, at, waiting.number));
+        let due = (deadline, at, waiting.number);
+        match self.deadlines.back() {
+            Some(last) if last.0 > deadline => {
+                let place = self.deadlines.partition_point(|other| other.0 <= deadline);
+                self.deadlines.insert(place, due);
+            }
+            _ => self.deadlines.push_back(due),
+        }
     }
+    #[inline]
     fn add(&mut self, waiting: Waiting) -> u32 {
         let at = match self.free.pop() {
             Some(at) => {

@@ -31,19 +31,24 @@ impl Node {
     }
     /// This node answers with these Data: who it is, and when they leave or how far ahead its clock is then.
     #[inline]
-    pub fn answers(&self, now: Instant, data: Data) -> (Data, Option<Duration>) {
-        let ahead = self.clock.ahead(now);
-        let site = Some(self.site);
-        match self.stamped_at {
-            StampedAt::Wire => (Data { site, ..data }, Some(ahead)),
-            StampedAt::Application => (Data { site, stamp: Some(stamp(now, ahead)), ..data }, None),
-            StampedAt::Nowhere => (data, None),
+    pub fn answers(&self, now: Instant, data: &mut Data) -> Option<Duration> {
+        if self.stamped_at == StampedAt::Nowhere {
+            return None;
         }
+        data.site = Some(self.site);
+        let ahead = self.clock.ahead(now);
+        if self.stamped_at == StampedAt::Wire {
+            return Some(ahead);
+        }
+        data.stamp = Some(stamp(now, ahead));
+        None
     }
     /// Data that come by and go on.
     #[inline]
-    pub fn passes(&self, data: Data) -> Data {
-        if self.strips_stamps { Data { stamp: None, site: None, ..data } } else { data }
+    pub fn passes(&self, data: &mut Data) {
+        if self.strips_stamps {
+            (data.stamp, data.site) = (None, None);
+        }
     }
 }
 

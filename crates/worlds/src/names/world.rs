@@ -122,9 +122,13 @@ impl<'a, O: Observer> World<'a, O> {
 
     fn visit_link(&mut self, now: Instant, index: u32) {
         let next = loop {
-            let come = self.links[index as usize].poll(now);
-            self.see_dropped(index);
-            let Some(packet) = come else { break self.links[index as usize].deadline() };
+            let link = &mut self.links[index as usize];
+            let come = link.poll(now);
+            let next = link.deadline();
+            if link.has_dropped() {
+                self.see_dropped(index);
+            }
+            let Some(packet) = come else { break next };
             self.arrive(now, index, packet);
             let next = self.links[index as usize].deadline();
             if next.is_none_or(|next| next > now) {
@@ -141,8 +145,8 @@ impl<'a, O: Observer> World<'a, O> {
         let ends = &self.setup.links[index as usize];
         let (node, face) = (ends.to, self.faces.link(ends.back));
         match packet.body {
-            Body::Interest(interest, size) => self.interest(now, node, face, (interest, size)),
-            Body::Data(data) => {
+            Body::Interest(mut interest, size) => self.interest(now, node, face, (&mut interest, size)),
+            Body::Data(ref data) => {
                 let passage =
                     Passage { queued: packet.queued(), stamp_due: packet.stamp_due(), local: false };
                 self.data(now, node, face, data, passage);
@@ -153,17 +157,16 @@ impl<'a, O: Observer> World<'a, O> {
         if O::PACKETS {
             self.observer.on_record(now, &Record::Offered(index, &packet));
         }
-        self.links[index as usize].offer(now, packet);
-        self.see_dropped(index);
-        self.agenda.set(index, self.links[index as usize].deadline());
-    }
-    #[inline]
-    fn see_dropped(&mut self, index: u32) {
         let link = &mut self.links[index as usize];
-        if !link.has_dropped() {
-            return;
+        link.offer(now, packet);
+        self.agenda.set(index, link.deadline());
+        if link.has_dropped() {
+            self.see_dropped(index);
         }
-        for (at, packet, why) in link.drain_dropped() {
+    }
+    #[cold]
+    fn see_dropped(&mut self, index: u32) {
+        for (at, packet, why) in self.links[index as usize].drain_dropped() {
             if O::PACKETS {
                 self.observer.on_record(at, &Record::Dropped(index, &packet, why));
             }
@@ -179,22 +182,22 @@ impl<'a, O: Observer> World<'a, O> {
 
     // --- nodes ------------------------------------------------------------------------------
 
-    fn interest(&mut self, now: Instant, node: u32, face: Face, (interest, size): (Interest, Bytes)) {
+    fn interest(&mut self, now: Instant, node: u32, face: Face, (interest, size): (&mut Interest, Bytes)) {
         match self.nodes[node as usize].forwarder.on_interest(now, face, interest) {
-            Verdict::Forward(next, interest) => match self.faces.behind(next) {
+            Verdict::Forward(next) => match self.faces.behind(next) {
                 Behind::Link(link) => {
-                    let body = Body::Interest(interest, size);
+                    let body = Body::Interest(*interest, size);
                     let packet = Packet::new(now, body, Duration::ZERO, None);
                     self.offer(now, link, packet);
                 }
-                Behind::Producer(producer) => self.produce(now, (node, face), producer, &interest),
+                Behind::Producer(producer) => self.produce(now, (node, face), producer, interest),
                 Behind::Consumer(_) => {}
             },
-            Verdict::Answer(data) => {
+            Verdict::Answer(mut data) => {
                 if O::PACKETS {
                     self.observer.on_record(now, &Record::Hit(node, &data));
                 }
-                let (data, stamp_due) = self.nodes[node as usize].answers(now, data);
+                let stamp_due = self.nodes[node as usize].answers(now, &mut data);
                 let passage = Passage { queued: Duration::ZERO, stamp_due, local: true };
                 self.send(now, node, face, data, passage);
             }
@@ -204,7 +207,7 @@ impl<'a, O: Observer> World<'a, O> {
     }
     /// A producer on the node answers whoever asked by `face`.
     fn produce(&mut self, now: Instant, (node, face): (u32, Face), producer: u32, interest: &Interest) {
-        let Some(data) = self.setup.producers[producer as usize].producer.answer(interest) else {
+        let Some(mut data) = self.setup.producers[producer as usize].producer.answer(interest) else {
             return self.refuse(now, node, self.faces.producer(producer), interest.name, Refused::NoData);
         };
         if O::PACKETS {
@@ -212,7 +215,7 @@ impl<'a, O: Observer> World<'a, O> {
         }
         let here = &mut self.nodes[node as usize];
         here.forwarder.on_answer(now, &data);
-        let (data, stamp_due) = here.answers(now, data);
+        let stamp_due = here.answers(now, &mut data);
         self.send(now, node, face, data, Passage { queued: Duration::ZERO, stamp_due, local: true });
     }
     fn refuse(
@@ -228,22 +231,25 @@ impl<'a, O: Observer> World<'a, O> {
         }
     }
     #[inline]
-    fn data(&mut self, now: Instant, node: u32, face: Face, data: Data, passage: Passage) {
+    fn data(&mut self, now: Instant, node: u32, face: Face, data: &Data, passage: Passage) {
         let mut downstream = std::mem::take(&mut self.downstream);
         let forwarder = &mut self.nodes[node as usize].forwarder;
         let send = |face: Face, token: u32| downstream.push((face, token));
-        if !forwarder.on_data(now, face, &data, &self.setup.names, send) {
+        if !forwarder.on_data(now, face, data, &self.setup.names, send) {
             self.refuse(now, node, face, data.name, Refused::Unsolicited);
         }
-        for (face, token) in downstream.drain(..) {
-            self.send(now, node, face, Data { token, ..data }, passage);
+        for &(face, token) in &downstream {
+            self.send(now, node, face, Data { token, ..*data }, passage);
         }
+        downstream.clear();
         self.downstream = downstream;
     }
     #[inline]
-    fn send(&mut self, now: Instant, node: u32, face: Face, data: Data, passage: Passage) {
+    fn send(&mut self, now: Instant, node: u32, face: Face, mut data: Data, passage: Passage) {
         let Passage { queued, stamp_due, local } = passage;
-        let data = if local { data } else { self.nodes[node as usize].passes(data) };
+        if !local {
+            self.nodes[node as usize].passes(&mut data);
+        }
         match self.faces.behind(face) {
             Behind::Link(link) => {
                 self.offer(now, link, Packet::new(now, Body::Data(data), queued, stamp_due));
@@ -304,11 +310,11 @@ impl<'a, O: Observer> World<'a, O> {
         if now < spec.start {
             return;
         }
-        while let Some(interest) = self.consumers[index as usize].machine.poll(now) {
+        while let Some(mut interest) = self.consumers[index as usize].machine.poll(now) {
             if O::PACKETS {
                 self.observer.on_record(now, &Record::Asked(index, &interest));
             }
-            self.interest(now, spec.node, face, (interest, spec.interest));
+            self.interest(now, spec.node, face, (&mut interest, spec.interest));
         }
         let state = &mut self.consumers[index as usize];
         if state.tally.wants_window(now) {
