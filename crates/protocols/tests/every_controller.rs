@@ -1,7 +1,7 @@
 //! Every controller under any sequence of signals that is legal.
 
 use lightlag_protocols::controllers::{
-    self, Ack, Cause, Controller, Entry, Flow, Heard, Loss, RateSample, Sent, Window,
+    self, Ack, Cause, Controller, Entry, Flow, Heard, Loss, RateSample, Sent, TfrcReport, Window,
 };
 use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::{Duration, Instant};
@@ -129,6 +129,10 @@ impl Environment {
             window: flag(4).then_some(window),
             heard: flag(5)
                 .then_some(Heard { high: self.delivered / SEGMENT, low: self.delivered / SEGMENT / 2 }),
+            report: flag(4).then_some(TfrcReport {
+                loss_event_rate: if flag(5) { 1.0 / (1 + self.delivered / SEGMENT) as f64 } else { 0.0 },
+                receive_rate: Bytes(acked),
+            }),
             recovering: flag(5),
             recovered: flag(6),
             limited: flag(7),

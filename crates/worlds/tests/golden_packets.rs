@@ -9,7 +9,7 @@ use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
 use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::transport::{ltp, tcp, udpdtn};
+use lightlag_protocols::transport::{dccp, ltp, tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::packets::{FlowSpec, MakeController, Setup, Source, Span, Transport, run};
 use std::collections::BTreeMap;
@@ -41,6 +41,11 @@ fn transport(entry: &'static Entry, over: Over) -> Transport {
         return Transport::Udpdtn { config: udpdtn::Config::new(Bytes(1500)), controller };
     }
     let timers = tcp::Timers { first: ms(3000), margin: ms(200), least: ms(200), most: Duration::MAX };
+    if entry.algorithm.only_with.contains(&"dccp") {
+        let ccid = dccp::Ccid::of(entry.algorithm.name);
+        let config = dccp::Config::new(Bytes(1500), dccp::IP_HEADER, ccid, timers);
+        return Transport::Dccp { config, controller };
+    }
     let config = tcp::Config::new(Bytes(1460), entry.recovery, timers);
     Transport::Tcp { config, controller, samples: entry.algorithm.name == "bbr" }
 }

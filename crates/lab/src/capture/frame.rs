@@ -4,9 +4,11 @@ use super::udpdtn;
 use etherparse::{IpDscp, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use lightlag_protocols::controllers::Recovery;
 use lightlag_protocols::link::Load;
+use lightlag_protocols::transport::dccp;
 use lightlag_protocols::transport::tcp::{Kind, Segment};
 use lightlag_protocols::transport::udpdtn::{self as transport, UDP_HEADER};
 use lightlag_protocols::units::Bytes;
+use lightlag_protocols::wire::dccp::{Addresses, IP_PROTOCOL};
 use lightlag_worlds::packets::{Body, FlowSpec, Packet, Source, Transport};
 
 /// What the far ends listen on: ports that stand for no protocol that tools would look for inside.
@@ -59,12 +61,14 @@ impl Conversation {
             Transport::Tcp { config, .. } => {
                 (config.window, config.segment, config.recovery != Recovery::NewReno)
             }
-            Transport::Udpdtn { .. } | Transport::Ltp { .. } => (Bytes(0), Bytes(0), false),
+            Transport::Dccp { .. } | Transport::Udpdtn { .. } | Transport::Ltp { .. } => {
+                (Bytes(0), Bytes(0), false)
+            }
         };
         let fits = |shift: &u8| window.0 >> shift <= u64::from(u16::MAX);
         let port = match spec.transport {
             Transport::Tcp { .. } => TCP_PORT,
-            Transport::Udpdtn { .. } => UDP_PORT,
+            Transport::Dccp { .. } | Transport::Udpdtn { .. } => UDP_PORT,
             Transport::Ltp { .. } => lightlag_protocols::wire::ltp::PORT,
         };
         let seed = lightlag_protocols::rng::mix(u64::from(index) + 1);
@@ -77,7 +81,7 @@ impl Conversation {
             largest: largest.0.min(u64::from(u16::MAX)) as u16,
             sacks,
             transfer: match &spec.transport {
-                Transport::Tcp { .. } | Transport::Ltp { .. } => None,
+                Transport::Tcp { .. } | Transport::Dccp { .. } | Transport::Ltp { .. } => None,
                 Transport::Udpdtn { config, .. } => Some(*config),
             },
             end: match spec.source {
@@ -92,6 +96,7 @@ impl Conversation {
         let way = Way { forward: packet.forward, life, lower_effort: packet.priority() > 0 };
         let frame = match &packet.body {
             Body::Tcp(segment) => self.tcp(segment, way),
+            Body::Dccp(packet) => self.dccp(packet, way),
             Body::Udpdtn(datagram, symbol) => {
                 let config = self.transfer.as_ref();
                 let head =
@@ -128,6 +133,19 @@ impl Conversation {
         };
         header.header_checksum = header.calc_header_checksum();
         header
+    }
+    fn dccp(&self, packet: &dccp::Packet, way: Way) -> Frame {
+        let (own, other) = if way.forward { (0, 1) } else { (1, 0) };
+        let mut packet = packet.clone();
+        (packet.header.source, packet.header.destination) = (self.ports[own], self.ports[other]);
+        let ip = self.ip(way, IpNumber(IP_PROTOCOL), packet.size().0 as usize);
+        let addresses = Addresses { source: ip.source.into(), destination: ip.destination.into() };
+        let mut head = ip.to_bytes().to_vec();
+        packet.write(Some(&addresses), &mut head);
+        let length = head.len();
+        // Data are zeros, which whoever writes the frame makes himself.
+        head.truncate(length - packet.data.len());
+        Frame { head, length: length as u32 }
     }
     fn tcp(&self, segment: &Segment, way: Way) -> Frame {
         let mut header = self.tcp_header(segment, way.forward);

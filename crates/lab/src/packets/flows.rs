@@ -9,7 +9,7 @@ use lightlag_protocols::controllers::{self, Recovery};
 use lightlag_protocols::link::Rate;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp::{self, HEADER, Timers};
-use lightlag_protocols::transport::{ltp, udpdtn};
+use lightlag_protocols::transport::{dccp, ltp, udpdtn};
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::packets::{Source, Span};
 
@@ -39,19 +39,45 @@ const KEYS: &[&str] = &[
     "checkpoint_every",
     "report_every",
     "copies",
+    "sequence_window",
+    "fault",
 ];
 
 /// What carries a flow.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Kind {
     #[default]
     Tcp,
+    Dccp,
     Udpdtn,
     Ltp,
 }
 
 /// All of them, by the names that scenarios and controllers give them.
-const KINDS: [(&str, Kind); 3] = [("tcp", Kind::Tcp), ("udpdtn", Kind::Udpdtn), ("ltp", Kind::Ltp)];
+const KINDS: [(&str, Kind); 4] =
+    [("tcp", Kind::Tcp), ("dccp", Kind::Dccp), ("udpdtn", Kind::Udpdtn), ("ltp", Kind::Ltp)];
+
+impl Kind {
+    fn title(self) -> String {
+        KINDS.iter().find(|known| known.1 == self).map_or("", |known| known.0).to_uppercase()
+    }
+}
+
+/// Keys that not all of them know, and who does.
+const KEYS_OF: &[(&str, &[Kind])] = &[
+    ("receive_window", &[Kind::Tcp]),
+    ("recovery", &[Kind::Tcp]),
+    ("ack_every", &[Kind::Tcp]),
+    ("ack_delay", &[Kind::Tcp, Kind::Dccp]),
+    ("block_symbols", &[Kind::Udpdtn]),
+    ("in_order", &[Kind::Udpdtn]),
+    ("block_size", &[Kind::Ltp]),
+    ("checkpoint_every", &[Kind::Ltp]),
+    ("report_every", &[Kind::Ltp]),
+    ("copies", &[Kind::Ltp]),
+    ("sequence_window", &[Kind::Dccp]),
+    ("fault", &[Kind::Dccp]),
+];
 
 /// Every flow.
 pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<FlowPlan>> {
@@ -73,6 +99,7 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
     };
     let (forward, backward) = (way(from, to, "to")?, way(to, from, "from")?);
     let kind = section.word("transport", &KINDS)?.unwrap_or_default();
+    refuse_others(section, kind)?;
     let node = section.get("controller").ok_or_else(|| section.missing("controller", "\"new_reno\""))?;
     let chosen = algorithm(node, &section.key("controller"), controller)?;
     let transport = KINDS.iter().find(|known| known.1 == kind).map_or("", |known| known.0);
@@ -100,6 +127,7 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
         source: source(section, kind)?,
         carrier: match kind {
             Kind::Tcp => Carrier::Tcp(tcp_config(section, &chosen, packet, round_trip)?),
+            Kind::Dccp => Carrier::Dccp(dccp_config(section, &chosen.entry.name, packet, round_trip)?),
             Kind::Udpdtn => Carrier::Udpdtn(udpdtn_config(section, packet)?),
             Kind::Ltp => ltp_carrier(section, packet, round_trip)?,
         },
@@ -122,23 +150,18 @@ fn planned_rate(section: &Section, first: &LinkPlan) -> Result<Option<Rate>> {
     }
 }
 
-/// Keys that one transport alone knows.
-const OF_TCP: &[&str] = &["receive_window", "recovery", "ack_every", "ack_delay"];
-const OF_UDPDTN: &[&str] = &["block_symbols", "in_order"];
-const OF_LTP: &[&str] = &["block_size", "checkpoint_every", "report_every", "copies"];
-
-/// What only another transport knows would be without effect.
-fn refuse(section: &Section, keys: &[&str], transport: &str) -> Result<()> {
-    let Some(key) = keys.iter().find(|key| section.get(key).is_some()) else { return Ok(()) };
-    let what = format!("`{}` means nothing over {transport}", section.key(key));
+/// What only other transports know would be without effect.
+fn refuse_others(section: &Section, kind: Kind) -> Result<()> {
+    let foreign = |known: &&(&str, &[Kind])| !known.1.contains(&kind) && section.get(known.0).is_some();
+    let Some((key, _)) = KEYS_OF.iter().find(foreign) else { return Ok(()) };
+    let what = format!("`{}` means nothing over {}", section.key(key), kind.title());
     Err(Error::new(&section.place_of(key), what, "leave it out, or choose another transport"))
 }
 
 fn source(section: &Section, kind: Kind) -> Result<Source> {
-    let whole = kind != Kind::Tcp;
+    let whole = matches!(kind, Kind::Udpdtn | Kind::Ltp);
     if let Some(key) = ["on", "off", "rate", "stop"].iter().find(|key| whole && section.get(key).is_some()) {
-        let name = if kind == Kind::Ltp { "LTP" } else { "UDPDTN" };
-        let what = format!("{name} carries what is there from the start, without `{key}`");
+        let what = format!("{} carries what is there from the start, without `{key}`", kind.title());
         return Err(Error::new(&section.place_of(key), what, "give the flow a `size`, or carry it by TCP"));
     }
     if let Some(size) = section.quantity("size", bytes)? {
@@ -173,8 +196,6 @@ fn span(section: &Section, key: &str) -> Result<Span> {
 }
 
 fn udpdtn_config(section: &Section, packet: Bytes) -> Result<udpdtn::Config> {
-    refuse(section, OF_TCP, "UDPDTN")?;
-    refuse(section, OF_LTP, "UDPDTN")?;
     let mut config = udpdtn::Config::new(packet);
     if config.symbol == Bytes(0) {
         let place = section.place_of("packet_size");
@@ -193,8 +214,6 @@ fn udpdtn_config(section: &Section, packet: Bytes) -> Result<udpdtn::Config> {
 
 /// LTP between engines 1 and 2, whose light time is that of the path.
 fn ltp_carrier(section: &Section, packet: Bytes, round_trip: Duration) -> Result<Carrier> {
-    refuse(section, OF_TCP, "LTP")?;
-    refuse(section, OF_UDPDTN, "LTP")?;
     let positive = |key: &str| match section.quantity(key, bytes)? {
         Some(Bytes(0)) => {
             let what = format!("`{}` is 0 B", section.key(key));
@@ -222,14 +241,42 @@ const LTP_SEGMENT_LEAST: u64 = 72;
 /// Usual size of a block: what is aggregated into one.
 const LTP_BLOCK: Bytes = Bytes(1_000_000);
 
+fn dccp_config(
+    section: &Section,
+    controller: &str,
+    packet: Bytes,
+    round_trip: Duration,
+) -> Result<dccp::Config> {
+    let timers = timers(section, round_trip)?;
+    let ccid = dccp::Ccid::of(controller);
+    let mut config = dccp::Config::new(packet, dccp::IP_HEADER, ccid, timers);
+    if let Some(delay) = section.quantity("ack_delay", time)? {
+        config.ack_delay = delay;
+    }
+    let none = dccp::Faults::default();
+    let faults = [
+        ("none", none),
+        ("pauses", dccp::Faults { pauses: true, ..none }),
+        ("inconsistent_loss", dccp::Faults { inconsistent_loss: true, ..none }),
+        ("small_sequence_window", dccp::Faults { small_sequence_window: true, ..none }),
+        ("all", dccp::Faults { pauses: true, inconsistent_loss: true, small_sequence_window: true }),
+    ];
+    config.faults = section.word("fault", &faults)?.unwrap_or_default();
+    if config.faults.small_sequence_window {
+        config.sequence_window = dccp::SEQUENCE_WINDOW_FIRST;
+    }
+    if let Some(window) = section.whole("sequence_window", 32, 1 << 46)? {
+        config.sequence_window = (window as u64).min((1 << 46) - 1);
+    }
+    Ok(config)
+}
+
 fn tcp_config(
     section: &Section,
     chosen: &Algorithm<dyn controllers::Controller, controllers::Flow>,
     packet: Bytes,
     round_trip: Duration,
 ) -> Result<tcp::Config> {
-    refuse(section, OF_UDPDTN, "TCP")?;
-    refuse(section, OF_LTP, "TCP")?;
     let usual = controllers::find(&chosen.entry.name).map_or(Recovery::Rack, |entry| entry.recovery);
     let recoveries = [
         ("new_reno", Recovery::NewReno),

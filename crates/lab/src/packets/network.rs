@@ -6,7 +6,7 @@ use crate::scenario::{Algorithm, Error, Result, Section, Seed};
 use lightlag_protocols::controllers::{self, Controller, Flow};
 use lightlag_protocols::link::{LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::transport::{ltp, tcp, udpdtn};
+use lightlag_protocols::transport::{dccp, ltp, tcp, udpdtn};
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::packets::{FlowSpec, MakeController, Setup, Source, Transport};
 use std::collections::VecDeque;
@@ -71,6 +71,8 @@ pub struct FlowPlan {
 pub enum Carrier {
     /// TCP.
     Tcp(tcp::Config),
+    /// DCCP.
+    Dccp(dccp::Config),
     /// UDPDTN.
     Udpdtn(udpdtn::Config),
     /// LTP, in blocks of so many bytes.
@@ -122,6 +124,7 @@ impl Network {
                 source: plan.source,
                 transport: match plan.carrier {
                     Carrier::Tcp(config) => Transport::Tcp { config, controller, samples: plan.samples },
+                    Carrier::Dccp(config) => Transport::Dccp { config, controller },
                     Carrier::Udpdtn(config) => Transport::Udpdtn { config, controller },
                     Carrier::Ltp(ref config, block) => {
                         Transport::Ltp { config: config.clone(), controller, block }

@@ -13,6 +13,8 @@ use crate::units::{BitRate, Bytes};
 mod aimd;
 mod arc;
 mod bbr;
+mod ccid2;
+mod ccid3;
 mod contact_rate;
 mod contug;
 mod cubic;
@@ -33,6 +35,7 @@ mod tcp_planet;
 mod vegas;
 mod westwood_plus;
 
+pub use ccid3::tcp_throughput;
 pub use reno::Reno;
 
 /// How much may be in flight and how fast it may leave.
@@ -99,6 +102,8 @@ pub struct Ack {
     pub window: Option<Window>,
     /// What has arrived of either priority, where the sender probes.
     pub heard: Option<Heard>,
+    /// What a receiver reports that measures for a controller by equation.
+    pub report: Option<TfrcReport>,
     /// Losses are being repaired: window laws that count acknowledgements hold still.
     pub recovering: bool,
     /// A recovery has just ended.
@@ -116,6 +121,15 @@ pub struct Window {
     pub received: Bytes,
     /// How fast packets arrived that had left back to back.
     pub train: Option<BitRate>,
+}
+
+/// What a TFRC receiver measures (RFC 5348, section 3.2.2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TfrcReport {
+    /// Loss events for each packet (p).
+    pub loss_event_rate: f64,
+    /// Data received in a second, over the last round trip at least (X_recv).
+    pub receive_rate: Bytes,
 }
 
 /// How fast data were delivered over about a round trip (draft-cheng-iccrg-delivery-rate-estimation).
@@ -232,6 +246,8 @@ pub const TABLE: &[Entry] = &[
     Entry::new(aimd::ENTRY, Recovery::Rack),
     Entry::new(arc::ENTRY, Recovery::Rack),
     Entry::new(bbr::ENTRY, Recovery::Rack),
+    Entry::new(ccid2::ENTRY, Recovery::Sack),
+    Entry::new(ccid3::ENTRY, Recovery::Sack),
     Entry::new(contact_rate::ENTRY, Recovery::Rack),
     Entry::new(contug::ENTRY, Recovery::Rack),
     Entry::new(cubic::ENTRY, Recovery::Rack),

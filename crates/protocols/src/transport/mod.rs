@@ -1,5 +1,6 @@
 //! Who carries data from one end to the other.
 
+pub mod dccp;
 pub mod ltp;
 pub mod ranges;
 pub mod rto;

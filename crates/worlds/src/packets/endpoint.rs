@@ -1,11 +1,12 @@
 //! The two ends of a flow, whatever carries it.
 
+use super::datagrams::{DatagramReceiver, DatagramSender};
 use super::{Body, FlowSpec, Setup, Source, Transport, ltp};
 use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::trace::Observation;
 use lightlag_protocols::transport::ltp::{Config, Counts, UDP_HEADER};
-use lightlag_protocols::transport::{Machine, tcp, udpdtn};
+use lightlag_protocols::transport::{Machine, dccp, tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};
 
 /// A file that outlasts every run stands for one without end.
@@ -19,6 +20,10 @@ pub enum Endpoint {
     TcpSender(Box<tcp::Sender>),
     /// Receives it.
     TcpReceiver(Box<tcp::Receiver>),
+    /// Sends datagrams over DCCP.
+    DccpSender(Box<DatagramSender>),
+    /// Receives them.
+    DccpReceiver(Box<DatagramReceiver>),
     /// Sends a file over UDPDTN.
     UdpdtnSender(Box<udpdtn::Sender>, Bytes),
     /// Receives it.
@@ -52,6 +57,21 @@ impl Endpoint {
                     sender.supply(0);
                 }
                 (Self::TcpSender(Box::new(sender)), Self::TcpReceiver(Box::new(tcp::Receiver::new(config))))
+            }
+            Transport::Dccp { config, controller } => {
+                let flow = Flow {
+                    segment: config.segment(),
+                    packet: config.packet,
+                    planned_rate: first_planned(spec),
+                    planned_round_trip: spec.planned_round_trip,
+                    seed: setup.seed,
+                    index: u64::from(index),
+                };
+                let initial = lightlag_protocols::rng::mix(setup.seed ^ (u64::from(index) << 32));
+                let config = dccp::Config { initial, ..*config };
+                let sender = DatagramSender::new(config, controller(flow), spec.source);
+                let receiver = DatagramReceiver::new(&config);
+                (Self::DccpSender(Box::new(sender)), Self::DccpReceiver(Box::new(receiver)))
             }
             Transport::Udpdtn { config, controller } => {
                 let symbol = config.symbol;
@@ -97,10 +117,11 @@ impl Endpoint {
     pub fn plan(&mut self, now: Instant, rate: BitRate) {
         match self {
             Self::TcpSender(sender) => sender.plan(now, rate),
+            Self::DccpSender(sender) => sender.connection.plan(now, rate),
             Self::UdpdtnSender(sender, _) => sender.plan(now, rate),
             Self::LtpSender(sender) => sender.plan(now, rate),
             Self::LtpReceiver(receiver) => receiver.plan(now, rate),
-            Self::TcpReceiver(_) | Self::UdpdtnReceiver(..) => {}
+            Self::TcpReceiver(_) | Self::DccpReceiver(_) | Self::UdpdtnReceiver(..) => {}
         }
     }
     /// Something came.
@@ -109,6 +130,8 @@ impl Endpoint {
         match (self, body) {
             (Self::TcpSender(sender), Body::Tcp(segment)) => sender.handle(now, segment),
             (Self::TcpReceiver(receiver), Body::Tcp(segment)) => receiver.handle(now, segment),
+            (Self::DccpSender(sender), Body::Dccp(packet)) => sender.connection.handle(now, *packet),
+            (Self::DccpReceiver(receiver), Body::Dccp(packet)) => receiver.handle(now, *packet),
             (Self::UdpdtnSender(sender, _), Body::Udpdtn(datagram, _)) => sender.handle(now, datagram),
             (Self::UdpdtnReceiver(receiver, _), Body::Udpdtn(datagram, _)) => receiver.handle(now, datagram),
             (Self::LtpSender(sender), Body::Ltp(segment, _)) => sender.handle(now, &segment),
@@ -123,6 +146,8 @@ impl Endpoint {
         match self {
             Self::TcpSender(sender) => sender.poll(now).map(Body::Tcp),
             Self::TcpReceiver(receiver) => receiver.poll(now).map(Body::Tcp),
+            Self::DccpSender(sender) => sender.poll(now).map(|packet| Body::Dccp(Box::new(packet))),
+            Self::DccpReceiver(receiver) => receiver.poll(now).map(|packet| Body::Dccp(Box::new(packet))),
             Self::UdpdtnSender(sender, symbol) => sender.poll(now).map(|sent| Body::Udpdtn(sent, *symbol)),
             Self::UdpdtnReceiver(receiver, symbol) => {
                 receiver.poll(now).map(|sent| Body::Udpdtn(sent, *symbol))
@@ -137,18 +162,21 @@ impl Endpoint {
         match self {
             Self::TcpSender(sender) => sender.deadline(),
             Self::TcpReceiver(receiver) => receiver.deadline(),
+            Self::DccpSender(sender) => sender.connection.deadline(),
+            Self::DccpReceiver(receiver) => receiver.deadline(),
             Self::UdpdtnSender(sender, _) => sender.deadline(),
             Self::UdpdtnReceiver(receiver, _) => receiver.deadline(),
             Self::LtpSender(sender) => sender.deadline(),
             Self::LtpReceiver(receiver) => receiver.deadline(),
         }
     }
-    /// Bytes delivered in order, at a receiver.
+    /// Bytes delivered, at a receiver: in order, or over DCCP as they come.
     #[inline]
     pub fn delivered(&self) -> Option<Bytes> {
         match self {
-            Self::TcpSender(_) | Self::UdpdtnSender(..) | Self::LtpSender(_) => None,
+            Self::TcpSender(_) | Self::DccpSender(_) | Self::UdpdtnSender(..) | Self::LtpSender(_) => None,
             Self::LtpReceiver(receiver) => Some(Bytes(receiver.delivered())),
+            Self::DccpReceiver(receiver) => Some(Bytes(receiver.delivered())),
             Self::UdpdtnReceiver(receiver, _) => Some(Bytes(receiver.delivered())),
             Self::TcpReceiver(receiver) => Some(Bytes(receiver.delivered())),
         }
@@ -158,6 +186,8 @@ impl Endpoint {
         match self {
             Self::TcpSender(sender) => sender.is_complete(),
             Self::TcpReceiver(receiver) => receiver.is_complete(),
+            Self::DccpSender(sender) => sender.connection.state() >= dccp::State::TimeWait,
+            Self::DccpReceiver(receiver) => receiver.is_complete(),
             Self::UdpdtnSender(sender, _) => sender.is_complete(),
             Self::UdpdtnReceiver(receiver, _) => receiver.is_complete(),
             Self::LtpSender(sender) => sender.is_complete(),
@@ -166,14 +196,18 @@ impl Endpoint {
     }
     /// So many bytes in all are there to be sent.
     pub fn supply(&mut self, total: Bytes) {
-        if let Self::TcpSender(sender) = self {
-            sender.supply(total.0);
+        match self {
+            Self::TcpSender(sender) => sender.supply(total.0),
+            Self::DccpSender(sender) => sender.supply(total),
+            _ => {}
         }
     }
     /// Nothing new is sent from now on.
     pub fn stop(&mut self) {
-        if let Self::TcpSender(sender) = self {
-            sender.stop();
+        match self {
+            Self::TcpSender(sender) => sender.stop(),
+            Self::DccpSender(sender) => sender.stop(),
+            _ => {}
         }
     }
     /// Bytes of its stream that it has sent, if it sends one.
@@ -195,16 +229,27 @@ impl Endpoint {
                 let Counts { sent, repairs, timeouts, episodes, .. } = sender.counts();
                 tcp::Counts { sent, repairs, timeouts, episodes, ..tcp::Counts::default() }
             }
-            Self::TcpReceiver(_) | Self::UdpdtnReceiver(..) | Self::LtpReceiver(_) => tcp::Counts::default(),
+            Self::DccpSender(sender) => {
+                let dccp::Counts { sent, timeouts, episodes, .. } = sender.connection.counts();
+                tcp::Counts { sent, timeouts, episodes, ..tcp::Counts::default() }
+            }
+            Self::TcpReceiver(_)
+            | Self::DccpReceiver(_)
+            | Self::UdpdtnReceiver(..)
+            | Self::LtpReceiver(_) => tcp::Counts::default(),
         }
     }
     /// What it shows.
     pub fn observe(&self, seen: &mut Observation) {
         match self {
             Self::TcpSender(sender) => sender.observe(seen),
+            Self::DccpSender(sender) => sender.connection.observe(seen),
             Self::UdpdtnSender(sender, _) => sender.observe(seen),
             Self::LtpSender(sender) => sender.engine().observe(seen),
-            Self::TcpReceiver(_) | Self::UdpdtnReceiver(..) | Self::LtpReceiver(_) => {}
+            Self::TcpReceiver(_)
+            | Self::DccpReceiver(_)
+            | Self::UdpdtnReceiver(..)
+            | Self::LtpReceiver(_) => {}
         }
     }
 }

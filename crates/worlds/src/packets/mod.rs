@@ -4,6 +4,7 @@
 //! A link is visited once for each packet that crosses it; there is no event for a packet's leaving.
 //! The next thing to happen is found in a tree over links and endpoints.
 
+mod datagrams;
 mod endpoint;
 pub mod ltp;
 mod source;
@@ -18,7 +19,7 @@ use lightlag_protocols::link::{LinkSpec, Load, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::Observation;
 use lightlag_protocols::transport::ltp::{self as ltp_protocol, Segment};
-use lightlag_protocols::transport::{tcp, udpdtn};
+use lightlag_protocols::transport::{dccp, tcp, udpdtn};
 use lightlag_protocols::units::Bytes;
 
 /// One experiment with a seed.
@@ -82,6 +83,13 @@ pub enum Transport {
         /// Bytes of a block.
         block: Bytes,
     },
+    /// DCCP: what is lost stays lost.
+    Dccp {
+        /// How the sending end behaves.
+        config: dccp::Config,
+        /// What controls it.
+        controller: MakeController,
+    },
     /// UDPDTN.
     Udpdtn {
         /// How it behaves.
@@ -109,6 +117,8 @@ pub struct Packet {
 pub enum Body {
     /// A TCP segment.
     Tcp(tcp::Segment),
+    /// A packet of DCCP. Boxed, as it is three times as large as the others.
+    Dccp(Box<dccp::Packet>),
     /// A datagram of UDPDTN, and the payload of one that carries data.
     Udpdtn(udpdtn::Datagram, Bytes),
     /// A segment of LTP, and where its block begins in the stream.
@@ -120,6 +130,7 @@ impl Load for Packet {
     fn size(&self) -> Bytes {
         match &self.body {
             Body::Tcp(segment) => segment.size(false),
+            Body::Dccp(packet) => dccp::IP_HEADER + packet.size(),
             Body::Udpdtn(datagram, symbol) => datagram.size(*symbol),
             Body::Ltp(segment, _) => ltp_protocol::UDP_HEADER + Bytes(segment.size()),
         }
@@ -128,7 +139,7 @@ impl Load for Packet {
     fn priority(&self) -> u8 {
         match &self.body {
             Body::Tcp(segment) => segment.priority(),
-            Body::Udpdtn(..) | Body::Ltp(..) => 0,
+            Body::Dccp(_) | Body::Udpdtn(..) | Body::Ltp(..) => 0,
         }
     }
 }
@@ -159,7 +170,7 @@ pub struct FlowOutcome {
     pub start: Instant,
     /// When the last byte was delivered, if all were; else when the run ended.
     pub end: Instant,
-    /// Whether all were delivered.
+    /// Whether all were delivered; over DCCP, whether the sender has sent all and closed.
     pub complete: bool,
     /// Bytes delivered in order.
     pub delivered: Bytes,

@@ -56,11 +56,13 @@ pub struct Switch {
 impl Switch {
     /// Of a flow with such a source.
     pub fn of(spec: &FlowSpec, seed: u64, flow: u32) -> Option<Self> {
-        let (Source::OnOff { .. }, Transport::Tcp { config, .. }) = (spec.source, &spec.transport) else {
-            return None;
+        let segment = match (spec.source, &spec.transport) {
+            (Source::OnOff { .. }, Transport::Tcp { config, .. }) => config.segment,
+            (Source::OnOff { .. }, Transport::Dccp { config, .. }) => config.segment(),
+            _ => return None,
         };
         let draws = Stream::new(seed, "on off", u64::from(flow));
-        Some(Self { draws, is_on: false, until: Instant::ZERO, made: 0, segment: config.segment })
+        Some(Self { draws, is_on: false, until: Instant::ZERO, made: 0, segment })
     }
     /// Its time has come: bytes made in all so far, and when to come back.
     pub fn turn(&mut self, now: Instant, [on, off]: [Span; 2], rate: BitRate) -> (Bytes, Instant) {

@@ -173,12 +173,13 @@ impl<'a, O: Observer> World<'a, O> {
         let receiver = &self.ends[2 * flow as usize + 1];
         let Some(delivered) = receiver.delivered() else { return };
         let state = &mut self.flows[flow as usize];
-        if delivered.0 == state.delivered {
-            return;
-        }
-        state.delivered = delivered.0;
-        if O::PACKETS {
-            self.observer.on_record(now, &Record::Delivered(flow, delivered.0));
+        if delivered.0 > state.delivered {
+            state.delivered = delivered.0;
+            if O::PACKETS {
+                self.observer.on_record(now, &Record::Delivered(flow, delivered.0));
+            }
+        } else if state.ended.is_some() || !receiver.is_complete() {
+            return; // who has everything may learn so later than the last of it
         }
         let enough = self.setup.until_delivered.is_some_and(|enough| delivered >= enough);
         if enough || receiver.is_complete() || state.stopped {

@@ -1,9 +1,9 @@
 //! What the judge and traces know of a packet.
 
 use lightlag_protocols::link::Load;
-use lightlag_protocols::transport::ltp;
 use lightlag_protocols::transport::tcp::{Kind, Sack, Segment};
 use lightlag_protocols::transport::udpdtn::Datagram;
+use lightlag_protocols::transport::{dccp, ltp};
 use lightlag_worlds::packets::ltp::data_of;
 use lightlag_worlds::packets::{Body, Packet};
 use std::fmt::Write;
@@ -20,6 +20,10 @@ pub enum What {
     Data,
     /// An acknowledgement.
     Ack,
+    /// A packet of DCCP with data.
+    Datagram,
+    /// Any other of DCCP; both ends send them.
+    Control,
     /// A symbol of UDPDTN.
     Symbol,
     /// Anything else that a sender of UDPDTN says.
@@ -33,11 +37,13 @@ pub enum What {
 }
 
 /// All of them, with their names in traces.
-pub const WHATS: [(What, &str); 9] = [
+pub const WHATS: [(What, &str); 11] = [
     (What::Syn, "syn"),
     (What::SynAck, "syn_ack"),
     (What::Data, "data"),
     (What::Ack, "ack"),
+    (What::Datagram, "datagram"),
+    (What::Control, "control"),
     (What::Symbol, "symbol"),
     (What::Opening, "opening"),
     (What::Report, "report"),
@@ -62,7 +68,7 @@ pub struct Facts {
     pub size: u32,
     /// Bytes of data.
     pub length: u32,
-    /// Offset of the first of them; or block and symbol of UDPDTN.
+    /// Offset of the first of them; block and symbol of UDPDTN; number of a packet of DCCP.
     pub offset: u64,
     /// The stream ends with it.
     pub fin: bool,
@@ -88,6 +94,7 @@ impl Facts {
         };
         match &packet.body {
             Body::Tcp(segment) => facts.fill_tcp(segment),
+            Body::Dccp(packet) => facts.fill_dccp(packet),
             Body::Udpdtn(datagram, symbol) => facts.fill_udpdtn(datagram, symbol.0 as u32),
             Body::Ltp(segment, start) => facts.fill_ltp(segment, *start),
         }
@@ -116,6 +123,14 @@ impl Facts {
             print = fold(fold(print, block.0), block.1);
         }
         self.print = print;
+    }
+    fn fill_dccp(&mut self, packet: &dccp::Packet) {
+        let header = &packet.header;
+        self.what = if header.kind().is_data() { What::Datagram } else { What::Control };
+        (self.length, self.offset) = (packet.data.len() as u32, header.sequence.get());
+        let print = fold(self.what as u64, self.offset);
+        let print = fold(print, header.body.ack().map_or(0, |ack| ack.get() + 1));
+        self.print = packet.options.iter().fold(print, |print, byte| fold(print, u64::from(*byte)));
     }
     fn fill_udpdtn(&mut self, datagram: &Datagram, symbol_bytes: u32) {
         match datagram {
@@ -150,7 +165,13 @@ impl Facts {
     }
     /// Whether it goes from the sender to the receiver by what it is.
     pub fn is_forward(&self) -> bool {
-        matches!(self.what, What::Syn | What::Data | What::Symbol | What::Opening | What::Signal)
+        match self.what {
+            What::Control => self.forward,
+            what => matches!(
+                what,
+                What::Syn | What::Data | What::Datagram | What::Symbol | What::Opening | What::Signal
+            ),
+        }
     }
     /// The same for equal packets of one flow and way.
     #[inline]

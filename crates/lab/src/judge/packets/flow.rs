@@ -10,7 +10,7 @@ pub(super) struct FlowState {
     pub prefix: u64,
     /// Spans that have come above: end by start.
     above: BTreeMap<u64, u64>,
-    /// Symbols that have come, and the bytes of them. Nobody goes through the set.
+    /// Symbols or datagrams that have come, and the bytes of them. Nobody goes through the set.
     symbols: HashSet<u64>,
     symbol_bytes: u64,
     /// What the receiver has delivered, as it says.
@@ -28,7 +28,7 @@ impl FlowState {
                 self.is_stream = true;
                 self.insert(packet.offset, packet.offset + u64::from(packet.length));
             }
-            What::Symbol if self.symbols.insert(packet.offset) => {
+            What::Symbol | What::Datagram if self.symbols.insert(packet.offset) => {
                 self.symbol_bytes += u64::from(packet.length);
             }
             _ => {}

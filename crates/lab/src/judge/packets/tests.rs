@@ -9,7 +9,7 @@ use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
 use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::Duration;
-use lightlag_protocols::transport::{ltp, tcp, udpdtn};
+use lightlag_protocols::transport::{dccp, ltp, tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::packets::{FlowSpec, Setup, Source, Transport, run};
 use proptest::prelude::*;
@@ -31,6 +31,11 @@ fn carried(entry: &'static Entry, over: &str) -> Transport {
         _ => {}
     }
     let timers = tcp::Timers { first: ms(3000), margin: ms(200), least: ms(200), most: Duration::MAX };
+    if over == "dccp" {
+        let ccid = dccp::Ccid::of(entry.algorithm.name);
+        let config = dccp::Config::new(Bytes(1500), dccp::IP_HEADER, ccid, timers);
+        return Transport::Dccp { config, controller };
+    }
     let config = tcp::Config::new(Bytes(1460), entry.recovery, timers);
     Transport::Tcp { config, controller, samples: entry.algorithm.name == "bbr" }
 }
@@ -45,8 +50,8 @@ fn setup(links: Vec<LinkSpec>, flows: &[(&str, &str, u64)], seed: u64) -> Setup 
         stop: None,
         source: Source::File(Bytes(size)),
         transport: carried(controllers::find(name).unwrap(), over),
-        planned_rate: (over != "tcp").then_some(Rate::Constant(BitRate(800_000))),
-        planned_round_trip: (over != "tcp").then_some(ms(250)),
+        planned_rate: matches!(over, "udpdtn" | "ltp").then_some(Rate::Constant(BitRate(800_000))),
+        planned_round_trip: matches!(over, "udpdtn" | "ltp").then_some(ms(250)),
     };
     Setup {
         links,
@@ -280,7 +285,7 @@ fn fits<T: ?Sized, C>(algorithm: &lightlag_protocols::parameter::Entry<T, C>, tr
     algorithm.only_with.is_empty() || algorithm.only_with.contains(&transport)
 }
 
-const TRANSPORTS: [&str; 3] = ["tcp", "udpdtn", "ltp"];
+const TRANSPORTS: [&str; 4] = ["tcp", "dccp", "udpdtn", "ltp"];
 
 fn flows() -> impl Strategy<Value = Vec<(&'static str, &'static str, u64)>> {
     let flow = (0..controllers::TABLE.len(), 0..TRANSPORTS.len(), 1_u64..150_000).prop_map(

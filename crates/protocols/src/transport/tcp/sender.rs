@@ -256,6 +256,7 @@ impl Sender {
             sample,
             window: None,
             heard: segment.sack.as_ref().and_then(|sack| sack.heard),
+            report: None,
             recovering: matches!(self.repair, Repair::Fast(_)) || (in_order == 0 && !recovered),
             recovered,
             limited: self.limited,

@@ -1,0 +1,317 @@
+//! The receiving half of CCID 3: which losses are one event, how long the intervals between events are, and
+//! how fast data come (RFC 4342, sections 6 to 10; RFC 5348, sections 5 and 6).
+
+use crate::controllers::tcp_throughput;
+use crate::math;
+use crate::time::{Duration, Instant};
+use crate::units::Bytes;
+use crate::wire::dccp::{Item, LossInterval, Sequence};
+use std::collections::VecDeque;
+
+/// Later packets that must have come before one counts as lost (NDUPACK).
+const OVERTAKEN: usize = 3;
+/// Closed loss intervals that count (NINTERVAL).
+const INTERVALS: usize = 8;
+/// Their weights, newest first (RFC 5348, section 5.4).
+const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
+/// A long interval without loss discounts older ones to this at most (RFC 5348, section 5.5).
+const DISCOUNT_LEAST: f64 = 0.25;
+/// Holes that wait until enough later packets have come, at most.
+const HOLES_MAX: usize = 64;
+/// Intervals that an option tells of: those that count and the open one.
+const REPORTED: usize = INTERVALS + 1;
+
+/// A hole in the numbers.
+#[derive(Clone, Copy, Debug)]
+struct Hole {
+    first: Sequence,
+    count: u64,
+    /// Data packets before it, and when it would have come.
+    position: u64,
+    at: Instant,
+    overtaken: usize,
+}
+
+/// Packets from one loss event to the next.
+#[derive(Clone, Copy, Debug)]
+struct Interval {
+    /// Data packets before its first loss.
+    begin: u64,
+    /// From its first to its last loss.
+    lossy: u64,
+    at: Instant,
+    /// Data packets in it, once it is closed.
+    length: f64,
+    discount: f64,
+}
+
+/// How much came since when.
+#[derive(Clone, Copy, Debug)]
+struct Meter {
+    since: Instant,
+    bytes: u64,
+}
+
+/// The receiving half of a CCID 3 half-connection.
+#[derive(Debug)]
+pub struct Ccid3Receiver {
+    segment: Bytes,
+    greatest: Option<Sequence>,
+    greatest_at: Instant,
+    /// Data packets sent before the next one, as far as is known.
+    position: u64,
+    holes: VecDeque<Hole>,
+    /// Newest first; the first is open.
+    intervals: VecDeque<Interval>,
+    /// Discount of what is closed, by the open interval.
+    discount: f64,
+    /// Window counters, not wrapped, and when they came first.
+    counter: u64,
+    counters: VecDeque<(u64, Instant)>,
+    rtt: Option<Duration>,
+    reported_counter: Option<u64>,
+    meters: [Meter; 2],
+    receive_rate: f64,
+}
+
+impl Ccid3Receiver {
+    /// Nothing has come. `segment`: data of a full packet.
+    pub fn new(now: Instant, segment: Bytes) -> Self {
+        let meter = Meter { since: now, bytes: 0 };
+        Self {
+            segment,
+            greatest: None,
+            greatest_at: now,
+            position: 0,
+            holes: VecDeque::new(),
+            intervals: VecDeque::new(),
+            discount: 1.0,
+            counter: 0,
+            counters: VecDeque::new(),
+            rtt: None,
+            reported_counter: None,
+            meters: [meter; 2],
+            receive_rate: 0.0,
+        }
+    }
+    /// A new data packet has come: `without_data` packets without data were right before it. True if it is
+    /// time to report: something is lost anew, or a round trip has passed (RFC 4342, section 6).
+    pub fn on_data(
+        &mut self,
+        now: Instant,
+        sequence: Sequence,
+        ccval: u8,
+        without_data: u64,
+        bytes: u64,
+    ) -> bool {
+        self.meters[1].bytes += bytes;
+        let Some(greatest) = self.greatest else {
+            self.greatest = Some(sequence);
+            self.greatest_at = now;
+            self.position = 1;
+            self.counter = ccval.into();
+            self.counters.push_back((self.counter, now));
+            self.meters = [Meter { since: now, bytes: 0 }; 2];
+            return true;
+        };
+        let ahead = sequence.since(greatest);
+        if ahead <= 0 {
+            self.fill(sequence);
+            return false;
+        }
+        let missing = (ahead.unsigned_abs() - 1).saturating_sub(without_data);
+        if missing > 0 {
+            self.open_hole(now, greatest.plus(1), missing);
+        }
+        self.position += missing + 1;
+        (self.greatest, self.greatest_at) = (Some(sequence), now);
+        self.count_quarters(now, ccval);
+        let lost = self.find_lost(now);
+        let round_trip = self.reported_counter.is_none_or(|reported| self.counter >= reported + 4);
+        lost || round_trip
+    }
+    fn open_hole(&mut self, now: Instant, first: Sequence, count: u64) {
+        // RFC 5348, section 5.2: the time at which it would have come, in between.
+        let gap = (now - self.greatest_at).as_nanos();
+        let at = self.greatest_at + Duration::from_nanos(gap / i64::try_from(count + 1).unwrap_or(i64::MAX));
+        self.holes.push_back(Hole { first, count, position: self.position, at, overtaken: 0 });
+        if self.holes.len() > HOLES_MAX {
+            self.holes.pop_front();
+        }
+    }
+    /// One of a hole has come after all.
+    fn fill(&mut self, sequence: Sequence) {
+        let inside = |hole: &Hole| {
+            let at = sequence.since(hole.first);
+            at >= 0 && at.unsigned_abs() < hole.count
+        };
+        let Some(index) = self.holes.iter().position(inside) else { return };
+        let hole = self.holes[index];
+        let before = sequence.since(hole.first).unsigned_abs();
+        let after = hole.count - 1 - before;
+        self.holes.remove(index);
+        if after > 0 {
+            let (first, position) = (sequence.plus(1), hole.position + before + 1);
+            self.holes.insert(index, Hole { first, count: after, position, ..hole });
+        }
+        if before > 0 {
+            self.holes.insert(index, Hole { count: before, ..hole });
+        }
+    }
+    /// Counts quarters of round trips (RFC 4342, section 8.1), and measures one where four have passed.
+    fn count_quarters(&mut self, now: Instant, ccval: u8) {
+        let step = u64::from(ccval.wrapping_sub(self.counter as u8) & 15);
+        if step == 0 || step > 8 {
+            return;
+        }
+        self.counter += step;
+        let from = self.counters.iter().rev().find(|(counter, _)| self.counter - counter >= 4);
+        if let Some((counter, at)) = from.filter(|(counter, _)| self.counter - counter <= 6) {
+            let quarters = (self.counter - counter) as i64;
+            let sample = (now - *at).as_nanos() * 4 / quarters;
+            let smoothed = self.rtt.map_or(sample, |rtt| rtt.as_nanos() / 10 * 9 + sample / 10);
+            self.rtt = Some(Duration::from_nanos(smoothed));
+        }
+        self.counters.push_back((self.counter, now));
+        if self.counters.len() > 16 {
+            self.counters.pop_front();
+        }
+    }
+    /// Holes that enough later packets have overtaken are losses; true if an event begins.
+    fn find_lost(&mut self, now: Instant) -> bool {
+        self.holes.iter_mut().for_each(|hole| hole.overtaken += 1);
+        let mut begun = false;
+        while let Some(hole) = self.holes.front().copied().filter(|hole| hole.overtaken >= OVERTAKEN) {
+            self.holes.pop_front();
+            begun |= self.on_lost(now, &hole);
+        }
+        begun
+    }
+    fn on_lost(&mut self, now: Instant, hole: &Hole) -> bool {
+        let end = hole.position + hole.count;
+        if let Some(open) = self.intervals.front_mut()
+            && self.rtt.is_none_or(|rtt| hole.at - open.at <= rtt)
+        {
+            open.lossy = open.lossy.max(end - open.begin);
+            return false;
+        }
+        match self.intervals.front_mut() {
+            Some(open) => open.length = hole.position.saturating_sub(open.begin).max(1) as f64,
+            None => self.intervals.push_front(self.before_the_first(now, hole)),
+        }
+        let discount = std::mem::replace(&mut self.discount, 1.0);
+        self.intervals.iter_mut().for_each(|interval| interval.discount *= discount);
+        let (begin, lossy, at) = (hole.position, hole.count, hole.at);
+        self.intervals.push_front(Interval { begin, lossy, at, length: 0.0, discount: 1.0 });
+        self.intervals.truncate(REPORTED);
+        true
+    }
+    /// The interval before the first loss is as long as fits the rate that was reached (RFC 5348, section
+    /// 6.3.1).
+    fn before_the_first(&self, now: Instant, hole: &Hole) -> Interval {
+        let rate = self.rate_now(now).max(self.receive_rate);
+        let rtt = self.rtt.map_or(0.1, Duration::as_secs_f64);
+        let length = 1.0 / loss_event_rate_for(rate.max(1.0), self.segment.0 as f64, rtt);
+        let length = length.clamp(1.0, 1e9);
+        Interval {
+            begin: hole.position.saturating_sub(length as u64),
+            lossy: 0,
+            at: hole.at,
+            length,
+            discount: 1.0,
+        }
+    }
+    /// Bytes a second over the last round trip at least.
+    fn rate_now(&self, now: Instant) -> f64 {
+        let span = now - self.meters[1].since;
+        let whole = self.rtt.is_none_or(|rtt| span >= rtt);
+        let (since, bytes) = if whole {
+            (self.meters[1].since, self.meters[1].bytes)
+        } else {
+            (self.meters[0].since, self.meters[0].bytes + self.meters[1].bytes)
+        };
+        let span = (now - since).as_secs_f64();
+        if span > 0.0 { bytes as f64 / span } else { 0.0 }
+    }
+    /// The loss event rate.
+    pub fn loss_event_rate(&mut self) -> f64 {
+        if self.intervals.is_empty() {
+            return 0.0;
+        }
+        let open = self.position.saturating_sub(self.intervals[0].begin) as f64;
+        let closed: Vec<(f64, f64)> = self.intervals.iter().skip(1).map(|i| (i.length, i.discount)).collect();
+        let plain = mean(closed.iter().copied());
+        self.discount = if open > 2.0 * plain { (2.0 * plain / open).max(DISCOUNT_LEAST) } else { 1.0 };
+        let discount = self.discount;
+        let with_open = std::iter::once((open, 1.0)).chain(closed.iter().map(|(l, d)| (*l, d * discount)));
+        1.0 / mean(with_open).max(plain).max(1.0)
+    }
+    /// Appends a report.
+    pub fn write(&mut self, now: Instant, tells_rate: bool, room: usize, out: &mut Vec<u8>) {
+        let Some(greatest) = self.greatest else { return };
+        let rate = self.rate_now(now);
+        let span = now - self.meters[1].since;
+        if self.rtt.is_none_or(|rtt| span >= rtt) {
+            self.meters = [self.meters[1], Meter { since: now, bytes: 0 }];
+        }
+        self.receive_rate = rate;
+        self.reported_counter = Some(self.counter);
+        let event_rate = self.loss_event_rate();
+        if tells_rate {
+            let packets = if event_rate > 0.0 { (1.0 / event_rate).ceil() as u32 } else { u32::MAX };
+            Item::LossEventRate(packets).write(out);
+        }
+        Item::ReceiveRate(rate.min(u32::MAX.into()) as u32).write(out);
+        let pending =
+            self.holes.front().map_or(0, |hole| greatest.since(hole.first).max(0).unsigned_abs() + 1);
+        let cells = self.cells();
+        if room >= cells.len() + 3 && !cells.is_empty() {
+            Item::LossIntervals { skip: pending.min(255) as u8, cells: &cells }.write(out);
+        }
+    }
+    fn cells(&self) -> Vec<u8> {
+        let mut cells = Vec::new();
+        for (index, interval) in self.intervals.iter().enumerate() {
+            let open = self.position.saturating_sub(interval.begin);
+            let data = if index == 0 { open } else { interval.length as u64 } as u32;
+            let lossy = (interval.lossy as u32).min(data);
+            LossInterval { lossless: data - lossy, lossy, nonce: false, data }.write(&mut cells);
+        }
+        cells
+    }
+    /// The round-trip time that the sender's window counter shows.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.rtt
+    }
+}
+
+/// The weighted mean of intervals, newest first, each with its discount; 0 of none.
+fn mean(intervals: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (mut total, mut weights) = (0.0, 0.0);
+    for ((length, discount), weight) in intervals.zip(WEIGHTS) {
+        total += length * weight * discount;
+        weights += weight * discount;
+    }
+    if weights > 0.0 { total / weights } else { 0.0 }
+}
+
+/// The loss event rate of intervals, newest first, of which the first is open (RFC 5348, section 5.4).
+pub fn loss_event_rate(intervals: &[u32]) -> f64 {
+    let lengths = || intervals.iter().map(|length| (f64::from(*length), 1.0));
+    let longest = mean(lengths()).max(mean(lengths().skip(1)));
+    if intervals.is_empty() { 0.0 } else { 1.0 / longest.max(1.0) }
+}
+
+/// The loss event rate at which TCP would get this throughput, by bisection.
+fn loss_event_rate_for(rate: f64, segment: f64, rtt: f64) -> f64 {
+    let (mut low, mut high) = (-20.0, 0.0);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if tcp_throughput(segment, rtt.max(1e-6), math::exp(middle)) > rate {
+            low = middle
+        } else {
+            high = middle
+        }
+    }
+    math::exp(high)
+}

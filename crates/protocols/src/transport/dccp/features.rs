@@ -1,0 +1,411 @@
+//! Negotiation of features (RFC 4340, section 6).
+//!
+//! Each feature exists at both ends. The one who has it asks with Change L, the other with Change R, until it
+//! hears a Confirm. Most are reconciled by server priority: of the values that both ends accept, the one that
+//! the server likes best. Two are not negotiable: who has them says what they are.
+
+use super::Retry;
+use crate::time::{Duration, Instant};
+use crate::wire::dccp::{Act, Item, ResetCode, Sequence};
+
+/// A feature (section 6.4; RFC 4342, section 8.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Name {
+    /// Which congestion control its data have.
+    Ccid = 1,
+    /// Whether its packets may have short numbers.
+    AllowShort = 2,
+    /// How far its numbers may be from those that came last.
+    SequenceWindow = 3,
+    /// It cannot read marks of congestion.
+    EcnIncapable = 4,
+    /// Its data packets for each acknowledgement of the other end.
+    AckRatio = 5,
+    /// Its acknowledgements have Ack Vectors.
+    SendAckVector = 6,
+    /// It counts its packets without data.
+    SendNdpCount = 7,
+    /// It takes no data of which less is covered by the checksum.
+    Coverage = 8,
+    /// It checks the CRC of data.
+    CheckData = 9,
+    /// It tells the loss event rate.
+    SendLossEventRate = 192,
+}
+
+/// At which end a feature is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At this one.
+    Here,
+    /// At the other.
+    There,
+}
+
+/// The range of the Sequence Window (section 7.5.2).
+pub const SEQUENCE_WINDOW: [u64; 2] = [32, (1 << 46) - 1];
+
+/// A value that this end asks for and that is not confirmed yet.
+#[derive(Clone, Debug)]
+struct Wish {
+    /// Values in the order of preference; one, where it is not negotiable.
+    values: Vec<u64>,
+    mandatory: bool,
+    /// The first packet that carried it.
+    since: Option<Sequence>,
+    /// It has to go with the next packet.
+    due: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Feature {
+    name: Name,
+    place: Place,
+    value: u64,
+    /// What this end accepts, best first.
+    accepted: Vec<u64>,
+    wish: Option<Wish>,
+}
+
+/// Why a connection cannot go on.
+pub type Fatal = (ResetCode, [u8; 3]);
+
+/// A confirmation that has to go.
+type Confirm = (Act, u8, Vec<u8>);
+/// Confirmations kept at most: one for each feature known, and some for those that are not.
+const CONFIRMS_MAX: usize = 32;
+
+/// Everything negotiated.
+#[derive(Debug)]
+pub struct Features {
+    is_server: bool,
+    list: Vec<Feature>,
+    confirms: Vec<Confirm>,
+    /// The greatest packet with such options that has come (FGSR, section 6.6.4).
+    greatest: Option<Sequence>,
+    retry: Retry,
+    span: Duration,
+    retry_at: Option<Instant>,
+}
+
+const NAMES: [(Name, u64, &[u64]); 10] = [
+    (Name::Ccid, 2, &[2, 3]),
+    (Name::AllowShort, 0, &[0]),
+    (Name::SequenceWindow, 100, &[]),
+    (Name::EcnIncapable, 0, &[0, 1]),
+    (Name::AckRatio, 2, &[]),
+    (Name::SendAckVector, 0, &[1, 0]),
+    (Name::SendNdpCount, 0, &[1, 0]),
+    (Name::Coverage, 0, &[0]),
+    (Name::CheckData, 0, &[1, 0]),
+    (Name::SendLossEventRate, 0, &[1, 0]),
+];
+
+impl Name {
+    fn of(number: u8) -> Option<Self> {
+        NAMES.iter().map(|row| row.0).find(|name| *name as u8 == number)
+    }
+    fn is_negotiable(self) -> bool {
+        !matches!(self, Self::SequenceWindow | Self::AckRatio)
+    }
+    fn bytes(self) -> usize {
+        match self {
+            Self::SequenceWindow => 6,
+            Self::AckRatio => 2,
+            _ => 1,
+        }
+    }
+    fn read(self, values: &[u8]) -> Vec<u64> {
+        let number = |bytes: &[u8]| bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        values.chunks_exact(self.bytes()).map(number).collect()
+    }
+    fn write(self, values: &[u64]) -> Vec<u8> {
+        values.iter().flat_map(|value| value.to_be_bytes()[8 - self.bytes()..].to_vec()).collect()
+    }
+    fn may_be(self, value: u64) -> bool {
+        match self {
+            Self::SequenceWindow => (SEQUENCE_WINDOW[0]..=SEQUENCE_WINDOW[1]).contains(&value),
+            _ => true,
+        }
+    }
+}
+
+impl Features {
+    /// As the RFC has them before anybody asks. `coverage` values of the checksum are accepted.
+    pub fn new(is_server: bool, coverage: &[u64], retry: Retry) -> Self {
+        let feature = |place: Place, (name, value, accepted): (Name, u64, &[u64])| {
+            let ours = name == Name::Coverage && place == Place::Here;
+            let accepted = if ours { coverage } else { accepted };
+            let accepted = if name == Name::Coverage && place == Place::There {
+                (0..16).collect()
+            } else {
+                accepted.to_vec()
+            };
+            Feature { name, place, value, accepted, wish: None }
+        };
+        let list = [Place::Here, Place::There]
+            .into_iter()
+            .flat_map(|place| NAMES.map(|row| feature(place, row)))
+            .collect();
+        Self {
+            is_server,
+            list,
+            confirms: Vec::new(),
+            greatest: None,
+            retry,
+            span: retry.first,
+            retry_at: None,
+        }
+    }
+    fn find(&mut self, name: Name, place: Place) -> &mut Feature {
+        let found = self.list.iter_mut().find(|feature| feature.name == name && feature.place == place);
+        found.expect("every feature is at both places")
+    }
+    /// The value that both ends agree on.
+    pub fn get(&self, name: Name, place: Place) -> u64 {
+        let found = self.list.iter().find(|feature| feature.name == name && feature.place == place);
+        found.map_or(0, |feature| feature.value)
+    }
+    /// Asks for a value. A mandatory one is had or the connection ends.
+    pub fn want(&mut self, name: Name, place: Place, value: u64, mandatory: bool) {
+        let feature = self.find(name, place);
+        let asked = feature.wish.as_ref().map_or(feature.value, |wish| wish.values[0]);
+        if asked == value {
+            return;
+        }
+        feature.wish = Some(Wish { values: vec![value], mandatory, since: None, due: true });
+        if name.is_negotiable() {
+            feature.accepted = vec![value];
+        }
+        self.span = self.retry.first;
+    }
+    /// Whether a value was asked for and not confirmed yet.
+    pub fn is_wanted(&self, name: Name, place: Place) -> bool {
+        self.list
+            .iter()
+            .any(|feature| feature.name == name && feature.place == place && feature.wish.is_some())
+    }
+    /// Whether something has to go with the next packet.
+    pub fn is_due(&self) -> bool {
+        !self.confirms.is_empty()
+            || self.list.iter().any(|feature| feature.wish.as_ref().is_some_and(|w| w.due))
+    }
+    /// When what was not confirmed goes again.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.retry_at
+    }
+    /// What was not confirmed in time goes again.
+    pub fn on_time(&mut self, now: Instant) {
+        if self.retry_at.is_some_and(|at| at <= now) {
+            self.retry_at = None;
+            self.span = Duration::from_nanos(self.span.as_nanos().saturating_mul(2)).min(self.retry.most);
+            self.ask_again();
+        }
+    }
+    /// What was not confirmed goes with the next packet too.
+    pub fn ask_again(&mut self) {
+        self.list.iter_mut().filter_map(|feature| feature.wish.as_mut()).for_each(|wish| wish.due = true);
+    }
+    /// How long to wait for a confirmation at first.
+    pub fn set_first_retry(&mut self, first: Duration) {
+        self.retry.first = first;
+        self.span = first;
+    }
+    /// Appends what has to go with the packet numbered `carrier`; `keep`: confirmations go with the next
+    /// packet too.
+    pub fn write(&mut self, now: Instant, carrier: Sequence, keep: bool, out: &mut Vec<u8>) {
+        for (act, feature, values) in &self.confirms {
+            Item::Feature { act: *act, feature: *feature, values }.write(out);
+        }
+        if !keep {
+            self.confirms.clear();
+        }
+        for feature in &mut self.list {
+            let Some(wish) = feature.wish.as_mut().filter(|wish| wish.due) else { continue };
+            wish.due = false;
+            wish.since.get_or_insert(carrier);
+            if wish.mandatory {
+                Item::Mandatory.write(out);
+            }
+            let act = if feature.place == Place::Here { Act::ChangeL } else { Act::ChangeR };
+            let values = &feature.name.write(&wish.values);
+            Item::Feature { act, feature: feature.name as u8, values }.write(out);
+            self.retry_at.get_or_insert(now.saturating_add(self.span));
+        }
+    }
+    /// Confirmations have arrived: those need not go again.
+    pub fn drop_confirms(&mut self) {
+        self.confirms.clear();
+    }
+    /// Whether the options of a packet count: those that were overtaken do not (section 6.6.4).
+    pub fn may_hear(&mut self, sequence: Sequence) -> bool {
+        let late = self.greatest.is_some_and(|greatest| sequence.since(greatest) < 0);
+        if !late {
+            self.greatest = Some(sequence);
+        }
+        !late
+    }
+    /// An option has come, in a packet that acknowledges `ack`.
+    ///
+    /// # Errors
+    /// The connection cannot go on.
+    pub fn on_option(
+        &mut self,
+        (act, number, values): (Act, u8, &[u8]),
+        ack: Option<Sequence>,
+        mandatory: bool,
+    ) -> Result<(), Fatal> {
+        let details = [act as u8, number, values.first().copied().unwrap_or(0)];
+        let understood = match act {
+            Act::ChangeL => self.on_change(Place::There, number, values),
+            Act::ChangeR => self.on_change(Place::Here, number, values),
+            Act::ConfirmL => self.on_confirm(Place::There, number, values, ack),
+            Act::ConfirmR => self.on_confirm(Place::Here, number, values, ack),
+        };
+        match understood {
+            Err(code) => Err((code, details)),
+            Ok(false) if mandatory => Err((ResetCode::MandatoryError, details)),
+            Ok(_) => Ok(()),
+        }
+    }
+    /// The other end wants something; true if it gets a value that it asked for.
+    fn on_change(&mut self, place: Place, number: u8, values: &[u8]) -> Result<bool, ResetCode> {
+        let act = if place == Place::Here { Act::ConfirmL } else { Act::ConfirmR };
+        let is_server = self.is_server;
+        let Some(name) = Name::of(number) else {
+            self.confirm((act, number, Vec::new()));
+            return Ok(false);
+        };
+        let theirs = name.read(values);
+        if !name.is_negotiable() {
+            // Only who has it may say (section 6.3.2).
+            let value = theirs.first().copied().filter(|value| place == Place::There && name.may_be(*value));
+            if let Some(value) = value {
+                self.find(name, place).value = value;
+            }
+            self.confirm((act, number, value.map_or(Vec::new(), |value| name.write(&[value]))));
+            return Ok(value.is_some());
+        }
+        let feature = self.find(name, place);
+        let ours = &feature.accepted;
+        let (first, second) = if is_server { (ours, &theirs) } else { (&theirs, ours) };
+        let agreed = first.iter().copied().find(|value| second.contains(value));
+        if let Some(value) = agreed {
+            feature.value = value;
+        }
+        let mut said = vec![feature.value];
+        said.extend(&feature.accepted);
+        self.confirm((act, number, name.write(&said)));
+        Ok(agreed.is_some())
+    }
+    fn confirm(&mut self, confirm: Confirm) {
+        self.confirms.retain(|other| (other.0, other.1) != (confirm.0, confirm.1));
+        if self.confirms.len() < CONFIRMS_MAX {
+            self.confirms.push(confirm);
+        }
+    }
+    /// The other end has answered; false if it does not know the feature or refuses the value.
+    fn on_confirm(
+        &mut self,
+        place: Place,
+        number: u8,
+        values: &[u8],
+        ack: Option<Sequence>,
+    ) -> Result<bool, ResetCode> {
+        let Some(name) = Name::of(number) else { return Ok(false) };
+        let feature = self.find(name, place);
+        let Some(wish) = &feature.wish else { return Ok(true) };
+        // An answer to something older.
+        let since = wish.since;
+        if since.is_none_or(|since| ack.is_none_or(|ack| ack.since(since) < 0)) {
+            return Ok(true);
+        }
+        let mandatory = wish.mandatory;
+        let said = name.read(values).first().copied();
+        if said.is_some_and(|said| !name.is_negotiable() && said != wish.values[0]) {
+            return Ok(true); // of a value that was wanted before
+        }
+        match said {
+            Some(said) if !name.is_negotiable() || feature.accepted.contains(&said) => {
+                feature.value = said;
+                feature.wish = None;
+            }
+            _ if mandatory => return Err(ResetCode::MandatoryError),
+            _ => feature.wish = None,
+        }
+        if self.list.iter().all(|feature| feature.wish.is_none()) {
+            self.retry_at = None;
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::dccp::Options;
+
+    fn pair() -> [Features; 2] {
+        let s = Duration::from_secs;
+        let retry = Retry { first: s(1), most: s(64), gives_up: s(180) };
+        [false, true].map(|is_server| Features::new(is_server, &[0], retry))
+    }
+    /// Options of one packet from one end to the other.
+    fn carry(now: Instant, number: u64, from: &mut Features, to: &mut Features) -> Result<(), Fatal> {
+        let (sequence, mut bytes) = (Sequence::new(number), Vec::new());
+        from.write(now, sequence, false, &mut bytes);
+        let mut mandatory = false;
+        to.may_hear(sequence);
+        for item in Options::new(&bytes).map(Result::unwrap) {
+            if let Item::Feature { act, feature, values } = item {
+                to.on_option((act, feature, values), Some(Sequence::new(1_000_000)), mandatory)?;
+            }
+            mandatory = item == Item::Mandatory;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn both_ends_agree_after_a_change_and_its_confirmation() {
+        let [mut client, mut server] = pair();
+        client.want(Name::Ccid, Place::Here, 3, true);
+        client.want(Name::SequenceWindow, Place::Here, 4500, false);
+        server.want(Name::SendNdpCount, Place::There, 1, false);
+        carry(Instant::ZERO, 1, &mut client, &mut server).unwrap();
+        carry(Instant::ZERO, 2, &mut server, &mut client).unwrap();
+        carry(Instant::ZERO, 3, &mut client, &mut server).unwrap();
+        for (name, value) in [(Name::Ccid, 3), (Name::SequenceWindow, 4500), (Name::SendNdpCount, 1)] {
+            assert_eq!(
+                (client.get(name, Place::Here), server.get(name, Place::There)),
+                (value, value),
+                "{name:?}"
+            );
+        }
+        assert_eq!((client.deadline(), server.deadline()), (None, None), "nothing is left to ask");
+        assert!(!client.is_due() && !server.is_due());
+    }
+
+    #[test]
+    fn a_lost_change_goes_again_and_a_mandatory_one_that_is_refused_ends_the_connection() {
+        let [mut client, mut server] = pair();
+        client.want(Name::SequenceWindow, Place::Here, 4500, false);
+        client.write(Instant::ZERO, Sequence::new(1), false, &mut Vec::new());
+        assert!(!client.is_due());
+        client.on_time(client.deadline().unwrap());
+        carry(Instant::from_secs(1), 2, &mut client, &mut server).unwrap();
+        assert_eq!(server.get(Name::SequenceWindow, Place::There), 4500);
+        client.want(Name::AllowShort, Place::Here, 1, true);
+        let details = [Act::ChangeL as u8, Name::AllowShort as u8, 1];
+        let refused = carry(Instant::from_secs(1), 3, &mut client, &mut server);
+        assert_eq!(refused, Err((ResetCode::MandatoryError, details)));
+    }
+
+    #[test]
+    fn the_servers_preference_decides() {
+        let [mut client, mut server] = pair();
+        server.on_option((Act::ChangeL, Name::Ccid as u8, &[3, 2]), None, false).unwrap();
+        assert_eq!(server.get(Name::Ccid, Place::There), 2, "the server likes 2 better");
+        client.on_option((Act::ChangeL, Name::Ccid as u8, &[3, 2]), None, false).unwrap();
+        assert_eq!(client.get(Name::Ccid, Place::There), 3, "and here the other end is the server");
+    }
+}

@@ -1,0 +1,199 @@
+//! What was sent and is not known to have arrived.
+
+use crate::time::Instant;
+use crate::wire::dccp::{Received, RunOfPackets, Sequence};
+use std::collections::VecDeque;
+
+/// Packets that are remembered at most; older ones are taken for lost.
+pub const FLIGHT_MAX: usize = 1 << 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Waiting,
+    Arrived,
+    Lost,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    at: Instant,
+    /// Bytes of data, if it is a data packet.
+    data: Option<u32>,
+    fate: Fate,
+}
+
+/// What an acknowledgement changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct News {
+    /// Data packets that are known to have arrived, for the first time.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// When the acknowledged packet itself was sent, if it is among those that are new.
+    pub newest_sent_at: Option<Instant>,
+    /// The greatest of those that arrived with a mark.
+    pub marked: Option<Sequence>,
+}
+
+/// Data packets newly taken for lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Lost {
+    /// How many.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The greatest number among them.
+    pub last: Option<Sequence>,
+}
+
+/// Everything that is under way.
+#[derive(Debug)]
+pub struct Flight {
+    /// The number of the first that is remembered.
+    first: Sequence,
+    packets: VecDeque<Sent>,
+    /// Data packets that are under way, and their bytes.
+    pipe: u64,
+    pipe_bytes: u64,
+    /// The greatest data packets that have arrived, greatest first: so many as make older ones lost.
+    foremost: Vec<Sequence>,
+    duplicates: usize,
+}
+
+impl Flight {
+    /// Nothing was sent; `first` will be the first.
+    pub fn new(first: Sequence, duplicates: u32) -> Self {
+        Self {
+            first,
+            packets: VecDeque::new(),
+            pipe: 0,
+            pipe_bytes: 0,
+            foremost: Vec::new(),
+            duplicates: duplicates as usize,
+        }
+    }
+    /// Data packets under way.
+    pub fn pipe(&self) -> u64 {
+        self.pipe
+    }
+    /// Bytes of data under way.
+    pub fn pipe_bytes(&self) -> u64 {
+        self.pipe_bytes
+    }
+    /// Numbers that are remembered.
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+    /// The next number has been sent.
+    pub fn on_sent(&mut self, at: Instant, data: Option<u32>) {
+        if let Some(bytes) = data {
+            self.pipe += 1;
+            self.pipe_bytes += u64::from(bytes);
+        }
+        self.packets.push_back(Sent { at, data, fate: Fate::Waiting });
+        if self.packets.len() > FLIGHT_MAX {
+            self.settle(0, Fate::Lost);
+            self.trim(self.first);
+        }
+    }
+    fn index(&self, sequence: Sequence) -> Option<usize> {
+        let index = usize::try_from(sequence.since(self.first)).ok()?;
+        (index < self.packets.len()).then_some(index)
+    }
+    /// Gives one that waits its fate; tells its bytes if it was a data packet that waited.
+    fn settle(&mut self, index: usize, fate: Fate) -> Option<u32> {
+        let sent = &mut self.packets[index];
+        if sent.fate != Fate::Waiting {
+            return None;
+        }
+        sent.fate = fate;
+        let bytes = sent.data?;
+        self.pipe -= 1;
+        self.pipe_bytes -= u64::from(bytes);
+        Some(bytes)
+    }
+    /// An acknowledgement of `ack`, and what it tells of older ones, newest first.
+    pub fn on_ack(&mut self, ack: Sequence, runs: impl Iterator<Item = RunOfPackets>) -> News {
+        let mut news = News::default();
+        if let Some(index) = self.index(ack).filter(|index| self.packets[*index].fate == Fate::Waiting) {
+            news.newest_sent_at = Some(self.packets[index].at);
+            self.arrive(index, ack, &mut news);
+        }
+        let mut last = ack;
+        for run in runs {
+            if last.since(self.first) < 0 {
+                break;
+            }
+            if matches!(run.received, Received::Yes | Received::Marked) {
+                self.arrive_run(last, run, &mut news);
+            }
+            last = last.minus(run.count);
+        }
+        news
+    }
+    fn arrive_run(&mut self, last: Sequence, run: RunOfPackets, news: &mut News) {
+        for back in 0..run.count {
+            let sequence = last.minus(back);
+            let Some(index) = self.index(sequence) else { continue };
+            let before = news.packets;
+            self.arrive(index, sequence, news);
+            if run.received == Received::Marked && news.packets > before && news.marked.is_none() {
+                news.marked = Some(sequence);
+            }
+        }
+    }
+    fn arrive(&mut self, index: usize, sequence: Sequence, news: &mut News) {
+        if let Some(bytes) = self.settle(index, Fate::Arrived) {
+            news.packets += 1;
+            news.bytes += u64::from(bytes);
+            let at = self.foremost.partition_point(|other| other.since(sequence) > 0);
+            self.foremost.insert(at, sequence);
+            self.foremost.truncate(self.duplicates);
+        }
+    }
+    /// Data packets that enough later ones have overtaken are lost (RFC 4341, section 5).
+    pub fn find_lost(&mut self) -> Lost {
+        let mut lost = Lost::default();
+        if self.foremost.len() < self.duplicates.max(1) {
+            return lost;
+        }
+        let bound = self.foremost[self.foremost.len() - 1];
+        self.lose_below(bound, &mut lost);
+        self.trim(bound);
+        lost
+    }
+    /// Everything under way is lost: nothing was heard for too long.
+    pub fn lose_all(&mut self) -> Lost {
+        let mut lost = Lost::default();
+        let end = self.first.plus(self.packets.len() as u64);
+        self.lose_below(end, &mut lost);
+        self.trim(end);
+        lost
+    }
+    fn lose_below(&mut self, bound: Sequence, lost: &mut Lost) {
+        let end = bound.since(self.first).clamp(0, self.packets.len() as i64) as usize;
+        for index in 0..end {
+            if let Some(bytes) = self.settle(index, Fate::Lost) {
+                lost.packets += 1;
+                lost.bytes += u64::from(bytes);
+                lost.last = Some(self.first.plus(index as u64));
+            }
+        }
+    }
+    /// Forgets what nobody asks for any more: what has its fate, and acknowledgements below `bound`.
+    pub fn trim(&mut self, bound: Sequence) {
+        while let Some(sent) = self.packets.front() {
+            let waits = sent.fate == Fate::Waiting && (sent.data.is_some() || self.first.since(bound) >= 0);
+            if waits {
+                break;
+            }
+            self.packets.pop_front();
+            self.first = self.first.plus(1);
+        }
+    }
+    /// Everything up to `ack` is no longer under way, whatever became of it: nobody asks (CCID 3).
+    pub fn close_up_to(&mut self, ack: Sequence) {
+        self.lose_below(ack.plus(1), &mut Lost::default());
+        self.trim(ack.plus(1));
+    }
+}

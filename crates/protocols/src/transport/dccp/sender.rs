@@ -1,0 +1,382 @@
+//! The sending half: asks the controller, watches for losses and silence, keeps the pace.
+
+use super::ack_ratio::AckRatio;
+use super::flight::{Flight, Lost, News};
+use super::{Ccid, Config};
+use crate::controllers::{Ack, Cause, Controller, Loss, Sent, TfrcReport};
+use crate::time::{Duration, Instant};
+use crate::trace::Observation;
+use crate::transport::rto::Rto;
+use crate::units::{BitRate, Bytes};
+use crate::wire::dccp::{RunOfPackets, Sequence};
+
+/// How much a connection has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Data packets sent.
+    pub sent: u64,
+    /// Data packets taken for lost.
+    pub lost: u64,
+    /// Expiries of the timer.
+    pub timeouts: u64,
+    /// Losses that the controller was asked to answer.
+    pub episodes: u64,
+    /// Syncs sent.
+    pub syncs: u64,
+    /// Packets that could not be: their numbers were outside of the windows.
+    pub invalid: u64,
+}
+
+/// What came in one packet, for the sending half.
+pub struct Acknowledgement<R> {
+    /// The greatest number that had come.
+    pub ack: Sequence,
+    /// What became of others.
+    pub runs: R,
+    /// How long ago it had come.
+    pub elapsed: Duration,
+    /// What a receiver of CCID 3 says.
+    pub report: Option<TfrcReport>,
+    /// The next number of ours.
+    pub next: Sequence,
+    /// Acknowledgements that did not come, since the last window.
+    pub acks_lost: u64,
+}
+
+/// Room that the other end's buffer seems to have, after it had to drop (RFC 4340, section 11.7.2).
+#[derive(Clone, Copy, Debug)]
+struct Clamp {
+    packets: u64,
+    grows_at: Instant,
+}
+
+/// The sending half of a connection.
+pub struct Sender {
+    config: Config,
+    controller: Box<dyn Controller>,
+    pub flight: Flight,
+    rto: Rto,
+    /// The next measurement for the timer is of something sent from here on.
+    measured_below: Sequence,
+    /// Losses of what was sent before this have been answered.
+    answered_below: Option<Sequence>,
+    /// A window of data is over when this is acknowledged.
+    window_ends: Sequence,
+    ratio: AckRatio,
+    clamp: Option<Clamp>,
+    /// No faster until then: the other end is slow (RFC 4340, section 11.6).
+    slow_until: Instant,
+    paced: (Instant, Bytes),
+    waits_until: Option<Instant>,
+    limited: bool,
+    /// Quarters of round trips, and when the last one was counted (RFC 4342, section 8.1).
+    counter: (u8, Option<Instant>),
+    delivered: u64,
+    pub counts: Counts,
+}
+
+/// Whoever comes late may make up for so much.
+const PACING_SLACK: Duration = Duration::from_nanos(1_000_000);
+
+impl Sender {
+    /// `first` will be the first number.
+    pub fn new(config: Config, controller: Box<dyn Controller>, first: Sequence) -> Self {
+        Self {
+            flight: Flight::new(first, config.duplicates),
+            rto: Rto::new(config.timers),
+            measured_below: first,
+            answered_below: None,
+            window_ends: first,
+            ratio: AckRatio::default(),
+            clamp: None,
+            slow_until: Instant::ZERO,
+            paced: (Instant::ZERO, Bytes(0)),
+            waits_until: None,
+            limited: false,
+            counter: (0, None),
+            delivered: 0,
+            counts: Counts::default(),
+            config,
+            controller,
+        }
+    }
+    /// The smoothed round-trip time.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.rto.smoothed()
+    }
+    /// Bytes that are known to have arrived.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+    /// The contact plan says what the link has from now on.
+    pub fn plan(&mut self, now: Instant, rate: BitRate) {
+        self.controller.on_plan(now, rate);
+    }
+    /// Packets that the controller allows to be under way.
+    pub fn window(&self) -> u64 {
+        let window = self.controller.window();
+        let packets =
+            if window == Bytes::MAX { u64::MAX } else { (window.0 / self.config.segment().0).max(1) };
+        self.clamp.map_or(packets, |clamp| clamp.packets.min(packets))
+    }
+    /// The window, or where a rate decides what that has under way in a round trip.
+    pub fn packets_in_flight(&self) -> u64 {
+        let by_rate = self.controller.rate().zip(self.rtt()).map(|(rate, rtt)| {
+            let bytes = rate.0 as f64 / 8.0 * rtt.as_secs_f64();
+            (bytes / self.config.packet.0 as f64) as u64
+        });
+        let window = self.window();
+        let window = if window == u64::MAX { by_rate.unwrap_or(0) } else { window };
+        window.max(self.flight.pipe())
+    }
+    /// The Ack Ratio that the other end should keep (RFC 4341, section 6.1).
+    pub fn ack_ratio(&self) -> Option<u64> {
+        let fits = self.config.ccid == Ccid::Two && !self.config.faults.pauses;
+        fits.then(|| self.ratio.fitting(self.window()))
+    }
+
+    // --- what comes -------------------------------------------------------------------------
+
+    /// The handshake took this long.
+    pub fn on_opened(&mut self, now: Instant, rtt: Duration) {
+        self.rto.measure(rtt);
+        self.controller.on_ack(&Ack { now, rtt: Some(rtt), ..Ack::default() });
+    }
+    /// Something of ours was acknowledged.
+    pub fn on_ack(&mut self, now: Instant, heard: Acknowledgement<impl Iterator<Item = RunOfPackets>>) {
+        let flight_before = self.flight.pipe_bytes();
+        let news = self.flight.on_ack(heard.ack, heard.runs);
+        let rtt = self.measure(now, &heard.ack, &news, heard.elapsed, heard.next);
+        if self.config.ccid == Ccid::Three {
+            self.flight.close_up_to(heard.ack);
+            return self.on_report(now, rtt, heard.report);
+        }
+        let lost = self.flight.find_lost();
+        if news.packets > 0 {
+            self.restart_timer(now);
+        }
+        self.delivered += news.bytes;
+        let recovering = self.find_episode(now, &news, &lost, flight_before, heard.next);
+        self.end_window(heard.ack, heard.next, heard.acks_lost);
+        if news.packets == 0 {
+            return;
+        }
+        let ack = Ack {
+            now,
+            acked: Bytes(news.packets * self.config.segment().0),
+            rtt,
+            in_flight: self.in_flight(),
+            delivered: Bytes(self.delivered),
+            recovering,
+            limited: self.limited && now >= self.slow_until,
+            ..Ack::default()
+        };
+        self.controller.on_ack(&ack);
+    }
+    /// What is under way, as the controller counts.
+    fn in_flight(&self) -> Bytes {
+        Bytes(self.flight.pipe() * self.config.segment().0)
+    }
+    fn measure(
+        &mut self,
+        now: Instant,
+        ack: &Sequence,
+        news: &News,
+        elapsed: Duration,
+        next: Sequence,
+    ) -> Option<Duration> {
+        let sent_at = news.newest_sent_at?;
+        // Who claims to have held it longer than it was away lies.
+        let away = now - sent_at;
+        let rtt = if elapsed < away { away - elapsed } else { away };
+        let rtt = if self.config.faults.pauses { away } else { rtt };
+        if ack.since(self.measured_below) >= 0 || self.rto.smoothed().is_none() {
+            self.rto.measure(rtt);
+            self.measured_below = next;
+        }
+        Some(rtt)
+    }
+    fn restart_timer(&mut self, now: Instant) {
+        if self.flight.pipe() == 0 { self.rto.stop() } else { self.rto.restart(now) }
+    }
+    /// Tells the controller of losses: the first of each window of data is one to answer (RFC 4341, section
+    /// 5). True while losses of an answered window are still found.
+    fn find_episode(&mut self, now: Instant, news: &News, lost: &Lost, before: u64, next: Sequence) -> bool {
+        self.counts.lost += lost.packets;
+        let Some(last) = lost.last.or(news.marked) else { return false };
+        let answered =
+            |sequence: Sequence| self.answered_below.is_some_and(|below| sequence.since(below) < 0);
+        let episode = if self.config.faults.inconsistent_loss {
+            // Only the newest hole counts, and each Ack Vector that has one is answered.
+            lost.packets == 1 || !answered(last)
+        } else {
+            !answered(last)
+        };
+        let cause = if lost.packets > 0 { Cause::Hole } else { Cause::Mark };
+        if episode {
+            self.answered_below = Some(next);
+            self.counts.episodes += 1;
+        }
+        let flight_size = Bytes(before);
+        let lost = Bytes(lost.packets * self.config.segment().0);
+        let in_flight = self.in_flight();
+        self.controller.on_loss(&Loss { now, cause, lost, flight_size, in_flight, episode, again: false });
+        true
+    }
+    fn end_window(&mut self, ack: Sequence, next: Sequence, acks_lost: u64) {
+        if ack.since(self.window_ends) >= 0 {
+            self.window_ends = next;
+            self.ratio.on_window(self.window(), acks_lost);
+        }
+    }
+    /// Whether the next acknowledgement of `ack` ends a window of data.
+    pub fn ends_window(&self, ack: Sequence) -> bool {
+        ack.since(self.window_ends) >= 0
+    }
+    /// What a receiver of CCID 3 says.
+    fn on_report(&mut self, now: Instant, rtt: Option<Duration>, report: Option<TfrcReport>) {
+        if report.is_none() {
+            return;
+        }
+        let ack = Ack {
+            now,
+            rtt,
+            in_flight: self.in_flight(),
+            limited: self.limited && now >= self.slow_until,
+            report,
+            ..Ack::default()
+        };
+        self.controller.on_ack(&ack);
+    }
+    /// The other end had no room for so many packets.
+    pub fn on_overrun(&mut self, now: Instant, packets: u64) {
+        let window = self.window().min(self.flight.pipe().max(1));
+        let grows_at = now.saturating_add(self.rto.smoothed().unwrap_or(self.config.timers.first));
+        self.clamp = Some(Clamp { packets: window.saturating_sub(packets).max(1), grows_at });
+    }
+    /// The other end is slow.
+    pub fn on_slow_receiver(&mut self, now: Instant) {
+        self.slow_until = now.saturating_add(self.rto.smoothed().unwrap_or(self.config.timers.first));
+    }
+
+    // --- time -------------------------------------------------------------------------------
+
+    /// Timers that have expired.
+    pub fn on_time(&mut self, now: Instant, next: Sequence) {
+        if self.rto.expires().is_some_and(|at| at <= now) {
+            self.on_silence(now, next);
+        }
+        if self.controller.deadline().is_some_and(|at| at <= now) {
+            self.controller.on_deadline(now);
+        }
+        if let Some(clamp) = self.clamp.as_mut().filter(|clamp| clamp.grows_at <= now) {
+            clamp.packets += 1;
+            clamp.grows_at = now.saturating_add(self.rto.smoothed().unwrap_or(self.config.timers.first));
+            if clamp.packets >= self.controller.window().0 / self.config.segment().0.max(1) {
+                self.clamp = None;
+            }
+        }
+    }
+    /// Nothing of what is under way was acknowledged in time: it is lost, and nothing is repeated.
+    fn on_silence(&mut self, now: Instant, next: Sequence) {
+        self.rto.stop();
+        if self.flight.pipe() == 0 {
+            return;
+        }
+        self.counts.timeouts += 1;
+        self.rto.back_off();
+        let flight_size = self.in_flight();
+        let lost = self.flight.lose_all();
+        self.counts.lost += lost.packets;
+        // Karn's rule needs nothing here, as no number is sent twice.
+        let again = lost.last.zip(self.answered_below).is_some_and(|(last, below)| last.since(below) < 0);
+        self.answered_below = Some(next);
+        let loss = Loss {
+            now,
+            cause: Cause::Silence,
+            lost: flight_size,
+            flight_size,
+            in_flight: Bytes(0),
+            episode: true,
+            again,
+        };
+        self.counts.episodes += 1;
+        self.controller.on_loss(&loss);
+    }
+    /// When to come back though nothing comes.
+    pub fn deadline(&self) -> Option<Instant> {
+        let clamp = self.clamp.map(|clamp| clamp.grows_at);
+        [self.rto.expires(), self.controller.deadline(), self.waits_until, clamp].into_iter().flatten().min()
+    }
+
+    // --- what goes --------------------------------------------------------------------------
+
+    /// Whether a data packet may leave now. `waiting`: there is one; `room`: the Sequence Window has room.
+    pub fn may_send(&mut self, now: Instant, waiting: bool, room: bool) -> bool {
+        self.waits_until = None;
+        if !waiting {
+            self.limited = false;
+            return false;
+        }
+        self.limited = self.flight.pipe() >= self.window() && self.config.ccid == Ccid::Two;
+        if self.limited || !room {
+            return false;
+        }
+        if let Some(rate) = self.controller.rate() {
+            let due = self.paced.0.saturating_add(rate.time_for(self.paced.1));
+            self.limited = true;
+            if due > now {
+                self.waits_until = Some(due).filter(|due| *due < Instant::MAX);
+                return false;
+            }
+            self.paced.0 = due.max(now - PACING_SLACK);
+        } else {
+            self.paced.0 = now;
+        }
+        true
+    }
+    /// The window counter of a data packet that leaves now: it grows by one each quarter of a round trip, by
+    /// five at most from one packet to the next.
+    pub fn window_counter(&mut self, now: Instant) -> u8 {
+        if self.config.ccid == Ccid::Two {
+            return 0;
+        }
+        let Some(quarter) = self.rto.smoothed().map(|rtt| (rtt.as_nanos() / 4).max(1)) else { return 0 };
+        let since = *self.counter.1.get_or_insert(now);
+        let quarters = ((now - since).as_nanos() / quarter).max(0);
+        if quarters > 0 {
+            self.counter.0 = (self.counter.0 + quarters.min(5) as u8) & 15;
+            self.counter.1 = Some(now);
+        }
+        self.counter.0
+    }
+    /// A packet has left with the next number: `data` bytes, if it is a data packet, `size` on the link.
+    pub fn on_sent(&mut self, now: Instant, data: Option<u32>, size: Bytes) {
+        self.flight.on_sent(now, data);
+        if data.is_none() {
+            return;
+        }
+        self.counts.sent += 1;
+        self.paced.1 = size;
+        if self.config.ccid == Ccid::Two {
+            self.rto.start(now);
+        }
+        let in_flight = self.in_flight();
+        self.controller.on_sent(&Sent { now, size: self.config.segment(), in_flight });
+    }
+    /// What the controller shows.
+    pub fn observe(&self, seen: &mut Observation) {
+        seen.push(("in_flight", self.flight.pipe_bytes() as f64));
+        if let Some(rtt) = self.rtt() {
+            seen.push(("rtt", rtt.as_secs_f64()));
+        }
+        let window = self.controller.window();
+        if window < Bytes::MAX {
+            seen.push(("window", window.0 as f64));
+        }
+        if let Some(rate) = self.controller.rate() {
+            seen.push(("rate", rate.0 as f64));
+        }
+        self.controller.observe(seen);
+    }
+}

@@ -1,0 +1,275 @@
+//! Two ends of a DCCP connection and what is between them.
+
+use lightlag_protocols::controllers::{self, Controller, Flow};
+use lightlag_protocols::parameter::{Parameters, Value};
+use lightlag_protocols::rng::Stream;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::Machine;
+use lightlag_protocols::transport::dccp::{
+    Ccid, Config, Connection, IP_HEADER, Listener, Packet, Passive, State,
+};
+use lightlag_protocols::transport::rto::Timers;
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::wire::dccp::Kind;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The service of every test.
+pub const SERVICE: u32 = 42;
+
+pub fn ms(n: i64) -> Duration {
+    Duration::from_nanos(n * 1_000_000)
+}
+
+pub fn timers() -> Timers {
+    Timers { first: ms(1000), margin: ms(200), least: ms(200), most: Duration::from_secs(64) }
+}
+
+pub fn config(controller: &str) -> Config {
+    let ccid = Ccid::of(controller);
+    Config { service: SERVICE, ..Config::new(Bytes(1500), IP_HEADER, ccid, timers()) }
+}
+
+pub fn controller(name: &str, values: &[(&str, Value)], config: &Config) -> Box<dyn Controller> {
+    let entry = controllers::find(name).expect("a controller of the table");
+    let given = values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let parameters = Parameters::resolve(name, entry.algorithm.parameters, &given).expect("in range");
+    let flow = Flow {
+        segment: config.segment(),
+        packet: config.packet,
+        planned_rate: None,
+        planned_round_trip: None,
+        seed: 1,
+        index: 0,
+    };
+    entry.build(&parameters, flow)
+}
+
+/// What happens to a packet on the way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fate {
+    /// It comes.
+    Comes,
+    /// It is lost.
+    Lost,
+    /// It comes later than others.
+    Late(Duration),
+    /// It comes twice.
+    Twice,
+}
+
+/// Decides the fate of the n-th packet of one direction.
+pub type Fates = Box<dyn FnMut(bool, u64, &Packet) -> Fate>;
+
+/// The link and both ends.
+pub struct Line {
+    pub now: Instant,
+    pub client: Connection,
+    pub server: Passive,
+    pub delay: Duration,
+    /// From the client to the server, with so many packets of buffer.
+    pub rate: Option<(BitRate, usize)>,
+    pub fates: Fates,
+    /// Datagrams that the client still has to send, of so many bytes; each begins with its number.
+    pub left: u64,
+    pub size: usize,
+    pub came: BTreeMap<u64, u32>,
+    pub dropped: u64,
+    /// Options put in front of those of the next acknowledgement to the client.
+    pub spoil: Option<Vec<u8>>,
+    /// Every other datagram is bent on the way; so many were.
+    pub flips: bool,
+    pub flipped: u64,
+    /// Packets of each kind that left, from client and from server.
+    pub sent: [BTreeMap<Kind, u64>; 2],
+    /// Longest time without a data packet leaving the client, after the first.
+    pub longest_pause: Duration,
+    last_data: Option<Instant>,
+    counted: [u64; 2],
+    order: u64,
+    on_the_way: BTreeMap<(Instant, u64), (bool, Packet)>,
+    busy_until: Instant,
+    number: u64,
+}
+
+impl Line {
+    pub fn new(name: &'static str, values: &[(&str, Value)], delay: Duration) -> Self {
+        Self::of(config(name), name, values, delay)
+    }
+    pub fn of(config: Config, name: &'static str, values: &[(&str, Value)], delay: Duration) -> Self {
+        let mirrored = config.mirrored();
+        let answer = move || controller("ccid2", &[], &mirrored);
+        let server = Config { ccid: Ccid::Two, ..mirrored };
+        let listener = Listener::new(server, vec![SERVICE], [7; 32], Box::new(answer));
+        let client = Connection::connect(config, controller(name, values, &config));
+        Self {
+            now: Instant::ZERO,
+            client,
+            server: Passive::new(listener),
+            delay,
+            rate: None,
+            fates: Box::new(|_, _, _| Fate::Comes),
+            left: 0,
+            size: config.segment().0 as usize,
+            came: BTreeMap::new(),
+            dropped: 0,
+            spoil: None,
+            flips: false,
+            flipped: 0,
+            sent: [BTreeMap::new(), BTreeMap::new()],
+            longest_pause: Duration::ZERO,
+            last_data: None,
+            counted: [0; 2],
+            order: 0,
+            on_the_way: BTreeMap::new(),
+            busy_until: Instant::ZERO,
+            number: 0,
+        }
+    }
+    pub fn losing(mut self, fates: impl FnMut(bool, u64, &Packet) -> Fate + 'static) -> Self {
+        self.fates = Box::new(fates);
+        self
+    }
+    /// Loses, delays and doubles at random.
+    pub fn random(self, seed: u64, [lost, late, twice]: [f64; 3]) -> Self {
+        let mut draws = Stream::new(seed, "line", 0);
+        self.losing(move |_, _, _| {
+            let drawn = draws.unit();
+            match drawn {
+                d if d < lost => Fate::Lost,
+                d if d < lost + late => Fate::Late(Duration::from_secs_f64(drawn)),
+                d if d < lost + late + twice => Fate::Twice,
+                _ => Fate::Comes,
+            }
+        })
+    }
+    fn put(&mut self, forward: bool, at: Instant, packet: Packet) {
+        self.order += 1;
+        self.on_the_way.insert((at, self.order), (forward, packet));
+    }
+    fn leave(&mut self, forward: bool, packet: Packet) {
+        let index = usize::from(!forward);
+        *self.sent[index].entry(packet.header.kind()).or_default() += 1;
+        let count = self.counted[index];
+        self.counted[index] += 1;
+        if forward && packet.header.kind().is_data() {
+            if let Some(last) = self.last_data {
+                self.longest_pause = self.longest_pause.max(self.now - last);
+            }
+            self.last_data = Some(self.now);
+        }
+        // Everything on the wire goes through bytes.
+        let mut bytes = Vec::new();
+        packet.write(None, &mut bytes);
+        let mut packet = Packet::read(&bytes).expect("what is written can be read");
+        self.bend(forward, &mut packet);
+        let size = IP_HEADER + packet.size();
+        assert!(size <= Bytes(1500), "a packet of {size:?}: {:?}", packet.header);
+        let mut at = self.now + self.delay;
+        if let Some((rate, buffer)) = self.rate.filter(|_| forward) {
+            let waiting = (self.busy_until - self.now).as_nanos().max(0) as u64;
+            if waiting > rate.time_for(Bytes(1500)).as_nanos() as u64 * buffer as u64 {
+                self.dropped += 1;
+                return;
+            }
+            self.busy_until = self.busy_until.max(self.now) + rate.time_for(size);
+            at = self.busy_until + self.delay;
+        }
+        match (self.fates)(forward, count, &packet) {
+            Fate::Comes => self.put(forward, at, packet),
+            Fate::Lost => self.dropped += 1,
+            Fate::Late(by) => self.put(forward, at + by, packet),
+            Fate::Twice => {
+                self.put(forward, at, packet.clone());
+                self.put(forward, at, packet);
+            }
+        }
+    }
+    fn bend(&mut self, forward: bool, packet: &mut Packet) {
+        if packet.header.kind() == Kind::Ack
+            && !forward
+            && let Some(mut options) = self.spoil.take()
+        {
+            options.extend_from_slice(&packet.options);
+            packet.options = options;
+        }
+        if self.flips && forward && packet.data.len() > 8 && packet.data[7] % 2 == 1 {
+            let mut data = packet.data.to_vec();
+            data[100] ^= 1;
+            packet.data = data.into();
+            self.flipped += 1;
+        }
+    }
+    fn feed(&mut self) {
+        while self.left > 0 && self.client.room() > 0 {
+            let mut data = vec![self.number as u8; self.size];
+            data[..8].copy_from_slice(&self.number.to_be_bytes());
+            self.client.send(Arc::from(data)).expect("there is room");
+            self.number += 1;
+            self.left -= 1;
+        }
+    }
+    fn take(&mut self) {
+        let Some(connection) = self.server.connection() else { return };
+        while let Some(data) = connection.receive() {
+            let number = u64::from_be_bytes(data[..8].try_into().expect("eight bytes"));
+            assert!(
+                data[8..].iter().all(|byte| *byte == number as u8),
+                "a byte of datagram {number} is wrong"
+            );
+            *self.came.entry(number).or_default() += 1;
+        }
+    }
+    fn drain(&mut self) {
+        self.feed();
+        while let Some(packet) = self.client.poll(self.now) {
+            self.leave(true, packet);
+            self.feed();
+        }
+        while let Some(packet) = self.server.poll(self.now) {
+            self.leave(false, packet);
+        }
+        self.take();
+    }
+    /// Something came to the server, or to the client, from nowhere.
+    pub fn inject(&mut self, forward: bool, packet: Packet) {
+        if forward {
+            self.server.handle(self.now, packet)
+        } else {
+            self.client.handle(self.now, packet)
+        }
+        self.drain();
+    }
+    /// Plays until then, or until nothing will ever happen: false.
+    pub fn play(&mut self, until: Instant) -> bool {
+        self.drain();
+        loop {
+            let arrival = self.on_the_way.keys().next().map(|key| key.0);
+            let next = [arrival, self.client.deadline(), self.server.deadline()].into_iter().flatten().min();
+            let Some(next) = next else { return false };
+            if next > until {
+                self.now = until;
+                return true;
+            }
+            assert!(next >= self.now || arrival != Some(next), "time goes on");
+            self.now = self.now.max(next);
+            while let Some(entry) = self.on_the_way.first_entry().filter(|entry| entry.key().0 <= self.now) {
+                let (forward, packet) = entry.remove();
+                if forward {
+                    self.server.handle(self.now, packet)
+                } else {
+                    self.client.handle(self.now, packet)
+                }
+                self.drain();
+            }
+            self.drain();
+        }
+    }
+    pub fn states(&self) -> (State, Option<State>) {
+        (self.client.state(), self.server.as_connection().map(Connection::state))
+    }
+    /// Packets of a kind that left the client, or the server.
+    pub fn count(&self, forward: bool, kind: Kind) -> u64 {
+        self.sent[usize::from(!forward)].get(&kind).copied().unwrap_or(0)
+    }
+}
