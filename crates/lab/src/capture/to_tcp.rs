@@ -5,7 +5,7 @@
 //! | Request, Response | SYN, SYN and ACK |
 //! | Data, DataAck | a segment with as many bytes |
 //! | Ack, Sync, SyncAck | a segment without payload |
-//! | CloseReq, Close, Reset | FIN and ACK, always with the same number |
+//! | CloseReq, Close, Reset | FIN and ACK; ACK from a side that has sent one |
 //! | acknowledgement number with Ack Vector | cumulative up to the oldest packet that the vector misses, then what arrived above it as SACK blocks, newest first |
 //! | acknowledgement number alone (CCID 3) | cumulative |
 //!
@@ -76,6 +76,10 @@ struct Side {
 struct Slot {
     offset: u64,
     length: u32,
+}
+
+fn closes(kind: Kind) -> bool {
+    matches!(kind, Kind::CloseReq | Kind::Close | Kind::Reset)
 }
 
 /// A segment to be written.
@@ -174,12 +178,13 @@ impl Side {
         let opens = matches!(kind, Kind::Request | Kind::Response);
         self.opened |= opens;
         let slot = self.slot(number);
-        let ends = matches!(kind, Kind::CloseReq | Kind::Close | Kind::Reset);
-        let end = ends.then(|| *self.end.get_or_insert(self.next));
-        let offset = end.or(slot.map(|slot| slot.offset)).unwrap_or(self.next);
+        let fin = closes(kind) && self.end.is_none();
+        let after = self.end.filter(|_| closes(kind)).map(|end| end + 1);
+        let end = fin.then(|| *self.end.insert(self.next));
+        let offset = end.or(after).or(slot.map(|slot| slot.offset)).unwrap_or(self.next);
         let room = slot.map_or(payload, |slot| slot.length as usize);
         let payload = if kind.is_data() { payload.min(room) } else { 0 };
-        Segment { offset: (!opens).then_some(offset), fin: ends, payload, ..Segment::default() }
+        Segment { offset: (!opens).then_some(offset), fin, payload, ..Segment::default() }
     }
 
     /// What a packet of this side says of what the other sent.
@@ -195,7 +200,7 @@ impl Side {
             }
         }
         // The end takes a number of its own, and is acknowledged by the other's end.
-        let end = other.end.filter(|_| self.end.is_some() && segment.fin);
+        let end = other.end.filter(|_| self.end.is_some() && closes(packet.header.kind()));
         segment.ack = Some(end.map_or(self.acked, |end| end + 1));
     }
 

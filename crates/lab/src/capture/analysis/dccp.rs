@@ -32,6 +32,8 @@ struct End {
     numbers: Unwrap,
     /// The last loss event rate that it told, in packets an event.
     event_interval: Option<u32>,
+    /// Its last Request, and when it was sent.
+    opening: Option<(u64, i64)>,
     /// Greatest number of the other end that it acknowledged.
     acked: Option<u64>,
 }
@@ -91,6 +93,9 @@ impl Dccp {
         if kind != Kind::Reset {
             self.ends[way].numbers.follow(packet.header.sequence.get(), bits);
         }
+        if kind == Kind::Request {
+            self.ends[way].opening = Some((number, now.ns));
+        }
         if kind.is_data() {
             on_numbered(halves, way, number, payload, now);
         }
@@ -117,7 +122,8 @@ impl Dccp {
         let is_newest = self.ends[way].acked.is_none_or(|acked| acked < number);
         if is_newest {
             self.ends[way].acked = Some(number);
-            if let Some(sent_ns) = half.flight.sent_at(number) {
+            let opening = self.ends[other].opening.filter(|opening| opening.0 == number);
+            if let Some(sent_ns) = half.flight.sent_at(number).or(opening.map(|opening| opening.1)) {
                 half.on_rtt(now.ns, now.ns - sent_ns - told.elapsed_ns);
             }
         }

@@ -261,7 +261,8 @@ fn an_ack_vector_tells_of_losses() {
     assert_eq!((flow.out.data_packets, flow.out.unique_bytes, flow.out.lost_packets), (10, 5000, 1));
     assert_eq!((flow.out.losses.events, flow.out.losses.packets), (1, 1));
     let rtt = flow.out.rtt_ms.unwrap();
-    assert_eq!((rtt.samples, rtt.min, rtt.max), (2, 48.0, 50.0));
+    // The opening, and two of data.
+    assert_eq!((rtt.samples, rtt.min, rtt.max), (3, 48.0, 50.0));
     assert_eq!(flow.out.outstanding.unwrap().max, 10);
 }
 
@@ -453,6 +454,29 @@ fn dccp_as_tcp_has_the_same_packets_bytes_and_blocks() {
     assert_eq!((flow.out.packets, flow.out.data_packets, flow.out.unique_bytes), (11, 10, 5000));
     assert_eq!((flow.back.packets, flow.back.sacks), (3, 1));
     assert_eq!((flow.out.retransmitted_packets, flow.out.out_of_order), (0, 0));
+}
+
+#[test]
+fn only_the_first_closing_packet_of_a_side_is_a_fin() {
+    let ack = Sequence::new(7);
+    let mut packets = dccp_with_a_loss();
+    for (at, number) in [(200, 6), (400, 7)] {
+        packets.push((at * MS, dccp(true, number, Body::Close { ack }, None, 0)));
+    }
+    let code = lightlag_protocols::wire::dccp::ResetCode::Closed;
+    let reset = Body::Reset { ack: Sequence::new(7), code, details: [0; 3] };
+    packets.push((450 * MS, dccp(false, 10, reset, None, 0)));
+    let mut rewritten = Vec::new();
+    to_tcp(&capture(&packets)[..], &mut rewritten, &[]).unwrap();
+    let mut reader = pcap_file::pcap::PcapReader::new(&rewritten[..]).unwrap();
+    let mut headers = Vec::new();
+    while let Some(packet) = reader.next_packet() {
+        headers.push(TcpHeader::from_slice(&packet.unwrap().data[20..]).unwrap().0);
+    }
+    let [close, again, reset] = &headers[14..] else { panic!("three packets close it") };
+    assert_eq!((close.fin, again.fin, reset.fin), (true, false, true));
+    assert_eq!(again.sequence_number, close.sequence_number.wrapping_add(1));
+    assert_eq!(reset.acknowledgment_number, again.sequence_number);
 }
 
 #[test]
