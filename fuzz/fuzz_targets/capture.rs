@@ -2,7 +2,7 @@
 //! Captures of any kind, analysed and rewritten.
 
 use lightlag_lab::capture::analysis::{Options, analyse};
-use lightlag_lab::capture::{table, to_tcp};
+use lightlag_lab::capture::{table, to_dccp, to_tcp};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Ok(made) = analyse(bytes, Options { graphs: true, ..Options::default() }) {
@@ -13,5 +13,6 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         }
         let _ = table(&made);
         let _ = to_tcp(bytes, std::io::sink(), &[6511]);
+        let _ = to_dccp(bytes, std::io::sink(), &[6511]);
     }
 });

@@ -27,6 +27,29 @@ fn a_capture_is_told_in_every_form() {
     assert_eq!(told["flows"][0]["out"]["unique_bytes"], 100);
 }
 
+/// A Request of DCCP in UDP.
+fn dccp_in_udp() -> Vec<u8> {
+    let mut file = capture()[..24].to_vec();
+    file.extend([1, 0, 0, 0, 0, 0, 0, 0, 48, 0, 0, 0, 48, 0, 0, 0]);
+    file.extend([0x45, 0, 0, 48, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    file.extend([0x19, 0x6f, 0x19, 0x6f, 0, 28, 0, 0]);
+    file.extend([0x4e, 0x20, 0x13, 0x89, 5, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1]);
+    file
+}
+
+#[test]
+fn dccp_in_udp_is_rewritten_as_a_protocol_of_ip() {
+    let place = Place::new();
+    place.write("a.pcap", dccp_in_udp());
+    let table = place.good(&["capture", "a.pcap", "--to-dccp", "b.pcap", "--to-tcp", "c.pcap"]);
+    assert!(table.contains("DCCP-UDP") && table.contains("10.0.0.2:5001"), "{table}");
+    assert!(place.good(&["capture", "b.pcap"]).contains(" DCCP "));
+    assert!(place.good(&["capture", "c.pcap"]).contains(" TCP "));
+    let same = place.refused(&["capture", "a.pcap", "--to-dccp", "a.pcap"]);
+    assert!(same.contains("name another file"), "{same}");
+    assert_eq!(std::fs::read(place.path("a.pcap")).expect("it is there"), dccp_in_udp());
+}
+
 #[test]
 fn what_cannot_be_read_is_refused_in_one_line() {
     let place = Place::new();
@@ -36,6 +59,8 @@ fn what_cannot_be_read_is_refused_in_one_line() {
         (&["capture", "missing.pcap"], "missing.pcap cannot be read"),
         (&["capture", "a.pcap", "--filter", "tpc"], "write an address, a port, or one of tcp"),
         (&["capture", "a.pcap", "--pause", "0 s"], "--pause"),
+        (&["capture", "a.pcap", "--to-dccp", "a.pcap"], "a.pcap is the capture that is read"),
+        (&["capture", "a.pcap", "--to-tcp", "missing/b.pcap"], "cannot write missing/b.pcap"),
     ] {
         let line = place.refused(words);
         assert!(line.contains(what), "{line}");

@@ -10,6 +10,8 @@ use lightlag_protocols::wire::ltp::{self, Checkpoint, Claim, Color, Content, Dat
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, Endianness, TsResolution};
 use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 const CLIENT: [u8; 4] = [10, 0, 0, 1];
@@ -561,6 +563,7 @@ proptest! {
     fn no_change_makes_it_panic(places in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20)) {
         let mut packets = one_loss(10, 5);
         packets.extend(dccp_with_a_loss());
+        packets.extend(dccp_in_udp());
         let mut file = capture(&packets);
         for (place, byte) in places {
             let at = place.index(file.len());
@@ -569,6 +572,51 @@ proptest! {
         if let Ok(made) = analyse(&file[..], Options { graphs: true, ..Options::default() }) {
             prop_assert!(made.packets <= 200);
             let _ = to_tcp(&file[..], Vec::new(), &[6511]);
+            let _ = to_dccp(&file[..], Vec::new(), &[6511]);
         }
     }
+}
+
+/// A capture of DCCP in Linux 2.6, from the references; none, with the reason, where they are missing.
+fn reference(name: &str) -> Option<Vec<u8>> {
+    let folder = std::env::var_os("LIGHTLAG_REFERENCE").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference"),
+        PathBuf::from,
+    );
+    let path = folder.join("captures").join(name);
+    if !path.exists() {
+        println!("skipped: {} is not there; LIGHTLAG_REFERENCE names the folder", path.display());
+        return None;
+    }
+    match Command::new("gunzip").arg("-c").arg(&path).output() {
+        Ok(unpacked) => Some(unpacked.stdout),
+        Err(why) => {
+            println!("skipped: gunzip cannot be run ({why})");
+            None
+        }
+    }
+}
+
+#[test]
+fn the_faults_of_dccp_in_linux_are_named() {
+    let Some(file) = reference("ccid2_RTOs.pcap.gz") else { return };
+    let options = Options { pause_ns: 260 * MS, ..Options::default() };
+    let made = analyse(&file[..], options).unwrap();
+    let flow = &made.flows[0];
+    assert_eq!((made.flows.len(), flow.out.data_packets, flow.out.syncs), (1, 12_536, 5));
+    assert_eq!((flow.out.pauses.count, flow.out.pauses.refused), (5, 5));
+    assert!((flow.out.alone.unwrap() - 0.965).abs() < 0.001, "{:?}", flow.out.alone);
+    for words in ["window of one packet for 30.096 s", "5 pauses of 346 ms", "the sequence window was left"] {
+        assert!(flow.anomalies.iter().any(|text| text.contains(words)), "{:?}", flow.anomalies);
+    }
+}
+
+#[test]
+fn the_losses_and_pauses_of_ccid3_in_linux_are_told() {
+    let Some(file) = reference("ccid3_loss.pcap.gz") else { return };
+    let options = Options { pause_ns: 50 * MS, ..Options::default() };
+    let out = &analyse(&file[..], options).unwrap().flows[0].out;
+    assert_eq!((out.data_packets, out.pauses.count, out.losses.events), (935, 104, 22));
+    assert!((out.goodput_bit_per_s / 8.0 - 39_900.0).abs() < 50.0, "{}", out.goodput_bit_per_s);
+    assert!(out.losses.list.iter().all(|loss| loss.found == Found::LossEventRate));
 }
