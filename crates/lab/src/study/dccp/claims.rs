@@ -4,7 +4,8 @@ use super::plan::RATES;
 use super::variants::{CCID2, CCID3, INCONSISTENT, PAIRS, PAUSES, SMALL, STUCK, TCP_SACK, Variant};
 use super::view::Here;
 use crate::claims::{Finding, Verdict};
-use crate::results::{Results, number};
+use crate::results::Results;
+use crate::statistics::mean;
 use crate::study::view::{found, levels};
 
 /// Goodput is TCP's within so many percent.
@@ -22,40 +23,42 @@ const WINDOWED: [Variant; 2] = [PAIRS[0].1, CCID2];
 
 /// The claims, tested.
 pub fn evaluate(results: &Results) -> Vec<Verdict> {
-    let clean = Here::satellite(results, 0.0);
-    let readings = |check: fn(Here<'_>) -> Finding| {
+    let (clean, narrow) = (Here::satellite(results, 0.0), Here::narrow(results));
+    let lossy = |check: Check| {
         [("0.01 % lost at random", SOME_LOSS), ("0.1 % lost at random", MUCH_LOSS)]
             .map(|(name, loss)| (name.to_owned(), check(Here::satellite(results, loss)).holds))
-            .to_vec()
     };
-    let mut pauses =
-        Verdict { readings: readings(pauses), ..Verdict::new("D3", "4", PAUSES_SAYS, pauses(clean)) };
-    pauses.readings.push(("small windows".to_owned(), self::pauses(Here::narrow(results)).holds));
-    vec![
-        Verdict {
-            readings: readings(as_tcp),
-            ..Verdict::new("D1", "1", THROUGHPUT_SAYS, throughput(results))
-        },
-        Verdict { readings: readings(spread), ..Verdict::new("D2", "2", SPREAD_SAYS, spread(clean)) },
-        pauses,
-        Verdict { readings: readings(answers), ..Verdict::new("D4", "-", ANSWERS_SAYS, answers(clean)) },
-        Verdict::new("D5", "1, 3", STUCK_SAYS, stuck(clean)),
-        Verdict::new("D6", "4", WAITING_SAYS, waiting(Here::narrow(results))),
+    let small_windows = |check: Check| ("small windows".to_owned(), check(narrow).holds);
+    let mut verdicts = vec![
+        Verdict::new("D1", "1", THROUGHPUT_SAYS, throughput(results)),
+        Verdict::new("D2", "2", SPREAD_SAYS, spread(clean)),
+        Verdict::new("D3", "4", PAUSES_SAYS, pauses(clean)),
+        Verdict::new("D4", "-", ANSWERS_SAYS, answers(clean)),
+        Verdict::new("D5", "1, 3", STUCK_SAYS, stuck(results)),
+        Verdict::new("D6", "2, 4", WAITING_SAYS, waiting(narrow)),
         Verdict::new("D7", "-", INCONSISTENT_SAYS, inconsistent(clean)),
-        Verdict::new("D8", "2, 4", SMALL_SAYS, small(clean)),
-    ]
+        Verdict::new("D8", "4", SMALL_SAYS, small(clean)),
+    ];
+    for (verdict, check) in verdicts.iter_mut().zip([as_tcp as Check, spread, pauses, answers]) {
+        verdict.readings.extend(lossy(check));
+        verdict.readings.push(small_windows(check));
+    }
+    verdicts
 }
+
+/// A claim on connections of one link.
+type Check = fn(Here<'_>) -> Finding;
 
 const THROUGHPUT_SAYS: &str =
     "(DCCP as it should be) throughput is within 3 % of TCP's with the same controller, on every link";
 const SPREAD_SAYS: &str =
     "(DCCP as it should be) the coefficient of variation over connections on one link is below 2 %";
-const PAUSES_SAYS: &str = "(DCCP as it should be) no connection pauses for longer than a round trip and the timer's least margin, none \
-     until a timer expires";
+const PAUSES_SAYS: &str = "(DCCP as it should be) no connection pauses for longer than a round trip and the timer's \
+                           least margin, none until a timer expires";
 const ANSWERS_SAYS: &str =
     "(DCCP as it should be) every loss is answered, and by one halving of the window: RFC 4341, section 5";
-const STUCK_SAYS: &str =
-    "the window stays at a packet a round trip, and throughput far below TCP's (fault: stuck window)";
+const STUCK_SAYS: &str = "the window does not grow again: throughput far below TCP's, where windows are small one \
+                          packet a round trip (fault: stuck window)";
 const WAITING_SAYS: &str = "connections pause until a timer expires, again and again (fault: pauses)";
 const INCONSISTENT_SAYS: &str = "losses are answered more than once, or not (fault: inconsistent loss)";
 const SMALL_SAYS: &str = "acknowledgements are refused, and connections pause (fault: small sequence window)";
@@ -130,12 +133,14 @@ fn answered(here: Here<'_>, variant: Variant) -> [f64; 3] {
 
 fn told_answers(here: Here<'_>, variant: Variant) -> String {
     let [once, more, not] = answered(here, variant);
+    let judged = once + more + not;
+    let [lost, dropped, randomly] =
+        ["lost", "packets_dropped", "packets_lost"].map(|metric| here.sum(variant, metric));
     format!(
-        "{}: {} of {} answered once, {more} more often, {not} not; {} packets lost",
+        "{}: {once} of {judged} windows with losses answered once, {more} more often, {not} not; {lost} packets found \
+         lost of {} that the link dropped, those of the traffic beside included",
         variant.name,
-        once,
-        once + more + not,
-        here.sum(variant, "lost")
+        dropped + randomly
     )
 }
 
@@ -146,14 +151,21 @@ fn answers(here: Here<'_>) -> Finding {
     found(&all, those.iter().map(|variant| told_answers(here, *variant)).collect::<Vec<_>>().join("; "))
 }
 
-fn stuck(here: Here<'_>) -> Finding {
+fn stuck(results: &Results) -> Finding {
+    let (satellite, narrow) = (Here::satellite(results, 0.0), Here::narrow(results));
     let (Some(stuck), Some(ours), Some(tcp)) =
-        (here.goodput(STUCK), here.goodput(CCID2), here.goodput(TCP_SACK))
+        (satellite.goodput(STUCK), satellite.goodput(CCID2), satellite.goodput(TCP_SACK))
     else {
         return Finding::untestable("it was not run");
     };
-    let told = format!("{} Mbit/s; without the fault {ours:.2}, TCP {tcp:.2}", number(stuck));
-    found(&[stuck < ours / 2.0], told)
+    let alone = |variant| 100.0 * mean(&narrow.each(variant, "alone")).unwrap_or(f64::NAN);
+    let told = format!(
+        "{stuck:.3} Mbit/s; without the fault {ours:.2}, TCP {tcp:.2}; on 128 kbit/s {:.0} % of the packets left while \
+         no other was under way, without the fault {:.1} %",
+        alone(STUCK),
+        alone(CCID2)
+    );
+    found(&[stuck < ours / 2.0, alone(STUCK) > 50.0], told)
 }
 
 fn waiting(here: Here<'_>) -> Finding {
@@ -162,8 +174,12 @@ fn waiting(here: Here<'_>) -> Finding {
     if count == 0 {
         return Finding::untestable("it was not run");
     }
+    let variation = |variant| here.variation(variant).unwrap_or(f64::NAN);
     let told = format!(
-        "{faulty} pauses until a timer in {count} connections of 300 s; without the fault {ours}, over TCP {tcp}"
+        "{faulty} pauses until a timer in {count} connections of 300 s, whose goodputs vary by {:.1} %; without the \
+         fault {ours} and {:.1} %, over TCP {tcp}",
+        variation(PAUSES),
+        variation(CCID2)
     );
     found(&[faulty > 10.0 * ours.max(1.0)], told)
 }

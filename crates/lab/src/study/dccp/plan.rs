@@ -1,6 +1,6 @@
 //! What the study runs.
 
-use super::variants::{CCID2, CCID3, FAULTS, LINUX, PAIRS, PAUSES, UDP, Variant};
+use super::variants::{CCID2, CCID3, FAULTS, LINUX, PAIRS, PAUSES, STUCK, UDP, Variant};
 use crate::scenario;
 use crate::study::points::{Point, Points, Text};
 
@@ -50,7 +50,7 @@ pub fn spread() -> Vec<Variant> {
 
 /// Those of whom there are many connections on the narrow link.
 pub fn narrow() -> Vec<Variant> {
-    PAIRS[..2].iter().flat_map(|(tcp, dccp)| [*tcp, *dccp]).chain([PAUSES, LINUX]).collect()
+    PAIRS[..2].iter().flat_map(|(tcp, dccp)| [*tcp, *dccp]).chain([STUCK, PAUSES, LINUX]).collect()
 }
 
 /// Keys of the link on which windows are small, so that the Ack Ratio of Linux exceeds them.

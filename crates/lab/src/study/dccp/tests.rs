@@ -2,7 +2,10 @@ use super::*;
 use crate::results::{Build, Results, Row};
 use std::collections::BTreeSet;
 
-const COUNTS: [&str; 8] = [
+const COUNTS: [&str; 11] = [
+    "packets_dropped",
+    "packets_lost",
+    "alone",
     "lost",
     "losses",
     "answered_once",
