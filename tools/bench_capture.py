@@ -6,7 +6,6 @@ python3 tools/bench_capture.py --binary target/release/lightlag [--packets 20000
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import struct
 import subprocess
@@ -75,14 +74,29 @@ def capture(path: Path, packets: int) -> int:
     return written
 
 
+# A process begins with the memory of the one that starts it, and its peak counts: a small one starts what
+# is measured.
+MEASURE = """
+import os, sys
+child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ)
+_, status, used = os.wait4(child, 0)
+print(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss, file=sys.stderr)
+"""
+
+
 def cost(command: list[str]) -> tuple[float, float]:
     """CPU seconds and megabytes of a command."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise SystemExit(f"{' '.join(command)} ended with exit code {process.returncode}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    measured = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", MEASURE, *command],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    code, cpu_s, memory_kb = measured.stderr.splitlines()[-1].split()
+    if code != "0":
+        raise SystemExit(f"{' '.join(command)} ended with exit code {code}")
+    return float(cpu_s), float(memory_kb) / 1024
 
 
 def main() -> int:

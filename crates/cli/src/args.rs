@@ -225,6 +225,9 @@ pub struct Capture {
     /// Write the DCCP in it as equivalent TCP, which tcptrace reads
     #[arg(long, value_name = "OUT.pcap")]
     pub to_tcp: Option<PathBuf>,
+    /// Write the DCCP in it, also that in UDP, as IP protocol 33, which tshark dissects
+    #[arg(long, value_name = "OUT.pcap")]
+    pub to_dccp: Option<PathBuf>,
     /// Write a report with charts; it works without a network
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,

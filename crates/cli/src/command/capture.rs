@@ -4,7 +4,7 @@ use super::option;
 use crate::args::Capture;
 use crate::output::{Done, Failure, print, write_file};
 use lightlag_lab::capture::analysis::{Analysed, Error, Filter, Options, analyse};
-use lightlag_lab::capture::{report, table, to_tcp, write_parquet};
+use lightlag_lab::capture::{Rewritten, report, table, to_dccp, to_tcp, write_parquet};
 use lightlag_lab::scenario::quantity;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -19,7 +19,10 @@ pub fn capture(options: &Capture) -> Done {
         write_file(path, report(&analysed, &name(&options.file)).html())?;
     }
     if let Some(path) = &options.to_tcp {
-        rewrite(options, path)?;
+        rewrite(options, path, "--to-tcp", |from, to, ports| to_tcp(from, to, ports))?;
+    }
+    if let Some(path) = &options.to_dccp {
+        rewrite(options, path, "--to-dccp", |from, to, ports| to_dccp(from, to, ports))?;
     }
     if options.json {
         return print(&format!("{}\n", serde_json::to_string(&analysed)?));
@@ -30,18 +33,32 @@ pub fn capture(options: &Capture) -> Done {
 }
 
 /// Reads the file again: what is rewritten does not wait in memory.
-fn rewrite(options: &Capture, path: &Path) -> Done {
+fn rewrite(
+    options: &Capture,
+    path: &Path,
+    option: &str,
+    write: impl FnOnce(File, &mut BufWriter<File>, &[u16]) -> Result<Rewritten, Error>,
+) -> Done {
     if options.file.as_os_str() == "-" {
-        let line = "--to-tcp: the capture is read twice, which standard input cannot be; name a file";
-        return Err(Failure::Input(line.to_owned()));
+        let line =
+            format!("{option}: the capture is read twice, which standard input cannot be; name a file");
+        return Err(Failure::Input(line));
+    }
+    if path.canonicalize().is_ok_and(|to| options.file.canonicalize().is_ok_and(|from| from == to)) {
+        let line = format!("{option}: {} is the capture that is read; name another file", path.display());
+        return Err(Failure::Input(line));
     }
     let cannot = |why: std::io::Error| Failure::Input(format!("cannot write {}: {why}", path.display()));
     let from = open(&options.file)?;
     let mut to = BufWriter::new(File::create(path).map_err(cannot)?);
-    let done = to_tcp(from, &mut to, &wanted(options)?.dccp_ports)
+    let done = write(from, &mut to, &wanted(options)?.dccp_ports)
         .map_err(|error| Failure::Input(format!("{} {error}", options.file.display())))?;
     to.flush().map_err(cannot)?;
-    eprintln!("lightlag: {}: {} packets of DCCP as TCP", path.display(), done.packets);
+    let unread = match done.unread {
+        0 => String::new(),
+        unread => format!("; {unread} damaged or cut ones were left out"),
+    };
+    eprintln!("lightlag: {}: {} packets of DCCP{unread}", path.display(), done.packets);
     Ok(())
 }
 

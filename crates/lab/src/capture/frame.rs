@@ -13,7 +13,7 @@ use lightlag_worlds::packets::{Body, FlowSpec, Packet, Source, Transport};
 
 /// What the far ends listen on: ports that stand for no protocol that tools would look for inside.
 const TCP_PORT: u16 = 40_000;
-const UDP_PORT: u16 = 40_001;
+const DCCP_PORT: u16 = 40_001;
 /// Sending ends have one port each, from here on.
 const FIRST_PORT: u16 = 20_000;
 /// Largest factor of a window that a header can tell (RFC 7323, section 2.3).
@@ -68,7 +68,8 @@ impl Conversation {
         let fits = |shift: &u8| window.0 >> shift <= u64::from(u16::MAX);
         let port = match spec.transport {
             Transport::Tcp { .. } => TCP_PORT,
-            Transport::Dccp { .. } | Transport::Udpdtn { .. } => UDP_PORT,
+            Transport::Dccp { .. } => DCCP_PORT,
+            Transport::Udpdtn { .. } => lightlag_protocols::wire::udpdtn::PORT,
             Transport::Ltp { .. } => lightlag_protocols::wire::ltp::PORT,
         };
         let seed = lightlag_protocols::rng::mix(u64::from(index) + 1);

@@ -11,8 +11,10 @@ mod frame;
 mod overview;
 mod parquet;
 mod points;
+mod rewrite;
 #[cfg(test)]
 mod tests;
+mod to_dccp;
 mod to_tcp;
 mod udpdtn;
 
@@ -21,7 +23,9 @@ pub use frame::{Conversation, Frame};
 pub use overview::{report, table};
 pub use parquet::write as write_parquet;
 pub use points::{Interface, Points, Way, Where};
-pub use to_tcp::{Rewritten, to_tcp};
+pub use rewrite::Rewritten;
+pub use to_dccp::to_dccp;
+pub use to_tcp::to_tcp;
 
 use crate::packets::Network;
 use crate::scenario::Result;

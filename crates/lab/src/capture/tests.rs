@@ -198,6 +198,40 @@ fn a_node_that_is_not_there_is_told() {
     assert_eq!(error.to_string(), "--capture: there is no node `rely` to capture at; did you mean `relay`?");
 }
 
+/// What the analysis says of a run's own capture at the senders, and the figures of the run.
+fn analysed(controller: &str, transport: &str) -> (analysis::Analysed, crate::metrics::Figures) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.pcapng");
+    let figures = captured(controller, transport, Where::Senders, &path);
+    let file = std::fs::File::open(&path).unwrap();
+    (analysis::analyse(file, analysis::Options::default()).unwrap(), figures)
+}
+
+#[test]
+fn flows_of_every_transport_are_told_as_they_ran() {
+    use analysis::Protocol;
+    for (controller, transport, protocol) in [
+        ("sack", "tcp", Protocol::Tcp),
+        ("ccid2", "dccp", Protocol::Dccp),
+        ("ccid3", "dccp", Protocol::Dccp),
+        ("fixed", "ltp", Protocol::Ltp),
+        ("contact_rate", "udpdtn", Protocol::Udpdtn),
+    ] {
+        let (told, figures) = analysed(controller, transport);
+        assert_eq!((told.notes.len(), told.flows.len()), (0, 2), "{transport}: {:?}", told.notes);
+        for (flow, name) in told.flows.iter().zip(["file0", "file1"]) {
+            assert_eq!(flow.protocol, protocol);
+            let sent = figures.of_part(name, "packets_sent").unwrap();
+            assert_eq!(flow.out.data_packets as f64, sent, "{controller} over {transport}");
+            assert!(flow.out.data_bytes >= flow.out.unique_bytes && flow.out.unique_bytes > 1_900_000);
+            // 20 ms and 300 ms each way: no round trip is shorter.
+            let rtt = flow.out.rtt_ms.expect("what arrives is told");
+            assert!(rtt.min >= 640.0 && rtt.samples > 0, "{transport}: {rtt:?}");
+            assert!(flow.out.outstanding.is_some(), "{transport}");
+        }
+    }
+}
+
 fn conversation(size: u64) -> Conversation {
     conversation_over("tcp", "sack", size)
 }

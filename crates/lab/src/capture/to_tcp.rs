@@ -5,21 +5,22 @@
 //! | Request, Response | SYN, SYN and ACK |
 //! | Data, DataAck | a segment with as many bytes |
 //! | Ack, Sync, SyncAck | a segment without payload |
-//! | CloseReq, Close, Reset | FIN and ACK, always with the same number |
+//! | CloseReq, Close, Reset | FIN and ACK; ACK from a side that has sent one |
 //! | acknowledgement number with Ack Vector | cumulative up to the oldest packet that the vector misses, then what arrived above it as SACK blocks, newest first |
 //! | acknowledgement number alone (CCID 3) | cumulative |
 //!
 //! A number of 48 bits becomes the bytes sent before it. Numbers that the capture misses take as many bytes as the
 //! packet of data before them. Payloads are zeros and cut off, as in captures of our own; checksums are theirs.
 
-use super::analysis::{CaptureFile, Datagram, Endpoint, Error, Unwrap, datagram};
-use etherparse::{IpNumber, Ipv4Header, Ipv6Header, TcpHeader, TcpOptionElement};
-use lightlag_protocols::wire::dccp::{IP_PROTOCOL, Item, Kind, Packet, Received, runs};
-use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
-use pcap_file::{DataLink, PcapError};
+use super::analysis::{Endpoint, Error, Unwrap};
+use super::rewrite::{Found, Rewritten, each, ip_header, not_written, write, writer};
+use etherparse::{TcpHeader, TcpOptionElement};
+use lightlag_protocols::wire::dccp::{Item, Kind, Packet, Received, runs};
+use pcap_file::PcapError;
+use pcap_file::pcap::PcapWriter;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Read, Write};
-use std::time::Duration;
+use std::net::IpAddr;
 
 /// Numbers of a direction whose bytes are remembered.
 const SLOTS_MAX: usize = 65_536;
@@ -29,65 +30,27 @@ const GAP_MAX: u64 = 1_000;
 const CONNECTIONS_MAX: usize = 10_000;
 const BITS: u32 = 48;
 const SHORT_BITS: u32 = 24;
-const IP_UDP: u8 = 17;
-const UDP_HEADER: usize = 8;
+const IP_TCP: u8 = 6;
 const SEGMENT_MAX: u16 = 1460;
 /// A window that never limits: DCCP has none.
 const WINDOW: u16 = u16::MAX;
 const SHIFT: u8 = 7;
 static ZEROS: [u8; 65_536] = [0; 65_536];
 
-/// What was rewritten.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rewritten {
-    /// Packets of DCCP that were rewritten.
-    pub packets: u64,
-    /// Packets that could not be, as they are damaged or too short.
-    pub unread: u64,
-}
-
 /// Rewrites the DCCP of a capture as TCP: over IP, and in UDP at these ports.
 ///
 /// # Errors
 /// It cannot be read, or the other cannot be written.
 pub fn to_tcp(from: impl Read, to: impl Write, ports: &[u16]) -> Result<Rewritten, Error> {
-    let mut file = CaptureFile::open(from)?;
-    let mut rewriter = Rewriter::new(to).map_err(not_written)?;
-    while let Some(record) = file.next_record()? {
-        let Ok(carried) = datagram(record.link, record.data, record.length as usize) else { continue };
-        let Some((bytes, length)) = dccp_in(&carried, ports) else { continue };
-        let (Ok(packet), Some(ends)) = (Packet::read(bytes), Endpoint::pair(bytes, carried.addresses)) else {
-            rewriter.done.unread += 1;
-            continue;
-        };
-        let payload = packet.data.len() + length.saturating_sub(bytes.len());
-        rewriter.on_packet(record.at_ns, ends, &packet, payload).map_err(not_written)?;
-    }
-    Ok(rewriter.done)
-}
-
-fn not_written(error: PcapError) -> Error {
-    match error {
-        PcapError::IoError(error) => Error::Unwritten(error),
-        other => Error::Unwritten(std::io::Error::other(other.to_string())),
-    }
-}
-
-fn dccp_in<'a>(carried: &Datagram<'a>, ports: &[u16]) -> Option<(&'a [u8], usize)> {
-    if carried.protocol == IP_PROTOCOL {
-        return Some((carried.payload, carried.length));
-    }
-    let ends = Endpoint::pair(carried.payload, carried.addresses).filter(|_| carried.protocol == IP_UDP)?;
-    let inside = ends.iter().any(|end| ports.contains(&end.port));
-    let bytes = carried.payload.get(UDP_HEADER..).filter(|_| inside)?;
-    Some((bytes, carried.length.checked_sub(UDP_HEADER)?))
+    let to = writer(to).map_err(not_written)?;
+    let mut rewriter = Rewriter { to, connections: BTreeMap::new(), order: VecDeque::new() };
+    each(from, ports, |found| rewriter.on_packet(found))
 }
 
 struct Rewriter<W: Write> {
     to: PcapWriter<W>,
     connections: BTreeMap<[Endpoint; 2], [Side; 2]>,
     order: VecDeque<[Endpoint; 2]>,
-    done: Rewritten,
 }
 
 /// What a side has sent.
@@ -115,6 +78,10 @@ struct Slot {
     length: u32,
 }
 
+fn closes(kind: Kind) -> bool {
+    matches!(kind, Kind::CloseReq | Kind::Close | Kind::Reset)
+}
+
 /// A segment to be written.
 #[derive(Default)]
 struct Segment {
@@ -126,38 +93,23 @@ struct Segment {
 }
 
 impl<W: Write> Rewriter<W> {
-    fn new(to: W) -> Result<Self, PcapError> {
-        let header = PcapHeader { datalink: DataLink::RAW, ..PcapHeader::default() };
-        let to = PcapWriter::with_header(to, header)?;
-        Ok(Self { to, connections: BTreeMap::new(), order: VecDeque::new(), done: Rewritten::default() })
-    }
-
-    fn on_packet(
-        &mut self,
-        at_ns: i64,
-        ends: [Endpoint; 2],
-        packet: &Packet<'_>,
-        payload: usize,
-    ) -> Result<(), PcapError> {
+    fn on_packet(&mut self, found: &Found<'_>) -> Result<(), PcapError> {
+        let Found { ends, packet, payload, .. } = *found;
         let way = usize::from(ends[0] > ends[1]);
         let key = if way == 0 { ends } else { [ends[1], ends[0]] };
         let kind = packet.header.kind();
         let sides = self.sides(key, kind, way);
         let bits = if packet.header.short { SHORT_BITS } else { BITS };
-        let number = sides[way].take(packet.header.sequence.get(), bits, packet, payload);
+        let number = sides[way].take(packet.header.sequence.get(), bits, &packet, payload);
         let mut segment = sides[way].segment(number, kind, payload);
         if kind != Kind::Request {
             sides.swap(0, way);
             let [own, other] = sides;
-            own.acknowledge(other, packet, bits, &mut segment);
+            own.acknowledge(other, &packet, bits, &mut segment);
             sides.swap(0, way);
         }
         let bytes = frame(ends, kind, &sides[way], &sides[1 - way], &segment);
-        let since = Duration::from_nanos(at_ns.clamp(0, i64::from(u32::MAX) * 1_000_000_000) as u64);
-        let length = (bytes.len() + segment.payload) as u32;
-        self.done.packets += 1;
-        self.to.write_packet(&PcapPacket::new(since, length, &bytes))?;
-        Ok(())
+        write(&mut self.to, found.at_ns, &bytes, segment.payload)
     }
 
     fn sides(&mut self, key: [Endpoint; 2], kind: Kind, way: usize) -> &mut [Side; 2] {
@@ -226,12 +178,13 @@ impl Side {
         let opens = matches!(kind, Kind::Request | Kind::Response);
         self.opened |= opens;
         let slot = self.slot(number);
-        let ends = matches!(kind, Kind::CloseReq | Kind::Close | Kind::Reset);
-        let end = ends.then(|| *self.end.get_or_insert(self.next));
-        let offset = end.or(slot.map(|slot| slot.offset)).unwrap_or(self.next);
+        let fin = closes(kind) && self.end.is_none();
+        let after = self.end.filter(|_| closes(kind)).map(|end| end + 1);
+        let end = fin.then(|| *self.end.insert(self.next));
+        let offset = end.or(after).or(slot.map(|slot| slot.offset)).unwrap_or(self.next);
         let room = slot.map_or(payload, |slot| slot.length as usize);
         let payload = if kind.is_data() { payload.min(room) } else { 0 };
-        Segment { offset: (!opens).then_some(offset), fin: ends, payload, ..Segment::default() }
+        Segment { offset: (!opens).then_some(offset), fin, payload, ..Segment::default() }
     }
 
     /// What a packet of this side says of what the other sent.
@@ -247,7 +200,7 @@ impl Side {
             }
         }
         // The end takes a number of its own, and is acknowledged by the other's end.
-        let end = other.end.filter(|_| self.end.is_some() && segment.fin);
+        let end = other.end.filter(|_| self.end.is_some() && closes(packet.header.kind()));
         segment.ack = Some(end.map_or(self.acked, |end| end + 1));
     }
 
@@ -302,33 +255,18 @@ fn frame(ends: [Endpoint; 2], kind: Kind, own: &Side, other: &Side, segment: &Se
     let _ = header.set_options(&options(segment, |offset| number(other, offset)));
     let payload = &ZEROS[..segment.payload.min(ZEROS.len())];
     let length = header.header_len() + segment.payload;
-    match [ends[0].ip(), ends[1].ip()] {
-        [std::net::IpAddr::V4(source), std::net::IpAddr::V4(destination)] => {
-            let mut ip = Ipv4Header {
-                total_len: (Ipv4Header::MIN_LEN + length).min(usize::from(u16::MAX)) as u16,
-                time_to_live: 64,
-                protocol: IpNumber::TCP,
-                source: source.octets(),
-                destination: destination.octets(),
-                ..Ipv4Header::default()
-            };
-            ip.header_checksum = ip.calc_header_checksum();
-            header.checksum = header.calc_checksum_ipv4(&ip, payload).unwrap_or_default();
-            [&ip.to_bytes()[..], &header.to_bytes()[..]].concat()
+    let ip = ip_header(ends, IP_TCP, length);
+    let sum = match ends.map(|end| end.ip()) {
+        [IpAddr::V4(source), IpAddr::V4(destination)] => {
+            header.calc_checksum_ipv4_raw(source.octets(), destination.octets(), payload)
         }
         _ => {
-            let ip = Ipv6Header {
-                payload_length: length.min(usize::from(u16::MAX)) as u16,
-                next_header: IpNumber::TCP,
-                hop_limit: 64,
-                source: ends[0].address.to_be_bytes(),
-                destination: ends[1].address.to_be_bytes(),
-                ..Ipv6Header::default()
-            };
-            header.checksum = header.calc_checksum_ipv6(&ip, payload).unwrap_or_default();
-            [&ip.to_bytes()[..], &header.to_bytes()[..]].concat()
+            let [source, destination] = ends.map(|end| end.address.to_be_bytes());
+            header.calc_checksum_ipv6_raw(source, destination, payload)
         }
-    }
+    };
+    header.checksum = sum.unwrap_or_default();
+    [&ip[..], &header.to_bytes()[..]].concat()
 }
 
 fn options(segment: &Segment, number: impl Fn(u64) -> u32) -> Vec<TcpOptionElement> {

@@ -23,8 +23,7 @@ use lightlag_protocols::transport::udpdtn::{self, DIGEST_BYTES, HEADER, UDP_HEAD
 use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::udpdtn::{BLOCK_SYMBOLS_MAX, BLOCKS_MAX};
 
-/// Where a listener is found if nothing else is said.
-pub const PORT: u16 = 4561;
+pub use lightlag_protocols::wire::udpdtn::PORT;
 
 /// Own symbols of a block, unless the file is too large for blocks so small. Larger blocks cost more to
 /// decode and less to insure.

@@ -21,6 +21,8 @@ use crate::transport::udpdtn::{
 use crate::units::{BitRate, Bytes};
 use thiserror::Error;
 
+/// The UDP port where a listener is found if nothing else is said.
+pub const PORT: u16 = 4561;
 /// What this file speaks.
 pub const VERSION: u8 = 1;
 /// Longest name of a file, in bytes.

@@ -9,10 +9,12 @@ use super::half::{Half, Sent, on_numbered};
 use super::reaction::Found;
 use super::tcp::path_ns;
 use super::tcp_header::Unwrap;
-use lightlag_protocols::wire::dccp::{Item, Kind, Packet, Received, Sequence, runs};
+use lightlag_protocols::transport::dccp::SERVICE_LTP;
+use lightlag_protocols::wire::dccp::{Body, Item, Kind, Packet, Received, Sequence, runs};
 
 /// Packets that must have come after one that is taken for lost.
 const LATER: u64 = 3;
+
 const BITS: u32 = 48;
 const SHORT_BITS: u32 = 24;
 
@@ -21,6 +23,8 @@ const SHORT_BITS: u32 = 24;
 pub struct Dccp {
     ends: [End; 2],
     over: bool,
+    /// What the client asked for (RFC 4340, section 8.1.2).
+    service: Option<u32>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -28,6 +32,8 @@ struct End {
     numbers: Unwrap,
     /// The last loss event rate that it told, in packets an event.
     event_interval: Option<u32>,
+    /// Its last Request, and when it was sent.
+    opening: Option<(u64, i64)>,
     /// Greatest number of the other end that it acknowledged.
     acked: Option<u64>,
 }
@@ -48,6 +54,11 @@ impl Dccp {
         self.over && packet.header.kind() == Kind::Request
     }
 
+    /// Whether the client asked for LTP (RFC 7122).
+    pub fn carries_ltp(&self) -> bool {
+        self.service == Some(SERVICE_LTP)
+    }
+
     /// A packet that travels from end `way` to the other, with `payload` bytes of data.
     pub fn on_packet(
         &mut self,
@@ -64,6 +75,9 @@ impl Dccp {
         counts.resets += u64::from(kind == Kind::Reset);
         counts.ends += u64::from(matches!(kind, Kind::Close | Kind::CloseReq));
         self.over |= kind == Kind::Reset;
+        if let Body::Request { service } | Body::Response { service, .. } = packet.header.body {
+            self.service = Some(service);
+        }
         if kind == Kind::Sync {
             halves[way].refused_ns = Some(now.ns);
             halves[way].counts.syncs += 1;
@@ -78,6 +92,9 @@ impl Dccp {
         let number = self.ends[way].numbers.near(packet.header.sequence.get(), bits);
         if kind != Kind::Reset {
             self.ends[way].numbers.follow(packet.header.sequence.get(), bits);
+        }
+        if kind == Kind::Request {
+            self.ends[way].opening = Some((number, now.ns));
         }
         if kind.is_data() {
             on_numbered(halves, way, number, payload, now);
@@ -105,7 +122,8 @@ impl Dccp {
         let is_newest = self.ends[way].acked.is_none_or(|acked| acked < number);
         if is_newest {
             self.ends[way].acked = Some(number);
-            if let Some(sent_ns) = half.flight.sent_at(number) {
+            let opening = self.ends[other].opening.filter(|opening| opening.0 == number);
+            if let Some(sent_ns) = half.flight.sent_at(number).or(opening.map(|opening| opening.1)) {
                 half.on_rtt(now.ns, now.ns - sent_ns - told.elapsed_ns);
             }
         }

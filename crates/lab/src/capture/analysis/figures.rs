@@ -130,9 +130,9 @@ pub struct Outstanding {
 }
 
 /// Tells everything.
-pub fn analysed(table: Table, notes: &Notes) -> Analysed {
+pub fn analysed(mut table: Table, notes: &Notes) -> Analysed {
     let [first_ns, last_ns] = table.seen_ns.unwrap_or_default();
-    let flows = table.flows.into_iter().zip(1..);
+    let flows = table.wanted().into_iter().zip(1..);
     Analysed {
         packets: table.packets,
         wire_bytes: table.bytes,

@@ -35,14 +35,24 @@ pub enum Protocol {
     DccpUdp,
     /// RFC 5326, in UDP.
     Ltp,
+    /// RFC 5326, in DCCP (RFC 7122): told beside the connection that carries it.
+    LtpDccp,
     /// Our file transfer.
     Udpdtn,
 }
 
 impl Protocol {
     /// All.
-    pub const ALL: [Self; 7] =
-        [Self::Tcp, Self::Tcpcl, Self::Udp, Self::Dccp, Self::DccpUdp, Self::Ltp, Self::Udpdtn];
+    pub const ALL: [Self; 8] = [
+        Self::Tcp,
+        Self::Tcpcl,
+        Self::Udp,
+        Self::Dccp,
+        Self::DccpUdp,
+        Self::Ltp,
+        Self::LtpDccp,
+        Self::Udpdtn,
+    ];
     /// As people write it.
     pub fn name(self) -> &'static str {
         match self {
@@ -52,6 +62,7 @@ impl Protocol {
             Self::Dccp => "DCCP",
             Self::DccpUdp => "DCCP-UDP",
             Self::Ltp => "LTP",
+            Self::LtpDccp => "LTP-DCCP",
             Self::Udpdtn => "UDPDTN",
         }
     }
@@ -101,7 +112,7 @@ impl Flow {
         let state = match protocol {
             Protocol::Tcp | Protocol::Tcpcl => State::Tcp(Box::default()),
             Protocol::Dccp | Protocol::DccpUdp => State::Dccp(Box::default()),
-            Protocol::Ltp => State::Ltp(Box::default()),
+            Protocol::Ltp | Protocol::LtpDccp => State::Ltp(Box::default()),
             Protocol::Udpdtn => State::Udpdtn(Box::default()),
             Protocol::Udp => State::Plain,
         };

@@ -22,9 +22,11 @@ const IP_TCP: u8 = 6;
 const IP_UDP: u8 = 17;
 const IP_DCCP: u8 = 33;
 const PORT_TCPCL: u16 = 4556;
-const PORT_LTP: u16 = 1113;
-const PORT_UDPDTN: u16 = 4561;
 const UDP_HEADER: usize = 8;
+/// What holds an association of DCCP open between segments (RFC 7122).
+const KEEPALIVE: [u8; 4] = [0; 4];
+/// What each end of TCPCL begins with, before its version (RFC 9174, section 4.2).
+const CONTACT_HEADER: &[u8] = b"dtn!";
 
 /// What is wanted.
 #[derive(Clone, Debug)]
@@ -68,6 +70,15 @@ impl Filter {
             Self::Port(port) => ends.iter().any(|end| end.port == *port),
             Self::Protocol(wanted) => *wanted == protocol,
         }
+    }
+    /// Whether a flow may come to hold it: TCPCL is known by its first bytes, LTP in DCCP needs its connection.
+    fn may_take(&self, ends: &[Endpoint; 2], protocol: Protocol) -> bool {
+        let later: &[Protocol] = match protocol {
+            Protocol::Tcp => &[Protocol::Tcpcl],
+            Protocol::Dccp | Protocol::DccpUdp => &[Protocol::LtpDccp],
+            _ => &[],
+        };
+        self.takes(ends, protocol) || matches!(self, Self::Protocol(wanted) if later.contains(wanted))
     }
 }
 
@@ -182,6 +193,12 @@ impl Table {
         };
         let Some((flow, way)) = self.flow(ends, protocol, now, over)? else { return Ok(()) };
         count(flow, way, record, datagram, now);
+        if segment.length > 0 && flow.halves[way].counts.data_packets == 0 {
+            let header = datagram.length - segment.length as usize;
+            if datagram.payload.get(header..).is_some_and(|bytes| bytes.starts_with(CONTACT_HEADER)) {
+                flow.protocol = Protocol::Tcpcl;
+            }
+        }
         if let State::Tcp(tcp) = &mut flow.state {
             tcp.on_segment(&mut flow.halves, way, &segment, now);
         }
@@ -205,12 +222,15 @@ impl Table {
         count(flow, way, record, datagram, now);
         match &mut flow.state {
             // What only looks like it counts as plain UDP.
-            State::Ltp(ltp) => match ltp::Packet::read(payload) {
+            State::Ltp(ltp) => match ltp::Packet::read_kept(payload, length) {
                 Ok(packet) => ltp.on_segment(&mut flow.halves, way, &packet, now),
                 Err(_) => plain(&mut flow.halves[way], length as u64, now),
             },
             State::Udpdtn(udpdtn) => match udpdtn::Packet::read(payload) {
-                Ok(packet) => udpdtn.on_datagram(&mut flow.halves, way, &packet, now),
+                Ok(packet) => {
+                    let cut = length.saturating_sub(payload.len()) as u64;
+                    udpdtn.on_datagram(&mut flow.halves, way, &packet, cut, now);
+                }
                 Err(_) => plain(&mut flow.halves[way], length as u64, now),
             },
             _ => plain(&mut flow.halves[way], length as u64, now),
@@ -240,18 +260,49 @@ impl Table {
         };
         let Some((flow, way)) = self.flow(ends, protocol, now, over)? else { return Ok(()) };
         count(flow, way, record, datagram, now);
-        if let State::Dccp(dccp) = &mut flow.state {
-            dccp.on_packet(&mut flow.halves, way, &packet, (packet.data.len() + missing) as u64, now);
+        let State::Dccp(dccp) = &mut flow.state else { return Ok(()) };
+        dccp.on_packet(&mut flow.halves, way, &packet, (packet.data.len() + missing) as u64, now);
+        let inside = dccp.carries_ltp() || speaks(&ends, ltp::PORT);
+        if inside && packet.header.kind().is_data() && packet.data != KEEPALIVE {
+            self.on_ltp_in_dccp(ends, datagram, (packet.data, packet.data.len() + missing), record, now)?;
         }
         Ok(())
+    }
+
+    /// A segment of LTP (`bytes` of it were kept, it had `length`) in a packet of DCCP: a flow of its own.
+    fn on_ltp_in_dccp(
+        &mut self,
+        ends: [Endpoint; 2],
+        datagram: &Datagram<'_>,
+        (bytes, length): (&[u8], usize),
+        record: &Record<'_>,
+        now: &Moment,
+    ) -> Result<(), Note> {
+        let Some((flow, way)) = self.flow(ends, Protocol::LtpDccp, now, |_, _| false)? else { return Ok(()) };
+        count(flow, way, record, datagram, now);
+        if let State::Ltp(ltp) = &mut flow.state {
+            match ltp::Packet::read_kept(bytes, length) {
+                Ok(packet) => ltp.on_segment(&mut flow.halves, way, &packet, now),
+                Err(_) => plain(&mut flow.halves[way], length as u64, now),
+            }
+        }
+        Ok(())
+    }
+
+    /// The flows that are wanted, now that it is known what they speak.
+    pub fn wanted(&mut self) -> Vec<Flow> {
+        let filters = &self.options.filters;
+        let mut flows = std::mem::take(&mut self.flows);
+        flows.retain(|flow| filters.iter().all(|filter| filter.takes(&flow.ends, flow.protocol)));
+        flows
     }
 
     fn in_udp(&self, ends: &[Endpoint; 2]) -> Protocol {
         if self.options.dccp_ports.iter().any(|port| speaks(ends, *port)) {
             Protocol::DccpUdp
-        } else if speaks(ends, PORT_LTP) {
+        } else if speaks(ends, ltp::PORT) {
             Protocol::Ltp
-        } else if speaks(ends, PORT_UDPDTN) {
+        } else if speaks(ends, udpdtn::PORT) {
             Protocol::Udpdtn
         } else {
             Protocol::Udp
@@ -290,7 +341,7 @@ impl Table {
 
     #[cold]
     fn begin(&mut self, key: Key, ends: [Endpoint; 2], now: &Moment) -> Result<Option<u32>, Note> {
-        let wanted = self.options.filters.iter().all(|filter| filter.takes(&ends, key.protocol));
+        let wanted = self.options.filters.iter().all(|filter| filter.may_take(&ends, key.protocol));
         if self.flows.len() >= FLOWS_MAX {
             // Unknown flows are not even remembered.
             return if wanted { Err(Note::TooManyFlows) } else { Ok(None) };

@@ -1,9 +1,12 @@
 //! Captures that the tests make themselves, and what is said of them.
 
 use super::*;
-use crate::capture::to_tcp;
+use crate::capture::{to_dccp, to_tcp};
 use etherparse::{IpNumber, Ipv4Header, PacketBuilder, TcpHeader, TcpOptionElement};
-use lightlag_protocols::wire::dccp::{Body, Header, Item, Packet, Received, RunOfPackets, Sequence};
+use lightlag_protocols::wire::dccp::{
+    Addresses, Body, Header, Item, Packet, Received, RunOfPackets, Sequence,
+};
+use lightlag_protocols::wire::ltp::{self, Checkpoint, Claim, Color, Content, Data, Ends, Report, SessionId};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, Endianness, TsResolution};
 use proptest::prelude::*;
@@ -258,8 +261,175 @@ fn an_ack_vector_tells_of_losses() {
     assert_eq!((flow.out.data_packets, flow.out.unique_bytes, flow.out.lost_packets), (10, 5000, 1));
     assert_eq!((flow.out.losses.events, flow.out.losses.packets), (1, 1));
     let rtt = flow.out.rtt_ms.unwrap();
-    assert_eq!((rtt.samples, rtt.min, rtt.max), (2, 48.0, 50.0));
+    // The opening, and two of data.
+    assert_eq!((rtt.samples, rtt.min, rtt.max), (3, 48.0, 50.0));
     assert_eq!(flow.out.outstanding.unwrap().max, 10);
+}
+
+/// What a packet of IP carries, in UDP.
+fn in_udp(packet: &[u8], ports: (u16, u16)) -> Vec<u8> {
+    let mut bare = packet[20..].to_vec();
+    // UDP has a checksum of its own (RFC 6773).
+    bare[6..8].fill(0);
+    let forward = packet[12..16] == CLIENT;
+    let (source, destination) = if forward { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
+    let mut made = Vec::new();
+    PacketBuilder::ipv4(source, destination, 64).udp(ports.0, ports.1).write(&mut made, &bare).unwrap();
+    made
+}
+
+fn dccp_in_udp() -> Packets {
+    let packets = dccp_with_a_loss();
+    packets.iter().map(|(at, packet)| (*at, in_udp(packet, (6511, 6511)))).collect()
+}
+
+#[test]
+fn dccp_in_udp_is_told_as_dccp_over_ip_is() {
+    let (plain, inside) = (said(&dccp_with_a_loss()), said(&dccp_in_udp()));
+    let (plain, inside) = (&plain.flows[0], &inside.flows[0]);
+    assert_eq!((inside.protocol, &inside.first), (Protocol::DccpUdp, &plain.first));
+    let told = |half: &HalfFigures| {
+        (half.data_packets, half.unique_bytes, half.lost_packets, half.rtt_ms.map(|rtt| rtt.samples))
+    };
+    assert_eq!((told(&inside.out), told(&inside.back)), (told(&plain.out), told(&plain.back)));
+}
+
+#[test]
+fn dccp_in_udp_becomes_packets_of_ip_with_right_checksums() {
+    let mut rewritten = Vec::new();
+    let done = to_dccp(&capture(&dccp_in_udp())[..], &mut rewritten, &[6511]).unwrap();
+    assert_eq!((done.packets, done.unread), (14, 0));
+    let mut reader = pcap_file::pcap::PcapReader::new(&rewritten[..]).unwrap();
+    while let Some(packet) = reader.next_packet() {
+        let data = packet.unwrap().data;
+        let (header, bytes) = Ipv4Header::from_slice(&data).unwrap();
+        assert_eq!((header.protocol.0, header.header_checksum), (33, header.calc_header_checksum()));
+        let (source, destination) = (header.source.into(), header.destination.into());
+        Packet::verify(bytes, &Addresses { source, destination }).unwrap();
+    }
+    let made = analyse(&rewritten[..], Options::default()).unwrap();
+    assert_eq!((made.flows[0].protocol, made.flows[0].out.lost_packets), (Protocol::Dccp, 1));
+}
+
+#[test]
+fn dccp_that_was_cut_keeps_its_length() {
+    let packets = dccp_in_udp();
+    let file = capture(&packets);
+    let mut cut = file[..24].to_vec();
+    let mut rest = &file[24..];
+    while let Some(head) = rest.get(..16) {
+        let kept = u32::from_le_bytes([head[8], head[9], head[10], head[11]]) as usize;
+        let keep = kept.min(20 + 8 + 40);
+        cut.extend_from_slice(&head[..8]);
+        cut.extend_from_slice(&(keep as u32).to_le_bytes());
+        cut.extend_from_slice(&head[12..]);
+        cut.extend_from_slice(&rest[16..16 + keep]);
+        rest = &rest[16 + kept..];
+    }
+    let mut rewritten = Vec::new();
+    assert_eq!(to_dccp(&cut[..], &mut rewritten, &[6511]).unwrap().packets, 14);
+    let made = analyse(&rewritten[..], Options::default()).unwrap();
+    assert_eq!((made.flows[0].out.unique_bytes, made.flows[0].out.lost_packets), (5000, 1));
+}
+
+#[test]
+fn tcpcl_is_known_by_its_contact_header_at_any_port() {
+    let mut packets = opened(1);
+    let with = |bytes: &[u8]| {
+        let mut packet = data(1);
+        packet[40..40 + bytes.len()].copy_from_slice(bytes);
+        packet
+    };
+    packets.push((110 * MS, with(b"dtn!\x04\x00")));
+    assert_eq!(said(&packets).flows[0].protocol, Protocol::Tcpcl);
+    let flows = |filter: &str| {
+        let options = Options { filters: vec![filter.parse().unwrap()], ..Options::default() };
+        analyse(&capture(&packets)[..], options).unwrap().flows.len()
+    };
+    assert_eq!((flows("tcpcl"), flows("tcp")), (1, 0));
+    packets.pop();
+    packets.push((110 * MS, with(b"GET /")));
+    assert_eq!(said(&packets).flows[0].protocol, Protocol::Tcp);
+}
+
+/// A segment of LTP between the ports of a datagram protocol.
+fn ltp_segment(content: Content, payload: usize) -> Vec<u8> {
+    let session = SessionId { originator: 1, number: 9 };
+    let segment = ltp::Segment { session, content };
+    let mut bytes = Vec::new();
+    segment.write_head(&mut bytes);
+    bytes.resize(bytes.len() + payload, 0);
+    bytes
+}
+
+fn red(offset: u64, checkpoint: Option<u64>) -> Vec<u8> {
+    let checkpoint = checkpoint.map(|serial| Checkpoint { serial, report: 0, ends: Ends::Block });
+    let data = Data { service: 1, offset, length: 1000, color: Color::Red(checkpoint) };
+    ltp_segment(Content::Data(data), 1000)
+}
+
+fn report(claims: &[(u64, u64)]) -> Vec<u8> {
+    let claims = claims.iter().map(|&(offset, length)| Claim { offset, length }).collect();
+    let report = Report { serial: 5, checkpoint: 7, lower: 0, upper: 3000, claims };
+    ltp_segment(Content::Report(Box::new(report)), 0)
+}
+
+/// Three pieces of a block of which the second is lost, and comes again.
+fn ltp_with_a_loss(carry: impl Fn(bool, &[u8]) -> Vec<u8>) -> Packets {
+    let sent = |at: i64, bytes: Vec<u8>| (at * MS, carry(true, &bytes));
+    vec![
+        sent(0, red(0, None)),
+        sent(1, red(1000, None)),
+        sent(2, red(2000, Some(7))),
+        (102 * MS, carry(false, &report(&[(0, 1000), (2000, 1000)]))),
+        sent(103, red(1000, Some(8))),
+    ]
+}
+
+fn check_ltp(flow: &FlowFigures) {
+    let out = &flow.out;
+    assert_eq!((out.data_packets, out.unique_bytes), (4, 3000));
+    assert_eq!((out.retransmitted_packets, out.retransmitted_bytes, out.lost_packets), (1, 1000, 1));
+    let rtt = out.rtt_ms.unwrap();
+    assert_eq!((rtt.samples, rtt.avg), (1, 100.0));
+    let outstanding = out.outstanding.unwrap();
+    assert_eq!((outstanding.max, outstanding.avg), (3000, 1750.0));
+}
+
+#[test]
+fn ltp_tells_what_reports_miss_and_what_is_outstanding() {
+    let made = said(&ltp_with_a_loss(|forward, bytes| {
+        let ((source, destination), ports) =
+            if forward { ((CLIENT, SERVER), (20_000, 1113)) } else { ((SERVER, CLIENT), (1113, 20_000)) };
+        let mut packet = Vec::new();
+        let builder = PacketBuilder::ipv4(source, destination, 64).udp(ports.0, ports.1);
+        builder.write(&mut packet, bytes).unwrap();
+        packet
+    }));
+    assert_eq!((made.flows.len(), made.flows[0].protocol), (1, Protocol::Ltp));
+    check_ltp(&made.flows[0]);
+}
+
+#[test]
+fn ltp_in_dccp_is_a_flow_beside_its_connection() {
+    let numbers = std::cell::Cell::new(100);
+    let carry = |forward: bool, data: &[u8]| {
+        let (source, destination) = if forward { (20_000, 5001) } else { (5001, 20_000) };
+        numbers.set(numbers.get() + 1);
+        let sequence = Sequence::new(numbers.get());
+        let header =
+            Header { source, destination, ccval: 0, coverage: 0, short: false, sequence, body: Body::Data };
+        ip(forward, IpNumber(33), &Packet { header, options: &[], data }.to_bytes(None))
+    };
+    let mut packets = vec![(0, dccp(true, 100, Body::Request { service: 7_107_696 }, None, 0))];
+    packets.extend(ltp_with_a_loss(carry));
+    packets.push((104 * MS, carry(true, &[0; 4])));
+    let made = said(&packets);
+    let spoken: Vec<_> = made.flows.iter().map(|flow| flow.protocol).collect();
+    assert_eq!(spoken, [Protocol::Dccp, Protocol::LtpDccp]);
+    check_ltp(&made.flows[1]);
+    let options = Options { filters: vec!["ltp-dccp".parse().unwrap()], ..Options::default() };
+    assert_eq!(analyse(&capture(&packets)[..], options).unwrap().flows.len(), 1);
 }
 
 #[test]
@@ -284,6 +454,29 @@ fn dccp_as_tcp_has_the_same_packets_bytes_and_blocks() {
     assert_eq!((flow.out.packets, flow.out.data_packets, flow.out.unique_bytes), (11, 10, 5000));
     assert_eq!((flow.back.packets, flow.back.sacks), (3, 1));
     assert_eq!((flow.out.retransmitted_packets, flow.out.out_of_order), (0, 0));
+}
+
+#[test]
+fn only_the_first_closing_packet_of_a_side_is_a_fin() {
+    let ack = Sequence::new(7);
+    let mut packets = dccp_with_a_loss();
+    for (at, number) in [(200, 6), (400, 7)] {
+        packets.push((at * MS, dccp(true, number, Body::Close { ack }, None, 0)));
+    }
+    let code = lightlag_protocols::wire::dccp::ResetCode::Closed;
+    let reset = Body::Reset { ack: Sequence::new(7), code, details: [0; 3] };
+    packets.push((450 * MS, dccp(false, 10, reset, None, 0)));
+    let mut rewritten = Vec::new();
+    to_tcp(&capture(&packets)[..], &mut rewritten, &[]).unwrap();
+    let mut reader = pcap_file::pcap::PcapReader::new(&rewritten[..]).unwrap();
+    let mut headers = Vec::new();
+    while let Some(packet) = reader.next_packet() {
+        headers.push(TcpHeader::from_slice(&packet.unwrap().data[20..]).unwrap().0);
+    }
+    let [close, again, reset] = &headers[14..] else { panic!("three packets close it") };
+    assert_eq!((close.fin, again.fin, reset.fin), (true, false, true));
+    assert_eq!(again.sequence_number, close.sequence_number.wrapping_add(1));
+    assert_eq!(reset.acknowledgment_number, again.sequence_number);
 }
 
 #[test]

@@ -26,8 +26,15 @@ struct Sender {
 }
 
 impl Udpdtn {
-    /// A datagram that travels from end `way` to the other, with `payload` bytes behind its header.
-    pub fn on_datagram(&mut self, halves: &mut [Half; 2], way: usize, packet: &Packet<'_>, now: &Moment) {
+    /// A datagram that travels from end `way` to the other; `cut` bytes of its payload were not kept.
+    pub fn on_datagram(
+        &mut self,
+        halves: &mut [Half; 2],
+        way: usize,
+        packet: &Packet<'_>,
+        cut: u64,
+        now: &Moment,
+    ) {
         match &packet.body {
             Body::Data(data, payload) => {
                 let sender = &mut self.senders[way];
@@ -37,7 +44,7 @@ impl Udpdtn {
                     halves[way].flight = Default::default();
                 }
                 let number = sender.numbers.follow(u64::from(data.number), BITS);
-                on_numbered(halves, way, number, payload.len() as u64, now);
+                on_numbered(halves, way, number, payload.len() as u64 + cut, now);
             }
             Body::Report(report) => self.on_report(halves, way, report, now),
             Body::Open(_) | Body::Unknown => halves[way].counts.control += 1,

@@ -12,6 +12,14 @@ impl<'a> Packet<'a> {
     /// # Errors
     /// What is wrong with the first field that is, and where.
     pub fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        Self::read_kept(bytes, bytes.len())
+    }
+    /// Reads the first bytes of a datagram that has `length` of them, as captures keep it: its data and trailer
+    /// extensions may end early.
+    ///
+    /// # Errors
+    /// Those of [`Packet::read`].
+    pub fn read_kept(bytes: &'a [u8], length: usize) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
         let first = reader.byte("version and type")?;
         if first >> 4 != VERSION {
@@ -21,8 +29,12 @@ impl<'a> Packet<'a> {
             SessionId { originator: reader.sdnv("originator")?, number: reader.sdnv("session number")? };
         let counts = reader.byte("counts of extensions")?;
         let header = extensions(&mut reader, counts >> 4)?;
-        let (content, data) = content(&mut reader, first & 15)?;
+        let missing = length.saturating_sub(bytes.len()) as u64;
+        let (content, data) = content(&mut reader, first & 15, missing)?;
         let segment = Segment { session, content };
+        if missing > 0 && matches!(segment.content, Content::Data(_)) {
+            return Ok(Self { segment, data, header, trailer: Vec::new(), unread_trailers: counts & 15 });
+        }
         if matches!(segment.content, Content::Undefined { .. }) {
             return Ok(Self { segment, data, header, trailer: Vec::new(), unread_trailers: counts & 15 });
         }
@@ -43,11 +55,15 @@ fn extensions<'a>(reader: &mut Reader<'a>, count: u8) -> Result<Vec<Extension<'a
     (0..count).map(one).collect()
 }
 
-fn content<'a>(reader: &mut Reader<'a>, kind: u8) -> Result<(Content, &'a [u8]), Malformed> {
+/// What the segment says, and its data, of which at most `missing` bytes are not there.
+fn content<'a>(reader: &mut Reader<'a>, kind: u8, missing: u64) -> Result<(Content, &'a [u8]), Malformed> {
     let content = match kind {
         0..=4 | 7 => {
             let data = data(reader, kind)?;
-            return Ok((Content::Data(data), reader.bytes(data.length, "data")?));
+            let kept = reader.rest().len() as u64;
+            let cut = data.length.saturating_sub(kept) <= missing;
+            let length = if cut { data.length.min(kept) } else { data.length };
+            return Ok((Content::Data(data), reader.bytes(length, "data")?));
         }
         8 => Content::Report(Box::new(report(reader)?)),
         9 => Content::ReportAck(serial(reader, "report serial number")?),
