@@ -28,7 +28,7 @@ pub enum Verb {
     Study(Study),
     /// Write one HTML file about a finished sweep; it works without a network
     Report(Report),
-    /// Send a file over UDPDTN, or listen for files; resumes where it was stopped
+    /// Send a file, or listen for files: over UDPDTN, which resumes where it was stopped, LTP, DCCP or TCP
     Transfer(Box<Transfer>),
     /// Analyse a capture of packets (pcap, pcapng): flows, round trips, losses and the reaction to each, pauses
     Capture(Capture),
@@ -150,11 +150,14 @@ pub struct Transfer {
     /// The file to send
     #[arg(required_unless_present = "listen", requires = "to")]
     pub file: Option<PathBuf>,
-    /// Who listens [default port: 4561]
+    /// Who listens [default port: 4561 for udpdtn and tcp, 1113 for ltp-udp, 6511 for dccp and ltp-dccp]
     #[arg(value_name = "HOST:PORT")]
     pub to: Option<String>,
-    /// Listen for files [default: all addresses of this machine, port 4561]
-    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "4561", conflicts_with_all = ["file", "to"])]
+    /// What carries it, the same at both sides: udpdtn, ltp-udp, ltp-dccp, dccp or tcp
+    #[arg(long, value_name = "WAY", default_value = "udpdtn")]
+    pub over: String,
+    /// Listen for files [default: all addresses of this machine, the port as above]
+    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["file", "to"])]
     pub listen: Option<String>,
     /// Listening: where files go
     #[arg(long, value_name = "DIR", default_value = ".", conflicts_with = "file")]
@@ -168,7 +171,7 @@ pub struct Transfer {
     /// Listening: largest file that is taken [default: what fits on the disk]
     #[arg(long, value_name = "SIZE", conflicts_with = "file")]
     pub max_size: Option<String>,
-    /// A file with a secret that both sides have: only datagrams tagged with it count
+    /// A file with a secret that both sides have: only datagrams tagged with it count (udpdtn)
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
     /// Sending: the rate that the contact plan promises, as "100 Mbit/s" [default: found by probing]
@@ -177,27 +180,22 @@ pub struct Transfer {
     /// Sending: the round trip of light, as "240 s"; until then silence means nothing
     #[arg(long, value_name = "TIME", conflicts_with = "listen", allow_hyphen_values = true)]
     pub light: Option<String>,
-    /// Sending: what paces it; see `lightlag list`
-    #[arg(long, value_name = "NAME", default_value = "contact_rate", conflicts_with = "listen")]
-    pub controller: String,
+    /// Sending: what paces it; see `lightlag list` [default: contact_rate over udpdtn, and over ltp-udp with
+    /// --rate; cubic over ltp-udp without; ccid2 over dccp and ltp-dccp]
+    #[arg(long, value_name = "NAME", conflicts_with = "listen")]
+    pub controller: Option<String>,
     /// Sending: set a parameter of the controller, as `--set pull=0.1`
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = key_value, conflicts_with = "listen")]
     pub sets: Vec<(String, String)>,
-    /// Sending: make each block whole before the next one begins
+    /// Sending: make each block whole before the next one begins (udpdtn)
     #[arg(long, conflicts_with = "listen")]
     pub in_order: bool,
     /// Sending: give up after so long a silence, as "1 h" [default: never]
     #[arg(long, value_name = "TIME", conflicts_with = "listen", allow_hyphen_values = true)]
     pub give_up: Option<String>,
-    /// Sending: bytes of a packet, headers of IP and UDP included
-    #[arg(
-        long,
-        value_name = "SIZE",
-        default_value = "1500 B",
-        conflicts_with = "listen",
-        allow_hyphen_values = true
-    )]
-    pub packet_size: String,
+    /// Sending: bytes of a packet, headers of IP and UDP included [default: 1500 B]
+    #[arg(long, value_name = "SIZE", conflicts_with = "listen", allow_hyphen_values = true)]
+    pub packet_size: Option<String>,
     /// Print one JSON object per transfer
     #[arg(long)]
     pub json: bool,

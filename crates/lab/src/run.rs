@@ -1,6 +1,7 @@
 //! One run: a scenario and a seed in, figures, verdict and reports out.
 
 use crate::capture::Where;
+use crate::capture::analysis::{self, Analysed};
 use crate::judge::{Judge, JudgeRules};
 use crate::metrics::{Figures, Metrics, Series, TimeSeries, the_one};
 use crate::scenario::{Draws, Error, Place, Scenario, Seed};
@@ -29,12 +30,22 @@ pub struct Options {
     pub trace: Option<PathBuf>,
     /// Where a trace that ends in `.pcapng` is captured.
     pub capture: Where,
+    /// In scenarios of packets: analyse what a capture of the run shows, under these options. It is kept in
+    /// memory until the run has ended: some 140 bytes a packet.
+    pub analysis: Option<analysis::Options>,
 }
 
 impl Default for Options {
     /// The judge, and nothing else.
     fn default() -> Self {
-        Self { judge: true, reports: false, series: false, trace: None, capture: Where::default() }
+        Self {
+            judge: true,
+            reports: false,
+            series: false,
+            trace: None,
+            capture: Where::default(),
+            analysis: None,
+        }
     }
 }
 
@@ -51,6 +62,8 @@ pub struct Outcome {
     pub reports: Vec<(PathBuf, String)>,
     /// Time series of buffers, flows, links and algorithms.
     pub series: Option<TimeSeries>,
+    /// What a capture of it shows, if that was asked.
+    pub analysed: Option<Analysed>,
 }
 
 impl Outcome {
@@ -181,6 +194,7 @@ impl Observers {
             violations_total: self.judge.as_ref().map_or(0, Judge::total),
             reports: Vec::new(),
             series: None,
+            analysed: None,
         };
         for extra in self.extras {
             match extra {

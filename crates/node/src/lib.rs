@@ -4,6 +4,7 @@
 //! hands over what came, sends what the machine wants to send, writes and reads files, and sleeps until
 //! the machine's deadline.
 
+pub mod carrier;
 pub mod clock;
 pub mod emulate;
 mod error;

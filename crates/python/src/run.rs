@@ -34,7 +34,7 @@ pub struct Wanted {
 pub fn run(py: Python<'_>, scenario: &Scenario, seed: Seed, wanted: Wanted) -> PyResult<Outcome> {
     let Wanted { judge, reports, series, trace, capture } = wanted;
     let capture = capture.as_deref().map_or_else(Where::default, Where::parse);
-    let options = Options { judge, reports, series, trace, capture };
+    let options = Options { judge, reports, series, trace, capture, analysis: None };
     let done = py.detach(|| catching(|| run::run(scenario, seed, &CACHE, &options)))?;
     let outcome = done.map_err(scenario_error)?;
     Ok(Outcome { seed: scenario.seed_number(seed), outcome })

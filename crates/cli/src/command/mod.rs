@@ -1,6 +1,7 @@
 //! The verbs, one file each.
 
 pub mod capture;
+mod carry;
 pub mod compare;
 mod controller;
 pub mod emulate;
@@ -86,8 +87,11 @@ fn resolve(text: &str, port: u16) -> Result<SocketAddr, Failure> {
     first.ok_or_else(|| wrong("the name stands for no address".to_owned()))
 }
 
-/// `PORT` or `HOST:PORT`, where to listen.
+/// `PORT` or `HOST:PORT`, where to listen; nothing: everywhere at this port.
 fn listening_address(text: &str, port: u16) -> Result<SocketAddr, Failure> {
+    if text.is_empty() {
+        return Ok(SocketAddr::from(([0, 0, 0, 0], port)));
+    }
     if let Ok(port) = text.trim_start_matches(':').parse::<u16>() {
         return Ok(SocketAddr::from(([0, 0, 0, 0], port)));
     }

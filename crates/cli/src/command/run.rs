@@ -24,6 +24,7 @@ pub fn run(options: &Run) -> Done {
         series: options.out.is_some(),
         trace: options.trace.clone(),
         capture: options.capture.as_deref().map_or_else(Where::default, Where::parse),
+        analysis: None,
     };
     if let Some(folder) = &options.out {
         make_folder(folder)?;

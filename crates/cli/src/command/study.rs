@@ -6,8 +6,12 @@ use lightlag_lab::study;
 use std::path::{Path, PathBuf};
 
 /// The studies, by the name that is typed.
-const STUDIES: &[(&str, Run)] =
-    &[("arc", study::arc::run), ("dcp", study::dcp::run), ("dtn-congestion", study::run)];
+const STUDIES: &[(&str, Run)] = &[
+    ("arc", study::arc::run),
+    ("dccp", study::dccp::run),
+    ("dcp", study::dcp::run),
+    ("dtn-congestion", study::run),
+];
 
 type Run = fn(bool, &Path, usize) -> Result<study::Studied, study::Error>;
 

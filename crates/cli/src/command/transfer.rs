@@ -1,7 +1,7 @@
 //! `lightlag transfer`.
 
 use super::controller::controller;
-use super::{Failed, address, bar, goodput, listening_address, option, size};
+use super::{Failed, address, bar, carry, goodput, listening_address, option, size};
 use crate::args::Transfer;
 use crate::output::{Done, Failure, print};
 use indicatif::ProgressBar;
@@ -9,14 +9,20 @@ use lightlag_lab::scenario::quantity;
 use lightlag_node::transfer::{
     Error, Event, Finished, Key, Listener, Listening, PORT, Progress, Sending, Sent, send,
 };
-use lightlag_protocols::units::Bytes;
+use lightlag_protocols::time::Duration;
+use lightlag_protocols::units::{BitRate, Bytes};
 use serde_json::json;
 use std::fmt::Write;
 
 /// What carries it, as controllers name it.
 const TRANSPORT: &str = "udpdtn";
+/// Bytes of a packet if nothing else is said.
+const PACKET: Bytes = Bytes(1500);
 
 pub fn transfer(options: &Transfer) -> Done {
+    if options.over != TRANSPORT {
+        return carry::carry(options);
+    }
     match (&options.listen, &options.file, &options.to) {
         (Some(at), ..) => listen(options, at),
         (None, Some(file), Some(to)) => send_file(options, file, to),
@@ -31,30 +37,54 @@ fn key(options: &Transfer) -> Result<Option<Key>, Failure> {
     options.key_file.as_deref().map(read).transpose()
 }
 
+// --- options --------------------------------------------------------------------------------
+
+pub(super) fn packet_size(options: &Transfer) -> Result<Bytes, Failure> {
+    let Some(text) = &options.packet_size else { return Ok(PACKET) };
+    let packet = option("--packet-size", text, size)?;
+    if packet > Bytes(65_535) {
+        let line = format!("--packet-size: {} B; a packet has at most 65535 B", packet.0);
+        return Err(Failure::Input(line));
+    }
+    Ok(packet)
+}
+
+pub(super) fn rate(options: &Transfer) -> Result<Option<BitRate>, Failure> {
+    options.rate.as_deref().map(|text| option("--rate", text, quantity::bit_rate)).transpose()
+}
+
+pub(super) fn light(options: &Transfer) -> Result<Option<Duration>, Failure> {
+    options.light.as_deref().map(|text| option("--light", text, quantity::time)).transpose()
+}
+
+pub(super) fn give_up(options: &Transfer) -> Result<Option<Duration>, Failure> {
+    options.give_up.as_deref().map(|text| option("--give-up", text, quantity::positive_time)).transpose()
+}
+
+pub(super) fn size_most(options: &Transfer) -> Result<Option<u64>, Failure> {
+    let most = options.max_size.as_deref().map(|text| option("--max-size", text, size)).transpose()?;
+    Ok(most.map(|size| size.0))
+}
+
 // --- sending --------------------------------------------------------------------------------
 
 fn send_file(options: &Transfer, file: &std::path::Path, to: &str) -> Done {
     let sending = Sending {
         file: file.to_owned(),
-        packet: option("--packet-size", &options.packet_size, size)?,
-        rate: options.rate.as_deref().map(|text| option("--rate", text, quantity::bit_rate)).transpose()?,
-        light: options.light.as_deref().map(|text| option("--light", text, quantity::time)).transpose()?,
+        packet: packet_size(options)?,
+        rate: rate(options)?,
+        light: light(options)?,
         in_order: options.in_order,
-        give_up: options
-            .give_up
-            .as_deref()
-            .map(|text| option("--give-up", text, quantity::positive_time))
-            .transpose()?,
+        give_up: give_up(options)?,
         key: key(options)?,
-        controller: controller(TRANSPORT, "contact_rate", &options.controller, &options.sets)?,
+        controller: controller(
+            TRANSPORT,
+            "contact_rate",
+            options.controller.as_deref().unwrap_or("contact_rate"),
+            &options.sets,
+        )?,
         to: address(to, PORT)?,
     };
-    if sending.packet > Bytes(65_535) {
-        return Err(Failure::Input(format!(
-            "--packet-size: {} B; a packet has at most 65535 B",
-            sending.packet.0
-        )));
-    }
     let (bar, to) = (bar(), sending.to);
     let result = send(sending, &mut |progress| show(&bar, progress));
     bar.finish_and_clear();
@@ -62,7 +92,7 @@ fn send_file(options: &Transfer, file: &std::path::Path, to: &str) -> Done {
     print(&if options.json { json_of(&sent, file, to) + "\n" } else { line_of(&sent, file, to) + "\n" })
 }
 
-fn show(bar: &ProgressBar, progress: Progress) {
+pub(super) fn show(bar: &ProgressBar, progress: Progress) {
     match progress {
         Progress::Reading(done, all) => {
             bar.set_message("reading");
@@ -114,7 +144,7 @@ fn line_of(sent: &Sent, file: &std::path::Path, to: std::net::SocketAddr) -> Str
     line
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
@@ -124,18 +154,26 @@ fn hex(bytes: &[u8]) -> String {
 // --- listening ------------------------------------------------------------------------------
 
 fn listen(options: &Transfer, at: &str) -> Done {
-    let size_most = options.max_size.as_deref().map(|text| option("--max-size", text, size)).transpose()?;
     let listening = Listening {
         at: listening_address(at, PORT)?,
         folder: options.folder.clone(),
         once: options.once,
         overwrite: options.overwrite,
-        size_most: size_most.map(|size| size.0),
+        size_most: size_most(options)?,
         key: key(options)?,
     };
-    let (bar, mut printed) = (bar(), Ok(()));
     let mut listener = Listener::new(listening).map_err(Failed)?;
-    let result = listener.run(&mut |event| {
+    tell_all(options, None, |watch| listener.run(watch))
+}
+
+/// Shows what a listener tells; a failure was told when it happened.
+pub(super) fn tell_all(
+    options: &Transfer,
+    over: Option<&str>,
+    run: impl FnOnce(&mut dyn FnMut(Event) -> bool) -> Result<(), Error>,
+) -> Done {
+    let (bar, mut printed) = (bar(), Ok(()));
+    let result = run(&mut |event| {
         match event {
             Event::Progress(here, all) => {
                 bar.set_message("receiving");
@@ -143,7 +181,8 @@ fn listen(options: &Transfer, at: &str) -> Done {
                 bar.set_position(here);
             }
             Event::Finished(finished) => {
-                let text = if options.json { finished_json(&finished) } else { finished_line(&finished) };
+                let json = options.json;
+                let text = if json { finished_json(&finished, over) } else { finished_line(&finished) };
                 bar.suspend(|| printed = print(&(text + "\n")));
                 bar.reset();
             }
@@ -165,8 +204,8 @@ fn listen(options: &Transfer, at: &str) -> Done {
     }
 }
 
-fn finished_json(finished: &Finished) -> String {
-    json!({
+fn finished_json(finished: &Finished, over: Option<&str>) -> String {
+    let mut told = json!({
         "role": "receiver",
         "file": finished.path.display().to_string(),
         "peer": finished.from.to_string(),
@@ -176,8 +215,11 @@ fn finished_json(finished: &Finished) -> String {
         "goodput_bit_per_s": goodput(finished.bytes - finished.resumed.min(finished.bytes), finished.seconds),
         "resumed_bytes": finished.resumed,
         "complete": true,
-    })
-    .to_string()
+    });
+    if let Some(over) = over {
+        told["over"] = over.into();
+    }
+    told.to_string()
 }
 
 fn finished_line(finished: &Finished) -> String {

@@ -18,6 +18,7 @@ mod to_dccp;
 mod to_tcp;
 mod udpdtn;
 
+pub(crate) use charts::{Scene, charts};
 pub use frame::{Conversation, Frame};
 pub use overview::{report, table};
 pub use parquet::write as write_parquet;

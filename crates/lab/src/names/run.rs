@@ -56,6 +56,7 @@ pub(crate) fn run(
         violations_total: judge.as_ref().map_or(0, NamesJudge::total),
         reports: Vec::new(),
         series: series.map(TimeSeries::Packets),
+        analysed: None,
     })
 }
 

@@ -1,11 +1,12 @@
 //! A run of packets: figures, verdict, series and trace.
 
 use super::{FlowPlan, Network, PacketRow, PacketSeries, figures, of_flows};
-use crate::capture::Capture;
+use crate::capture::analysis::{Analysed, analyse};
+use crate::capture::{Capture, Where};
 use crate::judge::packets::{Event, PacketJudge, PacketRules};
 use crate::metrics::{Figures, Part, TimeSeries};
 use crate::run::{Options, Outcome, create_file, open_trace, told};
-use crate::scenario::{Result, Scenario, Seed};
+use crate::scenario::{Error, Place, Result, Scenario, Seed};
 use crate::trace::{TraceError, TraceWriter};
 use lightlag_protocols::time::Instant;
 use lightlag_worlds::packets::{self, Observer, Record, Setup};
@@ -23,10 +24,7 @@ pub(crate) fn run(scenario: &Scenario, network: &Network, seed: Seed, options: &
         setup.sample_every = None;
     }
     // First of all: whoever cannot have a trace should not wait for the run.
-    let mut trace = match &options.trace {
-        Some(path) => Some(Trace::open(path, network, &setup, options)?),
-        None => None,
-    };
+    let mut traces = Traces::open(network, &setup, options)?;
     let mut judge = options.judge.then(|| PacketJudge::new(rules(network, &setup)));
     let mut series = setup.sample_every.map(|_| {
         let links = network.links.iter().map(|link| link.name.clone()).collect();
@@ -34,14 +32,12 @@ pub(crate) fn run(scenario: &Scenario, network: &Network, seed: Seed, options: &
     });
     // Who does not want to see packets gets the rest without a look at them. The world is compiled for these
     // two only: with more, less of it is compiled into one piece.
-    let outcome = if trace.is_none() && judge.is_none() {
+    let outcome = if traces.is_empty() && judge.is_none() {
         packets::run(&setup, &mut series)
     } else {
-        packets::run(&setup, &mut ((&mut trace, &mut judge), &mut series))
+        packets::run(&setup, &mut ((&mut traces, &mut judge), &mut series))
     };
-    if let (Some(trace), Some(path)) = (trace, &options.trace) {
-        trace.finish(outcome.ended).map_err(|error| told(path, &error))?;
-    }
+    let analysed = traces.finish(outcome.ended, options)?;
     if let Some(judge) = &mut judge {
         judge.end(outcome.ended);
     }
@@ -54,6 +50,7 @@ pub(crate) fn run(scenario: &Scenario, network: &Network, seed: Seed, options: &
         violations_total: judge.as_ref().map_or(0, PacketJudge::total),
         reports: Vec::new(),
         series: series.map(TimeSeries::Packets),
+        analysed,
     })
 }
 
@@ -63,6 +60,43 @@ fn rules(network: &Network, setup: &Setup) -> PacketRules {
         link_names: network.links.iter().map(|link| link.name.clone()).collect(),
         flow_names: network.flows.iter().map(|flow| flow.name.clone()).collect(),
         ..PacketRules::of(setup)
+    }
+}
+
+/// Where packets go: to a file, and to memory for their analysis.
+struct Traces {
+    file: Option<Trace>,
+    memory: Option<Box<Capture<Vec<u8>>>>,
+}
+
+impl Traces {
+    fn open(network: &Network, setup: &Setup, options: &Options) -> Result<Self> {
+        let file = options.trace.as_deref().map(|path| Trace::open(path, network, setup, options));
+        let memory = || Capture::new(Vec::new(), network, setup, &Where::Senders).map(Box::new);
+        Ok(Self { file: file.transpose()?, memory: options.analysis.as_ref().map(|_| memory()).transpose()? })
+    }
+    fn is_empty(&self) -> bool {
+        self.file.is_none() && self.memory.is_none()
+    }
+    /// Writes what is left; what the capture in memory shows.
+    fn finish(self, ended: Instant, options: &Options) -> Result<Option<Analysed>> {
+        if let (Some(trace), Some(path)) = (self.file, &options.trace) {
+            trace.finish(ended).map_err(|error| told(path, &error))?;
+        }
+        let (Some(capture), Some(wanted)) = (self.memory, &options.analysis) else { return Ok(None) };
+        let told = |what: String| Error::new(&Place::File("capture".into()), what, "capture less");
+        let bytes = capture.finish().map_err(told)?;
+        analyse(bytes.as_slice(), wanted.clone()).map(Some).map_err(|error| told(error.to_string()))
+    }
+}
+
+impl Observer for Traces {
+    const PACKETS: bool = true;
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        self.file.on_record(now, record);
+        if let Some(memory) = &mut self.memory {
+            memory.on_record(now, record);
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub mod arc;
 pub mod cell;
+pub mod dccp;
 pub mod dcp;
 mod figures;
 mod plan;

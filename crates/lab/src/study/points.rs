@@ -1,6 +1,7 @@
 //! Points that studies of packets and names run: scenarios that are compiled in, with some keys set.
 
 use super::view::{FIGURE, VARIANT};
+use crate::capture::analysis;
 use crate::report::ScenarioText;
 use crate::results::{Build, Metrics, Results};
 use crate::run::{ContactsCache, Options, Outcome, run};
@@ -39,6 +40,8 @@ pub struct Point {
     pub scenario: Scenario,
     /// With how many seeds, where not as many as the others.
     pub seeds: Option<u64>,
+    /// What a capture of its runs shows is wanted, too.
+    pub analysed: bool,
 }
 
 impl Point {
@@ -54,7 +57,7 @@ impl Point {
         let known = [(FIGURE, figure.to_owned()), (VARIANT, variant.to_owned())];
         let values = known.into_iter().chain(columns).map(|(name, value)| (name.to_owned(), value));
         let scenario = file.points()?.list.remove(0).scenario;
-        Ok(Self { values: values.collect(), scenario, seeds: None })
+        Ok(Self { values: values.collect(), scenario, seeds: None, analysed: false })
     }
 }
 
@@ -91,9 +94,10 @@ impl Points {
         let sweep = Sweep { out, scenario, build: Build::this(), jobs: &jobs, threads, progress: true };
         let cache = ContactsCache::default();
         sweep.run(|job: &Job| {
-            let options = Options { judge: is_judged(job), ..Options::default() };
-            let scenario = &self.list[job.point].scenario;
-            run(scenario, Seed::Number(job.seed), &cache, &options).map(|outcome| metrics(&outcome))
+            let point = &self.list[job.point];
+            let analysis = point.analysed.then(analysis::Options::default);
+            let options = Options { judge: is_judged(job), analysis, ..Options::default() };
+            run(&point.scenario, Seed::Number(job.seed), &cache, &options).map(|outcome| metrics(&outcome))
         })
     }
 }

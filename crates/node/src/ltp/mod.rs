@@ -4,6 +4,6 @@
 //! written to whatever is a [`Blocks`]; [`files`] has folders of files.
 
 pub mod files;
-mod station;
+pub(crate) mod station;
 
 pub use station::{Blocks, Settings, Station};

@@ -168,11 +168,16 @@ impl Station {
 }
 
 /// Carries no data.
-const EMPTY: Segment =
+pub(crate) const EMPTY: Segment =
     Segment { session: SessionId { originator: 0, number: 0 }, content: Content::ReportAck(1) };
 
 /// Appends a segment with its data.
-fn write(blocks: &mut dyn Blocks, segment: Segment, key: Option<&Key>, out: &mut Vec<u8>) -> io::Result<()> {
+pub(crate) fn write(
+    blocks: &mut dyn Blocks,
+    segment: Segment,
+    key: Option<&Key>,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
     let Some(key) = key else {
         segment.write_head(out);
         return append(blocks, &segment, out);
@@ -191,7 +196,7 @@ fn append(blocks: &mut dyn Blocks, segment: &Segment, out: &mut Vec<u8>) -> io::
 }
 
 /// Hands on what the engine tells of a segment that has just come.
-fn tell(engine: &mut Engine, blocks: &mut dyn Blocks, packet: &Packet) -> io::Result<()> {
+pub(crate) fn tell(engine: &mut Engine, blocks: &mut dyn Blocks, packet: &Packet) -> io::Result<()> {
     let start = if let Content::Data(data) = packet.segment.content { data.offset } else { 0 };
     while let Some(event) = engine.take_event() {
         match event {

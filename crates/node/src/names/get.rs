@@ -80,6 +80,10 @@ pub type Progress<'p> = dyn FnMut(u64, u64) + 'p;
 const REPAIRS_MOST: u32 = 10;
 /// Forwarders take an Interest that is repeated sooner for a duplicate, and swallow it (ndnd: 400 ms).
 const DUPLICATE: Duration = Duration::from_nanos(410_000_000);
+/// Interests that leave later than their pace wants, by up to so much, are made up for.
+const SLACK: Duration = Duration::from_nanos(2_000_000);
+/// Shorter sleeps cost more than they give; far less than [`SLACK`].
+const SLEEP_LEAST: Duration = Duration::from_nanos(200_000);
 /// Sleeps no longer, so that progress is told.
 const SLEEP_MOST: Duration = Duration::from_nanos(100_000_000);
 /// Content type of Data that say that there are none (application-level Nack).
@@ -203,6 +207,7 @@ fn first<'f>(
     let mut config = Config::new(segment, packet);
     config.repairs_max = REPAIRS_MOST;
     config.repair_after = if answer.stamped { Duration::ZERO } else { DUPLICATE };
+    config.slack = SLACK;
     config.seed = seed;
     config.clock.offset = since_1970() - (clock.now() - Instant::ZERO);
     let consumer = Consumer::new(config, controller(flow), requests);
@@ -269,7 +274,8 @@ impl Fetch<'_> {
             if self.receive(sink)? == 0 {
                 let due = self.consumer.deadline().unwrap_or(Instant::MAX);
                 let now = self.clock.now();
-                let span = (due.min(now.saturating_add(SLEEP_MOST)) - now).max(Duration::ZERO);
+                // What is paced leaves a few at a time: to sleep and wake for each costs more than to send it.
+                let span = (due - now).clamp(SLEEP_LEAST, SLEEP_MOST);
                 self.faces.wait(span).map_err(|why| broken(&why))?;
             }
         }

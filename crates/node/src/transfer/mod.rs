@@ -7,10 +7,10 @@ pub mod journal;
 mod listener;
 mod name;
 mod repairs;
-mod sender;
-mod source;
+pub(crate) mod sender;
+pub(crate) mod source;
 mod spill;
-mod store;
+pub(crate) mod store;
 
 pub use crate::error::Error;
 pub use auth::Key;

@@ -354,7 +354,7 @@ fn write(
 }
 
 /// A number that nobody can guess.
-pub(super) fn random() -> Result<u32, Error> {
+pub(crate) fn random() -> Result<u32, Error> {
     let cannot = |why| Error::Failed(format!("the system gives no random numbers: {why}"));
     getrandom::u32().map_err(cannot)
 }

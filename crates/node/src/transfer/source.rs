@@ -19,6 +19,11 @@ const REPAIRS_MOST: u32 = 1024;
 /// Blocks of which repairs are made before they are asked for.
 const AHEAD_MOST: usize = 4;
 
+fn changed(path: &Path) -> Error {
+    let path = path.display();
+    Error::Failed(format!("{path}: it changed while it was sent; send it again when it stays as it is"))
+}
+
 /// A file, and its digest.
 pub struct Source {
     file: File,
@@ -92,10 +97,21 @@ impl Source {
             _ => Err(self.changed()),
         }
     }
+    /// The same question, for whoever has not the source at hand.
+    ///
+    /// # Errors
+    /// One line.
+    pub fn checker(&self) -> Result<impl Fn() -> Result<(), Error> + use<>, Error> {
+        let (path, was) = (self.path.clone(), self.was);
+        let file = self.file.try_clone().map_err(|_| self.changed())?;
+        Ok(move || match file.metadata() {
+            Ok(found) if identity(&found) == was => Ok(()),
+            _ => Err(changed(&path)),
+        })
+    }
     /// It is not what it was.
     pub fn changed(&self) -> Error {
-        let path = self.path.display();
-        Error::Failed(format!("{path}: it changed while it was sent; send it again when it stays as it is"))
+        changed(&self.path)
     }
 
     /// Appends a symbol of a block, one of the file or a repair.
@@ -126,8 +142,30 @@ impl Source {
         out.resize(end, 0);
         Ok(())
     }
+    /// Fills `out` with the bytes from `at` on, which are there.
+    ///
+    /// # Errors
+    /// One line if the file can no longer be read as it was.
+    pub fn read_at(&mut self, mut at: u64, mut out: &mut [u8]) -> Result<(), Error> {
+        while !out.is_empty() {
+            let known = at.checked_sub(self.window.0).and_then(|from| self.window.1.get(from as usize..));
+            let Some(known) = known.filter(|known| !known.is_empty()) else {
+                self.check()?;
+                self.read(at, READ_BYTES)?;
+                if self.window.1.is_empty() {
+                    return Err(self.changed());
+                }
+                continue;
+            };
+            let count = known.len().min(out.len());
+            let (now, later) = std::mem::take(&mut out).split_at_mut(count);
+            now.copy_from_slice(&known[..count]);
+            (at, out) = (at + count as u64, later);
+        }
+        Ok(())
+    }
     fn read(&mut self, at: u64, bytes: usize) -> Result<(), Error> {
-        let length = (self.length() - at).min(bytes as u64) as usize;
+        let length = self.length().saturating_sub(at).min(bytes as u64) as usize;
         self.window.0 = at;
         self.window.1.resize(length, 0);
         let result = self.file.read_exact_at(&mut self.window.1, at);

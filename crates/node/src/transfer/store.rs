@@ -253,7 +253,7 @@ impl Store {
     }
 }
 
-fn rename(from: &Path, to: &Path, overwrite: bool) -> io::Result<()> {
+pub(crate) fn rename(from: &Path, to: &Path, overwrite: bool) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     if overwrite {
         return fs::rename(from, to);

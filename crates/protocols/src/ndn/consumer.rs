@@ -26,6 +26,9 @@ pub struct Config {
     /// An Interest is not repeated before so much has passed since it was sent last: forwarders take one
     /// that comes sooner for a duplicate (NFD's best-route strategy for up to 250 ms, ndnd's for 400 ms).
     pub repair_after: Duration,
+    /// Where a rate is kept, Interests that leave late by up to so much are made up for: a process that sleeps
+    /// wakes late.
+    pub slack: Duration,
     /// Give up after so many repairs of one Interest.
     pub repairs_max: u32,
     /// Its clock, against which stamps are read.
@@ -47,6 +50,7 @@ impl Config {
             lifetime: super::LIFETIME,
             timers,
             repair_after: Duration::ZERO,
+            slack: Duration::ZERO,
             repairs_max: u32::MAX,
             clock: Clock::default(),
             seed: 0,
@@ -360,9 +364,10 @@ impl Consumer {
             self.limited = true;
             return false;
         }
-        // Late by less than a packet's time is made up for.
+        // Late by less than a packet's time is made up for in any case.
         let gap = rate.time_for(self.config.packet);
-        self.may_send_at = self.may_send_at.max(now - gap.min(now - Instant::ZERO)).saturating_add(gap);
+        let late = gap.max(self.config.slack).min(now - Instant::ZERO);
+        self.may_send_at = self.may_send_at.max(now - late).saturating_add(gap);
         true
     }
 }

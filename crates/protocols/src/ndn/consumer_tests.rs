@@ -11,21 +11,22 @@ use std::sync::Arc;
 
 const SEGMENT: u64 = 1_000;
 
+fn flow() -> controllers::Flow {
+    controllers::Flow {
+        segment: Bytes(SEGMENT),
+        packet: Bytes(SEGMENT + 50),
+        planned_rate: None,
+        planned_round_trip: None,
+        seed: 1,
+        index: 0,
+    }
+}
+
 fn controller(name: &str) -> Box<dyn Controller> {
     let entry = controllers::find(name).expect("it exists");
     let parameters =
         Parameters::resolve(name, entry.algorithm.parameters, &BTreeMap::new()).expect("defaults fit");
-    entry.build(
-        &parameters,
-        controllers::Flow {
-            segment: Bytes(SEGMENT),
-            packet: Bytes(SEGMENT + 50),
-            planned_rate: None,
-            planned_round_trip: None,
-            seed: 1,
-            index: 0,
-        },
-    )
+    entry.build(&parameters, flow())
 }
 
 fn ms(n: i64) -> Instant {
@@ -119,6 +120,24 @@ fn segments_beyond_the_end_are_forgotten() {
     consumer.handle(ms(1), data(&asked[0]));
     consumer.handle(ms(1), data(&asked[1]));
     assert!(consumer.is_complete());
+}
+
+#[test]
+fn what_leaves_late_is_made_up_for_as_far_as_it_is_told_to() {
+    for (slack_ms, late) in [(0, 2), (5, 6)] {
+        // A millisecond for each packet.
+        let flow = controllers::Flow { planned_rate: Some(BitRate(8_400_000)), ..flow() };
+        let entry = controllers::find("fixed").expect("it exists");
+        let parameters =
+            Parameters::resolve("fixed", entry.algorithm.parameters, &BTreeMap::new()).expect("defaults fit");
+        let slack = Duration::from_nanos(slack_ms * 1_000_000);
+        let config = Config { slack, ..Config::new(Bytes(SEGMENT), Bytes(SEGMENT + 50)) };
+        let requests = Requests::object(Prefix(1), None);
+        let mut consumer = Consumer::new(config, entry.build(&parameters, flow), requests);
+        assert_eq!(poll_all(&mut consumer, ms(0)).len(), 1);
+        assert_eq!(poll_all(&mut consumer, ms(1)).len(), 1);
+        assert_eq!(poll_all(&mut consumer, ms(50)).len(), late, "{slack_ms} ms");
+    }
 }
 
 #[test]

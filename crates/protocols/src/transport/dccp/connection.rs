@@ -214,6 +214,9 @@ impl Connection {
             Ccid::Two => want(Name::SendAckVector, Place::There, 1, true),
             Ccid::Three => want(Name::SendLossEventRate, Place::There, 1, false),
         }
+        if config.ccid == Ccid::Three && config.tells_fates {
+            want(Name::SendAckVector, Place::There, 1, true);
+        }
         if config.check_data {
             want(Name::CheckData, Place::There, 1, false);
         }
@@ -249,6 +252,12 @@ impl Connection {
     /// The next datagram that has come.
     pub fn receive(&mut self) -> Option<Arc<[u8]>> {
         self.inbox.pop_front()
+    }
+    /// What became of one more datagram of ours: how many were sent before it, and whether the other end
+    /// has it. None if there is no news, or if [`Config::tells_fates`] does not ask for it. One that is
+    /// told to be lost may arrive all the same.
+    pub fn take_fate(&mut self) -> Option<(u64, bool)> {
+        self.sender.flight.take_fate()
     }
     /// Closes as soon as everything given to [`Connection::send`] has left.
     pub fn close(&mut self) {

@@ -19,6 +19,8 @@ struct Sent {
     at: Instant,
     /// Bytes of data, if it is a data packet.
     data: Option<u32>,
+    /// Data packets sent before.
+    ordinal: u64,
     fate: Fate,
 }
 
@@ -58,11 +60,15 @@ pub struct Flight {
     /// The greatest data packets that have arrived, greatest first: so many as make older ones lost.
     foremost: Vec<Sequence>,
     duplicates: usize,
+    /// Data packets sent, in all.
+    sent: u64,
+    /// What became of data packets, for whoever asks: how many were sent before, and whether it arrived.
+    fates: Option<VecDeque<(u64, bool)>>,
 }
 
 impl Flight {
     /// Nothing was sent; `first` will be the first.
-    pub fn new(first: Sequence, duplicates: u32) -> Self {
+    pub fn new(first: Sequence, duplicates: u32, tells_fates: bool) -> Self {
         Self {
             first,
             packets: VecDeque::new(),
@@ -70,6 +76,8 @@ impl Flight {
             pipe_bytes: 0,
             foremost: Vec::new(),
             duplicates: duplicates as usize,
+            sent: 0,
+            fates: tells_fates.then(VecDeque::new),
         }
     }
     /// Data packets under way.
@@ -86,15 +94,21 @@ impl Flight {
     }
     /// The next number has been sent.
     pub fn on_sent(&mut self, at: Instant, data: Option<u32>) {
+        let ordinal = self.sent;
         if let Some(bytes) = data {
+            self.sent += 1;
             self.pipe += 1;
             self.pipe_bytes += u64::from(bytes);
         }
-        self.packets.push_back(Sent { at, data, fate: Fate::Waiting });
+        self.packets.push_back(Sent { at, data, ordinal, fate: Fate::Waiting });
         if self.packets.len() > FLIGHT_MAX {
             self.settle(0, Fate::Lost);
             self.trim(self.first);
         }
+    }
+    /// What became of one more data packet: the number of those sent before it, and whether it arrived.
+    pub fn take_fate(&mut self) -> Option<(u64, bool)> {
+        self.fates.as_mut()?.pop_front()
     }
     fn index(&self, sequence: Sequence) -> Option<usize> {
         let index = usize::try_from(sequence.since(self.first)).ok()?;
@@ -110,6 +124,9 @@ impl Flight {
         let bytes = sent.data?;
         self.pipe -= 1;
         self.pipe_bytes -= u64::from(bytes);
+        if let Some(fates) = &mut self.fates {
+            fates.push_back((sent.ordinal, fate == Fate::Arrived));
+        }
         Some(bytes)
     }
     /// An acknowledgement of `ack`, and what it tells of older ones, newest first.

@@ -172,6 +172,9 @@ pub struct Config {
     pub coverage: u8,
     /// What this end accepts at least; 0: all must be covered.
     pub coverage_least: u8,
+    /// What becomes of each datagram is told ([`Connection::take_fate`]). Ack Vectors are asked for then
+    /// under CCID 3 too (RFC 4342, section 6).
+    pub tells_fates: bool,
     /// Packets that wait to leave, at most.
     pub queue: usize,
     /// Packets that have come and wait to be taken, at most.
@@ -207,6 +210,7 @@ impl Config {
             check_data: false,
             coverage: 0,
             coverage_least: 0,
+            tells_fates: false,
             queue: 256,
             inbox: 4096,
             initial: 0,

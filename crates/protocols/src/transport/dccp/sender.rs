@@ -82,7 +82,7 @@ impl Sender {
     /// `first` will be the first number.
     pub fn new(config: Config, controller: Box<dyn Controller>, first: Sequence) -> Self {
         Self {
-            flight: Flight::new(first, config.duplicates),
+            flight: Flight::new(first, config.duplicates, config.tells_fates),
             rto: Rto::new(config.timers),
             measured_below: first,
             answered_below: None,

@@ -1,0 +1,169 @@
+//! Files over LTP, DCCP and TCP on sockets of this machine, as users send and receive them.
+
+mod lightlag;
+
+use lightlag::running::{Running, noise};
+use lightlag::{Place, failed};
+use std::net::UdpSocket;
+
+const WAYS: [&str; 4] = ["ltp-udp", "ltp-dccp", "dccp", "tcp"];
+
+fn listening(place: &Place, over: &str, more: &[&str]) -> (Running, String) {
+    let words = ["transfer", "--over", over, "--listen", "127.0.0.1:0", "--folder", "into", "--json"];
+    Running::listening(place.command(&[&words, more].concat()))
+}
+
+fn words<'a>(over: &'a str, file: &'a str, to: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["transfer", "--over", over, file, to, "--json", "--give-up", "20 s"], more].concat()
+}
+
+#[track_caller]
+fn sent(place: &Place, over: &str, file: &str, to: &str, more: &[&str]) -> String {
+    place.good(&words(over, file, to, more))
+}
+
+#[test]
+fn every_way_carries_files_of_every_size_as_they_are() {
+    for over in WAYS {
+        let place = Place::new();
+        let (_listener, at) = listening(&place, over, &[]);
+        for length in [0, 1, 1099, 1100, 1101, 100_000, 3_000_001] {
+            let name = format!("{length}.bin");
+            let bytes = noise(length);
+            place.write(&name, &bytes);
+            let told = sent(&place, over, &name, &at, &[]);
+            assert!(told.contains(&format!("\"bytes\":{length},")), "{told}");
+            assert!(told.contains(&format!("\"over\":\"{over}\"")), "{told}");
+            assert!(place.read(&format!("into/{name}")) == bytes, "{over} {length}");
+        }
+        let left: Vec<_> = std::fs::read_dir(place.path("into")).expect("it is there").collect();
+        assert_eq!(left.len(), 7, "{over} leaves nothing else: {left:?}");
+    }
+}
+
+const LINK: &str = r#"
+duration = "100 s"
+[links.space]
+from = "earth"
+to = "mars"
+rate = "50 Mbit/s"
+round_trip = "20 ms"
+loss = 0.05
+[flows.file]
+from = "earth"
+to = "mars"
+controller = "new_reno"
+size = "8 MB"
+"#;
+
+#[test]
+fn losses_and_delays_do_not_keep_a_file_from_being_whole() {
+    for (over, more) in [
+        ("ltp-udp", &[][..]),
+        ("ltp-udp", &["--rate", "20 Mbit/s", "--light", "20 ms"]),
+        ("dccp", &[]),
+        ("dccp", &["--controller", "ccid3"]),
+        ("dccp", &["--controller", "fixed", "--rate", "20 Mbit/s"]),
+        ("ltp-dccp", &[]),
+        ("ltp-dccp", &["--controller", "fixed", "--rate", "20 Mbit/s"]),
+    ] {
+        let place = Place::new();
+        place.write("link.toml", LINK).write("file", noise(300_000));
+        let (listener, at) = listening(&place, over, &["--once"]);
+        let link = ["emulate", "link.toml", "--listen", "127.0.0.1:0", "--to", &at];
+        let (_emulator, near) = Running::listening(place.command(&link));
+        sent(&place, over, "file", &near, more);
+        let (code, out, told) = listener.end();
+        assert_eq!(code, Some(0), "{over} {more:?}: {told}");
+        assert!(out.contains("\"bytes\":300000,"), "{out}");
+        assert!(place.read("into/file") == noise(300_000), "{over} {more:?}");
+    }
+}
+
+#[test]
+fn another_file_of_the_same_name_is_kept_unless_it_is_to_be_replaced() {
+    for over in WAYS {
+        let place = Place::new();
+        std::fs::create_dir(place.path("into")).expect("a folder");
+        place.write("into/file", "old").write("file", noise(3_000_000));
+        let (listener, at) = listening(&place, over, &[]);
+        failed(&place.run(&words(over, "file", &at, &[])), "another file called file is there");
+        assert_eq!(place.read("into/file"), b"old", "{over}");
+        drop(listener);
+        let (_listener, at) = listening(&place, over, &["--overwrite"]);
+        sent(&place, over, "file", &at, &[]);
+        assert!(place.read("into/file") == noise(3_000_000), "{over}");
+        // The same once more is done at once.
+        sent(&place, over, "file", &at, &[]);
+    }
+}
+
+#[test]
+fn a_file_that_is_too_large_is_refused_with_one_line() {
+    for over in WAYS {
+        let place = Place::new();
+        place.write("file", noise(3_000_000));
+        let (listener, at) = listening(&place, over, &["--max-size", "10 kB", "--once"]);
+        failed(&place.run(&words(over, "file", &at, &[])), "takes at most 10000");
+        assert_eq!(listener.end().0, Some(1), "{over}");
+        let left = std::fs::read_dir(place.path("into")).expect("it is there").count();
+        assert_eq!(left, 0, "{over} leaves nothing");
+    }
+}
+
+#[test]
+fn where_nobody_listens_the_sender_gives_up() {
+    let place = Place::new();
+    place.write("file", "x");
+    let free = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port");
+    for over in WAYS {
+        let at = free.to_string();
+        let said = if over == "tcp" { "nobody listens there" } else { "did not answer for 1 s" };
+        failed(&place.run(&["transfer", "--over", over, "file", &at, "--give-up", "1 s"]), said);
+    }
+}
+
+#[test]
+fn datagrams_of_strangers_change_nothing() {
+    for over in ["ltp-udp", "ltp-dccp", "dccp"] {
+        let place = Place::new();
+        place.write("file", noise(1_000_000));
+        let (_listener, at) = listening(&place, over, &[]);
+        let enemy = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        let bytes = noise(200_000);
+        for round in 0..600_usize {
+            let start = round * 211;
+            let mut datagram = bytes[start..start + usize::from(bytes[start]) * 4].to_vec();
+            if let Some(first) = datagram.first_mut() {
+                // All versions and types of LTP, whatever follows.
+                *first = (round % 256) as u8;
+            }
+            let _ = enemy.send_to(&datagram, &at);
+        }
+        sent(&place, over, "file", &at, &[]);
+        assert!(place.read("into/file") == noise(1_000_000), "{over}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_command_is_told_in_one_line() {
+    let place = Place::new();
+    place.write("file", "x").write("key", noise(32));
+    for (over, more, said) in [
+        ("pigeon", &[][..], "name one of udpdtn, ltp-udp, ltp-dccp, dccp, tcp"),
+        ("tcp", &["--key-file", "key"], "--key-file means nothing --over tcp"),
+        ("tcp", &["--controller", "cubic"], "--controller means nothing --over tcp"),
+        ("tcp", &["--rate", "1 Mbit/s"], "--rate means nothing --over tcp"),
+        ("tcp", &["--packet-size", "900 B"], "--packet-size means nothing"),
+        ("dccp", &["--in-order"], "--in-order means nothing --over dccp"),
+        ("dccp", &["--controller", "contact_rate", "--rate", "1 Mbit/s"], "take ccid2"),
+        ("dccp", &["--packet-size", "60 B"], "--packet-size"),
+        ("ltp-udp", &["--controller", "ccid3"], "works with dccp only"),
+        ("ltp-udp", &["--controller", "contact_rate"], "needs a planned rate"),
+        ("ltp-udp", &["--packet-size", "30 B"], "--packet-size"),
+        ("ltp-dccp", &["--packet-size", "70 kB"], "at most 65535"),
+    ] {
+        let line = place.refused(&[&["transfer", "--over", over, "file", "127.0.0.1:9"], more].concat());
+        assert!(line.contains(said), "{over} {more:?}: {line}");
+    }
+}

@@ -1,0 +1,79 @@
+//! The study of DCCP between DTN nodes.
+//!
+//! "Analysis of DCCP for Delay/Disruption Tolerant Networking" (Jero, Ohio University, 2010) found DCCP in Linux
+//! slower than TCP and UDP, stuck at one packet a round trip, pausing, and inconsistent after losses. Its
+//! measurements are made again with DCCP of our own, beside TCP with the same controllers, and beside the faults.
+
+mod claims;
+mod curves;
+mod figures;
+mod plan;
+mod seen;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod variants;
+mod view;
+
+use super::points::{Text, violations};
+use super::run::{Error, Studied};
+use crate::report::Report;
+use crate::sweep::Job;
+use std::path::Path;
+
+/// Heading of the report.
+pub const TITLE: &str = "DCCP for delay-tolerant networks: what the poster needed";
+
+/// What a reader must know before believing a quick look.
+const QUICK: &str = "This is a quick look, not the study: six connections instead of thirty and fewer rates. Run it \
+                     without --quick before believing a verdict.";
+
+/// Runs the study into a folder, on so many threads (0: one per core), and goes on where it was stopped.
+///
+/// # Errors
+/// The folder cannot be used.
+pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
+    let points = plan::plan(quick)?;
+    // Watching costs as much as running: one seed of every third point.
+    let is_judged = |job: &Job| job.seed == 1 && job.point.is_multiple_of(3);
+    let results = points.run((&out.join("runs"), threads), plan::SATELLITE.toml, is_judged, seen::metrics)?;
+    let (curves, connections) = curves::all()?;
+    let violations = violations(&results);
+    let again = if quick { "lightlag study dccp --quick" } else { "lightlag study dccp" };
+    let report = Report {
+        title: TITLE.to_owned(),
+        introduction: introduction(),
+        warnings: if quick { vec![QUICK.to_owned()] } else { Vec::new() },
+        build: results.build.clone(),
+        seeds: results.seeds(),
+        runs: results.rows.len(),
+        again: vec![again.to_owned()],
+        claims: claims::evaluate(&results),
+        figures: figures::all(&results, &curves).into_iter().chain(connections).collect(),
+        tables: tables::all(&results),
+        scenarios: vec![Text::shown(plan::SATELLITE)],
+    };
+    Ok(Studied { results, report, violations })
+}
+
+fn introduction() -> Vec<String> {
+    [
+        "One connection without end over a satellite, 1.5 Mbit/s and a round trip of 600 ms, whose queue holds 75 packets: \
+         the poster's link. A run lasts five minutes. Without chance all runs would be alike, and their spread nothing: a \
+         little traffic beside (20 kbit/s on average, in bursts) and a jitter too small for overtaking make them \
+         differ. Losses are then those of a full queue; losses at random are shown beside them, on the same seeds \
+         for both transports.",
+        "Links from 128 kbit/s to 100 Mbit/s have a round trip of 100 ms, and a queue of a bandwidth-delay product or 20 \
+         packets. TCP finds its losses by selective acknowledgements, as Ack Vectors let DCCP find them. UDP is datagrams at \
+         the rate of the link, without control. Goodput is what arrived: of 1500 bytes of a packet TCP fills 1460, \
+         DCCP 1456.",
+        "What a sender does is read from captures of its packets, by the analysis of lightlag capture: losses with \
+         the window before and in the second round trip after, times of 200 ms or more without data and \
+         what ended them. It knows nothing of the sender's own variables.",
+        "Each fault of Linux before version 3.2 is brought back by a switch of the model, so that the same figures stand \
+         before and after. The receiver that waits for more packets than the window has shows where windows are small: \
+         on 128 kbit/s with a queue of 5 packets.",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}

@@ -1,0 +1,107 @@
+use super::*;
+use crate::results::{Build, Results, Row};
+use std::collections::BTreeSet;
+
+const COUNTS: [&str; 11] = [
+    "packets_dropped",
+    "packets_lost",
+    "alone",
+    "lost",
+    "losses",
+    "answered_once",
+    "answered_more",
+    "answered_not",
+    "pauses",
+    "pauses_by_timer",
+    "violations",
+];
+
+/// All runs of the whole study, with made-up metrics.
+fn made_up_results() -> Results {
+    let row = |job: Job| {
+        let number = ((job.point * 37 + job.seed as usize * 11) % 100) as f64;
+        let reals = [("goodput_of_one", 1e6 + number), ("longest_pause_s", 0.6), ("rtt_most_s", 1.2)];
+        let counts = COUNTS.map(|name| (name, number));
+        let metrics = reals.into_iter().chain(counts).map(|(name, value)| (name.to_owned(), value)).collect();
+        Row { point: job.point, seed: job.seed, values: job.values, metrics }
+    };
+    let points = plan::plan(false).expect("the plan is compiled in");
+    Results {
+        build: Build { version: "0.1.0".into(), commit: "made up".into() },
+        scenario: String::new(),
+        rows: points.jobs().into_iter().map(row).collect(),
+    }
+}
+
+#[test]
+fn every_scenario_of_the_study_can_be_built() {
+    for quick in [true, false] {
+        assert!(plan::plan(quick).is_ok_and(|points| !points.list.is_empty()));
+    }
+}
+
+#[test]
+fn the_whole_study_runs_nothing_twice_for_one_figure() {
+    let results = made_up_results();
+    let runs: BTreeSet<_> = results.rows.iter().map(|row| (&row.values, row.seed)).collect();
+    assert_eq!(runs.len(), results.rows.len());
+}
+
+#[test]
+fn every_claim_and_table_has_its_runs() {
+    let results = made_up_results();
+    let claims = claims::evaluate(&results);
+    let untested: Vec<&str> =
+        claims.iter().filter(|claim| !claim.holds.reason().is_empty()).map(|claim| claim.id).collect();
+    assert!(untested.is_empty(), "{untested:?}");
+    let ids: BTreeSet<&str> = claims.iter().map(|claim| claim.id).collect();
+    assert_eq!(ids.len(), claims.len());
+    for table in tables::all(&results) {
+        assert!(table.rows.iter().all(|row| row.len() == table.head.len()), "{}", table.title);
+        assert!(!table.rows.iter().flatten().any(|cell| cell.contains("NaN")), "{}", table.title);
+    }
+}
+
+#[test]
+fn every_figure_has_something_to_show() {
+    let (curves, connections) = curves::all().expect("the scenario is compiled in");
+    for figure in figures::all(&made_up_results(), &curves) {
+        let values = figure.specification["data"]["values"].as_array().map_or(0, Vec::len);
+        assert!(values > 1, "{} is empty", figure.id);
+    }
+    assert_eq!(connections.len(), 2);
+}
+
+/// Metrics of one connection of a variant on the poster's link.
+fn connection(variant: variants::Variant) -> impl Fn(&str) -> f64 {
+    let points = plan::plan(true).expect("the plan is compiled in").list;
+    let is_it = |point: &&crate::study::points::Point| {
+        let has = |name: &str, value: &str| point.values.iter().any(|one| one.0 == name && one.1 == value);
+        has("figure", plan::SPREAD) && has("variant", variant.name) && has(plan::LOSS, "0")
+    };
+    let point = points.iter().find(is_it).expect("it is in the plan");
+    let analysis = Some(crate::capture::analysis::Options::default());
+    let options = crate::run::Options { judge: false, analysis, ..Default::default() };
+    let seed = crate::scenario::Seed::Number(1);
+    let outcome = crate::run::run(&point.scenario, seed, &Default::default(), &options).expect("it runs");
+    let metrics = seen::metrics(&outcome);
+    move |name| metrics.iter().find(|metric| metric.0 == name).map_or(f64::NAN, |metric| metric.1)
+}
+
+#[test]
+fn a_connection_of_ccid2_has_none_of_the_faults() {
+    let (dccp, tcp) = (connection(variants::CCID2), connection(variants::PAIRS[1].0));
+    let beyond = dccp("goodput_of_one") / tcp("goodput_of_one") - 1.0;
+    assert!(beyond.abs() < 0.03, "{beyond}");
+    assert!(dccp("answered_once") >= 3.0);
+    assert_eq!((dccp("answered_more"), dccp("answered_not"), dccp("pauses_by_timer")), (0.0, 0.0, 0.0));
+}
+
+#[test]
+fn each_switch_brings_its_fault_back() {
+    let ours = connection(variants::CCID2)("goodput_of_one");
+    assert!(connection(variants::STUCK)("goodput_of_one") < ours / 2.0);
+    let inconsistent = connection(variants::INCONSISTENT);
+    assert!(inconsistent("answered_more") + inconsistent("answered_not") > 0.0);
+    assert!(connection(variants::SMALL)("pauses_by_timer") > 100.0);
+}

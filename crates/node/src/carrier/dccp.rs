@@ -1,0 +1,282 @@
+//! DCCP in UDP (RFC 6773), and what is carried over it: LTP (RFC 7122) or the pieces of a file.
+
+use super::exchange::{Arrivals, Departure, Door, End, Told, Welcome};
+use super::parcel::Parcel;
+use super::{Carrier, Error, Event, Inbox, Listening, Progress, SERVICE_FILES, Sending, Sent, ltp, pieces};
+use crate::transfer::sender::random;
+use lightlag_protocols::controllers::Flow;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::Machine;
+use lightlag_protocols::transport::dccp::{
+    Answer, Ccid, Config, Connection, Listener, Packet, SERVICE_LTP, State, UDP_HEADER,
+};
+use lightlag_protocols::transport::rto::Timers;
+use lightlag_protocols::units::Bytes;
+use std::net::{IpAddr, SocketAddr};
+
+/// The UDP port of DCCP (RFC 6773, section 3.8).
+pub const PORT: u16 = 6511;
+/// The DCCP ports at which files are expected: of LTP, and of pieces.
+const SERVERS: [u16; 2] = [lightlag_protocols::wire::ltp::PORT, crate::transfer::PORT];
+/// Datagrams that wait for the congestion control: few, so that what leaves is fresh.
+const QUEUE: usize = 64;
+/// Where the ports of clients begin.
+const PORTS_FREE: u16 = 49_152;
+
+/// What is carried over DCCP.
+pub enum OverDccp {
+    /// LTP.
+    Blocks,
+    /// The pieces of a file.
+    Pieces,
+}
+
+impl OverDccp {
+    fn service(&self) -> u32 {
+        match self {
+            Self::Blocks => SERVICE_LTP,
+            Self::Pieces => SERVICE_FILES,
+        }
+    }
+    fn server(&self) -> u16 {
+        match self {
+            Self::Blocks => SERVERS[0],
+            Self::Pieces => SERVERS[1],
+        }
+    }
+    fn config(&self, packet: Bytes, ccid: Ccid, light: Option<Duration>) -> Result<Config, Error> {
+        let ms = |n: i64| Duration::from_nanos(n * 1_000_000);
+        let light = light.unwrap_or_default();
+        let first = light.saturating_add(ms(1000));
+        let timers =
+            Timers { first, margin: ms(200), least: ms(200), most: first.max(Duration::from_secs(60)) };
+        let initial = u64::from(random()?) << 16 | u64::from(random()? & 0xffff);
+        Ok(Config {
+            service: self.service(),
+            ack_delay: ms(20),
+            queue: QUEUE,
+            tells_fates: matches!(self, Self::Pieces),
+            initial,
+            ..Config::new(packet, UDP_HEADER, ccid, timers)
+        })
+    }
+    /// What sends a parcel over it.
+    fn leaving(
+        &self,
+        parcel: Parcel,
+        config: &Config,
+        light: Option<Duration>,
+    ) -> Result<Box<dyn End>, Error> {
+        let datagram = config.segment();
+        Ok(match self {
+            Self::Blocks => {
+                // DCCP paces; LTP takes what it is given.
+                let flow = flow(config, 0);
+                Box::new(ltp::sending(parcel, datagram.0, light, ltp::named("fixed", flow)?, true)?)
+            }
+            Self::Pieces => Box::new(pieces::Leaving::new(parcel, datagram.0)?),
+        })
+    }
+}
+
+fn flow(config: &Config, seed: u64) -> Flow {
+    Flow {
+        segment: config.segment(),
+        packet: config.packet,
+        planned_rate: None,
+        planned_round_trip: None,
+        seed,
+        index: 0,
+    }
+}
+
+impl Carrier for OverDccp {
+    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Sent, Error> {
+        let parcel = Parcel::open(&sending.file, watch)?;
+        let sent = Sent::of(&parcel);
+        let check = parcel.checker()?;
+        let name = sending.controller.as_ref().map_or("ccid2", |(name, _)| name);
+        let mut config = self.config(sending.packet, Ccid::of(name), sending.light)?;
+        let source = PORTS_FREE | random()? as u16;
+        config.ports = [source, self.server()];
+        let flow = Flow { packet: config.packet, ..sending.flow(config.segment())? };
+        let controller =
+            sending.controller.map_or_else(|| ltp::named("ccid2", flow), |(_, make)| Ok(make(flow)))?;
+        let inner = self.leaving(parcel, &config, sending.light)?;
+        let connection = Box::new(Connection::connect(config, controller));
+        let mut line = Line { connection, inner, is_server: false, aborted: false };
+        let mut departure = Departure::new(sending.to, sending.give_up)?;
+        let (told, seconds) = departure.run(&mut line, &check, watch)?;
+        Ok(sent.with(&told, seconds))
+    }
+    fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
+        let config = Config { ports: [self.server(), 0], ..self.config(listening.packet, Ccid::Two, None)? };
+        let mut key = [0; 32];
+        getrandom::fill(&mut key)
+            .map_err(|why| Error::Failed(format!("the system gives no random numbers: {why}")))?;
+        ltp::named("ccid2", flow(&config, 0))?;
+        let controller = move || ltp::named("ccid2", flow(&config, 0)).expect("it was made before");
+        let listener = Listener::new(config, vec![self.service()], key, Box::new(controller));
+        let door =
+            DccpDoor { listener, inbox: listening.inbox.clone(), carries: self, segment: config.segment().0 };
+        Arrivals::new(&listening, door)?.run(watch)
+    }
+}
+
+struct DccpDoor<'a> {
+    listener: Listener,
+    inbox: Inbox,
+    carries: &'a OverDccp,
+    segment: u64,
+}
+
+impl Door for DccpDoor<'_> {
+    fn welcome(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Welcome, Error> {
+        let Ok(packet) = Packet::read(bytes) else { return Ok(Welcome::Nothing) };
+        Ok(match self.listener.answer(now, &bytes_of(from), packet) {
+            Answer::Nothing => Welcome::Nothing,
+            Answer::Reply(reply) => {
+                let mut out = Vec::new();
+                reply.write(None, &mut out);
+                Welcome::Reply(out)
+            }
+            Answer::Open(connection) => {
+                let inbox = self.inbox.clone();
+                let inner: Box<dyn End> = match self.carries {
+                    OverDccp::Blocks => Box::new(Blocks { inbox, from, segment: self.segment, end: None }),
+                    OverDccp::Pieces => Box::new(pieces::Coming::new(inbox, from)),
+                };
+                let mut line = Line { connection, inner, is_server: true, aborted: false };
+                line.hand_on(now)?;
+                Welcome::Peer(Box::new(line))
+            }
+        })
+    }
+}
+
+/// An address as bytes, for cookies.
+fn bytes_of(at: SocketAddr) -> Vec<u8> {
+    let mut bytes = match at.ip() {
+        IpAddr::V4(ip) => ip.octets().to_vec(),
+        IpAddr::V6(ip) => ip.octets().to_vec(),
+    };
+    bytes.extend_from_slice(&at.port().to_be_bytes());
+    bytes
+}
+
+/// The receiving engine of LTP: there is one as soon as the first segment names the other.
+struct Blocks {
+    inbox: Inbox,
+    from: SocketAddr,
+    segment: u64,
+    end: Option<ltp::LtpEnd<ltp::Coming>>,
+}
+
+impl End for Blocks {
+    fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
+        if self.end.is_none()
+            && let Some(peer) = ltp::originator(bytes)
+        {
+            self.end = Some(ltp::receiving(self.inbox.clone(), self.from, peer, self.segment, true)?);
+        }
+        self.end.as_mut().map_or(Ok(()), |end| end.take(now, bytes))
+    }
+    fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
+        self.end.as_mut().map_or(Ok(false), |end| end.give(now, out))
+    }
+    fn deadline(&self) -> Option<Instant> {
+        self.end.as_ref().and_then(End::deadline)
+    }
+    fn abort(&mut self) {
+        if let Some(end) = &mut self.end {
+            end.abort();
+        }
+    }
+    fn told(&self) -> Told {
+        self.end.as_ref().map(End::told).unwrap_or_default()
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        self.end.as_mut().map(End::take_events).unwrap_or_default()
+    }
+}
+
+/// A connection, and what is carried over it.
+struct Line {
+    connection: Box<Connection>,
+    inner: Box<dyn End>,
+    is_server: bool,
+    aborted: bool,
+}
+
+impl Line {
+    /// What has come, and what became of what has left.
+    fn hand_on(&mut self, now: Instant) -> Result<(), Error> {
+        while let Some((ordinal, arrived)) = self.connection.take_fate() {
+            self.inner.on_fate(now, ordinal, arrived);
+        }
+        while let Some(data) = self.connection.receive() {
+            self.inner.take(now, &data)?;
+        }
+        Ok(())
+    }
+    fn is_open(&self) -> bool {
+        matches!(self.connection.state(), State::PartOpen | State::Open)
+    }
+    fn has_ended(&self) -> bool {
+        self.connection.state() >= State::TimeWait
+    }
+    /// Gives the connection what it can take.
+    fn fill(&mut self, now: Instant) -> Result<(), Error> {
+        while self.is_open() && self.connection.room() > 0 {
+            let mut datagram = Vec::new();
+            if !self.inner.give(now, &mut datagram)? {
+                break;
+            }
+            // There is room, so it is too large or the connection closes: either way it is lost.
+            let _ = self.connection.send(datagram.into());
+        }
+        Ok(())
+    }
+}
+
+impl End for Line {
+    fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
+        let Ok(packet) = Packet::read(bytes) else { return Ok(()) };
+        self.connection.handle(now, packet);
+        self.hand_on(now)?;
+        if self.has_ended() && !self.aborted {
+            self.aborted = true;
+            self.inner.abort();
+        }
+        Ok(())
+    }
+    fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
+        self.fill(now)?;
+        if !self.is_server && self.inner.told_over() {
+            self.connection.close();
+        }
+        let Some(packet) = self.connection.poll(now) else {
+            // A timer may have told of losses.
+            self.hand_on(now)?;
+            return Ok(false);
+        };
+        packet.write(None, out);
+        Ok(true)
+    }
+    fn deadline(&self) -> Option<Instant> {
+        let inner = self.inner.deadline().filter(|_| self.is_open() && self.connection.room() > 0);
+        [self.connection.deadline(), inner].into_iter().flatten().min()
+    }
+    fn abort(&mut self) {
+        self.connection.abort();
+    }
+    fn is_gone(&self) -> bool {
+        self.has_ended()
+    }
+    fn told(&self) -> Told {
+        Told { over: self.has_ended(), rtt: self.connection.rtt(), ..self.inner.told() }
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        self.inner.take_events()
+    }
+}

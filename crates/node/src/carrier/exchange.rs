@@ -1,0 +1,385 @@
+//! Datagrams between a socket of this machine and others: one [`End`] for each.
+
+use super::header::Receipt;
+use super::{Error, Event, Listening, Progress};
+use crate::clock::Clock;
+use crate::socket::Socket;
+use lightlag_protocols::time::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+/// One end of a transfer, without a socket.
+pub trait End {
+    /// A datagram came.
+    ///
+    /// # Errors
+    /// One line, which ends this end.
+    fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error>;
+    /// Appends the next datagram; false if none may leave now.
+    ///
+    /// # Errors
+    /// One line, which ends this end.
+    fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error>;
+    /// When to come back though nothing comes.
+    fn deadline(&self) -> Option<Instant>;
+    /// What became of a datagram that was given, counted from zero, where the way tells.
+    fn on_fate(&mut self, _now: Instant, _ordinal: u64, _arrived: bool) {}
+    /// As [`Told::over`], more cheaply where that can be.
+    fn told_over(&self) -> bool {
+        self.told().over
+    }
+    /// Nothing of it needs to be remembered.
+    fn is_gone(&self) -> bool {
+        false
+    }
+    /// Ends at once; what there is to say of that is given next.
+    fn abort(&mut self) {}
+    /// How far it is.
+    fn told(&self) -> Told;
+    /// What our user is to know.
+    fn take_events(&mut self) -> Vec<Event> {
+        Vec::new()
+    }
+}
+
+/// How far an end is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// Bytes that are there, of so many; none where nothing is under way.
+    pub progress: Option<(u64, u64)>,
+    /// What the receiver said, or says.
+    pub receipt: Option<Receipt>,
+    /// The other side needs nothing more of this end.
+    pub over: bool,
+    /// Datagrams with data, and those among them that were sent again.
+    pub sent: [u64; 2],
+    /// Round trip.
+    pub rtt: Option<Duration>,
+}
+
+/// Datagrams that leave before the socket is read again.
+const SENDS_MOST: usize = 128;
+/// Batches that are read before anything leaves.
+const READS_MOST: usize = 8;
+const SLEEP_MOST: Duration = Duration::from_nanos(50_000_000);
+/// Shorter sleeps cost more than they give: what is late leaves in one batch.
+const SLEEP_LEAST: Duration = Duration::from_nanos(100_000);
+const TICK: Duration = Duration::from_nanos(100_000_000);
+const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// Whoever has the receipt stays so long at most to say so.
+const LINGER: Duration = Duration::from_nanos(500_000_000);
+/// Peers at a time.
+const PEERS_MAX: usize = 64;
+/// Nobody is sent away for a stranger who was heard so recently.
+const IDLE_LEAST: Duration = Duration::from_secs(30);
+
+fn broken(why: std::io::Error) -> Error {
+    Error::Failed(format!("the socket: {why}"))
+}
+
+/// Sends what an end has to send; whether there is more.
+fn transmit(socket: &mut Socket, clock: &Clock, to: SocketAddr, end: &mut dyn End) -> Result<bool, Error> {
+    let mut datagram = Vec::new();
+    for _ in 0..SENDS_MOST {
+        datagram.clear();
+        if !end.give(clock.now(), &mut datagram)? {
+            socket.flush().map_err(broken)?;
+            return Ok(false);
+        }
+        socket.push(to, |out| out.extend_from_slice(&datagram)).map_err(broken)?;
+    }
+    socket.flush().map_err(broken)?;
+    Ok(true)
+}
+
+fn sleep(socket: &Socket, clock: &Clock, due: Option<Instant>) -> Result<(), Error> {
+    let now = clock.now();
+    let until = due.unwrap_or(Instant::MAX).min(now + SLEEP_MOST);
+    if until > now {
+        socket.wait((until - now).max(SLEEP_LEAST)).map_err(broken)?;
+    }
+    Ok(())
+}
+
+/// A sender's side.
+pub struct Departure {
+    /// The socket.
+    pub socket: Socket,
+    /// The clock by which the end counts.
+    pub clock: Clock,
+    /// To whom.
+    pub to: SocketAddr,
+    /// Give up after so long a silence.
+    pub give_up: Option<Duration>,
+}
+
+impl Departure {
+    /// A socket that can reach `to`.
+    ///
+    /// # Errors
+    /// One line.
+    pub fn new(to: SocketAddr, give_up: Option<Duration>) -> Result<Self, Error> {
+        let cannot = |why| Error::Failed(format!("cannot open a socket to {to}: {why}"));
+        Ok(Self { socket: Socket::towards(to).map_err(cannot)?, clock: Clock::start(), to, give_up })
+    }
+    /// Runs an end until the receipt is here and acknowledged.
+    ///
+    /// # Errors
+    /// One line; the receipt's, if the receiver refused.
+    pub fn run(
+        &mut self,
+        end: &mut dyn End,
+        check: &dyn Fn() -> Result<(), Error>,
+        watch: &mut dyn FnMut(Progress),
+    ) -> Result<(Told, f64), Error> {
+        let done = self.exchange(end, check, watch);
+        if done.is_err() {
+            end.abort();
+            // What the other side does not hear of this it finds out by itself.
+            let _ = transmit(&mut self.socket, &self.clock, self.to, end);
+        }
+        done
+    }
+    fn exchange(
+        &mut self,
+        end: &mut dyn End,
+        check: &dyn Fn() -> Result<(), Error>,
+        watch: &mut dyn FnMut(Progress),
+    ) -> Result<(Told, f64), Error> {
+        let (mut heard, mut next_tick, mut next_check) = (Instant::ZERO, Instant::ZERO, CHECK_AT);
+        let mut done: Option<Instant> = None;
+        loop {
+            for _ in 0..READS_MOST {
+                if self.receive(end, &mut heard)? == 0 {
+                    break;
+                }
+            }
+            let more = transmit(&mut self.socket, &self.clock, self.to, end)?;
+            let now = self.clock.now();
+            if now >= next_tick || !more {
+                let told = end.told();
+                if told.receipt.is_some() || told.over {
+                    let done = *done.get_or_insert(now);
+                    if told.over || now - done > LINGER {
+                        return Self::conclude(told, done.as_secs_f64());
+                    }
+                }
+                if now >= next_tick {
+                    next_tick = now + TICK;
+                    self.tell(&told, now - heard, watch)?;
+                }
+            }
+            if now >= next_check && done.is_none() {
+                next_check = now + CHECK_EVERY;
+                check()?;
+            }
+            if !more {
+                sleep(&self.socket, &self.clock, end.deadline())?;
+            }
+        }
+    }
+    fn receive(&mut self, end: &mut dyn End, heard: &mut Instant) -> Result<usize, Error> {
+        let Self { socket, clock, to, .. } = self;
+        let mut failed = None;
+        let came = socket.receive(clock, |from, bytes, at| {
+            if from == *to {
+                *heard = (*heard).max(at);
+                if let Err(why) = end.take(at, bytes) {
+                    failed.get_or_insert(why);
+                }
+            }
+        });
+        failed.map_or(came.map_err(broken), Err)
+    }
+    fn tell(&self, told: &Told, silent: Duration, watch: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+        let seconds = silent.as_secs_f64();
+        if let Some(most) = self.give_up.filter(|most| silent > *most) {
+            let (to, most) = (self.to, most.as_secs_f64());
+            return Err(Error::Failed(format!(
+                "{to} did not answer for {most} s; does it listen there, --over the same?"
+            )));
+        }
+        if let Some((done, all)) = told.progress {
+            watch(Progress::Sending(done, all));
+        }
+        if seconds >= 3.0 {
+            watch(Progress::Silent(seconds as u64));
+        }
+        Ok(())
+    }
+    fn conclude(told: Told, seconds: f64) -> Result<(Told, f64), Error> {
+        match &told.receipt {
+            Some(Receipt { outcome: Err(why), .. }) => {
+                Err(Error::Failed(format!("the receiver refused: {why}")))
+            }
+            Some(_) => Ok((told, seconds)),
+            None => Err(Error::Failed("the other side ended it without a receipt".to_owned())),
+        }
+    }
+}
+
+const CHECK_AT: Instant = Instant::from_nanos(CHECK_EVERY.as_nanos());
+
+/// What is done with a datagram of somebody who is not known.
+pub enum Welcome {
+    /// Nothing.
+    Nothing,
+    /// An answer that needs no memory.
+    Reply(Vec<u8>),
+    /// He is known from now on; the datagram has been taken.
+    Peer(Box<dyn End>),
+}
+
+/// Meets strangers.
+pub trait Door {
+    /// A datagram of a stranger.
+    ///
+    /// # Errors
+    /// One line; the datagram is dropped.
+    fn welcome(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Welcome, Error>;
+}
+
+struct Peer {
+    end: Box<dyn End>,
+    heard: Instant,
+}
+
+/// A listener's side.
+pub struct Arrivals<D> {
+    door: D,
+    socket: Socket,
+    clock: Clock,
+    peers: BTreeMap<SocketAddr, Peer>,
+    once: bool,
+    /// Whether the first transfer ended well, and when.
+    ended: Option<(bool, Instant)>,
+    next_tick: Instant,
+}
+
+impl<D: Door> Arrivals<D> {
+    /// Binds its socket.
+    ///
+    /// # Errors
+    /// One line.
+    pub fn new(listening: &Listening, door: D) -> Result<Self, Error> {
+        let socket = Socket::bind(listening.at).map_err(|why| {
+            let at = listening.at;
+            Error::Input(format!("cannot listen at {at}: {why}; name a free address of this machine"))
+        })?;
+        let (clock, peers) = (Clock::start(), BTreeMap::new());
+        Ok(Self { door, socket, clock, peers, once: listening.once, ended: None, next_tick: Instant::ZERO })
+    }
+    /// Receives until the first transfer has ended, if it is to end then, or until `watch` says false.
+    ///
+    /// # Errors
+    /// One line.
+    pub fn run(&mut self, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
+        let at = self.socket.address().map_err(broken)?;
+        let mut goes_on = watch(Event::Listening(at));
+        while goes_on {
+            let mut more = false;
+            for _ in 0..READS_MOST {
+                if self.receive(watch)? == 0 {
+                    break;
+                }
+            }
+            for (to, peer) in &mut self.peers {
+                match transmit(&mut self.socket, &self.clock, *to, peer.end.as_mut()) {
+                    Ok(left) => more |= left,
+                    Err(why) => {
+                        watch(Event::Refused(format!("{to}: {why}")));
+                    }
+                }
+            }
+            goes_on = self.note(watch) && !self.is_over();
+            if !more && goes_on {
+                let due = self.peers.values().filter_map(|peer| peer.end.deadline()).min();
+                sleep(&self.socket, &self.clock, due)?;
+            }
+        }
+        match self.ended {
+            Some((false, _)) if self.once => Err(Error::Failed("the transfer failed".to_owned())),
+            _ => Ok(()),
+        }
+    }
+    fn receive(&mut self, watch: &mut dyn FnMut(Event) -> bool) -> Result<usize, Error> {
+        let Self { door, socket, clock, peers, .. } = self;
+        let (mut replies, mut failed) = (Vec::new(), Vec::new());
+        let came = socket.receive(clock, |from, bytes, at| {
+            let taken = match peers.get_mut(&from) {
+                Some(peer) => {
+                    peer.heard = at;
+                    peer.end.take(at, bytes)
+                }
+                None => door.welcome(at, from, bytes).map(|welcome| match welcome {
+                    Welcome::Nothing => {}
+                    Welcome::Reply(reply) => replies.push((from, reply)),
+                    Welcome::Peer(end) => {
+                        if make_room(peers, at) {
+                            peers.insert(from, Peer { end, heard: at });
+                        }
+                    }
+                }),
+            };
+            if let Err(why) = taken {
+                failed.push(format!("{from}: {why}"));
+            }
+        });
+        failed.into_iter().for_each(|line| {
+            watch(Event::Refused(line));
+        });
+        for (to, reply) in replies {
+            self.socket.push(to, |out| out.extend_from_slice(&reply)).map_err(broken)?;
+        }
+        self.socket.flush().map_err(broken)?;
+        came.map_err(broken)
+    }
+    /// Tells what has happened; whether to go on.
+    fn note(&mut self, watch: &mut dyn FnMut(Event) -> bool) -> bool {
+        let now = self.clock.now();
+        let mut goes_on = true;
+        for event in self.peers.values_mut().flat_map(|peer| peer.end.take_events()) {
+            match &event {
+                Event::Finished(_) => drop(self.ended.get_or_insert((true, now))),
+                Event::Refused(_) => drop(self.ended.get_or_insert((false, now))),
+                _ => {}
+            }
+            goes_on &= watch(event);
+        }
+        self.peers.retain(|_, peer| !peer.end.is_gone());
+        if now >= self.next_tick {
+            self.next_tick = now + TICK;
+            let progress = self.peers.values().filter_map(|peer| peer.end.told().progress);
+            let (here, all) = progress.fold((0_u64, 0_u64), |(here, all), (some, most)| {
+                (here.saturating_add(some), all.saturating_add(most))
+            });
+            if all > 0 {
+                goes_on &= watch(Event::Progress(here, all));
+            }
+        }
+        goes_on
+    }
+    /// Whether it is to end, and the sender has surely heard why.
+    fn is_over(&mut self) -> bool {
+        let Some((_, at)) = self.ended.filter(|_| self.once) else { return false };
+        let silent = |peer: &Peer| self.clock.now() - peer.heard.max(at) > LINGER * 4;
+        self.peers.values().all(|peer| peer.end.told().over || silent(peer))
+    }
+}
+
+/// Lets go of a peer that needs nothing more, or of the one that is silent longest; whether there is room.
+fn make_room(peers: &mut BTreeMap<SocketAddr, Peer>, now: Instant) -> bool {
+    if peers.len() < PEERS_MAX {
+        return true;
+    }
+    let rank = |peer: &Peer| (!peer.end.told().over, peer.heard);
+    let Some((at, rank)) = peers.iter().map(|(at, peer)| (*at, rank(peer))).min_by_key(|(_, rank)| *rank)
+    else {
+        return false;
+    };
+    let may_go = !rank.0 || now - rank.1 > IDLE_LEAST;
+    if may_go {
+        peers.remove(&at);
+    }
+    may_go
+}

@@ -1,0 +1,318 @@
+//! A file that comes in, until it is whole and has its name.
+
+use super::Error;
+use super::header::{HEADER_BYTES, Header, Receipt};
+use crate::transfer::sender::random;
+use crate::transfer::store::rename;
+use crate::transfer::{Event, Finished, file_name};
+use lightlag_protocols::transport::ranges::Ranges;
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Bytes that follow each other are written together, up to so many.
+const STAGE_BYTES: usize = 256 << 10;
+const HASH_BYTES: usize = 1 << 20;
+/// Left free on the disk.
+const SPARE_BYTES: u64 = 1 << 20;
+
+/// Where files go, and which are taken.
+#[derive(Clone)]
+pub struct Inbox {
+    /// The folder; it is there.
+    pub folder: PathBuf,
+    /// Files of the same name are replaced.
+    pub overwrite: bool,
+    /// Largest file that is taken.
+    pub size_most: Option<u64>,
+    /// Names that are being written now.
+    open: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl Inbox {
+    /// A folder, made if it is not there.
+    ///
+    /// # Errors
+    /// One line.
+    pub fn new(folder: &Path, overwrite: bool, size_most: Option<u64>) -> Result<Self, Error> {
+        fs::create_dir_all(folder).map_err(|why| {
+            let folder = folder.display();
+            Error::Input(format!("{folder}: {why}; name a folder that can be written with --folder"))
+        })?;
+        Ok(Self { folder: folder.to_owned(), overwrite, size_most, open: Arc::default() })
+    }
+    fn names(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn check_length(&self, length: u64) -> Result<(), String> {
+        let most = self.size_most.unwrap_or(u64::MAX);
+        if length > most {
+            return Err(format!("it has {length} bytes; the receiver takes at most {most} (--max-size)"));
+        }
+        let Ok(disk) = rustix::fs::statvfs(&self.folder) else { return Ok(()) };
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        if length.saturating_add(SPARE_BYTES) > free {
+            return Err(format!("it needs {length} bytes of disk, the receiver has {free}; make room there"));
+        }
+        Ok(())
+    }
+}
+
+/// A file that comes in: in `NAME.part` as soon as its name is known.
+pub struct Landing {
+    inbox: Inbox,
+    from: SocketAddr,
+    began: Instant,
+    head: [u8; HEADER_BYTES],
+    head_here: Ranges,
+    header: Option<Header>,
+    /// What it is called here, if it was given a name.
+    name: Option<String>,
+    part: Option<(File, PathBuf)>,
+    /// Bytes that are to be written, and where.
+    stage: (u64, Vec<u8>),
+    hasher: blake3::Hasher,
+    hashed: u64,
+    arrived: u64,
+    receipt: Option<Receipt>,
+    events: Vec<Event>,
+}
+
+impl Landing {
+    /// Nothing of it is here yet.
+    pub fn new(inbox: Inbox, from: SocketAddr) -> Self {
+        Self {
+            inbox,
+            from,
+            began: Instant::now(),
+            head: [0; HEADER_BYTES],
+            head_here: Ranges::default(),
+            header: None,
+            name: None,
+            part: None,
+            stage: (0, Vec::new()),
+            hasher: blake3::Hasher::new(),
+            hashed: 0,
+            arrived: 0,
+            receipt: None,
+            events: Vec::new(),
+        }
+    }
+    /// Bytes of header and file, as soon as the header is here.
+    pub fn total(&self) -> Option<u64> {
+        self.header.as_ref().map(|header| header.length.saturating_add(HEADER_BYTES as u64))
+    }
+    /// How far it is: bytes of the file that are here, of so many; none before it began, or after its end.
+    pub fn progress(&self) -> Option<(u64, u64)> {
+        let length = self.header.as_ref().filter(|_| self.receipt.is_none())?.length;
+        Some((self.arrived.saturating_sub(HEADER_BYTES as u64).min(length), length))
+    }
+    /// How it ended, if it has.
+    pub fn receipt(&self) -> Option<&Receipt> {
+        self.receipt.as_ref()
+    }
+    /// What has happened since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// These bytes have come, and had not before. What cannot be taken ends it.
+    pub fn write(&mut self, at: u64, bytes: &[u8]) {
+        if self.receipt.is_some() {
+            return;
+        }
+        self.arrived += bytes.len() as u64;
+        let head = (HEADER_BYTES as u64).saturating_sub(at).min(bytes.len() as u64) as usize;
+        let (head, rest) = bytes.split_at(head);
+        if let Err(why) = self.write_head(at, head).and_then(|()| self.write_rest(at, rest)) {
+            self.refuse(why);
+        }
+    }
+    fn write_head(&mut self, at: u64, bytes: &[u8]) -> Result<(), String> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let first = at as usize;
+        self.head[first..first + bytes.len()].copy_from_slice(bytes);
+        self.head_here.insert(at, at + bytes.len() as u64);
+        if self.header.is_some() || self.head_here.total() < HEADER_BYTES as u64 {
+            return Ok(());
+        }
+        let header = Header::read(&self.head).map_err(|why| format!("the header of the file: {why}"))?;
+        self.header = Some(header.clone());
+        self.begin(&header)
+    }
+    fn begin(&mut self, header: &Header) -> Result<(), String> {
+        let name = file_name(&header.name)?;
+        let path = self.inbox.folder.join(&name);
+        if let Ok(found) = fs::symlink_metadata(&path) {
+            if found.is_file() && found.len() == header.length && digest_of(&path) == Some(header.digest) {
+                self.end(name, Ok(()));
+                return Ok(());
+            }
+            if !self.inbox.overwrite || !found.is_file() {
+                return Err(exists(&name));
+            }
+        }
+        self.inbox.check_length(header.length)?;
+        if !self.inbox.names().insert(name.clone()) {
+            return Err(format!("another sender is sending a file called {name} now"));
+        }
+        self.name = Some(name.clone());
+        let part = self.inbox.folder.join(format!("{name}.part"));
+        match &mut self.part {
+            // What came before the header has a place already.
+            Some((_, place)) => {
+                fs::rename(&*place, &part).map_err(|why| of_disk(&why))?;
+                *place = part;
+            }
+            None => self.part = Some(create(part)?),
+        }
+        self.events.push(Event::Began(name, header.length, 0, self.from));
+        Ok(())
+    }
+    fn write_rest(&mut self, at: u64, bytes: &[u8]) -> Result<(), String> {
+        if bytes.is_empty() || self.receipt.is_some() {
+            return Ok(());
+        }
+        let at = at.max(HEADER_BYTES as u64) - HEADER_BYTES as u64;
+        let end = at.saturating_add(bytes.len() as u64);
+        match &self.header {
+            Some(header) if end > header.length => {
+                return Err(format!("bytes came from behind its end at {}", header.length));
+            }
+            Some(_) => {}
+            None => self.inbox.check_length(end)?,
+        }
+        if at != self.stage.0 + self.stage.1.len() as u64 || self.stage.1.len() >= STAGE_BYTES {
+            self.flush()?;
+            self.stage.0 = at;
+        }
+        self.stage.1.extend_from_slice(bytes);
+        Ok(())
+    }
+    fn flush(&mut self) -> Result<(), String> {
+        let (at, bytes) = (self.stage.0, &self.stage.1);
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if self.part.is_none() {
+            let number = random().map_err(|why| why.to_string())?;
+            self.part = Some(create(self.inbox.folder.join(format!(".incoming-{number:08x}.part")))?);
+        }
+        let Some((file, _)) = &self.part else { return Ok(()) };
+        file.write_all_at(bytes, at).map_err(|why| of_disk(&why))?;
+        if at == self.hashed {
+            self.hasher.update(bytes);
+            self.hashed += bytes.len() as u64;
+        }
+        self.stage.0 += bytes.len() as u64;
+        self.stage.1.clear();
+        Ok(())
+    }
+    /// All of it has come: it is checked, and gets its name.
+    pub fn finish(&mut self) {
+        if self.receipt.is_none()
+            && let Err(why) = self.try_finish()
+        {
+            self.refuse(why);
+        }
+    }
+    fn try_finish(&mut self) -> Result<(), String> {
+        self.flush()?;
+        let (Some(header), Some(name), Some((file, part))) = (&self.header, &self.name, &self.part) else {
+            return Err("it ended before its header had come".to_owned());
+        };
+        let mut bytes = vec![0; HASH_BYTES];
+        while self.hashed < header.length {
+            let count = (header.length - self.hashed).min(HASH_BYTES as u64) as usize;
+            let read = file.read_exact_at(&mut bytes[..count], self.hashed);
+            read.map_err(|why| of_disk(&why))?;
+            self.hasher.update(&bytes[..count]);
+            self.hashed += count as u64;
+        }
+        if self.hasher.finalize() != blake3::Hash::from_bytes(header.digest) {
+            return Err(format!(
+                "{name}: what came is not what the sender's digest promised; it changed while it was sent: send it again"
+            ));
+        }
+        rename(part, &self.inbox.folder.join(name), self.inbox.overwrite).map_err(|why| {
+            if why.kind() == io::ErrorKind::AlreadyExists { exists(name) } else { of_disk(&why) }
+        })?;
+        let name = name.clone();
+        self.part = None;
+        self.end(name, Ok(()));
+        Ok(())
+    }
+    /// It is not taken, or does not go on.
+    pub fn refuse(&mut self, why: String) {
+        if self.receipt.is_some() {
+            return;
+        }
+        let said = self.header.as_ref().and_then(|header| file_name(&header.name).ok());
+        self.end(said.unwrap_or_else(|| "a file".to_owned()), Err(why));
+    }
+    fn end(&mut self, name: String, outcome: Result<(), String>) {
+        let (length, digest) = self.header.as_ref().map_or((0, [0; 32]), |h| (h.length, h.digest));
+        self.events.push(match &outcome {
+            Ok(()) => Event::Finished(Finished {
+                path: self.inbox.folder.join(&name),
+                name,
+                bytes: length,
+                digest,
+                seconds: self.began.elapsed().as_secs_f64(),
+                resumed: length.saturating_sub(self.arrived),
+                from: self.from,
+            }),
+            Err(why) => Event::Refused(format!("{name} from {}: {why}", self.from)),
+        });
+        self.receipt = Some(Receipt { digest, outcome });
+        self.release();
+    }
+    /// Whatever is not whole goes, and the name is free.
+    fn release(&mut self) {
+        if let Some((_, part)) = self.part.take() {
+            // What is gone already need not go.
+            let _ = fs::remove_file(part);
+        }
+        if let Some(name) = self.name.take() {
+            self.inbox.names().remove(&name);
+        }
+        self.stage.1 = Vec::new();
+    }
+}
+
+impl Drop for Landing {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+fn create(path: PathBuf) -> Result<(File, PathBuf), String> {
+    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path);
+    Ok((opened.map_err(|why| of_disk(&why))?, path))
+}
+
+fn digest_of(path: &Path) -> Option<[u8; 32]> {
+    let mut hasher = blake3::Hasher::new();
+    io::copy(&mut File::open(path).ok()?, &mut hasher).ok()?;
+    Some(*hasher.finalize().as_bytes())
+}
+
+fn of_disk(why: &io::Error) -> String {
+    match why.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "the receiver's disk is full; make room there and send again".to_owned()
+        }
+        _ => format!("the receiver cannot write: {why}"),
+    }
+}
+
+fn exists(name: &str) -> String {
+    format!("another file called {name} is there; move it away, or listen with --overwrite")
+}

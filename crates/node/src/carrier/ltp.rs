@@ -1,0 +1,413 @@
+//! Files over LTP: a block is a header and a file, all of it red; the receipt is a block of its own.
+
+use super::exchange::{Arrivals, Departure, Door, End, Told, Welcome};
+use super::header::{RECEIPT_MOST, Receipt};
+use super::landing::{Inbox, Landing};
+use super::parcel::Parcel;
+use super::{Carrier, Error, Event, Listening, Progress, Sending, Sent};
+use crate::ltp::{Blocks, station};
+use crate::transfer::sender::random;
+use lightlag_protocols::controllers::{self, Controller, Flow};
+use lightlag_protocols::parameter::Parameters;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::Machine;
+use lightlag_protocols::transport::ltp::{Config, Engine, Event as LtpEvent, Quotas, Reason, SessionId};
+use lightlag_protocols::units::Bytes;
+use lightlag_protocols::wire::ltp::Packet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::net::SocketAddr;
+
+/// The client service by which files are carried; no other service is here.
+const SERVICE: u64 = 70;
+/// The engine that listens; those that send take greater numbers by chance.
+const LISTENER: u64 = 1;
+/// A checkpoint at least so often: they tell how far it is and what to repair.
+const CHECKPOINT_EVERY: u64 = 4 << 20;
+/// What both ends and their queues may take.
+const MARGIN: Duration = Duration::from_nanos(100_000_000);
+/// Transfers that one peer may have under way.
+const IMPORTS_MAX: usize = 16;
+/// Datagrams that keep a way open (RFC 7122, section 3.3): four zero octets.
+const KEEP_ALIVE: [u8; 4] = [0; 4];
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
+
+/// An engine without a socket, as an [`End`].
+pub struct LtpEnd<B> {
+    engine: Engine,
+    blocks: B,
+    is_kept_alive: bool,
+    gave_at: Instant,
+}
+
+/// Blocks of one side of transfers.
+pub trait Side: Blocks {
+    /// Begins the blocks that are due, and cancels those that are not wanted.
+    fn steer(&mut self, engine: &mut Engine);
+    /// The block that it sends.
+    fn own(&self) -> Option<SessionId> {
+        None
+    }
+    /// The way has ended.
+    fn on_abort(&mut self) {}
+    /// As [`End::told`].
+    fn told(&self, engine: &Engine) -> Told;
+    /// As [`End::take_events`].
+    fn take_events(&mut self) -> Vec<Event>;
+    /// Why reading or writing failed.
+    fn failure(&mut self, why: io::Error) -> Error;
+}
+
+impl<B: Side> LtpEnd<B> {
+    fn new(engine: Engine, blocks: B, is_kept_alive: bool) -> Self {
+        Self { engine, blocks, is_kept_alive, gave_at: Instant::ZERO }
+    }
+    fn checked<T>(&mut self, done: io::Result<T>) -> Result<T, Error> {
+        done.map_err(|why| self.blocks.failure(why))
+    }
+}
+
+impl<B: Side> End for LtpEnd<B> {
+    fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
+        if bytes == KEEP_ALIVE {
+            return Ok(());
+        }
+        let Ok(packet) = Packet::read(bytes) else { return Ok(()) };
+        // What it refuses the engine counts.
+        let _ = self.engine.receive(now, &packet.segment);
+        let done = station::tell(&mut self.engine, &mut self.blocks, &packet);
+        self.checked(done)?;
+        self.blocks.steer(&mut self.engine);
+        Ok(())
+    }
+    fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let Some(segment) = self.engine.poll(now) else {
+            let done = station::tell(&mut self.engine, &mut self.blocks, &Packet::new(station::EMPTY, &[]));
+            self.checked(done)?;
+            self.blocks.steer(&mut self.engine);
+            if self.is_kept_alive && now - self.gave_at >= KEEP_ALIVE_EVERY {
+                self.gave_at = now;
+                out.extend_from_slice(&KEEP_ALIVE);
+                return Ok(true);
+            }
+            return Ok(false);
+        };
+        self.gave_at = now;
+        let done = station::write(&mut self.blocks, segment, None, out);
+        self.checked(done)?;
+        let done = station::tell(&mut self.engine, &mut self.blocks, &Packet::new(station::EMPTY, &[]));
+        self.checked(done)?;
+        Ok(true)
+    }
+    fn deadline(&self) -> Option<Instant> {
+        let keep_alive = self.is_kept_alive.then(|| self.gave_at + KEEP_ALIVE_EVERY);
+        [self.engine.deadline(), keep_alive].into_iter().flatten().min()
+    }
+    fn abort(&mut self) {
+        if let Some(session) = self.blocks.own() {
+            self.engine.cancel(session, Reason::User);
+        }
+        self.blocks.on_abort();
+    }
+    fn told(&self) -> Told {
+        self.blocks.told(&self.engine)
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        self.blocks.take_events()
+    }
+}
+
+// --- sending --------------------------------------------------------------------------------
+
+/// The block that leaves, and the receipt that comes.
+pub struct Leaving {
+    parcel: Parcel,
+    session: SessionId,
+    reply: [u8; RECEIPT_MOST],
+    receipt: Option<Receipt>,
+    /// The receipt was acknowledged, or the block was given up.
+    over: bool,
+    failed: Option<Error>,
+}
+
+impl Blocks for Leaving {
+    fn read(&mut self, _: SessionId, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.parcel.read(offset, out).map_err(|why| {
+            self.failed = Some(why);
+            io::ErrorKind::Other.into()
+        })
+    }
+    fn write(&mut self, _: SessionId, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let place = self.reply.get_mut(offset as usize..offset as usize + bytes.len());
+        place.ok_or(io::ErrorKind::InvalidData)?.copy_from_slice(bytes);
+        Ok(())
+    }
+    fn tell(&mut self, event: &LtpEvent) -> io::Result<()> {
+        match event {
+            LtpEvent::RedPart { length, .. } => {
+                let receipt = self.reply.get(..*length as usize).map(Receipt::read);
+                self.receipt = receipt.and_then(Result::ok);
+            }
+            LtpEvent::Closed(_) => self.over = self.receipt.is_some(),
+            LtpEvent::Cancelled { session, .. } if *session == self.session => {
+                self.over |= self.receipt.is_none();
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Side for Leaving {
+    fn steer(&mut self, engine: &mut Engine) {
+        if self.receipt.is_some() && engine.acked(self.session).is_some() {
+            engine.cancel(self.session, Reason::User);
+        }
+    }
+    fn own(&self) -> Option<SessionId> {
+        Some(self.session)
+    }
+    fn told(&self, engine: &Engine) -> Told {
+        let counts = engine.counts();
+        let head = self.parcel.total() - self.parcel.length();
+        let done =
+            engine.acked(self.session).map_or(self.parcel.length(), |acked| acked.0.saturating_sub(head));
+        Told {
+            progress: Some((done, self.parcel.length())),
+            receipt: self.receipt.clone(),
+            over: self.over,
+            sent: [counts.sent, counts.repairs],
+            rtt: None,
+        }
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        Vec::new()
+    }
+    fn failure(&mut self, why: io::Error) -> Error {
+        self.failed.take().unwrap_or_else(|| Error::Failed(format!("a block: {why}")))
+    }
+}
+
+/// An engine that sends a parcel in segments of at most so many bytes.
+///
+/// # Errors
+/// One line.
+pub fn sending(
+    parcel: Parcel,
+    segment: u64,
+    light: Option<Duration>,
+    controller: Box<dyn Controller>,
+    is_kept_alive: bool,
+) -> Result<LtpEnd<Leaving>, Error> {
+    let number = random()?;
+    let engine = u64::from(number).max(LISTENER + 1);
+    let quotas = Quotas { imports: 4, block: RECEIPT_MOST as u64, ..Quotas::default() };
+    let config = Config { quotas, light, ..config(engine, LISTENER, segment, number.into()) };
+    let mut engine = Engine::new(config, controller);
+    let session = engine
+        .send(SERVICE, parcel.total(), 0)
+        .map_err(|why| Error::Input(format!("LTP cannot carry it: {why}; take another --packet-size")))?;
+    let blocks =
+        Leaving { parcel, session, reply: [0; RECEIPT_MOST], receipt: None, over: false, failed: None };
+    Ok(LtpEnd::new(engine, blocks, is_kept_alive))
+}
+
+fn config(engine: u64, peer: u64, segment: u64, seed: u64) -> Config {
+    Config {
+        segment,
+        seed,
+        first_wait: Duration::from_secs(1),
+        margin: MARGIN,
+        checkpoint_every: Some(CHECKPOINT_EVERY),
+        // Only the user gives up.
+        tries: u32::MAX,
+        services: Some(vec![SERVICE]),
+        ..Config::new(engine, peer, Bytes(segment))
+    }
+}
+
+// --- receiving ------------------------------------------------------------------------------
+
+/// Blocks that come, and receipts that leave.
+pub struct Coming {
+    inbox: Inbox,
+    from: SocketAddr,
+    landings: BTreeMap<SessionId, Landing>,
+    /// Receipts that are not known to have arrived, and of which block.
+    receipts: BTreeMap<SessionId, (SessionId, Vec<u8>)>,
+    answered: BTreeSet<SessionId>,
+    refused: Vec<SessionId>,
+    events: Vec<Event>,
+}
+
+impl Coming {
+    fn landing(&mut self, session: SessionId) -> &mut Landing {
+        self.landings.entry(session).or_insert_with(|| Landing::new(self.inbox.clone(), self.from))
+    }
+}
+
+impl Blocks for Coming {
+    fn read(&mut self, session: SessionId, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let (_, bytes) = self.receipts.get(&session).ok_or(io::ErrorKind::NotFound)?;
+        let part = bytes.get(offset as usize..offset as usize + out.len());
+        out.copy_from_slice(part.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+    fn write(&mut self, session: SessionId, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.landing(session).write(offset, bytes);
+        Ok(())
+    }
+    fn tell(&mut self, event: &LtpEvent) -> io::Result<()> {
+        match event {
+            LtpEvent::RedPart { session, .. } => self.landing(*session).finish(),
+            LtpEvent::Sent(session) | LtpEvent::Cancelled { session, .. }
+                if self.receipts.contains_key(session) =>
+            {
+                let Some((block, _)) = self.receipts.remove(session) else { return Ok(()) };
+                if let Some(mut gone) = self.landings.remove(&block) {
+                    self.events.extend(gone.take_events());
+                }
+                self.answered.remove(&block);
+                self.refused.push(block);
+            }
+            LtpEvent::Cancelled { session, .. } => {
+                if let Some(landing) = self.landings.get_mut(session) {
+                    landing.refuse("the sender gave it up".to_owned());
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Side for Coming {
+    fn steer(&mut self, engine: &mut Engine) {
+        // What is refused and still open comes no more.
+        for block in self.refused.drain(..) {
+            engine.cancel(block, Reason::User);
+        }
+        for (block, landing) in &self.landings {
+            let Some(receipt) = landing.receipt().filter(|_| !self.answered.contains(block)) else {
+                continue;
+            };
+            let bytes = receipt.to_bytes();
+            if let Ok(session) = engine.send(SERVICE, bytes.len() as u64, 0) {
+                self.receipts.insert(session, (*block, bytes));
+                self.answered.insert(*block);
+            }
+        }
+    }
+    fn on_abort(&mut self) {
+        for landing in self.landings.values_mut() {
+            landing.refuse("the connection ended before it was whole".to_owned());
+        }
+    }
+    fn told(&self, _: &Engine) -> Told {
+        let progress = self.landings.values().filter_map(Landing::progress);
+        Told {
+            progress: progress.reduce(|one, other| (one.0 + other.0, one.1.saturating_add(other.1))),
+            over: self.landings.is_empty(),
+            ..Told::default()
+        }
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        let mut events = std::mem::take(&mut self.events);
+        events.extend(self.landings.values_mut().flat_map(Landing::take_events));
+        events
+    }
+    fn failure(&mut self, why: io::Error) -> Error {
+        Error::Failed(format!("a block: {why}"))
+    }
+}
+
+/// An engine that receives what engine `peer` sends from `from`.
+///
+/// # Errors
+/// One line.
+pub fn receiving(
+    inbox: Inbox,
+    from: SocketAddr,
+    peer: u64,
+    segment: u64,
+    is_kept_alive: bool,
+) -> Result<LtpEnd<Coming>, Error> {
+    let seed = random()?;
+    let quotas = Quotas { imports: IMPORTS_MAX, ..Quotas::default() };
+    let config = Config { quotas, ..config(LISTENER, peer, segment, seed.into()) };
+    let flow = Flow {
+        segment: Bytes(segment),
+        packet: Bytes(segment),
+        planned_rate: None,
+        planned_round_trip: None,
+        seed: seed.into(),
+        index: 0,
+    };
+    let engine = Engine::new(config, named("fixed", flow)?);
+    let (landings, receipts, answered) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+    let blocks =
+        Coming { inbox, from, landings, receipts, answered, refused: Vec::new(), events: Vec::new() };
+    Ok(LtpEnd::new(engine, blocks, is_kept_alive))
+}
+
+/// The engine that began the session of a segment of data.
+pub fn originator(bytes: &[u8]) -> Option<u64> {
+    use lightlag_protocols::transport::ltp::Content;
+    let segment = Packet::read(bytes).ok()?.segment;
+    let begins = matches!(segment.content, Content::Data(_)) && segment.session.originator != LISTENER;
+    begins.then_some(segment.session.originator)
+}
+
+/// A controller with its parameters as they are.
+///
+/// # Errors
+/// There is none of this name.
+pub fn named(name: &str, flow: Flow) -> Result<Box<dyn Controller>, Error> {
+    let unknown = || Error::Input(format!("there is no controller `{name}`; see `lightlag list`"));
+    let entry = controllers::find(name).ok_or_else(unknown)?;
+    let parameters = Parameters::resolve(name, entry.algorithm.parameters, &BTreeMap::new());
+    Ok(entry.build(&parameters.map_err(|_| unknown())?, flow))
+}
+
+// --- over UDP -------------------------------------------------------------------------------
+
+/// LTP over UDP (RFC 5326, section 9; RFC 7122, section 3.2).
+pub struct OverUdp;
+
+/// Bytes of the headers of IPv4 and UDP.
+const BELOW: Bytes = lightlag_protocols::transport::ltp::UDP_HEADER;
+
+impl Carrier for OverUdp {
+    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Sent, Error> {
+        let parcel = Parcel::open(&sending.file, watch)?;
+        let sent = Sent::of(&parcel);
+        let check = parcel.checker()?;
+        let segment = sending.packet.saturating_sub(BELOW).0;
+        let flow = sending.flow(Bytes(segment))?;
+        let controller =
+            sending.controller.map_or_else(|| named("cubic", flow), |(_, make)| Ok(make(flow)))?;
+        let mut end = self::sending(parcel, segment, sending.light, controller, false)?;
+        let mut departure = Departure::new(sending.to, sending.give_up)?;
+        let (told, seconds) = departure.run(&mut end, &check, watch)?;
+        Ok(sent.with(&told, seconds))
+    }
+    fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
+        let door = UdpDoor { inbox: listening.inbox.clone(), packet: listening.packet };
+        Arrivals::new(&listening, door)?.run(watch)
+    }
+}
+
+struct UdpDoor {
+    inbox: Inbox,
+    packet: Bytes,
+}
+
+impl Door for UdpDoor {
+    fn welcome(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Welcome, Error> {
+        let Some(peer) = originator(bytes) else { return Ok(Welcome::Nothing) };
+        let segment = self.packet.saturating_sub(BELOW).0;
+        let mut end = receiving(self.inbox.clone(), from, peer, segment, false)?;
+        end.take(now, bytes)?;
+        Ok(Welcome::Peer(Box::new(end)))
+    }
+}

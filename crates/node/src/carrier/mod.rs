@@ -1,0 +1,179 @@
+//! Ways to carry a file beside UDPDTN: `lightlag transfer --over`.
+//!
+//! Every way carries the same: a header of [`header::HEADER_BYTES`] with name, length and BLAKE3 digest, then
+//! the file; and back a receipt that says that the file is here whole, or why not. A [`Carrier`] is a way; a
+//! row of [`WAYS`] names it.
+//!
+//! | file | what |
+//! |---|---|
+//! | `header` | header and receipt as bytes |
+//! | `parcel` | what is sent: header, then file |
+//! | `landing` | what comes in, until it is whole and has its name |
+//! | `tcp` | the kernel's TCP |
+//! | `exchange` | datagrams between this socket and others, for all ways below |
+//! | `ltp` | LTP: a block is a parcel |
+//! | `dccp` | DCCP in UDP (RFC 6773), with whatever sends datagrams over it |
+//! | `pieces` | a parcel over DCCP alone: what is lost is sent again |
+
+mod dccp;
+mod exchange;
+pub mod header;
+mod landing;
+mod ltp;
+mod parcel;
+mod pieces;
+mod tcp;
+
+pub use crate::error::Error;
+pub use crate::transfer::{Event, Finished, Progress};
+pub use landing::Inbox;
+
+use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::time::Duration;
+use lightlag_protocols::units::{BitRate, Bytes};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// What is to be sent, and how.
+pub struct Sending {
+    /// The file.
+    pub file: PathBuf,
+    /// To whom.
+    pub to: SocketAddr,
+    /// Bytes of a packet, headers of IP and UDP included; nothing to TCP.
+    pub packet: Bytes,
+    /// What the plan promises.
+    pub rate: Option<BitRate>,
+    /// Round trip of light that the plan promises.
+    pub light: Option<Duration>,
+    /// Give up after so long a silence.
+    pub give_up: Option<Duration>,
+    /// What paces it, by name; the kernel's TCP has its own.
+    pub controller: Option<(String, MakeController)>,
+}
+
+/// Makes what paces a flow.
+pub type MakeController = Box<dyn FnOnce(Flow) -> Box<dyn Controller>>;
+
+/// How to listen.
+pub struct Listening {
+    /// Where.
+    pub at: SocketAddr,
+    /// Where files go, and which are taken.
+    pub inbox: Inbox,
+    /// Exit after the first transfer that ends.
+    pub once: bool,
+    /// Bytes of a packet, headers of IP and UDP included.
+    pub packet: Bytes,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sent {
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// BLAKE3 of the file.
+    pub digest: [u8; 32],
+    /// From the first datagram to the receipt.
+    pub seconds: f64,
+    /// Datagrams with data of the file; TCP does not tell.
+    pub datagrams: Option<u64>,
+    /// Those among them that were sent again; TCP does not tell.
+    pub repairs: Option<u64>,
+    /// Round trip, where it is measured.
+    pub rtt: Option<Duration>,
+}
+
+impl Sending {
+    /// What its controller is built for.
+    fn flow(&self, segment: Bytes) -> Result<Flow, Error> {
+        Ok(Flow {
+            segment,
+            packet: self.packet,
+            planned_rate: self.rate,
+            planned_round_trip: self.light,
+            seed: crate::transfer::sender::random()?.into(),
+            index: 0,
+        })
+    }
+}
+
+impl Sent {
+    /// Nothing has been sent yet.
+    fn of(parcel: &parcel::Parcel) -> Self {
+        let (bytes, digest) = (parcel.length(), parcel.digest());
+        Self { bytes, digest, seconds: 0.0, datagrams: None, repairs: None, rtt: None }
+    }
+    fn with(self, told: &exchange::Told, seconds: f64) -> Self {
+        let [datagrams, repairs] = told.sent.map(Some);
+        Self { seconds, datagrams, repairs, rtt: told.rtt, ..self }
+    }
+}
+
+/// A way to carry files.
+pub trait Carrier: Sync {
+    /// Sends a file until the receiver says that it has it whole.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it could not begin, [`Error::Failed`] if it failed.
+    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Sent, Error>;
+    /// Receives until the first transfer has ended, if it is to end then, or until `watch` says false.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it cannot listen, [`Error::Failed`] if the first transfer failed or the socket did.
+    fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error>;
+}
+
+/// A way and what is to be known of it.
+pub struct Way {
+    /// What it is called.
+    pub name: &'static str,
+    /// Where a listener is found if nothing else is said.
+    pub port: u16,
+    /// As controllers name what carries it; none: the kernel's TCP, which has its own.
+    pub transport: Option<&'static str>,
+    /// What paces it if nothing else is said: without a planned rate, and with one.
+    pub controllers: [&'static str; 2],
+    /// Itself.
+    pub carrier: &'static dyn Carrier,
+}
+
+/// The service of DCCP by which files are carried without LTP: "LLfi".
+const SERVICE_FILES: u32 = u32::from_be_bytes(*b"LLfi");
+
+/// All of them.
+pub const WAYS: &[Way] = &[
+    Way {
+        name: "ltp-udp",
+        port: lightlag_protocols::wire::ltp::PORT,
+        transport: Some("ltp"),
+        controllers: ["cubic", "contact_rate"],
+        carrier: &ltp::OverUdp,
+    },
+    Way {
+        name: "ltp-dccp",
+        port: dccp::PORT,
+        transport: Some("dccp"),
+        controllers: ["ccid2", "ccid2"],
+        carrier: &dccp::OverDccp::Blocks,
+    },
+    Way {
+        name: "dccp",
+        port: dccp::PORT,
+        transport: Some("dccp"),
+        controllers: ["ccid2", "ccid2"],
+        carrier: &dccp::OverDccp::Pieces,
+    },
+    Way {
+        name: "tcp",
+        port: crate::transfer::PORT,
+        transport: None,
+        controllers: [""; 2],
+        carrier: &tcp::Tcp,
+    },
+];
+
+/// The way of a name.
+pub fn find(name: &str) -> Option<&'static Way> {
+    WAYS.iter().find(|way| way.name == name)
+}
