@@ -21,6 +21,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import fidelity_capture
 
@@ -81,10 +82,11 @@ def run(binary: Path, scenario: Path, case: tuple[str, str, str, str], capture: 
     return float(told(binary, capture)["duration_s"])
 
 
-def told(binary: Path, capture: Path) -> dict:
+def told(binary: Path, capture: Path) -> dict[str, Any]:
     """What we say of a capture."""
     command = [str(binary), "capture", "--json", str(capture)]
-    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    figures: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    return figures
 
 
 def rewritten(binary: Path, option: str, capture: Path, to: Path) -> Path:
@@ -191,7 +193,7 @@ def check_tcp(binary: Path, capture: Path, folder: Path) -> list[str]:
     return wrong
 
 
-def check_round_trips(their: dict[str, float], half: dict) -> list[str]:
+def check_round_trips(their: dict[str, float], half: dict[str, Any]) -> list[str]:
     """Where round trips of DCCP are others than those of the TCP made of it.
 
     The opening, which is the shortest, is the same packet. Of DCCP's others the time that the receiver waited
