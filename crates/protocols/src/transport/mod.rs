@@ -7,7 +7,10 @@ pub mod rto;
 pub mod tcp;
 pub mod udpdtn;
 
-use crate::time::Instant;
+use crate::controllers::Controller;
+use crate::time::{Duration, Instant};
+use crate::trace::Observation;
+use crate::units::Bytes;
 
 /// A protocol endpoint. One input, then poll until `None`, then come back at the deadline or with the
 /// next input.
@@ -22,4 +25,20 @@ pub trait Machine {
     fn poll(&mut self, now: Instant) -> Option<Self::Output>;
     /// When to poll though nothing comes.
     fn deadline(&self) -> Option<Instant>;
+}
+
+/// What plots see of a sender with a window and of its controller: bytes in flight, the round trip in seconds.
+fn observe(controller: &dyn Controller, in_flight: f64, rtt: Option<Duration>, seen: &mut Observation) {
+    seen.push(("in_flight", in_flight));
+    if let Some(rtt) = rtt {
+        seen.push(("rtt", rtt.as_secs_f64()));
+    }
+    let window = controller.window();
+    if window < Bytes::MAX {
+        seen.push(("window", window.0 as f64));
+    }
+    if let Some(rate) = controller.rate() {
+        seen.push(("rate", rate.0 as f64));
+    }
+    controller.observe(seen);
 }

@@ -14,7 +14,6 @@ use super::run::{Error, Studied};
 use crate::report::Report;
 use crate::results::Metrics;
 use crate::run::Outcome;
-use crate::sweep::Job;
 use std::path::Path;
 
 /// Heading of the report.
@@ -30,9 +29,7 @@ const QUICK: &str = "This is a quick look, not the study: two seeds instead of t
 /// The folder cannot be used.
 pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
     let points = plan::plan(quick)?;
-    // Watching costs as much as running: one seed of every third point, four or five of each variant.
-    let is_judged = |job: &Job| job.seed == 1 && job.point.is_multiple_of(3);
-    let results = points.run((&out.join("runs"), threads), plan::LINK.toml, is_judged, metrics)?;
+    let results = points.run((&out.join("runs"), threads), plan::LINK.toml, metrics)?;
     let violations = violations(&results);
     let again = if quick { "lightlag study arc --quick" } else { "lightlag study arc" };
     let report = Report {

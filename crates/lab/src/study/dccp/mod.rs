@@ -18,7 +18,6 @@ mod view;
 use super::points::{Text, violations};
 use super::run::{Error, Studied};
 use crate::report::Report;
-use crate::sweep::Job;
 use std::path::Path;
 
 /// Heading of the report.
@@ -34,9 +33,7 @@ const QUICK: &str = "This is a quick look, not the study: six connections instea
 /// The folder cannot be used.
 pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
     let points = plan::plan(quick)?;
-    // Watching costs as much as running: one seed of every third point.
-    let is_judged = |job: &Job| job.seed == 1 && job.point.is_multiple_of(3);
-    let results = points.run((&out.join("runs"), threads), plan::SATELLITE.toml, is_judged, seen::metrics)?;
+    let results = points.run((&out.join("runs"), threads), plan::SATELLITE.toml, seen::metrics)?;
     let (curves, connections) = curves::all()?;
     let violations = violations(&results);
     let again = if quick { "lightlag study dccp --quick" } else { "lightlag study dccp" };

@@ -1,5 +1,6 @@
 use super::*;
 use crate::results::{Build, Results, Row};
+use crate::sweep::Job;
 use std::collections::BTreeSet;
 
 const COUNTS: [&str; 11] = [

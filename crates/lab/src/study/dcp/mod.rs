@@ -21,7 +21,6 @@ use super::run::{Error, Studied};
 use crate::report::Report;
 use crate::results::Metrics;
 use crate::run::Outcome;
-use crate::sweep::Job;
 use std::path::Path;
 
 /// Heading of the report.
@@ -37,9 +36,7 @@ const QUICK: &str = "This is a quick look, not the study: two or three seeds and
 /// The folder cannot be used.
 pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
     let points = plan::plan(quick)?;
-    // Watching costs as much as running: one seed of every third point, some of each variant.
-    let is_judged = |job: &Job| job.seed == 1 && job.point.is_multiple_of(3);
-    let results = points.run((&out.join("runs"), threads), plan::SINGLE.toml, is_judged, metrics)?;
+    let results = points.run((&out.join("runs"), threads), plan::SINGLE.toml, metrics)?;
     let curves = curves::all()?;
     let violations = violations(&results);
     let again = if quick { "lightlag study dcp --quick" } else { "lightlag study dcp" };

@@ -1,5 +1,6 @@
 use super::*;
 use crate::results::{Build, Results, Row};
+use crate::sweep::Job;
 use std::collections::BTreeSet;
 
 /// All runs of the whole study, with made-up metrics.

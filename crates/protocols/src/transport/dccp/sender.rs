@@ -6,6 +6,7 @@ use super::{Ccid, Config};
 use crate::controllers::{Ack, Cause, Controller, Loss, Sent, TfrcReport};
 use crate::time::{Duration, Instant};
 use crate::trace::Observation;
+use crate::transport::observe;
 use crate::transport::rto::Rto;
 use crate::units::{BitRate, Bytes};
 use crate::wire::dccp::{RunOfPackets, Sequence};
@@ -366,17 +367,6 @@ impl Sender {
     }
     /// What the controller shows.
     pub fn observe(&self, seen: &mut Observation) {
-        seen.push(("in_flight", self.flight.pipe_bytes() as f64));
-        if let Some(rtt) = self.rtt() {
-            seen.push(("rtt", rtt.as_secs_f64()));
-        }
-        let window = self.controller.window();
-        if window < Bytes::MAX {
-            seen.push(("window", window.0 as f64));
-        }
-        if let Some(rate) = self.controller.rate() {
-            seen.push(("rate", rate.0 as f64));
-        }
-        self.controller.observe(seen);
+        observe(&*self.controller, self.flight.pipe_bytes() as f64, self.rtt(), seen);
     }
 }

@@ -1,6 +1,6 @@
 //! The sending end: opens the connection, sends what the controller allows, and repairs losses.
 
-use super::super::Machine;
+use super::super::{Machine, observe};
 use super::board::{Board, newer};
 use super::{Config, HEADER, Kind, Segment};
 use crate::controllers::{Ack, Cause, Controller, Loss, RateSample, Recovery, Sent};
@@ -189,18 +189,7 @@ impl Sender {
     }
     /// What the controller shows.
     pub fn observe(&self, seen: &mut Observation) {
-        seen.push(("in_flight", self.in_flight() as f64));
-        if let Some(rtt) = self.rtt() {
-            seen.push(("rtt", rtt.as_secs_f64()));
-        }
-        let window = self.controller.window();
-        if window < Bytes::MAX {
-            seen.push(("window", window.0 as f64));
-        }
-        if let Some(rate) = self.controller.rate() {
-            seen.push(("rate", rate.0 as f64));
-        }
-        self.controller.observe(seen);
+        observe(&*self.controller, self.in_flight() as f64, self.rtt(), seen);
     }
 
     // --- what comes -------------------------------------------------------------------------
