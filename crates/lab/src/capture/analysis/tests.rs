@@ -570,7 +570,8 @@ proptest! {
             file[at] = byte;
         }
         if let Ok(made) = analyse(&file[..], Options { graphs: true, ..Options::default() }) {
-            prop_assert!(made.packets <= 200);
+            // A record is its header of 16 bytes at least: a damaged length lets zeros be read as empty records.
+            prop_assert!(made.packets <= file.len() as u64 / 16);
             let _ = to_tcp(&file[..], Vec::new(), &[6511]);
             let _ = to_dccp(&file[..], Vec::new(), &[6511]);
         }
