@@ -14,6 +14,8 @@ const COPIES_MOST: u32 = 8;
 /// What is expected before any report has told: one segment of a hundred is lost, believed as firmly as ten
 /// segments can say it.
 const PRIOR: Fates = Fates { lost: 0.1, sent: 10.0 };
+/// Where a larger share is lost, a queue overflows rather than noise: copies of repairs would fill it further.
+const LOSS_OF_FULL_LINK: f64 = 0.25;
 /// Segments after which older ones count half: losses change.
 const MEMORY_SEGMENTS: f64 = 10_000.0;
 
@@ -64,10 +66,18 @@ impl Copies {
     pub fn on_told(&mut self, lost: f64, sent: f64) {
         self.back.count(lost, sent);
     }
+    fn fates(&self) -> &Fates {
+        // Without a report on what left here the other way has to do.
+        if self.out.sent > 0.0 { &self.out } else { &self.back }
+    }
+    /// How often a row of `segments` repairs leaves: as [`Copies::weigh`] says, unless the link seems to be full.
+    pub fn weigh_repairs(&self, segments: u64, time: Duration, round_trip: Duration) -> u32 {
+        let full = self.fates().all_lost(1) > LOSS_OF_FULL_LINK;
+        if full { 1 } else { self.weigh(segments, time, round_trip) }
+    }
     /// How often `segments` leave that take `time` at the pace and cost `round_trip` if one is lost.
     pub fn weigh(&self, segments: u64, time: Duration, round_trip: Duration) -> u32 {
-        // Without a report on what left here the other way has to do.
-        let fates = if self.out.sent > 0.0 { self.out } else { self.back };
+        let fates = self.fates();
         let (time, round_trip) = (time.max(self.grain).as_secs_f64(), round_trip.as_secs_f64());
         let cost = |copies: u32| {
             let again = (segments as f64 * fates.all_lost(copies)).min(1.0);
@@ -87,7 +97,7 @@ mod tests {
     fn a_checkpoint_is_copied_where_light_takes_long_and_not_on_a_lan() {
         let copies = Copies::new(MS);
         let weigh = |round_trip| copies.weigh(1, MS, round_trip);
-        assert_eq!([MS, MS * 40, MS * 600, Duration::from_secs(960)].map(weigh), [1, 1, 2, 6]);
+        assert_eq!([MS, MS * 40, MS * 600, Duration::from_secs(960)].map(weigh), [1, 1, 2, 7]);
     }
 
     #[test]
@@ -98,7 +108,15 @@ mod tests {
             copies.on_heard(lost, 10_000.0);
             copies.weigh(1000, MS * 120, far)
         };
-        assert_eq!([0.0, 100.0, 500.0, 2000.0].map(weigh), [2, 3, 5, 8]);
+        assert_eq!([0.0, 100.0, 500.0, 2000.0].map(weigh), [2, 4, 6, 8]);
+    }
+
+    #[test]
+    fn repairs_are_not_copied_on_a_link_that_seems_full() {
+        let mut copies = Copies::new(MS);
+        copies.on_heard(3000.0, 10_000.0);
+        let far = Duration::from_secs(960);
+        assert_eq!((copies.weigh_repairs(1000, MS, far), copies.weigh(1, MS, far)), (1, 8));
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Engine {
         }
         export.decide_rows(|segments, bytes| {
             let weigh = |(rate, round_trip): (BitRate, _)| {
-                copies.weigh(segments, rate.time_for(Bytes(bytes)), round_trip)
+                copies.weigh_repairs(segments, rate.time_for(Bytes(bytes)), round_trip)
             };
             weighed.map_or(1, weigh)
         });

@@ -4,7 +4,7 @@ use super::super::alarms::Alarm;
 use super::super::export::Export;
 use super::super::{Content, Data, End, Event, Segment, UDP_HEADER};
 use super::{Engine, Waiting};
-use crate::time::{Duration, Instant};
+use crate::time::Instant;
 use crate::units::Bytes;
 
 impl Engine {
@@ -33,9 +33,8 @@ impl Engine {
     /// Puts copies of something behind it that leaves now and has to be answered.
     fn copy(&mut self, what: Waiting) {
         let weighed = |round_trip| {
-            // As one segment of full size; without a rate its time is not worth counting.
-            let size = UDP_HEADER + Bytes(self.config.segment);
-            let time = self.pace.controller.rate().map_or(Duration::ZERO, |rate| rate.time_for(size));
+            // As one segment of full size.
+            let time = self.pace.time_for(UDP_HEADER + Bytes(self.config.segment), round_trip);
             self.copies.weigh(1, time, round_trip)
         };
         let copies = self.config.copies.or_else(|| self.round_trip().map(weighed)).unwrap_or(1);
