@@ -5,10 +5,11 @@ use super::transfer::{give_up, hex, light, packet_size, rate, show, size_most, t
 use super::{Failed, address, bar, goodput, listening_address};
 use crate::args::Transfer;
 use crate::output::{Done, Failure, print};
-use lightlag_node::carrier::{self, Inbox, Listening, MakeController, Sending, Sent, Way};
+use lightlag_node::carrier::{self, Cargo, Inbox, Listening, MakeController, Sending, Sent, Way};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 
 pub fn carry(options: &Transfer) -> Done {
     let way = find(&options.over)?;
@@ -67,13 +68,14 @@ fn paces(options: &Transfer, way: &Way) -> Result<Option<(String, MakeController
 fn send(options: &Transfer, way: &Way, file: &Path, to: &str) -> Done {
     let to = address(to, way.port)?;
     let sending = Sending {
-        file: file.to_owned(),
+        cargo: Cargo::File(file.to_owned()),
         to,
         packet: packet_size(options)?,
         rate: rate(options)?,
         light: light(options)?,
         give_up: give_up(options)?,
         controller: paces(options, way)?,
+        tap: None,
     };
     let bar = bar();
     let result = way.carrier.send(sending, &mut |progress| show(&bar, progress));
@@ -112,11 +114,13 @@ fn line_of(sent: &Sent, file: &Path, to: SocketAddr) -> String {
 }
 
 fn listen(options: &Transfer, way: &Way, at: &str) -> Done {
+    let inbox = Inbox::new(&options.folder, options.overwrite, size_most(options)?).map_err(Failed)?;
     let listening = Listening {
         at: listening_address(at, way.port)?,
-        inbox: Inbox::new(&options.folder, options.overwrite, size_most(options)?).map_err(Failed)?,
+        dock: Arc::new(inbox),
         once: options.once,
         packet: packet_size(options)?,
+        tap: None,
     };
     tell_all(options, Some(way.name), |watch| way.carrier.listen(listening, watch))
 }

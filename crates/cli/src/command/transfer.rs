@@ -84,6 +84,7 @@ fn send_file(options: &Transfer, file: &std::path::Path, to: &str) -> Done {
             &options.sets,
         )?,
         to: address(to, PORT)?,
+        tap: None,
     };
     let (bar, to) = (bar(), sending.to);
     let result = send(sending, &mut |progress| show(&bar, progress));
@@ -92,7 +93,8 @@ fn send_file(options: &Transfer, file: &std::path::Path, to: &str) -> Done {
     print(&if options.json { json_of(&sent, file, to) + "\n" } else { line_of(&sent, file, to) + "\n" })
 }
 
-pub(super) fn show(bar: &ProgressBar, progress: Progress) {
+/// Shows it; goes on.
+pub(super) fn show(bar: &ProgressBar, progress: Progress) -> bool {
     match progress {
         Progress::Reading(done, all) => {
             bar.set_message("reading");
@@ -105,7 +107,9 @@ pub(super) fn show(bar: &ProgressBar, progress: Progress) {
             bar.set_position(done);
         }
         Progress::Silent(seconds) => bar.set_message(format!("nothing heard for {seconds} s")),
+        Progress::Counted(_) => {}
     }
+    true
 }
 
 fn json_of(sent: &Sent, file: &std::path::Path, to: std::net::SocketAddr) -> String {
@@ -161,6 +165,7 @@ fn listen(options: &Transfer, at: &str) -> Done {
         overwrite: options.overwrite,
         size_most: size_most(options)?,
         key: key(options)?,
+        tap: None,
     };
     let mut listener = Listener::new(listening).map_err(Failed)?;
     tell_all(options, None, |watch| listener.run(watch))
@@ -175,6 +180,8 @@ pub(super) fn tell_all(
     let (bar, mut printed) = (bar(), Ok(()));
     let result = run(&mut |event| {
         match event {
+            // Nothing is under way, or it is nothing that fills a bar.
+            Event::Progress(_, 0) | Event::Interval(..) | Event::Measured(..) => {}
             Event::Progress(here, all) => {
                 bar.set_message("receiving");
                 bar.set_length(all);
