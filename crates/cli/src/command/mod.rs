@@ -8,6 +8,7 @@ mod controller;
 pub mod emulate;
 pub mod list;
 pub mod names;
+mod record;
 pub mod report;
 pub mod run;
 pub mod study;
