@@ -7,6 +7,7 @@ mod controller;
 pub mod emulate;
 pub mod list;
 pub mod names;
+mod on_sockets;
 pub mod report;
 pub mod run;
 pub mod study;
