@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+pub mod bench_link;
 pub mod capture;
 mod carry;
 pub mod compare;

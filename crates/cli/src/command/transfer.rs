@@ -2,7 +2,7 @@
 
 use super::controller::controller;
 use super::{Failed, address, bar, carry, goodput, listening_address, option, size};
-use crate::args::Transfer;
+use crate::args::{Pacing, Transfer};
 use crate::output::{Done, Failure, print};
 use indicatif::ProgressBar;
 use lightlag_lab::scenario::quantity;
@@ -39,7 +39,7 @@ fn key(options: &Transfer) -> Result<Option<Key>, Failure> {
 
 // --- options --------------------------------------------------------------------------------
 
-pub(super) fn packet_size(options: &Transfer) -> Result<Bytes, Failure> {
+pub(super) fn packet_size(options: &Pacing) -> Result<Bytes, Failure> {
     let Some(text) = &options.packet_size else { return Ok(PACKET) };
     let packet = option("--packet-size", text, size)?;
     if packet > Bytes(65_535) {
@@ -49,15 +49,15 @@ pub(super) fn packet_size(options: &Transfer) -> Result<Bytes, Failure> {
     Ok(packet)
 }
 
-pub(super) fn rate(options: &Transfer) -> Result<Option<BitRate>, Failure> {
+pub(super) fn rate(options: &Pacing) -> Result<Option<BitRate>, Failure> {
     options.rate.as_deref().map(|text| option("--rate", text, quantity::bit_rate)).transpose()
 }
 
-pub(super) fn light(options: &Transfer) -> Result<Option<Duration>, Failure> {
+pub(super) fn light(options: &Pacing) -> Result<Option<Duration>, Failure> {
     options.light.as_deref().map(|text| option("--light", text, quantity::time)).transpose()
 }
 
-pub(super) fn give_up(options: &Transfer) -> Result<Option<Duration>, Failure> {
+pub(super) fn give_up(options: &Pacing) -> Result<Option<Duration>, Failure> {
     options.give_up.as_deref().map(|text| option("--give-up", text, quantity::positive_time)).transpose()
 }
 
@@ -71,17 +71,17 @@ pub(super) fn size_most(options: &Transfer) -> Result<Option<u64>, Failure> {
 fn send_file(options: &Transfer, file: &std::path::Path, to: &str) -> Done {
     let sending = Sending {
         file: file.to_owned(),
-        packet: packet_size(options)?,
-        rate: rate(options)?,
-        light: light(options)?,
+        packet: packet_size(&options.pacing)?,
+        rate: rate(&options.pacing)?,
+        light: light(&options.pacing)?,
         in_order: options.in_order,
-        give_up: give_up(options)?,
+        give_up: give_up(&options.pacing)?,
         key: key(options)?,
         controller: controller(
             TRANSPORT,
             "contact_rate",
-            options.controller.as_deref().unwrap_or("contact_rate"),
-            &options.sets,
+            options.pacing.controller.as_deref().unwrap_or("contact_rate"),
+            &options.pacing.sets,
         )?,
         to: address(to, PORT)?,
         tap: None,

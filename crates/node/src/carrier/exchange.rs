@@ -161,15 +161,16 @@ impl Departure {
             let now = self.clock.now();
             if now >= next_tick || !more {
                 let told = end.told();
-                if told.receipt.is_some() || told.over {
+                let ends = told.receipt.is_some() || told.over;
+                if now >= next_tick || ends && done.is_none() {
+                    next_tick = now + TICK;
+                    self.tell(&told, now - heard, watch)?;
+                }
+                if ends {
                     let done = *done.get_or_insert(now);
                     if told.over || now - done > LINGER {
                         return Self::conclude(told, done.as_secs_f64());
                     }
-                }
-                if now >= next_tick {
-                    next_tick = now + TICK;
-                    self.tell(&told, now - heard, watch)?;
                 }
             }
             if now >= next_check && done.is_none() {

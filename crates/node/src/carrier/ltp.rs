@@ -125,6 +125,8 @@ impl<B: Side> End for LtpEnd<B> {
 pub struct Leaving {
     parcel: Parcel,
     session: SessionId,
+    /// Bytes that were there before it was closed.
+    acked: u64,
     reply: [u8; RECEIPT_MOST],
     receipt: Option<Receipt>,
     /// The receipt was acknowledged, or the block was given up.
@@ -162,7 +164,10 @@ impl Blocks for Leaving {
 
 impl Side for Leaving {
     fn steer(&mut self, engine: &mut Engine) {
-        if self.receipt.is_some() && engine.acked(self.session).is_some() {
+        if self.receipt.is_some()
+            && let Some(acked) = engine.acked(self.session)
+        {
+            self.acked = acked.0;
             engine.cancel(self.session, Reason::User);
         }
     }
@@ -172,8 +177,8 @@ impl Side for Leaving {
     fn told(&self, engine: &Engine) -> Told {
         let counts = engine.counts();
         let head = self.parcel.total() - self.parcel.length();
-        let done =
-            engine.acked(self.session).map_or(self.parcel.length(), |acked| acked.0.saturating_sub(head));
+        let all = if self.acked > 0 { self.acked } else { self.parcel.total() };
+        let done = engine.acked(self.session).map_or(all, |acked| acked.0).saturating_sub(head);
         Told {
             progress: Some((done, self.parcel.length())),
             receipt: self.receipt.clone(),
@@ -209,8 +214,15 @@ pub fn sending(
     let session = engine
         .send(SERVICE, parcel.total(), 0)
         .map_err(|why| Error::Input(format!("LTP cannot carry it: {why}; take another --packet-size")))?;
-    let blocks =
-        Leaving { parcel, session, reply: [0; RECEIPT_MOST], receipt: None, over: false, failed: None };
+    let blocks = Leaving {
+        parcel,
+        session,
+        acked: 0,
+        reply: [0; RECEIPT_MOST],
+        receipt: None,
+        over: false,
+        failed: None,
+    };
     Ok(LtpEnd::new(engine, blocks, is_kept_alive))
 }
 
