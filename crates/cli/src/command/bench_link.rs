@@ -1,10 +1,10 @@
 //! `lightlag bench-link`.
 
 use super::carry::{find, fits, paces};
+use super::record::Recording;
 use super::transfer::{give_up, light, packet_size, rate};
 use super::{Failed, address, listening_address, option};
 use crate::args::BenchLink;
-use crate::interrupt::Interrupt;
 use crate::output::{Done, Failure, print};
 use lightlag_lab::scenario::quantity;
 use lightlag_node::carrier::bench::{EVERY_LEAST, Interval, Measured, Outcome, Plan, Tallies, send};
@@ -22,12 +22,16 @@ pub fn bench_link(options: &BenchLink) -> Done {
     }
     let way = find(&options.over, "")?;
     fits(&options.pacing, way, options.capture.is_some())?;
-    let asked = Interrupt::watch()?;
-    match (&options.listen, &options.to) {
-        (Some(at), _) => listen(options, way, at, &asked),
-        (None, Some(to)) => measure(options, way, to, &asked),
+    let recording = match &options.capture {
+        None => Recording::interruptible()?,
+        path => Recording::begin(path.as_deref(), way.is_dccp(), None)?,
+    };
+    let done = match (&options.listen, &options.to) {
+        (Some(at), _) => listen(options, way, at, &recording),
+        (None, Some(to)) => measure(options, way, to, &recording),
         _ => Err(Failure::Input("who listens is missing; write `lightlag bench-link HOST:PORT`".to_owned())),
-    }
+    };
+    recording.end(done)
 }
 
 fn plan(options: &BenchLink) -> Result<Plan, Failure> {
@@ -46,7 +50,7 @@ fn plan(options: &BenchLink) -> Result<Plan, Failure> {
 
 // --- sending --------------------------------------------------------------------------------
 
-fn measure(options: &BenchLink, way: &Way, to: &str, asked: &Interrupt) -> Done {
+fn measure(options: &BenchLink, way: &Way, to: &str, recording: &Recording) -> Done {
     let pacing = &options.pacing;
     let to = address(to, way.port)?;
     let sending = Sending {
@@ -57,7 +61,7 @@ fn measure(options: &BenchLink, way: &Way, to: &str, asked: &Interrupt) -> Done 
         light: light(pacing)?,
         give_up: give_up(pacing)?,
         controller: paces(pacing, way)?,
-        tap: None,
+        tap: recording.tap(),
     };
     let mut printed = Ok(());
     let result = send(way, sending, &mut |interval| {
@@ -65,7 +69,7 @@ fn measure(options: &BenchLink, way: &Way, to: &str, asked: &Interrupt) -> Done 
             let told = if options.json { json_of(interval, "sender", way, to) } else { line_of(interval) };
             printed = print(&(told + "\n"));
         }
-        printed.is_ok() && !asked.is_asked()
+        printed.is_ok() && recording.goes_on()
     });
     printed?;
     let outcome = result.map_err(Failed)?;
@@ -99,13 +103,13 @@ fn outcome_json(outcome: &Outcome, way: &Way, to: SocketAddr) -> String {
 
 // --- listening ------------------------------------------------------------------------------
 
-fn listen(options: &BenchLink, way: &Way, at: &str, asked: &Interrupt) -> Done {
+fn listen(options: &BenchLink, way: &Way, at: &str, recording: &Recording) -> Done {
     let listening = Listening {
         at: listening_address(at, way.port)?,
         dock: Arc::new(Tallies),
         once: options.once,
         packet: packet_size(&options.pacing)?,
-        tap: None,
+        tap: recording.tap(),
     };
     let mut printed = Ok(());
     let result = way.carrier.listen(listening, &mut |event| {
@@ -127,7 +131,7 @@ fn listen(options: &BenchLink, way: &Way, at: &str, asked: &Interrupt) -> Done {
             }
             Event::Progress(..) | Event::Finished(_) => {}
         }
-        printed.is_ok() && !asked.is_asked()
+        printed.is_ok() && recording.goes_on()
     });
     printed?;
     match result {

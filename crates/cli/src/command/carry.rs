@@ -1,6 +1,7 @@
 //! `lightlag transfer --over` anything but UDPDTN.
 
 use super::controller::controller;
+use super::record::Recording;
 use super::transfer::{give_up, hex, light, packet_size, rate, show, size_most, tell_all};
 use super::{Failed, address, bar, goodput, listening_address};
 use crate::args::{Pacing, Transfer};
@@ -18,13 +19,15 @@ pub fn carry(options: &Transfer) -> Done {
         return Err(means_nothing(flag, way));
     }
     fits(&options.pacing, way, options.capture.is_some())?;
-    match (&options.listen, &options.file, &options.to) {
-        (Some(at), ..) => listen(options, way, at),
-        (None, Some(file), Some(to)) => send(options, way, file, to),
+    let recording = Recording::begin(options.capture.as_deref(), way.is_dccp(), options.file.as_deref())?;
+    let done = match (&options.listen, &options.file, &options.to) {
+        (Some(at), ..) => listen(options, way, at, &recording),
+        (None, Some(file), Some(to)) => send(options, way, (file, to), &recording),
         _ => Err(Failure::Input(
             "a file and who listens are missing; write `lightlag transfer FILE HOST:PORT`".into(),
         )),
-    }
+    };
+    recording.end(done)
 }
 
 /// The way of a name; `others` are known too.
@@ -75,7 +78,7 @@ pub(super) fn paces(options: &Pacing, way: &Way) -> Result<Option<(String, MakeC
     Ok(Some((name.to_owned(), make)))
 }
 
-fn send(options: &Transfer, way: &Way, file: &Path, to: &str) -> Done {
+fn send(options: &Transfer, way: &Way, (file, to): (&Path, &str), recording: &Recording) -> Done {
     let to = address(to, way.port)?;
     let sending = Sending {
         cargo: Cargo::File(file.to_owned()),
@@ -85,10 +88,13 @@ fn send(options: &Transfer, way: &Way, file: &Path, to: &str) -> Done {
         light: light(&options.pacing)?,
         give_up: give_up(&options.pacing)?,
         controller: paces(&options.pacing, way)?,
-        tap: None,
+        tap: recording.tap(),
     };
     let bar = bar();
-    let result = way.carrier.send(sending, &mut |progress| show(&bar, progress));
+    let result = way.carrier.send(sending, &mut |progress| {
+        show(&bar, progress);
+        recording.goes_on()
+    });
     bar.finish_and_clear();
     let sent = result.map_err(Failed)?;
     let text = if options.json { json_of(&sent, way, file, to) } else { line_of(&sent, file, to) };
@@ -123,14 +129,14 @@ fn line_of(sent: &Sent, file: &Path, to: SocketAddr) -> String {
     }
 }
 
-fn listen(options: &Transfer, way: &Way, at: &str) -> Done {
+fn listen(options: &Transfer, way: &Way, at: &str, recording: &Recording) -> Done {
     let inbox = Inbox::new(&options.folder, options.overwrite, size_most(options)?).map_err(Failed)?;
     let listening = Listening {
         at: listening_address(at, way.port)?,
         dock: Arc::new(inbox),
         once: options.once,
         packet: packet_size(&options.pacing)?,
-        tap: None,
+        tap: recording.tap(),
     };
-    tell_all(options, Some(way.name), |watch| way.carrier.listen(listening, watch))
+    tell_all(options, Some(way.name), recording, |watch| way.carrier.listen(listening, watch))
 }

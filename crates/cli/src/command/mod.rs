@@ -9,6 +9,7 @@ pub mod emulate;
 pub mod list;
 pub mod names;
 mod on_sockets;
+mod record;
 pub mod report;
 pub mod run;
 pub mod study;

@@ -1,6 +1,7 @@
 //! `lightlag transfer`.
 
 use super::controller::controller;
+use super::record::Recording;
 use super::{Failed, address, bar, carry, goodput, listening_address, option, size};
 use crate::args::{Pacing, Transfer};
 use crate::output::{Done, Failure, print};
@@ -23,13 +24,15 @@ pub fn transfer(options: &Transfer) -> Done {
     if options.over != TRANSPORT {
         return carry::carry(options);
     }
-    match (&options.listen, &options.file, &options.to) {
-        (Some(at), ..) => listen(options, at),
-        (None, Some(file), Some(to)) => send_file(options, file, to),
+    let recording = Recording::begin(options.capture.as_deref(), false, options.file.as_deref())?;
+    let done = match (&options.listen, &options.file, &options.to) {
+        (Some(at), ..) => listen(options, at, &recording),
+        (None, Some(file), Some(to)) => send_file(options, file, to, &recording),
         _ => Err(Failure::Input(
             "a file and who listens are missing; write `lightlag transfer FILE HOST:PORT`".into(),
         )),
-    }
+    };
+    recording.end(done)
 }
 
 fn key(options: &Transfer) -> Result<Option<Key>, Failure> {
@@ -68,7 +71,7 @@ pub(super) fn size_most(options: &Transfer) -> Result<Option<u64>, Failure> {
 
 // --- sending --------------------------------------------------------------------------------
 
-fn send_file(options: &Transfer, file: &std::path::Path, to: &str) -> Done {
+fn send_file(options: &Transfer, file: &std::path::Path, to: &str, recording: &Recording) -> Done {
     let sending = Sending {
         file: file.to_owned(),
         packet: packet_size(&options.pacing)?,
@@ -84,17 +87,19 @@ fn send_file(options: &Transfer, file: &std::path::Path, to: &str) -> Done {
             &options.pacing.sets,
         )?,
         to: address(to, PORT)?,
-        tap: None,
+        tap: recording.tap(),
     };
     let (bar, to) = (bar(), sending.to);
-    let result = send(sending, &mut |progress| show(&bar, progress));
+    let result = send(sending, &mut |progress| {
+        show(&bar, progress);
+        recording.goes_on()
+    });
     bar.finish_and_clear();
     let sent = result.map_err(Failed)?;
     print(&if options.json { json_of(&sent, file, to) + "\n" } else { line_of(&sent, file, to) + "\n" })
 }
 
-/// Shows it; goes on.
-pub(super) fn show(bar: &ProgressBar, progress: Progress) -> bool {
+pub(super) fn show(bar: &ProgressBar, progress: Progress) {
     match progress {
         Progress::Reading(done, all) => {
             bar.set_message("reading");
@@ -109,7 +114,6 @@ pub(super) fn show(bar: &ProgressBar, progress: Progress) -> bool {
         Progress::Silent(seconds) => bar.set_message(format!("nothing heard for {seconds} s")),
         Progress::Counted(_) => {}
     }
-    true
 }
 
 fn json_of(sent: &Sent, file: &std::path::Path, to: std::net::SocketAddr) -> String {
@@ -157,7 +161,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 
 // --- listening ------------------------------------------------------------------------------
 
-fn listen(options: &Transfer, at: &str) -> Done {
+fn listen(options: &Transfer, at: &str, recording: &Recording) -> Done {
     let listening = Listening {
         at: listening_address(at, PORT)?,
         folder: options.folder.clone(),
@@ -165,16 +169,17 @@ fn listen(options: &Transfer, at: &str) -> Done {
         overwrite: options.overwrite,
         size_most: size_most(options)?,
         key: key(options)?,
-        tap: None,
+        tap: recording.tap(),
     };
     let mut listener = Listener::new(listening).map_err(Failed)?;
-    tell_all(options, None, |watch| listener.run(watch))
+    tell_all(options, None, recording, |watch| listener.run(watch))
 }
 
 /// Shows what a listener tells; a failure was told when it happened.
 pub(super) fn tell_all(
     options: &Transfer,
     over: Option<&str>,
+    recording: &Recording,
     run: impl FnOnce(&mut dyn FnMut(Event) -> bool) -> Result<(), Error>,
 ) -> Done {
     let (bar, mut printed) = (bar(), Ok(()));
@@ -200,7 +205,7 @@ pub(super) fn tell_all(
             }
             Event::Refused(line) => bar.suspend(|| eprintln!("lightlag: {line}")),
         }
-        printed.is_ok()
+        printed.is_ok() && recording.goes_on()
     });
     bar.finish_and_clear();
     printed?;

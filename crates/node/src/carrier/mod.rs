@@ -165,6 +165,13 @@ pub struct Way {
     pub carrier: &'static dyn Carrier,
 }
 
+impl Way {
+    /// Its datagrams are packets of DCCP.
+    pub fn is_dccp(&self) -> bool {
+        self.transport == Some("dccp")
+    }
+}
+
 /// The service of DCCP by which files are carried without LTP: "LLfi".
 const SERVICE_FILES: u32 = u32::from_be_bytes(*b"LLfi");
 
