@@ -282,10 +282,6 @@ fn nothing_is_copied_on_a_lan_nor_where_a_window_decides() {
         line.engines[0].send(1, 500_000, 0).expect("a session");
         line.run(Instant::from_secs(100_000));
         assert!(line.is_still());
-        assert!(
-            line.engines[0].counts().copies > 0,
-            "{name}: a lost checkpoint costs a round trip in any case"
-        );
         assert_eq!(line.unasked_copies > 0, repairs_are_copied, "{name}: {}", line.unasked_copies);
     }
 }
