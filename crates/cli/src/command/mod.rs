@@ -8,6 +8,7 @@ mod controller;
 pub mod emulate;
 pub mod list;
 pub mod names;
+mod on_sockets;
 mod record;
 pub mod report;
 pub mod run;

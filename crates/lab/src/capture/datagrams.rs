@@ -59,7 +59,8 @@ fn over_ip(from: SocketAddr, to: SocketAddr, packet: &Packet<'_>) -> Vec<u8> {
     below(from, to, IP_PROTOCOL, &transport)
 }
 
-fn over_udp(from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> Vec<u8> {
+/// A datagram with the headers of IP and UDP that it has on the wire.
+pub fn over_udp(from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     let header = match (from, to) {
         (SocketAddr::V4(source), SocketAddr::V4(destination)) => {
             let (source, destination) = (source.ip().octets(), destination.ip().octets());
