@@ -23,7 +23,9 @@ impl Clock {
     }
     /// Now, by this clock and by the time of day.
     pub fn both(&self) -> (Instant, Option<std::time::Duration>) {
-        (self.now(), SystemTime::now().duration_since(UNIX_EPOCH).ok())
+        // In this order: whoever is interrupted between the two takes nothing for earlier than it was.
+        let day = SystemTime::now().duration_since(UNIX_EPOCH).ok();
+        (self.now(), day)
     }
 }
 
@@ -37,4 +39,10 @@ pub fn of_stamp(now: (Instant, Option<std::time::Duration>), stamp: Option<std::
 /// A span as the standard library has it; nothing if negative.
 pub fn to_std(span: Duration) -> std::time::Duration {
     std::time::Duration::from_nanos(u64::try_from(span.as_nanos()).unwrap_or(0))
+}
+
+/// What this process has kept processors busy, user and system.
+pub fn processor_time() -> Duration {
+    let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::from_nanos(spent.tv_sec.saturating_mul(1_000_000_000).saturating_add(spent.tv_nsec))
 }

@@ -1,6 +1,7 @@
 //! A UDP socket that sends and receives in batches.
 
 use crate::clock::{Clock, of_stamp, to_std};
+use crate::tap::{Tap, Tapped};
 use lightlag_protocols::time::{Duration, Instant};
 use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -25,6 +26,7 @@ pub struct Socket {
     segment: usize,
     to: Option<SocketAddr>,
     blocked: bool,
+    tapped: Option<Tapped>,
 }
 
 impl Socket {
@@ -40,7 +42,16 @@ impl Socket {
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size_force(&io, SOCKET_BUFFER);
         let _ = state.set_send_buffer_size((&io).into(), SOCKET_BUFFER / 8);
         let buffers = vec![vec![0; BUFFER]; BATCH];
-        Ok(Self { io, state, buffers, out: Vec::new(), segment: 0, to: None, blocked: false })
+        Ok(Self { io, state, buffers, out: Vec::new(), segment: 0, to: None, blocked: false, tapped: None })
+    }
+    /// Shows all that passes from now on to `tap`, if there is one.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_tap(&mut self, tap: Option<Tap>) -> io::Result<()> {
+        let own = self.address()?;
+        self.tapped = tap.map(|tap| Tapped::new(tap, own));
+        Ok(())
     }
     /// A socket that can reach `peer`.
     ///
@@ -84,6 +95,9 @@ impl Socket {
         for (meta, buffer) in metas.iter().zip(&self.buffers).take(came) {
             let at = of_stamp(now, meta.timestamp);
             for datagram in buffer[..meta.len.min(BUFFER)].chunks(meta.stride.max(1)) {
+                if let Some(tapped) = &mut self.tapped {
+                    tapped.came(meta.addr, meta.dst_ip, meta.timestamp, datagram);
+                }
                 take(meta.addr, datagram, at);
                 count += 1;
             }
@@ -130,6 +144,7 @@ impl Socket {
             return Ok(());
         }
         let segment_size = (self.out.len() > self.segment).then_some(self.segment);
+        let began = self.tapped.as_ref().map(Tapped::now);
         let transmit = Transmit { destination, ecn: None, contents: &self.out, segment_size, src_ip: None };
         let mut result = self.state.try_send((&self.io).into(), &transmit);
         let mut tries = 0;
@@ -141,6 +156,10 @@ impl Socket {
         }
         if segment_size.is_some() && result.is_err() {
             result = self.send_singly(destination);
+        }
+        if let Some((tapped, began)) = self.tapped.as_mut().zip(began).filter(|_| result.is_ok()) {
+            let datagrams = self.out.chunks(self.segment.max(1));
+            datagrams.for_each(|datagram| tapped.left(began, destination, datagram));
         }
         self.out.clear();
         self.segment = 0;

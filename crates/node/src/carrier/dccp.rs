@@ -1,8 +1,9 @@
 //! DCCP in UDP (RFC 6773), and what is carried over it: LTP (RFC 7122) or the pieces of a file.
 
 use super::exchange::{Arrivals, Departure, Door, End, Told, Welcome};
+use super::landing::Dock;
 use super::parcel::Parcel;
-use super::{Carrier, Error, Event, Inbox, Listening, Progress, SERVICE_FILES, Sending, Sent, ltp, pieces};
+use super::{Carrier, Error, Event, Listening, Progress, SERVICE_FILES, Sending, Sent, ltp, pieces};
 use crate::transfer::sender::random;
 use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use lightlag_protocols::transport::dccp::{
 use lightlag_protocols::transport::rto::Timers;
 use lightlag_protocols::units::Bytes;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 /// The UDP port of DCCP (RFC 6773, section 3.8).
 pub const PORT: u16 = 6511;
@@ -91,8 +93,8 @@ fn flow(config: &Config, seed: u64) -> Flow {
 }
 
 impl Carrier for OverDccp {
-    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Sent, Error> {
-        let parcel = Parcel::open(&sending.file, watch)?;
+    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
+        let parcel = Parcel::load(&sending.cargo, watch)?;
         let sent = Sent::of(&parcel);
         let check = parcel.checker()?;
         let name = sending.controller.as_ref().map_or("ccid2", |(name, _)| name);
@@ -105,7 +107,7 @@ impl Carrier for OverDccp {
         let inner = self.leaving(parcel, &config, sending.light)?;
         let connection = Box::new(Connection::connect(config, controller));
         let mut line = Line { connection, inner, is_server: false, aborted: false };
-        let mut departure = Departure::new(sending.to, sending.give_up)?;
+        let mut departure = Departure::new(sending.to, sending.give_up, sending.tap)?;
         let (told, seconds) = departure.run(&mut line, &check, watch)?;
         Ok(sent.with(&told, seconds))
     }
@@ -118,14 +120,14 @@ impl Carrier for OverDccp {
         let controller = move || ltp::named("ccid2", flow(&config, 0)).expect("it was made before");
         let listener = Listener::new(config, vec![self.service()], key, Box::new(controller));
         let door =
-            DccpDoor { listener, inbox: listening.inbox.clone(), carries: self, segment: config.segment().0 };
-        Arrivals::new(&listening, door)?.run(watch)
+            DccpDoor { listener, dock: listening.dock.clone(), carries: self, segment: config.segment().0 };
+        Arrivals::new(listening, door)?.run(watch)
     }
 }
 
 struct DccpDoor<'a> {
     listener: Listener,
-    inbox: Inbox,
+    dock: Arc<dyn Dock>,
     carries: &'a OverDccp,
     segment: u64,
 }
@@ -141,10 +143,10 @@ impl Door for DccpDoor<'_> {
                 Welcome::Reply(out)
             }
             Answer::Open(connection) => {
-                let inbox = self.inbox.clone();
+                let dock = self.dock.clone();
                 let inner: Box<dyn End> = match self.carries {
-                    OverDccp::Blocks => Box::new(Blocks { inbox, from, segment: self.segment, end: None }),
-                    OverDccp::Pieces => Box::new(pieces::Coming::new(inbox, from)),
+                    OverDccp::Blocks => Box::new(Blocks { dock, from, segment: self.segment, end: None }),
+                    OverDccp::Pieces => Box::new(pieces::Coming::new(dock.as_ref(), from)),
                 };
                 let mut line = Line { connection, inner, is_server: true, aborted: false };
                 line.hand_on(now)?;
@@ -166,7 +168,7 @@ fn bytes_of(at: SocketAddr) -> Vec<u8> {
 
 /// The receiving engine of LTP: there is one as soon as the first segment names the other.
 struct Blocks {
-    inbox: Inbox,
+    dock: Arc<dyn Dock>,
     from: SocketAddr,
     segment: u64,
     end: Option<ltp::LtpEnd<ltp::Coming>>,
@@ -177,7 +179,7 @@ impl End for Blocks {
         if self.end.is_none()
             && let Some(peer) = ltp::originator(bytes)
         {
-            self.end = Some(ltp::receiving(self.inbox.clone(), self.from, peer, self.segment, true)?);
+            self.end = Some(ltp::receiving(self.dock.clone(), self.from, peer, self.segment, true)?);
         }
         self.end.as_mut().map_or(Ok(()), |end| end.take(now, bytes))
     }

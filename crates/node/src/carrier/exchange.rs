@@ -1,9 +1,10 @@
 //! Datagrams between a socket of this machine and others: one [`End`] for each.
 
 use super::header::Receipt;
-use super::{Error, Event, Listening, Progress};
+use super::{Counted, Error, Event, Listening, Progress, stopped};
 use crate::clock::Clock;
 use crate::socket::Socket;
+use crate::tap::Tap;
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -118,11 +119,13 @@ impl Departure {
     ///
     /// # Errors
     /// One line.
-    pub fn new(to: SocketAddr, give_up: Option<Duration>) -> Result<Self, Error> {
+    pub fn new(to: SocketAddr, give_up: Option<Duration>, tap: Option<Tap>) -> Result<Self, Error> {
         let cannot = |why| Error::Failed(format!("cannot open a socket to {to}: {why}"));
-        Ok(Self { socket: Socket::towards(to).map_err(cannot)?, clock: Clock::start(), to, give_up })
+        let mut socket = Socket::towards(to).map_err(cannot)?;
+        socket.set_tap(tap).map_err(broken)?;
+        Ok(Self { socket, clock: Clock::start(), to, give_up })
     }
-    /// Runs an end until the receipt is here and acknowledged.
+    /// Runs an end until the receipt is here and acknowledged, or `watch` says false.
     ///
     /// # Errors
     /// One line; the receipt's, if the receiver refused.
@@ -130,7 +133,7 @@ impl Departure {
         &mut self,
         end: &mut dyn End,
         check: &dyn Fn() -> Result<(), Error>,
-        watch: &mut dyn FnMut(Progress),
+        watch: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<(Told, f64), Error> {
         let done = self.exchange(end, check, watch);
         if done.is_err() {
@@ -144,7 +147,7 @@ impl Departure {
         &mut self,
         end: &mut dyn End,
         check: &dyn Fn() -> Result<(), Error>,
-        watch: &mut dyn FnMut(Progress),
+        watch: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<(Told, f64), Error> {
         let (mut heard, mut next_tick, mut next_check) = (Instant::ZERO, Instant::ZERO, CHECK_AT);
         let mut done: Option<Instant> = None;
@@ -158,15 +161,16 @@ impl Departure {
             let now = self.clock.now();
             if now >= next_tick || !more {
                 let told = end.told();
-                if told.receipt.is_some() || told.over {
+                let ends = told.receipt.is_some() || told.over;
+                if now >= next_tick || ends && done.is_none() {
+                    next_tick = now + TICK;
+                    self.tell(&told, now - heard, watch)?;
+                }
+                if ends {
                     let done = *done.get_or_insert(now);
                     if told.over || now - done > LINGER {
                         return Self::conclude(told, done.as_secs_f64());
                     }
-                }
-                if now >= next_tick {
-                    next_tick = now + TICK;
-                    self.tell(&told, now - heard, watch)?;
                 }
             }
             if now >= next_check && done.is_none() {
@@ -191,7 +195,12 @@ impl Departure {
         });
         failed.map_or(came.map_err(broken), Err)
     }
-    fn tell(&self, told: &Told, silent: Duration, watch: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+    fn tell(
+        &self,
+        told: &Told,
+        silent: Duration,
+        watch: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<(), Error> {
         let seconds = silent.as_secs_f64();
         if let Some(most) = self.give_up.filter(|most| silent > *most) {
             let (to, most) = (self.to, most.as_secs_f64());
@@ -199,13 +208,14 @@ impl Departure {
                 "{to} did not answer for {most} s; does it listen there, --over the same?"
             )));
         }
-        if let Some((done, all)) = told.progress {
-            watch(Progress::Sending(done, all));
-        }
+        let (done, all) = told.progress.unwrap_or_default();
+        let [datagrams, repairs] = told.sent.map(Some);
+        let counted = Counted { bytes: done, datagrams, repairs, rtt: told.rtt };
+        let mut goes_on = watch(Progress::Sending(done, all)) && watch(Progress::Counted(counted));
         if seconds >= 3.0 {
-            watch(Progress::Silent(seconds as u64));
+            goes_on &= watch(Progress::Silent(seconds as u64));
         }
-        Ok(())
+        if goes_on { Ok(()) } else { Err(stopped()) }
     }
     fn conclude(told: Told, seconds: f64) -> Result<(Told, f64), Error> {
         match &told.receipt {
@@ -261,11 +271,12 @@ impl<D: Door> Arrivals<D> {
     ///
     /// # Errors
     /// One line.
-    pub fn new(listening: &Listening, door: D) -> Result<Self, Error> {
-        let socket = Socket::bind(listening.at).map_err(|why| {
+    pub fn new(listening: Listening, door: D) -> Result<Self, Error> {
+        let mut socket = Socket::bind(listening.at).map_err(|why| {
             let at = listening.at;
             Error::Input(format!("cannot listen at {at}: {why}; name a free address of this machine"))
         })?;
+        socket.set_tap(listening.tap).map_err(broken)?;
         let (clock, peers) = (Clock::start(), BTreeMap::new());
         Ok(Self { door, socket, clock, peers, once: listening.once, ended: None, next_tick: Instant::ZERO })
     }
@@ -339,10 +350,8 @@ impl<D: Door> Arrivals<D> {
         let now = self.clock.now();
         let mut goes_on = true;
         for event in self.peers.values_mut().flat_map(|peer| peer.end.take_events()) {
-            match &event {
-                Event::Finished(_) => drop(self.ended.get_or_insert((true, now))),
-                Event::Refused(_) => drop(self.ended.get_or_insert((false, now))),
-                _ => {}
+            if let Some(well) = event.ends() {
+                self.ended.get_or_insert((well, now));
             }
             goes_on &= watch(event);
         }
@@ -353,9 +362,7 @@ impl<D: Door> Arrivals<D> {
             let (here, all) = progress.fold((0_u64, 0_u64), |(here, all), (some, most)| {
                 (here.saturating_add(some), all.saturating_add(most))
             });
-            if all > 0 {
-                goes_on &= watch(Event::Progress(here, all));
-            }
+            goes_on &= watch(Event::Progress(here, all));
         }
         goes_on
     }

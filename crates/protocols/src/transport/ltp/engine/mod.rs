@@ -176,6 +176,10 @@ impl Engine {
     pub fn in_flight(&self) -> Bytes {
         Bytes(self.pace.in_flight)
     }
+    /// The smoothed round trip from a checkpoint to its report.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.rto.smoothed()
+    }
     /// What it has done.
     pub fn counts(&self) -> Counts {
         Counts { episodes: self.pace.episodes, ..self.counts }
