@@ -1,5 +1,9 @@
 //! What can be typed.
 
+mod bundles;
+
+pub use bundles::{Bundles, ListenBundles, SendBundles};
+
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -30,6 +34,9 @@ pub enum Verb {
     Report(Report),
     /// Send a file, or listen for files: over UDPDTN, which resumes where it was stopped, LTP, DCCP or TCP
     Transfer(Box<Transfer>),
+    /// Send bundles to other implementations, or keep those that they send: LTP, UDP, DCCP, TCPCLv4
+    #[command(subcommand)]
+    Bundles(Bundles),
     /// Analyse a capture of packets (pcap, pcapng): flows, round trips, losses and the reaction to each, pauses
     Capture(Capture),
     /// Carry UDP datagrams in real time as the first link of a scenario of packets would
@@ -196,6 +203,10 @@ pub struct Transfer {
     /// Sending: bytes of a packet, headers of IP and UDP included [default: 1500 B]
     #[arg(long, value_name = "SIZE", conflicts_with = "listen", allow_hyphen_values = true)]
     pub packet_size: Option<String>,
+    /// Over dccp and ltp-dccp: in IP packets of protocol 33, not in UDP; HOST:PORT names a port of DCCP then
+    /// [default port: 4561 for dccp, 1113 for ltp-dccp]. Needs CAP_NET_RAW
+    #[arg(long)]
+    pub raw: bool,
     /// Print one JSON object per transfer
     #[arg(long)]
     pub json: bool,

@@ -40,6 +40,7 @@ fn fits(options: &Transfer, way: &Way) -> Done {
         ("--controller", options.controller.is_some(), kernels),
         ("--set", !options.sets.is_empty(), kernels),
         ("--packet-size", options.packet_size.is_some(), kernels),
+        ("--raw", options.raw, way.raw_port.is_none()),
     ];
     match given.into_iter().find(|(_, given, is_wrong)| *given && *is_wrong) {
         Some((flag, ..)) => {
@@ -49,6 +50,11 @@ fn fits(options: &Transfer, way: &Way) -> Done {
         }
         None => Ok(()),
     }
+}
+
+/// Where a listener is found if nothing else is said.
+fn port(options: &Transfer, way: &Way) -> u16 {
+    way.raw_port.filter(|_| options.raw).unwrap_or(way.port)
 }
 
 /// What paces it, by name.
@@ -65,7 +71,7 @@ fn paces(options: &Transfer, way: &Way) -> Result<Option<(String, MakeController
 }
 
 fn send(options: &Transfer, way: &Way, file: &Path, to: &str) -> Done {
-    let to = address(to, way.port)?;
+    let to = address(to, port(options, way))?;
     let sending = Sending {
         file: file.to_owned(),
         to,
@@ -73,6 +79,7 @@ fn send(options: &Transfer, way: &Way, file: &Path, to: &str) -> Done {
         rate: rate(options)?,
         light: light(options)?,
         give_up: give_up(options)?,
+        raw: options.raw,
         controller: paces(options, way)?,
     };
     let bar = bar();
@@ -113,10 +120,11 @@ fn line_of(sent: &Sent, file: &Path, to: SocketAddr) -> String {
 
 fn listen(options: &Transfer, way: &Way, at: &str) -> Done {
     let listening = Listening {
-        at: listening_address(at, way.port)?,
+        at: listening_address(at, port(options, way))?,
         inbox: Inbox::new(&options.folder, options.overwrite, size_most(options)?).map_err(Failed)?,
         once: options.once,
         packet: packet_size(options)?,
+        raw: options.raw,
     };
     tell_all(options, Some(way.name), |watch| way.carrier.listen(listening, watch))
 }

@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+pub mod bundles;
 pub mod capture;
 mod carry;
 pub mod compare;

@@ -15,11 +15,11 @@
 //! | `dccp` | DCCP in UDP (RFC 6773), with whatever sends datagrams over it |
 //! | `pieces` | a parcel over DCCP alone: what is lost is sent again |
 
-mod dccp;
-mod exchange;
+pub(crate) mod dccp;
+pub(crate) mod exchange;
 pub mod header;
 mod landing;
-mod ltp;
+pub(crate) mod ltp;
 mod parcel;
 mod pieces;
 mod tcp;
@@ -48,6 +48,8 @@ pub struct Sending {
     pub light: Option<Duration>,
     /// Give up after so long a silence.
     pub give_up: Option<Duration>,
+    /// DCCP in IP packets of its own, not in UDP.
+    pub raw: bool,
     /// What paces it, by name; the kernel's TCP has its own.
     pub controller: Option<(String, MakeController)>,
 }
@@ -65,6 +67,8 @@ pub struct Listening {
     pub once: bool,
     /// Bytes of a packet, headers of IP and UDP included.
     pub packet: Bytes,
+    /// DCCP in IP packets of its own, not in UDP.
+    pub raw: bool,
 }
 
 /// What came of it.
@@ -130,6 +134,8 @@ pub struct Way {
     pub name: &'static str,
     /// Where a listener is found if nothing else is said.
     pub port: u16,
+    /// The same of DCCP in IP packets of its own; none: that cannot carry it.
+    pub raw_port: Option<u16>,
     /// As controllers name what carries it; none: the kernel's TCP, which has its own.
     pub transport: Option<&'static str>,
     /// What paces it if nothing else is said: without a planned rate, and with one.
@@ -146,6 +152,7 @@ pub const WAYS: &[Way] = &[
     Way {
         name: "ltp-udp",
         port: lightlag_protocols::wire::ltp::PORT,
+        raw_port: None,
         transport: Some("ltp"),
         controllers: ["cubic", "contact_rate"],
         carrier: &ltp::OverUdp,
@@ -153,6 +160,7 @@ pub const WAYS: &[Way] = &[
     Way {
         name: "ltp-dccp",
         port: dccp::PORT,
+        raw_port: Some(lightlag_protocols::wire::ltp::PORT),
         transport: Some("dccp"),
         controllers: ["ccid2", "ccid2"],
         carrier: &dccp::OverDccp::Blocks,
@@ -160,6 +168,7 @@ pub const WAYS: &[Way] = &[
     Way {
         name: "dccp",
         port: dccp::PORT,
+        raw_port: Some(crate::transfer::PORT),
         transport: Some("dccp"),
         controllers: ["ccid2", "ccid2"],
         carrier: &dccp::OverDccp::Pieces,
@@ -167,6 +176,7 @@ pub const WAYS: &[Way] = &[
     Way {
         name: "tcp",
         port: crate::transfer::PORT,
+        raw_port: None,
         transport: None,
         controllers: [""; 2],
         carrier: &tcp::Tcp,

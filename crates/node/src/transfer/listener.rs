@@ -61,6 +61,8 @@ pub enum Event {
     Progress(u64, u64),
     /// A file is here.
     Finished(Finished),
+    /// A bundle has come or gone ([`crate::convergence`]).
+    Bundle(crate::convergence::Bundle),
     /// A transfer is refused or has failed: one line.
     Refused(String),
 }

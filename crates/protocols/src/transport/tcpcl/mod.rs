@@ -125,6 +125,11 @@ pub enum Ending {
     /// Silence.
     #[error("the peer said nothing for too long")]
     Silent,
+    /// The connection broke before the session began: often for want of TLS.
+    #[error(
+        "the peer closed the connection before the session began; if it requires TLS, which is not spoken here, let it do without"
+    )]
+    Unopened,
     /// The connection broke.
     #[error("the connection ended in the middle of the session")]
     Cut,
@@ -286,6 +291,7 @@ impl Session {
         self.end(match self.peer_term {
             Some(_) if self.unfinished() == 0 && self.incoming.is_none() => Ending::Closed,
             Some(reason) => Ending::Peer(reason),
+            None if self.phase < Phase::Open => Ending::Unopened,
             None => Ending::Cut,
         });
     }
