@@ -37,6 +37,8 @@ pub enum Verb {
     /// Send bundles to other implementations, or keep those that they send: LTP, UDP, DCCP, TCPCLv4
     #[command(subcommand)]
     Bundles(Bundles),
+    /// Measure the throughput of LTP, DCCP or TCP to whoever listens, over minutes
+    BenchLink(Box<BenchLink>),
     /// Analyse a capture of packets (pcap, pcapng): flows, round trips, losses and the reaction to each, pauses
     Capture(Capture),
     /// Carry UDP datagrams in real time as the first link of a scenario of packets would
@@ -181,6 +183,26 @@ pub struct Transfer {
     /// A file with a secret that both sides have: only datagrams tagged with it count (udpdtn)
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub pacing: Pacing,
+    /// Sending: make each block whole before the next one begins (udpdtn)
+    #[arg(long, conflicts_with = "listen")]
+    pub in_order: bool,
+    /// Write all datagrams of this side: a pcap that `lightlag capture` and tshark read
+    #[arg(long, value_name = "OUT.pcap")]
+    pub capture: Option<PathBuf>,
+    /// Over dccp and ltp-dccp: in IP packets of protocol 33, not in UDP; HOST:PORT names a port of DCCP then
+    /// [default port: 4561 for dccp, 1113 for ltp-dccp]. Needs CAP_NET_RAW
+    #[arg(long)]
+    pub raw: bool,
+    /// Print one JSON object per transfer
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How fast what is sent may leave, and in what packets.
+#[derive(Args)]
+pub struct Pacing {
     /// Sending: the rate that the contact plan promises, as "100 Mbit/s" [default: found by probing]
     #[arg(long, value_name = "RATE", conflicts_with = "listen", allow_hyphen_values = true)]
     pub rate: Option<String>,
@@ -194,20 +216,52 @@ pub struct Transfer {
     /// Sending: set a parameter of the controller, as `--set pull=0.1`
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = key_value, conflicts_with = "listen")]
     pub sets: Vec<(String, String)>,
-    /// Sending: make each block whole before the next one begins (udpdtn)
-    #[arg(long, conflicts_with = "listen")]
-    pub in_order: bool,
     /// Sending: give up after so long a silence, as "1 h" [default: never]
     #[arg(long, value_name = "TIME", conflicts_with = "listen", allow_hyphen_values = true)]
     pub give_up: Option<String>,
     /// Sending: bytes of a packet, headers of IP and UDP included [default: 1500 B]
     #[arg(long, value_name = "SIZE", conflicts_with = "listen", allow_hyphen_values = true)]
     pub packet_size: Option<String>,
-    /// Over dccp and ltp-dccp: in IP packets of protocol 33, not in UDP; HOST:PORT names a port of DCCP then
-    /// [default port: 4561 for dccp, 1113 for ltp-dccp]. Needs CAP_NET_RAW
-    #[arg(long)]
-    pub raw: bool,
-    /// Print one JSON object per transfer
+}
+
+#[derive(Args)]
+pub struct BenchLink {
+    /// Who listens [default port: 4561 for tcp, 1113 for ltp-udp, 6511 for dccp and ltp-dccp]
+    #[arg(value_name = "HOST:PORT", required_unless_present = "listen")]
+    pub to: Option<String>,
+    /// What carries it, the same at both sides: ltp-udp, ltp-dccp, dccp or tcp
+    #[arg(long, value_name = "WAY")]
+    pub over: String,
+    /// Count what comes [default: at all addresses of this machine, the port as above]
+    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with = "to")]
+    pub listen: Option<String>,
+    /// Listening: exit after the first measurement has ended
+    #[arg(long, conflicts_with = "to")]
+    pub once: bool,
+    /// Sending: for so long, from the first byte that the receiver gets
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "1 min",
+        conflicts_with = "listen",
+        allow_hyphen_values = true
+    )]
+    pub time: String,
+    /// Sending: both sides tell figures so often
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "10 s",
+        conflicts_with = "listen",
+        allow_hyphen_values = true
+    )]
+    pub every: String,
+    #[command(flatten)]
+    pub pacing: Pacing,
+    /// Write all datagrams of this side: a pcap that `lightlag capture` and tshark read
+    #[arg(long, value_name = "OUT.pcap")]
+    pub capture: Option<PathBuf>,
+    /// Print one JSON object per interval, and one at the end
     #[arg(long)]
     pub json: bool,
 }

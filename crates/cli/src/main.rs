@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod interrupt;
 mod output;
 
 use args::{Cli, Verb};
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Verb::Report(options) => command::report::report(&options),
         Verb::Transfer(options) => command::transfer::transfer(&options),
         Verb::Bundles(options) => command::bundles::bundles(&options),
+        Verb::BenchLink(options) => command::bench_link::bench_link(&options),
         Verb::Capture(options) => command::capture::capture(&options),
         Verb::Emulate(options) => command::emulate::emulate(&options),
         Verb::Names(options) => command::names::names(&options),

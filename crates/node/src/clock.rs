@@ -38,3 +38,9 @@ pub fn of_stamp(now: (Instant, Option<std::time::Duration>), stamp: Option<std::
 pub fn to_std(span: Duration) -> std::time::Duration {
     std::time::Duration::from_nanos(u64::try_from(span.as_nanos()).unwrap_or(0))
 }
+
+/// What this process has kept processors busy, user and system.
+pub fn processor_time() -> Duration {
+    let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::from_nanos(spent.tv_sec.saturating_mul(1_000_000_000).saturating_add(spent.tv_nsec))
+}

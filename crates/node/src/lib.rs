@@ -12,6 +12,7 @@ mod error;
 pub mod ltp;
 pub mod names;
 pub mod socket;
+pub mod tap;
 pub mod transfer;
 
 pub use error::Error;

@@ -37,7 +37,13 @@ fn ms(n: i64) -> Duration {
 }
 
 fn config() -> Config {
-    Config { light: Some(ms(40)), margin: ms(100), slack: ms(5), copies: 2, ..Config::new(1, 2, Bytes(1450)) }
+    Config {
+        light: Some(ms(40)),
+        margin: ms(100),
+        slack: ms(5),
+        copies: Some(2),
+        ..Config::new(1, 2, Bytes(1450))
+    }
 }
 
 fn bytes(length: usize) -> Vec<u8> {

@@ -22,7 +22,7 @@ struct Bench {
     loss: f64,
     size: u64,
     block: u64,
-    copies: u32,
+    copies: Option<u32>,
 }
 
 impl Bench {
@@ -76,19 +76,18 @@ const MARS: Bench = Bench {
     loss: 0.05,
     size: 64_000_000,
     block: 64_000_000,
-    copies: 3,
+    copies: None,
 };
 
 #[test]
-fn a_large_block_over_mars_takes_as_many_round_trips_as_luck_asks_for_and_one() {
+fn a_large_block_over_mars_takes_one_round_trip_for_its_repairs() {
     let outcome = MARS.run();
     let flow = &outcome.flows[0];
     assert_eq!((flow.complete, flow.delivered), (true, Bytes(64_000_000)));
-    // 46,000 segments: the expected number that lack after r repairs is 46,000 * 0.05^(r + 1), below one
-    // for r = 3. Sending takes 52.4 s.
+    // Of 46,000 segments some are lost. Sending takes 52.4 s, and repairs a twentieth of that for each copy.
     let rounds = (flow.end.as_secs_f64() - 480.0 - 53.0) / 960.0;
-    assert!(rounds < 4.05, "{rounds} round trips: {flow:?}");
-    assert!(flow.repairs < 46_000 / 15, "{flow:?}");
+    assert!(rounds < 1.05, "{rounds} round trips: {flow:?}");
+    assert!(flow.repairs < 46_000 / 3, "{flow:?}");
 }
 
 #[test]
@@ -114,7 +113,7 @@ fn every_controller_that_takes_part_delivers_a_file() {
         }
         let rate = Rate::Constant(BitRate(1_000_000));
         let one_way = Duration::from_nanos(250_000_000);
-        let (controller, loss, copies) = (entry.algorithm.name, 0.01, 1);
+        let (controller, loss, copies) = (entry.algorithm.name, 0.01, Some(1));
         let bench = Bench { controller, rate, one_way, loss, size: 2_000_000, block: 200_000, copies };
         let flow = bench.run().flows[0];
         assert!(flow.complete && flow.delivered == Bytes(2_000_000), "{controller}: {flow:?}");

@@ -152,7 +152,10 @@ fn send(options: &SendBundles) -> Done {
         node: node(options.node.as_ref())?,
     };
     let bar = bar();
-    let result = way.send(sending, &mut |progress| show(&bar, progress));
+    let result = way.send(sending, &mut |progress| {
+        show(&bar, progress);
+        true
+    });
     bar.finish_and_clear();
     let bundles = result.map_err(Failed)?;
     let text = |bundle| if options.json { json_of("sender", way, bundle) } else { sent_line(bundle) };
@@ -270,8 +273,12 @@ fn listen(options: &ListenBundles) -> Done {
                 let text = if options.json { json_of("receiver", way, &bundle) } else { kept_line(&bundle) };
                 printed = print(&(text + "\n"));
             }
-            // Those are of `lightlag transfer`.
-            Event::Began(..) | Event::Progress(..) | Event::Finished(_) => {}
+            // Those are of `lightlag transfer` and `bench-link`.
+            Event::Began(..)
+            | Event::Progress(..)
+            | Event::Finished(_)
+            | Event::Interval(..)
+            | Event::Measured(..) => {}
         }
         printed.is_ok()
     });

@@ -1,55 +1,68 @@
 //! `lightlag transfer --over` anything but UDPDTN.
 
 use super::controller::controller;
+use super::record::Recording;
 use super::transfer::{give_up, hex, light, packet_size, rate, show, size_most, tell_all};
 use super::{Failed, address, bar, goodput, listening_address};
-use crate::args::Transfer;
+use crate::args::{Pacing, Transfer};
 use crate::output::{Done, Failure, print};
-use lightlag_node::carrier::{self, Inbox, Listening, MakeController, Sending, Sent, Way};
+use lightlag_node::carrier::{self, Cargo, Inbox, Listening, MakeController, Sending, Sent, Way};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 
 pub fn carry(options: &Transfer) -> Done {
-    let way = find(&options.over)?;
-    fits(options, way)?;
-    match (&options.listen, &options.file, &options.to) {
-        (Some(at), ..) => listen(options, way, at),
-        (None, Some(file), Some(to)) => send(options, way, file, to),
+    let way = find(&options.over, "udpdtn, ")?;
+    let more = [("--key-file", options.key_file.is_some()), ("--in-order", options.in_order)];
+    if let Some((flag, _)) = more.into_iter().find(|(_, given)| *given) {
+        return Err(means_nothing(flag, way));
+    }
+    fits(&options.pacing, way, options.capture.is_some())?;
+    let recording = Recording::begin(options.capture.as_deref(), way.is_dccp(), options.file.as_deref())?;
+    let done = match (&options.listen, &options.file, &options.to) {
+        (Some(at), ..) => listen(options, way, at, &recording),
+        (None, Some(file), Some(to)) => send(options, way, (file, to), &recording),
         _ => Err(Failure::Input(
             "a file and who listens are missing; write `lightlag transfer FILE HOST:PORT`".into(),
         )),
-    }
+    };
+    recording.end(done)
 }
 
-fn find(name: &str) -> Result<&'static Way, Failure> {
+/// The way of a name; `others` are known too.
+pub(super) fn find(name: &str, others: &str) -> Result<&'static Way, Failure> {
     carrier::find(name).ok_or_else(|| {
         let known: Vec<&str> = carrier::WAYS.iter().map(|way| way.name).collect();
-        Failure::Input(format!("--over: there is no `{name}`; name one of udpdtn, {}", known.join(", ")))
+        Failure::Input(format!("--over: there is no `{name}`; name one of {others}{}", known.join(", ")))
     })
 }
 
+fn means_nothing(flag: &str, way: &Way) -> Failure {
+    Failure::Input(format!(
+        "{flag} means nothing --over {}; leave it out, or transfer --over udpdtn",
+        way.name
+    ))
+}
+
 /// What means nothing to a way is refused, not ignored.
-fn fits(options: &Transfer, way: &Way) -> Done {
-    let kernels = way.transport.is_none();
-    let given = [
-        ("--key-file", options.key_file.is_some(), true),
-        ("--in-order", options.in_order, true),
-        ("--rate", options.rate.is_some(), kernels),
-        ("--light", options.light.is_some(), kernels),
-        ("--controller", options.controller.is_some(), kernels),
-        ("--set", !options.sets.is_empty(), kernels),
-        ("--packet-size", options.packet_size.is_some(), kernels),
-        ("--raw", options.raw, way.raw_port.is_none()),
-    ];
-    match given.into_iter().find(|(_, given, is_wrong)| *given && *is_wrong) {
-        Some((flag, ..)) => {
-            let line =
-                format!("{flag} means nothing --over {}; leave it out, or transfer --over udpdtn", way.name);
-            Err(Failure::Input(line))
-        }
-        None => Ok(()),
+pub(super) fn fits(pacing: &Pacing, way: &Way, captures: bool) -> Done {
+    if way.transport.is_some() {
+        return Ok(());
     }
+    if captures {
+        let line =
+            format!("--capture sees no packets --over {}: the kernel has them; take tcpdump", way.name);
+        return Err(Failure::Input(line));
+    }
+    let given = [
+        ("--rate", pacing.rate.is_some()),
+        ("--light", pacing.light.is_some()),
+        ("--controller", pacing.controller.is_some()),
+        ("--set", !pacing.sets.is_empty()),
+        ("--packet-size", pacing.packet_size.is_some()),
+    ];
+    given.into_iter().find(|(_, given)| *given).map_or(Ok(()), |(flag, _)| Err(means_nothing(flag, way)))
 }
 
 /// Where a listener is found if nothing else is said.
@@ -58,7 +71,7 @@ fn port(options: &Transfer, way: &Way) -> u16 {
 }
 
 /// What paces it, by name.
-fn paces(options: &Transfer, way: &Way) -> Result<Option<(String, MakeController)>, Failure> {
+pub(super) fn paces(options: &Pacing, way: &Way) -> Result<Option<(String, MakeController)>, Failure> {
     let Some(transport) = way.transport else { return Ok(None) };
     let instead = way.controllers[usize::from(options.rate.is_some())];
     let name = options.controller.as_deref().unwrap_or(instead);
@@ -70,20 +83,24 @@ fn paces(options: &Transfer, way: &Way) -> Result<Option<(String, MakeController
     Ok(Some((name.to_owned(), make)))
 }
 
-fn send(options: &Transfer, way: &Way, file: &Path, to: &str) -> Done {
+fn send(options: &Transfer, way: &Way, (file, to): (&Path, &str), recording: &Recording) -> Done {
     let to = address(to, port(options, way))?;
     let sending = Sending {
-        file: file.to_owned(),
+        cargo: Cargo::File(file.to_owned()),
         to,
-        packet: packet_size(options)?,
-        rate: rate(options)?,
-        light: light(options)?,
-        give_up: give_up(options)?,
+        packet: packet_size(&options.pacing)?,
+        rate: rate(&options.pacing)?,
+        light: light(&options.pacing)?,
+        give_up: give_up(&options.pacing)?,
         raw: options.raw,
-        controller: paces(options, way)?,
+        controller: paces(&options.pacing, way)?,
+        tap: recording.tap(),
     };
     let bar = bar();
-    let result = way.carrier.send(sending, &mut |progress| show(&bar, progress));
+    let result = way.carrier.send(sending, &mut |progress| {
+        show(&bar, progress);
+        recording.goes_on()
+    });
     bar.finish_and_clear();
     let sent = result.map_err(Failed)?;
     let text = if options.json { json_of(&sent, way, file, to) } else { line_of(&sent, file, to) };
@@ -118,13 +135,15 @@ fn line_of(sent: &Sent, file: &Path, to: SocketAddr) -> String {
     }
 }
 
-fn listen(options: &Transfer, way: &Way, at: &str) -> Done {
+fn listen(options: &Transfer, way: &Way, at: &str, recording: &Recording) -> Done {
+    let inbox = Inbox::new(&options.folder, options.overwrite, size_most(options)?).map_err(Failed)?;
     let listening = Listening {
         at: listening_address(at, port(options, way))?,
-        inbox: Inbox::new(&options.folder, options.overwrite, size_most(options)?).map_err(Failed)?,
+        dock: Arc::new(inbox),
         once: options.once,
-        packet: packet_size(options)?,
+        packet: packet_size(&options.pacing)?,
         raw: options.raw,
+        tap: recording.tap(),
     };
-    tell_all(options, Some(way.name), |watch| way.carrier.listen(listening, watch))
+    tell_all(options, Some(way.name), recording, |watch| way.carrier.listen(listening, watch))
 }

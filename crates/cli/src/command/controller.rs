@@ -8,7 +8,7 @@ use lightlag_protocols::parameter::{Parameter, Parameters, Value};
 use std::collections::BTreeMap;
 
 /// Builds it for a flow.
-pub type Build = Box<dyn FnOnce(Flow) -> Box<dyn Controller>>;
+pub type Build = Box<dyn FnOnce(Flow) -> Box<dyn Controller> + Send>;
 
 /// What builds the controller of this name for a transport; `instead` is one that fits.
 pub fn controller(

@@ -3,13 +3,10 @@
 use super::{address, listening_address, option, read};
 use crate::args::Emulate;
 use crate::output::{Done, Failure, print};
-use lightlag_lab::packets::LinkPlan;
 use lightlag_lab::scenario::quantity;
 use lightlag_node::emulate::{Emulating, Emulator};
 use lightlag_node::transfer::PORT;
-use lightlag_protocols::link::{Counts, LinkSpec, Rate};
-use lightlag_protocols::time::Instant;
-use lightlag_protocols::units::BitRate;
+use lightlag_protocols::link::Counts;
 use serde_json::json;
 use std::time::Instant as Real;
 
@@ -24,7 +21,8 @@ pub fn emulate(options: &Emulate) -> Done {
     let network = scenario.packets.as_ref().ok_or_else(|| {
         Failure::Input(format!("{}: it has no links; name a scenario with [links.NAME]", scenario.name))
     })?;
-    let (forward, back) = choose(&network.links, options)?;
+    let pair = network.both_ways(options.link.as_deref());
+    let [forward, back] = pair.map_err(|why| Failure::Input(format!("--link: {why}")))?;
     let span =
         options.span.as_deref().map(|text| option("--for", text, quantity::positive_time)).transpose()?;
     let emulating = Emulating {
@@ -60,20 +58,4 @@ fn counts(counts: &Counts) -> serde_json::Value {
         "lost": counts.lost,
         "bytes": counts.left_bytes,
     })
-}
-
-/// A link, and the way back; one that has none carries nothing back.
-fn choose(links: &[LinkPlan], options: &Emulate) -> Result<(LinkSpec, LinkSpec), Failure> {
-    let wanted = |link: &&LinkPlan| options.link.as_ref().is_none_or(|name| *name == link.name);
-    let Some(there) = links.iter().find(wanted) else {
-        let known: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
-        let name = options.link.as_deref().unwrap_or_default();
-        return Err(Failure::Input(format!(
-            "--link: there is no `{name}`; name one of {}",
-            known.join(", ")
-        )));
-    };
-    let back = links.iter().find(|link| link.name == format!("{}.back", there.name));
-    let silent = LinkSpec { rate: Rate::Table(vec![(Instant::ZERO, BitRate(0))]), ..there.spec.clone() };
-    Ok((there.spec.clone(), back.map_or(silent, |back| back.spec.clone())))
 }

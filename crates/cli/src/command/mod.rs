@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+pub mod bench_link;
 pub mod bundles;
 pub mod capture;
 mod carry;
@@ -8,6 +9,8 @@ mod controller;
 pub mod emulate;
 pub mod list;
 pub mod names;
+mod on_sockets;
+mod record;
 pub mod report;
 pub mod run;
 pub mod study;

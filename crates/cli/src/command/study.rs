@@ -1,5 +1,6 @@
 //! `lightlag study`.
 
+use super::on_sockets;
 use crate::args::Study;
 use crate::output::{Done, Failure, print, write_file};
 use lightlag_lab::study;
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The studies, by the name that is typed.
 const STUDIES: &[(&str, Run)] = &[
     ("arc", study::arc::run),
-    ("dccp", study::dccp::run),
+    ("dccp", |quick, out, threads| study::dccp::run(quick, out, threads, &on_sockets::connect)),
     ("dcp", study::dcp::run),
     ("dtn-congestion", study::run),
 ];

@@ -1,8 +1,9 @@
 //! `lightlag transfer`.
 
 use super::controller::controller;
+use super::record::Recording;
 use super::{Failed, address, bar, carry, goodput, listening_address, option, size};
-use crate::args::Transfer;
+use crate::args::{Pacing, Transfer};
 use crate::output::{Done, Failure, print};
 use indicatif::ProgressBar;
 use lightlag_lab::scenario::quantity;
@@ -27,13 +28,15 @@ pub fn transfer(options: &Transfer) -> Done {
         let line = "--raw means nothing --over udpdtn; leave it out, or transfer --over dccp or ltp-dccp";
         return Err(Failure::Input(line.to_owned()));
     }
-    match (&options.listen, &options.file, &options.to) {
-        (Some(at), ..) => listen(options, at),
-        (None, Some(file), Some(to)) => send_file(options, file, to),
+    let recording = Recording::begin(options.capture.as_deref(), false, options.file.as_deref())?;
+    let done = match (&options.listen, &options.file, &options.to) {
+        (Some(at), ..) => listen(options, at, &recording),
+        (None, Some(file), Some(to)) => send_file(options, file, to, &recording),
         _ => Err(Failure::Input(
             "a file and who listens are missing; write `lightlag transfer FILE HOST:PORT`".into(),
         )),
-    }
+    };
+    recording.end(done)
 }
 
 fn key(options: &Transfer) -> Result<Option<Key>, Failure> {
@@ -43,7 +46,7 @@ fn key(options: &Transfer) -> Result<Option<Key>, Failure> {
 
 // --- options --------------------------------------------------------------------------------
 
-pub(super) fn packet_size(options: &Transfer) -> Result<Bytes, Failure> {
+pub(super) fn packet_size(options: &Pacing) -> Result<Bytes, Failure> {
     let Some(text) = &options.packet_size else { return Ok(PACKET) };
     let packet = option("--packet-size", text, size)?;
     if packet > Bytes(65_535) {
@@ -53,15 +56,15 @@ pub(super) fn packet_size(options: &Transfer) -> Result<Bytes, Failure> {
     Ok(packet)
 }
 
-pub(super) fn rate(options: &Transfer) -> Result<Option<BitRate>, Failure> {
+pub(super) fn rate(options: &Pacing) -> Result<Option<BitRate>, Failure> {
     options.rate.as_deref().map(|text| option("--rate", text, quantity::bit_rate)).transpose()
 }
 
-pub(super) fn light(options: &Transfer) -> Result<Option<Duration>, Failure> {
+pub(super) fn light(options: &Pacing) -> Result<Option<Duration>, Failure> {
     options.light.as_deref().map(|text| option("--light", text, quantity::time)).transpose()
 }
 
-pub(super) fn give_up(options: &Transfer) -> Result<Option<Duration>, Failure> {
+pub(super) fn give_up(options: &Pacing) -> Result<Option<Duration>, Failure> {
     options.give_up.as_deref().map(|text| option("--give-up", text, quantity::positive_time)).transpose()
 }
 
@@ -72,25 +75,29 @@ pub(super) fn size_most(options: &Transfer) -> Result<Option<u64>, Failure> {
 
 // --- sending --------------------------------------------------------------------------------
 
-fn send_file(options: &Transfer, file: &std::path::Path, to: &str) -> Done {
+fn send_file(options: &Transfer, file: &std::path::Path, to: &str, recording: &Recording) -> Done {
     let sending = Sending {
         file: file.to_owned(),
-        packet: packet_size(options)?,
-        rate: rate(options)?,
-        light: light(options)?,
+        packet: packet_size(&options.pacing)?,
+        rate: rate(&options.pacing)?,
+        light: light(&options.pacing)?,
         in_order: options.in_order,
-        give_up: give_up(options)?,
+        give_up: give_up(&options.pacing)?,
         key: key(options)?,
         controller: controller(
             TRANSPORT,
             "contact_rate",
-            options.controller.as_deref().unwrap_or("contact_rate"),
-            &options.sets,
+            options.pacing.controller.as_deref().unwrap_or("contact_rate"),
+            &options.pacing.sets,
         )?,
         to: address(to, PORT)?,
+        tap: recording.tap(),
     };
     let (bar, to) = (bar(), sending.to);
-    let result = send(sending, &mut |progress| show(&bar, progress));
+    let result = send(sending, &mut |progress| {
+        show(&bar, progress);
+        recording.goes_on()
+    });
     bar.finish_and_clear();
     let sent = result.map_err(Failed)?;
     print(&if options.json { json_of(&sent, file, to) + "\n" } else { line_of(&sent, file, to) + "\n" })
@@ -109,6 +116,7 @@ pub(super) fn show(bar: &ProgressBar, progress: Progress) {
             bar.set_position(done);
         }
         Progress::Silent(seconds) => bar.set_message(format!("nothing heard for {seconds} s")),
+        Progress::Counted(_) => {}
     }
 }
 
@@ -157,7 +165,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 
 // --- listening ------------------------------------------------------------------------------
 
-fn listen(options: &Transfer, at: &str) -> Done {
+fn listen(options: &Transfer, at: &str, recording: &Recording) -> Done {
     let listening = Listening {
         at: listening_address(at, PORT)?,
         folder: options.folder.clone(),
@@ -165,20 +173,24 @@ fn listen(options: &Transfer, at: &str) -> Done {
         overwrite: options.overwrite,
         size_most: size_most(options)?,
         key: key(options)?,
+        tap: recording.tap(),
     };
     let mut listener = Listener::new(listening).map_err(Failed)?;
-    tell_all(options, None, |watch| listener.run(watch))
+    tell_all(options, None, recording, |watch| listener.run(watch))
 }
 
 /// Shows what a listener tells; a failure was told when it happened.
 pub(super) fn tell_all(
     options: &Transfer,
     over: Option<&str>,
+    recording: &Recording,
     run: impl FnOnce(&mut dyn FnMut(Event) -> bool) -> Result<(), Error>,
 ) -> Done {
     let (bar, mut printed) = (bar(), Ok(()));
     let result = run(&mut |event| {
         match event {
+            // Nothing is under way, or it is nothing that fills a bar.
+            Event::Progress(_, 0) | Event::Interval(..) | Event::Measured(..) => {}
             Event::Progress(here, all) => {
                 bar.set_message("receiving");
                 bar.set_length(all);
@@ -199,7 +211,7 @@ pub(super) fn tell_all(
             // Those are of `lightlag bundles`.
             Event::Bundle(_) => {}
         }
-        printed.is_ok()
+        printed.is_ok() && recording.goes_on()
     });
     bar.finish_and_clear();
     printed?;

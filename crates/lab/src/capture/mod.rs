@@ -7,6 +7,7 @@
 
 pub mod analysis;
 mod charts;
+mod datagrams;
 mod frame;
 mod overview;
 mod parquet;
@@ -19,6 +20,7 @@ mod to_tcp;
 mod udpdtn;
 
 pub(crate) use charts::{Scene, charts};
+pub use datagrams::Datagrams;
 pub use frame::{Conversation, Frame};
 pub use overview::{report, table};
 pub use parquet::write as write_parquet;

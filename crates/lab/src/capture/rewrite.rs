@@ -4,12 +4,13 @@ use super::analysis::{CaptureFile, Datagram, Endpoint, Error, datagram};
 use etherparse::{IpNumber, Ipv4Header, Ipv6Header};
 use lightlag_protocols::wire::dccp::{IP_PROTOCOL, Packet};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
-use pcap_file::{DataLink, PcapError};
+use pcap_file::{DataLink, PcapError, TsResolution};
 use std::io::{Read, Write};
 use std::net::IpAddr;
 use std::time::Duration;
 
-const IP_UDP: u8 = 17;
+/// The number of UDP in IP.
+pub const IP_UDP: u8 = 17;
 const UDP_HEADER: usize = 8;
 /// IP tells no longer packet.
 const LENGTH_MAX: usize = 65_535;
@@ -93,7 +94,16 @@ pub fn not_written(error: PcapError) -> Error {
 /// # Errors
 /// Its head cannot be written.
 pub fn writer<W: Write>(to: W) -> Result<PcapWriter<W>, PcapError> {
-    PcapWriter::with_header(to, PcapHeader { datalink: DataLink::RAW, ..PcapHeader::default() })
+    head(to, TsResolution::MicroSecond)
+}
+
+/// The same, with times of this resolution.
+///
+/// # Errors
+/// Its head cannot be written.
+pub fn head<W: Write>(to: W, ts_resolution: TsResolution) -> Result<PcapWriter<W>, PcapError> {
+    let header = PcapHeader { datalink: DataLink::RAW, ts_resolution, ..PcapHeader::default() };
+    PcapWriter::with_header(to, header)
 }
 
 /// Writes what was kept of a packet of IP that had `cut` bytes more.

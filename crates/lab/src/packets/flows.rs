@@ -227,7 +227,7 @@ fn ltp_carrier(section: &Section, packet: Bytes, round_trip: Duration) -> Result
     config.checkpoint_every = positive("checkpoint_every")?.map(|every| every.0);
     config.report_every = section.quantity("report_every", positive_time)?;
     if let Some(copies) = section.whole("copies", 1, 10)? {
-        config.copies = copies as u32;
+        config.copies = Some(copies as u32);
     }
     if config.segment < LTP_SEGMENT_LEAST {
         let what = "a segment of LTP has up to 64 B of headers, and 28 B those of UDP and IP";

@@ -7,7 +7,7 @@ use lightlag_protocols::controllers::{self, Controller, Flow};
 use lightlag_protocols::link::{LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::{dccp, ltp, tcp, udpdtn};
-use lightlag_protocols::units::Bytes;
+use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::packets::{FlowSpec, MakeController, Setup, Source, Transport};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -111,6 +111,21 @@ pub fn sample_every(root: &Section, sampled: usize) -> Result<Option<Duration>> 
 }
 
 impl Network {
+    /// A link by its name (none: the first) and its way back; one that has none carries nothing back.
+    ///
+    /// # Errors
+    /// One line that names those there are.
+    pub fn both_ways(&self, name: Option<&str>) -> std::result::Result<[LinkSpec; 2], String> {
+        let wanted = |link: &&LinkPlan| name.is_none_or(|name| *name == link.name);
+        let Some(there) = self.links.iter().find(wanted) else {
+            let known: Vec<&str> = self.links.iter().map(|link| link.name.as_str()).collect();
+            let name = name.unwrap_or_default();
+            return Err(format!("there is no `{name}`; name one of {}", known.join(", ")));
+        };
+        let back = self.links.iter().find(|link| link.name == format!("{}.back", there.name));
+        let silent = LinkSpec { rate: Rate::Table(vec![(Instant::ZERO, BitRate(0))]), ..there.spec.clone() };
+        Ok([there.spec.clone(), back.map_or(silent, |back| back.spec.clone())])
+    }
     /// What the world of packets runs.
     pub fn setup(&self, seed: Seed, own: u64, duration: Duration) -> Setup {
         let flow = |plan: &FlowPlan| -> FlowSpec {

@@ -1,9 +1,11 @@
 //! DCCP in UDP (RFC 6773), and what is carried over it: LTP (RFC 7122) or the pieces of a file.
 
 use super::exchange::{Arrivals, Departure, Door, End, Told, Welcome, no_raw};
+use super::landing::Dock;
 use super::parcel::Parcel;
-use super::{Carrier, Error, Event, Inbox, Listening, Progress, SERVICE_FILES, Sending, Sent, ltp, pieces};
+use super::{Carrier, Error, Event, Listening, Progress, SERVICE_FILES, Sending, Sent, ltp, pieces};
 use crate::socket::Socket;
+use crate::tap::Tap;
 use crate::transfer::sender::random;
 use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::time::{Duration, Instant};
@@ -14,6 +16,7 @@ use lightlag_protocols::transport::dccp::{
 use lightlag_protocols::transport::rto::Timers;
 use lightlag_protocols::units::Bytes;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 /// The UDP port of DCCP (RFC 6773, section 3.8).
 pub const PORT: u16 = 6511;
@@ -113,13 +116,15 @@ pub fn departure(
     to: SocketAddr,
     raw: bool,
     give_up: Option<Duration>,
+    tap: Option<Tap>,
 ) -> Result<Departure, Error> {
     let source = PORTS_FREE | random()? as u16;
     config.ports = [source, if raw { to.port() } else { server }];
     if !raw {
-        return Departure::new(to, give_up);
+        return Departure::new(to, give_up, tap);
     }
-    let socket = Socket::raw_towards(to, source).map_err(|why| no_raw(&why))?;
+    let mut socket = Socket::raw_towards(to, source).map_err(|why| no_raw(&why))?;
+    socket.set_tap(tap).map_err(|why| no_raw(&why))?;
     Ok(Departure::by(socket, to, give_up))
 }
 
@@ -135,8 +140,8 @@ fn flow(config: &Config, seed: u64) -> Flow {
 }
 
 impl Carrier for OverDccp {
-    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Sent, Error> {
-        let parcel = Parcel::open(&sending.file, watch)?;
+    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
+        let parcel = Parcel::load(&sending.cargo, watch)?;
         let sent = Sent::of(&parcel);
         let check = parcel.checker()?;
         let name = sending.controller.as_ref().map_or("ccid2", |(name, _)| name);
@@ -148,11 +153,11 @@ impl Carrier for OverDccp {
             light: sending.light,
         };
         let mut config = self.config(&line)?;
-        let mut departure = departure(&mut config, self.server(), sending.to, sending.raw, sending.give_up)?;
         let flow = Flow { packet: config.packet, ..sending.flow(config.segment())? };
-        let controller =
-            sending.controller.map_or_else(|| ltp::named("ccid2", flow), |(_, make)| Ok(make(flow)))?;
-        let inner = self.leaving(parcel, &config, sending.light)?;
+        let Sending { to, raw, light, give_up, controller, tap, .. } = sending;
+        let mut departure = departure(&mut config, self.server(), to, raw, give_up, tap)?;
+        let controller = controller.map_or_else(|| ltp::named("ccid2", flow), |(_, make)| Ok(make(flow)))?;
+        let inner = self.leaving(parcel, &config, light)?;
         let mut line = Line::new(Box::new(Connection::connect(config, controller)), inner, false);
         let (told, seconds) = departure.run(&mut line, &check, watch)?;
         Ok(sent.with(&told, seconds))
@@ -166,17 +171,17 @@ impl Carrier for OverDccp {
             light: None,
         };
         let config = self.config(&line)?;
-        let (inbox, segment) = (listening.inbox.clone(), config.segment().0);
+        let (dock, segment) = (listening.dock.clone(), config.segment().0);
         let coming = |from: SocketAddr| -> Box<dyn End> {
-            let inbox = inbox.clone();
+            let dock = dock.clone();
             match self {
-                Self::Blocks => Box::new(Blocks { inbox, from, segment, end: None }),
-                Self::Pieces => Box::new(pieces::Coming::new(inbox, from)),
+                Self::Blocks => Box::new(Blocks { dock, from, segment, end: None }),
+                Self::Pieces => Box::new(pieces::Coming::new(dock.as_ref(), from)),
             }
         };
         let server = if listening.raw { listening.at.port() } else { self.server() };
         let door = DccpDoor::new(config, server, Box::new(coming))?;
-        Arrivals::new(&listening, door)?.run(watch)
+        Arrivals::new(listening, door)?.run(watch)
     }
 }
 
@@ -237,7 +242,7 @@ fn bytes_of(at: SocketAddr) -> Vec<u8> {
 
 /// The receiving engine of LTP: there is one as soon as the first segment names the other.
 struct Blocks {
-    inbox: Inbox,
+    dock: Arc<dyn Dock>,
     from: SocketAddr,
     segment: u64,
     end: Option<ltp::LtpEnd<ltp::Coming>>,
@@ -248,7 +253,7 @@ impl End for Blocks {
         if self.end.is_none()
             && let Some(peer) = ltp::originator(bytes)
         {
-            self.end = Some(ltp::receiving(self.inbox.clone(), self.from, peer, self.segment, true)?);
+            self.end = Some(ltp::receiving(self.dock.clone(), self.from, peer, self.segment, true)?);
         }
         self.end.as_mut().map_or(Ok(()), |end| end.take(now, bytes))
     }

@@ -1,9 +1,10 @@
 //! Datagrams between a socket of this machine and others: one [`End`] for each.
 
 use super::header::Receipt;
-use super::{Error, Event, Listening, Progress};
+use super::{Counted, Error, Event, Listening, Progress, stopped};
 use crate::clock::Clock;
 use crate::socket::Socket;
+use crate::tap::Tap;
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -144,15 +145,17 @@ impl Departure {
     ///
     /// # Errors
     /// One line.
-    pub fn new(to: SocketAddr, give_up: Option<Duration>) -> Result<Self, Error> {
+    pub fn new(to: SocketAddr, give_up: Option<Duration>, tap: Option<Tap>) -> Result<Self, Error> {
         let cannot = |why| Error::Failed(format!("cannot open a socket to {to}: {why}"));
-        Ok(Self::by(Socket::towards(to).map_err(cannot)?, to, give_up))
+        let mut socket = Socket::towards(to).map_err(cannot)?;
+        socket.set_tap(tap).map_err(broken)?;
+        Ok(Self::by(socket, to, give_up))
     }
     /// By this socket.
     pub fn by(socket: Socket, to: SocketAddr, give_up: Option<Duration>) -> Self {
         Self { socket, clock: Clock::start(), to, give_up }
     }
-    /// Runs an end until the receipt is here and acknowledged.
+    /// Runs an end until the receipt is here and acknowledged, or `watch` says false.
     ///
     /// # Errors
     /// One line; the receipt's, if the receiver refused.
@@ -160,7 +163,7 @@ impl Departure {
         &mut self,
         end: &mut dyn End,
         check: &dyn Fn() -> Result<(), Error>,
-        watch: &mut dyn FnMut(Progress),
+        watch: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<(Told, f64), Error> {
         let done = self.exchange(end, check, watch);
         if done.is_err() {
@@ -174,7 +177,7 @@ impl Departure {
         &mut self,
         end: &mut dyn End,
         check: &dyn Fn() -> Result<(), Error>,
-        watch: &mut dyn FnMut(Progress),
+        watch: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<(Told, f64), Error> {
         let (mut heard, mut next_tick, mut next_check) = (Instant::ZERO, Instant::ZERO, CHECK_AT);
         let mut done: Option<Instant> = None;
@@ -188,15 +191,16 @@ impl Departure {
             let now = self.clock.now();
             if now >= next_tick || !more {
                 let told = end.told();
-                if told.receipt.is_some() || told.over {
+                let ends = told.receipt.is_some() || told.over;
+                if now >= next_tick || ends && done.is_none() {
+                    next_tick = now + TICK;
+                    self.tell(&told, now - heard, watch)?;
+                }
+                if ends {
                     let done = *done.get_or_insert(now);
                     if told.over || now - done > LINGER {
                         return Self::conclude(told, done.as_secs_f64());
                     }
-                }
-                if now >= next_tick {
-                    next_tick = now + TICK;
-                    self.tell(&told, now - heard, watch)?;
                 }
             }
             if now >= next_check && done.is_none() {
@@ -221,7 +225,12 @@ impl Departure {
         });
         failed.map_or(came.map_err(broken), Err)
     }
-    fn tell(&self, told: &Told, silent: Duration, watch: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+    fn tell(
+        &self,
+        told: &Told,
+        silent: Duration,
+        watch: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<(), Error> {
         let seconds = silent.as_secs_f64();
         if let Some(most) = self.give_up.filter(|most| silent > *most) {
             let (to, most) = (self.to, most.as_secs_f64());
@@ -229,13 +238,14 @@ impl Departure {
                 "{to} did not answer for {most} s; does it listen there, --over the same?"
             )));
         }
-        if let Some((done, all)) = told.progress {
-            watch(Progress::Sending(done, all));
-        }
+        let (done, all) = told.progress.unwrap_or_default();
+        let [datagrams, repairs] = told.sent.map(Some);
+        let counted = Counted { bytes: done, datagrams, repairs, rtt: told.rtt };
+        let mut goes_on = watch(Progress::Sending(done, all)) && watch(Progress::Counted(counted));
         if seconds >= 3.0 {
-            watch(Progress::Silent(seconds as u64));
+            goes_on &= watch(Progress::Silent(seconds as u64));
         }
-        Ok(())
+        if goes_on { Ok(()) } else { Err(stopped()) }
     }
     fn conclude(told: Told, seconds: f64) -> Result<(Told, f64), Error> {
         match &told.receipt {
@@ -287,6 +297,8 @@ pub struct Arrivals<D> {
     once: bool,
     /// Bundles that are to come before it ends.
     awaited: u64,
+    /// What is refused is no end.
+    forbears: bool,
     /// Whether the first transfer ended well, and when.
     ended: Option<(bool, Instant)>,
     next_tick: Instant,
@@ -297,17 +309,24 @@ impl<D: Door> Arrivals<D> {
     ///
     /// # Errors
     /// One line.
-    pub fn new(listening: &Listening, door: D) -> Result<Self, Error> {
+    pub fn new(listening: Listening, door: D) -> Result<Self, Error> {
         let at = listening.at;
         let socket = if listening.raw { Socket::raw(at) } else { Socket::bind(at) };
-        let socket = socket.map_err(|why| cannot_listen(at, listening.raw, &why))?;
+        let mut socket = socket.map_err(|why| cannot_listen(at, listening.raw, &why))?;
+        socket.set_tap(listening.tap).map_err(broken)?;
         Ok(Self::by(socket, door, listening.once.then_some(1)))
     }
     /// By this socket, until so many bundles, or transfers, have come.
     pub fn by(socket: Socket, door: D, count: Option<u64>) -> Self {
         let (clock, peers) = (Clock::start(), BTreeMap::new());
         let (once, awaited) = (count.is_some(), count.unwrap_or(0));
-        Self { door, socket, clock, peers, once, awaited, ended: None, next_tick: Instant::ZERO }
+        let (ended, next_tick) = (None, Instant::ZERO);
+        Self { door, socket, clock, peers, once, awaited, forbears: false, ended, next_tick }
+    }
+    /// It goes on when something is refused.
+    #[must_use]
+    pub fn forbearing(self) -> Self {
+        Self { forbears: true, ..self }
     }
     /// Receives until the first transfer has ended, if it is to end then, or until `watch` says false.
     ///
@@ -382,11 +401,10 @@ impl<D: Door> Arrivals<D> {
         let mut events = self.door.take_events();
         events.extend(self.peers.values_mut().flat_map(|peer| peer.end.take_events()));
         for event in events {
-            match &event {
-                Event::Bundle(_) if self.awaited > 1 => self.awaited -= 1,
-                Event::Finished(_) | Event::Bundle(_) => drop(self.ended.get_or_insert((true, now))),
-                Event::Refused(_) => drop(self.ended.get_or_insert((false, now))),
-                _ => {}
+            if matches!(event, Event::Bundle(_)) && self.awaited > 1 {
+                self.awaited -= 1;
+            } else if let Some(well) = event.ends().filter(|well| *well || !self.forbears) {
+                self.ended.get_or_insert((well, now));
             }
             goes_on &= watch(event);
         }
@@ -397,9 +415,7 @@ impl<D: Door> Arrivals<D> {
             let (here, all) = progress.fold((0_u64, 0_u64), |(here, all), (some, most)| {
                 (here.saturating_add(some), all.saturating_add(most))
             });
-            if all > 0 {
-                goes_on &= watch(Event::Progress(here, all));
-            }
+            goes_on &= watch(Event::Progress(here, all));
         }
         goes_on
     }

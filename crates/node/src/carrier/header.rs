@@ -1,5 +1,6 @@
 //! What stands before a file, and what the receiver answers when it has it.
 
+use super::bench::Measured;
 use lightlag_protocols::wire::udpdtn::cut_text;
 use thiserror::Error;
 
@@ -73,13 +74,16 @@ impl Header {
     }
 }
 
-/// What the receiver says in the end: 4 bytes of magic, 0 or 1, BLAKE3 of what is here, and why it is not.
+/// What the receiver says in the end: 4 bytes of magic, 0 or 1, BLAKE3 of what is here, and why it is not, or
+/// what was measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     /// BLAKE3 of the file that is meant; zeros where the receiver does not know.
     pub digest: [u8; 32],
     /// The file is here whole and has its name; or why it is not.
     pub outcome: Result<(), String>,
+    /// What was counted, if it was no file.
+    pub measured: Option<Measured>,
 }
 
 impl Receipt {
@@ -88,8 +92,10 @@ impl Receipt {
         let mut bytes = RECEIPT_MAGIC.to_vec();
         bytes.push(self.outcome.is_err().into());
         bytes.extend_from_slice(&self.digest);
-        if let Err(why) = &self.outcome {
-            bytes.extend_from_slice(cut_text(why, TEXT_MOST).as_bytes());
+        match (&self.outcome, &self.measured) {
+            (Err(why), _) => bytes.extend_from_slice(cut_text(why, TEXT_MOST).as_bytes()),
+            (Ok(()), Some(measured)) => measured.write(&mut bytes),
+            (Ok(()), None) => {}
         }
         bytes
     }
@@ -107,8 +113,11 @@ impl Receipt {
         if text.len() > TEXT_MOST {
             return Err(Malformed::Text);
         }
+        if *failed == 0 {
+            return Ok(Self { digest: *digest, outcome: Ok(()), measured: Measured::read(text) });
+        }
         let text = std::str::from_utf8(text).map_err(|_| Malformed::Text)?.replace(char::is_control, " ");
-        Ok(Self { digest: *digest, outcome: if *failed == 0 { Ok(()) } else { Err(text) } })
+        Ok(Self { digest: *digest, outcome: Err(text), measured: None })
     }
 }
 
@@ -124,8 +133,16 @@ mod tests {
             prop_assert_eq!(Header::read(&header.to_bytes()), Ok(header));
         }
         #[test]
-        fn receipts_come_back_as_they_were_written(why in "[a-zA-Z :;ä]{0,100}", good: bool, digest: [u8; 32]) {
-            let receipt = Receipt { digest, outcome: if good { Ok(()) } else { Err(why) } };
+        fn receipts_come_back_as_they_were_written(
+            why in "[a-zA-Z :;ä]{0,100}",
+            good: bool,
+            digest: [u8; 32],
+            fields: Option<[u64; 5]>,
+        ) {
+            let measured = fields.filter(|_| good).map(|[bytes, span_ns, deviation, least, most]| {
+                Measured { bytes, span_ns, deviation, least, most }
+            });
+            let receipt = Receipt { digest, outcome: if good { Ok(()) } else { Err(why) }, measured };
             prop_assert_eq!(Receipt::read(&receipt.to_bytes()), Ok(receipt));
         }
         #[test]

@@ -21,6 +21,32 @@ const HASH_BYTES: usize = 1 << 20;
 /// Left free on the disk.
 const SPARE_BYTES: u64 = 1 << 20;
 
+/// Where parcels go.
+pub trait Dock: Send + Sync {
+    /// What takes the next one, which somebody sends.
+    fn landing(&self, from: SocketAddr) -> Box<dyn Landing>;
+}
+
+/// A parcel that comes in, until it is whole or refused.
+pub trait Landing: Send {
+    /// These bytes have come, and had not before. What cannot be taken ends it.
+    fn write(&mut self, at: u64, bytes: &[u8]);
+    /// All of it has come.
+    fn finish(&mut self);
+    /// It is not taken, or does not go on.
+    fn refuse(&mut self, why: String);
+    /// Time has passed; asked some twenty times a second, or more often.
+    fn tick(&mut self) {}
+    /// Bytes of header and content, as soon as they are known.
+    fn total(&self) -> Option<u64>;
+    /// How far it is: bytes of the content that are here, of so many; none before it began, or after its end.
+    fn progress(&self) -> Option<(u64, u64)>;
+    /// How it ended, if it has.
+    fn receipt(&self) -> Option<&Receipt>;
+    /// What has happened since the last call.
+    fn take_events(&mut self) -> Vec<Event>;
+}
+
 /// Where files go, and which are taken.
 #[derive(Clone)]
 pub struct Inbox {
@@ -63,8 +89,14 @@ impl Inbox {
     }
 }
 
+impl Dock for Inbox {
+    fn landing(&self, from: SocketAddr) -> Box<dyn Landing> {
+        Box::new(FileLanding::new(self.clone(), from))
+    }
+}
+
 /// A file that comes in: in `NAME.part` as soon as its name is known.
-pub struct Landing {
+struct FileLanding {
     inbox: Inbox,
     from: SocketAddr,
     began: Instant,
@@ -83,9 +115,50 @@ pub struct Landing {
     events: Vec<Event>,
 }
 
-impl Landing {
-    /// Nothing of it is here yet.
-    pub fn new(inbox: Inbox, from: SocketAddr) -> Self {
+impl Landing for FileLanding {
+    fn total(&self) -> Option<u64> {
+        self.header.as_ref().map(|header| header.length.saturating_add(HEADER_BYTES as u64))
+    }
+    fn progress(&self) -> Option<(u64, u64)> {
+        let length = self.header.as_ref().filter(|_| self.receipt.is_none())?.length;
+        Some((self.arrived.saturating_sub(HEADER_BYTES as u64).min(length), length))
+    }
+    fn receipt(&self) -> Option<&Receipt> {
+        self.receipt.as_ref()
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+    fn write(&mut self, at: u64, bytes: &[u8]) {
+        if self.receipt.is_some() {
+            return;
+        }
+        self.arrived += bytes.len() as u64;
+        let head = (HEADER_BYTES as u64).saturating_sub(at).min(bytes.len() as u64) as usize;
+        let (head, rest) = bytes.split_at(head);
+        if let Err(why) = self.write_head(at, head).and_then(|()| self.write_rest(at, rest)) {
+            self.refuse(why);
+        }
+    }
+    /// It is checked, and gets its name.
+    fn finish(&mut self) {
+        if self.receipt.is_none()
+            && let Err(why) = self.try_finish()
+        {
+            self.refuse(why);
+        }
+    }
+    fn refuse(&mut self, why: String) {
+        if self.receipt.is_some() {
+            return;
+        }
+        let said = self.header.as_ref().and_then(|header| file_name(&header.name).ok());
+        self.end(said.unwrap_or_else(|| "a file".to_owned()), Err(why));
+    }
+}
+
+impl FileLanding {
+    fn new(inbox: Inbox, from: SocketAddr) -> Self {
         Self {
             inbox,
             from,
@@ -101,36 +174,6 @@ impl Landing {
             arrived: 0,
             receipt: None,
             events: Vec::new(),
-        }
-    }
-    /// Bytes of header and file, as soon as the header is here.
-    pub fn total(&self) -> Option<u64> {
-        self.header.as_ref().map(|header| header.length.saturating_add(HEADER_BYTES as u64))
-    }
-    /// How far it is: bytes of the file that are here, of so many; none before it began, or after its end.
-    pub fn progress(&self) -> Option<(u64, u64)> {
-        let length = self.header.as_ref().filter(|_| self.receipt.is_none())?.length;
-        Some((self.arrived.saturating_sub(HEADER_BYTES as u64).min(length), length))
-    }
-    /// How it ended, if it has.
-    pub fn receipt(&self) -> Option<&Receipt> {
-        self.receipt.as_ref()
-    }
-    /// What has happened since the last call.
-    pub fn take_events(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.events)
-    }
-
-    /// These bytes have come, and had not before. What cannot be taken ends it.
-    pub fn write(&mut self, at: u64, bytes: &[u8]) {
-        if self.receipt.is_some() {
-            return;
-        }
-        self.arrived += bytes.len() as u64;
-        let head = (HEADER_BYTES as u64).saturating_sub(at).min(bytes.len() as u64) as usize;
-        let (head, rest) = bytes.split_at(head);
-        if let Err(why) = self.write_head(at, head).and_then(|()| self.write_rest(at, rest)) {
-            self.refuse(why);
         }
     }
     fn write_head(&mut self, at: u64, bytes: &[u8]) -> Result<(), String> {
@@ -215,14 +258,6 @@ impl Landing {
         self.stage.1.clear();
         Ok(())
     }
-    /// All of it has come: it is checked, and gets its name.
-    pub fn finish(&mut self) {
-        if self.receipt.is_none()
-            && let Err(why) = self.try_finish()
-        {
-            self.refuse(why);
-        }
-    }
     fn try_finish(&mut self) -> Result<(), String> {
         self.flush()?;
         let (Some(header), Some(name), Some((file, part))) = (&self.header, &self.name, &self.part) else {
@@ -249,14 +284,6 @@ impl Landing {
         self.end(name, Ok(()));
         Ok(())
     }
-    /// It is not taken, or does not go on.
-    pub fn refuse(&mut self, why: String) {
-        if self.receipt.is_some() {
-            return;
-        }
-        let said = self.header.as_ref().and_then(|header| file_name(&header.name).ok());
-        self.end(said.unwrap_or_else(|| "a file".to_owned()), Err(why));
-    }
     fn end(&mut self, name: String, outcome: Result<(), String>) {
         let (length, digest) = self.header.as_ref().map_or((0, [0; 32]), |h| (h.length, h.digest));
         self.events.push(match &outcome {
@@ -271,7 +298,7 @@ impl Landing {
             }),
             Err(why) => Event::Refused(format!("{name} from {}: {why}", self.from)),
         });
-        self.receipt = Some(Receipt { digest, outcome });
+        self.receipt = Some(Receipt { digest, outcome, measured: None });
         self.release();
     }
     /// Whatever is not whole goes, and the name is free.
@@ -287,7 +314,7 @@ impl Landing {
     }
 }
 
-impl Drop for Landing {
+impl Drop for FileLanding {
     fn drop(&mut self) {
         self.release();
     }

@@ -1,8 +1,9 @@
 //! Files over LTP: a block is a header and a file, all of it red; the receipt is a block of its own.
 
+use super::bench::ENDLESS;
 use super::exchange::{Arrivals, Departure, Door, End, Told, Welcome};
 use super::header::{RECEIPT_MOST, Receipt};
-use super::landing::{Inbox, Landing};
+use super::landing::{Dock, Landing};
 use super::parcel::Parcel;
 use super::{Carrier, Error, Event, Listening, Progress, Sending, Sent};
 use crate::ltp::{Blocks, station};
@@ -18,6 +19,7 @@ use lightlag_protocols::wire::ltp::auth::Key;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// The client service by which files are carried; no other service is here.
 const SERVICE: u64 = 70;
@@ -144,6 +146,8 @@ impl<B: Side> End for LtpEnd<B> {
 pub struct Leaving {
     parcel: Parcel,
     session: SessionId,
+    /// Bytes that were there before it was closed.
+    acked: u64,
     reply: [u8; RECEIPT_MOST],
     receipt: Option<Receipt>,
     /// The receipt was acknowledged, or the block was given up.
@@ -181,7 +185,10 @@ impl Blocks for Leaving {
 
 impl Side for Leaving {
     fn steer(&mut self, engine: &mut Engine) {
-        if self.receipt.is_some() && engine.acked(self.session).is_some() {
+        if self.receipt.is_some()
+            && let Some(acked) = engine.acked(self.session)
+        {
+            self.acked = acked.0;
             engine.cancel(self.session, Reason::User);
         }
     }
@@ -191,14 +198,14 @@ impl Side for Leaving {
     fn told(&self, engine: &Engine) -> Told {
         let counts = engine.counts();
         let head = self.parcel.total() - self.parcel.length();
-        let done =
-            engine.acked(self.session).map_or(self.parcel.length(), |acked| acked.0.saturating_sub(head));
+        let all = if self.acked > 0 { self.acked } else { self.parcel.total() };
+        let done = engine.acked(self.session).map_or(all, |acked| acked.0).saturating_sub(head);
         Told {
             progress: Some((done, self.parcel.length())),
             receipt: self.receipt.clone(),
             over: self.over,
             sent: [counts.sent, counts.repairs],
-            rtt: None,
+            rtt: engine.rtt(),
         }
     }
     fn take_events(&mut self) -> Vec<Event> {
@@ -228,8 +235,15 @@ pub fn sending(
     let session = engine
         .send(SERVICE, parcel.total(), 0)
         .map_err(|why| Error::Input(format!("LTP cannot carry it: {why}; take another --packet-size")))?;
-    let blocks =
-        Leaving { parcel, session, reply: [0; RECEIPT_MOST], receipt: None, over: false, failed: None };
+    let blocks = Leaving {
+        parcel,
+        session,
+        acked: 0,
+        reply: [0; RECEIPT_MOST],
+        receipt: None,
+        over: false,
+        failed: None,
+    };
     Ok(LtpEnd::new(engine, blocks, None, is_kept_alive))
 }
 
@@ -251,9 +265,9 @@ fn config(engine: u64, peer: u64, segment: u64, seed: u64) -> Config {
 
 /// Blocks that come, and receipts that leave.
 pub struct Coming {
-    inbox: Inbox,
+    dock: Arc<dyn Dock>,
     from: SocketAddr,
-    landings: BTreeMap<SessionId, Landing>,
+    landings: BTreeMap<SessionId, Box<dyn Landing>>,
     /// Receipts that are not known to have arrived, and of which block.
     receipts: BTreeMap<SessionId, (SessionId, Vec<u8>)>,
     answered: BTreeSet<SessionId>,
@@ -262,8 +276,8 @@ pub struct Coming {
 }
 
 impl Coming {
-    fn landing(&mut self, session: SessionId) -> &mut Landing {
-        self.landings.entry(session).or_insert_with(|| Landing::new(self.inbox.clone(), self.from))
+    fn landing(&mut self, session: SessionId) -> &mut dyn Landing {
+        self.landings.entry(session).or_insert_with(|| self.dock.landing(self.from)).as_mut()
     }
 }
 
@@ -308,7 +322,8 @@ impl Side for Coming {
         for block in self.refused.drain(..) {
             engine.cancel(block, Reason::User);
         }
-        for (block, landing) in &self.landings {
+        for (block, landing) in &mut self.landings {
+            landing.tick();
             let Some(receipt) = landing.receipt().filter(|_| !self.answered.contains(block)) else {
                 continue;
             };
@@ -325,7 +340,7 @@ impl Side for Coming {
         }
     }
     fn told(&self, _: &Engine) -> Told {
-        let progress = self.landings.values().filter_map(Landing::progress);
+        let progress = self.landings.values().filter_map(|landing| landing.progress());
         Told {
             progress: progress.reduce(|one, other| (one.0 + other.0, one.1.saturating_add(other.1))),
             over: self.landings.is_empty(),
@@ -334,7 +349,7 @@ impl Side for Coming {
     }
     fn take_events(&mut self) -> Vec<Event> {
         let mut events = std::mem::take(&mut self.events);
-        events.extend(self.landings.values_mut().flat_map(Landing::take_events));
+        events.extend(self.landings.values_mut().flat_map(|landing| landing.take_events()));
         events
     }
     fn failure(&mut self, why: io::Error) -> Error {
@@ -347,14 +362,15 @@ impl Side for Coming {
 /// # Errors
 /// One line.
 pub fn receiving(
-    inbox: Inbox,
+    dock: Arc<dyn Dock>,
     from: SocketAddr,
     peer: u64,
     segment: u64,
     is_kept_alive: bool,
 ) -> Result<LtpEnd<Coming>, Error> {
     let seed = random()?;
-    let quotas = Quotas { imports: IMPORTS_MAX, ..Quotas::default() };
+    // What a parcel may be long the landing knows.
+    let quotas = Quotas { imports: IMPORTS_MAX, block: ENDLESS, ..Quotas::default() };
     let config = Config { quotas, ..config(LISTENER, peer, segment, seed.into()) };
     let flow = Flow {
         segment: Bytes(segment),
@@ -366,8 +382,7 @@ pub fn receiving(
     };
     let engine = Engine::new(config, named("fixed", flow)?);
     let (landings, receipts, answered) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-    let blocks =
-        Coming { inbox, from, landings, receipts, answered, refused: Vec::new(), events: Vec::new() };
+    let blocks = Coming { dock, from, landings, receipts, answered, refused: Vec::new(), events: Vec::new() };
     Ok(LtpEnd::new(engine, blocks, None, is_kept_alive))
 }
 
@@ -399,8 +414,8 @@ pub struct OverUdp;
 const BELOW: Bytes = lightlag_protocols::transport::ltp::UDP_HEADER;
 
 impl Carrier for OverUdp {
-    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Sent, Error> {
-        let parcel = Parcel::open(&sending.file, watch)?;
+    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
+        let parcel = Parcel::load(&sending.cargo, watch)?;
         let sent = Sent::of(&parcel);
         let check = parcel.checker()?;
         let segment = sending.packet.saturating_sub(BELOW).0;
@@ -408,18 +423,18 @@ impl Carrier for OverUdp {
         let controller =
             sending.controller.map_or_else(|| named("cubic", flow), |(_, make)| Ok(make(flow)))?;
         let mut end = self::sending(parcel, segment, sending.light, controller, false)?;
-        let mut departure = Departure::new(sending.to, sending.give_up)?;
+        let mut departure = Departure::new(sending.to, sending.give_up, sending.tap)?;
         let (told, seconds) = departure.run(&mut end, &check, watch)?;
         Ok(sent.with(&told, seconds))
     }
     fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-        let door = UdpDoor { inbox: listening.inbox.clone(), packet: listening.packet };
-        Arrivals::new(&listening, door)?.run(watch)
+        let door = UdpDoor { dock: listening.dock.clone(), packet: listening.packet };
+        Arrivals::new(listening, door)?.run(watch)
     }
 }
 
 struct UdpDoor {
-    inbox: Inbox,
+    dock: Arc<dyn Dock>,
     packet: Bytes,
 }
 
@@ -427,7 +442,7 @@ impl Door for UdpDoor {
     fn welcome(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Welcome, Error> {
         let Some(peer) = originator(bytes) else { return Ok(Welcome::Nothing) };
         let segment = self.packet.saturating_sub(BELOW).0;
-        let mut end = receiving(self.inbox.clone(), from, peer, segment, false)?;
+        let mut end = receiving(self.dock.clone(), from, peer, segment, false)?;
         end.take(now, bytes)?;
         Ok(Welcome::Peer(Box::new(end)))
     }

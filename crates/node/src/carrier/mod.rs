@@ -1,4 +1,5 @@
-//! Ways to carry a file beside UDPDTN: `lightlag transfer --over`.
+//! Ways to carry a file beside UDPDTN: `lightlag transfer --over`; and to measure what they carry: `lightlag
+//! bench-link`.
 //!
 //! Every way carries the same: a header of [`header::HEADER_BYTES`] with name, length and BLAKE3 digest, then
 //! the file; and back a receipt that says that the file is here whole, or why not. A [`Carrier`] is a way; a
@@ -9,12 +10,14 @@
 //! | `header` | header and receipt as bytes |
 //! | `parcel` | what is sent: header, then file |
 //! | `landing` | what comes in, until it is whole and has its name |
+//! | `bench` | noise instead of a file, which is counted and thrown away |
 //! | `tcp` | the kernel's TCP |
 //! | `exchange` | datagrams between this socket and others, for all ways below |
 //! | `ltp` | LTP: a block is a parcel |
 //! | `dccp` | DCCP in UDP (RFC 6773), with whatever sends datagrams over it |
 //! | `pieces` | a parcel over DCCP alone: what is lost is sent again |
 
+pub mod bench;
 pub(crate) mod dccp;
 pub(crate) mod exchange;
 pub mod header;
@@ -25,19 +28,29 @@ mod pieces;
 mod tcp;
 
 pub use crate::error::Error;
-pub use crate::transfer::{Event, Finished, Progress};
-pub use landing::Inbox;
+pub use crate::transfer::{Counted, Event, Finished, Progress};
+pub use landing::{Dock, Inbox, Landing};
 
+use crate::tap::Tap;
 use lightlag_protocols::controllers::{Controller, Flow};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What is to be sent.
+pub enum Cargo {
+    /// A file.
+    File(PathBuf),
+    /// Noise without end, until the receiver has counted it for a time.
+    Noise(bench::Plan),
+}
 
 /// What is to be sent, and how.
 pub struct Sending {
-    /// The file.
-    pub file: PathBuf,
+    /// What.
+    pub cargo: Cargo,
     /// To whom.
     pub to: SocketAddr,
     /// Bytes of a packet, headers of IP and UDP included; nothing to TCP.
@@ -52,23 +65,27 @@ pub struct Sending {
     pub raw: bool,
     /// What paces it, by name; the kernel's TCP has its own.
     pub controller: Option<(String, MakeController)>,
+    /// Sees all datagrams; TCP shows none.
+    pub tap: Option<Tap>,
 }
 
 /// Makes what paces a flow.
-pub type MakeController = Box<dyn FnOnce(Flow) -> Box<dyn Controller>>;
+pub type MakeController = Box<dyn FnOnce(Flow) -> Box<dyn Controller> + Send>;
 
 /// How to listen.
 pub struct Listening {
     /// Where.
     pub at: SocketAddr,
-    /// Where files go, and which are taken.
-    pub inbox: Inbox,
+    /// Where parcels go: an [`Inbox`] for files, [`bench::Tallies`] for measurements.
+    pub dock: Arc<dyn Dock>,
     /// Exit after the first transfer that ends.
     pub once: bool,
     /// Bytes of a packet, headers of IP and UDP included.
     pub packet: Bytes,
     /// DCCP in IP packets of its own, not in UDP.
     pub raw: bool,
+    /// Sees all datagrams; TCP shows none.
+    pub tap: Option<Tap>,
 }
 
 /// What came of it.
@@ -86,6 +103,8 @@ pub struct Sent {
     pub repairs: Option<u64>,
     /// Round trip, where it is measured.
     pub rtt: Option<Duration>,
+    /// What the receiver counted, if it was no file.
+    pub measured: Option<bench::Measured>,
 }
 
 impl Sending {
@@ -106,26 +125,34 @@ impl Sent {
     /// Nothing has been sent yet.
     fn of(parcel: &parcel::Parcel) -> Self {
         let (bytes, digest) = (parcel.length(), parcel.digest());
-        Self { bytes, digest, seconds: 0.0, datagrams: None, repairs: None, rtt: None }
+        Self { bytes, digest, seconds: 0.0, datagrams: None, repairs: None, rtt: None, measured: None }
     }
     fn with(self, told: &exchange::Told, seconds: f64) -> Self {
         let [datagrams, repairs] = told.sent.map(Some);
-        Self { seconds, datagrams, repairs, rtt: told.rtt, ..self }
+        let measured = told.receipt.as_ref().and_then(|receipt| receipt.measured);
+        Self { seconds, datagrams, repairs, rtt: told.rtt, measured, ..self }
     }
 }
 
 /// A way to carry files.
 pub trait Carrier: Sync {
-    /// Sends a file until the receiver says that it has it whole.
+    /// Sends until the receiver says that it has it whole, or until `watch` says false, which is asked ten
+    /// times a second at least.
     ///
     /// # Errors
-    /// [`Error::Input`] if it could not begin, [`Error::Failed`] if it failed.
-    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Sent, Error>;
-    /// Receives until the first transfer has ended, if it is to end then, or until `watch` says false.
+    /// [`Error::Input`] if it could not begin, [`Error::Failed`] if it failed or was stopped.
+    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error>;
+    /// Receives until the first transfer has ended, if it is to end then, or until `watch` says false, which
+    /// is asked ten times a second at least.
     ///
     /// # Errors
     /// [`Error::Input`] if it cannot listen, [`Error::Failed`] if the first transfer failed or the socket did.
     fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error>;
+}
+
+/// Our user has said that it is enough.
+pub(crate) fn stopped() -> Error {
+    Error::Failed("it was stopped before its end".to_owned())
 }
 
 /// A way and what is to be known of it.
@@ -142,6 +169,13 @@ pub struct Way {
     pub controllers: [&'static str; 2],
     /// Itself.
     pub carrier: &'static dyn Carrier,
+}
+
+impl Way {
+    /// Its datagrams are packets of DCCP.
+    pub fn is_dccp(&self) -> bool {
+        self.transport == Some("dccp")
+    }
 }
 
 /// The service of DCCP by which files are carried without LTP: "LLfi".

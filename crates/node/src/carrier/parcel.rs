@@ -1,41 +1,64 @@
-//! What a way carries to the receiver: a header, then the file.
+//! What a way carries to the receiver: a header, then a file, or noise without end.
 
-use super::Error;
+use super::bench::{ENDLESS, Noise};
 use super::header::{HEADER_BYTES, Header};
+use super::{Cargo, Error};
 use crate::transfer::Progress;
 use crate::transfer::source::Source;
-use std::path::Path;
 
-/// A header, then the file.
+/// A header, then what it announces.
 pub struct Parcel {
     header: [u8; HEADER_BYTES],
-    source: Source,
+    content: Content,
 }
 
+enum Content {
+    File(Box<Source>),
+    Noise(Noise),
+}
+
+/// Asks now and then whether what is sent still is what it was.
+pub type Check = Box<dyn Fn() -> Result<(), Error>>;
+
 impl Parcel {
-    /// Reads the file once, to know its digest.
+    /// Reads a file once, to know its digest.
     ///
     /// # Errors
     /// One line: it is not there, cannot be read, or is no file.
-    pub fn open(path: &Path, watch: &mut dyn FnMut(Progress)) -> Result<Self, Error> {
-        let source = Source::open(path, &mut |done, all| watch(Progress::Reading(done, all)))?;
+    pub fn load(cargo: &Cargo, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Self, Error> {
+        let path = match cargo {
+            Cargo::Noise(plan) => {
+                return Ok(Self { header: plan.to_header(), content: Content::Noise(Noise::new()) });
+            }
+            Cargo::File(path) => path,
+        };
+        let source = Source::open(path, &mut |done, all| {
+            // Whoever says no is heard as soon as it is read.
+            watch(Progress::Reading(done, all));
+        })?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let header = Header { name, length: source.length(), digest: source.digest() };
-        Ok(Self { header: header.to_bytes(), source })
+        Ok(Self { header: header.to_bytes(), content: Content::File(Box::new(source)) })
     }
-    /// Bytes of header and file.
+    /// Bytes of header and content.
     pub fn total(&self) -> u64 {
         HEADER_BYTES as u64 + self.length()
     }
-    /// Bytes of the file.
+    /// Bytes of the content.
     pub fn length(&self) -> u64 {
-        self.source.length()
+        match &self.content {
+            Content::File(source) => source.length(),
+            Content::Noise(_) => ENDLESS - HEADER_BYTES as u64,
+        }
     }
-    /// BLAKE3 of the file.
+    /// BLAKE3 of the file; zeros of noise.
     pub fn digest(&self) -> [u8; 32] {
-        self.source.digest()
+        match &self.content {
+            Content::File(source) => source.digest(),
+            Content::Noise(_) => [0; 32],
+        }
     }
-    /// Fills `out` with the bytes from `at` on; header and file have so many.
+    /// Fills `out` with the bytes from `at` on; header and content have so many.
     ///
     /// # Errors
     /// One line if the file can no longer be read as it was.
@@ -46,13 +69,23 @@ impl Parcel {
         if rest.is_empty() {
             return Ok(());
         }
-        self.source.read_at(at + head.len() as u64 - HEADER_BYTES as u64, rest)
+        let place = at + head.len() as u64 - HEADER_BYTES as u64;
+        match &mut self.content {
+            Content::File(source) => source.read_at(place, rest),
+            Content::Noise(noise) => {
+                noise.read(place, rest);
+                Ok(())
+            }
+        }
     }
     /// Asks whether the file still is what it was.
     ///
     /// # Errors
     /// One line if it cannot be asked.
-    pub fn checker(&self) -> Result<impl Fn() -> Result<(), Error> + use<>, Error> {
-        self.source.checker()
+    pub fn checker(&self) -> Result<Check, Error> {
+        Ok(match &self.content {
+            Content::File(source) => Box::new(source.checker()?),
+            Content::Noise(_) => Box::new(|| Ok(())),
+        })
     }
 }

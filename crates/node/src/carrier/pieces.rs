@@ -8,7 +8,7 @@
 
 use super::exchange::{End, Told};
 use super::header::Receipt;
-use super::landing::{Inbox, Landing};
+use super::landing::{Dock, Landing};
 use super::parcel::Parcel;
 use super::{Error, Event};
 use lightlag_protocols::time::{Duration, Instant};
@@ -162,7 +162,7 @@ impl End for Leaving {
 
 /// A parcel that comes in pieces.
 pub struct Coming {
-    landing: Landing,
+    landing: Box<dyn Landing>,
     here: Ranges,
     /// The receipt is to leave.
     answers: bool,
@@ -170,8 +170,8 @@ pub struct Coming {
 
 impl Coming {
     /// Nothing of it is here yet.
-    pub fn new(inbox: Inbox, from: SocketAddr) -> Self {
-        Self { landing: Landing::new(inbox, from), here: Ranges::default(), answers: false }
+    pub fn new(dock: &dyn Dock, from: SocketAddr) -> Self {
+        Self { landing: dock.landing(from), here: Ranges::default(), answers: false }
     }
     fn put(&mut self, at: u64, bytes: &[u8]) {
         let end = at.saturating_add(bytes.len() as u64);
@@ -199,6 +199,10 @@ impl End for Coming {
         Ok(())
     }
     fn give(&mut self, _: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
+        if self.landing.receipt().is_none() {
+            self.landing.tick();
+            self.answers = self.landing.receipt().is_some();
+        }
         let Some(receipt) = self.landing.receipt().filter(|_| self.answers) else { return Ok(false) };
         self.answers = false;
         out.push(RECEIPT);

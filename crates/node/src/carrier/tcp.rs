@@ -1,9 +1,9 @@
 //! Files over the kernel's TCP: header and file one way, the receipt the other.
 
 use super::header::{RECEIPT_MOST, Receipt};
-use super::landing::{Inbox, Landing};
+use super::landing::{Dock, Landing};
 use super::parcel::Parcel;
-use super::{Carrier, Error, Event, Listening, Progress, Sending, Sent};
+use super::{Carrier, Counted, Error, Event, Listening, Progress, Sending, Sent, stopped};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -26,20 +26,15 @@ const DRAIN_MOST: Duration = Duration::from_secs(5);
 pub struct Tcp;
 
 impl Carrier for Tcp {
-    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Sent, Error> {
-        let mut parcel = Parcel::open(&sending.file, watch)?;
+    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
+        let parcel = Parcel::load(&sending.cargo, watch)?;
         let sent = Sent::of(&parcel);
         let began = Instant::now();
         let give_up = sending.give_up.map(crate::clock::to_std);
         let failed = |why: io::Error| Error::Failed(format!("{}: {}", sending.to, said(&why, give_up)));
-        let mut stream = connect(sending.to, give_up).map_err(failed)?;
-        if let Some(receipt) = give(&mut stream, &mut parcel, &failed, watch)? {
-            return conclude(&receipt, sent, began);
-        }
-        stream.shutdown(Shutdown::Write).map_err(failed)?;
-        let mut bytes = Vec::new();
-        (&mut stream).take(RECEIPT_MOST as u64).read_to_end(&mut bytes).map_err(failed)?;
-        conclude(&bytes, sent, began)
+        let stream = connect(sending.to, give_up).map_err(failed)?;
+        let receipt = Giving { stream, parcel, at: 0, give_up, failed: &failed }.run(watch)?;
+        conclude(&receipt, sent, began)
     }
     fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
         let at = listening.at;
@@ -65,7 +60,7 @@ fn connect(to: SocketAddr, give_up: Option<Duration>) -> io::Result<TcpStream> {
 
 fn said(why: &io::Error, give_up: Option<Duration>) -> String {
     match (why.kind(), give_up) {
-        (io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut, Some(most)) => {
+        (_, Some(most)) if is_timeout(why) => {
             format!("it did not answer for {} s", most.as_secs_f64())
         }
         (io::ErrorKind::ConnectionRefused, _) => "nobody listens there, --over tcp".to_owned(),
@@ -73,49 +68,88 @@ fn said(why: &io::Error, give_up: Option<Duration>) -> String {
     }
 }
 
-/// Gives the parcel; a receipt that comes before its end stops it.
-fn give(
-    stream: &mut TcpStream,
-    parcel: &mut Parcel,
-    failed: &dyn Fn(io::Error) -> Error,
-    watch: &mut dyn FnMut(Progress),
-) -> Result<Option<Vec<u8>>, Error> {
-    let (mut at, mut told, mut bytes) = (0, Instant::now(), vec![0; CHUNK]);
-    while at < parcel.total() {
-        let count = (parcel.total() - at).min(CHUNK as u64) as usize;
-        parcel.read(at, &mut bytes[..count])?;
-        let written = if has_answer(stream) {
-            Err(io::ErrorKind::BrokenPipe.into())
-        } else {
-            stream.write_all(&bytes[..count])
-        };
-        if let Err(why) = written {
-            let mut receipt = Vec::new();
-            let read = (&mut *stream).take(RECEIPT_MOST as u64).read_to_end(&mut receipt);
-            return match read {
-                _ if !receipt.is_empty() => Ok(Some(receipt)),
-                _ => Err(failed(why)),
-            };
-        }
-        at += count as u64;
-        if told.elapsed() >= TICK {
-            told = Instant::now();
-            watch(Progress::Sending(at.min(parcel.length()), parcel.length()));
-        }
-    }
-    Ok(None)
+fn is_timeout(why: &io::Error) -> bool {
+    matches!(why.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-fn has_answer(stream: &TcpStream) -> bool {
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    poll(&mut [PollFd::new(stream, PollFlags::IN)], Some(&now)).is_ok_and(|count| count > 0)
+/// A parcel on its way into a stream.
+struct Giving<'a> {
+    stream: TcpStream,
+    parcel: Parcel,
+    /// Bytes of it that the kernel has taken.
+    at: u64,
+    give_up: Option<Duration>,
+    failed: &'a dyn Fn(io::Error) -> Error,
+}
+
+impl Giving<'_> {
+    /// Gives all of it, or as much as the receiver wants before it answers; tells its receipt.
+    fn run(mut self, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Vec<u8>, Error> {
+        self.stream.set_nonblocking(true).map_err(self.failed)?;
+        let (mut chunk, mut given, mut told, mut moved) = (Vec::new(), 0, Instant::now(), Instant::now());
+        while self.at < self.parcel.total() {
+            if given == chunk.len() {
+                given = 0;
+                chunk.resize((self.parcel.total() - self.at).min(CHUNK as u64) as usize, 0);
+                self.parcel.read(self.at, &mut chunk)?;
+            }
+            let ready = self.wait().map_err(self.failed)?;
+            if ready.contains(PollFlags::IN) {
+                return self.receipt().map_err(self.failed);
+            }
+            match self.stream.write(&chunk[given..]) {
+                Ok(count) => {
+                    self.at += count as u64;
+                    given += count;
+                    moved = Instant::now();
+                }
+                Err(why) if why.kind() == io::ErrorKind::WouldBlock => {}
+                // A receipt says more than that the stream is closed.
+                Err(why) => return self.receipt().map_err(|_| (self.failed)(why)),
+            }
+            if self.give_up.is_some_and(|most| moved.elapsed() > most) {
+                return Err((self.failed)(io::ErrorKind::TimedOut.into()));
+            }
+            if told.elapsed() >= TICK {
+                told = Instant::now();
+                self.tell(watch)?;
+            }
+        }
+        self.stream.shutdown(Shutdown::Write).map_err(self.failed)?;
+        self.receipt().map_err(self.failed)
+    }
+    /// Until there is something to read, or room to write.
+    fn wait(&self) -> io::Result<PollFlags> {
+        let mut polled = [PollFd::new(&self.stream, PollFlags::IN | PollFlags::OUT)];
+        let tick = Timespec { tv_sec: 0, tv_nsec: i64::from(TICK.subsec_nanos()) };
+        match poll(&mut polled, Some(&tick)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(polled[0].revents()),
+            Err(why) => Err(why.into()),
+        }
+    }
+    fn receipt(&mut self) -> io::Result<Vec<u8>> {
+        self.stream.set_nonblocking(false)?;
+        let mut receipt = Vec::new();
+        let read = (&mut self.stream).take(RECEIPT_MOST as u64).read_to_end(&mut receipt);
+        match read {
+            Err(why) if receipt.is_empty() => Err(why),
+            _ => Ok(receipt),
+        }
+    }
+    fn tell(&self, watch: &mut dyn FnMut(Progress) -> bool) -> Result<(), Error> {
+        let length = self.parcel.length();
+        let counted = Counted { bytes: self.at, ..Counted::default() };
+        let goes_on =
+            watch(Progress::Sending(self.at.min(length), length)) && watch(Progress::Counted(counted));
+        if goes_on { Ok(()) } else { Err(stopped()) }
+    }
 }
 
 fn conclude(receipt: &[u8], sent: Sent, began: Instant) -> Result<Sent, Error> {
     let receipt = Receipt::read(receipt)
         .map_err(|why| Error::Failed(format!("the other side ended it without a receipt: {why}")))?;
     match receipt.outcome {
-        Ok(()) => Ok(Sent { seconds: began.elapsed().as_secs_f64(), ..sent }),
+        Ok(()) => Ok(Sent { seconds: began.elapsed().as_secs_f64(), measured: receipt.measured, ..sent }),
         Err(why) => Err(Error::Failed(format!("the receiver refused: {why}"))),
     }
 }
@@ -144,7 +178,7 @@ fn serve(
         match listener.accept() {
             Ok((stream, from)) => {
                 count += 1;
-                admit(stream, from, count, &listening.inbox, &out, &open);
+                admit(stream, from, count, &listening.dock, &out, &open);
             }
             Err(why) if why.kind() == io::ErrorKind::WouldBlock => {}
             // Whoever came is gone again, or there are too many files open: others come later.
@@ -152,10 +186,8 @@ fn serve(
         }
         match news.recv_timeout(Duration::from_millis(20)) {
             Ok(News::Event(event)) => {
-                match &event {
-                    Event::Finished(_) => drop(ended.get_or_insert(true)),
-                    Event::Refused(_) => drop(ended.get_or_insert(false)),
-                    _ => {}
+                if let Some(well) = event.ends() {
+                    ended.get_or_insert(well);
                 }
                 goes_on &= watch(event);
             }
@@ -169,6 +201,9 @@ fn serve(
             Ok(News::Progress(number, None)) => drop(under_way.remove(&number)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
         }
+        if under_way.is_empty() {
+            goes_on &= watch(Event::Progress(0, 0));
+        }
     }
     match ended {
         Some(false) if listening.once => Err(Error::Failed("the transfer failed".to_owned())),
@@ -180,7 +215,7 @@ fn admit(
     stream: TcpStream,
     from: SocketAddr,
     number: usize,
-    inbox: &Inbox,
+    dock: &Arc<dyn Dock>,
     out: &Sender<News>,
     open: &Arc<AtomicUsize>,
 ) {
@@ -188,10 +223,9 @@ fn admit(
         open.fetch_sub(1, Ordering::AcqRel);
         return;
     }
-    let (inbox, out, open) = (inbox.clone(), out.clone(), open.clone());
+    let (mut landing, out, open) = (dock.landing(from), out.clone(), open.clone());
     std::thread::spawn(move || {
-        let mut landing = Landing::new(inbox, from);
-        if let Err(why) = receive(stream, number, &mut landing, &out) {
+        if let Err(why) = receive(stream, number, landing.as_mut(), &out) {
             landing.refuse(format!("the connection: {why}"));
         }
         landing.take_events().into_iter().for_each(|event| drop(out.send(News::Event(event))));
@@ -203,22 +237,28 @@ fn admit(
 fn receive(
     mut stream: TcpStream,
     number: usize,
-    landing: &mut Landing,
+    landing: &mut dyn Landing,
     out: &Sender<News>,
 ) -> io::Result<()> {
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(IDLE_MOST))?;
-    let (mut bytes, mut at, mut told) = (vec![0; CHUNK], 0_u64, Instant::now());
+    stream.set_read_timeout(Some(TICK))?;
+    let (mut bytes, mut at, mut told, mut heard) = (vec![0; CHUNK], 0_u64, Instant::now(), Instant::now());
     while landing.receipt().is_none() && landing.total() != Some(at) {
-        let count = stream.read(&mut bytes)?;
-        if count == 0 {
-            return Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                "the sender ended it before it was whole",
-            ));
+        match stream.read(&mut bytes) {
+            Ok(0) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::UnexpectedEof,
+                    "the sender ended it before it was whole",
+                ));
+            }
+            Ok(count) => {
+                landing.write(at, &bytes[..count]);
+                at += count as u64;
+                heard = Instant::now();
+            }
+            Err(why) if is_timeout(&why) && heard.elapsed() < IDLE_MOST => landing.tick(),
+            Err(why) => return Err(why),
         }
-        landing.write(at, &bytes[..count]);
-        at += count as u64;
         // Nobody listens any more if the command is ending.
         landing.take_events().into_iter().for_each(|event| drop(out.send(News::Event(event))));
         if told.elapsed() >= TICK {

@@ -132,7 +132,10 @@ impl End for Leaving {
 }
 
 /// As [`super::Way::send`], over UDP.
-pub fn send_over_udp(sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Vec<Bundle>, Error> {
+pub fn send_over_udp(
+    sending: Sending,
+    watch: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Vec<Bundle>, Error> {
     let items = stock::open(&sending.files, watch)?;
     let check = stock::checker(&items);
     let mut end = Leaving::new(items, sending.packet.saturating_sub(UDP_HEADER), "udp", sending.to)?;
@@ -143,7 +146,10 @@ pub fn send_over_udp(sending: Sending, watch: &mut dyn FnMut(Progress)) -> Resul
 }
 
 /// As [`super::Way::send`], over DCCP.
-pub fn send_over_dccp(sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Vec<Bundle>, Error> {
+pub fn send_over_dccp(
+    sending: Sending,
+    watch: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Vec<Bundle>, Error> {
     let items = stock::open(&sending.files, watch)?;
     let check = stock::checker(&items);
     let name = sending.controller.as_ref().map_or("ccid2", |(name, _)| name);
@@ -152,7 +158,7 @@ pub fn send_over_dccp(sending: Sending, watch: &mut dyn FnMut(Progress)) -> Resu
         dccp::config(SERVICE_BUNDLES, true, &OnLine { packet, raw, at: to, ccid: Ccid::of(name), light })?;
     let mut end = Leaving::new(items, config.segment(), "dccp", to)?;
     end.tells_fates = true;
-    let mut departure = dccp::departure(&mut config, PORT, to, raw, give_up)?;
+    let mut departure = dccp::departure(&mut config, PORT, to, raw, give_up, None)?;
     let flow = flow(&sending, config.segment())?;
     let controller = sending.controller.map_or_else(|| named("ccid2", flow), |(_, make)| Ok(make(flow)))?;
     let mut line = Line::new(Box::new(Connection::connect(config, controller)), Box::new(end), false);
@@ -221,7 +227,7 @@ impl End for Coming {
 pub fn listen_over_udp(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
     let socket = Socket::bind(listening.at).map_err(|why| cannot_listen(listening.at, false, &why))?;
     let door = UdpDoor { shelf: listening.shelf, events: Vec::new() };
-    Arrivals::by(socket, door, listening.count).run(watch)
+    Arrivals::by(socket, door, listening.count).forbearing().run(watch)
 }
 
 /// As [`super::Way::listen`], over DCCP.
@@ -235,5 +241,5 @@ pub fn listen_over_dccp(listening: Listening, watch: &mut dyn FnMut(Event) -> bo
     let door = DccpDoor::new(config, if raw { at.port() } else { PORT }, Box::new(coming))?;
     let socket = if raw { Socket::raw(at) } else { Socket::bind(at) };
     let socket = socket.map_err(|why| cannot_listen(at, raw, &why))?;
-    Arrivals::by(socket, door, listening.count).run(watch)
+    Arrivals::by(socket, door, listening.count).forbearing().run(watch)
 }

@@ -211,7 +211,10 @@ fn bundles(end: &mut dyn End, seconds: f64) -> Vec<Bundle> {
 }
 
 /// As [`super::Way::send`], over UDP.
-pub fn send_over_udp(mut sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Vec<Bundle>, Error> {
+pub fn send_over_udp(
+    mut sending: Sending,
+    watch: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Vec<Bundle>, Error> {
     let items = stock::open(&sending.files, watch)?;
     let check = stock::checker(&items);
     let segment = sending.packet.saturating_sub(UDP_HEADER);
@@ -227,14 +230,17 @@ pub fn send_over_udp(mut sending: Sending, watch: &mut dyn FnMut(Progress)) -> R
 }
 
 /// As [`super::Way::send`], over DCCP.
-pub fn send_over_dccp(mut sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Vec<Bundle>, Error> {
+pub fn send_over_dccp(
+    mut sending: Sending,
+    watch: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Vec<Bundle>, Error> {
     let items = stock::open(&sending.files, watch)?;
     let check = stock::checker(&items);
     let paces = sending.controller.take();
     let ccid = Ccid::of(paces.as_ref().map_or("ccid2", |(name, _)| name));
     let Sending { packet, raw, light, to, give_up, .. } = sending;
     let mut config = dccp::config(SERVICE_LTP, false, &OnLine { packet, raw, at: to, ccid, light })?;
-    let mut departure = dccp::departure(&mut config, PORT, to, raw, give_up)?;
+    let mut departure = dccp::departure(&mut config, PORT, to, raw, give_up, None)?;
     let flow = flow(&sending, config.segment())?;
     let controller = paces.map_or_else(|| named("ccid2", flow), |(_, make)| Ok(make(flow)))?;
     // DCCP paces; LTP takes what it is given.
@@ -458,7 +464,7 @@ impl End for Awaited {
 pub fn listen_over_udp(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
     let socket = Socket::bind(listening.at).map_err(|why| cannot_listen(listening.at, false, &why))?;
     let habits = Habits::of(&listening, listening.packet.saturating_sub(UDP_HEADER).0, false);
-    Arrivals::by(socket, UdpDoor(habits), listening.count).run(watch)
+    Arrivals::by(socket, UdpDoor(habits), listening.count).forbearing().run(watch)
 }
 
 /// As [`super::Way::listen`], over DCCP.
@@ -471,5 +477,5 @@ pub fn listen_over_dccp(listening: Listening, watch: &mut dyn FnMut(Event) -> bo
     let door = DccpDoor::new(config, if raw { at.port() } else { PORT }, Box::new(coming))?;
     let socket = if raw { Socket::raw(at) } else { Socket::bind(at) };
     let socket = socket.map_err(|why| cannot_listen(at, raw, &why))?;
-    Arrivals::by(socket, door, listening.count).run(watch)
+    Arrivals::by(socket, door, listening.count).forbearing().run(watch)
 }

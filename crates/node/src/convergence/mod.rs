@@ -170,7 +170,7 @@ pub struct Way {
     listen: Listen,
 }
 
-type Send = fn(Sending, &mut dyn FnMut(Progress)) -> Result<Vec<Bundle>, Error>;
+type Send = fn(Sending, &mut dyn FnMut(Progress) -> bool) -> Result<Vec<Bundle>, Error>;
 type Listen = fn(Listening, &mut dyn FnMut(Event) -> bool) -> Result<(), Error>;
 
 impl Way {
@@ -179,7 +179,11 @@ impl Way {
     /// # Errors
     /// [`Error::Input`] if it could not begin, [`Error::Failed`] if it failed before the fate of each was
     /// known.
-    pub fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Vec<Bundle>, Error> {
+    pub fn send(
+        &self,
+        sending: Sending,
+        watch: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<Vec<Bundle>, Error> {
         (self.send)(sending, watch)
     }
     /// Keeps bundles until as many have come as are to come, or `watch` says false.
@@ -252,7 +256,7 @@ pub fn find(name: &str) -> Option<&'static Way> {
 
 /// An end of which every bundle has met its fate is over, as one whose receipt is here.
 fn told(done: bool, progress: (u64, u64)) -> Told {
-    let receipt = done.then_some(Receipt { digest: [0; 32], outcome: Ok(()) });
+    let receipt = done.then_some(Receipt { digest: [0; 32], outcome: Ok(()), measured: None });
     Told { progress: Some(progress), receipt, over: done, ..Told::default() }
 }
 

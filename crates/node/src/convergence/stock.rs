@@ -1,6 +1,7 @@
 //! Bundles that are to be sent.
 
 use super::{Bundle, Error, Progress, Tag};
+use crate::carrier::stopped;
 use lightlag_protocols::transport::ltp::Aggregator;
 use lightlag_protocols::wire::ltp::aggregation::{BUNDLE_SERVICE, bundle_length};
 use std::fs::File;
@@ -82,10 +83,12 @@ impl Item {
 ///
 /// # Errors
 /// The first that cannot be read, in one line.
-pub fn open(files: &[PathBuf], watch: &mut dyn FnMut(Progress)) -> Result<Vec<Item>, Error> {
+pub fn open(files: &[PathBuf], watch: &mut dyn FnMut(Progress) -> bool) -> Result<Vec<Item>, Error> {
     let mut items = Vec::new();
     for (count, path) in files.iter().enumerate() {
-        watch(Progress::Reading(count as u64, files.len() as u64));
+        if !watch(Progress::Reading(count as u64, files.len() as u64)) {
+            return Err(stopped());
+        }
         items.push(Item::open(path)?);
     }
     Ok(items)

@@ -197,7 +197,7 @@ fn connect(sending: &Sending) -> Result<TcpStream, Error> {
 }
 
 /// As [`super::Way::send`].
-pub fn send(sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Vec<Bundle>, Error> {
+pub fn send(sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Vec<Bundle>, Error> {
     let items = stock::open(&sending.files, watch)?;
     let check = stock::checker(&items);
     let to = sending.to;
@@ -243,7 +243,9 @@ pub fn send(sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Vec<Bun
         if now >= next_tick {
             next_tick = now + TICK;
             check()?;
-            watch(Progress::Sending((leaving.done_bytes + acked).min(all), all));
+            if !watch(Progress::Sending((leaving.done_bytes + acked).min(all), all)) {
+                return Err(crate::carrier::stopped());
+            }
             if let Some(most) = sending.give_up.filter(|most| now - heard > *most) {
                 return Err(Error::Failed(format!("{to} did not answer for {} s", most.as_secs_f64())));
             }

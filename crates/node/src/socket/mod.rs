@@ -4,6 +4,7 @@ mod raw;
 mod udp;
 
 use crate::clock::{Clock, to_std};
+use crate::tap::Tap;
 use lightlag_protocols::time::{Duration, Instant};
 use raw::Raw;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -58,6 +59,19 @@ impl Socket {
         match &self.0 {
             Kind::Udp(udp) => udp.address(),
             Kind::Raw(raw) => Ok(raw.address()),
+        }
+    }
+    /// Shows all that passes from now on to `tap`, if there is one.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_tap(&mut self, tap: Option<Tap>) -> io::Result<()> {
+        match &mut self.0 {
+            Kind::Udp(udp) => udp.set_tap(tap),
+            Kind::Raw(raw) => {
+                raw.set_tap(tap);
+                Ok(())
+            }
         }
     }
 

@@ -6,6 +6,7 @@
 
 use super::{is_passing, unspecified};
 use crate::clock::Clock;
+use crate::tap::{Tap, Tapped};
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::wire::dccp::{Addresses, IP_PROTOCOL, Packet};
 use rustix::event::{PollFd, PollFlags};
@@ -38,6 +39,7 @@ pub struct Raw {
     sealed: Vec<u8>,
     /// The address that packets leave by to a peer.
     sources: BTreeMap<IpAddr, IpAddr>,
+    tapped: Option<Tapped>,
 }
 
 /// The address that packets leave by to a peer: the one that the kernel's routes give.
@@ -58,11 +60,23 @@ impl Raw {
         let _ = sockopt::set_socket_recv_buffer_size_force(&io, SOCKET_BUFFER);
         bind(&io, &SocketAddr::new(at.ip(), 0))?;
         let buffer = vec![0; PACKET_MOST];
-        Ok(Self { io, at, buffer, out: Vec::new(), sealed: Vec::new(), sources: BTreeMap::new() })
+        Ok(Self {
+            io,
+            at,
+            buffer,
+            out: Vec::new(),
+            sealed: Vec::new(),
+            sources: BTreeMap::new(),
+            tapped: None,
+        })
     }
     /// The address, and the port of DCCP.
     pub fn address(&self) -> SocketAddr {
         self.at
+    }
+    /// Shows all that passes from now on to `tap`, if there is one.
+    pub fn set_tap(&mut self, tap: Option<Tap>) {
+        self.tapped = tap.map(|tap| Tapped::new(tap, self.at));
     }
     /// What polls it.
     pub fn fd(&self) -> BorrowedFd<'_> {
@@ -85,7 +99,11 @@ impl Raw {
             let local = self.source(from)?;
             let bytes = &self.buffer[..length.min(PACKET_MOST)];
             if let Some((port, packet)) = taken(bytes, from, local, self.at.port()) {
-                take(SocketAddr::new(from, port), packet, clock.now());
+                let from = SocketAddr::new(from, port);
+                if let Some(tapped) = &mut self.tapped {
+                    tapped.came(from, Some(local), None, packet);
+                }
+                take(from, packet, clock.now());
             }
         }
         Ok(BATCH)
@@ -113,6 +131,9 @@ impl Raw {
         let packet = Packet::read(&self.out).map_err(|why| io::Error::other(format!("a packet: {why}")))?;
         self.sealed.clear();
         packet.write(Some(&addresses), &mut self.sealed);
+        if let Some(tapped) = &mut self.tapped {
+            tapped.left(tapped.now(), to, &self.out);
+        }
         let to = SocketAddr::new(to.ip(), 0);
         for _ in 0..20 {
             match sendto(&self.io, &self.sealed, SendFlags::empty(), &to) {

@@ -2,6 +2,7 @@
 
 use super::{is_passing, wait_any};
 use crate::clock::{Clock, of_stamp};
+use crate::tap::{Tap, Tapped};
 use lightlag_protocols::time::{Duration, Instant};
 use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
 use rustix::event::{PollFd, PollFlags};
@@ -27,6 +28,7 @@ pub struct Udp {
     segment: usize,
     to: Option<SocketAddr>,
     blocked: bool,
+    tapped: Option<Tapped>,
 }
 
 impl Udp {
@@ -42,7 +44,16 @@ impl Udp {
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size_force(&io, SOCKET_BUFFER);
         let _ = state.set_send_buffer_size((&io).into(), SOCKET_BUFFER / 8);
         let buffers = vec![vec![0; BUFFER]; BATCH];
-        Ok(Self { io, state, buffers, out: Vec::new(), segment: 0, to: None, blocked: false })
+        Ok(Self { io, state, buffers, out: Vec::new(), segment: 0, to: None, blocked: false, tapped: None })
+    }
+    /// Shows all that passes from now on to `tap`, if there is one.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_tap(&mut self, tap: Option<Tap>) -> io::Result<()> {
+        let own = self.address()?;
+        self.tapped = tap.map(|tap| Tapped::new(tap, own));
+        Ok(())
     }
     /// Where it is bound.
     ///
@@ -75,6 +86,9 @@ impl Udp {
         for (meta, buffer) in metas.iter().zip(&self.buffers).take(came) {
             let at = of_stamp(now, meta.timestamp);
             for datagram in buffer[..meta.len.min(BUFFER)].chunks(meta.stride.max(1)) {
+                if let Some(tapped) = &mut self.tapped {
+                    tapped.came(meta.addr, meta.dst_ip, meta.timestamp, datagram);
+                }
                 take(meta.addr, datagram, at);
                 count += 1;
             }
@@ -121,6 +135,7 @@ impl Udp {
             return Ok(());
         }
         let segment_size = (self.out.len() > self.segment).then_some(self.segment);
+        let began = self.tapped.as_ref().map(Tapped::now);
         let transmit = Transmit { destination, ecn: None, contents: &self.out, segment_size, src_ip: None };
         let mut result = self.state.try_send((&self.io).into(), &transmit);
         let mut tries = 0;
@@ -132,6 +147,10 @@ impl Udp {
         }
         if segment_size.is_some() && result.is_err() {
             result = self.send_singly(destination);
+        }
+        if let Some((tapped, began)) = self.tapped.as_mut().zip(began).filter(|_| result.is_ok()) {
+            let datagrams = self.out.chunks(self.segment.max(1));
+            datagrams.for_each(|datagram| tapped.left(began, destination, datagram));
         }
         self.out.clear();
         self.segment = 0;

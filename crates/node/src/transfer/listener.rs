@@ -6,8 +6,10 @@ use super::incoming::{Incoming, Refusal, Stage, exists};
 use super::name::file_name;
 use super::sender::random;
 use super::store::Place;
+use crate::carrier::bench::{Interval, Measured};
 use crate::clock::Clock;
 use crate::socket::Socket;
+use crate::tap::Tap;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::wire::udpdtn::{Body, Opening, Packet, Reason};
 use std::collections::BTreeMap;
@@ -29,6 +31,8 @@ pub struct Listening {
     pub size_most: Option<u64>,
     /// Authenticates datagrams.
     pub key: Option<Key>,
+    /// Sees all datagrams.
+    pub tap: Option<Tap>,
 }
 
 /// What came of a transfer.
@@ -57,7 +61,7 @@ pub enum Event {
     Listening(SocketAddr),
     /// A transfer begins: its name, its bytes, those that are here, and from whom.
     Began(String, u64, u64, SocketAddr),
-    /// All transfers under way have so many bytes of so many.
+    /// All transfers under way have so many bytes of so many; nothing of nothing where none is.
     Progress(u64, u64),
     /// A file is here.
     Finished(Finished),
@@ -65,6 +69,21 @@ pub enum Event {
     Bundle(crate::convergence::Bundle),
     /// A transfer is refused or has failed: one line.
     Refused(String),
+    /// An interval of a measurement is over.
+    Interval(SocketAddr, Interval),
+    /// A measurement is over.
+    Measured(SocketAddr, Measured),
+}
+
+impl Event {
+    /// Whether it ends a transfer, and then whether well.
+    pub fn ends(&self) -> Option<bool> {
+        match self {
+            Self::Finished(_) | Self::Bundle(_) | Self::Measured(..) => Some(true),
+            Self::Refused(_) => Some(false),
+            Self::Listening(_) | Self::Began(..) | Self::Progress(..) | Self::Interval(..) => None,
+        }
+    }
 }
 
 /// Transfers at a time.
@@ -110,16 +129,18 @@ impl Listener {
     ///
     /// # Errors
     /// One line.
-    pub fn new(listening: Listening) -> Result<Self, Error> {
+    pub fn new(mut listening: Listening) -> Result<Self, Error> {
         let folder = listening.folder.display();
         fs::create_dir_all(&listening.folder).map_err(|why| {
             Error::Input(format!("{folder}: {why}; name a folder that can be written with --folder"))
         })?;
-        let socket = Socket::bind(listening.at).map_err(|why| {
+        let mut socket = Socket::bind(listening.at).map_err(|why| {
             let at = listening.at;
             Error::Input(format!("cannot listen at {at}: {why}; name a free address of this machine"))
         })?;
-        let at = socket.address().map_err(|why| Error::Failed(format!("the socket: {why}")))?;
+        let broken = |why: std::io::Error| Error::Failed(format!("the socket: {why}"));
+        socket.set_tap(listening.tap.take()).map_err(broken)?;
+        let at = socket.address().map_err(broken)?;
         Ok(Self {
             listening,
             socket,
@@ -398,9 +419,7 @@ impl Listener {
         let (here, all) = open.fold((0_u64, 0_u64), |(here, all), incoming| {
             (here.saturating_add(incoming.delivered()), all.saturating_add(incoming.length()))
         });
-        if all > 0 {
-            self.events.push(Event::Progress(here, all));
-        }
+        self.events.push(Event::Progress(here, all));
     }
     /// Whether it is to end, and the sender has surely heard why: two of its round trips of silence.
     fn is_over(&self, now: Instant) -> bool {

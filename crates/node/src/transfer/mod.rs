@@ -16,7 +16,7 @@ pub use crate::error::Error;
 pub use auth::Key;
 pub use listener::{Event, Finished, Listener, Listening};
 pub use name::file_name;
-pub use sender::{Progress, Sending, Sent, send};
+pub use sender::{Counted, Progress, Sending, Sent, send};
 
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::transport::udpdtn::{self, DIGEST_BYTES, HEADER, UDP_HEADER};

@@ -5,6 +5,7 @@ use super::source::Source;
 use super::{Error, config};
 use crate::clock::Clock;
 use crate::socket::Socket;
+use crate::tap::Tap;
 use lightlag_protocols::controllers::{Controller, Flow};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
@@ -34,6 +35,8 @@ pub struct Sending {
     pub key: Option<Key>,
     /// What paces it.
     pub controller: Box<dyn FnOnce(Flow) -> Box<dyn Controller>>,
+    /// Sees all datagrams.
+    pub tap: Option<Tap>,
 }
 
 /// How far it is.
@@ -45,6 +48,21 @@ pub enum Progress {
     Sending(u64, u64),
     /// Nothing has been heard for so many seconds.
     Silent(u64),
+    /// What has passed so far; ways beside UDPDTN tell it.
+    Counted(Counted),
+}
+
+/// What has passed of a transfer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Bytes that are there; over TCP those that the kernel took.
+    pub bytes: u64,
+    /// Datagrams with data; TCP does not tell.
+    pub datagrams: Option<u64>,
+    /// Those among them that were sent again.
+    pub repairs: Option<u64>,
+    /// Round trip, where it is measured.
+    pub rtt: Option<Duration>,
 }
 
 /// What came of it.
@@ -75,12 +93,14 @@ const TICK: Duration = Duration::from_nanos(100_000_000);
 const SLEEP_LEAST: Duration = Duration::from_nanos(150_000);
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 
-/// Sends a file until the receiver says that it has it whole.
+/// Sends a file until the receiver says that it has it whole, or until `watch` says false.
 ///
 /// # Errors
-/// [`Error::Input`] if it could not begin, [`Error::Failed`] if it failed.
-pub fn send(sending: Sending, watch: &mut dyn FnMut(Progress)) -> Result<Sent, Error> {
-    let source = Source::open(&sending.file, &mut |done, all| watch(Progress::Reading(done, all)))?;
+/// [`Error::Input`] if it could not begin, [`Error::Failed`] if it failed or was stopped.
+pub fn send(sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
+    let source = Source::open(&sending.file, &mut |done, all| {
+        watch(Progress::Reading(done, all));
+    })?;
     let mut outgoing = Outgoing::new(sending, source)?;
     outgoing.run(watch)
 }
@@ -108,7 +128,7 @@ struct Outgoing {
 
 impl Outgoing {
     fn new(sending: Sending, source: Source) -> Result<Self, Error> {
-        let Sending { file, to, packet, rate, light, in_order, give_up, key, controller } = sending;
+        let Sending { file, to, packet, rate, light, in_order, give_up, key, controller, tap } = sending;
         let tag = if key.is_some() { TAG_BYTES } else { 0 };
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let light = light.unwrap_or_default();
@@ -127,8 +147,10 @@ impl Outgoing {
         };
         let machine = udpdtn::Sender::new(config, controller(flow), Bytes(source.length()));
         let cannot = |why| Error::Failed(format!("cannot open a socket to {to}: {why}"));
+        let mut socket = Socket::towards(to).map_err(cannot)?;
+        socket.set_tap(tap).map_err(cannot)?;
         Ok(Self {
-            socket: Socket::towards(to).map_err(cannot)?,
+            socket,
             cut: machine.cut(),
             clock: Clock::start(),
             refused: None,
@@ -148,7 +170,7 @@ impl Outgoing {
             session,
         })
     }
-    fn run(&mut self, watch: &mut dyn FnMut(Progress)) -> Result<Sent, Error> {
+    fn run(&mut self, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
         loop {
             while self.receive()? > 0 {}
             if let Some((reason, text)) = self.refused.take() {
@@ -266,7 +288,7 @@ impl Outgoing {
         pushed.map_err(|why| self.broken(&why))
     }
 
-    fn tick(&mut self, now: Instant, watch: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+    fn tick(&mut self, now: Instant, watch: &mut dyn FnMut(Progress) -> bool) -> Result<(), Error> {
         if now >= self.next_tick {
             self.next_tick = now + TICK;
             let silence = now - self.heard;
@@ -279,10 +301,13 @@ impl Outgoing {
                     self.to
                 )));
             }
+            let mut goes_on = watch(Progress::Sending(self.machine.progress().0, self.source.length()));
             if silence > Duration::from_secs(2) {
-                watch(Progress::Silent(silence.as_secs_f64() as u64));
+                goes_on &= watch(Progress::Silent(silence.as_secs_f64() as u64));
             }
-            watch(Progress::Sending(self.machine.progress().0, self.source.length()));
+            if !goes_on {
+                return Err(Error::Failed("it was stopped before its end".to_owned()));
+            }
         }
         if now >= self.next_check {
             self.next_check = now + CHECK_EVERY;

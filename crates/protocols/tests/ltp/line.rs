@@ -6,7 +6,7 @@ use lightlag_protocols::parameter::{Parameters, Value};
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
-use lightlag_protocols::transport::ltp::{Config, Content, Engine, Event, SessionId, Way};
+use lightlag_protocols::transport::ltp::{Config, Content, Data, Engine, Event, SessionId, Way};
 use lightlag_protocols::transport::ranges::Ranges;
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_protocols::wire::ltp::Packet;
@@ -73,6 +73,9 @@ pub struct Line {
     pub seen: [Seen; 2],
     pub now: Instant,
     pub carried: u64,
+    /// Segments of data that ask for nothing and left again before anybody could tell of them.
+    pub unasked_copies: u64,
+    left_at: BTreeMap<(SessionId, u64), Instant>,
     habits: Habits,
     draws: Stream,
     way: BinaryHeap<Reverse<Passing>>,
@@ -87,6 +90,8 @@ impl Line {
             seen: [Seen::default(), Seen::default()],
             now: Instant::ZERO,
             carried: 0,
+            unasked_copies: 0,
+            left_at: BTreeMap::new(),
             habits,
             draws: Stream::new(seed, "line", 0),
             way: BinaryHeap::new(),
@@ -109,12 +114,18 @@ impl Line {
             }
         }
     }
+    fn note_copy(&mut self, session: SessionId, data: &Data) {
+        let before = self.left_at.insert((session, data.offset), self.now);
+        let is_copy = before.is_some_and(|at| self.now - at < self.habits.delay * 2);
+        self.unasked_copies += u64::from(is_copy && data.checkpoint().is_none());
+    }
     fn drain(&mut self, end: usize) {
         let mut bytes = Vec::new();
         while let Some(segment) = self.engines[end].poll(self.now) {
             bytes.clear();
             segment.write_head(&mut bytes);
             if let Content::Data(data) = segment.content {
+                self.note_copy(segment.session, &data);
                 bytes.extend((data.offset..data.end()).map(|at| byte(segment.session, at)));
             }
             self.carry(1 - end, &bytes);

@@ -11,7 +11,7 @@ mod source;
 mod world;
 
 pub use endpoint::Endpoint;
-pub use source::{Source, Span};
+pub use source::{Source, Span, Switch};
 pub use world::{World, run};
 
 use lightlag_protocols::controllers::{Controller, Flow};

@@ -44,6 +44,12 @@ impl Endpoint {
     }
 }
 
+impl From<std::net::SocketAddr> for Endpoint {
+    fn from(end: std::net::SocketAddr) -> Self {
+        Self { address: number(end.ip()), port: end.port() }
+    }
+}
+
 impl std::fmt::Display for Endpoint {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(to, "{}", std::net::SocketAddr::new(self.ip(), self.port))

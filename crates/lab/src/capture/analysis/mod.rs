@@ -40,8 +40,27 @@ pub use series::{Cell, Series};
 pub use table::{Filter, Options};
 pub use tcp_header::Unwrap;
 
+use notes::Notes;
 use std::io::Read;
 use table::Table;
+
+/// Packets that are analysed as they pass.
+pub struct Analysis(Table);
+
+impl Analysis {
+    /// Nothing has passed yet.
+    pub fn new(options: Options) -> Self {
+        Self(Table::new(options))
+    }
+    /// The next packet.
+    pub fn watch(&mut self, record: &Record) {
+        self.0.on_record(record);
+    }
+    /// What all of them show.
+    pub fn finish(self) -> Analysed {
+        figures::analysed(self.0, &Notes::default())
+    }
+}
 
 /// Analyses a capture.
 ///

@@ -1,6 +1,6 @@
 //! What the study runs.
 
-use super::variants::{CCID2, CCID3, FAULTS, LINUX, PAIRS, PAUSES, STUCK, UDP, Variant};
+use super::variants::{CCID2, CCID3, FAULTS, LINUX, PAIRS, PAUSES, STUCK, TCP_SACK, UDP, Variant};
 use crate::scenario;
 use crate::study::points::{Point, Points, Text};
 
@@ -22,6 +22,11 @@ pub const SPREAD: &str = "spread";
 /// Connections on a link on which windows are small.
 pub const NARROW: &str = "narrow";
 
+/// Connections on the poster's link, which is silent once for longer than a timer.
+pub const SILENCE: &str = "silence";
+/// Connections on the poster's link, on real sockets and in real time.
+pub const SOCKETS: &str = "sockets";
+
 const ALL_RATES: [f64; 6] = [0.128, 0.512, 1.5, 5.0, 20.0, 100.0];
 const RATES_QUICK: [f64; 3] = [0.128, 1.5, 20.0];
 /// Round trip of the links of many rates, in seconds.
@@ -33,8 +38,10 @@ const QUEUE_LEAST: f64 = 20.0;
 /// Traffic beside takes so much of the link while it is on, as on the poster's link.
 const CROSS_PART: f64 = 15.0;
 /// Connections on one link, as on the poster.
-const CONNECTIONS: u64 = 30;
+pub const CONNECTIONS: u64 = 30;
 const CONNECTIONS_QUICK: u64 = 6;
+/// When the link is silent: early, so that most of a run is what comes of it.
+const SILENT: &str = "10 s..15 s";
 /// Random losses, besides those of full queues.
 const LOSSES: [f64; 3] = [0.0, 1e-4, 1e-3];
 
@@ -82,6 +89,9 @@ pub fn plan(quick: bool) -> Result<Points, scenario::Error> {
     }
     for variant in narrow() {
         list.push(point(NARROW, variant, &narrow_link(), &[])?);
+    }
+    for variant in [TCP_SACK, CCID2, STUCK] {
+        list.push(point(SILENCE, variant, &[("links.satellite.outages", SILENT.to_owned())], &[])?);
     }
     Ok(Points { list, seeds: if quick { CONNECTIONS_QUICK } else { CONNECTIONS } })
 }

@@ -1,6 +1,6 @@
 //! What a capture of a connection shows, as metrics of its run.
 
-use crate::capture::analysis::{Answer, Found, HalfFigures, Loss};
+use crate::capture::analysis::{Analysed, Answer, Found, HalfFigures, Loss};
 use crate::results::Metrics;
 use crate::run::Outcome;
 
@@ -20,11 +20,14 @@ pub fn metrics(outcome: &Outcome) -> Metrics {
         let value = outcome.figures.of_part("one", figure);
         metrics.extend(value.map(|value| (name.to_owned(), value)));
     }
-    // The traffic beside begins later: the first flow is the one that is looked at.
-    if let Some(flow) = outcome.analysed.as_ref().and_then(|analysed| analysed.flows.first()) {
-        metrics.extend(of_half(&flow.out).map(|(name, value)| (name.to_owned(), value)));
-    }
+    metrics.extend(outcome.analysed.iter().flat_map(of_capture));
     metrics
+}
+
+/// What a capture shows of the connection that is looked at: the first, as the traffic beside begins later.
+pub fn of_capture(analysed: &Analysed) -> Metrics {
+    let halves = analysed.flows.first().map(|flow| of_half(&flow.out));
+    halves.into_iter().flatten().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn of_half(half: &HalfFigures) -> [(&'static str, f64); 10] {

@@ -27,10 +27,20 @@ fn made_up_results() -> Results {
         Row { point: job.point, seed: job.seed, values: job.values, metrics }
     };
     let points = plan::plan(false).expect("the plan is compiled in");
+    let named = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    let on_sockets = |variant: &variants::Variant| Job {
+        point: points.list.len(),
+        seed: 1,
+        values: [("figure", plan::SOCKETS), ("variant", variant.name)].map(named).to_vec(),
+    };
+    let sockets = sockets::ON_SOCKETS.iter().flat_map(|variant| {
+        let job = on_sockets(variant);
+        [job.clone(), Job { seed: 2, ..job }]
+    });
     Results {
         build: Build { version: "0.1.0".into(), commit: "made up".into() },
         scenario: String::new(),
-        rows: points.jobs().into_iter().map(row).collect(),
+        rows: points.jobs().into_iter().chain(sockets).map(row).collect(),
     }
 }
 
@@ -105,4 +115,14 @@ fn each_switch_brings_its_fault_back() {
     let inconsistent = connection(variants::INCONSISTENT);
     assert!(inconsistent("answered_more") + inconsistent("answered_not") > 0.0);
     assert!(connection(variants::SMALL)("pauses_by_timer") > 100.0);
+}
+
+#[test]
+fn thirty_connections_of_each_kind_are_asked_of_real_sockets() {
+    let asked = |wanted: Vec<sockets::Connection>| {
+        assert_eq!(wanted.len(), 30 * sockets::ON_SOCKETS.len());
+        assert!(wanted.iter().all(|one| one.span.as_secs_f64() == 300.0));
+        Err("there are none".to_owned())
+    };
+    assert_eq!(sockets::run(&asked), Err("there are none".to_owned()));
 }

@@ -58,6 +58,10 @@ impl Variant {
     pub fn is_faulty(&self) -> bool {
         self.fault.is_some()
     }
+    /// What paces it.
+    pub fn controller(&self) -> &'static str {
+        self.controller
+    }
     /// Keys of the scenario that make it.
     pub fn sets(&self) -> Vec<(&'static str, String)> {
         let mut sets =

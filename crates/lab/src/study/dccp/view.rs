@@ -27,6 +27,14 @@ impl<'a> Here<'a> {
     pub fn narrow(results: &'a Results) -> Self {
         Self { results, figure: super::plan::NARROW, place: None }
     }
+    /// On the poster's link, silent once.
+    pub fn silence(results: &'a Results) -> Self {
+        Self { results, figure: super::plan::SILENCE, place: None }
+    }
+    /// On the poster's link, on real sockets.
+    pub fn sockets(results: &'a Results) -> Self {
+        Self { results, figure: super::plan::SOCKETS, place: None }
+    }
     /// A metric of each connection.
     pub fn each(&self, variant: Variant, metric: &str) -> Vec<f64> {
         metrics(self.results, self.figure, variant.name, self.place.as_slice(), metric)

@@ -12,14 +12,14 @@ pub struct Cancelling {
     pub reason: Reason,
     pub tries: u32,
     pub expires: Option<Instant>,
+    /// It waits to leave for the first time, or because no acknowledgement came.
+    pub queued: bool,
 }
 
 impl Cancelling {
-    /// It leaves once more.
-    pub fn leave(&mut self, set_alarm: impl FnOnce() -> Instant) -> Reason {
-        self.tries += 1;
-        self.expires = Some(set_alarm());
-        self.reason
+    /// A session is to be given up.
+    pub fn new(reason: Reason) -> Self {
+        Self { reason, tries: 0, expires: None, queued: true }
     }
 }
 
@@ -49,7 +49,37 @@ struct Repair {
     gaps: VecDeque<Range>,
     /// The report that the checkpoint at its end answers.
     report: u64,
+    /// Segments that have left, each once.
     left: Vec<Range>,
+    /// How often the row of them is to leave from now on; none: that is not decided.
+    rows: Option<u32>,
+    /// All have left once.
+    copying: bool,
+}
+
+impl Repair {
+    fn new(gaps: VecDeque<Range>, report: u64) -> Self {
+        Self { gaps, report, left: Vec::new(), rows: None, copying: false }
+    }
+    /// The range leaves that is first; tells whether nothing remains to leave.
+    fn leave(&mut self, (from, to): Range) -> bool {
+        if !self.copying {
+            self.left.push((from, to));
+        }
+        if let Some(gap) = self.gaps.front_mut() {
+            gap.0 = to;
+            if gap.0 == gap.1 {
+                self.gaps.pop_front();
+            }
+        }
+        let rows = self.rows.unwrap_or(1);
+        if self.gaps.is_empty() && rows > 1 {
+            // What a burst of losses takes of a row it does not take of the next one.
+            self.gaps = self.left.iter().copied().collect();
+            (self.rows, self.copying) = (Some(rows - 1), true);
+        }
+        self.gaps.is_empty()
+    }
 }
 
 /// What a report tells.
@@ -59,6 +89,8 @@ pub struct Answer {
     pub acked: u64,
     /// Bytes newly found lost.
     pub lost: u64,
+    /// Bytes on which no report had told before.
+    pub told: u64,
     /// Bytes that are no longer under way.
     pub landed: u64,
     /// What is lost was a repair.
@@ -77,6 +109,8 @@ pub struct Answer {
 pub struct Leaving {
     pub data: Data,
     pub repair: bool,
+    /// It has left before, and nobody knows yet whether it was lost.
+    pub copy: bool,
     /// The last of the block leaves for the first time.
     pub last: bool,
 }
@@ -142,8 +176,7 @@ impl Export {
     }
     /// What is left of a session that is given up: its name.
     pub fn cancelled(id: SessionId, reason: Reason) -> Self {
-        let cancelling = Some(Cancelling { reason, tries: 0, expires: None });
-        Self { cancelling, ..Self::empty(id) }
+        Self { cancelling: Some(Cancelling::new(reason)), ..Self::empty(id) }
     }
     fn empty(id: SessionId) -> Self {
         Self {
@@ -206,7 +239,7 @@ impl Export {
         let gaps: VecDeque<Range> = self.missing(0, self.red);
         if !gaps.is_empty() {
             self.await_repairs(&gaps);
-            self.repairs.push_back(Repair { gaps, report: self.last_heard, left: Vec::new() });
+            self.repairs.push_back(Repair::new(gaps, self.last_heard));
         }
     }
     fn await_repairs(&mut self, gaps: &VecDeque<Range>) {
@@ -268,16 +301,26 @@ impl Export {
             answer.timer = Some((asked.expires, report.checkpoint));
         }
         answer.acked = report.ranges().map(|(from, to)| self.acked.insert(from, to)).sum();
-        self.reported.insert(report.lower, report.upper);
+        answer.told = self.reported.insert(report.lower, report.upper);
         let gaps = self.missing(report.lower, report.upper);
         answer.lost = gaps.iter().map(|gap| gap.1 - gap.0).sum();
         self.fruitless = if answer.acked > 0 { 0 } else { self.fruitless + 1 };
         if !gaps.is_empty() {
             self.await_repairs(&gaps);
-            self.repairs.push_back(Repair { gaps, report: report.serial, left: Vec::new() });
+            self.repairs.push_back(Repair::new(gaps, report.serial));
         }
         answer.landed = before.saturating_sub(self.in_flight());
         Ok(answer)
+    }
+
+    /// Decides how often rows of repairs leave that have not begun to: by how many segments they are, and how
+    /// many bytes.
+    pub fn decide_rows(&mut self, rows: impl Fn(u64, u64) -> u32) {
+        for repair in self.repairs.iter_mut().filter(|repair| repair.rows.is_none()) {
+            let lengths = || repair.gaps.iter().map(|gap| gap.1 - gap.0);
+            let segments = lengths().map(|length| length.div_ceil(self.payload)).sum();
+            repair.rows = Some(rows(segments, lengths().sum()));
+        }
     }
 
     // --- sending ----------------------------------------------------------------------------
@@ -298,19 +341,22 @@ impl Export {
     pub fn next_is_red(&self) -> bool {
         self.wants_repair() || self.next < self.red
     }
-    /// The next segment of data; `ask`: it is to be a checkpoint in any case.
+    /// Whether it is a copy of a repair, which counts as under way already.
+    pub fn next_is_copy(&self) -> bool {
+        self.repairs.front().is_some_and(|repair| repair.copying)
+    }
+    /// The next segment of data; `ask`: it is to be a checkpoint in any case, or soon.
     pub fn leave(&mut self, config: &Config, ask: bool) -> Leaving {
         let (from, to) = self.next_range();
         match self.repairs.front_mut() {
             Some(repair) => {
-                repair.left.push((from, to));
-                let gap = &mut repair.gaps[0];
-                gap.0 = to;
-                if gap.0 == gap.1 {
-                    repair.gaps.pop_front();
+                // What asks for a report is needed now.
+                if ask {
+                    repair.rows = Some(1);
                 }
-                let ends = repair.gaps.is_empty();
-                Leaving { data: self.repair_data((from, to), ends), repair: true, last: false }
+                let copy = repair.copying;
+                let ends = repair.leave((from, to));
+                Leaving { data: self.repair_data((from, to), ends), repair: true, copy, last: false }
             }
             None => self.leave_fresh((from, to), config, ask),
         }
@@ -325,7 +371,7 @@ impl Export {
         let last = to == self.total;
         if from >= self.red {
             let data = self.data((from, to), Color::Green { ends_block: last });
-            return Leaving { data, repair: false, last };
+            return Leaving { data, repair: false, copy: false, last };
         }
         self.since_checkpoint += to - from;
         let due = config.checkpoint_every.is_some_and(|every| self.since_checkpoint >= every);
@@ -333,7 +379,8 @@ impl Export {
         if checkpoint.is_some() {
             self.since_checkpoint = 0;
         }
-        Leaving { data: self.data((from, to), Color::Red(checkpoint)), repair: false, last }
+        let data = self.data((from, to), Color::Red(checkpoint));
+        Leaving { data, repair: false, copy: false, last }
     }
     fn data(&self, (from, to): Range, color: Color) -> Data {
         Data { service: self.service, offset: from, length: to - from, color }

@@ -167,6 +167,13 @@ impl Import {
     pub fn answers_to(&self, checkpoint: u64) -> Option<Range> {
         self.answered.get(&checkpoint).copied()
     }
+    /// Bytes that reports lack, and bytes that they are about: from the first to before the second.
+    pub fn lacking(&self, (first, behind): Range) -> (u64, u64) {
+        let reports = || self.told.range(first..behind).map(|(_, told)| &told.report);
+        let claimed: u64 = reports().flat_map(|one| &one.claims).map(|claim| claim.length).sum();
+        let scope = reports().map(|one| one.upper - one.lower).sum();
+        (scope - claimed, scope)
+    }
     /// Whether more has come than was reported.
     pub fn has_news(&self) -> bool {
         self.red.total() > self.reported

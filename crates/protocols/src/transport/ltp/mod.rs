@@ -21,6 +21,7 @@
 
 mod aggregator;
 mod alarms;
+mod copies;
 mod engine;
 mod export;
 mod import;
@@ -62,8 +63,9 @@ pub struct Config {
     pub checkpoint_every: Option<u64>,
     /// A report this often while data come though nobody asks; none: never.
     pub report_every: Option<Duration>,
-    /// How often each checkpoint, report and cancellation leaves at once.
-    pub copies: u32,
+    /// How often each checkpoint, report and cancellation leaves at once, and repairs once; none: as often as
+    /// weighs less than the round trip that its loss would cost, and so do repairs where a rate paces them.
+    pub copies: Option<u32>,
     /// How often each may be sent because no answer came, before the session is given up (RLEXC).
     pub tries: u32,
     /// Answers in a row without anything new, before the session is given up (RXMTCYCEXC).
@@ -126,7 +128,7 @@ impl Config {
             margin: Duration::from_secs(1),
             checkpoint_every: None,
             report_every: None,
-            copies: 1,
+            copies: None,
             tries: 20,
             cycles: 256,
             idle: Duration::from_secs(86_400),
@@ -262,8 +264,10 @@ pub enum Unsendable {
 pub struct Counts {
     /// Segments of data sent, repairs included.
     pub sent: u64,
-    /// Repairs among them, and checkpoints sent again.
+    /// Repairs among them, and checkpoints sent again; copies included.
     pub repairs: u64,
+    /// Segments of any kind that left once more though nobody knows yet whether they were lost.
+    pub copies: u64,
     /// Reports sent, copies included.
     pub reports: u64,
     /// Expiries of timers.

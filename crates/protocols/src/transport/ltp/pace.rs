@@ -41,6 +41,17 @@ impl Pace {
         let spent = |rate: BitRate| self.since.0.saturating_add(rate.time_for(self.since.1));
         self.controller.rate().map_or(Instant::ZERO, spent)
     }
+    /// How long so much takes to leave; nothing where neither a rate nor a window keeps it.
+    pub fn time_for(&self, size: Bytes, round_trip: Duration) -> Duration {
+        let window = self.controller.window();
+        match self.controller.rate() {
+            Some(rate) => rate.time_for(size),
+            None if window == Bytes::MAX => Duration::ZERO,
+            None => {
+                Duration::from_secs_f64(round_trip.as_secs_f64() * size.0 as f64 / window.0.max(1) as f64)
+            }
+        }
+    }
     /// Whether the window has room for so much more.
     pub fn has_room(&self, more: u64) -> bool {
         self.in_flight.saturating_add(more) <= self.controller.window().0

@@ -6,6 +6,7 @@ use super::super::import::Import;
 use super::super::{Content, Data, End, Event, Reason, Refusal, Report, Segment, SessionId};
 use super::{Engine, Waiting};
 use crate::time::Instant;
+use crate::units::{BitRate, Bytes};
 
 impl Engine {
     /// A segment came; its data are the driver's, see the events.
@@ -68,12 +69,18 @@ impl Engine {
         if let Some(rtt) = answer.rtt {
             self.rto.measure(rtt);
         }
+        let segments = |bytes: u64| bytes as f64 / export.payload as f64;
+        self.copies.on_heard(segments(answer.lost.min(answer.told)), segments(answer.told));
         self.pace.answer(now, &answer);
         let acknowledged = self.answer(session, Content::ReportAck(report.serial));
         self.after_report(now, session.number);
         acknowledged
     }
     pub(super) fn after_report(&mut self, now: Instant, number: u64) {
+        // Under a window a loss means congestion, which copies would add to.
+        let rate = self.pace.controller.rate().filter(|_| self.pace.controller.window() == Bytes::MAX);
+        let weighed = rate.zip(self.round_trip()).filter(|_| self.config.copies.is_none());
+        let copies = self.copies;
         let Some(export) = self.exports.get_mut(&number) else { return };
         if export.is_complete() {
             return self.complete(number);
@@ -82,6 +89,12 @@ impl Engine {
             self.cancel_export(number, Reason::Cycles);
             return;
         }
+        export.decide_rows(|segments, bytes| {
+            let weigh = |(rate, round_trip): (BitRate, _)| {
+                copies.weigh_repairs(segments, rate.time_for(Bytes(bytes)), round_trip)
+            };
+            weighed.map_or(1, weigh)
+        });
         if export.wants_repair() && !self.repairing.contains(&number) {
             self.repairing.push_back(number);
         }
@@ -129,7 +142,7 @@ impl Engine {
         let id = export.id;
         // Nothing of the block is needed any more.
         self.exports.insert(number, Export::cancelled(id, reason));
-        self.waiting.push_back(Waiting::CancelExport(number));
+        self.waiting.push_back(Waiting::Cancel(End::Sender, number));
         self.events.push_back(Event::Cancelled { session: id, by: End::Sender, reason });
         true
     }
@@ -204,6 +217,11 @@ impl Engine {
         let most = self.config.quotas.reports.saturating_sub(self.reports);
         let serials = import.report_on(data, &self.config, most)?;
         let fruitless = import.fruitless;
+        if data.checkpoint().is_some_and(|checkpoint| checkpoint.report == 0) {
+            let (lost, sent) = import.lacking(serials);
+            let segments = |bytes: u64| bytes as f64 / self.config.segment as f64;
+            self.copies.on_told(segments(lost), segments(sent));
+        }
         self.queue_reports(number, serials);
         if fruitless > self.config.cycles {
             self.cancel_import(number, Reason::Cycles);
@@ -288,9 +306,9 @@ impl Engine {
         }
         self.quieten_import(&import);
         let mut bare = Import::new(import.id, import.service, 1, import.heard_at);
-        bare.cancelling = Some(Cancelling { reason, tries: 0, expires: None });
+        bare.cancelling = Some(Cancelling::new(reason));
         self.imports.insert(number, bare);
-        self.waiting.push_back(Waiting::CancelImport(number));
+        self.waiting.push_back(Waiting::Cancel(End::Receiver, number));
         self.events.push_back(Event::Cancelled { session: import.id, by: End::Receiver, reason });
         true
     }

@@ -1,6 +1,6 @@
 //! What leaves next.
 
-use super::super::alarms::{Alarm, Alarms};
+use super::super::alarms::Alarm;
 use super::super::export::Export;
 use super::super::{Content, Data, End, Event, Segment, UDP_HEADER};
 use super::{Engine, Waiting};
@@ -18,24 +18,7 @@ impl Engine {
                 }
                 Waiting::Checkpoint(number, serial) => self.repeat_checkpoint(now, number, serial),
                 Waiting::Report(number, serial) => self.tell(now, number, serial),
-                Waiting::CancelExport(number) => {
-                    let wait = self.wait(1);
-                    let export = self.exports.get_mut(&number);
-                    let set = |alarms: &mut Alarms| alarms.set(now, wait, Alarm::CancelExport(number));
-                    export.and_then(|export| {
-                        let reason = export.cancelling.as_mut()?.leave(|| set(&mut self.alarms));
-                        Some(Segment { session: export.id, content: Content::Cancel(End::Sender, reason) })
-                    })
-                }
-                Waiting::CancelImport(number) => {
-                    let wait = self.wait(1);
-                    let import = self.imports.get_mut(&number);
-                    let set = |alarms: &mut Alarms| alarms.set(now, wait, Alarm::CancelImport(number));
-                    import.and_then(|import| {
-                        let reason = import.cancelling.as_mut()?.leave(|| set(&mut self.alarms));
-                        Some(Segment { session: import.id, content: Content::Cancel(End::Receiver, reason) })
-                    })
-                }
+                Waiting::Cancel(end, number) => self.give_up(now, end, number),
             };
             if let Some(segment) = sent {
                 self.pace.leave_beside(self.on_link(&segment));
@@ -47,37 +30,75 @@ impl Engine {
     fn on_link(&self, segment: &Segment) -> Bytes {
         UDP_HEADER + Bytes(segment.size() + self.config.extensions)
     }
+    /// Puts copies of something behind it that leaves now and has to be answered.
+    fn copy(&mut self, what: Waiting) {
+        let weighed = |round_trip| {
+            // As one segment of full size.
+            let time = self.pace.time_for(UDP_HEADER + Bytes(self.config.segment), round_trip);
+            self.copies.weigh(1, time, round_trip)
+        };
+        let copies = self.config.copies.or_else(|| self.round_trip().map(weighed)).unwrap_or(1);
+        (1..copies).for_each(|_| self.waiting.push_back(what.clone()));
+    }
     fn repeat_checkpoint(&mut self, now: Instant, number: u64, serial: u64) -> Option<Segment> {
         let export = self.exports.get(&number)?;
         let tries = export.asked.get(&serial)?.tries + 1;
         let wait = self.wait(tries);
         let export = self.exports.get_mut(&number)?;
         let asked = export.asked.get_mut(&serial)?;
-        if asked.queued {
-            asked.queued = false;
+        let segment = Segment { session: export.id, content: Content::Data(asked.data) };
+        self.counts.sent += 1;
+        self.counts.repairs += 1;
+        if std::mem::take(&mut asked.queued) {
             asked.tries = tries;
             self.alarms.clear(asked.expires, Alarm::Checkpoint(number, serial));
             asked.expires = Some(self.alarms.set(now, wait, Alarm::Checkpoint(number, serial)));
+            self.copy(Waiting::Checkpoint(number, serial));
+        } else {
+            self.counts.copies += 1;
         }
-        self.counts.sent += 1;
-        self.counts.repairs += 1;
-        Some(Segment { session: export.id, content: Content::Data(asked.data) })
+        Some(segment)
+    }
+    /// A cancellation of a session of our own, or of one of the peer.
+    fn give_up(&mut self, now: Instant, end: End, number: u64) -> Option<Segment> {
+        let wait = self.wait(1);
+        let (session, cancelling, alarm) = match end {
+            End::Sender => {
+                let export = self.exports.get_mut(&number)?;
+                (export.id, export.cancelling.as_mut()?, Alarm::CancelExport(number))
+            }
+            End::Receiver => {
+                let import = self.imports.get_mut(&number)?;
+                (import.id, import.cancelling.as_mut()?, Alarm::CancelImport(number))
+            }
+        };
+        let reason = cancelling.reason;
+        if std::mem::take(&mut cancelling.queued) {
+            cancelling.tries += 1;
+            cancelling.expires = Some(self.alarms.set(now, wait, alarm));
+            self.copy(Waiting::Cancel(end, number));
+        } else {
+            self.counts.copies += 1;
+        }
+        Some(Segment { session, content: Content::Cancel(end, reason) })
     }
     fn tell(&mut self, now: Instant, number: u64, serial: u64) -> Option<Segment> {
         let tries = self.imports.get(&number)?.told.get(&serial)?.tries + 1;
         let wait = self.wait(tries);
         let import = self.imports.get_mut(&number)?;
         let told = import.told.get_mut(&serial)?;
+        let segment = Segment { session: import.id, content: Content::Report(told.report.clone()) };
         self.counts.reports += 1;
         if std::mem::take(&mut told.queued) {
             told.tries = tries;
             told.sent_at = Some(now);
             self.alarms.clear(told.expires, Alarm::Report(number, serial));
             told.expires = Some(self.alarms.set(now, wait, Alarm::Report(number, serial)));
-            let copies = self.config.copies.saturating_sub(1);
-            (0..copies).for_each(|_| self.waiting.push_back(Waiting::Report(number, serial)));
+            self.copy(Waiting::Report(number, serial));
+        } else {
+            self.counts.copies += 1;
         }
-        Some(Segment { session: import.id, content: Content::Report(told.report.clone()) })
+        Some(segment)
     }
     /// Which session sends data next: one that repairs before one that does not.
     fn next_session(&mut self) -> Option<u64> {
@@ -118,7 +139,8 @@ impl Engine {
             self.waits_until = Some(due);
             return None;
         }
-        let red = if export.next_is_red() { export.next_length() } else { 0 };
+        let counts = export.next_is_red() && !export.next_is_copy();
+        let red = if counts { export.next_length() } else { 0 };
         let export = self.exports.get_mut(&number)?;
         let leaving = export.leave(&self.config, asks);
         let segment = Segment { session: export.id, content: Content::Data(leaving.data) };
@@ -126,6 +148,7 @@ impl Engine {
         self.pace.leave(now, red, link);
         self.counts.sent += 1;
         self.counts.repairs += u64::from(leaving.repair);
+        self.counts.copies += u64::from(leaving.copy);
         if let Some(checkpoint) = leaving.data.checkpoint() {
             self.ask(now, number, leaving.data, checkpoint.serial);
         }
@@ -148,7 +171,6 @@ impl Engine {
         if let Some(asked) = export.asked.get_mut(&serial) {
             asked.expires = Some(self.alarms.set(now, wait, Alarm::Checkpoint(number, serial)));
         }
-        let copies = self.config.copies.saturating_sub(1);
-        (0..copies).for_each(|_| self.waiting.push_back(Waiting::Checkpoint(number, serial)));
+        self.copy(Waiting::Checkpoint(number, serial));
     }
 }

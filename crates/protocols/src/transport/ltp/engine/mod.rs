@@ -5,10 +5,11 @@ mod leaving;
 mod waiting;
 
 use super::alarms::{Alarms, Way};
+use super::copies::Copies;
 use super::export::{Export, first_serial};
 use super::import::Import;
 use super::pace::Pace;
-use super::{Config, Counts, Event, Reason, Refusal, Segment, SessionId, Unsendable};
+use super::{Config, Counts, End, Event, Reason, Refusal, Segment, SessionId, Unsendable};
 use crate::controllers::Controller;
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
@@ -28,16 +29,15 @@ enum Waiting {
     Checkpoint(u64, u64),
     /// A report.
     Report(u64, u64),
-    /// A cancellation of a session of our own.
-    CancelExport(u64),
-    /// A cancellation of a session of the peer.
-    CancelImport(u64),
+    /// A cancellation of a session of our own, or of the peer.
+    Cancel(End, u64),
 }
 
 /// One end of a link.
 pub struct Engine {
     config: Config,
     pace: Pace,
+    copies: Copies,
     alarms: Alarms,
     rto: Rto,
     light: Option<Duration>,
@@ -82,6 +82,7 @@ impl Engine {
         };
         Self {
             pace: Pace::new(controller, config.slack),
+            copies: Copies::new(config.slack),
             alarms: Alarms::default(),
             rto: Rto::new(rto),
             light: config.light,
@@ -175,6 +176,10 @@ impl Engine {
     pub fn in_flight(&self) -> Bytes {
         Bytes(self.pace.in_flight)
     }
+    /// The smoothed round trip from a checkpoint to its report.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.rto.smoothed()
+    }
     /// What it has done.
     pub fn counts(&self) -> Counts {
         Counts { episodes: self.pace.episodes, ..self.counts }
@@ -188,6 +193,10 @@ impl Engine {
         self.pace.controller.observe(seen);
         seen.push(("in_flight", self.pace.in_flight as f64));
         seen.push(("sessions", (self.exports.len() + self.imports.len()) as f64));
+    }
+    /// How long an answer takes, if that is known.
+    fn round_trip(&self) -> Option<Duration> {
+        self.light.max(self.rto.smoothed())
     }
     /// How long to wait for an answer to what was sent `tries` times.
     fn wait(&self, tries: u32) -> Duration {

@@ -2,7 +2,7 @@
 
 use super::super::alarms::Alarm;
 use super::super::export::Cancelling;
-use super::super::{Event, Reason};
+use super::super::{End, Event, Reason};
 use super::{Engine, Waiting};
 use crate::time::{Duration, Instant};
 
@@ -24,14 +24,14 @@ impl Engine {
                 let cancelling = self.exports.get_mut(&number).and_then(|one| one.cancelling.as_mut());
                 match expired(cancelling, self.config.tries) {
                     true => drop(self.close_export(number)),
-                    false => self.waiting.push_back(Waiting::CancelExport(number)),
+                    false => self.waiting.push_back(Waiting::Cancel(End::Sender, number)),
                 }
             }
             Alarm::CancelImport(number) => {
                 let cancelling = self.imports.get_mut(&number).and_then(|one| one.cancelling.as_mut());
                 match expired(cancelling, self.config.tries) {
                     true => drop(self.close_import(number)),
-                    false => self.waiting.push_back(Waiting::CancelImport(number)),
+                    false => self.waiting.push_back(Waiting::Cancel(End::Receiver, number)),
                 }
             }
             Alarm::Unasked(number) => self.on_unasked(now, number),
@@ -100,7 +100,7 @@ impl Engine {
 /// A cancellation is not acknowledged: whether that is enough.
 fn expired(cancelling: Option<&mut Cancelling>, most: u32) -> bool {
     cancelling.is_none_or(|cancelling| {
-        cancelling.expires = None;
+        (cancelling.expires, cancelling.queued) = (None, true);
         cancelling.tries >= most
     })
 }

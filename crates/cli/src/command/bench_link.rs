@@ -1,0 +1,205 @@
+//! `lightlag bench-link`.
+
+use super::carry::{find, fits, paces};
+use super::record::Recording;
+use super::transfer::{give_up, light, packet_size, rate};
+use super::{Failed, address, listening_address, option};
+use crate::args::BenchLink;
+use crate::output::{Done, Failure, print};
+use lightlag_lab::scenario::quantity;
+use lightlag_node::carrier::bench::{EVERY_LEAST, Interval, Measured, Outcome, Plan, Tallies, send};
+use lightlag_node::carrier::{Cargo, Event, Listening, Sending, Way};
+use lightlag_node::clock::processor_time;
+use lightlag_protocols::time::Duration;
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+pub fn bench_link(options: &BenchLink) -> Done {
+    if options.over == "udpdtn" {
+        let line = "--over: UDPDTN carries files only; time `lightlag transfer`, or name another way";
+        return Err(Failure::Input(line.to_owned()));
+    }
+    let way = find(&options.over, "")?;
+    fits(&options.pacing, way, options.capture.is_some())?;
+    let recording = match &options.capture {
+        None => Recording::interruptible()?,
+        path => Recording::begin(path.as_deref(), way.is_dccp(), None)?,
+    };
+    let done = match (&options.listen, &options.to) {
+        (Some(at), _) => listen(options, way, at, &recording),
+        (None, Some(to)) => measure(options, way, to, &recording),
+        _ => Err(Failure::Input("who listens is missing; write `lightlag bench-link HOST:PORT`".to_owned())),
+    };
+    recording.end(done)
+}
+
+fn plan(options: &BenchLink) -> Result<Plan, Failure> {
+    let time = option("--time", &options.time, quantity::positive_time)?;
+    let every = option("--every", &options.every, quantity::positive_time)?;
+    if every < EVERY_LEAST {
+        return Err(Failure::Input(format!("--every: {}; at least 100 ms", options.every)));
+    }
+    if every > time {
+        let line =
+            format!("--every: {} is longer than --time {}; take a part of it", options.every, options.time);
+        return Err(Failure::Input(line));
+    }
+    Ok(Plan { time, every })
+}
+
+// --- sending --------------------------------------------------------------------------------
+
+fn measure(options: &BenchLink, way: &Way, to: &str, recording: &Recording) -> Done {
+    let pacing = &options.pacing;
+    let to = address(to, way.port)?;
+    let sending = Sending {
+        cargo: Cargo::Noise(plan(options)?),
+        to,
+        packet: packet_size(pacing)?,
+        rate: rate(pacing)?,
+        light: light(pacing)?,
+        give_up: give_up(pacing)?,
+        controller: paces(pacing, way)?,
+        raw: false,
+        tap: recording.tap(),
+    };
+    let mut printed = Ok(());
+    let result = send(way, sending, &mut |interval| {
+        if let Some(interval) = interval {
+            let told = if options.json { json_of(interval, "sender", way, to) } else { line_of(interval) };
+            printed = print(&(told + "\n"));
+        }
+        printed.is_ok() && recording.goes_on()
+    });
+    printed?;
+    let outcome = result.map_err(Failed)?;
+    print(&if options.json { outcome_json(&outcome, way, to) } else { outcome_text(&outcome, way, to) })
+}
+
+fn outcome_text(outcome: &Outcome, way: &Way, to: SocketAddr) -> String {
+    let (what, measured) = best(outcome);
+    let passed = match (outcome.total.datagrams, outcome.total.repairs) {
+        (Some(datagrams), Some(repairs)) => format!(", {datagrams} datagrams, {repairs} repairs"),
+        _ => String::new(),
+    };
+    format!("{} to {to}, {what}: {}{passed}{}\n", way.name, summary(&measured), processor())
+}
+
+/// The receiver's word, or else what the sender knows.
+fn best(outcome: &Outcome) -> (&'static str, Measured) {
+    outcome.received.map_or(("acknowledged", outcome.acknowledged), |measured| ("received", measured))
+}
+
+fn outcome_json(outcome: &Outcome, way: &Way, to: SocketAddr) -> String {
+    let (what, measured) = best(outcome);
+    let mut told = measured_json(&measured, "sender", way, to);
+    told["counted"] = what.into();
+    told["complete"] = outcome.received.is_some().into();
+    told["datagrams"] = outcome.total.datagrams.into();
+    told["repairs"] = outcome.total.repairs.into();
+    told["rtt_s"] = outcome.total.rtt.map(Duration::as_secs_f64).into();
+    format!("{told}\n")
+}
+
+// --- listening ------------------------------------------------------------------------------
+
+fn listen(options: &BenchLink, way: &Way, at: &str, recording: &Recording) -> Done {
+    let listening = Listening {
+        at: listening_address(at, way.port)?,
+        dock: Arc::new(Tallies),
+        once: options.once,
+        packet: packet_size(&options.pacing)?,
+        raw: false,
+        tap: recording.tap(),
+    };
+    let mut printed = Ok(());
+    let result = way.carrier.listen(listening, &mut |event| {
+        match event {
+            Event::Listening(at) => eprintln!("listening at {at}"),
+            Event::Began(_, _, _, from) => eprintln!("a measurement from {from}"),
+            Event::Refused(line) => eprintln!("lightlag: {line}"),
+            Event::Interval(from, interval) if options.json => {
+                printed = print(&(json_of(&interval, "receiver", way, from) + "\n"));
+            }
+            Event::Interval(_, interval) => printed = print(&(line_of(&interval) + "\n")),
+            Event::Measured(from, measured) => {
+                let told = if options.json {
+                    measured_json(&measured, "receiver", way, from).to_string()
+                } else {
+                    format!("{} from {from}: {}{}", way.name, summary(&measured), processor())
+                };
+                printed = print(&(told + "\n"));
+            }
+            Event::Progress(..) | Event::Finished(_) | Event::Bundle(_) => {}
+        }
+        printed.is_ok() && recording.goes_on()
+    });
+    printed?;
+    match result {
+        // The line was told when it happened.
+        Err(lightlag_node::Error::Failed(_)) if options.once => Err(Failure::Verdict),
+        other => Ok(other.map_err(Failed)?),
+    }
+}
+
+// --- what is told ---------------------------------------------------------------------------
+
+fn line_of(interval: &Interval) -> String {
+    let mut line = format!("{:8.1} s {:11.3} Mbit/s", interval.at.as_secs_f64(), interval.goodput() / 1e6);
+    if let (Some(datagrams), Some(repairs)) = (interval.datagrams, interval.repairs) {
+        line += &format!(" {datagrams:9} datagrams {repairs:7} repairs");
+    }
+    if let Some(rtt) = interval.rtt {
+        line += &format!(" {:10.3} ms round trip", rtt.as_secs_f64() * 1e3);
+    }
+    line
+}
+
+fn summary(measured: &Measured) -> String {
+    let mbit = |rate: u64| rate as f64 / 1e6;
+    format!(
+        "{:.3} Mbit/s over {:.1} s; of intervals: standard deviation {:.3}, least {:.3}, most {:.3} Mbit/s",
+        measured.goodput() / 1e6,
+        measured.span_ns as f64 / 1e9,
+        mbit(measured.deviation),
+        mbit(measured.least),
+        mbit(measured.most),
+    )
+}
+
+fn processor() -> String {
+    format!("; {:.2} s of processors here", processor_time().as_secs_f64())
+}
+
+fn json_of(interval: &Interval, role: &str, way: &Way, peer: SocketAddr) -> String {
+    json!({
+        "role": role,
+        "over": way.name,
+        "peer": peer.to_string(),
+        "at_s": interval.at.as_secs_f64(),
+        "span_s": interval.span.as_secs_f64(),
+        "bytes": interval.bytes,
+        "goodput_bit_per_s": interval.goodput(),
+        "datagrams": interval.datagrams,
+        "repairs": interval.repairs,
+        "rtt_s": interval.rtt.map(Duration::as_secs_f64),
+    })
+    .to_string()
+}
+
+fn measured_json(measured: &Measured, role: &str, way: &Way, peer: SocketAddr) -> Value {
+    json!({
+        "role": role,
+        "over": way.name,
+        "peer": peer.to_string(),
+        "bytes": measured.bytes,
+        "duration_s": measured.span_ns as f64 / 1e9,
+        "goodput_bit_per_s": measured.goodput(),
+        "standard_deviation_bit_per_s": measured.deviation,
+        "least_bit_per_s": measured.least,
+        "most_bit_per_s": measured.most,
+        "processor_s": processor_time().as_secs_f64(),
+        "complete": true,
+    })
+}

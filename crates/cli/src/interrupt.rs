@@ -1,0 +1,30 @@
+//! Commands that end well when they are interrupted.
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether somebody has asked for the end (Ctrl-C, SIGTERM); asked twice, it comes at once.
+#[derive(Clone)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// From now on the first signal is only noted.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn watch() -> std::io::Result<Self> {
+        let asked = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            // In this order: what is armed by the first signal acts on the second.
+            flag::register_conditional_shutdown(signal, 128 + signal, asked.clone())?;
+            flag::register(signal, asked.clone())?;
+        }
+        Ok(Self(asked))
+    }
+    /// Whether it was asked for.
+    pub fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
