@@ -198,9 +198,11 @@ fn what_does_not_fit_or_is_too_large_is_told_in_one_line() {
         let line = place.refused(&words(over, &["large"], "127.0.0.1:9", &[]));
         assert!(line.contains("do not fit a datagram") && line.contains("ltp-"), "{line}");
     }
-    for (over, said) in
-        [("ltp-udp", "the receiver gave it up"), ("ltp-dccp", "gave it up"), ("tcp", "lacks resources")]
-    {
+    for (over, said) in [
+        ("ltp-udp", "the receiver gave it up"),
+        ("ltp-dccp", "gave it up"),
+        ("tcp", "bundles of 1999 bytes at most"),
+    ] {
         let (_listener, at) = listening(&place, over, &["--max-size", "1999 B"]);
         failed(&place.run(&words(over, &["large", "small"], &at, &[])), said);
         assert!(eventually(|| kept(&place, b"x")), "{over}");

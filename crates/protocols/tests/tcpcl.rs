@@ -183,7 +183,7 @@ fn what_is_too_long_is_refused_before_it_leaves_or_as_soon_as_its_length_is_told
     let mut pair = Pair::new([config(true), Config { transfer_mru: 300, ..config(false) }]);
     let (large, small) = (pair.ends[0].send(301), pair.ends[0].send(300));
     pair.run(1000);
-    assert!(pair.was_told(0, &Event::Refused { transfer: large, reason: RefuseReason::NoResources }));
+    assert!(pair.was_told(0, &Event::TooLong { transfer: large, most: 300 }));
     assert!(pair.was_told(0, &Event::Sent { transfer: small }));
     // Whoever sends it all the same hears so, and the next bundle is taken.
     let mut there = opened();

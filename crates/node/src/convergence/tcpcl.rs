@@ -158,6 +158,10 @@ impl Leaving {
             Told::Refused { transfer, reason } => {
                 self.end(transfer, Err(format!("the receiver refused it: {reason}")));
             }
+            Told::TooLong { transfer, most } => {
+                let why = format!("the receiver takes bundles of {most} bytes at most over TCPCL");
+                self.end(transfer, Err(format!("{why}; send it over ltp-udp, or as fragments")));
+            }
             Told::Ended(how) => self.ending = Some(how),
             Told::Coming { .. } | Told::Data { .. } | Told::Whole { .. } | Told::Acked { .. } => {}
         }
@@ -305,7 +309,7 @@ impl Coming {
             Told::Whole { transfer } => self.keep(session, transfer),
             Told::Ended(Ending::Closed) => {}
             Told::Ended(how) => self.tell(Event::Refused(format!("{}: {how}", self.peer))),
-            Told::Acked { .. } | Told::Sent { .. } | Told::Refused { .. } => {}
+            Told::Acked { .. } | Told::Sent { .. } | Told::Refused { .. } | Told::TooLong { .. } => {}
         }
     }
     /// It is acknowledged when it has its name.

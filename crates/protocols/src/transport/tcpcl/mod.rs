@@ -89,6 +89,13 @@ pub enum Event {
         /// Why.
         reason: RefuseReason,
     },
+    /// A bundle of our own is longer than the peer takes: nothing of it has left.
+    TooLong {
+        /// Which.
+        transfer: u64,
+        /// What the peer takes, in bytes.
+        most: u64,
+    },
     /// Nothing more comes or goes; what was under way is not with the peer.
     Ended(Ending),
 }

@@ -42,19 +42,17 @@ impl Session {
     pub(super) fn drop_unsendable(&mut self) {
         let (Some(peer), true) = (&self.peer, self.phase == Phase::Open) else { return };
         let ends = self.term_at.is_some() || self.peer_term.is_some();
-        let (most, no_data) = (peer.transfer_mru, peer.segment_mru == 0);
+        let most = if peer.segment_mru > 0 { peer.transfer_mru } else { 0 };
         let mut kept = std::collections::VecDeque::new();
         for one in std::mem::take(&mut self.outgoing) {
-            let reason = if one.begun {
-                None
-            } else if ends {
-                Some(RefuseReason::SessionTerminating)
+            let transfer = one.transfer;
+            let reason = RefuseReason::SessionTerminating;
+            if !one.begun && ends {
+                self.events.push_back(Event::Refused { transfer, reason });
+            } else if !one.begun && (one.length > most || most == 0) {
+                self.events.push_back(Event::TooLong { transfer, most });
             } else {
-                (one.length > most || no_data).then_some(RefuseReason::NoResources)
-            };
-            match reason {
-                None => kept.push_back(one),
-                Some(reason) => self.events.push_back(Event::Refused { transfer: one.transfer, reason }),
+                kept.push_back(one);
             }
         }
         self.outgoing = kept;
