@@ -1,6 +1,7 @@
-"""How fast a file goes over loopback, and what it costs: `make bench`.
+"""How fast a file goes over loopback, how much each way carries there, and what it costs: `make bench`.
 
 python3 tools/bench_transfer.py --binary target/release/lightlag [--size 1000000000] [--repeat 3]
+    [--seconds 10]
 """
 
 from __future__ import annotations
@@ -44,12 +45,38 @@ def once(binary: Path, folder: Path, file: Path, more: list[str]) -> tuple[float
     return took_s, sender_cpu_s, listener_cpu_s
 
 
+WAYS = ["tcp", "ltp-udp", "ltp-dccp", "dccp"]
+# What a core a side is to carry with segments of 1,400 bytes, in Gbit/s.
+GOALS = {"ltp-udp": 2.0, "dccp": 1.0}
+
+
+def measured(binary: Path, over: str, seconds: int) -> tuple[float, float, float]:
+    """Gbit/s over a way as its receiver counts them, CPU seconds of sender and receiver per GB."""
+    words = [str(binary), "bench-link", "--over", over, "--json"]
+    listen = [*words, "--listen", "127.0.0.1:0", "--once"]
+    listener = subprocess.Popen(listen, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert listener.stderr is not None
+    at = listener.stderr.readline().split()[-1]
+    send = [*words, at, "--time", f"{seconds} s", "--every", "1 s"]
+    sent = subprocess.run(send, stdout=subprocess.PIPE, text=True, check=True).stdout
+    came, _ = listener.communicate()
+    sender, receiver = (json.loads(told.splitlines()[-1]) for told in (sent, came))
+    assert sender["counted"] == "received"
+    per_gb = 1e9 / receiver["bytes"]
+    return (
+        receiver["goodput_bit_per_s"] / 1e9,
+        sender["processor_s"] * per_gb,
+        receiver["processor_s"] * per_gb,
+    )
+
+
 def main() -> int:
     """Prints a line for each way of sending."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", type=Path, required=True)
     parser.add_argument("--size", type=int, default=1_000_000_000)
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=10)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -61,10 +88,20 @@ def main() -> int:
         for label, more in [("plain", []), ("with a key", ["--key-file", str(key)])]:
             runs = [once(options.binary, folder, file, more) for _ in range(options.repeat)]
             took_s, sender_s, listener_s = min(runs)
+            per_gb = 1e9 / file.stat().st_size
+            rate = 8 / took_s / per_gb
             print(
-                f"transfer over loopback, {label}: {file.stat().st_size * 8 / took_s / 1e9:.2f} Gbit/s from "
-                f"command to whole file, CPU {sender_s:.2f} s sender, {listener_s:.2f} s listener"
+                f"transfer over loopback, udpdtn {label}: {rate:.2f} Gbit/s from command to whole file, "
+                f"CPU per GB {sender_s * per_gb:.2f} s sender, {listener_s * per_gb:.2f} s listener"
             )
+    for over in WAYS:
+        runs = [measured(options.binary, over, options.seconds) for _ in range(options.repeat)]
+        rate, sender_s, receiver_s = max(runs)
+        goal = f" (goal {GOALS[over]:.0f})" if over in GOALS else ""
+        print(
+            f"bench-link over loopback, {over}: {rate:.2f} Gbit/s{goal}, CPU per GB {sender_s:.2f} s sender, "
+            f"{receiver_s:.2f} s receiver"
+        )
     return 0
 
 

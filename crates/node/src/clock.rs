@@ -23,7 +23,9 @@ impl Clock {
     }
     /// Now, by this clock and by the time of day.
     pub fn both(&self) -> (Instant, Option<std::time::Duration>) {
-        (self.now(), SystemTime::now().duration_since(UNIX_EPOCH).ok())
+        // In this order: whoever is interrupted between the two takes nothing for earlier than it was.
+        let day = SystemTime::now().duration_since(UNIX_EPOCH).ok();
+        (self.now(), day)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::controller::controller;
 use lightlag_lab::capture::analysis::{Analysed, Analysis, Options, Record};
+use lightlag_lab::capture::over_udp;
 use lightlag_lab::study::dccp::sockets::{Beside, Connection, Seen};
 use lightlag_node::carrier::bench::{self, Plan, Tallies};
 use lightlag_node::carrier::{self, Cargo, Event, Listening, Sending, Way};
@@ -23,7 +24,6 @@ const HERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOS
 const HEADERS: usize = 28;
 /// Bytes of a packet, as in the world.
 const PACKET: usize = 1500;
-const UDP: u8 = 17;
 /// Packets as captures of raw IP have them.
 const LINKTYPE_RAW: u16 = 101;
 
@@ -156,31 +156,13 @@ fn send(way: &Way, name: &str, time: Duration, to: SocketAddr, tap: Tap) -> Resu
 fn tap(analysis: &Arc<Mutex<Option<Analysis>>>) -> Tap {
     let analysis = analysis.clone();
     Box::new(move |passing: &Passing| {
-        let packet = in_ip(passing);
+        let packet = over_udp(passing.from, passing.to, passing.bytes);
         let mut analysis = analysis.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(analysis) = analysis.as_mut() {
             let length = packet.len() as u32;
             analysis.watch(&Record { at_ns: passing.at_ns, link: LINKTYPE_RAW, length, data: &packet });
         }
     })
-}
-
-/// A datagram between addresses of IPv4 as raw IP; nobody here looks at checksums.
-fn in_ip(passing: &Passing) -> Vec<u8> {
-    let length = (HEADERS + passing.bytes.len()) as u16;
-    let [from, to] = [passing.from, passing.to].map(|end| match end.ip() {
-        std::net::IpAddr::V4(address) => address.octets(),
-        std::net::IpAddr::V6(_) => [0; 4],
-    });
-    let mut packet = vec![0x45, 0];
-    packet.extend(length.to_be_bytes());
-    packet.extend([0, 0, 0, 0, 64, UDP, 0, 0]);
-    packet.extend(from);
-    packet.extend(to);
-    let udp = [passing.from.port(), passing.to.port(), length - 20, 0];
-    packet.extend(udp.iter().flat_map(|field| field.to_be_bytes()));
-    packet.extend_from_slice(passing.bytes);
-    packet
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ mod to_tcp;
 mod udpdtn;
 
 pub(crate) use charts::{Scene, charts};
-pub use datagrams::Datagrams;
+pub use datagrams::{Datagrams, over_udp};
 pub use frame::{Conversation, Frame};
 pub use overview::{report, table};
 pub use parquet::write as write_parquet;

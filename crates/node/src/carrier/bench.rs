@@ -403,6 +403,29 @@ impl Landing for Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn whatever_comes_is_counted_or_refused(
+            parts in prop::collection::vec((0_u64..400, prop::collection::vec(any::<u8>(), 0..400)), 0..20),
+            fields: [i64; 2],
+            ours: bool,
+        ) {
+            let mut tally = Tallies.landing(SocketAddr::from(([127, 0, 0, 1], 9)));
+            if ours {
+                let [time, every] = fields.map(Duration::from_nanos);
+                tally.write(0, &Plan { time, every }.to_header());
+            }
+            parts.iter().for_each(|(at, bytes)| tally.write(*at, bytes));
+            tally.tick();
+            let refused = tally.receipt().is_some_and(|receipt| receipt.outcome.is_err());
+            tally.finish();
+            let Some(receipt) = tally.receipt() else { panic!("it has ended") };
+            prop_assert_eq!(receipt.measured.is_some(), !refused);
+            prop_assert_eq!(&Receipt::read(&receipt.to_bytes()), &Ok(receipt.clone()));
+        }
+    }
 
     #[test]
     fn the_spread_of_rates_is_that_of_a_sample() {

@@ -18,6 +18,8 @@ use std::net::SocketAddr;
 
 const PIECE: u8 = 0;
 const RECEIPT: u8 = 1;
+/// Pieces between which something lacks; no sender that repairs leaves so many.
+const HELD_MOST: usize = 1 << 20;
 /// Bytes before those of the file.
 const HEAD: usize = 1 + 8;
 /// What has left and has no fate for so long, while nothing else has one either, leaves once more.
@@ -181,6 +183,9 @@ impl Coming {
             from = last;
         }
         self.here.insert(at, end);
+        if self.here.len() > HELD_MOST {
+            self.landing.refuse("too much of it lacks in between".to_owned());
+        }
         if self.landing.total().is_some_and(|total| self.here.within(0, total) == total) {
             self.landing.finish();
         }
