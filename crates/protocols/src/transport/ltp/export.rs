@@ -61,6 +61,13 @@ impl Repair {
     fn new(gaps: VecDeque<Range>, report: u64) -> Self {
         Self { gaps, report, left: Vec::new(), rows: None, copying: false }
     }
+    /// It ends with what has left; what has not is a repair of its own.
+    fn cut(&mut self) -> Option<Self> {
+        let gaps = std::mem::take(&mut self.gaps);
+        let rest = Self { rows: self.rows, ..Self::new(gaps, self.report) };
+        // Copies are not missed.
+        (!self.copying && !rest.gaps.is_empty()).then_some(rest)
+    }
     /// The range leaves that is first; tells whether nothing remains to leave.
     fn leave(&mut self, (from, to): Range) -> bool {
         if !self.copying {
@@ -345,17 +352,15 @@ impl Export {
     pub fn next_is_copy(&self) -> bool {
         self.repairs.front().is_some_and(|repair| repair.copying)
     }
-    /// The next segment of data; `ask`: it is to be a checkpoint in any case, or soon.
+    /// The next segment of data; `ask`: it is to be a checkpoint in any case.
     pub fn leave(&mut self, config: &Config, ask: bool) -> Leaving {
         let (from, to) = self.next_range();
         match self.repairs.front_mut() {
             Some(repair) => {
-                // What asks for a report is needed now.
-                if ask {
-                    repair.rows = Some(1);
-                }
                 let copy = repair.copying;
-                let ends = repair.leave((from, to));
+                let ends = repair.leave((from, to)) || ask;
+                let rest = if ask { repair.cut() } else { None };
+                rest.into_iter().for_each(|rest| self.repairs.insert(1, rest));
                 Leaving { data: self.repair_data((from, to), ends), repair: true, copy, last: false }
             }
             None => self.leave_fresh((from, to), config, ask),

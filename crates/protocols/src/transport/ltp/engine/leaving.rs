@@ -118,17 +118,23 @@ impl Engine {
     }
     /// When data may leave, and whether they must ask for a report; none while only a report can change
     /// that. Neither a window that is full nor a rate of zero keeps back what asks for the report that
-    /// opens it.
+    /// opens it; a rate that gives less than a segment for a round trip may be one that waits for a report.
     fn turn_of(&self, export: &Export) -> Option<(Instant, bool)> {
         let due = self.pace.due();
         let full = export.next_is_red() && !self.pace.has_room(export.next_length());
         match (full || due == Instant::MAX, self.asking) {
             (true, 0) if export.next_is_red() => Some((Instant::ZERO, true)),
             (true, _) => None,
-            (false, _) => {
-                Some((due, !self.pace.has_room(export.next_length().saturating_add(export.payload))))
+            (false, asking) => {
+                let fills = !self.pace.has_room(export.next_length().saturating_add(export.payload));
+                Some((due, fills || (asking == 0 && self.is_slow())))
             }
         }
+    }
+    fn is_slow(&self) -> bool {
+        let segment = Bytes(self.config.segment);
+        let time = self.pace.controller.rate().map(|rate| rate.time_for(segment));
+        time.zip(self.round_trip()).is_some_and(|(time, round_trip)| time > round_trip)
     }
     pub(super) fn poll_data(&mut self, now: Instant) -> Option<Segment> {
         self.waits_until = None;
