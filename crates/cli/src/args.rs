@@ -1,5 +1,9 @@
 //! What can be typed.
 
+mod bundles;
+
+pub use bundles::{Bundles, ListenBundles, SendBundles};
+
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -30,6 +34,9 @@ pub enum Verb {
     Report(Report),
     /// Send a file, or listen for files: over UDPDTN, which resumes where it was stopped, LTP, DCCP or TCP
     Transfer(Box<Transfer>),
+    /// Send bundles to other implementations, or keep those that they send: LTP, UDP, DCCP, TCPCLv4
+    #[command(subcommand)]
+    Bundles(Bundles),
     /// Measure the throughput of LTP, DCCP or TCP to whoever listens, over minutes
     BenchLink(Box<BenchLink>),
     /// Analyse a capture of packets (pcap, pcapng): flows, round trips, losses and the reaction to each, pauses
@@ -184,6 +191,10 @@ pub struct Transfer {
     /// Write all datagrams of this side: a pcap that `lightlag capture` and tshark read
     #[arg(long, value_name = "OUT.pcap")]
     pub capture: Option<PathBuf>,
+    /// Over dccp and ltp-dccp: in IP packets of protocol 33, not in UDP; HOST:PORT names a port of DCCP then
+    /// [default port: 4561 for dccp, 1113 for ltp-dccp]. Needs CAP_NET_RAW
+    #[arg(long)]
+    pub raw: bool,
     /// Print one JSON object per transfer
     #[arg(long)]
     pub json: bool,

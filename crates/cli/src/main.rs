@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Verb::Study(options) => command::study::study(&options),
         Verb::Report(options) => command::report::report(&options),
         Verb::Transfer(options) => command::transfer::transfer(&options),
+        Verb::Bundles(options) => command::bundles::bundles(&options),
         Verb::BenchLink(options) => command::bench_link::bench_link(&options),
         Verb::Capture(options) => command::capture::capture(&options),
         Verb::Emulate(options) => command::emulate::emulate(&options),

@@ -6,6 +6,7 @@
 
 pub mod carrier;
 pub mod clock;
+pub mod convergence;
 pub mod emulate;
 mod error;
 pub mod ltp;

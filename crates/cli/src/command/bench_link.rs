@@ -61,6 +61,7 @@ fn measure(options: &BenchLink, way: &Way, to: &str, recording: &Recording) -> D
         light: light(pacing)?,
         give_up: give_up(pacing)?,
         controller: paces(pacing, way)?,
+        raw: false,
         tap: recording.tap(),
     };
     let mut printed = Ok(());
@@ -109,6 +110,7 @@ fn listen(options: &BenchLink, way: &Way, at: &str, recording: &Recording) -> Do
         dock: Arc::new(Tallies),
         once: options.once,
         packet: packet_size(&options.pacing)?,
+        raw: false,
         tap: recording.tap(),
     };
     let mut printed = Ok(());
@@ -129,7 +131,7 @@ fn listen(options: &BenchLink, way: &Way, at: &str, recording: &Recording) -> Do
                 };
                 printed = print(&(told + "\n"));
             }
-            Event::Progress(..) | Event::Finished(_) => {}
+            Event::Progress(..) | Event::Finished(_) | Event::Bundle(_) => {}
         }
         printed.is_ok() && recording.goes_on()
     });

@@ -65,6 +65,11 @@ pub(super) fn fits(pacing: &Pacing, way: &Way, captures: bool) -> Done {
     given.into_iter().find(|(_, given)| *given).map_or(Ok(()), |(flag, _)| Err(means_nothing(flag, way)))
 }
 
+/// Where a listener is found if nothing else is said.
+fn port(options: &Transfer, way: &Way) -> u16 {
+    way.raw_port.filter(|_| options.raw).unwrap_or(way.port)
+}
+
 /// What paces it, by name.
 pub(super) fn paces(options: &Pacing, way: &Way) -> Result<Option<(String, MakeController)>, Failure> {
     let Some(transport) = way.transport else { return Ok(None) };
@@ -79,7 +84,7 @@ pub(super) fn paces(options: &Pacing, way: &Way) -> Result<Option<(String, MakeC
 }
 
 fn send(options: &Transfer, way: &Way, (file, to): (&Path, &str), recording: &Recording) -> Done {
-    let to = address(to, way.port)?;
+    let to = address(to, port(options, way))?;
     let sending = Sending {
         cargo: Cargo::File(file.to_owned()),
         to,
@@ -87,6 +92,7 @@ fn send(options: &Transfer, way: &Way, (file, to): (&Path, &str), recording: &Re
         rate: rate(&options.pacing)?,
         light: light(&options.pacing)?,
         give_up: give_up(&options.pacing)?,
+        raw: options.raw,
         controller: paces(&options.pacing, way)?,
         tap: recording.tap(),
     };
@@ -132,10 +138,11 @@ fn line_of(sent: &Sent, file: &Path, to: SocketAddr) -> String {
 fn listen(options: &Transfer, way: &Way, at: &str, recording: &Recording) -> Done {
     let inbox = Inbox::new(&options.folder, options.overwrite, size_most(options)?).map_err(Failed)?;
     let listening = Listening {
-        at: listening_address(at, way.port)?,
+        at: listening_address(at, port(options, way))?,
         dock: Arc::new(inbox),
         once: options.once,
         packet: packet_size(&options.pacing)?,
+        raw: options.raw,
         tap: recording.tap(),
     };
     tell_all(options, Some(way.name), recording, |watch| way.carrier.listen(listening, watch))

@@ -1,6 +1,7 @@
 //! The verbs, one file each.
 
 pub mod bench_link;
+pub mod bundles;
 pub mod capture;
 mod carry;
 pub mod compare;

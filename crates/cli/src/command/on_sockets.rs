@@ -65,8 +65,14 @@ fn make(wanted: Connection) -> Result<Seen, String> {
 fn receive(way: &'static Way, over: &Arc<AtomicBool>) -> Result<(JoinHandle<()>, SocketAddr), String> {
     let (tell, told) = channel();
     let over = over.clone();
-    let listening =
-        Listening { at: HERE, dock: Arc::new(Tallies), once: false, packet: Bytes(PACKET as u64), tap: None };
+    let listening = Listening {
+        at: HERE,
+        dock: Arc::new(Tallies),
+        once: false,
+        packet: Bytes(PACKET as u64),
+        raw: false,
+        tap: None,
+    };
     let thread = thread::spawn(move || {
         let ended = way.carrier.listen(listening, &mut |event| {
             if let Event::Listening(at) = event {
@@ -140,6 +146,7 @@ fn send(way: &Way, name: &str, time: Duration, to: SocketAddr, tap: Tap) -> Resu
         light: None,
         give_up: Some(Duration::from_secs(60)),
         controller: Some((name.to_owned(), make)),
+        raw: false,
         tap: Some(tap),
     };
     bench::send(way, sending, &mut |_| true).map_err(|why| why.to_string())

@@ -24,6 +24,10 @@ pub fn transfer(options: &Transfer) -> Done {
     if options.over != TRANSPORT {
         return carry::carry(options);
     }
+    if options.raw {
+        let line = "--raw means nothing --over udpdtn; leave it out, or transfer --over dccp or ltp-dccp";
+        return Err(Failure::Input(line.to_owned()));
+    }
     let recording = Recording::begin(options.capture.as_deref(), false, options.file.as_deref())?;
     let done = match (&options.listen, &options.file, &options.to) {
         (Some(at), ..) => listen(options, at, &recording),
@@ -204,6 +208,8 @@ pub(super) fn tell_all(
                 bar.suspend(|| eprintln!("{name}: {length} bytes from {from}{rest}"));
             }
             Event::Refused(line) => bar.suspend(|| eprintln!("lightlag: {line}")),
+            // Those are of `lightlag bundles`.
+            Event::Bundle(_) => {}
         }
         printed.is_ok() && recording.goes_on()
     });

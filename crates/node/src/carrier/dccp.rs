@@ -1,15 +1,17 @@
 //! DCCP in UDP (RFC 6773), and what is carried over it: LTP (RFC 7122) or the pieces of a file.
 
-use super::exchange::{Arrivals, Departure, Door, End, Told, Welcome};
+use super::exchange::{Arrivals, Departure, Door, End, Told, Welcome, no_raw};
 use super::landing::Dock;
 use super::parcel::Parcel;
 use super::{Carrier, Error, Event, Listening, Progress, SERVICE_FILES, Sending, Sent, ltp, pieces};
+use crate::socket::Socket;
+use crate::tap::Tap;
 use crate::transfer::sender::random;
 use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::dccp::{
-    Answer, Ccid, Config, Connection, Listener, Packet, SERVICE_LTP, State, UDP_HEADER,
+    Answer, Ccid, Config, Connection, IP_HEADER, Listener, Packet, SERVICE_LTP, State, UDP_HEADER,
 };
 use lightlag_protocols::transport::rto::Timers;
 use lightlag_protocols::units::Bytes;
@@ -24,6 +26,7 @@ const SERVERS: [u16; 2] = [lightlag_protocols::wire::ltp::PORT, crate::transfer:
 const QUEUE: usize = 64;
 /// Where the ports of clients begin.
 const PORTS_FREE: u16 = 49_152;
+const IPV6_HEADER: Bytes = Bytes(40);
 
 /// What is carried over DCCP.
 pub enum OverDccp {
@@ -46,21 +49,8 @@ impl OverDccp {
             Self::Pieces => SERVERS[1],
         }
     }
-    fn config(&self, packet: Bytes, ccid: Ccid, light: Option<Duration>) -> Result<Config, Error> {
-        let ms = |n: i64| Duration::from_nanos(n * 1_000_000);
-        let light = light.unwrap_or_default();
-        let first = light.saturating_add(ms(1000));
-        let timers =
-            Timers { first, margin: ms(200), least: ms(200), most: first.max(Duration::from_secs(60)) };
-        let initial = u64::from(random()?) << 16 | u64::from(random()? & 0xffff);
-        Ok(Config {
-            service: self.service(),
-            ack_delay: ms(20),
-            queue: QUEUE,
-            tells_fates: matches!(self, Self::Pieces),
-            initial,
-            ..Config::new(packet, UDP_HEADER, ccid, timers)
-        })
+    fn config(&self, line: &OnLine) -> Result<Config, Error> {
+        config(self.service(), matches!(self, Self::Pieces), line)
     }
     /// What sends a parcel over it.
     fn leaving(
@@ -81,6 +71,63 @@ impl OverDccp {
     }
 }
 
+/// What a connection runs over.
+pub struct OnLine {
+    /// Bytes of a packet, headers of IP and UDP included.
+    pub packet: Bytes,
+    /// IP packets of its own, not UDP.
+    pub raw: bool,
+    /// An address at the other end, or of ours: that of IPv6 have longer headers.
+    pub at: SocketAddr,
+    /// Kind of its congestion control.
+    pub ccid: Ccid,
+    /// Round trip of light.
+    pub light: Option<Duration>,
+}
+
+/// A connection for a service; `tells_fates`: what became of each datagram is to be known.
+pub fn config(service: u32, tells_fates: bool, line: &OnLine) -> Result<Config, Error> {
+    let ms = |n: i64| Duration::from_nanos(n * 1_000_000);
+    let first = line.light.unwrap_or_default().saturating_add(ms(1000));
+    let timers = Timers { first, margin: ms(200), least: ms(200), most: first.max(Duration::from_secs(60)) };
+    let initial = u64::from(random()?) << 16 | u64::from(random()? & 0xffff);
+    let below = match line.at {
+        _ if !line.raw => UDP_HEADER,
+        SocketAddr::V4(_) => IP_HEADER,
+        SocketAddr::V6(_) => IPV6_HEADER,
+    };
+    Ok(Config {
+        service,
+        ack_delay: ms(20),
+        queue: QUEUE,
+        tells_fates,
+        initial,
+        ..Config::new(line.packet, below, line.ccid, timers)
+    })
+}
+
+/// A connection to a port of DCCP, to be run by a socket; a port of a raw socket's address is that one.
+///
+/// # Errors
+/// One line.
+pub fn departure(
+    config: &mut Config,
+    server: u16,
+    to: SocketAddr,
+    raw: bool,
+    give_up: Option<Duration>,
+    tap: Option<Tap>,
+) -> Result<Departure, Error> {
+    let source = PORTS_FREE | random()? as u16;
+    config.ports = [source, if raw { to.port() } else { server }];
+    if !raw {
+        return Departure::new(to, give_up, tap);
+    }
+    let mut socket = Socket::raw_towards(to, source).map_err(|why| no_raw(&why))?;
+    socket.set_tap(tap).map_err(|why| no_raw(&why))?;
+    Ok(Departure::by(socket, to, give_up))
+}
+
 fn flow(config: &Config, seed: u64) -> Flow {
     Flow {
         segment: config.segment(),
@@ -98,38 +145,70 @@ impl Carrier for OverDccp {
         let sent = Sent::of(&parcel);
         let check = parcel.checker()?;
         let name = sending.controller.as_ref().map_or("ccid2", |(name, _)| name);
-        let mut config = self.config(sending.packet, Ccid::of(name), sending.light)?;
-        let source = PORTS_FREE | random()? as u16;
-        config.ports = [source, self.server()];
+        let line = OnLine {
+            packet: sending.packet,
+            raw: sending.raw,
+            at: sending.to,
+            ccid: Ccid::of(name),
+            light: sending.light,
+        };
+        let mut config = self.config(&line)?;
         let flow = Flow { packet: config.packet, ..sending.flow(config.segment())? };
-        let controller =
-            sending.controller.map_or_else(|| ltp::named("ccid2", flow), |(_, make)| Ok(make(flow)))?;
-        let inner = self.leaving(parcel, &config, sending.light)?;
-        let connection = Box::new(Connection::connect(config, controller));
-        let mut line = Line { connection, inner, is_server: false, aborted: false };
-        let mut departure = Departure::new(sending.to, sending.give_up, sending.tap)?;
+        let Sending { to, raw, light, give_up, controller, tap, .. } = sending;
+        let mut departure = departure(&mut config, self.server(), to, raw, give_up, tap)?;
+        let controller = controller.map_or_else(|| ltp::named("ccid2", flow), |(_, make)| Ok(make(flow)))?;
+        let inner = self.leaving(parcel, &config, light)?;
+        let mut line = Line::new(Box::new(Connection::connect(config, controller)), inner, false);
         let (told, seconds) = departure.run(&mut line, &check, watch)?;
         Ok(sent.with(&told, seconds))
     }
     fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-        let config = Config { ports: [self.server(), 0], ..self.config(listening.packet, Ccid::Two, None)? };
+        let line = OnLine {
+            packet: listening.packet,
+            raw: listening.raw,
+            at: listening.at,
+            ccid: Ccid::Two,
+            light: None,
+        };
+        let config = self.config(&line)?;
+        let (dock, segment) = (listening.dock.clone(), config.segment().0);
+        let coming = |from: SocketAddr| -> Box<dyn End> {
+            let dock = dock.clone();
+            match self {
+                Self::Blocks => Box::new(Blocks { dock, from, segment, end: None }),
+                Self::Pieces => Box::new(pieces::Coming::new(dock.as_ref(), from)),
+            }
+        };
+        let server = if listening.raw { listening.at.port() } else { self.server() };
+        let door = DccpDoor::new(config, server, Box::new(coming))?;
+        Arrivals::new(listening, door)?.run(watch)
+    }
+}
+
+/// Makes what is carried over a connection with somebody.
+type MakeEnd<'a> = Box<dyn Fn(SocketAddr) -> Box<dyn End> + 'a>;
+
+/// Opens connections.
+pub struct DccpDoor<'a> {
+    listener: Listener,
+    coming: MakeEnd<'a>,
+}
+
+impl<'a> DccpDoor<'a> {
+    /// At a port of DCCP.
+    ///
+    /// # Errors
+    /// One line.
+    pub fn new(config: Config, server: u16, coming: MakeEnd<'a>) -> Result<Self, Error> {
+        let config = Config { ports: [server, 0], ..config };
         let mut key = [0; 32];
         getrandom::fill(&mut key)
             .map_err(|why| Error::Failed(format!("the system gives no random numbers: {why}")))?;
         ltp::named("ccid2", flow(&config, 0))?;
         let controller = move || ltp::named("ccid2", flow(&config, 0)).expect("it was made before");
-        let listener = Listener::new(config, vec![self.service()], key, Box::new(controller));
-        let door =
-            DccpDoor { listener, dock: listening.dock.clone(), carries: self, segment: config.segment().0 };
-        Arrivals::new(listening, door)?.run(watch)
+        let listener = Listener::new(config, vec![config.service], key, Box::new(controller));
+        Ok(Self { listener, coming })
     }
-}
-
-struct DccpDoor<'a> {
-    listener: Listener,
-    dock: Arc<dyn Dock>,
-    carries: &'a OverDccp,
-    segment: u64,
 }
 
 impl Door for DccpDoor<'_> {
@@ -143,12 +222,7 @@ impl Door for DccpDoor<'_> {
                 Welcome::Reply(out)
             }
             Answer::Open(connection) => {
-                let dock = self.dock.clone();
-                let inner: Box<dyn End> = match self.carries {
-                    OverDccp::Blocks => Box::new(Blocks { dock, from, segment: self.segment, end: None }),
-                    OverDccp::Pieces => Box::new(pieces::Coming::new(dock.as_ref(), from)),
-                };
-                let mut line = Line { connection, inner, is_server: true, aborted: false };
+                let mut line = Line::new(connection, (self.coming)(from), true);
                 line.hand_on(now)?;
                 Welcome::Peer(Box::new(line))
             }
@@ -203,7 +277,7 @@ impl End for Blocks {
 }
 
 /// A connection, and what is carried over it.
-struct Line {
+pub struct Line {
     connection: Box<Connection>,
     inner: Box<dyn End>,
     is_server: bool,
@@ -211,6 +285,10 @@ struct Line {
 }
 
 impl Line {
+    /// Who has asked for it closes it.
+    pub fn new(connection: Box<Connection>, inner: Box<dyn End>, is_server: bool) -> Self {
+        Self { connection, inner, is_server, aborted: false }
+    }
     /// What has come, and what became of what has left.
     fn hand_on(&mut self, now: Instant) -> Result<(), Error> {
         while let Some((ordinal, arrived)) = self.connection.take_fate() {

@@ -35,6 +35,14 @@ pub trait End {
     }
     /// Ends at once; what there is to say of that is given next.
     fn abort(&mut self) {}
+    /// Whether a datagram from there may be of the peer to whom it sends.
+    fn hears(&self, from: SocketAddr, peer: SocketAddr) -> bool {
+        from == peer
+    }
+    /// Where a peer that is heard from there listens.
+    fn answers_to(&self, from: SocketAddr) -> SocketAddr {
+        from
+    }
     /// How far it is.
     fn told(&self) -> Told;
     /// What our user is to know.
@@ -76,6 +84,24 @@ const IDLE_LEAST: Duration = Duration::from_secs(30);
 
 fn broken(why: std::io::Error) -> Error {
     Error::Failed(format!("the socket: {why}"))
+}
+
+/// Why there is no socket of IP protocol 33, in one line.
+pub fn no_raw(why: &std::io::Error) -> Error {
+    Error::Input(if why.kind() == std::io::ErrorKind::PermissionDenied {
+        "--raw: sockets of IP protocol 33 need the capability CAP_NET_RAW; run it as root, or leave --raw out"
+            .to_owned()
+    } else {
+        format!("--raw: cannot open a socket of IP protocol 33: {why}; leave --raw out for DCCP in UDP")
+    })
+}
+
+/// Why nobody can listen there, in one line.
+pub fn cannot_listen(at: SocketAddr, raw: bool, why: &std::io::Error) -> Error {
+    if raw && why.kind() != std::io::ErrorKind::AddrNotAvailable {
+        return no_raw(why);
+    }
+    Error::Input(format!("cannot listen at {at}: {why}; name a free address of this machine"))
 }
 
 /// Sends what an end has to send; whether there is more.
@@ -123,7 +149,11 @@ impl Departure {
         let cannot = |why| Error::Failed(format!("cannot open a socket to {to}: {why}"));
         let mut socket = Socket::towards(to).map_err(cannot)?;
         socket.set_tap(tap).map_err(broken)?;
-        Ok(Self { socket, clock: Clock::start(), to, give_up })
+        Ok(Self::by(socket, to, give_up))
+    }
+    /// By this socket.
+    pub fn by(socket: Socket, to: SocketAddr, give_up: Option<Duration>) -> Self {
+        Self { socket, clock: Clock::start(), to, give_up }
     }
     /// Runs an end until the receipt is here and acknowledged, or `watch` says false.
     ///
@@ -186,7 +216,7 @@ impl Departure {
         let Self { socket, clock, to, .. } = self;
         let mut failed = None;
         let came = socket.receive(clock, |from, bytes, at| {
-            if from == *to {
+            if end.hears(from, *to) {
                 *heard = (*heard).max(at);
                 if let Err(why) = end.take(at, bytes) {
                     failed.get_or_insert(why);
@@ -247,6 +277,10 @@ pub trait Door {
     /// # Errors
     /// One line; the datagram is dropped.
     fn welcome(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Welcome, Error>;
+    /// What our user is to know of datagrams that were taken at the door.
+    fn take_events(&mut self) -> Vec<Event> {
+        Vec::new()
+    }
 }
 
 struct Peer {
@@ -261,6 +295,10 @@ pub struct Arrivals<D> {
     clock: Clock,
     peers: BTreeMap<SocketAddr, Peer>,
     once: bool,
+    /// Bundles that are to come before it ends.
+    awaited: u64,
+    /// What is refused is no end.
+    forbears: bool,
     /// Whether the first transfer ended well, and when.
     ended: Option<(bool, Instant)>,
     next_tick: Instant,
@@ -272,13 +310,23 @@ impl<D: Door> Arrivals<D> {
     /// # Errors
     /// One line.
     pub fn new(listening: Listening, door: D) -> Result<Self, Error> {
-        let mut socket = Socket::bind(listening.at).map_err(|why| {
-            let at = listening.at;
-            Error::Input(format!("cannot listen at {at}: {why}; name a free address of this machine"))
-        })?;
+        let at = listening.at;
+        let socket = if listening.raw { Socket::raw(at) } else { Socket::bind(at) };
+        let mut socket = socket.map_err(|why| cannot_listen(at, listening.raw, &why))?;
         socket.set_tap(listening.tap).map_err(broken)?;
+        Ok(Self::by(socket, door, listening.once.then_some(1)))
+    }
+    /// By this socket, until so many bundles, or transfers, have come.
+    pub fn by(socket: Socket, door: D, count: Option<u64>) -> Self {
         let (clock, peers) = (Clock::start(), BTreeMap::new());
-        Ok(Self { door, socket, clock, peers, once: listening.once, ended: None, next_tick: Instant::ZERO })
+        let (once, awaited) = (count.is_some(), count.unwrap_or(0));
+        let (ended, next_tick) = (None, Instant::ZERO);
+        Self { door, socket, clock, peers, once, awaited, forbears: false, ended, next_tick }
+    }
+    /// It goes on when something is refused.
+    #[must_use]
+    pub fn forbearing(self) -> Self {
+        Self { forbears: true, ..self }
     }
     /// Receives until the first transfer has ended, if it is to end then, or until `watch` says false.
     ///
@@ -295,7 +343,8 @@ impl<D: Door> Arrivals<D> {
                 }
             }
             for (to, peer) in &mut self.peers {
-                match transmit(&mut self.socket, &self.clock, *to, peer.end.as_mut()) {
+                let to = peer.end.answers_to(*to);
+                match transmit(&mut self.socket, &self.clock, to, peer.end.as_mut()) {
                     Ok(left) => more |= left,
                     Err(why) => {
                         watch(Event::Refused(format!("{to}: {why}")));
@@ -349,8 +398,12 @@ impl<D: Door> Arrivals<D> {
     fn note(&mut self, watch: &mut dyn FnMut(Event) -> bool) -> bool {
         let now = self.clock.now();
         let mut goes_on = true;
-        for event in self.peers.values_mut().flat_map(|peer| peer.end.take_events()) {
-            if let Some(well) = event.ends() {
+        let mut events = self.door.take_events();
+        events.extend(self.peers.values_mut().flat_map(|peer| peer.end.take_events()));
+        for event in events {
+            if matches!(event, Event::Bundle(_)) && self.awaited > 1 {
+                self.awaited -= 1;
+            } else if let Some(well) = event.ends().filter(|well| *well || !self.forbears) {
                 self.ended.get_or_insert((well, now));
             }
             goes_on &= watch(event);

@@ -15,6 +15,7 @@ use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::ltp::{Config, Engine, Event as LtpEvent, Quotas, Reason, SessionId};
 use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::ltp::Packet;
+use lightlag_protocols::wire::ltp::auth::Key;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
@@ -31,13 +32,15 @@ const MARGIN: Duration = Duration::from_nanos(100_000_000);
 /// Transfers that one peer may have under way.
 const IMPORTS_MAX: usize = 16;
 /// Datagrams that keep a way open (RFC 7122, section 3.3): four zero octets.
-const KEEP_ALIVE: [u8; 4] = [0; 4];
-const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
+pub const KEEP_ALIVE: [u8; 4] = [0; 4];
+/// How often they leave where nothing else does.
+pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 /// An engine without a socket, as an [`End`].
 pub struct LtpEnd<B> {
     engine: Engine,
     blocks: B,
+    key: Option<Key>,
     is_kept_alive: bool,
     gave_at: Instant,
 }
@@ -56,13 +59,22 @@ pub trait Side: Blocks {
     fn told(&self, engine: &Engine) -> Told;
     /// As [`End::take_events`].
     fn take_events(&mut self) -> Vec<Event>;
+    /// As [`End::hears`].
+    fn hears(&self, from: SocketAddr, peer: SocketAddr) -> bool {
+        from == peer
+    }
+    /// As [`End::answers_to`].
+    fn answers_to(&self, from: SocketAddr) -> SocketAddr {
+        from
+    }
     /// Why reading or writing failed.
     fn failure(&mut self, why: io::Error) -> Error;
 }
 
 impl<B: Side> LtpEnd<B> {
-    fn new(engine: Engine, blocks: B, is_kept_alive: bool) -> Self {
-        Self { engine, blocks, is_kept_alive, gave_at: Instant::ZERO }
+    /// Segments are authenticated if there is a key; a way that is kept alive is never silent for long.
+    pub fn new(engine: Engine, blocks: B, key: Option<Key>, is_kept_alive: bool) -> Self {
+        Self { engine, blocks, key, is_kept_alive, gave_at: Instant::ZERO }
     }
     fn checked<T>(&mut self, done: io::Result<T>) -> Result<T, Error> {
         done.map_err(|why| self.blocks.failure(why))
@@ -75,6 +87,9 @@ impl<B: Side> End for LtpEnd<B> {
             return Ok(());
         }
         let Ok(packet) = Packet::read(bytes) else { return Ok(()) };
+        if self.key.as_ref().is_some_and(|key| key.check(&packet, bytes).is_err()) {
+            return Ok(());
+        }
         // What it refuses the engine counts.
         let _ = self.engine.receive(now, &packet.segment);
         let done = station::tell(&mut self.engine, &mut self.blocks, &packet);
@@ -95,7 +110,7 @@ impl<B: Side> End for LtpEnd<B> {
             return Ok(false);
         };
         self.gave_at = now;
-        let done = station::write(&mut self.blocks, segment, None, out);
+        let done = station::write(&mut self.blocks, segment, self.key.as_ref(), out);
         self.checked(done)?;
         let done = station::tell(&mut self.engine, &mut self.blocks, &Packet::new(station::EMPTY, &[]));
         self.checked(done)?;
@@ -110,6 +125,12 @@ impl<B: Side> End for LtpEnd<B> {
             self.engine.cancel(session, Reason::User);
         }
         self.blocks.on_abort();
+    }
+    fn hears(&self, from: SocketAddr, peer: SocketAddr) -> bool {
+        self.blocks.hears(from, peer)
+    }
+    fn answers_to(&self, from: SocketAddr) -> SocketAddr {
+        self.blocks.answers_to(from)
     }
     fn told(&self) -> Told {
         self.blocks.told(&self.engine)
@@ -225,7 +246,7 @@ pub fn sending(
         over: false,
         failed: None,
     };
-    Ok(LtpEnd::new(engine, blocks, is_kept_alive))
+    Ok(LtpEnd::new(engine, blocks, None, is_kept_alive))
 }
 
 fn config(engine: u64, peer: u64, segment: u64, seed: u64) -> Config {
@@ -364,7 +385,7 @@ pub fn receiving(
     let engine = Engine::new(config, named("fixed", flow)?);
     let (landings, receipts, answered) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
     let blocks = Coming { dock, from, landings, receipts, answered, refused: Vec::new(), events: Vec::new() };
-    Ok(LtpEnd::new(engine, blocks, is_kept_alive))
+    Ok(LtpEnd::new(engine, blocks, None, is_kept_alive))
 }
 
 /// The engine that began the session of a segment of data.

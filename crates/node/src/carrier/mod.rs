@@ -18,11 +18,11 @@
 //! | `pieces` | a parcel over DCCP alone: what is lost is sent again |
 
 pub mod bench;
-mod dccp;
-mod exchange;
+pub(crate) mod dccp;
+pub(crate) mod exchange;
 pub mod header;
 mod landing;
-mod ltp;
+pub(crate) mod ltp;
 mod parcel;
 mod pieces;
 mod tcp;
@@ -61,6 +61,8 @@ pub struct Sending {
     pub light: Option<Duration>,
     /// Give up after so long a silence.
     pub give_up: Option<Duration>,
+    /// DCCP in IP packets of its own, not in UDP.
+    pub raw: bool,
     /// What paces it, by name; the kernel's TCP has its own.
     pub controller: Option<(String, MakeController)>,
     /// Sees all datagrams; TCP shows none.
@@ -80,6 +82,8 @@ pub struct Listening {
     pub once: bool,
     /// Bytes of a packet, headers of IP and UDP included.
     pub packet: Bytes,
+    /// DCCP in IP packets of its own, not in UDP.
+    pub raw: bool,
     /// Sees all datagrams; TCP shows none.
     pub tap: Option<Tap>,
 }
@@ -147,7 +151,7 @@ pub trait Carrier: Sync {
 }
 
 /// Our user has said that it is enough.
-fn stopped() -> Error {
+pub(crate) fn stopped() -> Error {
     Error::Failed("it was stopped before its end".to_owned())
 }
 
@@ -157,6 +161,8 @@ pub struct Way {
     pub name: &'static str,
     /// Where a listener is found if nothing else is said.
     pub port: u16,
+    /// The same of DCCP in IP packets of its own; none: that cannot carry it.
+    pub raw_port: Option<u16>,
     /// As controllers name what carries it; none: the kernel's TCP, which has its own.
     pub transport: Option<&'static str>,
     /// What paces it if nothing else is said: without a planned rate, and with one.
@@ -180,6 +186,7 @@ pub const WAYS: &[Way] = &[
     Way {
         name: "ltp-udp",
         port: lightlag_protocols::wire::ltp::PORT,
+        raw_port: None,
         transport: Some("ltp"),
         controllers: ["cubic", "contact_rate"],
         carrier: &ltp::OverUdp,
@@ -187,6 +194,7 @@ pub const WAYS: &[Way] = &[
     Way {
         name: "ltp-dccp",
         port: dccp::PORT,
+        raw_port: Some(lightlag_protocols::wire::ltp::PORT),
         transport: Some("dccp"),
         controllers: ["ccid2", "ccid2"],
         carrier: &dccp::OverDccp::Blocks,
@@ -194,6 +202,7 @@ pub const WAYS: &[Way] = &[
     Way {
         name: "dccp",
         port: dccp::PORT,
+        raw_port: Some(crate::transfer::PORT),
         transport: Some("dccp"),
         controllers: ["ccid2", "ccid2"],
         carrier: &dccp::OverDccp::Pieces,
@@ -201,6 +210,7 @@ pub const WAYS: &[Way] = &[
     Way {
         name: "tcp",
         port: crate::transfer::PORT,
+        raw_port: None,
         transport: None,
         controllers: [""; 2],
         carrier: &tcp::Tcp,

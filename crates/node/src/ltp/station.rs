@@ -18,6 +18,8 @@ pub trait Blocks {
     /// # Errors
     /// What the system says; it ends the station.
     fn read(&mut self, session: SessionId, offset: u64, out: &mut [u8]) -> io::Result<()>;
+    /// A block of the peer, of which bytes have come, is for this client service.
+    fn is_for(&mut self, _session: SessionId, _service: u64) {}
     /// These bytes of a block of the peer have come, and had not before.
     ///
     /// # Errors
@@ -200,7 +202,8 @@ pub(crate) fn tell(engine: &mut Engine, blocks: &mut dyn Blocks, packet: &Packet
     let start = if let Content::Data(data) = packet.segment.content { data.offset } else { 0 };
     while let Some(event) = engine.take_event() {
         match event {
-            Event::Arrived { session, from, to, .. } => {
+            Event::Arrived { session, from, to, service, .. } => {
+                blocks.is_for(session, service);
                 let part = packet.data.get((from - start) as usize..(to - start) as usize);
                 blocks.write(session, from, part.unwrap_or_default())?;
             }

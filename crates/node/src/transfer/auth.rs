@@ -21,6 +21,13 @@ impl Key {
     /// # Errors
     /// One line: where, what, what would be right.
     pub fn read(path: &Path) -> Result<Self, String> {
+        Ok(Self::new(&Self::secret(path)?))
+    }
+    /// The secret itself.
+    ///
+    /// # Errors
+    /// As of [`Key::read`].
+    pub fn secret(path: &Path) -> Result<Vec<u8>, String> {
         let right = "name a file with at least 16 random bytes, for example from `head -c 32 /dev/urandom`";
         let wrong = |what: String| format!("{}: {what}; {right}", path.display());
         let found = std::fs::metadata(path).map_err(|why| wrong(why.to_string()))?;
@@ -36,7 +43,7 @@ impl Key {
         if secret.len() < KEY_LEAST_BYTES {
             return Err(wrong(format!("a key of {} bytes is too short", secret.len())));
         }
-        Ok(Self::new(secret))
+        Ok(secret.to_vec())
     }
     /// From a secret.
     pub fn new(secret: &[u8]) -> Self {

@@ -65,6 +65,8 @@ pub enum Event {
     Progress(u64, u64),
     /// A file is here.
     Finished(Finished),
+    /// A bundle has come or gone ([`crate::convergence`]).
+    Bundle(crate::convergence::Bundle),
     /// A transfer is refused or has failed: one line.
     Refused(String),
     /// An interval of a measurement is over.
@@ -77,7 +79,7 @@ impl Event {
     /// Whether it ends a transfer, and then whether well.
     pub fn ends(&self) -> Option<bool> {
         match self {
-            Self::Finished(_) | Self::Measured(..) => Some(true),
+            Self::Finished(_) | Self::Bundle(_) | Self::Measured(..) => Some(true),
             Self::Refused(_) => Some(false),
             Self::Listening(_) | Self::Began(..) | Self::Progress(..) | Self::Interval(..) => None,
         }

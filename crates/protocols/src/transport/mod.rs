@@ -5,6 +5,7 @@ pub mod ltp;
 pub mod ranges;
 pub mod rto;
 pub mod tcp;
+pub mod tcpcl;
 pub mod udpdtn;
 
 use crate::controllers::Controller;

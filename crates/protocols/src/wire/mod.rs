@@ -3,4 +3,5 @@
 pub mod dccp;
 pub mod ltp;
 pub mod ndn;
+pub mod tcpcl;
 pub mod udpdtn;

@@ -1,12 +1,14 @@
-//! A UDP socket that sends and receives in batches.
+//! UDP, in batches.
 
-use crate::clock::{Clock, of_stamp, to_std};
+use super::{is_passing, wait_any};
+use crate::clock::{Clock, of_stamp};
 use crate::tap::{Tap, Tapped};
 use lightlag_protocols::time::{Duration, Instant};
 use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 use std::io::{self, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// Buffers for one call of the kernel.
 const BATCH: usize = 16;
@@ -17,8 +19,8 @@ const BATCH_BYTES: usize = 65_000;
 /// What is asked of the kernel for datagrams that wait; it may give less.
 const SOCKET_BUFFER: usize = 32 << 20;
 
-/// A socket, and what is to leave by it next.
-pub struct Socket {
+/// A UDP socket, and what is to leave by it next.
+pub struct Udp {
     io: UdpSocket,
     state: UdpSocketState,
     buffers: Vec<Vec<u8>>,
@@ -29,7 +31,7 @@ pub struct Socket {
     tapped: Option<Tapped>,
 }
 
-impl Socket {
+impl Udp {
     /// Bound to an address.
     ///
     /// # Errors
@@ -52,17 +54,6 @@ impl Socket {
         let own = self.address()?;
         self.tapped = tap.map(|tap| Tapped::new(tap, own));
         Ok(())
-    }
-    /// A socket that can reach `peer`.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn towards(peer: SocketAddr) -> io::Result<Self> {
-        let any: std::net::IpAddr = match peer {
-            SocketAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),
-            SocketAddr::V6(_) => std::net::Ipv6Addr::UNSPECIFIED.into(),
-        };
-        Self::bind(SocketAddr::new(any, 0))
     }
     /// Where it is bound.
     ///
@@ -105,11 +96,11 @@ impl Socket {
         Ok(count)
     }
 
-    /// Appends a datagram to what leaves next; `write` writes it. It leaves with the next [`Socket::flush`]
+    /// Appends a datagram to what leaves next; `write` writes it. It leaves with the next [`Udp::flush`]
     /// at the latest, together with others of its size, the last of which may be smaller.
     ///
     /// # Errors
-    /// As of [`Socket::flush`].
+    /// As of [`Udp::flush`].
     pub fn push(&mut self, to: SocketAddr, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         let start = self.out.len();
         write(&mut self.out);
@@ -181,47 +172,11 @@ impl Socket {
         Ok(())
     }
 
-    /// Sleeps until something comes, or for so long.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn wait(&self, span: Duration) -> io::Result<()> {
-        self.wait_for(PollFlags::IN, span)
-    }
     fn wait_for(&self, what: PollFlags, span: Duration) -> io::Result<()> {
         wait_any(&mut [PollFd::new(&self.io, what)], span)
     }
-    /// Sleeps until something comes to this socket or one of the others, or for so long.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn wait_with(&self, others: &[&Self], span: Duration) -> io::Result<()> {
-        let all = std::iter::once(self).chain(others.iter().copied());
-        let mut all: Vec<PollFd> = all.map(|socket| PollFd::new(&socket.io, PollFlags::IN)).collect();
-        wait_any(&mut all, span)
+    /// What polls it.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.io.as_fd()
     }
-}
-
-fn wait_any(sockets: &mut [PollFd], span: Duration) -> io::Result<()> {
-    let span = to_std(span);
-    let timeout = Timespec { tv_sec: span.as_secs() as i64, tv_nsec: span.subsec_nanos().into() };
-    match poll(sockets, Some(&timeout)) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-        Err(why) => Err(why.into()),
-    }
-}
-
-/// Errors of a socket that say something of the network now and nothing of the socket.
-fn is_passing(why: &io::Error) -> bool {
-    use io::ErrorKind as Kind;
-    matches!(
-        why.kind(),
-        Kind::WouldBlock
-            | Kind::Interrupted
-            | Kind::ConnectionRefused
-            | Kind::ConnectionReset
-            | Kind::HostUnreachable
-            | Kind::NetworkUnreachable
-            | Kind::NetworkDown
-    )
 }

@@ -1,0 +1,118 @@
+//! What can be typed after `lightlag bundles`.
+
+use super::key_value;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Subcommand)]
+pub enum Bundles {
+    /// Send files as bundles, one each; exit code 1 if one of them is not known to have arrived
+    Send(Box<SendBundles>),
+    /// Keep bundles that come, under the first half of their BLAKE3
+    Listen(Box<ListenBundles>),
+}
+
+#[derive(Args)]
+pub struct SendBundles {
+    /// The bundles
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Who listens [default port: 1113 for ltp-udp, 4556 for udp and tcp, 6511 for dccp and ltp-dccp]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub to: String,
+    /// What carries them: ltp-udp, udp, ltp-dccp, dccp or tcp (TCPCLv4)
+    #[arg(long, value_name = "WAY")]
+    pub over: String,
+    /// Where they leave from, for peers that answer to a fixed place (ltp-udp, udp) [default: any port]
+    #[arg(long, value_name = "[HOST:]PORT")]
+    pub from: Option<String>,
+    /// The rate that the contact plan promises, as "100 Mbit/s"; over udp the rate at which they leave
+    /// [default: found by probing; 1 Mbit/s over udp]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    pub rate: Option<String>,
+    /// The round trip of light, as "240 s"
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub light: Option<String>,
+    /// What paces them; see `lightlag list` [default: over ltp-udp contact_rate with --rate and cubic without;
+    /// ccid2 over dccp and ltp-dccp]
+    #[arg(long, value_name = "NAME")]
+    pub controller: Option<String>,
+    /// Set a parameter of the controller, as `--set pull=0.1`
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = key_value)]
+    pub sets: Vec<(String, String)>,
+    /// Give up after so long a silence, as "1 h" [default: never]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub give_up: Option<String>,
+    /// Bytes of a packet, headers of IP and UDP included [default: 1500 B]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub packet_size: Option<String>,
+    /// LTP: the number of our engine [default: one by chance]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
+    pub engine: Option<u64>,
+    /// LTP: the client service that the blocks are for [default: 1, bundles]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
+    pub service: Option<u64>,
+    /// LTP: bytes at the end of each block that are green, not repaired [default: none]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub green: Option<String>,
+    /// LTP: collect bundles in blocks of about so many bytes, for client service 2 (CCSDS 734.1-B-1)
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, conflicts_with_all = ["service", "green"])]
+    pub aggregate: Option<String>,
+    /// LTP: a file with a secret that both sides have; segments are authenticated with it (RFC 5327)
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+    /// TCPCLv4: what this node calls itself [default: dtn://lightlag/]
+    #[arg(long, value_name = "EID")]
+    pub node: Option<String>,
+    /// DCCP in IP packets of protocol 33, not in UDP; HOST:PORT names a port of DCCP then [default port:
+    /// 4556 for dccp, 1113 for ltp-dccp]. Needs CAP_NET_RAW
+    #[arg(long)]
+    pub raw: bool,
+    /// Print one JSON object per bundle
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct ListenBundles {
+    /// Where [default: all addresses of this machine, the port as of `send --to`]
+    #[arg(value_name = "[HOST:]PORT", default_value = "", hide_default_value = true)]
+    pub at: String,
+    /// What carries them: ltp-udp, udp, ltp-dccp, dccp or tcp (TCPCLv4)
+    #[arg(long, value_name = "WAY")]
+    pub over: String,
+    /// Where bundles go
+    #[arg(long, value_name = "DIR", default_value = "inbox")]
+    pub folder: PathBuf,
+    /// Exit when so many bundles have come [default: never]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
+    pub count: Option<u64>,
+    /// Largest bundle that is taken
+    #[arg(long, value_name = "SIZE", default_value = "1 GB", allow_hyphen_values = true)]
+    pub max_size: String,
+    /// Bytes of a packet of ours, headers of IP and UDP included [default: 1500 B]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub packet_size: Option<String>,
+    /// LTP: where reports go, for engines that listen at another place than they send from (ltp-udp)
+    #[arg(long, value_name = "HOST:PORT")]
+    pub reply_to: Option<String>,
+    /// LTP: give a block up whose sender is silent for so long [default: 1 d]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub idle: Option<String>,
+    /// LTP: a file with a secret that both sides have: only segments authenticated with it count (RFC 5327)
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+    /// TCPCLv4: what this node calls itself [default: dtn://lightlag/]
+    #[arg(long, value_name = "EID")]
+    pub node: Option<String>,
+    /// DCCP in IP packets of protocol 33, not in UDP. Needs CAP_NET_RAW
+    #[arg(long)]
+    pub raw: bool,
+    /// Print one JSON object per bundle
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("it is a whole number from 0 to {}", u64::MAX))
+}

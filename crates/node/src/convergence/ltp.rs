@@ -1,0 +1,481 @@
+//! A bundle as a block of LTP, over UDP or DCCP (RFC 5326; RFC 7122, section 3): plain segments, and an end
+//! when the reports have acknowledged all.
+
+use super::shelf::Part;
+use super::stock::{self, Block, Item};
+use super::{Bundle, Error, Event, Listening, Progress, Sending, Shelf, Tag, flow, socket, told};
+use crate::carrier::dccp::{self, DccpDoor, Line, OnLine};
+use crate::carrier::exchange::{Arrivals, Departure, Door, End, Told, Welcome, cannot_listen};
+use crate::carrier::ltp::{LtpEnd, Side as LtpSide, named};
+use crate::ltp::Blocks;
+use crate::socket::Socket;
+use crate::transfer::sender::random;
+use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::dccp::{Ccid, Connection, SERVICE_LTP};
+use lightlag_protocols::transport::ltp::{
+    Config, Content, End as Side, Engine, Event as LtpEvent, Quotas, Reason, SessionId, UDP_HEADER,
+};
+use lightlag_protocols::units::Bytes;
+use lightlag_protocols::wire::ltp::aggregation::{self, bundle_length, read_capsules};
+use lightlag_protocols::wire::ltp::auth::Key;
+use lightlag_protocols::wire::ltp::{PORT, Packet};
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+
+/// Blocks that leave at once.
+const SESSIONS_MOST: usize = 64;
+/// Blocks that one peer may have under way: each is an open file.
+const IMPORTS_MAX: usize = 128;
+/// A checkpoint at least so often: they tell what to repair before all has left.
+const CHECKPOINT_EVERY: u64 = 4 << 20;
+/// What both ends and their queues may take.
+const MARGIN: Duration = Duration::from_nanos(100_000_000);
+/// Engines of ours that the user did not name are drawn below this: five bytes on the wire.
+const ENGINES_MOST: u32 = i32::MAX as u32;
+
+fn config(engine: u64, peer: u64, segment: u64, light: Option<Duration>) -> Result<Config, Error> {
+    Ok(Config {
+        segment,
+        light,
+        seed: random()?.into(),
+        first_wait: Duration::from_secs(1),
+        margin: MARGIN,
+        checkpoint_every: Some(CHECKPOINT_EVERY),
+        // Only the user gives up.
+        tries: u32::MAX,
+        ..Config::new(engine, peer, Bytes(segment))
+    })
+}
+
+// --- sending --------------------------------------------------------------------------------
+
+/// Bundles that leave.
+struct Leaving {
+    items: Vec<Item>,
+    blocks: Vec<Block>,
+    peer: SocketAddr,
+    service: u64,
+    green: u64,
+    /// The next block to leave, and those that are under way.
+    next: usize,
+    open: BTreeMap<SessionId, usize>,
+    /// What became of each block: its session, and why not.
+    fates: Vec<Option<(SessionId, Result<(), String>)>>,
+    done_bytes: u64,
+}
+
+impl Leaving {
+    fn is_done(&self) -> bool {
+        self.fates.iter().all(Option::is_some)
+    }
+    fn end(&mut self, session: SessionId, outcome: Result<(), String>) {
+        let Some(at) = self.open.remove(&session) else { return };
+        self.fates[at] = Some((session, outcome));
+        self.done_bytes += self.blocks[at].length;
+        self.blocks[at].items.iter().for_each(|item| self.items[*item].close());
+    }
+    fn bundles(&self, seconds: f64) -> Vec<Bundle> {
+        let mut bundles = Vec::new();
+        for (block, fate) in self.blocks.iter().zip(&self.fates) {
+            let unknown = || (SessionId { originator: 0, number: 0 }, Err("it did not leave".to_owned()));
+            let (session, outcome) = fate.clone().unwrap_or_else(unknown);
+            let tag = Tag::Ltp {
+                engine: session.originator,
+                session: session.number,
+                service: self.service,
+                lacks: 0,
+            };
+            let items = block.items.iter().map(|item| &self.items[*item]);
+            bundles.extend(items.map(|item| item.bundle(self.peer, tag.clone(), seconds, outcome.clone())));
+        }
+        bundles
+    }
+}
+
+impl Blocks for Leaving {
+    fn read(&mut self, session: SessionId, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let at = *self.open.get(&session).ok_or(io::ErrorKind::NotFound)?;
+        let block = &self.blocks[at];
+        if let Some(bytes) = &block.bytes {
+            let from = offset as usize;
+            out.copy_from_slice(bytes.get(from..from + out.len()).ok_or(io::ErrorKind::UnexpectedEof)?);
+            return Ok(());
+        }
+        self.items[block.items[0]].read(offset, out)
+    }
+    fn write(&mut self, _: SessionId, _: u64, _: &[u8]) -> io::Result<()> {
+        // Blocks of the peer are not taken: there is no service here.
+        Ok(())
+    }
+    fn tell(&mut self, event: &LtpEvent) -> io::Result<()> {
+        match event {
+            LtpEvent::Sent(session) => self.end(*session, Ok(())),
+            LtpEvent::Cancelled { session, by, reason } => {
+                let who = if *by == Side::Receiver { "the receiver" } else { "we" };
+                self.end(*session, Err(format!("{who} gave it up: {reason}")));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl LtpSide for Leaving {
+    fn steer(&mut self, engine: &mut Engine) {
+        while self.open.len() < SESSIONS_MOST
+            && let Some(block) = self.blocks.get(self.next)
+        {
+            let green = self.green.min(block.length);
+            match engine.send(self.service, block.length - green, green) {
+                Ok(session) => drop(self.open.insert(session, self.next)),
+                Err(why) => {
+                    let nothing = SessionId { originator: 0, number: 0 };
+                    self.fates[self.next] = Some((nothing, Err(format!("LTP cannot carry it: {why}"))));
+                }
+            }
+            self.next += 1;
+        }
+    }
+    fn on_abort(&mut self) {
+        for session in self.open.keys().copied().collect::<Vec<_>>() {
+            self.end(session, Err("the connection ended before all was acknowledged".to_owned()));
+        }
+    }
+    fn told(&self, engine: &Engine) -> Told {
+        let under_way: u64 =
+            self.open.keys().filter_map(|session| engine.acked(*session)).map(|one| one.0).sum();
+        let all = self.blocks.iter().map(|block| block.length).sum();
+        let counts = engine.counts();
+        let told = told(self.is_done(), (self.done_bytes + under_way, all));
+        Told { sent: [counts.sent, counts.repairs], ..told }
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        self.bundles(0.0).into_iter().map(Event::Bundle).collect()
+    }
+    fn hears(&self, from: SocketAddr, peer: SocketAddr) -> bool {
+        // Engines may send from another port than they listen at.
+        from.ip() == peer.ip()
+    }
+    fn failure(&mut self, why: io::Error) -> Error {
+        Error::Failed(format!("a bundle can no longer be read: {why}"))
+    }
+}
+
+/// An engine that sends bundles in segments of at most so many bytes.
+fn leaving(
+    items: Vec<Item>,
+    sending: &Sending,
+    segment: u64,
+    controller: Box<dyn Controller>,
+    is_kept_alive: bool,
+) -> Result<LtpEnd<Leaving>, Error> {
+    let (mut items, ltp) = (items, &sending.ltp);
+    let blocks = stock::blocks(&mut items, ltp.aggregate)?;
+    let engine = match ltp.engine {
+        Some(engine) => engine,
+        None => u64::from(random()? % ENGINES_MOST + 1),
+    };
+    // The engine of the peer is known to the peer.
+    let config = config(engine, u64::from(engine == 0), segment, sending.light)?;
+    let extensions = ltp.key.as_ref().map_or(0, Key::overhead);
+    let config = Config { services: Some(Vec::new()), extensions, ..config };
+    let mut engine = Engine::new(config, controller);
+    let fates = blocks.iter().map(|_| None).collect();
+    let service = if ltp.aggregate.is_some() { aggregation::SERVICE } else { ltp.service };
+    let mut leaving = Leaving {
+        items,
+        blocks,
+        peer: sending.to,
+        service,
+        green: ltp.green,
+        next: 0,
+        open: BTreeMap::new(),
+        fates,
+        done_bytes: 0,
+    };
+    leaving.steer(&mut engine);
+    if let Some((_, Err(why))) = leaving.fates.first().and_then(Option::as_ref) {
+        return Err(Error::Input(format!("{why}; take another --packet-size")));
+    }
+    Ok(LtpEnd::new(engine, leaving, ltp.key.clone(), is_kept_alive))
+}
+
+fn bundles(end: &mut dyn End, seconds: f64) -> Vec<Bundle> {
+    let events = end.take_events().into_iter().filter_map(|event| match event {
+        Event::Bundle(bundle) => Some(Bundle { seconds, ..bundle }),
+        _ => None,
+    });
+    events.collect()
+}
+
+/// As [`super::Way::send`], over UDP.
+pub fn send_over_udp(
+    mut sending: Sending,
+    watch: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Vec<Bundle>, Error> {
+    let items = stock::open(&sending.files, watch)?;
+    let check = stock::checker(&items);
+    let segment = sending.packet.saturating_sub(UDP_HEADER);
+    let flow = flow(&sending, segment)?;
+    let controller = match sending.controller.take() {
+        Some((_, make)) => make(flow),
+        None => named("cubic", flow)?,
+    };
+    let mut end = leaving(items, &sending, segment.0, controller, false)?;
+    let mut departure = Departure::by(socket(&sending)?, sending.to, sending.give_up);
+    let (_, seconds) = departure.run(&mut end, &check, watch)?;
+    Ok(bundles(&mut end, seconds))
+}
+
+/// As [`super::Way::send`], over DCCP.
+pub fn send_over_dccp(
+    mut sending: Sending,
+    watch: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Vec<Bundle>, Error> {
+    let items = stock::open(&sending.files, watch)?;
+    let check = stock::checker(&items);
+    let paces = sending.controller.take();
+    let ccid = Ccid::of(paces.as_ref().map_or("ccid2", |(name, _)| name));
+    let Sending { packet, raw, light, to, give_up, .. } = sending;
+    let mut config = dccp::config(SERVICE_LTP, false, &OnLine { packet, raw, at: to, ccid, light })?;
+    let mut departure = dccp::departure(&mut config, PORT, to, raw, give_up, None)?;
+    let flow = flow(&sending, config.segment())?;
+    let controller = paces.map_or_else(|| named("ccid2", flow), |(_, make)| Ok(make(flow)))?;
+    // DCCP paces; LTP takes what it is given.
+    let inner =
+        leaving(items, &sending, config.segment().0, named("fixed", unplanned(config.segment()))?, true)?;
+    let mut line = Line::new(Box::new(Connection::connect(config, controller)), Box::new(inner), false);
+    let (_, seconds) = departure.run(&mut line, &check, watch)?;
+    Ok(bundles(&mut line, seconds))
+}
+
+/// What a controller is built for that need not pace.
+fn unplanned(segment: Bytes) -> Flow {
+    let (planned_rate, planned_round_trip) = (None, None);
+    Flow { segment, packet: segment, planned_rate, planned_round_trip, seed: 0, index: 0 }
+}
+
+// --- receiving ------------------------------------------------------------------------------
+
+/// Blocks that come from one engine.
+struct Coming {
+    shelf: Shelf,
+    from: SocketAddr,
+    reply_to: Option<SocketAddr>,
+    services: BTreeMap<SessionId, u64>,
+    parts: BTreeMap<SessionId, Part>,
+    unwanted: Vec<SessionId>,
+    events: Vec<Event>,
+}
+
+impl Coming {
+    /// What cannot be taken is cancelled before anything acknowledges it.
+    fn refuse(&mut self, session: SessionId, why: &str) {
+        self.parts.remove(&session);
+        self.services.remove(&session);
+        self.unwanted.push(session);
+        self.events.push(Event::Refused(format!("block {session} from {}: {why}", self.from)));
+    }
+    fn add(&mut self, session: SessionId, offset: u64, bytes: &[u8]) -> Result<(), String> {
+        let part = match self.parts.entry(session) {
+            std::collections::btree_map::Entry::Occupied(part) => part.into_mut(),
+            std::collections::btree_map::Entry::Vacant(place) => {
+                place.insert(Part::new(&self.shelf, self.from)?)
+            }
+        };
+        part.write(offset, bytes)
+    }
+    /// A block is here, as far as it comes.
+    fn keep(&mut self, session: SessionId) {
+        let Some(part) = self.parts.remove(&session) else { return };
+        let service = self.services.remove(&session).unwrap_or_default();
+        let (_, lacks) = part.extent();
+        let tag = Tag::Ltp { engine: session.originator, session: session.number, service, lacks };
+        let kept = if service == aggregation::SERVICE && lacks == 0 {
+            self.keep_capsules(part, session)
+        } else {
+            part.keep(tag).map(|bundle| vec![bundle])
+        };
+        match kept {
+            Ok(bundles) => self.events.extend(bundles.into_iter().map(Event::Bundle)),
+            Err(why) => self.refuse(session, &why),
+        }
+    }
+    /// The bundles of an aggregated block, each by itself.
+    fn keep_capsules(&self, mut part: Part, session: SessionId) -> Result<Vec<Bundle>, String> {
+        let bytes = part.bytes()?;
+        let units = read_capsules(&bytes, |_, unit| bundle_length(unit)).map_err(|why| why.to_string())?;
+        let keep = |(service, unit): (u64, &[u8])| {
+            let tag = Tag::Ltp { engine: session.originator, session: session.number, service, lacks: 0 };
+            self.shelf.keep(unit, self.from, tag)
+        };
+        units.into_iter().map(keep).collect()
+    }
+}
+
+impl Blocks for Coming {
+    fn read(&mut self, _: SessionId, _: u64, _: &mut [u8]) -> io::Result<()> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+    fn is_for(&mut self, session: SessionId, service: u64) {
+        if !self.unwanted.contains(&session) {
+            self.services.insert(session, service);
+        }
+    }
+    fn write(&mut self, session: SessionId, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        if self.unwanted.contains(&session) {
+            return Ok(());
+        }
+        if let Err(why) = self.add(session, offset, bytes) {
+            self.refuse(session, &why);
+        }
+        Ok(())
+    }
+    fn tell(&mut self, event: &LtpEvent) -> io::Result<()> {
+        match event {
+            LtpEvent::RedPart { session, ends_block: true, .. } | LtpEvent::Closed(session) => {
+                self.keep(*session);
+            }
+            LtpEvent::Cancelled { session, reason, .. } => {
+                self.services.remove(session);
+                if self.parts.remove(session).is_some() {
+                    let line = format!("block {session} from {}: it was given up: {reason}", self.from);
+                    self.events.push(Event::Refused(line));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl LtpSide for Coming {
+    fn steer(&mut self, engine: &mut Engine) {
+        for session in std::mem::take(&mut self.unwanted) {
+            engine.cancel(session, Reason::User);
+        }
+    }
+    fn on_abort(&mut self) {
+        let sessions: Vec<SessionId> = self.parts.keys().copied().collect();
+        for session in sessions {
+            self.refuse(session, "the connection ended before it was whole");
+        }
+    }
+    fn told(&self, engine: &Engine) -> Told {
+        let over = self.parts.is_empty() && engine.sessions() == (0, 0);
+        Told { over, ..Told::default() }
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+    fn answers_to(&self, from: SocketAddr) -> SocketAddr {
+        self.reply_to.unwrap_or(from)
+    }
+    fn failure(&mut self, why: io::Error) -> Error {
+        Error::Failed(format!("a block: {why}"))
+    }
+}
+
+/// What every engine that receives has alike.
+#[derive(Clone)]
+struct Habits {
+    shelf: Shelf,
+    reply_to: Option<SocketAddr>,
+    idle: Duration,
+    key: Option<Key>,
+    segment: u64,
+    is_kept_alive: bool,
+}
+
+impl Habits {
+    fn of(listening: &Listening, segment: u64, is_kept_alive: bool) -> Self {
+        let Listening { shelf, reply_to, idle, key, .. } = listening;
+        let (shelf, key) = (shelf.clone(), key.clone());
+        Self { shelf, reply_to: *reply_to, idle: *idle, key, segment, is_kept_alive }
+    }
+    /// An engine for the one that sends from there, if these are its data.
+    fn meet(&self, from: SocketAddr, bytes: &[u8]) -> Result<Option<LtpEnd<Coming>>, Error> {
+        let Ok(packet) = Packet::read(bytes) else { return Ok(None) };
+        let believed = self.key.as_ref().is_none_or(|key| key.check(&packet, bytes).is_ok());
+        if !believed || !matches!(packet.segment.content, Content::Data(_)) {
+            return Ok(None);
+        }
+        let peer = packet.segment.session.originator;
+        // Ours is never told, as we begin no session; it only must not be the peer's.
+        let config = config(u64::from(peer == 0), peer, self.segment, None)?;
+        let quotas = Quotas { imports: IMPORTS_MAX, ..Quotas::default() };
+        let extensions = self.key.as_ref().map_or(0, Key::overhead);
+        let config = Config { quotas, extensions, idle: self.idle, ..config };
+        let engine = Engine::new(config, named("fixed", unplanned(Bytes(self.segment)))?);
+        let (shelf, reply_to) = (self.shelf.clone(), self.reply_to);
+        let (services, parts) = (BTreeMap::new(), BTreeMap::new());
+        let (unwanted, events) = (Vec::new(), Vec::new());
+        let coming = Coming { shelf, from, reply_to, services, parts, unwanted, events };
+        Ok(Some(LtpEnd::new(engine, coming, self.key.clone(), self.is_kept_alive)))
+    }
+}
+
+struct UdpDoor(Habits);
+
+impl Door for UdpDoor {
+    fn welcome(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Welcome, Error> {
+        let Some(mut end) = self.0.meet(from, bytes)? else { return Ok(Welcome::Nothing) };
+        end.take(now, bytes)?;
+        Ok(Welcome::Peer(Box::new(end)))
+    }
+}
+
+/// The engine over a connection of DCCP: there is one as soon as the first segment names the other.
+struct Awaited {
+    habits: Habits,
+    from: SocketAddr,
+    end: Option<LtpEnd<Coming>>,
+}
+
+impl End for Awaited {
+    fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
+        if self.end.is_none() {
+            self.end = self.habits.meet(self.from, bytes)?;
+        }
+        self.end.as_mut().map_or(Ok(()), |end| end.take(now, bytes))
+    }
+    fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
+        self.end.as_mut().map_or(Ok(false), |end| end.give(now, out))
+    }
+    fn deadline(&self) -> Option<Instant> {
+        self.end.as_ref().and_then(End::deadline)
+    }
+    fn abort(&mut self) {
+        if let Some(end) = &mut self.end {
+            end.abort();
+        }
+    }
+    fn told(&self) -> Told {
+        self.end.as_ref().map(End::told).unwrap_or_default()
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        self.end.as_mut().map(End::take_events).unwrap_or_default()
+    }
+}
+
+/// As [`super::Way::listen`], over UDP.
+pub fn listen_over_udp(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
+    let socket = Socket::bind(listening.at).map_err(|why| cannot_listen(listening.at, false, &why))?;
+    let habits = Habits::of(&listening, listening.packet.saturating_sub(UDP_HEADER).0, false);
+    Arrivals::by(socket, UdpDoor(habits), listening.count).forbearing().run(watch)
+}
+
+/// As [`super::Way::listen`], over DCCP.
+pub fn listen_over_dccp(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
+    let Listening { at, packet, raw, .. } = listening;
+    let config = dccp::config(SERVICE_LTP, false, &OnLine { packet, raw, at, ccid: Ccid::Two, light: None })?;
+    let habits = Habits::of(&listening, config.segment().0, true);
+    let coming =
+        move |from| -> Box<dyn End> { Box::new(Awaited { habits: habits.clone(), from, end: None }) };
+    let door = DccpDoor::new(config, if raw { at.port() } else { PORT }, Box::new(coming))?;
+    let socket = if raw { Socket::raw(at) } else { Socket::bind(at) };
+    let socket = socket.map_err(|why| cannot_listen(at, raw, &why))?;
+    Arrivals::by(socket, door, listening.count).forbearing().run(watch)
+}

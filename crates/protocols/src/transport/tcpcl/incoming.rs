@@ -1,0 +1,213 @@
+//! What comes.
+
+use super::{
+    Contact, Ending, Event, Incoming, Init, Message, Phase, RefuseReason, RejectReason, Segment, Session,
+    TermReason, VERSION,
+};
+use crate::time::{Duration, Instant};
+use crate::wire::tcpcl::{Flags, Malformed, TRANSFER_LENGTH};
+
+impl Session {
+    /// Bytes have come.
+    pub fn receive(&mut self, now: Instant, bytes: &[u8]) {
+        if self.phase == Phase::Ended {
+            return;
+        }
+        self.heard = now;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.extend_from_slice(bytes);
+        let mut at = 0;
+        while self.phase < Phase::Ended {
+            match self.step(now, &buffer[at..]) {
+                Ok(0) => break,
+                Ok(taken) => at += taken,
+                Err(why) => self.fail(now, why.into()),
+            }
+        }
+        buffer.drain(..at);
+        self.buffer = buffer;
+    }
+    /// Takes the next message or piece of data; tells how many bytes it took, none if more must come.
+    fn step(&mut self, now: Instant, bytes: &[u8]) -> Result<usize, Malformed> {
+        if self.phase == Phase::Contact {
+            let Some((contact, taken)) = Contact::read(bytes)? else { return Ok(0) };
+            self.on_contact(now, contact);
+            return Ok(taken);
+        }
+        if let Some(incoming) = self.incoming.as_mut().filter(|incoming| incoming.left > 0) {
+            let taken = usize::try_from(incoming.left).unwrap_or(usize::MAX).min(bytes.len());
+            incoming.left -= taken as u64;
+            incoming.here += taken as u64;
+            let ends = incoming.left == 0;
+            if taken > 0 && !incoming.refused {
+                let (transfer, bytes) = (incoming.transfer, bytes[..taken].to_vec());
+                self.events.push_back(Event::Data { transfer, bytes });
+            }
+            if ends {
+                self.on_segment_end();
+            }
+            return Ok(taken);
+        }
+        let read = Message::read(bytes);
+        if let Err(Malformed::Type(number)) = read {
+            // Nobody knows where the next message begins (section 5.1.2).
+            self.say(&Message::Reject { reason: RejectReason::TypeUnknown, message: number });
+        }
+        let Some((message, taken)) = read? else { return Ok(0) };
+        self.on_message(now, message);
+        Ok(taken)
+    }
+    /// Says that the session ends, and ends it.
+    fn fail(&mut self, now: Instant, how: Ending) {
+        let reason = match how {
+            Ending::Version(_) => TermReason::VersionMismatch,
+            Ending::Extension(_) => TermReason::ContactFailure,
+            Ending::Silent => TermReason::IdleTimeout,
+            _ => TermReason::Unknown,
+        };
+        // Who does not speak the protocol is not spoken to.
+        if self.phase > Phase::Contact && self.term_at.is_none() {
+            self.say_term(now, false, reason);
+        }
+        self.end(how);
+    }
+    fn on_contact(&mut self, now: Instant, contact: Contact) {
+        if !self.config.is_active {
+            self.say_contact();
+        }
+        self.phase = Phase::Init;
+        if contact.version != VERSION {
+            return self.fail(now, Ending::Version(contact.version));
+        }
+        if self.config.is_active {
+            self.say_init();
+        }
+    }
+    fn on_message(&mut self, now: Instant, message: Message) {
+        let number = message.number();
+        match (self.phase, message) {
+            (Phase::Init, Message::Init(init)) => self.on_init(now, init),
+            (Phase::Init, Message::Term { reason, .. }) => self.end(Ending::Unwanted(reason)),
+            (_, Message::Keepalive) => {}
+            (_, Message::Reject { reason, message }) => self.fail(now, Ending::Rejected(reason, message)),
+            (Phase::Open, Message::Segment(segment)) => self.on_segment(now, segment),
+            (Phase::Open, Message::Ack { flags, transfer, length }) => self.on_ack(flags, transfer, length),
+            (Phase::Open, Message::Refuse { reason, transfer }) => self.on_refuse(reason, transfer),
+            (Phase::Open, Message::Term { reply, reason }) => self.on_term(now, reply, reason),
+            _ => self.unexpected(now, number),
+        }
+    }
+    fn unexpected(&mut self, now: Instant, message: u8) {
+        self.say(&Message::Reject { reason: RejectReason::Unexpected, message });
+        self.fail(now, Ending::Unexpected(message));
+    }
+    fn on_init(&mut self, now: Instant, init: Init) {
+        if let Some(item) = init.items.iter().find(|item| item.is_critical) {
+            return self.fail(now, Ending::Extension(item.kind));
+        }
+        if !self.config.is_active {
+            self.say_init();
+        }
+        let least = self.config.keepalive_s.min(init.keepalive_s);
+        self.keepalive = (least > 0).then(|| Duration::from_secs(least.into()));
+        self.phase = Phase::Open;
+        self.events.push_back(Event::Opened { node: init.node.clone() });
+        self.peer = Some(init);
+        self.drop_unsendable();
+    }
+    fn on_segment(&mut self, now: Instant, segment: Segment) {
+        let Segment { flags, transfer, length, .. } = segment;
+        let passed_by = self.incoming.is_none_or(|incoming| incoming.refused);
+        if flags.start && passed_by && !self.whole.contains_key(&transfer) {
+            self.begin(&segment);
+        }
+        // Segments of two bundles may not be mixed (section 5.2).
+        let known = self.incoming.as_ref().is_some_and(|one| one.transfer == transfer);
+        let starts_again = flags.start && !passed_by;
+        if !known || starts_again {
+            return self.unexpected(now, 1);
+        }
+        let most = self.config.transfer_mru;
+        let Some(incoming) = &mut self.incoming else { return };
+        (incoming.left, incoming.flags) = (length, flags);
+        if incoming.here.saturating_add(length) > most && !incoming.refused {
+            self.refuse(transfer, RefuseReason::NoResources);
+        }
+        if length == 0 {
+            self.on_segment_end();
+        }
+    }
+    fn begin(&mut self, segment: &Segment) {
+        let (transfer, total) = (segment.transfer, segment.total());
+        let flags = Flags::default();
+        self.incoming = Some(Incoming { transfer, total, here: 0, left: 0, flags, refused: false });
+        let unknown = segment.items.iter().any(|item| item.is_critical && item.kind != TRANSFER_LENGTH);
+        let refused = if self.term_at.is_some() {
+            Some(RefuseReason::SessionTerminating)
+        } else if unknown {
+            Some(RefuseReason::ExtensionFailure)
+        } else if self.config.transfer_mru == 0 {
+            Some(RefuseReason::NotAcceptable)
+        } else if total.is_some_and(|total| total > self.config.transfer_mru) {
+            Some(RefuseReason::NoResources)
+        } else {
+            None
+        };
+        match refused {
+            Some(reason) => self.refuse(transfer, reason),
+            None => self.events.push_back(Event::Coming { transfer, total }),
+        }
+    }
+    fn on_segment_end(&mut self) {
+        let Some(Incoming { transfer, total, here, flags, refused, .. }) = self.incoming else { return };
+        if !flags.end {
+            if !refused {
+                self.say(&Message::Ack { flags, transfer, length: here });
+            }
+            return;
+        }
+        self.incoming = None;
+        if refused {
+            self.end_if_done();
+            return;
+        }
+        self.whole.insert(transfer, (flags, here));
+        if total.is_some_and(|total| total != here) {
+            self.refuse(transfer, RefuseReason::NotAcceptable);
+        } else {
+            self.events.push_back(Event::Whole { transfer });
+        }
+    }
+    fn on_ack(&mut self, flags: Flags, transfer: u64, length: u64) {
+        if self.unacked.get(&transfer) == Some(&length) && flags.end {
+            self.unacked.remove(&transfer);
+            self.events.push_back(Event::Sent { transfer });
+            self.end_if_done();
+        } else if self.unacked.contains_key(&transfer)
+            || self.outgoing.front().is_some_and(|one| one.transfer == transfer && one.sent >= length)
+        {
+            self.events.push_back(Event::Acked { transfer, length });
+        }
+    }
+    fn on_refuse(&mut self, reason: RefuseReason, transfer: u64) {
+        let leaves = self.outgoing.front().is_some_and(|one| one.transfer == transfer && one.begun);
+        if leaves {
+            self.outgoing.pop_front();
+        }
+        if self.unacked.remove(&transfer).is_some() || leaves {
+            self.events.push_back(match reason {
+                RefuseReason::Completed => Event::Sent { transfer },
+                _ => Event::Refused { transfer, reason },
+            });
+            self.end_if_done();
+        }
+    }
+    fn on_term(&mut self, now: Instant, reply: bool, reason: TermReason) {
+        self.peer_term = Some(reason);
+        if self.term_at.is_none() && !reply {
+            self.say_term(now, true, reason);
+        }
+        self.drop_unsendable();
+        self.end_if_done();
+    }
+}

@@ -1,0 +1,385 @@
+//! TCPCLv4 (RFC 9174): bundles over a stream, without I/O.
+//!
+//! A [`Session`] is one end of a TCP connection. It takes bytes as they come ([`Session::receive`]) and
+//! tells what they mean ([`Session::take_event`]); it gives messages to write ([`Session::poll`]). It holds
+//! no bundle: data that came are handed on at once, and a segment that leaves names the bytes that the
+//! driver appends. A bundle is acknowledged whole when the driver says that it is kept
+//! ([`Session::accept`]), not before.
+//!
+//! Left out by decision: TLS (section 4.4): the contact header says that it cannot be used, and a peer that
+//! asks for it ends the session. What does not fit a session of this kind ends it: bytes that are no
+//! message, data out of turn.
+//!
+//! | file | what |
+//! |---|---|
+//! | `incoming` | messages and data that come |
+//! | `outgoing` | messages and data that leave, keep-alives, the end |
+
+mod incoming;
+mod outgoing;
+
+use super::Machine;
+use crate::time::{Duration, Instant};
+use crate::wire::tcpcl::{
+    Contact, Init, Malformed, Message, RefuseReason, RejectReason, Segment, TermReason, VERSION,
+};
+use std::collections::{BTreeMap, VecDeque};
+use thiserror::Error;
+
+/// How an end behaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// It opened the TCP connection, so it speaks first.
+    pub is_active: bool,
+    /// Its name, as an endpoint of the Bundle Protocol.
+    pub node: String,
+    /// A message at least so often, in seconds; zero: no matter. The smaller wish of both ends counts.
+    pub keepalive_s: u16,
+    /// Most data of a segment that it sends, in bytes.
+    pub segment: u64,
+    /// Longest bundle that it takes, in bytes; zero: none.
+    pub transfer_mru: u64,
+    /// Opening and ending may take so long; so may silence where nobody asks for keep-alives.
+    pub patience: Duration,
+}
+
+/// What has happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Both ends know each other: bundles can go.
+    Opened {
+        /// What the peer calls itself.
+        node: String,
+    },
+    /// A bundle begins to come.
+    Coming {
+        /// Which.
+        transfer: u64,
+        /// How long it says it is.
+        total: Option<u64>,
+    },
+    /// The next bytes of the bundle that comes.
+    Data {
+        /// Which.
+        transfer: u64,
+        /// These.
+        bytes: Vec<u8>,
+    },
+    /// It is here whole: [`Session::accept`] it or [`Session::refuse`] it.
+    Whole {
+        /// Which.
+        transfer: u64,
+    },
+    /// A bundle of our own has come so far.
+    Acked {
+        /// Which.
+        transfer: u64,
+        /// Bytes of it.
+        length: u64,
+    },
+    /// A bundle of our own is with the peer.
+    Sent {
+        /// Which.
+        transfer: u64,
+    },
+    /// A bundle of our own is not taken.
+    Refused {
+        /// Which.
+        transfer: u64,
+        /// Why.
+        reason: RefuseReason,
+    },
+    /// A bundle of our own is longer than the peer takes: nothing of it has left.
+    TooLong {
+        /// Which.
+        transfer: u64,
+        /// What the peer takes, in bytes.
+        most: u64,
+    },
+    /// Nothing more comes or goes; what was under way is not with the peer.
+    Ended(Ending),
+}
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Ending {
+    /// As one end asked, when all was done.
+    #[error("the session was closed")]
+    Closed,
+    /// The peer did not want it.
+    #[error("the peer ended the session: {0}")]
+    Peer(TermReason),
+    /// The peer did not want it before it began: often for want of TLS.
+    #[error(
+        "the peer refused the session: {0}; if it requires TLS, which is not spoken here, let it do without"
+    )]
+    Unwanted(TermReason),
+    /// The peer speaks another version.
+    #[error("the peer speaks version {0} of TCPCL, not {VERSION}")]
+    Version(u8),
+    /// The bytes are no message.
+    #[error("{0}")]
+    Malformed(#[from] Malformed),
+    /// A message where none of its kind can be.
+    #[error("a message of type {0} came where it cannot be")]
+    Unexpected(u8),
+    /// An extension of the session that must be understood.
+    #[error("the peer insists on extension {0} of the session, which is not known here")]
+    Extension(u16),
+    /// The peer rejected a message.
+    #[error("the peer rejected a message of type {1}: {0}")]
+    Rejected(RejectReason, u8),
+    /// Silence.
+    #[error("the peer said nothing for too long")]
+    Silent,
+    /// The connection broke before the session began: often for want of TLS.
+    #[error(
+        "the peer closed the connection before the session began; if it requires TLS, which is not spoken here, let it do without"
+    )]
+    Unopened,
+    /// The connection broke.
+    #[error("the connection ended in the middle of the session")]
+    Cut,
+}
+
+/// What is to be written: bytes, then data of a bundle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// A message.
+    pub bytes: Vec<u8>,
+    /// What follows it.
+    pub data: Option<Piece>,
+}
+
+/// Bytes of a bundle of our own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Which bundle.
+    pub transfer: u64,
+    /// Where they begin in it.
+    pub offset: u64,
+    /// How many.
+    pub length: u64,
+}
+
+/// How far a session is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    /// The peer's contact header has not come.
+    Contact,
+    /// Its SESS_INIT has not.
+    Init,
+    /// Bundles go.
+    Open,
+    /// Nothing goes but what waits to leave.
+    Ended,
+}
+
+/// A bundle that comes.
+#[derive(Clone, Copy, Debug)]
+struct Incoming {
+    transfer: u64,
+    total: Option<u64>,
+    here: u64,
+    /// Of the segment that comes: its data that have not come yet, and its place.
+    left: u64,
+    flags: crate::wire::tcpcl::Flags,
+    /// It is not taken; what comes of it is passed by.
+    refused: bool,
+}
+
+/// A bundle that leaves.
+#[derive(Clone, Copy, Debug)]
+struct Outgoing {
+    transfer: u64,
+    length: u64,
+    sent: u64,
+    begun: bool,
+}
+
+/// One end of a TCP connection.
+pub struct Session {
+    config: Config,
+    phase: Phase,
+    began: Instant,
+    heard: Instant,
+    spoke: Instant,
+    keepalive: Option<Duration>,
+    peer: Option<Init>,
+    /// Bytes that make no message yet.
+    buffer: Vec<u8>,
+    incoming: Option<Incoming>,
+    /// Bundles that are whole and neither accepted nor refused: the place of their last segment, and bytes.
+    whole: BTreeMap<u64, (crate::wire::tcpcl::Flags, u64)>,
+    /// Bundles that have not left whole.
+    outgoing: VecDeque<Outgoing>,
+    /// Those that have, and are not acknowledged: their bytes.
+    unacked: BTreeMap<u64, u64>,
+    next_transfer: u64,
+    /// What leaves next.
+    waiting: VecDeque<Vec<u8>>,
+    events: VecDeque<Event>,
+    /// When each end said that it ends, our own first.
+    term_at: Option<Instant>,
+    peer_term: Option<TermReason>,
+}
+
+/// More answers than this wait only where nobody reads them.
+const WAITING_MOST: usize = 1024;
+
+impl Session {
+    /// The TCP connection has just been made.
+    pub fn new(now: Instant, config: Config) -> Self {
+        let mut session = Self {
+            phase: Phase::Contact,
+            began: now,
+            heard: now,
+            spoke: now,
+            keepalive: None,
+            peer: None,
+            buffer: Vec::new(),
+            incoming: None,
+            whole: BTreeMap::new(),
+            outgoing: VecDeque::new(),
+            unacked: BTreeMap::new(),
+            next_transfer: 1,
+            waiting: VecDeque::new(),
+            events: VecDeque::new(),
+            term_at: None,
+            peer_term: None,
+            config,
+        };
+        if session.config.is_active {
+            session.say_contact();
+        }
+        session
+    }
+    /// What has happened; to be asked after everything that comes and after every poll, until there is none.
+    pub fn take_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+    /// Sends a bundle of so many bytes; gives its number. It leaves when those before it have.
+    pub fn send(&mut self, length: u64) -> u64 {
+        let transfer = self.next_transfer;
+        self.next_transfer += 1;
+        self.outgoing.push_back(Outgoing { transfer, length, sent: 0, begun: false });
+        self.drop_unsendable();
+        transfer
+    }
+    /// A bundle that was told to be whole is kept: the peer may forget it.
+    pub fn accept(&mut self, transfer: u64) {
+        if let Some((flags, length)) = self.whole.remove(&transfer) {
+            self.say(&Message::Ack { flags, transfer, length });
+        }
+        self.end_if_done();
+    }
+    /// A bundle that comes or came is not taken.
+    pub fn refuse(&mut self, transfer: u64, reason: RefuseReason) {
+        let comes = self.incoming.as_mut().filter(|one| one.transfer == transfer && !one.refused);
+        if let Some(incoming) = comes {
+            incoming.refused = true;
+        } else if self.whole.remove(&transfer).is_none() {
+            return;
+        }
+        self.say(&Message::Refuse { reason, transfer });
+        self.end_if_done();
+    }
+    /// Ends the session when what is under way is done; what has not begun to leave does not.
+    pub fn finish(&mut self, now: Instant) {
+        if self.phase < Phase::Open {
+            self.end(Ending::Closed);
+        } else if self.phase == Phase::Open && self.term_at.is_none() {
+            self.say_term(now, false, TermReason::Unknown);
+            self.drop_unsendable();
+        }
+    }
+    /// The peer has closed the connection, or it broke.
+    pub fn cut(&mut self) {
+        self.end(match self.peer_term {
+            Some(_) if self.unfinished() == 0 && self.incoming.is_none() => Ending::Closed,
+            Some(reason) => Ending::Peer(reason),
+            None if self.phase < Phase::Open => Ending::Unopened,
+            None => Ending::Cut,
+        });
+    }
+    /// Nothing more is to be read or written.
+    pub fn is_over(&self) -> bool {
+        self.phase == Phase::Ended && self.waiting.is_empty()
+    }
+    /// The peer reads nothing: nothing more is to be read from it.
+    pub fn is_choked(&self) -> bool {
+        self.waiting.len() >= WAITING_MOST
+    }
+    /// Bundles of our own that the peer has not taken or refused.
+    pub fn unfinished(&self) -> usize {
+        self.outgoing.len() + self.unacked.len()
+    }
+
+    fn say(&mut self, message: &Message) {
+        let mut bytes = Vec::new();
+        message.write(&mut bytes);
+        self.waiting.push_back(bytes);
+    }
+    fn say_contact(&mut self) {
+        self.waiting.push_back(Contact { version: VERSION, can_tls: false }.to_bytes().to_vec());
+    }
+    fn say_init(&mut self) {
+        self.say(&Message::Init(Init {
+            keepalive_s: self.config.keepalive_s,
+            // Data are handed on as they come: a segment may be as long as a bundle.
+            segment_mru: self.config.transfer_mru.max(1),
+            transfer_mru: self.config.transfer_mru,
+            node: self.config.node.clone(),
+            items: Vec::new(),
+        }));
+    }
+    fn say_term(&mut self, now: Instant, reply: bool, reason: TermReason) {
+        self.term_at = Some(now);
+        self.say(&Message::Term { reply, reason });
+    }
+    fn end(&mut self, how: Ending) {
+        if self.phase < Phase::Ended {
+            self.phase = Phase::Ended;
+            self.events.push_back(Event::Ended(how));
+        }
+    }
+    /// When both ends have said that they end and nothing is under way.
+    fn end_if_done(&mut self) {
+        let comes = self.incoming.is_some_and(|incoming| !incoming.refused);
+        let busy = comes || !self.whole.is_empty() || self.unfinished() > 0;
+        if self.term_at.is_some() && self.peer_term.is_some() && !busy {
+            self.end(Ending::Closed);
+        }
+    }
+}
+
+impl Machine for Session {
+    type Input = Vec<u8>;
+    type Output = Output;
+
+    fn handle(&mut self, now: Instant, bytes: Vec<u8>) {
+        self.receive(now, &bytes);
+    }
+    fn poll(&mut self, now: Instant) -> Option<Output> {
+        self.on_time(now);
+        let output = match self.waiting.pop_front() {
+            Some(bytes) => Some(Output { bytes, data: None }),
+            None => self.next_segment(),
+        };
+        if output.is_some() {
+            self.spoke = now;
+        }
+        output
+    }
+    fn deadline(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Contact | Phase::Init => Some(self.began.saturating_add(self.config.patience)),
+            Phase::Open => {
+                let speaks = self.keepalive.map(|span| self.spoke.saturating_add(span));
+                let ends = self.term_at.map(|at| at.max(self.heard).saturating_add(self.config.patience));
+                [speaks, ends, Some(self.silent_at())].into_iter().flatten().min()
+            }
+            Phase::Ended => None,
+        }
+    }
+}
