@@ -188,7 +188,8 @@ impl Side for Leaving {
         if self.receipt.is_some()
             && let Some(acked) = engine.acked(self.session)
         {
-            self.acked = acked.0;
+            // One that is cancelled tells nothing.
+            self.acked = self.acked.max(acked.0);
             engine.cancel(self.session, Reason::User);
         }
     }
@@ -199,7 +200,8 @@ impl Side for Leaving {
         let counts = engine.counts();
         let head = self.parcel.total() - self.parcel.length();
         let all = if self.acked > 0 { self.acked } else { self.parcel.total() };
-        let done = engine.acked(self.session).map_or(all, |acked| acked.0).saturating_sub(head);
+        let done =
+            engine.acked(self.session).map_or(all, |acked| acked.0.max(self.acked)).saturating_sub(head);
         Told {
             progress: Some((done, self.parcel.length())),
             receipt: self.receipt.clone(),
