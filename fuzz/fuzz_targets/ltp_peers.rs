@@ -29,7 +29,8 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         quotas,
         tries: 3,
         cycles: 5,
-        copies: u32::from(settings & 3),
+        // None: weighed.
+        copies: (settings & 3 > 0).then_some(u32::from(settings & 3)),
         checkpoint_every: (settings & 4 > 0).then_some(300),
         report_every: (settings & 8 > 0).then_some(Duration::from_secs(1)),
         light: (settings & 16 > 0).then_some(Duration::from_secs(1)),
