@@ -129,6 +129,7 @@ impl Environment {
             window: flag(4).then_some(window),
             heard: flag(5)
                 .then_some(Heard { high: self.delivered / SEGMENT, low: self.delivered / SEGMENT / 2 }),
+            ack_ratio: u64::from(flags & 3),
             report: flag(4).then_some(TfrcReport {
                 loss_event_rate: if flag(5) { 1.0 / (1 + self.delivered / SEGMENT) as f64 } else { 0.0 },
                 receive_rate: Bytes(acked),

@@ -84,10 +84,13 @@ struct Ccid2 {
 
 impl Ccid2 {
     /// One packet for two acknowledged in slow start, as TCP with delayed acknowledgements; else one for a
-    /// window of data.
-    fn grow(&mut self, packets: f64) {
-        self.acked += packets;
-        if self.window < self.threshold {
+    /// window of data. An acknowledgement that stands for others that were lost opens the window no further in
+    /// slow start than one of them would: by half the Ack Ratio (RFC 4341, section 5).
+    fn grow(&mut self, packets: f64, ack_ratio: u64) {
+        let starts = self.window < self.threshold;
+        let most = if starts && ack_ratio > 0 && !self.sticks { ack_ratio as f64 } else { f64::INFINITY };
+        self.acked += packets.min(most);
+        if starts {
             // Linux asked whether exactly two were acknowledged, of a count that may have been beyond.
             let doubles = if self.sticks { self.acked == 2.0 } else { self.acked >= 2.0 };
             if doubles {
@@ -138,7 +141,7 @@ impl Controller for Ccid2 {
             return;
         }
         if !ack.recovering && ack.limited {
-            self.grow(ack.acked.0 as f64 / self.segment);
+            self.grow(ack.acked.0 as f64 / self.segment, ack.ack_ratio);
         }
         if self.validates {
             self.decay_limited(ack.now, ack.limited);

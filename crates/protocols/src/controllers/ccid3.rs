@@ -89,10 +89,12 @@ impl Ccid3 {
         let window = (4.0 * self.segment).min((2.0 * self.segment).max(4380.0));
         self.rtt.map_or(self.segment, |rtt| window / rtt)
     }
-    fn restart_timer(&mut self, now: Instant) {
-        // Section 4.3, step 3: RTO = max(4 R, 2 s / X); without a measurement two seconds.
-        let span = self.rtt.map_or(2.0, |rtt| (4.0 * rtt).max(2.0 * self.segment / self.rate));
-        self.silent_at = Some(now.saturating_add(Duration::from_secs_f64(span)));
+    /// Section 4.3, step 3: RTO = max(4 R, 2 s / X); without a measurement two seconds.
+    fn timeout_s(&self) -> f64 {
+        self.rtt.map_or(2.0, |rtt| (4.0 * rtt).max(2.0 * self.segment / self.rate))
+    }
+    fn restart_timer(&mut self, now: Instant, timeout_s: f64) {
+        self.silent_at = Some(now.saturating_add(Duration::from_secs_f64(timeout_s)));
         self.idle = true;
     }
     /// Steps 1 and 2 of section 4.3, and section 4.5.
@@ -126,6 +128,8 @@ impl Ccid3 {
     fn on_report(&mut self, now: Instant, report: &TfrcReport, limited: bool) {
         let (rate, more_loss) = (report.receive_rate.0 as f64, report.loss_event_rate > self.loss_event_rate);
         self.loss_event_rate = report.loss_event_rate;
+        // Step 3 comes before X changes, and step 6 takes what it gave.
+        let timeout_s = self.timeout_s();
         // What is limited by the data says little of the network (section 4.3, step 4).
         let limit = match (limited, more_loss) {
             (true, _) => {
@@ -144,7 +148,7 @@ impl Ccid3 {
         };
         self.decide(now, limit);
         self.heard = true;
-        self.restart_timer(now);
+        self.restart_timer(now, timeout_s);
     }
     fn decide(&mut self, now: Instant, limit: f64) {
         let rtt = self.rtt.unwrap_or(1.0);
@@ -164,7 +168,7 @@ impl Ccid3 {
         let received = self.greatest_received();
         let recovers = self.initial();
         let slow = if self.loss_event_rate > 0.0 { received < recovers } else { self.rate < 2.0 * recovers };
-        if self.rtt.is_some() && self.heard && self.idle && slow {
+        if self.rtt.is_some() && self.idle && slow {
             // It has not sent: its silence says nothing.
         } else if self.loss_event_rate == 0.0 {
             self.rate = (self.rate / 2.0).max(self.least());
@@ -174,7 +178,7 @@ impl Ccid3 {
             self.received = vec![(now, limit / 2.0)];
             self.decide(now, limit);
         }
-        self.restart_timer(now);
+        self.restart_timer(now, self.timeout_s());
     }
 }
 
@@ -202,7 +206,9 @@ impl Controller for Ccid3 {
     }
     fn on_sent(&mut self, sent: &Sent) {
         if self.silent_at.is_none() {
-            self.restart_timer(sent.now);
+            // X_recv_set begins with the first packet, as infinity.
+            self.received = vec![(sent.now, f64::INFINITY)];
+            self.restart_timer(sent.now, self.timeout_s());
         }
         self.idle = false;
     }

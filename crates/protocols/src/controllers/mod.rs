@@ -104,6 +104,9 @@ pub struct Ack {
     pub heard: Option<Heard>,
     /// What a receiver reports that measures for a controller by equation.
     pub report: Option<TfrcReport>,
+    /// Packets after which the other end was told to acknowledge (Ack Ratio; RFC 4341, section 6.1); 0: nobody told
+    /// it.
+    pub ack_ratio: u64,
     /// Losses are being repaired: window laws that count acknowledgements hold still.
     pub recovering: bool,
     /// A recovery has just ended.

@@ -2,6 +2,7 @@
 
 mod faults;
 mod line;
+mod rfc5348;
 
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
@@ -194,6 +195,23 @@ fn each_window_with_losses_is_answered_once() {
         assert_eq!(counts.timeouts, 0);
         assert!(counts.lost + burst >= line.dropped && counts.lost <= line.dropped);
     }
+}
+
+#[test]
+fn a_mark_is_answered_by_one_halving_and_is_no_loss() {
+    let mut line = Line::new("ccid2", &[("initial_threshold", 20.0.into())], ms(50));
+    line.left = u64::MAX;
+    line.play(s(10));
+    let before = line.client.ack_ratio()[1];
+    assert!(before > 20);
+    // An Ack Vector of one packet, the one that is acknowledged: it came, with a mark (section 11.4).
+    line.spoil = Some(vec![38, 3, 0x40, 0]);
+    line.play(s(10) + ms(150));
+    let counts = line.client.counts();
+    assert_eq!((counts.episodes, counts.lost, counts.timeouts), (1, 0, 0));
+    let after = line.client.ack_ratio()[1];
+    assert!((before / 2..=before / 2 + 3).contains(&after), "{before}, then {after}");
+    assert_eq!(line.dropped, 0);
 }
 
 #[test]

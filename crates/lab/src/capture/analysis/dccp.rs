@@ -13,7 +13,7 @@ use lightlag_protocols::transport::dccp::SERVICE_LTP;
 use lightlag_protocols::wire::dccp::{Body, Item, Kind, Packet, Received, Sequence, runs};
 
 /// Packets that must have come after one that is taken for lost.
-const LATER: u64 = 3;
+const LATER: usize = 3;
 
 const BITS: u32 = 48;
 const SHORT_BITS: u32 = 24;
@@ -144,6 +144,7 @@ impl Dccp {
             half.on_vector(&told, &sent, window);
         } else {
             half.flight.acknowledge(number + 1, now.ns);
+            half.flight.note_foremost(number, number + 1, LATER);
         }
         let before = self.ends[way].event_interval;
         if let Some(interval) = told.event_interval {
@@ -164,27 +165,17 @@ impl Dccp {
 impl Half {
     /// Takes an Ack Vector: what arrived, and what did not though [`LATER`] packets after it did.
     fn on_vector(&mut self, told: &Told, sent: &Sent, window: u64) {
-        let mut arrived = 0;
-        let mut settled = None;
         for &(from, to, received) in &told.runs {
             if !matches!(received, Received::Yes | Received::Marked) {
                 continue;
             }
             self.flight.arrive(from, to);
-            arrived += to - from;
-            if settled.is_none() && arrived >= LATER {
-                settled = Some(from + (arrived - LATER));
-            }
+            // A vector begins where the sender is known to know: earlier ones told of the rest.
+            self.flight.note_foremost(from, to, LATER);
         }
-        let Some(settled) = settled else { return };
+        let Some(&settled) = self.flight.foremost().get(LATER - 1) else { return };
         let mut lost = Vec::new();
-        self.flight.settle(settled, |number| {
-            // Runs go downwards.
-            let index = told.runs.partition_point(|run| run.0 > number);
-            if told.runs.get(index).is_some_and(|run| run.2 == Received::No && number < run.1) {
-                lost.push(number);
-            }
-        });
+        self.flight.settle(settled, |number| lost.push(number));
         for number in lost {
             self.counts.lost += 1;
             self.on_loss(sent, Found::Acknowledgements, window, number);

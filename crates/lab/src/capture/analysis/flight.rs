@@ -58,6 +58,8 @@ pub struct Flight {
     arrived_pieces: u64,
     /// Newest transmission of what is acknowledged.
     newest_acked_ns: i64,
+    /// Of numbered packets the greatest that arrived, greatest first.
+    foremost: Vec<u64>,
     blocks: Vec<(u64, u64)>,
     started: bool,
     /// Pieces were forgotten, as there were too many.
@@ -222,6 +224,26 @@ impl Flight {
             self.arrived -= if first.arrived { first.to - first.from } else { 0 };
             self.acked = self.acked.max(first.to);
         }
+    }
+
+    /// Numbered packets [from, to) have arrived, as told by anything at all: `most` of the greatest are remembered.
+    pub fn note_foremost(&mut self, from: u64, to: u64, most: usize) {
+        for number in (from..to).rev().take(most) {
+            if self.foremost.len() == most && self.foremost.last().is_some_and(|least| *least > number) {
+                return;
+            }
+            let at = self.foremost.partition_point(|known| *known > number);
+            if self.foremost.get(at) != Some(&number) {
+                self.foremost.insert(at, number);
+                self.foremost.truncate(most);
+            }
+        }
+    }
+
+    /// The greatest numbered packets that arrived, greatest first.
+    #[inline]
+    pub fn foremost(&self) -> &[u64] {
+        &self.foremost
     }
 
     /// What lies below `to` is settled: each piece of it that is not known to have arrived is told, and all are

@@ -244,12 +244,17 @@ impl Half {
     /// known to have arrived.
     #[inline]
     pub fn on_outstanding(&mut self, sent: &Sent, outstanding: u64, window: u64) {
+        self.note_outstanding(sent, outstanding, window, None);
+    }
+
+    #[inline]
+    fn note_outstanding(&mut self, sent: &Sent, outstanding: u64, window: u64, numbers: Option<(u64, u64)>) {
         let now_ns = sent.now_ns;
         self.outstanding.add(outstanding as f64);
         self.outstanding_sizes.add(outstanding);
         self.weighted.set(now_ns, outstanding);
         if sent.payload > 0 {
-            self.reactions.on_sent(now_ns, sent.to - sent.from, window);
+            self.reactions.on_sent(now_ns, sent.to - sent.from, window, numbers);
             let packets = self.flight.pieces();
             self.outstanding_packets.add(packets);
             self.single.on_sent(now_ns, packets);
@@ -315,5 +320,6 @@ pub fn on_numbered(halves: &mut [Half; 2], way: usize, number: u64, payload: u64
         graph.sent.add(now.ns, number, number + 1);
     }
     let outstanding = half.flight.pieces();
-    half.on_outstanding(&sent, outstanding, outstanding);
+    let arrived = half.flight.foremost().first().map_or(0, |number| number + 1);
+    half.note_outstanding(&sent, outstanding, outstanding, Some((number, arrived)));
 }

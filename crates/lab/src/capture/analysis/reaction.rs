@@ -5,6 +5,10 @@
 //! it is still under way: then it is what the sender sends in that round trip. Losses within one window of
 //! data are one event (RFC 6582; RFC 4341, section 5), as a sender is to answer them once. How much leaves in a round
 //! trip would be no measure: a queue that drains hides that the window was reduced.
+//!
+//! Where packets are numbered and never sent again, a round trip is over when something that left after its
+//! beginning is known to have arrived. Elsewhere it takes the time that round trips took before the loss; a queue that
+//! drains makes them shorter.
 
 use super::moments::{Moments, Spread};
 use serde::Serialize;
@@ -118,10 +122,23 @@ struct Pending {
     at_ns: i64,
     rtt_ns: i64,
     packet: u64,
+    /// Round trips that are over, by numbers, and the number whose arrival ends the next one.
+    rounds: u32,
+    ends_with: u64,
     /// In the second round trip: the largest window, and all that was sent.
     largest: u64,
     sent: u64,
     seen: bool,
+}
+
+impl Pending {
+    /// Round trips that are over when packet `number` leaves; of two, more than two.
+    fn count_rounds(&mut self, (number, arrived): (u64, u64)) -> f64 {
+        if arrived > self.ends_with {
+            (self.rounds, self.ends_with) = (self.rounds + 1, number);
+        }
+        f64::from(self.rounds) + if self.rounds > 1 { 0.5 } else { 0.0 }
+    }
 }
 
 /// A loss that the sender could know of.
@@ -146,15 +163,19 @@ pub struct Noticed {
 }
 
 impl Reactions {
-    /// `sent` leaves, and with it `window` is under way.
+    /// `sent` leaves, and with it `window` is under way. Of numbered packets: which it is, and the one behind the
+    /// greatest that is known to have arrived.
     #[inline]
-    pub fn on_sent(&mut self, now_ns: i64, sent: u64, window: u64) {
+    pub fn on_sent(&mut self, now_ns: i64, sent: u64, window: u64, numbers: Option<(u64, u64)>) {
         let Some(pending) = &mut self.pending else { return };
-        let since_ns = now_ns - pending.at_ns;
-        if since_ns < pending.rtt_ns {
+        let rounds = match numbers {
+            Some(numbers) => pending.count_rounds(numbers),
+            None => (now_ns - pending.at_ns) as f64 / pending.rtt_ns.max(1) as f64,
+        };
+        if rounds < 1.0 {
             return;
         }
-        if since_ns > 2 * pending.rtt_ns {
+        if rounds > 2.0 {
             pending.seen = true;
             return self.close();
         }
@@ -186,8 +207,9 @@ impl Reactions {
         };
         // Without a round trip nothing can be judged.
         let rtt_ns = seen.rtt_ns.unwrap_or(i64::MAX / 4);
-        let Noticed { now_ns: at_ns, packet, .. } = seen;
-        self.pending = Some(Pending { loss, at_ns, rtt_ns, packet, largest: 0, sent: 0, seen: false });
+        let Noticed { now_ns: at_ns, packet, next: ends_with, .. } = seen;
+        let (rounds, largest, sent, seen) = (0, 0, 0, false);
+        self.pending = Some(Pending { loss, at_ns, rtt_ns, packet, rounds, ends_with, largest, sent, seen });
     }
 
     /// What there is to tell, when the flow has ended.

@@ -29,7 +29,22 @@ struct Hole {
     /// Data packets before it, and when it would have come.
     position: u64,
     at: Instant,
+    /// Until the next of them would have come.
+    step: Duration,
     overtaken: usize,
+}
+
+impl Hole {
+    /// The rest of it.
+    fn without_first(&self, count: u64) -> Self {
+        Self {
+            first: self.first.plus(count),
+            count: self.count - count,
+            position: self.position + count,
+            at: self.at.saturating_add(self.step * i64::try_from(count).unwrap_or(i64::MAX)),
+            ..*self
+        }
+    }
 }
 
 /// Packets from one loss event to the next.
@@ -71,7 +86,8 @@ pub struct Ccid3Receiver {
     rtt: Option<Duration>,
     reported_counter: Option<u64>,
     meters: [Meter; 2],
-    receive_rate: f64,
+    /// The greatest receive rate that was reported.
+    receive_rate_most: f64,
 }
 
 impl Ccid3Receiver {
@@ -91,7 +107,7 @@ impl Ccid3Receiver {
             rtt: None,
             reported_counter: None,
             meters: [meter; 2],
-            receive_rate: 0.0,
+            receive_rate_most: 0.0,
         }
     }
     /// A new data packet has come: `without_data` packets without data were right before it. True if it is
@@ -117,7 +133,8 @@ impl Ccid3Receiver {
         let ahead = sequence.since(greatest);
         if ahead <= 0 {
             self.fill(sequence);
-            return false;
+            self.overtake(sequence);
+            return self.find_lost(now);
         }
         let missing = (ahead.unsigned_abs() - 1).saturating_sub(without_data);
         if missing > 0 {
@@ -126,6 +143,7 @@ impl Ccid3Receiver {
         self.position += missing + 1;
         (self.greatest, self.greatest_at) = (Some(sequence), now);
         self.count_quarters(now, ccval);
+        self.overtake(sequence);
         let lost = self.find_lost(now);
         let round_trip = self.reported_counter.is_none_or(|reported| self.counter >= reported + 4);
         lost || round_trip
@@ -133,8 +151,9 @@ impl Ccid3Receiver {
     fn open_hole(&mut self, now: Instant, first: Sequence, count: u64) {
         // RFC 5348, section 5.2: the time at which it would have come, in between.
         let gap = (now - self.greatest_at).as_nanos();
-        let at = self.greatest_at + Duration::from_nanos(gap / i64::try_from(count + 1).unwrap_or(i64::MAX));
-        self.holes.push_back(Hole { first, count, position: self.position, at, overtaken: 0 });
+        let step = Duration::from_nanos(gap / i64::try_from(count + 1).unwrap_or(i64::MAX));
+        let (position, at) = (self.position, self.greatest_at + step);
+        self.holes.push_back(Hole { first, count, position, at, step, overtaken: 0 });
         if self.holes.len() > HOLES_MAX {
             self.holes.pop_front();
         }
@@ -151,8 +170,7 @@ impl Ccid3Receiver {
         let after = hole.count - 1 - before;
         self.holes.remove(index);
         if after > 0 {
-            let (first, position) = (sequence.plus(1), hole.position + before + 1);
-            self.holes.insert(index, Hole { first, count: after, position, ..hole });
+            self.holes.insert(index, hole.without_first(before + 1));
         }
         if before > 0 {
             self.holes.insert(index, Hole { count: before, ..hole });
@@ -177,9 +195,13 @@ impl Ccid3Receiver {
             self.counters.pop_front();
         }
     }
+    /// A packet has come that left after what holes lack.
+    fn overtake(&mut self, sequence: Sequence) {
+        let before = |hole: &&mut Hole| sequence.since(hole.first) > 0;
+        self.holes.iter_mut().filter(before).for_each(|hole| hole.overtaken += 1);
+    }
     /// Holes that enough later packets have overtaken are losses; true if an event begins.
     fn find_lost(&mut self, now: Instant) -> bool {
-        self.holes.iter_mut().for_each(|hole| hole.overtaken += 1);
         let mut begun = false;
         while let Some(hole) = self.holes.front().copied().filter(|hole| hole.overtaken >= OVERTAKEN) {
             self.holes.pop_front();
@@ -187,29 +209,59 @@ impl Ccid3Receiver {
         }
         begun
     }
+    /// A hole is lost: what of it lies within a round trip of the open event belongs to that, and each round
+    /// trip more is an event of its own.
     fn on_lost(&mut self, now: Instant, hole: &Hole) -> bool {
-        let end = hole.position + hole.count;
-        if let Some(open) = self.intervals.front_mut()
-            && self.rtt.is_none_or(|rtt| hole.at - open.at <= rtt)
-        {
-            open.lossy = open.lossy.max(end - open.begin);
-            return false;
+        let mut left = *hole;
+        let mut begun = false;
+        let step = hole.step.as_nanos().max(1);
+        let round_trip = self.rtt.map_or(i64::MAX, Duration::as_nanos);
+        // What is lost in one event; events that would be forgotten at once are passed over.
+        let in_event = (round_trip / step).unsigned_abs() + 1;
+        let passed = (hole.count / in_event).saturating_sub(2 * REPORTED as u64) * in_event;
+        while left.count > 0 {
+            let belongs = self.intervals.front().map_or(0, |open| {
+                let room = open.at.saturating_add(Duration::from_nanos(round_trip)) - left.at;
+                if room < Duration::ZERO { 0 } else { (room.as_nanos() / step).unsigned_abs() + 1 }
+            });
+            if belongs == 0 {
+                self.begin_event(now, &left);
+                begun = true;
+                // The first of it belongs to it.
+                continue;
+            }
+            let mut count = left.count.min(belongs);
+            if let Some(open) = self.intervals.front_mut() {
+                open.lossy = open.lossy.max(left.position + count - open.begin);
+            }
+            if left.count == hole.count && passed > 0 {
+                count = count.max(passed.min(left.count - 1));
+            }
+            left = left.without_first(count);
         }
+        begun
+    }
+    fn begin_event(&mut self, now: Instant, hole: &Hole) {
         match self.intervals.front_mut() {
             Some(open) => open.length = hole.position.saturating_sub(open.begin).max(1) as f64,
             None => self.intervals.push_front(self.before_the_first(now, hole)),
         }
         let discount = std::mem::replace(&mut self.discount, 1.0);
-        self.intervals.iter_mut().for_each(|interval| interval.discount *= discount);
-        let (begin, lossy, at) = (hole.position, hole.count, hole.at);
-        self.intervals.push_front(Interval { begin, lossy, at, length: 0.0, discount: 1.0 });
+        // The interval that was so long keeps its weight.
+        self.intervals.iter_mut().skip(1).for_each(|interval| interval.discount *= discount);
+        self.intervals.push_front(Interval {
+            begin: hole.position,
+            lossy: 0,
+            at: hole.at,
+            length: 0.0,
+            discount: 1.0,
+        });
         self.intervals.truncate(REPORTED);
-        true
     }
     /// The interval before the first loss is as long as fits the rate that was reached (RFC 5348, section
     /// 6.3.1).
     fn before_the_first(&self, now: Instant, hole: &Hole) -> Interval {
-        let rate = self.rate_now(now).max(self.receive_rate);
+        let rate = self.rate_now(now).max(self.receive_rate_most);
         let rtt = self.rtt.map_or(0.1, Duration::as_secs_f64);
         let length = 1.0 / loss_event_rate_for(rate.max(1.0), self.segment.0 as f64, rtt);
         let length = length.clamp(1.0, 1e9);
@@ -244,7 +296,8 @@ impl Ccid3Receiver {
         self.discount = if open > 2.0 * plain { (2.0 * plain / open).max(DISCOUNT_LEAST) } else { 1.0 };
         let discount = self.discount;
         let with_open = std::iter::once((open, 1.0)).chain(closed.iter().map(|(l, d)| (*l, d * discount)));
-        1.0 / mean(with_open).max(plain).max(1.0)
+        // As many intervals either way (RFC 5348, section 5.4): the oldest makes room for the open one.
+        1.0 / mean(with_open.take(closed.len())).max(plain).max(1.0)
     }
     /// Appends a report.
     pub fn write(&mut self, now: Instant, tells_rate: bool, room: usize, out: &mut Vec<u8>) {
@@ -254,7 +307,7 @@ impl Ccid3Receiver {
         if self.rtt.is_none_or(|rtt| span >= rtt) {
             self.meters = [self.meters[1], Meter { since: now, bytes: 0 }];
         }
-        self.receive_rate = rate;
+        self.receive_rate_most = self.receive_rate_most.max(rate);
         self.reported_counter = Some(self.counter);
         let event_rate = self.loss_event_rate();
         if tells_rate {
@@ -298,7 +351,8 @@ fn mean(intervals: impl Iterator<Item = (f64, f64)>) -> f64 {
 /// The loss event rate of intervals, newest first, of which the first is open (RFC 5348, section 5.4).
 pub fn loss_event_rate(intervals: &[u32]) -> f64 {
     let lengths = || intervals.iter().map(|length| (f64::from(*length), 1.0));
-    let longest = mean(lengths()).max(mean(lengths().skip(1)));
+    let closed = intervals.len().saturating_sub(1);
+    let longest = mean(lengths().take(closed.max(1))).max(mean(lengths().skip(1)));
     if intervals.is_empty() { 0.0 } else { 1.0 / longest.max(1.0) }
 }
 

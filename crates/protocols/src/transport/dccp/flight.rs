@@ -132,10 +132,8 @@ impl Flight {
     /// An acknowledgement of `ack`, and what it tells of older ones, newest first.
     pub fn on_ack(&mut self, ack: Sequence, runs: impl Iterator<Item = RunOfPackets>) -> News {
         let mut news = News::default();
-        if let Some(index) = self.index(ack).filter(|index| self.packets[*index].fate == Fate::Waiting) {
-            news.newest_sent_at = Some(self.packets[index].at);
-            self.arrive(index, ack, &mut news);
-        }
+        let newest = self.index(ack).filter(|index| self.packets[*index].fate == Fate::Waiting);
+        news.newest_sent_at = newest.map(|index| self.packets[index].at);
         let mut last = ack;
         for run in runs {
             if last.since(self.first) < 0 {
@@ -145,6 +143,10 @@ impl Flight {
                 self.arrive_run(last, run, &mut news);
             }
             last = last.minus(run.count);
+        }
+        // What is acknowledged has come, whatever the vector says; it may say that it came with a mark.
+        if let Some(index) = newest {
+            self.arrive(index, ack, &mut news);
         }
         news
     }

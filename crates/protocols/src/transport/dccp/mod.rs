@@ -13,6 +13,7 @@
 //! | `arrivals` | what came: Ack Vectors, duplicates (section 11.4) |
 //! | `flight` | what went: losses, pipe |
 //! | `sender` | the sending half: controller, timer, pace |
+//! | `fullness` | whether data or the rate limited it (RFC 5348, section 8.2.1) |
 //! | `ack_ratio` | how often the other end acknowledges (RFC 4341, section 6.1) |
 //! | `ccid3_receiver` | the receiving half of CCID 3: loss events, receive rate (RFC 4342; RFC 5348) |
 //! | `listener` | requests and cookies |
@@ -31,6 +32,7 @@ mod connection;
 mod departure;
 mod features;
 mod flight;
+mod fullness;
 mod listener;
 mod sender;
 

@@ -2,6 +2,7 @@
 
 use super::ack_ratio::AckRatio;
 use super::flight::{Flight, Lost, News};
+use super::fullness::Fullness;
 use super::{Ccid, Config};
 use crate::controllers::{Ack, Cause, Controller, Loss, Sent, TfrcReport};
 use crate::time::{Duration, Instant};
@@ -51,6 +52,14 @@ struct Clamp {
     grows_at: Instant,
 }
 
+/// The greater number, where there is any.
+fn later(one: Option<Sequence>, other: Option<Sequence>) -> Option<Sequence> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.later(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 /// The sending half of a connection.
 pub struct Sender {
     config: Config,
@@ -67,9 +76,11 @@ pub struct Sender {
     clamp: Option<Clamp>,
     /// No faster until then: the other end is slow (RFC 4340, section 11.6).
     slow_until: Instant,
+    slow_rate: Option<BitRate>,
     paced: (Instant, Bytes),
     waits_until: Option<Instant>,
     limited: bool,
+    fullness: Fullness,
     /// Quarters of round trips, and when the last one was counted (RFC 4342, section 8.1).
     counter: (u8, Option<Instant>),
     delivered: u64,
@@ -91,9 +102,11 @@ impl Sender {
             ratio: AckRatio::default(),
             clamp: None,
             slow_until: Instant::ZERO,
+            slow_rate: None,
             paced: (Instant::ZERO, Bytes(0)),
             waits_until: None,
             limited: false,
+            fullness: Fullness::default(),
             counter: (0, None),
             delivered: 0,
             counts: Counts::default(),
@@ -150,7 +163,7 @@ impl Sender {
         let rtt = self.measure(now, &heard.ack, &news, heard.elapsed, heard.next);
         if self.config.ccid == Ccid::Three {
             self.flight.close_up_to(heard.ack);
-            return self.on_report(now, rtt, heard.report);
+            return self.on_report(now, (news.newest_sent_at, rtt), heard.report);
         }
         let lost = self.flight.find_lost();
         if news.packets > 0 {
@@ -170,6 +183,7 @@ impl Sender {
             delivered: Bytes(self.delivered),
             recovering,
             limited: self.limited && now >= self.slow_until,
+            ack_ratio: self.ack_ratio().unwrap_or(0),
             ..Ack::default()
         };
         self.controller.on_ack(&ack);
@@ -204,7 +218,7 @@ impl Sender {
     /// 5). True while losses of an answered window are still found.
     fn find_episode(&mut self, now: Instant, news: &News, lost: &Lost, before: u64, next: Sequence) -> bool {
         self.counts.lost += lost.packets;
-        let Some(last) = lost.last.or(news.marked) else { return false };
+        let Some(last) = later(lost.last, news.marked) else { return false };
         let answered =
             |sequence: Sequence| self.answered_below.is_some_and(|below| sequence.since(below) < 0);
         let episode = if self.config.faults.inconsistent_loss {
@@ -235,18 +249,18 @@ impl Sender {
         ack.since(self.window_ends) >= 0
     }
     /// What a receiver of CCID 3 says.
-    fn on_report(&mut self, now: Instant, rtt: Option<Duration>, report: Option<TfrcReport>) {
+    fn on_report(
+        &mut self,
+        now: Instant,
+        (sent_at, rtt): (Option<Instant>, Option<Duration>),
+        report: Option<TfrcReport>,
+    ) {
         if report.is_none() {
             return;
         }
-        let ack = Ack {
-            now,
-            rtt,
-            in_flight: self.in_flight(),
-            limited: self.limited && now >= self.slow_until,
-            report,
-            ..Ack::default()
-        };
+        let span = self.rto.smoothed().unwrap_or(Duration::ZERO);
+        let limited = sent_at.map_or(self.limited, |at| self.fullness.on_report(now, at, span));
+        let ack = Ack { now, rtt, in_flight: self.in_flight(), limited, report, ..Ack::default() };
         self.controller.on_ack(&ack);
     }
     /// The other end had no room for so many packets.
@@ -258,6 +272,12 @@ impl Sender {
     /// The other end is slow.
     pub fn on_slow_receiver(&mut self, now: Instant) {
         self.slow_until = now.saturating_add(self.rto.smoothed().unwrap_or(self.config.timers.first));
+        self.slow_rate = self.controller.rate();
+    }
+    /// What the controller allows, and no more than it did when the other end said that it is slow.
+    fn rate(&self, now: Instant) -> Option<BitRate> {
+        let slow = self.slow_rate.filter(|_| now < self.slow_until).unwrap_or(BitRate(u64::MAX));
+        self.controller.rate().map(|rate| rate.min(slow))
     }
 
     // --- time -------------------------------------------------------------------------------
@@ -323,10 +343,11 @@ impl Sender {
         if self.limited || !room {
             return false;
         }
-        if let Some(rate) = self.controller.rate() {
+        if let Some(rate) = self.rate(now) {
             let due = self.paced.0.saturating_add(rate.time_for(self.paced.1));
             self.limited = true;
             if due > now {
+                self.fullness.on_full(now);
                 self.waits_until = Some(due).filter(|due| *due < Instant::MAX);
                 return false;
             }

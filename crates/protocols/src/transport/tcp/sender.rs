@@ -246,6 +246,7 @@ impl Sender {
             window: None,
             heard: segment.sack.as_ref().and_then(|sack| sack.heard),
             report: None,
+            ack_ratio: 0,
             recovering: matches!(self.repair, Repair::Fast(_)) || (in_order == 0 && !recovered),
             recovered,
             limited: self.limited,
