@@ -91,7 +91,7 @@ impl Session {
             (_, Message::Keepalive) => {}
             (_, Message::Reject { reason, message }) => self.fail(now, Ending::Rejected(reason, message)),
             (Phase::Open, Message::Segment(segment)) => self.on_segment(now, segment),
-            (Phase::Open, Message::Ack { flags, transfer, length }) => self.on_ack(flags, transfer, length),
+            (Phase::Open, Message::Ack { transfer, length, .. }) => self.on_ack(transfer, length),
             (Phase::Open, Message::Refuse { reason, transfer }) => self.on_refuse(reason, transfer),
             (Phase::Open, Message::Term { reply, reason }) => self.on_term(now, reply, reason),
             _ => self.unexpected(now, number),
@@ -178,8 +178,9 @@ impl Session {
             self.events.push_back(Event::Whole { transfer });
         }
     }
-    fn on_ack(&mut self, flags: Flags, transfer: u64, length: u64) {
-        if self.unacked.get(&transfer) == Some(&length) && flags.end {
+    /// The length counts, not the flags, which should be the segment's: dtn7-rs leaves them out.
+    fn on_ack(&mut self, transfer: u64, length: u64) {
+        if self.unacked.get(&transfer) == Some(&length) {
             self.unacked.remove(&transfer);
             self.events.push_back(Event::Sent { transfer });
             self.end_if_done();
