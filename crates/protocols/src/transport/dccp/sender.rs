@@ -70,6 +70,9 @@ pub struct Sender {
     measured_below: Sequence,
     /// Losses of what was sent before this have been answered.
     answered_below: Option<Sequence>,
+    /// What was sent before an answer is still to be acknowledged up to here: windows hold still, as those of
+    /// TCP in a recovery (RFC 4341, section 5).
+    recovers_below: Option<Sequence>,
     /// A window of data is over when this is acknowledged.
     window_ends: Sequence,
     ratio: AckRatio,
@@ -98,6 +101,7 @@ impl Sender {
             rto: Rto::new(config.timers),
             measured_below: first,
             answered_below: None,
+            recovers_below: None,
             window_ends: first,
             ratio: AckRatio::default(),
             clamp: None,
@@ -170,7 +174,8 @@ impl Sender {
             self.restart_timer(now);
         }
         self.delivered += news.bytes;
-        let recovering = self.find_episode(now, &news, &lost, flight_before, heard.next);
+        self.find_episode(now, &news, &lost, flight_before, heard.next);
+        let recovered = self.recovers_below.take_if(|below| heard.ack.since(*below) >= -1).is_some();
         self.end_window(heard.ack, heard.next, heard.acks_lost);
         if news.packets == 0 {
             return;
@@ -181,7 +186,8 @@ impl Sender {
             rtt,
             in_flight: self.in_flight(),
             delivered: Bytes(self.delivered),
-            recovering,
+            recovering: self.recovers_below.is_some(),
+            recovered,
             limited: self.limited && now >= self.slow_until,
             ack_ratio: self.ack_ratio().unwrap_or(0),
             ..Ack::default()
@@ -215,10 +221,10 @@ impl Sender {
         if self.flight.pipe() == 0 { self.rto.stop() } else { self.rto.restart(now) }
     }
     /// Tells the controller of losses: the first of each window of data is one to answer (RFC 4341, section
-    /// 5). True while losses of an answered window are still found.
-    fn find_episode(&mut self, now: Instant, news: &News, lost: &Lost, before: u64, next: Sequence) -> bool {
+    /// 5).
+    fn find_episode(&mut self, now: Instant, news: &News, lost: &Lost, before: u64, next: Sequence) {
         self.counts.lost += lost.packets;
-        let Some(last) = later(lost.last, news.marked) else { return false };
+        let Some(last) = later(lost.last, news.marked) else { return };
         let answered =
             |sequence: Sequence| self.answered_below.is_some_and(|below| sequence.since(below) < 0);
         let episode = if self.config.faults.inconsistent_loss {
@@ -230,13 +236,13 @@ impl Sender {
         let cause = if lost.packets > 0 { Cause::Hole } else { Cause::Mark };
         if episode {
             self.answered_below = Some(next);
+            self.recovers_below = Some(next);
             self.counts.episodes += 1;
         }
         let flight_size = Bytes(before);
         let lost = Bytes(lost.packets * self.config.segment().0);
         let in_flight = self.in_flight();
         self.controller.on_loss(&Loss { now, cause, lost, flight_size, in_flight, episode, again: false });
-        true
     }
     fn end_window(&mut self, ack: Sequence, next: Sequence, acks_lost: u64) {
         if ack.since(self.window_ends) >= 0 {
@@ -312,6 +318,7 @@ impl Sender {
         // Karn's rule needs nothing here, as no number is sent twice.
         let again = lost.last.zip(self.answered_below).is_some_and(|(last, below)| last.since(below) < 0);
         self.answered_below = Some(next);
+        self.recovers_below = None;
         let loss = Loss {
             now,
             cause: Cause::Silence,
