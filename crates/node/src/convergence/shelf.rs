@@ -126,10 +126,15 @@ impl Part {
         let (digest, bytes) = self.digest().map_err(|why| of_disk(&why))?;
         let name: String = digest.iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect();
         let path = self.shelf.folder.join(name);
-        // What is there already under this name is the same.
-        fs::rename(&self.path, &path).map_err(|why| of_disk(&why))?;
+        self.name(&path).map_err(|why| of_disk(&why))?;
         let seconds = self.began.elapsed().as_secs_f64();
         Ok(Bundle { path, bytes, digest, peer: self.peer, tag, seconds, outcome: Ok(()) })
+    }
+    /// Gives it its name, so that neither is lost with the power. What is there already under it is the same.
+    fn name(&self, path: &Path) -> io::Result<()> {
+        self.file.sync_all()?;
+        fs::rename(&self.path, path)?;
+        File::open(&self.shelf.folder)?.sync_all()
     }
     fn digest(&mut self) -> io::Result<([u8; 32], u64)> {
         let (mut hasher, mut bytes, mut length) = (blake3::Hasher::new(), vec![0; HASH_BYTES], 0);
