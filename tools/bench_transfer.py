@@ -45,7 +45,7 @@ def once(binary: Path, folder: Path, file: Path, more: list[str]) -> tuple[float
     return took_s, sender_cpu_s, listener_cpu_s
 
 
-WAYS = ["tcp", "ltp-udp", "ltp-dccp", "dccp"]
+WAYS = ["tcp", "udpdtn", "ltp-udp", "ltp-dccp", "dccp"]
 # What a core a side is to carry with segments of 1,400 bytes, in Gbit/s.
 GOALS = {"ltp-udp": 2.0, "dccp": 1.0}
 

@@ -226,10 +226,10 @@ pub struct Pacing {
 
 #[derive(Args)]
 pub struct BenchLink {
-    /// Who listens [default port: 4561 for tcp, 1113 for ltp-udp, 6511 for dccp and ltp-dccp]
+    /// Who listens [default port: 4561 for udpdtn and tcp, 1113 for ltp-udp, 6511 for dccp and ltp-dccp]
     #[arg(value_name = "HOST:PORT", required_unless_present = "listen")]
     pub to: Option<String>,
-    /// What carries it, the same at both sides: ltp-udp, ltp-dccp, dccp or tcp
+    /// What carries it, the same at both sides: udpdtn, ltp-udp, ltp-dccp, dccp or tcp
     #[arg(long, value_name = "WAY")]
     pub over: String,
     /// Count what comes [default: at all addresses of this machine, the port as above]

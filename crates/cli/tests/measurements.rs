@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::net::UdpSocket;
 use std::process::Command;
 
-const WAYS: [&str; 4] = ["ltp-udp", "ltp-dccp", "dccp", "tcp"];
+const WAYS: [&str; 5] = ["udpdtn", "ltp-udp", "ltp-dccp", "dccp", "tcp"];
 
 fn listening(place: &Place, over: &str, more: &[&str]) -> (Running, String) {
     let words = ["bench-link", "--over", over, "--listen", "127.0.0.1:0", "--json"];
@@ -49,6 +49,20 @@ fn both_sides_tell_what_the_receiver_counted() {
     }
 }
 
+/// Sends for three seconds over the first link of a scenario, and tells the sums of both sides.
+fn over_a_link(scenario: &str, over: &str, more: &[&str]) -> [Value; 2] {
+    let place = Place::new();
+    place.write("link.toml", scenario);
+    let (listener, at) = listening(&place, over, &["--once"]);
+    let link = ["emulate", "link.toml", "--listen", "127.0.0.1:0", "--to", &at];
+    let (_emulator, near) = Running::listening(place.command(&link));
+    let words = ["bench-link", &near, "--over", over, "--time", "3 s", "--every", "1 s", "--json"];
+    let sender = objects(&place.good(&[&words, more].concat()));
+    let (code, out, _) = listener.end();
+    assert_eq!(code, Some(0), "{over}: {out}");
+    [&sender, &objects(&out)].map(|told| told.last().expect("a sum").clone())
+}
+
 const LINK: &str = r#"
 duration = "100 s"
 [links.space]
@@ -69,16 +83,22 @@ fn what_is_measured_is_what_the_link_carries() {
     for (over, more) in
         [("dccp", &["--controller", "ccid2"][..]), ("ltp-udp", &["--rate", "15 Mbit/s", "--light", "20 ms"])]
     {
-        let place = Place::new();
-        place.write("link.toml", LINK);
-        let (_listener, at) = listening(&place, over, &["--once"]);
-        let link = ["emulate", "link.toml", "--listen", "127.0.0.1:0", "--to", &at];
-        let (_emulator, near) = Running::listening(place.command(&link));
-        let words = ["bench-link", &near, "--over", over, "--time", "3 s", "--every", "1 s", "--json"];
-        let told = objects(&place.good(&[&words, more].concat()));
-        let rate = goodput(told.last().expect("a sum"));
+        let rate = goodput(&over_a_link(LINK, over, more)[0]);
         // A busy machine may carry less, none more.
         assert!((1e5..20e6).contains(&rate), "{over}: {rate} bit/s of 20 Mbit/s");
+    }
+}
+
+#[test]
+fn udpdtn_is_measured_over_a_link_that_loses_and_repairs_are_no_gain() {
+    for (lost, more) in [("0.0", &[][..]), ("0.1", &["--rate", "20 Mbit/s", "--light", "20 ms"])] {
+        let link = LINK.replace("queue", &format!("loss = {lost}\nqueue"));
+        let [heard, counted] = over_a_link(&link, "udpdtn", more);
+        assert_eq!((&heard["counted"], &heard["bytes"]), (&"received".into(), &counted["bytes"]), "{lost}");
+        let (rate, repairs) = (goodput(&heard), heard["repairs"].as_u64().expect("a number"));
+        // A busy machine may carry less; what is lost is gone for everybody.
+        assert!((1e5..20e6).contains(&rate), "{rate} bit/s of 20 Mbit/s at a loss of {lost}");
+        assert!(lost == "0.0" || rate < 18.5e6 && repairs > 0, "{rate} bit/s, {repairs} repairs");
     }
 }
 
@@ -100,7 +120,7 @@ fn a_listener_serves_several_senders_at_once() {
 
 #[test]
 fn a_file_and_a_measurement_do_not_take_each_other_for_one() {
-    for over in ["ltp-udp", "dccp", "tcp"] {
+    for over in ["udpdtn", "ltp-udp", "dccp", "tcp"] {
         let place = Place::new();
         place.write("file", noise(3_000_000));
         let (_listener, at) = listening(&place, over, &[]);
@@ -225,8 +245,9 @@ fn what_is_wrong_with_a_measurement_is_told_in_one_line() {
     let place = Place::new();
     place.write("file", "x");
     for (words, said) in [
-        (&["--over", "pigeon"][..], "name one of ltp-udp, ltp-dccp, dccp, tcp"),
-        (&["--over", "udpdtn"], "time `lightlag transfer`"),
+        (&["--over", "pigeon"][..], "name one of udpdtn, ltp-udp, ltp-dccp, dccp, tcp"),
+        (&["--over", "udpdtn", "--packet-size", "44 B"], "45 to 65507"),
+        (&["--over", "udpdtn", "--set", "x=1"], "--set"),
         (&[], "--over"),
         (&["--over", "tcp", "--rate", "1 Mbit/s"], "--rate means nothing --over tcp"),
         (&["--over", "tcp", "--capture", "x.pcap"], "take tcpdump"),

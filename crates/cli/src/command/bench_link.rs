@@ -16,11 +16,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 pub fn bench_link(options: &BenchLink) -> Done {
-    if options.over == "udpdtn" {
-        let line = "--over: UDPDTN carries files only; time `lightlag transfer`, or name another way";
-        return Err(Failure::Input(line.to_owned()));
-    }
-    let way = find(&options.over, "")?;
+    let way = find(&options.over)?;
     fits(&options.pacing, way, options.capture.is_some())?;
     let recording = match &options.capture {
         None => Recording::interruptible()?,

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub fn carry(options: &Transfer) -> Done {
-    let way = find(&options.over, "udpdtn, ")?;
+    let way = find(&options.over)?;
     let more = [("--key-file", options.key_file.is_some()), ("--in-order", options.in_order)];
     if let Some((flag, _)) = more.into_iter().find(|(_, given)| *given) {
         return Err(means_nothing(flag, way));
@@ -30,11 +30,11 @@ pub fn carry(options: &Transfer) -> Done {
     recording.end(done)
 }
 
-/// The way of a name; `others` are known too.
-pub(super) fn find(name: &str, others: &str) -> Result<&'static Way, Failure> {
+/// The way of a name.
+pub(super) fn find(name: &str) -> Result<&'static Way, Failure> {
     carrier::find(name).ok_or_else(|| {
         let known: Vec<&str> = carrier::WAYS.iter().map(|way| way.name).collect();
-        Failure::Input(format!("--over: there is no `{name}`; name one of {others}{}", known.join(", ")))
+        Failure::Input(format!("--over: there is no `{name}`; name one of {}", known.join(", ")))
     })
 }
 
@@ -75,7 +75,7 @@ pub(super) fn paces(options: &Pacing, way: &Way) -> Result<Option<(String, MakeC
     let Some(transport) = way.transport else { return Ok(None) };
     let instead = way.controllers[usize::from(options.rate.is_some())];
     let name = options.controller.as_deref().unwrap_or(instead);
-    if name == "contact_rate" && options.rate.is_none() {
+    if name == "contact_rate" && name != instead && options.rate.is_none() {
         let what = format!("contact_rate needs a planned rate --over {}", way.name);
         return Err(Failure::Input(format!("--controller: {what}; add --rate, or take {instead}")));
     }

@@ -17,6 +17,8 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 const MAGIC: &[u8; 8] = b"llbench1";
+/// Begins a name that says what is measured. No file has one with slashes.
+const NAME_MAGIC: &str = "llbench1/";
 /// Bytes of a parcel without end: more than anybody waits for, and places in it are not long to tell.
 pub(super) const ENDLESS: u64 = (1 << 49) - 1;
 /// Shortest interval that can be asked for.
@@ -41,6 +43,16 @@ impl Plan {
         bytes[8..16].copy_from_slice(&self.time.as_nanos().to_be_bytes());
         bytes[16..24].copy_from_slice(&self.every.as_nanos().to_be_bytes());
         bytes
+    }
+    /// As the name of what an opening of UDPDTN announces: magic, time and interval in nanoseconds.
+    pub(super) fn to_name(self) -> String {
+        format!("{NAME_MAGIC}{}/{}/", self.time.as_nanos(), self.every.as_nanos())
+    }
+    /// What [`Plan::to_name`] says, be it sensible or not; none if it is the name of a file.
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        let (time, every) = name.strip_prefix(NAME_MAGIC)?.strip_suffix('/')?.split_once('/')?;
+        let span = |text: &str| text.parse().map(Duration::from_nanos).ok();
+        Some(Self { time: span(time)?, every: span(every)? })
     }
     fn of_header(bytes: &[u8; HEADER_BYTES]) -> Result<Self, String> {
         let field = |at: usize| {
@@ -107,16 +119,27 @@ impl Measured {
     pub fn goodput(&self) -> f64 {
         self.bytes as f64 * 8e9 / self.span_ns.max(1) as f64
     }
+    fn fields(&self) -> [u64; 5] {
+        [self.bytes, self.span_ns, self.deviation, self.least, self.most]
+    }
+    fn of_fields([bytes, span_ns, deviation, least, most]: [u64; 5]) -> Self {
+        Self { bytes, span_ns, deviation, least, most }
+    }
+    /// Its numbers in the order of its fields, a space between two.
+    pub(super) fn to_text(self) -> String {
+        self.fields().map(|field| field.to_string()).join(" ")
+    }
+    pub(super) fn of_text(text: &str) -> Option<Self> {
+        let fields: Option<Vec<u64>> = text.split(' ').map(|field| field.parse().ok()).collect();
+        fields?.try_into().ok().map(Self::of_fields)
+    }
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        let fields = [self.bytes, self.span_ns, self.deviation, self.least, self.most];
-        fields.iter().for_each(|field| out.extend_from_slice(&field.to_be_bytes()));
+        self.fields().iter().for_each(|field| out.extend_from_slice(&field.to_be_bytes()));
     }
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let (fields, rest) = bytes.as_chunks::<8>();
-        let &[bytes, span_ns, deviation, least, most] = fields else { return None };
-        let [bytes, span_ns, deviation, least, most] =
-            [bytes, span_ns, deviation, least, most].map(u64::from_be_bytes);
-        rest.is_empty().then_some(Self { bytes, span_ns, deviation, least, most })
+        let fields = <[[u8; 8]; 5]>::try_from(fields).ok()?;
+        rest.is_empty().then(|| Self::of_fields(fields.map(u64::from_be_bytes)))
     }
 }
 
@@ -457,5 +480,20 @@ mod tests {
         let restless = Plan { every: Duration::from_nanos(1), ..plan };
         assert!(Plan::of_header(&restless.to_header()).is_err());
         assert!(Plan::of_header(&[0; HEADER_BYTES]).is_err());
+        assert_eq!(Plan::of_name(&plan.to_name()), Some(plan));
+        for name in
+            ["data.bin", "llbench1", "llbench1/1/", "llbench1/1/2", "llbench1/x/2/", "llbench1/1/2/3/"]
+        {
+            assert_eq!(Plan::of_name(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn figures_come_back_as_they_were_written() {
+        let measured = Measured { bytes: u64::MAX, span_ns: 1, deviation: 2, least: 3, most: 4 };
+        assert_eq!(Measured::of_text(&measured.to_text()), Some(measured));
+        for text in ["", "1 2 3 4", "1 2 3 4 5 6", "1 2 3 4 -5", "1  2 3 4"] {
+            assert_eq!(Measured::of_text(text), None, "{text}");
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Ways to carry a file beside UDPDTN: `lightlag transfer --over`; and to measure what they carry: `lightlag
-//! bench-link`.
+//! Ways to carry a file beside UDPDTN: `lightlag transfer --over`; and to measure what all carry, UDPDTN too:
+//! `lightlag bench-link`.
 //!
 //! Every way carries the same: a header of [`header::HEADER_BYTES`] with name, length and BLAKE3 digest, then
 //! the file; and back a receipt that says that the file is here whole, or why not. A [`Carrier`] is a way; a
@@ -16,6 +16,7 @@
 //! | `ltp` | LTP: a block is a parcel |
 //! | `dccp` | DCCP in UDP (RFC 6773), with whatever sends datagrams over it |
 //! | `pieces` | a parcel over DCCP alone: what is lost is sent again |
+//! | `udpdtn` | noise over UDPDTN; files go there by [`crate::transfer`] |
 
 pub mod bench;
 pub(crate) mod dccp;
@@ -26,6 +27,7 @@ pub(crate) mod ltp;
 mod parcel;
 mod pieces;
 mod tcp;
+mod udpdtn;
 
 pub use crate::error::Error;
 pub use crate::transfer::{Counted, Event, Finished, Progress};
@@ -183,6 +185,14 @@ const SERVICE_FILES: u32 = u32::from_be_bytes(*b"LLfi");
 
 /// All of them.
 pub const WAYS: &[Way] = &[
+    Way {
+        name: "udpdtn",
+        port: crate::transfer::PORT,
+        raw_port: None,
+        transport: Some("udpdtn"),
+        controllers: ["contact_rate", "contact_rate"],
+        carrier: &udpdtn::OverUdpdtn,
+    },
     Way {
         name: "ltp-udp",
         port: lightlag_protocols::wire::ltp::PORT,

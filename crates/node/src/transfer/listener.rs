@@ -6,7 +6,7 @@ use super::incoming::{Incoming, Refusal, Stage, exists};
 use super::name::file_name;
 use super::sender::random;
 use super::store::Place;
-use crate::carrier::bench::{Interval, Measured};
+use crate::carrier::bench::{Interval, Measured, Plan};
 use crate::clock::Clock;
 use crate::socket::Socket;
 use crate::tap::Tap;
@@ -258,6 +258,10 @@ impl Listener {
         packet: &Packet,
         opening: &Opening,
     ) -> Result<Incoming, Refusal> {
+        if Plan::of_name(opening.name).is_some() {
+            let text = "a file was awaited; both sides must say `lightlag transfer`";
+            return Err(Refusal::new(Reason::Opening, text));
+        }
         let name = file_name(opening.name).map_err(|why| Refusal::new(Reason::Opening, why))?;
         let most = self.listening.size_most.unwrap_or(u64::MAX);
         let length = opening.length.0;

@@ -2,7 +2,7 @@
 
 mod auth;
 mod fec;
-mod incoming;
+pub(crate) mod incoming;
 pub mod journal;
 mod listener;
 mod name;

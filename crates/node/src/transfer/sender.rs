@@ -276,10 +276,13 @@ impl Outgoing {
     }
     fn push(&mut self, datagram: Datagram) -> Result<(), Error> {
         let Self { socket, source, config, cut, key, name, session, .. } = self;
+        let size = config.symbol.0 as u16;
         let mut result = Ok(());
         let pushed = socket.push(self.to, |out| {
             let start = out.len();
-            result = write(datagram, *session, source, config, cut, name, out);
+            result = write(datagram, *session, config, name, out, |block, symbol, out| {
+                source.symbol(cut, size, block, symbol, out)
+            });
             if let Some(key) = key {
                 key.seal(out, start);
             }
@@ -339,14 +342,14 @@ impl Outgoing {
     }
 }
 
-fn write(
+/// What a sender sends, as bytes; `append` gives symbols: which block, which of its symbols.
+pub(crate) fn write(
     datagram: Datagram,
     session: u32,
-    source: &mut Source,
     config: &udpdtn::Config,
-    cut: &Cut,
     name: &str,
     out: &mut Vec<u8>,
+    append: impl FnOnce(u32, u32, &mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     match datagram {
         Datagram::Data { number, block, symbol, sent_at, in_train, report_every } => {
@@ -359,7 +362,7 @@ fn write(
                 report_every,
             };
             write_data(session, &data, out);
-            source.symbol(cut, config.symbol.0 as u16, block, symbol, out)
+            append(block, symbol, out)
         }
         Datagram::Open { length, report_every } => {
             let opening = Opening {

@@ -123,11 +123,21 @@ pub enum Reason {
     Opening = 6,
     /// Its folder cannot be written.
     Folder = 7,
+    /// It was a measurement, and that is over; the text has its figures.
+    Measured = 8,
 }
 
 impl Reason {
-    const ALL: [Self; 7] =
-        [Self::NoSpace, Self::TooLarge, Self::Exists, Self::Digest, Self::Busy, Self::Opening, Self::Folder];
+    const ALL: [Self; 8] = [
+        Self::NoSpace,
+        Self::TooLarge,
+        Self::Exists,
+        Self::Digest,
+        Self::Busy,
+        Self::Opening,
+        Self::Folder,
+        Self::Measured,
+    ];
 }
 
 const INTERVAL_LEAST_NS: [i64; 2] = [2_000_000, 2_828_427];

@@ -23,8 +23,9 @@ pub struct Receiver {
     report: Report,
     /// Numbers that have come, of the newest [`NUMBERS_MAX`].
     numbers: Ranges,
-    /// Where the next report goes on telling of blocks.
+    /// Where the next report goes on telling of blocks, and where of those of which nothing has come.
     next_listed: u64,
+    next_bare: u64,
     /// Blocks with symbols enough, which the driver is to decode.
     ready: Vec<u32>,
     /// The driver has checked what is here.
@@ -70,6 +71,7 @@ impl Receiver {
             report: Report::default(),
             numbers: Ranges::default(),
             next_listed: 0,
+            next_bare: 0,
             ready: Vec::new(),
             confirmed: false,
             heard: false,
@@ -247,7 +249,9 @@ impl Receiver {
         self.report.train = None;
         Datagram::Report(Box::new(report))
     }
-    /// The blocks that the next report tells of: all, or as many as it can, one part after the other.
+    /// The blocks that the next report tells of: all, or as many as it can, one part after the other. Those
+    /// of which something has come are told of in each round, the others behind them by a part a round: what
+    /// lacks symbols does not wait for what has not begun.
     fn list(&mut self, whole_below: u64) -> std::ops::Range<u64> {
         let most = REPORTED_BLOCKS_MAX as u64;
         let end = self.cut.map_or(whole_below + self.blocks.len() as u64 + self.whole.len() as u64, |cut| {
@@ -256,13 +260,25 @@ impl Receiver {
         if end.saturating_sub(whole_below) <= most {
             return whole_below..end;
         }
+        let begun = self.begun_below().min(end);
         let mut start = self.next_listed.max(whole_below);
         start = self.whole.around(start).map_or(start, |range| range.1);
-        if start >= end {
+        if start >= begun {
             start = whole_below;
+            if begun < end {
+                self.next_listed = whole_below;
+                let bare = if (begun..end).contains(&self.next_bare) { self.next_bare } else { begun };
+                self.next_bare = (bare + most).min(end);
+                return bare..self.next_bare;
+            }
         }
         self.next_listed = (start + most).min(end);
         start..self.next_listed
+    }
+    /// Something has come of the block below this, and nothing of any from there on.
+    fn begun_below(&self) -> u64 {
+        let partial = self.blocks.last_key_value().map_or(0, |(block, _)| u64::from(*block) + 1);
+        self.whole.last().map_or(0, |last| last.1).max(partial)
     }
 }
 
@@ -334,6 +350,31 @@ impl Machine for Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_that_lack_symbols_do_not_wait_for_those_that_have_not_begun() {
+        let config = Config { symbol: Bytes(1), block_symbols: 1, ..Config::new(Bytes(100)) };
+        let mut receiver = Receiver::new(config);
+        let (length, report_every) = (Bytes(60_000), Duration::from_secs(1));
+        let mut now = Instant::ZERO;
+        receiver.handle(now, Datagram::Open { length, report_every });
+        let mut told = vec![0; 60_000];
+        for number in 0..600 {
+            // A repair alone makes no block whole, so each stays begun.
+            let block = number % 300;
+            let (symbol, sent_at) = (1 + number / 300, now);
+            receiver.handle(
+                now,
+                Datagram::Data { number, block, symbol, sent_at, in_train: false, report_every },
+            );
+            now += report_every;
+            let Some(Datagram::Report(report)) = receiver.poll(now) else { panic!("it reports") };
+            let first = report.first as usize;
+            told[first..first + report.have.len()].iter_mut().for_each(|told| *told += 1);
+        }
+        assert!(told[..300].iter().all(|told| *told > 100), "{:?}", told[..300].iter().min());
+        assert!(told.iter().filter(|told| **told > 0).count() > 40_000, "those are told of too, in turn");
+    }
 
     #[test]
     fn the_highest_number_that_there_is_breaks_nothing() {
