@@ -20,6 +20,10 @@ fn config(is_active: bool) -> Config {
     }
 }
 
+const FIRST: Flags = Flags { start: true, end: false, others: 0 };
+const LAST: Flags = Flags { start: false, end: true, others: 0 };
+const ONLY: Flags = Flags { start: true, end: true, others: 0 };
+
 fn at(seconds: i64) -> Instant {
     Instant::ZERO + Duration::from_secs(seconds)
 }
@@ -187,15 +191,15 @@ fn what_is_too_long_is_refused_before_it_leaves_or_as_soon_as_its_length_is_told
     assert!(pair.was_told(0, &Event::Sent { transfer: small }));
     // Whoever sends it all the same hears so, and the next bundle is taken.
     let mut there = opened();
-    let (flags, last) = (Flags { start: true, end: false }, Flags { start: false, end: true });
+    let (flags, last) = (FIRST, LAST);
     there.receive(at(1), &segment(1, flags, &[0; 100], Some(20_000)));
     there.receive(at(1), &segment(1, last, &[0; 100], None));
-    there.receive(at(1), &segment(2, Flags { start: true, end: true }, b"two", None));
+    there.receive(at(1), &segment(2, ONLY, b"two", None));
     let said = events(&mut there);
     assert!(said.contains(&Event::Whole { transfer: 2 }) && !said.contains(&Event::Whole { transfer: 1 }));
-    let mut refusal = Vec::new();
-    Message::Refuse { reason: RefuseReason::NoResources, transfer: 1 }.write(&mut refusal);
-    assert_eq!(written(&mut there, at(1)), refusal);
+    // What left before the refusal came is refused again (section 5.2.4); the second bundle holds back nothing.
+    let refusal = bytes_of(&Message::Refuse { reason: RefuseReason::NoResources, transfer: 1 });
+    assert_eq!(written(&mut there, at(1)), [&refusal[..], &refusal].concat());
 }
 
 /// One whose peer, played by the test, has opened the session.
@@ -295,7 +299,7 @@ fn what_cannot_be_is_rejected_as_the_rfc_says() {
     rejection(&[99, 1, 2, 3], RejectReason::TypeUnknown, 99);
     rejection(&init(Vec::new(), 0), RejectReason::Unexpected, 7);
     // The middle of a bundle that never began, and two that are mixed.
-    let (start, middle) = (Flags { start: true, end: false }, Flags::default());
+    let (start, middle) = (FIRST, Flags::default());
     rejection(&segment(1, middle, b"x", None), RejectReason::Unexpected, 1);
     let mixed = [segment(1, start, b"x", None), segment(2, start, b"y", None)].concat();
     let mut there = opened();
@@ -306,7 +310,7 @@ fn what_cannot_be_is_rejected_as_the_rfc_says() {
 #[test]
 fn a_length_that_was_promised_and_not_kept_refuses_the_bundle() {
     let mut there = opened();
-    there.receive(at(1), &segment(1, Flags { start: true, end: true }, b"short", Some(50)));
+    there.receive(at(1), &segment(1, ONLY, b"short", Some(50)));
     assert!(!events(&mut there).contains(&Event::Whole { transfer: 1 }));
     let mut refusal = Vec::new();
     Message::Refuse { reason: RefuseReason::NotAcceptable, transfer: 1 }.write(&mut refusal);
@@ -329,6 +333,108 @@ fn what_has_begun_is_finished_when_the_peer_ends_and_what_has_not_is_refused() {
     Message::Ack { flags: Flags::default(), transfer: first, length: 150 }.write(&mut ack);
     here.receive(at(2), &ack);
     assert_eq!(events(&mut here), [Event::Sent { transfer: first }, Event::Ended(Ending::Closed)]);
+}
+
+fn bytes_of(message: &Message) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    message.write(&mut bytes);
+    bytes
+}
+
+#[test]
+fn transfers_are_numbered_from_zero() {
+    // Section 5.2.1.
+    let mut here = opened();
+    assert_eq!([here.send(1), here.send(1)], [0, 1]);
+}
+
+#[test]
+fn an_acknowledgement_gives_back_flags_that_have_no_name() {
+    // Section 5.2.3.
+    let mut there = opened();
+    let flags = Flags { others: 0x84, ..FIRST };
+    there.receive(at(1), &segment(0, flags, b"abc", None));
+    assert_eq!(written(&mut there, at(1)), bytes_of(&Message::Ack { flags, transfer: 0, length: 3 }));
+}
+
+#[test]
+fn a_bundle_is_refused_only_when_those_before_it_are_answered() {
+    // Section 5.2.4.
+    let mut there = opened();
+    there.receive(at(1), &segment(0, ONLY, b"one", None));
+    there.receive(at(1), &segment(1, FIRST, b"two", Some(1 << 40)));
+    assert_eq!(written(&mut there, at(1)), []);
+    there.accept(0);
+    let answers = [
+        bytes_of(&Message::Ack { flags: ONLY, transfer: 0, length: 3 }),
+        bytes_of(&Message::Refuse { reason: RefuseReason::NoResources, transfer: 1 }),
+    ];
+    assert_eq!(written(&mut there, at(1)), answers.concat());
+}
+
+#[test]
+fn a_length_that_is_told_twice_or_in_another_form_refuses_the_bundle() {
+    // Sections 5.2.5 and 5.2.5.1.
+    let length = |bytes: usize| Item { is_critical: false, kind: 1, value: vec![0; bytes] };
+    for items in [vec![length(8), length(8)], vec![length(4)]] {
+        let mut there = opened();
+        let start = Message::Segment(Segment { flags: FIRST, transfer: 7, items, length: 0 });
+        there.receive(at(1), &bytes_of(&start));
+        let refusal = bytes_of(&Message::Refuse { reason: RefuseReason::ExtensionFailure, transfer: 7 });
+        assert_eq!(written(&mut there, at(1)), refusal);
+    }
+}
+
+#[test]
+fn what_answers_a_bundle_that_never_left_is_rejected_and_the_session_goes_on() {
+    // Section 5.1.2.
+    let mut here = opened();
+    let transfer = here.send(10);
+    for message in [
+        Message::Ack { flags: ONLY, transfer: 9, length: 1 },
+        Message::Refuse { reason: RefuseReason::Completed, transfer },
+    ] {
+        here.receive(at(1), &bytes_of(&message));
+        let rejection = Message::Reject { reason: RejectReason::Unexpected, message: message.number() };
+        assert_eq!(here.poll(at(1)).map(|one| one.bytes), Some(bytes_of(&rejection)));
+    }
+    written(&mut here, at(1));
+    here.receive(at(1), &bytes_of(&Message::Ack { flags: ONLY, transfer, length: 10 }));
+    assert_eq!(events(&mut here), [Event::Sent { transfer }]);
+}
+
+#[test]
+fn an_end_that_was_not_asked_for_is_answered_at_any_time_with_the_same_reason() {
+    // Section 6.1.
+    let term = |reply| bytes_of(&Message::Term { reply, reason: TermReason::Busy });
+    for reply in [false, true] {
+        let mut there = opened();
+        there.receive(at(1), &term(reply));
+        assert_eq!(written(&mut there, at(1)), term(true));
+        assert_eq!(events(&mut there), [Event::Ended(Ending::Closed)]);
+    }
+    let mut there = Session::new(at(0), config(false));
+    there.receive(at(0), &Contact { version: 4, can_tls: false }.to_bytes());
+    written(&mut there, at(0));
+    there.receive(at(0), &term(false));
+    assert_eq!(written(&mut there, at(0)), term(true));
+    // A SESS_INIT that cannot be read is a contact failure (sections 4.6 and 6.1).
+    let mut there = Session::new(at(0), config(false));
+    there.receive(at(0), &Contact { version: 4, can_tls: false }.to_bytes());
+    written(&mut there, at(0));
+    let mut broken = init(vec![Item { is_critical: false, kind: 1, value: vec![0; 4] }], 0);
+    let place = broken.len() - 5;
+    broken[place] = 9;
+    there.receive(at(0), &broken);
+    let said = Message::Term { reply: false, reason: TermReason::ContactFailure };
+    assert_eq!(written(&mut there, at(0)), bytes_of(&said));
+}
+
+#[test]
+fn a_contact_header_is_waited_for_no_longer_than_a_minute() {
+    // Section 4.1.
+    let patient = Config { patience: Duration::from_secs(600), ..config(false) };
+    assert_eq!(Session::new(at(0), patient).deadline(), Some(at(60)));
 }
 
 #[test]

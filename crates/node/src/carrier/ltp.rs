@@ -31,7 +31,7 @@ const CHECKPOINT_EVERY: u64 = 4 << 20;
 const MARGIN: Duration = Duration::from_nanos(100_000_000);
 /// Transfers that one peer may have under way.
 const IMPORTS_MAX: usize = 16;
-/// Datagrams that keep a way open (RFC 7122, section 3.3): four zero octets.
+/// Datagrams that keep a way open (RFC 7122, section 3.4): four zero octets.
 pub const KEEP_ALIVE: [u8; 4] = [0; 4];
 /// How often they leave where nothing else does.
 pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
@@ -86,15 +86,16 @@ impl<B: Side> End for LtpEnd<B> {
         if bytes == KEEP_ALIVE {
             return Ok(());
         }
-        let Ok(packet) = Packet::read(bytes) else { return Ok(()) };
-        if self.key.as_ref().is_some_and(|key| key.check(&packet, bytes).is_err()) {
-            return Ok(());
+        for (packet, bytes) in station::segments(bytes).flatten() {
+            if self.key.as_ref().is_some_and(|key| key.check(&packet, bytes).is_err()) {
+                continue;
+            }
+            // What it refuses the engine counts.
+            let _ = self.engine.receive(now, &packet.segment);
+            let done = station::tell(&mut self.engine, &mut self.blocks, &packet);
+            self.checked(done)?;
+            self.blocks.steer(&mut self.engine);
         }
-        // What it refuses the engine counts.
-        let _ = self.engine.receive(now, &packet.segment);
-        let done = station::tell(&mut self.engine, &mut self.blocks, &packet);
-        self.checked(done)?;
-        self.blocks.steer(&mut self.engine);
         Ok(())
     }
     fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
@@ -391,7 +392,7 @@ pub fn receiving(
 /// The engine that began the session of a segment of data.
 pub fn originator(bytes: &[u8]) -> Option<u64> {
     use lightlag_protocols::transport::ltp::Content;
-    let segment = Packet::read(bytes).ok()?.segment;
+    let segment = Packet::read_first(bytes).ok()?.0.segment;
     let begins = matches!(segment.content, Content::Data(_)) && segment.session.originator != LISTENER;
     begins.then_some(segment.session.originator)
 }
@@ -409,7 +410,7 @@ pub fn named(name: &str, flow: Flow) -> Result<Box<dyn Controller>, Error> {
 
 // --- over UDP -------------------------------------------------------------------------------
 
-/// LTP over UDP (RFC 5326, section 9; RFC 7122, section 3.2).
+/// LTP over UDP (RFC 5326, section 5; RFC 7122, section 3.3).
 pub struct OverUdp;
 
 /// Bytes of the headers of IPv4 and UDP.

@@ -1,4 +1,4 @@
-//! A bundle in a datagram of its own, over UDP or DCCP (RFC 7122, section 3).
+//! A bundle in a datagram of its own, over UDP or DCCP (RFC 7122, section 3.2).
 
 use super::stock::{self, Item};
 use super::{
@@ -81,7 +81,7 @@ impl End for Leaving {
     }
     fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
         let Some(item) = self.items.get_mut(self.next) else {
-            // What comes behind the last bundle tells that it is lost (RFC 7122, section 3.3).
+            // What comes behind the last bundle tells that it is lost (RFC 7122, section 3.4).
             if self.tells_fates && !self.is_done() && now - self.gave_at >= KEEP_ALIVE_EVERY {
                 self.gave_at = now;
                 self.given.push(None);
@@ -170,7 +170,7 @@ pub fn send_over_dccp(
     Ok(events.collect())
 }
 
-/// Keeps a datagram; an empty one and a keep-alive are none (RFC 7122, section 3.3).
+/// Keeps a datagram; an empty one and a keep-alive are none (RFC 7122, section 3.4).
 fn keep(shelf: &Shelf, from: SocketAddr, bytes: &[u8]) -> Option<Event> {
     if bytes.is_empty() || bytes == KEEP_ALIVE {
         return None;

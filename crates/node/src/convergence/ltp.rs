@@ -1,4 +1,4 @@
-//! A bundle as a block of LTP, over UDP or DCCP (RFC 5326; RFC 7122, section 3): plain segments, and an end
+//! A bundle as a block of LTP, over UDP or DCCP (RFC 5326; RFC 7122, section 3.3): plain segments, and an end
 //! when the reports have acknowledged all.
 
 use super::shelf::Part;
@@ -263,7 +263,6 @@ fn unplanned(segment: Bytes) -> Flow {
 struct Coming {
     shelf: Shelf,
     from: SocketAddr,
-    reply_to: Option<SocketAddr>,
     services: BTreeMap<SessionId, u64>,
     parts: BTreeMap<SessionId, Part>,
     unwanted: Vec<SessionId>,
@@ -370,9 +369,6 @@ impl LtpSide for Coming {
     fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
-    fn answers_to(&self, from: SocketAddr) -> SocketAddr {
-        self.reply_to.unwrap_or(from)
-    }
     fn failure(&mut self, why: io::Error) -> Error {
         Error::Failed(format!("a block: {why}"))
     }
@@ -395,25 +391,27 @@ impl Habits {
         let (shelf, key) = (shelf.clone(), key.clone());
         Self { shelf, reply_to: *reply_to, idle: *idle, key, segment, is_kept_alive }
     }
-    /// An engine for the one that sends from there, if these are its data.
-    fn meet(&self, from: SocketAddr, bytes: &[u8]) -> Result<Option<LtpEnd<Coming>>, Error> {
-        let Ok(packet) = Packet::read(bytes) else { return Ok(None) };
-        let believed = self.key.as_ref().is_none_or(|key| key.check(&packet, bytes).is_ok());
-        if !believed || !matches!(packet.segment.content, Content::Data(_)) {
-            return Ok(None);
-        }
-        let peer = packet.segment.session.originator;
+    /// The engine that a datagram tells of, if it begins a session with it or gives one up, which is to be
+    /// acknowledged though nothing is known of it (RFC 5326, section 6.17).
+    fn originator(&self, bytes: &[u8]) -> Option<u64> {
+        let (packet, taken) = Packet::read_first(bytes).ok()?;
+        let believed = self.key.as_ref().is_none_or(|key| key.check(&packet, &bytes[..taken]).is_ok());
+        let begins = matches!(packet.segment.content, Content::Data(_) | Content::Cancel(Side::Sender, _));
+        (believed && begins).then_some(packet.segment.session.originator)
+    }
+    /// An engine for the one of this number that sends from there.
+    fn meet(&self, from: SocketAddr, peer: u64) -> Result<LtpEnd<Coming>, Error> {
         // Ours is never told, as we begin no session; it only must not be the peer's.
         let config = config(u64::from(peer == 0), peer, self.segment, None)?;
         let quotas = Quotas { imports: IMPORTS_MAX, ..Quotas::default() };
         let extensions = self.key.as_ref().map_or(0, Key::overhead);
         let config = Config { quotas, extensions, idle: self.idle, ..config };
         let engine = Engine::new(config, named("fixed", unplanned(Bytes(self.segment)))?);
-        let (shelf, reply_to) = (self.shelf.clone(), self.reply_to);
+        let shelf = self.shelf.clone();
         let (services, parts) = (BTreeMap::new(), BTreeMap::new());
         let (unwanted, events) = (Vec::new(), Vec::new());
-        let coming = Coming { shelf, from, reply_to, services, parts, unwanted, events };
-        Ok(Some(LtpEnd::new(engine, coming, self.key.clone(), self.is_kept_alive)))
+        let coming = Coming { shelf, from, services, parts, unwanted, events };
+        Ok(LtpEnd::new(engine, coming, self.key.clone(), self.is_kept_alive))
     }
 }
 
@@ -421,42 +419,65 @@ struct UdpDoor(Habits);
 
 impl Door for UdpDoor {
     fn welcome(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Welcome, Error> {
-        let Some(mut end) = self.0.meet(from, bytes)? else { return Ok(Welcome::Nothing) };
-        end.take(now, bytes)?;
-        Ok(Welcome::Peer(Box::new(end)))
+        let mut awaited = Awaited::new(self.0.clone(), from);
+        awaited.take(now, bytes)?;
+        Ok(if awaited.end.is_some() { Welcome::Peer(Box::new(awaited)) } else { Welcome::Nothing })
     }
 }
 
-/// The engine over a connection of DCCP: there is one as soon as the first segment names the other.
+/// The engine for whoever is at an address: there is one as soon as a segment names the other.
 struct Awaited {
     habits: Habits,
     from: SocketAddr,
-    end: Option<LtpEnd<Coming>>,
+    end: Option<(u64, LtpEnd<Coming>)>,
+    /// What ends told that have made room.
+    events: Vec<Event>,
+}
+
+impl Awaited {
+    fn new(habits: Habits, from: SocketAddr) -> Self {
+        Self { habits, from, end: None, events: Vec::new() }
+    }
+    /// Another engine takes the place of one that is done: whoever begins anew may have another number.
+    fn make_way(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if self.end.as_ref().is_some_and(|(_, end)| !end.told().over) {
+            return Ok(());
+        }
+        let known = self.end.as_ref().map(|(engine, _)| *engine);
+        if let Some(engine) = self.habits.originator(bytes).filter(|engine| Some(*engine) != known) {
+            self.events = self.take_events();
+            self.end = Some((engine, self.habits.meet(self.from, engine)?));
+        }
+        Ok(())
+    }
 }
 
 impl End for Awaited {
     fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
-        if self.end.is_none() {
-            self.end = self.habits.meet(self.from, bytes)?;
-        }
-        self.end.as_mut().map_or(Ok(()), |end| end.take(now, bytes))
+        self.make_way(bytes)?;
+        self.end.as_mut().map_or(Ok(()), |(_, end)| end.take(now, bytes))
     }
     fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
-        self.end.as_mut().map_or(Ok(false), |end| end.give(now, out))
+        self.end.as_mut().map_or(Ok(false), |(_, end)| end.give(now, out))
     }
     fn deadline(&self) -> Option<Instant> {
-        self.end.as_ref().and_then(End::deadline)
+        self.end.as_ref().and_then(|(_, end)| end.deadline())
     }
     fn abort(&mut self) {
-        if let Some(end) = &mut self.end {
+        if let Some((_, end)) = &mut self.end {
             end.abort();
         }
     }
+    fn answers_to(&self, from: SocketAddr) -> SocketAddr {
+        self.habits.reply_to.unwrap_or(from)
+    }
     fn told(&self) -> Told {
-        self.end.as_ref().map(End::told).unwrap_or_default()
+        self.end.as_ref().map(|(_, end)| end.told()).unwrap_or_default()
     }
     fn take_events(&mut self) -> Vec<Event> {
-        self.end.as_mut().map(End::take_events).unwrap_or_default()
+        let mut events = std::mem::take(&mut self.events);
+        events.extend(self.end.iter_mut().flat_map(|(_, end)| end.take_events()));
+        events
     }
 }
 
@@ -472,8 +493,7 @@ pub fn listen_over_dccp(listening: Listening, watch: &mut dyn FnMut(Event) -> bo
     let Listening { at, packet, raw, .. } = listening;
     let config = dccp::config(SERVICE_LTP, false, &OnLine { packet, raw, at, ccid: Ccid::Two, light: None })?;
     let habits = Habits::of(&listening, config.segment().0, true);
-    let coming =
-        move |from| -> Box<dyn End> { Box::new(Awaited { habits: habits.clone(), from, end: None }) };
+    let coming = move |from| -> Box<dyn End> { Box::new(Awaited::new(habits.clone(), from)) };
     let door = DccpDoor::new(config, if raw { at.port() } else { PORT }, Box::new(coming))?;
     let socket = if raw { Socket::raw(at) } else { Socket::bind(at) };
     let socket = socket.map_err(|why| cannot_listen(at, raw, &why))?;

@@ -34,7 +34,7 @@ use lightlag_protocols::wire::{ltp as ltp_wire, tcpcl as tcpcl_wire};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// The port of bundles in UDP and in DCCP (RFC 7122, section 6).
+/// The port of bundles in UDP and in DCCP (RFC 7122, sections 3.2 and 4).
 pub const PORT: u16 = tcpcl_wire::PORT;
 /// What paces bundles in UDP if nothing else is said.
 pub const UDP_RATE: BitRate = BitRate(1_000_000);

@@ -166,9 +166,9 @@ impl Leaving {
             Told::Coming { .. } | Told::Data { .. } | Told::Whole { .. } | Told::Acked { .. } => {}
         }
     }
-    /// The transfers of a session are numbered from one, in the order of the bundles.
+    /// The transfers of a session are numbered from zero, in the order of the bundles.
     fn end(&mut self, transfer: u64, outcome: Result<(), String>) {
-        let at = transfer as usize - 1;
+        let at = transfer as usize;
         self.done_bytes += self.items[at].length;
         self.items[at].close();
         self.fates[at] = Some(outcome);
@@ -180,7 +180,7 @@ impl Leaving {
         };
         let mut bundles = Vec::new();
         for (at, (item, fate)) in self.items.iter().zip(&self.fates).enumerate() {
-            let tag = Tag::Tcpcl { node: self.node.clone(), transfer: at as u64 + 1 };
+            let tag = Tag::Tcpcl { node: self.node.clone(), transfer: at as u64 };
             bundles.push(item.bundle(self.peer, tag, seconds, fate.clone().unwrap_or_else(lost)));
         }
         bundles
@@ -220,7 +220,7 @@ pub fn send(sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result
         let mut data = |piece: Piece, out: &mut Vec<u8>| {
             let start = out.len();
             out.resize(start + piece.length as usize, 0);
-            items[piece.transfer as usize - 1].read(piece.offset, &mut out[start..])
+            items[piece.transfer as usize].read(piece.offset, &mut out[start..])
         };
         let turned = stream.turn(&mut data);
         if turned.is_err() {

@@ -6,8 +6,8 @@ use lightlag_protocols::controllers::Controller;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::ltp::{Config, Content, Engine, Event, Segment, SessionId};
-use lightlag_protocols::wire::ltp::Packet;
 use lightlag_protocols::wire::ltp::auth::Key;
+use lightlag_protocols::wire::ltp::{Malformed, Packet};
 use std::io;
 use std::net::SocketAddr;
 
@@ -123,24 +123,26 @@ impl Station {
     fn receive(&mut self, blocks: &mut dyn Blocks) -> io::Result<usize> {
         let Self { socket, settings, engine, clock, discarded, failed } = self;
         let count = socket.receive(clock, |from, bytes, at| {
-            let Ok(packet) = Packet::read(bytes) else {
-                discarded.malformed += 1;
-                return;
-            };
-            if settings.key.as_ref().is_some_and(|key| key.check(&packet, bytes).is_err()) {
-                discarded.unauthentic += 1;
-                return;
-            }
-            if settings.peer.is_some_and(|peer| peer != from) {
-                discarded.strangers += 1;
-                return;
-            }
-            // What the engine refuses it counts; only a segment that it takes names the peer.
-            if engine.receive(at, &packet.segment).is_ok() {
-                settings.peer.get_or_insert(from);
-            }
-            if let Err(why) = tell(engine, blocks, &packet) {
-                failed.get_or_insert(why);
+            for segment in segments(bytes) {
+                let Ok((packet, bytes)) = segment else {
+                    discarded.malformed += 1;
+                    continue;
+                };
+                if settings.key.as_ref().is_some_and(|key| key.check(&packet, bytes).is_err()) {
+                    discarded.unauthentic += 1;
+                    continue;
+                }
+                if settings.peer.is_some_and(|peer| peer != from) {
+                    discarded.strangers += 1;
+                    continue;
+                }
+                // What the engine refuses it counts; only a segment that it takes names the peer.
+                if engine.receive(at, &packet.segment).is_ok() {
+                    settings.peer.get_or_insert(from);
+                }
+                if let Err(why) = tell(engine, blocks, &packet) {
+                    failed.get_or_insert(why);
+                }
             }
         })?;
         match self.failed.take() {
@@ -167,6 +169,22 @@ impl Station {
         self.socket.flush()?;
         Ok(true)
     }
+}
+
+/// The segments of a datagram, each with its bytes, up to the first that is none.
+pub(crate) fn segments(datagram: &[u8]) -> impl Iterator<Item = Result<(Packet<'_>, &[u8]), Malformed>> {
+    let mut rest = datagram;
+    std::iter::from_fn(move || {
+        let bytes = std::mem::take(&mut rest);
+        if bytes.is_empty() {
+            return None;
+        }
+        Some(Packet::read_first(bytes).map(|(packet, taken)| {
+            let (one, others) = bytes.split_at(taken);
+            rest = others;
+            (packet, one)
+        }))
+    })
 }
 
 /// Carries no data.

@@ -199,6 +199,34 @@ fn a_thousand_sessions_that_never_finish_are_bounded_and_end() {
 }
 
 #[test]
+fn a_session_of_which_nothing_has_left_is_given_up_without_a_word() {
+    // RFC 5326, section 4.2.
+    let mut one = engine(config());
+    let session = one.send(1, 10, 0).unwrap();
+    assert!(one.cancel(session, Reason::User));
+    assert_eq!(told(&mut one), [Event::Cancelled { session, by: End::Sender, reason: Reason::User }]);
+    assert_eq!((polled(&mut one, NOW), one.sessions()), (vec![], (0, 0)));
+}
+
+#[test]
+fn a_checkpoint_that_comes_again_costs_its_reports_a_try_each() {
+    // RFC 5326, section 6.8.
+    let mut one = engine(Config { tries: 3, copies: Some(1), ..config() });
+    let asks = || data(7, 0, 10, checkpoint(5, Ends::Red));
+    let mut reports = 0;
+    for second in 0..4 {
+        let now = NOW + Duration::from_secs(2 * second);
+        one.receive(now, &asks()).unwrap();
+        let said = polled(&mut one, now);
+        let is_report = |content: &&Content| matches!(content, Content::Report(_));
+        reports += said.iter().filter(is_report).count();
+        let given_up = said.contains(&Content::Cancel(End::Receiver, Reason::Repeated));
+        assert_eq!(given_up, second == 3, "{said:?}");
+    }
+    assert_eq!(reports, 3);
+}
+
+#[test]
 fn a_late_segment_does_not_open_its_session_again() {
     let mut line =
         Line::new(&config(), controller("fixed", &[], Some(BitRate(1 << 20))), Habits::clean(ms(9)), 1);

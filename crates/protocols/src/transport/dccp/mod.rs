@@ -60,9 +60,9 @@ pub const HEADER: Bytes = Bytes(24);
 const CHECKSUM_BYTES: Bytes = Bytes(8);
 /// The Sequence Window of a connection before anybody asks (RFC 4340, section 7.5.2).
 pub const SEQUENCE_WINDOW_FIRST: u64 = 100;
-/// Service code of LTP (RFC 7122, section 6): "ltp" and a space.
+/// Service code of LTP (RFC 7122, sections 3.3.1 and 4): "ltp" and a space.
 pub const SERVICE_LTP: u32 = 7_107_696;
-/// Service code of bundles (RFC 7122, section 6): "dtn1".
+/// Service code of bundles (RFC 7122, sections 3.2.1 and 4): "dtn1".
 pub const SERVICE_BUNDLES: u32 = 1_685_351_985;
 
 /// A packet that owns its bytes. What several packets carry alike may be shared.

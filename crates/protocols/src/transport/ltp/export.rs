@@ -221,6 +221,10 @@ impl Export {
     pub fn acked(&self) -> u64 {
         self.acked.total()
     }
+    /// Whether something has left.
+    pub fn has_begun(&self) -> bool {
+        self.next > 0
+    }
     /// Whether all has left once.
     pub fn has_left(&self) -> bool {
         self.next == self.total

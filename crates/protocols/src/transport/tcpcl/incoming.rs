@@ -5,7 +5,7 @@ use super::{
     TermReason, VERSION,
 };
 use crate::time::{Duration, Instant};
-use crate::wire::tcpcl::{Flags, Malformed, TRANSFER_LENGTH};
+use crate::wire::tcpcl::{Flags, Malformed};
 
 impl Session {
     /// Bytes have come.
@@ -39,7 +39,7 @@ impl Session {
             incoming.left -= taken as u64;
             incoming.here += taken as u64;
             let ends = incoming.left == 0;
-            if taken > 0 && !incoming.refused {
+            if taken > 0 && incoming.refused.is_none() {
                 let (transfer, bytes) = (incoming.transfer, bytes[..taken].to_vec());
                 self.events.push_back(Event::Data { transfer, bytes });
             }
@@ -62,6 +62,8 @@ impl Session {
         let reason = match how {
             Ending::Version(_) => TermReason::VersionMismatch,
             Ending::Extension(_) => TermReason::ContactFailure,
+            // SESS_INIT cannot be interpreted.
+            Ending::Malformed(_) if self.phase == Phase::Init => TermReason::ContactFailure,
             Ending::Silent => TermReason::IdleTimeout,
             _ => TermReason::Unknown,
         };
@@ -87,15 +89,28 @@ impl Session {
         let number = message.number();
         match (self.phase, message) {
             (Phase::Init, Message::Init(init)) => self.on_init(now, init),
-            (Phase::Init, Message::Term { reason, .. }) => self.end(Ending::Unwanted(reason)),
+            (Phase::Init, Message::Term { reason, .. }) => {
+                self.say_term(now, true, reason);
+                self.end(Ending::Unwanted(reason));
+            }
             (_, Message::Keepalive) => {}
             (_, Message::Reject { reason, message }) => self.fail(now, Ending::Rejected(reason, message)),
             (Phase::Open, Message::Segment(segment)) => self.on_segment(now, segment),
+            (Phase::Open, Message::Ack { transfer, .. } | Message::Refuse { transfer, .. })
+                if !self.has_begun(transfer) =>
+            {
+                self.say(&Message::Reject { reason: RejectReason::Unexpected, message: number });
+            }
             (Phase::Open, Message::Ack { transfer, length, .. }) => self.on_ack(transfer, length),
             (Phase::Open, Message::Refuse { reason, transfer }) => self.on_refuse(reason, transfer),
-            (Phase::Open, Message::Term { reply, reason }) => self.on_term(now, reply, reason),
+            (Phase::Open, Message::Term { reason, .. }) => self.on_term(now, reason),
             _ => self.unexpected(now, number),
         }
+    }
+    /// Whether something of a bundle of our own has left.
+    fn has_begun(&self, transfer: u64) -> bool {
+        let waits = self.outgoing.iter().any(|one| one.transfer == transfer && !one.begun);
+        transfer < self.next_transfer && !waits
     }
     fn unexpected(&mut self, now: Instant, message: u8) {
         self.say(&Message::Reject { reason: RejectReason::Unexpected, message });
@@ -117,7 +132,7 @@ impl Session {
     }
     fn on_segment(&mut self, now: Instant, segment: Segment) {
         let Segment { flags, transfer, length, .. } = segment;
-        let passed_by = self.incoming.is_none_or(|incoming| incoming.refused);
+        let passed_by = self.incoming.is_none_or(|incoming| incoming.refused.is_some());
         if flags.start && passed_by && !self.whole.contains_key(&transfer) {
             self.begin(&segment);
         }
@@ -127,11 +142,18 @@ impl Session {
         if !known || starts_again {
             return self.unexpected(now, 1);
         }
-        let most = self.config.transfer_mru;
         let Some(incoming) = &mut self.incoming else { return };
         (incoming.left, incoming.flags) = (length, flags);
-        if incoming.here.saturating_add(length) > most && !incoming.refused {
-            self.refuse(transfer, RefuseReason::NoResources);
+        let (refused, end) = (incoming.refused, incoming.here.saturating_add(length));
+        match refused {
+            // It left before the refusal came: it is refused again (section 5.2.4).
+            Some(reason) if !flags.start => self.say_refusal(transfer, reason),
+            Some(_) => {}
+            None if incoming.total.is_some_and(|total| end > total) => {
+                self.refuse(transfer, RefuseReason::NotAcceptable);
+            }
+            None if end > self.config.transfer_mru => self.refuse(transfer, RefuseReason::NoResources),
+            None => {}
         }
         if length == 0 {
             self.on_segment_end();
@@ -140,11 +162,10 @@ impl Session {
     fn begin(&mut self, segment: &Segment) {
         let (transfer, total) = (segment.transfer, segment.total());
         let flags = Flags::default();
-        self.incoming = Some(Incoming { transfer, total, here: 0, left: 0, flags, refused: false });
-        let unknown = segment.items.iter().any(|item| item.is_critical && item.kind != TRANSFER_LENGTH);
+        self.incoming = Some(Incoming { transfer, total, here: 0, left: 0, flags, refused: None });
         let refused = if self.term_at.is_some() {
             Some(RefuseReason::SessionTerminating)
-        } else if unknown {
+        } else if !segment.is_understood() {
             Some(RefuseReason::ExtensionFailure)
         } else if self.config.transfer_mru == 0 {
             Some(RefuseReason::NotAcceptable)
@@ -161,13 +182,13 @@ impl Session {
     fn on_segment_end(&mut self) {
         let Some(Incoming { transfer, total, here, flags, refused, .. }) = self.incoming else { return };
         if !flags.end {
-            if !refused {
+            if refused.is_none() {
                 self.say(&Message::Ack { flags, transfer, length: here });
             }
             return;
         }
         self.incoming = None;
-        if refused {
+        if refused.is_some() {
             self.end_if_done();
             return;
         }
@@ -203,9 +224,10 @@ impl Session {
             self.end_if_done();
         }
     }
-    fn on_term(&mut self, now: Instant, reply: bool, reason: TermReason) {
+    /// Who has not said so before answers, and gives the reason back (section 6.1).
+    fn on_term(&mut self, now: Instant, reason: TermReason) {
         self.peer_term = Some(reason);
-        if self.term_at.is_none() && !reply {
+        if self.term_at.is_none() {
             self.say_term(now, true, reason);
         }
         self.drop_unsendable();

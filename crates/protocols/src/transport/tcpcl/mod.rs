@@ -184,8 +184,8 @@ struct Incoming {
     /// Of the segment that comes: its data that have not come yet, and its place.
     left: u64,
     flags: crate::wire::tcpcl::Flags,
-    /// It is not taken; what comes of it is passed by.
-    refused: bool,
+    /// Why it is not taken, if it is not; what comes of it is passed by.
+    refused: Option<RefuseReason>,
 }
 
 /// A bundle that leaves.
@@ -211,10 +211,13 @@ pub struct Session {
     incoming: Option<Incoming>,
     /// Bundles that are whole and neither accepted nor refused: the place of their last segment, and bytes.
     whole: BTreeMap<u64, (crate::wire::tcpcl::Flags, u64)>,
+    /// Refusals that wait until the bundles before them are accepted or refused.
+    held: Vec<(u64, RefuseReason)>,
     /// Bundles that have not left whole.
     outgoing: VecDeque<Outgoing>,
     /// Those that have, and are not acknowledged: their bytes.
     unacked: BTreeMap<u64, u64>,
+    /// The first is zero (section 5.2.1).
     next_transfer: u64,
     /// What leaves next.
     waiting: VecDeque<Vec<u8>>,
@@ -240,9 +243,10 @@ impl Session {
             buffer: Vec::new(),
             incoming: None,
             whole: BTreeMap::new(),
+            held: Vec::new(),
             outgoing: VecDeque::new(),
             unacked: BTreeMap::new(),
-            next_transfer: 1,
+            next_transfer: 0,
             waiting: VecDeque::new(),
             events: VecDeque::new(),
             term_at: None,
@@ -270,18 +274,19 @@ impl Session {
     pub fn accept(&mut self, transfer: u64) {
         if let Some((flags, length)) = self.whole.remove(&transfer) {
             self.say(&Message::Ack { flags, transfer, length });
+            self.say_held();
         }
         self.end_if_done();
     }
     /// A bundle that comes or came is not taken.
     pub fn refuse(&mut self, transfer: u64, reason: RefuseReason) {
-        let comes = self.incoming.as_mut().filter(|one| one.transfer == transfer && !one.refused);
+        let comes = self.incoming.as_mut().filter(|one| one.transfer == transfer && one.refused.is_none());
         if let Some(incoming) = comes {
-            incoming.refused = true;
+            incoming.refused = Some(reason);
         } else if self.whole.remove(&transfer).is_none() {
             return;
         }
-        self.say(&Message::Refuse { reason, transfer });
+        self.say_refusal(transfer, reason);
         self.end_if_done();
     }
     /// Ends the session when what is under way is done; what has not begun to leave does not.
@@ -320,6 +325,18 @@ impl Session {
         message.write(&mut bytes);
         self.waiting.push_back(bytes);
     }
+    /// Bundles before this one are accepted or refused first (section 5.2.4).
+    fn say_refusal(&mut self, transfer: u64, reason: RefuseReason) {
+        self.held.push((transfer, reason));
+        self.say_held();
+    }
+    fn say_held(&mut self) {
+        if self.whole.is_empty() {
+            for (transfer, reason) in std::mem::take(&mut self.held) {
+                self.say(&Message::Refuse { reason, transfer });
+            }
+        }
+    }
     fn say_contact(&mut self) {
         self.waiting.push_back(Contact { version: VERSION, can_tls: false }.to_bytes().to_vec());
     }
@@ -345,7 +362,7 @@ impl Session {
     }
     /// When both ends have said that they end and nothing is under way.
     fn end_if_done(&mut self) {
-        let comes = self.incoming.is_some_and(|incoming| !incoming.refused);
+        let comes = self.incoming.is_some_and(|incoming| incoming.refused.is_none());
         let busy = comes || !self.whole.is_empty() || self.unfinished() > 0;
         if self.term_at.is_some() && self.peer_term.is_some() && !busy {
             self.end(Ending::Closed);
@@ -373,7 +390,7 @@ impl Machine for Session {
     }
     fn deadline(&self) -> Option<Instant> {
         match self.phase {
-            Phase::Contact | Phase::Init => Some(self.began.saturating_add(self.config.patience)),
+            Phase::Contact | Phase::Init => Some(self.opens_until()),
             Phase::Open => {
                 let speaks = self.keepalive.map(|span| self.spoke.saturating_add(span));
                 let ends = self.term_at.map(|at| at.max(self.heard).saturating_add(self.config.patience));

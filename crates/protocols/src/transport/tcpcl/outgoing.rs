@@ -6,6 +6,9 @@ use super::{
 use crate::time::{Duration, Instant};
 use crate::wire::tcpcl::Flags;
 
+/// How long a contact header is waited for, at most.
+const CONTACT_MOST: Duration = Duration::from_secs(60);
+
 impl Session {
     /// Silence for two keep-alives ends a session (section 5.1.1).
     pub(super) fn silent_at(&self) -> Instant {
@@ -13,12 +16,16 @@ impl Session {
             self.keepalive.map_or(self.config.patience, |span| Duration::from_nanos(span.as_nanos() * 2));
         self.heard.saturating_add(most)
     }
+    /// Whoever has not opened the session by then does not: a contact header is waited for no longer than a
+    /// minute (section 4.1).
+    pub(super) fn opens_until(&self) -> Instant {
+        let most = if self.phase == Phase::Contact { CONTACT_MOST } else { Duration::MAX };
+        self.began.saturating_add(self.config.patience.min(most))
+    }
     /// What is due.
     pub(super) fn on_time(&mut self, now: Instant) {
         match self.phase {
-            Phase::Contact | Phase::Init if now >= self.began.saturating_add(self.config.patience) => {
-                self.end(Ending::Silent);
-            }
+            Phase::Contact | Phase::Init if now >= self.opens_until() => self.end(Ending::Silent),
             Phase::Open => {
                 if now >= self.silent_at() {
                     if self.term_at.is_none() {
@@ -66,7 +73,7 @@ impl Session {
         let one = self.outgoing.front_mut()?;
         let Outgoing { transfer, length: total, sent: offset, begun } = *one;
         let length = most.min(total - offset);
-        let flags = Flags { start: !begun, end: offset + length == total };
+        let flags = Flags { start: !begun, end: offset + length == total, others: 0 };
         (one.sent, one.begun) = (offset + length, true);
         let mut segment = Segment { flags, transfer, items: Vec::new(), length };
         // A bundle in one segment tells its length by that (section 5.2.5.1).

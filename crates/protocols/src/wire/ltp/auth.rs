@@ -1,7 +1,9 @@
 //! Authentication of segments (RFC 5327, section 2.1).
 //!
-//! A header extension names the ciphersuite and the key, a trailer extension, the last one, carries the
-//! authentication value. It covers the segment from its first byte to the length of that trailer.
+//! A header extension names the ciphersuite and the key, a trailer extension carries the authentication
+//! value. It covers the whole segment but that value, which is written last. Other segments than the first
+//! of a session may do without the header extension, and a segment may carry values by several keys while
+//! keys change: one that is right is enough.
 //!
 //! | ciphersuite | here |
 //! |---|---|
@@ -14,6 +16,7 @@
 use super::{Extension, Packet};
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
+use std::ops::Range;
 use thiserror::Error;
 
 /// Marks both extensions.
@@ -59,12 +62,9 @@ impl std::fmt::Debug for Key {
 /// Why a segment is not believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Unauthentic {
-    /// No authentication extension in its header or its trailer.
+    /// No authentication value in its trailer, or only empty names in its header.
     #[error("the segment carries no authentication")]
     Missing,
-    /// More than one, or the trailer is not the last.
-    #[error("the authentication must be one header extension and the last trailer extension")]
-    Misplaced,
     /// Another ciphersuite than that of the key.
     #[error("the segment is authenticated by ciphersuite {0}, not by that of the key")]
     Ciphersuite(u8),
@@ -95,13 +95,19 @@ impl Key {
         let value = 1 + self.id().len() as u64;
         1 + super::sdnv::length(value) as u64 + value + 2 + VALUE_BYTES as u64
     }
-    fn mac(&self, covered: &[u8]) -> Hmac<Sha1> {
+    /// Of the bytes that lie in none of the ascending ranges.
+    fn mac(&self, bytes: &[u8], left_out: &[Range<usize>]) -> Hmac<Sha1> {
         let secret = match self {
             Self::Null => &NULL_KEY[..],
             Self::Hmac { secret, .. } => secret,
         };
         let mut mac = Hmac::<Sha1>::new_from_slice(secret).expect("HMAC takes keys of every length");
-        mac.update(covered);
+        let mut at = 0;
+        for range in left_out {
+            mac.update(&bytes[at..range.start]);
+            at = range.end;
+        }
+        mac.update(&bytes[at..]);
         mac
     }
     /// Appends the bytes of a packet, authenticated by this key. Authentication that it carried before
@@ -117,7 +123,7 @@ impl Key {
         let begin = out.len();
         packet.write(out);
         let value = out.len() - VALUE_BYTES;
-        let computed = self.mac(&out[begin..value]).finalize().into_bytes();
+        let computed = self.mac(&out[begin..value], &[]).finalize().into_bytes();
         out[value..].copy_from_slice(&computed[..VALUE_BYTES]);
     }
     /// Whether whoever holds the key wrote these bytes, of which `packet` was read.
@@ -125,26 +131,45 @@ impl Key {
     /// # Errors
     /// Why not.
     pub fn check(&self, packet: &Packet, bytes: &[u8]) -> Result<(), Unauthentic> {
-        let of = |list: &[Extension]| list.iter().filter(|extension| extension.tag == TAG).count();
-        match (of(&packet.header), of(&packet.trailer)) {
-            (0, _) | (_, 0) => return Err(Unauthentic::Missing),
-            (1, 1) => {}
-            _ => return Err(Unauthentic::Misplaced),
-        }
-        let named = packet.header.iter().find(|extension| extension.tag == TAG).map(|one| one.value);
-        let (suite, id) = named.and_then(<[u8]>::split_first).ok_or(Unauthentic::Missing)?;
-        let last = packet.trailer.last().filter(|extension| extension.tag == TAG);
-        let value = last.ok_or(Unauthentic::Misplaced)?.value;
-        if *suite != self.ciphersuite() {
-            return Err(Unauthentic::Ciphersuite(*suite));
-        }
-        if id != self.id() {
-            return Err(Unauthentic::OtherKey);
-        }
-        let covered = bytes.len().checked_sub(value.len()).and_then(|end| bytes.get(..end));
-        match covered.filter(|_| value.len() == VALUE_BYTES) {
-            Some(covered) => self.mac(covered).verify_truncated_left(value).map_err(|_| Unauthentic::Wrong),
-            None => Err(Unauthentic::Wrong),
-        }
+        let trailers = packet.trailer.iter().filter(|extension| extension.tag == TAG);
+        let values: Option<Vec<_>> = trailers.map(|one| place(one.value, bytes)).collect();
+        let values = values.filter(|values| !values.is_empty()).ok_or(Unauthentic::Missing)?;
+        self.check_names(packet)?;
+        let is_right = |value: &Range<usize>| {
+            let agrees = |left_out: &[Range<usize>]| {
+                self.mac(bytes, left_out).verify_truncated_left(&bytes[value.clone()]).is_ok()
+            };
+            // Where there are several, the RFC does not say whether they cover each other.
+            value.len() == VALUE_BYTES
+                && (agrees(std::slice::from_ref(value)) || values.len() > 1 && agrees(&values))
+        };
+        if values.iter().any(is_right) { Ok(()) } else { Err(Unauthentic::Wrong) }
     }
+    /// Whether this key is named, or none is.
+    fn check_names(&self, packet: &Packet) -> Result<(), Unauthentic> {
+        let named = packet.header.iter().filter(|extension| extension.tag == TAG);
+        let mut wrong = None;
+        for extension in named {
+            let (suite, id) = match extension.value.split_first() {
+                Some((suite, id)) => (*suite, id),
+                None => {
+                    wrong.get_or_insert(Unauthentic::Missing);
+                    continue;
+                }
+            };
+            match (suite == self.ciphersuite(), id == self.id()) {
+                (true, true) => return Ok(()),
+                (false, _) => wrong.get_or_insert(Unauthentic::Ciphersuite(suite)),
+                (true, false) => wrong.get_or_insert(Unauthentic::OtherKey),
+            };
+        }
+        wrong.map_or(Ok(()), Err)
+    }
+}
+
+/// Where a part lies in the bytes of which it was read.
+fn place(part: &[u8], bytes: &[u8]) -> Option<Range<usize>> {
+    let start = (part.as_ptr() as usize).checked_sub(bytes.as_ptr() as usize)?;
+    let end = start.checked_add(part.len()).filter(|end| *end <= bytes.len())?;
+    Some(start..end)
 }

@@ -22,7 +22,7 @@ mod write;
 
 use thiserror::Error;
 
-/// The UDP port of LTP (RFC 5326, section 9).
+/// The UDP port of LTP (RFC 5326, section 10.1).
 pub const PORT: u16 = 1113;
 /// What this file speaks.
 pub const VERSION: u8 = 0;
@@ -92,7 +92,7 @@ pub enum Malformed {
     Longer(usize),
 }
 
-/// Names a session (section 3.1.1).
+/// Names a session (section 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId {
     /// The engine that sends the block.
@@ -342,7 +342,7 @@ impl<'a> Packet<'a> {
 }
 
 impl Segment {
-    /// The type, as the first byte tells it (section 3.1.1).
+    /// The type, as the first byte tells it (section 3.1.2).
     pub fn kind(&self) -> u8 {
         match &self.content {
             Content::Data(Data { color: Color::Red(None), .. }) => 0,

@@ -14,12 +14,27 @@ impl<'a> Packet<'a> {
     pub fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
         Self::read_kept(bytes, bytes.len())
     }
+    /// Reads the first segment of a datagram, and tells how many bytes it took: RFC 5326, section 5, allows
+    /// several; RFC 7122, section 3.3, which whoever sends keeps to, one.
+    ///
+    /// # Errors
+    /// Those of [`Packet::read`].
+    pub fn read_first(bytes: &'a [u8]) -> Result<(Self, usize), Malformed> {
+        Self::read_front(bytes, bytes.len())
+    }
     /// Reads the first bytes of a datagram that has `length` of them, as captures keep it: its data and trailer
     /// extensions may end early.
     ///
     /// # Errors
     /// Those of [`Packet::read`].
     pub fn read_kept(bytes: &'a [u8], length: usize) -> Result<Self, Malformed> {
+        let (packet, taken) = Self::read_front(bytes, length)?;
+        match bytes.len() - taken {
+            0 => Ok(packet),
+            more => Err(Malformed::Longer(more)),
+        }
+    }
+    fn read_front(bytes: &'a [u8], length: usize) -> Result<(Self, usize), Malformed> {
         let mut reader = Reader::new(bytes);
         let first = reader.byte("version and type")?;
         if first >> 4 != VERSION {
@@ -32,17 +47,13 @@ impl<'a> Packet<'a> {
         let missing = length.saturating_sub(bytes.len()) as u64;
         let (content, data) = content(&mut reader, first & 15, missing)?;
         let segment = Segment { session, content };
-        if missing > 0 && matches!(segment.content, Content::Data(_)) {
-            return Ok(Self { segment, data, header, trailer: Vec::new(), unread_trailers: counts & 15 });
-        }
-        if matches!(segment.content, Content::Undefined { .. }) {
-            return Ok(Self { segment, data, header, trailer: Vec::new(), unread_trailers: counts & 15 });
+        let is_cut = missing > 0 && matches!(segment.content, Content::Data(_));
+        if is_cut || matches!(segment.content, Content::Undefined { .. }) {
+            let packet = Self { segment, data, header, trailer: Vec::new(), unread_trailers: counts & 15 };
+            return Ok((packet, bytes.len()));
         }
         let trailer = extensions(&mut reader, counts & 15)?;
-        match reader.rest().len() {
-            0 => Ok(Self { segment, data, header, trailer, unread_trailers: 0 }),
-            more => Err(Malformed::Longer(more)),
-        }
+        Ok((Self { segment, data, header, trailer, unread_trailers: 0 }, reader.at()))
     }
 }
 

@@ -3,6 +3,7 @@
 use super::aggregation::{Broken, bundle_length, capsule_size, read_capsules, write_capsule};
 use super::auth::{Key, Unauthentic};
 use super::*;
+use hmac::{KeyInit, Mac};
 use proptest::prelude::*;
 
 fn number() -> impl Strategy<Value = u64> {
@@ -225,6 +226,19 @@ fn what_is_no_segment_is_told_with_the_place() {
 }
 
 #[test]
+fn a_datagram_may_hold_several_segments() {
+    // RFC 5326, section 5.
+    let session = SessionId { originator: 1, number: 1 };
+    let first = Packet::new(Segment { session, content: Content::ReportAck(1) }, &[]);
+    let data = Data { service: 1, offset: 0, length: 3, color: Color::Red(None) };
+    let second = Packet::new(Segment { session, content: Content::Data(data) }, b"abc");
+    let bytes = [first.to_bytes(), second.to_bytes()].concat();
+    let (read, taken) = Packet::read_first(&bytes).unwrap();
+    assert_eq!((read, Packet::read(&bytes[taken..])), (first, Ok(second)));
+    assert_eq!(Packet::read(&bytes), Err(Malformed::Longer(bytes.len() - taken)));
+}
+
+#[test]
 fn authentication_that_is_missing_or_of_another_suite_is_told_by_name() {
     let key = Key::Hmac { id: vec![], secret: b"secret".to_vec() };
     let session = SessionId { originator: 1, number: 1 };
@@ -236,6 +250,55 @@ fn authentication_that_is_missing_or_of_another_suite_is_told_by_name() {
     let read = Packet::read(&null).unwrap();
     assert_eq!(key.check(&read, &null), Err(Unauthentic::Ciphersuite(auth::NULL)));
     assert!(!format!("{key:?}").contains("115"), "a secret is never printed: {key:?}");
+}
+
+/// An acknowledgement that names these, with values by these keys: the last covers all but itself, the others
+/// all but the values.
+fn sealed_by(names: &[&[u8]], keys: &[&Key]) -> Vec<u8> {
+    let session = SessionId { originator: 1, number: 1 };
+    let mut packet = Packet::new(Segment { session, content: Content::ReportAck(1) }, &[]);
+    let name = |value| Extension { tag: auth::TAG, value };
+    packet.header = names.iter().map(|value| name(value)).collect();
+    let zeros = [0; auth::VALUE_BYTES];
+    packet.trailer = keys.iter().map(|_| name(&zeros)).collect();
+    let mut bytes = packet.to_bytes();
+    let each = 2 + auth::VALUE_BYTES;
+    let values = bytes.len() - keys.len() * each;
+    for (number, key) in keys.iter().enumerate() {
+        let secret = if let Key::Hmac { secret, .. } = key { &secret[..] } else { &auth::NULL_KEY[..] };
+        let mut mac = hmac::Hmac::<sha1::Sha1>::new_from_slice(secret).unwrap();
+        let at = values + number * each + 2;
+        // The first covers no value at all, the last all of the others.
+        let is_last = number + 1 == keys.len();
+        let mut from = 0;
+        for other in 0..keys.len() {
+            let begin = values + other * each + 2;
+            if other == number || !is_last {
+                mac.update(&bytes[from..begin]);
+                from = begin + auth::VALUE_BYTES;
+            }
+        }
+        mac.update(&bytes[from..]);
+        let value = mac.finalize().into_bytes();
+        bytes[at..at + auth::VALUE_BYTES].copy_from_slice(&value[..auth::VALUE_BYTES]);
+    }
+    bytes
+}
+
+#[test]
+fn one_right_value_of_several_is_enough_and_later_segments_need_not_name_the_key() {
+    // RFC 5327, section 2.1.
+    let key = |id: &[u8], secret: &[u8]| Key::Hmac { id: id.to_vec(), secret: secret.to_vec() };
+    let (old, new, other) = (key(&[1], b"old"), key(&[2], b"new"), key(&[3], b"other"));
+    let check = |key: &Key, bytes: &[u8]| key.check(&Packet::read(bytes).unwrap(), bytes);
+    let both = sealed_by(&[&[0, 1], &[0, 2]], &[&old, &new]);
+    assert_eq!((check(&old, &both), check(&new, &both)), (Ok(()), Ok(())));
+    assert_eq!(check(&other, &both), Err(Unauthentic::OtherKey));
+    let unnamed = sealed_by(&[], &[&old]);
+    assert_eq!((check(&old, &unnamed), check(&new, &unnamed)), (Ok(()), Err(Unauthentic::Wrong)));
+    let mut changed = unnamed;
+    changed[1] ^= 4;
+    assert_eq!(check(&old, &changed), Err(Unauthentic::Wrong));
 }
 
 #[test]

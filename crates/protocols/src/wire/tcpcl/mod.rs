@@ -23,7 +23,7 @@ mod write;
 
 use thiserror::Error;
 
-/// The TCP port (section 9.1).
+/// The TCP port (section 8.1).
 pub const PORT: u16 = 4556;
 /// What this file speaks.
 pub const VERSION: u8 = 4;
@@ -106,6 +106,8 @@ pub struct Flags {
     pub start: bool,
     /// It is the last.
     pub end: bool,
+    /// Bits without a name, in their places: nobody sets them, and acknowledgements give them back.
+    pub others: u8,
 }
 
 /// What stands before data of a bundle (section 5.2.2).
@@ -126,6 +128,14 @@ impl Segment {
     pub fn total(&self) -> Option<u64> {
         let item = self.items.iter().find(|item| item.kind == TRANSFER_LENGTH)?;
         Some(u64::from_be_bytes(item.value.as_slice().try_into().ok()?))
+    }
+    /// Whether its items can be understood: none that is critical is unknown, and the length of the bundle is
+    /// told in eight bytes, once (sections 5.2.5 and 5.2.5.1).
+    pub fn is_understood(&self) -> bool {
+        let (lengths, others): (Vec<_>, Vec<_>) =
+            self.items.iter().partition(|item| item.kind == TRANSFER_LENGTH);
+        let told_right = lengths.len() < 2 && lengths.iter().all(|item| item.value.len() == 8);
+        told_right && !others.iter().any(|item| item.is_critical)
     }
     /// Tells how long the bundle is.
     #[must_use]

@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
     }
     fn flags(&mut self) -> Option<Flags> {
         let flags = self.byte()?;
-        Some(Flags { start: flags & 2 > 0, end: flags & 1 > 0 })
+        Some(Flags { start: flags & 2 > 0, end: flags & 1 > 0, others: flags & !3 })
     }
 }
 

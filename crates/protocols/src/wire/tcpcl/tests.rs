@@ -8,7 +8,11 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
 }
 
 fn message() -> impl Strategy<Value = Message> {
-    let flags = (any::<bool>(), any::<bool>()).prop_map(|(start, end)| Flags { start, end });
+    let flags = (any::<bool>(), any::<bool>(), 0..64_u8).prop_map(|(start, end, others)| Flags {
+        start,
+        end,
+        others: others << 2,
+    });
     prop_oneof![
         (flags.clone(), any::<u64>(), items(), any::<u64>()).prop_map(|(flags, transfer, items, length)| {
             let items = if flags.start { items } else { Vec::new() };
@@ -63,8 +67,12 @@ fn messages_are_those_of_the_figures_of_the_rfc() {
     let contact = Contact { version: VERSION, can_tls: false };
     assert_eq!(contact.to_bytes(), *b"dtn!\x04\x00");
     assert_eq!(Contact::read(b"dtn!\x04\x01!"), Ok(Some((Contact { version: 4, can_tls: true }, 6))));
-    let segment =
-        Segment { flags: Flags { start: true, end: false }, transfer: 5, items: Vec::new(), length: 3 };
+    let segment = Segment {
+        flags: Flags { start: true, ..Flags::default() },
+        transfer: 5,
+        items: Vec::new(),
+        length: 3,
+    };
     let mut bytes = Vec::new();
     Message::Segment(segment.with_total(9)).write(&mut bytes);
     let items = [0, 0, 0, 13, 0, 0, 1, 0, 8, 0, 0, 0, 0, 0, 0, 0, 9];

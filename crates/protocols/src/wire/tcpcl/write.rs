@@ -12,7 +12,7 @@ impl Contact {
 
 impl Flags {
     fn number(self) -> u8 {
-        u8::from(self.start) << 1 | u8::from(self.end)
+        self.others & !3 | u8::from(self.start) << 1 | u8::from(self.end)
     }
 }
 

@@ -140,9 +140,12 @@ impl Engine {
         self.quieten_export(&export);
         self.pace.forget(export.in_flight());
         let id = export.id;
-        // Nothing of the block is needed any more.
-        self.exports.insert(number, Export::cancelled(id, reason));
-        self.waiting.push_back(Waiting::Cancel(End::Sender, number));
+        // The peer cannot know of a session of which nothing has left (section 4.2).
+        if export.has_begun() {
+            // Nothing of the block is needed any more.
+            self.exports.insert(number, Export::cancelled(id, reason));
+            self.waiting.push_back(Waiting::Cancel(End::Sender, number));
+        }
         self.events.push_back(Event::Cancelled { session: id, by: End::Sender, reason });
         true
     }
@@ -240,13 +243,18 @@ impl Engine {
     }
     /// A checkpoint came again: its reports may be lost (section 6.8), unless they have only just left.
     fn repeat_reports(&mut self, now: Instant, number: u64, (first, behind): (u64, u64)) {
-        let margin = self.config.margin;
+        let (margin, most) = (self.config.margin, self.config.tries);
         let Some(import) = self.imports.get_mut(&number) else { return };
+        let mut spent = false;
         for (serial, told) in import.told.range_mut(first..behind) {
             if !told.queued && told.sent_at.is_some_and(|at| now - at >= margin) {
+                spent |= told.tries >= most;
                 told.queued = true;
                 self.waiting.push_back(Waiting::Report(number, *serial));
             }
+        }
+        if spent {
+            self.cancel_import(number, Reason::Repeated);
         }
     }
     fn on_report_ack(&mut self, now: Instant, number: u64, serial: u64) -> Result<(), Refusal> {
