@@ -10,7 +10,7 @@ use lightlag_protocols::transport::dccp::{
     Answer, FLIGHT_MAX, Listener, Packet, Refused, SERVICE_LTP, State,
 };
 use lightlag_protocols::units::BitRate;
-use lightlag_protocols::wire::dccp::{Body, Item, Kind, Options, ResetCode, pad};
+use lightlag_protocols::wire::dccp::{Body, Header, Item, Kind, Options, ResetCode, Sequence, pad};
 use line::{Fate, Line, SERVICE, config, controller, ms};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -267,6 +267,44 @@ fn a_mandatory_option_that_is_not_understood_ends_the_connection() {
     line.spoil = Some(mandatory);
     line.play(s(6));
     assert_eq!(line.client.ended(), Some(ResetCode::MandatoryError));
+}
+
+#[test]
+fn short_numbers_are_ignored_until_they_are_allowed() {
+    // RFC 4340, section 7.6.1.
+    let mut line = Line::new("ccid2", &[], ms(50));
+    line.left = 10;
+    line.play(s(5));
+    let short = |number: u64| Packet {
+        header: Header {
+            source: 5001,
+            destination: 5002,
+            ccval: 0,
+            coverage: 0,
+            short: true,
+            sequence: Sequence::new(number),
+            body: Body::Data,
+        },
+        options: Vec::new(),
+        data: vec![0; 8].into(),
+    };
+    line.inject(true, short(0));
+    line.inject(true, short(0x0080_0000));
+    line.play(s(6));
+    assert_eq!((line.came.len(), line.count(false, Kind::Sync)), (10, 0));
+}
+
+#[test]
+fn a_request_is_no_packet_without_data() {
+    // RFC 4340, section 7.7: the acknowledgement after it tells of none.
+    let mut line = Line::new("ccid3", &[], ms(50)).losing(move |forward, n, packet| {
+        let told = Options::new(&packet.options).any(|item| matches!(item, Ok(Item::NdpCount(_))));
+        assert!(!forward || n > 1 || !told, "packet {n}");
+        Fate::Comes
+    });
+    line.left = 10;
+    line.play(s(5));
+    assert_eq!(line.came.len(), 10);
 }
 
 #[test]

@@ -350,6 +350,11 @@ impl Connection {
             return;
         }
         let sent = self.numbers.next.minus(1);
+        // Section 8.5, step 6: nobody has agreed to short numbers.
+        let may_be_short = self.features.get(Name::AllowShort, Place::There) == 1;
+        if packet.header.short && !may_be_short && self.state > State::Request {
+            return;
+        }
         let header = packet.header.extended(self.arrivals.greatest(), sent);
         if self.state == State::Request && !self.on_answer(now, &header, &packet) {
             return;
@@ -478,7 +483,7 @@ impl Connection {
         let mut hears = None;
         for item in Options::new(options).map_while(Result::ok) {
             match item {
-                Item::Mandatory if mandatory => return Err((ResetCode::OptionError, [1, 1, 0])),
+                Item::Mandatory if mandatory => return Err((ResetCode::OptionError, [1, 0, 0])),
                 Item::Unknown { kind, value } if mandatory => {
                     let byte = |at: usize| value.get(at).copied().unwrap_or(0);
                     return Err((ResetCode::MandatoryError, [kind, byte(0), byte(1)]));
@@ -723,6 +728,8 @@ pub fn refuse(packet: &Packet, code: ResetCode) -> Option<Packet> {
         return None;
     }
     let sequence = header.body.ack().map_or(Sequence::new(0), |ack| ack.plus(1));
+    // Of a short number the upper 24 bits are zero, and stay so.
+    let sequence = if header.short { Sequence::new(sequence.get() & 0xff_ffff) } else { sequence };
     let body = Body::Reset { ack: header.sequence, code, details: [0; 3] };
     let header = Header {
         source: header.destination,

@@ -199,7 +199,7 @@ impl Connection {
         let size = self.config.below + packet.size();
         let bytes = is_data.then_some(packet.data.len() as u32);
         self.sender.on_sent(now, bytes, size);
-        self.without_data = if is_data { 0 } else { self.without_data + 1 };
+        self.without_data = if body.kind().is_without_data() { self.without_data + 1 } else { 0 };
         packet
     }
     /// As much as is asked for, where there is so much.

@@ -138,6 +138,8 @@ impl Features {
             let accepted = if ours { coverage } else { accepted };
             let accepted = if name == Name::Coverage && place == Place::There {
                 (0..16).collect()
+            } else if name == Name::AllowShort && place == Place::There {
+                vec![0, 1] // they are understood, but not sent
             } else {
                 accepted.to_vec()
             };
@@ -394,8 +396,8 @@ mod tests {
         client.on_time(client.deadline().unwrap());
         carry(Instant::from_secs(1), 2, &mut client, &mut server).unwrap();
         assert_eq!(server.get(Name::SequenceWindow, Place::There), 4500);
-        client.want(Name::AllowShort, Place::Here, 1, true);
-        let details = [Act::ChangeL as u8, Name::AllowShort as u8, 1];
+        client.want(Name::AllowShort, Place::There, 1, true);
+        let details = [Act::ChangeR as u8, Name::AllowShort as u8, 1];
         let refused = carry(Instant::from_secs(1), 3, &mut client, &mut server);
         assert_eq!(refused, Err((ResetCode::MandatoryError, details)));
     }

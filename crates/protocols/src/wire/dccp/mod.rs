@@ -69,9 +69,13 @@ impl Kind {
     pub fn may_be_short(self) -> bool {
         matches!(self, Self::Data | Self::Ack | Self::DataAck)
     }
-    /// Whether it carries data of the application that count as data packets (section 7.7).
+    /// Whether it carries data of the application, once a connection is open.
     pub fn is_data(self) -> bool {
         matches!(self, Self::Data | Self::DataAck)
+    }
+    /// Whether an NDP Count counts it: Requests and Responses may carry data, so they are none (section 7.7).
+    pub fn is_without_data(self) -> bool {
+        !matches!(self, Self::Request | Self::Response | Self::Data | Self::DataAck)
     }
 }
 
