@@ -106,12 +106,14 @@ pub enum ResetCode {
     BadInitCookie,
     /// Somebody misbehaves.
     AggressionPenalty,
-    /// One of another document (12 to 255).
+    /// The ports in UDP belong to another connection (RFC 6773, section 3.8).
+    EncapsulatedPortReuse,
+    /// One of another document (13 to 255).
     Other(u8),
 }
 
 impl ResetCode {
-    const NAMED: [Self; 12] = [
+    const NAMED: [Self; 13] = [
         Self::Unspecified,
         Self::Closed,
         Self::Aborted,
@@ -124,6 +126,7 @@ impl ResetCode {
         Self::TooBusy,
         Self::BadInitCookie,
         Self::AggressionPenalty,
+        Self::EncapsulatedPortReuse,
     ];
     /// Of a number.
     pub fn from_number(number: u8) -> Self {
