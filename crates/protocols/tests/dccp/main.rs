@@ -10,7 +10,7 @@ use lightlag_protocols::transport::dccp::{
     Answer, FLIGHT_MAX, Listener, Packet, Refused, SERVICE_LTP, State,
 };
 use lightlag_protocols::units::BitRate;
-use lightlag_protocols::wire::dccp::{Body, Item, Kind, Options, ResetCode, pad};
+use lightlag_protocols::wire::dccp::{Body, Header, Item, Kind, Options, ResetCode, Sequence, pad};
 use line::{Fate, Line, SERVICE, config, controller, ms};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -58,6 +58,7 @@ fn a_request_that_nobody_answers_is_given_up() {
     assert_eq!((line.client.state(), line.client.ended()), (State::Closed, Some(ResetCode::Aborted)));
     // 0, 1, 3, 7, 15, 31, 63, 127 s: the next would be beyond three minutes.
     assert_eq!(line.count(true, Kind::Request), 8);
+    assert_eq!(line.count(true, Kind::Reset), 1, "RFC 4340, section 8.1.1: some may have arrived");
     assert!(line.client.send(Arc::from([0_u8; 9])).is_err_and(|why| why == Refused::Closed));
 }
 
@@ -270,6 +271,125 @@ fn a_mandatory_option_that_is_not_understood_ends_the_connection() {
 }
 
 #[test]
+fn short_numbers_are_ignored_until_they_are_allowed() {
+    // RFC 4340, section 7.6.1.
+    let mut line = Line::new("ccid2", &[], ms(50));
+    line.left = 10;
+    line.play(s(5));
+    let short = |number: u64| Packet {
+        header: Header {
+            source: 5001,
+            destination: 5002,
+            ccval: 0,
+            coverage: 0,
+            short: true,
+            sequence: Sequence::new(number),
+            body: Body::Data,
+        },
+        options: Vec::new(),
+        data: vec![0; 8].into(),
+    };
+    line.inject(true, short(0));
+    line.inject(true, short(0x0080_0000));
+    line.play(s(6));
+    assert_eq!((line.came.len(), line.count(false, Kind::Sync)), (10, 0));
+}
+
+#[test]
+fn a_request_is_no_packet_without_data() {
+    // RFC 4340, section 7.7: the acknowledgement after it tells of none.
+    let mut line = Line::new("ccid3", &[], ms(50)).losing(move |forward, n, packet| {
+        let told = Options::new(&packet.options).any(|item| matches!(item, Ok(Item::NdpCount(_))));
+        assert!(!forward || n > 1 || !told, "packet {n}");
+        Fate::Comes
+    });
+    line.left = 10;
+    line.play(s(5));
+    assert_eq!(line.came.len(), 10);
+}
+
+#[test]
+fn ports_of_another_connection_are_answered_by_a_reset() {
+    // RFC 6773, section 3.8.
+    let mut line = Line::new("ccid2", &[], ms(50));
+    line.left = 10;
+    line.play(s(5));
+    let mut sync = line.client.poll(s(5)).unwrap_or_else(|| Packet {
+        header: Header {
+            source: 5001,
+            destination: 5002,
+            ccval: 0,
+            coverage: 0,
+            short: false,
+            sequence: Sequence::new(7),
+            body: Body::Sync { ack: Sequence::new(9) },
+        },
+        options: Vec::new(),
+        data: [].into(),
+    });
+    sync.header.source = 5003;
+    line.server.handle(s(5), sync);
+    let reset = line.server.poll(s(5)).unwrap();
+    let body = Body::Reset { ack: Sequence::new(7), code: ResetCode::EncapsulatedPortReuse, details: [0; 3] };
+    assert_eq!((reset.header.destination, reset.header.body), (5003, body));
+    assert_eq!(line.states(), (State::Open, Some(State::Open)));
+}
+
+#[test]
+fn a_request_is_answered_with_its_timestamp_and_its_data_are_reported_as_dropped() {
+    // RFC 4340, sections 13.3 and 8.1.3.
+    let server = config("ccid2").mirrored();
+    let build = move || controller("ccid2", &[], &server);
+    let listener = Listener::new(server, vec![SERVICE], [7; 32], Box::new(build));
+    let mut client = Line::new("ccid2", &[], ms(50)).client;
+    let mut request = client.poll(s(1)).unwrap();
+    Item::Timestamp(77).write(&mut request.options);
+    pad(&mut request.options);
+    request.data = Arc::from(*b"early");
+    let Answer::Reply(response) = listener.answer(s(1), b"here", request.clone()) else { panic!() };
+    let told: Vec<_> = Options::new(&response.options).map(Result::unwrap).collect();
+    assert!(told.contains(&Item::TimestampEcho { stamp: 77, elapsed: None }), "{told:?}");
+    assert!(told.contains(&Item::DataDropped(&[0x80])), "{told:?}");
+    // Section 5.6: nobody is refused who did not ask.
+    request.header.destination += 1;
+    let refused = |packet: &Packet| match listener.answer(s(1), b"here", packet.clone()) {
+        Answer::Reply(Packet { header: Header { body: Body::Reset { code, .. }, .. }, .. }) => code,
+        _ => panic!("a Reset"),
+    };
+    assert_eq!(refused(&request), ResetCode::ConnectionRefused);
+    request.header.body = Body::Ack { ack: Sequence::new(1) };
+    assert_eq!(refused(&request), ResetCode::NoConnection);
+}
+
+#[test]
+fn a_client_shows_all_cookies_again_in_their_order() {
+    // RFC 4340, section 8.1.4.
+    let mut line = Line::new("ccid2", &[], ms(50));
+    let request = line.client.poll(s(0)).unwrap();
+    let mut options = Vec::new();
+    Item::InitCookie(b"one").write(&mut options);
+    Item::InitCookie(b"two").write(&mut options);
+    pad(&mut options);
+    let Body::Request { service } = request.header.body else { panic!() };
+    let header = Header {
+        source: request.header.destination,
+        destination: request.header.source,
+        sequence: Sequence::new(99),
+        body: Body::Response { ack: request.header.sequence, service },
+        ..request.header
+    };
+    line.client.handle(s(1), Packet { header, options, data: [].into() });
+    let ack = line.client.poll(s(1)).unwrap();
+    let cookies: Vec<_> = Options::new(&ack.options)
+        .filter_map(|item| match item {
+            Ok(Item::InitCookie(cookie)) => Some(cookie),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(cookies, [b"one", b"two"]);
+}
+
+#[test]
 fn data_that_were_changed_on_the_way_are_not_delivered() {
     let mut config = config("ccid2");
     config.check_data = true;
@@ -278,6 +398,8 @@ fn data_that_were_changed_on_the_way_are_not_delivered() {
     line.flips = true;
     line.play(s(10));
     assert_eq!((line.client.counts().lost, line.flipped), (0, 10), "they count as received");
+    // RFC 4340, section 11.7.2: but are answered as if they were marked.
+    assert!(line.client.counts().episodes > 0);
     assert_eq!(line.came.len(), 10);
 }
 

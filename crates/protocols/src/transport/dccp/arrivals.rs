@@ -141,9 +141,9 @@ impl Arrivals {
     }
     /// Appends what became of everything that the other end does not know of yet, as Ack Vectors, and as
     /// Data Dropped where something was not delivered. `carrier` is the number of the packet.
-    pub fn write(&mut self, carrier: Sequence, room: usize, out: &mut Vec<u8>) {
+    pub fn write(&mut self, carrier: Sequence, has_vector: bool, room: usize, out: &mut Vec<u8>) {
         let mut cells = Vec::new();
-        let most = room.saturating_sub(6).min(CELLS_MAX);
+        let most = if has_vector { room.saturating_sub(6).min(CELLS_MAX) } else { 0 };
         for run in self.runs.iter().rev() {
             let unknown = run.last.since(self.known_below) + 1;
             if unknown <= 0 || cells.len() >= most {
@@ -164,10 +164,15 @@ impl Arrivals {
             self.acks.pop_front();
         }
     }
-    fn write_drops(&self, room: usize, out: &mut Vec<u8>) {
+    /// Appends a Data Dropped option of at most `room` bytes, if anything was not delivered: the newest of it.
+    pub fn write_drops(&self, room: usize, out: &mut Vec<u8>) {
         let mut cells = Vec::new();
         let mut at = self.greatest();
         for (sequence, code) in self.drops.iter().rev() {
+            let needed = cells.len() as u64 + at.since(*sequence).max(0).unsigned_abs().div_ceil(128) + 1;
+            if needed + 2 > room.min(255) as u64 {
+                break;
+            }
             let mut between = at.since(*sequence).max(0).unsigned_abs();
             while between > 0 {
                 let count = between.min(128);
@@ -176,9 +181,6 @@ impl Arrivals {
             }
             push_drop(*code, &mut cells);
             at = sequence.minus(1);
-            if cells.len() + 2 > room.min(253) {
-                return;
-            }
         }
         if !cells.is_empty() {
             Item::DataDropped(&cells).write(out);
@@ -234,7 +236,7 @@ mod tests {
                 prop_assert!(arrivals.runs.len() <= 2 * there.len());
             }
             let mut bytes = Vec::new();
-            arrivals.write(Sequence::new(1), 900, &mut bytes);
+            arrivals.write(Sequence::new(1), true, 900, &mut bytes);
             let mut at = *there.last().unwrap() as i64;
             for option in Options::new(&bytes).map(Result::unwrap) {
                 let Item::AckVector { cells, .. } = option else { panic!("{option:?}") };
@@ -248,7 +250,7 @@ mod tests {
             prop_assert_eq!(at, -1);
             arrivals.on_acknowledged(Sequence::new(1));
             bytes.clear();
-            arrivals.write(Sequence::new(2), 900, &mut bytes);
+            arrivals.write(Sequence::new(2), true, 900, &mut bytes);
             prop_assert!(bytes.is_empty(), "the other end knows it all");
         }
     }

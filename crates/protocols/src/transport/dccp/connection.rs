@@ -56,6 +56,11 @@ pub enum Refused {
 /// At most so many Syncs and Resets leave in a second (section 7.5.4).
 const ANSWERS_A_SECOND: u32 = 8;
 
+/// A drop code (section 11.7).
+const PROTOCOL_CONSTRAINTS: u8 = 0;
+/// Bytes of Init Cookies that fit into a header beside all that may have to be confirmed.
+const COOKIES_MAX: usize = 640;
+
 /// Answers to what cannot be, so many a second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Limiter {
@@ -100,7 +105,12 @@ pub struct Connection {
     pub(super) ccid3: Option<Ccid3Receiver>,
     /// Of requests, of the acknowledgement that opens, of closing.
     pub(super) tries: Tries,
+    /// The Init Cookie options of the server's answer.
     pub(super) cookie: Vec<u8>,
+    /// A timestamp that is to be given back, and when it came.
+    pub(super) stamp: Option<(u32, Instant)>,
+    /// Packets of ours up to here that were dropped for want of room have been counted.
+    overrun_told: Sequence,
     pub(super) queue: VecDeque<Arc<[u8]>>,
     inbox: VecDeque<Arc<[u8]>>,
     received: u64,
@@ -134,6 +144,8 @@ struct Said {
     elapsed: Duration,
     without_data: u64,
     checksum: Option<u32>,
+    /// The greatest of our packets of which the data came corrupt.
+    spoiled: Option<Sequence>,
     event_rate: Option<f64>,
     receive_rate: Option<u32>,
     intervals: Vec<LossInterval>,
@@ -157,6 +169,10 @@ impl Connection {
         connection.state = State::Respond;
         connection.begin_hearing(now, request.header.sequence);
         connection.ask_for_features();
+        if !request.data.is_empty() {
+            // Nothing is kept of it (section 8.1.3).
+            connection.arrivals.on_dropped(request.header.sequence, PROTOCOL_CONSTRAINTS);
+        }
         if let Err(fatal) = connection.read_options(now, &request.header, &request.options) {
             connection.fail(fatal);
         }
@@ -183,6 +199,8 @@ impl Connection {
             is_server,
             state: State::Idle,
             cookie: Vec::new(),
+            stamp: None,
+            overrun_told: first.minus(1),
             queue: VecDeque::new(),
             inbox: VecDeque::new(),
             received: 0,
@@ -208,7 +226,8 @@ impl Connection {
         let config = self.config;
         let mut want = |name, place, value, mandatory| self.features.want(name, place, value, mandatory);
         want(Name::Ccid, Place::Here, config.ccid as u64, true);
-        want(Name::EcnIncapable, Place::Here, 1, false);
+        // Section 12.1: who cannot read marks must say so.
+        want(Name::EcnIncapable, Place::Here, 1, true);
         want(Name::SequenceWindow, Place::Here, config.sequence_window, false);
         match config.ccid {
             Ccid::Two => want(Name::SendAckVector, Place::There, 1, true),
@@ -342,14 +361,21 @@ impl Connection {
         if matches!(self.state, State::Idle) {
             return;
         }
-        if self.state >= State::TimeWait {
-            // Step 3.
+        let is_mine = [packet.header.destination, packet.header.source] == self.config.ports;
+        if self.state >= State::TimeWait || !is_mine {
+            // Step 2; RFC 6773, section 3.8.
             if self.limiter.may(now) {
-                self.stray = refuse(&packet, ResetCode::NoConnection);
+                let code = if is_mine { ResetCode::NoConnection } else { ResetCode::EncapsulatedPortReuse };
+                self.stray = refuse(&packet, code);
             }
             return;
         }
         let sent = self.numbers.next.minus(1);
+        // Section 8.5, step 6: nobody has agreed to short numbers.
+        let may_be_short = self.features.get(Name::AllowShort, Place::There) == 1;
+        if packet.header.short && !may_be_short && self.state > State::Request {
+            return;
+        }
         let header = packet.header.extended(self.arrivals.greatest(), sent);
         if self.state == State::Request && !self.on_answer(now, &header, &packet) {
             return;
@@ -379,6 +405,9 @@ impl Connection {
         match header.kind() {
             Kind::Response if ours => {
                 self.begin_hearing(now, header.sequence);
+                if !packet.data.is_empty() {
+                    self.arrivals.on_dropped(header.sequence, PROTOCOL_CONSTRAINTS);
+                }
                 true
             }
             Kind::Reset if ours => {
@@ -459,10 +488,11 @@ impl Connection {
             self.numbers.first = floor;
         }
         if let Some(ack) = header.body.ack() {
+            // What a Sync names need not have been understood (section 5.7).
             if header.kind() != Kind::Sync {
                 self.numbers.acknowledged = ack.later(self.numbers.acknowledged);
+                self.arrivals.on_acknowledged(ack);
             }
-            self.arrivals.on_acknowledged(ack);
         }
         arrival
     }
@@ -471,14 +501,21 @@ impl Connection {
 
     /// Step 8: negotiation, and what must be understood.
     fn read_options(&mut self, now: Instant, header: &Header, options: &[u8]) -> Result<(), Fatal> {
+        self.stamp = Options::new(options).map_while(Result::ok).fold(self.stamp, |last, item| match item {
+            Item::Timestamp(stamp) => Some((stamp, now)),
+            _ => last,
+        });
         if header.kind() == Kind::Data {
             return Ok(());
+        }
+        if header.kind() == Kind::Response {
+            self.cookie.clear();
         }
         let mut mandatory = false;
         let mut hears = None;
         for item in Options::new(options).map_while(Result::ok) {
             match item {
-                Item::Mandatory if mandatory => return Err((ResetCode::OptionError, [1, 1, 0])),
+                Item::Mandatory if mandatory => return Err((ResetCode::OptionError, [1, 0, 0])),
                 Item::Unknown { kind, value } if mandatory => {
                     let byte = |at: usize| value.get(at).copied().unwrap_or(0);
                     return Err((ResetCode::MandatoryError, [kind, byte(0), byte(1)]));
@@ -490,7 +527,11 @@ impl Connection {
                     self.follow_features(now);
                 }
                 Item::InitCookie(cookie) if header.kind() == Kind::Response => {
-                    self.cookie = cookie.to_vec();
+                    // All of them, in their order (section 8.1.4).
+                    Item::InitCookie(cookie).write(&mut self.cookie);
+                    if self.cookie.len() > COOKIES_MAX {
+                        return Err((ResetCode::OptionError, [36, 0, 0]));
+                    }
                 }
                 // A client that still shows its cookie has heard nothing yet.
                 Item::InitCookie(_) if self.is_server && self.state == State::Open => self.ack_at = Some(now),
@@ -522,14 +563,15 @@ impl Connection {
     }
     fn said(&mut self, now: Instant, header: &Header, options: &[u8]) -> Said {
         let mut said = Said::default();
-        let mut overrun = 0;
+        // What a Sync names is not what options are of.
+        let is_sync = matches!(header.kind(), Kind::Sync | Kind::SyncAck);
+        let mut drops_at = header.body.ack().filter(|_| !is_sync);
         for item in Options::new(options).map_while(Result::ok) {
             if header.kind() == Kind::Data && !item.may_be_on_data() {
                 continue;
             }
             match item {
                 Item::ElapsedTime(units) => said.elapsed = Item::span(units),
-                Item::TimestampEcho { elapsed: Some(units), .. } => said.elapsed = Item::span(units),
                 Item::NdpCount(count) => said.without_data = count,
                 Item::DataChecksum(crc) => said.checksum = Some(crc),
                 Item::LossEventRate(u32::MAX) => said.event_rate = Some(0.0),
@@ -538,21 +580,35 @@ impl Connection {
                 Item::LossIntervals { cells, .. } => said.intervals = intervals(cells).take(28).collect(),
                 Item::SlowReceiver => self.sender.on_slow_receiver(now),
                 Item::DataDropped(cells) => {
-                    for run in drops(cells) {
-                        match run.code {
-                            Some(1) => self.go_deaf(),
-                            Some(2) => overrun += run.count,
-                            _ => {}
-                        }
-                    }
+                    drops_at = drops_at.map(|at| self.read_drops(now, at, cells, &mut said));
                 }
                 _ => {}
             }
         }
+        said
+    }
+    /// Blocks of a Data Dropped option, backwards from `at`; gives where the next option goes on (section 11.7).
+    fn read_drops(&mut self, now: Instant, mut at: Sequence, cells: &[u8], said: &mut Said) -> Sequence {
+        let (mut overrun, mut told) = (0, self.overrun_told);
+        for run in drops(cells) {
+            match run.code {
+                Some(1) => self.go_deaf(),
+                // What is reported again does not count again.
+                Some(2) => {
+                    overrun += at.since(self.overrun_told).max(0).unsigned_abs().min(run.count);
+                    told = told.later(at);
+                }
+                // Corrupt, or nobody knows: as if it were marked (section 11.7.2).
+                Some(3..) => said.spoiled = Some(said.spoiled.map_or(at, |other: Sequence| other.later(at))),
+                Some(0) | None => {}
+            }
+            at = at.minus(run.count);
+        }
+        self.overrun_told = told;
         if overrun > 0 {
             self.sender.on_overrun(now, overrun);
         }
-        said
+        at
     }
     fn go_deaf(&mut self) {
         self.is_deaf = true;
@@ -571,7 +627,7 @@ impl Connection {
             }
             (Body::Response { ack, .. }, State::Request) => self.on_response(now, ack),
             (Body::Response { .. }, State::PartOpen) => self.tries.next = now,
-            (Body::Request { .. } | Body::Sync { .. }, State::Respond) => {}
+            (Body::Request { .. }, State::Respond) => {}
             (_, State::Respond) => self.open(now, header),
             (Body::Sync { .. }, State::PartOpen) => {}
             (_, State::PartOpen) => self.open(now, header),
@@ -642,7 +698,8 @@ impl Connection {
         self.heard_acks |= header.kind() == Kind::Ack;
         let next = self.numbers.next;
         let runs = vector.flat_map(runs);
-        let heard = Acknowledgement { ack, runs, elapsed: said.elapsed, report, next, acks_lost };
+        let (elapsed, spoiled) = (said.elapsed, said.spoiled);
+        let heard = Acknowledgement { ack, runs, elapsed, spoiled, report, next, acks_lost };
         self.sender.on_ack(now, heard);
         let needed = self.sender.packets_in_flight();
         self.sender.flight.trim(ack.plus(1));
@@ -701,7 +758,9 @@ impl Connection {
             || (self.config.coverage_least > 0 && header.coverage >= self.config.coverage_least);
         let is_sound = said.checksum.is_none_or(|crc| crc == crc32c(&data));
         let code = match () {
-            () if !covered => Some(0),
+            () if !covered || self.features.get(Name::EcnIncapable, Place::Here) == 0 => {
+                Some(PROTOCOL_CONSTRAINTS)
+            }
             () if !is_sound => Some(3),
             () if self.inbox.len() >= self.config.inbox => Some(2),
             () => None,
@@ -723,6 +782,8 @@ pub fn refuse(packet: &Packet, code: ResetCode) -> Option<Packet> {
         return None;
     }
     let sequence = header.body.ack().map_or(Sequence::new(0), |ack| ack.plus(1));
+    // Of a short number the upper 24 bits are zero, and stay so.
+    let sequence = if header.short { Sequence::new(sequence.get() & 0xff_ffff) } else { sequence };
     let body = Body::Reset { ack: header.sequence, code, details: [0; 3] };
     let header = Header {
         source: header.destination,

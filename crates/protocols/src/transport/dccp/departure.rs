@@ -21,24 +21,9 @@ impl Machine for Connection {
     }
     fn poll(&mut self, now: Instant) -> Option<Packet> {
         self.on_time(now);
-        if let Some((code, details)) = self.reset_due.take() {
-            return Some(self.make(now, Body::Reset { ack: self.arrivals.greatest(), code, details }, None));
-        }
-        if let Some(stray) = self.stray.take() {
-            return Some(stray);
-        }
-        match self.state {
-            State::Idle => {
-                self.state = State::Request;
-                self.tries = Tries::new(now, self.config.retry);
-                self.poll_request(now)
-            }
-            State::Request => self.poll_request(now),
-            State::Respond => self.poll_response(now),
-            State::PartOpen | State::Open => self.poll_sync(now).or_else(|| self.poll_open(now)),
-            State::CloseReq | State::Closing => self.poll_sync(now).or_else(|| self.poll_close(now)),
-            State::TimeWait | State::Closed => None,
-        }
+        let first = self.poll_reset(now).or_else(|| self.stray.take());
+        // Whoever has tried often enough ends at once.
+        first.or_else(|| self.poll_state(now)).or_else(|| self.poll_reset(now))
     }
     fn deadline(&self) -> Option<Instant> {
         let tries = (!matches!(self.state, State::Idle | State::Respond | State::Open)
@@ -53,6 +38,24 @@ impl Machine for Connection {
 }
 
 impl Connection {
+    fn poll_reset(&mut self, now: Instant) -> Option<Packet> {
+        let (code, details) = self.reset_due.take()?;
+        Some(self.make(now, Body::Reset { ack: self.arrivals.greatest(), code, details }, None))
+    }
+    fn poll_state(&mut self, now: Instant) -> Option<Packet> {
+        match self.state {
+            State::Idle => {
+                self.state = State::Request;
+                self.tries = Tries::new(now, self.config.retry);
+                self.poll_request(now)
+            }
+            State::Request => self.poll_request(now),
+            State::Respond => self.poll_response(now),
+            State::PartOpen | State::Open => self.poll_sync(now).or_else(|| self.poll_open(now)),
+            State::CloseReq | State::Closing => self.poll_sync(now).or_else(|| self.poll_close(now)),
+            State::TimeWait | State::Closed => None,
+        }
+    }
     fn on_time(&mut self, now: Instant) {
         if self.forget_at.is_some_and(|at| at <= now) {
             self.forget_at = None;
@@ -74,9 +77,8 @@ impl Connection {
         }
         if self.tries.is_over(now) {
             self.end(ResetCode::Aborted);
-            let code = (ResetCode::Aborted, [0; 3]);
-            // A request that nobody answered needs no end; who is there has heard nothing.
-            self.reset_due = (self.state != State::Request).then_some(code);
+            // Of a request that nobody answered too: some may have arrived (section 8.1.1).
+            self.reset_due = Some((ResetCode::Aborted, [0; 3]));
             self.state = State::Closed;
             return None;
         }
@@ -106,10 +108,7 @@ impl Connection {
         Some(self.make(now, Body::Sync { ack }, None))
     }
     fn poll_close(&mut self, now: Instant) -> Option<Packet> {
-        if self.try_again(now).is_none() {
-            let (code, details) = self.reset_due.take()?;
-            return Some(self.make(now, Body::Reset { ack: self.arrivals.greatest(), code, details }, None));
-        }
+        self.try_again(now)?;
         let ack = self.arrivals.greatest();
         let asks = self.state == State::CloseReq;
         Some(self.make(now, if asks { Body::CloseReq { ack } } else { Body::Close { ack } }, None))
@@ -134,7 +133,7 @@ impl Connection {
     }
     /// Every packet carries the cookie until the server is heard (section 8.1.5).
     fn poll_part_open(&mut self, now: Instant) -> Option<Packet> {
-        let options = self.cookie.len() + 2 + CONFIRMS_BYTES;
+        let options = self.cookie.len() + CONFIRMS_BYTES;
         let room = self.config.segment().0.saturating_sub(options as u64);
         if self.queue.front().is_some_and(|data| data.len() as u64 <= room)
             && let Some(data) = self.next_data(now)
@@ -199,7 +198,7 @@ impl Connection {
         let size = self.config.below + packet.size();
         let bytes = is_data.then_some(packet.data.len() as u32);
         self.sender.on_sent(now, bytes, size);
-        self.without_data = if is_data { 0 } else { self.without_data + 1 };
+        self.without_data = if body.kind().is_without_data() { self.without_data + 1 } else { 0 };
         packet
     }
     /// As much as is asked for, where there is so much.
@@ -227,7 +226,16 @@ impl Connection {
             }
         }
         if self.state == State::PartOpen && !self.cookie.is_empty() {
-            Item::InitCookie(&self.cookie).write(out);
+            out.extend_from_slice(&self.cookie);
+        }
+        if data.is_none()
+            && let Some((stamp, at)) = self.stamp.take()
+        {
+            let elapsed = Some(Item::time(now - at)).filter(|units| *units > 0);
+            Item::TimestampEcho { stamp, elapsed }.write(out);
+        }
+        if kind == Kind::Response {
+            self.arrivals.write_drops(64, out);
         }
         if matches!(kind, Kind::Ack | Kind::DataAck) && self.state == State::Open {
             self.write_acknowledgement(now, sequence, data.map_or(0, |data| data.len()), out);
@@ -255,9 +263,8 @@ impl Connection {
         if let Some(receiver) = &mut self.ccid3 {
             receiver.write(now, self.features.get(Name::SendLossEventRate, Place::Here) == 1, room, out);
         }
-        if self.features.get(Name::SendAckVector, Place::Here) == 1 {
-            self.arrivals.write(sequence, room, out);
-        }
+        let has_vector = self.features.get(Name::SendAckVector, Place::Here) == 1;
+        self.arrivals.write(sequence, has_vector, room, out);
         self.unacknowledged = 0;
         self.ack_at = None;
     }

@@ -71,7 +71,14 @@ struct Feature {
 pub type Fatal = (ResetCode, [u8; 3]);
 
 /// A confirmation that has to go.
-type Confirm = (Act, u8, Vec<u8>);
+#[derive(Clone, Debug)]
+struct Confirm {
+    act: Act,
+    feature: u8,
+    values: Vec<u8>,
+    /// It has gone before.
+    sent: bool,
+}
 /// Confirmations kept at most: one for each feature known, and some for those that are not.
 const CONFIRMS_MAX: usize = 32;
 
@@ -122,6 +129,15 @@ impl Name {
     fn write(self, values: &[u64]) -> Vec<u8> {
         values.iter().flat_map(|value| value.to_be_bytes()[8 - self.bytes()..].to_vec()).collect()
     }
+    /// Whether an option may list these bytes: one value where it is not negotiable, else one or more.
+    fn may_have(self, values: &[u8]) -> bool {
+        let count = values.len() / self.bytes();
+        values.len().is_multiple_of(self.bytes()) && (count == 1 || self.is_negotiable() && count > 0)
+    }
+    /// Whether everybody must know it (section 6.4).
+    fn is_required(self) -> bool {
+        matches!(self, Self::Ccid | Self::AllowShort | Self::SequenceWindow)
+    }
     fn may_be(self, value: u64) -> bool {
         match self {
             Self::SequenceWindow => (SEQUENCE_WINDOW[0]..=SEQUENCE_WINDOW[1]).contains(&value),
@@ -138,6 +154,8 @@ impl Features {
             let accepted = if ours { coverage } else { accepted };
             let accepted = if name == Name::Coverage && place == Place::There {
                 (0..16).collect()
+            } else if name == Name::AllowShort && place == Place::There {
+                vec![0, 1] // they are understood, but not sent
             } else {
                 accepted.to_vec()
             };
@@ -169,14 +187,14 @@ impl Features {
     /// Asks for a value. A mandatory one is had or the connection ends.
     pub fn want(&mut self, name: Name, place: Place, value: u64, mandatory: bool) {
         let feature = self.find(name, place);
+        if name.is_negotiable() {
+            feature.accepted = vec![value];
+        }
         let asked = feature.wish.as_ref().map_or(feature.value, |wish| wish.values[0]);
         if asked == value {
             return;
         }
         feature.wish = Some(Wish { values: vec![value], mandatory, since: None, due: true });
-        if name.is_negotiable() {
-            feature.accepted = vec![value];
-        }
         self.span = self.retry.first;
     }
     /// Whether a value was asked for and not confirmed yet.
@@ -214,8 +232,9 @@ impl Features {
     /// Appends what has to go with the packet numbered `carrier`; `keep`: confirmations go with the next
     /// packet too.
     pub fn write(&mut self, now: Instant, carrier: Sequence, keep: bool, out: &mut Vec<u8>) {
-        for (act, feature, values) in &self.confirms {
+        for Confirm { act, feature, values, sent } in &mut self.confirms {
             Item::Feature { act: *act, feature: *feature, values }.write(out);
+            *sent = true;
         }
         if !keep {
             self.confirms.clear();
@@ -233,13 +252,13 @@ impl Features {
             self.retry_at.get_or_insert(now.saturating_add(self.span));
         }
     }
-    /// Confirmations have arrived: those need not go again.
+    /// Confirmations that have gone have arrived: those need not go again.
     pub fn drop_confirms(&mut self) {
-        self.confirms.clear();
+        self.confirms.retain(|confirm| !confirm.sent);
     }
     /// Whether the options of a packet count: those that were overtaken do not (section 6.6.4).
     pub fn may_hear(&mut self, sequence: Sequence) -> bool {
-        let late = self.greatest.is_some_and(|greatest| sequence.since(greatest) < 0);
+        let late = self.greatest.is_some_and(|greatest| sequence.since(greatest) <= 0);
         if !late {
             self.greatest = Some(sequence);
         }
@@ -272,8 +291,9 @@ impl Features {
     fn on_change(&mut self, place: Place, number: u8, values: &[u8]) -> Result<bool, ResetCode> {
         let act = if place == Place::Here { Act::ConfirmL } else { Act::ConfirmR };
         let is_server = self.is_server;
-        let Some(name) = Name::of(number) else {
-            self.confirm((act, number, Vec::new()));
+        // An unknown feature or an invalid value is answered by an empty confirmation (sections 6.6.7 and 6.6.8).
+        let Some(name) = Name::of(number).filter(|name| name.may_have(values)) else {
+            self.confirm(act, number, Vec::new());
             return Ok(false);
         };
         let theirs = name.read(values);
@@ -283,28 +303,28 @@ impl Features {
             if let Some(value) = value {
                 self.find(name, place).value = value;
             }
-            self.confirm((act, number, value.map_or(Vec::new(), |value| name.write(&[value]))));
+            self.confirm(act, number, value.map_or(Vec::new(), |value| name.write(&[value])));
             return Ok(value.is_some());
         }
         let feature = self.find(name, place);
-        let ours = &feature.accepted;
-        let (first, second) = if is_server { (ours, &theirs) } else { (&theirs, ours) };
-        let agreed = first.iter().copied().find(|value| second.contains(value));
+        let agreed = reconcile(is_server, &feature.accepted, &theirs);
         if let Some(value) = agreed {
             feature.value = value;
         }
         let mut said = vec![feature.value];
         said.extend(&feature.accepted);
-        self.confirm((act, number, name.write(&said)));
+        self.confirm(act, number, name.write(&said));
         Ok(agreed.is_some())
     }
-    fn confirm(&mut self, confirm: Confirm) {
-        self.confirms.retain(|other| (other.0, other.1) != (confirm.0, confirm.1));
+    fn confirm(&mut self, act: Act, feature: u8, values: Vec<u8>) {
+        self.confirms.retain(|other| (other.act, other.feature) != (act, feature));
         if self.confirms.len() < CONFIRMS_MAX {
-            self.confirms.push(confirm);
+            self.confirms.push(Confirm { act, feature, values, sent: false });
         }
     }
-    /// The other end has answered; false if it does not know the feature or refuses the value.
+    /// The other end has answered. One that does not know the feature or refuses the value leaves it as it is;
+    /// where that cannot be, or where the answer is not what both lists lead to, the connection ends (section
+    /// 6.6.8).
     fn on_confirm(
         &mut self,
         place: Place,
@@ -313,6 +333,7 @@ impl Features {
         ack: Option<Sequence>,
     ) -> Result<bool, ResetCode> {
         let Some(name) = Name::of(number) else { return Ok(false) };
+        let is_server = self.is_server;
         let feature = self.find(name, place);
         let Some(wish) = &feature.wish else { return Ok(true) };
         // An answer to something older.
@@ -320,24 +341,39 @@ impl Features {
         if since.is_none_or(|since| ack.is_none_or(|ack| ack.since(since) < 0)) {
             return Ok(true);
         }
-        let mandatory = wish.mandatory;
-        let said = name.read(values).first().copied();
-        if said.is_some_and(|said| !name.is_negotiable() && said != wish.values[0]) {
-            return Ok(true); // of a value that was wanted before
+        let must_be = wish.mandatory || name.is_required();
+        if !values.is_empty() && !name.may_have(values) {
+            return Err(ResetCode::OptionError);
         }
-        match said {
-            Some(said) if !name.is_negotiable() || feature.accepted.contains(&said) => {
-                feature.value = said;
-                feature.wish = None;
+        let said = name.read(values);
+        match said.split_first() {
+            // Of a value that was wanted before.
+            Some((value, _)) if !name.is_negotiable() && *value != wish.values[0] => return Ok(true),
+            Some((value, _)) if !name.is_negotiable() => feature.value = *value,
+            Some((value, theirs)) => {
+                let theirs = if theirs.is_empty() { std::slice::from_ref(value) } else { theirs };
+                let agreed = reconcile(is_server, &feature.accepted, theirs);
+                let is_refused = agreed.is_none() && *value == feature.value && !wish.mandatory;
+                if agreed != Some(*value) && !is_refused {
+                    return Err(ResetCode::OptionError);
+                }
+                feature.value = *value;
             }
-            _ if mandatory => return Err(ResetCode::MandatoryError),
-            _ => feature.wish = None,
+            None if must_be => return Err(ResetCode::OptionError),
+            None => {}
         }
+        feature.wish = None;
         if self.list.iter().all(|feature| feature.wish.is_none()) {
             self.retry_at = None;
         }
         Ok(true)
     }
+}
+
+/// The first value of the server's list that is also in the client's (section 6.3.1).
+fn reconcile(is_server: bool, ours: &[u64], theirs: &[u64]) -> Option<u64> {
+    let (first, second) = if is_server { (ours, theirs) } else { (theirs, ours) };
+    first.iter().copied().find(|value| second.contains(value))
 }
 
 #[cfg(test)]
@@ -394,10 +430,44 @@ mod tests {
         client.on_time(client.deadline().unwrap());
         carry(Instant::from_secs(1), 2, &mut client, &mut server).unwrap();
         assert_eq!(server.get(Name::SequenceWindow, Place::There), 4500);
-        client.want(Name::AllowShort, Place::Here, 1, true);
-        let details = [Act::ChangeL as u8, Name::AllowShort as u8, 1];
+        client.want(Name::AllowShort, Place::There, 1, true);
+        let details = [Act::ChangeR as u8, Name::AllowShort as u8, 1];
         let refused = carry(Instant::from_secs(1), 3, &mut client, &mut server);
         assert_eq!(refused, Err((ResetCode::MandatoryError, details)));
+    }
+
+    fn answer(features: &mut Features) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        features.write(Instant::ZERO, Sequence::new(1), false, &mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn an_invalid_change_gets_an_empty_confirmation_and_an_invalid_confirmation_ends_the_connection() {
+        // RFC 4340, sections 6.6.7 and 6.6.8.
+        let [mut client, mut server] = pair();
+        for (act, number, values, confirm) in [
+            (Act::ChangeL, 3, &[0, 0, 1, 0][..], 35),
+            (Act::ChangeL, 3, &[0, 0, 0, 0, 0, 31], 35),
+            (Act::ChangeR, 3, &[0, 0, 0, 0, 4, 0], 33),
+            (Act::ChangeL, 1, &[], 35),
+            (Act::ChangeR, 126, &[7], 33),
+        ] {
+            assert_eq!(server.on_option((act, number, values), None, false), Ok(()));
+            assert_eq!(answer(&mut server), [confirm, 3, number]);
+            let refused = server.on_option((act, number, values), None, true).unwrap_err();
+            assert_eq!(refused.0, ResetCode::MandatoryError);
+            answer(&mut server);
+        }
+        client.want(Name::Ccid, Place::Here, 3, false);
+        answer(&mut client);
+        let acked = Some(Sequence::new(1));
+        for values in [&[3, 2][..], &[9, 3], &[]] {
+            let refused = client.on_option((Act::ConfirmR, 1, values), acked, false).unwrap_err();
+            assert_eq!(refused.0, ResetCode::OptionError, "{values:?}");
+        }
+        assert_eq!(client.on_option((Act::ConfirmR, 1, &[2, 2]), acked, false), Ok(()), "it may refuse");
+        assert_eq!(client.get(Name::Ccid, Place::Here), 2);
     }
 
     #[test]

@@ -21,6 +21,9 @@ const FIXED_BYTES: usize = 18;
 /// Bytes of options that a request may have: what fits into a cookie.
 const OPTIONS_MAX: usize = 253 - FIXED_BYTES - SEAL_BYTES;
 
+/// No service may be known by this (section 8.1.2).
+const NO_SERVICE: u32 = u32::MAX;
+
 /// What is done with a packet that belongs to no connection.
 pub enum Answer {
     /// Nothing.
@@ -55,12 +58,23 @@ impl Listener {
     /// Answers a packet of somebody with whom there is no connection; `peer` is his address in bytes.
     pub fn answer(&self, now: Instant, peer: &[u8], packet: Packet) -> Answer {
         if packet.header.destination != self.config.ports[0] {
-            return refusal(&packet, ResetCode::ConnectionRefused);
+            let asks = packet.header.kind() == Kind::Request;
+            return refusal(
+                &packet,
+                if asks { ResetCode::ConnectionRefused } else { ResetCode::NoConnection },
+            );
         }
         match packet.header.body {
-            Body::Request { service } if self.services.contains(&service) => self.respond(now, peer, &packet),
+            Body::Request { service } if service != NO_SERVICE && self.services.contains(&service) => {
+                self.respond(now, peer, &packet)
+            }
             Body::Request { .. } => refusal(&packet, ResetCode::BadServiceCode),
-            Body::Ack { .. } | Body::DataAck { .. } => match self.unseal(now, peer, &packet) {
+            // Whatever shows a cookie (section 8.5, step 3).
+            Body::Ack { .. }
+            | Body::DataAck { .. }
+            | Body::Close { .. }
+            | Body::Sync { .. }
+            | Body::SyncAck { .. } => match self.unseal(now, peer, &packet) {
                 Ok(mut connection) => {
                     connection.handle(now, packet);
                     Answer::Open(connection)

@@ -37,6 +37,8 @@ pub struct Acknowledgement<R> {
     pub runs: R,
     /// How long ago it had come.
     pub elapsed: Duration,
+    /// The greatest whose data came corrupt: as if it were marked (RFC 4340, section 11.7.2).
+    pub spoiled: Option<Sequence>,
     /// What a receiver of CCID 3 says.
     pub report: Option<TfrcReport>,
     /// The next number of ours.
@@ -163,7 +165,8 @@ impl Sender {
     /// Something of ours was acknowledged.
     pub fn on_ack(&mut self, now: Instant, heard: Acknowledgement<impl Iterator<Item = RunOfPackets>>) {
         let flight_before = self.flight.pipe_bytes();
-        let news = self.flight.on_ack(heard.ack, heard.runs);
+        let mut news = self.flight.on_ack(heard.ack, heard.runs);
+        news.marked = later(news.marked, heard.spoiled);
         let rtt = self.measure(now, &heard.ack, &news, heard.elapsed, heard.next);
         if self.config.ccid == Ccid::Three {
             self.flight.close_up_to(heard.ack);

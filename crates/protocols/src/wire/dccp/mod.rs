@@ -69,9 +69,13 @@ impl Kind {
     pub fn may_be_short(self) -> bool {
         matches!(self, Self::Data | Self::Ack | Self::DataAck)
     }
-    /// Whether it carries data of the application that count as data packets (section 7.7).
+    /// Whether it carries data of the application, once a connection is open.
     pub fn is_data(self) -> bool {
         matches!(self, Self::Data | Self::DataAck)
+    }
+    /// Whether an NDP Count counts it: Requests and Responses may carry data, so they are none (section 7.7).
+    pub fn is_without_data(self) -> bool {
+        !matches!(self, Self::Request | Self::Response | Self::Data | Self::DataAck)
     }
 }
 
@@ -102,12 +106,14 @@ pub enum ResetCode {
     BadInitCookie,
     /// Somebody misbehaves.
     AggressionPenalty,
-    /// One of another document (12 to 255).
+    /// The ports in UDP belong to another connection (RFC 6773, section 3.8).
+    EncapsulatedPortReuse,
+    /// One of another document (13 to 255).
     Other(u8),
 }
 
 impl ResetCode {
-    const NAMED: [Self; 12] = [
+    const NAMED: [Self; 13] = [
         Self::Unspecified,
         Self::Closed,
         Self::Aborted,
@@ -120,6 +126,7 @@ impl ResetCode {
         Self::TooBusy,
         Self::BadInitCookie,
         Self::AggressionPenalty,
+        Self::EncapsulatedPortReuse,
     ];
     /// Of a number.
     pub fn from_number(number: u8) -> Self {

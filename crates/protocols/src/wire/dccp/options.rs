@@ -232,8 +232,13 @@ impl<'a> Iterator for Options<'a> {
     type Item = Result<Item<'a>, Malformed>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while self.bytes.get(self.at) == Some(&0) {
-            self.at += 1;
+        // What is mandatory but padding is padding (section 5.8.2).
+        while let Some(skipped) = match self.bytes.get(self.at..).unwrap_or_default() {
+            [0, ..] => Some(1),
+            [1, 0, ..] => Some(2),
+            _ => None,
+        } {
+            self.at += skipped;
         }
         let rest = &self.bytes[self.at..];
         let kind = *rest.first()?;

@@ -128,7 +128,7 @@ proptest! {
         let mut bytes = Vec::new();
         for item in &items {
             item.write(&mut bytes);
-            if flag {
+            if flag && *item != Item::Mandatory {
                 pad(&mut bytes);
             }
         }
@@ -192,6 +192,13 @@ fn nothing_is_read_after_an_option_with_a_length_that_cannot_be() {
     let refused = Malformed::OptionLength { kind: 41, at: 6, length: 1 };
     assert_eq!(read, [Ok(Item::SlowReceiver), Ok(Item::ElapsedTime(9)), Err(refused)]);
     assert_eq!(refused.to_string(), "option 41 at byte 6 of the options has a length of 1");
+}
+
+#[test]
+fn a_mandatory_padding_is_padding() {
+    // RFC 4340, section 5.8.2.
+    let read: Vec<_> = Options::new(&[1, 0, 2, 1, 2, 1, 0, 0]).map(Result::unwrap).collect();
+    assert_eq!(read, [Item::SlowReceiver, Item::Mandatory, Item::SlowReceiver]);
 }
 
 #[test]
