@@ -176,6 +176,9 @@ impl Controller for Ccid2 {
         self.last_sent = sent.now;
         self.used = self.used.max(sent.in_flight.0 as f64 / self.segment);
     }
+    fn on_reluctance(&mut self) {
+        self.threshold = self.threshold.min(self.window.max(2.0));
+    }
     fn observe(&self, seen: &mut Observation) {
         seen.push(("window", self.window * self.segment));
         seen.push(("threshold", self.threshold * self.segment));

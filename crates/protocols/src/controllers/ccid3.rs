@@ -128,6 +128,8 @@ impl Ccid3 {
     fn on_report(&mut self, now: Instant, report: &TfrcReport, limited: bool) {
         let (rate, more_loss) = (report.receive_rate.0 as f64, report.loss_event_rate > self.loss_event_rate);
         self.loss_event_rate = report.loss_event_rate;
+        // A rate of zero is of the first report, whatever limited the sender (section 4.3).
+        let limited = limited || report.receive_rate.0 == 0;
         // Step 3 comes before X changes, and step 6 takes what it gave.
         let timeout_s = self.timeout_s();
         // What is limited by the data says little of the network (section 4.3, step 4).

@@ -74,6 +74,8 @@ pub trait Controller {
     fn probes(&self) -> f64 {
         0.0
     }
+    /// The far end, not the network, could not take all of it: a slow start is over (RFC 4341, section 5.2).
+    fn on_reluctance(&mut self) {}
     /// What plots and traces can see.
     fn observe(&self, _: &mut Observation) {}
 }

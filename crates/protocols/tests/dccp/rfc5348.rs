@@ -11,6 +11,7 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::dccp::Ccid3Receiver;
 use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::dccp::Sequence;
+use lightlag_protocols::wire::dccp::{Item, LossInterval, Options, intervals};
 use proptest::prelude::*;
 
 /// A sender, step by step as sections 4.2 to 4.4 have it. Times in seconds, rates in bytes a second.
@@ -68,6 +69,7 @@ impl Sender {
         let rto = self.rto();
         let more_loss = p > self.p;
         self.p = p;
+        let data_limited = data_limited && x_recv > 0.0;
         let recv_limit = if data_limited && more_loss {
             self.x_recv_set.iter_mut().for_each(|entry| entry.1 *= 0.5);
             self.maximize(now, 0.85 * x_recv);
@@ -210,7 +212,7 @@ fn a_receiver_finds_the_events_and_the_rate_of_them_that_the_rfc_says() {
         let mut draws = Stream::new(seed, "losses", 0);
         let loss = [0.002, 0.01, 0.05][seed as usize % 3];
         let (spacing_ms, rtt_ms) = (7, 100);
-        let mut receiver = Ccid3Receiver::new(Instant::ZERO, Bytes(1456));
+        let mut receiver = Ccid3Receiver::new(Instant::ZERO, Bytes(1456), Sequence::new(4998));
         // Numbers that came, and when, in ms.
         let mut came: Vec<(u64, f64)> = Vec::new();
         let mut settled = 0;
@@ -268,4 +270,33 @@ fn a_receiver_finds_the_events_and_the_rate_of_them_that_the_rfc_says() {
         }
     }
     assert!(compared > 20_000, "{compared} rates");
+}
+
+#[test]
+fn loss_intervals_are_told_in_numbers_and_in_data_from_the_first_report_on() {
+    // RFC 4342, sections 6.1.1, 8.2 and 8.6.1.
+    let mut receiver = Ccid3Receiver::new(Instant::ZERO, Bytes(1456), Sequence::new(98));
+    let mut told = |number: u64, without_data: u64| {
+        let now = Instant::from_nanos(number as i64 * 10_000_000);
+        receiver.on_data(now, Sequence::new(number), (number / 2) as u8 & 15, without_data, 1456);
+        let mut options = Vec::new();
+        receiver.write(now, false, 900, &mut options);
+        let found = Options::new(&options).find_map(|item| match item {
+            Ok(Item::LossIntervals { skip, cells }) => Some((skip, intervals(cells).collect::<Vec<_>>())),
+            _ => None,
+        });
+        found.expect("every report has the option")
+    };
+    let interval = |lossless, lossy, data| LossInterval { lossless, lossy, nonce: false, data };
+    assert_eq!(
+        told(100, 0),
+        (0, vec![interval(3, 0, 0)]),
+        "it begins with the first number of the connection"
+    );
+    (101..110).for_each(|number| assert_eq!(told(number, 0).0, 0));
+    assert_eq!(told(111, 0), (2, vec![interval(12, 0, 0)]), "110 may still come");
+    assert_eq!(told(112, 0).0, 3);
+    let (skip, cells) = told(114, 1);
+    assert_eq!((skip, cells[0].lossless, cells[0].lossy, cells[0].data), (0, 4, 1, 4), "113 had no data");
+    assert_eq!((cells[1].lossless, cells[1].lossy), (12, 0), "98 to 109");
 }

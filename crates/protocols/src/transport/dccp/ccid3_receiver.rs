@@ -21,6 +21,9 @@ const HOLES_MAX: usize = 64;
 /// Intervals that an option tells of: those that count and the open one.
 const REPORTED: usize = INTERVALS + 1;
 
+/// A round trip of which nothing is known (RFC 4340, section 3.4).
+const DEFAULT_RTT_S: f64 = 0.2;
+
 /// A hole in the numbers.
 #[derive(Clone, Copy, Debug)]
 struct Hole {
@@ -31,6 +34,8 @@ struct Hole {
     at: Instant,
     /// Until the next of them would have come.
     step: Duration,
+    /// The window counter of the packet before it.
+    counter: u64,
     overtaken: usize,
 }
 
@@ -52,8 +57,11 @@ impl Hole {
 struct Interval {
     /// Data packets before its first loss.
     begin: u64,
-    /// From its first to its last loss.
-    lossy: u64,
+    /// Its first number, and that of its last loss: none in the interval before all losses.
+    first: Sequence,
+    last_lost: Option<Sequence>,
+    /// The window counter before its first loss.
+    counter: u64,
     at: Instant,
     /// Data packets in it, once it is closed.
     length: f64,
@@ -71,6 +79,8 @@ struct Meter {
 #[derive(Debug)]
 pub struct Ccid3Receiver {
     segment: Bytes,
+    /// The first number of the other end.
+    first: Sequence,
     greatest: Option<Sequence>,
     greatest_at: Instant,
     /// Data packets sent before the next one, as far as is known.
@@ -91,11 +101,12 @@ pub struct Ccid3Receiver {
 }
 
 impl Ccid3Receiver {
-    /// Nothing has come. `segment`: data of a full packet.
-    pub fn new(now: Instant, segment: Bytes) -> Self {
+    /// Nothing has come. `segment`: data of a full packet; `first`: the first number of the other end.
+    pub fn new(now: Instant, segment: Bytes, first: Sequence) -> Self {
         let meter = Meter { since: now, bytes: 0 };
         Self {
             segment,
+            first,
             greatest: None,
             greatest_at: now,
             position: 0,
@@ -120,6 +131,11 @@ impl Ccid3Receiver {
         without_data: u64,
         bytes: u64,
     ) -> bool {
+        let tells = self.take(now, sequence, ccval, without_data, bytes);
+        self.update_discount();
+        tells
+    }
+    fn take(&mut self, now: Instant, sequence: Sequence, ccval: u8, without_data: u64, bytes: u64) -> bool {
         self.meters[1].bytes += bytes;
         let Some(greatest) = self.greatest else {
             self.greatest = Some(sequence);
@@ -153,7 +169,7 @@ impl Ccid3Receiver {
         let gap = (now - self.greatest_at).as_nanos();
         let step = Duration::from_nanos(gap / i64::try_from(count + 1).unwrap_or(i64::MAX));
         let (position, at) = (self.position, self.greatest_at + step);
-        self.holes.push_back(Hole { first, count, position, at, step, overtaken: 0 });
+        self.holes.push_back(Hole { first, count, position, at, step, counter: self.counter, overtaken: 0 });
         if self.holes.len() > HOLES_MAX {
             self.holes.pop_front();
         }
@@ -183,8 +199,9 @@ impl Ccid3Receiver {
             return;
         }
         self.counter += step;
-        let from = self.counters.iter().rev().find(|(counter, _)| self.counter - counter >= 4);
-        if let Some((counter, at)) = from.filter(|(counter, _)| self.counter - counter <= 6) {
+        // A step of five says no more than that it was five or more.
+        let before = |distance| self.counters.iter().rev().find(|(at, _)| self.counter - at == distance);
+        if let Some((counter, at)) = [4, 3, 2].into_iter().find_map(before) {
             let quarters = (self.counter - counter) as i64;
             let sample = (now - *at).as_nanos() * 4 / quarters;
             let smoothed = self.rtt.map_or(sample, |rtt| rtt.as_nanos() / 10 * 9 + sample / 10);
@@ -221,6 +238,10 @@ impl Ccid3Receiver {
         let passed = (hole.count / in_event).saturating_sub(2 * REPORTED as u64) * in_event;
         while left.count > 0 {
             let belongs = self.intervals.front().map_or(0, |open| {
+                // Who sends less than a packet a round trip shows none (RFC 4342, section 10.2).
+                if self.rtt.is_none() && hole.counter > open.counter + 4 {
+                    return 0;
+                }
                 let room = open.at.saturating_add(Duration::from_nanos(round_trip)) - left.at;
                 if room < Duration::ZERO { 0 } else { (room.as_nanos() / step).unsigned_abs() + 1 }
             });
@@ -232,7 +253,7 @@ impl Ccid3Receiver {
             }
             let mut count = left.count.min(belongs);
             if let Some(open) = self.intervals.front_mut() {
-                open.lossy = open.lossy.max(left.position + count - open.begin);
+                open.last_lost = Some(left.first.plus(count - 1));
             }
             if left.count == hole.count && passed > 0 {
                 count = count.max(passed.min(left.count - 1));
@@ -251,7 +272,9 @@ impl Ccid3Receiver {
         self.intervals.iter_mut().skip(1).for_each(|interval| interval.discount *= discount);
         self.intervals.push_front(Interval {
             begin: hole.position,
-            lossy: 0,
+            first: hole.first,
+            last_lost: None,
+            counter: hole.counter,
             at: hole.at,
             length: 0.0,
             discount: 1.0,
@@ -262,12 +285,15 @@ impl Ccid3Receiver {
     /// 6.3.1).
     fn before_the_first(&self, now: Instant, hole: &Hole) -> Interval {
         let rate = self.rate_now(now).max(self.receive_rate_most);
-        let rtt = self.rtt.map_or(0.1, Duration::as_secs_f64);
-        let length = 1.0 / loss_event_rate_for(rate.max(1.0), self.segment.0 as f64, rtt);
+        let (rtt, segment) = (self.rtt.map_or(DEFAULT_RTT_S, Duration::as_secs_f64), self.segment.0 as f64);
+        // Half a packet a round trip at least.
+        let length = 1.0 / loss_event_rate_for(rate.max(0.5 * segment / rtt), segment, rtt);
         let length = length.clamp(1.0, 1e9);
         Interval {
             begin: hole.position.saturating_sub(length as u64),
-            lossy: 0,
+            first: self.first,
+            last_lost: None,
+            counter: hole.counter,
             at: hole.at,
             length,
             discount: 1.0,
@@ -290,14 +316,18 @@ impl Ccid3Receiver {
         if self.intervals.is_empty() {
             return 0.0;
         }
-        let open = self.position.saturating_sub(self.intervals[0].begin) as f64;
-        let closed: Vec<(f64, f64)> = self.intervals.iter().skip(1).map(|i| (i.length, i.discount)).collect();
-        let plain = mean(closed.iter().copied());
-        self.discount = if open > 2.0 * plain { (2.0 * plain / open).max(DISCOUNT_LEAST) } else { 1.0 };
-        let discount = self.discount;
-        let with_open = std::iter::once((open, 1.0)).chain(closed.iter().map(|(l, d)| (*l, d * discount)));
+        let (open, plain) = self.update_discount();
+        let closed = self.intervals.iter().skip(1).map(|i| (i.length, i.discount * self.discount));
+        let with_open = std::iter::once((open, 1.0)).chain(closed);
         // As many intervals either way (RFC 5348, section 5.4): the oldest makes room for the open one.
-        1.0 / mean(with_open.take(closed.len())).max(plain).max(1.0)
+        1.0 / mean(with_open.take(self.intervals.len() - 1)).max(plain).max(1.0)
+    }
+    /// By how much the open interval discounts the others (RFC 5348, section 5.5); gives its length, and their mean.
+    fn update_discount(&mut self) -> (f64, f64) {
+        let open = self.intervals.front().map_or(0, |open| self.position.saturating_sub(open.begin)) as f64;
+        let plain = mean(self.intervals.iter().skip(1).map(|i| (i.length, i.discount)));
+        self.discount = if open > 2.0 * plain { (2.0 * plain / open).max(DISCOUNT_LEAST) } else { 1.0 };
+        (open, plain)
     }
     /// Appends a report.
     pub fn write(&mut self, now: Instant, tells_rate: bool, room: usize, out: &mut Vec<u8>) {
@@ -317,18 +347,28 @@ impl Ccid3Receiver {
         Item::ReceiveRate(rate.min(u32::MAX.into()) as u32).write(out);
         let pending =
             self.holes.front().map_or(0, |hole| greatest.since(hole.first).max(0).unsigned_abs() + 1);
-        let cells = self.cells();
-        if room >= cells.len() + 3 && !cells.is_empty() {
-            Item::LossIntervals { skip: pending.min(255) as u8, cells: &cells }.write(out);
+        let skip = pending.min(OVERTAKEN as u64);
+        let cells = self.cells(greatest, skip);
+        if room >= cells.len() + 3 {
+            Item::LossIntervals { skip: skip as u8, cells: &cells }.write(out);
         }
     }
-    fn cells(&self) -> Vec<u8> {
+    /// All intervals, newest first, without the `skip` newest numbers (RFC 4342, section 8.6.1).
+    fn cells(&self, greatest: Sequence, skip: u64) -> Vec<u8> {
         let mut cells = Vec::new();
+        let mut last = greatest.minus(skip);
+        let numbers = |first: Sequence, last: Sequence| (last.since(first) + 1).clamp(0, 1 << 24) as u32;
         for (index, interval) in self.intervals.iter().enumerate() {
-            let open = self.position.saturating_sub(interval.begin);
-            let data = if index == 0 { open } else { interval.length as u64 } as u32;
-            let lossy = (interval.lossy as u32).min(data);
-            LossInterval { lossless: data - lossy, lossy, nonce: false, data }.write(&mut cells);
+            let length = numbers(interval.first, last).max(1);
+            let lossy = interval.last_lost.map_or(0, |lost| numbers(interval.first, lost).min(length));
+            let open = self.position.saturating_sub(interval.begin + skip);
+            let data = if index == 0 { open.clamp(1, length.into()) } else { interval.length as u64 } as u32;
+            LossInterval { lossless: length - lossy, lossy, nonce: false, data }.write(&mut cells);
+            last = interval.first.minus(1);
+        }
+        if cells.is_empty() {
+            // Before all losses the data are not told (section 6.1.1).
+            LossInterval { lossless: numbers(self.first, last), ..LossInterval::default() }.write(&mut cells);
         }
         cells
     }

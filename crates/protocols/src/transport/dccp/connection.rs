@@ -56,6 +56,8 @@ pub enum Refused {
 /// At most so many Syncs and Resets leave in a second (section 7.5.4).
 const ANSWERS_A_SECOND: u32 = 8;
 
+/// Loss intervals that are looked at.
+const INTERVALS_MAX: usize = 28;
 /// A drop code (section 11.7).
 const PROTOCOL_CONSTRAINTS: u8 = 0;
 /// Bytes of Init Cookies that fit into a header beside all that may have to be confirmed.
@@ -550,7 +552,7 @@ impl Connection {
         }
         let is_three = self.features.get(Name::Ccid, Place::There) == Ccid::Three as u64;
         if is_three && self.ccid3.is_none() {
-            self.ccid3 = Some(Ccid3Receiver::new(now, self.config.segment()));
+            self.ccid3 = Some(Ccid3Receiver::new(now, self.config.segment(), self.numbers.their_first));
             self.features.want(Name::SendNdpCount, Place::There, 1, false);
         }
     }
@@ -577,7 +579,11 @@ impl Connection {
                 Item::LossEventRate(u32::MAX) => said.event_rate = Some(0.0),
                 Item::LossEventRate(packets) => said.event_rate = Some(1.0 / f64::from(packets.max(1))),
                 Item::ReceiveRate(rate) => said.receive_rate = Some(rate),
-                Item::LossIntervals { cells, .. } => said.intervals = intervals(cells).take(28).collect(),
+                // More than one goes on where the last one ends, so it skips nothing (RFC 4342, section 8.6.1).
+                Item::LossIntervals { skip, cells } if said.intervals.is_empty() || skip == 0 => {
+                    let room = INTERVALS_MAX - said.intervals.len();
+                    said.intervals.extend(intervals(cells).take(room));
+                }
                 Item::SlowReceiver => self.sender.on_slow_receiver(now),
                 Item::DataDropped(cells) => {
                     drops_at = drops_at.map(|at| self.read_drops(now, at, cells, &mut said));
@@ -729,11 +735,13 @@ impl Connection {
     }
     fn report(&self, said: &Said) -> Option<TfrcReport> {
         let receive_rate = Bytes(said.receive_rate?.into());
-        let loss_event_rate = match said.event_rate {
-            Some(rate) => rate,
-            None => {
-                ccid3_receiver::loss_event_rate(&said.intervals.iter().map(|i| i.data).collect::<Vec<_>>())
-            }
+        let loss_event_rate = match (said.event_rate, said.intervals.as_slice()) {
+            (Some(rate), _) => rate,
+            // That is no report (RFC 4342, section 6).
+            (None, []) => return None,
+            // Nothing was lost.
+            (None, [LossInterval { lossy: 0, .. }]) => 0.0,
+            (None, some) => ccid3_receiver::loss_event_rate(&some.iter().map(|i| i.data).collect::<Vec<_>>()),
         };
         Some(TfrcReport { loss_event_rate, receive_rate })
     }

@@ -252,12 +252,14 @@ impl Connection {
     fn write_acknowledgement(&mut self, now: Instant, sequence: Sequence, data: usize, out: &mut Vec<u8>) {
         let most = self.config.packet.saturating_sub(self.config.below + HEADER + Bytes(data as u64)).0;
         let room = (most as usize).min(HEADER_MAX - HEADER.0 as usize).saturating_sub(out.len() + 16);
-        let is_bare = data > 0 && room < 24;
+        // A report of CCID 3 is whole or none (RFC 4342, section 6).
+        let least = if self.ccid3.is_some() { 128 } else { 24 };
+        let is_bare = data > 0 && room < least;
         if is_bare {
             return;
         }
         let held = now - self.arrivals.greatest_at;
-        if Item::time(held) > 0 {
+        if Item::time(held) > 0 || self.ccid3.is_some() {
             Item::ElapsedTime(Item::time(held)).write(out);
         }
         if let Some(receiver) = &mut self.ccid3 {

@@ -21,6 +21,8 @@ struct Sent {
     data: Option<u32>,
     /// Data packets sent before.
     ordinal: u64,
+    /// The window counter of then.
+    counter: u64,
     fate: Fate,
 }
 
@@ -33,6 +35,8 @@ pub struct News {
     pub bytes: u64,
     /// When the acknowledged packet itself was sent, if it is among those that are new.
     pub newest_sent_at: Option<Instant>,
+    /// The window counter when it was.
+    pub newest_counter: Option<u64>,
     /// The greatest of those that arrived with a mark.
     pub marked: Option<Sequence>,
 }
@@ -57,7 +61,7 @@ pub struct Flight {
     /// Data packets that are under way, and their bytes.
     pipe: u64,
     pipe_bytes: u64,
-    /// The greatest data packets that have arrived, greatest first: so many as make older ones lost.
+    /// The greatest packets that have arrived, greatest first: so many as make older ones lost.
     foremost: Vec<Sequence>,
     duplicates: usize,
     /// Data packets sent, in all.
@@ -93,14 +97,14 @@ impl Flight {
         self.packets.len()
     }
     /// The next number has been sent.
-    pub fn on_sent(&mut self, at: Instant, data: Option<u32>) {
+    pub fn on_sent(&mut self, at: Instant, data: Option<u32>, counter: u64) {
         let ordinal = self.sent;
         if let Some(bytes) = data {
             self.sent += 1;
             self.pipe += 1;
             self.pipe_bytes += u64::from(bytes);
         }
-        self.packets.push_back(Sent { at, data, ordinal, fate: Fate::Waiting });
+        self.packets.push_back(Sent { at, data, ordinal, counter, fate: Fate::Waiting });
         if self.packets.len() > FLIGHT_MAX {
             self.settle(0, Fate::Lost);
             self.trim(self.first);
@@ -134,6 +138,7 @@ impl Flight {
         let mut news = News::default();
         let newest = self.index(ack).filter(|index| self.packets[*index].fate == Fate::Waiting);
         news.newest_sent_at = newest.map(|index| self.packets[index].at);
+        news.newest_counter = newest.map(|index| self.packets[index].counter);
         let mut last = ack;
         for run in runs {
             if last.since(self.first) < 0 {
@@ -162,9 +167,13 @@ impl Flight {
         }
     }
     fn arrive(&mut self, index: usize, sequence: Sequence, news: &mut News) {
+        let is_new = self.packets[index].fate == Fate::Waiting;
         if let Some(bytes) = self.settle(index, Fate::Arrived) {
             news.packets += 1;
             news.bytes += u64::from(bytes);
+        }
+        // Packets without data overtake too (RFC 4341, section 5).
+        if is_new {
             let at = self.foremost.partition_point(|other| other.since(sequence) > 0);
             self.foremost.insert(at, sequence);
             self.foremost.truncate(self.duplicates);

@@ -87,7 +87,12 @@ pub struct Sender {
     limited: bool,
     fullness: Fullness,
     /// Quarters of round trips, and when the last one was counted (RFC 4342, section 8.1).
-    counter: (u8, Option<Instant>),
+    counter: (u64, Option<Instant>),
+    /// What it is at least for the next packet, as far as a step of five allows.
+    counter_least: u64,
+    /// Packets that the receiver of CCID 3 had no room for, and whether it was slow, since its last report.
+    overrun: u64,
+    was_slow: bool,
     delivered: u64,
     pub counts: Counts,
 }
@@ -114,6 +119,9 @@ impl Sender {
             limited: false,
             fullness: Fullness::default(),
             counter: (0, None),
+            counter_least: 0,
+            overrun: 0,
+            was_slow: false,
             delivered: 0,
             counts: Counts::default(),
             config,
@@ -169,6 +177,8 @@ impl Sender {
         news.marked = later(news.marked, heard.spoiled);
         let rtt = self.measure(now, &heard.ack, &news, heard.elapsed, heard.next);
         if self.config.ccid == Ccid::Three {
+            // RFC 4342, section 8.1: what leaves from now on is a round trip later.
+            self.counter_least = self.counter_least.max(news.newest_counter.map_or(0, |counter| counter + 4));
             self.flight.close_up_to(heard.ack);
             return self.on_report(now, (news.newest_sent_at, rtt), heard.report);
         }
@@ -264,16 +274,29 @@ impl Sender {
         (sent_at, rtt): (Option<Instant>, Option<Duration>),
         report: Option<TfrcReport>,
     ) {
-        if report.is_none() {
-            return;
-        }
+        let Some(report) = report else { return };
+        let report = Some(self.restrained(report));
         let span = self.rto.smoothed().unwrap_or(Duration::ZERO);
         let limited = sent_at.map_or(self.limited, |at| self.fullness.on_report(now, at, span));
         let ack = Ack { now, rtt, in_flight: self.in_flight(), limited, report, ..Ack::default() };
         self.controller.on_ack(&ack);
     }
+    /// A report as if less had come, where the other end had no room or was slow (RFC 4342, section 5.2).
+    fn restrained(&mut self, report: TfrcReport) -> TfrcReport {
+        let (overrun, was_slow) = (std::mem::take(&mut self.overrun), std::mem::take(&mut self.was_slow));
+        let Some(rtt) = self.rto.smoothed().filter(|_| overrun > 0 || was_slow) else { return report };
+        let one = self.config.segment().0 as f64 / rtt.as_secs_f64().max(1e-6);
+        let came = report.receive_rate.0 as f64;
+        let bound = (came - overrun as f64 * one).max(came.min(one));
+        TfrcReport { receive_rate: Bytes(came.min(bound / 2.0) as u64), ..report }
+    }
     /// The other end had no room for so many packets.
     pub fn on_overrun(&mut self, now: Instant, packets: u64) {
+        self.controller.on_reluctance();
+        if self.config.ccid == Ccid::Three {
+            self.overrun += packets;
+            return;
+        }
         let window = self.window().min(self.flight.pipe().max(1));
         let grows_at = now.saturating_add(self.rto.smoothed().unwrap_or(self.config.timers.first));
         self.clamp = Some(Clamp { packets: window.saturating_sub(packets).max(1), grows_at });
@@ -282,6 +305,8 @@ impl Sender {
     pub fn on_slow_receiver(&mut self, now: Instant) {
         self.slow_until = now.saturating_add(self.rto.smoothed().unwrap_or(self.config.timers.first));
         self.slow_rate = self.controller.rate();
+        self.was_slow = true;
+        self.controller.on_reluctance();
     }
     /// What the controller allows, and no more than it did when the other end said that it is slow.
     fn rate(&self, now: Instant) -> Option<BitRate> {
@@ -376,15 +401,16 @@ impl Sender {
         let Some(quarter) = self.rto.smoothed().map(|rtt| (rtt.as_nanos() / 4).max(1)) else { return 0 };
         let since = *self.counter.1.get_or_insert(now);
         let quarters = ((now - since).as_nanos() / quarter).max(0);
-        if quarters > 0 {
-            self.counter.0 = (self.counter.0 + quarters.min(5) as u8) & 15;
-            self.counter.1 = Some(now);
+        let last = self.counter.0;
+        let next = (last + quarters.min(5).unsigned_abs()).max(self.counter_least.min(last + 5));
+        if next > last {
+            self.counter = (next, Some(now));
         }
-        self.counter.0
+        (next & 15) as u8
     }
     /// A packet has left with the next number: `data` bytes, if it is a data packet, `size` on the link.
     pub fn on_sent(&mut self, now: Instant, data: Option<u32>, size: Bytes) {
-        self.flight.on_sent(now, data);
+        self.flight.on_sent(now, data, self.counter.0);
         if data.is_none() {
             return;
         }
