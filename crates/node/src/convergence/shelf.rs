@@ -50,9 +50,17 @@ impl Shelf {
     /// # Errors
     /// Why it cannot be kept.
     pub fn keep(&self, bytes: &[u8], peer: SocketAddr, tag: Tag) -> Result<Bundle, String> {
+        let digest = *blake3::hash(bytes).as_bytes();
+        let (path, length) = (self.path_of(&digest), bytes.len() as u64);
+        if fs::metadata(&path).is_ok_and(|found| found.len() == length) {
+            return Ok(Bundle { path, bytes: length, digest, peer, tag, seconds: 0.0, outcome: Ok(()) });
+        }
         let mut part = Part::new(self, peer)?;
         part.write(0, bytes)?;
         part.keep(tag)
+    }
+    fn path_of(&self, digest: &[u8; 32]) -> PathBuf {
+        self.folder.join(digest.iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect::<String>())
     }
 }
 
@@ -124,14 +132,18 @@ impl Part {
     pub fn keep(mut self, tag: Tag) -> Result<Bundle, String> {
         self.flush()?;
         let (digest, bytes) = self.digest().map_err(|why| of_disk(&why))?;
-        let name: String = digest.iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect();
-        let path = self.shelf.folder.join(name);
-        self.name(&path).map_err(|why| of_disk(&why))?;
+        let path = self.shelf.path_of(&digest);
+        let is_promised = !matches!(tag, Tag::Datagram);
+        self.name(&path, is_promised).map_err(|why| of_disk(&why))?;
         let seconds = self.began.elapsed().as_secs_f64();
         Ok(Bundle { path, bytes, digest, peer: self.peer, tag, seconds, outcome: Ok(()) })
     }
-    /// Gives it its name, so that neither is lost with the power. What is there already under it is the same.
-    fn name(&self, path: &Path) -> io::Result<()> {
+    /// Gives it its name; where its sender will be told that it is kept, so that neither is lost with the power.
+    /// What is there already under it is the same.
+    fn name(&self, path: &Path, is_promised: bool) -> io::Result<()> {
+        if !is_promised {
+            return fs::rename(&self.path, path);
+        }
         self.file.sync_all()?;
         fs::rename(&self.path, path)?;
         File::open(&self.shelf.folder)?.sync_all()
