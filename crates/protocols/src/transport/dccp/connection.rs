@@ -3,6 +3,7 @@
 use super::arrivals::{Arrival, Arrivals};
 use super::ccid3_receiver::{self, Ccid3Receiver};
 use super::features::{Fatal, Features, Name, Place, SEQUENCE_WINDOW};
+use super::limiter::Limiter;
 use super::sender::{Acknowledgement, Counts, Sender};
 use super::{Ccid, Config, Packet, Retry, Tries};
 use crate::controllers::{Controller, TfrcReport};
@@ -53,32 +54,12 @@ pub enum Refused {
     Closed,
 }
 
-/// At most so many Syncs and Resets leave in a second (section 7.5.4).
-const ANSWERS_A_SECOND: u32 = 8;
-
 /// Loss intervals that are looked at.
 const INTERVALS_MAX: usize = 28;
 /// A drop code (section 11.7).
 const PROTOCOL_CONSTRAINTS: u8 = 0;
 /// Bytes of Init Cookies that fit into a header beside all that may have to be confirmed.
 const COOKIES_MAX: usize = 640;
-
-/// Answers to what cannot be, so many a second.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Limiter {
-    begun: Instant,
-    count: u32,
-}
-
-impl Limiter {
-    fn may(&mut self, now: Instant) -> bool {
-        if now - self.begun >= Duration::from_secs(1) {
-            *self = Self { begun: now, count: 0 };
-        }
-        self.count += 1;
-        self.count <= ANSWERS_A_SECOND
-    }
-}
 
 /// The numbers of a connection (section 7.1).
 #[derive(Clone, Copy, Debug)]

@@ -33,6 +33,7 @@ mod departure;
 mod features;
 mod flight;
 mod fullness;
+mod limiter;
 mod listener;
 mod sender;
 
