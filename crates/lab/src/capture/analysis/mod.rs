@@ -53,12 +53,19 @@ impl Analysis {
         Self(Table::new(options))
     }
     /// The next packet.
+    #[inline]
     pub fn watch(&mut self, record: &Record) {
         self.0.on_record(record);
     }
     /// What all of them show.
     pub fn finish(self) -> Analysed {
-        figures::analysed(self.0, &Notes::default())
+        self.finish_with(&Notes::default())
+    }
+    /// The same, of a file with notes of its own.
+    fn finish_with(self, of_file: &Notes) -> Analysed {
+        let mut notes = of_file.clone();
+        notes.add(&self.0.notes);
+        figures::analysed(self.0, &notes)
     }
 }
 
@@ -68,11 +75,9 @@ impl Analysis {
 /// It is no capture, or cannot be read.
 pub fn analyse(from: impl Read, options: Options) -> Result<Analysed, Error> {
     let mut file = CaptureFile::open(from)?;
-    let mut table = Table::new(options);
+    let mut analysis = Analysis::new(options);
     while let Some(record) = file.next_record()? {
-        table.on_record(&record);
+        analysis.watch(&record);
     }
-    let mut notes = file.notes.clone();
-    notes.add(&table.notes);
-    Ok(figures::analysed(table, &notes))
+    Ok(analysis.finish_with(&file.notes))
 }
