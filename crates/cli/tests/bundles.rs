@@ -2,7 +2,7 @@
 
 mod lightlag;
 
-use lightlag::running::{Running, noise};
+use lightlag::running::{Running, link_of, noise};
 use lightlag::{Place, failed};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -73,42 +73,24 @@ fn every_way_carries_bundles_as_they_are() {
     }
 }
 
-const LINK: &str = r#"
-duration = "100 s"
-[links.space]
-from = "earth"
-to = "mars"
-rate = "20 Mbit/s"
-round_trip = "20 ms"
-loss = 0.05
-[flows.file]
-from = "earth"
-to = "mars"
-controller = "new_reno"
-size = "8 MB"
-"#;
-
 #[test]
 fn losses_are_repaired_by_ltp_and_told_by_dccp() {
     for (over, more) in [("ltp-udp", &["--rate", "10 Mbit/s", "--light", "20 ms"][..]), ("ltp-dccp", &[])] {
         let place = Place::new();
-        place.write("link.toml", LINK).write("a", noise(200_000)).write("b", noise(100_000));
+        place.write("a", noise(200_000)).write("b", noise(100_000));
         let (listener, at) = listening(&place, over, &["--count", "2"]);
-        let link = ["emulate", "link.toml", "--listen", "127.0.0.1:0", "--to", &at];
-        let (_emulator, near) = Running::listening(place.command(&link));
+        let (_emulator, near) = Running::link(&place, &link_of("20 Mbit/s", "loss = 0.05"), &at);
         place.good(&words(over, &["a", "b"], &near, more));
         assert_eq!(listener.end().0, Some(0), "{over}");
         assert!(kept(&place, &noise(200_000)) && kept(&place, &noise(100_000)), "{over}");
     }
     let place = Place::new();
-    place.write("link.toml", LINK.replace("0.05", "0.2"));
     let names: Vec<String> = (0..100).map(|number| format!("{number}")).collect();
     for (at, name) in names.iter().enumerate() {
         place.write(name, noise(1000 + at));
     }
     let (_listener, at) = listening(&place, "dccp", &[]);
-    let link = ["emulate", "link.toml", "--listen", "127.0.0.1:0", "--to", &at];
-    let (_emulator, near) = Running::listening(place.command(&link));
+    let (_emulator, near) = Running::link(&place, &link_of("20 Mbit/s", "loss = 0.2"), &at);
     let files: Vec<&str> = names.iter().map(String::as_str).collect();
     let done = place.run(&words("dccp", &files, &near, &[]));
     assert_eq!(done.status.code(), Some(1), "one in five is lost, and that is told");

@@ -2,7 +2,7 @@
 
 mod lightlag;
 
-use lightlag::running::{Running, noise};
+use lightlag::running::{Running, link_of, noise};
 use lightlag::{Place, failed};
 use serde_json::Value;
 use std::net::UdpSocket;
@@ -52,10 +52,8 @@ fn both_sides_tell_what_the_receiver_counted() {
 /// Sends for three seconds over the first link of a scenario, and tells the sums of both sides.
 fn over_a_link(scenario: &str, over: &str, more: &[&str]) -> [Value; 2] {
     let place = Place::new();
-    place.write("link.toml", scenario);
     let (listener, at) = listening(&place, over, &["--once"]);
-    let link = ["emulate", "link.toml", "--listen", "127.0.0.1:0", "--to", &at];
-    let (_emulator, near) = Running::listening(place.command(&link));
+    let (_emulator, near) = Running::link(&place, scenario, &at);
     let words = ["bench-link", &near, "--over", over, "--time", "3 s", "--every", "1 s", "--json"];
     let sender = objects(&place.good(&[&words, more].concat()));
     let (code, out, _) = listener.end();
@@ -63,27 +61,12 @@ fn over_a_link(scenario: &str, over: &str, more: &[&str]) -> [Value; 2] {
     [&sender, &objects(&out)].map(|told| told.last().expect("a sum").clone())
 }
 
-const LINK: &str = r#"
-duration = "100 s"
-[links.space]
-from = "earth"
-to = "mars"
-rate = "20 Mbit/s"
-round_trip = "20 ms"
-queue = "100 packets"
-[flows.file]
-from = "earth"
-to = "mars"
-controller = "new_reno"
-size = "8 MB"
-"#;
-
 #[test]
 fn what_is_measured_is_what_the_link_carries() {
     for (over, more) in
         [("dccp", &["--controller", "ccid2"][..]), ("ltp-udp", &["--rate", "15 Mbit/s", "--light", "20 ms"])]
     {
-        let rate = goodput(&over_a_link(LINK, over, more)[0]);
+        let rate = goodput(&over_a_link(&link_of("20 Mbit/s", "queue = \"100 packets\""), over, more)[0]);
         // A busy machine may carry less, none more.
         assert!((1e5..20e6).contains(&rate), "{over}: {rate} bit/s of 20 Mbit/s");
     }
@@ -92,7 +75,7 @@ fn what_is_measured_is_what_the_link_carries() {
 #[test]
 fn udpdtn_is_measured_over_a_link_that_loses_and_repairs_are_no_gain() {
     for (lost, more) in [("0.0", &[][..]), ("0.1", &["--rate", "20 Mbit/s", "--light", "20 ms"])] {
-        let link = LINK.replace("queue", &format!("loss = {lost}\nqueue"));
+        let link = link_of("20 Mbit/s", &format!("loss = {lost}\nqueue = \"100 packets\""));
         let [heard, counted] = over_a_link(&link, "udpdtn", more);
         assert_eq!((&heard["counted"], &heard["bytes"]), (&"received".into(), &counted["bytes"]), "{lost}");
         let (rate, repairs) = (goodput(&heard), heard["repairs"].as_u64().expect("a number"));

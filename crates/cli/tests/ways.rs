@@ -2,7 +2,7 @@
 
 mod lightlag;
 
-use lightlag::running::{Running, noise};
+use lightlag::running::{Running, link_of, noise};
 use lightlag::{Place, failed};
 use std::net::UdpSocket;
 
@@ -41,21 +41,6 @@ fn every_way_carries_files_of_every_size_as_they_are() {
     }
 }
 
-const LINK: &str = r#"
-duration = "100 s"
-[links.space]
-from = "earth"
-to = "mars"
-rate = "50 Mbit/s"
-round_trip = "20 ms"
-loss = 0.05
-[flows.file]
-from = "earth"
-to = "mars"
-controller = "new_reno"
-size = "8 MB"
-"#;
-
 #[test]
 fn losses_and_delays_do_not_keep_a_file_from_being_whole() {
     for (over, more) in [
@@ -68,10 +53,10 @@ fn losses_and_delays_do_not_keep_a_file_from_being_whole() {
         ("ltp-dccp", &["--controller", "fixed", "--rate", "20 Mbit/s"]),
     ] {
         let place = Place::new();
-        place.write("link.toml", LINK).write("file", noise(300_000));
+        place.write("file", noise(300_000));
         let (listener, at) = listening(&place, over, &["--once"]);
-        let link = ["emulate", "link.toml", "--listen", "127.0.0.1:0", "--to", &at];
-        let (_emulator, near) = Running::listening(place.command(&link));
+        let link = link_of("50 Mbit/s", "loss = 0.05");
+        let (_emulator, near) = Running::link(&place, &link, &at);
         sent(&place, over, "file", &near, more);
         let (code, out, told) = listener.end();
         assert_eq!(code, Some(0), "{over} {more:?}: {told}");

@@ -28,6 +28,11 @@ impl Running {
         std::thread::spawn(move || lines.read_to_string(&mut String::new()));
         (Self(child), at)
     }
+    /// The link of a scenario in real time, before whoever listens at `to`: itself, and where it takes datagrams.
+    pub fn link(place: &Place, scenario: &str, to: &str) -> (Self, String) {
+        place.write("link.toml", scenario);
+        Self::listening(place.command(&["emulate", "link.toml", "--listen", "127.0.0.1:0", "--to", to]))
+    }
     pub fn start(place: &Place, words: &[&str]) -> Self {
         let mut command = place.command(words);
         Self(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts"))
@@ -44,6 +49,26 @@ impl Running {
         self.0.stderr.take().map(|mut pipe| pipe.read_to_string(&mut told));
         (self.0.wait().expect("it has ended").code(), out, told)
     }
+}
+
+/// A link of this rate and 20 ms there and back, which has `more`.
+pub fn link_of(rate: &str, more: &str) -> String {
+    format!(
+        r#"
+duration = "100 s"
+[links.space]
+from = "earth"
+to = "mars"
+rate = "{rate}"
+round_trip = "20 ms"
+{more}
+[flows.file]
+from = "earth"
+to = "mars"
+controller = "new_reno"
+size = "8 MB"
+"#
+    )
 }
 
 /// Bytes without a pattern.

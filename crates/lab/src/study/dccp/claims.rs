@@ -36,7 +36,7 @@ pub fn evaluate(results: &Results) -> Vec<Verdict> {
         Verdict::new("D3", "4", PAUSES_SAYS, pauses(clean)),
         Verdict::new("D4", "-", ANSWERS_SAYS, answers(clean)),
         Verdict::new("D5", "1, 3", STUCK_SAYS, stuck(results)),
-        Verdict::new("D6", "2, 4", WAITING_SAYS, waiting(narrow)),
+        Verdict::new("D6", "2, 4", WAITING_SAYS, waiting(results)),
         Verdict::new("D7", "-", INCONSISTENT_SAYS, inconsistent(clean)),
         Verdict::new("D8", "4", SMALL_SAYS, small(clean)),
         Verdict::new("D9", "1", ON_SOCKETS_SAY[0], throughput_on_sockets(clean, on_sockets)),
@@ -191,7 +191,8 @@ fn stuck(results: &Results) -> Finding {
     found(&[stuck < ours / 2.0, alone(STUCK) > 50.0], told)
 }
 
-fn waiting(here: Here<'_>) -> Finding {
+fn waiting(results: &Results) -> Finding {
+    let here = Here::silence(results);
     let [faulty, ours, tcp] = [PAUSES, CCID2, PAIRS[1].0].map(|variant| here.sum(variant, "pauses_by_timer"));
     let count = here.goodputs(PAUSES).len();
     if count == 0 {
@@ -199,8 +200,8 @@ fn waiting(here: Here<'_>) -> Finding {
     }
     let variation = |variant| here.variation(variant).unwrap_or(f64::NAN);
     let told = format!(
-        "{faulty} pauses until a timer in {count} connections of 300 s, whose goodputs vary by {:.1} %; without the \
-         fault {ours} and {:.1} %, over TCP {tcp}",
+        "{faulty} pauses until a timer in {count} connections on the poster's link, which was silent for 5 s once; \
+         their goodputs vary by {:.1} %; without the fault {ours} and {:.1} %, over TCP {tcp}",
         variation(PAUSES),
         variation(CCID2)
     );

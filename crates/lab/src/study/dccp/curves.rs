@@ -1,6 +1,6 @@
 //! Curves over time: throughput over the minutes, windows, and the packets of a connection.
 
-use super::plan::{OVER_TIME, SATELLITE, narrow_link};
+use super::plan::{OVER_TIME, SATELLITE, narrow_link, silent_link};
 use super::variants::{CCID2, LINUX, PAUSES, SMALL, STUCK, Variant};
 use crate::capture::analysis::{Cell, Graph, Options as Analysis};
 use crate::capture::{Scene, charts};
@@ -47,9 +47,9 @@ pub fn all() -> Result<(Vec<Curve>, Vec<Figure>), scenario::Error> {
         curves.push(Curve { figure: "fault_stuck_window", series: series.to_owned(), points });
     }
     curves.extend(before_and_after("fault_small_sequence_window", &ours, &seen(SMALL, &[])?));
-    let narrow = narrow_link();
-    let linux = seen(LINUX, &narrow)?;
-    let mut of_pauses = before_and_after("fault_pauses", &seen(CCID2, &narrow)?, &seen(PAUSES, &narrow)?);
+    let linux = seen(LINUX, &narrow_link())?;
+    let silent = silent_link();
+    let mut of_pauses = before_and_after("fault_pauses", &seen(CCID2, &silent)?, &seen(PAUSES, &silent)?);
     of_pauses.iter_mut().for_each(|curve| curve.points.retain(|point| point.0 <= PAUSES_SHOWN_S));
     curves.extend(of_pauses);
     let sequences =

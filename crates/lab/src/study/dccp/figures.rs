@@ -38,7 +38,7 @@ const OVER_TIMES: [[&str; 5]; 4] = [
     [
         "fault_pauses",
         "Packets sent, with pauses and without",
-        "On 128 kbit/s with a queue of 5 packets. The receiver of Linux acknowledges every second packet: of a \
+        "On the poster's link, silent from 10 to 15 s. The receiver of Linux acknowledges every second packet: of a \
          window of one, none until the timer expires.",
         "packets sent",
         "packets",

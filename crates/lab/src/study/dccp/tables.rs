@@ -1,8 +1,8 @@
 //! The numbers behind the figures.
 
-use super::plan::{LOSS, RATE, RATES, SPREAD, narrow, over_rates, spread};
+use super::plan::{LOSS, RATE, RATES, SPREAD, narrow, over_rates, silenced, spread};
 use super::sockets::ON_SOCKETS;
-use super::variants::{CCID2, FAULTS, PAIRS, STUCK, TCP_SACK, Variant};
+use super::variants::{FAULTS, PAIRS, Variant};
 use super::view::Here;
 use crate::report::Table;
 use crate::results::{Results, number};
@@ -28,7 +28,7 @@ pub fn all(results: &Results) -> Vec<Table> {
     let title = "Connections on 128 kbit/s, 100 ms, with a queue of 5 packets".to_owned();
     all.push(connections(Here::narrow(results), title, &narrow()));
     let title = "Connections on the poster's link, silent from 10 to 15 s".to_owned();
-    all.push(connections(Here::silence(results), title, &[TCP_SACK, CCID2, STUCK]));
+    all.push(connections(Here::silence(results), title, &silenced()));
     let sockets = Here::sockets(results);
     if !sockets.goodputs(ON_SOCKETS[0]).is_empty() {
         let title = "Connections on the poster's link, on real sockets".to_owned();

@@ -56,7 +56,7 @@ pub enum Item<'a> {
     },
     /// How long ago the acknowledged packet came, in units of 10 µs (section 13.2).
     ElapsedTime(u32),
-    /// CRC-32C of the data (section 9.3).
+    /// CRC-32C of the data (section 9.3), on the wire in SCTP's order, lowest byte first (RFC 9260, appendix A).
     DataChecksum(u32),
     /// Packets to a loss event, rounded up; 2^32 − 1: none was lost (RFC 4342, section 8.5).
     LossEventRate(u32),
@@ -143,7 +143,7 @@ impl<'a> Item<'a> {
                 Self::TimestampEcho { stamp: short(&value[..4]), elapsed: Some(short(&value[4..])) }
             }
             (43, 2 | 4) => Self::ElapsedTime(short(value)),
-            (44, 4) => Self::DataChecksum(short(value)),
+            (44, 4) => Self::DataChecksum(short(value).swap_bytes()),
             (192, 4) => Self::LossEventRate(short(value)),
             (193, 1..) if (value.len() - 1).is_multiple_of(9) => {
                 Self::LossIntervals { skip: value[0], cells: &value[1..] }
@@ -180,9 +180,8 @@ impl<'a> Item<'a> {
                 out.extend(stamp.to_be_bytes());
                 elapsed.into_iter().for_each(|units| write_time(units, out));
             }
-            Self::Timestamp(n) | Self::DataChecksum(n) | Self::LossEventRate(n) | Self::ReceiveRate(n) => {
-                out.extend(n.to_be_bytes())
-            }
+            Self::DataChecksum(crc) => out.extend(crc.to_le_bytes()),
+            Self::Timestamp(n) | Self::LossEventRate(n) | Self::ReceiveRate(n) => out.extend(n.to_be_bytes()),
             Self::LossIntervals { skip, cells } => {
                 out.push(skip);
                 out.extend_from_slice(cells);

@@ -205,3 +205,11 @@ fn a_mandatory_padding_is_padding() {
 fn the_crc_is_castagnolis() {
     assert_eq!(crc32c(b"123456789"), 0xe306_9283, "the check value of CRC-32C");
 }
+
+#[test]
+fn a_data_checksum_is_in_the_order_of_sctp() {
+    let mut bytes = Vec::new();
+    Item::DataChecksum(crc32c(b"123456789")).write(&mut bytes);
+    // 0xe3069283 is the check value of CRC-32C.
+    assert_eq!(bytes, [44, 6, 0x83, 0x92, 0x06, 0xe3]);
+}
