@@ -234,6 +234,7 @@ impl Half {
             closed: self.was_closed || self.closed,
             again,
             outstanding,
+            round_trip_ns: self.rtt_ms.spread().map_or(0, |ms| (ms.min * 1e6) as i64),
         };
         let length_s = (sent.now_ns - last_ns) as f64 / 1e9;
         let at_s = sent.at_s - length_s;

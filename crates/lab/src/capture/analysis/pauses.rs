@@ -110,6 +110,9 @@ pub struct Ended {
     pub again: bool,
     /// Packets under way.
     pub outstanding: u64,
+    /// The least round trip that was measured; zero without one. No timer is shorter after an acknowledgement
+    /// (RFC 6298, section 2; RFC 8985, section 7.2).
+    pub round_trip_ns: i64,
 }
 
 impl Ended {
@@ -117,15 +120,16 @@ impl Ended {
     pub fn cause(&self) -> Cause {
         let length = self.to_ns - self.from_ns;
         let silence = self.acknowledged_ns.map_or(length, |at| self.to_ns - at.max(self.from_ns));
-        // An acknowledgement lets go what it lets go at once.
+        // An acknowledgement lets go what it lets go at once, unless the sender's machine is late.
         let let_go = silence < length / 8;
+        let waits = self.again || self.outstanding > 0;
         if self.closed {
             Cause::ZeroWindow
         } else if self.refused {
             Cause::Refused
-        } else if !let_go && (self.again || self.outstanding > 0) {
+        } else if !let_go && waits && silence >= self.round_trip_ns {
             Cause::Timeout
-        } else if let_go {
+        } else if let_go || (waits && silence < length) {
             Cause::Acknowledgement
         } else {
             Cause::Application

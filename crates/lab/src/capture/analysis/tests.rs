@@ -206,6 +206,9 @@ fn each_pause_has_its_cause() {
         (vec![(500 * MS, data(1001))], Cause::Timeout),
         (vec![(490 * MS, ack(1001)), (491 * MS, data(1001))], Cause::Acknowledgement),
         (vec![(210 * MS, ack(1001)), (900 * MS, data(1001))], Cause::Application),
+        // The round trip is 100 ms: a timer takes longer after an acknowledgement.
+        (vec![(120 * MS, data(1001)), (300 * MS, ack(1001)), (360 * MS, data(2001))], Cause::Acknowledgement),
+        (vec![(120 * MS, data(1001)), (300 * MS, ack(1001)), (420 * MS, data(2001))], Cause::Timeout),
         (vec![(210 * MS, closed), (700 * MS, ack(1001)), (701 * MS, data(1001))], Cause::ZeroWindow),
     ] {
         let mut all = opened(1);
