@@ -11,6 +11,7 @@ pub mod emulate;
 mod error;
 pub mod ltp;
 pub mod names;
+pub mod real_time;
 pub mod socket;
 pub mod tap;
 pub mod transfer;
