@@ -4,6 +4,7 @@ mod faults;
 mod line;
 mod rfc5348;
 
+use lightlag_protocols::parameter::Value;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::dccp::{
@@ -127,6 +128,25 @@ fn numbers_that_cannot_be_are_answered_by_a_sync_and_change_nothing() {
     line.inject(true, last.clone());
     assert_eq!(line.came.len(), 850, "what was not valid is not delivered, and data flow on");
     assert!(line.came.values().all(|times| *times == 1), "a replay is not delivered");
+}
+
+#[test]
+fn a_connection_goes_on_after_a_silence_in_which_all_numbers_were_used_up() {
+    for (name, values) in
+        [("fixed", vec![("rate", Value::Number(20e6))]), ("ccid2", vec![]), ("ccid3", vec![])]
+    {
+        let mut line = Line::new(name, &values, ms(20));
+        line.rate = Some((BitRate(20_000_000), 100));
+        line.left = u64::MAX;
+        line.play(s(2));
+        line.fates = Box::new(|_, _, _| Fate::Lost);
+        line.play(s(10));
+        let before = line.came.len();
+        line.fates = Box::new(|_, _, _| Fate::Comes);
+        line.play(s(60));
+        let rate = (line.came.len() - before) as f64 / 50.0;
+        assert!(rate > 300.0, "{name}: {rate} datagrams a second after the silence");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A connection: its states, and what comes (RFC 4340, section 8; the steps are those of section 8.5).
 
 use super::arrivals::{Arrival, Arrivals};
+use super::asking::Asking;
 use super::ccid3_receiver::{self, Ccid3Receiver};
 use super::features::{Fatal, Features, Name, Place, SEQUENCE_WINDOW};
 use super::limiter::Limiter;
@@ -106,6 +107,7 @@ pub struct Connection {
     /// The other end's acknowledgements have been counted up to here.
     acks_counted: Sequence,
     pub(super) sync_due: Option<Sequence>,
+    pub(super) asking: Asking,
     pub(super) sync_ack_due: Option<Sequence>,
     pub(super) reset_due: Option<Fatal>,
     /// An answer that belongs to no connection any more.
@@ -193,6 +195,7 @@ impl Connection {
             answer_acks_at: Instant::ZERO,
             acks_counted: Sequence::default(),
             sync_due: None,
+            asking: Asking::default(),
             sync_ack_due: None,
             reset_due: None,
             stray: None,
@@ -475,6 +478,7 @@ impl Connection {
             if header.kind() != Kind::Sync {
                 self.numbers.acknowledged = ack.later(self.numbers.acknowledged);
                 self.arrivals.on_acknowledged(ack);
+                self.asking.stop();
             }
         }
         arrival

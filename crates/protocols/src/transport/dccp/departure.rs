@@ -33,7 +33,8 @@ impl Machine for Connection {
         let sender = open.then(|| self.sender.deadline()).flatten();
         let features = open.then(|| self.features.deadline()).flatten();
         let ack = self.ack_at.filter(|_| open);
-        [tries, sender, features, ack, self.forget_at].into_iter().flatten().min()
+        let asking = self.asking.deadline().filter(|_| open);
+        [tries, sender, features, ack, asking, self.forget_at].into_iter().flatten().min()
     }
 }
 
@@ -65,6 +66,9 @@ impl Connection {
             self.sender.on_time(now, self.numbers.next);
             self.features.on_time(now);
             self.ask_for_ratio();
+            if self.asking.is_due(now, self.sender.patience()) {
+                self.sync_due = Some(self.arrivals.greatest());
+            }
         }
     }
 
@@ -151,6 +155,9 @@ impl Connection {
         // Beyond this the other end would take it for somebody else's (section 7.5.1).
         let room =
             ahead + RESERVE < (window / 4 * 3).max(RESERVE + 2) || self.config.faults.small_sequence_window;
+        if !room && !self.queue.is_empty() {
+            self.asking.begin(now, self.sender.patience());
+        }
         if !self.sender.may_send(now, !self.queue.is_empty(), room) {
             return None;
         }

@@ -27,6 +27,7 @@
 
 mod ack_ratio;
 mod arrivals;
+mod asking;
 mod ccid3_receiver;
 mod connection;
 mod departure;

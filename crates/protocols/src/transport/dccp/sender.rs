@@ -314,6 +314,11 @@ impl Sender {
         self.controller.rate().map(|rate| rate.min(slow))
     }
 
+    /// How long an answer takes at most.
+    pub fn patience(&self) -> Duration {
+        self.rto.span()
+    }
+
     // --- time -------------------------------------------------------------------------------
 
     /// Timers that have expired.
