@@ -114,6 +114,7 @@ fn engines_services_colours_and_aggregation_are_as_asked() {
     let more = [&engine[..], &["--service", "64", "--green", "2 kB"]].concat();
     let told = place.good(&words("ltp-udp", &["c"], &at, &more));
     assert!(told.contains("\"service\":64"), "{told}");
+    assert!(told.contains("\"acknowledged\":false"), "nobody answers for what is green: {told}");
     assert!(eventually(|| kept(&place, &noise(5000))));
     // What is no bundle cannot be told apart in an aggregated block.
     let line = place.refused(&words("ltp-udp", &["c"], &at, &["--aggregate", "10 kB"]));

@@ -66,6 +66,29 @@ fn losses_and_delays_do_not_keep_a_file_from_being_whole() {
 }
 
 #[test]
+fn a_sender_that_was_killed_is_started_again_and_its_file_arrives() {
+    for (over, slow) in [
+        ("ltp-udp", &["--rate", "2 Mbit/s"][..]),
+        ("dccp", &["--rate", "2 Mbit/s", "--controller", "fixed"]),
+        ("ltp-dccp", &["--rate", "2 Mbit/s", "--controller", "fixed"]),
+    ] {
+        let place = Place::new();
+        place.write("file", noise(3_000_000));
+        let (_listener, at) = listening(&place, over, &[]);
+        let killed = Running::start(&place, &words(over, "file", &at, slow));
+        let began = std::time::Instant::now();
+        while !place.path("into/file.part").exists() {
+            assert!(began.elapsed().as_secs() < 60, "{over}: nothing comes");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        drop(killed);
+        sent(&place, over, "file", &at, &[]);
+        assert!(place.read("into/file") == noise(3_000_000), "{over}");
+        assert!(!place.path("into/file.part").exists(), "{over}");
+    }
+}
+
+#[test]
 fn another_file_of_the_same_name_is_kept_unless_it_is_to_be_replaced() {
     for over in WAYS {
         let place = Place::new();

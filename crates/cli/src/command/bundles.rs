@@ -158,7 +158,17 @@ fn send(options: &SendBundles) -> Done {
     });
     bar.finish_and_clear();
     let bundles = result.map_err(Failed)?;
-    let text = |bundle| if options.json { json_of("sender", way, bundle) } else { sent_line(bundle) };
+    // Over UDP nobody says that it has arrived, and of what is green neither.
+    let confirms = way.name != "udp" && options.green.is_none();
+    let text = |bundle: &Bundle| {
+        if !options.json {
+            return sent_line(bundle);
+        }
+        let mut told = json_of("sender", way, bundle);
+        told["acknowledged"] = (confirms && bundle.outcome.is_ok()).into();
+        told["error"] = bundle.outcome.as_ref().err().cloned().into();
+        told.to_string()
+    };
     print(&bundles.iter().map(|bundle| text(bundle) + "\n").collect::<String>())?;
     let lost: Vec<&Bundle> = bundles.iter().filter(|bundle| bundle.outcome.is_err()).collect();
     match lost.first() {
@@ -174,7 +184,7 @@ fn send(options: &SendBundles) -> Done {
     }
 }
 
-fn json_of(role: &str, way: &Way, bundle: &Bundle) -> String {
+fn json_of(role: &str, way: &Way, bundle: &Bundle) -> serde_json::Value {
     let mut told = json!({
         "role": role,
         "over": way.name,
@@ -199,13 +209,7 @@ fn json_of(role: &str, way: &Way, bundle: &Bundle) -> String {
             told["transfer"] = (*transfer).into();
         }
     }
-    if role == "sender" {
-        // Over UDP nobody says that it has arrived.
-        let acknowledged = bundle.outcome.is_ok() && way.name != "udp";
-        told["acknowledged"] = acknowledged.into();
-        told["error"] = bundle.outcome.as_ref().err().cloned().into();
-    }
-    told.to_string()
+    told
 }
 
 fn tag(bundle: &Bundle) -> String {
@@ -270,7 +274,11 @@ fn listen(options: &ListenBundles) -> Done {
             Event::Listening(at) => eprintln!("listening at {at}"),
             Event::Refused(line) => eprintln!("lightlag: {line}"),
             Event::Bundle(bundle) => {
-                let text = if options.json { json_of("receiver", way, &bundle) } else { kept_line(&bundle) };
+                let text = if options.json {
+                    json_of("receiver", way, &bundle).to_string()
+                } else {
+                    kept_line(&bundle)
+                };
                 printed = print(&(text + "\n"));
             }
             // Those are of `lightlag transfer` and `bench-link`.

@@ -79,8 +79,13 @@ const CHECK_EVERY: Duration = Duration::from_secs(1);
 const LINGER: Duration = Duration::from_nanos(500_000_000);
 /// Peers at a time.
 const PEERS_MAX: usize = 64;
-/// Nobody is sent away for a stranger who was heard so recently.
+/// Nobody who has brought much is sent away for a stranger if he was heard so recently.
 const IDLE_LEAST: Duration = Duration::from_secs(30);
+const MUCH_BYTES: u64 = 64 << 10;
+/// Crowds are told of so often.
+const TELL_EVERY: Duration = Duration::from_secs(10);
+/// The same for others: who keeps on sending is not silent, and who only occupies a place is.
+const IDLE_FIRST: Duration = Duration::from_secs(2);
 
 fn broken(why: std::io::Error) -> Error {
     Error::Failed(format!("the socket: {why}"))
@@ -299,6 +304,8 @@ pub struct Arrivals<D> {
     awaited: u64,
     /// What is refused is no end.
     forbears: bool,
+    /// The last stranger for whom there was no room, until it is told, and when that may be.
+    turned_away: (Option<SocketAddr>, Instant),
     /// Whether the first transfer ended well, and when.
     ended: Option<(bool, Instant)>,
     next_tick: Instant,
@@ -320,8 +327,8 @@ impl<D: Door> Arrivals<D> {
     pub fn by(socket: Socket, door: D, count: Option<u64>) -> Self {
         let (clock, peers) = (Clock::start(), BTreeMap::new());
         let (once, awaited) = (count.is_some(), count.unwrap_or(0));
-        let (ended, next_tick) = (None, Instant::ZERO);
-        Self { door, socket, clock, peers, once, awaited, forbears: false, ended, next_tick }
+        let (ended, next_tick, turned_away) = (None, Instant::ZERO, (None, Instant::ZERO));
+        Self { door, socket, clock, peers, once, awaited, forbears: false, turned_away, ended, next_tick }
     }
     /// It goes on when something is refused.
     #[must_use]
@@ -363,7 +370,7 @@ impl<D: Door> Arrivals<D> {
         }
     }
     fn receive(&mut self, watch: &mut dyn FnMut(Event) -> bool) -> Result<usize, Error> {
-        let Self { door, socket, clock, peers, .. } = self;
+        let Self { door, socket, clock, peers, turned_away, .. } = self;
         let (mut replies, mut failed) = (Vec::new(), Vec::new());
         let came = socket.receive(clock, |from, bytes, at| {
             let taken = match peers.get_mut(&from) {
@@ -377,6 +384,8 @@ impl<D: Door> Arrivals<D> {
                     Welcome::Peer(end) => {
                         if make_room(peers, at) {
                             peers.insert(from, Peer { end, heard: at });
+                        } else {
+                            turned_away.0 = Some(from);
                         }
                     }
                 }),
@@ -411,6 +420,11 @@ impl<D: Door> Arrivals<D> {
         self.peers.retain(|_, peer| !peer.end.is_gone());
         if now >= self.next_tick {
             self.next_tick = now + TICK;
+            if let Some(from) = self.turned_away.0.take_if(|_| now >= self.turned_away.1) {
+                self.turned_away.1 = now + TELL_EVERY;
+                let line = format!("{from}: there is no room, as {PEERS_MAX} others are sending");
+                goes_on &= watch(Event::Refused(line));
+            }
             let progress = self.peers.values().filter_map(|peer| peer.end.told().progress);
             let (here, all) = progress.fold((0_u64, 0_u64), |(here, all), (some, most)| {
                 (here.saturating_add(some), all.saturating_add(most))
@@ -432,12 +446,17 @@ fn make_room(peers: &mut BTreeMap<SocketAddr, Peer>, now: Instant) -> bool {
     if peers.len() < PEERS_MAX {
         return true;
     }
-    let rank = |peer: &Peer| (!peer.end.told().over, peer.heard);
+    let brought_much = |told: &Told| told.progress.is_some_and(|(here, _)| here >= MUCH_BYTES);
+    let rank = |peer: &Peer| {
+        let told = peer.end.told();
+        (!told.over, brought_much(&told), peer.heard)
+    };
     let Some((at, rank)) = peers.iter().map(|(at, peer)| (*at, rank(peer))).min_by_key(|(_, rank)| *rank)
     else {
         return false;
     };
-    let may_go = !rank.0 || now - rank.1 > IDLE_LEAST;
+    let patience = if rank.1 { IDLE_LEAST } else { IDLE_FIRST };
+    let may_go = !rank.0 || now - rank.2 > patience;
     if may_go {
         peers.remove(&at);
     }

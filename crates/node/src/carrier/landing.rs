@@ -1,18 +1,17 @@
 //! A file that comes in, until it is whole and has its name.
 
 use super::Error;
+use super::claims::{Claim, Claims};
 use super::header::{HEADER_BYTES, Header, Receipt};
 use crate::transfer::sender::random;
 use crate::transfer::store::rename;
 use crate::transfer::{Event, Finished, file_name};
 use lightlag_protocols::transport::ranges::Ranges;
-use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// Bytes that follow each other are written together, up to so many.
@@ -57,7 +56,7 @@ pub struct Inbox {
     /// Largest file that is taken.
     pub size_most: Option<u64>,
     /// Names that are being written now.
-    open: Arc<Mutex<BTreeSet<String>>>,
+    claims: Claims,
 }
 
 impl Inbox {
@@ -70,10 +69,7 @@ impl Inbox {
             let folder = folder.display();
             Error::Input(format!("{folder}: {why}; name a folder that can be written with --folder"))
         })?;
-        Ok(Self { folder: folder.to_owned(), overwrite, size_most, open: Arc::default() })
-    }
-    fn names(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(Self { folder: folder.to_owned(), overwrite, size_most, claims: Claims::default() })
     }
     fn check_length(&self, length: u64) -> Result<(), String> {
         let most = self.size_most.unwrap_or(u64::MAX);
@@ -104,7 +100,7 @@ struct FileLanding {
     head_here: Ranges,
     header: Option<Header>,
     /// What it is called here, if it was given a name.
-    name: Option<String>,
+    claim: Option<Claim>,
     part: Option<(File, PathBuf)>,
     /// Bytes that are to be written, and where.
     stage: (u64, Vec<u8>),
@@ -166,7 +162,7 @@ impl FileLanding {
             head: [0; HEADER_BYTES],
             head_here: Ranges::default(),
             header: None,
-            name: None,
+            claim: None,
             part: None,
             stage: (0, Vec::new()),
             hasher: blake3::Hasher::new(),
@@ -203,11 +199,13 @@ impl FileLanding {
             }
         }
         self.inbox.check_length(header.length)?;
-        if !self.inbox.names().insert(name.clone()) {
+        let Some(claim) = self.inbox.claims.claim(&name, header.digest) else {
             return Err(format!("another sender is sending a file called {name} now"));
-        }
-        self.name = Some(name.clone());
+        };
+        self.claim = Some(claim);
         let part = self.inbox.folder.join(format!("{name}.part"));
+        // Whoever had the name before writes to what has none any more.
+        let _ = fs::remove_file(&part);
         match &mut self.part {
             // What came before the header has a place already.
             Some((_, place)) => {
@@ -249,6 +247,9 @@ impl FileLanding {
             self.part = Some(create(self.inbox.folder.join(format!(".incoming-{number:08x}.part")))?);
         }
         let Some((file, _)) = &self.part else { return Ok(()) };
+        if let Some(claim) = self.claim.as_ref().filter(|claim| !claim.renew()) {
+            return Err(format!("another sender has taken over the file called {}", claim.name()));
+        }
         file.write_all_at(bytes, at).map_err(|why| of_disk(&why))?;
         if at == self.hashed {
             self.hasher.update(bytes);
@@ -260,9 +261,13 @@ impl FileLanding {
     }
     fn try_finish(&mut self) -> Result<(), String> {
         self.flush()?;
-        let (Some(header), Some(name), Some((file, part))) = (&self.header, &self.name, &self.part) else {
+        let (Some(header), Some(claim), Some((file, part))) = (&self.header, &self.claim, &self.part) else {
             return Err("it ended before its header had come".to_owned());
         };
+        let name = claim.name();
+        if !claim.renew() {
+            return Err(format!("another sender has taken over the file called {name}"));
+        }
         let mut bytes = vec![0; HASH_BYTES];
         while self.hashed < header.length {
             let count = (header.length - self.hashed).min(HASH_BYTES as u64) as usize;
@@ -279,7 +284,7 @@ impl FileLanding {
         rename(part, &self.inbox.folder.join(name), self.inbox.overwrite).map_err(|why| {
             if why.kind() == io::ErrorKind::AlreadyExists { exists(name) } else { of_disk(&why) }
         })?;
-        let name = name.clone();
+        let name = name.to_owned();
         self.part = None;
         self.end(name, Ok(()));
         Ok(())
@@ -303,12 +308,11 @@ impl FileLanding {
     }
     /// Whatever is not whole goes, and the name is free.
     fn release(&mut self) {
-        if let Some((_, part)) = self.part.take() {
+        let claim = self.claim.take();
+        let is_ours = claim.as_ref().is_none_or(Claim::renew);
+        if let Some((_, part)) = self.part.take().filter(|_| is_ours) {
             // What is gone already need not go.
             let _ = fs::remove_file(part);
-        }
-        if let Some(name) = self.name.take() {
-            self.inbox.names().remove(&name);
         }
         self.stage.1 = Vec::new();
     }

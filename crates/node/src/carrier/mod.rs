@@ -19,6 +19,7 @@
 //! | `udpdtn` | noise over UDPDTN; files go there by [`crate::transfer`] |
 
 pub mod bench;
+mod claims;
 pub(crate) mod dccp;
 pub(crate) mod exchange;
 pub mod header;
