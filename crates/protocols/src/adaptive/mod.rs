@@ -7,13 +7,16 @@
 //! connections that two daemons have between them.
 
 mod connection;
+mod datagrams;
 mod incoming;
 mod outgoing;
 mod over;
 mod ready;
 mod session;
+mod waiting;
 
 pub use connection::{Connection, Notice, State, Telling};
+pub use datagrams::{Config as DatagramsConfig, DATAGRAM_LEAST, Datagrams};
 pub use incoming::Incoming;
 pub use outgoing::{Outgoing, Piece};
 pub use session::{Config, Event, Session, Ticket};

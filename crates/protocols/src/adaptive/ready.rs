@@ -63,6 +63,10 @@ impl Ready {
         queues.known.remove(&(false, id));
         Some(id)
     }
+    /// Whether anybody has data.
+    pub fn has_data(&self, stack: Stack) -> bool {
+        self.stacks.get(&stack).is_some_and(|queues| queues.data.iter().any(|class| !class.is_empty()))
+    }
     /// Whether anybody waits.
     pub fn waits(&self, stack: Stack) -> bool {
         self.stacks.get(&stack).is_some_and(|queues| !queues.known.is_empty())

@@ -258,6 +258,10 @@ impl Session {
     pub fn waits(&self, stack: Stack) -> bool {
         self.ready.waits(stack) || self.over.waits(stack)
     }
+    /// Whether [`Session::poll`] may have data for a stack, not only notices.
+    pub fn has_data(&self, stack: Stack) -> bool {
+        self.ready.has_data(stack)
+    }
     /// Appends the next frame for a stack to `out`, of at most `room` bytes; none if there is nothing that fits.
     pub fn poll(&mut self, stack: Stack, room: usize, out: &mut Vec<u8>) -> Option<Ticket> {
         if room < Frame::OVERHEAD_MAX {

@@ -103,6 +103,83 @@ pub enum Frame<'a> {
     },
 }
 
+/// What a datagram begins with; frames follow up to its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// The life of the daemon that sends it.
+    pub incarnation: u32,
+    /// Datagrams that it sent before by this stack.
+    pub number: u64,
+    /// When it left, in microseconds of the sender's clock.
+    pub left_us: u64,
+    /// What came in the other direction.
+    pub report: Option<Report>,
+}
+
+/// What came of the datagrams in the other direction.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// The life of the daemon that had sent them.
+    pub incarnation: u32,
+    /// The highest number that came.
+    pub highest: u64,
+    /// How long ago that was, in microseconds.
+    pub held_us: u64,
+    /// Datagrams that came, in all.
+    pub received: u64,
+    /// Least time under way since the report before, by both clocks, in microseconds.
+    pub one_way_us: Option<i64>,
+    /// From the highest number downwards: so many came, so many below them did not.
+    pub runs: Vec<(u64, u64)>,
+}
+
+/// More runs than this are not told.
+pub const RUNS_MAX: usize = 20;
+
+impl Report {
+    /// Ranges of numbers that came, from the highest down.
+    ///
+    /// # Errors
+    /// [`Malformed::Frame`]: they go below zero.
+    pub fn ranges(&self) -> Result<Vec<(u64, u64)>, Malformed> {
+        let mut top = self.highest.checked_add(1).ok_or(Malformed::Frame)?;
+        let below = |from: u64, count: u64| from.checked_sub(count).ok_or(Malformed::Frame);
+        let range = |(came, lacks): &(u64, u64)| {
+            let ends = top;
+            let begins = below(ends, *came)?;
+            top = below(begins, *lacks)?;
+            Ok((begins, ends))
+        };
+        self.runs.iter().map(range).collect()
+    }
+    /// Takes ranges from the highest down.
+    pub fn tell(&mut self, ranges: impl Iterator<Item = (u64, u64)>) {
+        self.runs.clear();
+        let mut top = None;
+        for (from, to) in ranges.take(RUNS_MAX) {
+            if let Some((last, top)) = self.runs.last_mut().zip(top) {
+                last.1 = top - to;
+            }
+            self.runs.push((to - from, 0));
+            top = Some(from);
+        }
+    }
+}
+
+impl Head {
+    /// Reads the head of a datagram, and gives what follows it.
+    ///
+    /// # Errors
+    /// [`Malformed::Frame`]: it is none.
+    pub fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Malformed> {
+        postcard::take_from_bytes(bytes).map_err(|_| Malformed::Frame)
+    }
+    /// Appends its bytes.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.extend(postcard::to_allocvec(self).expect("a head can always be written"));
+    }
+}
+
 /// Bytes that are no frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Malformed {
@@ -163,6 +240,7 @@ impl<'a> Frame<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::ranges::Ranges;
     use proptest::prelude::*;
 
     fn id() -> impl Strategy<Value = ConnectionId> {
@@ -205,11 +283,33 @@ mod tests {
         }
 
         #[test]
+        fn reports_name_what_came(numbers in prop::collection::btree_set(0_u64..400, 1..200), number: u64) {
+            let mut came = Ranges::default();
+            numbers.iter().for_each(|at| {
+                came.insert(*at, at + 1);
+            });
+            let highest = *numbers.last().unwrap();
+            let mut report = Report { highest, ..Report::default() };
+            report.tell(came.iter().rev());
+            let head = Head { number, report: Some(report), ..Head::default() };
+            let mut out = Vec::new();
+            head.write(&mut out);
+            let (read, rest) = Head::read(&out).unwrap();
+            prop_assert_eq!(&read, &head);
+            prop_assert!(rest.is_empty());
+            let told: Vec<_> = came.iter().rev().take(RUNS_MAX).collect();
+            prop_assert_eq!(read.report.unwrap().ranges(), Ok(told));
+        }
+
+        #[test]
         fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
             if let Ok((frame, rest)) = Frame::read(&bytes) {
                 let mut out = Vec::new();
                 frame.write(&mut out);
                 prop_assert!(out.len() <= bytes.len() - rest.len());
+            }
+            if let Ok((Head { report: Some(report), .. }, _)) = Head::read(&bytes) {
+                let _ = report.ranges();
             }
         }
     }
