@@ -11,6 +11,7 @@
 //! a seeded stream per purpose ([`rng`]), formulas use one set of functions ([`math`]), and what
 //! happened is told in one kind of record ([`trace`]).
 
+pub mod adaptive;
 pub mod controllers;
 pub mod dtn;
 pub mod link;

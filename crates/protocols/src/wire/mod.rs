@@ -1,5 +1,6 @@
 //! Bytes on the wire, and the values that they stand for.
 
+pub mod adaptive;
 pub mod dccp;
 pub mod ltp;
 pub mod ndn;

@@ -1,0 +1,118 @@
+//! One connection of an application: two streams, and what else its daemons tell each other of it.
+
+use super::{Incoming, Outgoing, Stack};
+use crate::wire::adaptive::{Hints, Why};
+
+/// What is told of a connection beside its bytes. Each is told until it is known to have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Notice {
+    /// It is to be made.
+    Open,
+    /// The target has been reached.
+    Opened,
+    /// What has come, and how far the window goes.
+    Ack,
+}
+
+/// Where a notice is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Telling {
+    /// There is nothing to tell.
+    #[default]
+    Nothing,
+    /// It is to be told.
+    Due,
+    /// A stack carries it.
+    Carried(Stack),
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Bytes came, but not yet what they are for.
+    Unnamed,
+    /// The target is being reached.
+    Opening,
+    /// It is there.
+    Open,
+}
+
+/// A connection.
+#[derive(Debug)]
+pub struct Connection {
+    /// To what; empty as long as it is not known.
+    pub target: String,
+    /// How it wants to be carried.
+    pub hints: Hints,
+    /// How far it is.
+    pub state: State,
+    /// What carries what it sends.
+    pub stack: Stack,
+    /// From here.
+    pub outgoing: Outgoing,
+    /// To here.
+    pub incoming: Incoming,
+    notices: [Telling; 3],
+}
+
+impl Connection {
+    /// Without any byte.
+    pub fn new(state: State, stack: Stack, window: u64) -> Self {
+        Self {
+            target: String::new(),
+            hints: Hints::default(),
+            state,
+            stack,
+            outgoing: Outgoing::new(window),
+            incoming: Incoming::new(window),
+            notices: Default::default(),
+        }
+    }
+    /// Where a notice is.
+    pub fn notice(&mut self, notice: Notice) -> &mut Telling {
+        &mut self.notices[notice as usize]
+    }
+    /// The first that is to be told.
+    pub fn due(&self) -> Option<Notice> {
+        let all = [Notice::Open, Notice::Opened, Notice::Ack];
+        all.into_iter().find(|notice| self.notices[*notice as usize] == Telling::Due)
+    }
+    /// What this stack carried of notices is to be told again.
+    pub fn reclaim(&mut self, stack: Stack) {
+        self.outgoing.reclaim(stack);
+        for telling in &mut self.notices {
+            if *telling == Telling::Carried(stack) {
+                *telling = Telling::Due;
+            }
+        }
+    }
+    /// The far daemon has begun anew.
+    pub fn on_forgotten(&mut self) {
+        self.outgoing.on_forgotten();
+        for telling in &mut self.notices {
+            if *telling != Telling::Nothing {
+                *telling = Telling::Due;
+            }
+        }
+    }
+    /// The other side has heard of it.
+    pub fn on_heard(&mut self) {
+        *self.notice(Notice::Open) = Telling::Nothing;
+    }
+    /// Bytes came; see [`Incoming::on_data`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn on_data(&mut self, offset: u64, bytes: &[u8], ends: bool) -> Result<bool, Why> {
+        let kept = self.incoming.on_data(offset, bytes, ends)?;
+        if offset + (bytes.len() as u64) < self.incoming.taken() + u64::from(!ends) {
+            // What came before comes again: the other side has not heard that it did.
+            *self.notice(Notice::Ack) = Telling::Due;
+        }
+        Ok(kept)
+    }
+    /// Both streams are at their ends, and both sides know.
+    pub fn is_complete(&self) -> bool {
+        self.outgoing.is_complete() && self.incoming.is_complete()
+    }
+}

@@ -1,0 +1,420 @@
+//! UDPDTN as a stack of connections: frames in datagrams, over ways that lose, delay and reorder them for as long as
+//! they like.
+//!
+//! Nothing waits for an answer before it may leave: the first datagram carries frames. What the other side reports
+//! paces what follows, by whatever [`Controller`] is given; what is lost is found by what left beside it
+//! ([`super::waiting`]) and its frames are carried anew. Where nobody is heard, only questions leave.
+
+use super::Stack;
+use super::session::{Session, Ticket};
+use super::waiting::{Sent, Waiting};
+use crate::controllers::{Ack, Cause, Controller, Loss, Sent as Left, Window};
+use crate::rng::Stream;
+use crate::time::{Duration, Instant};
+use crate::transport::ranges::Ranges;
+use crate::transport::udpdtn::Connection;
+use crate::units::Bytes;
+use crate::wire::adaptive::{Frame, Head, Malformed, Report};
+
+/// What came is reported after this part of a round trip, within bounds, or after so many datagrams.
+const REPORT_PART: i64 = 16;
+const REPORT_LEAST: Duration = Duration::from_nanos(50_000_000);
+const REPORT_MOST: Duration = Duration::from_secs(5);
+const REPORT_AFTER: u32 = 256;
+/// What was kept from leaving for so long leaves at once afterwards.
+const SLACK: Duration = Duration::from_nanos(1_000_000);
+/// Before a round trip is known, silence is longer than this.
+const SILENCE_FIRST: Duration = Duration::from_secs(10);
+/// Nobody waits longer than this before asking again.
+const SILENCE_MOST: Duration = Duration::from_secs(120);
+/// Beyond a round trip, for clocks and schedulers.
+const MARGIN: Duration = Duration::from_secs(1);
+/// Ranges of numbers that are remembered; of more, the lower half is forgotten.
+const RANGES_MAX: usize = 4096;
+/// A head with the longest report.
+const HEAD_MAX: usize = 5 + 10 + 10 + 1 + 5 + 10 * 4 + 2 + 20 * crate::wire::adaptive::RUNS_MAX;
+
+/// How a stack of datagrams is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Its name.
+    pub stack: Stack,
+    /// This life of the daemon.
+    pub incarnation: u32,
+    /// Bytes of a datagram at most, as given to [`Datagrams::poll`]'s caller.
+    pub datagram: usize,
+    /// What each has on the link besides.
+    pub headers: Bytes,
+}
+
+/// What has come from the other side.
+#[derive(Debug, Default)]
+struct Heard {
+    incarnation: Option<u32>,
+    numbers: Ranges,
+    /// Numbers below this are not remembered.
+    floor: u64,
+    count: u64,
+    highest_at: Instant,
+    one_way: Option<Duration>,
+    unreported: u32,
+    report_at: Option<Instant>,
+}
+
+/// A stack that carries frames in datagrams.
+pub struct Datagrams {
+    config: Config,
+    controller: Box<dyn Controller>,
+    waiting: Waiting,
+    number: u64,
+    /// Earliest departure of the next one.
+    next_at: Instant,
+    /// Earliest departure of one without data: a notice can wait for others.
+    notices_at: Instant,
+    heard: Heard,
+    heard_at: Option<Instant>,
+    /// Highest and count of the last report.
+    reported: (Option<u64>, u64),
+    rtt: Option<Duration>,
+    /// The longest of late, and when it was seen.
+    rtt_most: (Duration, Instant),
+    newest_left: Instant,
+    delivered: u64,
+    /// Losses of what left before this are answered.
+    answered: Option<Instant>,
+    /// Nobody is heard: when to ask, and how often that was done.
+    silence: Option<Instant>,
+    asked: u32,
+    /// May leave whatever the controller says.
+    questions: u32,
+    /// Questions are not asked at even times, as contacts come at even times.
+    draws: Stream,
+}
+
+impl Datagrams {
+    /// Before anything was sent.
+    pub fn new(config: Config, controller: Box<dyn Controller>) -> Self {
+        Self {
+            config,
+            controller,
+            waiting: Waiting::default(),
+            number: 0,
+            next_at: Instant::ZERO,
+            notices_at: Instant::ZERO,
+            heard: Heard::default(),
+            heard_at: None,
+            reported: (None, 0),
+            rtt: None,
+            rtt_most: (Duration::ZERO, Instant::ZERO),
+            newest_left: Instant::ZERO,
+            delivered: 0,
+            answered: None,
+            silence: None,
+            asked: 0,
+            questions: 0,
+            draws: Stream::new(config.incarnation.into(), "questions", config.stack.0.into()),
+        }
+    }
+    /// Goes on at what another stack knows of the way.
+    pub fn continue_from(&mut self, now: Instant, connection: &Connection) {
+        self.rtt = connection.rtt.or(self.rtt);
+        self.controller.on_ack(&Ack { now, rtt: connection.rtt, ..Ack::default() });
+        if let Some(rate) = connection.rate {
+            self.controller.on_plan(now, rate);
+        }
+    }
+    /// Round-trip time of late.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.rtt
+    }
+    /// Bytes of datagrams of which it is known that they came.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+    /// When anything came last.
+    pub fn heard_at(&self) -> Option<Instant> {
+        self.heard_at
+    }
+    /// Bytes under way.
+    pub fn in_flight(&self) -> u64 {
+        self.waiting.bytes()
+    }
+
+    // --- what leaves --------------------------------------------------------------------------
+
+    /// The next datagram, if one is to leave now: frames of the session, a report, or both.
+    pub fn poll(&mut self, now: Instant, session: &mut Session, out: &mut Vec<u8>) -> bool {
+        let reports = self.heard.report_at.is_some_and(|at| at <= now);
+        let waits = session.waits(self.config.stack);
+        if waits && self.asked > 0 && self.silence.is_none() {
+            // What was under way is settled, but nobody was heard yet.
+            self.questions = 1;
+        }
+        let in_time = session.has_data(self.config.stack) || reports || self.notices_at <= now;
+        let carries = waits && in_time && self.may_leave(now);
+        if !reports && !carries {
+            return false;
+        }
+        let report = self.report(now);
+        out.clear();
+        let left_us = (now.as_nanos() / 1000).unsigned_abs();
+        Head { incarnation: self.config.incarnation, number: self.number, left_us, report }.write(out);
+        let tickets = if carries { self.fill(session, out) } else { Vec::new() };
+        if tickets.is_empty() && !reports {
+            return false;
+        }
+        self.heard.report_at = None;
+        self.heard.unreported = 0;
+        self.heard.one_way = None;
+        if !tickets.is_empty() {
+            self.on_left(now, out.len(), tickets);
+            self.notices_at = now.saturating_add(self.report_every());
+        }
+        self.number += 1;
+        true
+    }
+    fn fill(&self, session: &mut Session, out: &mut Vec<u8>) -> Vec<Ticket> {
+        let mut tickets = Vec::new();
+        while let Some(room) =
+            self.config.datagram.checked_sub(out.len()).filter(|room| *room >= Frame::OVERHEAD_MAX)
+        {
+            match session.poll(self.config.stack, room, out) {
+                Some(ticket) => tickets.push(ticket),
+                None => break,
+            }
+        }
+        tickets
+    }
+    fn on_left(&mut self, now: Instant, length: usize, tickets: Vec<Ticket>) {
+        let size = length as u64 + self.config.headers.0;
+        self.waiting.insert(self.number, now, size, tickets);
+        self.questions = self.questions.saturating_sub(1);
+        if self.silence.is_none() {
+            self.silence = Some(now.saturating_add(self.silence_span()));
+        }
+        if let Some(rate) = self.controller.rate() {
+            let earliest = now.max(Instant::ZERO + SLACK) - SLACK;
+            self.next_at = self.next_at.max(earliest).saturating_add(rate.time_for(Bytes(size)));
+        }
+        self.controller.on_sent(&Left { now, size: Bytes(size), in_flight: Bytes(self.waiting.bytes()) });
+    }
+    fn may_leave(&self, now: Instant) -> bool {
+        if self.questions > 0 {
+            return true;
+        }
+        let packet = self.config.datagram as u64 + self.config.headers.0;
+        let fits = self.waiting.bytes().saturating_add(packet) <= self.controller.window().0;
+        let paced = self.controller.rate().is_none_or(|rate| rate.0 > 0 && self.next_at <= now);
+        self.asked == 0 && fits && paced
+    }
+    fn report(&self, now: Instant) -> Option<Report> {
+        let incarnation = self.heard.incarnation?;
+        let (_, behind) = self.heard.numbers.last()?;
+        let micros = |span: Duration| (span.as_nanos() / 1000).max(0);
+        let mut report = Report {
+            incarnation,
+            highest: behind - 1,
+            held_us: micros(now - self.heard.highest_at).unsigned_abs(),
+            received: self.heard.count,
+            one_way_us: self.heard.one_way.map(|span| span.as_nanos() / 1000),
+            runs: Vec::new(),
+        };
+        report.tell(self.heard.numbers.iter().rev());
+        Some(report)
+    }
+
+    // --- what comes ---------------------------------------------------------------------------
+
+    /// A datagram came.
+    ///
+    /// # Errors
+    /// What is wrong with it. Frames before the wrong one were taken.
+    pub fn handle(&mut self, now: Instant, bytes: &[u8], session: &mut Session) -> Result<(), Malformed> {
+        let (head, mut rest) = Head::read(bytes)?;
+        let ranges = head.report.as_ref().map(Report::ranges).transpose()?;
+        if self.heard.incarnation != Some(head.incarnation) {
+            session.on_peer(head.incarnation);
+            self.heard = Heard { incarnation: Some(head.incarnation), ..Heard::default() };
+        }
+        self.heard_at = Some(now);
+        self.asked = 0;
+        self.silence = self.waiting.first().map(|_| now.saturating_add(self.silence_span()));
+        if let Some((report, ranges)) = head.report.as_ref().zip(ranges) {
+            self.on_report(now, report, &ranges, session);
+        }
+        let is_new = head.number >= self.heard.floor && self.heard.numbers.around(head.number).is_none();
+        let carries = !rest.is_empty();
+        let mut kept = true;
+        while is_new && !rest.is_empty() {
+            let (frame, behind) = Frame::read(rest)?;
+            kept &= session.handle(&frame);
+            rest = behind;
+        }
+        if is_new && kept {
+            self.heard.on_number(now, &head);
+        }
+        if carries {
+            // What comes twice was not heard of.
+            let every = self.report_every();
+            self.heard.owe_report(now, every);
+        }
+        Ok(())
+    }
+    fn on_report(&mut self, now: Instant, report: &Report, ranges: &[(u64, u64)], session: &mut Session) {
+        if report.incarnation != self.config.incarnation || report.highest >= self.number {
+            return;
+        }
+        let mut came = Vec::new();
+        ranges.iter().for_each(|range| self.waiting.on_range(now, *range, &mut came));
+        let bytes: u64 = came.iter().map(|sent| sent.size).sum();
+        let newest = came.iter().map(|sent| sent.at).max();
+        for ticket in came.iter().flat_map(|sent| &sent.tickets) {
+            session.on_arrived(*ticket, self.config.stack);
+        }
+        self.delivered += bytes;
+        let held =
+            Duration::from_nanos(i64::try_from(report.held_us.saturating_mul(1000)).unwrap_or(i64::MAX));
+        let fresh = newest.filter(|at| *at >= self.newest_left);
+        let rtt = fresh.map(|at| now - at).map(|away| if held < away { away - held } else { away });
+        if let Some((rtt, at)) = rtt.zip(fresh) {
+            self.newest_left = at;
+            self.measure(now, rtt);
+        }
+        let lost = self.waiting.find_lost(now, self.silence_span(), self.newest_left);
+        self.tell_lost(now, lost, Cause::Hole, session);
+        self.tell_report(now, report, bytes, rtt);
+    }
+    fn measure(&mut self, now: Instant, rtt: Duration) {
+        self.rtt = Some(rtt);
+        let (most, since) = self.rtt_most;
+        if rtt >= most || now - since > most.saturating_add(most) {
+            self.rtt_most = (rtt, now);
+        }
+    }
+    fn tell_report(&mut self, now: Instant, report: &Report, bytes: u64, rtt: Option<Duration>) {
+        let (highest, received) = self.reported;
+        if highest.is_some_and(|highest| report.highest < highest) {
+            return;
+        }
+        self.reported = (Some(report.highest), report.received);
+        let sent = report.highest + 1 - highest.map_or(0, |highest| highest + 1);
+        let packet = self.config.datagram as u64 + self.config.headers.0;
+        let window = Window {
+            sent: Bytes(sent * packet),
+            received: Bytes(report.received.saturating_sub(received) * packet),
+            train: None,
+        };
+        self.controller.on_ack(&Ack {
+            now,
+            acked: Bytes(bytes),
+            rtt,
+            one_way: report.one_way_us.map(|micros| Duration::from_nanos(micros.saturating_mul(1000))),
+            in_flight: Bytes(self.waiting.bytes()),
+            delivered: Bytes(self.delivered),
+            window: (sent > 0).then_some(window),
+            limited: true,
+            ..Ack::default()
+        });
+    }
+    fn tell_lost(&mut self, now: Instant, lost: Vec<Sent>, cause: Cause, session: &mut Session) {
+        let bytes: u64 = lost.iter().map(|sent| sent.size).sum();
+        let Some(newest) = lost.iter().map(|sent| sent.at).max() else { return };
+        for ticket in lost.iter().flat_map(|sent| &sent.tickets) {
+            session.on_lost(*ticket, self.config.stack);
+        }
+        let episode = self.answered.is_none_or(|answered| newest > answered);
+        if episode {
+            self.answered = Some(now);
+        }
+        let in_flight = Bytes(self.waiting.bytes());
+        let flight_size = Bytes(in_flight.0 + bytes);
+        self.controller.on_loss(&Loss {
+            now,
+            cause,
+            lost: Bytes(bytes),
+            flight_size,
+            in_flight,
+            episode,
+            again: false,
+        });
+    }
+
+    // --- time ---------------------------------------------------------------------------------
+
+    fn report_every(&self) -> Duration {
+        let part = self.rtt.map_or(0, |rtt| rtt.as_nanos() / REPORT_PART);
+        Duration::from_nanos(part).clamp(REPORT_LEAST, REPORT_MOST)
+    }
+    /// Silence that is longer than what the way takes.
+    fn silence_span(&self) -> Duration {
+        let known = self.rtt.map(|rtt| rtt.max(self.rtt_most.0));
+        let span = known
+            .map_or(SILENCE_FIRST, |rtt| Duration::from_nanos(rtt.as_nanos() / 4 * 5).saturating_add(MARGIN));
+        (0..self.asked.min(16)).fold(span, |span, _| span.saturating_add(span)).min(SILENCE_MOST.max(span))
+    }
+    /// When to come back though nothing happens.
+    pub fn deadline(&self, session: &Session) -> Option<Instant> {
+        let waits = session.waits(self.config.stack);
+        let rate = self.controller.rate().filter(|rate| rate.0 > 0 && self.asked == 0);
+        let in_time = if session.has_data(self.config.stack) { Instant::ZERO } else { self.notices_at };
+        let paced = rate.filter(|_| waits).map(|_| self.next_at.max(in_time));
+        let all =
+            [self.heard.report_at, self.silence, self.waiting.deadline(), self.controller.deadline(), paced];
+        all.into_iter().flatten().min()
+    }
+    /// The deadline has come.
+    pub fn on_deadline(&mut self, now: Instant, session: &mut Session) {
+        if self.controller.deadline().is_some_and(|at| at <= now) {
+            self.controller.on_deadline(now);
+        }
+        if self.waiting.deadline().is_some_and(|at| at <= now) {
+            let lost = self.waiting.find_lost(now, self.silence_span(), self.newest_left);
+            self.tell_lost(now, lost, Cause::Hole, session);
+        }
+        if self.silence.is_some_and(|at| at <= now) {
+            self.ask(now, session);
+        }
+    }
+    /// Nobody was heard for longer than it can take: something that is under way is sent again.
+    fn ask(&mut self, now: Instant, session: &mut Session) {
+        let Some(first) = self.waiting.give_up_first(now) else {
+            self.silence = None;
+            return;
+        };
+        self.asked += 1;
+        self.questions = 1;
+        let span = self.silence_span().as_secs_f64() * self.draws.uniform(0.75, 1.0);
+        self.silence = Some(now.saturating_add(Duration::from_secs_f64(span)));
+        self.tell_lost(now, vec![first], Cause::Silence, session);
+    }
+    /// Nothing that is under way is awaited any more.
+    pub fn clear(&mut self) {
+        self.waiting.clear();
+        self.silence = None;
+    }
+}
+
+impl Heard {
+    fn on_number(&mut self, now: Instant, head: &Head) {
+        if self.numbers.last().is_none_or(|(_, behind)| head.number >= behind) {
+            self.highest_at = now;
+        }
+        self.numbers.insert(head.number, head.number + 1);
+        self.count += 1;
+        let left = i64::try_from(head.left_us.saturating_mul(1000)).unwrap_or(i64::MAX);
+        let one_way = now - Instant::from_nanos(left);
+        self.one_way = Some(self.one_way.map_or(one_way, |least| least.min(one_way)));
+        if self.numbers.len() > RANGES_MAX {
+            self.floor = self.numbers.iter().nth(RANGES_MAX / 2).map_or(self.floor, |(from, _)| from);
+            self.numbers.remove_below(self.floor);
+        }
+    }
+    fn owe_report(&mut self, now: Instant, every: Duration) {
+        self.unreported += 1;
+        let at = if self.unreported >= REPORT_AFTER { now } else { now.saturating_add(every) };
+        self.report_at = Some(self.report_at.map_or(at, |other| other.min(at)));
+    }
+}
+
+/// The least that a datagram must hold: the longest head, and a frame.
+pub const DATAGRAM_LEAST: usize = HEAD_MAX + Frame::OVERHEAD_MAX;

@@ -1,0 +1,109 @@
+//! A stream that comes in parts, from whatever carries them.
+
+use crate::transport::ranges::Ranges;
+use crate::wire::adaptive::Why;
+use std::collections::BTreeMap;
+
+/// Parts that are kept though they do not follow each other; one more is not kept.
+const PARTS_MAX: usize = 65_536;
+
+/// What has come, until the application has taken it.
+#[derive(Debug)]
+pub struct Incoming {
+    /// Parts by their offset; none overlaps another.
+    parts: BTreeMap<u64, Vec<u8>>,
+    received: Ranges,
+    /// Everything before this was given to the driver.
+    read: u64,
+    /// Everything before this is with the application, or stored; the end of the stream counts as one.
+    taken: u64,
+    /// Where it ends.
+    end: Option<u64>,
+    /// How much may come beyond what was taken.
+    room: u64,
+    /// What the other side was last told of the window.
+    told: u64,
+}
+
+impl Incoming {
+    /// Nothing came yet; `room` bytes may wait to be taken.
+    pub fn new(room: u64) -> Self {
+        Self::resumed(0, room)
+    }
+    /// Goes on where a store has it: everything before `taken` is there.
+    pub fn resumed(taken: u64, room: u64) -> Self {
+        let (parts, received) = (BTreeMap::new(), Ranges::default());
+        Self { parts, received, read: taken, taken, end: None, room, told: taken + room }
+    }
+    /// Everything before this is in safe hands.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+    /// Everything came, and was taken.
+    pub fn is_complete(&self) -> bool {
+        self.end.is_some_and(|end| self.taken > end)
+    }
+    /// Everything came and was read; the application may not have taken it.
+    pub fn is_at_end(&self) -> bool {
+        self.end == Some(self.read)
+    }
+    /// The window as the other side is to be told.
+    pub fn window(&self) -> u64 {
+        self.taken + self.room
+    }
+    /// The window has grown by so much since it was told that the other side should know.
+    pub fn wants_to_tell(&self) -> bool {
+        self.window() - self.told >= self.room / 4
+    }
+    /// The other side is told.
+    pub fn on_told(&mut self) {
+        self.told = self.window();
+    }
+    /// Bytes came. False if they could not be kept, and must come again.
+    ///
+    /// # Errors
+    /// [`Why::Broken`]: beyond the window or the end, or another end.
+    pub fn on_data(&mut self, offset: u64, bytes: &[u8], ends: bool) -> Result<bool, Why> {
+        let to = offset + bytes.len() as u64;
+        let beyond = self.end.is_some_and(|end| to > end || (ends && to != end)) || to > self.window();
+        let before = self.received.last().map_or(self.read, |last| last.1.max(self.read));
+        if beyond || (ends && to < before) {
+            return Err(Why::Broken);
+        }
+        if self.parts.len() >= PARTS_MAX && offset > self.read {
+            return Ok(false);
+        }
+        if ends {
+            self.end = Some(to);
+        }
+        let mut at = offset.max(self.read);
+        while let Some((from, until)) = self.received.gap(at, to) {
+            self.received.insert(from, until);
+            self.parts.insert(from, bytes[(from - offset) as usize..(until - offset) as usize].to_vec());
+            at = until;
+        }
+        Ok(true)
+    }
+    /// Whether [`Incoming::read`] would give something.
+    pub fn is_readable(&self) -> bool {
+        self.parts.first_key_value().is_some_and(|(from, _)| *from == self.read)
+    }
+    /// The next bytes in order.
+    pub fn read(&mut self) -> Option<Vec<u8>> {
+        let first = self.parts.first_entry().filter(|entry| *entry.key() == self.read)?;
+        let bytes = first.remove();
+        self.read += bytes.len() as u64;
+        self.received.remove_below(self.read);
+        Some(bytes)
+    }
+    /// Everything before `offset` is with the application, or stored.
+    pub fn take(&mut self, offset: u64) {
+        self.taken = self.taken.max(offset.min(self.read));
+    }
+    /// The application knows that the stream has ended, after everything in it.
+    pub fn take_end(&mut self) {
+        if let Some(end) = self.end.filter(|end| *end == self.taken) {
+            self.taken = end + 1;
+        }
+    }
+}

@@ -1,0 +1,510 @@
+//! All connections between two daemons, as one of them sees them.
+
+use super::connection::{Connection, Notice, State, Telling};
+use super::over::{Farewell, Over};
+use super::ready::Ready;
+use super::{Piece, Stack};
+use crate::time::{Duration, Instant};
+use crate::transport::ranges::Range;
+use crate::wire::adaptive::{ConnectionId, Frame, Hints, Why};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Bounds of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// This life of the daemon; each start draws another.
+    pub incarnation: u32,
+    /// Bytes of a stream that may wait for the application at the far end, and that are kept here until they are
+    /// acknowledged.
+    pub window: u64,
+    /// Connections at a time.
+    pub connections_max: usize,
+    /// Of them, those of which bytes came before what they are for.
+    pub unnamed_max: usize,
+}
+
+/// What the driver is to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The far daemon wants a connection made: answer by [`Session::accept`] or [`Session::reset`].
+    Open {
+        /// Which.
+        id: ConnectionId,
+        /// To what.
+        target: String,
+        /// How it is to be carried.
+        hints: Hints,
+    },
+    /// The target has been reached.
+    Opened(ConnectionId),
+    /// [`Session::read`] has something, or the stream has ended.
+    Readable(ConnectionId),
+    /// [`Session::write`] takes bytes again.
+    Writable(ConnectionId),
+    /// It is over: both streams came to their ends, or the reason why not.
+    Over(ConnectionId, Result<(), Why>),
+}
+
+/// What a frame carries, for who tells later whether it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    id: ConnectionId,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Notice(Notice),
+    Data(Range),
+    Farewell,
+}
+
+/// One daemon's side of all connections between two.
+///
+/// The driver moves bytes: from applications by [`Session::write`], to them by [`Session::read`] and
+/// [`Session::take`], and frames by [`Session::poll`] and [`Session::handle`]. A stack that loses frames tells so by
+/// [`Session::on_lost`] and [`Session::on_arrived`]; one that does not, only when it fails.
+pub struct Session {
+    config: Config,
+    /// The life of the far daemon, if it is known.
+    peer: Option<u32>,
+    connections: BTreeMap<ConnectionId, Connection>,
+    unnamed: usize,
+    over: Over,
+    opened: u32,
+    /// What carries new connections, and answers of none.
+    stack: Stack,
+    ready: Ready,
+    /// Connections that left a stack, and when what it still carries is taken for lost.
+    left: BTreeSet<(Instant, ConnectionId, Stack)>,
+    events: VecDeque<Event>,
+}
+
+impl Session {
+    /// Without connections.
+    pub fn new(config: Config, stack: Stack) -> Self {
+        Self {
+            config,
+            peer: None,
+            connections: BTreeMap::new(),
+            unnamed: 0,
+            over: Over::default(),
+            opened: 0,
+            stack,
+            ready: Ready::default(),
+            left: BTreeSet::new(),
+            events: VecDeque::new(),
+        }
+    }
+
+    // --- the driver's side --------------------------------------------------------------------
+
+    /// Makes a connection. None if there are too many.
+    pub fn open(&mut self, target: &str, hints: Hints) -> Option<ConnectionId> {
+        if self.connections.len() >= self.config.connections_max {
+            return None;
+        }
+        let id = ConnectionId { incarnation: self.config.incarnation, number: self.opened };
+        self.opened = self.opened.checked_add(1)?;
+        let mut made = Connection::new(State::Opening, self.stack, self.config.window);
+        target.clone_into(&mut made.target);
+        made.hints = hints;
+        self.connections.insert(id, made);
+        self.tell(id, Notice::Open);
+        Some(id)
+    }
+    /// The target of a connection has been reached.
+    pub fn accept(&mut self, id: ConnectionId) {
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        if connection.state == State::Opening {
+            connection.state = State::Open;
+            self.tell(id, Notice::Opened);
+        }
+    }
+    /// Ends a connection at once.
+    pub fn reset(&mut self, id: ConnectionId, why: Why) {
+        if let Some(connection) = self.remove(id, false) {
+            self.over.say(id, Farewell::Reset(why), connection.stack);
+        }
+    }
+    /// Takes as many of the bytes as there is room for, and tells how many.
+    pub fn write(&mut self, id: ConnectionId, bytes: &[u8]) -> usize {
+        let Some(connection) = self.connections.get_mut(&id) else { return 0 };
+        if connection.outgoing.is_finished() {
+            return 0;
+        }
+        let room = self.config.window.saturating_sub(connection.outgoing.kept());
+        let taken = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+        connection.outgoing.write(&bytes[..taken]);
+        self.schedule(id);
+        taken
+    }
+    /// The application has ended its stream; the other one goes on.
+    pub fn finish(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.connections.get_mut(&id) {
+            connection.outgoing.finish();
+            self.schedule(id);
+        }
+    }
+    /// The next bytes for the application. They are acknowledged when it has taken them.
+    pub fn read(&mut self, id: ConnectionId) -> Option<Vec<u8>> {
+        self.connections.get_mut(&id).filter(|connection| connection.state != State::Unnamed)?.incoming.read()
+    }
+    /// Whether all bytes of the stream were read, and it ends there.
+    pub fn is_at_end(&self, id: ConnectionId) -> bool {
+        self.connections.get(&id).is_some_and(|connection| connection.incoming.is_at_end())
+    }
+    /// Everything before `offset` is with the application, or stored.
+    pub fn take(&mut self, id: ConnectionId, offset: u64) {
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        let before = connection.incoming.taken();
+        connection.incoming.take(offset);
+        if connection.incoming.taken() > before {
+            self.tell(id, Notice::Ack);
+        }
+    }
+    /// The application knows of the end of its stream.
+    pub fn take_end(&mut self, id: ConnectionId) {
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        connection.incoming.take_end();
+        self.tell(id, Notice::Ack);
+        self.complete(id);
+    }
+    /// A connection, to look at.
+    pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
+        self.connections.get(&id)
+    }
+    /// All connections.
+    pub fn connections(&self) -> impl Iterator<Item = (ConnectionId, &Connection)> {
+        self.connections.iter().map(|(id, connection)| (*id, connection))
+    }
+    /// What has happened.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    // --- stacks -------------------------------------------------------------------------------
+
+    /// Another stack carries a connection from now on. What the one before still carries has `grace` to arrive.
+    pub fn carry_by(&mut self, now: Instant, id: ConnectionId, stack: Stack, grace: Duration) {
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        let before = std::mem::replace(&mut connection.stack, stack);
+        if before != stack {
+            self.left.insert((now.saturating_add(grace), id, before));
+            self.left.retain(|(_, other, left)| *other != id || *left != stack);
+            self.schedule(id);
+        }
+    }
+    /// What carries new connections from now on.
+    pub fn prefer(&mut self, stack: Stack) {
+        self.stack = stack;
+    }
+    /// All that this stack carried and of which nothing was heard is lost; what it was to carry goes by `instead`.
+    pub fn on_failed(&mut self, stack: Stack, instead: Stack) {
+        if self.stack == stack {
+            self.stack = instead;
+        }
+        self.over.reclaim(stack, instead);
+        self.left.retain(|(_, _, left)| *left != stack);
+        let all: Vec<ConnectionId> = self.connections.keys().copied().collect();
+        for id in all {
+            if let Some(connection) = self.connections.get_mut(&id) {
+                connection.reclaim(stack);
+                if connection.stack == stack {
+                    connection.stack = instead;
+                }
+                self.schedule(id);
+            }
+        }
+    }
+    /// The far daemon says which life of it this is. After another one, only durable connections are left: what they
+    /// had not acknowledged is carried again.
+    pub fn on_peer(&mut self, incarnation: u32) {
+        if self.peer.replace(incarnation).is_none_or(|before| before == incarnation) {
+            return;
+        }
+        let all: Vec<ConnectionId> = self.connections.keys().copied().collect();
+        for id in all {
+            let Some(connection) = self.connections.get_mut(&id) else { continue };
+            if connection.hints.durable {
+                connection.on_forgotten();
+                self.schedule(id);
+            } else {
+                self.end(id, Err(Why::Unknown));
+            }
+        }
+        let lives: BTreeSet<u32> = self.connections.keys().map(|id| id.incarnation).collect();
+        let ours = self.config.incarnation;
+        self.over.retain(|life| life == ours || life == incarnation || lives.contains(&life));
+    }
+    /// When to come back though nothing happens.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.left.first().map(|(at, ..)| *at)
+    }
+    /// The deadline has come.
+    pub fn on_deadline(&mut self, now: Instant) {
+        while let Some((_, id, stack)) = self.left.first().copied().filter(|(at, ..)| *at <= now) {
+            self.left.pop_first();
+            if let Some(connection) = self.connections.get_mut(&id) {
+                connection.reclaim(stack);
+                self.schedule(id);
+            }
+        }
+    }
+
+    // --- frames -------------------------------------------------------------------------------
+
+    /// Whether [`Session::poll`] may have something for a stack.
+    pub fn waits(&self, stack: Stack) -> bool {
+        self.ready.waits(stack) || self.over.waits(stack)
+    }
+    /// Whether [`Session::poll`] may have data for a stack, not only notices.
+    pub fn has_data(&self, stack: Stack) -> bool {
+        self.ready.has_data(stack)
+    }
+    /// Appends the next frame for a stack to `out`, of at most `room` bytes; none if there is nothing that fits.
+    pub fn poll(&mut self, stack: Stack, room: usize, out: &mut Vec<u8>) -> Option<Ticket> {
+        if room < Frame::OVERHEAD_MAX {
+            return None;
+        }
+        if let Some((id, farewell)) = self.over.next(stack) {
+            farewell.frame(id).write(out);
+            return Some(Ticket { id, what: What::Farewell });
+        }
+        self.poll_notice(stack, room, out).or_else(|| self.poll_data(stack, room, out))
+    }
+    fn poll_notice(&mut self, stack: Stack, room: usize, out: &mut Vec<u8>) -> Option<Ticket> {
+        while let Some(id) = self.ready.next_notice(stack) {
+            let Some(connection) = self.connections.get_mut(&id).filter(|one| one.stack == stack) else {
+                continue;
+            };
+            let Some(notice) = connection.due() else { continue };
+            if notice == Notice::Open && room < Frame::OVERHEAD_MAX + connection.target.len() {
+                self.ready.with_notice(stack, id);
+                return None;
+            }
+            match notice {
+                Notice::Open => {
+                    Frame::Open { id, target: &connection.target, hints: connection.hints }.write(out);
+                }
+                Notice::Opened => Frame::Opened { id }.write(out),
+                Notice::Ack => {
+                    let (below, window) = (connection.incoming.taken(), connection.incoming.window());
+                    Frame::Ack { id, below, window }.write(out);
+                    connection.incoming.on_told();
+                }
+            }
+            *connection.notice(notice) = Telling::Carried(stack);
+            self.schedule(id);
+            return Some(Ticket { id, what: What::Notice(notice) });
+        }
+        None
+    }
+    fn poll_data(&mut self, stack: Stack, room: usize, out: &mut Vec<u8>) -> Option<Ticket> {
+        while let Some(id) = self.ready.next_data(stack) {
+            let Some(connection) = self.connections.get_mut(&id).filter(|one| one.stack == stack) else {
+                continue;
+            };
+            let space = (room - Frame::OVERHEAD_MAX) as u64;
+            let Some(piece) = connection.outgoing.next_piece(space) else { continue };
+            let Piece { offset, ends, .. } = piece;
+            Frame::Data { id, offset, ends, bytes: connection.outgoing.bytes(&piece) }.write(out);
+            connection.outgoing.on_carried(stack, &piece);
+            self.schedule(id);
+            return Some(Ticket { id, what: What::Data(piece.range()) });
+        }
+        None
+    }
+    /// A frame came there by `stack`.
+    pub fn on_arrived(&mut self, ticket: Ticket, stack: Stack) {
+        let Ticket { id, what } = ticket;
+        match (what, self.connections.get_mut(&id)) {
+            (What::Data(range), Some(connection)) => connection.outgoing.on_arrived(stack, range),
+            (What::Notice(notice), Some(connection)) => {
+                let telling = connection.notice(notice);
+                if *telling == Telling::Carried(stack) {
+                    *telling = Telling::Nothing;
+                }
+            }
+            (What::Farewell, _) if matches!(self.over.farewell(id), Some(Farewell::Gone(_))) => {
+                self.over.forget(id)
+            }
+            _ => {}
+        }
+    }
+    /// A frame was lost by `stack`.
+    pub fn on_lost(&mut self, ticket: Ticket, stack: Stack) {
+        let Ticket { id, what } = ticket;
+        match (what, self.connections.get_mut(&id)) {
+            (What::Data(range), Some(connection)) => connection.outgoing.on_lost(stack, range),
+            (What::Notice(notice), Some(connection)) => {
+                let telling = connection.notice(notice);
+                if *telling == Telling::Carried(stack) {
+                    *telling = Telling::Due;
+                }
+            }
+            (What::Farewell, _) => self.over.on_lost(id, self.stack),
+            _ => {}
+        }
+        self.schedule(id);
+    }
+    /// A frame came. False if there was no room for what it carries, so that it must come again.
+    pub fn handle(&mut self, frame: &Frame) -> bool {
+        let id = frame.id();
+        match *frame {
+            Frame::Reset { why, .. } => self.on_reset(id, why),
+            Frame::Gone { complete, .. } => self.on_gone(id, complete),
+            Frame::Open { target, hints, .. } => return self.on_open(id, target, hints),
+            Frame::Data { offset, ends, bytes, .. } => return self.on_data(id, offset, ends, bytes),
+            Frame::Opened { .. } => self.on_opened(id),
+            Frame::Ack { below, window, .. } => self.on_ack(id, below, window),
+        }
+        true
+    }
+    fn on_open(&mut self, id: ConnectionId, target: &str, hints: Hints) -> bool {
+        if !self.find_or_make(id) {
+            return false;
+        }
+        let Some(connection) = self.connections.get_mut(&id) else { return true };
+        if connection.state == State::Unnamed {
+            self.unnamed -= 1;
+            connection.state = State::Opening;
+            target.clone_into(&mut connection.target);
+            connection.hints = hints;
+            self.events.push_back(Event::Open { id, target: target.to_owned(), hints });
+            self.tell_readable(id);
+        }
+        // Whatever is heard of it tells the other side that this has come.
+        self.tell(id, Notice::Ack);
+        true
+    }
+    fn on_opened(&mut self, id: ConnectionId) {
+        let ours = id.incarnation == self.config.incarnation;
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        connection.on_heard();
+        if ours && connection.state == State::Opening {
+            connection.state = State::Open;
+            self.events.push_back(Event::Opened(id));
+        }
+    }
+    fn on_data(&mut self, id: ConnectionId, offset: u64, ends: bool, bytes: &[u8]) -> bool {
+        if !self.find_or_make(id) {
+            return false;
+        }
+        let Some(connection) = self.connections.get_mut(&id) else { return true };
+        match connection.on_data(offset, bytes, ends) {
+            Err(why) => {
+                self.break_off(id, why);
+                true
+            }
+            Ok(kept) => {
+                self.tell_readable(id);
+                self.schedule(id);
+                kept
+            }
+        }
+    }
+    fn on_ack(&mut self, id: ConnectionId, below: u64, window: u64) {
+        let full = self.config.window;
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        let was_full = connection.outgoing.kept() >= full;
+        connection.on_heard();
+        if !connection.outgoing.on_ack(below, window) {
+            return self.break_off(id, Why::Broken);
+        }
+        if was_full && connection.outgoing.kept() < full {
+            self.events.push_back(Event::Writable(id));
+        }
+        self.schedule(id);
+        self.complete(id);
+    }
+    fn on_reset(&mut self, id: ConnectionId, why: Why) {
+        self.end(id, Err(why));
+        self.over.insert(id, false);
+        self.over.say(id, Farewell::Gone(false), self.stack);
+    }
+    fn on_gone(&mut self, id: ConnectionId, complete: bool) {
+        self.over.forget(id);
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        let sent = connection.outgoing.next();
+        if complete && connection.outgoing.on_ack(sent, 0) && connection.is_complete() {
+            self.end(id, Ok(()));
+        } else {
+            self.end(id, Err(Why::Unknown));
+        }
+    }
+
+    // --- inside -------------------------------------------------------------------------------
+
+    /// Makes a connection of the far daemon known, if it can be. True if it is known now, or is answered that it is
+    /// over; false if there is no room.
+    fn find_or_make(&mut self, id: ConnectionId) -> bool {
+        if self.connections.contains_key(&id) {
+            return true;
+        }
+        let may_be_new = self.peer.is_none_or(|peer| peer == id.incarnation);
+        let over = self.over.is_over(id);
+        if over.is_some() || id.incarnation == self.config.incarnation || !may_be_new {
+            self.over.say(id, Farewell::Gone(over.unwrap_or(false)), self.stack);
+            return true;
+        }
+        if self.connections.len() >= self.config.connections_max {
+            self.over.insert(id, false);
+            self.over.say(id, Farewell::Reset(Why::Full), self.stack);
+            return true;
+        }
+        if self.unnamed >= self.config.unnamed_max {
+            return false;
+        }
+        self.unnamed += 1;
+        self.connections.insert(id, Connection::new(State::Unnamed, self.stack, self.config.window));
+        true
+    }
+    fn remove(&mut self, id: ConnectionId, complete: bool) -> Option<Connection> {
+        let connection = self.connections.remove(&id)?;
+        self.unnamed -= usize::from(connection.state == State::Unnamed);
+        self.over.insert(id, complete);
+        Some(connection)
+    }
+    /// It is over, and the driver is told; one that it does not know yet goes without a word.
+    fn end(&mut self, id: ConnectionId, how: Result<(), Why>) {
+        if self.remove(id, how.is_ok()).is_some_and(|connection| connection.state != State::Unnamed) {
+            self.events.push_back(Event::Over(id, how));
+        }
+    }
+    fn break_off(&mut self, id: ConnectionId, why: Why) {
+        self.end(id, Err(why));
+        self.over.say(id, Farewell::Reset(why), self.stack);
+    }
+    fn complete(&mut self, id: ConnectionId) {
+        let Some(connection) = self.connections.get(&id).filter(|connection| connection.is_complete()) else {
+            return;
+        };
+        let stack = connection.stack;
+        self.end(id, Ok(()));
+        // In place of the last acknowledgement.
+        self.over.say(id, Farewell::Gone(true), stack);
+    }
+    fn tell(&mut self, id: ConnectionId, notice: Notice) {
+        if let Some(connection) = self.connections.get_mut(&id) {
+            *connection.notice(notice) = Telling::Due;
+            self.schedule(id);
+        }
+    }
+    fn tell_readable(&mut self, id: ConnectionId) {
+        let named = self.connections.get(&id).filter(|connection| connection.state != State::Unnamed);
+        if named.is_some_and(|one| one.incoming.is_readable() || one.incoming.is_at_end()) {
+            self.events.push_back(Event::Readable(id));
+        }
+    }
+    /// Whoever has something to send stands in the queue.
+    fn schedule(&mut self, id: ConnectionId) {
+        let Some(connection) = self.connections.get(&id) else { return };
+        if connection.due().is_some() {
+            self.ready.with_notice(connection.stack, id);
+        }
+        if connection.outgoing.next_piece(u64::MAX).is_some() {
+            self.ready.with_data(connection.stack, id, connection.hints.priority);
+        }
+    }
+}

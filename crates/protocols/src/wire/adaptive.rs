@@ -1,0 +1,330 @@
+//! What two daemons tell each other of the connections that they carry together, over whatever stack.
+//!
+//! A frame is a value in the encoding of postcard: numbers take as few bytes as they need (seven bits in each), bytes
+//! and text have their length before them. Over datagrams a frame is whole in one; over a stream [`Frame::read`] says
+//! where the next one begins.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Longest name of a target, in bytes: a host name of DNS and its port.
+pub const TARGET_MAX: usize = 255 + 6;
+
+/// Names a connection among all that two daemons ever have between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ConnectionId {
+    /// The life of the daemon that opened it, drawn at each start.
+    pub incarnation: u32,
+    /// Connections that it had opened before in that life.
+    pub number: u32,
+}
+
+/// How a connection wants to be carried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hints {
+    /// Higher goes first; see [`crate::adaptive::PRIORITIES`].
+    pub priority: u8,
+    /// What is accepted is stored before it is acknowledged, and delivered though the application has left.
+    pub durable: bool,
+    /// Milliseconds of one-way delay that the application can bear; none: any.
+    pub delay_most_ms: Option<u64>,
+}
+
+/// Why a connection is over before its streams are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Why {
+    /// The application ended it at once, as a reset of TCP does.
+    Aborted,
+    /// Nobody listens at the target.
+    Refused,
+    /// The target cannot be reached, or its name is not known.
+    Unreachable,
+    /// The rules of the far daemon forbid it.
+    Forbidden,
+    /// The far daemon has no room for another one.
+    Full,
+    /// The far daemon knows nothing of it: it has begun anew without what it held.
+    Unknown,
+    /// A frame of it said what cannot be.
+    Broken,
+}
+
+/// What is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Frame<'a> {
+    /// A connection is to be made.
+    Open {
+        /// Which.
+        id: ConnectionId,
+        /// To what: `host:port`, or the name of a service.
+        target: &'a str,
+        /// How it is to be carried.
+        hints: Hints,
+    },
+    /// The target has been reached.
+    Opened {
+        /// Which.
+        id: ConnectionId,
+    },
+    /// Bytes of its stream.
+    Data {
+        /// Which.
+        id: ConnectionId,
+        /// Of the first byte.
+        offset: u64,
+        /// The stream ends behind them.
+        ends: bool,
+        /// Themselves.
+        bytes: &'a [u8],
+    },
+    /// What has come of the stream in the other direction, and how far it may go.
+    Ack {
+        /// Which.
+        id: ConnectionId,
+        /// All bytes below this are in the hands of the far application, or stored; the end of the stream counts as
+        /// one.
+        below: u64,
+        /// Bytes below this may be sent.
+        window: u64,
+    },
+    /// It is over, whatever is under way.
+    Reset {
+        /// Which.
+        id: ConnectionId,
+        /// Why.
+        why: Why,
+    },
+    /// The answer to a reset, and to whatever comes of a connection that is over: nothing of it is awaited.
+    Gone {
+        /// Which.
+        id: ConnectionId,
+        /// Both streams had come to their ends.
+        complete: bool,
+    },
+}
+
+/// What a datagram begins with; frames follow up to its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// The life of the daemon that sends it.
+    pub incarnation: u32,
+    /// Datagrams that it sent before by this stack.
+    pub number: u64,
+    /// When it left, in microseconds of the sender's clock.
+    pub left_us: u64,
+    /// What came in the other direction.
+    pub report: Option<Report>,
+}
+
+/// What came of the datagrams in the other direction.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// The life of the daemon that had sent them.
+    pub incarnation: u32,
+    /// The highest number that came.
+    pub highest: u64,
+    /// How long ago that was, in microseconds.
+    pub held_us: u64,
+    /// Datagrams that came, in all.
+    pub received: u64,
+    /// Least time under way since the report before, by both clocks, in microseconds.
+    pub one_way_us: Option<i64>,
+    /// From the highest number downwards: so many came, so many below them did not.
+    pub runs: Vec<(u64, u64)>,
+}
+
+/// More runs than this are not told.
+pub const RUNS_MAX: usize = 20;
+
+impl Report {
+    /// Ranges of numbers that came, from the highest down.
+    ///
+    /// # Errors
+    /// [`Malformed::Frame`]: they go below zero.
+    pub fn ranges(&self) -> Result<Vec<(u64, u64)>, Malformed> {
+        let mut top = self.highest.checked_add(1).ok_or(Malformed::Frame)?;
+        let below = |from: u64, count: u64| from.checked_sub(count).ok_or(Malformed::Frame);
+        let range = |(came, lacks): &(u64, u64)| {
+            let ends = top;
+            let begins = below(ends, *came)?;
+            top = below(begins, *lacks)?;
+            Ok((begins, ends))
+        };
+        self.runs.iter().map(range).collect()
+    }
+    /// Takes ranges from the highest down.
+    pub fn tell(&mut self, ranges: impl Iterator<Item = (u64, u64)>) {
+        self.runs.clear();
+        let mut top = None;
+        for (from, to) in ranges.take(RUNS_MAX) {
+            if let Some((last, top)) = self.runs.last_mut().zip(top) {
+                last.1 = top - to;
+            }
+            self.runs.push((to - from, 0));
+            top = Some(from);
+        }
+    }
+}
+
+impl Head {
+    /// Reads the head of a datagram, and gives what follows it.
+    ///
+    /// # Errors
+    /// [`Malformed::Frame`]: it is none.
+    pub fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Malformed> {
+        postcard::take_from_bytes(bytes).map_err(|_| Malformed::Frame)
+    }
+    /// Appends its bytes.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.extend(postcard::to_allocvec(self).expect("a head can always be written"));
+    }
+}
+
+/// Bytes that are no frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Malformed {
+    /// It cannot be read.
+    #[error("it is no frame")]
+    Frame,
+    /// A stream would have more bytes than can be counted.
+    #[error("offset {0} and its bytes are beyond the end of all streams")]
+    Offset(u64),
+    /// A target is too long or empty.
+    #[error("the target has {0} bytes; it must have 1 to {TARGET_MAX}")]
+    Target(usize),
+}
+
+/// No stream has more bytes than this, its end counted.
+pub const OFFSET_MAX: u64 = 1 << 62;
+
+impl<'a> Frame<'a> {
+    /// The connection that it is of.
+    pub fn id(&self) -> ConnectionId {
+        match self {
+            Self::Open { id, .. }
+            | Self::Opened { id }
+            | Self::Data { id, .. }
+            | Self::Ack { id, .. }
+            | Self::Reset { id, .. }
+            | Self::Gone { id, .. } => *id,
+        }
+    }
+    /// Reads the frame at the beginning, and gives what follows it.
+    ///
+    /// # Errors
+    /// What is wrong with it; a frame that is cut is [`Malformed::Frame`].
+    pub fn read(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Malformed> {
+        let (frame, rest) = postcard::take_from_bytes::<Self>(bytes).map_err(|_| Malformed::Frame)?;
+        match &frame {
+            Self::Data { offset, bytes, .. } if offset.saturating_add(bytes.len() as u64) >= OFFSET_MAX => {
+                Err(Malformed::Offset(*offset))
+            }
+            Self::Ack { below, window, .. } if *below.max(window) > OFFSET_MAX => {
+                Err(Malformed::Offset(*below))
+            }
+            Self::Open { target, .. } if target.is_empty() || target.len() > TARGET_MAX => {
+                Err(Malformed::Target(target.len()))
+            }
+            _ => Ok((frame, rest)),
+        }
+    }
+    /// Appends its bytes.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let bytes = postcard::to_allocvec(self).expect("a frame can always be written");
+        out.extend(bytes);
+    }
+    /// How many bytes it has at most, beside its data or its target.
+    pub const OVERHEAD_MAX: usize = 1 + 5 + 5 + 10 + 1 + 10;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::ranges::Ranges;
+    use proptest::prelude::*;
+
+    fn id() -> impl Strategy<Value = ConnectionId> {
+        any::<(u32, u32)>().prop_map(|(incarnation, number)| ConnectionId { incarnation, number })
+    }
+
+    proptest! {
+        #[test]
+        fn frames_are_read_as_they_were_written(
+            id in id(),
+            offset in 0..OFFSET_MAX / 2,
+            flag: bool,
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+            target in "[a-z.:]{1,60}",
+            delay_most_ms: Option<u64>,
+        ) {
+            let hints = Hints { priority: bytes.len() as u8, durable: flag, delay_most_ms };
+            let frames = [
+                Frame::Open { id, target: &target, hints },
+                Frame::Opened { id },
+                Frame::Data { id, offset, ends: flag, bytes: &bytes },
+                Frame::Ack { id, below: offset, window: offset + 7 },
+                Frame::Reset { id, why: Why::Unreachable },
+                Frame::Gone { id, complete: flag },
+            ];
+            let mut out = Vec::new();
+            for frame in &frames {
+                let before = out.len();
+                frame.write(&mut out);
+                let carried = if let Frame::Open { .. } = frame { target.len() } else { bytes.len() };
+                prop_assert!(out.len() - before <= Frame::OVERHEAD_MAX + carried);
+            }
+            let mut rest = &out[..];
+            for frame in frames {
+                let (read, behind) = Frame::read(rest).unwrap();
+                prop_assert_eq!(read, frame);
+                rest = behind;
+            }
+            prop_assert!(rest.is_empty());
+        }
+
+        #[test]
+        fn reports_name_what_came(numbers in prop::collection::btree_set(0_u64..400, 1..200), number: u64) {
+            let mut came = Ranges::default();
+            numbers.iter().for_each(|at| {
+                came.insert(*at, at + 1);
+            });
+            let highest = *numbers.last().unwrap();
+            let mut report = Report { highest, ..Report::default() };
+            report.tell(came.iter().rev());
+            let head = Head { number, report: Some(report), ..Head::default() };
+            let mut out = Vec::new();
+            head.write(&mut out);
+            let (read, rest) = Head::read(&out).unwrap();
+            prop_assert_eq!(&read, &head);
+            prop_assert!(rest.is_empty());
+            let told: Vec<_> = came.iter().rev().take(RUNS_MAX).collect();
+            prop_assert_eq!(read.report.unwrap().ranges(), Ok(told));
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            if let Ok((frame, rest)) = Frame::read(&bytes) {
+                let mut out = Vec::new();
+                frame.write(&mut out);
+                prop_assert!(out.len() <= bytes.len() - rest.len());
+            }
+            if let Ok((Head { report: Some(report), .. }, _)) = Head::read(&bytes) {
+                let _ = report.ranges();
+            }
+        }
+    }
+
+    #[test]
+    fn offsets_and_targets_that_cannot_be_are_named() {
+        let id = ConnectionId { incarnation: 1, number: 2 };
+        let read = |frame: Frame| {
+            let mut out = Vec::new();
+            frame.write(&mut out);
+            Frame::read(&out).map(|_| ()).map_err(|why| why.to_string())
+        };
+        let data = Frame::Data { id, offset: OFFSET_MAX - 1, ends: false, bytes: b"x" };
+        assert!(read(data).unwrap_err().contains("beyond the end"));
+        let open = Frame::Open { id, target: "", hints: Hints::default() };
+        assert_eq!(read(open).unwrap_err(), "the target has 0 bytes; it must have 1 to 261");
+    }
+}
