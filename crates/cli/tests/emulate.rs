@@ -122,8 +122,8 @@ fn the_kernels_tcp_carries_a_file_whole_over_a_link_that_loses() {
 struct Pair([String; 2]);
 
 impl Pair {
-    fn new() -> Self {
-        let pair = Self(["a", "b"].map(|side| format!("test{}{side}", std::process::id())));
+    fn new(name: &str) -> Self {
+        let pair = Self(["a", "b"].map(|side| format!("{name}{}{side}", std::process::id())));
         for name in &pair.0 {
             assert!(Command::new("ip").args(["netns", "add", name]).status().expect("`ip` runs").success());
         }
@@ -156,7 +156,7 @@ fn a_datagram_between_two_namespaces_takes_the_round_trip_of_the_plan() {
         return;
     }
     let place = place(&LOSSY.replace("0.02", "0.0").replace("20 ms", "200 ms"));
-    let pair = Pair::new();
+    let pair = Pair::new("ping");
     let [near, far] = &pair.0;
     let run = started(&place, &["emulate", "plan.toml", "--between", near, far, "--table", "t.parquet"]);
     for (from, to) in [("10.77.0.1:9000", "10.77.0.2:9000"), ("[fd77::1]:9000", "[fd77::2]:9000")] {
@@ -175,6 +175,29 @@ fn a_datagram_between_two_namespaces_takes_the_round_trip_of_the_plan() {
     assert_eq!(run.end().0, Some(0));
     assert!(place.read("t.parquet").starts_with(b"PAR1"));
     assert!(pair.0.iter().all(|name| Path::new("/run/netns").join(name).exists()), "they are not ours");
+}
+
+#[test]
+fn what_has_no_room_in_memory_is_dropped_and_counted() {
+    if !can_make_devices() {
+        return;
+    }
+    // Room for the bytes of the queue in large packets, and not for so many small ones.
+    let place = place(&LOSSY.replace("100 Mbit/s", "8 kbit/s").replace("loss = 0.02", "queue = \"1 MB\""));
+    let pair = Pair::new("memory");
+    let [near, far] = &pair.0;
+    let words = ["emulate", "plan.toml", "--memory", "2.5 MB", "--json", "--between", near, far];
+    let run = started(&place, &words);
+    let here = socket(near, "10.77.0.1:9000");
+    for _ in 0..100_000 {
+        // The far side may say that nobody listens there.
+        let _ = here.send_to(b"x", "10.77.0.2:9000");
+    }
+    kill_process(Pid::from_child(&run.0), Signal::INT).expect("it is there");
+    let (code, out, told) = run.end();
+    assert_eq!(code, Some(0), "{told}");
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert!(json["there"]["no_memory"].as_u64() > Some(0), "{json}");
 }
 
 #[test]

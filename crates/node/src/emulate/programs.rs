@@ -5,6 +5,7 @@ use crate::Error;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -51,7 +52,9 @@ impl Programs {
         let mut programs = Self { near: None, far: None };
         if let Some(line) = far {
             let mut command = enter(1);
-            command.args(["sh", "-c", line]).stdin(Stdio::null()).process_group(0);
+            // Standard output is the command's alone.
+            let told = io::stderr().as_fd().try_clone_to_owned().map_err(failed)?;
+            command.args(["sh", "-c", line]).stdin(Stdio::null()).stdout(told).process_group(0);
             programs.far = Some(command.spawn().map_err(failed)?);
         }
         if !near.is_empty() {
