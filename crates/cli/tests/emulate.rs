@@ -178,6 +178,25 @@ fn a_datagram_between_two_namespaces_takes_the_round_trip_of_the_plan() {
 }
 
 #[test]
+fn what_the_command_leaves_running_is_ended() {
+    if !can_make_devices() {
+        return;
+    }
+    let place = place(LOSSY);
+    let words = ["emulate", "plan.toml", "--", "sh", "-c", "sleep 3600 >/dev/null 2>&1 & echo $!"];
+    let process = place.good(&words).trim().to_owned();
+    let runs = || {
+        let state = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        !state.is_empty() && !state.contains(") Z ")
+    };
+    let began = Instant::now();
+    while runs() {
+        assert!(began.elapsed() < Duration::from_secs(60), "process {process} still runs");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
 fn what_has_no_room_in_memory_is_dropped_and_counted() {
     if !can_make_devices() {
         return;

@@ -1,6 +1,7 @@
 //! Network namespaces, by the command `ip`: what it makes, `ip netns exec` enters.
 
 use crate::Error;
+use rustix::process::{Pid, Signal, geteuid, kill_process};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::File;
 use std::io;
@@ -15,7 +16,7 @@ const PREFIX: &str = "lightlag-";
 /// The least that IPv6 takes (RFC 8200, section 5).
 pub(super) const IPV6_MTU_MIN: u16 = 1_280;
 
-/// Two network namespaces: near and far. Those that were made go with this.
+/// Two network namespaces: near and far. Those that were made go with this, and what runs there is asked to end.
 pub struct Namespaces {
     names: [String; 2],
     made: usize,
@@ -27,7 +28,7 @@ impl Namespaces {
     /// # Errors
     /// One line that says what it lacks.
     pub fn allowed() -> Result<(), Error> {
-        if !rustix::process::geteuid().is_root() {
+        if !geteuid().is_root() {
             let right = "run it with sudo, or carry UDP datagrams with --listen and --to";
             return Err(Error::Input(format!("network namespaces need root; {right}")));
         }
@@ -74,17 +75,33 @@ impl Namespaces {
     pub fn remove_leftovers() -> Vec<String> {
         let Ok(folder) = std::fs::read_dir(path("")) else { return Vec::new() };
         let names = folder.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        names.filter(|name| is_leftover(name) && ip(&["netns", "del", name]).is_ok()).collect()
+        names.filter(|name| is_leftover(name) && remove(name).is_ok()).collect()
     }
 }
 
 impl Drop for Namespaces {
     fn drop(&mut self) {
         for name in self.names.iter().take(self.made) {
-            if let Err(why) = ip(&["netns", "del", name]) {
+            if let Err(why) = remove(name) {
                 eprintln!("lightlag: {why}");
             }
         }
+    }
+}
+
+fn remove(name: &str) -> Result<(), Error> {
+    end_all(name);
+    ip(&["netns", "del", name])
+}
+
+/// Asks what still runs in a namespace to end: nothing reaches it any more.
+fn end_all(name: &str) {
+    let Ok(done) = Command::new("ip").args(["netns", "pids", name]).stdin(Stdio::null()).output() else {
+        return;
+    };
+    let told = String::from_utf8_lossy(&done.stdout);
+    for process in told.lines().filter_map(|line| Pid::from_raw(line.trim().parse().ok()?)) {
+        let _ = kill_process(process, Signal::TERM);
     }
 }
 
