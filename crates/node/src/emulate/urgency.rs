@@ -10,10 +10,10 @@ use thread_priority::{
     set_thread_priority_and_policy, thread_native_id,
 };
 
-const LOOKED_EVERY: Duration = Duration::from_nanos(100_000_000);
+const LOOKED_EVERY: Duration = Duration::from_nanos(250_000_000);
 /// Linux stops threads of real time that leave less than 5 % of a second to others, for the rest of it:
 /// whoever is nearly as busy is better off among the others, as the nicest to itself.
-const BUSY: f64 = 0.8;
+const BUSY: f64 = 0.9;
 const LEAST_NICE: i32 = -20;
 
 /// How this thread is scheduled. Without the right to choose it is late more often, which its figures tell.
