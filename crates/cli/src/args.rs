@@ -1,8 +1,10 @@
 //! What can be typed.
 
 mod bundles;
+mod emulate;
 
 pub use bundles::{Bundles, ListenBundles, SendBundles};
+pub use emulate::Emulate;
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -41,8 +43,8 @@ pub enum Verb {
     BenchLink(Box<BenchLink>),
     /// Analyse a capture of packets (pcap, pcapng): flows, round trips, losses and the reaction to each, pauses
     Capture(Capture),
-    /// Carry UDP datagrams in real time as the first link of a scenario of packets would
-    Emulate(Emulate),
+    /// Put a link of a scenario, in real time, between programs: all their packets, or UDP datagrams only
+    Emulate(Box<Emulate>),
     /// Get or put files as named data (NDN), through a forwarder or directly
     #[command(subcommand)]
     Names(Names),
@@ -294,30 +296,6 @@ pub struct Capture {
     /// Write a report with charts; it works without a network
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-}
-
-#[derive(Args)]
-pub struct Emulate {
-    #[command(flatten)]
-    pub source: Source,
-    /// Where datagrams come in
-    #[arg(long, value_name = "[HOST:]PORT")]
-    pub listen: String,
-    /// Where they go to
-    #[arg(long, value_name = "HOST:PORT")]
-    pub to: String,
-    /// Which link, by its name [default: the first]
-    #[arg(long, value_name = "NAME")]
-    pub link: Option<String>,
-    /// Seed of losses [default: the file's first]
-    #[arg(long, allow_negative_numbers = true, value_parser = seed)]
-    pub seed: Option<u64>,
-    /// Stop after so long, as "10 s" [default: never]
-    #[arg(long = "for", value_name = "TIME", allow_hyphen_values = true)]
-    pub span: Option<String>,
-    /// Print one JSON object at the end instead of a line
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Subcommand)]

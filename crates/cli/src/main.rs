@@ -38,6 +38,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Verdict) => ExitCode::from(1),
+        Err(Failure::Ended(code)) => ExitCode::from(code),
         Err(Failure::Failed(line)) => {
             eprintln!("lightlag: {line}");
             ExitCode::from(1)

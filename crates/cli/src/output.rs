@@ -11,6 +11,8 @@ pub const VERSION: &str = lightlag_lab::VERSION_AND_COMMIT;
 pub enum Failure {
     /// It did, but a claim or the judge says no; that was printed.
     Verdict,
+    /// The program that was run ended with this code, and told itself why.
+    Ended(u8),
     /// What was asked for could be tried and failed: one line.
     Failed(String),
     /// Bad input: one line.

@@ -1,16 +1,30 @@
 //! `lightlag emulate`.
 
+use super::emulate_packets::emulate_packets;
 use super::{address, listening_address, option, read};
 use crate::args::Emulate;
 use crate::output::{Done, Failure, print};
 use lightlag_lab::scenario::quantity;
 use lightlag_node::emulate::{Emulating, Emulator};
 use lightlag_node::transfer::PORT;
-use lightlag_protocols::link::Counts;
+use lightlag_protocols::link::{Counts, LinkSpec};
+use lightlag_protocols::time::Duration;
 use serde_json::json;
 use std::time::Instant as Real;
 
 pub fn emulate(options: &Emulate) -> Done {
+    match (&options.listen, &options.to) {
+        (Some(listen), Some(to)) => datagrams(options, listen, to),
+        _ if options.command.is_empty() && options.between.is_empty() => Err(Failure::Input(
+            "what is the link between? Name a command after `--`, or --between NETNS NETNS, or --listen and --to"
+                .to_owned(),
+        )),
+        _ => emulate_packets(options),
+    }
+}
+
+/// A link there and back, and a seed.
+pub fn link(options: &Emulate) -> Result<([LinkSpec; 2], u64), Failure> {
     let file = read(&options.source)?;
     let point = file.points()?.list.into_iter().next();
     let scenario = point.ok_or_else(|| Failure::Input("the scenario has no points".to_owned()))?.scenario;
@@ -22,16 +36,20 @@ pub fn emulate(options: &Emulate) -> Done {
         Failure::Input(format!("{}: it has no links; name a scenario with [links.NAME]", scenario.name))
     })?;
     let pair = network.both_ways(options.link.as_deref());
-    let [forward, back] = pair.map_err(|why| Failure::Input(format!("--link: {why}")))?;
-    let span =
-        options.span.as_deref().map(|text| option("--for", text, quantity::positive_time)).transpose()?;
-    let emulating = Emulating {
-        listen: listening_address(&options.listen, PORT)?,
-        to: address(&options.to, PORT)?,
-        forward,
-        back,
-        seed: options.seed.unwrap_or(seed),
-    };
+    let pair = pair.map_err(|why| Failure::Input(format!("--link: {why}")))?;
+    Ok((pair, options.seed.unwrap_or(seed)))
+}
+
+/// How long, if not until somebody asks for the end.
+pub fn span(options: &Emulate) -> Result<Option<Duration>, Failure> {
+    options.span.as_deref().map(|text| option("--for", text, quantity::positive_time)).transpose()
+}
+
+fn datagrams(options: &Emulate, listen: &str, to: &str) -> Done {
+    let ([forward, back], seed) = link(options)?;
+    let span = span(options)?;
+    let (listen, to) = (listening_address(listen, PORT)?, address(to, PORT)?);
+    let emulating = Emulating { listen, to, forward, back, seed };
     let mut emulator = Emulator::new(&emulating)
         .map_err(|why| format!("cannot listen at {}: {why}; name a free address", emulating.listen))?;
     eprintln!("listening at {}", emulator.address()?);
@@ -50,7 +68,7 @@ pub fn emulate(options: &Emulate) -> Done {
     print(&(text + "\n"))
 }
 
-fn counts(counts: &Counts) -> serde_json::Value {
+pub fn counts(counts: &Counts) -> serde_json::Value {
     json!({
         "offered": counts.offered,
         "arrived": counts.arrived,

@@ -7,6 +7,7 @@ mod carry;
 pub mod compare;
 mod controller;
 pub mod emulate;
+mod emulate_packets;
 pub mod list;
 pub mod names;
 mod on_sockets;

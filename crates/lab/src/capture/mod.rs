@@ -13,6 +13,7 @@ mod overview;
 mod parquet;
 mod points;
 mod rewrite;
+mod stacks;
 #[cfg(test)]
 mod tests;
 mod to_dccp;
@@ -26,6 +27,7 @@ pub use overview::{report, table};
 pub use parquet::write as write_parquet;
 pub use points::{Interface, Points, Way, Where};
 pub use rewrite::Rewritten;
+pub use stacks::Packets;
 pub use to_dccp::to_dccp;
 pub use to_tcp::to_tcp;
 
@@ -70,34 +72,13 @@ impl<W: Write> Capture<W> {
         let conversations =
             flows.map(|((spec, index), nodes)| Conversation::new(spec, index, *nodes)).collect();
         let mut capture = Self { to: None, points, conversations, failed: None };
-        match capture.begin(to) {
+        let interfaces = &capture.points.interfaces;
+        let interfaces = interfaces.iter().map(|one| (one.name.as_str(), one.speed_bit_per_s));
+        match begin(to, DataLink::ETHERNET, interfaces) {
             Ok(writer) => capture.to = Some(writer),
             Err(error) => capture.failed = Some(error),
         }
         Ok(capture)
-    }
-    fn begin(&self, to: W) -> std::result::Result<PcapNgWriter<W>, PcapError> {
-        let program = format!("lightlag {}", crate::VERSION_AND_COMMIT);
-        let section = SectionHeaderBlock {
-            endianness: Endianness::Little,
-            options: vec![SectionHeaderOption::UserApplication(program.into())],
-            ..SectionHeaderBlock::default()
-        };
-        let mut writer = PcapNgWriter::with_section_header(to, section)?;
-        for interface in &self.points.interfaces {
-            let mut options = vec![
-                InterfaceDescriptionOption::IfName(interface.name.as_str().into()),
-                InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
-            ];
-            options.extend(interface.speed_bit_per_s.map(InterfaceDescriptionOption::IfSpeed));
-            let snaplen = 0;
-            writer.write_pcapng_block(InterfaceDescriptionBlock {
-                linktype: DataLink::ETHERNET,
-                snaplen,
-                options,
-            })?;
-        }
-        Ok(writer)
     }
     fn write(&mut self, at: Instant, point: (u32, Way), link: u32, packet: &Packet, comment: Option<&str>) {
         let Some(to) = &mut self.to else { return };
@@ -133,6 +114,30 @@ impl<W: Write> Capture<W> {
             (failed, _) => Err(failed.map_or_else(|| "no writer".to_owned(), told)),
         }
     }
+}
+
+/// The head of a capture, with the name of each interface and its rate if that is known.
+fn begin<'a, W: Write>(
+    to: W,
+    linktype: DataLink,
+    interfaces: impl Iterator<Item = (&'a str, Option<u64>)>,
+) -> std::result::Result<PcapNgWriter<W>, PcapError> {
+    let program = format!("lightlag {}", crate::VERSION_AND_COMMIT);
+    let section = SectionHeaderBlock {
+        endianness: Endianness::Little,
+        options: vec![SectionHeaderOption::UserApplication(program.into())],
+        ..SectionHeaderBlock::default()
+    };
+    let mut writer = PcapNgWriter::with_section_header(to, section)?;
+    for (name, speed_bit_per_s) in interfaces {
+        let mut options = vec![
+            InterfaceDescriptionOption::IfName(name.into()),
+            InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+        ];
+        options.extend(speed_bit_per_s.map(InterfaceDescriptionOption::IfSpeed));
+        writer.write_pcapng_block(InterfaceDescriptionBlock { linktype, snaplen: 0, options })?;
+    }
+    Ok(writer)
 }
 
 fn reason(why: Why) -> &'static str {

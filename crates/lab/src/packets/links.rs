@@ -2,7 +2,7 @@
 
 use super::plan::{self, Planned};
 use super::{LinkPlan, ephemeris};
-use crate::scenario::quantity::{bit_rate, bit_rate_or_none, bytes, positive_time, time};
+use crate::scenario::quantity::{bit_rate, bit_rate_or_none, bytes, deviation, positive_time, time};
 use crate::scenario::{Error, Node, Place, Result, Section, Value, named, wrong_type};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
@@ -145,11 +145,11 @@ fn need_share(section: &Section, name: &str) -> Result<f64> {
 /// `"1 Mbit/s"`, or `{ steps = [{ at = "0 s", rate = "1 Mbit/s" }, ...] }`.
 fn rate(node: &Node, path: &str) -> Result<Rate> {
     if let Value::Table(_) = node.value {
-        let rows = steps(node, path, "rate", |row| row.need("rate", "\"1 Mbit/s\"", bit_rate_or_none))?;
+        let section = Section::new(node, path, &["steps"])?;
+        let rows = steps(&section, "rate", |row| row.need("rate", "\"1 Mbit/s\"", bit_rate_or_none))?;
         if rows.iter().all(|row| row.1 == BitRate(0)) {
-            let place = Section::open(node, path)?.place_of("steps");
             return Err(Error::new(
-                &place,
+                &section.place_of("steps"),
                 format!("`{path}` is 0 bit/s at all times"),
                 "let a step carry something",
             ));
@@ -160,28 +160,40 @@ fn rate(node: &Node, path: &str) -> Result<Rate> {
 }
 
 /// `"5 s"`, or `{ steps = [{ at = "0 s", delay = "240 s" }, ...] }` with straight lines between, or
-/// `{ file = "earth_mars.txt" }` of light times or of JPL Horizons.
+/// `{ file = "earth_mars.txt" }` of light times or of JPL Horizons; a table may have a `variance` too.
 fn delay(node: &Node, path: &str, files: Read) -> Result<Delay> {
-    if let Value::Table(_) = node.value {
-        let open = Section::open(node, path)?;
-        if let Some(name) = open.text("file")? {
-            open.allow(&["file"])?;
+    let Value::Table(_) = node.value else {
+        return crate::scenario::read_quantity(node, path, time).map(Delay::Constant);
+    };
+    let open = Section::open(node, path)?;
+    let mean = Delay::Curve(match open.text("file")? {
+        Some(name) => {
+            open.allow(&["file", "variance", "every"])?;
             let (file, bytes) = files(name, &open.place_of("file"))?;
-            return ephemeris::read(&file, &bytes).map(Delay::Curve);
+            ephemeris::read(&file, &bytes)?
         }
-        return Ok(Delay::Curve(steps(node, path, "delay", |row| row.need("delay", "\"240 s\"", time))?));
+        None => {
+            open.allow(&["steps", "variance", "every"])?;
+            steps(&open, "delay", |row| row.need("delay", "\"240 s\"", time))?
+        }
+    });
+    let every = open.quantity("every", positive_time)?;
+    match open.quantity("variance", deviation)? {
+        Some(deviation) => {
+            let every = every.unwrap_or(Duration::from_nanos(250_000_000));
+            Ok(Delay::Normal { mean: Box::new(mean), deviation, every })
+        }
+        None if every.is_some() => Err(open.missing("variance", "\"500 ms^2\"")),
+        None => Ok(mean),
     }
-    crate::scenario::read_quantity(node, path, time).map(Delay::Constant)
 }
 
 /// The rows of a table over time.
 fn steps<T>(
-    node: &Node,
-    path: &str,
+    section: &Section,
     what: &str,
     value: impl Fn(&Section) -> Result<T>,
 ) -> Result<Vec<(Instant, T)>> {
-    let section = Section::new(node, path, &["steps"])?;
     let example = format!("[{{ at = \"0 s\", {what} = ... }}]");
     let list = section.get("steps").ok_or_else(|| section.missing("steps", &example))?;
     let path = section.key("steps");
@@ -211,7 +223,7 @@ fn steps<T>(
 fn loss(node: &Node, path: &str) -> Result<Loss> {
     let Value::Table(_) = node.value else { return share(node, path).map(Loss::Uniform) };
     let open = Section::open(node, path)?;
-    let models = [("uniform", 0), ("bit_errors", 1), ("gilbert_elliott", 2), ("steps", 3)];
+    let models = [("uniform", 0), ("bit_errors", 1), ("gilbert_elliott", 2), ("steps", 3), ("by_delay", 4)];
     let model = open.word("model", &models)?.ok_or_else(|| open.missing("model", "\"gilbert_elliott\""))?;
     match model {
         0 => {
@@ -228,12 +240,17 @@ fn loss(node: &Node, path: &str) -> Result<Loss> {
                 ["to_bad", "to_good", "good", "bad"].map(|name| need_share(&open, name));
             Ok(Loss::GilbertElliott { to_bad: to_bad?, to_good: to_good?, good: good?, bad: bad? })
         }
-        _ => {
+        3 => {
             open.allow(&["model", "steps"])?;
-            let kept = open.entries().filter(|(key, _)| key.name == "steps");
-            let entries = kept.map(|(key, node)| (key.clone(), std::sync::Arc::new(node.clone()))).collect();
-            let table = Node { place: node.place.clone(), value: Value::Table(entries) };
-            steps(&table, path, "share", |row| need_share(row, "share")).map(Loss::Table)
+            steps(&open, "share", |row| need_share(row, "share")).map(Loss::Table)
+        }
+        _ => {
+            open.allow(&["model", "least", "most"])?;
+            let share_of = |name| open.get(name).map(|node| share(node, &open.key(name))).transpose();
+            Ok(Loss::ByDelay {
+                least: share_of("least")?.unwrap_or(0.0001),
+                most: share_of("most")?.unwrap_or(0.05),
+            })
         }
     }
 }

@@ -8,6 +8,7 @@ mod links;
 mod network;
 mod plan;
 mod run;
+pub mod seconds;
 mod series;
 #[cfg(test)]
 mod tests;

@@ -253,6 +253,44 @@ size = "20 MB"
     assert!(figures.get("jain") > Some(0.8), "{figures:?}");
 }
 
+const DRAWN: &str = r#"
+duration = "100 s"
+[links.space]
+from = "earth"
+to = "mars"
+rate = "1 Mbit/s"
+delay = { steps = [{ at = "20 s", delay = "0 s" }, { at = "60 s", delay = "2 s" }], variance = "400 ms^2" }
+loss = { model = "by_delay", most = 0.2 }
+[flows.file]
+from = "earth"
+to = "mars"
+controller = "cubic"
+"#;
+
+#[test]
+fn packets_of_a_drawn_delay_overtake_each_other_and_are_lost_more_where_it_is_long() {
+    let figures = judged(DRAWN);
+    assert!(figures.get("packets_lost") > Some(0.0), "{figures:?}");
+    assert!(figures.get("goodput_bit_per_s") > Some(100_000.0), "{figures:?}");
+}
+
+#[test]
+fn what_is_wrong_with_a_drawn_delay_is_told_with_file_and_line() {
+    let every = ", every = \"1 s\"";
+    let not_drawn = DRAWN.replace(", variance = \"400 ms^2\"", every);
+    for (text, said) in [
+        (not_drawn.as_str(), "plan.toml:7: `links.space.delay.variance` is missing"),
+        (&DRAWN.replace("400 ms^2", "400 ms"), "plan.toml:7: `links.space.delay.variance`: "),
+        (&DRAWN.replace("variance = \"400 ms^2\"", "every = \"0 s\""), "plan.toml:7: "),
+        (&DRAWN.replace("most = 0.2", "most = 2"), "plan.toml:8: `links.space.loss.most` is 2"),
+        (&DRAWN.replace("most = 0.2", "share = 0.2"), "plan.toml:8: "),
+    ] {
+        let (_folder, file) = with_files(text, &[]);
+        let error = file.points().unwrap_err().to_string();
+        assert!(error.contains(said), "{error}\nshould say: {said}");
+    }
+}
+
 /// A scenario beside files of its own.
 fn with_files(text: &str, files: &[(&str, &str)]) -> (tempfile::TempDir, ScenarioFile) {
     let folder = tempfile::tempdir().unwrap();

@@ -64,6 +64,12 @@ const TIME: Kind = Kind {
     max: 3.155_76e9,
     example: "\"240 s\" or \"12 h\"",
 };
+const VARIANCE: Kind = Kind {
+    name: "variance of a time",
+    units: &[("us^2", 1e-12), ("ms^2", 1e-6), ("s^2", 1.0)],
+    max: 1e12,
+    example: "\"500 ms^2\"",
+};
 const BYTES: Kind = Kind {
     name: "size",
     units: &[
@@ -202,6 +208,13 @@ pub fn times(text: &str) -> Parsed<Bounds<Duration>> {
     let bounds = TIME.bounds(text)?;
     Ok(Bounds { low: Duration::from_secs_f64(bounds.low), high: Duration::from_secs_f64(bounds.high) })
 }
+/// The variance of a time: its square root.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn deviation(text: &str) -> Parsed<Duration> {
+    VARIANCE.one(text).map(|variance| Duration::from_secs_f64(variance.sqrt()))
+}
 /// A number of bytes.
 ///
 /// # Errors
@@ -318,6 +331,7 @@ mod tests {
     fn quantities_mean_what_they_say() {
         assert_eq!(time("12 h").unwrap(), Duration::from_secs(43_200));
         assert_eq!(time("0.1 s").unwrap(), Duration::from_nanos(100_000_000));
+        assert_eq!(deviation("400 ms^2").unwrap(), Duration::from_nanos(20_000_000));
         assert_eq!(bytes("500 kB").unwrap(), Bytes(500_000));
         assert_eq!(bytes("64 KiB").unwrap(), Bytes(65_536));
         assert_eq!(bytes("0.3 kB").unwrap(), Bytes(300));

@@ -1,8 +1,9 @@
 //! What a wire loses.
 
+use super::Delay;
 use crate::math;
 use crate::rng::Stream;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
 /// A loss model, as plain data.
@@ -28,6 +29,13 @@ pub enum Loss {
     },
     /// From each instant on the probability beside it, zero before the first.
     Table(Vec<(Instant, f64)>),
+    /// A straight line over the delay of what leaves then: the mean, where that is drawn.
+    ByDelay {
+        /// At the least delay at any time; also where the delay is always the same.
+        least: f64,
+        /// At the most.
+        most: f64,
+    },
 }
 
 /// Whether the next packet is lost.
@@ -37,8 +45,8 @@ pub trait LossModel {
 }
 
 impl Loss {
-    /// The model, with its random numbers; none of a wire that loses nothing.
-    pub fn build(&self, draws: Stream) -> Option<Box<dyn LossModel>> {
+    /// The model on a wire of this delay, with its random numbers; none of a wire that loses nothing.
+    pub fn build(&self, delay: &Delay, draws: Stream) -> Option<Box<dyn LossModel>> {
         Some(match self.clone() {
             Self::None => return None,
             Self::Uniform(share) => Box::new(Uniform { share, draws }),
@@ -47,6 +55,12 @@ impl Loss {
                 Box::new(GilbertElliott { leave: [to_bad, to_good], lose: [good, bad], is_bad: false, draws })
             }
             Self::Table(rows) => Box::new(Table { rows, draws }),
+            Self::ByDelay { least, most } => Box::new(ByDelay {
+                shares: (least, most),
+                bounds: delay.bounds(),
+                delay: delay.clone(),
+                draws,
+            }),
         })
     }
 }
@@ -108,12 +122,31 @@ impl LossModel for Table {
     }
 }
 
+struct ByDelay {
+    shares: (f64, f64),
+    /// The least and the most delay.
+    bounds: (Duration, Duration),
+    delay: Delay,
+    draws: Stream,
+}
+
+impl LossModel for ByDelay {
+    fn loses(&mut self, now: Instant, _: Bytes) -> bool {
+        let ((least, most), (low, high)) = (self.shares, self.bounds);
+        let span = (high - low).as_nanos().max(1) as f64;
+        let part = (self.delay.at(now) - low).as_nanos() as f64 / span;
+        self.draws.unit() < least + (most - least) * part
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn share_lost(loss: &Loss, size: u64) -> f64 {
-        let Some(mut model) = loss.build(Stream::new(1, "test", 0)) else { return 0.0 };
+        let s = Instant::from_secs;
+        let rising = Delay::Curve(vec![(s(0), Duration::ZERO), (s(4), Duration::from_secs(8))]);
+        let Some(mut model) = loss.build(&rising, Stream::new(1, "test", 0)) else { return 0.0 };
         let lost = (0..200_000).filter(|_| model.loses(Instant::from_secs(1), Bytes(size))).count();
         lost as f64 / 200_000.0
     }
@@ -128,6 +161,8 @@ mod tests {
             (Loss::BitErrors(1e-5), 1.0 - math::pow(1.0 - 1e-5, 8000.0)),
             (bursts, 0.5 / 11.0),
             (table, 0.02),
+            // At 2 s of 8 s.
+            (Loss::ByDelay { least: 0.01, most: 0.05 }, 0.02),
         ] {
             let lost = share_lost(&loss, 1000);
             assert!((lost - expected).abs() <= 0.05 * expected, "{loss:?}: {lost}, expected {expected}");

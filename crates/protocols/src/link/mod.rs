@@ -10,7 +10,7 @@ mod loss;
 pub mod queues;
 mod rate;
 
-pub use delay::Delay;
+pub use delay::{DEVIATIONS_MOST, Delay};
 pub use loss::{Loss, LossModel};
 pub use queues::{Dropped, Queue};
 pub use rate::Rate;
@@ -91,6 +91,7 @@ struct Faults {
     reorder: Option<(f64, Duration)>,
     duplicate: f64,
     jitter: Option<(Duration, Stream)>,
+    normal: Option<delay::NormalDraws>,
     draws: Stream,
 }
 
@@ -98,12 +99,15 @@ impl Faults {
     /// None of a wire that has none.
     fn new(spec: &LinkSpec, seed: u64, index: u64) -> Option<Box<Self>> {
         let jitters = spec.jitter > Duration::ZERO;
-        let has_some = spec.loss != Loss::None || spec.reorder.is_some() || spec.duplicate > 0.0 || jitters;
+        let draws = matches!(spec.delay, Delay::Normal { .. });
+        let has_some =
+            spec.loss != Loss::None || spec.reorder.is_some() || spec.duplicate > 0.0 || jitters || draws;
         let faults = || Self {
-            loss: spec.loss.build(Stream::new(seed, "link loss", index)),
+            loss: spec.loss.build(&spec.delay, Stream::new(seed, "link loss", index)),
             reorder: spec.reorder,
             duplicate: spec.duplicate,
             jitter: jitters.then(|| (spec.jitter, Stream::new(seed, "link jitter", index))),
+            normal: delay::NormalDraws::new(&spec.delay, Stream::new(seed, "link delay", index)),
             draws: Stream::new(seed, "link order", index),
         };
         has_some.then(|| Box::new(faults()))
@@ -111,8 +115,10 @@ impl Faults {
     fn lose(&mut self, start: Instant, size: Bytes) -> bool {
         self.loss.as_mut().is_some_and(|loss| loss.loses(start, size))
     }
-    /// When a packet that would arrive then arrives, and its copy, if it has one.
-    fn arrivals(&mut self, mut arrival: Instant) -> (Instant, Option<Instant>) {
+    /// When a packet arrives that has left then and is under way for so long, and its copy, if it has one.
+    fn arrivals(&mut self, left: Instant, delay: Duration) -> (Instant, Option<Instant>) {
+        let delay = self.normal.as_mut().map_or(delay, |normal| normal.around(delay));
+        let mut arrival = left.saturating_add(delay);
         if let Some((most, draws)) = &mut self.jitter {
             arrival = later(arrival, *most, draws);
         }
@@ -220,12 +226,17 @@ impl<P: Load + Clone + 'static> Link<P> {
     /// The next packet that has come to the far end.
     #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<P> {
+        self.poll_due(now).map(|due| due.1)
+    }
+    /// The same with when it was to come, for drivers that may be late.
+    #[inline]
+    pub fn poll_due(&mut self, now: Instant) -> Option<(Instant, P)> {
         match self.wire.front() {
             Some(front) if front.0 <= now => {
                 self.counts.arrived += 1;
-                let packet = self.wire.pop_front().map(|front| front.1);
+                let due = self.wire.pop_front();
                 self.serve(now);
-                packet
+                due
             }
             _ => {
                 self.serve(now);
@@ -302,7 +313,7 @@ impl<P: Load + Clone + 'static> Link<P> {
             }
             return;
         }
-        let (arrival, copy) = faults.arrivals(left.saturating_add(self.delay.at(left)));
+        let (arrival, copy) = faults.arrivals(left, self.delay.at(left));
         if let Some(copy) = copy {
             self.send(copy, packet.clone());
         }

@@ -11,7 +11,7 @@ use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate, Why};
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::{HashMap, VecDeque};
-use times::{keeps_order, leaves, slack, under_way};
+use times::{keeps_order, leaves, slack, spread, under_way};
 
 /// What a link can do wrong, whatever it carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,11 @@ impl LinkState {
         Self {
             in_order: keeps_order(spec),
             slack: slack(&spec.delay),
-            hold: spec.reorder.map_or(Duration::ZERO, |reorder| reorder.1).saturating_add(spec.jitter),
+            hold: spec
+                .reorder
+                .map_or(Duration::ZERO, |reorder| reorder.1)
+                .saturating_add(spec.jitter)
+                .saturating_add(spread(&spec.delay)),
             spec: spec.clone(),
             entries: VecDeque::new(),
             gone: 0,
@@ -455,11 +459,7 @@ impl LinkState {
         }
     }
     fn longest(&self, left: Instant) -> Duration {
-        let longest = match &self.spec.delay {
-            Delay::Constant(delay) => *delay,
-            curve @ Delay::Curve(_) => under_way(curve, left),
-        };
-        longest.saturating_add(self.hold).saturating_add(self.slack)
+        under_way(&self.spec.delay, left).saturating_add(self.hold).saturating_add(self.slack)
     }
 }
 

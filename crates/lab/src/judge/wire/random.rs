@@ -49,6 +49,7 @@ fn losses() -> impl Strategy<Value = Loss> {
         Just(Loss::None),
         (0.0..0.1).prop_map(Loss::Uniform),
         Just(Loss::GilbertElliott { to_bad: 0.01, to_good: 0.2, good: 0.0, bad: 0.6 }),
+        (0.0..0.01, 0.01..0.1).prop_map(|(least, most)| Loss::ByDelay { least, most }),
     ]
 }
 
@@ -65,7 +66,13 @@ fn delays() -> impl Strategy<Value = Delay> {
     let curve = proptest::collection::vec(0_i64..400, 1..5).prop_map(|points| {
         Delay::Curve((0..).map(|n| at(1_000 * n)).zip(points.into_iter().map(ms)).collect())
     });
-    prop_oneof![2 => (0_i64..800).prop_map(|n| Delay::Constant(ms(n))), 1 => curve]
+    let simple = || prop_oneof![2 => (0_i64..800).prop_map(|n| Delay::Constant(ms(n))), 1 => curve.clone()];
+    let drawn = (simple(), 1_i64..50, 100_i64..500).prop_map(|(mean, deviation, every)| Delay::Normal {
+        mean: Box::new(mean),
+        deviation: ms(deviation),
+        every: ms(every),
+    });
+    prop_oneof![3 => simple(), 1 => drawn]
 }
 
 pub(in crate::judge) fn links() -> impl Strategy<Value = LinkSpec> {

@@ -1,6 +1,6 @@
 //! When a packet leaves and comes at the earliest, reckoned anew: not with the code of links.
 
-use lightlag_protocols::link::{Delay, LinkSpec, Rate};
+use lightlag_protocols::link::{DEVIATIONS_MOST, Delay, LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
 
@@ -50,12 +50,25 @@ fn later(at: Instant, bits: u128, rate: BitRate) -> Instant {
 
 /// How long what leaves at `at` is under way at least: half a nanosecond may be lost on a curve.
 pub(super) fn under_way(delay: &Delay, at: Instant) -> Duration {
-    let Delay::Curve(points) = delay else {
-        return match delay {
-            Delay::Constant(delay) => *delay,
-            Delay::Curve(_) => Duration::ZERO,
-        };
-    };
+    match delay {
+        Delay::Constant(delay) => *delay,
+        Delay::Curve(points) => on_curve(points, at),
+        Delay::Normal { mean, every, .. } => {
+            // A distribution is that of the last multiple of its interval.
+            let looked_up = at - Duration::from_nanos(at.as_nanos() % every.as_nanos());
+            let off = Duration::from_nanos(spread(delay).as_nanos() / 2);
+            (under_way(mean, looked_up) - off).max(Duration::ZERO)
+        }
+    }
+}
+
+/// How far apart the delays of two packets may be that left together.
+pub(super) fn spread(delay: &Delay) -> Duration {
+    let Delay::Normal { deviation, .. } = delay else { return Duration::ZERO };
+    Duration::from_nanos((2.0 * DEVIATIONS_MOST * deviation.as_nanos() as f64).ceil() as i64)
+}
+
+fn on_curve(points: &[(Instant, Duration)], at: Instant) -> Duration {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Duration::ZERO };
     match points.partition_point(|point| point.0 <= at) {
         0 => first.1,
@@ -79,6 +92,7 @@ pub(super) fn keeps_order(spec: &LinkSpec) -> bool {
         && match &spec.delay {
             Delay::Constant(_) => true,
             Delay::Curve(points) => !steep(points),
+            Delay::Normal { .. } => false,
         }
 }
 
@@ -86,6 +100,6 @@ pub(super) fn keeps_order(spec: &LinkSpec) -> bool {
 pub(super) fn slack(delay: &Delay) -> Duration {
     match delay {
         Delay::Constant(_) => Duration::ZERO,
-        Delay::Curve(_) => Duration::from_nanos(1_000),
+        Delay::Curve(_) | Delay::Normal { .. } => Duration::from_nanos(1_000),
     }
 }

@@ -1,4 +1,4 @@
-//! A link in real time: datagrams that come at one side leave at the other as the links of a scenario
+//! Between two addresses: datagrams that come at one side leave at the other as the links of a scenario
 //! let them.
 
 use crate::clock::Clock;
