@@ -4,6 +4,7 @@ mod bundles;
 
 pub use bundles::{Bundles, ListenBundles, SendBundles};
 
+use crate::command::study::names;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -99,7 +100,7 @@ pub struct Sweep {
     /// Seeds, as `1,2,5..9` [default: the scenario's]
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub seeds: Option<String>,
-    /// Runs at a time [default: one per core]
+    /// Runs at a time; 0 is one per core [default: 0]
     #[arg(long, allow_negative_numbers = true, value_parser = threads, default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
     /// Print one JSON object instead of a table
@@ -132,7 +133,7 @@ pub struct List {
 
 #[derive(Args)]
 pub struct Study {
-    /// Which: arc, dcp or dtn-congestion
+    #[arg(help = format!("Which: {}", names()))]
     pub name: String,
     /// A look within a minute: fewer seeds and points, shorter runs
     #[arg(long)]
@@ -140,7 +141,7 @@ pub struct Study {
     /// Folder of the results [default: out/study/NAME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Runs at a time [default: one per core]
+    /// Runs at a time; 0 is one per core [default: 0]
     #[arg(long, allow_negative_numbers = true, value_parser = threads, default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
 }
