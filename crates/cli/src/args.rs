@@ -248,15 +248,9 @@ pub struct BenchLink {
         allow_hyphen_values = true
     )]
     pub time: String,
-    /// Sending: both sides tell figures so often
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "10 s",
-        conflicts_with = "listen",
-        allow_hyphen_values = true
-    )]
-    pub every: String,
+    /// Sending: both sides tell figures so often [default: 10 s, or the whole of a shorter --time]
+    #[arg(long, value_name = "TIME", conflicts_with = "listen", allow_hyphen_values = true)]
+    pub every: Option<String>,
     #[command(flatten)]
     pub pacing: Pacing,
     /// Write all datagrams of this side: a pcap that `lightlag capture` and tshark read
