@@ -27,6 +27,21 @@ fn a_capture_is_told_in_every_form() {
     assert_eq!(told["flows"][0]["out"]["unique_bytes"], 100);
 }
 
+#[test]
+fn filters_that_nothing_passes_are_told() {
+    let place = Place::new();
+    place.write("a.pcap", capture());
+    let words = ["capture", "a.pcap", "--filter", "dccp", "--filter", "tcp"];
+    let done = place.run(&words);
+    assert!(done.status.success());
+    assert!(String::from_utf8_lossy(&done.stdout).starts_with("1 packet, 140 bytes, 0 s, 0 flows\n"));
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(told, "lightlag: a.pcap: no flow passed the filters, all of which must hold\n");
+    let json = place.good(&[&words[..], &["--json"]].concat());
+    assert!(json.contains("no flow passed the filters"), "{json}");
+    assert_eq!(place.run(&["capture", "a.pcap", "--filter", "tcp"]).stderr, b"");
+}
+
 /// A Request of DCCP in UDP.
 fn dccp_in_udp() -> Vec<u8> {
     let mut file = capture()[..24].to_vec();

@@ -67,7 +67,8 @@ fn rewrite(
         0 => String::new(),
         unread => format!("; {unread} damaged or cut ones were left out"),
     };
-    eprintln!("lightlag: {}: {} packets of DCCP{unread}", path.display(), done.packets);
+    let packets = if done.packets == 1 { "packet" } else { "packets" };
+    eprintln!("lightlag: {}: {} {packets} of DCCP{unread}", path.display(), done.packets);
     Ok(())
 }
 

@@ -289,6 +289,11 @@ impl Table {
         Ok(())
     }
 
+    /// Not every flow is wanted.
+    pub fn is_filtered(&self) -> bool {
+        !self.options.filters.is_empty()
+    }
+
     /// The flows that are wanted, now that it is known what they speak.
     pub fn wanted(&mut self) -> Vec<Flow> {
         let filters = &self.options.filters;

@@ -527,7 +527,12 @@ fn packets_that_cannot_be_read_are_counted() {
     fragment[7] = 9;
     packets.push((4 * MS, fragment));
     let notes = said(&packets).notes.join("; ");
-    for words in ["kept too short", "earlier than the one before", "other transports", "later fragments"] {
+    for words in [
+        "1 packet was kept too short",
+        "1 packet is earlier than the one before it",
+        "2 packets are of other transports and were left out",
+        "1 later fragment of an IP packet was",
+    ] {
         assert!(notes.contains(words), "{words}: {notes}");
     }
 }
