@@ -400,7 +400,7 @@ fn way(flow: &Flow, ends: &[Endpoint; 2]) -> usize {
 
 #[inline]
 fn count(flow: &mut Flow, way: usize, record: &Record<'_>, datagram: &Datagram<'_>, now: &Moment) {
-    flow.seen_ns[1] = flow.seen_ns[1].max(now.ns);
+    flow.on_time(now.ns);
     let counts = &mut flow.halves[way].counts;
     counts.packets += 1;
     counts.wire_bytes += u64::from(record.length);

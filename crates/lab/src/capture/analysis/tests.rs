@@ -538,6 +538,20 @@ fn packets_that_cannot_be_read_are_counted() {
 }
 
 #[test]
+fn round_trips_from_before_a_clock_was_set_are_not_taken() {
+    let weeks = 2_000_000_000 * MS;
+    let mut packets: Packets = opened(1).into_iter().map(|(at, packet)| (weeks + at, packet)).collect();
+    // One packet from another time, then a clock that stays behind.
+    packets.extend([(weeks + 200 * MS, data(1)), (0, data(1001)), (weeks + 300 * MS, ack(2001))]);
+    packets.extend([(weeks + 400 * MS, data(2001)), (10 * MS, ack(3001))]);
+    packets.extend([(20 * MS, data(3001)), (120 * MS, ack(4001))]);
+    let analysed = said(&packets);
+    let rtt = analysed.flows[0].out.rtt_ms.expect("two were measured");
+    assert_eq!((rtt.samples, rtt.min, rtt.max), (2, 100.0, 100.0));
+    assert_eq!(analysed.notes, ["2 packets are earlier than the one before them"]);
+}
+
+#[test]
 fn a_long_flow_has_bounded_series() {
     let mut series = series::Series::default();
     (0..1_000_000_i64).for_each(|index| series.add(index * 1000, index as u64, index as u64 + 1));
