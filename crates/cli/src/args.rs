@@ -6,6 +6,7 @@ mod emulate;
 pub use bundles::{Bundles, ListenBundles, SendBundles};
 pub use emulate::Emulate;
 
+use crate::command::study::names;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -101,7 +102,7 @@ pub struct Sweep {
     /// Seeds, as `1,2,5..9` [default: the scenario's]
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub seeds: Option<String>,
-    /// Runs at a time [default: one per core]
+    /// Runs at a time; 0 is one per core [default: 0]
     #[arg(long, allow_negative_numbers = true, value_parser = threads, default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
     /// Print one JSON object instead of a table
@@ -134,7 +135,7 @@ pub struct List {
 
 #[derive(Args)]
 pub struct Study {
-    /// Which: arc, dcp or dtn-congestion
+    #[arg(help = format!("Which: {}", names()))]
     pub name: String,
     /// A look within a minute: fewer seeds and points, shorter runs
     #[arg(long)]
@@ -142,7 +143,7 @@ pub struct Study {
     /// Folder of the results [default: out/study/NAME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Runs at a time [default: one per core]
+    /// Runs at a time; 0 is one per core [default: 0]
     #[arg(long, allow_negative_numbers = true, value_parser = threads, default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
 }
@@ -249,15 +250,9 @@ pub struct BenchLink {
         allow_hyphen_values = true
     )]
     pub time: String,
-    /// Sending: both sides tell figures so often
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "10 s",
-        conflicts_with = "listen",
-        allow_hyphen_values = true
-    )]
-    pub every: String,
+    /// Sending: both sides tell figures so often [default: 10 s, or the whole of a shorter --time]
+    #[arg(long, value_name = "TIME", conflicts_with = "listen", allow_hyphen_values = true)]
+    pub every: Option<String>,
     #[command(flatten)]
     pub pacing: Pacing,
     /// Write all datagrams of this side: a pcap that `lightlag capture` and tshark read

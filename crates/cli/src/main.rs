@@ -4,6 +4,7 @@ mod args;
 mod command;
 mod interrupt;
 mod output;
+mod outputs;
 
 use args::{Cli, Verb};
 use clap::Parser;

@@ -1,6 +1,7 @@
 //! How commands end, and what they print alike.
 
 use std::fmt::Display;
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
@@ -57,11 +58,29 @@ pub fn make_folder(folder: &Path) -> Done {
 /// # Errors
 /// One line that names the path.
 pub fn write_file(path: &Path, text: impl AsRef<[u8]>) -> Done {
-    let cannot = |why: std::io::Error| Failure::Input(format!("cannot write {}: {why}", path.display()));
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(cannot)?;
-    }
-    std::fs::write(path, text).map_err(cannot)
+    create_file(path)?.write_all(text.as_ref()).map_err(|why| cannot_write(path, &why))
+}
+
+/// Makes a folder and opens a file in it that is to be written.
+///
+/// # Errors
+/// One line that names the path.
+pub fn create_file(path: &Path) -> Result<File, Failure> {
+    make_folder_of(path)?;
+    File::create(path).map_err(|why| cannot_write(path, &why))
+}
+
+/// Makes the folder that a file is to be in.
+///
+/// # Errors
+/// One line that names the path.
+pub fn make_folder_of(path: &Path) -> Done {
+    path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|why| cannot_write(path, &why))
+}
+
+/// Why there is no such file.
+pub fn cannot_write(path: &Path, why: &std::io::Error) -> Failure {
+    Failure::Input(format!("cannot write {}: {why}", path.display()))
 }
 
 /// Tells what the judge found; a failure if it found something.

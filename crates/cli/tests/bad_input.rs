@@ -355,6 +355,15 @@ fn a_full_disk_behind_standard_output_is_no_success() {
 }
 
 #[test]
+fn help_names_every_study() {
+    let place = Place::new();
+    let known = place.refused(&["study", "nothing"]);
+    let (_, names) = known.split_once("there are: ").expect("they are named");
+    assert!(names.contains("dccp"), "{names}");
+    assert!(place.good(&["study", "--help"]).contains(&format!("Which: {names}")));
+}
+
+#[test]
 fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
     let place = Place::new();
     place.write("s.toml", WALKERS);

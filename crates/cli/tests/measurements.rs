@@ -86,6 +86,25 @@ fn udpdtn_is_measured_over_a_link_that_loses_and_repairs_are_no_gain() {
 }
 
 #[test]
+fn a_short_measurement_is_one_interval_if_nothing_else_is_said() {
+    let place = Place::new();
+    let (_listener, at) = listening(&place, "dccp", &[]);
+    let told = objects(&place.good(&["bench-link", &at, "--over", "dccp", "--time", "1 s", "--json"]));
+    assert_eq!(told.len(), 2, "an interval and the sum: {told:?}");
+}
+
+#[test]
+fn a_number_that_is_no_port_is_refused() {
+    let place = Place::new();
+    for words in [&["transfer"][..], &["bench-link", "--over", "dccp"]] {
+        for at in ["99999", ":65536"] {
+            let line = place.refused(&[words, &["--listen", at]].concat());
+            assert_eq!(line, format!("{at} is no port; name one from 0 (any) to 65535"));
+        }
+    }
+}
+
+#[test]
 fn a_listener_serves_several_senders_at_once() {
     let place = Place::new();
     let (_listener, at) = listening(&place, "dccp", &[]);
@@ -237,6 +256,7 @@ fn what_is_wrong_with_a_measurement_is_told_in_one_line() {
         (&["--over", "dccp", "--every", "1 ms"], "at least 100 ms"),
         (&["--over", "dccp", "--every", "2 min"], "longer than --time"),
         (&["--over", "dccp", "--time", "0 s"], "--time"),
+        (&["--over", "dccp", "--time", "50 ms"], "--time: 50 ms; at least 100 ms"),
         (&["--over", "dccp", "--capture", "there/is/none.pcap"], "--capture: cannot write"),
         (&["--over", "ltp-udp", "--controller", "contact_rate"], "needs a planned rate"),
         (&["--over", "dccp", "--once"], "--once"),

@@ -15,6 +15,9 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+/// How often figures are told if nothing else is said.
+const EVERY: Duration = Duration::from_nanos(10_000_000_000);
+
 pub fn bench_link(options: &BenchLink) -> Done {
     let way = find(&options.over)?;
     fits(&options.pacing, way, options.capture.is_some())?;
@@ -32,13 +35,16 @@ pub fn bench_link(options: &BenchLink) -> Done {
 
 fn plan(options: &BenchLink) -> Result<Plan, Failure> {
     let time = option("--time", &options.time, quantity::positive_time)?;
-    let every = option("--every", &options.every, quantity::positive_time)?;
+    if time < EVERY_LEAST {
+        return Err(Failure::Input(format!("--time: {}; at least 100 ms", options.time)));
+    }
+    let Some(told) = &options.every else { return Ok(Plan { time, every: time.min(EVERY) }) };
+    let every = option("--every", told, quantity::positive_time)?;
     if every < EVERY_LEAST {
-        return Err(Failure::Input(format!("--every: {}; at least 100 ms", options.every)));
+        return Err(Failure::Input(format!("--every: {told}; at least 100 ms")));
     }
     if every > time {
-        let line =
-            format!("--every: {} is longer than --time {}; take a part of it", options.every, options.time);
+        let line = format!("--every: {told} is longer than --time {}; take a part of it", options.time);
         return Err(Failure::Input(line));
     }
     Ok(Plan { time, every })

@@ -2,7 +2,8 @@
 
 use super::option;
 use crate::args::Capture;
-use crate::output::{Done, Failure, print, write_file};
+use crate::output::{Done, Failure, cannot_write, create_file, make_folder_of, print, write_file};
+use crate::outputs::keep_apart;
 use lightlag_lab::capture::analysis::{Analysed, Error, Filter, Options, analyse};
 use lightlag_lab::capture::{Rewritten, report, table, to_dccp, to_tcp, write_parquet};
 use lightlag_lab::scenario::quantity;
@@ -11,18 +12,21 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 pub fn capture(options: &Capture) -> Done {
-    let analysed = read(&options.file, wanted(options)?)?;
+    let wanted = wanted(options)?;
+    check_outputs(options)?;
+    let analysed = read(&options.file, wanted)?;
     if let Some(path) = &options.parquet {
+        make_folder_of(path)?;
         write_parquet(&analysed, path)?;
     }
     if let Some(path) = &options.html {
         write_file(path, report(&analysed, &name(&options.file)).html())?;
     }
     if let Some(path) = &options.to_tcp {
-        rewrite(options, path, "--to-tcp", |from, to, ports| to_tcp(from, to, ports))?;
+        rewrite(options, path, |from, to, ports| to_tcp(from, to, ports))?;
     }
     if let Some(path) = &options.to_dccp {
-        rewrite(options, path, "--to-dccp", |from, to, ports| to_dccp(from, to, ports))?;
+        rewrite(options, path, |from, to, ports| to_dccp(from, to, ports))?;
     }
     if options.json {
         return print(&format!("{}\n", serde_json::to_string(&analysed)?));
@@ -32,33 +36,39 @@ pub fn capture(options: &Capture) -> Done {
     Ok(())
 }
 
-/// Reads the file again: what is rewritten does not wait in memory.
-fn rewrite(
-    options: &Capture,
-    path: &Path,
-    option: &str,
-    write: impl FnOnce(File, &mut BufWriter<File>, &[u16]) -> Result<Rewritten, Error>,
-) -> Done {
-    if options.file.as_os_str() == "-" {
+/// What is written leaves what is read, and the other outputs, as they are.
+fn check_outputs(options: &Capture) -> Done {
+    let rewritten = [("--to-tcp", options.to_tcp.as_deref()), ("--to-dccp", options.to_dccp.as_deref())];
+    if let Some((option, _)) = rewritten.iter().find(|(_, path)| path.is_some() && is_stdin(&options.file)) {
         let line =
             format!("{option}: the capture is read twice, which standard input cannot be; name a file");
         return Err(Failure::Input(line));
     }
-    if path.canonicalize().is_ok_and(|to| options.file.canonicalize().is_ok_and(|from| from == to)) {
-        let line = format!("{option}: {} is the capture that is read; name another file", path.display());
-        return Err(Failure::Input(line));
-    }
-    let cannot = |why: std::io::Error| Failure::Input(format!("cannot write {}: {why}", path.display()));
+    let made = [("--parquet", options.parquet.as_deref()), ("--html", options.html.as_deref())];
+    keep_apart(&options.file, "the capture that is read", &[made, rewritten].concat())
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Reads the file again: what is rewritten does not wait in memory.
+fn rewrite(
+    options: &Capture,
+    path: &Path,
+    write: impl FnOnce(File, &mut BufWriter<File>, &[u16]) -> Result<Rewritten, Error>,
+) -> Done {
     let from = open(&options.file)?;
-    let mut to = BufWriter::new(File::create(path).map_err(cannot)?);
+    let mut to = BufWriter::new(create_file(path)?);
     let done = write(from, &mut to, &wanted(options)?.dccp_ports)
         .map_err(|error| Failure::Input(format!("{} {error}", options.file.display())))?;
-    to.flush().map_err(cannot)?;
+    to.flush().map_err(|why| cannot_write(path, &why))?;
     let unread = match done.unread {
         0 => String::new(),
         unread => format!("; {unread} damaged or cut ones were left out"),
     };
-    eprintln!("lightlag: {}: {} packets of DCCP{unread}", path.display(), done.packets);
+    let packets = if done.packets == 1 { "packet" } else { "packets" };
+    eprintln!("lightlag: {}: {} {packets} of DCCP{unread}", path.display(), done.packets);
     Ok(())
 }
 
@@ -83,7 +93,7 @@ fn filter(text: &str) -> Result<Filter, Failure> {
 
 fn read(path: &Path, options: Options) -> Result<Analysed, Failure> {
     let told = |error: Error| Failure::Input(format!("{} {error}", path.display()));
-    if path.as_os_str() == "-" {
+    if is_stdin(path) {
         return analyse(std::io::stdin().lock(), options).map_err(told);
     }
     analyse(open(path)?, options).map_err(told)

@@ -97,8 +97,12 @@ fn listening_address(text: &str, port: u16) -> Result<SocketAddr, Failure> {
     if text.is_empty() {
         return Ok(SocketAddr::from(([0, 0, 0, 0], port)));
     }
-    if let Ok(port) = text.trim_start_matches(':').parse::<u16>() {
-        return Ok(SocketAddr::from(([0, 0, 0, 0], port)));
+    let bare = text.trim_start_matches(':');
+    // A resolver takes a number alone for an address of 32 bits.
+    if !bare.is_empty() && bare.bytes().all(|b| b.is_ascii_digit()) {
+        let port = bare.parse::<u16>();
+        let wrong = |_| Failure::Input(format!("{text} is no port; name one from 0 (any) to {}", u16::MAX));
+        return Ok(SocketAddr::from(([0, 0, 0, 0], port.map_err(wrong)?)));
     }
     resolve(text, port)
 }

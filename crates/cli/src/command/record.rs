@@ -2,6 +2,7 @@
 
 use crate::interrupt::Interrupt;
 use crate::output::{Done, Failure};
+use crate::outputs::keep_apart;
 use lightlag_lab::capture::Datagrams;
 use lightlag_node::tap::Tap;
 use std::fs::File;
@@ -26,11 +27,8 @@ impl Recording {
     /// To a file, if one is given; `dccp`: it is DCCP that passes; `sent`: what must not be written over.
     pub fn begin(path: Option<&Path>, dccp: bool, sent: Option<&Path>) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Self { file: None, asked: None }) };
-        let same =
-            |other: &Path| path.canonicalize().is_ok_and(|to| other.canonicalize().is_ok_and(|it| it == to));
-        if sent.is_some_and(same) {
-            let line = format!("--capture: {} is the file that is sent; name another one", path.display());
-            return Err(Failure::Input(line));
+        if let Some(sent) = sent {
+            keep_apart(sent, "the file that is sent", &[("--capture", Some(path))])?;
         }
         let file = File::create(path).and_then(|file| Datagrams::new(BufWriter::new(file), dccp));
         let file = file.map_err(|why| cannot(path, &why))?;

@@ -16,10 +16,14 @@ const STUDIES: &[(&str, Run)] = &[
 
 type Run = fn(bool, &Path, usize) -> Result<study::Studied, study::Error>;
 
+/// The names of all, as help and errors tell them.
+pub fn names() -> String {
+    STUDIES.iter().map(|known| known.0).collect::<Vec<_>>().join(", ")
+}
+
 pub fn study(options: &Study) -> Done {
     let Some((_, run)) = STUDIES.iter().find(|known| known.0 == options.name) else {
-        let names: Vec<&str> = STUDIES.iter().map(|known| known.0).collect();
-        return Err(format!("no study `{}`; there are: {}", options.name, names.join(", ")).into());
+        return Err(format!("no study `{}`; there are: {}", options.name, names()).into());
     };
     let folder = if options.quick { format!("{}-quick", options.name) } else { options.name.clone() };
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("out/study").join(folder));

@@ -34,18 +34,19 @@ pub fn table(analysed: &Analysed) -> String {
     let flows = largest(analysed);
     let told = &flows[..flows.len().min(TOLD_MAX)];
     let mut text = format!(
-        "{} packets, {} bytes, {} s, {} flows\n\n",
-        analysed.packets,
+        "{}, {} bytes, {} s, {}\n\n",
+        counted(analysed.packets, "packet"),
         analysed.wire_bytes,
         number(analysed.duration_s),
-        analysed.flows.len()
+        counted(analysed.flows.len() as u64, "flow")
     );
     if !told.is_empty() {
         let rows: Vec<Vec<String>> = told.iter().flat_map(|flow| rows(flow)).collect();
         text += &table_text(&HEAD.map(str::to_owned), &rows);
     }
     if flows.len() > told.len() {
-        text += &format!("\n{} smaller flows are not shown; --json tells all\n", flows.len() - told.len());
+        let rest = counted((flows.len() - told.len()) as u64, "smaller flow");
+        text += &format!("\nnot shown: {rest}; --json tells all\n");
     }
     let mut head = "\n";
     for flow in told {
@@ -57,18 +58,22 @@ pub fn table(analysed: &Analysed) -> String {
     text
 }
 
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// The analysis as a report.
 pub fn report(analysed: &Analysed, name: &str) -> Report {
     let flows = largest(analysed);
     let told = &flows[..flows.len().min(TOLD_MAX)];
     let began_ns = analysed.began_ns;
     let mut introduction = vec![format!(
-        "{} packets ({} bytes) over {} s in {} flows. In the charts, the wheel zooms and dragging moves; all four \
+        "{} ({} bytes) over {} s in {}. In the charts, the wheel zooms and dragging moves; all four \
          charts of a direction follow.",
-        analysed.packets,
+        counted(analysed.packets, "packet"),
         analysed.wire_bytes,
         number(analysed.duration_s),
-        analysed.flows.len()
+        counted(analysed.flows.len() as u64, "flow")
     )];
     let odd = told
         .iter()

@@ -59,6 +59,11 @@ impl Dccp {
         self.service == Some(SERVICE_LTP)
     }
 
+    /// When it was opened is not known any more.
+    pub fn forget_times(&mut self) {
+        self.ends.iter_mut().for_each(|end| end.opening = None);
+    }
+
     /// A packet that travels from end `way` to the other, with `payload` bytes of data.
     pub fn on_packet(
         &mut self,

@@ -132,14 +132,19 @@ pub struct Outstanding {
 /// Tells everything.
 pub fn analysed(mut table: Table, notes: &Notes) -> Analysed {
     let [first_ns, last_ns] = table.seen_ns.unwrap_or_default();
-    let flows = table.wanted().into_iter().zip(1..);
+    let flows: Vec<Flow> = table.wanted();
+    let mut notes = notes.lines();
+    if flows.is_empty() && table.is_filtered() && table.packets > 0 {
+        notes.push("no flow passed the filters, all of which must hold".to_owned());
+    }
+    let flows = flows.into_iter().zip(1..);
     Analysed {
         packets: table.packets,
         wire_bytes: table.bytes,
         duration_s: seconds(last_ns.saturating_sub(first_ns)),
         began_s: seconds(first_ns),
         began_ns: first_ns,
-        notes: notes.lines(),
+        notes,
         flows: flows.map(|(flow, number)| flow_figures(flow, number, first_ns)).collect(),
     }
 }

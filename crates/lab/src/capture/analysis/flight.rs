@@ -58,6 +58,8 @@ pub struct Flight {
     arrived_pieces: u64,
     /// Newest transmission of what is acknowledged.
     newest_acked_ns: i64,
+    /// The times of what lies below are those of another clock.
+    untimed_below: u64,
     /// Of numbered packets the greatest that arrived, greatest first.
     foremost: Vec<u64>,
     blocks: Vec<(u64, u64)>,
@@ -167,14 +169,23 @@ impl Flight {
                 self.arrived -= first.to - first.from;
                 self.arrived_pieces -= 1;
             }
-            self.newest_acked_ns = self.newest_acked_ns.max(first.sent_ns);
+            if first.sent_ns <= now_ns {
+                self.newest_acked_ns = self.newest_acked_ns.max(first.sent_ns);
+            }
             if first.to == to && !first.split {
                 let overtaken = self.newest_acked_ns > first.sent_ns;
                 made.ambiguous = first.again > 0;
-                made.rtt_ns = (!made.ambiguous && !overtaken).then_some(now_ns - first.sent_ns);
+                let timed = first.from >= self.untimed_below;
+                made.rtt_ns = (!made.ambiguous && !overtaken && timed).then_some(now_ns - first.sent_ns);
             }
         }
         made
+    }
+
+    /// The clock was set: what was sent before tells of no round trip.
+    pub fn forget_times(&mut self, now_ns: i64) {
+        self.untimed_below = self.next;
+        self.newest_acked_ns = self.newest_acked_ns.min(now_ns);
     }
 
     /// [from, to) has arrived beyond what is acknowledged; whether that is news.
@@ -264,7 +275,7 @@ impl Flight {
     /// When the piece that begins here was sent, if it was sent once and is still under way.
     pub fn sent_at(&self, from: u64) -> Option<i64> {
         let index = self.pieces.partition_point(|piece| piece.from < from);
-        let piece = self.pieces.get(index).filter(|piece| piece.from == from && piece.again == 0)?;
-        Some(piece.sent_ns)
+        let is_timed = |piece: &&Piece| piece.from == from && piece.again == 0 && from >= self.untimed_below;
+        self.pieces.get(index).filter(is_timed).map(|piece| piece.sent_ns)
     }
 }

@@ -91,6 +91,9 @@ pub enum State {
     Plain,
 }
 
+/// Clocks are set by more than this; by less cards and queues mix up what is captured.
+const CLOCK_SET_NS: i64 = 1_000_000;
+
 /// A flow.
 #[derive(Clone, Debug)]
 pub struct Flow {
@@ -104,6 +107,10 @@ pub struct Flow {
     pub halves: [Half; 2],
     /// What its transport remembers.
     pub state: State,
+    /// When the packet before was captured.
+    before_ns: i64,
+    /// The clock was set back, and has not caught up.
+    behind: bool,
 }
 
 impl Flow {
@@ -116,7 +123,29 @@ impl Flow {
             Protocol::Udpdtn => State::Udpdtn(Box::default()),
             Protocol::Udp => State::Plain,
         };
-        Self { ends, protocol, seen_ns: [now_ns; 2], halves: Default::default(), state }
+        let halves = Default::default();
+        Self { ends, protocol, seen_ns: [now_ns; 2], halves, state, before_ns: now_ns, behind: false }
+    }
+    /// A packet of it is captured now.
+    #[inline]
+    pub fn on_time(&mut self, now_ns: i64) {
+        let set_back = now_ns < self.before_ns.saturating_sub(CLOCK_SET_NS);
+        if set_back || (self.behind && now_ns >= self.seen_ns[1]) {
+            self.behind = set_back;
+            self.forget_times(now_ns);
+        }
+        self.before_ns = now_ns;
+        self.seen_ns[1] = self.seen_ns[1].max(now_ns);
+    }
+    /// The clock was set: nothing sent before tells of a round trip.
+    #[cold]
+    fn forget_times(&mut self, now_ns: i64) {
+        self.halves.iter_mut().for_each(|half| half.flight.forget_times(now_ns));
+        match &mut self.state {
+            State::Dccp(dccp) => dccp.forget_times(),
+            State::Ltp(ltp) => ltp.forget_times(),
+            State::Tcp(_) | State::Udpdtn(_) | State::Plain => {}
+        }
     }
     /// Packets of both directions.
     pub fn packets(&self) -> u64 {

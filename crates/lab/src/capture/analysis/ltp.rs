@@ -93,6 +93,12 @@ impl Engine {
 }
 
 impl Ltp {
+    /// When checkpoints were sent is not known any more.
+    pub fn forget_times(&mut self) {
+        let checkpoints = self.engines.iter_mut().flat_map(|engine| engine.checkpoints.values_mut());
+        checkpoints.for_each(|(_, ambiguous)| *ambiguous = true);
+    }
+
     /// A segment that travels from end `way` to the other.
     pub fn on_segment(&mut self, halves: &mut [Half; 2], way: usize, packet: &Packet<'_>, now: &Moment) {
         let session = packet.segment.session;
@@ -147,7 +153,7 @@ impl Ltp {
         }
         if let Some(checkpoint) = data.checkpoint() {
             let first = engine.checkpoints.entry((session, checkpoint.serial)).or_insert((now.ns, false));
-            first.1 = first.0 != now.ns;
+            first.1 |= first.0 != now.ns;
         }
         while engine.checkpoints.len() > SESSIONS_MAX {
             engine.checkpoints.pop_first();

@@ -32,20 +32,69 @@ pub enum Note {
 }
 
 impl Note {
-    const ALL: [(Self, &'static str); 13] = [
-        (Self::Cut, "the file is cut within its last record, which was left out"),
-        (Self::Damaged, "the file is damaged: what follows the last packet is no record and was left out"),
-        (Self::RecordTooLong, "a record claims more than 16 MiB: it and what follows were left out"),
-        (Self::WrongLength, "records whose lengths contradict each other"),
-        (Self::UnknownInterface, "packets of an interface that is not described were left out"),
-        (Self::TimeWentBack, "packets are earlier than the one before them"),
-        (Self::UnknownLink, "packets of links of an unknown type were left out"),
-        (Self::NotIp, "packets are not of IP and were left out"),
-        (Self::HeaderCut, "packets were kept too short for their headers and left out"),
-        (Self::BadHeader, "packets with contradicting headers were left out"),
-        (Self::Fragment, "later fragments of IP packets were left out"),
-        (Self::OtherTransport, "packets are of other transports and were left out"),
-        (Self::TooManyFlows, "packets of flows beyond the most that are kept were left out"),
+    /// Each as it is told of one, and of several.
+    const ALL: [(Self, [&'static str; 2]); 13] = [
+        (Self::Cut, ["the file is cut within its last record, which was left out"; 2]),
+        (
+            Self::Damaged,
+            ["the file is damaged: what follows the last packet is no record and was left out"; 2],
+        ),
+        (Self::RecordTooLong, ["a record claims more than 16 MiB: it and what follows were left out"; 2]),
+        (
+            Self::WrongLength,
+            ["record whose lengths contradict each other", "records whose lengths contradict each other"],
+        ),
+        (
+            Self::UnknownInterface,
+            [
+                "packet of an interface that is not described was left out",
+                "packets of an interface that is not described were left out",
+            ],
+        ),
+        (
+            Self::TimeWentBack,
+            ["packet is earlier than the one before it", "packets are earlier than the one before them"],
+        ),
+        (
+            Self::UnknownLink,
+            [
+                "packet of a link of an unknown type was left out",
+                "packets of links of an unknown type were left out",
+            ],
+        ),
+        (Self::NotIp, ["packet is not of IP and was left out", "packets are not of IP and were left out"]),
+        (
+            Self::HeaderCut,
+            [
+                "packet was kept too short for its headers and left out",
+                "packets were kept too short for their headers and left out",
+            ],
+        ),
+        (
+            Self::BadHeader,
+            [
+                "packet with contradicting headers was left out",
+                "packets with contradicting headers were left out",
+            ],
+        ),
+        (
+            Self::Fragment,
+            ["later fragment of an IP packet was left out", "later fragments of IP packets were left out"],
+        ),
+        (
+            Self::OtherTransport,
+            [
+                "packet is of another transport and was left out",
+                "packets are of other transports and were left out",
+            ],
+        ),
+        (
+            Self::TooManyFlows,
+            [
+                "packet of a flow beyond the most that are kept was left out",
+                "packets of flows beyond the most that are kept were left out",
+            ],
+        ),
     ];
 }
 
@@ -75,9 +124,10 @@ impl Notes {
     /// One line for each that there is.
     pub fn lines(&self) -> Vec<String> {
         let told = Note::ALL.iter().filter(|(note, _)| self.of(*note) > 0);
-        told.map(|(note, text)| match note {
-            Note::Cut | Note::Damaged | Note::RecordTooLong => (*text).to_owned(),
-            _ => format!("{} {text}", self.of(*note)),
+        told.map(|(note, [one, several])| match (note, self.of(*note)) {
+            (Note::Cut | Note::Damaged | Note::RecordTooLong, _) => (*one).to_owned(),
+            (_, 1) => format!("1 {one}"),
+            (_, count) => format!("{count} {several}"),
         })
         .collect()
     }

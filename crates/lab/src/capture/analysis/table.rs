@@ -289,6 +289,11 @@ impl Table {
         Ok(())
     }
 
+    /// Not every flow is wanted.
+    pub fn is_filtered(&self) -> bool {
+        !self.options.filters.is_empty()
+    }
+
     /// The flows that are wanted, now that it is known what they speak.
     pub fn wanted(&mut self) -> Vec<Flow> {
         let filters = &self.options.filters;
@@ -395,7 +400,7 @@ fn way(flow: &Flow, ends: &[Endpoint; 2]) -> usize {
 
 #[inline]
 fn count(flow: &mut Flow, way: usize, record: &Record<'_>, datagram: &Datagram<'_>, now: &Moment) {
-    flow.seen_ns[1] = flow.seen_ns[1].max(now.ns);
+    flow.on_time(now.ns);
     let counts = &mut flow.halves[way].counts;
     counts.packets += 1;
     counts.wire_bytes += u64::from(record.length);

@@ -527,9 +527,28 @@ fn packets_that_cannot_be_read_are_counted() {
     fragment[7] = 9;
     packets.push((4 * MS, fragment));
     let notes = said(&packets).notes.join("; ");
-    for words in ["kept too short", "earlier than the one before", "other transports", "later fragments"] {
+    for words in [
+        "1 packet was kept too short",
+        "1 packet is earlier than the one before it",
+        "2 packets are of other transports and were left out",
+        "1 later fragment of an IP packet was",
+    ] {
         assert!(notes.contains(words), "{words}: {notes}");
     }
+}
+
+#[test]
+fn round_trips_from_before_a_clock_was_set_are_not_taken() {
+    let weeks = 2_000_000_000 * MS;
+    let mut packets: Packets = opened(1).into_iter().map(|(at, packet)| (weeks + at, packet)).collect();
+    // One packet from another time, then a clock that stays behind.
+    packets.extend([(weeks + 200 * MS, data(1)), (0, data(1001)), (weeks + 300 * MS, ack(2001))]);
+    packets.extend([(weeks + 400 * MS, data(2001)), (10 * MS, ack(3001))]);
+    packets.extend([(20 * MS, data(3001)), (120 * MS, ack(4001))]);
+    let analysed = said(&packets);
+    let rtt = analysed.flows[0].out.rtt_ms.expect("two were measured");
+    assert_eq!((rtt.samples, rtt.min, rtt.max), (2, 100.0, 100.0));
+    assert_eq!(analysed.notes, ["2 packets are earlier than the one before them"]);
 }
 
 #[test]

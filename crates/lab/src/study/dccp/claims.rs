@@ -30,6 +30,7 @@ pub fn evaluate(results: &Results) -> Vec<Verdict> {
     };
     let on_sockets = Here::sockets(results);
     let small_windows = |check: Check| ("small windows".to_owned(), check(narrow).holds);
+    let silenced = |check: Check| (SILENCED.to_owned(), check(Here::silence(results)).holds);
     let mut verdicts = vec![
         Verdict::new("D1", "1", THROUGHPUT_SAYS, throughput(results)),
         Verdict::new("D2", "2", SPREAD_SAYS, spread(clean)),
@@ -48,8 +49,14 @@ pub fn evaluate(results: &Results) -> Vec<Verdict> {
         verdict.readings.extend(lossy(check));
         verdict.readings.push(small_windows(check));
     }
+    for (place, check) in [(0, as_tcp as Check), (3, answers)] {
+        verdicts[place].readings.push(silenced(check));
+    }
     verdicts
 }
+
+/// The reading of those after timers.
+const SILENCED: &str = "silent for 5 s once";
 
 /// A claim on connections of one link.
 type Check = fn(Here<'_>) -> Finding;
@@ -224,7 +231,7 @@ fn small(here: Here<'_>) -> Finding {
     }
     let variation = here.variation(SMALL).unwrap_or(f64::NAN);
     let told = format!(
-        "{faulty} pauses in {count} connections, {ours} without the fault; their goodputs vary by {variation:.2} %"
+        "{faulty} pauses ended by timers in {count} connections, {ours} without the fault; their goodputs vary by {variation:.2} %"
     );
     found(&[faulty > 0.0 && ours == 0.0], told)
 }

@@ -79,8 +79,8 @@ fn introduction() -> Vec<String> {
          the window before and in the second round trip after, times of 200 ms or more without data and \
          what ended them. It knows nothing of the sender's own variables.",
         "Each fault of Linux before version 3.2 is brought back by a switch of the model, so that the same figures stand \
-         before and after. The receiver that waits for more packets than the window has shows where windows are small: \
-         on 128 kbit/s with a queue of 5 packets.",
+         before and after. The window that stays at one packet, and the receiver that waits for more packets than the \
+         window has, show where a timer makes windows one packet: on the poster's link, silent from 10 to 15 s.",
         "On real sockets the same senders and receivers run as thirty pairs at a time, DCCP in UDP (RFC 6773) over loopback, \
          and between each pair the poster's link in real time, with the traffic of the world beside. TCP with the same \
          controllers is that of the world.",

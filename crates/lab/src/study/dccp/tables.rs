@@ -56,7 +56,10 @@ const HEAD: [&str; 12] = [
 fn connections(here: Here<'_>, title: String, variants: &[Variant]) -> Table {
     let row = |variant: &Variant| {
         let goodputs = here.goodputs(*variant);
-        let sum = |metric| number(here.sum(*variant, metric));
+        let sum = |metric| match metric {
+            "lost" if !variant.names_lost() => NONE.to_owned(),
+            _ => number(here.sum(*variant, metric)),
+        };
         let counts =
             ["lost", "losses", "answered_once", "answered_more", "answered_not", "pauses", "pauses_by_timer"];
         [variant.name.to_owned(), goodputs.len().to_string()]
@@ -71,7 +74,8 @@ fn connections(here: Here<'_>, title: String, variants: &[Variant]) -> Table {
     };
     let caption = "Sums over all connections of five minutes; a pause is 200 ms or more without data. A window with \
                    losses is judged where it held four packets or more and the connection went on; those of CCID 3 \
-                   are not, as a rate answers smoothly. Over TCP lost packets are sent again, which is counted as losses.";
+                   are not, as a rate answers smoothly. TCP sends again what is lost, which is counted as losses; which packets were lost \
+                   neither it nor CCID 3 tells.";
     Table {
         title,
         caption: caption.to_owned(),

@@ -74,6 +74,27 @@ fn every_claim_and_table_has_its_runs() {
 }
 
 #[test]
+fn throughput_and_answers_are_told_of_the_silent_link_too() {
+    let claims = claims::evaluate(&made_up_results());
+    let told = |claim: &&crate::claims::Verdict| {
+        claim.readings.iter().any(|reading| reading.0 == "silent for 5 s once")
+    };
+    let ids: Vec<&str> = claims.iter().filter(told).map(|claim| claim.id).collect();
+    assert_eq!(ids, ["D1", "D4"]);
+}
+
+#[test]
+fn lost_packets_are_counted_only_where_they_are_named() {
+    for table in tables::all(&made_up_results()) {
+        let Some(lost) = table.head.iter().position(|head| head == "packets lost") else { continue };
+        for row in &table.rows {
+            let unknown = row[0].starts_with("tcp") || row[0] == "dccp, ccid3";
+            assert_eq!(row[lost] == "-", unknown, "{row:?}");
+        }
+    }
+}
+
+#[test]
 fn every_figure_has_something_to_show() {
     let (curves, connections) = curves::all().expect("the scenario is compiled in");
     for figure in figures::all(&made_up_results(), &curves) {

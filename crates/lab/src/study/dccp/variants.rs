@@ -58,6 +58,10 @@ impl Variant {
     pub fn is_faulty(&self) -> bool {
         self.fault.is_some()
     }
+    /// Whether its acknowledgements name the packets that are lost.
+    pub fn names_lost(&self) -> bool {
+        self.transport == "dccp" && *self != CCID3
+    }
     /// What paces it.
     pub fn controller(&self) -> &'static str {
         self.controller
