@@ -17,6 +17,8 @@ pub struct Moment {
     pub s: f64,
     /// Shortest pause that is told.
     pub pause_ns: i64,
+    /// How often the clock was set before.
+    pub clock: u64,
 }
 
 /// What a flow speaks.
@@ -91,9 +93,6 @@ pub enum State {
     Plain,
 }
 
-/// Clocks are set by more than this; by less cards and queues mix up what is captured.
-const CLOCK_SET_NS: i64 = 1_000_000;
-
 /// A flow.
 #[derive(Clone, Debug)]
 pub struct Flow {
@@ -107,15 +106,13 @@ pub struct Flow {
     pub halves: [Half; 2],
     /// What its transport remembers.
     pub state: State,
-    /// When the packet before was captured.
-    before_ns: i64,
-    /// The clock was set back, and has not caught up.
-    behind: bool,
+    /// By which clock its last packet was captured.
+    clock: u64,
 }
 
 impl Flow {
     /// Whose first packet travels between these ends.
-    pub fn new(ends: [Endpoint; 2], protocol: Protocol, now_ns: i64) -> Self {
+    pub fn new(ends: [Endpoint; 2], protocol: Protocol, now: &Moment) -> Self {
         let state = match protocol {
             Protocol::Tcp | Protocol::Tcpcl => State::Tcp(Box::default()),
             Protocol::Dccp | Protocol::DccpUdp => State::Dccp(Box::default()),
@@ -124,18 +121,16 @@ impl Flow {
             Protocol::Udp => State::Plain,
         };
         let halves = Default::default();
-        Self { ends, protocol, seen_ns: [now_ns; 2], halves, state, before_ns: now_ns, behind: false }
+        Self { ends, protocol, seen_ns: [now.ns; 2], halves, state, clock: now.clock }
     }
     /// A packet of it is captured now.
     #[inline]
-    pub fn on_time(&mut self, now_ns: i64) {
-        let set_back = now_ns < self.before_ns.saturating_sub(CLOCK_SET_NS);
-        if set_back || (self.behind && now_ns >= self.seen_ns[1]) {
-            self.behind = set_back;
-            self.forget_times(now_ns);
+    pub fn on_time(&mut self, now: &Moment) {
+        if self.clock != now.clock {
+            self.clock = now.clock;
+            self.forget_times(now.ns);
         }
-        self.before_ns = now_ns;
-        self.seen_ns[1] = self.seen_ns[1].max(now_ns);
+        self.seen_ns[1] = self.seen_ns[1].max(now.ns);
     }
     /// The clock was set: nothing sent before tells of a round trip.
     #[cold]

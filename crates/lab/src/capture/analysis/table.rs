@@ -122,6 +122,33 @@ pub struct Table {
     pub bytes: u64,
     /// When the first and the last packet were captured.
     pub seen_ns: Option<[i64; 2]>,
+    clock: Clock,
+}
+
+/// By less cards and queues mix up what is captured.
+const CLOCK_SET_NS: i64 = 1_000_000;
+
+/// The clock of the capture, which may be set.
+#[derive(Default)]
+struct Clock {
+    before_ns: Option<i64>,
+    /// It was set back, and has not caught up.
+    behind: bool,
+    set: u64,
+}
+
+impl Clock {
+    /// How often it was set until this packet; catching up may be being set, too.
+    #[inline]
+    fn at(&mut self, now_ns: i64, newest_ns: i64) -> u64 {
+        let before_ns = self.before_ns.replace(now_ns).unwrap_or(now_ns);
+        let set_back = now_ns < before_ns.saturating_sub(CLOCK_SET_NS);
+        if set_back || (self.behind && now_ns >= newest_ns) {
+            self.behind = set_back;
+            self.set += 1;
+        }
+        self.set
+    }
 }
 
 impl Table {
@@ -137,6 +164,7 @@ impl Table {
             packets: 0,
             bytes: 0,
             seen_ns: None,
+            clock: Clock::default(),
         }
     }
 
@@ -146,6 +174,7 @@ impl Table {
         self.packets += 1;
         self.bytes += u64::from(record.length);
         let seen = self.seen_ns.get_or_insert([record.at_ns; 2]);
+        let clock = self.clock.at(record.at_ns, seen[1]);
         seen[1] = seen[1].max(record.at_ns);
         let first_ns = seen[0];
         let taken = layers::datagram(record.link, record.data, record.length as usize).and_then(|datagram| {
@@ -153,6 +182,7 @@ impl Table {
                 ns: record.at_ns,
                 s: record.at_ns.saturating_sub(first_ns) as f64 / 1e9,
                 pause_ns: self.options.pause_ns,
+                clock,
             };
             self.on_datagram(&datagram, record, &now)
         });
@@ -356,7 +386,7 @@ impl Table {
             self.places.insert(key, place);
         }
         if let Some(place) = place {
-            self.flows.push(Flow::new(ends, key.protocol, now.ns));
+            self.flows.push(Flow::new(ends, key.protocol, now));
             if self.options.graphs {
                 self.draw(place);
             }
@@ -400,7 +430,7 @@ fn way(flow: &Flow, ends: &[Endpoint; 2]) -> usize {
 
 #[inline]
 fn count(flow: &mut Flow, way: usize, record: &Record<'_>, datagram: &Datagram<'_>, now: &Moment) {
-    flow.on_time(now.ns);
+    flow.on_time(now);
     let counts = &mut flow.halves[way].counts;
     counts.packets += 1;
     counts.wire_bytes += u64::from(record.length);

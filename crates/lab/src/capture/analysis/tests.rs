@@ -549,6 +549,11 @@ fn round_trips_from_before_a_clock_was_set_are_not_taken() {
     let rtt = analysed.flows[0].out.rtt_ms.expect("two were measured");
     assert_eq!((rtt.samples, rtt.min, rtt.max), (2, 100.0, 100.0));
     assert_eq!(analysed.notes, ["2 packets are earlier than the one before them"]);
+    // A flow that begins at a time that was not.
+    let mut packets = opened(1);
+    packets.iter_mut().skip(1).for_each(|packet| packet.0 += weeks);
+    packets.insert(0, (weeks, ip(true, IpNumber::ICMP, &[0; 8])));
+    assert_eq!(said(&packets).flows[0].out.rtt_ms, None);
 }
 
 #[test]
