@@ -13,6 +13,7 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// 20 ms there and back, one packet in fifty lost.
@@ -38,7 +39,21 @@ fn can_make_devices() -> bool {
         (Command::new("ip").arg("-V").output().is_err(), "no command `ip`"),
     ];
     lacks.iter().filter(|lack| lack.0).for_each(|lack| println!("skipped: {}", lack.1));
-    lacks.iter().all(|lack| !lack.0)
+    lacks.iter().all(|lack| !lack.0) && may_make_devices()
+}
+
+/// Root in a container may not be allowed what root is.
+fn may_make_devices() -> bool {
+    static PROBES: AtomicU32 = AtomicU32::new(0);
+    let name = format!("probe-{}-{}", std::process::id(), PROBES.fetch_add(1, Ordering::Relaxed));
+    let ip = |words: &[&str]| Command::new("ip").args(words).output().is_ok_and(|done| done.status.success());
+    let may =
+        ip(&["netns", "add", &name]) && ip(&["-n", &name, "tuntap", "add", "mode", "tun", "name", "probe"]);
+    ip(&["netns", "del", &name]);
+    if !may {
+        println!("skipped: root may not make namespaces and devices here");
+    }
+    may
 }
 
 fn place(plan: &str) -> Place {

@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Instant as Real;
 
-/// As `nice` counts it.
-const AHEAD_OF_ORDINARY_WORK: i32 = -15;
+/// As `nice` counts it: before all ordinary work.
+const LEAST_NICE: i32 = -20;
 /// How long the watch sleeps each time.
 const NAP: Duration = Duration::from_nanos(10_000_000);
 
 /// Lets the calling thread, and those that it begins from now on, go before ordinary work. Tells whether the system
 /// allows that, which it does to root.
 pub fn go_first() -> bool {
-    rustix::process::setpriority_process(None, AHEAD_OF_ORDINARY_WORK).is_ok()
+    rustix::process::setpriority_process(None, LEAST_NICE).is_ok()
 }
 
 /// Sees how late a thread is woken that asked for a time.

@@ -190,7 +190,7 @@ fn play(seed: u64, connections: usize, length: usize, window: u64) -> [Daemon; 2
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..Default::default() })]
     #[test]
     fn streams_come_whole_and_in_order_whatever_carries_them(
         seed: u64,

@@ -189,7 +189,7 @@ fn an_outage_is_not_filled_with_data_and_what_was_lost_comes_after_it() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..Default::default() })]
     #[test]
     fn streams_come_whole_whatever_the_way_does(
         seed: u64,

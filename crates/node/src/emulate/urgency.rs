@@ -1,7 +1,7 @@
 //! Who carries packets in real time runs before others, while that leaves the others time.
 
+use crate::real_time;
 use lightlag_protocols::time::{Duration, Instant};
-use rustix::process::setpriority_process;
 use rustix::thread::set_current_timer_slack;
 use rustix::time::{ClockId, clock_gettime};
 use std::num::NonZeroU64;
@@ -14,7 +14,6 @@ const LOOKED_EVERY: Duration = Duration::from_nanos(250_000_000);
 /// Linux stops threads of real time that leave less than 5 % of a second to others, for the rest of it:
 /// whoever is nearly as busy is better off among the others, as the nicest to itself.
 const BUSY: f64 = 0.9;
-const LEAST_NICE: i32 = -20;
 
 /// How this thread is scheduled. Without the right to choose it is late more often, which its figures tell.
 pub(super) struct Urgency {
@@ -29,7 +28,7 @@ impl Urgency {
     /// From now on the timers of this thread ring when they should.
     pub(super) fn new() -> Self {
         let _ = set_current_timer_slack(NonZeroU64::new(1));
-        let _ = setpriority_process(None, LEAST_NICE);
+        real_time::go_first();
         let may_go_first = std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
         let mut urgency =
             Self { looked: Instant::ZERO, spent: thread_time(), goes_first: false, may_go_first };
@@ -58,7 +57,7 @@ impl Urgency {
             (ThreadPriority::Min, ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other))
         };
         let _ = set_thread_priority_and_policy(thread_native_id(), priority, policy);
-        let _ = setpriority_process(None, LEAST_NICE);
+        real_time::go_first();
     }
 }
 

@@ -22,8 +22,8 @@ pub enum Telling {
     Nothing,
     /// It is to be told.
     Due,
-    /// A stack carries it.
-    Carried(Stack),
+    /// A stack carries it, as the so-manieth: of an earlier one it does not matter any more whether it comes.
+    Carried(Stack, u64),
 }
 
 /// How far it is.
@@ -81,7 +81,7 @@ impl Connection {
     pub fn reclaim(&mut self, stack: Stack) {
         self.outgoing.reclaim(stack);
         for telling in &mut self.notices {
-            if *telling == Telling::Carried(stack) {
+            if matches!(telling, Telling::Carried(by, _) if *by == stack) {
                 *telling = Telling::Due;
             }
         }

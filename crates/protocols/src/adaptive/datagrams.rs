@@ -387,11 +387,6 @@ impl Datagrams {
         self.silence = Some(now.saturating_add(Duration::from_secs_f64(span)));
         self.tell_lost(now, vec![first], Cause::Silence, session);
     }
-    /// Nothing that is under way is awaited any more.
-    pub fn clear(&mut self) {
-        self.waiting.clear();
-        self.silence = None;
-    }
 }
 
 impl Heard {

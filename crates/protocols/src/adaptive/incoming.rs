@@ -21,19 +21,13 @@ pub struct Incoming {
     end: Option<u64>,
     /// How much may come beyond what was taken.
     room: u64,
-    /// What the other side was last told of the window.
-    told: u64,
 }
 
 impl Incoming {
     /// Nothing came yet; `room` bytes may wait to be taken.
     pub fn new(room: u64) -> Self {
-        Self::resumed(0, room)
-    }
-    /// Goes on where a store has it: everything before `taken` is there.
-    pub fn resumed(taken: u64, room: u64) -> Self {
         let (parts, received) = (BTreeMap::new(), Ranges::default());
-        Self { parts, received, read: taken, taken, end: None, room, told: taken + room }
+        Self { parts, received, read: 0, taken: 0, end: None, room }
     }
     /// Everything before this is in safe hands.
     pub fn taken(&self) -> u64 {
@@ -50,14 +44,6 @@ impl Incoming {
     /// The window as the other side is to be told.
     pub fn window(&self) -> u64 {
         self.taken + self.room
-    }
-    /// The window has grown by so much since it was told that the other side should know.
-    pub fn wants_to_tell(&self) -> bool {
-        self.window() - self.told >= self.room / 4
-    }
-    /// The other side is told.
-    pub fn on_told(&mut self) {
-        self.told = self.window();
     }
     /// Bytes came. False if they could not be kept, and must come again.
     ///

@@ -51,10 +51,6 @@ impl Outgoing {
     pub fn new(window: u64) -> Self {
         Self { window, ..Self::default() }
     }
-    /// Goes on where a store has it: everything before `below` was acknowledged.
-    pub fn resumed(below: u64, window: u64) -> Self {
-        Self { end: below, below, next: below, window, ..Self::default() }
-    }
     /// Bytes that are kept until they are acknowledged.
     pub fn kept(&self) -> u64 {
         self.end - self.below.min(self.end)

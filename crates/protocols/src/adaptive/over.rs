@@ -5,6 +5,8 @@ use crate::transport::ranges::Ranges;
 use crate::wire::adaptive::{ConnectionId, Frame, Why};
 use std::collections::{BTreeMap, VecDeque};
 
+/// Numbers of one life are kept in so many ranges; of more, all up to the end of the first count as cut.
+const RANGES_MAX: usize = 65_536;
 /// So many last words are kept; the oldest of more are forgotten.
 const FAREWELLS_MAX: usize = 4096;
 
@@ -49,7 +51,7 @@ impl Over {
     pub fn is_over(&self, id: ConnectionId) -> Option<bool> {
         let ended = self.ended.get(&id.incarnation)?;
         let has = |ranges: &Ranges| ranges.around(id.number.into()).is_some();
-        if has(&ended.complete) { Some(true) } else { has(&ended.cut).then_some(false) }
+        if has(&ended.cut) { Some(false) } else { has(&ended.complete).then_some(true) }
     }
     /// It is.
     pub fn insert(&mut self, id: ConnectionId, complete: bool) {
@@ -57,6 +59,10 @@ impl Over {
             let ended = self.ended.entry(id.incarnation).or_default();
             let numbers = if complete { &mut ended.complete } else { &mut ended.cut };
             numbers.insert(id.number.into(), u64::from(id.number) + 1);
+            if let Some((from, to)) = numbers.first().filter(|_| numbers.len() > RANGES_MAX) {
+                numbers.remove(from, to);
+                ended.cut.insert(0, to);
+            }
         }
     }
     /// Lives whose connections nobody asks for any more are forgotten.
@@ -65,8 +71,11 @@ impl Over {
     }
     /// The last word is to be said, by this stack.
     pub fn say(&mut self, id: ConnectionId, farewell: Farewell, stack: Stack) {
-        if self.farewells.insert(id, (farewell, Telling::Due)).is_none() {
-            self.order.push_back(id);
+        match self.farewells.insert(id, (farewell, Telling::Due)) {
+            // It stands in a queue already.
+            Some((_, Telling::Due)) => return,
+            Some(_) => {}
+            None => self.order.push_back(id),
         }
         self.due.entry(stack).or_default().push_back(id);
         while self.order.len() > FAREWELLS_MAX {
@@ -80,7 +89,7 @@ impl Over {
         let due = self.due.get_mut(&stack)?;
         while let Some(id) = due.pop_front() {
             if let Some((farewell, telling @ Telling::Due)) = self.farewells.get_mut(&id) {
-                *telling = Telling::Carried(stack);
+                *telling = Telling::Carried(stack, 0);
                 return Some((id, *farewell));
             }
         }
@@ -92,14 +101,14 @@ impl Over {
     }
     /// It was lost under way, and is said again by `stack`.
     pub fn on_lost(&mut self, id: ConnectionId, stack: Stack) {
-        if let Some((_, telling @ Telling::Carried(_))) = self.farewells.get_mut(&id) {
+        if let Some((_, telling @ Telling::Carried(..))) = self.farewells.get_mut(&id) {
             *telling = Telling::Due;
             self.due.entry(stack).or_default().push_back(id);
         }
     }
     /// What `failed` carried may be lost, and is said again by `stack`.
     pub fn reclaim(&mut self, failed: Stack, stack: Stack) {
-        let lost = self.farewells.iter().filter(|(_, (_, telling))| *telling == Telling::Carried(failed));
+        let lost = self.farewells.iter().filter(|(_, (_, telling))| *telling == Telling::Carried(failed, 0));
         let mut lost: Vec<ConnectionId> = lost.map(|(id, _)| *id).collect();
         lost.extend(self.due.remove(&failed).into_iter().flatten());
         for id in lost {

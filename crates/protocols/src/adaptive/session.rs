@@ -54,7 +54,8 @@ pub struct Ticket {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
-    Notice(Notice),
+    /// The so-manieth notice of all.
+    Notice(Notice, u64),
     Data(Range),
     Farewell,
 }
@@ -75,6 +76,8 @@ pub struct Session {
     /// What carries new connections, and answers of none.
     stack: Stack,
     ready: Ready,
+    /// Notices that were sent.
+    notices: u64,
     /// Connections that left a stack, and when what it still carries is taken for lost.
     left: BTreeSet<(Instant, ConnectionId, Stack)>,
     events: VecDeque<Event>,
@@ -92,6 +95,7 @@ impl Session {
             opened: 0,
             stack,
             ready: Ready::default(),
+            notices: 0,
             left: BTreeSet::new(),
             events: VecDeque::new(),
         }
@@ -291,12 +295,12 @@ impl Session {
                 Notice::Ack => {
                     let (below, window) = (connection.incoming.taken(), connection.incoming.window());
                     Frame::Ack { id, below, window }.write(out);
-                    connection.incoming.on_told();
                 }
             }
-            *connection.notice(notice) = Telling::Carried(stack);
+            self.notices += 1;
+            *connection.notice(notice) = Telling::Carried(stack, self.notices);
             self.schedule(id);
-            return Some(Ticket { id, what: What::Notice(notice) });
+            return Some(Ticket { id, what: What::Notice(notice, self.notices) });
         }
         None
     }
@@ -320,9 +324,9 @@ impl Session {
         let Ticket { id, what } = ticket;
         match (what, self.connections.get_mut(&id)) {
             (What::Data(range), Some(connection)) => connection.outgoing.on_arrived(stack, range),
-            (What::Notice(notice), Some(connection)) => {
+            (What::Notice(notice, number), Some(connection)) => {
                 let telling = connection.notice(notice);
-                if *telling == Telling::Carried(stack) {
+                if *telling == Telling::Carried(stack, number) {
                     *telling = Telling::Nothing;
                 }
             }
@@ -337,9 +341,9 @@ impl Session {
         let Ticket { id, what } = ticket;
         match (what, self.connections.get_mut(&id)) {
             (What::Data(range), Some(connection)) => connection.outgoing.on_lost(stack, range),
-            (What::Notice(notice), Some(connection)) => {
+            (What::Notice(notice, number), Some(connection)) => {
                 let telling = connection.notice(notice);
-                if *telling == Telling::Carried(stack) {
+                if *telling == Telling::Carried(stack, number) {
                     *telling = Telling::Due;
                 }
             }
@@ -420,7 +424,9 @@ impl Session {
     }
     fn on_reset(&mut self, id: ConnectionId, why: Why) {
         self.end(id, Err(why));
-        self.over.insert(id, false);
+        if self.is_known_life(id) {
+            self.over.insert(id, false);
+        }
         self.over.say(id, Farewell::Gone(false), self.stack);
     }
     fn on_gone(&mut self, id: ConnectionId, complete: bool) {
@@ -459,6 +465,10 @@ impl Session {
         self.unnamed += 1;
         self.connections.insert(id, Connection::new(State::Unnamed, self.stack, self.config.window));
         true
+    }
+    /// Of others nothing is remembered: anybody could name any.
+    fn is_known_life(&self, id: ConnectionId) -> bool {
+        id.incarnation == self.config.incarnation || Some(id.incarnation) == self.peer
     }
     fn remove(&mut self, id: ConnectionId, complete: bool) -> Option<Connection> {
         let connection = self.connections.remove(&id)?;

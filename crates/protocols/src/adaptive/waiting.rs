@@ -119,10 +119,4 @@ impl Waiting {
         let number = *self.sent.first_key_value()?.0;
         self.give_up(now, number)
     }
-    /// Takes out all.
-    pub fn clear(&mut self) -> Vec<Sent> {
-        self.bytes = 0;
-        self.next_look = None;
-        std::mem::take(&mut self.sent).into_values().collect()
-    }
 }
