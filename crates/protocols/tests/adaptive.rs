@@ -175,7 +175,7 @@ fn play(seed: u64, connections: usize, length: usize, window: u64) -> [Daemon; 2
             if daemon.session.deadline().is_some_and(|at| at <= now) {
                 daemon.session.on_deadline(now);
             }
-            daemon.send(300);
+            daemon.send(Frame::OVERHEAD_MAX + 10 + chance.below(300) as usize);
         }
         let [one, other] = &mut daemons;
         carry(one, other, &mut chance, wild);

@@ -14,7 +14,7 @@ use crate::time::{Duration, Instant};
 use crate::transport::ranges::Ranges;
 use crate::transport::udpdtn::Connection;
 use crate::units::Bytes;
-use crate::wire::adaptive::{Frame, Head, Malformed, Report};
+use crate::wire::adaptive::{Frame, Head, Malformed, Report, TARGET_MAX};
 
 /// What came is reported after this part of a round trip, within bounds, or after so many datagrams.
 const REPORT_PART: i64 = 16;
@@ -34,6 +34,9 @@ const RANGES_MAX: usize = 4096;
 /// A head with the longest report.
 const HEAD_MAX: usize = 5 + 10 + 10 + 1 + 5 + 10 * 4 + 2 + 20 * crate::wire::adaptive::RUNS_MAX;
 
+/// In less room nothing more is packed: a piece of a stream that small is hardly more than its head.
+const ROOM_LEAST: usize = Frame::OVERHEAD_MAX + 64;
+
 /// How a stack of datagrams is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -41,7 +44,7 @@ pub struct Config {
     pub stack: Stack,
     /// This life of the daemon.
     pub incarnation: u32,
-    /// Bytes of a datagram at most, as given to [`Datagrams::poll`]'s caller.
+    /// Bytes of a datagram at most; [`DATAGRAM_LEAST`] at least.
     pub datagram: usize,
     /// What each has on the link besides.
     pub headers: Bytes,
@@ -94,6 +97,7 @@ pub struct Datagrams {
 impl Datagrams {
     /// Before anything was sent.
     pub fn new(config: Config, controller: Box<dyn Controller>) -> Self {
+        let config = Config { datagram: config.datagram.max(DATAGRAM_LEAST), ..config };
         Self {
             config,
             controller,
@@ -175,8 +179,7 @@ impl Datagrams {
     }
     fn fill(&self, session: &mut Session, out: &mut Vec<u8>) -> Vec<Ticket> {
         let mut tickets = Vec::new();
-        while let Some(room) =
-            self.config.datagram.checked_sub(out.len()).filter(|room| *room >= Frame::OVERHEAD_MAX)
+        while let Some(room) = self.config.datagram.checked_sub(out.len()).filter(|room| *room >= ROOM_LEAST)
         {
             match session.poll(self.config.stack, room, out) {
                 Some(ticket) => tickets.push(ticket),
@@ -411,5 +414,5 @@ impl Heard {
     }
 }
 
-/// The least that a datagram must hold: the longest head, and a frame.
-pub const DATAGRAM_LEAST: usize = HEAD_MAX + Frame::OVERHEAD_MAX;
+/// The least that a datagram must hold: the longest head, and the longest frame that cannot be cut.
+pub const DATAGRAM_LEAST: usize = HEAD_MAX + Frame::OVERHEAD_MAX + TARGET_MAX;

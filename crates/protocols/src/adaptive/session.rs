@@ -268,7 +268,8 @@ impl Session {
     }
     /// Appends the next frame for a stack to `out`, of at most `room` bytes; none if there is nothing that fits.
     pub fn poll(&mut self, stack: Stack, room: usize, out: &mut Vec<u8>) -> Option<Ticket> {
-        if room < Frame::OVERHEAD_MAX {
+        // With room for a byte, whoever has data has a piece that fits.
+        if room <= Frame::OVERHEAD_MAX {
             return None;
         }
         if let Some((id, farewell)) = self.over.next(stack) {
