@@ -278,6 +278,8 @@ fn a_daemon_that_begins_anew_keeps_durable_connections_only() {
     tell_all(&mut near, &mut far);
     near.on_peer(3);
     assert_eq!(near.poll_event(), Some(Event::Over(lost, Err(Why::Unknown))));
+    near.on_peer(2);
+    assert_eq!(near.poll_event(), None, "an earlier life that is heard late changes nothing");
     let mut after = Session::new(config(3, 1000), STEADY);
     tell_all(&mut near, &mut after);
     assert!(matches!(after.poll_event(), Some(Event::Open { id, .. }) if id == kept));

@@ -235,6 +235,10 @@ impl Datagrams {
     pub fn handle(&mut self, now: Instant, bytes: &[u8], session: &mut Session) -> Result<(), Malformed> {
         let (head, mut rest) = Head::read(bytes)?;
         let ranges = head.report.as_ref().map(Report::ranges).transpose()?;
+        if self.heard.incarnation.is_some_and(|known| head.incarnation < known) {
+            // It was under way since an earlier life of the far daemon.
+            return Ok(());
+        }
         if self.heard.incarnation != Some(head.incarnation) {
             session.on_peer(head.incarnation);
             self.heard = Heard { incarnation: Some(head.incarnation), ..Heard::default() };
@@ -304,7 +308,8 @@ impl Datagrams {
         let packet = self.config.datagram as u64 + self.config.headers.0;
         let window = Window {
             sent: Bytes(sent * packet),
-            received: Bytes(report.received.saturating_sub(received) * packet),
+            // No more than were sent, whatever is told.
+            received: Bytes(report.received.saturating_sub(received).min(sent) * packet),
             train: None,
         };
         self.controller.on_ack(&Ack {

@@ -6,16 +6,16 @@ use super::ready::Ready;
 use super::{Piece, Stack};
 use crate::time::{Duration, Instant};
 use crate::transport::ranges::Range;
-use crate::wire::adaptive::{ConnectionId, Frame, Hints, Why};
+use crate::wire::adaptive::{ConnectionId, Frame, Hints, TARGET_MAX, Why};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Bounds of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// This life of the daemon; each start draws another.
+    /// This life of the daemon, greater than any before.
     pub incarnation: u32,
     /// Bytes of a stream that may wait for the application at the far end, and that are kept here until they are
-    /// acknowledged.
+    /// acknowledged. At the far daemon it must be as large, as so much may leave before anything is heard of it.
     pub window: u64,
     /// Connections at a time.
     pub connections_max: usize,
@@ -103,9 +103,10 @@ impl Session {
 
     // --- the driver's side --------------------------------------------------------------------
 
-    /// Makes a connection. None if there are too many.
+    /// Makes a connection. None if there are too many, or the target is empty or longer than [`TARGET_MAX`] bytes.
     pub fn open(&mut self, target: &str, hints: Hints) -> Option<ConnectionId> {
-        if self.connections.len() >= self.config.connections_max {
+        let can_be_named = (1..=TARGET_MAX).contains(&target.len());
+        if !can_be_named || self.connections.len() >= self.config.connections_max {
             return None;
         }
         let id = ConnectionId { incarnation: self.config.incarnation, number: self.opened };
@@ -221,10 +222,11 @@ impl Session {
             }
         }
     }
-    /// The far daemon says which life of it this is. After another one, only durable connections are left: what they
-    /// had not acknowledged is carried again.
+    /// The far daemon says which life of it this is. In a later one only durable connections are left: what they had
+    /// not acknowledged is carried again. What was under way from an earlier one changes nothing.
     pub fn on_peer(&mut self, incarnation: u32) {
-        if self.peer.replace(incarnation).is_none_or(|before| before == incarnation) {
+        let Some(before) = self.peer.replace(self.peer.unwrap_or(0).max(incarnation)) else { return };
+        if incarnation <= before {
             return;
         }
         let all: Vec<ConnectionId> = self.connections.keys().copied().collect();

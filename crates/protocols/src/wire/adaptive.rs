@@ -13,7 +13,7 @@ pub const TARGET_MAX: usize = 255 + 6;
 /// Names a connection among all that two daemons ever have between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ConnectionId {
-    /// The life of the daemon that opened it, drawn at each start.
+    /// The life of the daemon that opened it; a later one has a greater number, as the second of its start.
     pub incarnation: u32,
     /// Connections that it had opened before in that life.
     pub number: u32,

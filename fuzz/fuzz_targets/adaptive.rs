@@ -1,0 +1,79 @@
+#![no_main]
+//! A daemon's side of its connections, told whatever an authenticated peer can say in datagrams.
+
+use lightlag_protocols::adaptive::{Config, Datagrams, DatagramsConfig, Event, Session, Stack};
+use lightlag_protocols::controllers::{Flow, find};
+use lightlag_protocols::parameter::Parameters;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::Bytes;
+use lightlag_protocols::wire::adaptive::{Frame, Head, Hints};
+use std::collections::BTreeMap;
+
+const STACKS: [Stack; 2] = [Stack(0), Stack(1)];
+const DATAGRAM: usize = 1000;
+
+fn datagrams() -> Datagrams {
+    let entry = find("fixed").expect("it is in the table");
+    let none = BTreeMap::new();
+    let parameters =
+        Parameters::resolve("fixed", entry.algorithm.parameters, &none).expect("it has defaults");
+    let bytes = Bytes(DATAGRAM as u64);
+    let flow = Flow {
+        segment: bytes,
+        packet: bytes,
+        planned_rate: None,
+        planned_round_trip: None,
+        seed: 1,
+        index: 0,
+    };
+    let config = DatagramsConfig { stack: STACKS[0], incarnation: 1, datagram: DATAGRAM, headers: Bytes(28) };
+    Datagrams::new(config, entry.build(&parameters, flow))
+}
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let _ = (Head::read(bytes), Frame::read(bytes));
+    let config = Config { incarnation: 1, window: 5000, connections_max: 8, unnamed_max: 3 };
+    let (mut session, mut datagrams) = (Session::new(config, STACKS[0]), datagrams());
+    let own = session.open("far:80", Hints { durable: true, ..Hints::default() });
+    let (mut now, mut rest) = (Instant::ZERO, bytes);
+    let mut out = Vec::new();
+    while let Some((&[length, does], after)) = rest.split_first_chunk() {
+        let (said, after) = after.split_at(usize::from(length).min(after.len()));
+        rest = after;
+        now += Duration::from_nanos(1 << (does % 40));
+        let _ = datagrams.handle(now, said, &mut session);
+        while let Some(event) = session.poll_event() {
+            match event {
+                Event::Open { id, .. } => session.accept(id),
+                Event::Readable(id) => {
+                    let mut taken = session.connection(id).map_or(0, |one| one.incoming.taken());
+                    while let Some(bytes) = session.read(id) {
+                        taken += bytes.len() as u64;
+                    }
+                    session.take(id, taken);
+                    session.take_end(id);
+                }
+                _ => {}
+            }
+        }
+        if let Some(id) = own {
+            session.write(id, &[does; 40]);
+            if does & 64 > 0 {
+                session.carry_by(now, id, STACKS[usize::from(length & 1)], Duration::from_secs(1));
+            }
+        }
+        if does & 128 > 0 {
+            session.on_failed(STACKS[1], STACKS[0]);
+        }
+        datagrams.on_deadline(now, &mut session);
+        session.on_deadline(now);
+        for _ in 0..50 {
+            if !datagrams.poll(now, &mut session, &mut out) {
+                break;
+            }
+            assert!(out.len() <= DATAGRAM);
+        }
+        assert!(session.connections().count() <= 8);
+        let _ = (datagrams.deadline(&session), session.deadline());
+    }
+});
