@@ -52,6 +52,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             rate_max: parameters.number("rate_max"),
             rtt: None,
             phase: Phase::Opening,
+            heard: Heard::default(),
             // Also where the round trip of the opening is no measurement, as that was lost once.
             rate: flow.packet.0 as f64 * 8.0 / parameters.number("start_step"),
             phi: f64::NAN,
@@ -70,6 +71,8 @@ struct TcpPlanet {
     rate_max: f64,
     rtt: Option<Duration>,
     phase: Phase,
+    /// The most that was told of.
+    heard: Heard,
     /// Of data, in bit/s.
     rate: f64,
     phi: f64,
@@ -138,15 +141,21 @@ impl Controller for TcpPlanet {
         if let Some(rtt) = ack.rtt {
             self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
         }
+        // What tells less has been overtaken.
+        let heard = ack.heard.map(|told| {
+            let Heard { high, low } = self.heard;
+            self.heard = Heard { high: high.max(told.high), low: low.max(told.low) };
+            self.heard
+        });
         let Some(rtt) = self.rtt else { return };
         match self.phase {
             Phase::Opening => {
                 self.rate = self.packet_bits / self.start_step;
                 self.phase = Phase::Start { since: ack.now, steps: 0, heard: None };
             }
-            Phase::Start { since, steps, heard } => {
-                let Some(fresh) = ack.heard else { return };
-                let heard = self.hear_start(ack.now, fresh, heard);
+            Phase::Start { since, steps, heard: begun } => {
+                let Some(fresh) = heard else { return };
+                let heard = self.hear_start(ack.now, fresh, begun);
                 let length = self.start_step * (f64::from(self.steps()) + 2.0 * START_SPAN);
                 self.phase = if ack.now - since < rtt + Duration::from_secs_f64(length) {
                     Phase::Start { since, steps, heard }
@@ -155,7 +164,7 @@ impl Controller for TcpPlanet {
                 };
             }
             Phase::Steady(begun) => {
-                let Some(heard) = ack.heard.filter(|_| ack.now - begun.at >= rtt) else { return };
+                let Some(heard) = heard.filter(|_| ack.now - begun.at >= rtt) else { return };
                 self.end_of_period(begun, heard, (ack.now - begun.at).as_secs_f64());
                 self.phase = Phase::Steady(Arrival { at: ack.now, heard });
             }
