@@ -72,6 +72,13 @@ impl Connection {
     pub fn notice(&mut self, notice: Notice) -> &mut Telling {
         &mut self.notices[notice as usize]
     }
+    /// It is known what became of a notice as it was carried, if that is still how it stands.
+    pub fn settle(&mut self, notice: Notice, carried: Telling, becomes: Telling) {
+        let telling = self.notice(notice);
+        if *telling == carried {
+            *telling = becomes;
+        }
+    }
     /// The first that is to be told.
     pub fn due(&self) -> Option<Notice> {
         let all = [Notice::Open, Notice::Opened, Notice::Ack];

@@ -12,7 +12,6 @@ use crate::controllers::{Ack, Cause, Controller, Loss, Sent as Left, Window};
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
 use crate::transport::ranges::Ranges;
-use crate::transport::udpdtn::Connection;
 use crate::units::Bytes;
 use crate::wire::adaptive::{Frame, Head, Malformed, Report, TARGET_MAX};
 
@@ -75,7 +74,6 @@ pub struct Datagrams {
     /// Earliest departure of one without data: a notice can wait for others.
     notices_at: Instant,
     heard: Heard,
-    heard_at: Option<Instant>,
     /// Highest and count of the last report.
     reported: (Option<u64>, u64),
     rtt: Option<Duration>,
@@ -106,7 +104,6 @@ impl Datagrams {
             next_at: Instant::ZERO,
             notices_at: Instant::ZERO,
             heard: Heard::default(),
-            heard_at: None,
             reported: (None, 0),
             rtt: None,
             rtt_most: (Duration::ZERO, Instant::ZERO),
@@ -118,30 +115,6 @@ impl Datagrams {
             questions: 0,
             draws: Stream::new(config.incarnation.into(), "questions", config.stack.0.into()),
         }
-    }
-    /// Goes on at what another stack knows of the way.
-    pub fn continue_from(&mut self, now: Instant, connection: &Connection) {
-        self.rtt = connection.rtt.or(self.rtt);
-        self.controller.on_ack(&Ack { now, rtt: connection.rtt, ..Ack::default() });
-        if let Some(rate) = connection.rate {
-            self.controller.on_plan(now, rate);
-        }
-    }
-    /// Round-trip time of late.
-    pub fn rtt(&self) -> Option<Duration> {
-        self.rtt
-    }
-    /// Bytes of datagrams of which it is known that they came.
-    pub fn delivered(&self) -> u64 {
-        self.delivered
-    }
-    /// When anything came last.
-    pub fn heard_at(&self) -> Option<Instant> {
-        self.heard_at
-    }
-    /// Bytes under way.
-    pub fn in_flight(&self) -> u64 {
-        self.waiting.bytes()
     }
 
     // --- what leaves --------------------------------------------------------------------------
@@ -243,7 +216,6 @@ impl Datagrams {
             session.on_peer(head.incarnation);
             self.heard = Heard { incarnation: Some(head.incarnation), ..Heard::default() };
         }
-        self.heard_at = Some(now);
         self.asked = 0;
         self.silence = self.waiting.first().map(|_| now.saturating_add(self.silence_span()));
         if let Some((report, ranges)) = head.report.as_ref().zip(ranges) {

@@ -55,10 +55,6 @@ impl Outgoing {
     pub fn kept(&self) -> u64 {
         self.end - self.below.min(self.end)
     }
-    /// Everything before this was acknowledged.
-    pub fn below(&self) -> u64 {
-        self.below
-    }
     /// Nothing was ever carried from here on.
     pub fn next(&self) -> u64 {
         self.next

@@ -328,10 +328,7 @@ impl Session {
         match (what, self.connections.get_mut(&id)) {
             (What::Data(range), Some(connection)) => connection.outgoing.on_arrived(stack, range),
             (What::Notice(notice, number), Some(connection)) => {
-                let telling = connection.notice(notice);
-                if *telling == Telling::Carried(stack, number) {
-                    *telling = Telling::Nothing;
-                }
+                connection.settle(notice, Telling::Carried(stack, number), Telling::Nothing);
             }
             (What::Farewell, _) if matches!(self.over.farewell(id), Some(Farewell::Gone(_))) => {
                 self.over.forget(id)
@@ -345,10 +342,7 @@ impl Session {
         match (what, self.connections.get_mut(&id)) {
             (What::Data(range), Some(connection)) => connection.outgoing.on_lost(stack, range),
             (What::Notice(notice, number), Some(connection)) => {
-                let telling = connection.notice(notice);
-                if *telling == Telling::Carried(stack, number) {
-                    *telling = Telling::Due;
-                }
+                connection.settle(notice, Telling::Carried(stack, number), Telling::Due);
             }
             (What::Farewell, _) => self.over.on_lost(id, self.stack),
             _ => {}
