@@ -32,7 +32,7 @@ fn datagrams() -> Datagrams {
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let _ = (Head::read(bytes), Frame::read(bytes));
-    let config = Config { incarnation: 1, window: 5000, connections_max: 8, unnamed_max: 3 };
+    let config = Config { incarnation: 1, window: 5000, window_most: 20_000, connections_max: 8, unnamed_max: 3 };
     let (mut session, mut datagrams) = (Session::new(config, STACKS[0]), datagrams());
     let own = session.open("far:80", Hints { durable: true, ..Hints::default() });
     let (mut now, mut rest) = (Instant::ZERO, bytes);

@@ -42,7 +42,7 @@ fn byte(side: usize, id: ConnectionId, at: usize) -> u8 {
 }
 
 fn config(incarnation: u32, window: u64) -> Config {
-    Config { incarnation, window, connections_max: 100, unnamed_max: 10 }
+    Config { incarnation, window, window_most: 20_000, connections_max: 100, unnamed_max: 10 }
 }
 
 impl Daemon {

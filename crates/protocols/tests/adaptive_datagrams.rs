@@ -39,7 +39,13 @@ impl Daemon {
         let packet = Bytes(DATAGRAM as u64 + HEADERS.0);
         let segment = Bytes(DATAGRAM as u64);
         let flow = Flow { segment, packet, planned_rate: None, planned_round_trip: None, seed: 1, index: 0 };
-        let config = Config { incarnation, window: 64 << 20, connections_max: 10, unnamed_max: 10 };
+        let config = Config {
+            incarnation,
+            window: 64 << 20,
+            window_most: 64 << 20,
+            connections_max: 10,
+            unnamed_max: 10,
+        };
         let datagrams = DatagramsConfig { stack: STACK, incarnation, datagram: DATAGRAM, headers: HEADERS };
         Self {
             session: Session::new(config, STACK),

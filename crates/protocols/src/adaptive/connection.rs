@@ -57,14 +57,14 @@ pub struct Connection {
 
 impl Connection {
     /// Without any byte.
-    pub fn new(state: State, stack: Stack, window: u64) -> Self {
+    pub fn new(state: State, stack: Stack, window: u64, window_most: u64) -> Self {
         Self {
             target: String::new(),
             hints: Hints::default(),
             state,
             stack,
             outgoing: Outgoing::new(window),
-            incoming: Incoming::new(window),
+            incoming: Incoming::new(window, window_most),
             notices: Default::default(),
         }
     }

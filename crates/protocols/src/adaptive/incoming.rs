@@ -19,13 +19,17 @@ pub struct Incoming {
     taken: u64,
     /// Where it ends.
     end: Option<u64>,
-    /// How much may come beyond what was taken.
-    room: u64,
+    /// How much may come beyond what was taken: at first, and at most.
+    room: (u64, u64),
 }
 
+/// For each byte that the application took, so many more may come: who reads gets room, who does not has none.
+const GROWTH: u64 = 4;
+
 impl Incoming {
-    /// Nothing came yet; `room` bytes may wait to be taken.
-    pub fn new(room: u64) -> Self {
+    /// Nothing came yet. How many bytes may wait to be taken at first, and at most, as the application takes more.
+    pub fn new(first: u64, most: u64) -> Self {
+        let room = (first, most.max(first));
         let (parts, received) = (BTreeMap::new(), Ranges::default());
         Self { parts, received, read: 0, taken: 0, end: None, room }
     }
@@ -43,7 +47,8 @@ impl Incoming {
     }
     /// The window as the other side is to be told.
     pub fn window(&self) -> u64 {
-        self.taken + self.room
+        let (first, most) = self.room;
+        self.taken + first.saturating_add(GROWTH.saturating_mul(self.taken)).min(most)
     }
     /// Bytes came. False if they could not be kept, and must come again.
     ///

@@ -9,14 +9,18 @@ use crate::transport::ranges::Range;
 use crate::wire::adaptive::{ConnectionId, Frame, Hints, TARGET_MAX, Why};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+/// Bytes that wait here beyond the window, so that there are some when it opens.
+const AHEAD: u64 = 64 * 1024;
+
 /// Bounds of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// This life of the daemon, greater than any before.
     pub incarnation: u32,
-    /// Bytes of a stream that may wait for the application at the far end, and that are kept here until they are
-    /// acknowledged. At the far daemon it must be as large, as so much may leave before anything is heard of it.
+    /// Bytes of a stream that may leave before anything is heard of it. At the far daemon it must be as large.
     pub window: u64,
+    /// Bytes of a stream that may wait for the application here, once it has taken enough to deserve it.
+    pub window_most: u64,
     /// Connections at a time.
     pub connections_max: usize,
     /// Of them, those of which bytes came before what they are for.
@@ -111,7 +115,8 @@ impl Session {
         }
         let id = ConnectionId { incarnation: self.config.incarnation, number: self.opened };
         self.opened = self.opened.checked_add(1)?;
-        let mut made = Connection::new(State::Opening, self.stack, self.config.window);
+        let mut made =
+            Connection::new(State::Opening, self.stack, self.config.window, self.config.window_most);
         target.clone_into(&mut made.target);
         made.hints = hints;
         self.connections.insert(id, made);
@@ -134,15 +139,16 @@ impl Session {
     }
     /// Takes as many of the bytes as there is room for, and tells how many.
     pub fn write(&mut self, id: ConnectionId, bytes: &[u8]) -> usize {
+        let taken = bytes.len().min(self.room(id));
         let Some(connection) = self.connections.get_mut(&id) else { return 0 };
-        if connection.outgoing.is_finished() {
-            return 0;
-        }
-        let room = self.config.window.saturating_sub(connection.outgoing.kept());
-        let taken = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
         connection.outgoing.write(&bytes[..taken]);
         self.schedule(id);
         taken
+    }
+    /// How many bytes [`Session::write`] would take.
+    pub fn room(&self, id: ConnectionId) -> usize {
+        let room = self.connections.get(&id).map_or(0, |connection| connection.outgoing.room(AHEAD));
+        usize::try_from(room).unwrap_or(usize::MAX)
     }
     /// The application has ended its stream; the other one goes on.
     pub fn finish(&mut self, id: ConnectionId) {
@@ -406,14 +412,13 @@ impl Session {
         }
     }
     fn on_ack(&mut self, id: ConnectionId, below: u64, window: u64) {
-        let full = self.config.window;
         let Some(connection) = self.connections.get_mut(&id) else { return };
-        let was_full = connection.outgoing.kept() >= full;
+        let was_full = connection.outgoing.room(AHEAD) == 0;
         connection.on_heard();
         if !connection.outgoing.on_ack(below, window) {
             return self.break_off(id, Why::Broken);
         }
-        if was_full && connection.outgoing.kept() < full {
+        if was_full && connection.outgoing.room(AHEAD) > 0 {
             self.events.push_back(Event::Writable(id));
         }
         self.schedule(id);
@@ -460,7 +465,10 @@ impl Session {
             return false;
         }
         self.unnamed += 1;
-        self.connections.insert(id, Connection::new(State::Unnamed, self.stack, self.config.window));
+        self.connections.insert(
+            id,
+            Connection::new(State::Unnamed, self.stack, self.config.window, self.config.window_most),
+        );
         true
     }
     /// Of others nothing is remembered: anybody could name any.
