@@ -117,6 +117,11 @@ impl Datagrams {
         }
     }
 
+    /// The last round trip.
+    pub fn round_trip(&self) -> Option<Duration> {
+        self.rtt
+    }
+
     // --- what leaves --------------------------------------------------------------------------
 
     /// The next datagram, if one is to leave now: frames of the session, a report, or both.

@@ -185,6 +185,10 @@ impl Session {
     pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
         self.connections.get(&id)
     }
+    /// The life of the far daemon, if it was heard.
+    pub fn peer(&self) -> Option<u32> {
+        self.peer
+    }
     /// All connections.
     pub fn connections(&self) -> impl Iterator<Item = (ConnectionId, &Connection)> {
         self.connections.iter().map(|(id, connection)| (*id, connection))
