@@ -7,6 +7,7 @@
 pub mod carrier;
 pub mod clock;
 pub mod convergence;
+pub mod daemon;
 pub mod emulate;
 mod error;
 pub mod ltp;

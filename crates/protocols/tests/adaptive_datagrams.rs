@@ -216,3 +216,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn whoever_has_nothing_to_carry_learns_the_way_by_asking() {
+    let mut daemons = [Daemon::new(1, 1e6), Daemon::new(2, 1e6)];
+    let (mut out, away) = (Vec::new(), Duration::from_nanos(70_000_000));
+    let at = |ms: i64| Instant::from_nanos(ms * 1_000_000);
+    let [here, there] = &mut daemons;
+    assert!(!here.datagrams.poll(at(0), &mut here.session, &mut out));
+    here.datagrams.probe();
+    assert!(here.datagrams.poll(at(0), &mut here.session, &mut out));
+    assert!(!here.datagrams.poll(at(0), &mut here.session, &mut out), "one for each question");
+    there.datagrams.handle(at(70), &out, &mut there.session).unwrap();
+    let due = there.datagrams.deadline(&there.session).expect("an answer is owed");
+    assert!(there.datagrams.poll(due, &mut there.session, &mut out));
+    here.datagrams.handle(due.saturating_add(away), &out, &mut here.session).unwrap();
+    assert_eq!(here.datagrams.round_trip(), Some(Duration::from_nanos(140_000_000)));
+    assert!(!here.datagrams.poll(at(9000), &mut here.session, &mut out), "answers are not answered");
+}

@@ -31,7 +31,7 @@ const MARGIN: Duration = Duration::from_secs(1);
 /// Ranges of numbers that are remembered; of more, the lower half is forgotten.
 const RANGES_MAX: usize = 4096;
 /// A head with the longest report.
-const HEAD_MAX: usize = 5 + 10 + 10 + 1 + 5 + 10 * 4 + 2 + 20 * crate::wire::adaptive::RUNS_MAX;
+const HEAD_MAX: usize = 5 + 10 + 10 + 1 + 1 + 5 + 10 * 4 + 2 + 20 * crate::wire::adaptive::RUNS_MAX;
 
 /// In less room nothing more is packed: a piece of a stream that small is hardly more than its head.
 const ROOM_LEAST: usize = Frame::OVERHEAD_MAX + 64;
@@ -88,6 +88,8 @@ pub struct Datagrams {
     asked: u32,
     /// May leave whatever the controller says.
     questions: u32,
+    /// One is to leave though it carries nothing.
+    probes: bool,
     /// Questions are not asked at even times, as contacts come at even times.
     draws: Stream,
 }
@@ -113,6 +115,7 @@ impl Datagrams {
             silence: None,
             asked: 0,
             questions: 0,
+            probes: false,
             draws: Stream::new(config.incarnation.into(), "questions", config.stack.0.into()),
         }
     }
@@ -120,6 +123,14 @@ impl Datagrams {
     /// The last round trip.
     pub fn round_trip(&self) -> Option<Duration> {
         self.rtt
+    }
+    /// Whether something is under way of which nothing was heard.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting.first().is_some()
+    }
+    /// Asks the other side to say something, though there may be nothing to carry: so the way is known before it is used.
+    pub fn probe(&mut self) {
+        self.probes = true;
     }
 
     // --- what leaves --------------------------------------------------------------------------
@@ -134,21 +145,23 @@ impl Datagrams {
         }
         let in_time = session.has_data(self.config.stack) || reports || self.notices_at <= now;
         let carries = waits && in_time && self.may_leave(now);
-        if !reports && !carries {
+        let probes = std::mem::take(&mut self.probes);
+        if !reports && !carries && !probes {
             return false;
         }
         let report = self.report(now);
         out.clear();
         let left_us = (now.as_nanos() / 1000).unsigned_abs();
-        Head { incarnation: self.config.incarnation, number: self.number, left_us, report }.write(out);
+        Head { incarnation: self.config.incarnation, number: self.number, left_us, asks: probes, report }
+            .write(out);
         let tickets = if carries { self.fill(session, out) } else { Vec::new() };
-        if tickets.is_empty() && !reports {
+        if tickets.is_empty() && !reports && !probes {
             return false;
         }
         self.heard.report_at = None;
         self.heard.unreported = 0;
         self.heard.one_way = None;
-        if !tickets.is_empty() {
+        if !tickets.is_empty() || probes {
             self.on_left(now, out.len(), tickets);
             self.notices_at = now.saturating_add(self.report_every());
         }
@@ -227,7 +240,7 @@ impl Datagrams {
             self.on_report(now, report, &ranges, session);
         }
         let is_new = head.number >= self.heard.floor && self.heard.numbers.around(head.number).is_none();
-        let carries = !rest.is_empty();
+        let answers = head.asks || !rest.is_empty();
         let mut kept = true;
         while is_new && !rest.is_empty() {
             let (frame, behind) = Frame::read(rest)?;
@@ -237,7 +250,7 @@ impl Datagrams {
         if is_new && kept {
             self.heard.on_number(now, &head);
         }
-        if carries {
+        if answers {
             // What comes twice was not heard of.
             let every = self.report_every();
             self.heard.owe_report(now, every);
@@ -345,7 +358,7 @@ impl Datagrams {
         let paced = rate.filter(|_| waits).map(|_| self.next_at.max(in_time));
         let all =
             [self.heard.report_at, self.silence, self.waiting.deadline(), self.controller.deadline(), paced];
-        all.into_iter().flatten().min()
+        if self.probes { Some(Instant::ZERO) } else { all.into_iter().flatten().min() }
     }
     /// The deadline has come.
     pub fn on_deadline(&mut self, now: Instant, session: &mut Session) {

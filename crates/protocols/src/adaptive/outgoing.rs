@@ -55,6 +55,14 @@ impl Outgoing {
     pub fn kept(&self) -> u64 {
         self.end - self.below.min(self.end)
     }
+    /// Bytes that the other side has.
+    pub fn acknowledged(&self) -> u64 {
+        self.below.min(self.end)
+    }
+    /// Bytes that were never carried.
+    pub fn unsent(&self) -> u64 {
+        self.end - self.next.min(self.end)
+    }
     /// Bytes that the application may give: what the other side takes now, and `ahead` for when it takes more.
     pub fn room(&self, ahead: u64) -> u64 {
         if self.finished { 0 } else { self.window.saturating_add(ahead).saturating_sub(self.end) }

@@ -112,6 +112,8 @@ pub struct Head {
     pub number: u64,
     /// When it left, in microseconds of the sender's clock.
     pub left_us: u64,
+    /// It is to be reported though it may carry nothing.
+    pub asks: bool,
     /// What came in the other direction.
     pub report: Option<Report>,
 }

@@ -1,0 +1,163 @@
+//! `lightlagd`: keeps connections of applications while what carries them changes.
+
+use clap::{Parser, Subcommand};
+use lightlag_node::Error;
+use lightlag_node::daemon::config::Config;
+use lightlag_node::daemon::keys::Identity;
+use lightlag_node::daemon::status::Status;
+use lightlag_node::daemon::{self, control};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Keeps connections of applications while what carries them changes between TCP and a delay-tolerant stack.
+#[derive(Parser)]
+#[command(version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Run until told to end (SIGTERM, Ctrl-C, `lightlagd stop`); SIGHUP reads the settings again
+    Run(Settings),
+    /// Make a key that only you can read, and print its public half for the other side
+    Keygen {
+        /// The file to make; one that is there is never overwritten
+        #[arg(default_value = "key.pem")]
+        file: PathBuf,
+    },
+    /// Print the public half of a key
+    Key {
+        /// Its file
+        #[arg(default_value = "key.pem")]
+        file: PathBuf,
+    },
+    /// Say whether the settings are right
+    Check(Settings),
+    /// Show peers, connections, what carries them and why
+    Status {
+        #[command(flatten)]
+        settings: Settings,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Choose what carries connections with a peer: auto, tcp or udpdtn
+    Switch {
+        #[command(flatten)]
+        settings: Settings,
+        /// Its name in the settings
+        peer: String,
+        /// What is to carry them; `auto` is what suits the way
+        #[arg(value_parser = ["auto", "tcp", "udpdtn"])]
+        stack: String,
+    },
+    /// Read the settings again
+    Reload(Settings),
+    /// End
+    Stop(Settings),
+}
+
+#[derive(clap::Args)]
+struct Settings {
+    /// The file of settings
+    #[arg(short, long, default_value = "lightlagd.toml", value_name = "FILE")]
+    config: PathBuf,
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(wrong) if wrong.use_stderr() => {
+            let text = wrong.to_string();
+            let line = text.lines().next().unwrap_or_default();
+            eprintln!("lightlagd: {}", line.trim_start_matches("error: "));
+            return ExitCode::from(2);
+        }
+        Err(asked) => asked.exit(),
+    };
+    match cli.verb.done() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("lightlagd: {why}");
+            ExitCode::from(if matches!(why, Error::Input(_)) { 2 } else { 1 })
+        }
+    }
+}
+
+impl Verb {
+    fn done(self) -> Result<(), Error> {
+        match self {
+            Self::Run(settings) => {
+                log();
+                daemon::run(&settings.config)
+            }
+            Self::Keygen { file } => {
+                let identity = Identity::generate()?;
+                identity.write(&file)?;
+                println!("{}", identity.public());
+                Ok(())
+            }
+            Self::Key { file } => {
+                println!("{}", Identity::read(&file)?.public());
+                Ok(())
+            }
+            Self::Check(settings) => {
+                let config = Config::read(&settings.config)?;
+                let key = Identity::read(&config.key)?.public();
+                println!("{}: right; this daemon is {key}", settings.config.display());
+                Ok(())
+            }
+            Self::Status { settings, json } => {
+                let told = ask(&settings.config, "GET", "/status")?;
+                if json {
+                    print!("{}", String::from_utf8_lossy(&told));
+                    return Ok(());
+                }
+                let status: Status = serde_json::from_slice(&told)
+                    .map_err(|why| Error::Failed(format!("the daemon is of another version: {why}")))?;
+                print!("{}", daemon::view::text(&status));
+                Ok(())
+            }
+            Self::Switch { settings, peer, stack } => {
+                let query = escaped(&peer);
+                ask(&settings.config, "POST", &format!("/stack?peer={query}&stack={stack}")).map(drop)
+            }
+            Self::Reload(settings) => {
+                let said = ask(&settings.config, "POST", "/reload")?;
+                print!("{}", String::from_utf8_lossy(&said));
+                Ok(())
+            }
+            Self::Stop(settings) => ask(&settings.config, "POST", "/stop").map(drop),
+        }
+    }
+}
+
+/// As a part of a query: everything but letters and digits escaped.
+fn escaped(text: &str) -> String {
+    let one = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(one).collect()
+}
+
+fn ask(config: &Path, method: &str, path: &str) -> Result<Vec<u8>, Error> {
+    let socket = Config::read(config)?.control();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|why| Error::Failed(format!("the runtime: {why}")))?;
+    runtime.block_on(control::ask(&socket, method, path))
+}
+
+/// To standard error: lines, or JSON where `LIGHTLAGD_LOG=json`; `RUST_LOG` says how much.
+fn log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    if std::env::var("LIGHTLAGD_LOG").is_ok_and(|kind| kind == "json") {
+        lines.json().with_target(false).init();
+    } else {
+        lines.with_target(false).init();
+    }
+}

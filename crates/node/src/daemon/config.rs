@@ -1,0 +1,278 @@
+//! The daemon's one file of settings, in TOML.
+
+use super::keys::PublicKey;
+use super::target::Pattern;
+use crate::Error;
+use bytesize::ByteSize;
+use lightlag_protocols::adaptive::PRIORITIES;
+use lightlag_protocols::wire::adaptive::Hints;
+use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// All settings.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The file with this daemon's key.
+    #[serde(default = "default_key")]
+    pub key: PathBuf,
+    /// The folder in which it keeps what must outlive it.
+    #[serde(default = "default_state")]
+    pub state: PathBuf,
+    /// The socket by which its owner asks and tells it; in `state` if not said.
+    pub control: Option<PathBuf>,
+    /// Where other daemons reach it.
+    #[serde(default)]
+    pub listen: Listen,
+    /// The others.
+    #[serde(default)]
+    pub peer: Vec<Peer>,
+    /// SOCKS5 for applications.
+    #[serde(default)]
+    pub socks: Vec<Door>,
+    /// HTTP CONNECT for applications.
+    #[serde(default)]
+    pub http: Vec<Door>,
+    /// Where the kernel redirects what others send (`REDIRECT` of netfilter).
+    #[serde(default)]
+    pub redirected: Vec<Door>,
+    /// Ports that lead to one target.
+    #[serde(default)]
+    pub forward: Vec<Forward>,
+    /// What is to be reached here by name.
+    #[serde(default)]
+    pub services: BTreeMap<String, String>,
+    /// What goes to none of the others goes by plain TCP.
+    #[serde(default)]
+    pub direct: bool,
+    /// The page and the metrics; nowhere if not said.
+    pub page: Option<SocketAddr>,
+    /// Bounds.
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+/// Where other daemons reach this one; a stack without an address is not listened on.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listen {
+    /// For TLS over TCP.
+    pub tcp: Option<SocketAddr>,
+    /// For UDPDTN.
+    pub udpdtn: Option<SocketAddr>,
+}
+
+/// Another daemon.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Peer {
+    /// What it is called here.
+    pub name: String,
+    /// Who it is.
+    #[serde(deserialize_with = "key")]
+    pub key: PublicKey,
+    /// Where it listens for TLS over TCP, `host:port`; if not said, it calls.
+    pub tcp: Option<String>,
+    /// Where it listens for UDPDTN, `host:port`; if not said, it speaks first.
+    pub udpdtn: Option<String>,
+    /// Which targets are reached by it.
+    #[serde(default)]
+    pub reach: Vec<Pattern>,
+    /// Which targets it may have reached from here.
+    #[serde(default)]
+    pub serve: Vec<Pattern>,
+    /// What carries connections.
+    #[serde(default)]
+    pub stack: Choice,
+    /// Bytes of a datagram on the way, with all that is not the link's.
+    #[serde(default = "default_datagram")]
+    pub datagram: u16,
+    /// Bytes a second at which datagrams leave before anything is known of the way.
+    #[serde(default = "default_rate")]
+    pub first_rate: ByteSize,
+}
+
+/// What carries connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Choice {
+    /// What suits the way, as it changes.
+    #[default]
+    Auto,
+    /// Always TLS over TCP.
+    Tcp,
+    /// Always UDPDTN.
+    Udpdtn,
+}
+
+/// Where applications come in.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Door {
+    /// Its address.
+    pub listen: SocketAddr,
+    /// Higher goes first, for connections that do not say.
+    #[serde(default = "default_priority", deserialize_with = "priority")]
+    pub priority: u8,
+    /// Stored before it is acknowledged, and delivered though the application has left.
+    #[serde(default)]
+    pub durable: bool,
+    /// Milliseconds of one-way delay that applications bear.
+    pub delay_most_ms: Option<u64>,
+}
+
+/// A port that leads to one target.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Forward {
+    /// Its address.
+    pub listen: SocketAddr,
+    /// `host:port`, or the name of a service there.
+    pub to: String,
+    /// By which of the others; if not said, who reaches it.
+    pub peer: Option<String>,
+    /// Higher goes first, for connections that do not say.
+    #[serde(default = "default_priority", deserialize_with = "priority")]
+    pub priority: u8,
+    /// Stored before it is acknowledged, and delivered though the application has left.
+    #[serde(default)]
+    pub durable: bool,
+    /// Milliseconds of one-way delay that applications bear.
+    pub delay_most_ms: Option<u64>,
+}
+
+impl Door {
+    /// How connections are carried that do not say.
+    pub fn hints(&self) -> Hints {
+        Hints { priority: self.priority, durable: self.durable, delay_most_ms: self.delay_most_ms }
+    }
+}
+
+impl Forward {
+    /// How connections are carried.
+    pub fn hints(&self) -> Hints {
+        Hints { priority: self.priority, durable: self.durable, delay_most_ms: self.delay_most_ms }
+    }
+}
+
+/// Bounds of what it holds.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Connections with each of the others.
+    pub connections: usize,
+    /// Bytes of a stream that may wait for an application here.
+    pub window: ByteSize,
+    /// Bytes that durable connections may have stored.
+    pub custody: ByteSize,
+    /// Callers that have not yet shown a key.
+    pub handshakes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connections: 20_000, window: ByteSize::mib(64), custody: ByteSize::gib(4), handshakes: 256 }
+    }
+}
+
+fn default_key() -> PathBuf {
+    "key.pem".into()
+}
+fn default_state() -> PathBuf {
+    "state".into()
+}
+fn default_datagram() -> u16 {
+    1280
+}
+fn default_rate() -> ByteSize {
+    ByteSize::kb(125)
+}
+fn default_priority() -> u8 {
+    1
+}
+
+fn key<'de, D: Deserializer<'de>>(from: D) -> Result<PublicKey, D::Error> {
+    let text = String::deserialize(from)?;
+    PublicKey::parse(&text).map_err(serde::de::Error::custom)
+}
+fn priority<'de, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
+    let given = u8::deserialize(from)?;
+    if given < PRIORITIES {
+        return Ok(given);
+    }
+    Err(serde::de::Error::custom(format!("priority {given}; it must be 0 to {}", PRIORITIES - 1)))
+}
+
+/// Least bytes of a datagram: less than any link of IPv6 must carry would do, but not less than this.
+const DATAGRAM_LEAST: u16 = 576;
+
+impl Config {
+    /// Reads a file; paths in it are meant from where it is.
+    ///
+    /// # Errors
+    /// Where it is wrong, and what would be right.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|why| Error::Input(format!("{}: {why}", path.display())))?;
+        let mut config = Self::parse(&path.display().to_string(), &text)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        for path in [&mut config.key, &mut config.state].into_iter().chain(&mut config.control) {
+            *path = folder.join(&path);
+        }
+        Ok(config)
+    }
+    /// Reads text that stands in `file`.
+    ///
+    /// # Errors
+    /// As [`Config::read`].
+    pub fn parse(file: &str, text: &str) -> Result<Self, Error> {
+        let config: Self = toml::from_str(text).map_err(|why| {
+            let line = why.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+            let said: Vec<&str> = why.message().lines().map(str::trim).collect();
+            Error::Input(format!("{file}:{line}: {}", said.join(", ")))
+        })?;
+        config.check().map_err(|why| Error::Input(format!("{file}: {why}")))?;
+        Ok(config)
+    }
+    fn check(&self) -> Result<(), String> {
+        for (at, peer) in self.peer.iter().enumerate() {
+            let before = &self.peer[..at];
+            let Peer { name, .. } = peer;
+            if name.is_empty() {
+                return Err("a peer has no name".to_owned());
+            }
+            if before.iter().any(|other| other.name == *name) {
+                return Err(format!("two peers are called {name:?}"));
+            }
+            if before.iter().any(|other| other.key == peer.key) {
+                return Err(format!("peer {name:?} has the key of another one"));
+            }
+            if peer.datagram < DATAGRAM_LEAST {
+                return Err(format!(
+                    "peer {name:?}: datagram {}; it must be {DATAGRAM_LEAST} or more",
+                    peer.datagram
+                ));
+            }
+            if peer.first_rate.as_u64() == 0 {
+                return Err(format!("peer {name:?}: first_rate must be more than nothing"));
+            }
+        }
+        for forward in &self.forward {
+            let named = forward.peer.as_ref();
+            if let Some(name) = named.filter(|name| self.peer.iter().all(|peer| peer.name != **name)) {
+                let known: Vec<&str> = self.peer.iter().map(|peer| peer.name.as_str()).collect();
+                return Err(format!(
+                    "forward {}: there is no peer {name:?}; there are: {known:?}",
+                    forward.listen
+                ));
+            }
+        }
+        Ok(())
+    }
+    /// The socket by which its owner asks and tells it.
+    pub fn control(&self) -> PathBuf {
+        self.control.clone().unwrap_or_else(|| self.state.join("control.sock"))
+    }
+}

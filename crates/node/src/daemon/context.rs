@@ -1,0 +1,104 @@
+//! What is known of the way to another daemon, gathered for the policy, and what comes of its decisions.
+
+use super::config::Choice;
+use super::peer::Peer;
+use super::stack::{STACKS, TCP, UDPDTN};
+use lightlag_protocols::adaptive::{
+    Connection, Context, DatagramsContext, Kind, PRIORITIES, Policy, PolicyConfig, Stack, StreamContext,
+};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::{BitRate, Bytes};
+use std::rc::Rc;
+use tracing::info;
+
+/// So often the way is looked at.
+pub const EVERY: Duration = Duration::from_nanos(250_000_000);
+/// A round trip of datagrams that is older is not known any more.
+const FRESH: Duration = Duration::from_secs(3);
+/// Datagrams ask the way so often where nothing is carried by them, and where that is all that is known of it.
+const PROBE: Duration = Duration::from_secs(10);
+const PROBE_SOON: Duration = Duration::from_secs(1);
+/// Between calls that are to replace a stream that backs off.
+const CALL_EVERY: Duration = Duration::from_secs(2);
+
+/// Decides what carries the connections of a peer.
+pub struct Judge {
+    policy: Policy,
+    /// What was decided last: the stack of most, and whether that is its owner's wish.
+    decided: (Stack, bool),
+    called: Option<Instant>,
+}
+
+fn stack_of(kind: Kind) -> Stack {
+    match kind {
+        Kind::Stream => TCP,
+        Kind::Datagrams => UDPDTN,
+    }
+}
+
+impl Judge {
+    /// Nothing is known yet.
+    pub fn new(peer: &Peer) -> Self {
+        Self { policy: Policy::new(PolicyConfig::default()), decided: (peer.carrier(), false), called: None }
+    }
+    /// Looks at the way, and moves connections if there is a reason.
+    pub fn judge(&mut self, peer: &Rc<Peer>, now: Instant) {
+        let switch = self.policy.on_context(now, &gather(peer, now));
+        let (stack, why) = match peer.choice() {
+            Choice::Tcp => (TCP, Some("its owner wants it".to_owned())),
+            Choice::Udpdtn => (UDPDTN, Some("its owner wants it".to_owned())),
+            Choice::Auto => (stack_of(self.policy.kind()), None),
+        };
+        let is_wish = why.is_some();
+        if (stack, is_wish) != self.decided {
+            self.decided = (stack, is_wish);
+            let why = why.or_else(|| switch.map(|switch| switch.why.to_string()));
+            let why = why.unwrap_or_else(|| format!("it may be chosen again: {}", self.policy.why()));
+            if stack != peer.carrier() {
+                info!(peer = peer.config.name, to = super::stack::name(stack), why, "switch");
+                peer.history.borrow_mut().switch(now, stack, why);
+            }
+        }
+        let policy = &self.policy;
+        let of = |connection: &Connection| {
+            if is_wish { stack } else { stack_of(policy.kind_for(&connection.hints)) }
+        };
+        peer.carry_by(of, stack);
+        // Whoever goes by datagrams and is idle wants to know soon when the way is short again.
+        peer.udpdtn.probe(now, if stack == UDPDTN { PROBE_SOON } else { PROBE });
+        self.call(peer, now);
+    }
+    /// A stream that backs off while the way is short again is replaced by a new one.
+    fn call(&mut self, peer: &Peer, now: Instant) {
+        let rested = self.called.is_none_or(|called| now - called >= CALL_EVERY);
+        let hangs = peer.tcp.info().is_none_or(|info| info.backoff > 0);
+        if self.policy.would_return() && hangs && rested {
+            self.called = Some(now);
+            peer.tcp.call_again();
+        }
+    }
+}
+
+fn gather(peer: &Peer, now: Instant) -> Context {
+    let info = peer.tcp.info();
+    let stream = info.map(|info| StreamContext {
+        rtt: (info.round_trip > Duration::ZERO).then_some(info.round_trip),
+        backoff: info.backoff,
+        silent: if info.unacknowledged > 0 { info.silent } else { Duration::ZERO },
+        rate: Some(BitRate(info.delivery_rate.saturating_mul(8))),
+        application_limited: info.application_limited || info.unacknowledged == 0,
+    });
+    let datagrams = peer.udpdtn.is_there().then(|| {
+        let heard = peer.udpdtn.heard_at();
+        let fresh = heard.is_some_and(|at| now - at <= FRESH);
+        DatagramsContext { rtt: peer.udpdtn.round_trip().filter(|_| fresh), silent: peer.udpdtn.silent(now) }
+    });
+    let mut backlog = [Bytes(0); PRIORITIES as usize];
+    peer.look(|session| {
+        for (_, connection) in session.connections().filter(|(_, one)| one.stack == STACKS[0].0) {
+            let class = usize::from(connection.hints.priority.min(PRIORITIES - 1));
+            backlog[class].0 += connection.outgoing.unsent();
+        }
+    });
+    Context { stream, datagrams, link: None, planned: None, backlog }
+}

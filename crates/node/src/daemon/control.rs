@@ -1,0 +1,149 @@
+//! How its owner asks and tells a daemon: HTTP over a socket in the file system that nobody else can open. The page and
+//! the metrics are the same over TCP, without what changes anything.
+
+use super::config::Choice;
+use super::metrics;
+use super::status::Status;
+use crate::Error;
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use http_body_util::{BodyExt, Full};
+use hyper::Request;
+use hyper::body::Bytes;
+use hyper_util::rt::TokioIo;
+use serde::Deserialize;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tokio::sync::{mpsc, oneshot};
+
+/// What is asked of a daemon.
+pub enum Command {
+    /// How it is.
+    Status(oneshot::Sender<Status>),
+    /// What is to carry connections with a peer. The answer is what is wrong with it.
+    Choose(String, Choice, oneshot::Sender<Result<(), String>>),
+    /// Read the settings again.
+    Reload(oneshot::Sender<Result<String, String>>),
+    /// End.
+    Stop,
+}
+
+type Ask = mpsc::UnboundedSender<Command>;
+
+async fn status(ask: &Ask) -> Option<Status> {
+    let (to, from) = oneshot::channel();
+    ask.send(Command::Status(to)).ok()?;
+    from.await.ok()
+}
+
+async fn get_status(State(ask): State<Ask>) -> Response {
+    match status(&ask).await {
+        Some(status) => Json(status).into_response(),
+        None => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}
+
+async fn get_metrics(State(ask): State<Ask>) -> Response {
+    match status(&ask).await {
+        Some(status) => {
+            let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+            ([(header::CONTENT_TYPE, kind)], metrics::text(&status)).into_response()
+        }
+        None => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}
+
+async fn get_page() -> Html<&'static str> {
+    Html(include_str!("page.html"))
+}
+
+#[derive(Deserialize)]
+struct Choosing {
+    peer: String,
+    stack: Choice,
+}
+
+async fn post_stack(State(ask): State<Ask>, Query(choosing): Query<Choosing>) -> Response {
+    let (to, from) = oneshot::channel();
+    let _ = ask.send(Command::Choose(choosing.peer, choosing.stack, to));
+    match from.await {
+        Ok(Ok(())) => StatusCode::OK.into_response(),
+        Ok(Err(why)) => (StatusCode::BAD_REQUEST, why).into_response(),
+        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}
+
+async fn post_reload(State(ask): State<Ask>) -> Response {
+    let (to, from) = oneshot::channel();
+    let _ = ask.send(Command::Reload(to));
+    match from.await {
+        Ok(Ok(said)) => said.into_response(),
+        Ok(Err(why)) => (StatusCode::BAD_REQUEST, why).into_response(),
+        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}
+
+async fn post_stop(State(ask): State<Ask>) -> StatusCode {
+    let _ = ask.send(Command::Stop);
+    StatusCode::OK
+}
+
+fn seen(ask: Ask) -> Router<()> {
+    let router = Router::new().route("/", get(get_page)).route("/metrics", get(get_metrics));
+    router.route("/status", get(get_status)).with_state(ask)
+}
+
+/// Serves the owner's socket, for as long as the daemon lives.
+///
+/// # Errors
+/// It cannot be made.
+pub fn serve(path: &Path, ask: Ask) -> Result<(), Error> {
+    let failed = |why: std::io::Error| Error::Input(format!("{}: {why}", path.display()));
+    // Whoever left one is not there any more: the state has one daemon at a time.
+    let _ = std::fs::remove_file(path);
+    let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
+    let listener = UnixListener::bind(path);
+    rustix::process::umask(mask);
+    let listener = listener.map_err(failed)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    let told = Router::new()
+        .route("/stack", post(post_stack))
+        .route("/reload", post(post_reload))
+        .route("/stop", post(post_stop))
+        .with_state(ask.clone());
+    let router = seen(ask).merge(told);
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    Ok(())
+}
+
+/// Serves the page and the metrics, for as long as the daemon lives.
+pub fn serve_page(listener: TcpListener, ask: Ask) {
+    tokio::spawn(async move { axum::serve(listener, seen(ask)).await });
+}
+
+/// Asks a daemon by its owner's socket: the method, the path, and what it says to it.
+///
+/// # Errors
+/// It does not run, or does not do what it is asked for.
+pub async fn ask(socket: &Path, method: &str, path: &str) -> Result<Vec<u8>, Error> {
+    let failed = |why: &dyn std::fmt::Display| Error::Failed(format!("{}: {why}", socket.display()));
+    let stream = UnixStream::connect(socket).await.map_err(|why| {
+        Error::Failed(format!("{}: {why}; does lightlagd run, and is it yours?", socket.display()))
+    })?;
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|why| failed(&why))?;
+    tokio::spawn(connection);
+    let request = Request::builder().method(method).uri(path).header("host", "lightlagd");
+    let request = request.body(Full::<Bytes>::default()).map_err(|why| failed(&why))?;
+    let answer = sender.send_request(request).await.map_err(|why| failed(&why))?;
+    let status = answer.status();
+    let body = answer.into_body().collect().await.map_err(|why| failed(&why))?.to_bytes().to_vec();
+    if status.is_success() {
+        return Ok(body);
+    }
+    Err(Error::Input(String::from_utf8_lossy(&body).trim().to_owned()))
+}

@@ -1,0 +1,66 @@
+//! Figures for Prometheus, in the text of OpenMetrics.
+
+use super::status::{PeerStatus, Status};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::{Registry, Unit};
+use std::sync::atomic::AtomicU64;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Labels {
+    peer: String,
+    stack: String,
+}
+
+type Figures = Family<Labels, Gauge<f64, AtomicU64>>;
+
+/// All figures of a daemon.
+pub fn text(status: &Status) -> String {
+    let mut registry = Registry::with_prefix("lightlagd");
+    let age = Gauge::<f64, AtomicU64>::default();
+    age.set(status.age_s);
+    registry.register_with_unit("age", "Since it began", Unit::Seconds, age);
+    let mut family = |name: &str, help: &str, of: &dyn Fn(&PeerStatus, &Figures)| {
+        let figures = Figures::default();
+        status.peers.iter().for_each(|peer| of(peer, &figures));
+        registry.register(name, help, figures);
+    };
+    let labels = |peer: &PeerStatus, stack: &str| Labels { peer: peer.name.clone(), stack: stack.to_owned() };
+    let of_stack = |peer: &PeerStatus, stack: &str| {
+        peer.connections.iter().filter(|one| one.stack == stack).cloned().collect::<Vec<_>>()
+    };
+    let stacks = || super::stack::STACKS.iter().map(|(_, name)| *name);
+    family("carries", "Whether this stack carries most connections", &|peer, figures| {
+        stacks().for_each(|name| {
+            figures.get_or_create(&labels(peer, name)).set(f64::from(u8::from(peer.stack == name)));
+        });
+    });
+    family("connections", "Connections", &|peer, figures| {
+        stacks().for_each(|name| {
+            figures.get_or_create(&labels(peer, name)).set(of_stack(peer, name).len() as f64);
+        });
+    });
+    family("backlog_bytes", "Bytes that are not acknowledged", &|peer, figures| {
+        stacks().for_each(|name| {
+            let bytes: u64 = of_stack(peer, name).iter().map(|one| one.backlog).sum();
+            figures.get_or_create(&labels(peer, name)).set(bytes as f64);
+        });
+    });
+    family("round_trip_seconds", "The last or smoothed round trip", &|peer, figures| {
+        let tcp = peer.tcp.as_ref().map(|tcp| tcp.round_trip_s);
+        let udpdtn = peer.udpdtn.as_ref().and_then(|udpdtn| udpdtn.round_trip_s);
+        for (name, known) in [("tcp", tcp), ("udpdtn", udpdtn)] {
+            if let Some(known) = known {
+                figures.get_or_create(&labels(peer, name)).set(known);
+            }
+        }
+    });
+    family("switches", "Switches since it began", &|peer, figures| {
+        figures.get_or_create(&labels(peer, "")).set(peer.switches as f64);
+    });
+    let mut text = String::new();
+    encode(&mut text, &registry).expect("a text can be written to");
+    text
+}

@@ -1,0 +1,325 @@
+//! `lightlagd`: connections of applications that stay while what carries them changes (Petz and Julien, "An Adaptive
+//! Architecture to Support Delay Tolerant Networking", 2008).
+//!
+//! Applications come in by [`proxy`], connections are shared with other daemons by a [`peer`]'s session, and frames are
+//! carried by a [`stack`]. Everything runs in one thread.
+
+pub mod config;
+mod context;
+pub mod control;
+mod history;
+pub mod keys;
+mod life;
+mod metrics;
+mod peer;
+mod proxy;
+mod seal;
+mod stack;
+pub mod status;
+mod target;
+mod tcp_info;
+mod tls;
+pub mod view;
+
+pub use target::{Pattern, Target};
+
+use crate::Error;
+use crate::clock::Clock;
+use config::{Choice, Config};
+use control::Command;
+use keys::{Identity, PublicKey};
+use life::Life;
+use lightlag_protocols::adaptive::{DATAGRAM_LEAST, Datagrams, DatagramsConfig};
+use lightlag_protocols::controllers::{self, Flow};
+use lightlag_protocols::parameter::Parameters;
+use lightlag_protocols::units::{BitRate, Bytes};
+use peer::{Peer, Wanted};
+use proxy::Router;
+use rustls::ServerConfig;
+use seal::Seal;
+use stack::{tcp, udpdtn};
+use status::Status;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, LocalSet, spawn_local};
+use tokio_rustls::{TlsAcceptor, TlsStream};
+use tracing::{info, warn};
+
+/// Heads of IPv4 and UDP, and the link's share of it.
+const HEADERS: u64 = 28;
+/// A caller that has not shown a key for so long is let go.
+const SHOW_KEY: Duration = Duration::from_secs(60);
+/// So often it is looked whether something has happened that nobody tells.
+const LOOK: Duration = Duration::from_secs(1);
+/// Connections have so long to end when it is told to.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// A daemon that runs.
+struct Daemon {
+    clock: Clock,
+    key: PublicKey,
+    router: Rc<Router>,
+    services: Rc<RefCell<BTreeMap<String, String>>>,
+}
+
+/// Runs a daemon until it is told to end.
+///
+/// # Errors
+/// What it needs is not there: one line.
+pub fn run(path: &Path) -> Result<(), Error> {
+    let config = Config::read(path)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|why| Error::Failed(format!("the runtime: {why}")))?;
+    LocalSet::new().block_on(&runtime, live(config, path))
+}
+
+async fn live(config: Config, path: &Path) -> Result<(), Error> {
+    let identity = Identity::read(&config.key)?;
+    let life = Life::begin(&config.state)?;
+    let (asks, asked) = mpsc::unbounded_channel();
+    control::serve(&config.control(), asks.clone())?;
+    if let Some(address) = config.page {
+        control::serve_page(listen(address).await?, asks);
+    }
+    let (wants, wanted) = mpsc::unbounded_channel();
+    let clock = Clock::start();
+    let peers = meet(&config, &identity, (clock, &life), &wants).await?;
+    let services = Rc::new(RefCell::new(config.services.clone()));
+    spawn_local(proxy::serve::serve(wanted, services.clone()));
+    if let Some(address) = config.listen.tcp {
+        let keys = config.peer.iter().map(|peer| peer.key).collect();
+        let tls = tls::server(&identity, keys)?;
+        spawn_local(let_in(listen(address).await?, tls, peers.clone(), config.limits.handshakes));
+    }
+    let router = Rc::new(Router { peers, direct: config.direct, directly: Cell::new((0, 0)) });
+    open_doors(&config, &router).await?;
+    let daemon = Daemon { clock, key: identity.public(), router, services };
+    info!(key = %daemon.key, peers = config.peer.len(), "lightlagd runs");
+    let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
+    daemon.obey(asked, path, &life).await
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
+    TcpListener::bind(address).await.map_err(|why| Error::Input(format!("listen on {address}: {why}")))
+}
+
+async fn open_doors(config: &Config, router: &Rc<Router>) -> Result<(), Error> {
+    for door in &config.socks {
+        spawn_local(proxy::socks::serve(router.clone(), listen(door.listen).await?, door.clone()));
+    }
+    for door in &config.http {
+        spawn_local(proxy::http::serve(router.clone(), listen(door.listen).await?, door.clone()));
+    }
+    for door in &config.redirected {
+        spawn_local(proxy::forward::serve_redirected(
+            router.clone(),
+            listen(door.listen).await?,
+            door.clone(),
+        ));
+    }
+    for forward in &config.forward {
+        spawn_local(proxy::forward::serve(router.clone(), listen(forward.listen).await?, forward.clone()));
+    }
+    Ok(())
+}
+
+/// Begins with all other daemons.
+async fn meet(
+    config: &Config,
+    identity: &Identity,
+    (clock, life): (Clock, &Life),
+    wants: &mpsc::UnboundedSender<Wanted>,
+) -> Result<Vec<Rc<Peer>>, Error> {
+    let bind = async |address: SocketAddr| {
+        let socket = UdpSocket::bind(address).await;
+        socket.map(Rc::new).map_err(|why| Error::Input(format!("udpdtn on {address}: {why}")))
+    };
+    let speaks = config.peer.iter().any(|peer| peer.udpdtn.is_some());
+    let socket = match config.listen.udpdtn {
+        Some(address) => Some(bind(address).await?),
+        // Whoever only calls needs no address of its own; IPv6 takes both, where it is there at all.
+        None if speaks => match bind(SocketAddr::from(([0_u16; 8], 0))).await {
+            Ok(socket) => Some(socket),
+            Err(_) => Some(bind(SocketAddr::from(([0_u8; 4], 0))).await?),
+        },
+        None => None,
+    };
+    let mut peers = Vec::new();
+    for other in &config.peer {
+        let client = tls::client(identity, other.key)?;
+        let incarnation = life.incarnation(&identity.public(), &other.key);
+        let seal = Seal::new(identity, &other.key, incarnation)
+            .ok_or_else(|| Error::Input(format!("peer {:?}: its key is weak", other.name)))?;
+        let udpdtn = udpdtn::State::new(socket.clone(), seal, datagrams(other, incarnation));
+        let tcp = tcp::State::new(identity.public(), client);
+        peers.push(Peer::new(
+            other.clone(),
+            &config.limits,
+            (clock, incarnation),
+            (tcp, udpdtn),
+            wants.clone(),
+        ));
+    }
+    for peer in &peers {
+        if let Some(address) = peer.config.tcp.clone() {
+            spawn_local(tcp::call(peer.clone(), address));
+        }
+        spawn_local(udpdtn::run(peer.clone()));
+        spawn_local(peer.clone().tend());
+    }
+    if let Some(socket) = socket {
+        let named = peers.iter().map(|peer| (seal::name(&peer.key()), peer.clone())).collect();
+        spawn_local(udpdtn::receive(socket, named));
+    }
+    Ok(peers)
+}
+
+fn datagrams(peer: &config::Peer, incarnation: u32) -> Datagrams {
+    let overhead = HEADERS + seal::OVERHEAD as u64;
+    let datagram = usize::from(peer.datagram).saturating_sub(overhead as usize).max(DATAGRAM_LEAST);
+    let packet = Bytes(datagram as u64 + overhead);
+    let entry = controllers::find("contact_rate").expect("it is in the table");
+    let parameters = Parameters::resolve("contact_rate", entry.algorithm.parameters, &BTreeMap::new());
+    let parameters = parameters.expect("defaults are in range");
+    let planned_rate = Some(BitRate(peer.first_rate.as_u64().saturating_mul(8)));
+    let flow = Flow {
+        segment: Bytes(datagram as u64),
+        packet,
+        planned_rate,
+        planned_round_trip: None,
+        seed: 0,
+        index: 0,
+    };
+    let config = DatagramsConfig { stack: stack::UDPDTN, incarnation, datagram, headers: Bytes(overhead) };
+    Datagrams::new(config, entry.build(&parameters, flow))
+}
+
+/// Lets other daemons in. Of those that have not shown a key, the oldest goes where there are too many.
+async fn let_in(listener: TcpListener, tls: Arc<ServerConfig>, peers: Vec<Rc<Peer>>, most: usize) {
+    let peers = Rc::new(peers);
+    let acceptor = TlsAcceptor::from(tls);
+    let mut shaking: VecDeque<AbortHandle> = VecDeque::new();
+    loop {
+        let socket = proxy::accept(&listener).await;
+        shaking.retain(|task| !task.is_finished());
+        if shaking.len() >= most {
+            shaking.pop_front().inspect(AbortHandle::abort);
+        }
+        let (acceptor, peers) = (acceptor.clone(), peers.clone());
+        let task = spawn_local(async move {
+            let _ = tokio::time::timeout(SHOW_KEY, shake(acceptor, socket, &peers)).await;
+        });
+        shaking.push_back(task.abort_handle());
+    }
+}
+
+async fn shake(acceptor: TlsAcceptor, socket: TcpStream, peers: &[Rc<Peer>]) {
+    let Ok(stream) = acceptor.accept(socket).await else { return };
+    let key = tls::shown_key(stream.get_ref().1.peer_certificates());
+    if let Some(peer) = key.and_then(|key| peers.iter().find(|peer| peer.key() == key)) {
+        tcp::adopt(peer, TlsStream::from(stream), false);
+    }
+}
+
+impl Daemon {
+    fn status(&self) -> Status {
+        Status {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            key: self.key.to_string(),
+            age_s: self.clock.now().as_secs_f64(),
+            peers: status::peers(&self.router),
+            direct: self.router.directly.get(),
+        }
+    }
+    /// Takes what can change while it runs: what peers reach and may have reached, what carries their connections, and
+    /// services.
+    fn reload(&self, path: &Path) -> Result<String, String> {
+        let config = Config::read(path).map_err(|why| why.to_string())?;
+        for peer in &self.router.peers {
+            if let Some(new) = config.peer.iter().find(|new| new.key == peer.key()) {
+                *peer.rules.borrow_mut() = (new.reach.clone(), new.serve.clone());
+                peer.choose(new.stack);
+            }
+        }
+        *self.services.borrow_mut() = config.services;
+        let said =
+            "taken: reach, serve and stack of peers that were known, and services; all else needs a restart";
+        info!("{said}");
+        Ok(format!("{said}\n"))
+    }
+    /// Who is known to others in a later life, as the state was lost and the clock stepped back, begins anew.
+    fn check_life(&self, life: &Life) -> Result<(), Error> {
+        let Some(known) = self.router.peers.iter().filter_map(|peer| peer.known_later()).max() else {
+            return Ok(());
+        };
+        life.skip(known)?;
+        Err(Error::Failed(
+            "another daemon knows a later life of this one: start it again, to go on with a later one"
+                .to_owned(),
+        ))
+    }
+    fn choose(&self, name: &str, choice: Choice) -> Result<(), String> {
+        let known: Vec<&str> = self.router.peers.iter().map(|peer| peer.config.name.as_str()).collect();
+        let peer = self.router.peers.iter().find(|peer| peer.config.name == name);
+        let peer = peer.ok_or_else(|| format!("there is no peer {name:?}; there are: {known:?}"))?;
+        peer.choose(choice);
+        Ok(())
+    }
+    /// Does what its owner says, until that is to end.
+    async fn obey(
+        &self,
+        mut asked: mpsc::UnboundedReceiver<Command>,
+        path: &Path,
+        life: &Life,
+    ) -> Result<(), Error> {
+        let failed = |why: std::io::Error| Error::Failed(format!("signals: {why}"));
+        let mut ends = signal(SignalKind::terminate()).map_err(failed)?;
+        let mut breaks = signal(SignalKind::interrupt()).map_err(failed)?;
+        let mut hangs_up = signal(SignalKind::hangup()).map_err(failed)?;
+        let mut looks = tokio::time::interval(LOOK);
+        loop {
+            tokio::select! {
+                _ = looks.tick() => self.check_life(life)?,
+                _ = ends.recv() => break,
+                _ = breaks.recv() => break,
+                _ = hangs_up.recv() => {
+                    if let Err(why) = self.reload(path) {
+                        warn!(why, "the settings are as they were");
+                    }
+                }
+                command = asked.recv() => match command {
+                    Some(Command::Status(answer)) => drop(answer.send(self.status())),
+                    Some(Command::Choose(peer, choice, answer)) => drop(answer.send(self.choose(&peer, choice))),
+                    Some(Command::Reload(answer)) => drop(answer.send(self.reload(path))),
+                    Some(Command::Stop) | None => break,
+                },
+            }
+        }
+        let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
+        info!("lightlagd ends");
+        let all_gone = async {
+            while self
+                .router
+                .peers
+                .iter()
+                .any(|peer| peer.look(|session| session.connections().next().is_some()))
+            {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::select! {
+            _ = tokio::time::timeout(FAREWELL, all_gone) => {}
+            _ = ends.recv() => {}
+            _ = breaks.recv() => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,264 @@
+//! Another daemon: the connections that are shared with it, and what carries them.
+
+use super::config::Choice;
+use super::history::History;
+use super::stack::{STACKS, TCP, UDPDTN, tcp, udpdtn};
+use super::target::Pattern;
+use super::{config, keys::PublicKey};
+use crate::clock::Clock;
+use lightlag_protocols::adaptive::{Config, Connection, Event, Session, Stack};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::wire::adaptive::{ConnectionId, Hints, Why};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use tokio::sync::{Notify, mpsc};
+
+/// Bytes of a stream that may leave before the other daemon has said anything; both must mean the same.
+const WINDOW_FIRST: u64 = 1 << 20;
+/// Connections of which bytes came before what they are for.
+const UNNAMED_MAX: usize = 4096;
+/// What a stack that was left still carries has this long to arrive, and a round trip.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A connection that the other daemon wants made here.
+pub struct Wanted {
+    /// By whom.
+    pub peer: Rc<Peer>,
+    /// Which.
+    pub id: ConnectionId,
+    /// To what.
+    pub target: String,
+    /// How it is carried.
+    pub hints: Hints,
+}
+
+/// What an application's side of a connection waits for.
+#[derive(Default)]
+pub struct Tap {
+    /// There is something to read, or it is over.
+    pub reads: Notify,
+    /// There is room to write, or it is over.
+    pub writes: Notify,
+    /// The target was reached.
+    pub is_open: Cell<bool>,
+    /// It is over: how.
+    pub over: Cell<Option<Result<(), Why>>>,
+}
+
+/// Another daemon.
+pub struct Peer {
+    /// What the settings say of it.
+    pub config: config::Peer,
+    /// Which targets are reached by it, and which it may have reached from here.
+    pub rules: RefCell<(Vec<Pattern>, Vec<Pattern>)>,
+    /// The clock of this daemon.
+    pub clock: Clock,
+    /// This life of this daemon.
+    pub incarnation: u32,
+    /// Its stack of streams.
+    pub tcp: tcp::State,
+    /// Its stack of datagrams.
+    pub udpdtn: udpdtn::State,
+    /// What carried connections, since when and why.
+    pub history: RefCell<History>,
+    /// What its owner asked for, over what the settings say.
+    choice: Cell<Choice>,
+    session: RefCell<Session>,
+    taps: RefCell<BTreeMap<ConnectionId, Rc<Tap>>>,
+    since: RefCell<BTreeMap<ConnectionId, Instant>>,
+    wakes: [Notify; STACKS.len()],
+    tend: Notify,
+    known_later: Cell<Option<u32>>,
+    wanted: mpsc::UnboundedSender<Wanted>,
+}
+
+impl Peer {
+    /// Without a connection.
+    pub fn new(
+        config: config::Peer,
+        limits: &config::Limits,
+        (clock, incarnation): (Clock, u32),
+        (tcp, udpdtn): (tcp::State, udpdtn::State),
+        wanted: mpsc::UnboundedSender<Wanted>,
+    ) -> Rc<Self> {
+        let bounds = Config {
+            incarnation,
+            window: WINDOW_FIRST,
+            window_most: limits.window.as_u64(),
+            connections_max: limits.connections,
+            unnamed_max: UNNAMED_MAX,
+        };
+        let choice = config.stack;
+        let first = if choice == Choice::Udpdtn { UDPDTN } else { TCP };
+        Rc::new(Self {
+            clock,
+            incarnation,
+            tcp,
+            udpdtn,
+            history: RefCell::new(History::new(clock.now(), first)),
+            choice: Cell::new(choice),
+            session: RefCell::new(Session::new(bounds, first)),
+            taps: RefCell::default(),
+            since: RefCell::default(),
+            wakes: std::array::from_fn(|_| Notify::new()),
+            tend: Notify::new(),
+            known_later: Cell::new(None),
+            wanted,
+            rules: RefCell::new((config.reach.clone(), config.serve.clone())),
+            config,
+        })
+    }
+    /// Who it is.
+    pub fn key(&self) -> PublicKey {
+        self.config.key
+    }
+
+    // --- connections --------------------------------------------------------------------------
+
+    /// Does something with the session, and tells all whom it concerns what came of it.
+    pub fn with<R>(self: &Rc<Self>, work: impl FnOnce(&mut Session) -> R) -> R {
+        self.with_but(None, work)
+    }
+    /// The same, by a stack, which knows itself what it has to send.
+    pub fn with_by<R>(self: &Rc<Self>, by: Stack, work: impl FnOnce(&mut Session) -> R) -> R {
+        self.with_but(Some(by), work)
+    }
+    fn with_but<R>(self: &Rc<Self>, by: Option<Stack>, work: impl FnOnce(&mut Session) -> R) -> R {
+        let mut session = self.session.borrow_mut();
+        let result = work(&mut session);
+        while let Some(event) = session.poll_event() {
+            self.on_event(event);
+        }
+        for (at, (stack, _)) in STACKS.iter().enumerate() {
+            if by != Some(*stack) && session.waits(*stack) {
+                self.wakes[at].notify_one();
+            }
+        }
+        result
+    }
+    fn on_event(self: &Rc<Self>, event: Event) {
+        match event {
+            Event::Open { id, target, hints } => {
+                // Who takes them goes when the daemon does.
+                let _ = self.wanted.send(Wanted { peer: self.clone(), id, target, hints });
+            }
+            Event::Opened(id) => self.tell(id, |tap| tap.is_open.set(true)),
+            Event::Readable(id) => self.tell(id, |_| ()),
+            Event::Writable(id) => self.tell(id, |_| ()),
+            Event::Over(id, how) => {
+                self.tell(id, |tap| tap.over.set(Some(how)));
+                self.since.borrow_mut().remove(&id);
+            }
+        }
+    }
+    fn tell(&self, id: ConnectionId, what: impl FnOnce(&Tap)) {
+        if let Some(tap) = self.taps.borrow().get(&id) {
+            what(tap);
+            tap.reads.notify_one();
+            tap.writes.notify_one();
+        }
+    }
+    /// Makes a connection; none if there are too many.
+    pub fn open(self: &Rc<Self>, target: &str, hints: Hints) -> Option<(ConnectionId, Rc<Tap>)> {
+        let id = self.with(|session| session.open(target, hints))?;
+        Some((id, self.tap(id)))
+    }
+    /// What an application's side of a connection waits for; until [`Peer::untap`].
+    pub fn tap(&self, id: ConnectionId) -> Rc<Tap> {
+        let tap = Rc::new(Tap::default());
+        self.taps.borrow_mut().insert(id, tap.clone());
+        self.since.borrow_mut().insert(id, self.clock.now());
+        tap
+    }
+    /// Nobody waits for it any more.
+    pub fn untap(&self, id: ConnectionId) {
+        self.taps.borrow_mut().remove(&id);
+    }
+    /// Looks at the session.
+    pub fn look<R>(&self, at: impl FnOnce(&Session) -> R) -> R {
+        at(&self.session.borrow())
+    }
+    /// Since when there is a connection.
+    pub fn since(&self, id: ConnectionId) -> Option<Instant> {
+        self.since.borrow().get(&id).copied()
+    }
+
+    // --- stacks -------------------------------------------------------------------------------
+
+    /// Waits until a stack may have something to send.
+    pub async fn woken(&self, stack: Stack) {
+        let at = STACKS.iter().position(|(known, _)| *known == stack).unwrap_or_default();
+        self.wakes[at].notified().await;
+    }
+    /// A stack carries nothing any more of what it had.
+    pub fn on_failed(self: &Rc<Self>, stack: Stack) {
+        self.with(|session| session.on_failed(stack, stack));
+        self.tend.notify_one();
+    }
+    /// What the other daemon said first over a stream.
+    ///
+    /// # Errors
+    /// It knows a later life of this daemon than this one.
+    pub fn on_hello(self: &Rc<Self>, incarnation: u32, known: Option<u32>) -> Result<(), String> {
+        if let Some(known) = known.filter(|known| *known > self.incarnation) {
+            self.known_later.set(Some(known));
+            self.tend.notify_one();
+            return Err(format!(
+                "it knows a later life of this daemon ({known}; this is {})",
+                self.incarnation
+            ));
+        }
+        self.with(|session| session.on_peer(incarnation));
+        Ok(())
+    }
+    /// A later life of this daemon that the other one knows: nothing of this one is believed there.
+    pub fn known_later(&self) -> Option<u32> {
+        self.known_later.get()
+    }
+    /// Something has changed that may be a reason for another stack.
+    pub fn on_changed(&self) {
+        self.tend.notify_one();
+    }
+    /// Its owner wants this to carry connections.
+    pub fn choose(&self, choice: Choice) {
+        self.choice.set(choice);
+        self.tend.notify_one();
+    }
+    /// What its owner wants to carry connections.
+    pub fn choice(&self) -> Choice {
+        self.choice.get()
+    }
+    /// What carries connections now.
+    pub fn carrier(&self) -> Stack {
+        self.history.borrow().now().stack
+    }
+    /// Another stack carries connections from now on: those for which `takes` says so.
+    pub fn carry_by(self: &Rc<Self>, of: impl Fn(&Connection) -> Stack, preferred: Stack) {
+        let now = self.clock.now();
+        let away = self.udpdtn.round_trip().unwrap_or(Duration::ZERO);
+        self.with(|session| {
+            session.prefer(preferred);
+            let all: Vec<(ConnectionId, Stack)> =
+                session.connections().map(|(id, connection)| (id, of(connection))).collect();
+            for (id, stack) in all {
+                session.carry_by(now, id, stack, GRACE.saturating_add(away));
+            }
+        });
+    }
+    /// Sees to what takes time: what stacks that were left still carry, and which stack is to carry what.
+    pub async fn tend(self: Rc<Self>) {
+        let mut judge = super::context::Judge::new(&self);
+        loop {
+            let now = self.clock.now();
+            self.with(|session| session.on_deadline(now));
+            judge.judge(&self, now);
+            let next = self.look(Session::deadline).map_or(super::context::EVERY, |at| at - now);
+            let pause = crate::clock::to_std(next.clamp(Duration::ZERO, super::context::EVERY));
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = self.tend.notified() => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! How applications come in, and how targets are reached for the other daemons.
+
+mod carry;
+pub mod datagrams;
+pub mod forward;
+pub mod http;
+pub mod serve;
+pub mod socks;
+
+pub use carry::Line;
+
+use super::peer::Peer;
+use super::target::Target;
+use lightlag_protocols::wire::adaptive::{Hints, TARGET_MAX, Why};
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tracing::{info, warn};
+
+/// An application that waits longer for its target is told that it can begin: it may give up otherwise.
+const ANSWER_AFTER: Duration = Duration::from_secs(5);
+
+/// Knows which targets go by whom.
+pub struct Router {
+    /// The other daemons.
+    pub peers: Vec<Rc<Peer>>,
+    /// What goes to none of them goes by plain TCP.
+    pub direct: bool,
+    /// Connections by plain TCP, now and ever.
+    pub directly: Cell<(u64, u64)>,
+}
+
+/// A connection for an application.
+pub enum Way {
+    /// Shared with another daemon.
+    By(Line),
+    /// By plain TCP, as nobody near the target is known.
+    Direct(TcpStream),
+}
+
+impl Router {
+    /// By whom a target is reached.
+    fn route(&self, target: &Target) -> Option<&Rc<Peer>> {
+        let reaches = |peer: &Peer| peer.rules.borrow().0.iter().any(|pattern| pattern.contains(target));
+        self.peers.iter().find(|peer| reaches(peer))
+    }
+    /// By whom a target is reached, or by whom it is to be.
+    pub fn peer(&self, target: &Target, by: Option<&str>) -> Option<&Rc<Peer>> {
+        match by {
+            Some(name) => self.peers.iter().find(|peer| peer.config.name == name),
+            None => self.route(target),
+        }
+    }
+    /// Makes a connection, and waits until the target is reached or the application must be answered.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub async fn connect(&self, target: &Target, hints: Hints, by: Option<&str>) -> Result<Way, Why> {
+        match (self.peer(target, by), target) {
+            (Some(peer), _) => self.connect_by(peer, target, hints).await,
+            (None, Target::Tcp(host, port)) if self.direct => {
+                info!(%target, "goes by plain TCP: no other daemon reaches it");
+                let reached = TcpStream::connect((host.as_str(), *port)).await;
+                reached.map(Way::Direct).map_err(|why| serve::reason(&why))
+            }
+            (None, _) => {
+                warn!(%target, "no other daemon reaches it, and `direct` is off");
+                Err(Why::Unreachable)
+            }
+        }
+    }
+    async fn connect_by(&self, peer: &Rc<Peer>, target: &Target, hints: Hints) -> Result<Way, Why> {
+        let name = target.to_string();
+        if name.len() > TARGET_MAX {
+            return Err(Why::Unreachable);
+        }
+        let (id, tap) = peer.open(&name, hints).ok_or(Why::Full)?;
+        let line = Line::new(peer.clone(), id, tap);
+        match tokio::time::timeout(ANSWER_AFTER, line.opened()).await {
+            Ok(Err(why)) => Err(why),
+            Ok(Ok(())) | Err(_) => Ok(Way::By(line)),
+        }
+    }
+    /// Carries an application's streams until they have ended.
+    pub async fn carry(&self, way: Way, socket: TcpStream) {
+        self.carry_after(way, socket, &[]).await;
+    }
+    /// The same, where some bytes of the application were read already.
+    pub async fn carry_after(&self, way: Way, mut socket: TcpStream, read: &[u8]) {
+        match way {
+            Way::By(line) => {
+                // Few: there is room for them in a connection that is new.
+                line.peer.with(|session| session.write(line.id, read));
+                // An application that left needs no word of it.
+                let _ = line.carry(socket).await;
+            }
+            Way::Direct(mut target) => {
+                let (now, ever) = self.directly.get();
+                self.directly.set((now + 1, ever + 1));
+                if target.write_all(read).await.is_ok() {
+                    let _ = tokio::io::copy_bidirectional(&mut socket, &mut target).await;
+                }
+                let (now, ever) = self.directly.get();
+                self.directly.set((now - 1, ever));
+            }
+        }
+    }
+}
+
+/// Waits a little after an error that concerns the daemon, such as too many open files.
+pub async fn accept(listener: &tokio::net::TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((socket, _)) => return socket,
+            Err(why) => {
+                warn!(%why, "nobody can be let in");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! What a daemon tells of itself.
+
+use super::peer::Peer;
+use super::proxy::Router;
+use super::stack;
+use lightlag_protocols::adaptive::{Connection, State};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::wire::adaptive::ConnectionId;
+use serde::{Deserialize, Serialize};
+
+/// A daemon at a time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Status {
+    /// Its version.
+    pub version: String,
+    /// Who it is.
+    pub key: String,
+    /// Seconds since it began.
+    pub age_s: f64,
+    /// The others.
+    pub peers: Vec<PeerStatus>,
+    /// Connections that go by plain TCP, and that ever did.
+    pub direct: (u64, u64),
+}
+
+/// Another daemon, as seen from here.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PeerStatus {
+    /// What it is called here.
+    pub name: String,
+    /// Whether anything was ever heard of it.
+    pub is_known: bool,
+    /// What carries connections.
+    pub stack: String,
+    /// Why.
+    pub why: String,
+    /// For how long, in seconds.
+    pub since_s: f64,
+    /// Switches in all.
+    pub switches: u64,
+    /// The last of them: seconds ago, stack, reason.
+    pub history: Vec<(f64, String, String)>,
+    /// TLS over TCP, if it is connected.
+    pub tcp: Option<TcpStatus>,
+    /// UDPDTN, if it is set up.
+    pub udpdtn: Option<DatagramsStatus>,
+    /// Shared connections.
+    pub connections: Vec<ConnectionStatus>,
+}
+
+/// TCP as the kernel tells.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TcpStatus {
+    /// Smoothed, in seconds.
+    pub round_trip_s: f64,
+    /// Doublings of the timer.
+    pub backoff: u32,
+    /// Segments sent again.
+    pub retransmitted: u32,
+    /// Bytes a second.
+    pub delivery_rate: u64,
+    /// Bytes that were acknowledged.
+    pub acknowledged: u64,
+}
+
+/// Datagrams.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DatagramsStatus {
+    /// Where the other daemon is.
+    pub address: String,
+    /// The last one, in seconds.
+    pub round_trip_s: Option<f64>,
+    /// How many left.
+    pub left: u64,
+    /// How many came.
+    pub came: u64,
+    /// Seconds since the last came.
+    pub heard_s: Option<f64>,
+}
+
+/// A connection.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ConnectionStatus {
+    /// Its number among those of its opener's life.
+    pub id: String,
+    /// Whether it was opened from here.
+    pub is_ours: bool,
+    /// To what.
+    pub target: String,
+    /// How far it is.
+    pub state: String,
+    /// What carries it.
+    pub stack: String,
+    /// Its priority.
+    pub priority: u8,
+    /// Whether what is accepted is stored.
+    pub durable: bool,
+    /// Bytes that the far side has acknowledged.
+    pub delivered: u64,
+    /// Bytes that wait here until they are.
+    pub backlog: u64,
+    /// Bytes that came.
+    pub received: u64,
+    /// For how long there is it, in seconds.
+    pub age_s: f64,
+}
+
+fn seconds(span: Duration) -> f64 {
+    (span.as_secs_f64() * 1e6).round() / 1e6
+}
+
+/// The others, and the connections that are shared with them.
+pub fn peers(router: &Router) -> Vec<PeerStatus> {
+    router.peers.iter().map(|peer| of_peer(peer)).collect()
+}
+
+fn of_peer(peer: &Peer) -> PeerStatus {
+    let now = peer.clock.now();
+    let history = peer.history.borrow();
+    let tcp = peer.tcp.info().map(|info| TcpStatus {
+        round_trip_s: seconds(info.round_trip),
+        backoff: info.backoff,
+        retransmitted: info.retransmitted,
+        delivery_rate: info.delivery_rate,
+        acknowledged: info.acknowledged,
+    });
+    let (left, came) = peer.udpdtn.counts();
+    let udpdtn = peer.udpdtn.address().map(|address| DatagramsStatus {
+        address: address.to_string(),
+        round_trip_s: peer.udpdtn.round_trip().map(seconds),
+        left,
+        came,
+        heard_s: peer.udpdtn.heard_at().map(|at| seconds(now - at)),
+    });
+    let of = |(id, connection): (ConnectionId, &Connection)| of_connection(peer, now, id, connection);
+    PeerStatus {
+        name: peer.config.name.clone(),
+        is_known: peer.look(|session| session.peer()).is_some(),
+        stack: stack::name(history.now().stack).to_owned(),
+        why: history.now().why.clone(),
+        since_s: seconds(now - history.now().at),
+        switches: history.count(),
+        history: history
+            .iter()
+            .map(|switch| {
+                (seconds(now - switch.at), stack::name(switch.stack).to_owned(), switch.why.clone())
+            })
+            .collect(),
+        tcp,
+        udpdtn,
+        connections: peer.look(|session| session.connections().map(of).collect()),
+    }
+}
+
+fn of_connection(peer: &Peer, now: Instant, id: ConnectionId, connection: &Connection) -> ConnectionStatus {
+    let state = match connection.state {
+        State::Unnamed | State::Opening => "opening",
+        State::Open => "open",
+    };
+    ConnectionStatus {
+        id: format!("{}-{}", id.incarnation, id.number),
+        is_ours: id.incarnation == peer.incarnation,
+        target: connection.target.clone(),
+        state: state.to_owned(),
+        stack: stack::name(connection.stack).to_owned(),
+        priority: connection.hints.priority,
+        durable: connection.hints.durable,
+        delivered: connection.outgoing.acknowledged(),
+        backlog: connection.outgoing.kept(),
+        received: connection.incoming.taken(),
+        age_s: peer.since(id).map_or(0.0, |since| seconds(now - since)),
+    }
+}
