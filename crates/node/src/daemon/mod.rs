@@ -7,6 +7,7 @@
 pub mod config;
 mod context;
 pub mod control;
+mod custody;
 mod history;
 pub mod keys;
 mod life;
@@ -16,6 +17,7 @@ mod proxy;
 mod seal;
 mod stack;
 pub mod status;
+mod store;
 mod target;
 mod tcp_info;
 mod tls;
@@ -27,14 +29,17 @@ use crate::Error;
 use crate::clock::Clock;
 use config::{Choice, Config};
 use control::Command;
+use custody::Custody;
 use keys::{Identity, PublicKey};
 use life::Life;
 use lightlag_protocols::adaptive::{DATAGRAM_LEAST, Datagrams, DatagramsConfig};
 use lightlag_protocols::controllers::{self, Flow};
 use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::wire::adaptive::Why;
 use peer::{Peer, Wanted};
 use proxy::Router;
+use proxy::serve::Services;
 use rustls::ServerConfig;
 use seal::Seal;
 use stack::{tcp, udpdtn};
@@ -46,6 +51,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+use store::{Key, Record, Store};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
@@ -67,7 +73,7 @@ struct Daemon {
     clock: Clock,
     key: PublicKey,
     router: Rc<Router>,
-    services: Rc<RefCell<BTreeMap<String, String>>>,
+    services: Services,
 }
 
 /// Runs a daemon until it is told to end.
@@ -93,13 +99,16 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
     let clock = Clock::start();
     let peers = meet(&config, &identity, (clock, &life), &wants).await?;
     let services = Rc::new(RefCell::new(config.services.clone()));
-    spawn_local(proxy::serve::serve(wanted, services.clone()));
+    let (store, found) = Store::open(&config.state, config.limits.custody.as_u64())?;
+    inherit(found, &peers, &store, &services).await;
+    spawn_local(proxy::serve::serve(wanted, services.clone(), store.clone()));
+    start(&peers);
     if let Some(address) = config.listen.tcp {
         let keys = config.peer.iter().map(|peer| peer.key).collect();
         let tls = tls::server(&identity, keys)?;
         spawn_local(let_in(listen(address).await?, tls, peers.clone(), config.limits.handshakes));
     }
-    let router = Rc::new(Router { peers, direct: config.direct, directly: Cell::new((0, 0)) });
+    let router = Rc::new(Router { peers, store, direct: config.direct, directly: Cell::new((0, 0)) });
     open_doors(&config, &router).await?;
     let daemon = Daemon { clock, key: identity.public(), router, services };
     info!(key = %daemon.key, peers = config.peer.len(), "lightlagd runs");
@@ -168,18 +177,57 @@ async fn meet(
             wants.clone(),
         ));
     }
-    for peer in &peers {
+    Ok(peers)
+}
+
+/// Begins to speak with all other daemons.
+fn start(peers: &[Rc<Peer>]) {
+    for peer in peers {
         if let Some(address) = peer.config.tcp.clone() {
             spawn_local(tcp::call(peer.clone(), address));
         }
         spawn_local(udpdtn::run(peer.clone()));
         spawn_local(peer.clone().tend());
     }
-    if let Some(socket) = socket {
+    // All have the same one, if they have any.
+    if let Some(socket) = peers.iter().find_map(|peer| peer.udpdtn.socket()) {
         let named = peers.iter().map(|peer| (seal::name(&peer.key()), peer.clone())).collect();
         spawn_local(udpdtn::receive(socket, named));
     }
-    Ok(peers)
+}
+
+/// Goes on with the durable connections of earlier lives.
+async fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, services: &Services) {
+    let known = |key: &Key| peers.iter().find(|peer| peer.key() == key.peer);
+    let inherited = custody::inherit(found);
+    for (key, complete) in &inherited.over {
+        if let Some(peer) = known(key) {
+            peer.with(|session| session.remember(key.id, *complete));
+        }
+    }
+    if let Some(peer) = peers.first() {
+        custody::forget_old(store, &inherited.over, peer.incarnation).await;
+    }
+    for (key, record) in inherited.alive {
+        let Some(peer) = known(&key) else {
+            warn!(peer = %key.peer, target = record.target, "a durable connection of a peer that is not in the settings waits");
+            continue;
+        };
+        info!(peer = peer.config.name, target = record.target, "a durable connection goes on");
+        let (is_ours, is_over) = (record.is_ours, record.over);
+        match is_over {
+            Some(complete) => peer.with(|session| session.remember(key.id, complete)),
+            None => Custody::restore(peer, key, &record),
+        }
+        let custody = Custody::resume(peer, store, key.id, record);
+        if is_ours {
+            custody.leave().await;
+        } else if custody.begin_again() {
+            spawn_local(proxy::serve::reach_durable(custody, services.clone()));
+        } else {
+            custody.reset(Why::Aborted).await;
+        }
+    }
 }
 
 fn datagrams(peer: &config::Peer, incarnation: u32) -> Datagrams {
@@ -236,6 +284,7 @@ impl Daemon {
             key: self.key.to_string(),
             age_s: self.clock.now().as_secs_f64(),
             peers: status::peers(&self.router),
+            custody: self.router.store.used(),
             direct: self.router.directly.get(),
         }
     }

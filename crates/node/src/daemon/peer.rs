@@ -60,6 +60,8 @@ pub struct Peer {
     pub tcp: tcp::State,
     /// Its stack of datagrams.
     pub udpdtn: udpdtn::State,
+    /// Of durable connections: bytes that applications here gave and that are stored, and whether the end is.
+    pub accepted: RefCell<BTreeMap<ConnectionId, (u64, bool)>>,
     /// What carried connections, since when and why.
     pub history: RefCell<History>,
     /// What its owner asked for, over what the settings say.
@@ -96,6 +98,7 @@ impl Peer {
             incarnation,
             tcp,
             udpdtn,
+            accepted: RefCell::default(),
             history: RefCell::new(History::new(clock.now(), first)),
             choice: Cell::new(choice),
             session: RefCell::new(Session::new(bounds, first)),

@@ -19,6 +19,8 @@ pub struct Status {
     pub age_s: f64,
     /// The others.
     pub peers: Vec<PeerStatus>,
+    /// Bytes that durable connections have stored.
+    pub custody: u64,
     /// Connections that go by plain TCP, and that ever did.
     pub direct: (u64, u64),
 }
@@ -95,6 +97,8 @@ pub struct ConnectionStatus {
     pub priority: u8,
     /// Whether what is accepted is stored.
     pub durable: bool,
+    /// If it is durable: bytes that the application here gave and that are stored, and whether the end is.
+    pub accepted: Option<(u64, bool)>,
     /// Bytes that the far side has acknowledged.
     pub delivered: u64,
     /// Bytes that wait here until they are.
@@ -165,6 +169,7 @@ fn of_connection(peer: &Peer, now: Instant, id: ConnectionId, connection: &Conne
         stack: stack::name(connection.stack).to_owned(),
         priority: connection.hints.priority,
         durable: connection.hints.durable,
+        accepted: peer.accepted.borrow().get(&id).copied(),
         delivered: connection.outgoing.acknowledged(),
         backlog: connection.outgoing.kept(),
         received: connection.incoming.taken(),

@@ -96,6 +96,8 @@ impl Connection {
     /// The far daemon has begun anew.
     pub fn on_forgotten(&mut self) {
         self.outgoing.on_forgotten();
+        // It may not know of it, or may have to hear that nobody here does.
+        *self.notice(Notice::Ack) = Telling::Due;
         for telling in &mut self.notices {
             if *telling != Telling::Nothing {
                 *telling = Telling::Due;

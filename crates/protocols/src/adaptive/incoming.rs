@@ -33,6 +33,11 @@ impl Incoming {
         let (parts, received) = (BTreeMap::new(), Ranges::default());
         Self { parts, received, read: 0, taken: 0, end: None, room }
     }
+    /// An earlier life of this daemon has taken so much, and the end of the stream too if it `ended` there.
+    pub fn resumed(taken: u64, ended: bool, first: u64, most: u64) -> Self {
+        let end = ended.then_some(taken);
+        Self { read: taken, taken: taken + u64::from(ended), end, ..Self::new(first, most) }
+    }
     /// Everything before this is in safe hands.
     pub fn taken(&self) -> u64 {
         self.taken

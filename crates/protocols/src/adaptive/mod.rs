@@ -24,7 +24,7 @@ pub use outgoing::{Outgoing, Piece};
 pub use policy::{
     Config as PolicyConfig, Context, DatagramsContext, Kind, Planned, Policy, StreamContext, Switch,
 };
-pub use session::{Config, Event, Session, Ticket};
+pub use session::{Config, Event, Session, Stored, Ticket};
 pub use why::{Share, Why as SwitchWhy};
 
 /// Names what carries frames: TCP, UDPDTN and others, as the driver numbers them.

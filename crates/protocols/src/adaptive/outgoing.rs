@@ -26,6 +26,8 @@ pub struct Outgoing {
     /// It arrived, but the other side may still lose it.
     arrived: Ranges,
     carried: BTreeMap<Stack, Ranges>,
+    /// An earlier life of this daemon had so many bytes, and may have sent them and the end.
+    had: Option<u64>,
 }
 
 /// A part of a stream that is to be carried next.
@@ -50,6 +52,23 @@ impl Outgoing {
     /// Nothing was given yet; so many bytes may be sent before anything is heard.
     pub fn new(window: u64) -> Self {
         Self { window, ..Self::default() }
+    }
+    /// An earlier life of this daemon had `had` bytes, and of them the other side has `below`; what is given next follows
+    /// these.
+    pub fn resumed(below: u64, had: u64, window: u64) -> Self {
+        let below = below.min(had);
+        Self {
+            window: below.saturating_add(window),
+            end: below,
+            below,
+            next: below,
+            had: Some(had),
+            ..Self::default()
+        }
+    }
+    /// Bytes that were given: where the next ones begin.
+    pub fn given(&self) -> u64 {
+        self.end
     }
     /// Bytes that are kept until they are acknowledged.
     pub fn kept(&self) -> u64 {
@@ -171,8 +190,13 @@ impl Outgoing {
     }
     /// The other side has everything before `below`, and takes bytes before `window`. False if that was never sent.
     pub fn on_ack(&mut self, below: u64, window: u64) -> bool {
-        if below > self.next {
+        if below > self.next && self.had.is_none_or(|had| below > had + 1) {
             return false;
+        }
+        if below > self.next {
+            // An earlier life sent more than this one has read of what it had.
+            self.end = self.end.max(below.min(self.had.unwrap_or_default()));
+            self.next = below;
         }
         self.window = self.window.max(window);
         if below <= self.below {

@@ -3,7 +3,7 @@
 use super::connection::{Connection, Notice, State, Telling};
 use super::over::{Farewell, Over};
 use super::ready::Ready;
-use super::{Piece, Stack};
+use super::{Incoming, Outgoing, Piece, Stack};
 use crate::time::{Duration, Instant};
 use crate::transport::ranges::Range;
 use crate::wire::adaptive::{ConnectionId, Frame, Hints, TARGET_MAX, Why};
@@ -25,6 +25,25 @@ pub struct Config {
     pub connections_max: usize,
     /// Of them, those of which bytes came before what they are for.
     pub unnamed_max: usize,
+}
+
+/// A durable connection as an earlier life of this daemon left it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// To what.
+    pub target: String,
+    /// How it is carried.
+    pub hints: Hints,
+    /// Its target had been reached.
+    pub is_open: bool,
+    /// Bytes that the other side is known to have.
+    pub acknowledged: u64,
+    /// Bytes that are stored for it, those included.
+    pub had: u64,
+    /// Bytes that came and are stored here, or were taken.
+    pub taken: u64,
+    /// The stream to here ended behind them.
+    pub ended: bool,
 }
 
 /// What the driver is to know.
@@ -198,6 +217,34 @@ impl Session {
         self.events.pop_front()
     }
 
+    /// A durable connection is as an earlier life of this daemon left it; what follows [`Outgoing::given`] is to be
+    /// written again.
+    pub fn restore(&mut self, id: ConnectionId, stored: Stored) {
+        let Stored { target, hints, is_open, acknowledged, had, taken, ended } = stored;
+        let Config { window, window_most, .. } = self.config;
+        let state = if is_open { State::Open } else { State::Opening };
+        let mut made = Connection::new(state, self.stack, window, window_most);
+        (made.target, made.hints) = (target, hints);
+        made.outgoing = Outgoing::resumed(acknowledged, had, window);
+        made.incoming = Incoming::resumed(taken, ended, window, window_most);
+        self.connections.insert(id, made);
+        for notice in [Notice::Open, Notice::Opened] {
+            let ours = self.is_ours(id);
+            if ours == (notice == Notice::Open) && (ours || is_open) {
+                self.tell(id, notice);
+            }
+        }
+        self.tell(id, Notice::Ack);
+    }
+    /// A connection was over in an earlier life of this daemon: whatever comes of it is answered so.
+    pub fn remember(&mut self, id: ConnectionId, complete: bool) {
+        self.over.insert(id, complete);
+    }
+    fn is_ours(&self, id: ConnectionId) -> bool {
+        // Lives of two daemons never have the same number, and those of one are all even or all odd.
+        id.incarnation % 2 == self.config.incarnation % 2
+    }
+
     // --- stacks -------------------------------------------------------------------------------
 
     /// Another stack carries a connection from now on. What the one before still carries has `grace` to arrive.
@@ -241,10 +288,11 @@ impl Session {
         }
         let all: Vec<ConnectionId> = self.connections.keys().copied().collect();
         for id in all {
+            let ours = self.is_ours(id);
             let Some(connection) = self.connections.get_mut(&id) else { continue };
             if connection.hints.durable {
                 connection.on_forgotten();
-                self.schedule(id);
+                self.tell(id, if ours { Notice::Open } else { Notice::Ack });
             } else {
                 self.end(id, Err(Why::Unknown));
             }
@@ -390,7 +438,7 @@ impl Session {
         true
     }
     fn on_opened(&mut self, id: ConnectionId) {
-        let ours = id.incarnation == self.config.incarnation;
+        let ours = self.is_ours(id);
         let Some(connection) = self.connections.get_mut(&id) else { return };
         connection.on_heard();
         if ours && connection.state == State::Opening {

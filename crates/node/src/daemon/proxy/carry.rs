@@ -1,16 +1,23 @@
 //! An application's socket at one end, a connection of the session at the other.
 
+use crate::daemon::custody::Custody;
 use crate::daemon::peer::{Peer, Tap};
+use crate::daemon::store::End;
 use lightlag_protocols::adaptive::Session;
 use lightlag_protocols::wire::adaptive::{ConnectionId, Why};
 use std::cell::{Cell, RefCell};
 use std::io::{self, ErrorKind};
 use std::rc::Rc;
+use std::time::Duration;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
 /// Bytes that are read at once.
 const READ: usize = 64 * 1024;
+/// The same, where each time waits for a disk.
+const READ_DURABLE: usize = 1024 * 1024;
+/// While there is no room in the store.
+const PAUSE: Duration = Duration::from_millis(200);
 
 thread_local! {
     /// What is being read. It is empty whenever anybody waits, so one does for all.
@@ -72,16 +79,15 @@ impl Line {
     /// # Errors
     /// Why it was over before.
     pub async fn carry(&self, socket: TcpStream) -> Result<(), Why> {
-        let _ = socket.set_nodelay(true);
+        begin(&socket);
         let done = tokio::try_join!(self.take_in(&socket), self.give_out(&socket));
         match done {
-            Ok(_) => self.settle(),
-            Err(why) => {
-                if self.tap.over.get().is_none() {
-                    self.reset(why);
-                }
-                let _ = socket.set_zero_linger();
+            Ok(_) => {
+                self.settle();
+                end_well(&socket);
             }
+            Err(why) if self.tap.over.get().is_none() => self.reset(why),
+            Err(_) => {}
         }
         done.map(|_| ())
     }
@@ -150,6 +156,112 @@ impl Line {
         }
         Ok(())
     }
+}
+
+/// Whatever ends this daemon, an application must not take what it got for all: so its socket is reset when it is
+/// closed, unless [`end_well`].
+fn begin(socket: &TcpStream) {
+    let _ = socket.set_nodelay(true);
+    let _ = socket.set_zero_linger();
+}
+
+/// The application has been given all, and the end of it.
+fn end_well(socket: &TcpStream) {
+    let _ = socket2::SockRef::from(socket).set_linger(None);
+}
+
+/// Carries both streams of a durable connection: until both have ended, or the application here is gone.
+pub async fn carry_durable(custody: &Custody, socket: TcpStream) {
+    begin(&socket);
+    let accepts = accept_all(custody, &socket);
+    tokio::pin!(accepts);
+    tokio::select! {
+        () = &mut accepts => {
+            give_all(custody, &socket).await;
+        }
+        // What an application gave before it left is accepted, unless there is nobody to have it.
+        after = give_all(custody, &socket) => if after == After::Accept {
+            accepts.await;
+        },
+    }
+}
+
+/// What is left to do when an application was given all that it can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum After {
+    Accept,
+    Nothing,
+}
+
+async fn accept_all(custody: &Custody, socket: &TcpStream) {
+    loop {
+        let room = usize::try_from(custody.room()).unwrap_or(usize::MAX).min(READ_DURABLE);
+        if room == 0 {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        }
+        let mut bytes = Vec::new();
+        let read = match socket.readable().await {
+            Ok(()) => {
+                bytes.resize(room, 0);
+                socket.try_read(&mut bytes)
+            }
+            Err(why) => Err(why),
+        };
+        match read {
+            Ok(0) => return custody.end(End::Whole).await,
+            Ok(length) => {
+                bytes.truncate(length);
+                custody.accept(bytes).await;
+            }
+            Err(why) if why.kind() == ErrorKind::WouldBlock => {}
+            Err(_) => return custody.end(End::Cut).await,
+        }
+    }
+}
+
+async fn give_all(custody: &Custody, socket: &TcpStream) -> After {
+    loop {
+        if let Some(bytes) = custody.next() {
+            if write_all(socket, &bytes).await.is_err() {
+                return on_gone(custody).await;
+            }
+            custody.given(bytes.len() as u64).await;
+        } else if let Some(end) = custody.is_at_end() {
+            custody.settle().await;
+            if end == End::Whole {
+                let _ = socket2::SockRef::from(socket).shutdown(std::net::Shutdown::Write);
+                end_well(socket);
+                return After::Accept;
+            }
+            return After::Nothing;
+        } else {
+            custody.stored[1].notified().await;
+        }
+    }
+}
+
+/// An application that opened a connection may leave; a target that does is no target.
+async fn on_gone(custody: &Custody) -> After {
+    if custody.record().is_ours {
+        custody.settle().await;
+        After::Accept
+    } else {
+        custody.reset(Why::Aborted).await;
+        After::Nothing
+    }
+}
+
+async fn write_all(socket: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        socket.writable().await?;
+        match socket.try_write(bytes) {
+            Ok(written) => bytes = &bytes[written..],
+            Err(why) if why.kind() == ErrorKind::WouldBlock => {}
+            Err(why) => return Err(why),
+        }
+    }
+    Ok(())
 }
 
 /// Reads as much as the session has room for.

@@ -42,21 +42,17 @@ fn any(like: IpAddr) -> SocketAddr {
 pub async fn carry(line: &Line, socket: &UdpSocket) {
     let mut buffer = vec![0; LONGEST];
     let mut stream = Stream::default();
-    loop {
+    while line.tap.over.get().is_none() && !stream.is_over(line) {
+        while let Some(datagram) = stream.next(line) {
+            let _ = socket.send(&datagram).await;
+        }
         tokio::select! {
             came = socket.recv(&mut buffer) => {
                 if let Ok(length) = came {
                     write(line, &buffer[..length]);
                 }
             }
-            () = line.tap.reads.notified() => {
-                if line.tap.over.get().is_some() || stream.is_over(line) {
-                    break;
-                }
-                while let Some(datagram) = stream.next(line) {
-                    let _ = socket.send(&datagram).await;
-                }
-            }
+            () = line.tap.reads.notified() => {}
         }
     }
 }

@@ -7,9 +7,11 @@ pub mod http;
 pub mod serve;
 pub mod socks;
 
-pub use carry::Line;
+pub use carry::{Line, carry_durable};
 
+use super::custody::Custody;
 use super::peer::Peer;
+use super::store::{Record, Store};
 use super::target::Target;
 use lightlag_protocols::wire::adaptive::{Hints, TARGET_MAX, Why};
 use std::cell::Cell;
@@ -26,6 +28,8 @@ const ANSWER_AFTER: Duration = Duration::from_secs(5);
 pub struct Router {
     /// The other daemons.
     pub peers: Vec<Rc<Peer>>,
+    /// What durable connections have accepted.
+    pub store: Store,
     /// What goes to none of them goes by plain TCP.
     pub direct: bool,
     /// Connections by plain TCP, now and ever.
@@ -36,6 +40,8 @@ pub struct Router {
 pub enum Way {
     /// Shared with another daemon.
     By(Line),
+    /// The same, and durable.
+    Durable(Rc<Custody>),
     /// By plain TCP, as nobody near the target is known.
     Direct(TcpStream),
 }
@@ -77,6 +83,10 @@ impl Router {
             return Err(Why::Unreachable);
         }
         let (id, tap) = peer.open(&name, hints).ok_or(Why::Full)?;
+        if hints.durable {
+            let record = Record::new(name, hints, true);
+            return Ok(Way::Durable(Custody::begin(peer, &self.store, id, record).await));
+        }
         let line = Line::new(peer.clone(), id, tap);
         match tokio::time::timeout(ANSWER_AFTER, line.opened()).await {
             Ok(Err(why)) => Err(why),
@@ -95,6 +105,12 @@ impl Router {
                 line.peer.with(|session| session.write(line.id, read));
                 // An application that left needs no word of it.
                 let _ = line.carry(socket).await;
+            }
+            Way::Durable(custody) => {
+                if !read.is_empty() {
+                    custody.accept(read.to_vec()).await;
+                }
+                carry_durable(&custody, socket).await;
             }
             Way::Direct(mut target) => {
                 let (now, ever) = self.directly.get();

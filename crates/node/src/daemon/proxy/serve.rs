@@ -1,60 +1,106 @@
 //! Targets here, for the other daemons.
 
-use super::carry::Line;
+use super::carry::{Line, carry_durable};
 use super::datagrams;
-use crate::daemon::peer::Wanted;
+use crate::daemon::custody::Custody;
+use crate::daemon::peer::{Peer, Wanted};
+use crate::daemon::store::{Record, Store};
 use crate::daemon::target::Target;
 use lightlag_protocols::wire::adaptive::Why;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::spawn_local;
 use tracing::{debug, warn};
 
+/// A durable connection's target that cannot be reached is tried again after this, at first and at most.
+const AGAIN: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
+/// And for so long.
+const HOLD: Duration = Duration::from_secs(24 * 3600);
+
+/// What can be reached here by name, and from here.
+pub type Services = Rc<RefCell<BTreeMap<String, String>>>;
+
 /// Reaches what the others want reached, for as long as the daemon lives.
-pub async fn serve(mut wanted: UnboundedReceiver<Wanted>, services: Rc<RefCell<BTreeMap<String, String>>>) {
+pub async fn serve(mut wanted: UnboundedReceiver<Wanted>, services: Services, store: Store) {
     while let Some(wanted) = wanted.recv().await {
-        let services = services.clone();
-        spawn_local(async move { reach(wanted, &services).await });
+        let (services, store) = (services.clone(), store.clone());
+        spawn_local(async move { reach(wanted, &services, &store).await });
     }
 }
 
-async fn reach(wanted: Wanted, services: &RefCell<BTreeMap<String, String>>) {
-    let Wanted { peer, id, target, .. } = wanted;
-    let line = Line::new(peer.clone(), id, peer.tap(id));
-    let asked = Target::parse(&target);
-    let refuse = |why: Why| line.reset(why);
-    let may = peer.rules.borrow().1.iter().any(|pattern| pattern.contains(&asked));
-    if !may {
+/// Where a target leads, if the other daemon may have it reached.
+fn allowed(peer: &Peer, target: &str, services: &Services) -> Result<Target, Why> {
+    let asked = Target::parse(target);
+    if !peer.rules.borrow().1.iter().any(|pattern| pattern.contains(&asked)) {
         warn!(peer = peer.config.name, target, "it may not reach this from here: see `serve`");
-        return refuse(Why::Forbidden);
+        return Err(Why::Forbidden);
     }
-    let found = match &asked {
-        Target::Service(name) => services.borrow().get(name).map(|to| Target::parse(to)),
-        _ => Some(asked),
-    };
-    match found {
-        Some(Target::Tcp(host, port)) => match TcpStream::connect((host.as_str(), port)).await {
+    match asked {
+        Target::Service(name) => {
+            let services = services.borrow();
+            services.get(&name).map(|to| Target::parse(to)).ok_or(Why::Unreachable)
+        }
+        _ => Ok(asked),
+    }
+}
+
+/// Reaches the target of a durable connection, however often that must be tried.
+pub async fn reach_durable(custody: Rc<Custody>, services: Services) {
+    let record = custody.record();
+    let (mut pause, begun) = (AGAIN.0, Instant::now());
+    while !custody.is_over() || record.over.is_some() {
+        let why = match allowed(&custody.peer, &record.target, &services) {
+            Ok(Target::Tcp(host, port)) => match TcpStream::connect((host.as_str(), port)).await {
+                Ok(socket) => {
+                    custody.opened().await;
+                    return carry_durable(&custody, socket).await;
+                }
+                Err(why) => reason(&why),
+            },
+            Ok(_) => Why::Unreachable,
+            Err(why) => why,
+        };
+        if why == Why::Forbidden || begun.elapsed() > HOLD {
+            return custody.reset(why).await;
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(AGAIN.1);
+    }
+    custody.settle().await;
+}
+
+async fn reach(wanted: Wanted, services: &Services, store: &Store) {
+    let Wanted { peer, id, target, hints } = wanted;
+    if hints.durable {
+        let custody = Custody::begin(&peer, store, id, Record::new(target, hints, false)).await;
+        return reach_durable(custody, services.clone()).await;
+    }
+    let line = Line::new(peer.clone(), id, peer.tap(id));
+    match allowed(&peer, &target, services) {
+        Ok(Target::Tcp(host, port)) => match TcpStream::connect((host.as_str(), port)).await {
             Ok(socket) => {
                 peer.with(|session| session.accept(id));
                 let _ = line.carry(socket).await;
             }
             Err(why) => {
                 debug!(target, %why, "cannot be reached");
-                refuse(reason(&why));
+                line.reset(reason(&why));
             }
         },
-        Some(Target::Udp(host, port)) => match datagrams::reach(&host, port).await {
+        Ok(Target::Udp(host, port)) => match datagrams::reach(&host, port).await {
             Ok(socket) => {
                 peer.with(|session| session.accept(id));
                 datagrams::carry(&line, &socket).await;
             }
-            Err(why) => refuse(reason(&why)),
+            Err(why) => line.reset(reason(&why)),
         },
-        Some(Target::Service(_)) | None => refuse(Why::Unreachable),
+        Ok(Target::Service(_)) => line.reset(Why::Unreachable),
+        Err(why) => line.reset(why),
     }
 }
 

@@ -58,6 +58,10 @@ impl State {
     pub fn round_trip(&self) -> Option<Duration> {
         self.datagrams.borrow().round_trip()
     }
+    /// What datagrams go by; the same for all peers.
+    pub fn socket(&self) -> Option<Rc<UdpSocket>> {
+        self.socket.clone()
+    }
     /// Where the other daemon is.
     pub fn address(&self) -> Option<SocketAddr> {
         self.address.get()

@@ -1,0 +1,9 @@
+//! Two daemons, applications at both ends, and what happens to their bytes.
+
+#![expect(clippy::unwrap_used, reason = "whatever fails here fails the test")]
+
+mod doors;
+mod pair;
+mod schedules;
+mod strangers;
+mod streams;
