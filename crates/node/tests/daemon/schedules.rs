@@ -75,7 +75,7 @@ fn play(seed: u64, length: u64, events: u64, kills: bool, wishes: &str) {
     let number = application.join().expect("the application has its stream");
     let mut whole = false;
     wait_for("the stream at its target", || {
-        whole |= target.all().iter().any(|got| *got == Got { number, length, is_whole: true });
+        whole |= target.all().contains(&Got { number, length, is_whole: true });
         whole
     });
     if !kills {
