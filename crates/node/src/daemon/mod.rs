@@ -40,6 +40,7 @@ use lightlag_protocols::wire::adaptive::Why;
 use peer::{Peer, Wanted};
 use proxy::Router;
 use proxy::serve::Services;
+use rustix::process::{Resource, getrlimit, setrlimit};
 use rustls::ServerConfig;
 use seal::Seal;
 use stack::{tcp, udpdtn};
@@ -82,9 +83,18 @@ struct Daemon {
 /// What it needs is not there: one line.
 pub fn run(path: &Path) -> Result<(), Error> {
     let config = Config::read(path)?;
+    allow_files();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| Error::Failed(format!("the runtime: {why}")))?;
     LocalSet::new().block_on(&runtime, live(config, path))
+}
+
+/// Each connection is a file: as many as the system lets it have.
+fn allow_files() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // With fewer, some applications are not let in.
+    let _ = setrlimit(Resource::Nofile, limit);
 }
 
 async fn live(config: Config, path: &Path) -> Result<(), Error> {

@@ -75,6 +75,7 @@ pub enum Frame<'a> {
         /// The stream ends behind them.
         ends: bool,
         /// Themselves.
+        #[serde(with = "serde_bytes")]
         bytes: &'a [u8],
     },
     /// What has come of the stream in the other direction, and how far it may go.
@@ -233,8 +234,8 @@ impl<'a> Frame<'a> {
     }
     /// Appends its bytes.
     pub fn write(&self, out: &mut Vec<u8>) {
-        let bytes = postcard::to_allocvec(self).expect("a frame can always be written");
-        out.extend(bytes);
+        let written = postcard::to_extend(self, std::mem::take(out));
+        *out = written.expect("a frame can always be written");
     }
     /// How many bytes it has at most, beside its data or its target.
     pub const OVERHEAD_MAX: usize = 1 + 5 + 5 + 10 + 1 + 10;
