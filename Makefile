@@ -23,6 +23,8 @@ bench: $(BIN) ## time and memory beside The ONE, ns-2, ns-3 and ndnd (NS3_PYTHON
 	@$(PYTHON) tools/bench_names.py --binary $(BIN)
 	@$(PYTHON) tools/bench_capture.py --binary $(BIN)
 	@$(PYTHON) tools/bench_emulate.py --binary $(BIN)
+	@cargo build --quiet --release -p lightlag-node
+	@$(PYTHON) tools/bench_daemon.py --daemon target/release/lightlagd
 
 fidelity: $(BIN) ## our figures beside those of The ONE and ns-2, point by point, names beside ndnd, captures beside tshark and tcptrace
 	@failed=0; for check in fidelity fidelity_ns2 fidelity_names names_path fidelity_capture fidelity_dccp fidelity_bundles; do \

@@ -33,6 +33,12 @@ enum Verb {
         #[arg(default_value = "key.pem")]
         file: PathBuf,
     },
+    /// Make keys and settings of two daemons on this machine, to try
+    Example {
+        /// The folder; `near` and `far` are made in it
+        #[arg(default_value = "lightlagd-example")]
+        folder: PathBuf,
+    },
     /// Say whether the settings are right
     Check(Settings),
     /// Show peers, connections, what carries them and why
@@ -101,6 +107,14 @@ impl Verb {
             }
             Self::Key { file } => {
                 println!("{}", Identity::read(&file)?.public());
+                Ok(())
+            }
+            Self::Example { folder } => {
+                daemon::example::write(&folder)?;
+                for name in ["far", "near"] {
+                    println!("lightlagd run --config {}", folder.join(name).join("lightlagd.toml").display());
+                }
+                println!("curl --proxy socks5h://127.0.0.1:1080 http://page.lightlag/status");
                 Ok(())
             }
             Self::Check(settings) => {

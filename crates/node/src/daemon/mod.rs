@@ -8,6 +8,7 @@ pub mod config;
 mod context;
 pub mod control;
 mod custody;
+pub mod example;
 mod history;
 pub mod keys;
 mod life;

@@ -45,6 +45,21 @@ fn streams_come_whole_by_every_door_and_every_stack() {
 }
 
 #[test]
+fn the_example_is_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        let folder = folder.path();
+        std::process::Command::new(super::pair::PROGRAM).current_dir(folder).args(arguments).output().unwrap()
+    };
+    assert!(run(&["example", "."]).status.success());
+    for name in ["near", "far"] {
+        let told = run(&["check", "-c", &format!("{name}/lightlagd.toml")]);
+        assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    }
+    assert_eq!(run(&["example", "."]).status.code(), Some(2), "keys are never overwritten");
+}
+
+#[test]
 fn applications_are_told_why_they_cannot_connect() {
     let pair =
         Pair::start(Extra { far_peer: "serve = [\"127.0.0.1:1\", \"nothing\"]\n", ..Extra::default() });

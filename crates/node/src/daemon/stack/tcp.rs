@@ -28,7 +28,7 @@ const RECORD: usize = 64 * 1024;
 /// No record is longer.
 const RECORD_MAX: usize = 2 * RECORD;
 /// Bytes of a frame's data at most.
-const PIECE: usize = 32 * 1024;
+const PIECE: usize = RECORD;
 /// Bytes that wait unsent in the kernel.
 const UNSENT: u32 = 256 * 1024;
 /// A call that takes longer is given up.
