@@ -9,6 +9,8 @@ mod context;
 pub mod control;
 mod custody;
 pub mod example;
+#[doc(hidden)]
+pub mod fuzzing;
 mod history;
 pub mod keys;
 mod life;

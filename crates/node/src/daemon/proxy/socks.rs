@@ -15,6 +15,7 @@ use lightlag_protocols::wire::adaptive::{Hints, Why};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::spawn_local;
 use tracing::debug;
@@ -95,9 +96,16 @@ async fn answer(router: &Rc<Router>, socket: TcpStream, hints: Hints) -> Result<
     }
 }
 
-type Asked = (Socks5ServerProtocol<TcpStream, states::CommandRead>, Socks5Command, TargetAddr);
+type Asked<S> = (Socks5ServerProtocol<S, states::CommandRead>, Socks5Command, TargetAddr);
 
-async fn ask(socket: TcpStream, hints: Hints) -> Result<(Asked, Wishes), String> {
+/// Hears what an application asks for.
+///
+/// # Errors
+/// It does not speak SOCKS5, or its wishes are wrong.
+pub async fn ask<S>(socket: S, hints: Hints) -> Result<(Asked<S>, Wishes), String>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
     let failed = |why: SocksServerError| why.to_string();
     // Who offers no name has no wishes.
     let methods = [

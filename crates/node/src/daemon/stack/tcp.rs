@@ -38,7 +38,7 @@ const PAUSE: (Duration, Duration) = (Duration::from_millis(500), Duration::from_
 
 /// What a daemon says first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Hello {
+pub struct Hello {
     /// Its life.
     incarnation: u32,
     /// The life of the other that it knows.
@@ -177,7 +177,7 @@ async fn run(peer: &Rc<Peer>, stream: TlsStream<TcpStream>) -> Result<(), String
     to.write_all(&record).await.map_err(|why| why.to_string())?;
     to.flush().await.map_err(|why| why.to_string())?;
     read_record(&mut from, &mut record).await?;
-    let hello: Hello = postcard::from_bytes(&record).map_err(|_| "what came first is no hello".to_owned())?;
+    let hello = read_hello(&record)?;
     peer.on_hello(hello.incarnation, hello.known)?;
     tokio::select! {
         done = write(peer, &mut to) => done,
@@ -226,8 +226,19 @@ async fn read(peer: &Rc<Peer>, from: &mut (impl AsyncRead + Unpin)) -> Result<()
     }
 }
 
+/// Reads what came first.
+///
+/// # Errors
+/// It is no hello.
+pub fn read_hello(record: &[u8]) -> Result<Hello, String> {
+    postcard::from_bytes(record).map_err(|_| "what came first is no hello".to_owned())
+}
+
 /// Reads the next record in place of what `record` held.
-async fn read_record(from: &mut (impl AsyncRead + Unpin), record: &mut Vec<u8>) -> Result<(), String> {
+///
+/// # Errors
+/// It is too long, or the stream has ended.
+pub async fn read_record(from: &mut (impl AsyncRead + Unpin), record: &mut Vec<u8>) -> Result<(), String> {
     let length = from.read_u32().await.map_err(|why| why.to_string())? as usize;
     if length > RECORD_MAX {
         return Err(format!("a record of {length} bytes; {RECORD_MAX} are the most"));
