@@ -68,7 +68,13 @@ def rate(port: int, megabytes: int, done: threading.Event) -> float:
 
 def relay(port: int, to: int) -> subprocess.Popen[bytes]:
     """A socat with the largest buffers that help it."""
-    words = ["socat", "-b", "65536", f"TCP-LISTEN:{port},fork,reuseaddr,bind=127.0.0.1", f"TCP:127.0.0.1:{to}"]
+    words = [
+        "socat",
+        "-b",
+        "65536",
+        f"TCP-LISTEN:{port},fork,reuseaddr,bind=127.0.0.1",
+        f"TCP:127.0.0.1:{to}",
+    ]
     return subprocess.Popen(words)
 
 
@@ -110,7 +116,8 @@ def idle(daemons: list[int]) -> float:
     assert keeper.stdout is not None
     keeper.stdout.readline()
     after = [resident_mb(pid) for pid in daemons]
-    print(f"  {IDLE} idle connections: {after[0]:.0f} and {after[1]:.0f} MB ({before[0]:.0f}, {before[1]:.0f} without)")
+    held = f"{after[0]:.0f} and {after[1]:.0f} MB ({before[0]:.0f}, {before[1]:.0f} without)"
+    print(f"  {IDLE} idle connections: {held}")
     for one in kept:
         one.close()
     keeper.kill()
@@ -136,7 +143,9 @@ def set_up(daemons: list[int]) -> float:
 
 def main() -> int:
     """Measures, and tells what falls short."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--daemon", default="target/release/lightlagd")
     options.add_argument("--megabytes", type=int, default=2000)
     given = options.parse_args()

@@ -84,5 +84,7 @@ def processor_seconds(pid: int) -> float:
 
 def resident_mb(pid: int) -> float:
     """Memory that a process holds."""
-    line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS"))
+    line = next(
+        line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS")
+    )
     return int(line.split()[1]) * 1024 / 1e6

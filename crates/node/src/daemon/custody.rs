@@ -10,7 +10,7 @@ use super::peer::{Peer, Tap};
 use super::store::{End, Key, Record, Store, Way, Write};
 use lightlag_protocols::adaptive::Stored;
 use lightlag_protocols::wire::adaptive::{ConnectionId, Hints, Why};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -33,6 +33,8 @@ pub struct Custody {
     record: RefCell<Record>,
     /// The session's side of it.
     tap: Rc<Tap>,
+    /// Of each stream, so much is on disk: what was asked to be written may not be there yet.
+    readable: [Cell<u64>; 2],
     /// Something was stored.
     pub stored: [Notify; 2],
 }
@@ -88,6 +90,7 @@ impl Custody {
             peer: peer.clone(),
             id,
             store: store.clone(),
+            readable: [Cell::new(record.out.0), Cell::new(record.into.0)],
             record: RefCell::new(record),
             tap: peer.tap(id),
             stored: [Notify::new(), Notify::new()],
@@ -133,9 +136,10 @@ impl Custody {
     }
     /// Accepts bytes of the application here.
     pub async fn accept(&self, bytes: Vec<u8>) {
-        let at = self.record.borrow().out.0;
-        self.record.borrow_mut().out.0 += bytes.len() as u64;
+        let (at, length) = (self.record.borrow().out.0, bytes.len() as u64);
+        self.record.borrow_mut().out.0 += length;
         self.store(vec![Write::Bytes(self.key(), Way::Out, at, bytes)]).await;
+        self.readable[0].set(at + length);
         self.stored[0].notify_one();
     }
     /// The application here has ended its stream, or was cut off.
@@ -154,8 +158,8 @@ impl Custody {
     }
     /// The next bytes for the application here; none: it has them all, or there are none yet.
     pub fn next(&self) -> Option<Vec<u8>> {
-        let (stored, given, _) = self.record.borrow().into;
-        if given == stored { None } else { self.store.read(self.key(), Way::In, given) }
+        let (_, given, _) = self.record.borrow().into;
+        if given >= self.readable[1].get() { None } else { self.store.read(self.key(), Way::In, given) }
     }
     /// The application here was given some.
     pub async fn given(&self, bytes: u64) {
@@ -230,7 +234,9 @@ impl Custody {
     async fn feed(&self) {
         let mut dropped = 0;
         loop {
-            let (stored, _, end) = self.record.borrow().out;
+            let (all, _, end) = self.record.borrow().out;
+            let stored = self.readable[0].get();
+            let end = end.filter(|_| stored == all);
             let state = self.peer.look(|session| {
                 let connection = session.connection(self.id)?;
                 Some((connection.outgoing.given(), connection.outgoing.acknowledged()))
@@ -293,6 +299,7 @@ impl Custody {
         let writes =
             if nobody || length == 0 { vec![] } else { vec![Write::Bytes(self.key(), Way::In, at, bytes)] };
         self.store(writes).await;
+        self.readable[1].set(at + length);
         self.peer.with(|session| {
             session.take(self.id, at + length);
             if ends {

@@ -155,7 +155,8 @@ fn what_was_accepted_arrives_though_the_application_left_and_the_daemons_are_kil
 #[ignore = "it takes about an hour"]
 fn a_hundred_schedules_lose_repeat_and_reorder_nothing() {
     let count = std::env::var("SCHEDULES").ok().and_then(|count| count.parse().ok()).unwrap_or(100);
-    for seed in 0..count {
+    let first = std::env::var("FIRST").ok().and_then(|first| first.parse().ok()).unwrap_or(0);
+    for seed in first..first + count {
         let wishes = if seed % 2 == 0 { "" } else { "durable" };
         match seed % 5 {
             4 => leave(seed, 100_000_000, 1 + seed % 7),

@@ -30,6 +30,9 @@ fn words(number: u64) -> impl FnMut() -> u64 {
     }
 }
 
+/// Told in place of a stream that is not as it was sent.
+const WRONG: Got = Got { number: u64::MAX, length: u64::MAX, is_whole: true };
+
 /// Sends a stream to its end.
 pub fn send(to: &mut TcpStream, number: u64, length: u64) -> io::Result<()> {
     to.write_all(&[number.to_be_bytes(), length.to_be_bytes()].concat())?;
@@ -97,11 +100,15 @@ impl Target {
         Self { port, got }
     }
     pub fn next(&self) -> Got {
-        self.got.recv_timeout(2 * PATIENCE).expect("a stream comes to its end")
+        let got = self.got.recv_timeout(2 * PATIENCE).expect("a stream comes to its end");
+        assert_ne!(got, WRONG);
+        got
     }
     /// All that were told up to now.
     pub fn all(&self) -> Vec<Got> {
-        self.got.try_iter().collect()
+        let all: Vec<Got> = self.got.try_iter().collect();
+        assert!(!all.contains(&WRONG), "a stream is wrong at its target");
+        all
     }
 }
 
@@ -115,7 +122,9 @@ fn serve(mut stream: TcpStream, answers: bool, tells: &Sender<Got>) {
         let [number, length] = [0, 8].map(|at| u64::from_be_bytes(peeked[at..at + 8].try_into().unwrap()));
         thread::spawn(move || send(&mut back, number ^ u64::MAX, length))
     });
-    let got = receive(&mut stream);
+    // What is wrong with it is told, too: a thread that fails fails no test.
+    let got = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| receive(&mut stream)));
+    let got = got.unwrap_or(WRONG);
     if let Some(answer) = answer {
         let _ = answer.join();
     }

@@ -173,14 +173,15 @@ fn end_well(socket: &TcpStream) {
 /// Carries both streams of a durable connection: until both have ended, or the application here is gone.
 pub async fn carry_durable(custody: &Custody, socket: TcpStream) {
     begin(&socket);
-    let accepts = accept_all(custody, &socket);
-    tokio::pin!(accepts);
+    // Neither may be dropped before its end: what it has done is known when it has ended.
+    let (accepts, gives) = (accept_all(custody, &socket), give_all(custody, &socket));
+    tokio::pin!(accepts, gives);
     tokio::select! {
         () = &mut accepts => {
-            give_all(custody, &socket).await;
+            gives.await;
         }
         // What an application gave before it left is accepted, unless there is nobody to have it.
-        after = give_all(custody, &socket) => if after == After::Accept {
+        after = &mut gives => if after == After::Accept {
             accepts.await;
         },
     }
