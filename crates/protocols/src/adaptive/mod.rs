@@ -11,15 +11,21 @@ mod datagrams;
 mod incoming;
 mod outgoing;
 mod over;
+mod policy;
 mod ready;
 mod session;
 mod waiting;
+mod why;
 
 pub use connection::{Connection, Notice, State, Telling};
 pub use datagrams::{Config as DatagramsConfig, DATAGRAM_LEAST, Datagrams};
 pub use incoming::Incoming;
 pub use outgoing::{Outgoing, Piece};
+pub use policy::{
+    Config as PolicyConfig, Context, DatagramsContext, Kind, Planned, Policy, StreamContext, Switch,
+};
 pub use session::{Config, Event, Session, Ticket};
+pub use why::{Share, Why as SwitchWhy};
 
 /// Names what carries frames: TCP, UDPDTN and others, as the driver numbers them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

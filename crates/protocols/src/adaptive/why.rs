@@ -1,0 +1,103 @@
+//! Why connections move, for logs and for people.
+
+use crate::time::Duration;
+use std::fmt;
+
+/// How fast a stream is, and was at best, in bytes/s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share {
+    /// Of late.
+    pub now: f64,
+    /// While its round trip was short.
+    pub best: f64,
+}
+
+/// Why a kind of stack is used. Its [`Display`](fmt::Display) is one line with figures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Why {
+    /// Nothing is known yet.
+    Start,
+    /// There is no stream.
+    NotConnected,
+    /// There are no datagrams.
+    NoDatagrams,
+    /// The interface is down.
+    LinkDown,
+    /// The plan says that nobody can be reached.
+    NoContact,
+    /// The plan says that the way is long.
+    PlannedDelay {
+        /// One way.
+        delay: Duration,
+        /// That streams are for.
+        most: Duration,
+    },
+    /// The stream's round trip is long, and that is not its own queue.
+    LongRoundTrip {
+        /// Smoothed.
+        rtt: Duration,
+        /// That streams are for.
+        most: Duration,
+        /// None: the application asks for less than there is, or it never was fast.
+        share: Option<Share>,
+    },
+    /// Its timer doubles.
+    BacksOff {
+        /// So often.
+        doublings: u32,
+    },
+    /// It is not answered.
+    Silent {
+        /// For so long.
+        span: Duration,
+        /// Longer than this.
+        most: Duration,
+    },
+    /// The way of datagrams is short.
+    ShortRoundTrip {
+        /// The least of late.
+        rtt: Duration,
+        /// That streams are for.
+        most: Duration,
+    },
+    /// Datagrams are not answered, but a stream is.
+    Unheard {
+        /// For so long.
+        span: Duration,
+    },
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Start => f.write_str("nothing is known yet"),
+            Self::NotConnected => f.write_str("TCP is not connected"),
+            Self::NoDatagrams => f.write_str("datagrams are not set up"),
+            Self::LinkDown => f.write_str("the interface is down"),
+            Self::NoContact => f.write_str("the plan has no contact"),
+            Self::PlannedDelay { delay, most } => {
+                write!(f, "planned delay {}, more than {}", span(delay), span(most))
+            }
+            Self::LongRoundTrip { rtt, most, share } => {
+                write!(f, "round trip {}, more than {}", span(rtt), span(most))?;
+                let Some(Share { now, best }) = share else { return Ok(()) };
+                write!(f, ", at {:.0} of {:.0} kB/s", now / 1e3, best / 1e3)
+            }
+            Self::BacksOff { doublings } => write!(f, "TCP's timer was doubled {doublings} times"),
+            Self::Silent { span: silent, most } => {
+                write!(f, "no acknowledgement for {}, more than {}", span(silent), span(most))
+            }
+            Self::ShortRoundTrip { rtt, most } => {
+                write!(f, "round trip {}, less than {}", span(rtt), span(most))
+            }
+            Self::Unheard { span: silent } => {
+                write!(f, "datagrams not answered for {}, TCP is", span(silent))
+            }
+        }
+    }
+}
+
+fn span(span: Duration) -> String {
+    let seconds = span.as_secs_f64();
+    if seconds < 10.0 { format!("{:.0} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
+}

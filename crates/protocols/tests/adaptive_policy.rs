@@ -1,0 +1,226 @@
+//! The policy moves connections when it should, tells why, and does not flap.
+
+use lightlag_protocols::adaptive::{
+    Context, DatagramsContext, Kind, PRIORITIES, Planned, Policy, PolicyConfig, StreamContext, Switch,
+};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::wire::adaptive::Hints;
+use proptest::prelude::*;
+
+/// Contexts are told so often.
+const EVERY_S: f64 = 0.25;
+
+fn seconds(s: f64) -> Duration {
+    Duration::from_secs_f64(s)
+}
+
+fn stream(rtt: f64, kilobytes: u64) -> Option<StreamContext> {
+    let rate = Some(BitRate(kilobytes * 8000));
+    Some(StreamContext { rtt: Some(seconds(rtt)), rate, ..StreamContext::default() })
+}
+
+fn datagrams(rtt: f64) -> Option<DatagramsContext> {
+    Some(DatagramsContext { rtt: Some(seconds(rtt)), silent: Duration::ZERO })
+}
+
+/// A policy and what it did, with the seconds.
+struct Play {
+    policy: Policy,
+    at: f64,
+    switches: Vec<(f64, Switch)>,
+}
+
+impl Play {
+    fn new() -> Self {
+        Self { policy: Policy::new(PolicyConfig::default()), at: 0.0, switches: Vec::new() }
+    }
+    /// Tells it the same for so many seconds.
+    fn tell(&mut self, s: f64, context: &Context) {
+        let until = self.at + s;
+        while self.at < until {
+            let now = Instant::ZERO + seconds(self.at);
+            if let Some(switch) = self.policy.on_context(now, context) {
+                self.switches.push((self.at, switch));
+            }
+            self.at += EVERY_S;
+        }
+    }
+    fn reasons(&self) -> Vec<String> {
+        self.switches.iter().map(|(_, switch)| switch.why.to_string()).collect()
+    }
+}
+
+fn both(stream: Option<StreamContext>, datagrams: Option<DatagramsContext>) -> Context {
+    Context { stream, datagrams, ..Context::default() }
+}
+
+#[test]
+fn tcp_is_not_left_for_its_own_queue() {
+    let mut play = Play::new();
+    play.tell(5.0, &both(stream(0.01, 72), datagrams(0.0)));
+    play.tell(300.0, &both(stream(0.9, 71), datagrams(0.0)));
+    assert!(play.switches.is_empty(), "{:?}", play.reasons());
+    play.tell(300.0, &both(stream(0.9, 31), datagrams(0.9)));
+    assert_eq!(play.reasons(), ["round trip 900 ms, more than 500 ms, at 41 of 72 kB/s"]);
+}
+
+#[test]
+fn a_long_round_trip_without_a_queue_is_left_whoever_limits_the_rate() {
+    let limited = stream(0.9, 2).map(|told| StreamContext { application_limited: true, ..told });
+    for told in [limited, stream(0.9, 500)] {
+        let mut play = Play::new();
+        play.tell(10.0, &both(told, datagrams(0.9)));
+        assert_eq!(play.reasons(), ["round trip 900 ms, more than 500 ms"], "{told:?}");
+    }
+}
+
+#[test]
+fn back_off_silence_links_and_plans_are_reasons_of_their_own() {
+    let well = both(stream(0.01, 72), datagrams(0.01));
+    let with = |change: fn(&mut StreamContext)| {
+        let mut context = well.clone();
+        context.stream.iter_mut().for_each(change);
+        context
+    };
+    let cases = [
+        (with(|told| told.backoff = 2), "TCP's timer was doubled 2 times"),
+        (with(|told| told.silent = seconds(2.0)), "no acknowledgement for 2000 ms, more than 1020 ms"),
+        (Context { link: Some(false), ..well.clone() }, "the interface is down"),
+        (Context { planned: Some(Planned::NoContact), ..well.clone() }, "the plan has no contact"),
+        (
+            Context { planned: Some(Planned::Delay(seconds(120.0))), ..well.clone() },
+            "planned delay 120.0 s, more than 250 ms",
+        ),
+        (Context { stream: None, ..well.clone() }, "TCP is not connected"),
+    ];
+    for (context, why) in cases {
+        let mut play = Play::new();
+        play.tell(5.0, &well);
+        play.tell(1.0, &context);
+        assert_eq!(play.reasons(), [why]);
+        play.tell(10.0, &well);
+        assert_eq!(play.reasons()[1..], ["round trip 10 ms, less than 300 ms"]);
+    }
+}
+
+#[test]
+fn datagrams_that_nobody_answers_are_left_for_a_stream_that_is_answered() {
+    let mut play = Play::new();
+    let deaf = Some(DatagramsContext { rtt: None, silent: seconds(50.0) });
+    play.tell(5.0, &both(None, deaf));
+    assert!(play.policy.would_return(), "whoever can make a stream is to make one");
+    play.tell(5.0, &both(stream(0.1, 72), deaf));
+    assert_eq!(play.policy.kind(), Kind::Stream);
+    assert_eq!(play.reasons(), ["TCP is not connected", "round trip 100 ms, less than 300 ms"]);
+    let mut play = Play::new();
+    play.tell(1.0, &both(None, deaf));
+    play.tell(1.0, &both(stream(0.4, 72), deaf));
+    assert_eq!(play.reasons()[1..], ["datagrams not answered for 50.0 s, TCP is"]);
+}
+
+#[test]
+fn hasty_returns_are_made_later_and_later_and_calm_makes_up_for_them() {
+    let (well, ill) = (both(stream(0.01, 72), datagrams(0.01)), both(None, datagrams(0.01)));
+    let mut play = Play::new();
+    for _ in 0..600 {
+        play.tell(1.0, &well);
+        play.tell(1.0, &ill);
+    }
+    let hasty = play.switches.len();
+    assert!(hasty < 60, "{hasty} switches in twenty minutes");
+    play.tell(3600.0, &well);
+    play.tell(1.0, &ill);
+    let before = play.at;
+    play.tell(100.0, &well);
+    let (back, _) = play.switches[play.switches.len() - 1];
+    assert!(back - before < 4.0, "after an hour of calm it came back after {} s", back - before);
+}
+
+#[test]
+fn low_priorities_go_by_datagrams_while_higher_ones_fill_the_stream() {
+    let hints = |priority, delay_most_ms| Hints { priority, delay_most_ms, ..Hints::default() };
+    let mut play = Play::new();
+    let full = Bytes(10_000_000);
+    let mut context = both(stream(0.1, 72), datagrams(0.1));
+    context.backlog[0] = full;
+    play.tell(60.0, &context);
+    assert_eq!(play.policy.kind_for(&hints(0, None)), Kind::Stream, "nobody else wants it");
+    context.backlog[2] = full;
+    play.tell(60.0, &context);
+    let kinds: Vec<Kind> = (0..PRIORITIES).map(|class| play.policy.kind_for(&hints(class, None))).collect();
+    assert_eq!(kinds, [Kind::Datagrams, Kind::Datagrams, Kind::Stream, Kind::Stream]);
+    assert_eq!(play.policy.kind_for(&hints(0, Some(100))), Kind::Stream, "it can't bear a long way");
+    context.backlog[2] = Bytes(0);
+    play.tell(60.0, &context);
+    assert_eq!(play.policy.kind_for(&hints(0, None)), Kind::Stream);
+}
+
+fn anything() -> impl Strategy<Value = Context> {
+    let told = (prop::option::of(0.0..300.0_f64), 0_u32..4, 0.0..10.0_f64, any::<bool>(), 0_u64..100);
+    let stream = told.prop_map(|(rtt, backoff, silent, application_limited, rate)| StreamContext {
+        rtt: rtt.map(seconds),
+        backoff: backoff.saturating_sub(1),
+        silent: seconds(if silent < 5.0 { 0.0 } else { silent }),
+        rate: Some(BitRate(rate * 8000)),
+        application_limited,
+    });
+    let datagrams = (prop::option::of(0.0..1.0_f64), 0.0..200.0_f64)
+        .prop_map(|(rtt, silent)| DatagramsContext { rtt: rtt.map(seconds), silent: seconds(silent) });
+    let planned = prop_oneof![
+        4 => Just(None),
+        1 => Just(Some(Planned::NoContact)),
+        1 => (0.0..1.0_f64).prop_map(|delay| Some(Planned::Delay(seconds(delay)))),
+    ];
+    let backlog = prop::array::uniform4((0_u64..1_000_000).prop_map(Bytes));
+    let link = prop::option::weighted(0.5, prop::bool::weighted(0.8));
+    (prop::option::weighted(0.8, stream), prop::option::weighted(0.8, datagrams), link, planned, backlog)
+        .prop_map(|(stream, datagrams, link, planned, backlog)| Context {
+            stream,
+            datagrams,
+            link,
+            planned,
+            backlog,
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..Default::default() })]
+    #[test]
+    fn whatever_it_is_told_it_takes_what_is_there_rests_between_returns_and_says_why(
+        told in prop::collection::vec((anything(), 0.1..20.0_f64), 1..200)
+    ) {
+        let mut play = Play::new();
+        let mut left: Option<f64> = None;
+        for (context, span) in told {
+            let before = play.switches.len();
+            play.tell(span, &context);
+            for (at, Switch { to, why }) in play.switches.split_off(before) {
+                let line = why.to_string();
+                prop_assert!(!line.is_empty() && !line.contains('\n'));
+                if to == Kind::Stream {
+                    prop_assert!(context.stream.is_some(), "{line}");
+                    let rested = left.is_none_or(|left| at - left >= 2.0);
+                    prop_assert!(rested || context.datagrams.is_none(), "back at {at} s, left at {left:?}: {line}");
+                } else {
+                    prop_assert!(context.datagrams.is_some(), "{line}");
+                    left = context.stream.is_some().then_some(at).or(left);
+                }
+            }
+            let there = |kind| match kind {
+                Kind::Stream => context.stream.is_some(),
+                Kind::Datagrams => context.datagrams.is_some(),
+            };
+            let either = context.datagrams.is_some() || (context.stream.is_some());
+            if either && !(context.stream.is_some() && context.datagrams.is_some()) {
+                prop_assert!(there(play.policy.kind()), "{:?} at {context:?}", play.policy.kind());
+            }
+            for priority in 0..PRIORITIES {
+                let kind = play.policy.kind_for(&Hints { priority, ..Hints::default() });
+                prop_assert!(there(kind) || !either, "priority {priority} by {kind:?}");
+            }
+            let highest = Hints { priority: PRIORITIES - 1, ..Hints::default() };
+            prop_assert_eq!(play.policy.kind_for(&highest), play.policy.kind());
+        }
+    }
+}
