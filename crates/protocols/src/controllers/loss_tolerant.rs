@@ -66,7 +66,11 @@ const DRAIN_MOST: Duration = Duration::from_secs(1);
 const ROUND_S: f64 = 5.0;
 const ROUND_PACKETS: (f64, f64) = (200.0, 400.0);
 /// A round of the start.
-const START_PACKETS: f64 = 16.0;
+const START_PACKETS: f64 = 32.0;
+/// ... is no shorter, as reports come in bursts.
+const START_LEAST: Duration = Duration::from_secs(1);
+/// Packets of it that may only fill a queue.
+const START_FILLS: f64 = 64.0;
 /// Rounds that it stays at a rate before it tries a higher one, and by how much that is higher.
 const HOLD_ROUNDS: u32 = 8;
 const STEP: f64 = 0.1;
@@ -85,6 +89,8 @@ const CHANCE: f64 = 2.0;
 struct Round {
     /// Bytes that had left before, and of which nothing is known yet.
     before: u64,
+    /// When that was over.
+    since: Option<Instant>,
     arrived: u64,
     lost: u64,
 }
@@ -117,30 +123,33 @@ struct LossTolerant {
 }
 
 impl LossTolerant {
-    fn count(&mut self, arrived: u64, lost: u64) {
+    fn count(&mut self, now: Instant, arrived: u64, lost: u64) {
         let round = &mut self.round;
         if round.before > 0 {
             round.before = round.before.saturating_sub(arrived + lost);
             return;
         }
+        let since = *round.since.get_or_insert(now);
         round.arrived += arrived;
         round.lost += lost;
         let packets = (round.arrived + round.lost) as f64 / self.packet;
-        if packets >= self.round_packets() {
-            self.judge(packets);
+        if packets >= self.round_packets() && (!self.starts || now - since >= START_LEAST) {
+            // Losses are known later than arrivals: on a full link less comes than leaves long before.
+            let keeps_up = self.round.arrived as f64 >= self.rate / 2.0 * (now - since).as_secs_f64();
+            self.judge(packets, keeps_up);
         }
     }
     fn round_packets(&self) -> f64 {
         let (least, most) = ROUND_PACKETS;
         if self.starts { START_PACKETS } else { (self.rate / self.packet * ROUND_S).clamp(least, most) }
     }
-    fn judge(&mut self, packets: f64) {
+    fn judge(&mut self, packets: f64, keeps_up: bool) {
         let Round { arrived, lost, .. } = std::mem::take(&mut self.round);
         let lost = lost as f64 / (arrived + lost) as f64;
         match self.trial.take() {
             Some(Trial::More { lost: before, .. }) => self.judge_more(before, lost),
             Some(Trial::Less { lost: before, rate }) => self.judge_less(before, lost, rate),
-            None => self.judge_usual(lost, packets),
+            None => self.judge_usual(lost, packets, keeps_up),
         }
     }
     fn change(&mut self, rate: f64) {
@@ -171,7 +180,7 @@ impl LossTolerant {
             self.step = ((rate / self.rate - 1.0) / 2.0).min(STEP_MOST);
         }
     }
-    fn judge_usual(&mut self, lost: f64, packets: f64) {
+    fn judge_usual(&mut self, lost: f64, packets: f64, keeps_up: bool) {
         let usual = self.usual.unwrap_or(lost.min(self.tolerance));
         let chance = CHANCE * math::sqrt(usual.max(1.0 / packets) * (1.0 - usual) / packets);
         let got_through = (1.0 - lost) / (1.0 - usual);
@@ -181,7 +190,12 @@ impl LossTolerant {
             return self.change(self.rate * got_through.max(FALL_MOST));
         }
         if self.starts {
-            return self.change(self.rate * 2.0);
+            if !keeps_up {
+                return;
+            }
+            self.change(self.rate * 2.0);
+            self.round.before += (START_FILLS * self.packet) as u64;
+            return;
         }
         let usual = lost.min(usual + DRIFT);
         self.usual = Some(usual);
@@ -203,13 +217,13 @@ impl LossTolerant {
 impl Controller for LossTolerant {
     fn on_ack(&mut self, ack: &Ack) {
         self.in_flight = ack.in_flight.0;
-        self.count(ack.acked.0, 0);
+        self.count(ack.now, ack.acked.0, 0);
     }
     fn on_loss(&mut self, loss: &Loss) {
         self.in_flight = loss.in_flight.0;
         match loss.cause {
             Cause::Silence => self.round.before = self.round.before.saturating_sub(loss.lost.0),
-            Cause::Hole | Cause::Mark => self.count(0, loss.lost.0),
+            Cause::Hole | Cause::Mark => self.count(loss.now, 0, loss.lost.0),
         }
     }
     fn on_sent(&mut self, sent: &Sent) {

@@ -6,6 +6,8 @@ use lightlag_protocols::adaptive::{Datagrams, Event, Session, Stack};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::wire::adaptive::ConnectionId;
 
+/// Of a packet outside the connection, as the paper had it.
+const PLAIN_PAYLOAD: u64 = 1024;
 /// What the application has read is acknowledged so often.
 const TAKE_EVERY: Duration = Duration::from_nanos(50_000_000);
 
@@ -49,7 +51,7 @@ impl Far {
     /// Something came.
     pub fn handle(&mut self, now: Instant, parcel: Parcel) {
         match parcel {
-            Parcel::Plain(_, size) => self.plain += size.0,
+            Parcel::Plain(..) => self.plain += PLAIN_PAYLOAD,
             Parcel::Datagram(bytes) => {
                 // What cannot be read was not sent by ours.
                 let _ = self.datagrams.handle(now, &bytes, &mut self.session);

@@ -8,7 +8,8 @@ use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::Observation;
 use lightlag_protocols::transport::tcp;
-use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::transport::udpdtn::UDP_HEADER;
+use lightlag_protocols::units::BitRate;
 use lightlag_protocols::wire::adaptive::{ConnectionId, Hints};
 use std::collections::VecDeque;
 
@@ -286,7 +287,8 @@ impl Near {
     }
     fn poll_plain(&mut self, now: Instant) -> Option<Parcel> {
         let rate = self.best_rate()?;
-        let (size, packet) = (self.make.config.tcp.segment, self.make.config.packet);
+        let packet = self.make.config.packet;
+        let size = packet.saturating_sub(UDP_HEADER);
         let plain = self.plain.as_mut().filter(|plain| self.kind == Kind::Datagrams && plain.next <= now)?;
         plain.next = plain.next.saturating_add(rate.time_for(packet));
         plain.number += 1;
@@ -333,9 +335,5 @@ impl Near {
             (Kind::Stream, Some(pipe)) => pipe.sender().observe(seen),
             _ => self.datagrams.observe(seen),
         }
-    }
-    /// Bytes of a packet beside its payload.
-    pub fn packet(&self) -> Bytes {
-        self.make.config.packet
     }
 }
