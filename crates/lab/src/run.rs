@@ -11,6 +11,7 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::{Observer, Record};
 use lightlag_worlds::contacts::Contacts;
 use lightlag_worlds::messages::{self, Setup};
+use lightlag_worlds::packets::adaptive::Change;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -64,6 +65,8 @@ pub struct Outcome {
     pub series: Option<TimeSeries>,
     /// What a capture of it shows, if that was asked.
     pub analysed: Option<Analysed>,
+    /// What carried the connections of adaptive flows, and since when.
+    pub changes: Vec<Change>,
 }
 
 impl Outcome {
@@ -195,6 +198,7 @@ impl Observers {
             reports: Vec::new(),
             series: None,
             analysed: None,
+            changes: Vec::new(),
         };
         for extra in self.extras {
             match extra {

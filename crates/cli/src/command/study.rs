@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The studies, by the name that is typed.
 const STUDIES: &[(&str, Run)] = &[
+    ("adaptive", study::adaptive::run),
     ("arc", study::arc::run),
     ("dccp", |quick, out, threads| study::dccp::run(quick, out, threads, &on_sockets::connect)),
     ("dcp", study::dcp::run),

@@ -9,6 +9,7 @@ use lightlag_protocols::transport::tcp::{Kind, Segment};
 use lightlag_protocols::transport::udpdtn::{self as transport, UDP_HEADER};
 use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::dccp::{Addresses, IP_PROTOCOL};
+use lightlag_worlds::packets::adaptive::Parcel;
 use lightlag_worlds::packets::{Body, FlowSpec, Packet, Source, Transport};
 
 /// What the far ends listen on: ports that stand for no protocol that tools would look for inside.
@@ -61,13 +62,16 @@ impl Conversation {
             Transport::Tcp { config, .. } => {
                 (config.window, config.segment, config.recovery != Recovery::NewReno)
             }
+            Transport::Adaptive { config, .. } => {
+                (config.tcp.window, config.tcp.segment, config.tcp.recovery != Recovery::NewReno)
+            }
             Transport::Dccp { .. } | Transport::Udpdtn { .. } | Transport::Ltp { .. } => {
                 (Bytes(0), Bytes(0), false)
             }
         };
         let fits = |shift: &u8| window.0 >> shift <= u64::from(u16::MAX);
         let port = match spec.transport {
-            Transport::Tcp { .. } => TCP_PORT,
+            Transport::Tcp { .. } | Transport::Adaptive { .. } => TCP_PORT,
             Transport::Dccp { .. } => DCCP_PORT,
             Transport::Udpdtn { .. } => lightlag_protocols::wire::udpdtn::PORT,
             Transport::Ltp { .. } => lightlag_protocols::wire::ltp::PORT,
@@ -82,7 +86,10 @@ impl Conversation {
             largest: largest.0.min(u64::from(u16::MAX)) as u16,
             sacks,
             transfer: match &spec.transport {
-                Transport::Tcp { .. } | Transport::Dccp { .. } | Transport::Ltp { .. } => None,
+                Transport::Tcp { .. }
+                | Transport::Dccp { .. }
+                | Transport::Ltp { .. }
+                | Transport::Adaptive { .. } => None,
                 Transport::Udpdtn { config, .. } => Some(*config),
             },
             end: match spec.source {
@@ -104,6 +111,7 @@ impl Conversation {
                     config.map_or_else(Vec::new, |config| udpdtn::head(datagram, self.initial[0], config));
                 self.udp(head, datagram.size(*symbol).saturating_sub(UDP_HEADER), way)
             }
+            Body::Adaptive(parcel) => self.adaptive(parcel, way),
             Body::Ltp(segment, _) => {
                 let mut head = Vec::new();
                 segment.write_head(&mut head);
@@ -117,6 +125,22 @@ impl Conversation {
         let length = frame.length + head.len() as u32;
         head.extend(frame.head);
         Frame { head, length }
+    }
+    /// Each stream of a connection that carries frames both ways is shown as a connection of its own.
+    fn adaptive(&self, parcel: &Parcel, way: Way) -> Frame {
+        match parcel {
+            Parcel::Datagram(bytes) => self.udp(bytes.to_vec(), Bytes(bytes.len() as u64), way),
+            Parcel::Plain(_, size) => self.udp(Vec::new(), *size, way),
+            Parcel::Segment { life, forward, segment, .. } => {
+                let mut stream = self.clone();
+                stream.ports[0] = stream.ports[0].wrapping_add(*life as u16);
+                if *forward {
+                    return stream.tcp(segment, way);
+                }
+                stream.addresses.reverse();
+                stream.tcp(segment, Way { forward: !way.forward, ..way })
+            }
+        }
     }
     fn ip(&self, way: Way, protocol: IpNumber, payload: usize) -> Ipv4Header {
         let [near, far] = self.addresses;

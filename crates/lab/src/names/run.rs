@@ -57,6 +57,7 @@ pub(crate) fn run(
         reports: Vec::new(),
         series: series.map(TimeSeries::Packets),
         analysed: None,
+        changes: Vec::new(),
     })
 }
 

@@ -4,13 +4,15 @@ use super::alike::{Alike, alike};
 use super::network::{controller, no_way};
 use super::{Carrier, FlowPlan, LinkPlan, Network};
 use crate::scenario::quantity::{bit_rate, bytes, positive_time, time};
-use crate::scenario::{Algorithm, Error, Result, Section, Value, algorithm};
+use crate::scenario::{Algorithm, Error, Node, Result, Section, Value, algorithm};
+use lightlag_protocols::adaptive::PolicyConfig;
 use lightlag_protocols::controllers::{self, Recovery};
 use lightlag_protocols::link::Rate;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp::{self, HEADER, Timers};
 use lightlag_protocols::transport::{dccp, ltp, udpdtn};
 use lightlag_protocols::units::Bytes;
+use lightlag_worlds::packets::adaptive::{self, Decides};
 use lightlag_worlds::packets::{Source, Span};
 
 const KEYS: &[&str] = &[
@@ -29,6 +31,7 @@ const KEYS: &[&str] = &[
     "packet_size",
     "ack_every",
     "ack_delay",
+    "duplicates",
     "recovery",
     "timers",
     "planned_rate",
@@ -41,6 +44,9 @@ const KEYS: &[&str] = &[
     "copies",
     "sequence_window",
     "fault",
+    "switch",
+    "switch_delay",
+    "datagram_controller",
 ];
 
 /// What carries a flow.
@@ -51,11 +57,17 @@ enum Kind {
     Dccp,
     Udpdtn,
     Ltp,
+    Adaptive,
 }
 
 /// All of them, by the names that scenarios and controllers give them.
-const KINDS: [(&str, Kind); 4] =
-    [("tcp", Kind::Tcp), ("dccp", Kind::Dccp), ("udpdtn", Kind::Udpdtn), ("ltp", Kind::Ltp)];
+const KINDS: [(&str, Kind); 5] = [
+    ("tcp", Kind::Tcp),
+    ("dccp", Kind::Dccp),
+    ("udpdtn", Kind::Udpdtn),
+    ("ltp", Kind::Ltp),
+    ("adaptive", Kind::Adaptive),
+];
 
 impl Kind {
     fn title(self) -> String {
@@ -65,10 +77,14 @@ impl Kind {
 
 /// Keys that not all of them know, and who does.
 const KEYS_OF: &[(&str, &[Kind])] = &[
-    ("receive_window", &[Kind::Tcp]),
-    ("recovery", &[Kind::Tcp]),
-    ("ack_every", &[Kind::Tcp]),
-    ("ack_delay", &[Kind::Tcp, Kind::Dccp]),
+    ("receive_window", &[Kind::Tcp, Kind::Adaptive]),
+    ("recovery", &[Kind::Tcp, Kind::Adaptive]),
+    ("ack_every", &[Kind::Tcp, Kind::Adaptive]),
+    ("duplicates", &[Kind::Tcp, Kind::Adaptive]),
+    ("ack_delay", &[Kind::Tcp, Kind::Dccp, Kind::Adaptive]),
+    ("switch", &[Kind::Adaptive]),
+    ("switch_delay", &[Kind::Adaptive]),
+    ("datagram_controller", &[Kind::Adaptive]),
     ("block_symbols", &[Kind::Udpdtn]),
     ("in_order", &[Kind::Udpdtn]),
     ("block_size", &[Kind::Ltp]),
@@ -103,12 +119,9 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
     let node = section.get("controller").ok_or_else(|| section.missing("controller", "\"new_reno\""))?;
     let chosen = algorithm(node, &section.key("controller"), controller)?;
     let transport = KINDS.iter().find(|known| known.1 == kind).map_or("", |known| known.0);
-    if !chosen.entry.only_with.is_empty() && !chosen.entry.only_with.iter().any(|name| *name == transport) {
-        let what =
-            format!("controller `{}` needs what the transport `{transport}` has not", chosen.entry.name);
-        let right = format!("write transport = \"{}\"", chosen.entry.only_with.join("\" or \""));
-        return Err(Error::new(&section.place_of("controller"), what, right));
-    }
+    // Of its two stacks, TCP is the one that `controller` is for.
+    fits(section, ("controller", &chosen), if kind == Kind::Adaptive { "tcp" } else { transport })?;
+    let datagram_controller = datagram_controller(section, kind)?;
     let packet = section.quantity("packet_size", bytes)?.unwrap_or(Bytes(1500));
     if packet <= HEADER || packet > Bytes(65_535) {
         return Err(Error::new(
@@ -130,7 +143,9 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
             Kind::Dccp => Carrier::Dccp(dccp_config(section, &chosen.entry.name, packet, round_trip)?),
             Kind::Udpdtn => Carrier::Udpdtn(udpdtn_config(section, packet)?),
             Kind::Ltp => ltp_carrier(section, packet, round_trip)?,
+            Kind::Adaptive => Carrier::Adaptive(adaptive_config(section, &chosen, packet, round_trip)?),
         },
+        datagram_controller,
         samples: chosen.entry.name == "bbr",
         // A plan that tells the rate of a contact tells its light time too.
         planned_round_trip: planned_rate.as_ref().map(|_| round_trip),
@@ -139,6 +154,30 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
         forward,
         backward,
     })
+}
+
+type Chosen = Algorithm<dyn controllers::Controller, controllers::Flow>;
+
+fn fits(section: &Section, (key, chosen): (&str, &Chosen), transport: &str) -> Result<()> {
+    if chosen.entry.only_with.is_empty() || chosen.entry.only_with.iter().any(|name| *name == transport) {
+        return Ok(());
+    }
+    let what = format!("controller `{}` needs what the transport `{transport}` has not", chosen.entry.name);
+    let right = format!("write transport = \"{}\"", chosen.entry.only_with.join("\" or \""));
+    Err(Error::new(&section.place_of(key), what, right))
+}
+
+fn datagram_controller(section: &Section, kind: Kind) -> Result<Option<Chosen>> {
+    const KEY: &str = "datagram_controller";
+    if kind != Kind::Adaptive {
+        return Ok(None);
+    }
+    let usual =
+        Node { value: Value::Text(DATAGRAM_CONTROLLER.to_owned()), place: section.place_of("transport") };
+    let node = section.get(KEY).unwrap_or(&usual);
+    let chosen = algorithm(node, &section.key(KEY), controller)?;
+    fits(section, (KEY, &chosen), "adaptive")?;
+    Ok(Some(chosen))
 }
 
 /// A rate, "unknown", or "plan": that of the first link, at all times.
@@ -159,7 +198,7 @@ fn refuse_others(section: &Section, kind: Kind) -> Result<()> {
 }
 
 fn source(section: &Section, kind: Kind) -> Result<Source> {
-    let whole = matches!(kind, Kind::Udpdtn | Kind::Ltp);
+    let whole = matches!(kind, Kind::Udpdtn | Kind::Ltp | Kind::Adaptive);
     if let Some(key) = ["on", "off", "rate", "stop"].iter().find(|key| whole && section.get(key).is_some()) {
         let what = format!("{} carries what is there from the start, without `{key}`", kind.title());
         return Err(Error::new(&section.place_of(key), what, "give the flow a `size`, or carry it by TCP"));
@@ -271,9 +310,56 @@ fn dccp_config(
     Ok(config)
 }
 
+fn adaptive_config(
+    section: &Section,
+    chosen: &Chosen,
+    packet: Bytes,
+    round_trip: Duration,
+) -> Result<adaptive::Config> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Switch {
+        Policy,
+        Oracle,
+        Plain,
+        Datagrams,
+    }
+    let words = [
+        ("policy", Switch::Policy),
+        ("oracle", Switch::Oracle),
+        ("oracle_plain", Switch::Plain),
+        ("datagrams", Switch::Datagrams),
+    ];
+    if packet < DATAGRAM_LEAST {
+        let what = "heads of datagrams and frames take up to 800 B of a packet";
+        return Err(Error::new(&section.place_of("packet_size"), what, "give packets room for data"));
+    }
+    let switch = section.word("switch", &words)?.unwrap_or(Switch::Policy);
+    let delay = section.quantity("switch_delay", positive_time)?.unwrap_or(ORACLE_DELAY);
+    Ok(adaptive::Config {
+        tcp: tcp_config(section, chosen, packet, round_trip)?,
+        packet,
+        window: ADAPTIVE_WINDOW,
+        decides: match switch {
+            Switch::Policy => Decides::Policy(PolicyConfig { long: delay * 2, ..PolicyConfig::default() }),
+            Switch::Oracle | Switch::Plain => Decides::Oracle(delay),
+            Switch::Datagrams => Decides::Datagrams,
+        },
+        plain: switch == Switch::Plain,
+    })
+}
+
+/// What goes on from TCP, where nothing else is said.
+const DATAGRAM_CONTROLLER: &str = "loss_tolerant";
+/// Where the paper swapped.
+const ORACLE_DELAY: Duration = Duration::from_nanos(250_000_000);
+/// Covers four minutes at 2 Mbit/s.
+const ADAPTIVE_WINDOW: Bytes = Bytes(64 << 20);
+/// [`adaptive_protocol::DATAGRAM_LEAST`] and headers, rounded up.
+const DATAGRAM_LEAST: Bytes = Bytes(800);
+
 fn tcp_config(
     section: &Section,
-    chosen: &Algorithm<dyn controllers::Controller, controllers::Flow>,
+    chosen: &Chosen,
     packet: Bytes,
     round_trip: Duration,
 ) -> Result<tcp::Config> {
@@ -291,6 +377,9 @@ fn tcp_config(
     }
     if let Some(delay) = section.quantity("ack_delay", time)? {
         config.ack_delay = delay;
+    }
+    if let Some(duplicates) = section.whole("duplicates", 1, 1000)? {
+        config.duplicates = duplicates as u32;
     }
     if let Some(window) = section.quantity("receive_window", bytes)? {
         if window < config.segment {

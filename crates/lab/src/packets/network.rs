@@ -8,6 +8,7 @@ use lightlag_protocols::link::{LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::{dccp, ltp, tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_worlds::packets::adaptive::{self, Controllers, MakeControllers};
 use lightlag_worlds::packets::{FlowSpec, MakeController, Setup, Source, Transport};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -58,6 +59,8 @@ pub struct FlowPlan {
     pub carrier: Carrier,
     /// What controls it.
     pub controller: Algorithm<dyn Controller, Flow>,
+    /// What controls its datagrams, if it has two stacks.
+    pub datagram_controller: Option<Algorithm<dyn Controller, Flow>>,
     /// Whether that wants samples of the delivery rate.
     pub samples: bool,
     /// What the plan says of the rate.
@@ -77,6 +80,8 @@ pub enum Carrier {
     Udpdtn(udpdtn::Config),
     /// LTP, in blocks of so many bytes.
     Ltp(ltp::Config, Bytes),
+    /// TCP and datagrams by turns.
+    Adaptive(adaptive::Config),
 }
 
 /// Reads links and flows.
@@ -131,6 +136,7 @@ impl Network {
         let flow = |plan: &FlowPlan| -> FlowSpec {
             let (entry, parameters) = (plan.controller.entry.clone(), plan.controller.parameters.clone());
             let controller: MakeController = Box::new(move |flow| (entry.build)(&parameters, flow));
+            let datagrams = plan.datagram_controller.as_ref().unwrap_or(&plan.controller);
             FlowSpec {
                 forward: plan.forward.clone(),
                 backward: plan.backward.clone(),
@@ -141,6 +147,10 @@ impl Network {
                     Carrier::Tcp(config) => Transport::Tcp { config, controller, samples: plan.samples },
                     Carrier::Dccp(config) => Transport::Dccp { config, controller },
                     Carrier::Udpdtn(config) => Transport::Udpdtn { config, controller },
+                    Carrier::Adaptive(config) => Transport::Adaptive {
+                        config,
+                        controllers: Controllers { stream: controller.into(), datagrams: maker(datagrams) },
+                    },
                     Carrier::Ltp(ref config, block) => {
                         Transport::Ltp { config: config.clone(), controller, block }
                     }
@@ -204,6 +214,11 @@ pub fn controller(
             Err(crate::scenario::suggestion(name, &known))
         }
     }
+}
+
+fn maker(algorithm: &Algorithm<dyn Controller, Flow>) -> MakeControllers {
+    let (entry, parameters) = (algorithm.entry.clone(), algorithm.parameters.clone());
+    Arc::new(move |flow| (entry.build)(&parameters, flow))
 }
 
 /// What is wrong with a flow that has no way.

@@ -51,6 +51,7 @@ pub(crate) fn run(scenario: &Scenario, network: &Network, seed: Seed, options: &
         reports: Vec::new(),
         series: series.map(TimeSeries::Packets),
         analysed,
+        changes: outcome.changes.iter().map(|change| change.1).collect(),
     })
 }
 

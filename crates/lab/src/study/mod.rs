@@ -4,6 +4,7 @@
 //! Networking Applications" (Silva, Burleigh, Hirata, Obraczka): which scenario files it takes ([`plan()`]), and
 //! figures, claims and tables from their results ([`evaluate`]).
 
+pub mod adaptive;
 pub mod arc;
 pub mod cell;
 pub mod dccp;

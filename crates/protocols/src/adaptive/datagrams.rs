@@ -6,30 +6,32 @@
 //! ([`super::waiting`]) and its frames are carried anew. Where nobody is heard, only questions leave.
 
 use super::Stack;
+use super::heard::Heard;
+use super::policy::DatagramsContext;
 use super::session::{Session, Ticket};
 use super::waiting::{Sent, Waiting};
 use crate::controllers::{Ack, Cause, Controller, Loss, Sent as Left, Window};
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
-use crate::transport::ranges::Ranges;
+use crate::trace::Observation;
+use crate::transport::observe;
 use crate::units::Bytes;
 use crate::wire::adaptive::{Frame, Head, Malformed, Report, TARGET_MAX};
 
-/// What came is reported after this part of a round trip, within bounds, or after so many datagrams.
+/// What came is reported after this part of a round trip, within bounds.
 const REPORT_PART: i64 = 16;
 const REPORT_LEAST: Duration = Duration::from_nanos(50_000_000);
-const REPORT_MOST: Duration = Duration::from_secs(5);
-const REPORT_AFTER: u32 = 256;
+const REPORT_MOST: Duration = Duration::from_secs(1);
 /// What was kept from leaving for so long leaves at once afterwards.
 const SLACK: Duration = Duration::from_nanos(1_000_000);
 /// Before a round trip is known, silence is longer than this.
-const SILENCE_FIRST: Duration = Duration::from_secs(10);
+const SILENCE_FIRST: Duration = Duration::from_secs(30);
 /// Nobody waits longer than this before asking again.
 const SILENCE_MOST: Duration = Duration::from_secs(120);
 /// Beyond a round trip, for clocks and schedulers.
 const MARGIN: Duration = Duration::from_secs(1);
-/// Ranges of numbers that are remembered; of more, the lower half is forgotten.
-const RANGES_MAX: usize = 4096;
+/// A round trip that was measured longer ago tells nothing of now.
+const NEWS: Duration = Duration::from_secs(2);
 /// A head with the longest report.
 const HEAD_MAX: usize = 5 + 10 + 10 + 1 + 1 + 5 + 10 * 4 + 2 + 20 * crate::wire::adaptive::RUNS_MAX;
 
@@ -49,18 +51,13 @@ pub struct Config {
     pub headers: Bytes,
 }
 
-/// What has come from the other side.
-#[derive(Debug, Default)]
-struct Heard {
-    incarnation: Option<u32>,
-    numbers: Ranges,
-    /// Numbers below this are not remembered.
-    floor: u64,
-    count: u64,
-    highest_at: Instant,
-    one_way: Option<Duration>,
-    unreported: u32,
-    report_at: Option<Instant>,
+/// How much it has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Datagrams with frames that left.
+    pub sent: u64,
+    /// Those of them that were given up, rightly or not.
+    pub lost: u64,
 }
 
 /// A stack that carries frames in datagrams.
@@ -79,6 +76,12 @@ pub struct Datagrams {
     rtt: Option<Duration>,
     /// The longest of late, and when it was seen.
     rtt_most: (Duration, Instant),
+    /// When that was.
+    measured: Option<Instant>,
+    heard_at: Instant,
+    /// Since when something has been under way at all times.
+    waits_since: Option<Instant>,
+    counts: Counts,
     newest_left: Instant,
     delivered: u64,
     /// Losses of what left before this are answered.
@@ -109,6 +112,10 @@ impl Datagrams {
             reported: (None, 0),
             rtt: None,
             rtt_most: (Duration::ZERO, Instant::ZERO),
+            measured: None,
+            heard_at: Instant::ZERO,
+            waits_since: None,
+            counts: Counts::default(),
             newest_left: Instant::ZERO,
             delivered: 0,
             answered: None,
@@ -132,12 +139,43 @@ impl Datagrams {
     pub fn probe(&mut self) {
         self.probes = true;
     }
+    /// Goes on from another stack, by a controller that was built for the rate and the round trip of that one. What is
+    /// under way stays so.
+    pub fn continue_from(&mut self, now: Instant, controller: Box<dyn Controller>) {
+        self.controller = controller;
+        self.next_at = now;
+        (self.asked, self.questions) = (0, 0);
+        // Whoever leaves another stack does so as the round trip is not any more what it was.
+        (self.rtt, self.rtt_most) = (None, (Duration::ZERO, now));
+        self.silence = self.waiting.first().map(|_| now.saturating_add(self.silence_span()));
+    }
+
+    // --- what is known ------------------------------------------------------------------------
+
+    /// What a policy is to know of it.
+    pub fn context(&self, now: Instant) -> DatagramsContext {
+        let rtt = self.rtt.filter(|_| self.measured.is_some_and(|at| now - at <= NEWS));
+        let silent = self.waits_since.map_or(Duration::ZERO, |since| now - since.max(self.heard_at));
+        DatagramsContext { rtt, silent }
+    }
+    /// After so long what is under way has come, or was lost: what is to wait before another stack carries it again.
+    pub fn grace(&self) -> Duration {
+        self.silence_span()
+    }
+    /// Its controller.
+    pub fn observe(&self, seen: &mut Observation) {
+        observe(&*self.controller, self.waiting.bytes() as f64, self.rtt, seen);
+    }
+    /// Datagrams that were sent, and those that were given up.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
 
     // --- what leaves --------------------------------------------------------------------------
 
     /// The next datagram, if one is to leave now: frames of the session, a report, or both.
     pub fn poll(&mut self, now: Instant, session: &mut Session, out: &mut Vec<u8>) -> bool {
-        let reports = self.heard.report_at.is_some_and(|at| at <= now);
+        let reports = self.heard.report_at().is_some_and(|at| at <= now);
         let waits = session.waits(self.config.stack);
         if waits && self.asked > 0 && self.silence.is_none() {
             // What was under way is settled, but nobody was heard yet.
@@ -149,7 +187,7 @@ impl Datagrams {
         if !reports && !carries && !probes {
             return false;
         }
-        let report = self.report(now);
+        let report = self.heard.report(now).filter(|_| reports || self.heard.has_news());
         out.clear();
         let left_us = (now.as_nanos() / 1000).unsigned_abs();
         Head { incarnation: self.config.incarnation, number: self.number, left_us, asks: probes, report }
@@ -158,9 +196,7 @@ impl Datagrams {
         if tickets.is_empty() && !reports && !probes {
             return false;
         }
-        self.heard.report_at = None;
-        self.heard.unreported = 0;
-        self.heard.one_way = None;
+        self.heard.on_reported(now, self.report_every());
         if !tickets.is_empty() || probes {
             self.on_left(now, out.len(), tickets);
             self.notices_at = now.saturating_add(self.report_every());
@@ -182,6 +218,8 @@ impl Datagrams {
     fn on_left(&mut self, now: Instant, length: usize, tickets: Vec<Ticket>) {
         let size = length as u64 + self.config.headers.0;
         self.waiting.insert(self.number, now, size, tickets);
+        self.waits_since = self.waits_since.or(Some(now));
+        self.counts.sent += 1;
         self.questions = self.questions.saturating_sub(1);
         if self.silence.is_none() {
             self.silence = Some(now.saturating_add(self.silence_span()));
@@ -201,21 +239,6 @@ impl Datagrams {
         let paced = self.controller.rate().is_none_or(|rate| rate.0 > 0 && self.next_at <= now);
         self.asked == 0 && fits && paced
     }
-    fn report(&self, now: Instant) -> Option<Report> {
-        let incarnation = self.heard.incarnation?;
-        let (_, behind) = self.heard.numbers.last()?;
-        let micros = |span: Duration| (span.as_nanos() / 1000).max(0);
-        let mut report = Report {
-            incarnation,
-            highest: behind - 1,
-            held_us: micros(now - self.heard.highest_at).unsigned_abs(),
-            received: self.heard.count,
-            one_way_us: self.heard.one_way.map(|span| span.as_nanos() / 1000),
-            runs: Vec::new(),
-        };
-        report.tell(self.heard.numbers.iter().rev());
-        Some(report)
-    }
 
     // --- what comes ---------------------------------------------------------------------------
 
@@ -232,14 +255,16 @@ impl Datagrams {
         }
         if self.heard.incarnation != Some(head.incarnation) {
             session.on_peer(head.incarnation);
-            self.heard = Heard { incarnation: Some(head.incarnation), ..Heard::default() };
+            self.heard = Heard::of(head.incarnation);
         }
         self.asked = 0;
+        self.heard_at = now;
         self.silence = self.waiting.first().map(|_| now.saturating_add(self.silence_span()));
         if let Some((report, ranges)) = head.report.as_ref().zip(ranges) {
             self.on_report(now, report, &ranges, session);
         }
-        let is_new = head.number >= self.heard.floor && self.heard.numbers.around(head.number).is_none();
+        self.find_lost(now, session);
+        let is_new = self.heard.is_new(head.number);
         let answers = head.asks || !rest.is_empty();
         let mut kept = true;
         while is_new && !rest.is_empty() {
@@ -248,7 +273,7 @@ impl Datagrams {
             rest = behind;
         }
         if is_new && kept {
-            self.heard.on_number(now, &head);
+            self.heard.on_number(now, &head, answers);
         }
         if answers {
             // What comes twice was not heard of.
@@ -269,6 +294,7 @@ impl Datagrams {
             session.on_arrived(*ticket, self.config.stack);
         }
         self.delivered += bytes;
+        self.waits_since = self.waits_since.filter(|_| self.waiting.first().is_some());
         let held =
             Duration::from_nanos(i64::try_from(report.held_us.saturating_mul(1000)).unwrap_or(i64::MAX));
         let fresh = newest.filter(|at| *at >= self.newest_left);
@@ -277,12 +303,11 @@ impl Datagrams {
             self.newest_left = at;
             self.measure(now, rtt);
         }
-        let lost = self.waiting.find_lost(now, self.silence_span(), self.newest_left);
-        self.tell_lost(now, lost, Cause::Hole, session);
         self.tell_report(now, report, bytes, rtt);
     }
     fn measure(&mut self, now: Instant, rtt: Duration) {
         self.rtt = Some(rtt);
+        self.measured = Some(now);
         let (most, since) = self.rtt_most;
         if rtt >= most || now - since > most.saturating_add(most) {
             self.rtt_most = (rtt, now);
@@ -290,11 +315,10 @@ impl Datagrams {
     }
     fn tell_report(&mut self, now: Instant, report: &Report, bytes: u64, rtt: Option<Duration>) {
         let (highest, received) = self.reported;
-        if highest.is_some_and(|highest| report.highest < highest) {
-            return;
+        let sent = (report.highest + 1).saturating_sub(highest.map_or(0, |highest| highest + 1));
+        if sent > 0 {
+            self.reported = (Some(report.highest), report.received);
         }
-        self.reported = (Some(report.highest), report.received);
-        let sent = report.highest + 1 - highest.map_or(0, |highest| highest + 1);
         let packet = self.config.datagram as u64 + self.config.headers.0;
         let window = Window {
             sent: Bytes(sent * packet),
@@ -314,9 +338,18 @@ impl Datagrams {
             ..Ack::default()
         });
     }
+    fn find_lost(&mut self, now: Instant, session: &mut Session) {
+        let overtaken = self.waiting.find_overtaken(now);
+        self.tell_lost(now, overtaken, Cause::Hole, session);
+        if self.rtt.is_some() {
+            let old = self.waiting.find_old(now, self.silence_span(), self.newest_left);
+            self.tell_lost(now, old, Cause::Silence, session);
+        }
+    }
     fn tell_lost(&mut self, now: Instant, lost: Vec<Sent>, cause: Cause, session: &mut Session) {
         let bytes: u64 = lost.iter().map(|sent| sent.size).sum();
         let Some(newest) = lost.iter().map(|sent| sent.at).max() else { return };
+        self.counts.lost += lost.len() as u64;
         for ticket in lost.iter().flat_map(|sent| &sent.tickets) {
             session.on_lost(*ticket, self.config.stack);
         }
@@ -350,24 +383,35 @@ impl Datagrams {
             .map_or(SILENCE_FIRST, |rtt| Duration::from_nanos(rtt.as_nanos() / 4 * 5).saturating_add(MARGIN));
         (0..self.asked.min(16)).fold(span, |span, _| span.saturating_add(span)).min(SILENCE_MOST.max(span))
     }
+    /// When what left first should have come long ago, if others did.
+    fn old_at(&self) -> Option<Instant> {
+        let first = self.waiting.first().filter(|_| self.asked == 0 && self.rtt.is_some())?;
+        Some(first.at.saturating_add(self.silence_span() * 2).saturating_add(SLACK))
+    }
     /// When to come back though nothing happens.
     pub fn deadline(&self, session: &Session) -> Option<Instant> {
         let waits = session.waits(self.config.stack);
         let rate = self.controller.rate().filter(|rate| rate.0 > 0 && self.asked == 0);
         let in_time = if session.has_data(self.config.stack) { Instant::ZERO } else { self.notices_at };
         let paced = rate.filter(|_| waits).map(|_| self.next_at.max(in_time));
-        let all =
-            [self.heard.report_at, self.silence, self.waiting.deadline(), self.controller.deadline(), paced];
-        if self.probes { Some(Instant::ZERO) } else { all.into_iter().flatten().min() }
+        let all = [
+            self.heard.report_at(),
+            self.silence,
+            self.waiting.deadline(),
+            self.old_at(),
+            self.controller.deadline(),
+            paced,
+            self.probes.then_some(Instant::ZERO),
+        ];
+        all.into_iter().flatten().min()
     }
     /// The deadline has come.
     pub fn on_deadline(&mut self, now: Instant, session: &mut Session) {
         if self.controller.deadline().is_some_and(|at| at <= now) {
             self.controller.on_deadline(now);
         }
-        if self.waiting.deadline().is_some_and(|at| at <= now) {
-            let lost = self.waiting.find_lost(now, self.silence_span(), self.newest_left);
-            self.tell_lost(now, lost, Cause::Hole, session);
+        if self.waiting.deadline().is_some_and(|at| at <= now) || self.old_at().is_some_and(|at| at <= now) {
+            self.find_lost(now, session);
         }
         if self.silence.is_some_and(|at| at <= now) {
             self.ask(now, session);
@@ -375,7 +419,7 @@ impl Datagrams {
     }
     /// Nobody was heard for longer than it can take: something that is under way is sent again.
     fn ask(&mut self, now: Instant, session: &mut Session) {
-        let Some(first) = self.waiting.give_up_first(now) else {
+        let Some(first) = self.waiting.take_first() else {
             self.silence = None;
             return;
         };
@@ -384,28 +428,6 @@ impl Datagrams {
         let span = self.silence_span().as_secs_f64() * self.draws.uniform(0.75, 1.0);
         self.silence = Some(now.saturating_add(Duration::from_secs_f64(span)));
         self.tell_lost(now, vec![first], Cause::Silence, session);
-    }
-}
-
-impl Heard {
-    fn on_number(&mut self, now: Instant, head: &Head) {
-        if self.numbers.last().is_none_or(|(_, behind)| head.number >= behind) {
-            self.highest_at = now;
-        }
-        self.numbers.insert(head.number, head.number + 1);
-        self.count += 1;
-        let left = i64::try_from(head.left_us.saturating_mul(1000)).unwrap_or(i64::MAX);
-        let one_way = now - Instant::from_nanos(left);
-        self.one_way = Some(self.one_way.map_or(one_way, |least| least.min(one_way)));
-        if self.numbers.len() > RANGES_MAX {
-            self.floor = self.numbers.iter().nth(RANGES_MAX / 2).map_or(self.floor, |(from, _)| from);
-            self.numbers.remove_below(self.floor);
-        }
-    }
-    fn owe_report(&mut self, now: Instant, every: Duration) {
-        self.unreported += 1;
-        let at = if self.unreported >= REPORT_AFTER { now } else { now.saturating_add(every) };
-        self.report_at = Some(self.report_at.map_or(at, |other| other.min(at)));
     }
 }
 

@@ -5,7 +5,7 @@ use crate::wire::adaptive::Why;
 use std::collections::BTreeMap;
 
 /// Parts that are kept though they do not follow each other; one more is not kept.
-const PARTS_MAX: usize = 65_536;
+const PARTS_MAX: usize = 262_144;
 
 /// What has come, until the application has taken it.
 #[derive(Debug)]

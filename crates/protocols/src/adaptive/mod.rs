@@ -8,6 +8,7 @@
 
 mod connection;
 mod datagrams;
+mod heard;
 mod incoming;
 mod outgoing;
 mod over;
@@ -18,7 +19,7 @@ mod waiting;
 mod why;
 
 pub use connection::{Connection, Notice, State, Telling};
-pub use datagrams::{Config as DatagramsConfig, DATAGRAM_LEAST, Datagrams};
+pub use datagrams::{Config as DatagramsConfig, Counts as DatagramsCounts, DATAGRAM_LEAST, Datagrams};
 pub use incoming::Incoming;
 pub use outgoing::{Outgoing, Piece};
 pub use policy::{

@@ -5,12 +5,16 @@
 
 use super::session::Ticket;
 use crate::time::{Duration, Instant};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Who left so much before another one that came, at least and at most, should have come soon after it.
 const NEIGHBOURS_MOST: Duration = Duration::from_nanos(1_000_000_000);
 /// To begin with.
 const REORDERING_FIRST: Duration = Duration::from_nanos(100_000_000);
+/// Whoever comes still later was under way when the delay fell at once: few are, and they are carried twice.
+const REORDERING_MOST: Duration = Duration::from_secs(15);
+/// So long it is believed.
+const REORDERING_FOR: Duration = Duration::from_secs(60);
 /// Lost ones that are remembered, to learn from those that come after all.
 const LOST_MAX: usize = 16_384;
 
@@ -32,12 +36,14 @@ pub struct Sent {
 pub struct Waiting {
     sent: BTreeMap<u64, Sent>,
     bytes: u64,
-    /// When those left that were given up, and when.
-    lost: BTreeMap<u64, (Instant, Instant)>,
-    /// Overtaking takes so long, as far as is known.
-    reordering: Option<Duration>,
-    /// Of those that are overtaken.
-    next_look: Option<Instant>,
+    /// Those of them that were overtaken, and when.
+    overtaken: BTreeSet<(Instant, u64)>,
+    /// The highest number that came.
+    highest: u64,
+    /// When those were given up that were overtaken.
+    lost: BTreeMap<u64, Instant>,
+    /// Overtaking takes so long, as was seen then.
+    reordering: Option<(Duration, Instant)>,
 }
 
 impl Waiting {
@@ -54,69 +60,87 @@ impl Waiting {
         self.bytes += size;
         self.sent.insert(number, Sent { at, size, tickets, overtaken: None });
     }
+    fn remove(&mut self, number: u64) -> Option<Sent> {
+        let sent = self.sent.remove(&number)?;
+        self.bytes -= sent.size;
+        if let Some(since) = sent.overtaken {
+            self.overtaken.remove(&(since, number));
+        }
+        Some(sent)
+    }
     /// Those of a range have come. Whoever was given up and comes after all shows how long overtaking takes.
     pub fn on_range(&mut self, now: Instant, (from, to): (u64, u64), came: &mut Vec<Sent>) {
         let late: Vec<u64> = self.lost.range(from..to).map(|(number, _)| *number).collect();
         for number in late {
-            if let Some((_, given_up)) = self.lost.remove(&number) {
-                let longer = self.reordering().saturating_add(now - given_up);
-                self.reordering = Some(longer);
+            if let Some(given_up) = self.lost.remove(&number) {
+                let longer = self.reordering(now).saturating_add(now - given_up);
+                self.reordering = Some((longer.min(REORDERING_MOST), now));
             }
         }
         let here: Vec<u64> = self.sent.range(from..to).map(|(number, _)| *number).collect();
         for number in here {
-            let Some(sent) = self.sent.remove(&number) else { continue };
-            self.bytes -= sent.size;
-            self.mark_before(now, number, sent.at);
-            came.push(sent);
+            if let Some(sent) = self.remove(number) {
+                self.mark_before(now, number, sent.at);
+                came.push(sent);
+            }
         }
     }
-    fn reordering(&self) -> Duration {
-        self.reordering.unwrap_or(REORDERING_FIRST)
+    fn reordering(&self, now: Instant) -> Duration {
+        let lately = self.reordering.filter(|(_, at)| now - *at < REORDERING_FOR);
+        lately.map_or(REORDERING_FIRST, |(span, _)| span)
     }
     /// Those that left shortly before one that came are overtaken.
     fn mark_before(&mut self, now: Instant, number: u64, at: Instant) {
-        for (_, neighbour) in self.sent.range_mut(..number).rev() {
-            if at - neighbour.at > NEIGHBOURS_MOST {
+        let is_highest = number >= self.highest;
+        self.highest = self.highest.max(number);
+        for (before, neighbour) in self.sent.range_mut(..number).rev() {
+            // Behind one that a lower number marked, all others are marked too.
+            let known = is_highest && neighbour.overtaken.is_some();
+            if known || at - neighbour.at > NEIGHBOURS_MOST {
                 break;
             }
             if neighbour.overtaken.is_none() {
                 neighbour.overtaken = Some(now);
+                self.overtaken.insert((now, *before));
             }
         }
-        let look = now.saturating_add(self.reordering());
-        self.next_look = Some(self.next_look.map_or(look, |at| at.min(look)));
     }
     /// When to look for lost ones again.
     pub fn deadline(&self) -> Option<Instant> {
-        self.next_look
+        self.overtaken.first().map(|(since, _)| since.saturating_add(self.reordering(*since)))
     }
-    /// Takes out those that are lost: overtaken for longer than overtaking takes, or under way for longer than `most`
-    /// while others that left later came.
-    pub fn find_lost(&mut self, now: Instant, most: Duration, newest: Instant) -> Vec<Sent> {
-        let reordering = self.reordering();
-        let is_lost = |sent: &Sent| {
-            let overtaken = sent.overtaken.is_some_and(|since| now - since >= reordering);
-            overtaken || (newest - sent.at > NEIGHBOURS_MOST && now - sent.at > most)
-        };
-        let lost: Vec<u64> =
-            self.sent.iter().filter(|(_, sent)| is_lost(sent)).map(|(number, _)| *number).collect();
-        let next = self.sent.values().filter(|sent| !is_lost(sent)).filter_map(|sent| sent.overtaken).min();
-        self.next_look = next.map(|since| since.saturating_add(reordering));
-        lost.into_iter().filter_map(|number| self.give_up(now, number)).collect()
-    }
-    fn give_up(&mut self, now: Instant, number: u64) -> Option<Sent> {
-        let sent = self.sent.remove(&number)?;
-        self.bytes -= sent.size;
-        self.lost.insert(number, (sent.at, now));
-        if self.lost.len() > LOST_MAX {
+    /// Takes out those that were overtaken for longer than overtaking takes.
+    pub fn find_overtaken(&mut self, now: Instant) -> Vec<Sent> {
+        let mut lost = Vec::new();
+        while let Some((since, number)) = self.overtaken.first().copied() {
+            if now - since < self.reordering(since) {
+                break;
+            }
+            lost.extend(self.remove(number));
+            self.lost.insert(number, now);
+        }
+        while self.lost.len() > LOST_MAX {
             self.lost.pop_first();
         }
-        Some(sent)
+        lost
+    }
+    /// Takes out those under way for longer than `most` while others that left later than they and their neighbours
+    /// came, or twice as long.
+    pub fn find_old(&mut self, now: Instant, most: Duration, newest: Instant) -> Vec<Sent> {
+        let mut lost = Vec::new();
+        while let Some(first) = self.first() {
+            let away = now - first.at;
+            let is_old = away > most && newest - first.at > NEIGHBOURS_MOST;
+            if !is_old && away <= most.saturating_add(most) {
+                break;
+            }
+            lost.extend(self.take_first());
+        }
+        lost
     }
     /// Takes out the one that left first: silence has lasted too long, and something is to be sent again.
-    pub fn give_up_first(&mut self, now: Instant) -> Option<Sent> {
+    pub fn take_first(&mut self) -> Option<Sent> {
         let number = *self.sent.first_key_value()?.0;
-        self.give_up(now, number)
+        self.remove(number)
     }
 }

@@ -26,6 +26,7 @@ mod hybla;
 mod icp;
 mod ledbat;
 mod ledbat_plus_plus;
+mod loss_tolerant;
 mod new_reno;
 mod pcon;
 mod reno;
@@ -263,6 +264,7 @@ pub const TABLE: &[Entry] = &[
     Entry::new(icp::ENTRY, Recovery::Rack),
     Entry::new(ledbat::ENTRY, Recovery::Rack),
     Entry::new(ledbat_plus_plus::ENTRY, Recovery::Rack),
+    Entry::new(loss_tolerant::ENTRY, Recovery::Rack),
     Entry::new(new_reno::ENTRY, Recovery::NewReno),
     Entry::new(pcon::ENTRY, Recovery::Rack),
     Entry::new(sack::ENTRY, Recovery::Sack),

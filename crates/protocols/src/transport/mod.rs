@@ -29,7 +29,12 @@ pub trait Machine {
 }
 
 /// What plots see of a sender with a window and of its controller: bytes in flight, the round trip in seconds.
-fn observe(controller: &dyn Controller, in_flight: f64, rtt: Option<Duration>, seen: &mut Observation) {
+pub(crate) fn observe(
+    controller: &dyn Controller,
+    in_flight: f64,
+    rtt: Option<Duration>,
+    seen: &mut Observation,
+) {
     seen.push(("in_flight", in_flight));
     if let Some(rtt) = rtt {
         seen.push(("rtt", rtt.as_secs_f64()));

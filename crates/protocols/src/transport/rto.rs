@@ -84,6 +84,10 @@ impl Rto {
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(BACKOFF_MAX);
     }
+    /// Doublings since the last measurement.
+    pub fn backoff(&self) -> u32 {
+        self.backoff
+    }
     /// When it expires.
     pub fn expires(&self) -> Option<Instant> {
         self.expires

@@ -132,7 +132,7 @@ pub struct Report {
     pub received: u64,
     /// Least time under way since the report before, by both clocks, in microseconds.
     pub one_way_us: Option<i64>,
-    /// From the highest number downwards: so many came, so many below them did not.
+    /// From the highest number downwards: so many came, so many below them did not, or were told of before.
     pub runs: Vec<(u64, u64)>,
 }
 

@@ -1,7 +1,7 @@
 //! The two ends of a flow, whatever carries it.
 
 use super::datagrams::{DatagramReceiver, DatagramSender};
-use super::{Body, FlowSpec, Setup, Source, Transport, ltp};
+use super::{Body, FlowSpec, Setup, Source, Transport, adaptive, ltp};
 use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::trace::Observation;
@@ -32,6 +32,10 @@ pub enum Endpoint {
     LtpSender(Box<ltp::Sender>),
     /// Receives them.
     LtpReceiver(Box<ltp::Receiver>),
+    /// Sends a stream by whatever suits.
+    AdaptiveNear(Box<adaptive::Near>),
+    /// Receives it.
+    AdaptiveFar(Box<adaptive::Far>),
 }
 
 impl Endpoint {
@@ -96,6 +100,20 @@ impl Endpoint {
                     Self::UdpdtnReceiver(Box::new(receiver), symbol),
                 )
             }
+            Transport::Adaptive { config, controllers } => {
+                let flow = Flow {
+                    segment: config.packet.saturating_sub(UDP_HEADER),
+                    packet: config.packet,
+                    planned_rate: first_planned(spec),
+                    planned_round_trip: spec.planned_round_trip,
+                    seed: setup.seed,
+                    index: u64::from(index),
+                };
+                let make = adaptive::Make::new(*config, controllers.clone(), flow);
+                let truth = adaptive::Truth::of(spec, &setup.links);
+                let near = adaptive::Near::new(make.clone(), truth, spec.source, spec.start);
+                (Self::AdaptiveNear(Box::new(near)), Self::AdaptiveFar(Box::new(adaptive::Far::new(make))))
+            }
             Transport::Ltp { config, controller, block } => {
                 let flow = Flow {
                     segment: Bytes(config.segment.saturating_sub(LTP_HEADER_ABOUT)),
@@ -121,7 +139,11 @@ impl Endpoint {
             Self::UdpdtnSender(sender, _) => sender.plan(now, rate),
             Self::LtpSender(sender) => sender.plan(now, rate),
             Self::LtpReceiver(receiver) => receiver.plan(now, rate),
-            Self::TcpReceiver(_) | Self::DccpReceiver(_) | Self::UdpdtnReceiver(..) => {}
+            Self::TcpReceiver(_)
+            | Self::DccpReceiver(_)
+            | Self::UdpdtnReceiver(..)
+            | Self::AdaptiveNear(_)
+            | Self::AdaptiveFar(_) => {}
         }
     }
     /// Something came.
@@ -136,6 +158,8 @@ impl Endpoint {
             (Self::UdpdtnReceiver(receiver, _), Body::Udpdtn(datagram, _)) => receiver.handle(now, datagram),
             (Self::LtpSender(sender), Body::Ltp(segment, _)) => sender.handle(now, &segment),
             (Self::LtpReceiver(receiver), Body::Ltp(segment, start)) => receiver.handle(now, &segment, start),
+            (Self::AdaptiveNear(near), Body::Adaptive(parcel)) => near.handle(now, *parcel),
+            (Self::AdaptiveFar(far), Body::Adaptive(parcel)) => far.handle(now, *parcel),
             // A flow's packets are of its own transport.
             _ => {}
         }
@@ -154,6 +178,8 @@ impl Endpoint {
             }
             Self::LtpSender(sender) => sender.poll(now).map(|(sent, start)| Body::Ltp(sent, start)),
             Self::LtpReceiver(receiver) => receiver.poll(now).map(|sent| Body::Ltp(sent, 0)),
+            Self::AdaptiveNear(near) => near.poll(now).map(|parcel| Body::Adaptive(Box::new(parcel))),
+            Self::AdaptiveFar(far) => far.poll(now).map(|parcel| Body::Adaptive(Box::new(parcel))),
         }
     }
     /// When to poll though nothing comes.
@@ -168,13 +194,20 @@ impl Endpoint {
             Self::UdpdtnReceiver(receiver, _) => receiver.deadline(),
             Self::LtpSender(sender) => sender.deadline(),
             Self::LtpReceiver(receiver) => receiver.deadline(),
+            Self::AdaptiveNear(near) => near.deadline(),
+            Self::AdaptiveFar(far) => far.deadline(),
         }
     }
     /// Bytes delivered, at a receiver: in order, or over DCCP as they come.
     #[inline]
     pub fn delivered(&self) -> Option<Bytes> {
         match self {
-            Self::TcpSender(_) | Self::DccpSender(_) | Self::UdpdtnSender(..) | Self::LtpSender(_) => None,
+            Self::TcpSender(_)
+            | Self::DccpSender(_)
+            | Self::UdpdtnSender(..)
+            | Self::LtpSender(_)
+            | Self::AdaptiveNear(_) => None,
+            Self::AdaptiveFar(far) => Some(Bytes(far.delivered())),
             Self::LtpReceiver(receiver) => Some(Bytes(receiver.delivered())),
             Self::DccpReceiver(receiver) => Some(Bytes(receiver.delivered())),
             Self::UdpdtnReceiver(receiver, _) => Some(Bytes(receiver.delivered())),
@@ -192,6 +225,8 @@ impl Endpoint {
             Self::UdpdtnReceiver(receiver, _) => receiver.is_complete(),
             Self::LtpSender(sender) => sender.is_complete(),
             Self::LtpReceiver(receiver) => receiver.is_complete(),
+            Self::AdaptiveNear(near) => near.is_complete(),
+            Self::AdaptiveFar(far) => far.is_complete(),
         }
     }
     /// So many bytes in all are there to be sent.
@@ -233,11 +268,17 @@ impl Endpoint {
                 let dccp::Counts { sent, timeouts, episodes, .. } = sender.connection.counts();
                 tcp::Counts { sent, timeouts, episodes, ..tcp::Counts::default() }
             }
+            Self::AdaptiveNear(near) => near.counts(),
             Self::TcpReceiver(_)
             | Self::DccpReceiver(_)
             | Self::UdpdtnReceiver(..)
-            | Self::LtpReceiver(_) => tcp::Counts::default(),
+            | Self::LtpReceiver(_)
+            | Self::AdaptiveFar(_) => tcp::Counts::default(),
         }
+    }
+    /// What carried the connection of an adaptive flow.
+    pub fn changes(&self) -> &[adaptive::Change] {
+        if let Self::AdaptiveNear(near) = self { near.changes() } else { &[] }
     }
     /// What it shows.
     pub fn observe(&self, seen: &mut Observation) {
@@ -246,10 +287,12 @@ impl Endpoint {
             Self::DccpSender(sender) => sender.connection.observe(seen),
             Self::UdpdtnSender(sender, _) => sender.observe(seen),
             Self::LtpSender(sender) => sender.engine().observe(seen),
+            Self::AdaptiveNear(near) => near.observe(seen),
             Self::TcpReceiver(_)
             | Self::DccpReceiver(_)
             | Self::UdpdtnReceiver(..)
-            | Self::LtpReceiver(_) => {}
+            | Self::LtpReceiver(_)
+            | Self::AdaptiveFar(_) => {}
         }
     }
 }

@@ -4,6 +4,7 @@
 //! A link is visited once for each packet that crosses it; there is no event for a packet's leaving.
 //! The next thing to happen is found in a tree over links and endpoints.
 
+pub mod adaptive;
 mod datagrams;
 mod endpoint;
 pub mod ltp;
@@ -90,6 +91,13 @@ pub enum Transport {
         /// What controls it.
         controller: MakeController,
     },
+    /// TCP and datagrams by turns, under a connection that stays.
+    Adaptive {
+        /// How it behaves.
+        config: adaptive::Config,
+        /// What controls either.
+        controllers: adaptive::Controllers,
+    },
     /// UDPDTN.
     Udpdtn {
         /// How it behaves.
@@ -123,6 +131,8 @@ pub enum Body {
     Udpdtn(udpdtn::Datagram, Bytes),
     /// A segment of LTP, and where its block begins in the stream.
     Ltp(Segment, u64),
+    /// Of a connection that stays.
+    Adaptive(Box<adaptive::Parcel>),
 }
 
 impl Load for Packet {
@@ -133,13 +143,14 @@ impl Load for Packet {
             Body::Dccp(packet) => dccp::IP_HEADER + packet.size(),
             Body::Udpdtn(datagram, symbol) => datagram.size(*symbol),
             Body::Ltp(segment, _) => ltp_protocol::UDP_HEADER + Bytes(segment.size()),
+            Body::Adaptive(parcel) => parcel.size(),
         }
     }
     #[inline]
     fn priority(&self) -> u8 {
         match &self.body {
             Body::Tcp(segment) => segment.priority(),
-            Body::Dccp(_) | Body::Udpdtn(..) | Body::Ltp(..) => 0,
+            Body::Dccp(_) | Body::Udpdtn(..) | Body::Ltp(..) | Body::Adaptive(_) => 0,
         }
     }
 }
@@ -191,6 +202,8 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
     /// Of each link.
     pub links: Vec<lightlag_protocols::link::Counts>,
+    /// What carried the connections of adaptive flows, and since when: the flow, and the change.
+    pub changes: Vec<(u32, adaptive::Change)>,
     /// When it ended.
     pub ended: Instant,
 }

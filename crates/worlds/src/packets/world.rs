@@ -1,5 +1,6 @@
 //! The state of a run and its main loop.
 
+use super::adaptive::Change;
 use super::endpoint::Endpoint;
 use super::source::Switch;
 use super::{FlowOutcome, FlowSpec, Observer, Outcome, Packet, Record, Setup, Source};
@@ -247,6 +248,10 @@ impl<'a, O: Observer> World<'a, O> {
         let next = self.setup.sample_every.map(|every| now.saturating_add(every));
         self.agenda.set(self.sampler, next);
     }
+    fn changes(&self) -> Vec<(u32, Change)> {
+        let of = |flow: u32| self.ends[2 * flow as usize].changes().iter().map(move |change| (flow, *change));
+        (0..self.flows.len() as u32).flat_map(of).collect()
+    }
     fn outcome(self, now: Instant) -> Outcome {
         let flow = |(index, state): (usize, &FlowState)| {
             let counts = self.ends[2 * index].counts();
@@ -264,6 +269,7 @@ impl<'a, O: Observer> World<'a, O> {
         Outcome {
             flows: self.flows.iter().enumerate().map(flow).collect(),
             links: self.links.iter().map(Link::counts).collect(),
+            changes: self.changes(),
             ended: now,
         }
     }

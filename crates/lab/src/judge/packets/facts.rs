@@ -4,6 +4,7 @@ use lightlag_protocols::link::Load;
 use lightlag_protocols::transport::tcp::{Kind, Sack, Segment};
 use lightlag_protocols::transport::udpdtn::Datagram;
 use lightlag_protocols::transport::{dccp, ltp};
+use lightlag_worlds::packets::adaptive::Parcel;
 use lightlag_worlds::packets::ltp::data_of;
 use lightlag_worlds::packets::{Body, Packet};
 use std::fmt::Write;
@@ -97,6 +98,7 @@ impl Facts {
             Body::Dccp(packet) => facts.fill_dccp(packet),
             Body::Udpdtn(datagram, symbol) => facts.fill_udpdtn(datagram, symbol.0 as u32),
             Body::Ltp(segment, start) => facts.fill_ltp(segment, *start),
+            Body::Adaptive(parcel) => facts.fill_adaptive(parcel),
         }
         facts
     }
@@ -162,6 +164,23 @@ impl Facts {
         // Writing to it cannot fail.
         let _ = write!(print, "{segment:?}");
         self.print = print.0;
+    }
+    /// Frames are not looked into: bytes that came, each packet of a content once, are what can be delivered.
+    fn fill_adaptive(&mut self, parcel: &Parcel) {
+        let (place, data) = match parcel {
+            Parcel::Datagram(bytes) => (0, &bytes[..]),
+            Parcel::Plain(number, _) => (fold(1, *number), &[][..]),
+            Parcel::Segment { life, forward, segment, data } => {
+                self.fill_tcp(segment);
+                (fold(fold(self.print, u64::from(*life)), u64::from(*forward)), &data[..])
+            }
+        };
+        let eight = |word: &[u8]| word.iter().fold(0, |sum, byte| (sum << 8) | u64::from(*byte));
+        let print = data.chunks(8).fold(place, |print, word| fold(print, eight(word)));
+        self.length = if let Parcel::Plain(_, size) = parcel { size.0 } else { data.len() as u64 } as u32;
+        let carries = self.forward && self.length > 0;
+        (self.what, self.sack) = (if carries { What::Datagram } else { What::Control }, None);
+        (self.offset, self.print) = (print, print);
     }
     /// Whether it goes from the sender to the receiver by what it is.
     pub fn is_forward(&self) -> bool {

@@ -84,6 +84,7 @@ pub struct Sender {
     /// One repair leaves whatever the window says.
     must_repair: bool,
     rto: Rto,
+    latest_rtt: Option<Duration>,
     /// The next measurement for the timer is of something sent from here on.
     measured_below: u64,
     opened_at: Instant,
@@ -122,6 +123,7 @@ impl Sender {
         Self {
             board: Board::new(config.segment.0),
             rto: Rto::new(config.timers),
+            latest_rtt: None,
             measured_below: 0,
             config,
             controller,
@@ -175,6 +177,22 @@ impl Sender {
     pub fn counts(&self) -> Counts {
         self.counts
     }
+    /// Whether the handshake is over.
+    pub fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+    /// What was acknowledged in all, in order or not.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+    /// Doublings of the timer since something was measured.
+    pub fn backoff(&self) -> u32 {
+        self.rto.backoff()
+    }
+    /// The last round trip that was measured.
+    pub fn latest_rtt(&self) -> Option<Duration> {
+        self.latest_rtt.or(self.rtt())
+    }
     /// The smoothed round-trip time.
     pub fn rtt(&self) -> Option<Duration> {
         self.rto.smoothed()
@@ -224,6 +242,7 @@ impl Sender {
             return;
         }
         let rtt = stamp.filter(|stamp| stamp.is_first()).map(|stamp| now - stamp.at());
+        self.latest_rtt = rtt.or(self.latest_rtt);
         // Once per round trip: the filters of RFC 6298 are made for that.
         if let Some(rtt) = rtt.filter(|_| self.board.una > self.measured_below) {
             self.rto.measure(rtt);

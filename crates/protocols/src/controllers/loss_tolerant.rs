@@ -1,0 +1,262 @@
+//! Goes on at a rate that another transport had, and keeps to what arrives.
+//!
+//! It is for ways whose delay changes by minutes and that lose some packets in any case. So neither a growing delay nor
+//! loss as such is a sign of a full link. A round is so many packets, of those that left after the last change of the rate:
+//! at any delay a change is judged by what it did. Where a round loses more than is usual, what got through is tried: if then
+//! less is lost, it was the rate, else the way, and the loss is usual from now on. After some rounds at a rate a
+//! higher one is tried for a while, and taken unless half of the step is lost.
+//!
+//! Of a way of which nothing is known a loss up to `tolerance` is usual. Whoever is handed a rate begins at half of it for a
+//! round trip, up to a second, in which the queue drains that TCP has left. Whoever is handed none begins at
+//! `initial_rate`, and doubles it in each round.
+
+use super::{Ack, Cause, Controller, Flow, Loss, Sent};
+use crate::math;
+use crate::parameter::{self, Parameter};
+use crate::time::{Duration, Instant};
+use crate::trace::Observation;
+use crate::units::{BitRate, Bytes};
+
+/// How the rest of the system knows it.
+pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
+    name: "loss_tolerant",
+    paper: "",
+    parameters: &[
+        Parameter::number(
+            "initial_rate",
+            "bit/s",
+            1e5,
+            (1e2, 1e12),
+            "Where no rate is handed over or planned.",
+        ),
+        Parameter::number(
+            "tolerance",
+            "",
+            0.05,
+            (0.0, 0.9),
+            "Loss that is taken for usual before any is known.",
+        ),
+        Parameter::number("excess", "", 0.03, (0.001, 0.9), "Loss beyond the usual that means too much."),
+    ],
+    only_with: &["adaptive", "dccp", "ltp", "udpdtn"],
+    build: |parameters, flow| {
+        let handed = flow.planned_rate.map(|rate| rate.0 as f64 / 8.0);
+        let drains = flow.planned_round_trip.filter(|_| handed.is_some()).map(|rtt| rtt.min(DRAIN_MOST));
+        Box::new(LossTolerant {
+            packet: flow.packet.0 as f64,
+            tolerance: parameters.number("tolerance"),
+            excess: parameters.number("excess"),
+            rate: handed.unwrap_or(parameters.number("initial_rate") / 8.0),
+            starts: handed.is_none(),
+            usual: None,
+            trial: None,
+            held: 0,
+            step: STEP,
+            round: Round::default(),
+            in_flight: 0,
+            drains,
+            drained_at: None,
+        })
+    },
+};
+
+/// A handed-over queue has so long to drain.
+const DRAIN_MOST: Duration = Duration::from_secs(1);
+/// A round has so many seconds of packets, within bounds.
+const ROUND_S: f64 = 5.0;
+const ROUND_PACKETS: (f64, f64) = (200.0, 400.0);
+/// A round of the start.
+const START_PACKETS: f64 = 32.0;
+/// ... is no shorter, as reports come in bursts.
+const START_LEAST: Duration = Duration::from_secs(1);
+/// Packets of it that may only fill a queue.
+const START_FILLS: f64 = 64.0;
+/// Rounds that it stays at a rate before it tries a higher one, and by how much that is higher.
+const HOLD_ROUNDS: u32 = 8;
+const STEP: f64 = 0.1;
+const STEP_MOST: f64 = 0.25;
+/// A queue that a higher rate fills before anything is lost.
+const QUEUE_S: f64 = 1.0;
+/// The usual loss may grow by so much in a round.
+const DRIFT: f64 = 0.002;
+/// A round says no more than this, whatever was lost in it: it may have been an outage.
+const FALL_MOST: f64 = 0.5;
+/// Deviations that chance may make.
+const CHANCE: f64 = 2.0;
+
+/// What became of what left since the rate was changed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    /// Bytes that had left before, and of which nothing is known yet.
+    before: u64,
+    /// When that was over.
+    since: Option<Instant>,
+    arrived: u64,
+    lost: u64,
+}
+
+/// A rate that is tried, and what was lost before.
+#[derive(Clone, Copy, Debug)]
+enum Trial {
+    /// Higher by a step, as long as so many bytes leave: what comes of them is known a round trip later.
+    More { lost: f64, left: f64 },
+    /// Lower than this.
+    Less { lost: f64, rate: f64 },
+}
+
+struct LossTolerant {
+    packet: f64,
+    tolerance: f64,
+    excess: f64,
+    /// In bytes on the link a second.
+    rate: f64,
+    starts: bool,
+    /// The share that is lost at this rate in any case.
+    usual: Option<f64>,
+    trial: Option<Trial>,
+    held: u32,
+    step: f64,
+    round: Round,
+    in_flight: u64,
+    drains: Option<Duration>,
+    drained_at: Option<Instant>,
+}
+
+impl LossTolerant {
+    fn count(&mut self, now: Instant, arrived: u64, lost: u64) {
+        let round = &mut self.round;
+        if round.before > 0 {
+            round.before = round.before.saturating_sub(arrived + lost);
+            return;
+        }
+        let since = *round.since.get_or_insert(now);
+        round.arrived += arrived;
+        round.lost += lost;
+        let packets = (round.arrived + round.lost) as f64 / self.packet;
+        if packets >= self.round_packets() && (!self.starts || now - since >= START_LEAST) {
+            // Losses are known later than arrivals: on a full link less comes than leaves long before.
+            let keeps_up = self.round.arrived as f64 >= self.rate / 2.0 * (now - since).as_secs_f64();
+            self.judge(packets, keeps_up);
+        }
+    }
+    fn round_packets(&self) -> f64 {
+        let (least, most) = ROUND_PACKETS;
+        if self.starts { START_PACKETS } else { (self.rate / self.packet * ROUND_S).clamp(least, most) }
+    }
+    fn judge(&mut self, packets: f64, keeps_up: bool) {
+        let Round { arrived, lost, .. } = std::mem::take(&mut self.round);
+        let lost = lost as f64 / (arrived + lost) as f64;
+        match self.trial.take() {
+            Some(Trial::More { lost: before, .. }) => self.judge_more(before, lost),
+            Some(Trial::Less { lost: before, rate }) => self.judge_less(before, lost, rate),
+            None => self.judge_usual(lost, packets, keeps_up),
+        }
+    }
+    fn change(&mut self, rate: f64) {
+        self.rate = rate.max(self.packet);
+        self.round.before = self.in_flight;
+    }
+    /// From a full link as much comes as before.
+    fn judge_more(&mut self, before: f64, lost: f64) {
+        self.held = 0;
+        if lost - before > (1.0 - before) * self.step / (1.0 + self.step) / 2.0 {
+            self.step = STEP;
+        } else {
+            self.change(self.rate * (1.0 + self.step));
+            self.step = (2.0 * self.step).min(STEP_MOST);
+            self.held = HOLD_ROUNDS;
+        }
+    }
+    fn judge_less(&mut self, before: f64, lost: f64, rate: f64) {
+        let fall = 1.0 - self.rate / rate;
+        (self.held, self.step) = (0, STEP);
+        if before - lost < (1.0 - before) * fall / (1.0 - fall) / 2.0 {
+            // It was not the rate.
+            self.usual = Some(lost);
+            self.change(rate);
+        } else if fall > STEP {
+            // An outage would have looked the same: some of it is tried again.
+            self.held = HOLD_ROUNDS;
+            self.step = ((rate / self.rate - 1.0) / 2.0).min(STEP_MOST);
+        }
+    }
+    fn judge_usual(&mut self, lost: f64, packets: f64, keeps_up: bool) {
+        let usual = self.usual.unwrap_or(lost.min(self.tolerance));
+        let chance = CHANCE * math::sqrt(usual.max(1.0 / packets) * (1.0 - usual) / packets);
+        let got_through = (1.0 - lost) / (1.0 - usual);
+        if lost - usual > self.excess + chance {
+            self.trial = Some(Trial::Less { lost, rate: self.rate }).filter(|_| !self.starts);
+            self.starts = false;
+            return self.change(self.rate * got_through.max(FALL_MOST));
+        }
+        if self.starts {
+            if !keeps_up {
+                return;
+            }
+            self.change(self.rate * 2.0);
+            self.round.before += (START_FILLS * self.packet) as u64;
+            return;
+        }
+        let usual = lost.min(usual + DRIFT);
+        self.usual = Some(usual);
+        self.held += 1;
+        if self.held > HOLD_ROUNDS {
+            // What fills a queue at first shows nothing.
+            let fills = self.rate * QUEUE_S / self.step;
+            let left = fills + self.round_packets() * self.packet;
+            self.trial = Some(Trial::More { lost: usual, left });
+            self.round.before = self.in_flight + fills as u64;
+        }
+    }
+    /// Whether more leaves than the rate says.
+    fn tries_more(&self) -> bool {
+        matches!(self.trial, Some(Trial::More { left, .. }) if left > 0.0)
+    }
+}
+
+impl Controller for LossTolerant {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.in_flight = ack.in_flight.0;
+        self.count(ack.now, ack.acked.0, 0);
+    }
+    fn on_loss(&mut self, loss: &Loss) {
+        self.in_flight = loss.in_flight.0;
+        match loss.cause {
+            Cause::Silence => self.round.before = self.round.before.saturating_sub(loss.lost.0),
+            Cause::Hole | Cause::Mark => self.count(loss.now, 0, loss.lost.0),
+        }
+    }
+    fn on_sent(&mut self, sent: &Sent) {
+        self.in_flight = sent.in_flight.0;
+        if let Some(Trial::More { left, .. }) = &mut self.trial {
+            *left -= sent.size.0 as f64;
+        }
+        if let Some(span) = self.drains.take() {
+            self.drained_at = Some(sent.now.saturating_add(span));
+            self.round.before = sent.in_flight.0;
+        }
+    }
+    fn on_plan(&mut self, _: Instant, rate: BitRate) {
+        self.rate = rate.0 as f64 / 8.0;
+        self.trial = None;
+        (self.starts, self.held, self.step) = (false, 0, STEP);
+        self.round = Round { before: self.in_flight, ..Round::default() };
+    }
+    fn on_deadline(&mut self, now: Instant) {
+        self.drained_at = self.drained_at.filter(|at| *at > now);
+    }
+    fn deadline(&self) -> Option<Instant> {
+        self.drained_at
+    }
+    fn window(&self) -> Bytes {
+        Bytes::MAX
+    }
+    fn rate(&self) -> Option<BitRate> {
+        let drains = self.drains.is_some() || self.drained_at.is_some();
+        let rate = if self.tries_more() { self.rate * (1.0 + self.step) } else { self.rate };
+        Some(BitRate((rate * if drains { 4.0 } else { 8.0 }) as u64))
+    }
+    fn observe(&self, seen: &mut Observation) {
+        seen.push(("usual_loss", self.usual.unwrap_or(f64::NAN)));
+    }
+}

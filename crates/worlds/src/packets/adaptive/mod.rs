@@ -1,0 +1,156 @@
+//! A flow over connections that stay: an application whose bytes TCP or datagrams carry, whichever suits now.
+//!
+//! Near is who sends; it decides what carries the connection, by the policy or by what only a world can know. Far
+//! answers by whatever the last bytes came by.
+
+mod far;
+mod near;
+mod pipe;
+
+pub use far::Far;
+pub use near::{Change, Near};
+
+use super::FlowSpec;
+use lightlag_protocols::adaptive::{Config as SessionConfig, DatagramsConfig, PolicyConfig, Stack};
+use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::link::LinkSpec;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::tcp;
+use lightlag_protocols::transport::udpdtn::UDP_HEADER;
+use lightlag_protocols::units::Bytes;
+use std::sync::Arc;
+
+/// Names of the two stacks.
+const STREAM: Stack = Stack(0);
+const DATAGRAMS: Stack = Stack(1);
+/// Lives of the two daemons.
+const NEAR: u32 = 1;
+const FAR: u32 = 2;
+
+/// How such a flow behaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// TCP.
+    pub tcp: tcp::Config,
+    /// Bytes of a packet on the link, at most.
+    pub packet: Bytes,
+    /// What may wait at the far end, and is kept here until it is acknowledged.
+    pub window: Bytes,
+    /// Who decides.
+    pub decides: Decides,
+    /// Datagrams carry no connection, but packets of which nobody tells whether they came: what the paper did.
+    pub plain: bool,
+}
+
+/// Who decides what carries the connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Decides {
+    /// The policy, by what the stacks tell it.
+    Policy(PolicyConfig),
+    /// Who is told the delay of the way, as the paper's context aggregator was: longer than this is for datagrams.
+    Oracle(Duration),
+    /// Nobody: datagrams from the first to the last.
+    Datagrams,
+}
+
+/// Makes controllers for as long as the flow lasts.
+pub type MakeControllers = Arc<dyn Fn(Flow) -> Box<dyn Controller> + Send + Sync>;
+
+/// The controllers of both stacks.
+#[derive(Clone)]
+pub struct Controllers {
+    /// Of TCP.
+    pub stream: MakeControllers,
+    /// Of datagrams.
+    pub datagrams: MakeControllers,
+}
+
+/// What an end is made of.
+#[derive(Clone)]
+pub struct Make {
+    config: Config,
+    controllers: Controllers,
+    flow: Flow,
+}
+
+impl Make {
+    /// Of a flow.
+    pub fn new(config: Config, controllers: Controllers, flow: Flow) -> Self {
+        Self { config, controllers, flow }
+    }
+    fn stream_flow(&self, segment: Bytes) -> Flow {
+        Flow {
+            segment,
+            packet: tcp::HEADER + segment,
+            planned_rate: None,
+            planned_round_trip: None,
+            ..self.flow
+        }
+    }
+    fn datagram(&self) -> Bytes {
+        self.config.packet.saturating_sub(UDP_HEADER)
+    }
+    fn session(&self, incarnation: u32) -> SessionConfig {
+        let window = self.config.window.0;
+        SessionConfig { incarnation, window, window_most: window, connections_max: 1, unnamed_max: 1 }
+    }
+    fn datagrams(&self, incarnation: u32) -> DatagramsConfig {
+        let datagram = self.datagram().0 as usize;
+        DatagramsConfig { stack: DATAGRAMS, incarnation, datagram, headers: UDP_HEADER }
+    }
+}
+
+/// What a packet of such a flow carries.
+#[derive(Clone, Debug)]
+pub enum Parcel {
+    /// A datagram.
+    Datagram(Arc<[u8]>),
+    /// A datagram that carries so many bytes and no connection, and its number.
+    Plain(u64, Bytes),
+    /// A segment of TCP.
+    Segment {
+        /// Of the so-manieth connection.
+        life: u32,
+        /// Of its two streams, that from near to far.
+        forward: bool,
+        /// Itself.
+        segment: tcp::Segment,
+        /// Its bytes.
+        data: Arc<[u8]>,
+    },
+}
+
+impl Parcel {
+    /// Bytes on the link.
+    pub fn size(&self) -> Bytes {
+        match self {
+            Self::Datagram(bytes) => UDP_HEADER + Bytes(bytes.len() as u64),
+            Self::Plain(_, size) => UDP_HEADER + *size,
+            Self::Segment { segment, .. } => segment.size(false),
+        }
+    }
+}
+
+/// Byte `at` of the application's stream.
+fn byte(at: u64) -> u8 {
+    (at.wrapping_mul(31) ^ (at >> 9)) as u8
+}
+
+/// The delay of a way, as only a world knows it.
+pub struct Truth(Vec<LinkSpec>);
+
+impl Truth {
+    /// Of the links of a flow, from near to far.
+    pub fn of(spec: &FlowSpec, links: &[LinkSpec]) -> Self {
+        Self(spec.forward.iter().map(|link| links[*link as usize].clone()).collect())
+    }
+    fn delay(&self, now: Instant) -> Duration {
+        self.0.iter().fold(Duration::ZERO, |sum, link| sum.saturating_add(link.delay.at(now)))
+    }
+}
+
+/// The first of these, but later than what has just been done.
+fn not_before<const N: usize>(now: Instant, all: [Option<Instant>; N]) -> Option<Instant> {
+    let later = now.saturating_add(Duration::from_nanos(1));
+    all.into_iter().flatten().min().map(|at| at.max(later))
+}
