@@ -18,6 +18,8 @@ const FRESH: Duration = Duration::from_secs(3);
 /// Datagrams ask the way so often where nothing is carried by them, and where that is all that is known of it.
 const PROBE: Duration = Duration::from_secs(10);
 const PROBE_SOON: Duration = Duration::from_secs(1);
+/// What a stream that is left still carries has this long to arrive, and two round trips.
+const GRACE: Duration = Duration::from_secs(2);
 /// Between calls that are to replace a stream that backs off.
 const CALL_EVERY: Duration = Duration::from_secs(2);
 
@@ -27,6 +29,7 @@ pub struct Judge {
     /// What was decided last: the stack of most, and whether that is its owner's wish.
     decided: (Stack, bool),
     called: Option<Instant>,
+    close_at: Option<Instant>,
 }
 
 fn stack_of(kind: Kind) -> Stack {
@@ -39,7 +42,12 @@ fn stack_of(kind: Kind) -> Stack {
 impl Judge {
     /// Nothing is known yet.
     pub fn new(peer: &Peer) -> Self {
-        Self { policy: Policy::new(PolicyConfig::default()), decided: (peer.carrier(), false), called: None }
+        Self {
+            policy: Policy::new(PolicyConfig::default()),
+            decided: (peer.carrier(), false),
+            called: None,
+            close_at: None,
+        }
     }
     /// Looks at the way, and moves connections if there is a reason.
     pub fn judge(&mut self, peer: &Rc<Peer>, now: Instant) {
@@ -57,6 +65,7 @@ impl Judge {
             if stack != peer.carrier() {
                 info!(peer = peer.config.name, to = super::stack::name(stack), why, "switch");
                 peer.history.borrow_mut().switch(now, stack, why);
+                self.hand_over(peer, now, stack);
             }
         }
         let policy = &self.policy;
@@ -64,9 +73,30 @@ impl Judge {
             if is_wish { stack } else { stack_of(policy.kind_for(&connection.hints)) }
         };
         peer.carry_by(of, stack);
+        self.close(peer, now);
         // Whoever goes by datagrams and is idle wants to know soon when the way is short again.
         peer.udpdtn.probe(now, if stack == UDPDTN { PROBE_SOON } else { PROBE });
         self.call(peer, now);
+    }
+    /// Datagrams begin with what the stream knew; and a stream that was left is not taken back as it was.
+    fn hand_over(&mut self, peer: &Peer, now: Instant, to: Stack) {
+        let round_trip = peer.tcp.info().map(|info| info.round_trip);
+        self.close_at = (to == UDPDTN).then(|| {
+            let away = round_trip.unwrap_or_default();
+            now.saturating_add(GRACE).saturating_add(away).saturating_add(away)
+        });
+        if let Some(rate) = self.policy.best_rate().filter(|_| to == UDPDTN) {
+            peer.udpdtn.continue_from(now, &peer.config, rate, round_trip);
+        }
+    }
+    /// What a stream that was left still carries had its time.
+    fn close(&mut self, peer: &Rc<Peer>, now: Instant) {
+        if self.close_at.take_if(|at| *at <= now).is_some()
+            && peer.tcp.info().is_some_and(|info| info.unacknowledged > 0)
+        {
+            peer.tcp.close();
+            peer.on_failed(TCP);
+        }
     }
     /// A stream that backs off while the way is short again is replaced by a new one.
     fn call(&mut self, peer: &Peer, now: Instant) {

@@ -35,10 +35,6 @@ use control::Command;
 use custody::Custody;
 use keys::{Identity, PublicKey};
 use life::Life;
-use lightlag_protocols::adaptive::{DATAGRAM_LEAST, Datagrams, DatagramsConfig};
-use lightlag_protocols::controllers::{self, Flow};
-use lightlag_protocols::parameter::Parameters;
-use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_protocols::wire::adaptive::Why;
 use peer::{Peer, Wanted};
 use proxy::Router;
@@ -49,7 +45,7 @@ use seal::Seal;
 use stack::{tcp, udpdtn};
 use status::Status;
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::rc::Rc;
@@ -63,8 +59,6 @@ use tokio::task::{AbortHandle, LocalSet, spawn_local};
 use tokio_rustls::{TlsAcceptor, TlsStream};
 use tracing::{info, warn};
 
-/// Heads of IPv4 and UDP, and the link's share of it.
-const HEADERS: u64 = 28;
 /// A caller that has not shown a key for so long is let go.
 const SHOW_KEY: Duration = Duration::from_secs(60);
 /// So often it is looked whether something has happened that nobody tells.
@@ -180,7 +174,7 @@ async fn meet(
         let incarnation = life.incarnation(&identity.public(), &other.key);
         let seal = Seal::new(identity, &other.key, incarnation)
             .ok_or_else(|| Error::Input(format!("peer {:?}: its key is weak", other.name)))?;
-        let udpdtn = udpdtn::State::new(socket.clone(), seal, datagrams(other, incarnation));
+        let udpdtn = udpdtn::State::new(socket.clone(), seal, udpdtn::datagrams(other, incarnation));
         let tcp = tcp::State::new(identity.public(), client);
         peers.push(Peer::new(
             other.clone(),
@@ -241,26 +235,6 @@ async fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, s
             custody.reset(Why::Aborted).await;
         }
     }
-}
-
-fn datagrams(peer: &config::Peer, incarnation: u32) -> Datagrams {
-    let overhead = HEADERS + seal::OVERHEAD as u64;
-    let datagram = usize::from(peer.datagram).saturating_sub(overhead as usize).max(DATAGRAM_LEAST);
-    let packet = Bytes(datagram as u64 + overhead);
-    let entry = controllers::find("contact_rate").expect("it is in the table");
-    let parameters = Parameters::resolve("contact_rate", entry.algorithm.parameters, &BTreeMap::new());
-    let parameters = parameters.expect("defaults are in range");
-    let planned_rate = Some(BitRate(peer.first_rate.as_u64().saturating_mul(8)));
-    let flow = Flow {
-        segment: Bytes(datagram as u64),
-        packet,
-        planned_rate,
-        planned_round_trip: None,
-        seed: 0,
-        index: 0,
-    };
-    let config = DatagramsConfig { stack: stack::UDPDTN, incarnation, datagram, headers: Bytes(overhead) };
-    Datagrams::new(config, entry.build(&parameters, flow))
 }
 
 /// Lets other daemons in. Of those that have not shown a key, the oldest goes where there are too many.

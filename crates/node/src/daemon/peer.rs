@@ -18,7 +18,7 @@ use tokio::sync::{Notify, mpsc};
 const WINDOW_FIRST: u64 = 1 << 20;
 /// Connections of which bytes came before what they are for.
 const UNNAMED_MAX: usize = 4096;
-/// What a stack that was left still carries has this long to arrive, and a round trip.
+/// What a stack that was left still carries has this long to arrive, and two round trips.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A connection that the other daemon wants made here.
@@ -239,13 +239,18 @@ impl Peer {
     /// Another stack carries connections from now on: those for which `takes` says so.
     pub fn carry_by(self: &Rc<Self>, of: impl Fn(&Connection) -> Stack, preferred: Stack) {
         let now = self.clock.now();
-        let away = self.udpdtn.round_trip().unwrap_or(Duration::ZERO);
+        let away = self.tcp.info().map(|info| info.round_trip).unwrap_or_default();
+        let left = if preferred == TCP {
+            self.udpdtn.grace()
+        } else {
+            GRACE.saturating_add(away).saturating_add(away)
+        };
         self.with(|session| {
             session.prefer(preferred);
             let all: Vec<(ConnectionId, Stack)> =
                 session.connections().map(|(id, connection)| (id, of(connection))).collect();
             for (id, stack) in all {
-                session.carry_by(now, id, stack, GRACE.saturating_add(away));
+                session.carry_by(now, id, stack, left);
             }
         });
     }

@@ -76,6 +76,13 @@ impl State {
     pub fn info(&self) -> Option<TcpInfo> {
         self.current.borrow().as_ref().and_then(|current| TcpInfo::of(&current.socket))
     }
+    /// Ends the connection that there is, if any.
+    pub fn close(&self) {
+        if let Some(current) = self.current.borrow_mut().take() {
+            current.task.abort();
+            self.call.notify_one();
+        }
+    }
     /// Calls again, whether there is a connection or not: this one may hang.
     pub fn call_again(&self) {
         self.call.notify_one();
@@ -133,7 +140,12 @@ pub async fn call(peer: Rc<Peer>, address: String) {
     let mut pause = PAUSE.0;
     let mut silent = false;
     loop {
-        match tokio::time::timeout(CALL_MOST, dial(&peer, &address)).await {
+        let called = tokio::select! {
+            called = tokio::time::timeout(CALL_MOST, dial(&peer, &address)) => called,
+            // The way is another one now: what was sent to open a connection may be minutes away.
+            () = peer.tcp.call.notified() => continue,
+        };
+        match called {
             Ok(Ok(stream)) => {
                 (pause, silent) = (PAUSE.0, false);
                 adopt(&peer, TlsStream::from(stream), true);

@@ -2,10 +2,14 @@
 
 use super::UDPDTN;
 use crate::clock::to_std;
+use crate::daemon::config;
 use crate::daemon::peer::Peer;
 use crate::daemon::seal::{self, Name, Seal};
-use lightlag_protocols::adaptive::Datagrams;
+use lightlag_protocols::adaptive::{DATAGRAM_LEAST, Datagrams, DatagramsConfig};
+use lightlag_protocols::controllers::{self, Controller, Flow};
+use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::{BitRate, Bytes};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -14,6 +18,8 @@ use tokio::net::UdpSocket;
 use tokio::sync::Notify;
 use tracing::{debug, info};
 
+/// Heads of IPv4 and UDP.
+const HEADERS: usize = 28;
 /// No datagram is longer.
 const LONGEST: usize = 65_536;
 /// A name that is not known is asked for again after this.
@@ -74,6 +80,20 @@ impl State {
     pub fn counts(&self) -> (u64, u64) {
         self.counts.get()
     }
+    /// Goes on where a stream has left off: at its rate, from its round trip.
+    pub fn continue_from(
+        &self,
+        now: Instant,
+        peer: &config::Peer,
+        rate: BitRate,
+        round_trip: Option<Duration>,
+    ) {
+        self.datagrams.borrow_mut().continue_from(now, controller(peer, rate, round_trip));
+    }
+    /// What is under way has come after so long, or is lost.
+    pub fn grace(&self) -> Duration {
+        self.datagrams.borrow().grace()
+    }
     /// How long something has been under way without anybody being heard.
     pub fn silent(&self, now: Instant) -> Duration {
         self.waits_since.get().map_or(Duration::ZERO, |since| now - since)
@@ -88,6 +108,37 @@ impl State {
             self.heard.notify_one();
         }
     }
+}
+
+/// The machine of a peer that nothing is known of yet.
+pub fn datagrams(peer: &config::Peer, incarnation: u32) -> Datagrams {
+    let (datagram, headers) = sizes(peer);
+    let first = BitRate(peer.first_rate.as_u64().saturating_mul(8));
+    let config = DatagramsConfig { stack: UDPDTN, incarnation, datagram, headers };
+    Datagrams::new(config, controller(peer, first, None))
+}
+
+/// Bytes of a datagram before it is sealed, and those that are added on the way.
+fn sizes(peer: &config::Peer) -> (usize, Bytes) {
+    let headers = HEADERS + seal::OVERHEAD;
+    let datagram = usize::from(peer.datagram).saturating_sub(headers).max(DATAGRAM_LEAST);
+    (datagram, Bytes(headers as u64))
+}
+
+/// Begins at a rate, and keeps to what arrives.
+fn controller(peer: &config::Peer, rate: BitRate, round_trip: Option<Duration>) -> Box<dyn Controller> {
+    let (datagram, headers) = sizes(peer);
+    let entry = controllers::find("loss_tolerant").expect("it is in the table");
+    let parameters = Parameters::resolve("loss_tolerant", entry.algorithm.parameters, &BTreeMap::new());
+    let flow = Flow {
+        segment: Bytes(datagram as u64),
+        packet: Bytes(datagram as u64 + headers.0),
+        planned_rate: Some(rate),
+        planned_round_trip: round_trip,
+        seed: 0,
+        index: 0,
+    };
+    entry.build(&parameters.expect("defaults are in range"), flow)
 }
 
 /// Sends what there is to send, for as long as the daemon lives.
