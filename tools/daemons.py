@@ -32,7 +32,7 @@ def wait_for(port: int, host: str = "127.0.0.1", seconds: float = 20) -> None:
 
 
 class Pair:
-    """Runs both until it is left: `near` and `far` say what is in their settings beside their keys and each other."""
+    """Runs both until it is left; `near` and `far` are what their settings say beside keys and each other."""
 
     def __init__(self, binary: str, near: str, near_peer: str, far: str, far_peer: str) -> None:
         self.binary = binary

@@ -2,8 +2,8 @@
 
 python3 tools/fidelity_daemon.py --binary target/release/lightlag [--minutes 20]
 
-curl (by SOCKS and by HTTP CONNECT), scp and ssh (OpenSSH), rsync, git clone and iperf3, one after the other and
-again, over `lightlag emulate` of scenarios/papers/adaptive_short.toml: every file comes as it was.
+curl (by SOCKS and by HTTP CONNECT), scp and ssh (OpenSSH), rsync, git clone and iperf3, one after the other
+and again, over `lightlag emulate` of scenarios/papers/adaptive_short.toml: every file comes as it was.
 Part of `make fidelity`. Needs root; programs that are not there are left out.
 """
 
@@ -211,6 +211,24 @@ def programs(folder: Path, run: Path) -> dict[str, tuple[list[str], Path, Path]]
     return all_of
 
 
+def wait_for_web(folder: Path) -> None:
+    """The far side may need some time to begin."""
+    fetch = [
+        "curl",
+        "-sf",
+        "-o",
+        os.devnull,
+        "--proxy",
+        f"socks5h://127.0.0.1:{SOCKS}",
+        f"http://127.0.0.1:{WEB}/",
+    ]
+    for _ in range(100):
+        if subprocess.run(fetch, check=False).returncode == 0:
+            return
+        time.sleep(0.2)
+    raise SystemExit(f"the far side does not begin: {(folder / 'far/log').read_text()}")
+
+
 def work(folder: Path, binary: Path, minutes: float) -> None:
     """The near side: the daemon, and one program after the other."""
     log = (folder / "near/log").open("ab")
@@ -218,6 +236,7 @@ def work(folder: Path, binary: Path, minutes: float) -> None:
     settings = str(folder / "near/lightlagd.toml")
     near = subprocess.Popen([daemon, "run", "-c", settings], stdout=log, stderr=log)
     wait_for(SOCKS)
+    wait_for_web(folder)
     begun, rows = time.monotonic(), []
     todo = programs(folder, binary.with_name("lightlag-run"))
     while time.monotonic() - begun < minutes * 60:
