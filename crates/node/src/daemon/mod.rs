@@ -14,6 +14,7 @@ mod metrics;
 mod peer;
 mod proxy;
 mod seal;
+mod services;
 mod stack;
 pub mod status;
 mod target;
@@ -37,6 +38,7 @@ use peer::{Peer, Wanted};
 use proxy::Router;
 use rustls::ServerConfig;
 use seal::Seal;
+use services::Services;
 use stack::{tcp, udpdtn};
 use status::Status;
 use std::cell::{Cell, RefCell};
@@ -67,7 +69,7 @@ struct Daemon {
     clock: Clock,
     key: PublicKey,
     router: Rc<Router>,
-    services: Rc<RefCell<BTreeMap<String, String>>>,
+    services: Rc<RefCell<Services>>,
 }
 
 /// Runs a daemon until it is told to end.
@@ -92,14 +94,19 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
     let (wants, wanted) = mpsc::unbounded_channel();
     let clock = Clock::start();
     let peers = meet(&config, &identity, (clock, &life), &wants).await?;
-    let services = Rc::new(RefCell::new(config.services.clone()));
+    let services = Rc::new(RefCell::new(Services::begin(&config.state, config.services.clone())));
     spawn_local(proxy::serve::serve(wanted, services.clone()));
     if let Some(address) = config.listen.tcp {
         let keys = config.peer.iter().map(|peer| peer.key).collect();
         let tls = tls::server(&identity, keys)?;
         spawn_local(let_in(listen(address).await?, tls, peers.clone(), config.limits.handshakes));
     }
-    let router = Rc::new(Router { peers, direct: config.direct, directly: Cell::new((0, 0)) });
+    let router = Rc::new(Router {
+        peers,
+        direct: config.direct,
+        directly: Cell::new((0, 0)),
+        applications: RefCell::default(),
+    });
     open_doors(&config, &router).await?;
     let daemon = Daemon { clock, key: identity.public(), router, services };
     info!(key = %daemon.key, peers = config.peer.len(), "lightlagd runs");
@@ -249,7 +256,7 @@ impl Daemon {
                 peer.choose(new.stack);
             }
         }
-        *self.services.borrow_mut() = config.services;
+        self.services.borrow_mut().configure(config.services);
         let said =
             "taken: reach, serve and stack of peers that were known, and services; all else needs a restart";
         info!("{said}");
@@ -298,6 +305,9 @@ impl Daemon {
                 command = asked.recv() => match command {
                     Some(Command::Status(answer)) => drop(answer.send(self.status())),
                     Some(Command::Choose(peer, choice, answer)) => drop(answer.send(self.choose(&peer, choice))),
+                    Some(Command::Lead(name, lead, answer)) => drop(answer.send(self.services.borrow_mut().lead(&name, lead))),
+                    Some(Command::Leave(name, answer)) => drop(answer.send(self.services.borrow_mut().leave(&name))),
+                    Some(Command::Hint(from, changes, answer)) => drop(answer.send(self.router.hint(from, &changes))),
                     Some(Command::Reload(answer)) => drop(answer.send(self.reload(path))),
                     Some(Command::Stop) | None => break,
                 },

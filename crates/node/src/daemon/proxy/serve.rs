@@ -3,10 +3,10 @@
 use super::carry::Line;
 use super::datagrams;
 use crate::daemon::peer::Wanted;
+use crate::daemon::services::Services;
 use crate::daemon::target::Target;
 use lightlag_protocols::wire::adaptive::Why;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::rc::Rc;
 use tokio::net::TcpStream;
@@ -15,14 +15,14 @@ use tokio::task::spawn_local;
 use tracing::{debug, warn};
 
 /// Reaches what the others want reached, for as long as the daemon lives.
-pub async fn serve(mut wanted: UnboundedReceiver<Wanted>, services: Rc<RefCell<BTreeMap<String, String>>>) {
+pub async fn serve(mut wanted: UnboundedReceiver<Wanted>, services: Rc<RefCell<Services>>) {
     while let Some(wanted) = wanted.recv().await {
         let services = services.clone();
         spawn_local(async move { reach(wanted, &services).await });
     }
 }
 
-async fn reach(wanted: Wanted, services: &RefCell<BTreeMap<String, String>>) {
+async fn reach(wanted: Wanted, services: &RefCell<Services>) {
     let Wanted { peer, id, target, .. } = wanted;
     let line = Line::new(peer.clone(), id, peer.tap(id));
     let asked = Target::parse(&target);
@@ -33,7 +33,7 @@ async fn reach(wanted: Wanted, services: &RefCell<BTreeMap<String, String>>) {
         return refuse(Why::Forbidden);
     }
     let found = match &asked {
-        Target::Service(name) => services.borrow().get(name).map(|to| Target::parse(to)),
+        Target::Service(name) => services.borrow_mut().find(name).map(|to| Target::parse(&to)),
         _ => Some(asked),
     };
     match found {
