@@ -43,6 +43,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("node", &["protocols"]),
     ("cli", &["protocols", "lab", "node"]),
     ("python", &["protocols", "lab"]),
+    ("socket", &[]),
 ];
 
 #[test]
