@@ -44,6 +44,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cli", &["protocols", "lab", "node"]),
     ("python", &["protocols", "lab"]),
     ("socket", &[]),
+    ("run", &["socket"]),
 ];
 
 #[test]
