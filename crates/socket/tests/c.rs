@@ -21,7 +21,9 @@ fn compiled(source: &str, to: &Path) -> PathBuf {
     cc.args(["-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o"])
         .arg(&program);
     cc.arg(room(source)).arg("-I").arg(room("include")).arg(&library);
-    cc.arg(format!("-Wl,-rpath,{}", library.parent().unwrap().display()));
+    cc.arg(format!("-Wl,-rpath,{}", to.display()));
+    let soname = to.join(concat!("liblightlag.so.", env!("CARGO_PKG_VERSION_MAJOR")));
+    let _ = std::os::unix::fs::symlink(&library, soname);
     let made = cc.output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     program
