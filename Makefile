@@ -5,7 +5,7 @@ VENV := .venv
 BIN := target/release/lightlag
 PY := $(VENV)/bin/python
 
-.PHONY: run test bench docs fidelity fuzz lint clean help
+.PHONY: run test bench docs fidelity fuzz lint install clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t12
@@ -51,6 +51,10 @@ FORCE:
 
 $(VENV)/.ready: pyproject.toml
 	@bash tools/venv.sh
+
+install: ## lightlagd, lightlag-run, liblightlag, manual pages and unit under PREFIX (/usr/local), in DESTDIR
+	cargo build --quiet --release -p lightlag-node -p lightlag-socket -p lightlag-run
+	@DESTDIR=$(DESTDIR) PREFIX=$(or $(PREFIX),/usr/local) bash tools/install.sh target/release
 
 clean: ## remove what was built
 	rm -rf target out $(VENV) .tools

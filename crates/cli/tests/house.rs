@@ -43,6 +43,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("node", &["protocols"]),
     ("cli", &["protocols", "lab", "node"]),
     ("python", &["protocols", "lab"]),
+    ("socket", &[]),
+    ("run", &["socket"]),
 ];
 
 #[test]

@@ -3,6 +3,7 @@
 
 use super::config::Choice;
 use super::metrics;
+use super::services::Lead;
 use super::status::Status;
 use crate::Error;
 use axum::extract::{Query, State};
@@ -15,6 +16,7 @@ use hyper::Request;
 use hyper::body::Bytes;
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tokio::net::{TcpListener, UnixListener, UnixStream};
@@ -26,6 +28,12 @@ pub enum Command {
     Status(oneshot::Sender<Status>),
     /// What is to carry connections with a peer. The answer is what is wrong with it.
     Choose(String, Choice, oneshot::Sender<Result<(), String>>),
+    /// A program listens for a service.
+    Lead(String, Lead, oneshot::Sender<Result<(), String>>),
+    /// It does not any more. The answer is whether it did.
+    Leave(String, oneshot::Sender<bool>),
+    /// How the connection of an application's socket is carried, after these changes.
+    Hint(SocketAddr, String, oneshot::Sender<Result<String, String>>),
     /// Read the settings again.
     Reload(oneshot::Sender<Result<String, String>>),
     /// End.
@@ -77,6 +85,58 @@ async fn post_stack(State(ask): State<Ask>, Query(choosing): Query<Choosing>) ->
     }
 }
 
+#[derive(Deserialize)]
+struct Leading {
+    name: String,
+    to: SocketAddr,
+    /// Inode of the socket that listens there.
+    listener: Option<u64>,
+}
+
+async fn post_service(State(ask): State<Ask>, Query(leading): Query<Leading>) -> Response {
+    let (to, from) = oneshot::channel();
+    let Leading { name, to: address, listener } = leading;
+    let _ = ask.send(Command::Lead(name, Lead { to: address.to_string(), listener }, to));
+    match from.await {
+        Ok(Ok(())) => StatusCode::OK.into_response(),
+        Ok(Err(why)) => (StatusCode::CONFLICT, why).into_response(),
+        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}
+
+#[derive(Deserialize)]
+struct Leaving {
+    name: String,
+}
+
+async fn delete_service(State(ask): State<Ask>, Query(leaving): Query<Leaving>) -> Response {
+    let (to, from) = oneshot::channel();
+    let _ = ask.send(Command::Leave(leaving.name, to));
+    match from.await {
+        Ok(true) => StatusCode::OK.into_response(),
+        Ok(false) => (StatusCode::NOT_FOUND, "no program leads that name anywhere").into_response(),
+        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}
+
+#[derive(Deserialize)]
+struct Hinting {
+    /// The application's end of its connection with this daemon.
+    from: SocketAddr,
+    #[serde(default)]
+    hints: String,
+}
+
+async fn post_connection(State(ask): State<Ask>, Query(hinting): Query<Hinting>) -> Response {
+    let (to, from) = oneshot::channel();
+    let _ = ask.send(Command::Hint(hinting.from, hinting.hints, to));
+    match from.await {
+        Ok(Ok(said)) => said.into_response(),
+        Ok(Err(why)) => (StatusCode::BAD_REQUEST, why).into_response(),
+        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}
+
 async fn post_reload(State(ask): State<Ask>) -> Response {
     let (to, from) = oneshot::channel();
     let _ = ask.send(Command::Reload(to));
@@ -112,6 +172,8 @@ pub fn serve(path: &Path, ask: Ask) -> Result<(), Error> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
     let told = Router::new()
         .route("/stack", post(post_stack))
+        .route("/service", post(post_service).delete(delete_service))
+        .route("/connection", post(post_connection))
         .route("/reload", post(post_reload))
         .route("/stop", post(post_stop))
         .with_state(ask.clone());

@@ -18,6 +18,7 @@ mod metrics;
 mod peer;
 mod proxy;
 mod seal;
+mod services;
 mod stack;
 pub mod status;
 mod store;
@@ -105,7 +106,7 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
     let (wants, wanted) = mpsc::unbounded_channel();
     let clock = Clock::start();
     let peers = meet(&config, &identity, (clock, &life), &wants).await?;
-    let services = Rc::new(RefCell::new(config.services.clone()));
+    let services = Rc::new(RefCell::new(services::Services::begin(&config.state, config.services.clone())));
     let (store, found) = Store::open(&config.state, config.limits.custody.as_u64())?;
     inherit(found, &peers, &store, &services).await;
     spawn_local(proxy::serve::serve(wanted, services.clone(), store.clone()));
@@ -115,7 +116,13 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
         let tls = tls::server(&identity, keys)?;
         spawn_local(let_in(listen(address).await?, tls, peers.clone(), config.limits.handshakes));
     }
-    let router = Rc::new(Router { peers, store, direct: config.direct, directly: Cell::new((0, 0)) });
+    let router = Rc::new(Router {
+        peers,
+        store,
+        direct: config.direct,
+        directly: Cell::new((0, 0)),
+        applications: RefCell::default(),
+    });
     open_doors(&config, &router).await?;
     let daemon = Daemon { clock, key: identity.public(), router, services };
     info!(key = %daemon.key, peers = config.peer.len(), "lightlagd runs");
@@ -285,7 +292,7 @@ impl Daemon {
                 peer.choose(new.stack);
             }
         }
-        *self.services.borrow_mut() = config.services;
+        self.services.borrow_mut().configure(config.services);
         let said =
             "taken: reach, serve and stack of peers that were known, and services; all else needs a restart";
         info!("{said}");
@@ -334,6 +341,9 @@ impl Daemon {
                 command = asked.recv() => match command {
                     Some(Command::Status(answer)) => drop(answer.send(self.status())),
                     Some(Command::Choose(peer, choice, answer)) => drop(answer.send(self.choose(&peer, choice))),
+                    Some(Command::Lead(name, lead, answer)) => drop(answer.send(self.services.borrow_mut().lead(&name, lead))),
+                    Some(Command::Leave(name, answer)) => drop(answer.send(self.services.borrow_mut().leave(&name))),
+                    Some(Command::Hint(from, changes, answer)) => drop(answer.send(self.router.hint(from, &changes))),
                     Some(Command::Reload(answer)) => drop(answer.send(self.reload(path))),
                     Some(Command::Stop) | None => break,
                 },

@@ -142,6 +142,12 @@ impl Session {
         self.tell(id, Notice::Open);
         Some(id)
     }
+    /// What leaves from here is carried like this from now on; the far side goes on as it does.
+    pub fn hint(&mut self, id: ConnectionId, hints: Hints) {
+        if let Some(connection) = self.connections.get_mut(&id) {
+            connection.hints = hints;
+        }
+    }
     /// The target of a connection has been reached.
     pub fn accept(&mut self, id: ConnectionId) {
         let Some(connection) = self.connections.get_mut(&id) else { return };

@@ -13,8 +13,11 @@ use super::custody::Custody;
 use super::peer::Peer;
 use super::store::{Record, Store};
 use super::target::Target;
-use lightlag_protocols::wire::adaptive::{Hints, TARGET_MAX, Why};
-use std::cell::Cell;
+use lightlag_protocols::wire::adaptive::{ConnectionId, Hints, TARGET_MAX, Why};
+use socks::Wishes;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
@@ -34,6 +37,8 @@ pub struct Router {
     pub direct: bool,
     /// Connections by plain TCP, now and ever.
     pub directly: Cell<(u64, u64)>,
+    /// Which connection an application's socket is at the end of.
+    pub applications: RefCell<BTreeMap<SocketAddr, (Rc<Peer>, ConnectionId)>>,
 }
 
 /// A connection for an application.
@@ -93,6 +98,25 @@ impl Router {
             Ok(Ok(())) | Err(_) => Ok(Way::By(line)),
         }
     }
+    /// How the connection of an application's socket is carried, after the changes that are asked for: as applications
+    /// write their hints.
+    ///
+    /// # Errors
+    /// There is no such connection, or what is asked for is wrong.
+    pub fn hint(&self, from: SocketAddr, changes: &str) -> Result<String, String> {
+        let applications = self.applications.borrow();
+        let (peer, id) = applications
+            .get(&canonical(from))
+            .ok_or_else(|| format!("no connection with another daemon comes from {from}"))?;
+        let is = peer.look(|session| session.connection(*id).map(|connection| connection.hints));
+        let is = is.ok_or_else(|| format!("the connection from {from} is over"))?;
+        let wanted = Wishes::read(changes, is)?;
+        if wanted.by.is_some() || wanted.hints.durable != is.durable {
+            return Err("peer and durable must be said before the connection is made".to_owned());
+        }
+        peer.with(|session| session.hint(*id, wanted.hints));
+        Ok(Wishes { by: Some(peer.config.name.clone()), ..wanted }.to_string())
+    }
     /// Carries an application's streams until they have ended.
     pub async fn carry(&self, way: Way, socket: TcpStream) {
         self.carry_after(way, socket, &[]).await;
@@ -103,8 +127,15 @@ impl Router {
             Way::By(line) => {
                 // Few: there is room for them in a connection that is new.
                 line.peer.with(|session| session.write(line.id, read));
+                let from = socket.peer_addr().ok().map(canonical);
+                if let Some(from) = from {
+                    self.applications.borrow_mut().insert(from, (line.peer.clone(), line.id));
+                }
                 // An application that left needs no word of it.
                 let _ = line.carry(socket).await;
+                if let Some(from) = from {
+                    self.applications.borrow_mut().remove(&from);
+                }
             }
             Way::Durable(custody) => {
                 if !read.is_empty() {
@@ -123,6 +154,10 @@ impl Router {
             }
         }
     }
+}
+
+fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
 /// Waits a little after an error that concerns the daemon, such as too many open files.

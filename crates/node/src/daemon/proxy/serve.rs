@@ -4,11 +4,11 @@ use super::carry::{Line, carry_durable};
 use super::datagrams;
 use crate::daemon::custody::Custody;
 use crate::daemon::peer::{Peer, Wanted};
+use crate::daemon::services;
 use crate::daemon::store::{Record, Store};
 use crate::daemon::target::Target;
 use lightlag_protocols::wire::adaptive::Why;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ const AGAIN: (Duration, Duration) = (Duration::from_millis(500), Duration::from_
 const HOLD: Duration = Duration::from_secs(24 * 3600);
 
 /// What can be reached here by name, and from here.
-pub type Services = Rc<RefCell<BTreeMap<String, String>>>;
+pub type Services = Rc<RefCell<services::Services>>;
 
 /// Reaches what the others want reached, for as long as the daemon lives.
 pub async fn serve(mut wanted: UnboundedReceiver<Wanted>, services: Services, store: Store) {
@@ -42,8 +42,8 @@ fn allowed(peer: &Peer, target: &str, services: &Services) -> Result<Target, Why
     }
     match asked {
         Target::Service(name) => {
-            let services = services.borrow();
-            services.get(&name).map(|to| Target::parse(to)).ok_or(Why::Unreachable)
+            let found = services.borrow_mut().find(&name);
+            found.map(|to| Target::parse(&to)).ok_or(Why::Unreachable)
         }
         _ => Ok(asked),
     }

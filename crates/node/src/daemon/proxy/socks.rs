@@ -12,6 +12,7 @@ use fast_socks5::util::target_addr::TargetAddr;
 use fast_socks5::{ReplyError, Socks5Command};
 use lightlag_protocols::adaptive::PRIORITIES;
 use lightlag_protocols::wire::adaptive::{Hints, Why};
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 use std::time::Duration;
@@ -58,6 +59,20 @@ impl Wishes {
             }
         }
         Ok(wishes)
+    }
+}
+
+impl fmt::Display for Wishes {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        let Self { hints, by } = self;
+        write!(to, "priority={}", hints.priority)?;
+        if hints.durable {
+            write!(to, ",durable")?;
+        }
+        if let Some(most) = hints.delay_most_ms {
+            write!(to, ",delay={most}")?;
+        }
+        by.as_ref().map_or(Ok(()), |name| write!(to, ",peer={name}"))
     }
 }
 
@@ -163,6 +178,7 @@ mod tests {
         let all = read("priority=3, durable,delay=5000,peer=mars").unwrap();
         assert_eq!(all.hints, Hints { priority: 3, durable: true, delay_most_ms: Some(5000) });
         assert_eq!(all.by.as_deref(), Some("mars"));
+        assert_eq!(all.to_string(), "priority=3,durable,delay=5000,peer=mars");
         assert!(read("priority=9").unwrap_err().contains("priority=0 to 3"));
     }
 

@@ -1,0 +1,112 @@
+//! `lightlag-run PROGRAM ARGUMENTS`: a program that knows nothing of `lightlagd` goes through it.
+
+mod program;
+
+use clap::Parser;
+use lightlag::options::Options;
+use program::Program;
+use std::ffi::OsString;
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+/// Makes the TCP connections of a program go through lightlagd. Loopback, the link's own addresses and UDP are left alone.
+#[derive(Parser)]
+#[command(version, max_term_width = 100)]
+struct Cli {
+    /// Where the daemon takes SOCKS, host:port; else LIGHTLAG_SOCKS, else 127.0.0.1:1080
+    #[arg(long, value_name = "ADDRESS", default_value = "", hide_default_value = true)]
+    socks: String,
+    /// 0 to 3; higher goes first
+    #[arg(long, value_parser = clap::value_parser!(u8).range(0..4))]
+    priority: Option<u8>,
+    /// Have it stored before it is acknowledged, and delivered though the program has left
+    #[arg(long)]
+    durable: bool,
+    /// Milliseconds of one-way delay that the program bears
+    #[arg(long, value_name = "MS")]
+    delay: Option<u64>,
+    /// By which of the other daemons
+    #[arg(long, default_value = "", hide_default_value = true)]
+    peer: String,
+    /// Loopback goes through the daemon too
+    #[arg(long)]
+    also_loopback: bool,
+    /// Say on standard error what each connection came to
+    #[arg(long)]
+    verbose: bool,
+    /// What to run
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    words: Vec<OsString>,
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(wrong) if wrong.use_stderr() => {
+            let text = wrong.to_string();
+            return fail(text.lines().next().unwrap_or_default().trim_start_matches("error: "), 2);
+        }
+        Err(asked) => asked.exit(),
+    };
+    let options = Options {
+        priority: cli.priority,
+        durable: cli.durable,
+        delay_most_ms: cli.delay,
+        peer: cli.peer.clone(),
+        daemon: cli.socks.clone(),
+        ..Options::default()
+    };
+    let Ok(daemon) = options.socks() else {
+        return fail("--socks or LIGHTLAG_SOCKS: no address; it must be host:port, as in 127.0.0.1:1080", 2);
+    };
+    if TcpStream::connect_timeout(&daemon, Duration::from_secs(10)).is_err() {
+        return fail(
+            &format!("no lightlagd answers at {daemon}; start it, or say where it is by --socks"),
+            1,
+        );
+    }
+    let Some(loaded) = loaded() else {
+        return fail("liblightlag_run.so is neither beside this command nor in ../lib; install both", 1);
+    };
+    run(&cli, daemon, &options.hints(), &loaded)
+}
+
+fn fail(why: &str, code: u8) -> ExitCode {
+    eprintln!("lightlag-run: {why}");
+    ExitCode::from(code)
+}
+
+/// Where what is loaded into programs is.
+fn loaded() -> Option<PathBuf> {
+    let command = std::env::current_exe().ok()?;
+    let folder = command.parent()?;
+    let folders = ["", "deps", "../lib/lightlag", "../lib"];
+    folders.map(|other| folder.join(other).join("liblightlag_run.so")).into_iter().find(|file| file.exists())
+}
+
+fn run(cli: &Cli, daemon: SocketAddr, hints: &str, loaded: &Path) -> ExitCode {
+    let Some((name, arguments)) = cli.words.split_first() else { return fail("no program", 2) };
+    let mut command = Command::new(name);
+    command.args(arguments).env("LIGHTLAG_SOCKS", daemon.to_string()).env("LIGHTLAG_HINTS", hints);
+    let flag = |is_set: bool| if is_set { "1" } else { "0" };
+    command.env("LIGHTLAG_ALSO_LOOPBACK", flag(cli.also_loopback)).env("LIGHTLAG_VERBOSE", flag(cli.verbose));
+    let mut preload = loaded.as_os_str().to_owned();
+    if let Some(before) = std::env::var_os("LD_PRELOAD").filter(|before| !before.is_empty()) {
+        preload.push(":");
+        preload.push(before);
+    }
+    command.env("LD_PRELOAD", preload);
+    if let Some(why) = Program::find(name).and_then(|program| program.refuses()) {
+        // Its children may well be reached.
+        eprintln!("lightlag-run: {}: {why}; it is told of the daemon by ALL_PROXY", name.to_string_lossy());
+        let user = if hints.is_empty() { String::new() } else { format!("{hints}:-@") };
+        for variable in ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "all_proxy", "https_proxy", "http_proxy"] {
+            command.env(variable, format!("socks5h://{user}{daemon}"));
+        }
+    }
+    let why = command.exec();
+    fail(&format!("{}: {why}", name.to_string_lossy()), 2)
+}
