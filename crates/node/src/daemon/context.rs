@@ -74,8 +74,10 @@ impl Judge {
         };
         peer.carry_by(of, stack);
         self.close(peer, now);
-        // Whoever goes by datagrams and is idle wants to know soon when the way is short again.
-        peer.udpdtn.probe(now, if stack == UDPDTN { PROBE_SOON } else { PROBE });
+        // Whoever goes by datagrams and is idle wants to know soon when the way is short again, and so does whoever has a
+        // stream of which the kernel knows no more than that the way was long once.
+        let was_long = peer.tcp.info().is_some_and(|info| info.round_trip > PolicyConfig::default().short);
+        peer.udpdtn.probe(now, if stack == UDPDTN || was_long { PROBE_SOON } else { PROBE });
         self.call(peer, now);
     }
     /// Datagrams begin with what the stream knew; and a stream that was left is not taken back as it was.
@@ -110,19 +112,21 @@ impl Judge {
 }
 
 fn gather(peer: &Peer, now: Instant) -> Context {
+    let heard = peer.udpdtn.heard_at();
+    let is_fresh = heard.is_some_and(|at| now - at <= FRESH);
+    let datagram = peer.udpdtn.round_trip().filter(|_| is_fresh);
     let info = peer.tcp.info();
     let stream = info.map(|info| StreamContext {
-        rtt: (info.round_trip > Duration::ZERO).then_some(info.round_trip),
+        // What the kernel has smoothed may be old where little is sent; a datagram that just came back is of now.
+        rtt: (info.round_trip > Duration::ZERO)
+            .then(|| datagram.map_or(info.round_trip, |rtt| rtt.min(info.round_trip))),
         backoff: info.backoff,
         silent: if info.unacknowledged > 0 { info.silent } else { Duration::ZERO },
         rate: Some(BitRate(info.delivery_rate.saturating_mul(8))),
         application_limited: info.application_limited || info.unacknowledged == 0,
     });
-    let datagrams = peer.udpdtn.is_there().then(|| {
-        let heard = peer.udpdtn.heard_at();
-        let fresh = heard.is_some_and(|at| now - at <= FRESH);
-        DatagramsContext { rtt: peer.udpdtn.round_trip().filter(|_| fresh), silent: peer.udpdtn.silent(now) }
-    });
+    let is_there = peer.udpdtn.is_there();
+    let datagrams = is_there.then(|| DatagramsContext { rtt: datagram, silent: peer.udpdtn.silent(now) });
     let mut backlog = [Bytes(0); PRIORITIES as usize];
     peer.look(|session| {
         for (_, connection) in session.connections().filter(|(_, one)| one.stack == STACKS[0].0) {
