@@ -17,7 +17,9 @@ use tokio::sync::Notify;
 use tracing::info;
 
 /// Bytes that are not needed any more are dropped when there are so many.
-const DROP: u64 = 1 << 20;
+const DROP: u64 = 256 << 10;
+/// As many bytes are stored at once, and hardly more.
+const KEEP: usize = 256 << 10;
 /// So often acknowledgements are looked at.
 const LOOK: Duration = Duration::from_millis(500);
 /// Connections that are over are remembered for as many seconds.
@@ -132,7 +134,7 @@ impl Custody {
     }
     /// Bytes that an application may give now.
     pub fn room(&self) -> u64 {
-        self.store.room()
+        self.store.room_to_accept()
     }
     /// Accepts bytes of the application here.
     pub async fn accept(&self, bytes: Vec<u8>) {
@@ -165,8 +167,9 @@ impl Custody {
     pub async fn given(&self, bytes: u64) {
         self.record.borrow_mut().into.1 += bytes;
         let (_, given, _) = self.record.borrow().into;
-        // A target that must be reached again is given all again.
-        if self.record.borrow().is_ours && given / DROP > (given - bytes) / DROP {
+        // A target that must be reached again is given all again, as long as there is room to keep it.
+        let drops = self.record.borrow().is_ours || self.store.is_tight();
+        if drops && given / DROP > (given - bytes) / DROP {
             self.store(vec![Write::Drop(self.key(), Way::In, given)]).await;
         }
     }
@@ -192,11 +195,13 @@ impl Custody {
         self.end(End::Cut).await;
         self.settle().await;
     }
-    /// A target that is reached again is given all again; one that has answered cannot be.
+    /// A target that is reached again is given all again; one that has answered cannot be, nor one of whose stream the
+    /// beginning was dropped.
     pub fn begin_again(&self) -> bool {
         let mut record = self.record.borrow_mut();
         record.into.1 = 0;
-        record.out.0 == 0 && record.out.2.is_none()
+        let is_there = record.into.0 == 0 || self.store.read(self.key(), Way::In, 0).is_some();
+        is_there && record.out.0 == 0 && record.out.2.is_none()
     }
     /// Nothing more is heard of it.
     pub fn is_over(&self) -> bool {
@@ -268,7 +273,9 @@ impl Custody {
     async fn keep(&self) {
         loop {
             let mut bytes = Vec::new();
-            while let Some(more) = self.peer.with(|session| session.read(self.id)) {
+            while bytes.len() < KEEP
+                && let Some(more) = self.peer.with(|session| session.read(self.id))
+            {
                 bytes.extend(more);
             }
             let ends =

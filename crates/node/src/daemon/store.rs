@@ -139,6 +139,15 @@ impl Store {
     pub fn room(&self) -> u64 {
         self.quota.saturating_sub(self.used.load(Ordering::Relaxed))
     }
+    /// Bytes that applications here may still give: what comes from other daemons has the other half for itself, as it
+    /// is given away where it stays for ever otherwise.
+    pub fn room_to_accept(&self) -> u64 {
+        (self.quota / 2).saturating_sub(self.used())
+    }
+    /// Whether more than half of what may be stored is.
+    pub fn is_tight(&self) -> bool {
+        self.used() > self.quota / 2
+    }
     /// Bytes that are stored.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)

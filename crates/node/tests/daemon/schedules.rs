@@ -150,6 +150,17 @@ fn what_was_accepted_arrives_though_the_application_left_and_the_daemons_are_kil
     leave(6, 5_000_000, 4);
 }
 
+#[test]
+fn a_durable_stream_may_be_longer_than_what_may_be_stored() {
+    let limits = "[limits]\ncustody = \"3 MB\"\n";
+    let pair = Pair::start(Extra { near: limits, far: limits, ..Extra::default() });
+    let target = Target::start(true);
+    let (sent, back) = exchange(pair.connect(target.port, "durable").unwrap(), 9, 12_000_000);
+    sent.unwrap();
+    assert_eq!(back, Got { number: 9 ^ u64::MAX, length: 12_000_000, is_whole: true });
+    assert_eq!(target.next(), Got { number: 9, length: 12_000_000, is_whole: true });
+}
+
 /// A hundred schedules of 100 MB both ways: `cargo test --release -p lightlag-node --test daemon -- --ignored`.
 #[test]
 #[ignore = "it takes about an hour"]
