@@ -169,7 +169,7 @@ def programs(folder: Path, run: Path) -> dict[str, tuple[list[str], Path, Path]]
                 str(folder / "clone"),
             ],
             folder / "clone/data",
-            folder / "web/work/data",
+            web.with_name("work") / "data",
         ),
     }
     if run.exists():

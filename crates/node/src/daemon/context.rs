@@ -8,6 +8,7 @@ use lightlag_protocols::adaptive::{
 };
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use tracing::info;
 
@@ -20,6 +21,8 @@ const PROBE: Duration = Duration::from_secs(10);
 const PROBE_SOON: Duration = Duration::from_secs(1);
 /// What a stream that is left still carries has this long to arrive, and two round trips.
 const GRACE: Duration = Duration::from_secs(2);
+/// Rates are measured over so long, at least.
+const RATE_OVER: Duration = Duration::from_secs(2);
 /// Between calls that are to replace a stream that backs off.
 const CALL_EVERY: Duration = Duration::from_secs(2);
 
@@ -30,6 +33,8 @@ pub struct Judge {
     decided: (Stack, bool),
     called: Option<Instant>,
     close_at: Option<Instant>,
+    /// What the stream had delivered, and when.
+    deliveries: VecDeque<(Instant, u64)>,
 }
 
 fn stack_of(kind: Kind) -> Stack {
@@ -47,11 +52,13 @@ impl Judge {
             decided: (peer.carrier(), false),
             called: None,
             close_at: None,
+            deliveries: VecDeque::new(),
         }
     }
     /// Looks at the way, and moves connections if there is a reason.
     pub fn judge(&mut self, peer: &Rc<Peer>, now: Instant) {
-        let switch = self.policy.on_context(now, &gather(peer, now));
+        let rate = self.measure(peer, now);
+        let switch = self.policy.on_context(now, &gather(peer, now, rate));
         let (stack, why) = match peer.choice() {
             Choice::Tcp => (TCP, Some("its owner wants it".to_owned())),
             Choice::Udpdtn => (UDPDTN, Some("its owner wants it".to_owned())),
@@ -79,6 +86,23 @@ impl Judge {
         let was_long = peer.tcp.info().is_some_and(|info| info.round_trip > PolicyConfig::default().short);
         peer.udpdtn.probe(now, if stack == UDPDTN || was_long { PROBE_SOON } else { PROBE });
         self.call(peer, now);
+    }
+    /// How fast the stream delivers, over some time: the kernel's own figure is of one flight, and much too high where
+    /// acknowledgements come at once.
+    fn measure(&mut self, peer: &Peer, now: Instant) -> Option<BitRate> {
+        let acknowledged = peer.tcp.info().map(|info| info.acknowledged);
+        let goes_on = |(_, before): &(Instant, u64)| acknowledged.is_some_and(|all| all >= *before);
+        if !self.deliveries.back().is_some_and(goes_on) {
+            self.deliveries.clear();
+        }
+        self.deliveries.push_back((now, acknowledged?));
+        while self.deliveries.get(1).is_some_and(|(at, _)| now - *at >= RATE_OVER) {
+            self.deliveries.pop_front();
+        }
+        let (since, before) = *self.deliveries.front()?;
+        let span = (now - since).as_secs_f64();
+        let bits = (acknowledged? - before) as f64 * 8.0;
+        (now - since >= RATE_OVER).then_some(BitRate((bits / span) as u64))
     }
     /// Datagrams begin with what the stream knew; and a stream that was left is not taken back as it was.
     fn hand_over(&mut self, peer: &Peer, now: Instant, to: Stack) {
@@ -111,7 +135,7 @@ impl Judge {
     }
 }
 
-fn gather(peer: &Peer, now: Instant) -> Context {
+fn gather(peer: &Peer, now: Instant, rate: Option<BitRate>) -> Context {
     let heard = peer.udpdtn.heard_at();
     let is_fresh = heard.is_some_and(|at| now - at <= FRESH);
     let datagram = peer.udpdtn.round_trip().filter(|_| is_fresh);
@@ -122,7 +146,7 @@ fn gather(peer: &Peer, now: Instant) -> Context {
             .then(|| datagram.map_or(info.round_trip, |rtt| rtt.min(info.round_trip))),
         backoff: info.backoff,
         silent: if info.unacknowledged > 0 { info.silent } else { Duration::ZERO },
-        rate: Some(BitRate(info.delivery_rate.saturating_mul(8))),
+        rate,
         application_limited: info.application_limited || info.unacknowledged == 0,
     });
     let is_there = peer.udpdtn.is_there();

@@ -251,6 +251,8 @@ impl Custody {
             if acknowledged >= dropped + DROP {
                 dropped = acknowledged;
                 self.store(vec![Write::Drop(self.key(), Way::Out, acknowledged)]).await;
+                // What was acknowledged meanwhile may be more than was given: an earlier life had sent it.
+                continue;
             }
             let room = self.peer.look(|session| session.room(self.id));
             if given < stored && room > 0 {
