@@ -194,6 +194,22 @@ fn an_outage_is_not_filled_with_data_and_what_was_lost_comes_after_it() {
     assert!(now < Instant::from_secs(300), "{now:?}");
 }
 
+#[test]
+fn a_delay_that_grows_while_others_still_come_is_learned_from_those_that_were_given_up() {
+    // Reports that were under way since an earlier rise break the silence, and it gave up all that left since, again and
+    // again.
+    const HIGH: f64 = 20.0;
+    let flaps = |at: f64| if at < 60.0 || (64.0..66.0).contains(&at) { 0.2 } else { HIGH };
+    let length = 30_000_000;
+    let ways = [0, 1].map(|side| way(3, side, flaps, |_| 0.0));
+    let (daemons, now) = play([length, 0], 1e6, ways, Instant::from_secs(5000));
+    assert!(daemons[1].whole && daemons[0].over == Some(true), "at {now:?}");
+    let rtt = daemons[0].datagrams.round_trip().expect("it was measured");
+    assert!(rtt >= seconds(2.0 * HIGH - 0.5), "{rtt:?}");
+    let beyond = daemons[0].left as f64 / (length as f64 / PAYLOAD);
+    assert!(beyond < 1.3, "{beyond} datagrams for each that is needed, {now:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..Default::default() })]
     #[test]

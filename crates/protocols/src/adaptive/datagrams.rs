@@ -9,7 +9,7 @@ use super::Stack;
 use super::heard::Heard;
 use super::policy::DatagramsContext;
 use super::session::{Session, Ticket};
-use super::waiting::{Sent, Waiting};
+use super::waiting::{Came, Sent, Waiting};
 use crate::controllers::{Ack, Cause, Controller, Loss, Sent as Left, Window};
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
@@ -286,11 +286,12 @@ impl Datagrams {
         if report.incarnation != self.config.incarnation || report.highest >= self.number {
             return;
         }
-        let mut came = Vec::new();
+        let mut came = Came::default();
         ranges.iter().for_each(|range| self.waiting.on_range(now, *range, &mut came));
-        let bytes: u64 = came.iter().map(|sent| sent.size).sum();
-        let newest = came.iter().map(|sent| sent.at).max();
-        for ticket in came.iter().flat_map(|sent| &sent.tickets) {
+        let bytes: u64 = came.in_time.iter().map(|sent| sent.size).sum();
+        // Where the delay has grown beyond what is waited, only those given up show it.
+        let newest = came.all().map(|sent| sent.at).max();
+        for ticket in came.all().flat_map(|sent| &sent.tickets) {
             session.on_arrived(*ticket, self.config.stack);
         }
         self.delivered += bytes;
@@ -419,7 +420,7 @@ impl Datagrams {
     }
     /// Nobody was heard for longer than it can take: something that is under way is sent again.
     fn ask(&mut self, now: Instant, session: &mut Session) {
-        let Some(first) = self.waiting.take_first() else {
+        let Some(first) = self.waiting.give_up_first(now) else {
             self.silence = None;
             return;
         };

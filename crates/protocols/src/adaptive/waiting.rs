@@ -15,11 +15,11 @@ const REORDERING_FIRST: Duration = Duration::from_nanos(100_000_000);
 const REORDERING_MOST: Duration = Duration::from_secs(15);
 /// So long it is believed.
 const REORDERING_FOR: Duration = Duration::from_secs(60);
-/// Lost ones that are remembered, to learn from those that come after all.
-const LOST_MAX: usize = 16_384;
+/// Those given up that are remembered, to learn from those that come after all.
+const GIVEN_UP_MAX: usize = 16_384;
 
 /// A datagram under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sent {
     /// When it left.
     pub at: Instant,
@@ -31,6 +31,29 @@ pub struct Sent {
     overtaken: Option<Instant>,
 }
 
+/// One that was given up.
+#[derive(Debug)]
+struct GivenUp {
+    at: Instant,
+    sent: Sent,
+}
+
+/// Those of which it was heard that they came.
+#[derive(Debug, Default)]
+pub struct Came {
+    /// Those that were waited for.
+    pub in_time: Vec<Sent>,
+    /// Those that were given up before.
+    pub late: Vec<Sent>,
+}
+
+impl Came {
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Sent> {
+        self.in_time.iter().chain(&self.late)
+    }
+}
+
 /// Those under way.
 #[derive(Debug, Default)]
 pub struct Waiting {
@@ -40,8 +63,7 @@ pub struct Waiting {
     overtaken: BTreeSet<(Instant, u64)>,
     /// The highest number that came.
     highest: u64,
-    /// When those were given up that were overtaken.
-    lost: BTreeMap<u64, Instant>,
+    given_up: BTreeMap<u64, GivenUp>,
     /// Overtaking takes so long, as was seen then.
     reordering: Option<(Duration, Instant)>,
 }
@@ -68,20 +90,36 @@ impl Waiting {
         }
         Some(sent)
     }
-    /// Those of a range have come. Whoever was given up and comes after all shows how long overtaking takes.
-    pub fn on_range(&mut self, now: Instant, (from, to): (u64, u64), came: &mut Vec<Sent>) {
-        let late: Vec<u64> = self.lost.range(from..to).map(|(number, _)| *number).collect();
+    /// It may come after all, if the delay has grown.
+    fn give_up(&mut self, now: Instant, number: u64) -> Option<Sent> {
+        let sent = self.remove(number)?;
+        self.given_up.insert(number, GivenUp { at: now, sent: sent.clone() });
+        if self.given_up.len() > GIVEN_UP_MAX {
+            // Every second one: those of long ago show the longest delays.
+            let mut place = 0_usize;
+            self.given_up.retain(|_, _| {
+                place += 1;
+                place.is_multiple_of(2)
+            });
+        }
+        Some(sent)
+    }
+    /// Those of a range have come. Whoever was overtaken, given up and comes after all shows how long overtaking takes.
+    pub fn on_range(&mut self, now: Instant, (from, to): (u64, u64), came: &mut Came) {
+        let late: Vec<u64> = self.given_up.range(from..to).map(|(number, _)| *number).collect();
         for number in late {
-            if let Some(given_up) = self.lost.remove(&number) {
-                let longer = self.reordering(now).saturating_add(now - given_up);
+            let Some(GivenUp { at, sent }) = self.given_up.remove(&number) else { continue };
+            if sent.overtaken.is_some() {
+                let longer = self.reordering(now).saturating_add(now - at);
                 self.reordering = Some((longer.min(REORDERING_MOST), now));
             }
+            came.late.push(sent);
         }
         let here: Vec<u64> = self.sent.range(from..to).map(|(number, _)| *number).collect();
         for number in here {
             if let Some(sent) = self.remove(number) {
                 self.mark_before(now, number, sent.at);
-                came.push(sent);
+                came.in_time.push(sent);
             }
         }
     }
@@ -109,23 +147,19 @@ impl Waiting {
     pub fn deadline(&self) -> Option<Instant> {
         self.overtaken.first().map(|(since, _)| since.saturating_add(self.reordering(*since)))
     }
-    /// Takes out those that were overtaken for longer than overtaking takes.
+    /// Gives up those that were overtaken for longer than overtaking takes.
     pub fn find_overtaken(&mut self, now: Instant) -> Vec<Sent> {
         let mut lost = Vec::new();
         while let Some((since, number)) = self.overtaken.first().copied() {
             if now - since < self.reordering(since) {
                 break;
             }
-            lost.extend(self.remove(number));
-            self.lost.insert(number, now);
-        }
-        while self.lost.len() > LOST_MAX {
-            self.lost.pop_first();
+            lost.extend(self.give_up(now, number));
         }
         lost
     }
-    /// Takes out those under way for longer than `most` while others that left later than they and their neighbours
-    /// came, or twice as long.
+    /// Gives up those under way for longer than `most` while others that left later than they and their neighbours came,
+    /// or twice as long.
     pub fn find_old(&mut self, now: Instant, most: Duration, newest: Instant) -> Vec<Sent> {
         let mut lost = Vec::new();
         while let Some(first) = self.first() {
@@ -134,13 +168,13 @@ impl Waiting {
             if !is_old && away <= most.saturating_add(most) {
                 break;
             }
-            lost.extend(self.take_first());
+            lost.extend(self.give_up_first(now));
         }
         lost
     }
-    /// Takes out the one that left first: silence has lasted too long, and something is to be sent again.
-    pub fn take_first(&mut self) -> Option<Sent> {
+    /// Gives up the one that left first: silence has lasted too long, and something is to be sent again.
+    pub fn give_up_first(&mut self, now: Instant) -> Option<Sent> {
         let number = *self.sent.first_key_value()?.0;
-        self.remove(number)
+        self.give_up(now, number)
     }
 }
