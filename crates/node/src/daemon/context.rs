@@ -3,6 +3,7 @@
 use super::config::Choice;
 use super::peer::Peer;
 use super::stack::{STACKS, TCP, UDPDTN};
+use super::tcp_info::TcpInfo;
 use lightlag_protocols::adaptive::{
     Connection, Context, DatagramsContext, Kind, PRIORITIES, Policy, PolicyConfig, Stack, StreamContext,
 };
@@ -21,6 +22,8 @@ const PROBE: Duration = Duration::from_secs(10);
 const PROBE_SOON: Duration = Duration::from_secs(1);
 /// What a stream that is left still carries has this long to arrive, and two round trips.
 const GRACE: Duration = Duration::from_secs(2);
+/// A stream that hears nothing for so long and two round trips hangs.
+const HANGS: Duration = Duration::from_secs(3);
 /// Rates are measured over so long, at least.
 const RATE_OVER: Duration = Duration::from_secs(2);
 /// Between calls that are to replace a stream that backs off.
@@ -127,12 +130,18 @@ impl Judge {
     /// A stream that backs off while the way is short again is replaced by a new one.
     fn call(&mut self, peer: &Peer, now: Instant) {
         let rested = self.called.is_none_or(|called| now - called >= CALL_EVERY);
-        let hangs = peer.tcp.info().is_none_or(|info| info.backoff > 0);
+        let hangs = peer.tcp.info().is_none_or(|info| hangs(&info));
         if self.policy.would_return() && hangs && rested {
             self.called = Some(now);
             peer.tcp.call_again();
         }
     }
+}
+
+/// What was sent by a stream waits for an acknowledgement that does not come.
+fn hangs(info: &TcpInfo) -> bool {
+    let patience = HANGS.saturating_add(info.round_trip).saturating_add(info.round_trip);
+    info.backoff > 0 || (info.unacknowledged > 0 && info.silent > patience)
 }
 
 fn gather(peer: &Peer, now: Instant, rate: Option<BitRate>) -> Context {
@@ -144,7 +153,8 @@ fn gather(peer: &Peer, now: Instant, rate: Option<BitRate>) -> Context {
         // What the kernel has smoothed may be old where little is sent; a datagram that just came back is of now.
         rtt: (info.round_trip > Duration::ZERO)
             .then(|| datagram.map_or(info.round_trip, |rtt| rtt.min(info.round_trip))),
-        backoff: info.backoff,
+        // Also what the kernel sends again only in a while: it is not taken back as it is.
+        backoff: info.backoff.max(u32::from(hangs(&info))),
         silent: if info.unacknowledged > 0 { info.silent } else { Duration::ZERO },
         rate,
         application_limited: info.application_limited || info.unacknowledged == 0,
