@@ -6,6 +6,7 @@ use lightlag_node::daemon::config::Config;
 use lightlag_node::daemon::keys::Identity;
 use lightlag_node::daemon::status::Status;
 use lightlag_node::daemon::{self, control};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -135,7 +136,7 @@ impl Verb {
                 Ok(())
             }
             Self::Switch { settings, peer, stack } => {
-                let query = escaped(&peer);
+                let query = utf8_percent_encode(&peer, NON_ALPHANUMERIC);
                 ask(&settings.config, "POST", &format!("/stack?peer={query}&stack={stack}")).map(drop)
             }
             Self::Reload(settings) => {
@@ -146,15 +147,6 @@ impl Verb {
             Self::Stop(settings) => ask(&settings.config, "POST", "/stop").map(drop),
         }
     }
-}
-
-/// As a part of a query: everything but letters and digits escaped.
-fn escaped(text: &str) -> String {
-    let one = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    text.bytes().map(one).collect()
 }
 
 fn ask(config: &Path, method: &str, path: &str) -> Result<Vec<u8>, Error> {
