@@ -140,6 +140,9 @@ pub struct Study {
     /// A look within a minute: fewer seeds and points, shorter runs
     #[arg(long)]
     pub quick: bool,
+    /// Between two kernels, too, in real time (adaptive; 20 minutes, as root)
+    #[arg(long)]
+    pub real: bool,
     /// Folder of the results [default: out/study/NAME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

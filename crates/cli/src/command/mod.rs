@@ -10,6 +10,7 @@ pub mod emulate;
 mod emulate_packets;
 pub mod list;
 pub mod names;
+mod on_kernels;
 mod on_sockets;
 mod record;
 pub mod report;

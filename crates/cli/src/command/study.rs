@@ -1,6 +1,6 @@
 //! `lightlag study`.
 
-use super::on_sockets;
+use super::{on_kernels, on_sockets};
 use crate::args::Study;
 use crate::output::{Done, Failure, print, write_file};
 use lightlag_lab::study;
@@ -8,14 +8,21 @@ use std::path::{Path, PathBuf};
 
 /// The studies, by the name that is typed.
 const STUDIES: &[(&str, Run)] = &[
-    ("adaptive", study::adaptive::run),
-    ("arc", study::arc::run),
-    ("dccp", |quick, out, threads| study::dccp::run(quick, out, threads, &on_sockets::connect)),
-    ("dcp", study::dcp::run),
-    ("dtn-congestion", study::run),
+    (ADAPTIVE, adaptive),
+    ("arc", |options, out| study::arc::run(options.quick, out, options.threads)),
+    ("dccp", |options, out| study::dccp::run(options.quick, out, options.threads, &on_sockets::connect)),
+    ("dcp", |options, out| study::dcp::run(options.quick, out, options.threads)),
+    ("dtn-congestion", |options, out| study::run(options.quick, out, options.threads)),
 ];
+/// The one that can be run between kernels.
+const ADAPTIVE: &str = "adaptive";
 
-type Run = fn(bool, &Path, usize) -> Result<study::Studied, study::Error>;
+type Run = fn(&Study, &Path) -> Result<study::Studied, study::Error>;
+
+fn adaptive(options: &Study, out: &Path) -> Result<study::Studied, study::Error> {
+    let real = options.real.then_some(&on_kernels::transfer as study::adaptive::real::Make);
+    study::adaptive::run(options.quick, real, out, options.threads)
+}
 
 /// The names of all, as help and errors tell them.
 pub fn names() -> String {
@@ -26,9 +33,14 @@ pub fn study(options: &Study) -> Done {
     let Some((_, run)) = STUDIES.iter().find(|known| known.0 == options.name) else {
         return Err(format!("no study `{}`; there are: {}", options.name, names()).into());
     };
+    if options.real && options.name != ADAPTIVE {
+        return Err(
+            format!("--real: study {} is not run between kernels; {ADAPTIVE} is", options.name).into()
+        );
+    }
     let folder = if options.quick { format!("{}-quick", options.name) } else { options.name.clone() };
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("out/study").join(folder));
-    let done = run(options.quick, &out, options.threads)?;
+    let done = run(options, &out)?;
     let path = out.join("report.html");
     write_file(&path, done.report.html())?;
     for figure in &done.report.figures {

@@ -29,6 +29,9 @@ pub enum Error {
     /// The scenario files cannot be written.
     #[error("cannot write {0}: {1}")]
     Disk(String, std::io::Error),
+    /// What was to be measured in real time cannot be measured here.
+    #[error("{0}")]
+    Real(String),
 }
 
 /// A study that is done.

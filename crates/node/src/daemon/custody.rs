@@ -4,7 +4,9 @@
 //! A stream that its application has ended arrives whole. One whose application was cut off, as its process died or this
 //! daemon was killed, arrives as far as it was accepted, and then the other side sees a reset, so that nobody takes it for
 //! whole. Where this daemon is killed while it gives a stream to a target, the target is reached again and given the
-//! stream from its beginning, as long as it has said nothing yet; a target that had answered sees a reset.
+//! stream from its beginning, if it had said nothing yet or all that it wanted to, which is then not taken twice; of a
+//! target that was killed in the middle of its answer nobody knows whether it would say the same again: both sides see a
+//! reset.
 
 use super::peer::{Peer, Tap};
 use super::store::{End, Key, Record, Store, Way, Write};
@@ -195,13 +197,17 @@ impl Custody {
         self.end(End::Cut).await;
         self.settle().await;
     }
-    /// A target that is reached again is given all again; one that has answered cannot be, nor one of whose stream the
-    /// beginning was dropped.
+    /// A target that is reached again is given all again; one that has answered in part cannot be, nor one of whose stream
+    /// the beginning was dropped.
     pub fn begin_again(&self) -> bool {
         let mut record = self.record.borrow_mut();
         record.into.1 = 0;
         let is_there = record.into.0 == 0 || self.store.read(self.key(), Way::In, 0).is_some();
-        is_there && record.out.0 == 0 && record.out.2.is_none()
+        is_there && (record.out.0 == 0 || record.out.2 == Some(End::Whole))
+    }
+    /// The application here has given all that it wanted to, in this life or an earlier one.
+    pub fn has_ended(&self) -> bool {
+        self.record.borrow().out.2.is_some()
     }
     /// Nothing more is heard of it.
     pub fn is_over(&self) -> bool {

@@ -229,6 +229,7 @@ async fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, s
         };
         info!(peer = peer.config.name, target = record.target, "a durable connection goes on");
         let (is_ours, is_over) = (record.is_ours, record.over);
+        let (accepted, given, _) = record.into;
         match is_over {
             Some(complete) => peer.with(|session| session.remember(key.id, complete)),
             None => Custody::restore(peer, key, &record),
@@ -239,6 +240,14 @@ async fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, s
         } else if custody.begin_again() {
             spawn_local(proxy::serve::reach_durable(custody, services.clone()));
         } else {
+            let target = custody.record().target;
+            warn!(
+                peer = peer.config.name,
+                target,
+                given,
+                accepted,
+                "a durable connection is cut off: its target was in the middle of an answer when this daemon was killed"
+            );
             custody.reset(Why::Aborted).await;
         }
     }

@@ -8,6 +8,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Addresses of the near side and of the far side, with the lengths of their prefixes: IPv4, IPv6.
 pub const ADDRESSES: [[&str; 2]; 2] = [["10.77.0.1/24", "fd77::1/64"], ["10.77.0.2/24", "fd77::2/64"]];
@@ -37,12 +38,17 @@ impl Namespaces {
         }
         Ok(())
     }
-    /// Two new ones, named after this process.
+    /// Two new ones, named after this process and, but for its first, numbered.
     ///
     /// # Errors
     /// They can't be made: what `ip` says.
     pub fn make() -> Result<Self, Error> {
-        let name = |side| format!("{PREFIX}{}-{side}", std::process::id());
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = match MADE.fetch_add(1, Ordering::Relaxed) {
+            0 => String::new(),
+            number => format!(".{number}"),
+        };
+        let name = |side| format!("{PREFIX}{}{number}-{side}", std::process::id());
         let mut made = Self { names: ["near", "far"].map(name), made: 0 };
         for index in 0..2 {
             ip(&["netns", "add", &made.names[index]])?;
@@ -70,6 +76,13 @@ impl Namespaces {
     /// Their names, near and far.
     pub fn names(&self) -> [&str; 2] {
         [&self.names[0], &self.names[1]]
+    }
+    /// Does something on the near side (0) or on the far side (1), on a thread of its own: sockets that it opens stay there.
+    ///
+    /// # Errors
+    /// What it says, or the namespace is gone.
+    pub fn inside<T: Send>(&self, side: usize, what: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+        inside(&self.names[side], what)
     }
     /// Removes those of runs that were killed; tells their names.
     pub fn remove_leftovers() -> Vec<String> {
@@ -113,7 +126,7 @@ fn path(name: &str) -> PathBuf {
 fn is_leftover(name: &str) -> bool {
     let id =
         name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix("-near").or(rest.strip_suffix("-far")));
-    let id = id.and_then(|id| id.parse::<u32>().ok());
+    let id = id.and_then(|id| id.split('.').next()?.parse::<u32>().ok());
     id.is_some_and(|id| !Path::new("/proc").join(id.to_string()).exists())
 }
 

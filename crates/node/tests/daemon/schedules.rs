@@ -1,8 +1,10 @@
 //! Kills, outages and switches while streams are under way.
 
 use super::pair::{Extra, Pair, wait_for};
-use super::streams::{Got, Target, exchange, send};
+use super::streams::{Got, Target, exchange, receive, send};
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener};
 use std::thread;
 use std::time::Duration;
 
@@ -148,6 +150,29 @@ fn leave(seed: u64, length: u64, kills: u64) {
 fn what_was_accepted_arrives_though_the_application_left_and_the_daemons_are_killed() {
     leave(5, 5_000_000, 0);
     leave(6, 5_000_000, 4);
+}
+
+#[test]
+fn a_target_that_had_said_all_is_given_the_stream_again_when_the_daemon_is_killed() {
+    let mut pair = Pair::start(Extra::default());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut stream = pair.connect(listener.local_addr().unwrap().port(), "durable").unwrap();
+    let (mut first, _) = listener.accept().unwrap();
+    first.write_all(b"said").unwrap();
+    first.shutdown(Shutdown::Write).unwrap();
+    send(&mut stream, 8, 20_000_000).unwrap();
+    let mut said = String::new();
+    stream.read_to_string(&mut said).unwrap();
+    assert_eq!(said, "said");
+    drop(stream);
+    wait_for("all to be with the far daemon", || pair.near.status()["custody"] == 0);
+    pair.far.kill();
+    pair.far.start();
+    let (mut second, _) = listener.accept().unwrap();
+    second.write_all(b"said").unwrap();
+    assert_eq!(receive(&mut second, || false), Got { number: 8, length: 20_000_000, is_whole: true });
+    drop(second);
+    wait_for("nothing that is left in custody", || pair.far.status()["custody"] == 0);
 }
 
 #[test]

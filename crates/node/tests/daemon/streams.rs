@@ -47,8 +47,9 @@ pub fn send(to: &mut TcpStream, number: u64, length: u64) -> io::Result<()> {
     to.shutdown(Shutdown::Write)
 }
 
-/// Reads a stream to its end, and sees that every byte is the right one.
-pub fn receive(from: &mut TcpStream) -> Got {
+/// Reads a stream to its end, and sees that every byte is the right one. `is_known`: the kernel has told whoever sends
+/// by the same socket that it is cut off. It tells that only once, and then reads as an end.
+pub fn receive(from: &mut TcpStream, is_known: impl FnOnce() -> bool) -> Got {
     let mut head = [0; HEAD];
     if from.read_exact(&mut head).is_err() {
         return Got { number: 0, length: 0, is_whole: false };
@@ -61,8 +62,9 @@ pub fn receive(from: &mut TcpStream) -> Got {
         match from.read(&mut buffer) {
             Ok(0) => {
                 // A stream that was cut off must not look as one that has ended.
-                assert_eq!(got, length, "stream {number} ended early");
-                return Got { number, length: got, is_whole: true };
+                let is_whole = got == length;
+                assert!(is_whole || is_known(), "stream {number} ended early: {got} of {length} bytes");
+                return Got { number, length: got, is_whole };
             }
             Ok(read) => {
                 for byte in &buffer[..read] {
@@ -122,21 +124,26 @@ fn serve(mut stream: TcpStream, answers: bool, tells: &Sender<Got>) {
         let [number, length] = [0, 8].map(|at| u64::from_be_bytes(peeked[at..at + 8].try_into().unwrap()));
         thread::spawn(move || send(&mut back, number ^ u64::MAX, length))
     });
+    let mut answer = answer;
+    let mut is_cut = || answer.take().is_some_and(|answer| answer.join().is_ok_and(|sent| sent.is_err()));
     // What is wrong with it is told, too: a thread that fails fails no test.
-    let got = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| receive(&mut stream)));
+    let got = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| receive(&mut stream, &mut is_cut)));
     let got = got.unwrap_or(WRONG);
-    if let Some(answer) = answer {
-        let _ = answer.join();
-    }
+    is_cut();
     drop(stream);
     let _ = tells.send(got);
 }
 
 /// Sends a stream and reads the other one at the same time: whether the first was sent, and what came of the second.
 pub fn exchange(stream: TcpStream, number: u64, length: u64) -> (io::Result<()>, Got) {
-    let mut from = stream.try_clone().unwrap();
-    let reads = thread::spawn(move || receive(&mut from));
-    let mut stream = stream;
-    let sent = send(&mut stream, number, length);
-    (sent, reads.join().unwrap())
+    let (mut from, mut to) = (stream.try_clone().unwrap(), stream);
+    let mut sends = Some(thread::spawn(move || send(&mut to, number, length)));
+    let mut sent = None;
+    let mut is_cut = || {
+        sent = sent.take().or_else(|| sends.take().map(|sends| sends.join().unwrap()));
+        sent.as_ref().is_some_and(Result::is_err)
+    };
+    let back = receive(&mut from, &mut is_cut);
+    is_cut();
+    (sent.unwrap(), back)
 }

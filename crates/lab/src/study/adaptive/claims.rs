@@ -1,6 +1,6 @@
 //! What the paper says, and what we want, beside what we measure.
 
-use super::plan::{ORACLE, PLAIN, POLICY, SCENARIOS, TCP, TCP_2008};
+use super::plan::{DAEMONS, KERNEL, ORACLE, PLAIN, POLICY, SCENARIOS, TCP, TCP_2008};
 use super::view::{curves, limit, mean, packets};
 use crate::claims::{Finding, Verdict};
 use crate::results::Results;
@@ -62,6 +62,12 @@ pub fn evaluate(results: &Results) -> Vec<Verdict> {
             "(ours) the policy delivers at least 95 % of what the oracle does on every curve that was drawn",
             on_curves(results),
         ),
+        Verdict::new(
+            "O5",
+            "7b, 7d",
+            "(ours) between two kernels lightlagd delivers at least as many, in order and without loss",
+            by_daemons(results),
+        ),
     ]
 }
 
@@ -99,6 +105,21 @@ fn delivers(results: &Results, which: usize) -> Finding {
     let limit = limit(figure);
     let share = each.iter().sum::<f64>() / each.len().max(1) as f64 / limit;
     found(&all, format!("{} of {limit:.0}, {:.1} % of the limit", told.join(", "), 100.0 * share))
+}
+
+fn by_daemons(results: &Results) -> Finding {
+    let (mut all, mut told) = (Vec::new(), Vec::new());
+    for ((figure, _), wanted) in SCENARIOS.iter().zip(WANTED) {
+        let each = packets(results, figure, DAEMONS);
+        let kernel = mean(results, figure, KERNEL);
+        let Some(kernel) = kernel.filter(|_| !each.is_empty()) else {
+            return Finding::untestable("it was not run: add --real");
+        };
+        all.extend(each.iter().map(|packets| *packets >= wanted));
+        let each: Vec<String> = each.iter().map(|packets| format!("{packets:.0}")).collect();
+        told.push(format!("{} (the kernel's TCP alone: {:.0})", each.join(", "), kernel.mean));
+    }
+    found(&all, told.join("; "))
 }
 
 fn beside_oracle(results: &Results) -> Finding {

@@ -30,8 +30,15 @@ pub const PLAIN: &str = "swapping to UDP";
 /// Connections that stay, with who knows the delay, and with the policy.
 pub const ORACLE: &str = "ours, oracle";
 pub const POLICY: &str = "ours, policy";
-/// All of them.
+/// All of the world.
 pub const VARIANTS: [&str; 5] = [TCP_2008, TCP, PLAIN, ORACLE, POLICY];
+
+/// Between two kernels: TCP as it was in 2008, and as it is; and two `lightlagd`.
+pub const KERNEL_2008: &str = "a kernel, 2008";
+pub const KERNEL: &str = "a kernel";
+pub const DAEMONS: &str = "ours, lightlagd";
+/// All of them.
+pub const REAL: [&str; 3] = [KERNEL_2008, KERNEL, DAEMONS];
 
 /// Keys that make a variant of a scenario.
 pub fn sets(variant: &str) -> Vec<(&'static str, &'static str)> {

@@ -1,6 +1,6 @@
 //! One run of each scenario and variant over time, and when it changed what carries it.
 
-use super::plan::{POLICY, SCENARIOS, VARIANTS, sets};
+use super::plan::{SCENARIOS, VARIANTS, sets};
 use crate::metrics::TimeSeries;
 use crate::run::{ContactsCache, Options, run};
 use crate::scenario::{self, Seed};
@@ -58,9 +58,4 @@ fn throughput(series: Option<&TimeSeries>) -> Vec<(f64, f64)> {
     let each: Vec<(f64, f64)> =
         delivered.map(|row| (row.at.as_secs_f64(), row.value / 1024.0)).step_by(EVERY_S).collect();
     each.windows(2).map(|two| (two[1].0, (two[1].1 - two[0].1) / (two[1].0 - two[0].0))).collect()
-}
-
-/// The run that shows the policy.
-pub fn of_policy<'a>(all: &'a [Seen], figure: &str) -> Option<&'a Seen> {
-    all.iter().find(|seen| seen.figure == figure && seen.variant == POLICY)
 }

@@ -1,7 +1,9 @@
 //! What was delivered, and when connections moved.
 
-use super::plan::{ORACLE, PLAIN, POLICY, SCENARIOS, TCP, TCP_2008, VARIANTS};
-use super::runs::{Seen, of_policy};
+use super::plan::{
+    DAEMONS, KERNEL, KERNEL_2008, ORACLE, PLAIN, POLICY, REAL, SCENARIOS, TCP, TCP_2008, VARIANTS,
+};
+use super::runs::Seen;
 use super::view::{curves, limit, mean};
 use crate::report::Table;
 use crate::results::Results;
@@ -12,11 +14,11 @@ const NONE: &str = "-";
 /// What the paper has, and what a real kernel has on the same curves.
 fn beside(which: usize, variant: &str) -> [&'static str; 2] {
     match (which, variant) {
-        (0, TCP_2008) => ["47,000", "47,929 and 48,104"],
-        (0, TCP) => [NONE, "65,136"],
+        (0, TCP_2008 | KERNEL_2008) => ["47,000", "47,929 and 48,104"],
+        (0, TCP | KERNEL) => [NONE, "65,136"],
         (0, PLAIN) => ["85,000, 950 lost", "84,052 of 85,513"],
-        (1, TCP_2008) => ["31,766", "27,176"],
-        (1, TCP) => [NONE, "38,915"],
+        (1, TCP_2008 | KERNEL_2008) => ["31,766", "27,176"],
+        (1, TCP | KERNEL) => [NONE, "38,915"],
         (1, PLAIN) => ["60,000, 1.74 % lost", "92,678"],
         _ => [NONE; 2],
     }
@@ -26,26 +28,29 @@ fn beside(which: usize, variant: &str) -> [&'static str; 2] {
 pub fn all(results: &Results, runs: &[Seen]) -> Vec<Table> {
     let mut all: Vec<Table> = (0..SCENARIOS.len()).map(|which| scenario(results, which)).collect();
     all.push(on_curves(results));
-    all.extend((0..SCENARIOS.len()).filter_map(|which| changes(runs, which)));
+    for variant in [POLICY, DAEMONS] {
+        all.extend((0..SCENARIOS.len()).filter_map(|which| changes(runs, which, variant)));
+    }
     all
 }
 
 fn scenario(results: &Results, which: usize) -> Table {
     let figure = SCENARIOS[which].0;
     let limit = limit(figure);
+    let was_real = REAL.iter().filter(|variant| mean(results, figure, variant).is_some());
     let row = |variant: &&str| {
         let value = mean(results, figure, variant);
         let [paper, kernel] = beside(which, variant).map(str::to_owned);
         let share = value.map_or(NONE.to_owned(), |value| format!("{:.1} %", 100.0 * value.mean / limit));
         let repeated = metrics(results, figure, variant, &[], "packets_repaired");
-        let repeated = repeated.iter().sum::<f64>() / repeated.len().max(1) as f64;
+        let repeated = crate::statistics::mean(&repeated);
         let lost = if *variant == PLAIN { "yes" } else { "0" };
         vec![
             (*variant).to_owned(),
             value.map_or(NONE.to_owned(), told),
             share,
             lost.to_owned(),
-            format!("{repeated:.0}"),
+            repeated.map_or(NONE.to_owned(), |repeated| format!("{repeated:.0}")),
             paper,
             kernel,
         ]
@@ -55,11 +60,11 @@ fn scenario(results: &Results, which: usize) -> Table {
     Table {
         title: format!("Scenario {}: packets delivered in twenty minutes", which + 1),
         caption: format!(
-            "Means and 95 % intervals; in order but for UDP. The limit is {limit:.0} packets. The kernel's figures were \
-             measured on the same curves through an emulator."
+            "Means and 95 % intervals; in order but for UDP. The limit is {limit:.0} packets. The last column is what others \
+             measured on the same curves, through an emulator of their own."
         ),
         head: head.map(str::to_owned).to_vec(),
-        rows: VARIANTS.iter().map(row).collect(),
+        rows: VARIANTS.iter().chain(was_real).map(row).collect(),
     }
 }
 
@@ -84,11 +89,11 @@ fn on_curves(results: &Results) -> Table {
     }
 }
 
-fn changes(runs: &[Seen], which: usize) -> Option<Table> {
-    let seen = of_policy(runs, SCENARIOS[which].0)?;
+fn changes(runs: &[Seen], which: usize, variant: &str) -> Option<Table> {
+    let seen = runs.iter().find(|seen| seen.figure == SCENARIOS[which].0 && seen.variant == variant)?;
     let row = |(at, to, why): &(f64, &str, String)| vec![format!("{at:.1}"), (*to).to_owned(), why.clone()];
     Some(Table {
-        title: format!("Scenario {}: when the policy moved the connection, and why", which + 1),
+        title: format!("Scenario {}, {variant}: when the connection moved, and why", which + 1),
         caption: "The first seed.".to_owned(),
         head: ["s", "to", "why"].map(str::to_owned).to_vec(),
         rows: seen.changes.iter().map(row).collect(),

@@ -7,7 +7,7 @@ use crate::statistics::{Estimate, estimate};
 use crate::study::view::{levels, metrics};
 
 /// Payload of a packet, as the paper has it; TCP alone has that of a segment.
-const PAYLOAD: f64 = 1024.0;
+pub const PAYLOAD: f64 = 1024.0;
 const SEGMENT: f64 = 1036.0;
 
 /// The limit of a scenario of the paper.

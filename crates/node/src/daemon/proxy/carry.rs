@@ -195,6 +195,10 @@ enum After {
 }
 
 async fn accept_all(custody: &Custody, socket: &TcpStream) {
+    if custody.has_ended() {
+        // A target that says again what an earlier life has accepted.
+        return discard_all(socket).await;
+    }
     loop {
         let room = usize::try_from(custody.room()).unwrap_or(usize::MAX).min(READ_DURABLE);
         if room == 0 {
@@ -217,6 +221,18 @@ async fn accept_all(custody: &Custody, socket: &TcpStream) {
             }
             Err(why) if why.kind() == ErrorKind::WouldBlock => {}
             Err(_) => return custody.end(End::Cut).await,
+        }
+    }
+}
+
+async fn discard_all(socket: &TcpStream) {
+    let is_silent = |read: io::Result<usize>| match read {
+        Ok(length) => length == 0,
+        Err(why) => why.kind() != ErrorKind::WouldBlock,
+    };
+    while socket.readable().await.is_ok() {
+        if BUFFER.with_borrow_mut(|buffer| is_silent(socket.try_read(buffer))) {
+            return;
         }
     }
 }
@@ -269,6 +285,10 @@ async fn write_all(socket: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
 fn read_some(socket: &TcpStream, session: &mut Session, id: ConnectionId) -> io::Result<usize> {
     BUFFER.with_borrow_mut(|buffer| {
         let room = session.room(id).min(buffer.len());
+        if room == 0 {
+            // The connection may have gone while it was waited for bytes: nothing read is not an end.
+            return Err(ErrorKind::WouldBlock.into());
+        }
         let read = socket.try_read(&mut buffer[..room])?;
         session.write(id, &buffer[..read]);
         Ok(read)
