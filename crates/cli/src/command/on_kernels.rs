@@ -1,7 +1,7 @@
 //! Transfers between two kernels, for `lightlag study adaptive --real`: a link between two network namespaces, and
 //! either the kernels' TCP or two `lightlagd` over it.
 
-use lightlag_lab::study::adaptive::real::{Seen, Transfer};
+use lightlag_lab::study::adaptive::real::{CONGESTION_CONTROL, Seen, Transfer};
 use lightlag_node::daemon::keys::Identity;
 use lightlag_node::emulate::{Between, Namespaces, PacketEmulator, Programs, Second, Watcher};
 use lightlag_protocols::units::Bytes;
@@ -74,6 +74,7 @@ fn make(wanted: Transfer, daemon: &Path) -> Result<Seen, String> {
     let (links, seed) = (wanted.links.clone(), wanted.seed);
     let between = Between { namespaces: &namespaces, links, mtu: MTU, memory: MEMORY, seed };
     let mut emulator = PacketEmulator::new(&between).map_err(said)?;
+    namespaces.control_congestion(CONGESTION_CONTROL).map_err(said)?;
     let daemons = wanted.by_daemons.then(|| Daemons::start(&namespaces, daemon)).transpose()?;
     let [from, to] = if daemons.is_some() { [DOOR, BEHIND] } else { [FAR, FAR] };
     let listener = namespaces.inside(1, || TcpListener::bind(to)).map_err(told("the far side"))?;

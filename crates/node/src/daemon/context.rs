@@ -107,15 +107,20 @@ impl Judge {
         let bits = (acknowledged? - before) as f64 * 8.0;
         (now - since >= RATE_OVER).then_some(BitRate((bits / span) as u64))
     }
-    /// Datagrams begin with what the stream knew; and a stream that was left is not taken back as it was.
+    /// Datagrams begin with what the stream had found; and a stream that was left is not taken back as it was.
     fn hand_over(&mut self, peer: &Peer, now: Instant, to: Stack) {
         let round_trip = peer.tcp.info().map(|info| info.round_trip);
         self.close_at = (to == UDPDTN).then(|| {
             let away = round_trip.unwrap_or_default();
             now.saturating_add(GRACE).saturating_add(away).saturating_add(away)
         });
-        if let Some(rate) = self.policy.best_rate().filter(|_| to == UDPDTN) {
-            peer.udpdtn.continue_from(now, &peer.config, rate, round_trip);
+        if let Some(best) = self.policy.best().filter(|_| to == UDPDTN) {
+            let rate = BitRate((best.rate * 8.0) as u64);
+            if best.is_found(now, round_trip) {
+                peer.udpdtn.continue_from(now, &peer.config, rate, round_trip);
+            } else {
+                peer.udpdtn.carried(now, rate);
+            }
         }
     }
     /// What a stream that was left still carries had its time.

@@ -1,5 +1,6 @@
 //! Network namespaces, by the command `ip`: what it makes, `ip netns exec` enters.
 
+use super::device::DEVICE;
 use crate::Error;
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
@@ -12,6 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Addresses of the near side and of the far side, with the lengths of their prefixes: IPv4, IPv6.
 pub const ADDRESSES: [[&str; 2]; 2] = [["10.77.0.1/24", "fd77::1/64"], ["10.77.0.2/24", "fd77::2/64"]];
+/// Where both are.
+const SUBNET: &str = "10.77.0.0/24";
 /// What the names of namespaces begin with that are ours; then comes the id of our process.
 const PREFIX: &str = "lightlag-";
 /// The least that IPv6 takes (RFC 8200, section 5).
@@ -76,6 +79,18 @@ impl Namespaces {
     /// Their names, near and far.
     pub fn names(&self) -> [&str; 2] {
         [&self.names[0], &self.names[1]]
+    }
+    /// Chooses the congestion control of TCP between them, whatever is the kernel's default. Their devices must be there.
+    ///
+    /// # Errors
+    /// The kernel does not have it: what `ip` says.
+    pub fn control_congestion(&self, name: &str) -> Result<(), Error> {
+        for (namespace, [address, _]) in self.names.iter().zip(ADDRESSES) {
+            let own = address.split('/').next().unwrap_or(address);
+            let route = ["-n", namespace, "route", "replace", SUBNET, "dev", DEVICE, "proto", "kernel"];
+            ip(&[&route[..], &["scope", "link", "src", own, "congctl", name]].concat())?;
+        }
+        Ok(())
     }
     /// Does something on the near side (0) or on the far side (1), on a thread of its own: sockets that it opens stay there.
     ///

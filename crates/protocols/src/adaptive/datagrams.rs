@@ -15,7 +15,7 @@ use crate::rng::Stream;
 use crate::time::{Duration, Instant};
 use crate::trace::Observation;
 use crate::transport::observe;
-use crate::units::Bytes;
+use crate::units::{BitRate, Bytes};
 use crate::wire::adaptive::{Frame, Head, Malformed, Report, TARGET_MAX};
 
 /// What came is reported after this part of a round trip, within bounds.
@@ -148,6 +148,11 @@ impl Datagrams {
         // Whoever leaves another stack does so as the round trip is not any more what it was.
         (self.rtt, self.rtt_most) = (None, (Duration::ZERO, now));
         self.silence = self.waiting.first().map(|_| now.saturating_add(self.silence_span()));
+    }
+
+    /// Another stack had a rate that it had not found yet: what is known here holds, but that the way carries no less.
+    pub fn carried(&mut self, now: Instant, rate: BitRate) {
+        self.controller.on_carried(now, rate);
     }
 
     // --- what is known ------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 //! everything else is carried again by whatever stack is in use now. A [`Session`] is one daemon's side of all
 //! connections that two daemons have between them.
 
+mod best;
 mod connection;
 mod datagrams;
 mod heard;
@@ -18,6 +19,7 @@ mod session;
 mod waiting;
 mod why;
 
+pub use best::Best;
 pub use connection::{Connection, Notice, State, Telling};
 pub use datagrams::{Config as DatagramsConfig, Counts as DatagramsCounts, DATAGRAM_LEAST, Datagrams};
 pub use incoming::Incoming;

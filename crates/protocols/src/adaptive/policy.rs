@@ -7,6 +7,7 @@
 //! short again, TCP is taken back, but each time later, the sooner it had to be left.
 
 use super::PRIORITIES;
+use super::best::Best;
 use super::why::{Share, Why};
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
@@ -133,7 +134,7 @@ pub struct Policy {
     /// Bytes/s of the stream, smoothed, and when that was.
     rate: Option<(f64, Instant)>,
     /// The highest while the round trip was short.
-    best: Option<(f64, Instant)>,
+    best: Option<Best>,
     /// Since when the round trip is long though no queue explains it.
     long_since: Option<Instant>,
     /// Round trips of late.
@@ -190,8 +191,8 @@ impl Policy {
         self.kind
     }
     /// The fastest that the stream was while its round trip was short: what its successor may begin with.
-    pub fn best_rate(&self) -> Option<BitRate> {
-        self.best.map(|(rate, _)| BitRate((rate * 8.0) as u64))
+    pub fn best(&self) -> Option<Best> {
+        self.best
     }
     /// Whether a stream would be used if there was one that does not back off: who has none makes one now.
     pub fn would_return(&self) -> bool {
@@ -258,9 +259,9 @@ impl Policy {
         });
         self.rate = Some((smoothed, now));
         let is_short = stream.rtt.is_some_and(|rtt| rtt <= self.config.long);
-        self.best = self.best.filter(|(_, at)| now - *at <= BEST_FOR);
-        if is_short && !stream.application_limited && self.best.is_none_or(|(best, _)| smoothed >= best) {
-            self.best = Some((smoothed, now));
+        self.best = self.best.filter(|best| now - best.at <= BEST_FOR);
+        if is_short && !stream.application_limited {
+            self.best = Some(Best::with(self.best, now, smoothed));
         }
     }
     /// Its round trip is long, and that is not its own queue.
@@ -270,8 +271,8 @@ impl Policy {
         is_long && (stream.application_limited || !is_fast)
     }
     fn share(&self) -> Option<Share> {
-        let ((now, _), (best, _)) = self.rate.zip(self.best)?;
-        Some(Share { now, best })
+        let ((now, _), best) = self.rate.zip(self.best)?;
+        Some(Share { now, best: best.rate })
     }
     fn is_long(&self, planned: Planned) -> bool {
         match planned {

@@ -8,7 +8,8 @@
 //!
 //! Of a way of which nothing is known a loss up to `tolerance` is usual. Whoever is handed a rate begins at half of it for a
 //! round trip, up to a second, in which the queue drains that TCP has left. Whoever is handed none begins at
-//! `initial_rate`, and doubles it in each round.
+//! `initial_rate`, and doubles it in each round; so does whoever hears that another transport was faster and was still
+//! becoming faster.
 
 use super::{Ack, Cause, Controller, Flow, Loss, Sent};
 use crate::math;
@@ -241,6 +242,14 @@ impl Controller for LossTolerant {
         self.trial = None;
         (self.starts, self.held, self.step) = (false, 0, STEP);
         self.round = Round { before: self.in_flight, ..Round::default() };
+    }
+    fn on_carried(&mut self, _: Instant, rate: BitRate) {
+        let carried = rate.0 as f64 / 8.0;
+        if carried > self.rate {
+            (self.starts, self.trial, self.held) = (true, None, 0);
+            self.round = Round::default();
+            self.change(carried);
+        }
     }
     fn on_deadline(&mut self, now: Instant) {
         self.drained_at = self.drained_at.filter(|at| *at > now);

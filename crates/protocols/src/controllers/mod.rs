@@ -56,6 +56,8 @@ pub trait Controller {
     /// The contact plan, or whoever manages the network, says what the link has from now on: zero
     /// where there is no contact.
     fn on_plan(&mut self, _: Instant, _: BitRate) {}
+    /// Another transport was so fast on the same way, on the link, and was still becoming faster.
+    fn on_carried(&mut self, _: Instant, _: BitRate) {}
     /// The time asked for by [`Controller::deadline`] has come.
     fn on_deadline(&mut self, _: Instant) {}
     /// When to come back though nothing happens.

@@ -14,16 +14,16 @@ use lightlag_protocols::time::Duration;
 /// A setting of a kernel, below `/proc/sys/net/ipv4`.
 pub type Setting = (&'static str, &'static str);
 
-const CUBIC: Setting = ("tcp_congestion_control", "cubic");
-const TODAY: &[Setting] = &[CUBIC];
+const TODAY: &[Setting] = &[];
 /// Buffers as they were, and neither RACK nor tail loss probes.
 const OF_2008: &[Setting] = &[
-    CUBIC,
     ("tcp_rmem", "4096 87380 174760"),
     ("tcp_wmem", "4096 16384 174760"),
     ("tcp_recovery", "0"),
     ("tcp_early_retrans", "0"),
 ];
+/// What all TCP between the kernels uses, whatever is their default.
+pub const CONGESTION_CONTROL: &str = "cubic";
 /// What is measured, by which seeds, with which kernel, and whether by two `lightlagd`.
 const VARIANTS: [(&str, u64, &[Setting], bool); 3] =
     [(KERNEL_2008, 1, OF_2008, false), (KERNEL, 1, TODAY, false), (DAEMONS, 2, TODAY, true)];

@@ -90,6 +90,10 @@ impl State {
     ) {
         self.datagrams.borrow_mut().continue_from(now, controller(peer, rate, round_trip));
     }
+    /// A stream was so fast and was still becoming faster.
+    pub fn carried(&self, now: Instant, rate: BitRate) {
+        self.datagrams.borrow_mut().carried(now, rate);
+    }
     /// What is under way has come after so long, or is lost.
     pub fn grace(&self) -> Duration {
         self.datagrams.borrow().grace()

@@ -3,7 +3,9 @@
 use super::pipe::Pipe;
 use super::{DATAGRAMS, Decides, Make, NEAR, Parcel, STREAM, Truth, byte};
 use crate::packets::Source;
-use lightlag_protocols::adaptive::{Context, Datagrams, Kind, Policy, PolicyConfig, Session, SwitchWhy};
+use lightlag_protocols::adaptive::{
+    Best, Context, Datagrams, Kind, Policy, PolicyConfig, Session, SwitchWhy,
+};
 use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::Observation;
@@ -57,7 +59,7 @@ pub struct Near {
     look_at: Instant,
     /// What TCP had delivered, over the last seconds, and the best rate that this was, of payload.
     deliveries: VecDeque<(Instant, u64)>,
-    best: f64,
+    best: Option<Best>,
     /// What connections of TCP did that are closed.
     counts: tcp::Counts,
     plain: Option<Plain>,
@@ -99,7 +101,7 @@ impl Near {
             changes: Vec::new(),
             look_at: start,
             deliveries: VecDeque::new(),
-            best: 0.0,
+            best: None,
             counts: tcp::Counts::default(),
             has_ended: false,
             now: start,
@@ -192,16 +194,19 @@ impl Near {
         }
         self.session.prefer(if to == Kind::Stream { STREAM } else { DATAGRAMS });
     }
-    /// Datagrams begin with what TCP knew.
+    /// Datagrams begin with what TCP had found.
     fn hand_over(&mut self, now: Instant, rtt: Option<Duration>) {
-        let Some(rate) = self.best_rate() else { return };
+        let Some((best, rate)) = self.best.zip(self.best_rate()) else { return };
+        if !best.is_found(now, rtt) {
+            return self.datagrams.carried(now, rate);
+        }
         let flow = Flow { planned_rate: Some(rate), planned_round_trip: rtt, ..self.make.flow };
         self.datagrams.continue_from(now, (self.make.controllers.datagrams)(flow));
     }
     /// On the link.
     fn best_rate(&self) -> Option<BitRate> {
         let segment = self.make.config.tcp.segment.0 as f64;
-        let packets = self.best / segment;
+        let packets = self.best?.rate / segment;
         (packets > 0.0).then_some(BitRate((packets * self.make.config.packet.0 as f64 * 8.0) as u64))
     }
     fn measure(&mut self, now: Instant) {
@@ -213,7 +218,8 @@ impl Near {
         if let Some(((from, before), (to, after))) = self.deliveries.front().zip(self.deliveries.back())
             && *to - *from >= RATE_OVER
         {
-            self.best = self.best.max((after - before) as f64 / (*to - *from).as_secs_f64());
+            let rate = (after - before) as f64 / (*to - *from).as_secs_f64();
+            self.best = Some(Best::with(self.best, now, rate));
         }
     }
 
