@@ -25,7 +25,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// A stream that hears nothing for so long and two round trips hangs.
 const HANGS: Duration = Duration::from_secs(3);
 /// Rates are measured over so long, at least.
-const RATE_OVER: Duration = Duration::from_secs(2);
+const RATE_OVER: Duration = Duration::from_secs(4);
+/// Bytes of a segment on the link beside its data: IPv4 and TCP with time stamps.
+const HEADERS: u32 = 52;
 /// Between calls that are to replace a stream that backs off.
 const CALL_EVERY: Duration = Duration::from_secs(2);
 
@@ -36,8 +38,8 @@ pub struct Judge {
     decided: (Stack, bool),
     called: Option<Instant>,
     close_at: Option<Instant>,
-    /// What the stream had delivered, and when.
-    deliveries: VecDeque<(Instant, u64)>,
+    /// Segments of the stream that had arrived, and when.
+    deliveries: VecDeque<(Instant, u32)>,
 }
 
 fn stack_of(kind: Kind) -> Stack {
@@ -90,21 +92,22 @@ impl Judge {
         peer.udpdtn.probe(now, if stack == UDPDTN || was_long { PROBE_SOON } else { PROBE });
         self.call(peer, now);
     }
-    /// How fast the stream delivers, over some time: the kernel's own figure is of one flight, and much too high where
-    /// acknowledgements come at once.
+    /// How fast the stream delivers on the link, over some time: the kernel's own figure is of one flight, and much too
+    /// high where acknowledgements come at once; and what is acknowledged without a gap comes in bursts.
     fn measure(&mut self, peer: &Peer, now: Instant) -> Option<BitRate> {
-        let acknowledged = peer.tcp.info().map(|info| info.acknowledged);
-        let goes_on = |(_, before): &(Instant, u64)| acknowledged.is_some_and(|all| all >= *before);
+        let info = peer.tcp.info();
+        let goes_on = |(_, before): &(Instant, u32)| info.is_some_and(|info| info.delivered >= *before);
         if !self.deliveries.back().is_some_and(goes_on) {
             self.deliveries.clear();
         }
-        self.deliveries.push_back((now, acknowledged?));
+        let info = info?;
+        self.deliveries.push_back((now, info.delivered));
         while self.deliveries.get(1).is_some_and(|(at, _)| now - *at >= RATE_OVER) {
             self.deliveries.pop_front();
         }
         let (since, before) = *self.deliveries.front()?;
         let span = (now - since).as_secs_f64();
-        let bits = (acknowledged? - before) as f64 * 8.0;
+        let bits = f64::from(info.delivered - before) * f64::from(info.segment + HEADERS) * 8.0;
         (now - since >= RATE_OVER).then_some(BitRate((bits / span) as u64))
     }
     /// Datagrams begin with what the stream had found; and a stream that was left is not taken back as it was.

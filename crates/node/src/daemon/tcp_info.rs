@@ -1,4 +1,4 @@
-//! What the kernel knows of a TCP connection (`tcp(7)`, `struct tcp_info` of Linux 4.9 and later).
+//! What the kernel knows of a TCP connection (`tcp(7)`, `struct tcp_info` of Linux 4.18 and later).
 
 use lightlag_protocols::time::Duration;
 use nix::sys::socket::getsockopt;
@@ -6,12 +6,12 @@ use nix::{getsockopt_impl, libc, setsockopt_impl, sockopt_impl};
 use std::os::fd::AsFd;
 
 sockopt_impl!(
-    /// The first 168 bytes of `struct tcp_info`.
+    /// The first 200 bytes of `struct tcp_info`.
     RawTcpInfo,
     GetOnly,
     libc::IPPROTO_TCP,
     libc::TCP_INFO,
-    [u32; 42]
+    [u32; 50]
 );
 sockopt_impl!(
     /// Bytes that may wait in the kernel without having been sent.
@@ -41,8 +41,12 @@ pub struct TcpInfo {
     pub retransmitted: u32,
     /// At which data arrives, bytes a second.
     pub delivery_rate: u64,
-    /// Bytes that were acknowledged.
+    /// Bytes that were acknowledged, without a gap.
     pub acknowledged: u64,
+    /// Segments that arrived, behind gaps too.
+    pub delivered: u32,
+    /// Bytes of a segment.
+    pub segment: u32,
 }
 
 impl TcpInfo {
@@ -51,7 +55,7 @@ impl TcpInfo {
         Some(Self::read(&getsockopt(socket, RawTcpInfo).ok()?))
     }
     /// Reads the words of the structure.
-    fn read(words: &[u32; 42]) -> Self {
+    fn read(words: &[u32; 50]) -> Self {
         let [_, _, _, _, backoff, _, _, flags] = bytes(words[0], words[1]);
         let long = |at: usize| {
             let [low, high] = [words[at], words[at + 1]].map(u64::from);
@@ -70,6 +74,8 @@ impl TcpInfo {
             retransmitted: words[25],
             acknowledged: long(30),
             delivery_rate: long(40),
+            delivered: words[48],
+            segment: words[4],
         }
     }
 }

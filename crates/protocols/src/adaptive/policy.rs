@@ -16,6 +16,8 @@ use std::collections::VecDeque;
 
 /// How long a long round trip must last.
 const HOLD: Duration = Duration::from_secs(1);
+/// The same, where no best rate tells whether it is the stream's own queue: it has filled that when it began.
+const HOLD_AT_FIRST: Duration = Duration::from_secs(5);
 /// The least round trip of so long is that of the way.
 const RECENT: Duration = Duration::from_secs(2);
 /// Rates are smoothed over about this: acknowledgements come in bursts.
@@ -305,7 +307,9 @@ impl Policy {
             return Some(Why::Silent { span: stream.silent, most: patience });
         }
         let share = self.share().filter(|_| !stream.application_limited);
-        let lasts = self.long_since.is_some_and(|since| self.now - since >= HOLD);
+        let is_known = stream.application_limited || share.is_some();
+        let hold = if is_known { HOLD } else { HOLD_AT_FIRST };
+        let lasts = self.long_since.is_some_and(|since| self.now - since >= hold);
         lasts.then_some(Why::LongRoundTrip { rtt, most: self.config.long, share })
     }
     fn reason_to_return(&self, context: &Context) -> Option<Why> {
