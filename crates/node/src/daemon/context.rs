@@ -119,11 +119,7 @@ impl Judge {
         });
         if let Some(best) = self.policy.best().filter(|_| to == UDPDTN) {
             let rate = BitRate((best.rate * 8.0) as u64);
-            if best.is_found(now, round_trip) {
-                peer.udpdtn.continue_from(now, &peer.config, rate, round_trip);
-            } else {
-                peer.udpdtn.carried(now, rate);
-            }
+            peer.udpdtn.continue_from(now, &peer.config, (rate, round_trip), best.is_found(now, round_trip));
         }
     }
     /// What a stream that was left still carries had its time.

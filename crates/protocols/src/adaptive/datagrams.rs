@@ -24,6 +24,9 @@ const REPORT_LEAST: Duration = Duration::from_nanos(50_000_000);
 const REPORT_MOST: Duration = Duration::from_secs(1);
 /// What was kept from leaving for so long leaves at once afterwards.
 const SLACK: Duration = Duration::from_nanos(1_000_000);
+/// Behind the last of a row so many questions leave, so far apart: where they come and it does not, it is lost.
+const TAIL: u32 = 3;
+const TAIL_EVERY: Duration = Duration::from_nanos(300_000_000);
 /// Before a round trip is known, silence is longer than this.
 const SILENCE_FIRST: Duration = Duration::from_secs(30);
 /// Nobody waits longer than this before asking again.
@@ -93,6 +96,8 @@ pub struct Datagrams {
     questions: u32,
     /// One is to leave though it carries nothing.
     probes: bool,
+    /// Questions that are to leave behind the last of a row, and when the next one is.
+    tail: (u32, Instant),
     /// Questions are not asked at even times, as contacts come at even times.
     draws: Stream,
 }
@@ -123,6 +128,7 @@ impl Datagrams {
             asked: 0,
             questions: 0,
             probes: false,
+            tail: (0, Instant::ZERO),
             draws: Stream::new(config.incarnation.into(), "questions", config.stack.0.into()),
         }
     }
@@ -139,10 +145,13 @@ impl Datagrams {
     pub fn probe(&mut self) {
         self.probes = true;
     }
-    /// Goes on from another stack, by a controller that was built for the rate and the round trip of that one. What is
-    /// under way stays so.
-    pub fn continue_from(&mut self, now: Instant, controller: Box<dyn Controller>) {
-        self.controller = controller;
+    /// Goes on from another stack: by a controller that was built for the rate and the round trip of that one, or, where
+    /// that had not found its rate, by its own, which hears what was carried at least. What is under way stays so.
+    pub fn continue_from(&mut self, now: Instant, handed: Result<Box<dyn Controller>, BitRate>) {
+        match handed {
+            Ok(controller) => self.controller = controller,
+            Err(carried) => self.controller.on_carried(now, carried),
+        }
         self.next_at = now;
         (self.asked, self.questions) = (0, 0);
         // Whoever leaves another stack does so as the round trip is not any more what it was.
@@ -150,9 +159,9 @@ impl Datagrams {
         self.silence = self.waiting.first().map(|_| now.saturating_add(self.silence_span()));
     }
 
-    /// Another stack had a rate that it had not found yet: what is known here holds, but that the way carries no less.
-    pub fn carried(&mut self, now: Instant, rate: BitRate) {
-        self.controller.on_carried(now, rate);
+    /// Whether a stream that has found this rate knows better than what was learnt here.
+    pub fn is_outdone(&self, rate: BitRate) -> bool {
+        self.controller.found().is_none_or(|found| found < rate)
     }
 
     // --- what is known ------------------------------------------------------------------------
@@ -188,7 +197,7 @@ impl Datagrams {
         }
         let in_time = session.has_data(self.config.stack) || reports || self.notices_at <= now;
         let carries = waits && in_time && self.may_leave(now);
-        let probes = std::mem::take(&mut self.probes);
+        let probes = std::mem::take(&mut self.probes) | self.is_behind(now, waits);
         if !reports && !carries && !probes {
             return false;
         }
@@ -209,6 +218,16 @@ impl Datagrams {
         self.number += 1;
         true
     }
+    /// Whether a question is to leave behind the last of a row.
+    fn is_behind(&mut self, now: Instant, waits: bool) -> bool {
+        let (left, at) = self.tail;
+        if left == 0 || at > now {
+            return false;
+        }
+        let is_tail = !waits && self.asked == 0 && self.waiting.first().is_some();
+        self.tail = (if is_tail { left - 1 } else { 0 }, now.saturating_add(TAIL_EVERY));
+        is_tail
+    }
     fn fill(&self, session: &mut Session, out: &mut Vec<u8>) -> Vec<Ticket> {
         let mut tickets = Vec::new();
         while let Some(room) = self.config.datagram.checked_sub(out.len()).filter(|room| *room >= ROOM_LEAST)
@@ -221,6 +240,9 @@ impl Datagrams {
         tickets
     }
     fn on_left(&mut self, now: Instant, length: usize, tickets: Vec<Ticket>) {
+        if !tickets.is_empty() {
+            self.tail = (TAIL, now.saturating_add(TAIL_EVERY));
+        }
         let size = length as u64 + self.config.headers.0;
         self.waiting.insert(self.number, now, size, tickets);
         self.waits_since = self.waits_since.or(Some(now));
@@ -300,6 +322,9 @@ impl Datagrams {
             session.on_arrived(*ticket, self.config.stack);
         }
         self.delivered += bytes;
+        for (given_up, bytes) in came.spurious {
+            self.controller.on_spurious(given_up, Bytes(bytes));
+        }
         self.waits_since = self.waits_since.filter(|_| self.waiting.first().is_some());
         let held =
             Duration::from_nanos(i64::try_from(report.held_us.saturating_mul(1000)).unwrap_or(i64::MAX));
@@ -346,6 +371,8 @@ impl Datagrams {
     }
     fn find_lost(&mut self, now: Instant, session: &mut Session) {
         let overtaken = self.waiting.find_overtaken(now);
+        let alone = self.waiting.find_alone(now, self.newest_left);
+        let overtaken = overtaken.into_iter().chain(alone).collect();
         self.tell_lost(now, overtaken, Cause::Hole, session);
         if self.rtt.is_some() {
             let old = self.waiting.find_old(now, self.silence_span(), self.newest_left);
@@ -408,6 +435,7 @@ impl Datagrams {
             self.controller.deadline(),
             paced,
             self.probes.then_some(Instant::ZERO),
+            (self.tail.0 > 0).then_some(self.tail.1),
         ];
         all.into_iter().flatten().min()
     }

@@ -376,7 +376,8 @@ impl Session {
             let Some(connection) = self.connections.get_mut(&id).filter(|one| one.stack == stack) else {
                 continue;
             };
-            let space = (room - Frame::OVERHEAD_MAX) as u64;
+            let overhead = Frame::data_overhead(id, connection.outgoing.next(), room);
+            let space = room.saturating_sub(overhead) as u64;
             let Some(piece) = connection.outgoing.next_piece(space) else { continue };
             let Piece { offset, ends, .. } = piece;
             Frame::Data { id, offset, ends, bytes: connection.outgoing.bytes(&piece) }.write(out);

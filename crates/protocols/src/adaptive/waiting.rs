@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Who left so much before another one that came, at least and at most, should have come soon after it.
 const NEIGHBOURS_MOST: Duration = Duration::from_nanos(1_000_000_000);
+/// Of whom all neighbours that left later are settled is not waited for longer than this: the news of them was lost.
+const ALONE_MOST: Duration = Duration::from_secs(20);
 /// To begin with.
 const REORDERING_FIRST: Duration = Duration::from_nanos(100_000_000);
 /// Whoever comes still later was under way when the delay fell at once: few are, and they are carried twice.
@@ -45,6 +47,8 @@ pub struct Came {
     pub in_time: Vec<Sent>,
     /// Those that were given up before.
     pub late: Vec<Sent>,
+    /// When those were that others had overtaken, and their bytes.
+    pub spurious: Vec<(Instant, u64)>,
 }
 
 impl Came {
@@ -64,6 +68,8 @@ pub struct Waiting {
     /// The highest number that came.
     highest: u64,
     given_up: BTreeMap<u64, GivenUp>,
+    /// The first of all, whose neighbours are settled, and since when they are.
+    alone: Option<(u64, Instant)>,
     /// Overtaking takes so long, as was seen then.
     reordering: Option<(Duration, Instant)>,
 }
@@ -112,6 +118,7 @@ impl Waiting {
             if sent.overtaken.is_some() {
                 let longer = self.reordering(now).saturating_add(now - at);
                 self.reordering = Some((longer.min(REORDERING_MOST), now));
+                came.spurious.push((at, sent.size));
             }
             came.late.push(sent);
         }
@@ -145,7 +152,10 @@ impl Waiting {
     }
     /// When to look for lost ones again.
     pub fn deadline(&self) -> Option<Instant> {
-        self.overtaken.first().map(|(since, _)| since.saturating_add(self.reordering(*since)))
+        let overtaken =
+            self.overtaken.first().map(|(since, _)| since.saturating_add(self.reordering(*since)));
+        let alone = self.alone.map(|(_, since)| since.saturating_add(ALONE_MOST));
+        overtaken.into_iter().chain(alone).min()
     }
     /// Gives up those that were overtaken for longer than overtaking takes.
     pub fn find_overtaken(&mut self, now: Instant) -> Vec<Sent> {
@@ -157,6 +167,18 @@ impl Waiting {
             lost.extend(self.give_up(now, number));
         }
         lost
+    }
+    /// Gives up the first, if all that left in the second after it are settled for long. `newest`: when the last one left
+    /// that has come.
+    pub fn find_alone(&mut self, now: Instant, newest: Instant) -> Option<Sent> {
+        let mut firsts = self.sent.iter();
+        let (number, first) = firsts.next().map(|(number, sent)| (*number, sent.at)).unzip();
+        let next = firsts.next().map_or(newest, |(_, next)| next.at.min(newest));
+        let is_alone = first.is_some_and(|first| next - first > NEIGHBOURS_MOST);
+        let same = self.alone.filter(|(known, _)| Some(*known) == number);
+        self.alone = number.filter(|_| is_alone).map(|number| same.unwrap_or((number, now)));
+        let (number, _) = self.alone.take_if(|(_, since)| now - *since >= ALONE_MOST)?;
+        self.give_up(now, number)
     }
     /// Gives up those under way for longer than `most` while others that left later than they and their neighbours came,
     /// or twice as long.

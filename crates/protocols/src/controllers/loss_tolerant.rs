@@ -243,6 +243,17 @@ impl Controller for LossTolerant {
         (self.starts, self.held, self.step) = (false, 0, STEP);
         self.round = Round { before: self.in_flight, ..Round::default() };
     }
+    fn on_spurious(&mut self, lost_at: Instant, came: Bytes) {
+        // Of an earlier round it is not counted here.
+        if self.round.since.is_some_and(|since| lost_at >= since) {
+            let back = came.0.min(self.round.lost);
+            self.round.lost -= back;
+            self.round.arrived += back;
+        }
+    }
+    fn found(&self) -> Option<BitRate> {
+        (!self.starts && self.usual.is_some()).then_some(BitRate((self.rate * 8.0) as u64))
+    }
     fn on_carried(&mut self, _: Instant, rate: BitRate) {
         let carried = rate.0 as f64 / 8.0;
         if carried > self.rate {

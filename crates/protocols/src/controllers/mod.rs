@@ -45,6 +45,12 @@ pub trait Controller {
     fn on_ack(&mut self, ack: &Ack);
     /// Something is taken to be lost.
     fn on_loss(&mut self, loss: &Loss);
+    /// So much of what was taken to be lost, then, has come after all.
+    fn on_spurious(&mut self, _: Instant, _: Bytes) {}
+    /// The rate that it has found and tried, where it seeks one.
+    fn found(&self) -> Option<BitRate> {
+        None
+    }
     /// How much may be in flight; [`Bytes::MAX`] where the rate decides.
     fn window(&self) -> Bytes;
     /// How fast it may leave; none where the window decides.

@@ -237,8 +237,18 @@ impl<'a> Frame<'a> {
         let written = postcard::to_extend(self, std::mem::take(out));
         *out = written.expect("a frame can always be written");
     }
+    /// How many bytes [`Frame::Data`] has beside its data, of which there are fewer than `room`.
+    pub fn data_overhead(id: ConnectionId, offset: u64, room: usize) -> usize {
+        let numbers = [id.incarnation.into(), id.number.into(), offset, room as u64];
+        2 + numbers.into_iter().map(varint).sum::<usize>()
+    }
     /// How many bytes it has at most, beside its data or its target.
     pub const OVERHEAD_MAX: usize = 1 + 5 + 5 + 10 + 1 + 10;
+}
+
+/// Bytes of a number as postcard writes it: seven bits in each.
+fn varint(number: u64) -> usize {
+    (64 - number.leading_zeros()).div_ceil(7).max(1) as usize
 }
 
 #[cfg(test)]
@@ -276,6 +286,9 @@ mod tests {
                 frame.write(&mut out);
                 let carried = if let Frame::Open { .. } = frame { target.len() } else { bytes.len() };
                 prop_assert!(out.len() - before <= Frame::OVERHEAD_MAX + carried);
+                if let Frame::Data { id, offset, .. } = frame {
+                    prop_assert_eq!(out.len() - before, Frame::data_overhead(*id, *offset, carried) + carried);
+                }
             }
             let mut rest = &out[..];
             for frame in frames {

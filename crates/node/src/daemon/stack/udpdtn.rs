@@ -80,19 +80,18 @@ impl State {
     pub fn counts(&self) -> (u64, u64) {
         self.counts.get()
     }
-    /// Goes on where a stream has left off: at its rate, from its round trip.
+    /// Goes on where a stream has left off: at its rate, if it had found one that is higher than what is known here, from
+    /// its round trip.
     pub fn continue_from(
         &self,
         now: Instant,
         peer: &config::Peer,
-        rate: BitRate,
-        round_trip: Option<Duration>,
+        (rate, round_trip): (BitRate, Option<Duration>),
+        is_found: bool,
     ) {
-        self.datagrams.borrow_mut().continue_from(now, controller(peer, rate, round_trip));
-    }
-    /// A stream was so fast and was still becoming faster.
-    pub fn carried(&self, now: Instant, rate: BitRate) {
-        self.datagrams.borrow_mut().carried(now, rate);
+        let mut datagrams = self.datagrams.borrow_mut();
+        let knows = is_found && datagrams.is_outdone(rate);
+        datagrams.continue_from(now, if knows { Ok(controller(peer, rate, round_trip)) } else { Err(rate) });
     }
     /// What is under way has come after so long, or is lost.
     pub fn grace(&self) -> Duration {

@@ -197,11 +197,10 @@ impl Near {
     /// Datagrams begin with what TCP had found.
     fn hand_over(&mut self, now: Instant, rtt: Option<Duration>) {
         let Some((best, rate)) = self.best.zip(self.best_rate()) else { return };
-        if !best.is_found(now, rtt) {
-            return self.datagrams.carried(now, rate);
-        }
+        let knows = best.is_found(now, rtt) && self.datagrams.is_outdone(rate);
         let flow = Flow { planned_rate: Some(rate), planned_round_trip: rtt, ..self.make.flow };
-        self.datagrams.continue_from(now, (self.make.controllers.datagrams)(flow));
+        let handed = if knows { Ok((self.make.controllers.datagrams)(flow)) } else { Err(rate) };
+        self.datagrams.continue_from(now, handed);
     }
     /// On the link.
     fn best_rate(&self) -> Option<BitRate> {
