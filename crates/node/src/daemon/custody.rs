@@ -38,7 +38,7 @@ pub struct Custody {
     /// Of each stream, so much is on disk: what was asked to be written may not be there yet.
     readable: [Cell<u64>; 2],
     /// Something was stored.
-    pub stored: [Notify; 2],
+    stored: [Notify; 2],
 }
 
 /// What became of durable connections of earlier lives.
@@ -162,6 +162,16 @@ impl Custody {
     pub fn next(&self) -> Option<Vec<u8>> {
         let (_, given, _) = self.record.borrow().into;
         if given >= self.readable[1].get() { None } else { self.store.read(self.key(), Way::In, given) }
+    }
+    /// Waits until there may be more for the application here.
+    pub async fn more(&self) {
+        let stored = self.stored[1].notified();
+        if self.record.borrow().into.1 < self.readable[1].get() {
+            // There is, and the store could not be read.
+            let _ = tokio::time::timeout(LOOK, stored).await;
+        } else {
+            stored.await;
+        }
     }
     /// The application here was given some.
     pub async fn given(&self, bytes: u64) {
@@ -337,7 +347,7 @@ impl Custody {
 }
 
 /// Those that were over long ago are forgotten.
-pub async fn forget_old(store: &Store, over: &[(Key, bool)], incarnation: u32) {
+pub async fn forget_old(store: Store, over: Vec<(Key, bool)>, incarnation: u32) {
     // Lives are counted in seconds, twice.
     let is_old = |key: &Key| key.id.incarnation / 2 + REMEMBERED_S < incarnation / 2;
     let old: Vec<Write> =

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "whatever fails here fails the test")]
 
+mod disks;
 mod doors;
 mod pair;
 mod schedules;

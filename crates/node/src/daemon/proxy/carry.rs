@@ -237,7 +237,7 @@ async fn give_all(custody: &Custody, socket: &TcpStream) -> After {
             }
             return After::Nothing;
         } else {
-            custody.stored[1].notified().await;
+            custody.more().await;
         }
     }
 }
