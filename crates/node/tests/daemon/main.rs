@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "whatever fails here fails the test")]
 
+mod clocks;
 mod disks;
 mod doors;
+mod outages;
 mod pair;
 mod schedules;
 mod strangers;

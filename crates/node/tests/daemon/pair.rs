@@ -71,6 +71,10 @@ impl Daemon {
             child.wait().unwrap();
         }
     }
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.as_mut().is_some_and(|child| child.try_wait().unwrap().is_some())
+    }
     pub fn pid(&self) -> u32 {
         self.child.as_ref().expect("it runs").id()
     }
