@@ -37,6 +37,8 @@ pub struct Custody {
     tap: Rc<Tap>,
     /// Of each stream, so much is on disk: what was asked to be written may not be there yet.
     readable: [Cell<u64>; 2],
+    /// Bytes for the application here that were dropped to make room.
+    dropped: Cell<u64>,
     /// Something was stored.
     stored: [Notify; 2],
 }
@@ -95,6 +97,7 @@ impl Custody {
             readable: [Cell::new(record.out.0), Cell::new(record.into.0)],
             record: RefCell::new(record),
             tap: peer.tap(id),
+            dropped: Cell::new(0),
             stored: [Notify::new(), Notify::new()],
         });
         let over = custody.record.borrow().over;
@@ -178,8 +181,15 @@ impl Custody {
         self.record.borrow_mut().into.1 += bytes;
         let (_, given, _) = self.record.borrow().into;
         // A target that must be reached again is given all again, as long as there is room to keep it.
-        let drops = self.record.borrow().is_ours || self.store.is_tight();
-        if drops && given / DROP > (given - bytes) / DROP {
+        if self.record.borrow().is_ours && given / DROP > (given - bytes) / DROP {
+            self.store(vec![Write::Drop(self.key(), Way::In, given)]).await;
+        }
+    }
+    /// What a target was given is not kept where others need its room.
+    async fn make_room(&self) {
+        let (_, given, _) = self.record.borrow().into;
+        if self.store.is_tight() && given >= self.dropped.get() + DROP {
+            self.dropped.set(given);
             self.store(vec![Write::Drop(self.key(), Way::In, given)]).await;
         }
     }
@@ -277,6 +287,7 @@ impl Custody {
                 self.tap.over.set(Some(Err(Why::Aborted)));
                 return;
             }
+            self.make_room().await;
             // Nobody tells of acknowledgements that make no room.
             let _ = tokio::time::timeout(LOOK, self.stored[0].notified()).await;
         }

@@ -487,6 +487,10 @@ impl Session {
         let known = self.connections.get_mut(&id).filter(|connection| connection.state != State::Unnamed);
         let Some(connection) = known else {
             self.remove(id, false);
+            if !self.is_ours(id) {
+                // What comes of it after this makes no new one.
+                self.over.insert(id, false, false);
+            }
             let complete = self.over.is_over(id).unwrap_or(false);
             return self.over.say(id, Farewell::Gone(complete), self.stack);
         };
