@@ -276,11 +276,11 @@ fn a_daemon_that_begins_anew_keeps_durable_connections_only() {
     }
     near.on_peer(2);
     tell_all(&mut near, &mut far);
-    near.on_peer(3);
+    near.on_peer(4);
     assert_eq!(near.poll_event(), Some(Event::Over(lost, Err(Why::Unknown))));
     near.on_peer(2);
     assert_eq!(near.poll_event(), None, "an earlier life that is heard late changes nothing");
-    let mut after = Session::new(config(3, 1000), STEADY);
+    let mut after = Session::new(config(4, 1000), STEADY);
     tell_all(&mut near, &mut after);
     assert!(matches!(after.poll_event(), Some(Event::Open { id, .. }) if id == kept));
     assert_eq!(after.read(kept), Some(b"hello".to_vec()));

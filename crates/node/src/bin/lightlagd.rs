@@ -160,7 +160,9 @@ fn ask(config: &Path, method: &str, path: &str) -> Result<Vec<u8>, Error> {
 fn log() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    // A log that cannot be written, as its disk is full, must end nothing.
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let lines = lines.log_internal_errors(false);
     if std::env::var("LIGHTLAGD_LOG").is_ok_and(|kind| kind == "json") {
         lines.json().with_target(false).init();
     } else {

@@ -39,8 +39,10 @@ pub struct Custody {
     tap: Rc<Tap>,
     /// Of each stream, so much is on disk: what was asked to be written may not be there yet.
     readable: [Cell<u64>; 2],
+    /// Bytes for the application here that were dropped to make room.
+    dropped: Cell<u64>,
     /// Something was stored.
-    pub stored: [Notify; 2],
+    stored: [Notify; 2],
 }
 
 /// What became of durable connections of earlier lives.
@@ -97,6 +99,7 @@ impl Custody {
             readable: [Cell::new(record.out.0), Cell::new(record.into.0)],
             record: RefCell::new(record),
             tap: peer.tap(id),
+            dropped: Cell::new(0),
             stored: [Notify::new(), Notify::new()],
         });
         let over = custody.record.borrow().over;
@@ -165,13 +168,30 @@ impl Custody {
         let (_, given, _) = self.record.borrow().into;
         if given >= self.readable[1].get() { None } else { self.store.read(self.key(), Way::In, given) }
     }
+    /// Waits until there may be more for the application here.
+    pub async fn more(&self) {
+        let stored = self.stored[1].notified();
+        if self.record.borrow().into.1 < self.readable[1].get() {
+            // There is, and the store could not be read.
+            let _ = tokio::time::timeout(LOOK, stored).await;
+        } else {
+            stored.await;
+        }
+    }
     /// The application here was given some.
     pub async fn given(&self, bytes: u64) {
         self.record.borrow_mut().into.1 += bytes;
         let (_, given, _) = self.record.borrow().into;
         // A target that must be reached again is given all again, as long as there is room to keep it.
-        let drops = self.record.borrow().is_ours || self.store.is_tight();
-        if drops && given / DROP > (given - bytes) / DROP {
+        if self.record.borrow().is_ours && given / DROP > (given - bytes) / DROP {
+            self.store(vec![Write::Drop(self.key(), Way::In, given)]).await;
+        }
+    }
+    /// What a target was given is not kept where others need its room.
+    async fn make_room(&self) {
+        let (_, given, _) = self.record.borrow().into;
+        if self.store.is_tight() && given >= self.dropped.get() + DROP {
+            self.dropped.set(given);
             self.store(vec![Write::Drop(self.key(), Way::In, given)]).await;
         }
     }
@@ -273,6 +293,7 @@ impl Custody {
                 self.tap.over.set(Some(Err(Why::Aborted)));
                 return;
             }
+            self.make_room().await;
             // Nobody tells of acknowledgements that make no room.
             let _ = tokio::time::timeout(LOOK, self.stored[0].notified()).await;
         }
@@ -343,7 +364,7 @@ impl Custody {
 }
 
 /// Those that were over long ago are forgotten.
-pub async fn forget_old(store: &Store, over: &[(Key, bool)], incarnation: u32) {
+pub async fn forget_old(store: Store, over: Vec<(Key, bool)>, incarnation: u32) {
     // Lives are counted in seconds, twice.
     let is_old = |key: &Key| key.id.incarnation / 2 + REMEMBERED_S < incarnation / 2;
     let old: Vec<Write> =

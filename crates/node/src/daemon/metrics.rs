@@ -22,6 +22,12 @@ pub fn text(status: &Status) -> String {
     let age = Gauge::<f64, AtomicU64>::default();
     age.set(status.age_s);
     registry.register_with_unit("age", "Since it began", Unit::Seconds, age);
+    let stored = Gauge::<f64, AtomicU64>::default();
+    stored.set(status.custody as f64);
+    registry.register("custody_bytes", "What durable connections have stored", stored);
+    let waits = Gauge::<f64, AtomicU64>::default();
+    waits.set(f64::from(u8::from(status.trouble.is_some())));
+    registry.register("custody_waits", "Whether what they accept cannot be stored now", waits);
     let mut family = |name: &str, help: &str, of: &dyn Fn(&PeerStatus, &Figures)| {
         let figures = Figures::default();
         status.peers.iter().for_each(|peer| of(peer, &figures));

@@ -96,6 +96,8 @@ fn allow_files() {
 }
 
 async fn live(config: Config, path: &Path) -> Result<(), Error> {
+    // A file that may not grow is an error of a write, not the end.
+    let _grown = signal(SignalKind::from_raw(nix::libc::SIGXFSZ));
     let identity = Identity::read(&config.key)?;
     let life = Life::begin(&config.state)?;
     let (asks, asked) = mpsc::unbounded_channel();
@@ -108,7 +110,7 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
     let peers = meet(&config, &identity, (clock, &life), &wants).await?;
     let services = Rc::new(RefCell::new(services::Services::begin(&config.state, config.services.clone())));
     let (store, found) = Store::open(&config.state, config.limits.custody.as_u64())?;
-    inherit(found, &peers, &store, &services).await;
+    inherit(found, &peers, &store, &services);
     spawn_local(proxy::serve::serve(wanted, services.clone(), store.clone()));
     start(&peers);
     if let Some(address) = config.listen.tcp {
@@ -210,8 +212,8 @@ fn start(peers: &[Rc<Peer>]) {
     }
 }
 
-/// Goes on with the durable connections of earlier lives.
-async fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, services: &Services) {
+/// Goes on with the durable connections of earlier lives. It waits for no write: that may take as long as a disk is full.
+fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, services: &Services) {
     let known = |key: &Key| peers.iter().find(|peer| peer.key() == key.peer);
     let inherited = custody::inherit(found);
     for (key, complete) in &inherited.over {
@@ -220,7 +222,7 @@ async fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, s
         }
     }
     if let Some(peer) = peers.first() {
-        custody::forget_old(store, &inherited.over, peer.incarnation).await;
+        spawn_local(custody::forget_old(store.clone(), inherited.over, peer.incarnation));
     }
     for (key, record) in inherited.alive {
         let Some(peer) = known(&key) else {
@@ -236,7 +238,7 @@ async fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, s
         }
         let custody = Custody::resume(peer, store, key.id, record);
         if is_ours {
-            custody.leave().await;
+            spawn_local(async move { custody.leave().await });
         } else if custody.begin_again() {
             spawn_local(proxy::serve::reach_durable(custody, services.clone()));
         } else {
@@ -248,7 +250,7 @@ async fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, s
                 accepted,
                 "a durable connection is cut off: its target was in the middle of an answer when this daemon was killed"
             );
-            custody.reset(Why::Aborted).await;
+            spawn_local(async move { custody.reset(Why::Aborted).await });
         }
     }
 }
@@ -288,6 +290,7 @@ impl Daemon {
             age_s: self.clock.now().as_secs_f64(),
             peers: status::peers(&self.router),
             custody: self.router.store.used(),
+            trouble: self.router.store.trouble(),
             direct: self.router.directly.get(),
         }
     }

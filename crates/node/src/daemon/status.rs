@@ -21,6 +21,9 @@ pub struct Status {
     pub peers: Vec<PeerStatus>,
     /// Bytes that durable connections have stored.
     pub custody: u64,
+    /// Why what they accept cannot be stored now, and waits.
+    #[serde(default)]
+    pub trouble: Option<String>,
     /// Connections that go by plain TCP, and that ever did.
     pub direct: (u64, u64),
 }

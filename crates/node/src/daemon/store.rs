@@ -4,11 +4,13 @@
 use super::keys::PublicKey;
 use crate::Error;
 use lightlag_protocols::wire::adaptive::{ConnectionId, Hints};
-use redb::{Database, Durability, ReadableDatabase, ReadableTable, TableDefinition};
+use redb::{Builder, Database, DatabaseError, Durability, ReadableDatabase, ReadableTable, TableDefinition};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tracing::{error, info};
@@ -19,6 +21,14 @@ const RECORDS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("connections
 const BYTES: TableDefinition<&[u8], &[u8]> = TableDefinition::new("bytes");
 /// After a write that failed.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
+/// Bytes of a disk that are kept for what makes room: for records, and for copies of pages while some are dropped.
+const RESERVE: u64 = 1 << 20;
+/// And those that are kept for what comes from other daemons.
+const RESERVE_IN: u64 = 2 << 20;
+/// Bytes are stored in such pieces: with its key, one fits into pages of 64 KiB.
+const PIECE: usize = (64 << 10) - 256;
+/// A byte takes so many on a disk at most.
+const SPREAD: u64 = 2;
 /// Memory for what was read and written last.
 const CACHE: usize = 16 << 20;
 
@@ -91,10 +101,24 @@ struct Asked {
 /// The store of one daemon.
 #[derive(Clone)]
 pub struct Store {
-    base: Arc<Mutex<Option<Database>>>,
+    shared: Arc<Shared>,
     asks: mpsc::Sender<Asked>,
-    used: Arc<AtomicU64>,
     quota: u64,
+}
+
+/// What the store and the thread that writes it have between them.
+struct Shared {
+    /// Where it is.
+    name: String,
+    /// None while it must be opened anew.
+    base: Mutex<Option<Arc<Database>>>,
+    used: AtomicU64,
+    /// Bytes that were asked to be written and are not yet.
+    pending: AtomicU64,
+    /// Bytes of the disk that the store has or may have.
+    disk: Box<dyn Fn() -> u64 + Send + Sync>,
+    /// Why nothing can be stored now.
+    trouble: Mutex<Option<String>>,
 }
 
 impl Key {
@@ -125,45 +149,77 @@ impl Store {
     /// It cannot be read.
     pub fn open(folder: &Path, quota: u64) -> Result<(Self, Vec<(Key, Record)>), Error> {
         let path = folder.join("custody.redb");
-        let failed = |why: redb::Error| Error::Failed(format!("{}: {why}", path.display()));
-        let base = open(&path).map_err(failed)?;
-        let records = records(&base).map_err(failed)?;
-        let used = Arc::new(AtomicU64::new(sum(&base).map_err(failed)?));
-        let base = Arc::new(Mutex::new(Some(base)));
+        let name = path.display().to_string();
+        if !path.exists() {
+            make(folder, &path).map_err(|why| Error::Failed(format!("{name}: {why}")))?;
+        }
+        let (folder, file) = (folder.to_owned(), path.clone());
+        let disk = move || size_of_disk(&folder, &file).unwrap_or(u64::MAX);
+        Self::begin(name, move || builder().create(&path), Box::new(disk), quota)
+    }
+    /// The same, wherever it is; after a write that failed, it is opened anew.
+    fn begin(
+        name: String,
+        opens: impl Fn() -> Result<Database, DatabaseError> + Send + 'static,
+        disk: Box<dyn Fn() -> u64 + Send + Sync>,
+        quota: u64,
+    ) -> Result<(Self, Vec<(Key, Record)>), Error> {
+        let read = || {
+            let base = opens()?;
+            make_tables(&base)?;
+            Ok((records(&base)?, sum(&base)?, base))
+        };
+        let read = read().map_err(|why: redb::Error| Error::Failed(format!("{name}: {why}")));
+        let (records, used, base) = read?;
+        let shared = Arc::new(Shared {
+            name,
+            base: Mutex::new(Some(Arc::new(base))),
+            used: AtomicU64::new(used),
+            pending: AtomicU64::new(0),
+            disk,
+            trouble: Mutex::new(None),
+        });
         let (asks, asked) = mpsc::channel();
-        let store = Self { base: base.clone(), asks, used: used.clone(), quota };
-        std::thread::spawn(move || write_all(&asked, &base, &path, &used));
+        let store = Self { shared: shared.clone(), asks, quota };
+        std::thread::spawn(move || shared.write_all(&asked, &opens));
         Ok((store, records))
     }
     /// Bytes that may still be stored.
     pub fn room(&self) -> u64 {
-        self.quota.saturating_sub(self.used.load(Ordering::Relaxed))
+        self.quota.saturating_sub(self.used()).min(self.shared.room_on_disk(RESERVE))
     }
     /// Bytes that applications here may still give: what comes from other daemons has the other half for itself, as it
     /// is given away where it stays for ever otherwise.
     pub fn room_to_accept(&self) -> u64 {
-        (self.quota / 2).saturating_sub(self.used())
+        (self.quota / 2).saturating_sub(self.used()).min(self.shared.room_on_disk(RESERVE + RESERVE_IN))
     }
-    /// Whether more than half of what may be stored is.
+    /// Whether applications here may give nothing.
     pub fn is_tight(&self) -> bool {
-        self.used() > self.quota / 2
+        self.room_to_accept() == 0
     }
     /// Bytes that are stored.
     pub fn used(&self) -> u64 {
-        self.used.load(Ordering::Relaxed)
+        self.shared.used.load(Ordering::Relaxed)
+    }
+    /// Why nothing can be stored now, if it is so.
+    pub fn trouble(&self) -> Option<String> {
+        let is_full = || self.shared.room_on_disk(RESERVE + RESERVE_IN) == 0;
+        let full = || format!("{}: its disk is full", self.shared.name);
+        held(&self.shared.trouble).clone().or_else(|| is_full().then(full))
     }
     /// Writes all of these or none, and comes back when they are on disk, however long that takes.
     pub async fn write(&self, writes: Vec<Write>) {
         let (done, is_done) = oneshot::channel();
+        self.shared.pending.fetch_add(length(&writes), Ordering::Relaxed);
         // The writer lives as long as the process.
         let _ = self.asks.send(Asked { writes, done });
         let _ = is_done.await;
     }
-    /// Bytes of a stream from an offset on, of one write.
+    /// Bytes of a stream from an offset on, of one write; none also while the store cannot be read.
     pub fn read(&self, key: Key, way: Way, offset: u64) -> Option<Vec<u8>> {
-        let base = self.base.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever reads waits for nobody who writes.
+        let base = held(&self.shared.base).clone()?;
         let read = || -> Result<Option<Vec<u8>>, redb::Error> {
-            let Some(base) = base.as_ref() else { return Ok(None) };
             let table = base.begin_read()?.open_table(BYTES)?;
             let (first, last) = (key.at(way, 0), key.at(way, offset));
             let Some(found) = table.range(&first[..]..=&last[..])?.next_back() else { return Ok(None) };
@@ -178,13 +234,43 @@ impl Store {
     }
 }
 
-fn open(path: &PathBuf) -> Result<Database, redb::Error> {
-    let base = Database::builder().set_cache_size(CACHE).create(path)?;
+/// Bytes of streams.
+fn length(writes: &[Write]) -> u64 {
+    let length = |write: &Write| if let Write::Bytes(.., bytes) = write { bytes.len() as u64 } else { 0 };
+    writes.iter().map(length).sum()
+}
+
+/// What a file has of its disk, and what nobody has.
+fn size_of_disk(folder: &Path, file: &Path) -> std::io::Result<u64> {
+    let free = rustix::fs::statvfs(folder)?;
+    Ok(free.f_bavail.saturating_mul(free.f_frsize).saturating_add(fs::metadata(file)?.blocks() * 512))
+}
+
+fn held<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn builder() -> Builder {
+    let mut builder = Database::builder();
+    builder.set_cache_size(CACHE);
+    builder
+}
+
+/// Whoever loses power while making one leaves none: half of one could not be opened.
+fn make(folder: &Path, path: &Path) -> Result<(), redb::Error> {
+    let new = folder.join("custody.redb.new");
+    let _ = fs::remove_file(&new);
+    make_tables(&builder().create(&new)?)?;
+    fs::rename(&new, path)?;
+    Ok(File::open(folder)?.sync_all()?)
+}
+
+fn make_tables(base: &Database) -> Result<(), redb::Error> {
     let write = base.begin_write()?;
     write.open_table(RECORDS)?;
     write.open_table(BYTES)?;
     write.commit()?;
-    Ok(base)
+    Ok(())
 }
 
 fn records(base: &Database) -> Result<Vec<(Key, Record)>, redb::Error> {
@@ -206,41 +292,58 @@ fn sum(base: &Database) -> Result<u64, redb::Error> {
     Ok(sum)
 }
 
-/// Writes what is asked for, as much at once as has come, until the daemon ends.
-fn write_all(
-    asked: &mpsc::Receiver<Asked>,
-    base: &Mutex<Option<Database>>,
-    path: &PathBuf,
-    used: &AtomicU64,
-) {
-    while let Ok(first) = asked.recv() {
-        let mut all = vec![first];
-        all.extend(asked.try_iter());
-        let mut told = false;
-        loop {
-            let mut held = base.lock().unwrap_or_else(PoisonError::into_inner);
-            match held.as_ref().map(|base| write(base, &all)) {
-                Some(Ok(change)) => {
-                    used.store(used.load(Ordering::Relaxed).saturating_add_signed(change), Ordering::Relaxed);
-                    break;
-                }
-                Some(Err(why)) if !std::mem::replace(&mut told, true) => {
-                    error!(%why, path = %path.display(), "what was accepted cannot be stored; it waits");
-                }
-                _ => {}
+impl Shared {
+    /// Writes what is asked for, as much at once as has come, until the daemon ends.
+    fn write_all(&self, asked: &mpsc::Receiver<Asked>, opens: &dyn Fn() -> Result<Database, DatabaseError>) {
+        while let Ok(first) = asked.recv() {
+            let mut all = vec![first];
+            all.extend(asked.try_iter());
+            while let Err(why) = self.write(&all) {
+                self.fail(&why);
+                std::thread::sleep(TRY_AGAIN);
+                self.open_again(opens);
             }
-            // After a failed write the base must be opened anew.
-            *held = None;
-            *held = open(path).ok();
-            drop(held);
-            std::thread::sleep(TRY_AGAIN);
+            if held(&self.trouble).take().is_some() {
+                self.count();
+                info!(path = self.name, "what was accepted is stored again");
+            }
+            for asked in all {
+                self.pending.fetch_sub(length(&asked.writes), Ordering::Relaxed);
+                let _ = asked.done.send(());
+            }
         }
-        if told {
-            info!("what was accepted is stored again");
+    }
+    fn write(&self, all: &[Asked]) -> Result<(), redb::Error> {
+        // Whoever failed to open it has told why.
+        let base = held(&self.base).clone().ok_or(redb::Error::DatabaseAlreadyOpen)?;
+        let change = write(&base, all)?;
+        self.used.store(self.used.load(Ordering::Relaxed).saturating_add_signed(change), Ordering::Relaxed);
+        Ok(())
+    }
+    /// A write may have failed after it was done.
+    fn count(&self) {
+        if let Some(Ok(used)) = held(&self.base).clone().map(|base| sum(&base)) {
+            self.used.store(used, Ordering::Relaxed);
         }
-        for asked in all {
-            let _ = asked.done.send(());
+    }
+    /// Bytes that there is room for, where some of the disk is kept.
+    fn room_on_disk(&self, reserve: u64) -> u64 {
+        let taken = self.used.load(Ordering::Relaxed) + self.pending.load(Ordering::Relaxed);
+        (self.disk)().saturating_sub(SPREAD * taken + reserve) / SPREAD
+    }
+    fn fail(&self, why: &redb::Error) {
+        let mut trouble = held(&self.trouble);
+        if trouble.is_none() {
+            error!(%why, path = self.name, "what was accepted cannot be stored; it waits");
+            *trouble = Some(format!("{}: {why}", self.name));
         }
+    }
+    /// After a write that failed the base must be opened anew.
+    fn open_again(&self, opens: &dyn Fn() -> Result<Database, DatabaseError>) {
+        *held(&self.base) = None;
+        // Where somebody reads in it yet, this fails once.
+        let Ok(base) = opens() else { return };
+        *held(&self.base) = Some(Arc::new(base));
     }
 }
 
@@ -255,8 +358,10 @@ fn write(base: &Database, all: &[Asked]) -> Result<i64, redb::Error> {
         for write in all.iter().flat_map(|asked| &asked.writes) {
             match write {
                 Write::Bytes(key, way, offset, more) => {
-                    bytes.insert(&key.at(*way, *offset)[..], &more[..])?;
-                    change += more.len() as i64;
+                    for (piece, at) in more.chunks(PIECE).zip((*offset..).step_by(PIECE)) {
+                        let before = bytes.insert(&key.at(*way, at)[..], piece)?;
+                        change += piece.len() as i64 - before.map_or(0, |before| before.value().len() as i64);
+                    }
                 }
                 Write::Drop(key, way, below) => {
                     let (first, last) = (key.at(*way, 0), key.at(*way, *below));
@@ -300,6 +405,9 @@ fn drop_range(
 }
 
 #[cfg(test)]
+mod crashes;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
@@ -326,6 +434,14 @@ mod tests {
     fn wait(store: &Store, writes: Vec<Write>) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(store.write(writes));
+    }
+
+    #[test]
+    fn half_of_a_new_one_is_no_store() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("custody.redb.new"), [0; 5000]).unwrap();
+        assert!(Store::open(folder.path(), 100).unwrap().1.is_empty());
+        assert!(!folder.path().join("custody.redb.new").exists());
     }
 
     #[test]

@@ -10,6 +10,9 @@ const SHOWN: usize = 5;
 /// Some lines for each of the others, and one for each connection.
 pub fn text(status: &Status) -> String {
     let mut out = format!("lightlagd {}, {}, up {}\n", status.version, status.key, span(status.age_s));
+    if let Some(why) = &status.trouble {
+        let _ = writeln!(out, "what durable connections accept cannot be stored, and waits: {why}");
+    }
     let (now, ever) = status.direct;
     if ever > 0 {
         let _ = writeln!(

@@ -2,7 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "whatever fails here fails the test")]
 
+mod clocks;
+mod crowds;
+mod disks;
 mod doors;
+mod outages;
 mod pair;
 mod schedules;
 mod strangers;

@@ -44,14 +44,19 @@ pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
 /// A daemon that can be killed and started again.
 pub struct Daemon {
     pub folder: PathBuf,
+    /// Where it tells what happens.
+    pub log: PathBuf,
+    /// Runs it: a program and what it is told before.
+    pub by: Vec<String>,
     child: Option<Child>,
 }
 
 impl Daemon {
     pub fn start(&mut self) {
-        let log = fs::File::options().create(true).append(true).open(self.folder.join("log")).unwrap();
-        let child = Command::new(PROGRAM)
-            .args(["run", "--config"])
+        let log = fs::File::options().create(true).append(true).open(&self.log).unwrap();
+        let mut words = self.by.iter().map(String::as_str).chain([PROGRAM, "run", "--config"]);
+        let child = Command::new(words.next().expect("a program"))
+            .args(words)
             .arg(self.folder.join("lightlagd.toml"))
             .stderr(log)
             .spawn()
@@ -65,6 +70,10 @@ impl Daemon {
             child.kill().unwrap();
             child.wait().unwrap();
         }
+    }
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.as_mut().is_some_and(|child| child.try_wait().unwrap().is_some())
     }
     pub fn pid(&self) -> u32 {
         self.child.as_ref().expect("it runs").id()
@@ -81,7 +90,7 @@ impl Daemon {
         serde_json::from_slice(&told.stdout).unwrap()
     }
     pub fn log(&self) -> String {
-        fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+        fs::read_to_string(&self.log).unwrap_or_default()
     }
 }
 
@@ -146,7 +155,8 @@ impl Pair {
             extra.far
         );
         fs::write(far.join("lightlagd.toml"), peer).unwrap();
-        let [mut near, mut far] = [near, far].map(|folder| Daemon { folder, child: None });
+        let [mut near, mut far] =
+            [near, far].map(|folder| Daemon { log: folder.join("log"), folder, by: vec![], child: None });
         far.start();
         near.start();
         let [socks, http] = [socks, http].map(local);

@@ -93,11 +93,13 @@ impl Connection {
             }
         }
     }
+    /// The other side has stored it: if it does not know it any more, it has lost what it stored.
+    pub fn was_stored(&self) -> bool {
+        self.state == State::Open || self.outgoing.acknowledged() > 0 || self.incoming.taken() > 0
+    }
     /// The far daemon has begun anew.
     pub fn on_forgotten(&mut self) {
         self.outgoing.on_forgotten();
-        // It may not know of it, or may have to hear that nobody here does.
-        *self.notice(Notice::Ack) = Telling::Due;
         for telling in &mut self.notices {
             if *telling != Telling::Nothing {
                 *telling = Telling::Due;

@@ -34,6 +34,8 @@ impl Farewell {
 struct Ended {
     complete: Ranges,
     cut: Ranges,
+    /// Some were durable: a later life may ask for them.
+    durable: bool,
 }
 
 /// Connections that are over.
@@ -54,7 +56,8 @@ impl Over {
         if has(&ended.cut) { Some(false) } else { has(&ended.complete).then_some(true) }
     }
     /// It is.
-    pub fn insert(&mut self, id: ConnectionId, complete: bool) {
+    pub fn insert(&mut self, id: ConnectionId, complete: bool, durable: bool) {
+        self.ended.entry(id.incarnation).or_default().durable |= durable;
         if self.is_over(id).is_none() {
             let ended = self.ended.entry(id.incarnation).or_default();
             let numbers = if complete { &mut ended.complete } else { &mut ended.cut };
@@ -65,9 +68,9 @@ impl Over {
             }
         }
     }
-    /// Lives whose connections nobody asks for any more are forgotten.
+    /// Lives whose connections nobody asks for any more, as none was durable, are forgotten.
     pub fn retain(&mut self, lives: impl Fn(u32) -> bool) {
-        self.ended.retain(|life, _| lives(*life));
+        self.ended.retain(|life, ended| ended.durable || lives(*life));
     }
     /// The last word is to be said, by this stack.
     pub fn say(&mut self, id: ConnectionId, farewell: Farewell, stack: Stack) {

@@ -234,17 +234,19 @@ impl Session {
         made.outgoing = Outgoing::resumed(acknowledged, had, window);
         made.incoming = Incoming::resumed(taken, ended, window, window_most);
         self.connections.insert(id, made);
-        for notice in [Notice::Open, Notice::Opened] {
-            let ours = self.is_ours(id);
-            if ours == (notice == Notice::Open) && (ours || is_open) {
-                self.tell(id, notice);
-            }
+        if is_open && !self.is_ours(id) {
+            self.tell(id, Notice::Opened);
         }
-        self.tell(id, Notice::Ack);
+        self.tell_anew(id);
+    }
+    /// The other side may not know it yet, or has to tell if it does not know it any more.
+    fn tell_anew(&mut self, id: ConnectionId) {
+        let stored = self.connections.get(&id).is_some_and(Connection::was_stored);
+        self.tell(id, if self.is_ours(id) && !stored { Notice::Open } else { Notice::Ack });
     }
     /// A connection was over in an earlier life of this daemon: whatever comes of it is answered so.
     pub fn remember(&mut self, id: ConnectionId, complete: bool) {
-        self.over.insert(id, complete);
+        self.over.insert(id, complete, true);
     }
     fn is_ours(&self, id: ConnectionId) -> bool {
         // Lives of two daemons never have the same number, and those of one are all even or all odd.
@@ -294,13 +296,17 @@ impl Session {
         }
         let all: Vec<ConnectionId> = self.connections.keys().copied().collect();
         for id in all {
-            let ours = self.is_ours(id);
             let Some(connection) = self.connections.get_mut(&id) else { continue };
             if connection.hints.durable {
                 connection.on_forgotten();
-                self.tell(id, if ours { Notice::Open } else { Notice::Ack });
+                self.tell_anew(id);
+            } else if connection.state == State::Unnamed {
+                // If it was durable, it is opened again.
+                self.connections.remove(&id);
+                self.unnamed -= 1;
             } else {
-                self.end(id, Err(Why::Unknown));
+                // It may have heard of it before this life of it was heard of.
+                self.break_off(id, Why::Unknown);
             }
         }
         let lives: BTreeSet<u32> = self.connections.keys().map(|id| id.incarnation).collect();
@@ -432,6 +438,13 @@ impl Session {
             return false;
         }
         let Some(connection) = self.connections.get_mut(&id) else { return true };
+        if connection.state == State::Unnamed
+            && !hints.durable
+            && self.peer.is_some_and(|peer| peer > id.incarnation)
+        {
+            self.break_off(id, Why::Unknown);
+            return true;
+        }
         if connection.state == State::Unnamed {
             self.unnamed -= 1;
             connection.state = State::Opening;
@@ -471,7 +484,17 @@ impl Session {
         }
     }
     fn on_ack(&mut self, id: ConnectionId, below: u64, window: u64) {
-        let Some(connection) = self.connections.get_mut(&id) else { return };
+        // Who acknowledges has heard something of it: here it was known once.
+        let known = self.connections.get_mut(&id).filter(|connection| connection.state != State::Unnamed);
+        let Some(connection) = known else {
+            self.remove(id, false);
+            if !self.is_ours(id) {
+                // What comes of it after this makes no new one.
+                self.over.insert(id, false, false);
+            }
+            let complete = self.over.is_over(id).unwrap_or(false);
+            return self.over.say(id, Farewell::Gone(complete), self.stack);
+        };
         let was_full = connection.outgoing.room(AHEAD) == 0;
         connection.on_heard();
         if !connection.outgoing.on_ack(below, window) {
@@ -486,7 +509,7 @@ impl Session {
     fn on_reset(&mut self, id: ConnectionId, why: Why) {
         self.end(id, Err(why));
         if self.is_known_life(id) {
-            self.over.insert(id, false);
+            self.over.insert(id, false, false);
         }
         self.over.say(id, Farewell::Gone(false), self.stack);
     }
@@ -509,14 +532,15 @@ impl Session {
         if self.connections.contains_key(&id) {
             return true;
         }
-        let may_be_new = self.peer.is_none_or(|peer| peer == id.incarnation);
+        // A durable one of an earlier life may not have been heard of yet.
+        let may_be_new = !self.is_ours(id) && self.peer.is_none_or(|peer| peer >= id.incarnation);
         let over = self.over.is_over(id);
-        if over.is_some() || id.incarnation == self.config.incarnation || !may_be_new {
+        if over.is_some() || !may_be_new {
             self.over.say(id, Farewell::Gone(over.unwrap_or(false)), self.stack);
             return true;
         }
         if self.connections.len() >= self.config.connections_max {
-            self.over.insert(id, false);
+            self.over.insert(id, false, false);
             self.over.say(id, Farewell::Reset(Why::Full), self.stack);
             return true;
         }
@@ -537,7 +561,7 @@ impl Session {
     fn remove(&mut self, id: ConnectionId, complete: bool) -> Option<Connection> {
         let connection = self.connections.remove(&id)?;
         self.unnamed -= usize::from(connection.state == State::Unnamed);
-        self.over.insert(id, complete);
+        self.over.insert(id, complete, connection.hints.durable);
         Some(connection)
     }
     /// It is over, and the driver is told; one that it does not know yet goes without a word.

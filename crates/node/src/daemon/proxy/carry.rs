@@ -3,6 +3,7 @@
 use crate::daemon::custody::Custody;
 use crate::daemon::peer::{Peer, Tap};
 use crate::daemon::store::End;
+use crate::daemon::tcp_info::keep_unsent_low;
 use lightlag_protocols::adaptive::Session;
 use lightlag_protocols::wire::adaptive::{ConnectionId, Why};
 use std::cell::{Cell, RefCell};
@@ -16,6 +17,8 @@ use tokio::net::TcpStream;
 const READ: usize = 64 * 1024;
 /// The same, where each time waits for a disk.
 const READ_DURABLE: usize = 1024 * 1024;
+/// Bytes that wait in the kernel for an application to read: they pass for read, and let the window grow.
+const UNSENT: u32 = 128 * 1024;
 /// While there is no room in the store.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -163,6 +166,7 @@ impl Line {
 fn begin(socket: &TcpStream) {
     let _ = socket.set_nodelay(true);
     let _ = socket.set_zero_linger();
+    keep_unsent_low(socket, UNSENT);
 }
 
 /// The application has been given all, and the end of it.
@@ -253,7 +257,7 @@ async fn give_all(custody: &Custody, socket: &TcpStream) -> After {
             }
             return After::Nothing;
         } else {
-            custody.stored[1].notified().await;
+            custody.more().await;
         }
     }
 }
