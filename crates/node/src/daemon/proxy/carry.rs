@@ -4,6 +4,7 @@ use crate::daemon::custody::Custody;
 use crate::daemon::peer::{Peer, Tap};
 use crate::daemon::stack::tcp;
 use crate::daemon::store::End;
+use crate::daemon::tcp_info::leave_unpaced_within_machine;
 use bytes::BufMut;
 use lightlag_protocols::adaptive::Session;
 use lightlag_protocols::wire::adaptive::{ConnectionId, Why};
@@ -170,6 +171,7 @@ impl Line {
 fn begin(socket: &TcpStream) {
     let _ = socket.set_nodelay(true);
     let _ = socket.set_zero_linger();
+    leave_unpaced_within_machine(socket);
 }
 
 /// The application has been given all, and the end of it.

@@ -7,7 +7,7 @@ use super::TCP;
 use super::pipe::{self, Pipe};
 use crate::daemon::keys::PublicKey;
 use crate::daemon::peer::Peer;
-use crate::daemon::tcp_info::{TcpInfo, keep_unsent_low};
+use crate::daemon::tcp_info::{TcpInfo, keep_unsent_low, leave_unpaced_within_machine};
 use lightlag_protocols::wire::adaptive::Frame;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -122,6 +122,7 @@ pub fn adopt(peer: &Rc<Peer>, stream: TlsStream<TcpStream>, we_called: bool) {
     let Ok(copy) = socket.as_fd().try_clone_to_owned() else { return };
     let _ = socket.set_nodelay(true);
     keep_unsent_low(socket, UNSENT);
+    leave_unpaced_within_machine(socket);
     let generation = state.generation.get() + 1;
     state.generation.set(generation);
     let runs = peer.clone();
