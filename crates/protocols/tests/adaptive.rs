@@ -75,7 +75,10 @@ impl Daemon {
         for (id, stream) in &mut self.streams {
             let most = (stream.written + chance.below(3000) as usize).min(length);
             let bytes: Vec<u8> = (stream.written..most).map(|at| byte(side, *id, at)).collect();
-            stream.written += self.session.write(*id, &bytes);
+            stream.written += match chance.below(2) {
+                0 => self.session.write(*id, &bytes),
+                _ => self.session.give(*id, bytes),
+            };
             if stream.written == length {
                 self.session.finish(*id);
             }

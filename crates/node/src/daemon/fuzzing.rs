@@ -22,10 +22,9 @@ pub fn datagram(said: &[u8]) {
 
 /// The other daemon sends these records over TLS.
 pub fn records(mut said: &[u8]) {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    let mut record = Vec::new();
-    while runtime.block_on(tcp::read_record(&mut said, &mut record)).is_ok() {
-        let _ = tcp::read_hello(&record);
+    while let Ok(Some((record, behind))) = tcp::read_record(said) {
+        let _ = tcp::read_hello(record);
+        said = behind;
     }
 }
 

@@ -1,9 +1,12 @@
 //! What the kernel knows of a TCP connection (`tcp(7)`, `struct tcp_info` of Linux 4.18 and later).
 
 use lightlag_protocols::time::Duration;
-use nix::sys::socket::getsockopt;
+use nix::sys::socket::sockopt::TcpCongestion;
+use nix::sys::socket::{getsockopt, setsockopt};
 use nix::{getsockopt_impl, libc, setsockopt_impl, sockopt_impl};
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
+use tokio::net::TcpStream;
 
 sockopt_impl!(
     /// The first 200 bytes of `struct tcp_info`.
@@ -88,7 +91,17 @@ fn bytes(first: u32, second: u32) -> [u8; 8] {
 /// Lets little wait in the kernel: what waits there cannot be moved to another stack.
 pub fn keep_unsent_low(socket: &impl AsFd, most: u32) {
     // Where the kernel does not know it, more is carried twice at a switch.
-    let _ = nix::sys::socket::setsockopt(socket, NotSentLowWater, &most);
+    let _ = setsockopt(socket, NotSentLowWater, &most);
+}
+
+/// Nothing is to be learned of a way within this machine, and pacing it as BBR does, where that is the system's choice,
+/// doubles what each byte costs.
+pub fn leave_unpaced_within_machine(socket: &TcpStream) {
+    let is_within = |to: SocketAddr| to.ip().to_canonical().is_loopback();
+    if socket.peer_addr().is_ok_and(is_within) {
+        // Every kernel has this one, and lets everybody choose it.
+        let _ = setsockopt(socket, TcpCongestion, &"reno".into());
+    }
 }
 
 #[cfg(test)]
@@ -110,5 +123,17 @@ mod tests {
         // The kernel counts the opening as one.
         assert!((1000..=1001).contains(&info.acknowledged), "{info:?}");
         assert!(info.round_trip > Duration::ZERO && info.backoff == 0, "{info:?}");
+    }
+
+    #[test]
+    fn a_connection_within_the_machine_is_not_paced() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let here = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+            leave_unpaced_within_machine(&here);
+            let chosen = getsockopt(&here, TcpCongestion).unwrap();
+            assert!(chosen.to_string_lossy().starts_with("reno"), "{chosen:?}");
+        });
     }
 }

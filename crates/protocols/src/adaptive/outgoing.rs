@@ -107,6 +107,14 @@ impl Outgoing {
         }
         self.end += bytes.len() as u64;
     }
+    /// The same, without a copy; so it is to be much, as each write is carried by a frame of its own.
+    pub fn give(&mut self, bytes: Vec<u8>) {
+        let begins = self.end;
+        self.end += bytes.len() as u64;
+        if !bytes.is_empty() {
+            self.chunks.push_back((begins, bytes));
+        }
+    }
     /// It ends here.
     pub fn finish(&mut self) {
         self.finished = true;

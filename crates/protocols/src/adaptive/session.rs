@@ -170,6 +170,15 @@ impl Session {
         self.schedule(id);
         taken
     }
+    /// The same, without a copy of them.
+    pub fn give(&mut self, id: ConnectionId, mut bytes: Vec<u8>) -> usize {
+        bytes.truncate(self.room(id));
+        let taken = bytes.len();
+        let Some(connection) = self.connections.get_mut(&id) else { return 0 };
+        connection.outgoing.give(bytes);
+        self.schedule(id);
+        taken
+    }
     /// How many bytes [`Session::write`] would take.
     pub fn room(&self, id: ConnectionId) -> usize {
         let room = self.connections.get(&id).map_or(0, |connection| connection.outgoing.room(AHEAD));

@@ -2,19 +2,21 @@
 
 use crate::daemon::custody::Custody;
 use crate::daemon::peer::{Peer, Tap};
+use crate::daemon::stack::tcp;
 use crate::daemon::store::End;
-use crate::daemon::tcp_info::keep_unsent_low;
+use crate::daemon::tcp_info::{keep_unsent_low, leave_unpaced_within_machine};
+use bytes::BufMut;
 use lightlag_protocols::adaptive::Session;
 use lightlag_protocols::wire::adaptive::{ConnectionId, Why};
 use std::cell::{Cell, RefCell};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, IoSlice};
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
-/// Bytes that are read at once.
-const READ: usize = 64 * 1024;
+/// Bytes that are read, or written, at once: so many frames are full.
+const MUCH: usize = 4 * tcp::PIECE;
 /// The same, where each time waits for a disk.
 const READ_DURABLE: usize = 1024 * 1024;
 /// Bytes that wait in the kernel for an application to read: they pass for read, and let the window grow.
@@ -24,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 thread_local! {
     /// What is being read. It is empty whenever anybody waits, so one does for all.
-    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; READ]);
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 /// One end of a connection.
@@ -116,6 +118,8 @@ impl Line {
                     self.peer.with(|session| session.finish(self.id));
                     return Ok(());
                 }
+                // There is more: others first.
+                Ok(MUCH) => tokio::task::yield_now().await,
                 Err(why) if why.kind() != ErrorKind::WouldBlock => return Err(Why::Aborted),
                 _ => {}
             }
@@ -130,9 +134,10 @@ impl Line {
     async fn give_out(&self, socket: &TcpStream) -> Result<(), Why> {
         let mut offset = 0;
         loop {
-            if let Some(bytes) = self.peer.with(|session| session.read(self.id)) {
-                self.write(socket, &bytes).await?;
-                offset += bytes.len() as u64;
+            let parts = self.peer.with(|session| read_parts(session, self.id));
+            if !parts.is_empty() {
+                self.write(socket, &parts).await?;
+                offset += parts.iter().map(|part| part.len() as u64).sum::<u64>();
                 self.peer.with(|session| session.take(self.id, offset));
             } else if self.peer.look(|session| session.is_at_end(self.id)) {
                 socket2::SockRef::from(socket)
@@ -146,10 +151,12 @@ impl Line {
             }
         }
     }
-    async fn write(&self, socket: &TcpStream, mut bytes: &[u8]) -> Result<(), Why> {
-        while !bytes.is_empty() {
-            match socket.try_write(bytes) {
-                Ok(written) => bytes = &bytes[written..],
+    async fn write(&self, socket: &TcpStream, parts: &[Vec<u8>]) -> Result<(), Why> {
+        let mut slices: Vec<IoSlice> = parts.iter().map(|part| IoSlice::new(part)).collect();
+        let mut left = &mut slices[..];
+        while !left.is_empty() {
+            match socket.try_write_vectored(left) {
+                Ok(written) => IoSlice::advance_slices(&mut left, written),
                 Err(why) if why.kind() == ErrorKind::WouldBlock => tokio::select! {
                     ready = socket.writable() => ready.map_err(|_| Why::Aborted)?,
                     () = self.tap.reads.notified() => self.check()?,
@@ -167,6 +174,7 @@ fn begin(socket: &TcpStream) {
     let _ = socket.set_nodelay(true);
     let _ = socket.set_zero_linger();
     keep_unsent_low(socket, UNSENT);
+    leave_unpaced_within_machine(socket);
 }
 
 /// The application has been given all, and the end of it.
@@ -235,7 +243,7 @@ async fn discard_all(socket: &TcpStream) {
         Err(why) => why.kind() != ErrorKind::WouldBlock,
     };
     while socket.readable().await.is_ok() {
-        if BUFFER.with_borrow_mut(|buffer| is_silent(socket.try_read(buffer))) {
+        if is_silent(socket.try_read(&mut [0; 4096])) {
             return;
         }
     }
@@ -285,16 +293,33 @@ async fn write_all(socket: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads as much as the session has room for.
+/// Reads as much as the session has room for. What is much is not copied.
 fn read_some(socket: &TcpStream, session: &mut Session, id: ConnectionId) -> io::Result<usize> {
     BUFFER.with_borrow_mut(|buffer| {
-        let room = session.room(id).min(buffer.len());
+        buffer.clear();
+        buffer.reserve_exact(MUCH);
+        let room = session.room(id).min(MUCH);
         if room == 0 {
             // The connection may have gone while it was waited for bytes: nothing read is not an end.
             return Err(ErrorKind::WouldBlock.into());
         }
-        let read = socket.try_read(&mut buffer[..room])?;
-        session.write(id, &buffer[..read]);
+        let read = socket.try_read_buf(&mut buffer.limit(room))?;
+        if read > MUCH / 2 {
+            session.give(id, std::mem::take(buffer));
+        } else {
+            session.write(id, buffer);
+        }
         Ok(read)
     })
+}
+
+/// What there is to read, up to [`MUCH`] and the end of a part.
+fn read_parts(session: &mut Session, id: ConnectionId) -> Vec<Vec<u8>> {
+    let mut left = MUCH;
+    let next = || {
+        let part = (left > 0).then(|| session.read(id))??;
+        left = left.saturating_sub(part.len());
+        Some(part)
+    };
+    std::iter::from_fn(next).collect()
 }

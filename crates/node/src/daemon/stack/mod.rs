@@ -1,5 +1,6 @@
 //! What carries frames between two daemons. A stack is a file here, and a line in [`STACKS`].
 
+pub mod pipe;
 pub mod tcp;
 pub mod udpdtn;
 

@@ -4,9 +4,10 @@
 //! [`Hello`], all others are frames.
 
 use super::TCP;
+use super::pipe::{self, Pipe};
 use crate::daemon::keys::PublicKey;
 use crate::daemon::peer::Peer;
-use crate::daemon::tcp_info::{TcpInfo, keep_unsent_low};
+use crate::daemon::tcp_info::{TcpInfo, keep_unsent_low, leave_unpaced_within_machine};
 use lightlag_protocols::wire::adaptive::Frame;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -15,20 +16,26 @@ use std::cell::{Cell, RefCell};
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::task::{AbortHandle, spawn_local};
 use tokio_rustls::{TlsConnector, TlsStream};
 use tracing::{debug, info, warn};
 
-/// A record is filled up to this.
+/// A record with one full frame has at most so many bytes: four records of TLS.
 const RECORD: usize = 64 * 1024;
 /// No record is longer.
 const RECORD_MAX: usize = 2 * RECORD;
-/// Bytes of a frame's data at most.
-const PIECE: usize = RECORD;
+/// Bytes of a record before its frames.
+const LENGTH: usize = 4;
+/// A frame has at most so many bytes.
+const FRAME: usize = RECORD - LENGTH;
+/// Bytes of a frame's data at most. A record is filled up to this.
+pub const PIECE: usize = FRAME - Frame::OVERHEAD_MAX;
+/// Records that leave together, unless the kernel takes longer for them.
+const BATCH: usize = 4;
+const BATCH_LONGEST: Duration = Duration::from_millis(20);
 /// Bytes that wait unsent in the kernel.
 const UNSENT: u32 = 256 * 1024;
 /// A call that takes longer is given up.
@@ -115,6 +122,7 @@ pub fn adopt(peer: &Rc<Peer>, stream: TlsStream<TcpStream>, we_called: bool) {
     let Ok(copy) = socket.as_fd().try_clone_to_owned() else { return };
     let _ = socket.set_nodelay(true);
     keep_unsent_low(socket, UNSENT);
+    leave_unpaced_within_machine(socket);
     let generation = state.generation.get() + 1;
     state.generation.set(generation);
     let runs = peer.clone();
@@ -181,61 +189,93 @@ async fn dial(peer: &Peer, address: &str) -> Result<tokio_rustls::client::TlsStr
 }
 
 async fn run(peer: &Rc<Peer>, stream: TlsStream<TcpStream>) -> Result<(), String> {
-    let (mut from, mut to) = tokio::io::split(stream);
+    let pipe = Pipe::new(stream);
     let hello = Hello { incarnation: peer.incarnation, known: peer.look(|session| session.peer()) };
     let bytes = postcard::to_allocvec(&hello).expect("a hello can be written");
     let mut record = (bytes.len() as u32).to_be_bytes().to_vec();
     record.extend(bytes);
-    to.write_all(&record).await.map_err(|why| why.to_string())?;
-    to.flush().await.map_err(|why| why.to_string())?;
-    read_record(&mut from, &mut record).await?;
-    let hello = read_hello(&record)?;
+    pipe.send(&record).map_err(|why| why.to_string())?;
+    pipe.flush().await.map_err(|why| why.to_string())?;
+    let mut came = Vec::new();
+    let hello = loop {
+        pipe.receive(&mut came).await.map_err(|why| why.to_string())?;
+        if let Some((record, behind)) = read_record(&came)? {
+            let hello = read_hello(record)?;
+            came = behind.to_vec();
+            break hello;
+        }
+    };
     peer.on_hello(hello.incarnation, hello.known)?;
     tokio::select! {
-        done = write(peer, &mut to) => done,
-        done = read(peer, &mut from) => done,
+        done = write(peer, &pipe) => done,
+        done = read(peer, &pipe, came) => done,
     }
 }
 
-async fn write(peer: &Rc<Peer>, to: &mut (impl AsyncWrite + Unpin)) -> Result<(), String> {
+async fn write(peer: &Rc<Peer>, pipe: &Pipe) -> Result<(), String> {
     let mut record = Vec::with_capacity(RECORD_MAX);
+    let mut most = BATCH;
     loop {
-        record.clear();
-        record.extend([0; 4]);
-        peer.with_by(
-            TCP,
-            |session| {
-                while record.len() < RECORD && session.poll(TCP, PIECE, &mut record).is_some() {}
-            },
-        );
-        if record.len() == 4 {
-            peer.woken(TCP).await;
-            continue;
+        let mut filled = 0;
+        while filled < most && fill(peer, &mut record) {
+            pipe.send(&record).map_err(|why| why.to_string())?;
+            filled += 1;
         }
-        let length = (record.len() - 4) as u32;
-        record[..4].copy_from_slice(&length.to_be_bytes());
-        to.write_all(&record).await.map_err(|why| why.to_string())?;
-        to.flush().await.map_err(|why| why.to_string())?;
+        let begun = Instant::now();
+        pipe.flush().await.map_err(|why| why.to_string())?;
+        let is_slow = begun.elapsed() > BATCH_LONGEST;
+        if filled < most {
+            peer.woken(TCP).await;
+        } else {
+            // There is more: others first.
+            tokio::task::yield_now().await;
+        }
+        // What waits here goes by no other stack any more, and what is more urgent comes behind it.
+        most = if is_slow { 1 } else { BATCH };
     }
 }
 
-async fn read(peer: &Rc<Peer>, from: &mut (impl AsyncRead + Unpin)) -> Result<(), String> {
-    let mut record = Vec::new();
+/// Makes a record of what there is to send; false if that is nothing.
+fn fill(peer: &Rc<Peer>, record: &mut Vec<u8>) -> bool {
+    record.clear();
+    record.extend([0; LENGTH]);
+    peer.with_by(TCP, |session| while record.len() < PIECE && session.poll(TCP, FRAME, record).is_some() {});
+    let length = record.len() - LENGTH;
+    record[..LENGTH].copy_from_slice(&(length as u32).to_be_bytes());
+    length > 0
+}
+
+async fn read(peer: &Rc<Peer>, pipe: &Pipe, mut came: Vec<u8>) -> Result<(), String> {
     loop {
-        read_record(from, &mut record).await?;
-        peer.with(|session| {
-            let mut rest = &record[..];
-            while !rest.is_empty() {
-                let (frame, behind) = Frame::read(rest).map_err(|why| why.to_string())?;
-                if !session.handle(&frame) {
-                    // Whoever sent it carries it again, as all that a stack carried that ended.
-                    return Err("there is no room for what came".to_owned());
-                }
-                rest = behind;
-            }
-            Ok(())
-        })?;
+        let is_much = came.len() >= pipe::READ;
+        let mut rest = &came[..];
+        while let Some((record, behind)) = read_record(rest)? {
+            take(peer, record)?;
+            rest = behind;
+        }
+        let left = rest.len();
+        came.drain(..came.len() - left);
+        if is_much {
+            // There is more: others first.
+            tokio::task::yield_now().await;
+        }
+        pipe.receive(&mut came).await.map_err(|why| why.to_string())?;
     }
+}
+
+fn take(peer: &Rc<Peer>, record: &[u8]) -> Result<(), String> {
+    peer.with(|session| {
+        let mut rest = record;
+        while !rest.is_empty() {
+            let (frame, behind) = Frame::read(rest).map_err(|why| why.to_string())?;
+            if !session.handle(&frame) {
+                // Whoever sent it carries it again, as all that a stack carried that ended.
+                return Err("there is no room for what came".to_owned());
+            }
+            rest = behind;
+        }
+        Ok(())
+    })
 }
 
 /// Reads what came first.
@@ -246,16 +286,44 @@ pub fn read_hello(record: &[u8]) -> Result<Hello, String> {
     postcard::from_bytes(record).map_err(|_| "what came first is no hello".to_owned())
 }
 
-/// Reads the next record in place of what `record` held.
+/// Bytes, and what follows them.
+type Split<'a> = (&'a [u8], &'a [u8]);
+
+/// The record at the beginning, and what follows it; none if it has not come as a whole.
 ///
 /// # Errors
-/// It is too long, or the stream has ended.
-pub async fn read_record(from: &mut (impl AsyncRead + Unpin), record: &mut Vec<u8>) -> Result<(), String> {
-    let length = from.read_u32().await.map_err(|why| why.to_string())? as usize;
+/// It is too long.
+pub fn read_record(bytes: &[u8]) -> Result<Option<Split<'_>>, String> {
+    let Some((length, rest)) = bytes.split_first_chunk() else { return Ok(None) };
+    let length = u32::from_be_bytes(*length) as usize;
     if length > RECORD_MAX {
         return Err(format!("a record of {length} bytes; {RECORD_MAX} are the most"));
     }
-    record.resize(length, 0);
-    from.read_exact(record).await.map_err(|why| why.to_string())?;
-    Ok(())
+    Ok(rest.split_at_checked(length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lightlag_protocols::wire::adaptive::{ConnectionId, OFFSET_MAX};
+
+    #[test]
+    fn a_record_is_read_once_it_has_come_as_a_whole() {
+        let bytes = [0, 0, 0, 2, 7, 8, 9];
+        for cut in 0..6 {
+            assert_eq!(read_record(&bytes[..cut]), Ok(None));
+        }
+        assert_eq!(read_record(&bytes), Ok(Some((&bytes[4..6], &bytes[6..]))));
+        assert!(read_record(&u32::MAX.to_be_bytes()).unwrap_err().contains("are the most"));
+    }
+
+    #[test]
+    fn a_full_frame_fills_a_record_and_one_more_has_room_beside_others() {
+        let id = ConnectionId { incarnation: u32::MAX, number: u32::MAX };
+        let mut record = vec![0; LENGTH];
+        let offset = OFFSET_MAX - PIECE as u64 - 1;
+        Frame::Data { id, offset, ends: true, bytes: &[7; PIECE] }.write(&mut record);
+        assert!((PIECE..=RECORD).contains(&record.len()));
+        assert!(PIECE - 1 + record.len() - LENGTH <= RECORD_MAX);
+    }
 }
