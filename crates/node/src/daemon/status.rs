@@ -77,6 +77,8 @@ pub struct DatagramsStatus {
     pub round_trip_s: Option<f64>,
     /// How many left.
     pub left: u64,
+    /// How many of them were given up, so that what they carried was carried again.
+    pub given_up: u64,
     /// How many came.
     pub came: u64,
     /// Seconds since the last came.
@@ -136,6 +138,7 @@ fn of_peer(peer: &Peer) -> PeerStatus {
         address: address.to_string(),
         round_trip_s: peer.udpdtn.round_trip().map(seconds),
         left,
+        given_up: peer.udpdtn.given_up(),
         came,
         heard_s: peer.udpdtn.heard_at().map(|at| seconds(now - at)),
     });

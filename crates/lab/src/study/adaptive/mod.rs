@@ -74,7 +74,7 @@ fn introduction() -> Vec<String> {
          bytes, neither RACK nor tail loss probes) or as it is, or two lightlagd. Packets are of 1,076 bytes in all; bytes that come \
          in order are counted by 1,024.",
         "The fifty curves are drawn with fixed seeds: plateaus, ramps and flaps between 10 ms and 120 s over twenty minutes, \
-         every second one without loss, the others with up to 5 % where the delay is longest.",
+         every second one without loss, the others with up to 5 % where the delay is longest; each is run with three seeds.",
     ]
     .map(str::to_owned)
     .to_vec()

@@ -83,7 +83,7 @@ fn on_curves(results: &Results) -> Table {
     let head = ["curve", "limit", ORACLE, POLICY, "policy of oracle, %", "policy of limit, %"];
     Table {
         title: "Delay curves that were drawn".to_owned(),
-        caption: "Packets delivered in order in twenty minutes.".to_owned(),
+        caption: "Packets delivered in order in twenty minutes, means of three seeds.".to_owned(),
         head: head.map(str::to_owned).to_vec(),
         rows: curves(results).into_iter().map(row).collect(),
     }

@@ -27,12 +27,11 @@ pub fn mean(results: &Results, figure: &str, variant: &str) -> Option<Estimate> 
     estimate(&packets(results, figure, variant))
 }
 
-/// Of each curve that was drawn: its number, what the oracle and the policy delivered, and the limit.
+/// Of each curve that was drawn: its number, what the oracle and the policy delivered on average, and the limit.
 pub fn curves(results: &Results) -> Vec<(u64, f64, f64, f64)> {
     let of = |number: f64, variant| {
-        metrics(results, CURVES, variant, &[(CURVE, number)], "delivered_bytes")
-            .first()
-            .map(|bytes| bytes / PAYLOAD)
+        let bytes = metrics(results, CURVES, variant, &[(CURVE, number)], "delivered_bytes");
+        crate::statistics::mean(&bytes).map(|bytes| bytes / PAYLOAD)
     };
     let one = |number: f64| {
         let limit = Curve::drawn(number as u64).limit();

@@ -80,6 +80,10 @@ impl State {
     pub fn counts(&self) -> (u64, u64) {
         self.counts.get()
     }
+    /// Those with frames that were given up, rightly or not.
+    pub fn given_up(&self) -> u64 {
+        self.datagrams.borrow().counts().lost
+    }
     /// Goes on where a stream has left off: at its rate, if it had found one that is higher than what is known here, from
     /// its round trip.
     pub fn continue_from(
