@@ -1,6 +1,7 @@
 //! The daemon's one file of settings, in TOML.
 
 use super::keys::PublicKey;
+use super::plan::Contact;
 use super::target::Pattern;
 use crate::Error;
 use bytesize::ByteSize;
@@ -86,6 +87,9 @@ pub struct Peer {
     /// What carries connections.
     #[serde(default)]
     pub stack: Choice,
+    /// When it can be reached, where that is planned.
+    #[serde(default)]
+    pub contact: Vec<Contact>,
     /// Bytes of a datagram on the way, with all that is not the link's.
     #[serde(default = "default_datagram")]
     pub datagram: u16,
@@ -254,6 +258,9 @@ impl Config {
                     "peer {name:?}: datagram {}; it must be {DATAGRAM_LEAST} or more",
                     peer.datagram
                 ));
+            }
+            if let Some(at) = peer.contact.iter().position(|contact| contact.from >= contact.to) {
+                return Err(format!("peer {name:?}: contact {}: `to` must be later than `from`", at + 1));
             }
             if peer.first_rate.as_u64() == 0 {
                 return Err(format!("peer {name:?}: first_rate must be more than nothing"));

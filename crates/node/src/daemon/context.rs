@@ -2,6 +2,7 @@
 
 use super::config::Choice;
 use super::peer::Peer;
+use super::plan;
 use super::stack::{STACKS, TCP, UDPDTN};
 use super::tcp_info::TcpInfo;
 use lightlag_protocols::adaptive::{
@@ -11,6 +12,7 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::time::SystemTime;
 use tracing::info;
 
 /// So often the way is looked at.
@@ -172,5 +174,6 @@ fn gather(peer: &Peer, now: Instant, rate: Option<BitRate>) -> Context {
             backlog[class].0 += connection.outgoing.unsent();
         }
     });
-    Context { stream, datagrams, link: None, planned: None, backlog }
+    let planned = plan::says(&peer.config.contact, SystemTime::now());
+    Context { stream, datagrams, link: peer.link.get(), planned, backlog }
 }

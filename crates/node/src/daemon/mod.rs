@@ -14,8 +14,10 @@ pub mod fuzzing;
 mod history;
 pub mod keys;
 mod life;
+mod links;
 mod metrics;
 mod peer;
+mod plan;
 mod proxy;
 mod seal;
 mod services;
@@ -205,6 +207,7 @@ fn start(peers: &[Rc<Peer>]) {
         spawn_local(udpdtn::run(peer.clone()));
         spawn_local(peer.clone().tend());
     }
+    spawn_local(links::watch(peers.to_vec()));
     // All have the same one, if they have any.
     if let Some(socket) = peers.iter().find_map(|peer| peer.udpdtn.socket()) {
         let named = peers.iter().map(|peer| (seal::name(&peer.key()), peer.clone())).collect();

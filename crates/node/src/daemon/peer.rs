@@ -64,6 +64,8 @@ pub struct Peer {
     pub accepted: RefCell<BTreeMap<ConnectionId, (u64, bool)>>,
     /// What carried connections, since when and why.
     pub history: RefCell<History>,
+    /// Whether the interface by which it is reached is up, if that is known.
+    pub link: Cell<Option<bool>>,
     /// What its owner asked for, over what the settings say.
     choice: Cell<Choice>,
     session: RefCell<Session>,
@@ -100,6 +102,7 @@ impl Peer {
             udpdtn,
             accepted: RefCell::default(),
             history: RefCell::new(History::new(clock.now(), first)),
+            link: Cell::new(None),
             choice: Cell::new(choice),
             session: RefCell::new(Session::new(bounds, first)),
             taps: RefCell::default(),

@@ -8,6 +8,7 @@ mod disks;
 mod doors;
 mod outages;
 mod pair;
+mod plans;
 mod schedules;
 mod strangers;
 mod streams;
