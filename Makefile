@@ -23,7 +23,6 @@ bench: $(BIN) ## time and memory beside The ONE, ns-2, ns-3 and ndnd (NS3_PYTHON
 	@$(PYTHON) tools/bench_names.py --binary $(BIN)
 	@$(PYTHON) tools/bench_capture.py --binary $(BIN)
 	@$(PYTHON) tools/bench_emulate.py --binary $(BIN)
-	@cargo build --quiet --release -p lightlag-node
 	@$(PYTHON) tools/bench_daemon.py --daemon target/release/lightlagd
 
 fidelity: $(BIN) ## our figures beside those of The ONE and ns-2, point by point, names beside ndnd, captures beside tshark and tcptrace
@@ -46,7 +45,7 @@ lint: $(VENV)/.ready ## formatting and lints
 	$(PY) -m ruff format --check python scenarios tests tools examples
 
 $(BIN): FORCE
-	@cargo build --quiet --release -p lightlag-cli
+	@cargo build --quiet --release -p lightlag-cli -p lightlag-node -p lightlag-run
 FORCE:
 
 $(VENV)/.ready: pyproject.toml
