@@ -2,6 +2,7 @@
 
 use super::keys::PublicKey;
 use super::plan::Contact;
+use super::seal;
 use super::target::Pattern;
 use crate::Error;
 use bytesize::ByteSize;
@@ -257,6 +258,12 @@ impl Config {
                 return Err(format!(
                     "peer {name:?}: datagram {}; it must be {DATAGRAM_LEAST} or more",
                     peer.datagram
+                ));
+            }
+            if let Some(other) = before.iter().find(|other| seal::name(&other.key) == seal::name(&peer.key)) {
+                return Err(format!(
+                    "peers {:?} and {name:?}: their keys look alike in datagrams; make another one",
+                    other.name
                 ));
             }
             if let Some(at) = peer.contact.iter().position(|contact| contact.from >= contact.to) {
