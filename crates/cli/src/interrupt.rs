@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether somebody has asked for the end (Ctrl-C, SIGTERM); asked twice, it comes at once.
 #[derive(Clone)]
-pub struct Interrupt(Arc<AtomicBool>);
+pub struct Interrupt {
+    asked: Arc<AtomicBool>,
+    released: Arc<AtomicBool>,
+}
 
 impl Interrupt {
     /// From now on the first signal is only noted.
@@ -15,16 +18,21 @@ impl Interrupt {
     /// # Errors
     /// What the system says.
     pub fn watch() -> std::io::Result<Self> {
-        let asked = Arc::new(AtomicBool::new(false));
+        let [asked, released] = std::array::from_fn(|_| Arc::new(AtomicBool::new(false)));
         for signal in [SIGINT, SIGTERM] {
             // In this order: what is armed by the first signal acts on the second.
             flag::register_conditional_shutdown(signal, 128 + signal, asked.clone())?;
+            flag::register_conditional_default(signal, released.clone())?;
             flag::register(signal, asked.clone())?;
         }
-        Ok(Self(asked))
+        Ok(Self { asked, released })
+    }
+    /// From now on a signal ends the program, as if nobody had watched.
+    pub fn release(&self) {
+        self.released.store(true, Ordering::Relaxed);
     }
     /// Whether it was asked for.
     pub fn is_asked(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.asked.load(Ordering::Relaxed)
     }
 }

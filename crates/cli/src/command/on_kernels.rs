@@ -1,6 +1,7 @@
 //! Transfers between two kernels, for `lightlag study adaptive --real`: a link between two network namespaces, and
 //! either the kernels' TCP or two `lightlagd` over it.
 
+use crate::interrupt::Interrupt;
 use lightlag_lab::study::adaptive::real::{CONGESTION_CONTROL, Seen, Transfer};
 use lightlag_node::daemon::keys::Identity;
 use lightlag_node::emulate::{Between, Namespaces, PacketEmulator, Programs, Second, Watcher};
@@ -39,15 +40,18 @@ pub fn transfer(wanted: Vec<Transfer>) -> Result<Vec<Seen>, String> {
     let daemon = daemon()?;
     Namespaces::remove_leftovers();
     let longest = wanted.iter().map(|one| one.span.as_secs_f64()).fold(0.0, f64::max);
+    let asked = Interrupt::watch().map_err(|why| format!("signals: {why}"))?;
     eprintln!("{} transfers between two kernels, all at once, for {longest} s", wanted.len());
-    thread::scope(|scope| {
-        let make = |one| scope.spawn(|| make(one, &daemon));
+    let seen = thread::scope(|scope| {
+        let make = |one| scope.spawn(|| make(one, &daemon, &asked));
         let under_way: Vec<_> = wanted.into_iter().map(make).collect();
         let end = |one: thread::ScopedJoinHandle<'_, Result<Seen, String>>| {
             one.join().unwrap_or_else(|_| Err("a transfer ended before its time".to_owned()))
         };
         under_way.into_iter().map(end).collect()
-    })
+    });
+    asked.release();
+    seen
 }
 
 /// The daemon beside this program.
@@ -65,7 +69,7 @@ fn told(what: &str) -> impl Fn(io::Error) -> String {
 }
 
 /// Makes one.
-fn make(wanted: Transfer, daemon: &Path) -> Result<Seen, String> {
+fn make(wanted: Transfer, daemon: &Path, asked: &Interrupt) -> Result<Seen, String> {
     let said = |why: lightlag_node::Error| why.to_string();
     let namespaces = Namespaces::make().map_err(said)?;
     for side in 0..2 {
@@ -83,7 +87,7 @@ fn make(wanted: Transfer, daemon: &Path) -> Result<Seen, String> {
     let delivered = thread::scope(|scope| {
         scope.spawn(|| receive(&listener, &shared));
         scope.spawn(|| send(&namespaces, from, &shared));
-        let delivered = carry(&mut emulator, &wanted, &shared);
+        let delivered = carry(&mut emulator, &wanted, (&shared, asked));
         shared.is_over.store(true, Ordering::Release);
         // Whoever still waits for the transfer to begin is woken.
         let _ = namespaces.inside(1, || TcpStream::connect(to));
@@ -129,22 +133,30 @@ impl Shared {
 }
 
 /// Carries packets for the whole span; how much had been delivered after each second.
-fn carry(emulator: &mut PacketEmulator, wanted: &Transfer, shared: &Shared) -> Result<Vec<u64>, String> {
+fn carry(
+    emulator: &mut PacketEmulator,
+    wanted: &Transfer,
+    (shared, asked): (&Shared, &Interrupt),
+) -> Result<Vec<u64>, String> {
     let seconds = wanted.span.as_secs_f64() as usize;
-    let mut watch = Watch { seconds, shared, delivered: Vec::new() };
+    let mut watch = Watch { seconds, shared, asked, delivered: Vec::new() };
     emulator.run(&mut watch).map_err(told("the link"))?;
+    if asked.is_asked() {
+        return Err("it was interrupted".to_owned());
+    }
     Ok(watch.delivered)
 }
 
 struct Watch<'a> {
     seconds: usize,
     shared: &'a Shared,
+    asked: &'a Interrupt,
     delivered: Vec<u64>,
 }
 
 impl Watcher for Watch<'_> {
     fn goes_on(&mut self) -> io::Result<bool> {
-        Ok(self.delivered.len() < self.seconds)
+        Ok(self.delivered.len() < self.seconds && !self.asked.is_asked())
     }
     fn second(&mut self, _: [Second; 2]) {
         self.delivered.push(self.shared.delivered.load(Ordering::Acquire));

@@ -77,9 +77,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(wrong) if wrong.use_stderr() => {
-            let text = wrong.to_string();
-            let line = text.lines().next().unwrap_or_default();
-            eprintln!("lightlagd: {}", line.trim_start_matches("error: "));
+            eprintln!("lightlagd: {}", one_line(&wrong));
             return ExitCode::from(2);
         }
         Err(asked) => asked.exit(),
@@ -91,6 +89,20 @@ fn main() -> ExitCode {
             ExitCode::from(if matches!(why, Error::Input(_)) { 2 } else { 1 })
         }
     }
+}
+
+/// What is wrong and what would be right, without how it is used.
+fn one_line(wrong: &clap::Error) -> String {
+    if wrong.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return "tell it what to do: see `lightlagd --help`".to_owned();
+    }
+    let text = wrong.to_string();
+    let told = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    let told: Vec<&str> = told.filter(|line| !line.is_empty()).collect();
+    told.join(" ").trim_start_matches("error: ").to_owned()
 }
 
 impl Verb {
@@ -144,13 +156,24 @@ impl Verb {
                 print!("{}", String::from_utf8_lossy(&said));
                 Ok(())
             }
-            Self::Stop(settings) => ask(&settings.config, "POST", "/stop").map(drop),
+            Self::Stop(settings) => {
+                ask(&settings.config, "POST", "/stop")?;
+                wait_for_end(&Config::control_of(&settings.config)?);
+                Ok(())
+            }
         }
     }
 }
 
+/// Connections have some seconds to end; then nobody listens any more.
+fn wait_for_end(control: &Path) {
+    while std::os::unix::net::UnixStream::connect(control).is_ok() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
 fn ask(config: &Path, method: &str, path: &str) -> Result<Vec<u8>, Error> {
-    let socket = Config::read(config)?.control();
+    let socket = Config::control_of(config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| Error::Failed(format!("the runtime: {why}")))?;
     runtime.block_on(control::ask(&socket, method, path))

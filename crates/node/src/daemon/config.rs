@@ -9,7 +9,7 @@ use bytesize::ByteSize;
 use lightlag_protocols::adaptive::PRIORITIES;
 use lightlag_protocols::wire::adaptive::Hints;
 use serde::{Deserialize, Deserializer};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -182,6 +182,9 @@ impl Default for Limits {
     }
 }
 
+/// The control socket, in `state`.
+const CONTROL: &str = "control.sock";
+
 fn default_key() -> PathBuf {
     "key.pem".into()
 }
@@ -210,6 +213,8 @@ fn priority<'de, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
     Err(serde::de::Error::custom(format!("priority {given}; it must be 0 to {}", PRIORITIES - 1)))
 }
 
+/// Bytes a second that a controller may begin with.
+const FIRST_RATES: std::ops::RangeInclusive<u64> = 13..=125_000_000_000;
 /// Least bytes of a datagram: less than any link of IPv6 must carry would do, but not less than this.
 const DATAGRAM_LEAST: u16 = 576;
 
@@ -269,10 +274,14 @@ impl Config {
             if let Some(at) = peer.contact.iter().position(|contact| contact.from >= contact.to) {
                 return Err(format!("peer {name:?}: contact {}: `to` must be later than `from`", at + 1));
             }
-            if peer.first_rate.as_u64() == 0 {
-                return Err(format!("peer {name:?}: first_rate must be more than nothing"));
+            if !FIRST_RATES.contains(&peer.first_rate.as_u64()) {
+                return Err(format!(
+                    "peer {name:?}: first_rate {}; it must be 13 B to 125 GB",
+                    peer.first_rate
+                ));
             }
         }
+        self.check_doors()?;
         for forward in &self.forward {
             let named = forward.peer.as_ref();
             if let Some(name) = named.filter(|name| self.peer.iter().all(|peer| peer.name != **name)) {
@@ -285,8 +294,35 @@ impl Config {
         }
         Ok(())
     }
+    fn check_doors(&self) -> Result<(), String> {
+        let doors = self.socks.iter().chain(&self.http).chain(&self.redirected).map(|door| door.listen);
+        let doors = doors.chain(self.forward.iter().map(|forward| forward.listen));
+        let mut known = BTreeSet::new();
+        let mut all = doors.chain(self.page).chain(self.listen.tcp).filter(|address| address.port() != 0);
+        if let Some(twice) = all.find(|address| !known.insert(*address)) {
+            return Err(format!("two listen on {twice}; each needs an address of its own"));
+        }
+        let Limits { connections, window, handshakes, .. } = self.limits;
+        if connections == 0 || handshakes == 0 || window.as_u64() == 0 {
+            return Err("limits: connections, window and handshakes must be 1 or more".to_owned());
+        }
+        Ok(())
+    }
+    /// The socket by which its owner asks and tells a daemon of these settings, whatever is wrong with the rest of them.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no TOML.
+    pub fn control_of(path: &Path) -> Result<PathBuf, Error> {
+        let wrong = |why: &dyn std::fmt::Display| Error::Input(format!("{}: {why}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|why| wrong(&why))?;
+        let settings: toml::Table = toml::from_str(&text).map_err(|why| wrong(&why.message()))?;
+        let named = |key: &str| settings.get(key).and_then(toml::Value::as_str).map(PathBuf::from);
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let control = named("control");
+        Ok(folder.join(control.unwrap_or_else(|| named("state").unwrap_or_else(default_state).join(CONTROL))))
+    }
     /// The socket by which its owner asks and tells it.
     pub fn control(&self) -> PathBuf {
-        self.control.clone().unwrap_or_else(|| self.state.join("control.sock"))
+        self.control.clone().unwrap_or_else(|| self.state.join(CONTROL))
     }
 }

@@ -120,7 +120,7 @@ impl Judge {
             now.saturating_add(GRACE).saturating_add(away).saturating_add(away)
         });
         if let Some(best) = self.policy.best().filter(|_| to == UDPDTN) {
-            let rate = BitRate((best.rate * 8.0) as u64);
+            let rate = BitRate((best.handed() * 8.0) as u64);
             peer.udpdtn.continue_from(now, &peer.config, (rate, round_trip), best.is_found(now, round_trip));
         }
     }

@@ -17,7 +17,7 @@ use hyper::body::Bytes;
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::Path;
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tokio::sync::{mpsc, oneshot};
@@ -162,7 +162,12 @@ fn seen(ask: Ask) -> Router<()> {
 /// # Errors
 /// It cannot be made.
 pub fn serve(path: &Path, ask: Ask) -> Result<(), Error> {
-    let failed = |why: std::io::Error| Error::Input(format!("{}: {why}", path.display()));
+    let failed = |why: std::io::Error| Error::Input(format!("control {}: {why}", path.display()));
+    let left = std::fs::symlink_metadata(path);
+    if left.is_ok_and(|left| !left.file_type().is_socket()) {
+        let right = "name a place of its own for the control socket";
+        return Err(Error::Input(format!("{}: there is something else; {right}", path.display())));
+    }
     // Whoever left one is not there any more: the state has one daemon at a time.
     let _ = std::fs::remove_file(path);
     let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));

@@ -181,6 +181,13 @@ async fn meet(
     };
     let mut peers = Vec::new();
     for other in &config.peer {
+        if other.key == identity.public() {
+            let right = "name that of the other one (`lightlagd key` there)";
+            return Err(Error::Input(format!(
+                "peer {:?}: its key is this daemon's own; {right}",
+                other.name
+            )));
+        }
         let client = tls::client(identity, other.key)?;
         let incarnation = life.incarnation(&identity.public(), &other.key);
         let seal = Seal::new(identity, &other.key, incarnation)
@@ -233,14 +240,15 @@ fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, service
             continue;
         };
         info!(peer = peer.config.name, target = record.target, "a durable connection goes on");
-        let (is_ours, is_over) = (record.is_ours, record.over);
+        let (is_ours, is_settled, is_over) = (record.is_ours, record.is_settled, record.over);
         let (accepted, given, _) = record.into;
         match is_over {
             Some(complete) => peer.with(|session| session.remember(key.id, complete)),
             None => Custody::restore(peer, key, &record),
         }
         let custody = Custody::resume(peer, store, key.id, record);
-        if is_ours {
+        if is_ours || is_settled {
+            // The application here is gone; a target that was given all is not given it again.
             spawn_local(async move { custody.leave().await });
         } else if custody.begin_again() {
             spawn_local(proxy::serve::reach_durable(custody, services.clone()));
@@ -320,7 +328,8 @@ impl Daemon {
         };
         life.skip(known)?;
         Err(Error::Failed(
-            "another daemon knows a later life of this one: start it again, to go on with a later one"
+            "another daemon knows a later life of this one: start it again, to go on with a later one, unless another \
+             daemon runs with the same key"
                 .to_owned(),
         ))
     }

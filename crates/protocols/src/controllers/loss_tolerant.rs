@@ -47,10 +47,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             packet: flow.packet.0 as f64,
             tolerance: parameters.number("tolerance"),
             excess: parameters.number("excess"),
-            rate: match handed {
-                Some(handed) => handed * if drains.is_some() { HANDED } else { 1.0 },
-                None => parameters.number("initial_rate") / 8.0,
-            },
+            rate: handed.unwrap_or(parameters.number("initial_rate") / 8.0),
             starts: handed.is_none(),
             usual: None,
             trial: None,
@@ -64,8 +61,6 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     },
 };
 
-/// Of a rate that is handed over: at the whole of it a queue stays as full as it is, and its wait looks like a long way.
-const HANDED: f64 = 0.98;
 /// A handed-over queue has so long to drain.
 const DRAIN_MOST: Duration = Duration::from_secs(1);
 /// A round has so many seconds of packets, within bounds.

@@ -122,10 +122,10 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let failed = |why: SocksServerError| why.to_string();
-    // Who offers no name has no wishes.
+    // Who offers no name has no wishes; who has one offers to go without it, too.
     let methods = [
-        StandardAuthentication::NoAuthentication(NoAuthentication),
         StandardAuthentication::PasswordAuthentication(PasswordAuthentication),
+        StandardAuthentication::NoAuthentication(NoAuthentication),
     ];
     let started = Socks5ServerProtocol::start(socket).negotiate_auth(&methods).await.map_err(failed)?;
     let (proto, wishes) = match started {

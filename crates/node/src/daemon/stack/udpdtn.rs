@@ -7,7 +7,7 @@ use crate::daemon::peer::Peer;
 use crate::daemon::seal::{self, Name, Seal};
 use lightlag_protocols::adaptive::{DATAGRAM_LEAST, Datagrams, DatagramsConfig};
 use lightlag_protocols::controllers::{self, Controller, Flow};
-use lightlag_protocols::parameter::Parameters;
+use lightlag_protocols::parameter::{Parameters, Value};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::cell::{Cell, RefCell};
@@ -95,7 +95,10 @@ impl State {
     ) {
         let mut datagrams = self.datagrams.borrow_mut();
         let knows = is_found && datagrams.is_outdone(rate);
-        datagrams.continue_from(now, if knows { Ok(controller(peer, rate, round_trip)) } else { Err(rate) });
+        datagrams.continue_from(
+            now,
+            if knows { Ok(controller(peer, Some((rate, round_trip)))) } else { Err(rate) },
+        );
     }
     /// What is under way has come after so long, or is lost.
     pub fn grace(&self) -> Duration {
@@ -120,9 +123,8 @@ impl State {
 /// The machine of a peer that nothing is known of yet.
 pub fn datagrams(peer: &config::Peer, incarnation: u32) -> Datagrams {
     let (datagram, headers) = sizes(peer);
-    let first = BitRate(peer.first_rate.as_u64().saturating_mul(8));
     let config = DatagramsConfig { stack: UDPDTN, incarnation, datagram, headers };
-    Datagrams::new(config, controller(peer, first, None))
+    Datagrams::new(config, controller(peer, None))
 }
 
 /// Bytes of a datagram before it is sealed, and those that are added on the way.
@@ -132,20 +134,22 @@ fn sizes(peer: &config::Peer) -> (usize, Bytes) {
     (datagram, Bytes(headers as u64))
 }
 
-/// Begins at a rate, and keeps to what arrives.
-fn controller(peer: &config::Peer, rate: BitRate, round_trip: Option<Duration>) -> Box<dyn Controller> {
+/// Begins with a rate and a round trip that a stream had, or, where there was none, slowly; and keeps to what arrives.
+fn controller(peer: &config::Peer, handed: Option<(BitRate, Option<Duration>)>) -> Box<dyn Controller> {
     let (datagram, headers) = sizes(peer);
     let entry = controllers::find("loss_tolerant").expect("it is in the table");
-    let parameters = Parameters::resolve("loss_tolerant", entry.algorithm.parameters, &BTreeMap::new());
+    let first = peer.first_rate.as_u64().saturating_mul(8) as f64;
+    let first = BTreeMap::from([("initial_rate".to_owned(), Value::Number(first))]);
+    let parameters = Parameters::resolve("loss_tolerant", entry.algorithm.parameters, &first);
     let flow = Flow {
         segment: Bytes(datagram as u64),
         packet: Bytes(datagram as u64 + headers.0),
-        planned_rate: Some(rate),
-        planned_round_trip: round_trip,
+        planned_rate: handed.map(|(rate, _)| rate),
+        planned_round_trip: handed.and_then(|(_, round_trip)| round_trip),
         seed: 0,
         index: 0,
     };
-    entry.build(&parameters.expect("defaults are in range"), flow)
+    entry.build(&parameters.expect("a rate that the settings may have is in range"), flow)
 }
 
 /// Sends what there is to send, for as long as the daemon lives.

@@ -196,17 +196,17 @@ impl Near {
     }
     /// Datagrams begin with what TCP had found.
     fn hand_over(&mut self, now: Instant, rtt: Option<Duration>) {
-        let Some((best, rate)) = self.best.zip(self.best_rate()) else { return };
+        let Some(best) = self.best.filter(|best| best.rate > 0.0) else { return };
+        let rate = self.on_link(best.handed());
         let knows = best.is_found(now, rtt) && self.datagrams.is_outdone(rate);
         let flow = Flow { planned_rate: Some(rate), planned_round_trip: rtt, ..self.make.flow };
         let handed = if knows { Ok((self.make.controllers.datagrams)(flow)) } else { Err(rate) };
         self.datagrams.continue_from(now, handed);
     }
-    /// On the link.
-    fn best_rate(&self) -> Option<BitRate> {
-        let segment = self.make.config.tcp.segment.0 as f64;
-        let packets = self.best?.rate / segment;
-        (packets > 0.0).then_some(BitRate((packets * self.make.config.packet.0 as f64 * 8.0) as u64))
+    /// What a rate of payload is on the link.
+    fn on_link(&self, bytes: f64) -> BitRate {
+        let packets = bytes / self.make.config.tcp.segment.0 as f64;
+        BitRate((packets * self.make.config.packet.0 as f64 * 8.0) as u64)
     }
     fn measure(&mut self, now: Instant) {
         let Some(pipe) = self.pipe.as_ref().filter(|_| self.kind == Kind::Stream) else { return };
@@ -291,7 +291,7 @@ impl Near {
         self.datagrams.poll(now, &mut self.session, &mut out).then(|| Parcel::Datagram(out.into()))
     }
     fn poll_plain(&mut self, now: Instant) -> Option<Parcel> {
-        let rate = self.best_rate()?;
+        let rate = self.on_link(self.best.filter(|best| best.rate > 0.0)?.rate);
         let packet = self.make.config.packet;
         let size = packet.saturating_sub(UDP_HEADER);
         let plain = self.plain.as_mut().filter(|plain| self.kind == Kind::Datagrams && plain.next <= now)?;
