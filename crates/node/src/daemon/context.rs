@@ -42,6 +42,8 @@ pub struct Judge {
     close_at: Option<Instant>,
     /// Segments of the stream that had arrived, and when.
     deliveries: VecDeque<(Instant, u32)>,
+    /// Since when the stream has waited for an acknowledgement of more than these bytes.
+    waits: Option<(Instant, u64)>,
 }
 
 fn stack_of(kind: Kind) -> Stack {
@@ -60,12 +62,14 @@ impl Judge {
             called: None,
             close_at: None,
             deliveries: VecDeque::new(),
+            waits: None,
         }
     }
     /// Looks at the way, and moves connections if there is a reason.
     pub fn judge(&mut self, peer: &Rc<Peer>, now: Instant) {
         let rate = self.measure(peer, now);
-        let switch = self.policy.on_context(now, &gather(peer, now, rate));
+        let silent = self.wait(peer, now);
+        let switch = self.policy.on_context(now, &gather(peer, now, (rate, silent)));
         let (stack, why) = match peer.choice() {
             Choice::Tcp => (TCP, Some("its owner wants it".to_owned())),
             Choice::Udpdtn => (UDPDTN, Some("its owner wants it".to_owned())),
@@ -93,6 +97,16 @@ impl Judge {
         let was_long = peer.tcp.info().is_some_and(|info| info.round_trip > PolicyConfig::default().short);
         peer.udpdtn.probe(now, if stack == UDPDTN || was_long { PROBE_SOON } else { PROBE });
         self.call(peer, now);
+    }
+    /// How long the stream has waited for an acknowledgement. The kernel tells only when the last one came: that may be
+    /// long ago as nothing was sent.
+    fn wait(&mut self, peer: &Peer, now: Instant) -> Duration {
+        let waits = peer.tcp.info().filter(|info| info.unacknowledged > 0).map(|info| info.acknowledged);
+        self.waits = waits.map(|acknowledged| match self.waits {
+            Some((since, before)) if before == acknowledged => (since, before),
+            _ => (now, acknowledged),
+        });
+        self.waits.map_or(Duration::ZERO, |(since, _)| now - since)
     }
     /// How fast the stream delivers on the link, over some time: the kernel's own figure is of one flight, and much too
     /// high where acknowledgements come at once; and what is acknowledged without a gap comes in bursts.
@@ -136,7 +150,8 @@ impl Judge {
     /// A stream that backs off while the way is short again is replaced by a new one.
     fn call(&mut self, peer: &Peer, now: Instant) {
         let rested = self.called.is_none_or(|called| now - called >= CALL_EVERY);
-        let hangs = peer.tcp.info().is_none_or(|info| hangs(&info));
+        let silent = self.waits.map_or(Duration::ZERO, |(since, _)| now - since);
+        let hangs = peer.tcp.info().is_none_or(|info| hangs(&info, silent));
         if self.policy.would_return() && hangs && rested {
             self.called = Some(now);
             peer.tcp.call_again();
@@ -145,12 +160,12 @@ impl Judge {
 }
 
 /// What was sent by a stream waits for an acknowledgement that does not come.
-fn hangs(info: &TcpInfo) -> bool {
+fn hangs(info: &TcpInfo, silent: Duration) -> bool {
     let patience = HANGS.saturating_add(info.round_trip).saturating_add(info.round_trip);
-    info.backoff > 0 || (info.unacknowledged > 0 && info.silent > patience)
+    info.backoff > 0 || silent > patience
 }
 
-fn gather(peer: &Peer, now: Instant, rate: Option<BitRate>) -> Context {
+fn gather(peer: &Peer, now: Instant, (rate, silent): (Option<BitRate>, Duration)) -> Context {
     let heard = peer.udpdtn.heard_at();
     let is_fresh = heard.is_some_and(|at| now - at <= FRESH);
     let datagram = peer.udpdtn.round_trip().filter(|_| is_fresh);
@@ -160,8 +175,8 @@ fn gather(peer: &Peer, now: Instant, rate: Option<BitRate>) -> Context {
         rtt: (info.round_trip > Duration::ZERO)
             .then(|| datagram.map_or(info.round_trip, |rtt| rtt.min(info.round_trip))),
         // Also what the kernel sends again only in a while: it is not taken back as it is.
-        backoff: info.backoff.max(u32::from(hangs(&info))),
-        silent: if info.unacknowledged > 0 { info.silent } else { Duration::ZERO },
+        backoff: info.backoff.max(u32::from(hangs(&info, silent))),
+        silent,
         rate,
         application_limited: info.application_limited || info.unacknowledged == 0,
     });

@@ -34,8 +34,6 @@ pub struct TcpInfo {
     pub application_limited: bool,
     /// Segments that are not acknowledged.
     pub unacknowledged: u32,
-    /// Since anything was heard of the other side.
-    pub silent: Duration,
     /// Since data left last.
     pub idle: Duration,
     /// Smoothed.
@@ -72,7 +70,6 @@ impl TcpInfo {
             application_limited: flags & first_bit != 0,
             unacknowledged: words[6],
             idle: millis(11),
-            silent: millis(14),
             round_trip: Duration::from_nanos(i64::from(words[17]) * 1000),
             retransmitted: words[25],
             acknowledged: long(30),
