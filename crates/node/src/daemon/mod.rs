@@ -55,7 +55,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Key, Record, Store};
-use tokio::net::{TcpListener, TcpStream, UdpSocket};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, LocalSet, spawn_local};
@@ -64,6 +64,9 @@ use tracing::{info, warn};
 
 /// A caller that has not shown a key for so long is let go.
 const SHOW_KEY: Duration = Duration::from_secs(60);
+/// So many callers may wait to be let in. Where more come at once, the kernel forgets some (it sends SYN cookies), and a
+/// caller that is forgotten after it has spoken is reset: so as many as the kernel takes (`net.core.somaxconn`).
+const CALLERS: u32 = 4096;
 /// So often it is looked whether something has happened that nobody tells.
 const LOOK: Duration = Duration::from_secs(1);
 /// Connections have so long to end when it is told to.
@@ -105,7 +108,7 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
     let (asks, asked) = mpsc::unbounded_channel();
     control::serve(&config.control(), asks.clone())?;
     if let Some(address) = config.page {
-        control::serve_page(listen(address).await?, asks);
+        control::serve_page(listen(address)?, asks);
     }
     let (wants, wanted) = mpsc::unbounded_channel();
     let clock = Clock::start();
@@ -118,7 +121,7 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
     if let Some(address) = config.listen.tcp {
         let keys = config.peer.iter().map(|peer| peer.key).collect();
         let tls = tls::server(&identity, keys)?;
-        spawn_local(let_in(listen(address).await?, tls, peers.clone(), config.limits.handshakes));
+        spawn_local(let_in(listen(address)?, tls, peers.clone(), config.limits.handshakes));
     }
     let router = Rc::new(Router {
         peers,
@@ -134,26 +137,28 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
     daemon.obey(asked, path, &life).await
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
-    TcpListener::bind(address).await.map_err(|why| Error::Input(format!("listen on {address}: {why}")))
+fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+    let listener = socket.and_then(|socket| {
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(CALLERS)
+    });
+    listener.map_err(|why| Error::Input(format!("listen on {address}: {why}")))
 }
 
 async fn open_doors(config: &Config, router: &Rc<Router>) -> Result<(), Error> {
     for door in &config.socks {
-        spawn_local(proxy::socks::serve(router.clone(), listen(door.listen).await?, door.clone()));
+        spawn_local(proxy::socks::serve(router.clone(), listen(door.listen)?, door.clone()));
     }
     for door in &config.http {
-        spawn_local(proxy::http::serve(router.clone(), listen(door.listen).await?, door.clone()));
+        spawn_local(proxy::http::serve(router.clone(), listen(door.listen)?, door.clone()));
     }
     for door in &config.redirected {
-        spawn_local(proxy::forward::serve_redirected(
-            router.clone(),
-            listen(door.listen).await?,
-            door.clone(),
-        ));
+        spawn_local(proxy::forward::serve_redirected(router.clone(), listen(door.listen)?, door.clone()));
     }
     for forward in &config.forward {
-        spawn_local(proxy::forward::serve(router.clone(), listen(forward.listen).await?, forward.clone()));
+        spawn_local(proxy::forward::serve(router.clone(), listen(forward.listen)?, forward.clone()));
     }
     Ok(())
 }

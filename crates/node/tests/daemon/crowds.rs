@@ -131,7 +131,10 @@ fn crowd(count: u64, length: usize, most_kib: u64) {
     let before = resident(&pair);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let all = async {
-        let listener = tokio::net::TcpListener::bind(local(0)).await.unwrap();
+        // What listens by default lets 128 wait, and the kernel may reset the others.
+        let listener = tokio::net::TcpSocket::new_v4().unwrap();
+        listener.bind(local(0)).unwrap();
+        let listener = listener.listen(4096).unwrap();
         let port = listener.local_addr().unwrap().port();
         tokio::task::spawn_local(echo(listener));
         let (says, phase) = watch::channel(0);
@@ -158,7 +161,6 @@ fn crowd(count: u64, length: usize, most_kib: u64) {
 }
 
 #[test]
-#[ignore = "in one run of ten some connections are reset: not understood yet"]
 fn a_thousand_connections_at_once_lose_repeat_and_reorder_nothing_through_switches() {
     crowd(1000, 20_000, 150 * 1024);
 }
