@@ -6,7 +6,7 @@ use lightlag_protocols::controllers::{Flow, find};
 use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
-use lightlag_protocols::wire::adaptive::{Frame, Head, Hints};
+use lightlag_protocols::wire::adaptive::{Frame, Head, Hints, Serial};
 use std::collections::BTreeMap;
 
 const STACKS: [Stack; 2] = [Stack(0), Stack(1)];
@@ -31,7 +31,7 @@ fn datagrams() -> Datagrams {
 }
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let _ = (Head::read(bytes), Frame::read(bytes));
+    let _ = (Head::read(bytes), Frame::read(1, bytes));
     let config = Config { incarnation: 1, window: 5000, window_most: 20_000, connections_max: 8, unnamed_max: 3 };
     let (mut session, mut datagrams) = (Session::new(config, STACKS[0]), datagrams());
     let own = session.open("far:80", Hints { durable: true, ..Hints::default() });
@@ -41,7 +41,9 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         let (said, after) = after.split_at(usize::from(length).min(after.len()));
         rest = after;
         now += Duration::from_nanos(1 << (does % 40));
-        let _ = datagrams.handle(now, said, &mut session);
+        if let Some((serial, said)) = said.split_first_chunk() {
+            let _ = datagrams.handle(now, (Serial::from_bytes(*serial), said), &mut session);
+        }
         while let Some(event) = session.poll_event() {
             match event {
                 Event::Open { id, .. } => session.accept(id),
@@ -68,7 +70,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         datagrams.on_deadline(now, &mut session);
         session.on_deadline(now);
         for _ in 0..50 {
-            if !datagrams.poll(now, &mut session, &mut out) {
+            if datagrams.poll(now, &mut session, &mut out).is_none() {
                 break;
             }
             assert!(out.len() <= DATAGRAM);

@@ -14,6 +14,7 @@ const LOSSY: Stack = Stack(1);
 
 /// A frame under way.
 struct Flying {
+    life: u32,
     bytes: Vec<u8>,
     ticket: Ticket,
 }
@@ -103,13 +104,13 @@ impl Daemon {
                 let mut bytes = Vec::new();
                 let Some(ticket) = self.session.poll(stack, room, &mut bytes) else { break };
                 assert!(bytes.len() <= room);
-                let flying = Flying { bytes, ticket };
+                let flying = Flying { life: self.session.incarnation(), bytes, ticket };
                 if stack == STEADY { self.steady.push_back(flying) } else { self.lossy.push(flying) }
             }
         }
     }
-    fn hear(&mut self, bytes: &[u8]) -> bool {
-        let (frame, rest) = Frame::read(bytes).expect("frames of ours can be read");
+    fn hear(&mut self, Flying { life, bytes, .. }: &Flying) -> bool {
+        let (frame, rest) = Frame::read(*life, bytes).expect("frames of ours can be read");
         assert!(rest.is_empty());
         self.session.handle(&frame)
     }
@@ -119,7 +120,7 @@ impl Daemon {
 fn carry(from: &mut Daemon, to: &mut Daemon, chance: &mut Stream, lossy: bool) {
     for _ in 0..chance.below(8) {
         if let Some(flying) = from.steady.pop_front() {
-            assert!(to.hear(&flying.bytes) || to.session.connections().count() >= 10);
+            assert!(to.hear(&flying) || to.session.connections().count() >= 10);
         }
     }
     for _ in 0..chance.below(8) {
@@ -132,13 +133,13 @@ fn carry(from: &mut Daemon, to: &mut Daemon, chance: &mut Stream, lossy: bool) {
             from.session.on_lost(flying.ticket, LOSSY);
             continue;
         }
-        if to.hear(&flying.bytes) {
+        if to.hear(&flying) {
             from.session.on_arrived(flying.ticket, LOSSY);
         } else {
             from.session.on_lost(flying.ticket, LOSSY);
         }
         if lossy && chance.below(8) == 0 {
-            to.hear(&flying.bytes);
+            to.hear(&flying);
         }
     }
 }
@@ -248,7 +249,7 @@ proptest! {
 fn tell_all(from: &mut Session, to: &mut Session) {
     let mut out = Vec::new();
     while from.poll(STEADY, 2000, &mut out).is_some() {
-        let (frame, _) = Frame::read(&out).expect("frames of ours can be read");
+        let (frame, _) = Frame::read(from.incarnation(), &out).expect("frames of ours can be read");
         to.handle(&frame);
         out.clear();
     }

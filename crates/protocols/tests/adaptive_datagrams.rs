@@ -6,7 +6,7 @@ use lightlag_protocols::parameter::{Parameters, Value};
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
-use lightlag_protocols::wire::adaptive::{ConnectionId, Hints};
+use lightlag_protocols::wire::adaptive::{ConnectionId, Hints, Serial};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -103,7 +103,7 @@ fn byte(at: u64) -> u8 {
 fn play(lengths: [u64; 2], rate: f64, mut ways: [Way; 2], until: Instant) -> ([Daemon; 2], Instant) {
     let mut daemons = [Daemon::new(1, rate), Daemon::new(2, rate)];
     daemons[0].id = daemons[0].session.open("far:80", Hints::default());
-    let mut flying: BTreeMap<(Instant, u64), (usize, Vec<u8>)> = BTreeMap::new();
+    let mut flying: BTreeMap<(Instant, u64), (usize, Serial, Vec<u8>)> = BTreeMap::new();
     let (mut now, mut order) = (Instant::ZERO, 0);
     while now < until && daemons.iter().any(|daemon| daemon.over.is_none()) {
         for (side, daemon) in daemons.iter_mut().enumerate() {
@@ -113,12 +113,12 @@ fn play(lengths: [u64; 2], rate: f64, mut ways: [Way; 2], until: Instant) -> ([D
                 daemon.session.on_deadline(now);
             }
             let mut out = Vec::new();
-            while daemon.datagrams.poll(now, &mut daemon.session, &mut out) {
+            while let Some(serial) = daemon.datagrams.poll(now, &mut daemon.session, &mut out) {
                 assert!(out.len() <= DATAGRAM, "{} bytes in a datagram", out.len());
                 daemon.left += 1;
                 order += 1;
                 if let Some(at) = ways[side](now) {
-                    flying.insert((at, order), (1 - side, out.clone()));
+                    flying.insert((at, order), (1 - side, serial, out.clone()));
                 }
             }
         }
@@ -127,9 +127,9 @@ fn play(lengths: [u64; 2], rate: f64, mut ways: [Way; 2], until: Instant) -> ([D
         let Some(next) = next else { break };
         now = next.max(now.saturating_add(Duration::from_nanos(1)));
         while let Some(entry) = flying.first_entry().filter(|entry| entry.key().0 <= now) {
-            let (side, bytes) = entry.remove();
+            let (side, serial, bytes) = entry.remove();
             let Daemon { session, datagrams, .. } = &mut daemons[side];
-            datagrams.handle(now, &bytes, session).expect("datagrams of ours can be read");
+            datagrams.handle(now, (serial, &bytes), session).expect("datagrams of ours can be read");
         }
     }
     (daemons, now)
@@ -239,14 +239,14 @@ fn whoever_has_nothing_to_carry_learns_the_way_by_asking() {
     let (mut out, away) = (Vec::new(), Duration::from_nanos(70_000_000));
     let at = |ms: i64| Instant::from_nanos(ms * 1_000_000);
     let [here, there] = &mut daemons;
-    assert!(!here.datagrams.poll(at(0), &mut here.session, &mut out));
+    assert_eq!(here.datagrams.poll(at(0), &mut here.session, &mut out), None);
     here.datagrams.probe();
-    assert!(here.datagrams.poll(at(0), &mut here.session, &mut out));
-    assert!(!here.datagrams.poll(at(0), &mut here.session, &mut out), "one for each question");
-    there.datagrams.handle(at(70), &out, &mut there.session).unwrap();
+    let asks = here.datagrams.poll(at(0), &mut here.session, &mut out).expect("a question leaves");
+    assert_eq!(here.datagrams.poll(at(0), &mut here.session, &mut out), None, "one for each question");
+    there.datagrams.handle(at(70), (asks, &out), &mut there.session).unwrap();
     let due = there.datagrams.deadline(&there.session).expect("an answer is owed");
-    assert!(there.datagrams.poll(due, &mut there.session, &mut out));
-    here.datagrams.handle(due.saturating_add(away), &out, &mut here.session).unwrap();
+    let answers = there.datagrams.poll(due, &mut there.session, &mut out).expect("an answer leaves");
+    here.datagrams.handle(due.saturating_add(away), (answers, &out), &mut here.session).unwrap();
     assert_eq!(here.datagrams.round_trip(), Some(Duration::from_nanos(140_000_000)));
-    assert!(!here.datagrams.poll(at(9000), &mut here.session, &mut out), "answers are not answered");
+    assert_eq!(here.datagrams.poll(at(9000), &mut here.session, &mut out), None, "answers are not answered");
 }

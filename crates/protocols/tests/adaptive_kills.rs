@@ -28,6 +28,7 @@ struct Kept {
 }
 
 struct Flying {
+    life: u32,
     bytes: Vec<u8>,
     ticket: Ticket,
 }
@@ -135,12 +136,12 @@ impl Daemon {
             for _ in 0..chance.below(4) {
                 let mut bytes = Vec::new();
                 let Some(ticket) = self.session.poll(*stack, 400, &mut bytes) else { break };
-                flying.push_back(Flying { bytes, ticket });
+                flying.push_back(Flying { life: self.session.incarnation(), bytes, ticket });
             }
         }
     }
-    fn hear(&mut self, bytes: &[u8]) -> bool {
-        let (frame, _) = Frame::read(bytes).expect("frames of ours can be read");
+    fn hear(&mut self, Flying { life, bytes, .. }: &Flying) -> bool {
+        let (frame, _) = Frame::read(*life, bytes).expect("frames of ours can be read");
         self.session.handle(&frame)
     }
 }
@@ -148,7 +149,7 @@ impl Daemon {
 fn carry(from: &mut Daemon, to: &mut Daemon, chance: &mut Stream, lossy: bool) {
     for _ in 0..chance.below(6) {
         if let Some(flying) = from.flying[0].pop_front() {
-            assert!(to.hear(&flying.bytes));
+            assert!(to.hear(&flying));
         }
     }
     for _ in 0..chance.below(6) {
@@ -157,13 +158,13 @@ fn carry(from: &mut Daemon, to: &mut Daemon, chance: &mut Stream, lossy: bool) {
             break;
         }
         let flying = from.flying[1].swap_remove_back(chance.below(count) as usize).expect("it is there");
-        if (lossy && chance.below(4) == 0) || !to.hear(&flying.bytes) {
+        if (lossy && chance.below(4) == 0) || !to.hear(&flying) {
             from.session.on_lost(flying.ticket, LOSSY);
             continue;
         }
         from.session.on_arrived(flying.ticket, LOSSY);
         if lossy && chance.below(8) == 0 {
-            to.hear(&flying.bytes);
+            to.hear(&flying);
         }
     }
 }

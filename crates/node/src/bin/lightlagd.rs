@@ -7,6 +7,7 @@ use lightlag_node::daemon::keys::Identity;
 use lightlag_node::daemon::status::Status;
 use lightlag_node::daemon::{self, control};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -83,11 +84,23 @@ fn main() -> ExitCode {
         Err(asked) => asked.exit(),
     };
     match cli.verb.done() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(said) => say(&said),
         Err(why) => {
             eprintln!("lightlagd: {why}");
             ExitCode::from(if matches!(why, Error::Input(_)) { 2 } else { 1 })
         }
+    }
+}
+
+/// Whoever reads what was asked may leave before its end, as `head` does.
+fn say(text: &str) -> ExitCode {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(why) if why.kind() != ErrorKind::BrokenPipe => {
+            eprintln!("lightlagd: standard output: {why}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
     }
 }
 
@@ -106,63 +119,59 @@ fn one_line(wrong: &clap::Error) -> String {
 }
 
 impl Verb {
-    fn done(self) -> Result<(), Error> {
+    /// Does it; what there is to say.
+    fn done(self) -> Result<String, Error> {
         match self {
             Self::Run(settings) => {
                 log();
-                daemon::run(&settings.config)
+                daemon::run(&settings.config).map(|()| String::new())
             }
             Self::Keygen { file } => {
                 let identity = Identity::generate()?;
                 identity.write(&file)?;
-                println!("{}", identity.public());
-                Ok(())
+                Ok(format!("{}\n", identity.public()))
             }
-            Self::Key { file } => {
-                println!("{}", Identity::read(&file)?.public());
-                Ok(())
-            }
+            Self::Key { file } => Ok(format!("{}\n", Identity::read(&file)?.public())),
             Self::Example { folder } => {
                 daemon::example::write(&folder)?;
-                for name in ["far", "near"] {
-                    println!("lightlagd run --config {}", folder.join(name).join("lightlagd.toml").display());
-                }
-                println!("curl --proxy socks5h://127.0.0.1:1080 http://page.lightlag/status");
-                Ok(())
+                let settings = ["far", "near"].map(|name| folder.join(name).join("lightlagd.toml"));
+                let [far, near] = settings.each_ref().map(|file| file.display());
+                Ok(format!(
+                    "lightlagd run --config {far}\nlightlagd run --config {near}\n\
+                     curl --proxy socks5h://127.0.0.1:1080 http://page.lightlag/status\n"
+                ))
             }
             Self::Check(settings) => {
                 let config = Config::read(&settings.config)?;
                 let key = Identity::read(&config.key)?.public();
-                println!("{}: right; this daemon is {key}", settings.config.display());
-                Ok(())
+                Ok(format!("{}: right; this daemon is {key}\n", settings.config.display()))
             }
             Self::Status { settings, json } => {
                 let told = ask(&settings.config, "GET", "/status")?;
                 if json {
-                    print!("{}", String::from_utf8_lossy(&told));
-                    return Ok(());
+                    return Ok(text(&told));
                 }
                 let status: Status = serde_json::from_slice(&told)
                     .map_err(|why| Error::Failed(format!("the daemon is of another version: {why}")))?;
-                print!("{}", daemon::view::text(&status));
-                Ok(())
+                Ok(daemon::view::text(&status))
             }
             Self::Switch { settings, peer, stack } => {
                 let query = utf8_percent_encode(&peer, NON_ALPHANUMERIC);
-                ask(&settings.config, "POST", &format!("/stack?peer={query}&stack={stack}")).map(drop)
+                ask(&settings.config, "POST", &format!("/stack?peer={query}&stack={stack}"))?;
+                Ok(String::new())
             }
-            Self::Reload(settings) => {
-                let said = ask(&settings.config, "POST", "/reload")?;
-                print!("{}", String::from_utf8_lossy(&said));
-                Ok(())
-            }
+            Self::Reload(settings) => Ok(text(&ask(&settings.config, "POST", "/reload")?)),
             Self::Stop(settings) => {
                 ask(&settings.config, "POST", "/stop")?;
                 wait_for_end(&Config::control_of(&settings.config)?);
-                Ok(())
+                Ok(String::new())
             }
         }
     }
+}
+
+fn text(said: &[u8]) -> String {
+    String::from_utf8_lossy(said).into_owned()
 }
 
 /// Connections have some seconds to end; then nobody listens any more.

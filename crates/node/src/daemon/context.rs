@@ -68,6 +68,9 @@ impl Judge {
     /// Looks at the way, and moves connections if there is a reason.
     pub fn judge(&mut self, peer: &Rc<Peer>, now: Instant) {
         let rate = self.measure(peer, now);
+        if let Some(rate) = rate {
+            peer.tcp.keep_ahead(rate);
+        }
         let silent = self.wait(peer, now);
         let switch = self.policy.on_context(now, &gather(peer, now, (rate, silent)));
         let (stack, why) = match peer.choice() {

@@ -6,13 +6,12 @@
 //! RFC 5116). A life never comes again, so neither does a nonce.
 
 use super::keys::{Identity, PublicKey};
+use lightlag_protocols::wire::adaptive::Serial;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use ring::hkdf;
 
-/// Bytes of a datagram's number: 2^48 of them leave in nine years at a million a second.
-const NUMBER: usize = 6;
-/// Bytes before the sealed part: who sends (4), its life (4), the number.
-const OPEN: usize = 8 + NUMBER;
+/// Bytes before the sealed part: who sends (4), and which datagram it is.
+const OPEN: usize = 4 + Serial::LENGTH;
 /// Bytes that sealing adds.
 pub const OVERHEAD: usize = OPEN + 16;
 /// Of a public key's hash, these name the sender.
@@ -36,7 +35,8 @@ pub struct Seal {
     theirs: Name,
     incarnation: u32,
     sealing: LessSafeKey,
-    number: u64,
+    /// All numbers below have been used.
+    next: u64,
     opening: Option<Opening>,
 }
 
@@ -52,6 +52,8 @@ struct Opening {
 pub struct Opened<'a> {
     /// As the other daemon sealed it.
     pub plain: &'a [u8],
+    /// Which it is.
+    pub serial: Serial,
     /// None that left later has come.
     pub is_newest: bool,
 }
@@ -63,31 +65,30 @@ impl Seal {
         let secret = salt.extract(&identity.agree(other)?);
         let (ours, theirs) = (name(&identity.public()), name(other));
         let sealing = derive(&secret, &ours, incarnation);
-        Some(Self { secret, ours, theirs, incarnation, sealing, number: 0, opening: None })
+        Some(Self { secret, ours, theirs, incarnation, sealing, next: 0, opening: None })
     }
-    /// The datagram that carries `plain`; it replaces what `out` held.
-    pub fn seal(&mut self, plain: &[u8], out: &mut Vec<u8>) {
-        assert!(self.number >> (8 * NUMBER) == 0, "no life sends so many datagrams");
+    /// The datagram that carries `plain`; it replaces what `out` held. Its number was never used before.
+    pub fn seal(&mut self, serial: Serial, plain: &[u8], out: &mut Vec<u8>) {
+        let is_unused = serial.incarnation == self.incarnation && serial.number >= self.next;
+        assert!(is_unused && serial.number < Serial::NUMBERS, "a nonce is used once: {serial:?}");
+        self.next = serial.number + 1;
         out.clear();
         out.extend_from_slice(&self.ours);
-        out.extend_from_slice(&self.incarnation.to_be_bytes());
-        out.extend_from_slice(&self.number.to_be_bytes()[8 - NUMBER..]);
+        out.extend_from_slice(&serial.to_bytes());
         let open: [u8; OPEN] = std::array::from_fn(|at| out[at]);
         out.extend_from_slice(plain);
         let tag = self
             .sealing
-            .seal_in_place_separate_tag(nonce(self.number), Aad::from(open), &mut out[OPEN..])
+            .seal_in_place_separate_tag(nonce(serial.number), Aad::from(open), &mut out[OPEN..])
             .expect("a datagram is not too long to be sealed");
         out.extend_from_slice(tag.as_ref());
-        self.number += 1;
     }
     /// What a datagram carries; none if it is not of the other daemon, or of an earlier life of it.
     pub fn open<'a>(&mut self, datagram: &'a mut [u8]) -> Option<Opened<'a>> {
         let (open, sealed) = datagram.split_first_chunk_mut::<OPEN>()?;
         let (name, rest) = open.split_first_chunk::<4>()?;
-        let (life, rest) = rest.split_first_chunk::<4>()?;
-        let number = rest.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
-        let life = u32::from_be_bytes(*life);
+        let serial = Serial::from_bytes(*rest.first_chunk()?);
+        let Serial { incarnation: life, number } = serial;
         if *name != self.theirs {
             return None;
         }
@@ -98,13 +99,13 @@ impl Seal {
                 let plain = &*known.key.open_in_place(nonce(number), aad, sealed).ok()?;
                 let is_newest = number > known.highest;
                 known.highest = known.highest.max(number);
-                Some(Opened { plain, is_newest })
+                Some(Opened { plain, serial, is_newest })
             }
             _ => {
                 let key = derive(&self.secret, &self.theirs, life);
                 let plain = &*key.open_in_place(nonce(number), aad, sealed).ok()?;
                 self.opening = Some(Opening { incarnation: life, key, highest: number });
-                Some(Opened { plain, is_newest: true })
+                Some(Opened { plain, serial, is_newest: true })
             }
         }
     }
@@ -146,21 +147,23 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_sealed_is_opened_by_the_other_only(plain in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn what_is_sealed_is_opened_by_the_other_only(plain in prop::collection::vec(any::<u8>(), 0..300), number in 0..Serial::NUMBERS) {
             let ((mut here, mut there), (mut stranger, _)) = (pair(), pair());
             let mut datagram = Vec::new();
-            here.seal(&plain, &mut datagram);
+            let serial = Serial { incarnation: 7, number };
+            here.seal(serial, &plain, &mut datagram);
             prop_assert_eq!(datagram.len(), plain.len() + OVERHEAD);
             prop_assert!(stranger.open(&mut datagram.clone()).is_none());
             prop_assert!(here.open(&mut datagram.clone()).is_none());
-            prop_assert_eq!(there.open(&mut datagram).map(|opened| opened.plain), Some(&plain[..]));
+            let opened = there.open(&mut datagram).map(|opened| (opened.serial, opened.plain));
+            prop_assert_eq!(opened, Some((serial, &plain[..])));
         }
 
         #[test]
         fn no_changed_datagram_is_opened(at in 0_usize..24 + OVERHEAD, flip in 1_u8..) {
             let (mut here, mut there) = pair();
             let mut datagram = Vec::new();
-            here.seal(&[5; 24], &mut datagram);
+            here.seal(Serial { incarnation: 7, number: 0 }, &[5; 24], &mut datagram);
             datagram[at] ^= flip;
             prop_assert!(there.open(&mut datagram).is_none());
         }

@@ -16,7 +16,7 @@ use crate::time::{Duration, Instant};
 use crate::trace::Observation;
 use crate::transport::observe;
 use crate::units::{BitRate, Bytes};
-use crate::wire::adaptive::{Frame, Head, Malformed, Report, TARGET_MAX};
+use crate::wire::adaptive::{Frame, Head, Malformed, Report, Serial, TARGET_MAX};
 
 /// What came is reported after this part of a round trip, within bounds.
 const REPORT_PART: i64 = 16;
@@ -36,7 +36,7 @@ const MARGIN: Duration = Duration::from_secs(1);
 /// A round trip that was measured longer ago tells nothing of now.
 const NEWS: Duration = Duration::from_secs(2);
 /// A head with the longest report.
-const HEAD_MAX: usize = 5 + 10 + 10 + 1 + 1 + 5 + 10 * 4 + 2 + 20 * crate::wire::adaptive::RUNS_MAX;
+const HEAD_MAX: usize = 10 + 1 + 1 + 5 + 10 * 4 + 2 + 20 * crate::wire::adaptive::RUNS_MAX;
 
 /// In less room nothing more is packed: a piece of a stream that small is hardly more than its head.
 const ROOM_LEAST: usize = Frame::OVERHEAD_MAX + 64;
@@ -48,9 +48,9 @@ pub struct Config {
     pub stack: Stack,
     /// This life of the daemon.
     pub incarnation: u32,
-    /// Bytes of a datagram at most; [`DATAGRAM_LEAST`] at least.
+    /// Bytes of a datagram at most, without its [`Serial`]; [`DATAGRAM_LEAST`] at least.
     pub datagram: usize,
-    /// What each has on the link besides.
+    /// What each has on the link besides, that included.
     pub headers: Bytes,
 }
 
@@ -188,7 +188,7 @@ impl Datagrams {
     // --- what leaves --------------------------------------------------------------------------
 
     /// The next datagram, if one is to leave now: frames of the session, a report, or both.
-    pub fn poll(&mut self, now: Instant, session: &mut Session, out: &mut Vec<u8>) -> bool {
+    pub fn poll(&mut self, now: Instant, session: &mut Session, out: &mut Vec<u8>) -> Option<Serial> {
         let reports = self.heard.report_at().is_some_and(|at| at <= now);
         let waits = session.waits(self.config.stack);
         if waits && self.asked > 0 && self.silence.is_none() {
@@ -199,24 +199,24 @@ impl Datagrams {
         let carries = waits && in_time && self.may_leave(now);
         let probes = std::mem::take(&mut self.probes) | self.is_behind(now, waits);
         if !reports && !carries && !probes {
-            return false;
+            return None;
         }
         let report = self.heard.report(now).filter(|_| reports || self.heard.has_news());
         out.clear();
         let left_us = (now.as_nanos() / 1000).unsigned_abs();
-        Head { incarnation: self.config.incarnation, number: self.number, left_us, asks: probes, report }
-            .write(out);
+        Head { left_us, asks: probes, report }.write(out);
         let tickets = if carries { self.fill(session, out) } else { Vec::new() };
         if tickets.is_empty() && !reports && !probes {
-            return false;
+            return None;
         }
         self.heard.on_reported(now, self.report_every());
         if !tickets.is_empty() || probes {
             self.on_left(now, out.len(), tickets);
             self.notices_at = now.saturating_add(self.report_every());
         }
+        let serial = Serial { incarnation: self.config.incarnation, number: self.number };
         self.number += 1;
-        true
+        Some(serial)
     }
     /// Whether a question is to leave behind the last of a row.
     fn is_behind(&mut self, now: Instant, waits: bool) -> bool {
@@ -273,16 +273,24 @@ impl Datagrams {
     ///
     /// # Errors
     /// What is wrong with it. Frames before the wrong one were taken.
-    pub fn handle(&mut self, now: Instant, bytes: &[u8], session: &mut Session) -> Result<(), Malformed> {
+    pub fn handle(
+        &mut self,
+        now: Instant,
+        (serial, bytes): (Serial, &[u8]),
+        session: &mut Session,
+    ) -> Result<(), Malformed> {
         let (head, mut rest) = Head::read(bytes)?;
+        if serial.number >= Serial::NUMBERS {
+            return Err(Malformed::Frame);
+        }
         let ranges = head.report.as_ref().map(Report::ranges).transpose()?;
-        if self.heard.incarnation.is_some_and(|known| head.incarnation < known) {
+        if self.heard.incarnation.is_some_and(|known| serial.incarnation < known) {
             // It was under way since an earlier life of the far daemon.
             return Ok(());
         }
-        if self.heard.incarnation != Some(head.incarnation) {
-            session.on_peer(head.incarnation);
-            self.heard = Heard::of(head.incarnation);
+        if self.heard.incarnation != Some(serial.incarnation) {
+            session.on_peer(serial.incarnation);
+            self.heard = Heard::of(serial.incarnation);
         }
         self.asked = 0;
         self.heard_at = now;
@@ -291,16 +299,16 @@ impl Datagrams {
             self.on_report(now, report, &ranges, session);
         }
         self.find_lost(now, session);
-        let is_new = self.heard.is_new(head.number);
+        let is_new = self.heard.is_new(serial.number);
         let answers = head.asks || !rest.is_empty();
         let mut kept = true;
         while is_new && !rest.is_empty() {
-            let (frame, behind) = Frame::read(rest)?;
+            let (frame, behind) = Frame::read(serial.incarnation, rest)?;
             kept &= session.handle(&frame);
             rest = behind;
         }
         if is_new && kept {
-            self.heard.on_number(now, &head, answers);
+            self.heard.on_number(now, (serial.number, head.left_us), answers);
         }
         if answers {
             // What comes twice was not heard of.

@@ -5,7 +5,7 @@
 
 use crate::time::{Duration, Instant};
 use crate::transport::ranges::{Range, Ranges};
-use crate::wire::adaptive::{Head, RUNS_MAX, Report};
+use crate::wire::adaptive::{RUNS_MAX, Report};
 use std::collections::BTreeSet;
 
 /// So many datagrams are reported without waiting for more.
@@ -40,17 +40,17 @@ impl Heard {
     pub fn is_new(&self, number: u64) -> bool {
         number >= self.floor && self.numbers.around(number).is_none()
     }
-    /// A datagram came, that carries something or not.
-    pub fn on_number(&mut self, now: Instant, head: &Head, carries: bool) {
-        if self.numbers.last().is_none_or(|(_, behind)| head.number >= behind) {
+    /// A datagram came, that left at a time of the sender's clock, and carries something or not.
+    pub fn on_number(&mut self, now: Instant, (number, left_us): (u64, u64), carries: bool) {
+        if self.numbers.last().is_none_or(|(_, behind)| number >= behind) {
             self.highest_at = now;
         }
-        self.numbers.insert(head.number, head.number + 1);
+        self.numbers.insert(number, number + 1);
         if carries {
-            self.untold.insert(head.number, head.number + 1);
+            self.untold.insert(number, number + 1);
         }
         self.count += 1;
-        let left = i64::try_from(head.left_us.saturating_mul(1000)).unwrap_or(i64::MAX);
+        let left = i64::try_from(left_us.saturating_mul(1000)).unwrap_or(i64::MAX);
         let one_way = now - Instant::from_nanos(left);
         self.one_way = Some(self.one_way.map_or(one_way, |least| least.min(one_way)));
         if self.numbers.len() > RANGES_MAX {

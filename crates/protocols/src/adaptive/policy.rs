@@ -287,7 +287,6 @@ impl Policy {
 
     fn reason_to_leave(&self, context: &Context) -> Option<Why> {
         context.datagrams?;
-        let Some(stream) = context.stream else { return Some(Why::NotConnected) };
         if context.link == Some(false) {
             return Some(Why::LinkDown);
         }
@@ -298,6 +297,7 @@ impl Policy {
             }
             None => {}
         }
+        let Some(stream) = context.stream else { return Some(Why::NotConnected) };
         if stream.backoff >= 2 {
             return Some(Why::BacksOff { doublings: stream.backoff });
         }

@@ -337,6 +337,11 @@ impl Session {
         }
     }
 
+    /// The life of the daemon whose side this is.
+    pub fn incarnation(&self) -> u32 {
+        self.config.incarnation
+    }
+
     // --- frames -------------------------------------------------------------------------------
 
     /// Whether [`Session::poll`] may have something for a stack.
@@ -354,12 +359,13 @@ impl Session {
             return None;
         }
         if let Some((id, farewell)) = self.over.next(stack) {
-            farewell.frame(id).write(out);
+            farewell.frame(id).write(self.config.incarnation, out);
             return Some(Ticket { id, what: What::Farewell });
         }
         self.poll_notice(stack, room, out).or_else(|| self.poll_data(stack, room, out))
     }
     fn poll_notice(&mut self, stack: Stack, room: usize, out: &mut Vec<u8>) -> Option<Ticket> {
+        let life = self.config.incarnation;
         while let Some(id) = self.ready.next_notice(stack) {
             let Some(connection) = self.connections.get_mut(&id).filter(|one| one.stack == stack) else {
                 continue;
@@ -371,12 +377,12 @@ impl Session {
             }
             match notice {
                 Notice::Open => {
-                    Frame::Open { id, target: &connection.target, hints: connection.hints }.write(out);
+                    Frame::Open { id, target: &connection.target, hints: connection.hints }.write(life, out);
                 }
-                Notice::Opened => Frame::Opened { id }.write(out),
+                Notice::Opened => Frame::Opened { id }.write(life, out),
                 Notice::Ack => {
                     let (below, window) = (connection.incoming.taken(), connection.incoming.window());
-                    Frame::Ack { id, below, window }.write(out);
+                    Frame::Ack { id, below, window }.write(life, out);
                 }
             }
             self.notices += 1;
@@ -387,15 +393,16 @@ impl Session {
         None
     }
     fn poll_data(&mut self, stack: Stack, room: usize, out: &mut Vec<u8>) -> Option<Ticket> {
+        let life = self.config.incarnation;
         while let Some(id) = self.ready.next_data(stack) {
             let Some(connection) = self.connections.get_mut(&id).filter(|one| one.stack == stack) else {
                 continue;
             };
-            let overhead = Frame::data_overhead(id, connection.outgoing.next(), room);
+            let overhead = Frame::data_overhead(life, id, connection.outgoing.next(), room);
             let space = room.saturating_sub(overhead) as u64;
             let Some(piece) = connection.outgoing.next_piece(space) else { continue };
             let Piece { offset, ends, .. } = piece;
-            Frame::Data { id, offset, ends, bytes: connection.outgoing.bytes(&piece) }.write(out);
+            Frame::Data { id, offset, ends, bytes: connection.outgoing.bytes(&piece) }.write(life, out);
             connection.outgoing.on_carried(stack, &piece);
             self.schedule(id);
             return Some(Ticket { id, what: What::Data(piece.range()) });

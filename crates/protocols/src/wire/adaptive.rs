@@ -1,7 +1,8 @@
 //! What two daemons tell each other of the connections that they carry together, over whatever stack.
 //!
 //! A frame is a value in the encoding of postcard: numbers take as few bytes as they need (seven bits in each), bytes
-//! and text have their length before them. Over datagrams a frame is whole in one; over a stream [`Frame::read`] says
+//! and text have their length before them. The life that names a connection is told as its difference from that of the
+//! daemon that tells, which is mostly nothing. Over datagrams a frame is whole in one; over a stream [`Frame::read`] says
 //! where the next one begins.
 
 use serde::{Deserialize, Serialize};
@@ -104,13 +105,37 @@ pub enum Frame<'a> {
     },
 }
 
+/// Which datagram it is. What seals it needs that in the open, so it stands before the head.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Serial {
+    /// The life of the daemon that sends it.
+    pub incarnation: u32,
+    /// Datagrams that it sent before by this stack; below 2^48.
+    pub number: u64,
+}
+
+impl Serial {
+    /// Bytes that it has.
+    pub const LENGTH: usize = 10;
+    /// Numbers are below this: a life sends fewer, a million a second for nine years.
+    pub const NUMBERS: u64 = 1 << 48;
+
+    /// Its bytes: four of the life, six of the number, the highest first.
+    pub fn to_bytes(self) -> [u8; Self::LENGTH] {
+        let (life, number) = (self.incarnation.to_be_bytes(), self.number.to_be_bytes());
+        std::array::from_fn(|at| if at < 4 { life[at] } else { number[at - 2] })
+    }
+    /// Reads them.
+    pub fn from_bytes(bytes: [u8; Self::LENGTH]) -> Self {
+        let value = |bytes: &[u8]| bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte));
+        let (life, number) = bytes.split_at(4);
+        Self { incarnation: value(life) as u32, number: value(number) }
+    }
+}
+
 /// What a datagram begins with; frames follow up to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// The life of the daemon that sends it.
-    pub incarnation: u32,
-    /// Datagrams that it sent before by this stack.
-    pub number: u64,
     /// When it left, in microseconds of the sender's clock.
     pub left_us: u64,
     /// It is to be reported though it may carry nothing.
@@ -173,10 +198,9 @@ impl Head {
     /// Reads the head of a datagram, and gives what follows it.
     ///
     /// # Errors
-    /// [`Malformed::Frame`]: it is none, or more datagrams are said to have been sent than anybody can.
+    /// [`Malformed::Frame`]: it is none.
     pub fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Malformed> {
-        let read = postcard::take_from_bytes::<Self>(bytes).ok();
-        read.filter(|(head, _)| head.number < OFFSET_MAX).ok_or(Malformed::Frame)
+        postcard::take_from_bytes::<Self>(bytes).map_err(|_| Malformed::Frame)
     }
     /// Appends its bytes.
     pub fn write(&self, out: &mut Vec<u8>) {
@@ -213,12 +237,24 @@ impl<'a> Frame<'a> {
             | Self::Gone { id, .. } => *id,
         }
     }
-    /// Reads the frame at the beginning, and gives what follows it.
+    fn id_mut(&mut self) -> &mut ConnectionId {
+        match self {
+            Self::Open { id, .. }
+            | Self::Opened { id }
+            | Self::Data { id, .. }
+            | Self::Ack { id, .. }
+            | Self::Reset { id, .. }
+            | Self::Gone { id, .. } => id,
+        }
+    }
+    /// Reads the frame at the beginning, which a daemon tells in this life, and gives what follows it.
     ///
     /// # Errors
     /// What is wrong with it; a frame that is cut is [`Malformed::Frame`].
-    pub fn read(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Malformed> {
-        let (frame, rest) = postcard::take_from_bytes::<Self>(bytes).map_err(|_| Malformed::Frame)?;
+    pub fn read(life: u32, bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Malformed> {
+        let (mut frame, rest) = postcard::take_from_bytes::<Self>(bytes).map_err(|_| Malformed::Frame)?;
+        let id = frame.id_mut();
+        id.incarnation = id.incarnation.wrapping_add(life);
         match &frame {
             Self::Data { offset, bytes, .. } if offset.saturating_add(bytes.len() as u64) >= OFFSET_MAX => {
                 Err(Malformed::Offset(*offset))
@@ -232,14 +268,16 @@ impl<'a> Frame<'a> {
             _ => Ok((frame, rest)),
         }
     }
-    /// Appends its bytes.
-    pub fn write(&self, out: &mut Vec<u8>) {
-        let written = postcard::to_extend(self, std::mem::take(out));
+    /// Appends its bytes, as a daemon tells it in this life.
+    pub fn write(mut self, life: u32, out: &mut Vec<u8>) {
+        let id = self.id_mut();
+        id.incarnation = id.incarnation.wrapping_sub(life);
+        let written = postcard::to_extend(&self, std::mem::take(out));
         *out = written.expect("a frame can always be written");
     }
     /// How many bytes [`Frame::Data`] has beside its data, of which there are fewer than `room`.
-    pub fn data_overhead(id: ConnectionId, offset: u64, room: usize) -> usize {
-        let numbers = [id.incarnation.into(), id.number.into(), offset, room as u64];
+    pub fn data_overhead(life: u32, id: ConnectionId, offset: u64, room: usize) -> usize {
+        let numbers = [id.incarnation.wrapping_sub(life).into(), id.number.into(), offset, room as u64];
         2 + numbers.into_iter().map(varint).sum::<usize>()
     }
     /// How many bytes it has at most, beside its data or its target.
@@ -265,6 +303,7 @@ mod tests {
         #[test]
         fn frames_are_read_as_they_were_written(
             id in id(),
+            life: u32,
             offset in 0..OFFSET_MAX / 2,
             flag: bool,
             bytes in prop::collection::vec(any::<u8>(), 0..300),
@@ -283,16 +322,16 @@ mod tests {
             let mut out = Vec::new();
             for frame in &frames {
                 let before = out.len();
-                frame.write(&mut out);
+                frame.clone().write(life, &mut out);
                 let carried = if let Frame::Open { .. } = frame { target.len() } else { bytes.len() };
                 prop_assert!(out.len() - before <= Frame::OVERHEAD_MAX + carried);
                 if let Frame::Data { id, offset, .. } = frame {
-                    prop_assert_eq!(out.len() - before, Frame::data_overhead(*id, *offset, carried) + carried);
+                    prop_assert_eq!(out.len() - before, Frame::data_overhead(life, *id, *offset, carried) + carried);
                 }
             }
             let mut rest = &out[..];
             for frame in frames {
-                let (read, behind) = Frame::read(rest).unwrap();
+                let (read, behind) = Frame::read(life, rest).unwrap();
                 prop_assert_eq!(read, frame);
                 rest = behind;
             }
@@ -300,7 +339,13 @@ mod tests {
         }
 
         #[test]
-        fn reports_name_what_came(numbers in prop::collection::btree_set(0_u64..400, 1..200), number in 0..OFFSET_MAX) {
+        fn serials_read_back(incarnation: u32, number in 0..Serial::NUMBERS) {
+            let serial = Serial { incarnation, number };
+            prop_assert_eq!(Serial::from_bytes(serial.to_bytes()), serial);
+        }
+
+        #[test]
+        fn reports_name_what_came(numbers in prop::collection::btree_set(0_u64..400, 1..200), left_us: u64) {
             let mut came = Ranges::default();
             numbers.iter().for_each(|at| {
                 came.insert(*at, at + 1);
@@ -308,7 +353,7 @@ mod tests {
             let highest = *numbers.last().unwrap();
             let mut report = Report { highest, ..Report::default() };
             report.tell(came.iter().rev());
-            let head = Head { number, report: Some(report), ..Head::default() };
+            let head = Head { left_us, report: Some(report), ..Head::default() };
             let mut out = Vec::new();
             head.write(&mut out);
             let (read, rest) = Head::read(&out).unwrap();
@@ -319,10 +364,10 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
-            if let Ok((frame, rest)) = Frame::read(&bytes) {
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..80), life: u32) {
+            if let Ok((frame, rest)) = Frame::read(life, &bytes) {
                 let mut out = Vec::new();
-                frame.write(&mut out);
+                frame.write(life, &mut out);
                 prop_assert!(out.len() <= bytes.len() - rest.len());
             }
             if let Ok((Head { report: Some(report), .. }, _)) = Head::read(&bytes) {
@@ -336,8 +381,8 @@ mod tests {
         let id = ConnectionId { incarnation: 1, number: 2 };
         let read = |frame: Frame| {
             let mut out = Vec::new();
-            frame.write(&mut out);
-            Frame::read(&out).map(|_| ()).map_err(|why| why.to_string())
+            frame.write(1, &mut out);
+            Frame::read(1, &out).map(|_| ()).map_err(|why| why.to_string())
         };
         let data = Frame::Data { id, offset: OFFSET_MAX - 1, ends: false, bytes: b"x" };
         assert!(read(data).unwrap_err().contains("beyond the end"));

@@ -8,6 +8,7 @@ use super::pipe::{self, Pipe};
 use crate::daemon::keys::PublicKey;
 use crate::daemon::peer::Peer;
 use crate::daemon::tcp_info::{TcpInfo, keep_unsent_low, leave_unpaced_within_machine};
+use lightlag_protocols::units::BitRate;
 use lightlag_protocols::wire::adaptive::Frame;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -33,11 +34,14 @@ const LENGTH: usize = 4;
 const FRAME: usize = RECORD - LENGTH;
 /// Bytes of a frame's data at most. A record is filled up to this.
 pub const PIECE: usize = FRAME - Frame::OVERHEAD_MAX;
-/// Records that leave together, unless the kernel takes longer for them.
-const BATCH: usize = 4;
+/// Bytes that leave together, at least and at most: as many as the kernel takes within [`BATCH_LONGEST`]. A record is of
+/// use only when it has come as a whole.
+const BATCH: (usize, usize) = (8 * 1024, 4 * PIECE);
 const BATCH_LONGEST: Duration = Duration::from_millis(20);
-/// Bytes that wait unsent in the kernel.
-const UNSENT: u32 = 256 * 1024;
+/// Bytes that wait unsent in the kernel, at least and at most.
+const UNSENT: (u32, u32) = (16 * 1024, 256 * 1024);
+/// They leave within so long, at the rate of late.
+const UNSENT_S: f64 = 0.25;
 /// A call that takes longer is given up.
 const CALL_MOST: Duration = Duration::from_secs(60);
 /// Between calls, at first and at most.
@@ -83,6 +87,13 @@ impl State {
     pub fn info(&self) -> Option<TcpInfo> {
         self.current.borrow().as_ref().and_then(|current| TcpInfo::of(&current.socket))
     }
+    /// Lets no more wait unsent in the kernel than leaves soon at this rate.
+    pub fn keep_ahead(&self, rate: BitRate) {
+        let bytes = (rate.0 as f64 / 8.0 * UNSENT_S) as u32;
+        if let Some(current) = self.current.borrow().as_ref() {
+            keep_unsent_low(&current.socket, bytes.clamp(UNSENT.0, UNSENT.1));
+        }
+    }
     /// Ends the connection that there is, if any.
     pub fn close(&self) {
         if let Some(current) = self.current.borrow_mut().take() {
@@ -121,7 +132,7 @@ pub fn adopt(peer: &Rc<Peer>, stream: TlsStream<TcpStream>, we_called: bool) {
     let socket = &stream.get_ref().0;
     let Ok(copy) = socket.as_fd().try_clone_to_owned() else { return };
     let _ = socket.set_nodelay(true);
-    keep_unsent_low(socket, UNSENT);
+    keep_unsent_low(socket, UNSENT.1);
     leave_unpaced_within_machine(socket);
     let generation = state.generation.get() + 1;
     state.generation.set(generation);
@@ -208,22 +219,23 @@ async fn run(peer: &Rc<Peer>, stream: TlsStream<TcpStream>) -> Result<(), String
     peer.on_hello(hello.incarnation, hello.known)?;
     tokio::select! {
         done = write(peer, &pipe) => done,
-        done = read(peer, &pipe, came) => done,
+        done = read(peer, &pipe, (hello.incarnation, came)) => done,
     }
 }
 
 async fn write(peer: &Rc<Peer>, pipe: &Pipe) -> Result<(), String> {
     let mut record = Vec::with_capacity(RECORD_MAX);
-    let mut most = BATCH;
+    let mut most = BATCH.1;
     loop {
+        let piece = most.min(PIECE);
         let mut filled = 0;
-        while filled < most && fill(peer, &mut record) {
+        while filled < most && fill(peer, piece, &mut record) {
             pipe.send(&record).map_err(|why| why.to_string())?;
-            filled += 1;
+            filled += piece;
         }
         let begun = Instant::now();
         pipe.flush().await.map_err(|why| why.to_string())?;
-        let is_slow = begun.elapsed() > BATCH_LONGEST;
+        let taken = begun.elapsed();
         if filled < most {
             peer.woken(TCP).await;
         } else {
@@ -231,26 +243,28 @@ async fn write(peer: &Rc<Peer>, pipe: &Pipe) -> Result<(), String> {
             tokio::task::yield_now().await;
         }
         // What waits here goes by no other stack any more, and what is more urgent comes behind it.
-        most = if is_slow { 1 } else { BATCH };
+        let wanted = most as f64 * BATCH_LONGEST.as_secs_f64() / taken.as_secs_f64();
+        most = (wanted as usize).min(2 * most).clamp(BATCH.0, BATCH.1);
     }
 }
 
-/// Makes a record of what there is to send; false if that is nothing.
-fn fill(peer: &Rc<Peer>, record: &mut Vec<u8>) -> bool {
+/// Makes a record of what there is to send, with about so many bytes of data; false if that is nothing.
+fn fill(peer: &Rc<Peer>, piece: usize, record: &mut Vec<u8>) -> bool {
     record.clear();
     record.extend([0; LENGTH]);
-    peer.with_by(TCP, |session| while record.len() < PIECE && session.poll(TCP, FRAME, record).is_some() {});
+    let room = piece + Frame::OVERHEAD_MAX;
+    peer.with_by(TCP, |session| while record.len() < piece && session.poll(TCP, room, record).is_some() {});
     let length = record.len() - LENGTH;
     record[..LENGTH].copy_from_slice(&(length as u32).to_be_bytes());
     length > 0
 }
 
-async fn read(peer: &Rc<Peer>, pipe: &Pipe, mut came: Vec<u8>) -> Result<(), String> {
+async fn read(peer: &Rc<Peer>, pipe: &Pipe, (life, mut came): (u32, Vec<u8>)) -> Result<(), String> {
     loop {
         let is_much = came.len() >= pipe::READ;
         let mut rest = &came[..];
         while let Some((record, behind)) = read_record(rest)? {
-            take(peer, record)?;
+            take(peer, life, record)?;
             rest = behind;
         }
         let left = rest.len();
@@ -263,11 +277,11 @@ async fn read(peer: &Rc<Peer>, pipe: &Pipe, mut came: Vec<u8>) -> Result<(), Str
     }
 }
 
-fn take(peer: &Rc<Peer>, record: &[u8]) -> Result<(), String> {
+fn take(peer: &Rc<Peer>, life: u32, record: &[u8]) -> Result<(), String> {
     peer.with(|session| {
         let mut rest = record;
         while !rest.is_empty() {
-            let (frame, behind) = Frame::read(rest).map_err(|why| why.to_string())?;
+            let (frame, behind) = Frame::read(life, rest).map_err(|why| why.to_string())?;
             if !session.handle(&frame) {
                 // Whoever sent it carries it again, as all that a stack carried that ended.
                 return Err("there is no room for what came".to_owned());
@@ -322,7 +336,7 @@ mod tests {
         let id = ConnectionId { incarnation: u32::MAX, number: u32::MAX };
         let mut record = vec![0; LENGTH];
         let offset = OFFSET_MAX - PIECE as u64 - 1;
-        Frame::Data { id, offset, ends: true, bytes: &[7; PIECE] }.write(&mut record);
+        Frame::Data { id, offset, ends: true, bytes: &[7; PIECE] }.write(0, &mut record);
         assert!((PIECE..=RECORD).contains(&record.len()));
         assert!(PIECE - 1 + record.len() - LENGTH <= RECORD_MAX);
     }

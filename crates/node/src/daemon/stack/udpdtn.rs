@@ -168,10 +168,10 @@ pub async fn run(peer: Rc<Peer>) {
         };
         let now = peer.clock.now();
         peer.with_by(UDPDTN, |session| state.datagrams.borrow_mut().on_deadline(now, session));
-        while peer.with_by(UDPDTN, |session| {
+        while let Some(serial) = peer.with_by(UDPDTN, |session| {
             state.datagrams.borrow_mut().poll(peer.clock.now(), session, &mut plain)
         }) {
-            state.seal.borrow_mut().seal(&plain, &mut sealed);
+            state.seal.borrow_mut().seal(serial, &plain, &mut sealed);
             // What the system does not take now is lost as on the way.
             if let Err(why) = socket.send_to(&sealed, address).await {
                 debug!(peer = peer.config.name, %address, %why, "a datagram could not be sent");
@@ -234,7 +234,8 @@ fn on_datagram(peer: &Rc<Peer>, datagram: &mut [u8], from: SocketAddr) {
         info!(peer = peer.config.name, address = %from, "udpdtn heard");
         peer.on_changed();
     }
-    let handled = peer.with(|session| state.datagrams.borrow_mut().handle(now, opened.plain, session));
+    let handled =
+        peer.with(|session| state.datagrams.borrow_mut().handle(now, (opened.serial, opened.plain), session));
     if let Err(why) = handled {
         debug!(peer = peer.config.name, %why, "a datagram is wrong");
     }

@@ -52,9 +52,9 @@ impl Far {
     pub fn handle(&mut self, now: Instant, parcel: Parcel) {
         match parcel {
             Parcel::Plain(..) => self.plain += PLAIN_PAYLOAD,
-            Parcel::Datagram(bytes) => {
+            Parcel::Datagram(serial, bytes) => {
                 // What cannot be read was not sent by ours.
-                let _ = self.datagrams.handle(now, &bytes, &mut self.session);
+                let _ = self.datagrams.handle(now, (serial, &bytes), &mut self.session);
                 self.answer_by(now, DATAGRAMS);
             }
             Parcel::Segment { life, forward, segment, data } => {
@@ -122,7 +122,8 @@ impl Far {
             return Some(parcel);
         }
         let mut out = Vec::new();
-        self.datagrams.poll(now, &mut self.session, &mut out).then(|| Parcel::Datagram(out.into()))
+        let serial = self.datagrams.poll(now, &mut self.session, &mut out)?;
+        Some(Parcel::Datagram(serial, out.into()))
     }
     /// When to poll though nothing comes.
     pub fn deadline(&self) -> Option<Instant> {

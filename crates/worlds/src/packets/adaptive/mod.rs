@@ -18,7 +18,11 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp;
 use lightlag_protocols::transport::udpdtn::UDP_HEADER;
 use lightlag_protocols::units::Bytes;
+use lightlag_protocols::wire::adaptive::Serial;
 use std::sync::Arc;
+
+/// What a datagram has on the link beside its frames and their head.
+const HEADERS: Bytes = Bytes(UDP_HEADER.0 + Serial::LENGTH as u64);
 
 /// Names of the two stacks.
 const STREAM: Stack = Stack(0);
@@ -88,7 +92,7 @@ impl Make {
         }
     }
     fn datagram(&self) -> Bytes {
-        self.config.packet.saturating_sub(UDP_HEADER)
+        self.config.packet.saturating_sub(HEADERS)
     }
     fn session(&self, incarnation: u32) -> SessionConfig {
         let window = self.config.window.0;
@@ -96,7 +100,7 @@ impl Make {
     }
     fn datagrams(&self, incarnation: u32) -> DatagramsConfig {
         let datagram = self.datagram().0 as usize;
-        DatagramsConfig { stack: DATAGRAMS, incarnation, datagram, headers: UDP_HEADER }
+        DatagramsConfig { stack: DATAGRAMS, incarnation, datagram, headers: HEADERS }
     }
 }
 
@@ -104,7 +108,7 @@ impl Make {
 #[derive(Clone, Debug)]
 pub enum Parcel {
     /// A datagram.
-    Datagram(Arc<[u8]>),
+    Datagram(Serial, Arc<[u8]>),
     /// A datagram that carries so many bytes and no connection, and its number.
     Plain(u64, Bytes),
     /// A segment of TCP.
@@ -124,7 +128,7 @@ impl Parcel {
     /// Bytes on the link.
     pub fn size(&self) -> Bytes {
         match self {
-            Self::Datagram(bytes) => UDP_HEADER + Bytes(bytes.len() as u64),
+            Self::Datagram(_, bytes) => HEADERS + Bytes(bytes.len() as u64),
             Self::Plain(_, size) => UDP_HEADER + *size,
             Self::Segment { segment, .. } => segment.size(false),
         }

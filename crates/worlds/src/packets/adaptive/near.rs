@@ -228,9 +228,9 @@ impl Near {
     pub fn handle(&mut self, now: Instant, parcel: Parcel) {
         match parcel {
             Parcel::Plain(..) => {}
-            Parcel::Datagram(bytes) => {
+            Parcel::Datagram(serial, bytes) => {
                 // What cannot be read was not sent by ours.
-                let _ = self.datagrams.handle(now, &bytes, &mut self.session);
+                let _ = self.datagrams.handle(now, (serial, &bytes), &mut self.session);
             }
             Parcel::Segment { life, forward, segment, data } => {
                 if let Some(pipe) = self.pipe.as_mut().filter(|pipe| pipe.life() == life) {
@@ -288,7 +288,8 @@ impl Near {
             return Some(parcel);
         }
         let mut out = Vec::new();
-        self.datagrams.poll(now, &mut self.session, &mut out).then(|| Parcel::Datagram(out.into()))
+        let serial = self.datagrams.poll(now, &mut self.session, &mut out)?;
+        Some(Parcel::Datagram(serial, out.into()))
     }
     fn poll_plain(&mut self, now: Instant) -> Option<Parcel> {
         let rate = self.on_link(self.best.filter(|best| best.rate > 0.0)?.rate);

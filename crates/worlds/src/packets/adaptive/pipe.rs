@@ -3,7 +3,7 @@
 //! The senders of the world cut streams into full segments. So what is given to them are records of that size: frames, and
 //! zeros where there were no more.
 
-use super::{Make, Parcel, STREAM};
+use super::{FAR, Make, NEAR, Parcel, STREAM};
 use lightlag_protocols::adaptive::{Session, StreamContext};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::{Machine, tcp};
@@ -138,7 +138,8 @@ impl Pipe {
             self.taken += record.len() as u64;
             let length = usize::from(u16::from_be_bytes([record[0], record[1]]));
             let mut rest = &record[LENGTH..LENGTH + length];
-            while let Ok((frame, behind)) = Frame::read(rest) {
+            let teller = if self.is_near { FAR } else { NEAR };
+            while let Ok((frame, behind)) = Frame::read(teller, rest) {
                 session.handle(&frame);
                 rest = behind;
             }
