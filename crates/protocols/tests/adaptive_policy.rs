@@ -66,6 +66,17 @@ fn tcp_is_not_left_for_its_own_queue() {
 }
 
 #[test]
+fn a_stream_that_fills_its_own_queue_from_the_start_is_not_left() {
+    let mut play = Play::new();
+    play.tell(1.0, &both(stream(0.005, 0).map(|told| StreamContext { rate: None, ..told }), datagrams(0.0)));
+    play.tell(3.0, &both(stream(0.7, 0).map(|told| StreamContext { rate: None, ..told }), datagrams(0.7)));
+    play.tell(300.0, &both(stream(0.7, 70), datagrams(0.7)));
+    assert!(play.switches.is_empty(), "{:?}", play.reasons());
+    play.tell(10.0, &both(stream(0.9, 31), datagrams(0.9)));
+    assert_eq!(play.reasons(), ["round trip 900 ms, more than 500 ms, at 41 of 70 kB/s"]);
+}
+
+#[test]
 fn a_long_round_trip_without_a_queue_is_left_whoever_limits_the_rate() {
     let limited = stream(0.9, 2).map(|told| StreamContext { application_limited: true, ..told });
     for told in [limited, stream(0.9, 500)] {

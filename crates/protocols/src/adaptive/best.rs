@@ -9,7 +9,7 @@ const FOUND_ROUNDS: i64 = 8;
 const GROWTH: f64 = 1.05;
 
 /// Of a rate that is handed over: at the whole of it a queue stays as full as it is, and its wait looks like a long way.
-const HANDED: f64 = 0.98;
+const HANDED: f64 = 0.99;
 
 /// The best rate of a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]

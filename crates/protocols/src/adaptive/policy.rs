@@ -142,6 +142,10 @@ pub struct Policy {
     /// Round trips of late.
     recent: VecDeque<(Instant, Duration)>,
     was_connected: bool,
+    /// The round trip was short when the stream was opened: what makes it long at first is its own queue.
+    opened_short: bool,
+    /// What it delivered first, in bytes/s, if its round trip has been long since.
+    first: Option<f64>,
     has_datagrams: bool,
     unheard: bool,
     closed: bool,
@@ -163,6 +167,8 @@ impl Policy {
             long_since: None,
             recent: VecDeque::new(),
             was_connected: false,
+            opened_short: false,
+            first: None,
             has_datagrams: false,
             unheard: false,
             closed: false,
@@ -241,6 +247,7 @@ impl Policy {
     /// Of datagrams, or of the handshake of a stream that is new.
     fn learn_round_trip(&mut self, now: Instant, context: &Context) {
         let opened = context.stream.filter(|_| !self.was_connected).and_then(|stream| stream.rtt);
+        self.opened_short = opened.map_or(self.opened_short, |rtt| rtt < self.config.short);
         self.was_connected = context.stream.is_some();
         let measured = context.datagrams.and_then(|datagrams| datagrams.rtt);
         for rtt in [opened, measured].into_iter().flatten() {
@@ -260,21 +267,27 @@ impl Policy {
             before + (told - before) * passed / (passed + SMOOTHING_S)
         });
         self.rate = Some((smoothed, now));
-        let is_short = stream.rtt.is_some_and(|rtt| rtt <= self.config.long);
         self.best = self.best.filter(|best| now - best.at <= BEST_FOR);
+        let is_short = stream.rtt.is_some_and(|rtt| rtt <= self.config.long);
         if is_short && !stream.application_limited {
             self.best = Some(Best::with(self.best, now, smoothed));
+        } else if self.opened_short {
+            self.first = self.first.or(Some(smoothed));
         }
     }
     /// Its round trip is long, and that is not its own queue.
     fn is_held_up(&self, stream: &StreamContext) -> bool {
         let is_long = stream.rtt.is_some_and(|rtt| rtt > self.config.long);
-        let is_fast = self.share().is_some_and(|share| share.now >= share.best * NEAR_BEST);
+        let is_fast = self.share(stream.rtt).is_some_and(|share| share.now >= share.best * NEAR_BEST);
         is_long && (stream.application_limited || !is_fast)
     }
-    fn share(&self) -> Option<Share> {
-        let ((now, _), best) = self.rate.zip(self.best)?;
-        Some(Share { now, best: best.rate })
+    /// What it delivers, beside the best; of a stream that has no best yet, beside what it delivered first, unless its
+    /// round trip is longer than its own queue makes it.
+    fn share(&self, rtt: Option<Duration>) -> Option<Share> {
+        let (now, _) = self.rate?;
+        let first = self.first.filter(|_| rtt.is_some_and(|rtt| rtt <= self.config.long * 2));
+        let best = self.best.map(|best| best.rate).or(first)?;
+        Some(Share { now, best })
     }
     fn is_long(&self, planned: Planned) -> bool {
         match planned {
@@ -306,7 +319,7 @@ impl Policy {
         if stream.silent > patience {
             return Some(Why::Silent { span: stream.silent, most: patience });
         }
-        let share = self.share().filter(|_| !stream.application_limited);
+        let share = self.share(stream.rtt).filter(|_| !stream.application_limited);
         let is_known = stream.application_limited || share.is_some();
         let hold = if is_known { HOLD } else { HOLD_AT_FIRST };
         let lasts = self.long_since.is_some_and(|since| self.now - since >= hold);
@@ -343,7 +356,7 @@ impl Policy {
         };
         self.long_since = None;
         self.recent.clear();
-        self.rate = None;
+        (self.rate, self.first) = (None, None);
     }
 }
 

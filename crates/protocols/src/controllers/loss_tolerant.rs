@@ -2,13 +2,13 @@
 //!
 //! It is for ways whose delay changes by minutes and that lose some packets in any case. So neither a growing delay nor
 //! loss as such is a sign of a full link. A round is so many packets, of those that left after the last change of the rate:
-//! at any delay a change is judged by what it did. Where a round loses more than is usual, what got through is tried: if then
+//! at any delay a change is judged by what it did. Where two rounds lose more than is usual, what got through is tried: if then
 //! less is lost, it was the rate, else the way, and the loss is usual from now on. After some rounds at a rate a
 //! higher one is tried for a while, and taken unless half of the step is lost.
 //!
-//! Of a way of which nothing is known a loss up to `tolerance` is usual. Whoever is handed a rate begins at half of it for a
-//! round trip, up to a second, in which the queue drains that TCP has left. Whoever is handed none begins at
-//! `initial_rate`, and doubles it in each round; so does whoever hears that another transport was faster and was still
+//! Of a way of which nothing is known a loss up to `tolerance` is usual. Whoever is handed a rate begins at half of it for two
+//! round trips, up to 1.5 s, in which the queue drains that TCP has left; so does whoever finds that it was too fast. Whoever
+//! is handed none begins at `initial_rate`, and doubles it in each round; so does whoever hears that another transport was faster and was still
 //! becoming faster.
 
 use super::{Ack, Cause, Controller, Flow, Loss, Sent};
@@ -42,27 +42,33 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     only_with: &["adaptive", "dccp", "ltp", "udpdtn"],
     build: |parameters, flow| {
         let handed = flow.planned_rate.map(|rate| rate.0 as f64 / 8.0);
-        let drains = flow.planned_round_trip.filter(|_| handed.is_some()).map(|rtt| rtt.min(DRAIN_MOST));
+        let drains = flow.planned_round_trip.filter(|_| handed.is_some()).map(drain);
         Box::new(LossTolerant {
             packet: flow.packet.0 as f64,
             tolerance: parameters.number("tolerance"),
             excess: parameters.number("excess"),
             rate: handed.unwrap_or(parameters.number("initial_rate") / 8.0),
             starts: handed.is_none(),
+            carried: None,
             usual: None,
             trial: None,
+            doubts: false,
             held: 0,
+            hold: HOLD_ROUNDS,
             step: STEP,
             round: Round::default(),
             in_flight: 0,
+            rtt: flow.planned_round_trip,
             drains,
             drained_at: None,
         })
     },
 };
 
-/// A handed-over queue has so long to drain.
-const DRAIN_MOST: Duration = Duration::from_secs(1);
+/// A queue that was handed over, or that was filled here, has so long to drain, at most.
+const DRAIN_MOST: Duration = Duration::from_nanos(1_500_000_000);
+/// Of what gets through a full link so much is kept to: at the whole of it the queue stays as full as it is.
+const KEPT: f64 = 0.99;
 /// A round has so many seconds of packets, within bounds.
 const ROUND_S: f64 = 5.0;
 const ROUND_PACKETS: (f64, f64) = (200.0, 400.0);
@@ -72,8 +78,10 @@ const START_PACKETS: f64 = 32.0;
 const START_LEAST: Duration = Duration::from_secs(1);
 /// Packets of it that may only fill a queue.
 const START_FILLS: f64 = 64.0;
-/// Rounds that it stays at a rate before it tries a higher one, and by how much that is higher.
+/// Rounds that it stays at a rate before it tries a higher one, and by how much that is higher. Each trial that fails
+/// doubles them.
 const HOLD_ROUNDS: u32 = 8;
+const HOLD_MOST: u32 = 32;
 const STEP: f64 = 0.1;
 const STEP_MOST: f64 = 0.25;
 /// A queue that a higher rate fills before anything is lost.
@@ -82,8 +90,15 @@ const QUEUE_S: f64 = 1.0;
 const DRIFT: f64 = 0.002;
 /// A round says no more than this, whatever was lost in it: it may have been an outage.
 const FALL_MOST: f64 = 0.5;
+/// So much more than is usual is no chance.
+const BEYOND_DOUBT: f64 = 0.2;
 /// Deviations that chance may make.
 const CHANCE: f64 = 2.0;
+
+/// How long half the rate is kept to, so that a queue drains that made all of a round trip.
+fn drain(rtt: Duration) -> Duration {
+    (rtt * 2).min(DRAIN_MOST)
+}
 
 /// What became of what left since the rate was changed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -112,13 +127,19 @@ struct LossTolerant {
     /// In bytes on the link a second.
     rate: f64,
     starts: bool,
+    /// What is known to get through while it starts.
+    carried: Option<f64>,
     /// The share that is lost at this rate in any case.
     usual: Option<f64>,
     trial: Option<Trial>,
+    /// The last round lost too much.
+    doubts: bool,
     held: u32,
+    hold: u32,
     step: f64,
     round: Round,
     in_flight: u64,
+    rtt: Option<Duration>,
     drains: Option<Duration>,
     drained_at: Option<Instant>,
 }
@@ -157,15 +178,18 @@ impl LossTolerant {
         self.rate = rate.max(self.packet);
         self.round.before = self.in_flight;
     }
+    fn try_more_soon(&mut self) {
+        (self.held, self.hold) = (HOLD_ROUNDS, HOLD_ROUNDS);
+    }
     /// From a full link as much comes as before.
     fn judge_more(&mut self, before: f64, lost: f64) {
-        self.held = 0;
         if lost - before > (1.0 - before) * self.step / (1.0 + self.step) / 2.0 {
+            (self.held, self.hold) = (0, (2 * self.hold).min(HOLD_MOST));
             self.step = STEP;
         } else {
             self.change(self.rate * (1.0 + self.step));
             self.step = (2.0 * self.step).min(STEP_MOST);
-            self.held = HOLD_ROUNDS;
+            self.try_more_soon();
         }
     }
     fn judge_less(&mut self, before: f64, lost: f64, rate: f64) {
@@ -177,7 +201,7 @@ impl LossTolerant {
             self.change(rate);
         } else if fall > STEP {
             // An outage would have looked the same: some of it is tried again.
-            self.held = HOLD_ROUNDS;
+            self.try_more_soon();
             self.step = ((rate / self.rate - 1.0) / 2.0).min(STEP_MOST);
         }
     }
@@ -185,15 +209,23 @@ impl LossTolerant {
         let usual = self.usual.unwrap_or(lost.min(self.tolerance));
         let chance = CHANCE * math::sqrt(usual.max(1.0 / packets) * (1.0 - usual) / packets);
         let got_through = (1.0 - lost) / (1.0 - usual);
+        let doubts = std::mem::take(&mut self.doubts);
         if lost - usual > self.excess + chance {
+            // Of many rounds some lose more by chance, and the next one less: that is measured at the same rate first.
+            self.doubts = !(self.starts || doubts || lost - usual > BEYOND_DOUBT);
+            if self.doubts {
+                return;
+            }
             self.trial = Some(Trial::Less { lost, rate: self.rate }).filter(|_| !self.starts);
             self.starts = false;
-            return self.change(self.rate * got_through.max(FALL_MOST));
+            self.drains = self.rtt.map(drain);
+            return self.change(self.rate * (got_through * KEPT).max(FALL_MOST));
         }
         if self.starts {
             if !keeps_up {
                 return;
             }
+            self.carried = Some(self.rate);
             self.change(self.rate * 2.0);
             self.round.before += (START_FILLS * self.packet) as u64;
             return;
@@ -201,7 +233,7 @@ impl LossTolerant {
         let usual = lost.min(usual + DRIFT);
         self.usual = Some(usual);
         self.held += 1;
-        if self.held > HOLD_ROUNDS {
+        if self.held > self.hold {
             // What fills a queue at first shows nothing.
             let fills = self.rate * QUEUE_S / self.step;
             let left = fills + self.round_packets() * self.packet;
@@ -218,6 +250,7 @@ impl LossTolerant {
 impl Controller for LossTolerant {
     fn on_ack(&mut self, ack: &Ack) {
         self.in_flight = ack.in_flight.0;
+        self.rtt = ack.rtt.or(self.rtt);
         self.count(ack.now, ack.acked.0, 0);
     }
     fn on_loss(&mut self, loss: &Loss) {
@@ -252,12 +285,14 @@ impl Controller for LossTolerant {
         }
     }
     fn found(&self) -> Option<BitRate> {
-        (!self.starts && self.usual.is_some()).then_some(BitRate((self.rate * 8.0) as u64))
+        let found = if self.starts { self.carried } else { self.usual.map(|_| self.rate) };
+        found.map(|rate| BitRate((rate * 8.0) as u64))
     }
     fn on_carried(&mut self, _: Instant, rate: BitRate) {
         let carried = rate.0 as f64 / 8.0;
         if carried > self.rate {
             (self.starts, self.trial, self.held) = (true, None, 0);
+            self.carried = Some(carried);
             self.round = Round::default();
             self.change(carried);
         }

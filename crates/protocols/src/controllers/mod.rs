@@ -47,7 +47,7 @@ pub trait Controller {
     fn on_loss(&mut self, loss: &Loss);
     /// So much of what was taken to be lost, then, has come after all.
     fn on_spurious(&mut self, _: Instant, _: Bytes) {}
-    /// The rate that it has found and tried, where it seeks one.
+    /// A rate that it knows to get through, where it seeks one.
     fn found(&self) -> Option<BitRate> {
         None
     }
