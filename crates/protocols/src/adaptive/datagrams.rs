@@ -36,7 +36,7 @@ const MARGIN: Duration = Duration::from_secs(1);
 /// A round trip that was measured longer ago tells nothing of now.
 const NEWS: Duration = Duration::from_secs(2);
 /// A head with the longest report.
-const HEAD_MAX: usize = 10 + 1 + 1 + 5 + 10 * 4 + 2 + 20 * crate::wire::adaptive::RUNS_MAX;
+const HEAD_MAX: usize = 1 + 1 + 5 + 10 * 3 + 1 + 20 * crate::wire::adaptive::RUNS_MAX;
 
 /// In less room nothing more is packed: a piece of a stream that small is hardly more than its head.
 const ROOM_LEAST: usize = Frame::OVERHEAD_MAX + 64;
@@ -203,8 +203,7 @@ impl Datagrams {
         }
         let report = self.heard.report(now).filter(|_| reports || self.heard.has_news());
         out.clear();
-        let left_us = (now.as_nanos() / 1000).unsigned_abs();
-        Head { left_us, asks: probes, report }.write(out);
+        Head { asks: probes, report }.write(out);
         let tickets = if carries { self.fill(session, out) } else { Vec::new() };
         if tickets.is_empty() && !reports && !probes {
             return None;
@@ -308,7 +307,7 @@ impl Datagrams {
             rest = behind;
         }
         if is_new && kept {
-            self.heard.on_number(now, (serial.number, head.left_us), answers);
+            self.heard.on_number(now, serial.number, answers);
         }
         if answers {
             // What comes twice was not heard of.
@@ -369,7 +368,6 @@ impl Datagrams {
             now,
             acked: Bytes(bytes),
             rtt,
-            one_way: report.one_way_us.map(|micros| Duration::from_nanos(micros.saturating_mul(1000))),
             in_flight: Bytes(self.waiting.bytes()),
             delivered: Bytes(self.delivered),
             window: (sent > 0).then_some(window),

@@ -23,7 +23,6 @@ pub struct Heard {
     floor: u64,
     count: u64,
     highest_at: Instant,
-    one_way: Option<Duration>,
     /// What was never told, and what was told once.
     untold: Ranges,
     told_once: Ranges,
@@ -40,8 +39,8 @@ impl Heard {
     pub fn is_new(&self, number: u64) -> bool {
         number >= self.floor && self.numbers.around(number).is_none()
     }
-    /// A datagram came, that left at a time of the sender's clock, and carries something or not.
-    pub fn on_number(&mut self, now: Instant, (number, left_us): (u64, u64), carries: bool) {
+    /// A datagram came, that carries something or not.
+    pub fn on_number(&mut self, now: Instant, number: u64, carries: bool) {
         if self.numbers.last().is_none_or(|(_, behind)| number >= behind) {
             self.highest_at = now;
         }
@@ -50,9 +49,6 @@ impl Heard {
             self.untold.insert(number, number + 1);
         }
         self.count += 1;
-        let left = i64::try_from(left_us.saturating_mul(1000)).unwrap_or(i64::MAX);
-        let one_way = now - Instant::from_nanos(left);
-        self.one_way = Some(self.one_way.map_or(one_way, |least| least.min(one_way)));
         if self.numbers.len() > RANGES_MAX {
             self.floor = self.numbers.iter().nth(RANGES_MAX / 2).map_or(self.floor, |(from, _)| from);
             for known in [&mut self.numbers, &mut self.untold, &mut self.told_once] {
@@ -84,7 +80,6 @@ impl Heard {
             highest: behind - 1,
             held_us: micros(now - self.highest_at).unsigned_abs(),
             received: self.count,
-            one_way_us: self.one_way.map(|span| span.as_nanos() / 1000),
             runs: Vec::new(),
         };
         report.tell(self.to_tell().into_iter().rev());
@@ -114,7 +109,6 @@ impl Heard {
             }
         }
         self.unreported = 0;
-        self.one_way = None;
         let follows = (!self.told_once.is_empty()).then(|| now.saturating_add(every));
         self.report_at = if self.untold.is_empty() { follows } else { Some(now) };
     }

@@ -136,8 +136,6 @@ impl Serial {
 /// What a datagram begins with; frames follow up to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// When it left, in microseconds of the sender's clock.
-    pub left_us: u64,
     /// It is to be reported though it may carry nothing.
     pub asks: bool,
     /// What came in the other direction.
@@ -155,8 +153,6 @@ pub struct Report {
     pub held_us: u64,
     /// Datagrams that came, in all.
     pub received: u64,
-    /// Least time under way since the report before, by both clocks, in microseconds.
-    pub one_way_us: Option<i64>,
     /// From the highest number downwards: so many came, so many below them did not, or were told of before.
     pub runs: Vec<(u64, u64)>,
 }
@@ -345,7 +341,7 @@ mod tests {
         }
 
         #[test]
-        fn reports_name_what_came(numbers in prop::collection::btree_set(0_u64..400, 1..200), left_us: u64) {
+        fn reports_name_what_came(numbers in prop::collection::btree_set(0_u64..400, 1..200), asks: bool) {
             let mut came = Ranges::default();
             numbers.iter().for_each(|at| {
                 came.insert(*at, at + 1);
@@ -353,7 +349,7 @@ mod tests {
             let highest = *numbers.last().unwrap();
             let mut report = Report { highest, ..Report::default() };
             report.tell(came.iter().rev());
-            let head = Head { left_us, report: Some(report), ..Head::default() };
+            let head = Head { asks, report: Some(report) };
             let mut out = Vec::new();
             head.write(&mut out);
             let (read, rest) = Head::read(&out).unwrap();
