@@ -129,7 +129,11 @@ impl Conversation {
     /// Each stream of a connection that carries frames both ways is shown as a connection of its own.
     fn adaptive(&self, parcel: &Parcel, way: Way) -> Frame {
         match parcel {
-            Parcel::Datagram(bytes) => self.udp(bytes.to_vec(), Bytes(bytes.len() as u64), way),
+            Parcel::Datagram(serial, bytes) => {
+                let bytes = [&serial.to_bytes(), &bytes[..]].concat();
+                let length = Bytes(bytes.len() as u64);
+                self.udp(bytes, length, way)
+            }
             Parcel::Plain(_, size) => self.udp(Vec::new(), *size, way),
             Parcel::Segment { life, forward, segment, .. } => {
                 let mut stream = self.clone();

@@ -168,7 +168,9 @@ impl Facts {
     /// Frames are not looked into: bytes that came, each packet of a content once, are what can be delivered.
     fn fill_adaptive(&mut self, parcel: &Parcel) {
         let (place, data) = match parcel {
-            Parcel::Datagram(bytes) => (0, &bytes[..]),
+            Parcel::Datagram(serial, bytes) => {
+                (fold(u64::from(serial.incarnation), serial.number), &bytes[..])
+            }
             Parcel::Plain(number, _) => (fold(1, *number), &[][..]),
             Parcel::Segment { life, forward, segment, data } => {
                 self.fill_tcp(segment);
