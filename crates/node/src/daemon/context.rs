@@ -67,12 +67,14 @@ impl Judge {
     }
     /// Looks at the way, and moves connections if there is a reason.
     pub fn judge(&mut self, peer: &Rc<Peer>, now: Instant) {
-        let rate = self.measure(peer, now);
+        let info = peer.tcp.info();
+        let rate = self.measure(info, now);
         if let Some(rate) = rate {
             peer.tcp.keep_ahead(rate);
         }
-        let silent = self.wait(peer, now);
-        let switch = self.policy.on_context(now, &gather(peer, now, (rate, silent)));
+        let silent = self.wait(info, now);
+        let stream = info.map(|info| Stream { info, rate, silent });
+        let switch = self.policy.on_context(now, &gather(peer, now, stream));
         let (stack, why) = match peer.choice() {
             Choice::Tcp => (TCP, Some("its owner wants it".to_owned())),
             Choice::Udpdtn => (UDPDTN, Some("its owner wants it".to_owned())),
@@ -86,7 +88,7 @@ impl Judge {
             if stack != peer.carrier() {
                 info!(peer = peer.config.name, to = super::stack::name(stack), why, "switch");
                 peer.history.borrow_mut().switch(now, stack, why);
-                self.hand_over(peer, now, stack);
+                self.hand_over(peer, now, (stack, info.map(|info| info.round_trip)));
             }
         }
         let policy = &self.policy;
@@ -94,17 +96,17 @@ impl Judge {
             if is_wish { stack } else { stack_of(policy.kind_for(&connection.hints)) }
         };
         peer.carry_by(of, stack);
-        self.close(peer, now);
+        self.close(peer, now, info);
         // Whoever goes by datagrams and is idle wants to know soon when the way is short again, and so does whoever has a
         // stream of which the kernel knows no more than that the way was long once.
-        let was_long = peer.tcp.info().is_some_and(|info| info.round_trip > PolicyConfig::default().short);
+        let was_long = info.is_some_and(|info| info.round_trip > PolicyConfig::default().short);
         peer.udpdtn.probe(now, if stack == UDPDTN || was_long { PROBE_SOON } else { PROBE });
-        self.call(peer, now);
+        self.call(peer, now, stream);
     }
     /// How long the stream has waited for an acknowledgement. The kernel tells only when the last one came: that may be
     /// long ago as nothing was sent.
-    fn wait(&mut self, peer: &Peer, now: Instant) -> Duration {
-        let waits = peer.tcp.info().filter(|info| info.unacknowledged > 0).map(|info| info.acknowledged);
+    fn wait(&mut self, info: Option<TcpInfo>, now: Instant) -> Duration {
+        let waits = info.filter(|info| info.unacknowledged > 0).map(|info| info.acknowledged);
         self.waits = waits.map(|acknowledged| match self.waits {
             Some((since, before)) if before == acknowledged => (since, before),
             _ => (now, acknowledged),
@@ -113,8 +115,7 @@ impl Judge {
     }
     /// How fast the stream delivers on the link, over some time: the kernel's own figure is of one flight, and much too
     /// high where acknowledgements come at once; and what is acknowledged without a gap comes in bursts.
-    fn measure(&mut self, peer: &Peer, now: Instant) -> Option<BitRate> {
-        let info = peer.tcp.info();
+    fn measure(&mut self, info: Option<TcpInfo>, now: Instant) -> Option<BitRate> {
         let goes_on = |(_, before): &(Instant, u32)| info.is_some_and(|info| info.delivered >= *before);
         if !self.deliveries.back().is_some_and(goes_on) {
             self.deliveries.clear();
@@ -130,8 +131,7 @@ impl Judge {
         (now - since >= RATE_OVER).then_some(BitRate((bits / span) as u64))
     }
     /// Datagrams begin with what the stream had found; and a stream that was left is not taken back as it was.
-    fn hand_over(&mut self, peer: &Peer, now: Instant, to: Stack) {
-        let round_trip = peer.tcp.info().map(|info| info.round_trip);
+    fn hand_over(&mut self, peer: &Peer, now: Instant, (to, round_trip): (Stack, Option<Duration>)) {
         self.close_at = (to == UDPDTN).then(|| {
             let away = round_trip.unwrap_or_default();
             now.saturating_add(GRACE).saturating_add(away).saturating_add(away)
@@ -142,19 +142,18 @@ impl Judge {
         }
     }
     /// What a stream that was left still carries had its time.
-    fn close(&mut self, peer: &Rc<Peer>, now: Instant) {
+    fn close(&mut self, peer: &Rc<Peer>, now: Instant, info: Option<TcpInfo>) {
         if self.close_at.take_if(|at| *at <= now).is_some()
-            && peer.tcp.info().is_some_and(|info| info.unacknowledged > 0)
+            && info.is_some_and(|info| info.unacknowledged > 0)
         {
             peer.tcp.close();
             peer.on_failed(TCP);
         }
     }
     /// A stream that backs off while the way is short again is replaced by a new one.
-    fn call(&mut self, peer: &Peer, now: Instant) {
+    fn call(&mut self, peer: &Peer, now: Instant, stream: Option<Stream>) {
         let rested = self.called.is_none_or(|called| now - called >= CALL_EVERY);
-        let silent = self.waits.map_or(Duration::ZERO, |(since, _)| now - since);
-        let hangs = peer.tcp.info().is_none_or(|info| hangs(&info, silent));
+        let hangs = stream.is_none_or(|stream| stream.hangs());
         if self.policy.would_return() && hangs && rested {
             self.called = Some(now);
             peer.tcp.call_again();
@@ -162,23 +161,32 @@ impl Judge {
     }
 }
 
-/// What was sent by a stream waits for an acknowledgement that does not come.
-fn hangs(info: &TcpInfo, silent: Duration) -> bool {
-    let patience = HANGS.saturating_add(info.round_trip).saturating_add(info.round_trip);
-    info.backoff > 0 || silent > patience
+/// What is known of the stream that there is.
+#[derive(Clone, Copy)]
+struct Stream {
+    info: TcpInfo,
+    rate: Option<BitRate>,
+    silent: Duration,
 }
 
-fn gather(peer: &Peer, now: Instant, (rate, silent): (Option<BitRate>, Duration)) -> Context {
+impl Stream {
+    /// What was sent waits for an acknowledgement that does not come.
+    fn hangs(&self) -> bool {
+        let patience = HANGS.saturating_add(self.info.round_trip * 2);
+        self.info.backoff > 0 || self.silent > patience
+    }
+}
+
+fn gather(peer: &Peer, now: Instant, stream: Option<Stream>) -> Context {
     let heard = peer.udpdtn.heard_at();
     let is_fresh = heard.is_some_and(|at| now - at <= FRESH);
     let datagram = peer.udpdtn.round_trip().filter(|_| is_fresh);
-    let info = peer.tcp.info();
-    let stream = info.map(|info| StreamContext {
+    let stream = stream.map(|stream @ Stream { info, rate, silent }| StreamContext {
         // What the kernel has smoothed may be old where little is sent; a datagram that just came back is of now.
         rtt: (info.round_trip > Duration::ZERO)
             .then(|| datagram.map_or(info.round_trip, |rtt| rtt.min(info.round_trip))),
         // Also what the kernel sends again only in a while: it is not taken back as it is.
-        backoff: info.backoff.max(u32::from(hangs(&info, silent))),
+        backoff: info.backoff.max(u32::from(stream.hangs())),
         silent,
         rate,
         application_limited: info.application_limited || info.unacknowledged == 0,

@@ -61,14 +61,20 @@ fn steps_of_the_clock_by_a_day_change_nothing() {
     }
 }
 
-#[test]
-fn durable_streams_go_on_after_a_restart_with_the_clock_a_day_back() {
+/// Two daemons, the near one of which has begun anew with its clock a day ahead.
+fn a_day_ahead() -> Option<(Pair, Day)> {
     let mut pair = Pair::start(Extra::default());
-    let Some(day) = Day::of(&mut pair.near) else { return };
+    let day = Day::of(&mut pair.near)?;
     pair.near.kill();
     day.step("+1d");
     pair.near.start();
     pair.wait_until_connected();
+    Some((pair, day))
+}
+
+#[test]
+fn durable_streams_go_on_after_a_restart_with_the_clock_a_day_back() {
+    let Some((mut pair, day)) = a_day_ahead() else { return };
     pair.way.cut(true);
     // What is being carried may still come.
     thread::sleep(Duration::from_millis(100));
@@ -90,12 +96,7 @@ fn durable_streams_go_on_after_a_restart_with_the_clock_a_day_back() {
 
 #[test]
 fn a_daemon_that_lost_its_state_while_the_clock_stepped_back_goes_on_when_started_again() {
-    let mut pair = Pair::start(Extra::default());
-    let Some(day) = Day::of(&mut pair.near) else { return };
-    pair.near.kill();
-    day.step("+1d");
-    pair.near.start();
-    pair.wait_until_connected();
+    let Some((mut pair, day)) = a_day_ahead() else { return };
     pair.near.kill();
     fs::remove_dir_all(pair.near.folder.join("state")).unwrap();
     day.step("+0");
