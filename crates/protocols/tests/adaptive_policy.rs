@@ -21,7 +21,7 @@ fn stream(rtt: f64, kilobytes: u64) -> Option<StreamContext> {
 }
 
 fn datagrams(rtt: f64) -> Option<DatagramsContext> {
-    Some(DatagramsContext { rtt: Some(seconds(rtt)), silent: Duration::ZERO })
+    Some(DatagramsContext { rtt: Some(seconds(rtt)), ..DatagramsContext::default() })
 }
 
 /// A policy and what it did, with the seconds.
@@ -77,6 +77,16 @@ fn a_stream_that_fills_its_own_queue_from_the_start_is_not_left() {
 }
 
 #[test]
+fn a_stream_that_never_reaches_what_datagrams_carried_is_held_up() {
+    let mut play = Play::new();
+    let known = datagrams(0.1).map(|told| DatagramsContext { rate: Some(BitRate(70 * 8000)), ..told });
+    play.tell(1.0, &both(None, known));
+    play.tell(5.0, &both(stream(0.1, 8), known));
+    play.tell(10.0, &both(stream(3.2, 8), datagrams(3.2)));
+    assert_eq!(play.reasons()[2..], ["round trip 3200 ms, more than 500 ms, at 8 of 70 kB/s"]);
+}
+
+#[test]
 fn a_long_round_trip_without_a_queue_is_left_whoever_limits_the_rate() {
     let limited = stream(0.9, 2).map(|told| StreamContext { application_limited: true, ..told });
     for told in [limited, stream(0.9, 500)] {
@@ -118,7 +128,7 @@ fn back_off_silence_links_and_plans_are_reasons_of_their_own() {
 #[test]
 fn datagrams_that_nobody_answers_are_left_for_a_stream_that_is_answered() {
     let mut play = Play::new();
-    let deaf = Some(DatagramsContext { rtt: None, silent: seconds(50.0) });
+    let deaf = Some(DatagramsContext { silent: seconds(50.0), ..DatagramsContext::default() });
     play.tell(5.0, &both(None, deaf));
     assert!(play.policy.would_return(), "whoever can make a stream is to make one");
     play.tell(5.0, &both(stream(0.1, 72), deaf));
@@ -176,8 +186,11 @@ fn anything() -> impl Strategy<Value = Context> {
         rate: Some(BitRate(rate * 8000)),
         application_limited,
     });
-    let datagrams = (prop::option::of(0.0..1.0_f64), 0.0..200.0_f64)
-        .prop_map(|(rtt, silent)| DatagramsContext { rtt: rtt.map(seconds), silent: seconds(silent) });
+    let known = prop::option::of(0_u64..1_000_000);
+    let datagrams =
+        (prop::option::of(0.0..1.0_f64), 0.0..200.0_f64, known).prop_map(|(rtt, silent, rate)| {
+            DatagramsContext { rtt: rtt.map(seconds), silent: seconds(silent), rate: rate.map(BitRate) }
+        });
     let planned = prop_oneof![
         4 => Just(None),
         1 => Just(Some(Planned::NoContact)),

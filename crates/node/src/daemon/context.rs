@@ -192,7 +192,11 @@ fn gather(peer: &Peer, now: Instant, stream: Option<Stream>) -> Context {
         application_limited: info.application_limited || info.unacknowledged == 0,
     });
     let is_there = peer.udpdtn.is_there();
-    let datagrams = is_there.then(|| DatagramsContext { rtt: datagram, silent: peer.udpdtn.silent(now) });
+    let datagrams = is_there.then(|| DatagramsContext {
+        rtt: datagram,
+        silent: peer.udpdtn.silent(now),
+        rate: peer.udpdtn.found(),
+    });
     let mut backlog = [Bytes(0); PRIORITIES as usize];
     peer.look(|session| {
         for (_, connection) in session.connections().filter(|(_, one)| one.stack == STACKS[0].0) {

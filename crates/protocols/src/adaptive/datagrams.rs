@@ -159,9 +159,13 @@ impl Datagrams {
         self.silence = self.waiting.first().map(|_| now.saturating_add(self.silence_span()));
     }
 
+    /// A rate at which they are known to get through.
+    pub fn found(&self) -> Option<BitRate> {
+        self.controller.found()
+    }
     /// Whether a stream that has found this rate knows better than what was learnt here.
     pub fn is_outdone(&self, rate: BitRate) -> bool {
-        self.controller.found().is_none_or(|found| found < rate)
+        self.found().is_none_or(|found| found < rate)
     }
 
     // --- what is known ------------------------------------------------------------------------
@@ -170,7 +174,7 @@ impl Datagrams {
     pub fn context(&self, now: Instant) -> DatagramsContext {
         let rtt = self.rtt.filter(|_| self.measured.is_some_and(|at| now - at <= NEWS));
         let silent = self.waits_since.map_or(Duration::ZERO, |since| now - since.max(self.heard_at));
-        DatagramsContext { rtt, silent }
+        DatagramsContext { rtt, silent, rate: self.found() }
     }
     /// After so long what is under way has come, or was lost: what is to wait before another stack carries it again.
     pub fn grace(&self) -> Duration {

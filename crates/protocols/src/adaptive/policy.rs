@@ -67,6 +67,8 @@ pub struct DatagramsContext {
     pub rtt: Option<Duration>,
     /// How long something has been under way without anybody being heard.
     pub silent: Duration,
+    /// A rate at which they are known to get through.
+    pub rate: Option<BitRate>,
 }
 
 /// What a contact plan says of now.
@@ -137,6 +139,8 @@ pub struct Policy {
     rate: Option<(f64, Instant)>,
     /// The highest while the round trip was short.
     best: Option<Best>,
+    /// What datagrams have carried, in bytes/s, and when that was.
+    carried: Option<(f64, Instant)>,
     /// Since when the round trip is long though no queue explains it.
     long_since: Option<Instant>,
     /// Round trips of late.
@@ -164,6 +168,7 @@ impl Policy {
             dwell: None,
             rate: None,
             best: None,
+            carried: None,
             long_since: None,
             recent: VecDeque::new(),
             was_connected: false,
@@ -241,6 +246,10 @@ impl Policy {
             let is_long = self.is_held_up(&stream);
             self.long_since = is_long.then(|| self.long_since.unwrap_or(now));
         }
+        if self.kind == Kind::Datagrams {
+            let rate = context.datagrams.and_then(|datagrams| datagrams.rate);
+            self.carried = rate.map(|rate| (rate.0 as f64 / 8.0, now));
+        }
         let rate = self.rate.filter(|_| self.kind == Kind::Stream && context.datagrams.is_some());
         self.spill.learn(now, rate.map(|rate| rate.0), &context.backlog);
     }
@@ -281,12 +290,13 @@ impl Policy {
         let is_fast = self.share(stream.rtt).is_some_and(|share| share.now >= share.best * NEAR_BEST);
         is_long && (stream.application_limited || !is_fast)
     }
-    /// What it delivers, beside the best; of a stream that has no best yet, beside what it delivered first, unless its
-    /// round trip is longer than its own queue makes it.
+    /// What it delivers, beside the best, or what datagrams have carried; where neither is known, beside what it delivered
+    /// first, unless its round trip is longer than its own queue makes it.
     fn share(&self, rtt: Option<Duration>) -> Option<Share> {
         let (now, _) = self.rate?;
         let first = self.first.filter(|_| rtt.is_some_and(|rtt| rtt <= self.config.long * 2));
-        let best = self.best.map(|best| best.rate).or(first)?;
+        let carried = self.carried.filter(|(_, at)| self.now - *at <= BEST_FOR).map(|(rate, _)| rate);
+        let best = self.best.map(|best| best.rate.max(carried.unwrap_or_default())).or(carried).or(first)?;
         Some(Share { now, best })
     }
     fn is_long(&self, planned: Planned) -> bool {

@@ -61,12 +61,19 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             rtt: flow.planned_round_trip,
             drains,
             drained_at: None,
+            look: Look::default(),
         })
     },
 };
 
 /// A queue that was handed over, or that was filled here, has so long to drain, at most.
 const DRAIN_MOST: Duration = Duration::from_nanos(1_500_000_000);
+/// Where a queue may be what makes a round trip long, it is drained so often; where it was none, half as often each time.
+const DRAIN_EVERY: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(320));
+/// A shorter round trip has no queue to speak of.
+const LOOK_LEAST: Duration = Duration::from_nanos(100_000_000);
+/// A round trip that falls to this by it was a queue's.
+const FALLS_TO: f64 = 0.7;
 /// Of what gets through a full link so much is kept to: at the whole of it the queue stays as full as it is.
 const KEPT: f64 = 0.99;
 /// A round has so many seconds of packets, within bounds.
@@ -111,6 +118,23 @@ struct Round {
     lost: u64,
 }
 
+/// Whether a queue was there is seen by draining it.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    /// The round trip before the last time, and the least since.
+    before: Duration,
+    least: Duration,
+    /// When the next time is.
+    next: Option<Instant>,
+    every: Duration,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { before: Duration::ZERO, least: Duration::ZERO, next: None, every: DRAIN_EVERY.0 }
+    }
+}
+
 /// A rate that is tried, and what was lost before.
 #[derive(Clone, Copy, Debug)]
 enum Trial {
@@ -142,6 +166,7 @@ struct LossTolerant {
     rtt: Option<Duration>,
     drains: Option<Duration>,
     drained_at: Option<Instant>,
+    look: Look,
 }
 
 impl LossTolerant {
@@ -241,6 +266,28 @@ impl LossTolerant {
             self.round.before = self.in_flight + fills as u64;
         }
     }
+    /// Drains what may be a queue now and then: nothing else shows that the way is short, or the rate a little too high.
+    fn look(&mut self, now: Instant, rtt: Duration) {
+        self.look.least = self.look.least.min(rtt);
+        let next = *self.look.next.get_or_insert(now.saturating_add(self.look.every));
+        if now < next
+            || self.starts
+            || self.trial.is_some()
+            || self.doubts
+            || rtt > DRAIN_MOST
+            || rtt < LOOK_LEAST
+        {
+            return;
+        }
+        if self.look.before > Duration::ZERO {
+            let was_queue = self.look.least.as_secs_f64() <= self.look.before.as_secs_f64() * FALLS_TO;
+            self.look.every =
+                if was_queue { DRAIN_EVERY.0 } else { (self.look.every * 2).min(DRAIN_EVERY.1) };
+        }
+        self.look =
+            Look { before: rtt, least: rtt, next: Some(now.saturating_add(self.look.every)), ..self.look };
+        self.drains = Some(drain(rtt));
+    }
     /// Whether more leaves than the rate says.
     fn tries_more(&self) -> bool {
         matches!(self.trial, Some(Trial::More { left, .. }) if left > 0.0)
@@ -252,6 +299,9 @@ impl Controller for LossTolerant {
         self.in_flight = ack.in_flight.0;
         self.rtt = ack.rtt.or(self.rtt);
         self.count(ack.now, ack.acked.0, 0);
+        if let Some(rtt) = ack.rtt {
+            self.look(ack.now, rtt);
+        }
     }
     fn on_loss(&mut self, loss: &Loss) {
         self.in_flight = loss.in_flight.0;
@@ -267,7 +317,9 @@ impl Controller for LossTolerant {
         }
         if let Some(span) = self.drains.take() {
             self.drained_at = Some(sent.now.saturating_add(span));
-            self.round.before = sent.in_flight.0;
+            if self.round.since.is_none() {
+                self.round.before = sent.in_flight.0;
+            }
         }
     }
     fn on_plan(&mut self, _: Instant, rate: BitRate) {

@@ -64,6 +64,10 @@ impl State {
     pub fn round_trip(&self) -> Option<Duration> {
         self.datagrams.borrow().round_trip()
     }
+    /// A rate at which they are known to get through.
+    pub fn found(&self) -> Option<BitRate> {
+        self.datagrams.borrow().found()
+    }
     /// What datagrams go by; the same for all peers.
     pub fn socket(&self) -> Option<Rc<UdpSocket>> {
         self.socket.clone()
