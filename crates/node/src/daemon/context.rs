@@ -88,6 +88,8 @@ impl Judge {
             if stack != peer.carrier() {
                 info!(peer = peer.config.name, to = super::stack::name(stack), why, "switch");
                 peer.history.borrow_mut().switch(now, stack, why);
+                // What was delivered while it was not used says nothing of its rate.
+                self.deliveries.clear();
                 self.hand_over(peer, now, (stack, info.map(|info| info.round_trip)));
             }
         }
@@ -137,7 +139,7 @@ impl Judge {
             now.saturating_add(GRACE).saturating_add(away).saturating_add(away)
         });
         if let Some(best) = self.policy.best().filter(|_| to == UDPDTN) {
-            let rate = BitRate((best.handed() * 8.0) as u64);
+            let rate = BitRate((best.rate * 8.0) as u64);
             peer.udpdtn.continue_from(now, &peer.config, (rate, round_trip), best.is_found(now, round_trip));
         }
     }

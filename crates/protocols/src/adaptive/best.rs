@@ -8,9 +8,6 @@ const FOUND_ROUNDS: i64 = 8;
 /// Less than this is chance.
 const GROWTH: f64 = 1.05;
 
-/// Of a rate that is handed over: at the whole of it a queue stays as full as it is, and its wait looks like a long way.
-const HANDED: f64 = 0.99;
-
 /// The best rate of a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Best {
@@ -30,10 +27,6 @@ impl Best {
             Some(best) if rate <= best.mark.0 * GROWTH => Self { rate, at: now, mark: best.mark },
             _ => Self { rate, at: now, mark: (rate, now) },
         }
-    }
-    /// With what another transport may begin, in bytes a second.
-    pub fn handed(&self) -> f64 {
-        self.rate * HANDED
     }
     /// Whether it was not still becoming faster: then another transport may begin with it; else it only knows that the
     /// way carries no less.

@@ -74,8 +74,6 @@ const DRAIN_EVERY: (Duration, Duration) = (Duration::from_secs(20), Duration::fr
 const LOOK_LEAST: Duration = Duration::from_nanos(100_000_000);
 /// A round trip that falls to this by it was a queue's.
 const FALLS_TO: f64 = 0.7;
-/// Of what gets through a full link so much is kept to: at the whole of it the queue stays as full as it is.
-const KEPT: f64 = 0.99;
 /// A round has so many seconds of packets, within bounds.
 const ROUND_S: f64 = 5.0;
 const ROUND_PACKETS: (f64, f64) = (200.0, 400.0);
@@ -244,7 +242,7 @@ impl LossTolerant {
             self.trial = Some(Trial::Less { lost, rate: self.rate }).filter(|_| !self.starts);
             self.starts = false;
             self.drains = self.rtt.map(drain);
-            return self.change(self.rate * (got_through * KEPT).max(FALL_MOST));
+            return self.change(self.rate * got_through.max(FALL_MOST));
         }
         if self.starts {
             if !keeps_up {

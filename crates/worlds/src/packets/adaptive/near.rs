@@ -197,7 +197,7 @@ impl Near {
     /// Datagrams begin with what TCP had found.
     fn hand_over(&mut self, now: Instant, rtt: Option<Duration>) {
         let Some(best) = self.best.filter(|best| best.rate > 0.0) else { return };
-        let rate = self.on_link(best.handed());
+        let rate = self.on_link(best.rate);
         let knows = best.is_found(now, rtt) && self.datagrams.is_outdone(rate);
         let flow = Flow { planned_rate: Some(rate), planned_round_trip: rtt, ..self.make.flow };
         let handed = if knows { Ok((self.make.controllers.datagrams)(flow)) } else { Err(rate) };
