@@ -112,6 +112,8 @@ class Census:
         """Copies of a bundle made so far, the first included."""
     def alive(self, id: int) -> int:
         """Copies of a bundle that exist."""
+    def seen(self, id: int) -> int:
+        """Nodes other than its source that have held a copy of a bundle, or got it as its destination."""
     @property
     def mean_made(self) -> float:
         """Mean of `made` over the bundles in the network; 0 when there are none."""

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Net, delivered, started};
-use lightlag_protocols::dtn::DropReason;
+use lightlag_protocols::dtn::{DropReason, routers};
 use lightlag_protocols::trace::Record;
 use lightlag_worlds::messages::{Propagation, Radio};
 
@@ -156,4 +156,44 @@ fn the_same_setup_gives_the_same_records() {
         (0..40).fold(net, |net, i| net.bundle(i % 4, (i + 1) % 4, 50_000 + i * 100, f64::from(i))).run()
     };
     assert_eq!(run(), run());
+}
+
+#[test]
+fn gbsd_keeps_the_only_copy_of_a_bundle_where_the_oldest_would_go_for_a_second_copy_of_another() {
+    let net = |mechanism| {
+        let mut net = Net::new(4).buffer(100_000).contact(0, 1, 10.0, 20.0).contact(1, 2, 30.0, 40.0);
+        net.mechanism = mechanism;
+        delivered(&net.bundle(1, 2, 60_000, 0.0).bundle(0, 3, 60_000, 1.0).run())
+    };
+    assert_eq!(net("gbsd"), vec![(30.192, 0)]);
+    assert!(net("none").is_empty());
+}
+
+#[test]
+fn baselines_of_the_literature_run_with_every_router_and_repeat_themselves() {
+    for mechanism in ["gbsd", "smart_dtn_cc"] {
+        for router in routers::TABLE {
+            let run = || {
+                let mut net = Net::new(5).buffer(200_000).lifetime_s(600.0);
+                (net.mechanism, net.router) = (mechanism, router.name);
+                for round in 0..20_u32 {
+                    let (a, start) = (round % 5, f64::from(round) * 45.0);
+                    net = net.contact(a, (a + 1 + round / 5 % 4) % 5, start, start + 60.0);
+                    net = (0..5).fold(net, |net, to| {
+                        let source = (to + 1 + round % 4) % 5;
+                        net.bundle(source, to, 40_000 + 1000 * round, start + f64::from(to))
+                    });
+                }
+                net.run()
+            };
+            let records = run();
+            assert!(
+                delivered(&records).len() >= 20,
+                "{mechanism} {}: {}",
+                router.name,
+                delivered(&records).len()
+            );
+            assert_eq!(records, run(), "{mechanism} {}", router.name);
+        }
+    }
 }

@@ -229,7 +229,7 @@ impl Network {
         self.log.push(format!("{:?} creates {id:?}: {outcome:?}", self.now));
         if outcome == Creation::Stored {
             assert!(self.held.insert((source, id)));
-            self.census.on_created(id);
+            self.census.on_created(id, source);
         }
     }
     fn wait(&mut self, time: Duration) {
@@ -286,10 +286,11 @@ impl Network {
             Arrival::Stored => {
                 assert_ne!(bundle.destination, to);
                 assert!(self.held.insert((to, bundle.id)), "one copy per node");
-                self.census.on_copied(bundle.id, kind != TransferKind::Custody);
+                self.census.on_copied(bundle.id, to, kind != TransferKind::Custody);
             }
             Arrival::Delivered { first } => {
                 assert_eq!(bundle.destination, to);
+                self.census.on_delivered(bundle.id, to);
                 assert_eq!(self.delivered.insert(bundle.id), first, "delivered for the first time once");
             }
             Arrival::Refused(_) => {}

@@ -134,6 +134,9 @@ impl CensusView {
     fn alive(&self, id: u32) -> PyResult<u32> {
         self.see(|census| census.alive(BundleId(id)))
     }
+    fn seen(&self, id: u32) -> PyResult<u32> {
+        self.see(|census| census.seen(BundleId(id)))
+    }
     #[getter]
     fn mean_made(&self) -> PyResult<f64> {
         self.see(|census| census.mean_made())

@@ -375,7 +375,7 @@ impl<'a, O: Observer> World<'a, O> {
             Creation::Stored => {
                 self.record(&Record::Created(bundle));
                 if let Some(census) = &mut self.census {
-                    census.on_created(bundle.id);
+                    census.on_created(bundle.id, node);
                 }
             }
             Creation::Rejected => self.record(&Record::Rejected(bundle)),
@@ -569,11 +569,14 @@ impl<'a, O: Observer> World<'a, O> {
         match arrival {
             Arrival::Stored => {
                 if let Some(census) = &mut self.census {
-                    census.on_copied(id, kind == TransferKind::Replication);
+                    census.on_copied(id, to, kind == TransferKind::Replication);
                 }
                 self.record(&Record::Stored { from, to, id, started });
             }
             Arrival::Delivered { first } => {
+                if let Some(census) = &mut self.census {
+                    census.on_delivered(id, to);
+                }
                 self.record(&Record::Delivered { from, to, id, started, hops, first });
                 if first && self.receipts {
                     self.flood_receipt(to, id);

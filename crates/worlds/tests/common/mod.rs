@@ -18,6 +18,8 @@ pub struct Net {
     bundles: Vec<Bundle>,
     pub rules: Rules,
     pub habits: Habits,
+    pub router: &'static str,
+    pub mechanism: &'static str,
 }
 
 impl Net {
@@ -32,6 +34,8 @@ impl Net {
             bundles: Vec::new(),
             rules: Rules { send_order: SendOrder::Fifo, ..Rules::default() },
             habits: Habits::default(),
+            router: "epidemic",
+            mechanism: "none",
         }
     }
     pub fn buffer(self, buffer: u64) -> Self {
@@ -67,8 +71,8 @@ impl Net {
         self
     }
     pub fn run(&self) -> Vec<(f64, Record)> {
-        let router = routers::TABLE.iter().find(|e| e.name == "epidemic").unwrap();
-        let mechanism = mechanisms::TABLE.iter().find(|e| e.name == "none").unwrap();
+        let router = routers::TABLE.iter().find(|e| e.name == self.router).unwrap();
+        let mechanism = mechanisms::TABLE.iter().find(|e| e.name == self.mechanism).unwrap();
         let defaults = |declared| Parameters::resolve("", declared, &BTreeMap::new()).unwrap();
         let (for_router, for_mechanism) = (defaults(router.parameters), defaults(mechanism.parameters));
         let node = Node {

@@ -238,7 +238,7 @@ mod tests {
     fn scene() -> (Store, Census) {
         let mut census = Census::default();
         for (id, made) in [(0, 1), (1, 3), (2, 8), (3, 8)] {
-            (0..made).for_each(|_| census.on_copied(BundleId(id), true));
+            (0..made).for_each(|node| census.on_copied(BundleId(id), NodeId(node), true));
         }
         (store_of((0..4).map(|id| copy(id, 100))), census)
     }
@@ -291,7 +291,7 @@ mod tests {
             [("knowledge", "stale".into()), ("staleness", 100.0.into()), ("select", "descending".into())];
         let mut afner = built(&ENTRY, &given);
         assert_eq!(victim(&mut *afner, &store, &census, 1.0), 2);
-        (0..10).for_each(|_| census.on_copied(BundleId(0), true));
+        (0..10).for_each(|node| census.on_copied(BundleId(0), NodeId(node), true));
         assert_eq!(victim(&mut *afner, &store, &census, 99.0), 2);
         assert_eq!(victim(&mut *afner, &store, &census, 100.0), 0);
     }

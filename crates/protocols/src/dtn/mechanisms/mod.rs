@@ -4,16 +4,27 @@ use super::{Entry, Mechanism};
 
 mod afner;
 mod credit;
+mod gbsd;
 mod none;
 mod rrcc;
+mod smart_dtn_cc;
 mod storage_routing;
 
 pub use afner::Afner;
 pub use credit::Credit;
+pub use gbsd::Gbsd;
 pub use none::None;
 pub use rrcc::Rrcc;
+pub use smart_dtn_cc::SmartDtnCc;
 pub use storage_routing::StorageRouting;
 
 /// Every mechanism, by name.
-pub const TABLE: &[Entry<dyn Mechanism>] =
-    &[afner::ENTRY, credit::ENTRY, none::ENTRY, rrcc::ENTRY, storage_routing::ENTRY];
+pub const TABLE: &[Entry<dyn Mechanism>] = &[
+    afner::ENTRY,
+    credit::ENTRY,
+    gbsd::ENTRY,
+    none::ENTRY,
+    rrcc::ENTRY,
+    smart_dtn_cc::ENTRY,
+    storage_routing::ENTRY,
+];
