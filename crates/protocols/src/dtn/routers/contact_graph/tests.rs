@@ -133,7 +133,6 @@ fn a_copy_that_is_gone_gives_its_volume_back() {
     assert!(node.takers(0, 2).is_empty(), "only one fits");
     node.store.remove(BundleId(1));
     node.router.on_contact_up(&local(&node.store, 1), C, None);
-    node.router.on_contact_up(&local(&node.store, 1), C, None);
     assert_eq!(node.takers(1, 2), [E]);
 }
 
