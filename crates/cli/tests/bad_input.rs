@@ -217,6 +217,16 @@ fn a_mechanism_refuses_a_router_that_it_does_not_work_with() {
     );
 }
 
+#[test]
+fn a_router_that_goes_by_a_plan_refuses_nodes_that_meet_by_chance() {
+    let right = "needs a contact plan, and nodes meet by chance here; add a table [contacts.NAME], or choose";
+    all_refused(WALKERS, &[("\"epidemic\"", "\"contact_graph\"", right)]);
+    let place = Place::new();
+    place.write("s.toml", RELAY.replace("\"epidemic\"", "\"contact_graph\""));
+    place.write("contacts.txt", "start_s,end_s,a,b,owlt_s,rate_bps\n0,60,a,b,1,1000000\n");
+    assert_eq!(place.run(&["run", "s.toml"]).status.code(), Some(0), "with a plan it runs");
+}
+
 /// What is said of a file of contacts of some kind.
 #[track_caller]
 fn contacts(kind: &str, text: &[u8]) -> String {

@@ -1,6 +1,7 @@
 //! What an algorithm declares about itself: its parameters with units, ranges and defaults.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// One parameter of an algorithm.
@@ -222,7 +223,7 @@ impl Parameters {
 }
 
 /// A place in a network for which an algorithm is built.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Seat {
     /// Whose algorithm it is.
     pub node: crate::dtn::NodeId,
@@ -230,6 +231,8 @@ pub struct Seat {
     pub nodes: u32,
     /// The run's seed, for streams of the algorithm's own.
     pub seed: u64,
+    /// The contacts that are planned; empty where none are, or nobody asks for them.
+    pub plan: Arc<crate::dtn::ContactPlan>,
 }
 
 /// A row of a folder's table: all that the rest of the system needs to know of an algorithm. `S` is
@@ -241,7 +244,8 @@ pub struct Entry<A: ?Sized, S = Seat> {
     pub paper: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// Names of what it insists on (routers, for a mechanism); empty: any.
+    /// Names of what it insists on (routers, for a mechanism; [`crate::dtn::CONTACT_PLAN`], for a router);
+    /// empty: any.
     pub only_with: &'static [&'static str],
     /// Makes one for a seat.
     pub build: fn(&Parameters, S) -> Box<A>,

@@ -145,6 +145,7 @@ fn play(
     };
     let setup = Setup {
         nodes: vec![node; nodes as usize],
+        plan: contacts.plan().into(),
         contacts: contacts.clone(),
         bundles: Arc::new(traffic(nodes)),
         until: UNTIL,

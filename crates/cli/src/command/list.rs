@@ -44,8 +44,12 @@ impl Row {
     fn text(&self) -> String {
         let mut text = format!("{} ({})\n  {}\n", self.name, self.kind, self.paper);
         if !self.only_with.is_empty() {
-            let with = if self.kind == "controller" { "transport" } else { "router" };
-            let _ = writeln!(text, "  only with {with} {}", self.only_with.join(", "));
+            let with = match self.kind {
+                "controller" => "transport ",
+                "mechanism" => "router ",
+                _ => "",
+            };
+            let _ = writeln!(text, "  only with {with}{}", self.only_with.join(", "));
         }
         for p in self.parameters {
             let unit = if p.unit.is_empty() { String::new() } else { format!(" {}", p.unit) };

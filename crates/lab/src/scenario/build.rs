@@ -5,7 +5,7 @@ use super::files::Files;
 use super::model::{Draws, Group, MapFile, MapReading, Message, Mobility, Movement, Roads, Scenario, Seed};
 use super::quantity::{Area, Bounds, Position};
 use super::traffic;
-use lightlag_protocols::dtn::{Bundle, NodeId};
+use lightlag_protocols::dtn::{Bundle, ContactPlan, NodeId};
 use lightlag_protocols::rng::mix;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
@@ -36,6 +36,7 @@ impl Scenario {
         Ok(Setup {
             nodes: self.groups.iter().flat_map(nodes).collect(),
             contacts,
+            plan: Arc::new(self.plan()),
             bundles: Arc::new(bundles),
             until: self.until(),
             seed: self.seed_number(seed),
@@ -70,16 +71,28 @@ impl Scenario {
     /// # Errors
     /// A map that is none, or contacts of movement and table that overlap.
     pub fn contacts(&self, seed: Seed) -> Result<Contacts> {
-        let mut links = Vec::new();
-        for told in self.contacts.iter().flat_map(|source| source.list.iter()) {
-            links.extend(Link::told(told, self.rules.tick));
-        }
+        let mut links: Vec<Link> = self.told().collect();
         if self.moves() {
             links.extend(self.met(seed)?);
         }
         links.sort_by_key(|link| (link.start, link.a, link.b, link.end));
         self.check_overlap(&links)?;
         Ok(contacts(links))
+    }
+    /// What is known of the contacts beforehand: those that are told, for routers that ask. Contacts of
+    /// radios are a matter of chance.
+    fn plan(&self) -> ContactPlan {
+        if !self.groups.iter().any(Group::insists_on_plan) {
+            return ContactPlan::default();
+        }
+        contacts(self.told().collect()).plan()
+    }
+    fn told(&self) -> impl Iterator<Item = Link> {
+        let tick = self.rules.tick;
+        self.contacts
+            .iter()
+            .flat_map(|source| source.list.iter())
+            .filter_map(move |told| Link::told(told, tick))
     }
     fn moves(&self) -> bool {
         self.movement.radios_connect && self.groups.iter().any(|group| !group.radios.is_empty())

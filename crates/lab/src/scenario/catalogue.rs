@@ -18,7 +18,7 @@ pub struct Entry<A: ?Sized, S = Seat> {
     pub paper: String,
     /// Its parameters.
     pub parameters: Cow<'static, [Parameter]>,
-    /// Names of the routers it insists on; empty: any.
+    /// Names of what it insists on (routers, for a mechanism; a contact plan, for a router); empty: any.
     pub only_with: Vec<String>,
     /// Makes one.
     pub build: Build<A, S>,

@@ -4,7 +4,7 @@ use super::catalogue::Entry;
 use super::error::Place;
 use super::quantity::{Area, Bounds, Position};
 use crate::packets::Network;
-use lightlag_protocols::dtn::{Bundle, Habits, Mechanism, Parameters, Router, Seat};
+use lightlag_protocols::dtn::{Bundle, CONTACT_PLAN, Habits, Mechanism, Parameters, Router, Seat};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::Delay;
@@ -397,6 +397,10 @@ impl Scenario {
 }
 
 impl Group {
+    /// Whether its router can't do without a contact plan.
+    pub fn insists_on_plan(&self) -> bool {
+        self.router.entry.only_with.iter().any(|what| what == CONTACT_PLAN)
+    }
     /// How many nodes it has.
     pub fn count(&self) -> u32 {
         // Readers bound the number of nodes far below.

@@ -3,6 +3,7 @@
 mod agent;
 mod bundle;
 mod census;
+mod contact_plan;
 mod id_set;
 mod mechanism;
 pub mod mechanisms;
@@ -21,6 +22,7 @@ pub use agent::{
 };
 pub use bundle::{Bundle, BundleId, NodeId};
 pub use census::Census;
+pub use contact_plan::{CONTACT_PLAN, ContactPlan, PlannedContact};
 pub use id_set::IdSet;
 pub use mechanism::{Mechanism, Needs, Room};
 pub use router::{Fate, Link, Local, Offer, PeerSpace, Refusal, Router};

@@ -92,13 +92,18 @@ pub enum Fate {
 
 /// Who gets a copy, in which order.
 ///
-/// The agent delivers to destinations first, without asking; then it offers copies to peers by
-/// [`Router::score`]. "Do nothing" (`direct`) implements that one method.
+/// The agent delivers to destinations first, unless [`Router::delivers`] says no; then it offers copies to
+/// peers by [`Router::score`]. "Do nothing" (`direct`) implements that one method.
 pub trait Router: Send {
     /// How good it is to give a copy of `replica` to `peer`; `None`: not now. Higher goes first when
     /// [`Router::ranked`]; otherwise any `Some` is as good as another.
     fn score(&self, at: &Local, replica: &Replica, peer: NodeId) -> Option<f64>;
 
+    /// Whether a copy whose destination is `peer`, in contact now, is sent to it now. A router that plans may
+    /// know that it would not get through, or that something else comes first.
+    fn delivers(&self, _at: &Local, _replica: &Replica, _peer: NodeId) -> bool {
+        true
+    }
     /// Whether offers are sorted by score over all links. If not, they leave by link (oldest first),
     /// then in send order.
     fn ranked(&self) -> bool {
@@ -143,6 +148,13 @@ pub trait Router: Send {
     /// The mark that the peer's new copy will carry; asked before [`Router::on_sent`].
     fn mark_for_peer(&self, replica: &Replica) -> u64 {
         replica.router_mark
+    }
+    /// `peer` has refused a copy that it was offered.
+    fn on_refused(&mut self, _at: &Local, _replica: &Replica, _peer: NodeId, _why: Refusal) {}
+    /// Whether scores may have risen since the last call though no link has come up and no copy has come:
+    /// asked after refusals and at the end of a contact, so that the driver asks for offers anew.
+    fn rerouted(&mut self) -> bool {
+        false
     }
     /// The last bit of a copy has left for `peer`; `delivered` when the peer is its destination.
     fn on_sent(&mut self, _at: &Local, _replica: &mut Replica, _peer: NodeId, _delivered: bool) -> Fate {

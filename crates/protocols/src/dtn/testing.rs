@@ -40,5 +40,5 @@ pub fn store_of(copies: impl IntoIterator<Item = Replica>) -> Store {
 pub fn built<A: ?Sized>(entry: &Entry<A>, given: &[(&str, Value)]) -> Box<A> {
     let given = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let given = Parameters::resolve(entry.name, entry.parameters, &given).unwrap();
-    (entry.build)(&given, Seat { node: NodeId(0), nodes: 10, seed: 1 })
+    (entry.build)(&given, Seat { node: NodeId(0), nodes: 10, seed: 1, plan: Default::default() })
 }

@@ -6,14 +6,15 @@
 pub mod tidy;
 
 use lightlag_protocols::dtn::{
-    Agent, Answer, Arrival, Bundle, BundleId, ByReception, Census, Creation, Domain, Entry, Habits, IdSet,
-    Link, Mechanism, NodeId, Offer, Parameter, Parameters, Parcel, PeerSpace, Peers, Router, Seat, Summary,
-    Transfer, TransferKind, Value, mechanisms, routers,
+    Agent, Answer, Arrival, Bundle, BundleId, ByReception, Census, ContactPlan, Creation, Domain, Entry,
+    Habits, IdSet, Link, Mechanism, NodeId, Offer, Parameter, Parameters, Parcel, PeerSpace, Peers,
+    PlannedContact, Router, Seat, Summary, Transfer, TransferKind, Value, mechanisms, routers,
 };
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 pub const NODES: u32 = 5;
 pub const BUFFER: Bytes = Bytes(1000);
@@ -112,12 +113,13 @@ fn build<A: ?Sized>(table: &[Entry<A>], (name, given): &Choice, seat: Seat) -> B
 }
 
 impl Network {
-    pub fn new(router: &Choice, mechanism: &Choice, terms: Terms) -> Self {
+    pub fn new(router: &Choice, mechanism: &Choice, terms: Terms, plan: ContactPlan) -> Self {
+        let plan = Arc::new(plan);
         let agents = (0..NODES).map(|node| {
-            let seat = Seat { node: NodeId(node), nodes: NODES, seed: terms.seed };
-            let router: Box<dyn Router> = build(routers::TABLE, router, seat);
+            let seat = Seat { node: NodeId(node), nodes: NODES, seed: terms.seed, plan: plan.clone() };
+            let router: Box<dyn Router> = build(routers::TABLE, router, seat.clone());
             let mechanism: Box<dyn Mechanism> = build(mechanisms::TABLE, mechanism, seat);
-            Some(Agent::new(seat.node, BUFFER, router, mechanism, terms.habits))
+            Some(Agent::new(NodeId(node), BUFFER, router, mechanism, terms.habits))
         });
         Self {
             now: Instant::ZERO,
@@ -164,7 +166,7 @@ impl Network {
     // --- what happens -----------------------------------------------------------------------
 
     fn connect(&mut self, a: NodeId, b: NodeId) {
-        if a == b || self.contacts.iter().any(|&c| c == (a, b) || c == (b, a)) {
+        if !may_connect(self.contacts.iter().copied(), a, b) {
             return;
         }
         self.contacts.push((a, b));
@@ -459,12 +461,48 @@ pub fn run(
     steps: &[Step],
     check: impl Fn(&Network),
 ) -> Network {
-    let mut network = Network::new(router, mechanism, terms);
+    let mut network = Network::new(router, mechanism, terms, planned(steps, terms));
     for &step in steps {
         network.step(step);
         check(&network);
     }
     network
+}
+
+fn may_connect(mut links: impl Iterator<Item = (NodeId, NodeId)>, a: NodeId, b: NodeId) -> bool {
+    a != b && !links.any(|link| link == (a, b) || link == (b, a))
+}
+
+/// The contacts that `steps` will bring.
+fn planned(steps: &[Step], terms: Terms) -> ContactPlan {
+    let (mut now, mut plan) = (Instant::ZERO, Vec::new());
+    let mut links: Vec<(NodeId, NodeId, Instant)> = Vec::new();
+    let mut end = |(a, b, start): (NodeId, NodeId, Instant), end: Instant| {
+        let delay = Duration::from_secs(terms.delay_s);
+        plan.extend([(a, b), (b, a)].map(|(from, to)| PlannedContact {
+            from,
+            to,
+            start,
+            end,
+            rate: RATE,
+            delay,
+        }));
+    };
+    for step in steps {
+        match *step {
+            Step::Connect(a, b) => {
+                let (a, b) = (NodeId(a), NodeId(b));
+                if may_connect(links.iter().map(|link| (link.0, link.1)), a, b) {
+                    links.push((a, b, now));
+                }
+            }
+            Step::Disconnect(which) if !links.is_empty() => end(links.remove(which % links.len()), now),
+            Step::Wait(seconds) => now += Duration::from_secs(seconds),
+            Step::Disconnect(_) | Step::Create(..) => {}
+        }
+    }
+    links.into_iter().for_each(|link| end(link, Instant::MAX));
+    ContactPlan::new(plan)
 }
 
 /// An algorithm with its defaults.

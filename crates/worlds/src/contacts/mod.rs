@@ -2,7 +2,7 @@
 
 pub mod kinetic;
 
-use lightlag_protocols::dtn::NodeId;
+use lightlag_protocols::dtn::{ContactPlan, NodeId, PlannedContact};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
 
@@ -59,6 +59,16 @@ impl Delay {
             }
         }
     }
+    /// The greatest delay of what leaves from `start` to `end`.
+    pub fn greatest(&self, start: Instant, end: Instant) -> Duration {
+        match self {
+            Self::Constant(delay) => *delay,
+            Self::Table(rows) => {
+                let within = rows.iter().filter(|row| start < row.0 && row.0 < end).map(|row| row.1);
+                within.fold(self.at(start), Duration::max)
+            }
+        }
+    }
     /// The delay of what leaves at `now`.
     pub fn at(&self, now: Instant) -> Duration {
         match self {
@@ -78,4 +88,18 @@ pub struct Contacts {
     pub list: Vec<Contact>,
     /// The channels that they name.
     pub channels: Vec<Channel>,
+}
+
+impl Contacts {
+    /// The same as a plan: each link is two contacts, with the rate and the delay of its channels.
+    pub fn plan(&self) -> ContactPlan {
+        let both = self.list.iter().flat_map(|contact| {
+            let &Contact { a, b, start, end, forward, backward } = contact;
+            [(a, b, forward), (b, a, backward)].map(|(from, to, channel)| {
+                let Channel { rate, delay } = &self.channels[channel as usize];
+                PlannedContact { from, to, start, end, rate: *rate, delay: delay.greatest(start, end) }
+            })
+        });
+        ContactPlan::new(both)
+    }
 }

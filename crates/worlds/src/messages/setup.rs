@@ -1,7 +1,7 @@
 //! What a world of messages is made of.
 
 use crate::contacts::Contacts;
-use lightlag_protocols::dtn::{Bundle, Habits, Mechanism, Router, Seat};
+use lightlag_protocols::dtn::{Bundle, ContactPlan, Habits, Mechanism, Router, Seat};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
 use std::sync::Arc;
@@ -29,6 +29,8 @@ pub struct Setup {
     pub nodes: Vec<Node>,
     /// When nodes can talk. Traffic does not influence it: it is shared by all runs of one seed.
     pub contacts: Arc<Contacts>,
+    /// What nodes know of the contacts beforehand; empty where nobody asks.
+    pub plan: Arc<ContactPlan>,
     /// What is created when, ascending by [`Bundle::created`]; a bundle's number is its index.
     pub bundles: Arc<Vec<Bundle>>,
     /// End of the run; what happens at this instant still happens.

@@ -341,7 +341,10 @@ impl<'a, O: Observer> World<'a, O> {
         }
         for (node, peer) in [(a, b), (b, a)] {
             self.ports[node.0 as usize].retain(|port| port.contact != index);
-            self.agents[node.0 as usize].link_down(self.now, peer);
+            if self.agents[node.0 as usize].link_down(self.now, peer) {
+                self.renew_supply(node);
+                self.wake(node);
+            }
         }
         self.record(&Record::ContactDown { a, b });
         self.settle_released();
@@ -769,6 +772,7 @@ impl<'a, O: Observer> World<'a, O> {
 
 fn new_agent(setup: &Setup, node: NodeId) -> Agent {
     let spec = &setup.nodes[node.0 as usize];
-    let seat = Seat { node, nodes: setup.nodes.len() as u32, seed: setup.seed };
-    Agent::new(node, spec.buffer, (spec.router)(seat), (spec.mechanism)(seat), spec.habits)
+    let (nodes, seed, plan) = (setup.nodes.len() as u32, setup.seed, setup.plan.clone());
+    let seat = Seat { node, nodes, seed, plan };
+    Agent::new(node, spec.buffer, (spec.router)(seat.clone()), (spec.mechanism)(seat), spec.habits)
 }

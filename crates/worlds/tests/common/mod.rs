@@ -16,9 +16,9 @@ pub struct Net {
     lifetime_s: f64,
     contacts: Vec<Contact>,
     bundles: Vec<Bundle>,
+    pub router: &'static str,
     pub rules: Rules,
     pub habits: Habits,
-    pub router: &'static str,
     pub mechanism: &'static str,
 }
 
@@ -32,11 +32,14 @@ impl Net {
             lifetime_s: 1e6,
             contacts: Vec::new(),
             bundles: Vec::new(),
+            router: "epidemic",
             rules: Rules { send_order: SendOrder::Fifo, ..Rules::default() },
             habits: Habits::default(),
-            router: "epidemic",
             mechanism: "none",
         }
+    }
+    pub fn router(self, router: &'static str) -> Self {
+        Self { router, ..self }
     }
     pub fn buffer(self, buffer: u64) -> Self {
         Self { buffer, ..self }
@@ -86,9 +89,11 @@ impl Net {
             delay: Delay::Constant(Duration::from_secs_f64(self.delay_s)),
         };
         let silent = Channel { rate: BitRate(0), ..channel.clone() };
+        let contacts = Contacts { list: self.contacts.clone(), channels: vec![channel, silent] };
         let setup = Setup {
             nodes: vec![node; self.nodes as usize],
-            contacts: Arc::new(Contacts { list: self.contacts.clone(), channels: vec![channel, silent] }),
+            plan: Arc::new(contacts.plan()),
+            contacts: Arc::new(contacts),
             bundles: Arc::new(self.bundles.clone()),
             until: Instant::from_secs(1000),
             seed: 1,

@@ -61,9 +61,11 @@ fn setup(router: &str, mechanism: &str, rules: &Rules, habits: Habits, delay_s: 
         mechanism: Arc::new(move |seat| (mechanism.build)(&for_mechanism, seat)),
         habits,
     };
+    let contacts = meetings(delay_s);
     Setup {
         nodes: vec![node; NODES as usize],
-        contacts: Arc::new(meetings(delay_s)),
+        plan: Arc::new(contacts.plan()),
+        contacts: Arc::new(contacts),
         bundles: Arc::new(traffic()),
         until: at(UNTIL_S),
         seed: 1,

@@ -55,6 +55,7 @@ pub fn groups(root: &Section, context: &Context) -> Result<Groups> {
     let mut refused = None;
     for (name, section) in sections {
         let group = group(name, &section, root, context)?;
+        check_plan(&group, &section, root)?;
         let only_with = &group.mechanism.entry.only_with;
         if !only_with.is_empty() && !only_with.contains(&group.router.entry.name) && refused.is_none() {
             let at = if section.get("mechanism").is_some() { &section } else { root };
@@ -78,6 +79,21 @@ pub fn groups(root: &Section, context: &Context) -> Result<Groups> {
         ));
     }
     Ok(refused.map_or(Groups::Fit(groups), Groups::Refused))
+}
+
+/// A router that goes by a plan must have one.
+fn check_plan(group: &Group, section: &Section, root: &Section) -> Result<()> {
+    let sources = root.get("contacts").map(|node| Section::open(node, "contacts")).transpose()?;
+    let planned = sources.is_some_and(|sources| sources.entries().next().is_some());
+    if planned || !group.insists_on_plan() {
+        return Ok(());
+    }
+    let at = if section.get("router").is_some() { section } else { root };
+    Err(Error::new(
+        &at.place_of("router"),
+        format!("router `{}` needs a contact plan, and nodes meet by chance here", group.router.entry.name),
+        "add a table [contacts.NAME], or choose another router",
+    ))
 }
 
 /// What nodes have by default must be sound even where every group has its own.

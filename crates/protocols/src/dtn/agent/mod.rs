@@ -334,8 +334,9 @@ impl Agent {
         self.router.on_state(&local!(self, now, None), peer, told);
         self.remove_acknowledged(now);
     }
-    /// The link has gone down. Transfers on it must have been completed or aborted.
-    pub fn link_down(&mut self, now: Instant, peer: NodeId) {
+    /// The link has gone down. Transfers on it must have been completed or aborted. True when there may
+    /// be something new to offer over the links that are left.
+    pub fn link_down(&mut self, now: Instant, peer: NodeId) -> bool {
         self.links.retain(|link| link.peer != peer);
         self.connected.remove(peer.0);
         self.near = self.links.iter().map(|link| link.peer).collect();
@@ -343,6 +344,7 @@ impl Agent {
         let at = local!(self, now, None);
         self.router.on_contact_down(&at, peer);
         self.mechanism.on_contact_down(&at, peer);
+        self.router.rerouted()
     }
     /// What the peers tell about their buffers and radios ([`Needs::neighbours`]), in the order of
     /// [`Agent::links`].

@@ -74,7 +74,7 @@ impl Agent {
             let slot = order.slot(position);
             let to = self.store.heads()[slot].destination;
             if self.connected.contains(to.0) {
-                done = self.offer_one(slot, to, TransferKind::Delivery, peers).ok();
+                done = self.offer_one(now, slot, to, TransferKind::Delivery, peers).ok();
                 if done.is_some() {
                     break;
                 }
@@ -97,7 +97,7 @@ impl Agent {
         let mut done = None;
         for slot in 0..self.store.heads().len() {
             if self.store.heads()[slot].destination == peer {
-                done = self.offer_one(slot, peer, TransferKind::Delivery, peers).ok();
+                done = self.offer_one(now, slot, peer, TransferKind::Delivery, peers).ok();
                 if done.is_some() {
                     break;
                 }
@@ -115,7 +115,14 @@ impl Agent {
         census: Option<&Census>,
     ) -> Option<Transfer> {
         if self.ranked {
-            return self.offer_ranked(now, order, peers, census);
+            // A refusal may have shown the router another way.
+            self.router.rerouted();
+            loop {
+                let begun = self.offer_ranked(now, order, peers, census);
+                if begun.is_some() || !self.router.rerouted() {
+                    return begun;
+                }
+            }
         }
         for link in 0..self.links.len() {
             let peer = self.links[link].peer;
@@ -125,7 +132,7 @@ impl Agent {
             let mut position = 0;
             while let Some((at, slot, _)) = self.candidate(now, peer, position, order, peers, census) {
                 position = at + 1;
-                match self.offer_one(slot, peer, TransferKind::Replication, peers) {
+                match self.offer_one(now, slot, peer, TransferKind::Replication, peers) {
                     Ok(transfer) => return Some(transfer),
                     Err(Answer::Later) => break,
                     Err(_) => {}
@@ -155,9 +162,9 @@ impl Agent {
         }
         // Stable: equal scores stay in link order, then send order.
         ranked.sort_by(|x, y| y.0.total_cmp(&x.0));
-        ranked
-            .into_iter()
-            .find_map(|(_, peer, slot)| self.offer_one(slot, peer, TransferKind::Replication, peers).ok())
+        ranked.into_iter().find_map(|(_, peer, slot)| {
+            self.offer_one(now, slot, peer, TransferKind::Replication, peers).ok()
+        })
     }
     /// The next copy for `peer` from a position of the order on that the peer lacks, the router wants
     /// it to have and the mechanism allows: its position, slot and score.
@@ -198,6 +205,7 @@ impl Agent {
     }
     fn offer_one<P: Peers>(
         &mut self,
+        now: Instant,
         slot: usize,
         to: NodeId,
         kind: TransferKind,
@@ -212,9 +220,18 @@ impl Agent {
             return Err(Answer::Refuse(Refusal::Held));
         }
         let replica = &self.store.replicas()[slot];
+        let at = local!(self, now, None);
+        if kind == TransferKind::Delivery && !self.router.delivers(&at, replica, to) {
+            return Err(Answer::Later);
+        }
         match peers.answer(to, &Offer { replica, from: self.node }) {
             Answer::Accept => self.begin(id, to, kind).ok_or(Answer::Later),
-            refused => Err(refused),
+            refused => {
+                if let (Answer::Refuse(why), TransferKind::Replication) = (refused, kind) {
+                    self.router.on_refused(&at, replica, to, why);
+                }
+                Err(refused)
+            }
         }
     }
     /// Whether a transfer that is under way has the only claim to a copy.

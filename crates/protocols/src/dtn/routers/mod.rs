@@ -2,6 +2,7 @@
 
 use super::{Entry, Router};
 
+mod contact_graph;
 mod direct;
 mod epidemic;
 mod first_contact;
@@ -10,6 +11,7 @@ mod prophet;
 mod prophet_v2;
 mod spray_and_wait;
 
+pub use contact_graph::ContactGraph;
 pub use direct::Direct;
 pub use epidemic::Epidemic;
 pub use first_contact::FirstContact;
@@ -20,6 +22,7 @@ pub use spray_and_wait::SprayAndWait;
 
 /// Every router, by name.
 pub const TABLE: &[Entry<dyn Router>] = &[
+    contact_graph::ENTRY,
     direct::ENTRY,
     epidemic::ENTRY,
     first_contact::ENTRY,

@@ -30,7 +30,7 @@ pub const ENTRY: Entry<dyn Router> = Entry {
     only_with: &[],
     build: |given, seat| {
         Box::new(Prophet {
-            known: Predictabilities::new(seat, given.number("gamma"), given.number("time_unit")),
+            known: Predictabilities::new(&seat, given.number("gamma"), given.number("time_unit")),
             encounter: given.number("p_init"),
             transitivity: given.number("beta"),
         })
@@ -81,7 +81,7 @@ pub(super) struct Predictabilities {
 }
 
 impl Predictabilities {
-    pub(super) fn new(seat: Seat, gamma: f64, time_unit_s: f64) -> Self {
+    pub(super) fn new(seat: &Seat, gamma: f64, time_unit_s: f64) -> Self {
         let nodes = seat.nodes as usize;
         Self {
             mine: vec![0.0; nodes],
@@ -170,7 +170,7 @@ mod tests {
 
     fn router(node: u32) -> Box<dyn Router> {
         let given = Parameters::resolve("prophet", ENTRY.parameters, &BTreeMap::new()).unwrap();
-        (ENTRY.build)(&given, Seat { node: NodeId(node), nodes: 10, seed: 1 })
+        (ENTRY.build)(&given, Seat { node: NodeId(node), nodes: 10, seed: 1, plan: Default::default() })
     }
     fn predictability(router: &mut dyn Router, store: &Store, seconds: f64, of: u64) -> f64 {
         router.state(&place(store, 0, seconds)).unwrap().get(of).unwrap_or(0.0)

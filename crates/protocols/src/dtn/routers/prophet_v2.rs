@@ -45,7 +45,7 @@ pub const ENTRY: Entry<dyn Router> = Entry {
     only_with: &[],
     build: |given, seat| {
         Box::new(ProphetV2 {
-            known: Predictabilities::new(seat, given.number("gamma"), given.number("time_unit")),
+            known: Predictabilities::new(&seat, given.number("gamma"), given.number("time_unit")),
             last_met: vec![None; seat.nodes as usize],
             encounter_max: given.number("p_encounter_max"),
             interval_s: given.number("typical_interval"),
@@ -104,7 +104,7 @@ mod tests {
 
     fn router() -> Box<dyn Router> {
         let given = Parameters::resolve("prophet_v2", ENTRY.parameters, &BTreeMap::new()).unwrap();
-        (ENTRY.build)(&given, Seat { node: NodeId(0), nodes: 10, seed: 1 })
+        (ENTRY.build)(&given, Seat { node: NodeId(0), nodes: 10, seed: 1, plan: Default::default() })
     }
 
     #[test]

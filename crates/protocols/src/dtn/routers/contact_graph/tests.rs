@@ -1,0 +1,186 @@
+//! The router at node A of the tutorial's plan.
+
+use super::ENTRY;
+use super::route_tests::{A, B, C, D, E, at, contact, tutorial};
+use crate::dtn::testing::{copy, store_of};
+use crate::dtn::{
+    BundleId, ContactPlan, Fate, Local, NodeId, Parameters, Refusal, Replica, Router, Seat, Store, Value,
+};
+use crate::time::Instant;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A router at A and what is in its buffer.
+struct Node {
+    router: Box<dyn Router>,
+    store: Store,
+}
+
+fn node(plan: ContactPlan, given: &[(&str, Value)]) -> Node {
+    let given: BTreeMap<String, Value> =
+        given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let given = Parameters::resolve(ENTRY.name, ENTRY.parameters, &given).unwrap();
+    let seat = Seat { node: A, nodes: 5, seed: 1, plan: Arc::new(plan) };
+    Node { router: (ENTRY.build)(&given, seat), store: store_of([]) }
+}
+
+fn local(store: &Store, now: i64) -> Local<'_> {
+    Local { now: at(now), node: A, store, links: &[], census: None }
+}
+
+fn to_e(id: u32, size: u64) -> Replica {
+    let mut replica = copy(id, size);
+    replica.bundle.destination = E;
+    replica
+}
+
+impl Node {
+    fn create(&mut self, now: i64, mut replica: Replica) {
+        self.router.on_created(&local(&self.store, now), &mut replica);
+        self.store.insert(replica);
+    }
+    fn receive(&mut self, now: i64, mut replica: Replica, from: NodeId) {
+        self.router.on_received(&local(&self.store, now), &mut replica, from);
+        self.store.insert(replica);
+    }
+    fn refuse(&mut self, now: i64, id: u32, peer: NodeId) {
+        let replica = self.store.get(BundleId(id)).unwrap();
+        self.router.on_refused(&local(&self.store, now), replica, peer, Refusal::NoSpace);
+    }
+    fn part(&mut self, now: i64, peer: NodeId) {
+        self.router.on_contact_down(&local(&self.store, now), peer);
+    }
+    fn send(&mut self, now: i64, id: u32, peer: NodeId) -> Fate {
+        let mut replica = self.store.remove(BundleId(id)).unwrap();
+        self.router.on_sent(&local(&self.store, now), &mut replica, peer, false)
+    }
+    /// Who may have the bundle at `now`.
+    fn takers(&self, now: i64, id: u32) -> Vec<NodeId> {
+        let replica = self.store.get(BundleId(id)).unwrap();
+        let offered = |&peer: &NodeId| self.router.score(&local(&self.store, now), replica, peer).is_some();
+        [B, C, D, E].into_iter().filter(offered).collect()
+    }
+}
+
+#[test]
+fn a_bundle_is_for_the_entry_node_of_its_route_during_the_contact_alone() {
+    let mut node = node(tutorial(), &[]);
+    node.create(0, to_e(1, 2));
+    assert_eq!(node.takers(0, 1), [C]);
+    node.create(0, to_e(2, 10));
+    assert_eq!((node.takers(9, 2), node.takers(10, 2), node.takers(20, 2)), (vec![], vec![E], vec![]));
+    assert_eq!(node.send(2, 1, C), Fate::GiveUp, "there is one copy");
+}
+
+#[test]
+fn a_destination_in_contact_gets_what_is_planned_for_that_contact_and_what_meets_it_by_chance() {
+    let mut node = node(tutorial(), &[]);
+    // It would take until 21 s to reach E in the contact that ends at 20 s.
+    node.create(0, to_e(1, 2));
+    node.create(10, to_e(2, 10));
+    node.create(10, to_e(3, 1));
+    let delivers = |now, id| {
+        let replica = node.store.get(BundleId(id)).unwrap();
+        node.router.delivers(&local(&node.store, now), replica, E)
+    };
+    assert_eq!([1, 2, 3].map(|id| delivers(10, id)), [false, true, false]);
+    assert_eq!([1, 2, 3].map(|id| delivers(5, id)), [true; 3], "no contact with E is planned for then");
+}
+
+#[test]
+fn who_comes_first_leaves_first() {
+    let mut node = node(tutorial(), &[]);
+    [7, 3, 5].into_iter().for_each(|id| node.create(0, to_e(id, 1)));
+    let score = |id| node.router.score(&local(&node.store, 0), node.store.get(BundleId(id)).unwrap(), C);
+    assert!(score(7) > score(3) && score(3) > score(5));
+}
+
+#[test]
+fn bundles_that_do_not_fit_any_more_take_other_routes() {
+    let mut node = node(tutorial(), &[]);
+    // Of two seconds each, with two hops of light before: D and E part at 10 s.
+    (0..8).for_each(|id| node.create(0, to_e(id, 2)));
+    // At C by 3 and 5, at D by 6 and 8, at E by 9 and 11; a third would be at D by 10.
+    let entries: Vec<Vec<NodeId>> =
+        (0..8).map(|id| [node.takers(0, id), node.takers(10, id)].concat()).collect();
+    assert_eq!(entries[..3], [vec![C, C], vec![C, C], vec![E]]);
+    assert_eq!(entries.iter().filter(|takers| **takers == [E]).count(), 5, "ten seconds of A and E");
+    assert_eq!(entries[7], [C, C], "and then by the next contact of D and E");
+}
+
+#[test]
+fn what_has_been_booked_on_later_contacts_counts_unless_it_is_not_wanted() {
+    let ample = |from, to| contact(from, to, 0, 1000);
+    // From B to E there is room for one bundle.
+    let plan =
+        || ContactPlan::new([ample(A, B), contact(B, E, 10, 14), ample(A, C), contact(C, E, 900, 950)]);
+    for (reserve, second) in [("all", C), ("first", B)] {
+        let mut node = node(plan(), &[("reserve", reserve.into())]);
+        node.create(0, to_e(1, 3));
+        assert_eq!(node.takers(0, 1), [B]);
+        assert_eq!(node.send(3, 1, B), Fate::GiveUp);
+        node.create(3, to_e(2, 3));
+        assert_eq!(node.takers(3, 2), [second], "reserve = {reserve}");
+    }
+}
+
+#[test]
+fn a_copy_that_is_gone_gives_its_volume_back() {
+    let one = ContactPlan::new([contact(A, E, 0, 10)]);
+    let mut node = node(one, &[]);
+    node.create(0, to_e(1, 6));
+    node.create(0, to_e(2, 6));
+    assert!(node.takers(0, 2).is_empty(), "only one fits");
+    node.store.remove(BundleId(1));
+    node.router.on_contact_up(&local(&node.store, 1), C, None);
+    assert_eq!(node.takers(1, 2), [E]);
+}
+
+#[test]
+fn a_missed_contact_is_made_up_for_by_the_next_best_route() {
+    let mut node = node(tutorial(), &[]);
+    node.create(0, to_e(1, 10));
+    assert_eq!(node.takers(10, 1), [E]);
+    node.part(20, E);
+    assert_eq!(node.takers(20, 1), []);
+    node.create(0, to_e(2, 4));
+    node.part(20, E);
+    assert_eq!(node.takers(20, 2), [C]);
+}
+
+#[test]
+fn nothing_goes_back_to_where_it_came_from() {
+    let mut node = node(tutorial(), &[]);
+    node.receive(1, to_e(1, 1), C);
+    assert_eq!(node.takers(1, 1), [B], "by B to C, D and E");
+    node.receive(1, to_e(2, 1), B);
+    assert_eq!(node.takers(1, 2), [C]);
+}
+
+#[test]
+fn who_refuses_is_passed_over_until_the_contact_ends_if_there_is_another_way() {
+    let mut node = node(tutorial(), &[]);
+    node.create(0, to_e(1, 1));
+    node.refuse(0, 1, C);
+    assert!(node.router.rerouted(), "the driver is to ask again");
+    assert_eq!(node.takers(0, 1), [B]);
+    node.refuse(0, 1, B);
+    assert_eq!(node.takers(10, 1), [E]);
+    node.refuse(10, 1, E);
+    assert_eq!(node.takers(10, 1), [E], "no other way is left: it is offered again");
+    node.part(20, C);
+    node.part(20, E);
+    assert_eq!(node.takers(20, 1), [C]);
+}
+
+#[test]
+fn nothing_is_sent_without_a_plan_or_past_the_end_of_a_lifetime() {
+    let mut planless = node(ContactPlan::default(), &[]);
+    planless.create(0, to_e(1, 1));
+    assert_eq!(planless.takers(0, 1), []);
+    let mut node = node(tutorial(), &[]);
+    let mut brief = to_e(1, 2);
+    brief.bundle.expires = Instant::from_secs(8);
+    node.create(0, brief);
+    assert_eq!(node.takers(0, 1), []);
+}
