@@ -4,6 +4,7 @@ use super::{Entry, Mechanism};
 
 mod afner;
 mod credit;
+mod fewest_copies;
 mod gbsd;
 mod none;
 mod rrcc;
@@ -12,6 +13,7 @@ mod storage_routing;
 
 pub use afner::Afner;
 pub use credit::Credit;
+pub use fewest_copies::FewestCopies;
 pub use gbsd::Gbsd;
 pub use none::None;
 pub use rrcc::Rrcc;
@@ -22,6 +24,7 @@ pub use storage_routing::StorageRouting;
 pub const TABLE: &[Entry<dyn Mechanism>] = &[
     afner::ENTRY,
     credit::ENTRY,
+    fewest_copies::ENTRY,
     gbsd::ENTRY,
     none::ENTRY,
     rrcc::ENTRY,
