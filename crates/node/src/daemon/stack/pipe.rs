@@ -37,6 +37,11 @@ impl Pipe {
         tls.set_buffer_limit(None);
         Self { socket, tls: RefCell::new(tls) }
     }
+    /// Whether more is to come soon: then no segment leaves that is not full.
+    pub fn expect_more(&self, more: bool) {
+        // Where the kernel does not know it, some leave that are not.
+        let _ = socket2::SockRef::from(&self.socket).set_tcp_cork(more);
+    }
     /// These bytes leave with the next [`Pipe::flush`].
     ///
     /// # Errors

@@ -226,6 +226,7 @@ async fn run(peer: &Rc<Peer>, stream: TlsStream<TcpStream>) -> Result<(), String
 async fn write(peer: &Rc<Peer>, pipe: &Pipe) -> Result<(), String> {
     let mut record = Vec::with_capacity(RECORD_MAX);
     let mut most = BATCH.1;
+    let mut is_bulk = false;
     loop {
         let piece = most.min(PIECE);
         let mut filled = 0;
@@ -233,10 +234,14 @@ async fn write(peer: &Rc<Peer>, pipe: &Pipe) -> Result<(), String> {
             pipe.send(&record).map_err(|why| why.to_string())?;
             filled += piece;
         }
+        if is_bulk != (filled >= most) {
+            is_bulk = filled >= most;
+            pipe.expect_more(is_bulk);
+        }
         let begun = Instant::now();
         pipe.flush().await.map_err(|why| why.to_string())?;
         let taken = begun.elapsed();
-        if filled < most {
+        if !is_bulk {
             peer.woken(TCP).await;
         } else {
             // There is more: others first.
