@@ -62,7 +62,7 @@ fn tcp_is_not_left_for_its_own_queue() {
     play.tell(300.0, &both(stream(0.9, 71), datagrams(0.0)));
     assert!(play.switches.is_empty(), "{:?}", play.reasons());
     play.tell(300.0, &both(stream(0.9, 31), datagrams(0.9)));
-    assert_eq!(play.reasons(), ["round trip 900 ms, more than 500 ms, at 41 of 72 kB/s"]);
+    assert_eq!(play.reasons(), ["round trip 900 ms, more than 500 ms, at 44 of 72 kB/s"]);
 }
 
 #[test]
@@ -94,6 +94,20 @@ fn a_long_round_trip_without_a_queue_is_left_whoever_limits_the_rate() {
         play.tell(10.0, &both(told, datagrams(0.9)));
         assert_eq!(play.reasons(), ["round trip 900 ms, more than 500 ms"], "{told:?}");
     }
+}
+
+#[test]
+fn answers_go_by_what_the_other_side_sends() {
+    let limited = stream(0.9, 2).map(|told| StreamContext { application_limited: true, ..told });
+    let led = |leads| Context { leads: Some(leads), ..both(limited, datagrams(0.9)) };
+    let mut play = Play::new();
+    play.tell(60.0, &led(Kind::Stream));
+    assert!(play.switches.is_empty(), "the queue is the other side's: {:?}", play.reasons());
+    play.tell(10.0, &led(Kind::Datagrams));
+    play.tell(10.0, &led(Kind::Stream));
+    assert_eq!(play.reasons(), ["the other side sends by it"; 2]);
+    play.tell(10.0, &Context { stream: None, ..led(Kind::Stream) });
+    assert_eq!(play.reasons()[2..], ["TCP is not connected"], "what is not there carries no answers");
 }
 
 #[test]
@@ -205,6 +219,7 @@ fn anything() -> impl Strategy<Value = Context> {
             link,
             planned,
             backlog,
+            leads: None,
         })
 }
 

@@ -5,6 +5,7 @@ use super::peer::Peer;
 use super::plan;
 use super::stack::{STACKS, TCP, UDPDTN};
 use super::tcp_info::TcpInfo;
+use super::traffic::Lead;
 use lightlag_protocols::adaptive::{
     Connection, Context, DatagramsContext, Kind, PRIORITIES, Policy, PolicyConfig, Stack, StreamContext,
 };
@@ -44,6 +45,7 @@ pub struct Judge {
     deliveries: VecDeque<(Instant, u32)>,
     /// Since when the stream has waited for an acknowledgement of more than these bytes.
     waits: Option<(Instant, u64)>,
+    lead: Lead,
 }
 
 fn stack_of(kind: Kind) -> Stack {
@@ -51,6 +53,10 @@ fn stack_of(kind: Kind) -> Stack {
         Kind::Stream => TCP,
         Kind::Datagrams => UDPDTN,
     }
+}
+
+fn kind_of(stack: Stack) -> Kind {
+    if stack == TCP { Kind::Stream } else { Kind::Datagrams }
 }
 
 impl Judge {
@@ -63,6 +69,7 @@ impl Judge {
             close_at: None,
             deliveries: VecDeque::new(),
             waits: None,
+            lead: Lead::default(),
         }
     }
     /// Looks at the way, and moves connections if there is a reason.
@@ -74,7 +81,8 @@ impl Judge {
         }
         let silent = self.wait(info, now);
         let stream = info.map(|info| Stream { info, rate, silent });
-        let switch = self.policy.on_context(now, &gather(peer, now, stream));
+        let lead = self.lead.look(now, &peer.traffic);
+        let switch = self.policy.on_context(now, &gather(peer, now, stream, lead));
         let (stack, why) = match peer.choice() {
             Choice::Tcp => (TCP, Some("its owner wants it".to_owned())),
             Choice::Udpdtn => (UDPDTN, Some("its owner wants it".to_owned())),
@@ -100,9 +108,11 @@ impl Judge {
         peer.carry_by(of, stack);
         self.close(peer, now, info);
         // Whoever goes by datagrams and is idle wants to know soon when the way is short again, and so does whoever has a
-        // stream of which the kernel knows no more than that the way was long once.
-        let was_long = info.is_some_and(|info| info.round_trip > PolicyConfig::default().short);
-        peer.udpdtn.probe(now, if stack == UDPDTN || was_long { PROBE_SOON } else { PROBE });
+        // stream of which the kernel knows no more than that the way was long once. Of one that is busy it knows all.
+        let was_long = info
+            .is_some_and(|info| info.unacknowledged == 0 && info.round_trip > PolicyConfig::default().short);
+        let wants = lead.is_none() && (stack == UDPDTN || was_long);
+        peer.udpdtn.probe(now, if wants { PROBE_SOON } else { PROBE });
         self.call(peer, now, stream);
     }
     /// How long the stream has waited for an acknowledgement. The kernel tells only when the last one came: that may be
@@ -179,7 +189,7 @@ impl Stream {
     }
 }
 
-fn gather(peer: &Peer, now: Instant, stream: Option<Stream>) -> Context {
+fn gather(peer: &Peer, now: Instant, stream: Option<Stream>, lead: Option<Stack>) -> Context {
     let heard = peer.udpdtn.heard_at();
     let is_fresh = heard.is_some_and(|at| now - at <= FRESH);
     let datagram = peer.udpdtn.round_trip().filter(|_| is_fresh);
@@ -207,5 +217,5 @@ fn gather(peer: &Peer, now: Instant, stream: Option<Stream>) -> Context {
         }
     });
     let planned = plan::says(&peer.config.contact, SystemTime::now());
-    Context { stream, datagrams, link: peer.link.get(), planned, backlog }
+    Context { stream, datagrams, link: peer.link.get(), planned, backlog, leads: lead.map(kind_of) }
 }

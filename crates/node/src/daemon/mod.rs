@@ -27,6 +27,7 @@ mod store;
 mod target;
 mod tcp_info;
 mod tls;
+mod traffic;
 pub mod view;
 
 pub use target::{Pattern, Target};

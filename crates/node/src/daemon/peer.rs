@@ -4,6 +4,7 @@ use super::config::Choice;
 use super::history::History;
 use super::stack::{STACKS, TCP, UDPDTN, tcp, udpdtn};
 use super::target::Pattern;
+use super::traffic::Traffic;
 use super::{config, keys::PublicKey};
 use crate::clock::Clock;
 use lightlag_protocols::adaptive::{Config, Connection, Event, Session, Stack};
@@ -66,6 +67,8 @@ pub struct Peer {
     pub history: RefCell<History>,
     /// Whether the interface by which it is reached is up, if that is known.
     pub link: Cell<Option<bool>>,
+    /// How much leaves and comes.
+    pub traffic: Traffic,
     /// What its owner asked for, over what the settings say.
     choice: Cell<Choice>,
     session: RefCell<Session>,
@@ -103,6 +106,7 @@ impl Peer {
             accepted: RefCell::default(),
             history: RefCell::new(History::new(clock.now(), first)),
             link: Cell::new(None),
+            traffic: Traffic::default(),
             choice: Cell::new(choice),
             session: RefCell::new(Session::new(bounds, first)),
             taps: RefCell::default(),

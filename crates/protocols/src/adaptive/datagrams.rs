@@ -36,7 +36,7 @@ const MARGIN: Duration = Duration::from_secs(1);
 /// A round trip that was measured longer ago tells nothing of now.
 const NEWS: Duration = Duration::from_secs(2);
 /// A head with the longest report.
-const HEAD_MAX: usize = 1 + 1 + 5 + 10 * 3 + 1 + 20 * crate::wire::adaptive::RUNS_MAX;
+const HEAD_MAX: usize = 1 + 5 + 10 * 3 + 1 + 20 * crate::wire::adaptive::RUNS_MAX;
 
 /// In less room nothing more is packed: a piece of a stream that small is hardly more than its head.
 const ROOM_LEAST: usize = Frame::OVERHEAD_MAX + 64;

@@ -25,7 +25,7 @@ const SMOOTHING_S: f64 = 1.0;
 /// The best rate is believed for so long.
 const BEST_FOR: Duration = Duration::from_secs(600);
 /// A stream that delivers this part of its best is not held up.
-const NEAR_BEST: f64 = 0.8;
+const NEAR_BEST: f64 = 0.88;
 /// Datagrams that are not heard for so long may be kept out, while streams are let through.
 const UNHEARD: Duration = Duration::from_secs(30);
 /// A stay of so long halves the time that is waited before the next return.
@@ -93,6 +93,8 @@ pub struct Context {
     pub planned: Option<Planned>,
     /// What waits to leave by the stream, of each priority.
     pub backlog: [Bytes; PRIORITIES as usize],
+    /// This side does little but answer: by what the other side sends.
+    pub leads: Option<Kind>,
 }
 
 /// When to decide what.
@@ -219,9 +221,14 @@ impl Policy {
     /// Learns what is known now; call it some times a second. Some: connections are to be moved.
     pub fn on_context(&mut self, now: Instant, context: &Context) -> Option<Switch> {
         self.learn(now, context);
-        let switch = match self.kind {
-            Kind::Stream => self.reason_to_leave(context).map(|why| Switch { to: Kind::Datagrams, why }),
-            Kind::Datagrams => self.reason_to_return(context).map(|why| Switch { to: Kind::Stream, why }),
+        let switch = match (self.led_to(context), self.kind) {
+            (Some(to), kind) => (to != kind).then_some(Switch { to, why: Why::Led }),
+            (None, Kind::Stream) => {
+                self.reason_to_leave(context).map(|why| Switch { to: Kind::Datagrams, why })
+            }
+            (None, Kind::Datagrams) => {
+                self.reason_to_return(context).map(|why| Switch { to: Kind::Stream, why })
+            }
         }?;
         match switch.to {
             Kind::Datagrams => self.on_left(now, context.stream.is_some()),
@@ -243,7 +250,7 @@ impl Policy {
         self.learn_round_trip(now, context);
         if let Some(stream) = context.stream.filter(|_| self.kind == Kind::Stream) {
             self.learn_rate(now, &stream);
-            let is_long = self.is_held_up(&stream);
+            let is_long = context.leads.is_none() && self.is_held_up(&stream);
             self.long_since = is_long.then(|| self.long_since.unwrap_or(now));
         }
         if self.kind == Kind::Datagrams {
@@ -308,6 +315,14 @@ impl Policy {
 
     // --- what is decided ----------------------------------------------------------------------
 
+    /// Answers go by what they answer, if it is there: the round trip that they see holds the other side's queue, and
+    /// what they lack in rate the network does not hold up.
+    fn led_to(&self, context: &Context) -> Option<Kind> {
+        context.leads.filter(|kind| match kind {
+            Kind::Stream => context.stream.is_some(),
+            Kind::Datagrams => context.datagrams.is_some(),
+        })
+    }
     fn reason_to_leave(&self, context: &Context) -> Option<Why> {
         context.datagrams?;
         if context.link == Some(false) {

@@ -352,7 +352,8 @@ impl Session {
     pub fn has_data(&self, stack: Stack) -> bool {
         self.ready.has_data(stack)
     }
-    /// Appends the next frame for a stack to `out`, of at most `room` bytes; none if there is nothing that fits.
+    /// Appends the next frame for a stack to `out`, of at most `room` bytes; none if there is nothing that fits. One that
+    /// has so many is the last of what carries it.
     pub fn poll(&mut self, stack: Stack, room: usize, out: &mut Vec<u8>) -> Option<Ticket> {
         // With room for a byte, whoever has data has a piece that fits.
         if room <= Frame::OVERHEAD_MAX {
@@ -398,12 +399,24 @@ impl Session {
             let Some(connection) = self.connections.get_mut(&id).filter(|one| one.stack == stack) else {
                 continue;
             };
-            let overhead = Frame::data_overhead(life, id, connection.outgoing.next(), room);
-            let space = room.saturating_sub(overhead) as u64;
-            let Some(piece) = connection.outgoing.next_piece(space) else { continue };
-            let Piece { offset, ends, .. } = piece;
-            Frame::Data { id, offset, ends, bytes: connection.outgoing.bytes(&piece) }.write(life, out);
-            connection.outgoing.on_carried(stack, &piece);
+            let outgoing = &mut connection.outgoing;
+            let space = |overhead: usize| room.saturating_sub(overhead) as u64;
+            let rest = space(Frame::rest_overhead(life, id, outgoing.next()));
+            let fills = |piece: &Piece| piece.range().1 - piece.offset == rest && !piece.ends;
+            let piece = match outgoing.next_piece(rest).filter(fills) {
+                Some(piece) => {
+                    Frame::write_rest(life, id, piece.offset, outgoing.bytes(&piece), out);
+                    piece
+                }
+                None => {
+                    let space = space(Frame::data_overhead(life, id, outgoing.next(), room));
+                    let Some(piece) = outgoing.next_piece(space) else { continue };
+                    let Piece { offset, ends, .. } = piece;
+                    Frame::Data { id, offset, ends, bytes: outgoing.bytes(&piece) }.write(life, out);
+                    piece
+                }
+            };
+            outgoing.on_carried(stack, &piece);
             self.schedule(id);
             return Some(Ticket { id, what: What::Data(piece.range()) });
         }

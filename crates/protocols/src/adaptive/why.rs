@@ -60,6 +60,8 @@ pub enum Why {
         /// That streams are for.
         most: Duration,
     },
+    /// What the other side sends comes by it, and little else is to be done here than to answer.
+    Led,
     /// Datagrams are not answered, but a stream is.
     Unheard {
         /// For so long.
@@ -90,6 +92,7 @@ impl fmt::Display for Why {
             Self::ShortRoundTrip { rtt, most } => {
                 write!(f, "round trip {}, less than {}", span(rtt), span(most))
             }
+            Self::Led => f.write_str("the other side sends by it"),
             Self::Unheard { span: silent } => {
                 write!(f, "datagrams not answered for {}, TCP is", span(silent))
             }

@@ -134,7 +134,7 @@ impl Serial {
 }
 
 /// What a datagram begins with; frames follow up to its end.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     /// It is to be reported though it may carry nothing.
     pub asks: bool,
@@ -196,12 +196,35 @@ impl Head {
     /// # Errors
     /// [`Malformed::Frame`]: it is none.
     pub fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Malformed> {
-        postcard::take_from_bytes::<Self>(bytes).map_err(|_| Malformed::Frame)
+        let (head, rest) = postcard::take_from_bytes(bytes).map_err(|_| Malformed::Frame)?;
+        let (asks, report) = match head {
+            InOneByte::Says => (false, None),
+            InOneByte::Asks => (true, None),
+            InOneByte::Reports(report) => (false, Some(report)),
+            InOneByte::ReportsAndAsks(report) => (true, Some(report)),
+        };
+        Ok((Self { asks, report }, rest))
     }
     /// Appends its bytes.
-    pub fn write(&self, out: &mut Vec<u8>) {
-        out.extend(postcard::to_allocvec(self).expect("a head can always be written"));
+    pub fn write(self, out: &mut Vec<u8>) {
+        let head = match (self.asks, self.report) {
+            (false, None) => InOneByte::Says,
+            (true, None) => InOneByte::Asks,
+            (false, Some(report)) => InOneByte::Reports(report),
+            (true, Some(report)) => InOneByte::ReportsAndAsks(report),
+        };
+        let written = postcard::to_extend(&head, std::mem::take(out));
+        *out = written.expect("a head can always be written");
     }
+}
+
+/// A [`Head`] on the link: most datagrams have one byte of it.
+#[derive(Serialize, Deserialize)]
+enum InOneByte {
+    Says,
+    Asks,
+    Reports(Report),
+    ReportsAndAsks(Report),
 }
 
 /// Bytes that are no frame.
@@ -217,6 +240,9 @@ pub enum Malformed {
     #[error("the target has {0} bytes; it must have 1 to {TARGET_MAX}")]
     Target(usize),
 }
+
+/// What [`Frame::write_rest`] writes begins with this, as a frame with the number of its kind.
+const REST: u8 = 6;
 
 /// No stream has more bytes than this, its end counted.
 pub const OFFSET_MAX: u64 = 1 << 62;
@@ -248,7 +274,12 @@ impl<'a> Frame<'a> {
     /// # Errors
     /// What is wrong with it; a frame that is cut is [`Malformed::Frame`].
     pub fn read(life: u32, bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Malformed> {
-        let (mut frame, rest) = postcard::take_from_bytes::<Self>(bytes).map_err(|_| Malformed::Frame)?;
+        let read = match bytes.split_first() {
+            Some((&REST, told)) => postcard::take_from_bytes(told)
+                .map(|((id, offset), bytes)| (Self::Data { id, offset, ends: false, bytes }, &[][..])),
+            _ => postcard::take_from_bytes::<Self>(bytes),
+        };
+        let (mut frame, rest) = read.map_err(|_| Malformed::Frame)?;
         let id = frame.id_mut();
         id.incarnation = id.incarnation.wrapping_add(life);
         match &frame {
@@ -271,10 +302,22 @@ impl<'a> Frame<'a> {
         let written = postcard::to_extend(&self, std::mem::take(out));
         *out = written.expect("a frame can always be written");
     }
+    /// Appends bytes of a stream that does not end with them, behind which nothing more may be written.
+    pub fn write_rest(life: u32, id: ConnectionId, offset: u64, bytes: &[u8], out: &mut Vec<u8>) {
+        let id = ConnectionId { incarnation: id.incarnation.wrapping_sub(life), ..id };
+        out.push(REST);
+        let written = postcard::to_extend(&(id, offset), std::mem::take(out));
+        *out = written.expect("numbers can always be written");
+        out.extend_from_slice(bytes);
+    }
     /// How many bytes [`Frame::Data`] has beside its data, of which there are fewer than `room`.
     pub fn data_overhead(life: u32, id: ConnectionId, offset: u64, room: usize) -> usize {
-        let numbers = [id.incarnation.wrapping_sub(life).into(), id.number.into(), offset, room as u64];
-        2 + numbers.into_iter().map(varint).sum::<usize>()
+        Self::rest_overhead(life, id, offset) + 1 + varint(room as u64)
+    }
+    /// How many bytes [`Frame::write_rest`] adds to the data.
+    pub fn rest_overhead(life: u32, id: ConnectionId, offset: u64) -> usize {
+        let numbers = [id.incarnation.wrapping_sub(life).into(), id.number.into(), offset];
+        1 + numbers.into_iter().map(varint).sum::<usize>()
     }
     /// How many bytes it has at most, beside its data or its target.
     pub const OVERHEAD_MAX: usize = 1 + 5 + 5 + 10 + 1 + 10;
@@ -325,8 +368,11 @@ mod tests {
                     prop_assert_eq!(out.len() - before, Frame::data_overhead(life, *id, *offset, carried) + carried);
                 }
             }
+            let before = out.len();
+            Frame::write_rest(life, id, offset, &bytes, &mut out);
+            prop_assert_eq!(out.len() - before, Frame::rest_overhead(life, id, offset) + bytes.len());
             let mut rest = &out[..];
-            for frame in frames {
+            for frame in frames.into_iter().chain([Frame::Data { id, offset, ends: false, bytes: &bytes }]) {
                 let (read, behind) = Frame::read(life, rest).unwrap();
                 prop_assert_eq!(read, frame);
                 rest = behind;
@@ -351,7 +397,7 @@ mod tests {
             report.tell(came.iter().rev());
             let head = Head { asks, report: Some(report) };
             let mut out = Vec::new();
-            head.write(&mut out);
+            head.clone().write(&mut out);
             let (read, rest) = Head::read(&out).unwrap();
             prop_assert_eq!(&read, &head);
             prop_assert!(rest.is_empty());
@@ -364,7 +410,8 @@ mod tests {
             if let Ok((frame, rest)) = Frame::read(life, &bytes) {
                 let mut out = Vec::new();
                 frame.write(life, &mut out);
-                prop_assert!(out.len() <= bytes.len() - rest.len());
+                // What was told as a rest is told with its length now.
+                prop_assert!(out.len() <= bytes.len() - rest.len() + 2);
             }
             if let Ok((Head { report: Some(report), .. }, _)) = Head::read(&bytes) {
                 let _ = report.ranges();

@@ -35,8 +35,8 @@ const FRAME: usize = RECORD - LENGTH;
 /// Bytes of a frame's data at most. A record is filled up to this.
 pub const PIECE: usize = FRAME - Frame::OVERHEAD_MAX;
 /// Bytes that leave together, at least and at most: as many as the kernel takes within [`BATCH_LONGEST`]. A record is of
-/// use only when it has come as a whole.
-const BATCH: (usize, usize) = (8 * 1024, 4 * PIECE);
+/// use only when it has come as a whole. The least has room in one record of TLS.
+const BATCH: (usize, usize) = (16 * 1024 - 64, 4 * PIECE);
 const BATCH_LONGEST: Duration = Duration::from_millis(20);
 /// Bytes that wait unsent in the kernel, at least and at most.
 const UNSENT: (u32, u32) = (16 * 1024, 256 * 1024);
@@ -232,6 +232,7 @@ async fn write(peer: &Rc<Peer>, pipe: &Pipe) -> Result<(), String> {
         let mut filled = 0;
         while filled < most && fill(peer, piece, &mut record) {
             pipe.send(&record).map_err(|why| why.to_string())?;
+            peer.traffic.on_left(TCP, record.len());
             filled += piece;
         }
         if is_bulk != (filled >= most) {
@@ -283,6 +284,7 @@ async fn read(peer: &Rc<Peer>, pipe: &Pipe, (life, mut came): (u32, Vec<u8>)) ->
 }
 
 fn take(peer: &Rc<Peer>, life: u32, record: &[u8]) -> Result<(), String> {
+    peer.traffic.on_came(TCP, record.len());
     peer.with(|session| {
         let mut rest = record;
         while !rest.is_empty() {

@@ -175,6 +175,7 @@ pub async fn run(peer: Rc<Peer>) {
         while let Some(serial) = peer.with_by(UDPDTN, |session| {
             state.datagrams.borrow_mut().poll(peer.clock.now(), session, &mut plain)
         }) {
+            peer.traffic.on_left(UDPDTN, plain.len());
             state.seal.borrow_mut().seal(serial, &plain, &mut sealed);
             // What the system does not take now is lost as on the way.
             if let Err(why) = socket.send_to(&sealed, address).await {
@@ -234,6 +235,7 @@ fn on_datagram(peer: &Rc<Peer>, datagram: &mut [u8], from: SocketAddr) {
     let mut seal = state.seal.borrow_mut();
     let Some(opened) = seal.open(datagram) else { return };
     let now = peer.clock.now();
+    peer.traffic.on_came(UDPDTN, opened.plain.len());
     if opened.is_newest && state.address.replace(Some(from)) != Some(from) {
         info!(peer = peer.config.name, address = %from, "udpdtn heard");
         peer.on_changed();
