@@ -82,9 +82,6 @@ impl Scenario {
     /// What is known of the contacts beforehand: those that are told, for routers that ask. Contacts of
     /// radios are a matter of chance.
     fn plan(&self) -> ContactPlan {
-        if !self.groups.iter().any(Group::insists_on_plan) {
-            return ContactPlan::default();
-        }
         contacts(self.told().collect()).plan()
     }
     fn told(&self) -> impl Iterator<Item = Link> {

@@ -17,6 +17,8 @@ pub enum Room {
     },
     /// No room for it.
     Refuse,
+    /// None for what the application hands over here: it is to wait. An offer is refused.
+    Wait,
 }
 
 /// What a mechanism needs beyond local knowledge; each costs the driver work.
@@ -75,8 +77,12 @@ pub trait Mechanism: Send {
     }
     /// The last bit of a copy has left for `peer`; `delivered` when the peer is its destination.
     fn on_sent(&mut self, _at: &Local, _replica: &mut Replica, _peer: NodeId, _delivered: bool) {}
+    /// `peer` has not taken a copy that was sent to it, as it had no room when that came.
+    fn on_returned(&mut self, _at: &Local, _replica: &mut Replica, _peer: NodeId) {}
     /// A copy has come and is about to be stored, or delivered when this node is its destination.
     fn on_received(&mut self, _at: &Local, _replica: &mut Replica, _from: NodeId) {}
+    /// A bundle is known to be delivered, whether a copy is here or not (habit `receipts`).
+    fn on_receipt(&mut self, _at: &Local, _id: BundleId) {}
     /// A copy was dropped or removed here.
     fn on_dropped(&mut self, _at: &Local, _bundle: &Bundle, _reason: DropReason) {}
     /// A copy has left for an alternate custodian, or was given up as the custodian `already_had` it.

@@ -1,6 +1,7 @@
 //! Bundles carried over contacts: store, agent, routers, congestion mechanisms.
 
 mod agent;
+mod arrivals;
 mod bundle;
 mod census;
 mod contact_plan;

@@ -82,6 +82,8 @@ enum Event {
     Sent(u32),
     /// The last bit has arrived.
     Arrived(Box<Flight>),
+    /// The sender hears that the peer did not keep it.
+    Returned(NodeId, BundleId, NodeId),
 }
 
 struct Flight {
@@ -89,6 +91,8 @@ struct Flight {
     from: NodeId,
     to: NodeId,
     started: Instant,
+    /// How long it flew; what is answered flies as long.
+    flight: Duration,
 }
 
 pub(super) struct World<'a, O> {
@@ -500,6 +504,7 @@ impl<'a, O: Observer> World<'a, O> {
                     self.arrive(*flight);
                     self.on_change(to);
                 }
+                Event::Returned(from, id, to) => self.agents[from.0 as usize].returned(self.now, id, to),
                 Event::Sent(slot) => {
                     if let Some(ongoing) = self.ongoing[slot as usize].as_ref().filter(|o| o.ends == self.now)
                     {
@@ -532,7 +537,7 @@ impl<'a, O: Observer> World<'a, O> {
         let parcel = sender.complete(self.now, &transfer, self.census.as_ref());
         self.after_sending(from, transfer.id);
         let Some(parcel) = parcel else { return };
-        let flying = Flight { parcel, from, to, started };
+        let flying = Flight { parcel, from, to, started, flight };
         if flight == Duration::ZERO {
             self.arrive(flying);
         } else {
@@ -560,7 +565,7 @@ impl<'a, O: Observer> World<'a, O> {
         self.flush(from);
     }
     fn arrive(&mut self, flight: Flight) {
-        let Flight { parcel, from, to, started } = flight;
+        let Flight { parcel, from, to, started, flight } = flight;
         let (id, kind, hops) = (parcel.bundle.id, parcel.kind, parcel.hops);
         if self.track_expected {
             self.expected[to.0 as usize].remove(id.0);
@@ -588,7 +593,10 @@ impl<'a, O: Observer> World<'a, O> {
                     self.tell_router_state(to);
                 }
             }
-            Arrival::Refused(why) => self.record(&Record::Refused { from, to, id, started, why }),
+            Arrival::Refused(why) => {
+                self.queue.schedule(self.now.saturating_add(flight), Event::Returned(from, id, to));
+                self.record(&Record::Refused { from, to, id, started, why });
+            }
         }
         self.publish(to);
     }

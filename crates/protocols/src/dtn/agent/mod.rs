@@ -358,6 +358,7 @@ impl Agent {
     pub fn learn_receipt(&mut self, now: Instant, id: BundleId) -> bool {
         let news = self.acknowledged.insert(id.0);
         if news {
+            self.mechanism.on_receipt(&local!(self, now, None), id);
             self.delete_idle(now, id, DropReason::Acknowledged);
         }
         news
@@ -395,6 +396,10 @@ impl Agent {
         self.waiting.drain(..)
     }
     fn admit_created(&mut self, now: Instant, bundle: Bundle, census: Option<&Census>) -> Creation {
+        if now >= bundle.expires && bundle.created < now {
+            // It has waited too long.
+            return Creation::Rejected;
+        }
         match self.make_room(now, &bundle, census) {
             Ok(()) => {}
             Err(None) => {

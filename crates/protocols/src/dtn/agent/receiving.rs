@@ -88,7 +88,8 @@ impl Agent {
                     }
                     return Err(None);
                 }
-                Room::Refuse => return Err(Some(Refusal::NoSpace)),
+                Room::Wait if incoming.source == self.node => return Err(None),
+                Room::Wait | Room::Refuse => return Err(Some(Refusal::NoSpace)),
             }
         }
         Ok(())

@@ -300,6 +300,13 @@ impl Agent {
         }
         Some(parcel)
     }
+    /// `peer` says that it did not take a copy that was sent to it, if that is still here.
+    pub fn returned(&mut self, now: Instant, id: BundleId, peer: NodeId) {
+        let Some(slot) = self.store.slot(id) else { return };
+        let mut replica = self.store.replicas()[slot].clone();
+        self.mechanism.on_returned(&local!(self, now, None), &mut replica, peer);
+        self.store.update(slot, replica);
+    }
     /// The contact ended before the last bit of a transfer had left. The copy is kept.
     pub fn abort(&mut self, now: Instant, transfer: &Transfer) {
         if transfer.kind == TransferKind::Custody {

@@ -3,8 +3,8 @@
 use super::{Entry, Mechanism};
 
 mod afner;
+mod copy_value;
 mod credit;
-mod fewest_copies;
 mod gbsd;
 mod none;
 mod rrcc;
@@ -12,8 +12,8 @@ mod smart_dtn_cc;
 mod storage_routing;
 
 pub use afner::Afner;
+pub use copy_value::CopyValue;
 pub use credit::Credit;
-pub use fewest_copies::FewestCopies;
 pub use gbsd::Gbsd;
 pub use none::None;
 pub use rrcc::Rrcc;
@@ -23,8 +23,8 @@ pub use storage_routing::StorageRouting;
 /// Every mechanism, by name.
 pub const TABLE: &[Entry<dyn Mechanism>] = &[
     afner::ENTRY,
+    copy_value::ENTRY,
     credit::ENTRY,
-    fewest_copies::ENTRY,
     gbsd::ENTRY,
     none::ENTRY,
     rrcc::ENTRY,

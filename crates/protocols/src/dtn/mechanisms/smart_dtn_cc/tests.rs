@@ -283,7 +283,7 @@ fn fill(
                     smart.on_moved(&at, &before.get(id).unwrap().bundle, NodeId(2), false);
                     Some(id)
                 }
-                Room::Refuse => None,
+                Room::Refuse | Room::Wait => None,
             },
             some => some,
         };

@@ -1,0 +1,274 @@
+//! Keeps the copies that add most: where contacts are planned, the one that is to arrive; elsewhere, those of the bundles
+//! that have fewest others.
+//!
+//! A copy is worth what it adds to the chance of its bundle. Where contacts are a matter of chance each other copy takes
+//! something of that, and nobody can count them: but who gives a copy away knows of one more, and so does who gets it. Where
+//! contacts are planned, one copy that has room on its way is enough: it is in custody, which moves on with the copy to
+//! whoever a way leads on from, and is not dropped; all others are extra, and make room for it. So there is one copy
+//! that counts between planets and there are many among walkers, by one rule. Whatever there is no room for stays where it
+//! is: at its sender, or at the application.
+
+use crate::dtn::arrivals::Arrivals;
+use crate::dtn::{
+    Bundle, BundleId, DropReason, Entry, Local, Mechanism, Needs, NodeId, Observation, Offer, Parameter,
+    Refusal, Replica, Room,
+};
+use crate::time::{Duration, Instant};
+use crate::units::Bytes;
+use drops::Drops;
+
+mod drops;
+
+/// A copy is worth what it adds.
+pub struct CopyValue {
+    share: f64,
+    arrivals: Arrivals,
+    drops: Drops,
+    /// What was offered last, and its mark if it is taken.
+    offered: Option<(BundleId, Mark)>,
+    /// Copies whose custody has moved: to whom, when they come there, and how large they are.
+    moved: Vec<(NodeId, Instant, Bytes)>,
+}
+
+/// How the rest of the system knows it.
+pub const ENTRY: Entry<dyn Mechanism> = Entry {
+    name: "copy_value",
+    paper: "",
+    parameters: &[
+        Parameter::number(
+            "share",
+            "",
+            0.3,
+            (0.0, 1.0),
+            "of the copies that the giver knows of, its own gift included, the new copy knows this share",
+        ),
+        Parameter::number(
+            "own",
+            "",
+            1.0,
+            (0.0, 100.0),
+            "a bundle that was created here counts so many copies less, at first",
+        ),
+        Parameter::number(
+            "step",
+            "",
+            0.03,
+            (0.0, 100.0),
+            "so far that moves with each drop, if all of one kind and none of the other are delivered all the same",
+        ),
+        Parameter::number(
+            "fade",
+            "",
+            0.99,
+            (0.0, 1.0),
+            "each drop makes what is known of those before count so much",
+        ),
+        Parameter::integer(
+            "memory",
+            65_536.0,
+            (0.0, 1e9),
+            "bundles dropped here to make room that are remembered, the newest",
+        ),
+    ],
+    only_with: &[],
+    build: |given, seat| {
+        let law = (given.number("step"), given.number("fade"));
+        Box::new(CopyValue {
+            share: given.number("share"),
+            arrivals: Arrivals::new(seat.plan),
+            drops: Drops::new(given.number("own"), law, given.number("memory") as usize),
+            offered: None,
+            moved: Vec::new(),
+        })
+    },
+};
+
+/// What a copy knows of itself and of the others of its bundle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Mark {
+    /// How many others there may be.
+    copies: f32,
+    /// It is in custody up to this second: [`Mark::FOR_GOOD`], [`Mark::EXTRA`], or until it is known that a peer has it.
+    custody: u32,
+}
+
+impl Mark {
+    const FOR_GOOD: u32 = u32::MAX;
+    const EXTRA: u32 = 0;
+    const NEW: Self = Self { copies: 0.0, custody: Self::FOR_GOOD };
+
+    fn of(replica: &Replica) -> Self {
+        let bits = replica.mechanism_mark;
+        Self { copies: f32::from_bits((bits >> 32) as u32), custody: bits as u32 }
+    }
+    fn bits(self) -> u64 {
+        u64::from(self.copies.to_bits()) << 32 | u64::from(self.custody)
+    }
+    fn in_custody(self, now: Instant) -> bool {
+        self.gives_custody() || Instant::from_secs(i64::from(self.custody)) > now
+    }
+    /// Whether custody moves on with the copy: not while it may have moved already.
+    fn gives_custody(self) -> bool {
+        self.custody == Self::FOR_GOOD
+    }
+}
+
+/// How little a copy adds: whether it is extra, then how many others there are.
+type Cost = (bool, f64);
+const PRICELESS: Cost = (false, f64::NEG_INFINITY);
+
+impl CopyValue {
+    /// What a copy knows that is made of one that knows this.
+    fn told(&self, known: Mark) -> Mark {
+        let copies = (known.copies + 1.0) * self.share as f32;
+        Mark { copies, custody: if known.gives_custody() { Mark::FOR_GOOD } else { Mark::EXTRA } }
+    }
+    fn is_planned(&self) -> bool {
+        !self.arrivals.is_empty()
+    }
+    /// When a bundle that is at `from` can be at its destination; none: not in its lifetime.
+    fn arrival(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        bundle: &Bundle,
+        without: Option<NodeId>,
+    ) -> Option<Instant> {
+        let at = self.arrivals.earliest(now, from, bundle.destination, without);
+        (at <= bundle.expires && at < Instant::MAX).then_some(at)
+    }
+    /// Whether it can be at its destination in time, as far as that is known.
+    fn leads_on(&mut self, at: &Local, bundle: &Bundle, without: Option<NodeId>) -> bool {
+        !self.is_planned() || self.arrival(at.now, at.node, bundle, without).is_some()
+    }
+    fn cost(&mut self, at: &Local, bundle: &Bundle, mark: Mark) -> Cost {
+        let copies = f64::from(mark.copies);
+        if self.is_planned() {
+            let counts = mark.in_custody(at.now) && self.leads_on(at, bundle, None);
+            return if counts { (false, 0.0) } else { (true, copies) };
+        }
+        (false, if bundle.source == at.node { copies - self.drops.own() } else { copies })
+    }
+    /// The idle copy that adds least; of equals, the one that came first.
+    fn least(&mut self, at: &Local) -> Option<(Cost, BundleId)> {
+        let mut least: Option<(Cost, BundleId)> = None;
+        for replica in at.store.replicas().iter().filter(|replica| replica.sending == 0) {
+            let cost = self.cost(at, &replica.bundle, Mark::of(replica));
+            if least.is_none_or(|(other, _)| other < cost) {
+                least = Some((cost, replica.bundle.id));
+            }
+        }
+        least
+    }
+    fn cost_of_incoming(&mut self, at: &Local, incoming: &Bundle) -> Cost {
+        if incoming.destination == at.node {
+            return PRICELESS;
+        }
+        let offered = self.offered.filter(|(id, _)| *id == incoming.id);
+        self.cost(at, incoming, offered.map_or(Mark::NEW, |(_, mark)| mark))
+    }
+    /// A copy that would be there sooner from a peer in contact that has room for it: whatever the router waits for.
+    fn sooner_elsewhere(&mut self, at: &Local) -> Option<(BundleId, NodeId)> {
+        if !self.is_planned() {
+            return None;
+        }
+        self.moved.retain(|(_, comes, _)| *comes > at.now);
+        for link in at.links {
+            let under_way: u64 =
+                self.moved.iter().filter(|(to, ..)| *to == link.peer).map(|(.., size)| size.0).sum();
+            let free = link.told.free.0.saturating_sub(under_way);
+            for replica in at.store.replicas().iter().filter(|replica| replica.sending == 0) {
+                let bundle = &replica.bundle;
+                if bundle.size.0 > free {
+                    continue;
+                }
+                let Some(there) = self.arrival(at.now, link.peer, bundle, Some(at.node)) else { continue };
+                let here = self.arrival(at.now, at.node, bundle, Some(link.peer));
+                if here.is_none_or(|here| there < here) {
+                    return Some((bundle.id, link.peer));
+                }
+            }
+        }
+        None
+    }
+}
+
+fn delay_to(at: &Local, peer: NodeId) -> Duration {
+    at.links.iter().find(|link| link.peer == peer).map(|link| link.delay).unwrap_or_default()
+}
+
+impl Mechanism for CopyValue {
+    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> Room {
+        let bound = self.cost_of_incoming(at, incoming);
+        if let Some((_, id)) = self.least(at).filter(|(cost, _)| bound < *cost) {
+            return Room::Drop(id);
+        }
+        if let Some((id, to)) = self.sooner_elsewhere(at) {
+            return Room::Move { id, to };
+        }
+        if self.leads_on(at, incoming, None) { Room::Wait } else { Room::Refuse }
+    }
+    fn needs(&self) -> Needs {
+        Needs { neighbours: self.is_planned(), ..Needs::default() }
+    }
+    fn admit(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
+        let (bundle, mark) = (offer.bundle(), self.told(Mark::of(offer.replica)));
+        if bundle.destination != at.node {
+            if !self.leads_on(at, bundle, Some(offer.from)) {
+                return Err(Refusal::Congestion);
+            }
+            let counts = self.is_planned() && mark.gives_custody();
+            if self.drops.contains(bundle.id) && !counts {
+                return Err(Refusal::DroppedBefore);
+            }
+        }
+        self.offered = Some((bundle.id, mark));
+        Ok(())
+    }
+    fn mark_for_peer(&self, _: &Local, replica: &Replica) -> u64 {
+        self.told(Mark::of(replica)).bits()
+    }
+    fn on_created(&mut self, _: &Local, replica: &mut Replica) {
+        replica.mechanism_mark = Mark::NEW.bits();
+    }
+    fn on_sent(&mut self, at: &Local, replica: &mut Replica, peer: NodeId, _: bool) {
+        let known = Mark::of(replica);
+        let custody = if known.gives_custody() {
+            let delay = delay_to(at, peer);
+            let answered = at.now.saturating_add(delay).saturating_add(delay);
+            ((answered - Instant::ZERO).as_secs_f64().ceil()).min(f64::from(u32::MAX - 1)) as u32
+        } else {
+            known.custody
+        };
+        replica.mechanism_mark = Mark { copies: known.copies + 1.0, custody }.bits();
+    }
+    fn on_returned(&mut self, at: &Local, replica: &mut Replica, _: NodeId) {
+        let known = Mark::of(replica);
+        if known.in_custody(at.now) {
+            let copies = (known.copies - 1.0).max(0.0);
+            replica.mechanism_mark = Mark { copies, custody: Mark::FOR_GOOD }.bits();
+        }
+    }
+    fn on_moved(&mut self, at: &Local, bundle: &Bundle, to: NodeId, already_had: bool) {
+        if !already_had {
+            self.moved.push((to, at.now.saturating_add(delay_to(at, to)), bundle.size));
+        }
+    }
+    fn on_receipt(&mut self, _: &Local, id: BundleId) {
+        self.drops.on_receipt(id);
+    }
+    fn on_dropped(&mut self, at: &Local, bundle: &Bundle, reason: DropReason) {
+        if reason == DropReason::Overflow {
+            self.drops.on_dropped(bundle.id, bundle.source == at.node);
+        }
+    }
+    fn observe(&self, at: &Local, seen: &mut Observation) {
+        let copies = at.store.replicas();
+        let sum: f64 = copies.iter().map(|replica| f64::from(Mark::of(replica).copies)).sum();
+        seen.push(("mean_known_copies", if copies.is_empty() { 0.0 } else { sum / copies.len() as f64 }));
+        seen.push(("own", self.drops.own()));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+use super::*;
+use crate::dtn::testing::{built, copy, place, store_of};
+use crate::dtn::{ContactPlan, Link, Parameters, PeerSpace, PlannedContact, Seat};
+use crate::units::BitRate;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// A node that is neither the source nor the destination of anything; bundles go from 0 to 9.
+const RELAY: u32 = 5;
+
+fn marked(id: u32, mark: Mark) -> Replica {
+    Replica { mechanism_mark: mark.bits(), ..copy(id, 300) }
+}
+fn copied(id: u32, copies: f32) -> Replica {
+    marked(id, Mark { copies, ..Mark::NEW })
+}
+
+/// From, to, start and end in seconds: a mechanism that knows these contacts.
+fn planned(contacts: &[(u32, u32, i64, i64)]) -> Box<dyn Mechanism> {
+    let contact = |&(from, to, start, end): &(u32, u32, i64, i64)| PlannedContact {
+        from: NodeId(from),
+        to: NodeId(to),
+        start: Instant::from_secs(start),
+        end: Instant::from_secs(end),
+        rate: BitRate(1_000_000),
+        delay: Duration::ZERO,
+    };
+    let plan = Arc::new(ContactPlan::new(contacts.iter().map(contact)));
+    let given = Parameters::resolve(ENTRY.name, ENTRY.parameters, &Default::default()).unwrap();
+    (ENTRY.build)(&given, Seat { node: NodeId(RELAY), nodes: 10, seed: 1, plan })
+}
+fn link(peer: u32, delay_s: i64, free: u64) -> Link {
+    let told = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle: true };
+    Link { peer: NodeId(peer), rate: BitRate(1_000_000), delay: Duration::from_secs(delay_s), told }
+}
+/// What is answered to an offer from node 1, and how room is made for it.
+fn offered(mechanism: &mut dyn Mechanism, at: &Local, replica: &Replica) -> Result<Room, Refusal> {
+    mechanism.admit(at, &Offer { replica, from: NodeId(1) })?;
+    Ok(mechanism.make_room(at, &replica.bundle, None))
+}
+
+#[test]
+fn the_most_copied_bundle_makes_room_and_the_first_of_equals() {
+    let store = store_of([copied(1, 1.0), copied(2, 4.0), copied(3, 4.0)]);
+    let room = built(&ENTRY, &[]).make_room(&place(&store, RELAY, 0.0), &copy(8, 1).bundle, None);
+    assert_eq!(room, Room::Drop(BundleId(2)));
+}
+
+#[test]
+fn nothing_makes_room_for_what_was_copied_as_often_but_at_its_destination() {
+    let store = store_of([copied(1, 0.6), copied(2, 0.3)]);
+    let mut mechanism = built(&ENTRY, &[]);
+    let mut answer =
+        |copies, node| offered(&mut *mechanism, &place(&store, node, 0.0), &copied(8, copies)).unwrap();
+    assert_eq!(answer(0.0, RELAY), Room::Drop(BundleId(1)), "it comes with 0.3");
+    assert_eq!(answer(1.0, RELAY), Room::Wait, "it comes with 0.6");
+    assert_eq!(answer(1.0, 9), Room::Drop(BundleId(1)), "what has come to its destination is taken");
+}
+
+#[test]
+fn giver_and_taker_know_of_one_more_copy() {
+    let store = store_of([]);
+    let at = place(&store, 0, 0.0);
+    let mut mechanism = built(&ENTRY, &[("share", 0.5.into())]);
+    let mut replica = copied(1, 3.0);
+    assert_eq!(f32::from_bits((mechanism.mark_for_peer(&at, &replica) >> 32) as u32), 2.0);
+    mechanism.on_sent(&at, &mut replica, NodeId(1), false);
+    assert_eq!(Mark::of(&replica).copies, 4.0);
+}
+
+#[test]
+fn what_was_dropped_to_make_room_is_not_taken_again() {
+    let store = store_of([]);
+    let mut mechanism = built(&ENTRY, &[]);
+    let at = place(&store, RELAY, 0.0);
+    mechanism.on_dropped(&at, &copy(1, 1).bundle, DropReason::Overflow);
+    mechanism.on_dropped(&at, &copy(2, 1).bundle, DropReason::Expired);
+    let mut answer = |id| mechanism.admit(&at, &Offer { replica: &copied(id, 0.0), from: NodeId(1) });
+    assert_eq!((answer(1), answer(2)), (Err(Refusal::DroppedBefore), Ok(())));
+}
+
+#[test]
+fn by_a_plan_nothing_is_taken_from_where_no_way_leads_on() {
+    let store = store_of([]);
+    let at = place(&store, RELAY, 0.0);
+    let new = copied(1, 0.0);
+    let answer = |contacts: &[_]| offered(&mut *planned(contacts), &at, &new);
+    assert!(answer(&[(RELAY, 9, 10, 20)]).is_ok());
+    assert_eq!(answer(&[(1, 9, 10, 20)]), Err(Refusal::Congestion));
+    assert_eq!(answer(&[(RELAY, 1, 10, 20), (1, 9, 30, 40)]), Err(Refusal::Congestion), "only back");
+    let full = store_of([1, 2, 3].map(|id| copied(id, 0.0)));
+    let own = Bundle { source: NodeId(RELAY), ..copy(8, 300).bundle };
+    let at = place(&full, RELAY, 0.0);
+    let room = |contacts: &[_]| planned(contacts).make_room(&at, &own, None);
+    assert_eq!(room(&[(1, 9, 10, 20)]), Room::Refuse);
+    assert_eq!(room(&[(RELAY, 9, 10, 20)]), Room::Wait);
+}
+
+#[test]
+fn by_a_plan_the_copy_in_custody_stays_and_extra_ones_make_room() {
+    let extra = |id, copies| marked(id, Mark { copies, custody: Mark::EXTRA });
+    let store = store_of([copied(1, 9.0), extra(2, 1.0), extra(3, 2.0)]);
+    let at = place(&store, RELAY, 0.0);
+    let mut mechanism = planned(&[(RELAY, 9, 10, 20)]);
+    assert_eq!(offered(&mut *mechanism, &at, &copied(8, 0.0)), Ok(Room::Drop(BundleId(3))));
+    assert_eq!(offered(&mut *mechanism, &at, &extra(8, 9.0)), Ok(Room::Wait), "with 3 copies");
+    let full = store_of([1, 2, 3].map(|id| copied(id, 9.0)));
+    assert_eq!(offered(&mut *mechanism, &place(&full, RELAY, 0.0), &copied(8, 0.0)), Ok(Room::Wait));
+}
+
+#[test]
+fn custody_moves_on_with_a_copy_once_it_can_be_known_to_have_come() {
+    let store = store_of([]);
+    let links = [link(1, 240, 0)];
+    let at = |seconds| Local { links: &links, ..place(&store, RELAY, seconds) };
+    let mut mechanism = planned(&[(RELAY, 1, 0, 1000), (1, 9, 2000, 3000)]);
+    let mut replica = copied(1, 0.0);
+    let custody = |bits| Mark::of(&Replica { mechanism_mark: bits, ..copy(1, 1) }).custody;
+    assert_eq!(custody(mechanism.mark_for_peer(&at(100.0), &replica)), Mark::FOR_GOOD);
+    mechanism.on_sent(&at(100.0), &mut replica, NodeId(1), false);
+    assert_eq!(custody(mechanism.mark_for_peer(&at(100.0), &replica)), Mark::EXTRA, "it moves once");
+    assert!(Mark::of(&replica).in_custody(at(579.0).now), "the answer may still come");
+    assert!(!Mark::of(&replica).in_custody(at(580.0).now));
+    mechanism.on_returned(&at(340.0), &mut replica, NodeId(1));
+    assert_eq!(Mark::of(&replica), Mark::NEW, "there was no room");
+}
+
+#[test]
+fn by_a_plan_a_full_node_moves_a_copy_to_where_it_is_sooner_and_has_room() {
+    let store = store_of([1, 2, 3].map(|id| copied(id, 0.0)));
+    let contacts = [(RELAY, 1, 0, 100), (RELAY, 9, 900, 950), (1, 9, 500, 600)];
+    let mut mechanism = planned(&contacts);
+    let mut room = |now, free| {
+        let links = [link(1, 0, free)];
+        let at = Local { links: &links, ..place(&store, RELAY, now) };
+        mechanism.make_room(&at, &Bundle { source: NodeId(RELAY), ..copy(8, 300).bundle }, None)
+    };
+    assert_eq!(room(10.0, 300), Room::Move { id: BundleId(1), to: NodeId(1) });
+    assert_eq!(room(10.0, 299), Room::Wait);
+    assert_eq!(room(601.0, 300), Room::Wait, "it is later there");
+}
+
+proptest! {
+    #[test]
+    fn a_full_buffer_always_has_an_answer(
+        marks in prop::collection::vec((any::<u64>(), 0_u32..2), 1..20),
+        offered: u64,
+        is_planned: bool,
+    ) {
+        let copies = marks.iter().enumerate().map(|(id, (mark, sending))| Replica {
+            mechanism_mark: *mark, sending: *sending, ..copy(id as u32, 50)
+        });
+        let store = store_of(copies);
+        let at = place(&store, RELAY, 0.0);
+        let mut mechanism = if is_planned { planned(&[(RELAY, 9, 0, 9)]) } else { built(&ENTRY, &[]) };
+        let replica = Replica { mechanism_mark: offered, ..copy(99, 50) };
+        mechanism.admit(&at, &Offer { replica: &replica, from: NodeId(0) }).unwrap();
+        if let Room::Drop(id) = mechanism.make_room(&at, &replica.bundle, None) {
+            prop_assert_eq!(store.get(id).map(|replica| replica.sending), Some(0));
+        }
+    }
+}
