@@ -13,6 +13,7 @@ const STUDIES: &[(&str, Run)] = &[
     ("dccp", |options, out| study::dccp::run(options.quick, out, options.threads, &on_sockets::connect)),
     ("dcp", |options, out| study::dcp::run(options.quick, out, options.threads)),
     ("dtn-congestion", |options, out| study::run(options.quick, out, options.threads)),
+    ("universal", |options, out| study::universal::run(options.quick, out, options.threads)),
 ];
 /// The one that can be run between kernels.
 const ADAPTIVE: &str = "adaptive";

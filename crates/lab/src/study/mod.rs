@@ -14,6 +14,7 @@ mod plan;
 mod points;
 mod run;
 mod tables;
+pub mod universal;
 mod view;
 
 use crate::claims::{self, Verdict};

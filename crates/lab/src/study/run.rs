@@ -10,7 +10,8 @@ use crate::sweep::{self, Job, Sweep};
 use include_dir::{Dir, include_dir};
 use std::path::Path;
 
-static PAPERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../scenarios/papers");
+/// The files of papers, compiled in.
+pub(super) static PAPERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../scenarios/papers");
 
 /// Where the scenario files are put, beside the results.
 const SCENARIOS: &str = "scenarios";
@@ -52,7 +53,7 @@ pub struct Studied {
 pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
     let plan = plan(quick);
     let folder = out.join(SCENARIOS);
-    unpack(&folder)?;
+    unpack(&PAPERS, &folder)?;
     let mut cells: Cells<Scenario> = Cells::default();
     for set in &plan.sets {
         add_cells(&mut cells, set, &folder)?;
@@ -63,10 +64,11 @@ pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
     Ok(Studied { results, report, violations })
 }
 
-fn unpack(folder: &Path) -> Result<(), Error> {
+/// Puts files that are compiled in where they can be read.
+pub(super) fn unpack(files: &Dir<'_>, folder: &Path) -> Result<(), Error> {
     let wrong = |error| Error::Disk(folder.display().to_string(), error);
     std::fs::create_dir_all(folder).map_err(wrong)?;
-    PAPERS.extract(folder).map_err(wrong)
+    files.extract(folder).map_err(wrong)
 }
 
 fn add_cells(cells: &mut Cells<Scenario>, set: &RunSet, folder: &Path) -> Result<(), Error> {

@@ -42,7 +42,7 @@ fn spoken(value: &toml::Value) -> String {
     }
 }
 
-fn cells_of(file: &str, more: &[(&str, &str)]) -> Vec<Cell> {
+pub(super) fn cells_of(file: &str, more: &[(&str, &str)]) -> Vec<Cell> {
     let table = read(file);
     let with = |mut axes: Vec<(String, String)>| {
         axes.extend(more.iter().map(|(path, text)| (path.to_string(), text.to_string())));

@@ -3,8 +3,12 @@
 //! Every function is pure, and a specification carries its data: a figure can be taken out of a report and drawn
 //! again anywhere. Error bars are 95% intervals; where there is no interval there is no bar.
 
+mod heat_map;
+
 use crate::statistics::Estimate;
 use serde_json::{Map, Value, json};
+
+pub use heat_map::{Tile, heat_map};
 
 /// The version of the language that the embedded library speaks.
 pub const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v6.json";

@@ -1,0 +1,84 @@
+//! Heat maps of differences.
+
+use super::{SCHEMA, distinct};
+use serde_json::{Value, json};
+
+/// A difference and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tile {
+    /// Which of the maps that stand below each other; each has rows and columns of its own.
+    pub panel: String,
+    /// Row.
+    pub row: String,
+    /// Column.
+    pub column: String,
+    /// The difference; blue above zero, orange below.
+    pub value: f64,
+    /// What a pointer on it is told beside the difference.
+    pub note: String,
+}
+
+/// Tiles with their differences as numbers, in colours that run apart from zero; what is beyond `most` has the last colour.
+pub fn heat_map(value: &str, most: f64, tiles: &[Tile]) -> Value {
+    let panels = distinct(tiles.iter().map(|tile| tile.panel.as_str()));
+    let maps: Vec<Value> = panels.into_iter().map(|panel| map(value, most, panel, tiles)).collect();
+    json!({"$schema": SCHEMA, "vconcat": maps})
+}
+
+fn map(value: &str, most: f64, panel: &str, tiles: &[Tile]) -> Value {
+    let tiles: Vec<&Tile> = tiles.iter().filter(|tile| tile.panel == panel).collect();
+    let data: Vec<Value> = tiles
+        .iter()
+        .map(|tile| json!({"row": tile.row, "column": tile.column, "value": tile.value, "note": tile.note}))
+        .collect();
+    let axis = |field: &str, names: Vec<&str>, more: Value| json!({"field": field, "type": "nominal", "title": null, "sort": names, "axis": more});
+    let columns = distinct(tiles.iter().map(|tile| tile.column.as_str()));
+    let rows = distinct(tiles.iter().map(|tile| tile.row.as_str()));
+    json!({
+        "title": panel,
+        "width": {"step": 46},
+        "height": {"step": 20},
+        "data": {"values": data},
+        "encoding": {
+            "x": axis("column", columns, json!({"labelAngle": -40, "grid": false})),
+            "y": axis("row", rows, json!({"labelLimit": 320, "grid": false})),
+        },
+        "layer": [
+            {"mark": {"type": "rect", "stroke": "#FFFFFF", "strokeWidth": 1}, "encoding": {
+                "color": {"field": "value", "type": "quantitative", "title": value,
+                          "scale": {"scheme": "blueorange", "reverse": true, "domain": [-most, most], "domainMid": 0, "clamp": true}},
+                "tooltip": [
+                    {"field": "row", "title": "where"}, {"field": "column", "title": "what"},
+                    {"field": "value", "title": value, "format": "+.4f"}, {"field": "note", "title": "against"},
+                ],
+            }},
+            {"mark": {"type": "text", "fontSize": 10, "color": "#1c1f23"}, "encoding": {
+                "text": {"field": "value", "type": "quantitative", "format": "+.3f"},
+            }},
+        ],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tile(panel: &str, row: &str, column: &str, value: f64) -> Tile {
+        let [panel, row, column] = [panel, row, column].map(str::to_owned);
+        Tile { panel, row, column, value, note: "credit".into() }
+    }
+
+    #[test]
+    fn every_panel_has_its_own_rows_and_columns_in_their_order_and_all_one_scale() {
+        let tiles =
+            [tile("planets", "b", "2", 0.1), tile("planets", "a", "1", -0.1), tile("earth", "c", "3", 0.0)];
+        let made = heat_map("difference", 0.1, &tiles);
+        assert_eq!(made["vconcat"][0]["encoding"]["y"]["sort"], json!(["b", "a"]));
+        assert_eq!(made["vconcat"][0]["encoding"]["x"]["sort"], json!(["2", "1"]));
+        assert_eq!(made["vconcat"][1]["data"]["values"][0]["row"], "c");
+        for panel in 0..2 {
+            let scale = &made["vconcat"][panel]["layer"][0]["encoding"]["color"]["scale"];
+            assert_eq!(scale["domain"], json!([-0.1, 0.1]));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The mechanisms that meet in every cell.
+
+use super::grid::PAPER;
+
+/// The mechanism that is compared with all others.
+pub const MECHANISM: &str = "copy_value";
+/// Whether its nodes tell each other of deliveries, as those of the others may.
+const RECEIPTS: bool = true;
+/// Parameters that take away a part of it.
+const WITHOUT: [(&str, &str); 3] = [("memory", "0"), ("share", "0"), ("step", "0")];
+/// What it has to beat, each plain and with receipts.
+const OTHERS: [&str; 5] = ["none", "rrcc", "afner", "storage_routing", "credit"];
+/// The one that sees all copies of all nodes: nobody can have it.
+const ALL_SEEING: &str = "gbsd";
+
+/// What a row of results is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// What is compared with all others.
+    Ours,
+    /// What it has to beat.
+    Other,
+    /// A part of ours alone, or ours without a part.
+    Part,
+    /// Beyond what can be had.
+    Reference,
+}
+
+impl Role {
+    /// As columns of results have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::Other => "other",
+            Self::Part => "part",
+            Self::Reference => "reference",
+        }
+    }
+}
+
+/// A mechanism and the habits of its nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Treatment {
+    /// As it is told.
+    pub name: String,
+    /// The mechanism.
+    pub mechanism: &'static str,
+    /// A parameter that is not as usual.
+    pub parameter: Option<(&'static str, &'static str)>,
+    /// Whether nodes tell each other of deliveries.
+    pub receipts: bool,
+    /// Whether nodes remember what they dropped.
+    pub drop_memory: bool,
+    /// What it is for.
+    pub role: Role,
+}
+
+impl Treatment {
+    fn new(mechanism: &'static str, receipts: bool, role: Role) -> Self {
+        let name = if receipts { format!("{mechanism} + receipts") } else { mechanism.to_owned() };
+        Self { name, mechanism, parameter: None, receipts, drop_memory: false, role }
+    }
+
+    fn remembering(receipts: bool) -> Self {
+        let plain = Self::new(OTHERS[0], receipts, Role::Part);
+        Self { name: format!("{} + memory of drops", plain.name), drop_memory: true, ..plain }
+    }
+
+    fn without((parameter, value): (&'static str, &'static str)) -> Self {
+        let whole = Self::new(MECHANISM, RECEIPTS, Role::Part);
+        Self {
+            name: format!("{}, {parameter} = {value}", whole.name),
+            parameter: Some((parameter, value)),
+            ..whole
+        }
+    }
+
+    /// The mechanism's value in TOML.
+    pub fn toml(&self) -> String {
+        let Some((parameter, value)) = self.parameter else { return self.mechanism.to_owned() };
+        format!("{{ name = \"{}\", {parameter} = {value} }}", self.mechanism)
+    }
+}
+
+/// All that meet in the cells of a grid: that of stress leaves the parts out.
+pub fn treatments(grid: &str) -> Vec<Treatment> {
+    let others = OTHERS
+        .iter()
+        .flat_map(|name| [false, true].map(|receipts| Treatment::new(name, receipts, Role::Other)));
+    let mut all = vec![Treatment::new(MECHANISM, RECEIPTS, Role::Ours)];
+    all.extend(others);
+    if grid == PAPER {
+        all.push(Treatment::new(MECHANISM, !RECEIPTS, Role::Part));
+        all.extend(WITHOUT.map(Treatment::without));
+        all.extend([false, true].map(Treatment::remembering));
+    }
+    all.push(Treatment::new(ALL_SEEING, true, Role::Reference));
+    all
+}
