@@ -118,7 +118,7 @@ class Mechanism(_Algorithm):
     """
 
     _kind = "mechanism"
-    _flags = ("needs_census", "needs_neighbours", "needs_reception_order")
+    _flags = ("needs_census", "needs_neighbours", "needs_reception_order", "needs_receipts", "needs_charged")
 
     needs_census: ClassVar[bool] = False
     """Whether it needs `Local.census`: an oracle that only a simulated world can give."""
@@ -126,6 +126,10 @@ class Mechanism(_Algorithm):
     """Whether `Link.peer_free`, `Link.peer_capacity` and `Link.peer_idle` are to be kept up to date."""
     needs_reception_order: ClassVar[bool] = False
     """Whether copies are offered in the order of reception, whatever the scenario's send order."""
+    needs_receipts: ClassVar[bool] = False
+    """Whether nodes acknowledge what is delivered and delete copies; links are charged 8 bytes a receipt."""
+    needs_charged: ClassVar[bool] = False
+    """Whether links are charged for `state`, and for receipts that nodes exchange by habit."""
 
     def make_room(self, at: Local, incoming: Bundle, preferred: int | None) -> Drop | Move | None:
         """How to make room for `incoming`, asked again until it fits; none: there is none for it.

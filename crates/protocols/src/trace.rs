@@ -106,6 +106,15 @@ pub enum Record {
         /// Why.
         why: Refusal,
     },
+    /// Control data that is charged to the link: a state, or a receipt.
+    Control {
+        /// Sender.
+        from: NodeId,
+        /// Receiver.
+        to: NodeId,
+        /// How much.
+        size: Bytes,
+    },
     /// A copy was deleted.
     Gone {
         /// Where.

@@ -22,6 +22,7 @@ pub struct Metrics {
     rejected: u64,
     sent_bytes: u64,
     encounters: u64,
+    control_bytes: u64,
     /// By [`DropReason`].
     gone: [u64; 4],
     /// Nanoseconds that deleted copies had been stored.
@@ -58,6 +59,7 @@ impl Metrics {
             rejected: 0,
             sent_bytes: 0,
             encounters: 0,
+            control_bytes: 0,
             gone: [0; 4],
             stays: Vec::new(),
             hops: Vec::new(),
@@ -123,6 +125,8 @@ impl Metrics {
         let relayed = self.stored + self.refused + delivered + self.delivered_again;
         let of = |reason: DropReason| self.gone[reason as usize];
         let arrived = counted().filter(|fact| fact.delivered < Instant::MAX);
+        let delivered_bytes: u64 = arrived.map(|fact| fact.size).sum();
+        let all_bytes = self.sent_bytes + self.control_bytes;
         Summary {
             sim_time: self.now.as_secs_f64(),
             created,
@@ -136,7 +140,9 @@ impl Metrics {
             overhead_ratio: ratio(relayed as f64 - delivered as f64, delivered as f64),
             rtt_avg: f64::NAN,
             rtt_med: f64::NAN,
-            delivered_bytes: arrived.map(|fact| fact.size).sum(),
+            delivered_bytes,
+            control_bytes: self.control_bytes,
+            bytes_per_delivered_byte: ratio(all_bytes as f64, delivered_bytes as f64),
             sent_bytes: self.sent_bytes,
             encounters: self.encounters,
             refused: self.refused,
@@ -224,6 +230,9 @@ impl Observer for Metrics {
                 self.rejected += self.counts(bundle.id);
             }
             Record::ContactUp { .. } => self.encounters += 1,
+            Record::Control { size, .. } => {
+                self.control_bytes += if now >= self.warmup { size.get() } else { 0 };
+            }
             Record::Node { .. } | Record::ContactDown { .. } | Record::Sample { .. } | Record::End => {}
         }
     }

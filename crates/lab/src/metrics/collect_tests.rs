@@ -75,6 +75,16 @@ fn undelivered_bundles_count_with_their_age_in_the_censored_delay() {
 }
 
 #[test]
+fn control_data_counts_among_the_bytes_that_a_delivered_byte_takes() {
+    let (from, to) = (NodeId(0), NodeId(3));
+    let mut story = full_story();
+    story.insert(5, (31, Record::Control { from, to, size: Bytes(60) }));
+    let s = play(0, &story);
+    assert_eq!((s.control_bytes, s.bytes_per_delivered_byte), (60, 160.0 / 200.0));
+    assert_eq!(play(32, &story).control_bytes, 0, "of the warm-up");
+}
+
+#[test]
 fn fairness_is_one_when_all_destinations_are_served_alike() {
     assert_eq!(play(0, &full_story()).fairness, 1.0);
     let one_of_two =

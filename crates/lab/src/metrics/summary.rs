@@ -94,6 +94,10 @@ pub struct Summary {
     pub removed_handed_over: u64,
     /// Links that came up.
     pub encounters: u64,
+    /// Bytes of control data that mechanisms are charged: states and receipts.
+    pub control_bytes: u64,
+    /// (`sent_bytes` + `control_bytes`) / `delivered_bytes`; NaN if nothing was delivered.
+    pub bytes_per_delivered_byte: f64,
     /// Per deadline of [`DEADLINES`], the share of created bundles delivered within it.
     pub delivered_by: [f64; DEADLINES.len()],
     /// Jain's index of the delivery ratios of the destinations: 1 when all are served alike.
@@ -141,7 +145,7 @@ impl Summary {
             ("rtt_med", Real(self.rtt_med)),
         ]
     }
-    fn own_numbers(&self) -> [(&'static str, Number); 11] {
+    fn own_numbers(&self) -> [(&'static str, Number); 13] {
         use Number::{Count, Real};
         [
             ("censored_delay_avg", Real(self.censored_delay_avg)),
@@ -155,6 +159,8 @@ impl Summary {
             ("removed_acknowledged", Count(self.removed_acknowledged)),
             ("removed_handed_over", Count(self.removed_handed_over)),
             ("encounters", Count(self.encounters)),
+            ("control_bytes", Count(self.control_bytes)),
+            ("bytes_per_delivered_byte", Real(self.bytes_per_delivered_byte)),
         ]
     }
 }

@@ -16,7 +16,7 @@ pub struct Row {
     /// When, in nanoseconds.
     pub time_ns: i64,
     /// What happened: node, created, rejected, contact_up, contact_down, started, aborted, sent,
-    /// stored, delivered, refused, gone, sample, end.
+    /// stored, delivered, refused, control, gone, sample, end.
     pub kind: Text,
     /// The node, the sender, the source, or one end of a contact.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,7 +27,7 @@ pub struct Row {
     /// The bundle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bundle: Option<u32>,
-    /// Size of the buffer or bundle, or bytes in use.
+    /// Size of the buffer, the bundle or the control data, or bytes in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// When the bundle was created, the transfer started, or the copy received.
@@ -111,6 +111,9 @@ impl TraceRow for Row {
                 why: Some(names::of_refusal(*why).into()),
                 ..row.with_transfer(*from, *to, *id)
             },
+            Record::Control { from, to, size } => {
+                Self { node: Some(from.0), peer: Some(to.0), bytes: Some(size.get()), ..row }
+            }
             Record::Gone { node, id, reason, received } => Self {
                 node: Some(node.0),
                 bundle: Some(id.0),
@@ -141,6 +144,7 @@ impl TraceRow for Row {
             "aborted" => Ok(Record::Aborted { from: self.node()?, to: self.peer()?, id: self.id()? }),
             "sent" => Ok(Record::Sent { from: self.node()?, to: self.peer()?, id: self.id()? }),
             "stored" | "delivered" | "refused" => self.arrival(),
+            "control" => Ok(Record::Control { from: self.node()?, to: self.peer()?, size: self.bytes()? }),
             "gone" => self.gone(),
             "sample" => {
                 let seen = names::observation(self.seen.as_deref().unwrap_or_default())?;
@@ -265,6 +269,7 @@ fn kind(record: &Record) -> &'static str {
         Record::Stored { .. } => "stored",
         Record::Delivered { .. } => "delivered",
         Record::Refused { .. } => "refused",
+        Record::Control { .. } => "control",
         Record::Gone { .. } => "gone",
         Record::Sample { .. } => "sample",
         Record::End => "end",

@@ -30,6 +30,12 @@ pub struct Needs {
     pub neighbours: bool,
     /// Offers in the order of reception, whatever the driver's send order.
     pub reception_order: bool,
+    /// Delivered bundles are acknowledged between nodes, and copies of them deleted. What that takes is
+    /// charged to the link: 8 bytes a receipt.
+    pub receipts: bool,
+    /// What is told at a contact is charged to the link: [`Mechanism::state`] with [`Table::size`], and
+    /// receipts where nodes exchange them by habit.
+    pub charged: bool,
 }
 
 /// Congestion control of a DTN node. Any router works with any mechanism that does not say otherwise.

@@ -1,5 +1,6 @@
 //! State that peers exchange: numbers under keys.
 
+use crate::units::Bytes;
 use thiserror::Error;
 
 /// A small sorted table of numbers: delivery predictabilities, counters, forwarding numbers.
@@ -41,6 +42,10 @@ impl Table {
     /// The bytes that a node sends: a count, then a varint key and a 64-bit float per row.
     pub fn to_bytes(&self) -> Vec<u8> {
         postcard::to_allocvec(&self.0).unwrap_or_default()
+    }
+    /// How many bytes a node sends: those of [`Table::to_bytes`].
+    pub fn size(&self) -> Bytes {
+        Bytes(self.to_bytes().len() as u64)
     }
     /// Reads what [`Table::to_bytes`] wrote.
     ///

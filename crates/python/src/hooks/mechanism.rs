@@ -35,6 +35,8 @@ impl Mechanism for Written {
             census: class.flag("needs_census"),
             neighbours: class.flag("needs_neighbours"),
             reception_order: class.flag("needs_reception_order"),
+            receipts: class.flag("needs_receipts"),
+            charged: class.flag("needs_charged"),
         }
     }
     fn on_created(&mut self, at: &Local, replica: &mut Replica) {

@@ -1,10 +1,11 @@
 //! The state of a run and its main loop.
 
+mod contacts;
+
 use super::order::Orders;
 use super::others::{Others, View};
 use super::turns::Turns;
 use super::{Propagation, Radio, Rules, Setup};
-use crate::contacts::Contact;
 use crate::engine::Queue;
 use lightlag_protocols::dtn::{
     Agent, Arrival, Bundle, BundleId, Census, Creation, IdSet, NodeId, Observation, Parcel, PeerSpace, Seat,
@@ -29,6 +30,8 @@ pub(super) struct Port {
     /// Transfers under way from here to the peer, and from the peer to here: slot + 1, or 0.
     pub outgoing: u32,
     pub incoming: u32,
+    /// When the control data that is charged has left from here to the peer, and from the peer to here.
+    told: [Instant; 2],
 }
 
 impl Port {
@@ -167,7 +170,7 @@ impl<'a, O: Observer> World<'a, O> {
             } else {
                 Vec::new()
             },
-            receipts: setup.nodes.iter().any(|n| n.habits.receipts),
+            receipts: setup.nodes.iter().any(|n| n.habits.receipts) || needs(|a| a.needs().receipts),
             changes: 0,
             supply: vec![0; count],
             demand: vec![0; count],
@@ -235,136 +238,6 @@ impl<'a, O: Observer> World<'a, O> {
             }
         }
         self.record(&Record::End);
-    }
-
-    // --- contacts ---------------------------------------------------------------------------
-
-    fn contact_up(&mut self, index: u32) {
-        let contact = self.setup.contacts.list[index as usize];
-        if self.ports[contact.a.0 as usize].iter().any(|port| port.peer == contact.b) {
-            self.shadows.push(index);
-            return;
-        }
-        let (a, b) = (contact.a, contact.b);
-        let channels = &self.setup.contacts.channels;
-        let [ab, ba] = [&channels[contact.forward as usize], &channels[contact.backward as usize]];
-        let least = |delay: &crate::contacts::Delay| delay.least(contact.start, contact.end);
-        self.record(&Record::ContactUp {
-            a,
-            b,
-            rate: [ab.rate, ba.rate],
-            delay: [least(&ab.delay), least(&ba.delay)],
-        });
-        for (node, peer, channel, back) in [(a, b, ab, ba), (b, a, ba, ab)] {
-            let opens = [channel, back].map(|channel| channel.rate > BitRate(0));
-            self.ports[node.0 as usize].push(Port { peer, contact: index, opens, outgoing: 0, incoming: 0 });
-            self.agents[node.0 as usize].link_up(lightlag_protocols::dtn::Link {
-                peer,
-                rate: channel.rate,
-                delay: channel.delay.at(self.now),
-                told: PeerSpace::default(),
-            });
-        }
-        self.meet(a, b);
-        for node in [a, b] {
-            self.publish(node);
-            // A new link is news to its ends alone, unless copies were deleted over it.
-            if self.agents[node.0 as usize].has_events() {
-                self.flush(node);
-                self.on_change(node);
-            } else {
-                self.renew_supply(node);
-                self.wake(node);
-            }
-        }
-    }
-    /// Both ends tell each other their state. Control data is free and instant, as in The ONE.
-    fn meet(&mut self, a: NodeId, b: NodeId) {
-        let now = self.now;
-        let (x, y) = (a.0 as usize, b.0 as usize);
-        let told = [self.agents[x].mechanism_state(now), self.agents[y].mechanism_state(now)];
-        self.agents[x].meet_mechanism(now, b, told[1].as_ref());
-        self.agents[y].meet_mechanism(now, a, told[0].as_ref());
-        let told = self.agents[y].router_state(now);
-        self.agents[x].meet_router(now, b, told.as_ref());
-        let told = self.agents[x].router_state(now);
-        self.agents[y].meet_router(now, a, told.as_ref());
-        if told.is_some() {
-            // The initiator heard the other's state before that had heard of the contact.
-            if let Some(final_state) = self.agents[y].router_state(now) {
-                self.agents[x].hear_router(now, b, &final_state);
-            }
-            self.tell_router_state(a);
-            self.tell_router_state(b);
-        }
-        if self.receipts {
-            self.exchange_receipts(a, b);
-        }
-    }
-    /// `node` tells its peers the state of its router anew.
-    fn tell_router_state(&mut self, node: NodeId) {
-        if !self.agents[node.0 as usize].tells_changes() {
-            return;
-        }
-        let Some(told) = self.agents[node.0 as usize].router_state(self.now) else { return };
-        for at in 0..self.ports[node.0 as usize].len() {
-            let peer = self.ports[node.0 as usize][at].peer;
-            self.agents[peer.0 as usize].hear_router(self.now, node, &told);
-            self.flush(peer);
-            self.on_change(peer);
-        }
-    }
-    fn exchange_receipts(&mut self, a: NodeId, b: NodeId) {
-        let [x, y] = [a, b].map(|node| self.agents[node.0 as usize].acknowledged());
-        let news: Vec<(NodeId, u32)> =
-            (x.missing_from(y).map(|id| (a, id))).chain(y.missing_from(x).map(|id| (b, id))).collect();
-        news.into_iter().for_each(|(node, id)| self.flood_receipt(node, BundleId(id)));
-    }
-    /// `node` and everybody connected to it learns that `id` is delivered.
-    fn flood_receipt(&mut self, node: NodeId, id: BundleId) {
-        let mut reached = vec![node];
-        while let Some(node) = reached.pop() {
-            let habit = self.setup.nodes[node.0 as usize].habits.receipts;
-            if habit && self.agents[node.0 as usize].learn_receipt(self.now, id) {
-                self.flush_change(node);
-                reached.extend(self.ports[node.0 as usize].iter().map(|port| port.peer));
-            }
-        }
-    }
-    fn contact_down(&mut self, index: u32) {
-        let contact = self.setup.contacts.list[index as usize];
-        let (a, b) = (contact.a, contact.b);
-        let Some(port) = self.ports[a.0 as usize].iter().find(|port| port.contact == index).copied() else {
-            self.shadows.retain(|&shadow| shadow != index);
-            return;
-        };
-        for slot in [port.outgoing, port.incoming] {
-            if slot > 0 {
-                self.finish_or_abort(slot - 1);
-            }
-        }
-        for (node, peer) in [(a, b), (b, a)] {
-            self.ports[node.0 as usize].retain(|port| port.contact != index);
-            if self.agents[node.0 as usize].link_down(self.now, peer) {
-                self.renew_supply(node);
-                self.wake(node);
-            }
-        }
-        self.record(&Record::ContactDown { a, b });
-        self.settle_released();
-        self.lift_shadow(&contact);
-    }
-    /// Another contact of the same pair may have begun in the shadow of the one that ended.
-    fn lift_shadow(&mut self, ended: &Contact) {
-        let list = &self.setup.contacts.list;
-        let same = |shadow: &u32| {
-            let other = &list[*shadow as usize];
-            [(other.a, other.b), (other.b, other.a)].contains(&(ended.a, ended.b))
-        };
-        if let Some(at) = self.shadows.iter().position(same) {
-            let shadow = self.shadows.remove(at);
-            self.contact_up(shadow);
-        }
     }
 
     // --- bundles ----------------------------------------------------------------------------
@@ -456,7 +329,9 @@ impl<'a, O: Observer> World<'a, O> {
         let channel = if contact.a == from { contact.forward } else { contact.backward };
         let channel = &self.setup.contacts.channels[channel as usize];
         let delay = channel.delay.at(now);
-        let sending = channel.rate.time_for(transfer.size);
+        // Control data goes ahead of the bundle on a link that it occupies.
+        let wait = (port.told[0] - now).max(Duration::ZERO);
+        let sending = wait.saturating_add(channel.rate.time_for(transfer.size));
         let (busy, flight) = match self.rules().propagation {
             Propagation::Pipelined => (sending, delay),
             Propagation::StopAndWait => (sending.saturating_add(delay), Duration::ZERO),

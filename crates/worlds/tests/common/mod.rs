@@ -1,6 +1,8 @@
 //! A small network in a few words.
 
-use lightlag_protocols::dtn::{Bundle, BundleId, Habits, NodeId, Parameters, mechanisms, routers};
+use lightlag_protocols::dtn::{
+    Bundle, BundleId, Habits, Mechanism, NodeId, Parameter, Parameters, Seat, mechanisms, routers,
+};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::{Observer, Record};
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -74,14 +76,21 @@ impl Net {
         self
     }
     pub fn run(&self) -> Vec<(f64, Record)> {
-        let router = routers::TABLE.iter().find(|e| e.name == self.router).unwrap();
         let mechanism = mechanisms::TABLE.iter().find(|e| e.name == self.mechanism).unwrap();
-        let defaults = |declared| Parameters::resolve("", declared, &BTreeMap::new()).unwrap();
-        let (for_router, for_mechanism) = (defaults(router.parameters), defaults(mechanism.parameters));
+        let parameters = defaults(mechanism.parameters);
+        self.run_with(move |seat| (mechanism.build)(&parameters, seat))
+    }
+    /// The same with a mechanism that no table knows.
+    pub fn run_with(
+        &self,
+        mechanism: impl Fn(Seat) -> Box<dyn Mechanism> + Send + Sync + 'static,
+    ) -> Vec<(f64, Record)> {
+        let router = routers::TABLE.iter().find(|e| e.name == self.router).unwrap();
+        let for_router = defaults(router.parameters);
         let node = Node {
             buffer: Bytes(self.buffer),
             router: Arc::new(move |seat| (router.build)(&for_router, seat)),
-            mechanism: Arc::new(move |seat| (mechanism.build)(&for_mechanism, seat)),
+            mechanism: Arc::new(mechanism),
             habits: self.habits,
         };
         let channel = Channel {
@@ -103,6 +112,10 @@ impl Net {
         run(&setup, &mut records);
         records.0
     }
+}
+
+fn defaults(declared: &'static [Parameter]) -> Parameters {
+    Parameters::resolve("", declared, &BTreeMap::new()).unwrap()
 }
 
 #[derive(Default)]

@@ -274,7 +274,7 @@ impl Agent {
     pub fn needs(&self) -> Needs {
         self.needs
     }
-    /// Bundles that it knows to be delivered (habit `receipts`).
+    /// Bundles that it knows to be delivered (habit or need `receipts`).
     pub fn acknowledged(&self) -> &IdSet {
         &self.acknowledged
     }

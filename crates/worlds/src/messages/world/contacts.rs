@@ -1,0 +1,213 @@
+//! Contacts: links come up and go down, and their ends tell each other what they know.
+
+use super::super::Radio;
+use super::{Port, World};
+use crate::contacts::Contact;
+use lightlag_protocols::dtn::{BundleId, NodeId, PeerSpace, Table};
+use lightlag_protocols::trace::{Observer, Record};
+use lightlag_protocols::units::{BitRate, Bytes};
+
+/// What a receipt takes on a link where it is charged: the number of the bundle.
+const RECEIPT: Bytes = Bytes(8);
+
+impl<O: Observer> World<'_, O> {
+    pub(super) fn contact_up(&mut self, index: u32) {
+        let contact = self.setup.contacts.list[index as usize];
+        if self.ports[contact.a.0 as usize].iter().any(|port| port.peer == contact.b) {
+            self.shadows.push(index);
+            return;
+        }
+        let (a, b) = (contact.a, contact.b);
+        let channels = &self.setup.contacts.channels;
+        let [ab, ba] = [&channels[contact.forward as usize], &channels[contact.backward as usize]];
+        let least = |delay: &crate::contacts::Delay| delay.least(contact.start, contact.end);
+        self.record(&Record::ContactUp {
+            a,
+            b,
+            rate: [ab.rate, ba.rate],
+            delay: [least(&ab.delay), least(&ba.delay)],
+        });
+        for (node, peer, channel, back) in [(a, b, ab, ba), (b, a, ba, ab)] {
+            let opens = [channel, back].map(|channel| channel.rate > BitRate(0));
+            self.ports[node.0 as usize].push(Port {
+                peer,
+                contact: index,
+                opens,
+                outgoing: 0,
+                incoming: 0,
+                told: [self.now; 2],
+            });
+            self.agents[node.0 as usize].link_up(lightlag_protocols::dtn::Link {
+                peer,
+                rate: channel.rate,
+                delay: channel.delay.at(self.now),
+                told: PeerSpace::default(),
+            });
+        }
+        self.meet(a, b);
+        for node in [a, b] {
+            self.publish(node);
+            // A new link is news to its ends alone, unless copies were deleted over it.
+            if self.agents[node.0 as usize].has_events() {
+                self.flush(node);
+                self.on_change(node);
+            } else {
+                self.renew_supply(node);
+                self.wake(node);
+            }
+        }
+    }
+    /// Both ends tell each other their state: at once, and free of charge where no mechanism asks to be
+    /// charged, as in The ONE.
+    fn meet(&mut self, a: NodeId, b: NodeId) {
+        let now = self.now;
+        let (x, y) = (a.0 as usize, b.0 as usize);
+        let [to_b, to_a] = [(a, b), (b, a)].map(|(from, to)| self.mechanism_state(from, to));
+        self.agents[x].meet_mechanism(now, b, to_a.as_ref());
+        self.agents[y].meet_mechanism(now, a, to_b.as_ref());
+        let told = self.agents[y].router_state(now);
+        self.agents[x].meet_router(now, b, told.as_ref());
+        let told = self.agents[x].router_state(now);
+        self.agents[y].meet_router(now, a, told.as_ref());
+        if told.is_some() {
+            // The initiator heard the other's state before that had heard of the contact.
+            if let Some(final_state) = self.agents[y].router_state(now) {
+                self.agents[x].hear_router(now, b, &final_state);
+            }
+            self.tell_router_state(a);
+            self.tell_router_state(b);
+        }
+        if self.receipts {
+            self.exchange_receipts(a, b);
+        }
+    }
+    /// What the mechanism of `from` tells `to`; nothing if it is charged and the link does not carry it.
+    fn mechanism_state(&mut self, from: NodeId, to: NodeId) -> Option<Table> {
+        let agent = &mut self.agents[from.0 as usize];
+        let charged = agent.needs().charged;
+        let state = agent.mechanism_state(self.now)?;
+        if charged {
+            if !self.carries(from, to) {
+                return None;
+            }
+            self.charge(from, to, state.size());
+        }
+        Some(state)
+    }
+    /// `node` tells its peers the state of its router anew.
+    pub(super) fn tell_router_state(&mut self, node: NodeId) {
+        if !self.agents[node.0 as usize].tells_changes() {
+            return;
+        }
+        let Some(told) = self.agents[node.0 as usize].router_state(self.now) else { return };
+        for at in 0..self.ports[node.0 as usize].len() {
+            let peer = self.ports[node.0 as usize][at].peer;
+            self.agents[peer.0 as usize].hear_router(self.now, node, &told);
+            self.flush(peer);
+            self.on_change(peer);
+        }
+    }
+    fn exchange_receipts(&mut self, a: NodeId, b: NodeId) {
+        let [x, y] = [a, b].map(|node| self.agents[node.0 as usize].acknowledged());
+        let news: Vec<(NodeId, u32)> =
+            (x.missing_from(y).map(|id| (a, id))).chain(y.missing_from(x).map(|id| (b, id))).collect();
+        for (node, id) in news {
+            let teller = if node == a { b } else { a };
+            self.spread_receipt(Some(teller), node, BundleId(id));
+        }
+    }
+    /// `node` has the bundle at its destination: it and everybody connected to it learns of that.
+    pub(super) fn flood_receipt(&mut self, node: NodeId, id: BundleId) {
+        self.spread_receipt(None, node, id);
+    }
+    /// `node` learns from `teller` that `id` is delivered, and so does everybody connected to it.
+    fn spread_receipt(&mut self, teller: Option<NodeId>, node: NodeId, id: BundleId) {
+        let mut reached = vec![(teller, node)];
+        while let Some((teller, node)) = reached.pop() {
+            let from = teller.filter(|&teller| self.charges_receipts(teller));
+            if !self.exchanges_receipts(node) || from.is_some_and(|from| !self.carries(from, node)) {
+                continue;
+            }
+            if self.agents[node.0 as usize].learn_receipt(self.now, id) {
+                if let Some(from) = from {
+                    self.charge(from, node, RECEIPT);
+                }
+                self.flush_change(node);
+                reached.extend(self.ports[node.0 as usize].iter().map(|port| (Some(node), port.peer)));
+            }
+        }
+    }
+    fn exchanges_receipts(&self, node: NodeId) -> bool {
+        let at = node.0 as usize;
+        self.setup.nodes[at].habits.receipts || self.agents[at].needs().receipts
+    }
+    fn charges_receipts(&self, node: NodeId) -> bool {
+        let needs = self.agents[node.0 as usize].needs();
+        needs.receipts || needs.charged
+    }
+    /// Whether the link from `from` to `to` carries anything in this direction.
+    fn carries(&self, from: NodeId, to: NodeId) -> bool {
+        self.ports[from.0 as usize].iter().any(|port| port.peer == to && port.opens[0])
+    }
+    /// The link is busy with control data after the transfer that is under way: the next one has to wait.
+    /// What it tells is known at once all the same.
+    fn charge(&mut self, from: NodeId, to: NodeId, size: Bytes) {
+        let Some(port) = self.ports[from.0 as usize].iter().find(|port| port.peer == to).copied() else {
+            return;
+        };
+        let contact = &self.setup.contacts.list[port.contact as usize];
+        let channel = if contact.a == from { contact.forward } else { contact.backward };
+        let rate = self.setup.contacts.channels[channel as usize].rate;
+        // Where both directions share the link, they share its time.
+        let shared = self.rules().radio != Radio::Direction;
+        let before = if shared { port.told[0].max(port.told[1]) } else { port.told[0] };
+        let under_way = if shared { port.outgoing.max(port.incoming) } else { port.outgoing };
+        let ongoing = under_way.checked_sub(1).and_then(|slot| self.ongoing[slot as usize].as_ref());
+        let free = ongoing.map_or(self.now, |ongoing| ongoing.ends).max(before).max(self.now);
+        let told = free.saturating_add(rate.time_for(size));
+        for (node, peer, way) in [(from, to, 0), (to, from, 1)] {
+            let port = self.ports[node.0 as usize].iter_mut().find(|port| port.peer == peer);
+            let Some(port) = port else { continue };
+            port.told[way] = told;
+            if shared {
+                port.told = [told; 2];
+            }
+        }
+        self.record(&Record::Control { from, to, size });
+    }
+    pub(super) fn contact_down(&mut self, index: u32) {
+        let contact = self.setup.contacts.list[index as usize];
+        let (a, b) = (contact.a, contact.b);
+        let Some(port) = self.ports[a.0 as usize].iter().find(|port| port.contact == index).copied() else {
+            self.shadows.retain(|&shadow| shadow != index);
+            return;
+        };
+        for slot in [port.outgoing, port.incoming] {
+            if slot > 0 {
+                self.finish_or_abort(slot - 1);
+            }
+        }
+        for (node, peer) in [(a, b), (b, a)] {
+            self.ports[node.0 as usize].retain(|port| port.contact != index);
+            if self.agents[node.0 as usize].link_down(self.now, peer) {
+                self.renew_supply(node);
+                self.wake(node);
+            }
+        }
+        self.record(&Record::ContactDown { a, b });
+        self.settle_released();
+        self.lift_shadow(&contact);
+    }
+    /// Another contact of the same pair may have begun in the shadow of the one that ended.
+    fn lift_shadow(&mut self, ended: &Contact) {
+        let list = &self.setup.contacts.list;
+        let same = |shadow: &u32| {
+            let other = &list[*shadow as usize];
+            [(other.a, other.b), (other.b, other.a)].contains(&(ended.a, ended.b))
+        };
+        if let Some(at) = self.shadows.iter().position(same) {
+            let shadow = self.shadows.remove(at);
+            self.contact_up(shadow);
+        }
+    }
+}
