@@ -39,7 +39,10 @@ impl Measure {
         match self {
             Self::Ratio => row.metric("delivery_prob"),
             Self::Delay => row.metric("censored_delay_avg"),
-            Self::Bytes => Some(ratio(row.metric("sent_bytes")?, row.metric("delivered_bytes")?)),
+            Self::Bytes => Some(ratio(
+                row.metric("sent_bytes")? + row.metric("control_bytes")?,
+                row.metric("delivered_bytes")?,
+            )),
         }
         .filter(|value| value.is_finite())
     }

@@ -99,7 +99,8 @@ fn rows(point: usize, cell: [&str; 5], treatment: &str, role: Role, seeds: &[Num
         let metrics = [
             ("delivery_prob", ratio),
             ("censored_delay_avg", delay),
-            ("sent_bytes", bytes),
+            ("sent_bytes", bytes - 7.0),
+            ("control_bytes", 7.0),
             ("delivered_bytes", 100.0),
         ];
         let metrics = metrics.map(|(name, number)| (name.to_owned(), number)).to_vec();

@@ -4,8 +4,9 @@ use super::grid::PAPER;
 
 /// The mechanism that is compared with all others.
 pub const MECHANISM: &str = "copy_value";
-/// Whether its nodes tell each other of deliveries, as those of the others may.
-const RECEIPTS: bool = true;
+/// Whether its nodes are told of deliveries for nothing, as those of the others may be. It brings receipts of its own, which
+/// are charged to the link.
+const RECEIPTS: bool = false;
 /// Parameters that take away a part of it.
 const WITHOUT: [(&str, &str); 3] = [("memory", "0"), ("share", "0"), ("step", "0")];
 /// What it has to beat, each plain and with receipts.

@@ -209,7 +209,7 @@ impl Mechanism for CopyValue {
         if self.leads_on(at, incoming, None) { Room::Wait } else { Room::Refuse }
     }
     fn needs(&self) -> Needs {
-        Needs { neighbours: self.is_planned(), ..Needs::default() }
+        Needs { neighbours: self.is_planned(), receipts: true, ..Needs::default() }
     }
     fn admit(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
         let (bundle, mark) = (offer.bundle(), self.told(Mark::of(offer.replica)));
