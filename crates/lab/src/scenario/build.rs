@@ -35,7 +35,7 @@ impl Scenario {
         let bundles: Vec<Bundle> = self.messages(seed)?.into_iter().map(|message| message.bundle).collect();
         Ok(Setup {
             nodes: self.groups.iter().flat_map(nodes).collect(),
-            contacts,
+            contacts: self.surviving(contacts, seed),
             plan: Arc::new(self.plan()),
             bundles: Arc::new(bundles),
             until: self.until(),

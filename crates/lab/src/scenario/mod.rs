@@ -38,7 +38,7 @@
 //! | table | keys |
 //! |---|---|
 //! | top | `name` `duration` `seeds`; and for all nodes that do not have their own: `router` `mechanism` `buffer` `receipts` `drop_memory` `mobility` `radio` |
-//! | `[world]` | `tick` `radio` (node, link, direction) `propagation` (pipelined, stop_and_wait) `send_order` (random, fifo, clock) `purge_every` `sample_every` `warmup` |
+//! | `[world]` | `tick` `radio` (node, link, direction) `propagation` (pipelined, stop_and_wait) `send_order` (random, fifo, clock) `purge_every` `sample_every` `warmup` `contacts_fail` `nodes_vanish` (0 to 1) |
 //! | `[nodes.NAME]` | `count` `first` (number of the first node's name) `buffer` `router` `mechanism` `receipts` `drop_memory` `delete_delivered` `overfill` `deliver_past_buffer` `mobility` `radio` or `radios.NAME` (`range` `rate`) |
 //! | `mobility` | `model` = stationary (`at` or `area`), random_waypoint (`area` `speed` `pause` `initial`), random_walk (`area` `speed` `pause` `leg`), shortest_path_map (`map` or `maps` `area` `speed` `pause` `roads` `bounding_box` `largest_part`) |
 //! | `[contacts.NAME]` | `kind` (table, the_one, ion, intervals) `file` or `rows` (`a` `b` `start` `end` `rate` `delay`) `rate` `delay` or `delays` `pairs."A B"` or `pairs."A -> B"` (`rate` `delay` `delays`) `first_id` `unknown_nodes` (error, skip) `origin` |
@@ -53,6 +53,7 @@ mod build;
 mod catalogue;
 pub mod contacts;
 mod error;
+mod failures;
 mod file;
 mod files;
 mod model;
@@ -64,6 +65,7 @@ mod tree;
 
 pub use catalogue::{Build, Catalogue, Entry};
 pub use error::{Error, Place, Result, Wrong, suggestion};
+pub use failures::Failures;
 pub use file::{Ignored, Point, Points, ScenarioFile, Skipped, Source};
 pub use files::FILE_BYTES_MAX;
 pub use model::*;

@@ -2,6 +2,7 @@
 
 use super::catalogue::Entry;
 use super::error::Place;
+use super::failures::Failures;
 use super::quantity::{Area, Bounds, Position};
 use crate::packets::Network;
 use lightlag_protocols::dtn::{Bundle, CONTACT_PLAN, Habits, Mechanism, Parameters, Router, Seat};
@@ -26,6 +27,8 @@ pub struct Scenario {
     pub duration: Duration,
     /// How links and nodes behave, and what is sampled.
     pub rules: Rules,
+    /// What fails.
+    pub failures: Failures,
     /// The nodes; they are numbered through the groups in this order.
     pub groups: Vec<Group>,
     /// How nodes move.

@@ -40,6 +40,9 @@ pub fn messages(scenario: &Scenario, seed: Seed) -> Result<Vec<Message>> {
         all.extend(created.into_iter().map(|message| (message, traffic.lifetime)));
     }
     all.sort_by_key(|(message, _)| message.at);
+    // Who has vanished has no applications either.
+    let vanish = scenario.vanishing(seed);
+    all.retain(|(message, _)| vanish.get(message.from as usize).is_none_or(|&gone| message.at < gone));
     let lifetimes: Vec<Option<Duration>> = scenario
         .groups
         .iter()

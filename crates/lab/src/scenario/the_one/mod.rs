@@ -115,6 +115,7 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Outcome> {
     }
     Ok(Outcome::Fits(Box::new(Scenario {
         packets: None,
+        failures: Default::default(),
         names: None,
         rules,
         movement,

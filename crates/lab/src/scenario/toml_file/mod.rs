@@ -91,7 +91,7 @@ pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
     }
     let root = Section::new(tree, "", KEYS)?;
     let duration = root.need("duration", "\"12 h\"", quantity::positive_time)?;
-    let (rules, movement) = world::world(&root)?;
+    let world::Behaviour { rules, movement, failures } = world::world(&root)?;
     let groups = match nodes::groups(&root, context)? {
         nodes::Groups::Fit(groups) => groups,
         nodes::Groups::Refused(error) => return Ok(Outcome::Refused(error)),
@@ -103,6 +103,7 @@ pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
         name: scenario_name(&root)?.unwrap_or(name).to_owned(),
         duration,
         rules,
+        failures,
         groups,
         movement,
         contacts,
@@ -122,6 +123,7 @@ fn linked(root: &Section, tree: &Node, name: &str) -> Result<Scenario> {
         name: scenario_name(root)?.unwrap_or(name).to_owned(),
         duration: root.need("duration", "\"12 h\"", quantity::positive_time)?,
         rules: Default::default(),
+        failures: Default::default(),
         groups: Vec::new(),
         movement: super::model::Movement::PLAIN,
         contacts: Vec::new(),

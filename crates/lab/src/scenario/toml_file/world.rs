@@ -2,18 +2,38 @@
 
 use super::section::Section;
 use crate::scenario::error::{Error, Result};
+use crate::scenario::failures::Failures;
 use crate::scenario::model::{Movement, Scenario};
 use crate::scenario::quantity;
 use lightlag_protocols::time::Duration;
 use lightlag_worlds::messages::{Propagation, Radio, Rules, SendOrder};
 
-const KEYS: &[&str] =
-    &["tick", "radio", "propagation", "send_order", "purge_every", "sample_every", "warmup"];
+const KEYS: &[&str] = &[
+    "tick",
+    "radio",
+    "propagation",
+    "send_order",
+    "purge_every",
+    "sample_every",
+    "warmup",
+    "contacts_fail",
+    "nodes_vanish",
+];
 
-pub fn world(root: &Section) -> Result<(Rules, Movement)> {
+/// All that the table says.
+pub struct Behaviour {
+    pub rules: Rules,
+    pub movement: Movement,
+    pub failures: Failures,
+}
+
+pub fn world(root: &Section) -> Result<Behaviour> {
     let mut rules = Rules::default();
     let mut movement = Movement::PLAIN;
-    let Some(world) = root.table("world", KEYS)? else { return Ok((rules, movement)) };
+    let mut failures = Failures::default();
+    let Some(world) = root.table("world", KEYS)? else {
+        return Ok(Behaviour { rules, movement, failures });
+    };
     rules.tick = world.quantity("tick", quantity::positive_time)?;
     rules.purge_every = world.quantity("purge_every", quantity::positive_time)?;
     rules.sample_every = world.quantity("sample_every", quantity::positive_time)?;
@@ -32,7 +52,9 @@ pub fn world(root: &Section) -> Result<(Rules, Movement)> {
     if let Some(warmup) = world.quantity("warmup", quantity::time)? {
         movement.warmup = warmup;
     }
-    Ok((rules, movement))
+    failures.contacts = world.real("contacts_fail", 0.0, 1.0)?.unwrap_or(0.0);
+    failures.nodes = world.real("nodes_vanish", 0.0, 1.0)?.unwrap_or(0.0);
+    Ok(Behaviour { rules, movement, failures })
 }
 
 /// More samples, a node and an instant each, than anyone looks at; they are kept in memory.
