@@ -1,8 +1,8 @@
 //! One congestion mechanism for delay-tolerant networks against all others.
 //!
-//! In the cells of the comparative study of Silva, Burleigh, Hirata and Obraczka, and under stress: which [`grid`] there is,
-//! who meets there ([`treatments`]), and in which cells ours is better, as good or worse than the best of the others
-//! ([`cells`]).
+//! In the cells of the comparative study of Silva, Burleigh, Hirata and Obraczka, and under stress: which `grid` there is,
+//! who meets there (`treatments`), and in which cells ours is better, as good or worse than the best of the others
+//! (`cells`).
 
 mod cells;
 mod claims;
