@@ -101,6 +101,8 @@ const TENFOLD: &[Change] = &[
     ("1..40 s", &[(INTERVAL, "1..40 s")]),
     ("1..50 s", &[(INTERVAL, "1..50 s")]),
 ];
+const CONTACTS_FAIL: Change = ("a fifth of the contacts fails", &[("world.contacts_fail", "0.2")]);
+const NODES_VANISH: Change = ("a fifth of the nodes vanishes", &[("world.nodes_vanish", "0.2")]);
 const PLANETS_UNDER_STRESS: &[Change] = &[
     ("lives 10 min", &[(LIFETIME, "10 min")]),
     ("lives 1 h", &[(LIFETIME, "1 h")]),
@@ -110,6 +112,8 @@ const PLANETS_UNDER_STRESS: &[Change] = &[
     ("a hundredth of the rate", &[(CONTACTS, "contacts/hundredth_rate.csv")]),
     ("a tenth of the buffer", &[(BUFFER, "400 kB")]),
     ("ten times the buffer", &[(BUFFER, "40 MB")]),
+    CONTACTS_FAIL,
+    NODES_VANISH,
 ];
 /// From the paper's heaviest load and the buffers of its table.
 const WALKERS_UNDER_STRESS: &[Change] = &[
@@ -119,6 +123,8 @@ const WALKERS_UNDER_STRESS: &[Change] = &[
     ("a tenth of the rate", &[(RATE, "250 kbit/s")]),
     ("a tenth of the buffer", &[(BUFFER, "100 kB")]),
     ("ten times the buffer", &[(BUFFER, "10 MB")]),
+    CONTACTS_FAIL,
+    NODES_VANISH,
 ];
 const NODES: &str = "nodes.n.count";
 const AREA: &str = "mobility.area";
