@@ -132,6 +132,47 @@ def row(binary: Path, case: Case, repeat: int, folder: Path) -> None:
     )
 
 
+# What a mechanism costs beside drop-oldest: the comparative study's walkers, and five times too much load.
+WALKERS = """\
+name = "mechanisms"
+duration = "12 h"
+router = "epidemic"
+mechanism = "{mechanism}"
+buffer = "500 kB"
+receipts = true
+mobility = {{ model = "random_waypoint", area = "1 km x 1 km", speed = "0.5..1.5 m/s", pause = "0..120 s" }}
+radio = {{ range = "150 m", rate = "2.5 Mbit/s" }}
+[nodes.n]
+count = 50
+[traffic.messages]
+interval = "{interval}"
+size = "50..100 kB"
+from = "all"
+to = "all"
+lifetime = "12 h"
+"""
+MECHANISMS = ("none", "credit", "copy_value")
+INTERVALS = ("1..100 s", "1..30 s", "1..4 s")
+
+
+def mechanisms(binary: Path, repeat: int, folder: Path) -> None:
+    """Prints what a transfer takes under each mechanism, and how often that of `none`."""
+    print(f"\n{'mechanism':18}{'interval':>10}{'transfers':>11}{'CPU s':>9}{'us/trans':>10}{'of none':>9}")
+    for interval in INTERVALS:
+        base = None
+        for mechanism in MECHANISMS:
+            settings = folder / "mechanisms.toml"
+            settings.write_text(WALKERS.format(mechanism=mechanism, interval=interval))
+            runs = [measure(binary, settings, "--no-judge") for _ in range(repeat)]
+            cpu, transfers = min(run[0] for run in runs), runs[0][2]["relayed"]
+            each = cpu / max(transfers, 1) * 1e6
+            base = base or each
+            print(
+                f"{mechanism:18}{interval:>10}{transfers:>11}{cpu:>9.2f}{each:>10.2f}{each / base:>9.2f}",
+                flush=True,
+            )
+
+
 def main() -> int:
     """Prints the tables."""
     parser = argparse.ArgumentParser(description="Time and memory beside The ONE's.")
@@ -147,6 +188,7 @@ def main() -> int:
         for case in PAPER + GROWTH:
             repeat = options.repeat if case.nodes < 1000 else 1
             row(options.binary, case, repeat, Path(folder))
+        mechanisms(options.binary, options.repeat, Path(folder))
     return 0
 
 
