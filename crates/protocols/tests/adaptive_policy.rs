@@ -108,6 +108,15 @@ fn answers_go_by_what_the_other_side_sends() {
     assert_eq!(play.reasons(), ["the other side sends by it"; 2]);
     play.tell(10.0, &Context { stream: None, ..led(Kind::Stream) });
     assert_eq!(play.reasons()[2..], ["TCP is not connected"], "what is not there carries no answers");
+    let mut play = Play::new();
+    let well = || both(stream(0.01, 72), datagrams(0.01));
+    (0..20).for_each(|turn| {
+        let leads = if turn % 2 == 0 { Kind::Datagrams } else { Kind::Stream };
+        play.tell(1.0, &Context { leads: Some(leads), ..well() });
+    });
+    play.tell(1.0, &both(None, datagrams(0.01)));
+    play.tell(3.0, &well());
+    assert_eq!(play.policy.kind(), Kind::Stream, "the other side's haste is not this one's");
 }
 
 #[test]

@@ -230,9 +230,11 @@ impl Policy {
                 self.reason_to_return(context).map(|why| Switch { to: Kind::Stream, why })
             }
         }?;
-        match switch.to {
-            Kind::Datagrams => self.on_left(now, context.stream.is_some()),
-            Kind::Stream => self.long_since = None,
+        match (switch.to, switch.why) {
+            (Kind::Stream, _) => self.long_since = None,
+            // It is not this side that came back too early.
+            (Kind::Datagrams, Why::Led) => self.forget(),
+            (Kind::Datagrams, _) => self.on_left(now, context.stream.is_some()),
         }
         (self.kind, self.why, self.since) = (switch.to, switch.why, now);
         Some(switch)
@@ -379,6 +381,9 @@ impl Policy {
                 Some(Duration::from_nanos(dwell.as_nanos() >> halvings).max(self.config.dwell))
             }
         };
+        self.forget();
+    }
+    fn forget(&mut self) {
         self.long_since = None;
         self.recent.clear();
         (self.rate, self.first) = (None, None);
