@@ -27,6 +27,8 @@ pub enum Verb {
     Run(Run),
     /// Run every point of a scenario with every seed, on all cores; resumes where it was stopped
     Sweep(Sweep),
+    /// Tell how much of a scenario's traffic any mechanism and router could deliver at most, and how soon
+    Bound(Bound),
     /// Compare two sweeps point by point, over common seeds
     Compare(Compare),
     /// List routers, mechanisms and controllers with their parameters
@@ -111,6 +113,18 @@ pub struct Sweep {
     /// Do not replay the runs by the judge
     #[arg(long)]
     pub no_judge: bool,
+}
+
+#[derive(Args)]
+pub struct Bound {
+    #[command(flatten)]
+    pub source: Source,
+    /// Seeds, as `1,2,5..9` [default: the scenario's]
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    pub seeds: Option<String>,
+    /// Print one JSON object instead of a table, with the bounds under each seed
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
     let done = match cli.verb {
         Verb::Run(options) => command::run::run(&options),
         Verb::Sweep(options) => command::sweep::sweep(&options),
+        Verb::Bound(options) => command::bound::bound(&options),
         Verb::Compare(options) => command::compare::compare(&options),
         Verb::List(options) => command::list::list(&options),
         Verb::Study(options) => command::study::study(&options),

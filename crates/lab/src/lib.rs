@@ -1,5 +1,6 @@
 //! The laboratory: scenarios in, results and reports out.
 
+pub mod bound;
 pub mod capture;
 pub mod claims;
 pub mod compare;

@@ -140,6 +140,12 @@ pub fn run(
     observers.finish()
 }
 
+/// What is created before does not count.
+pub(crate) fn counts_from(scenario: &Scenario) -> Instant {
+    let stats = scenario.reports.iter().find(|report| report.class == "MessageStatsReport");
+    Instant::ZERO + stats.map_or(Duration::ZERO, |report| report.warmup)
+}
+
 /// All who watch a run.
 struct Observers {
     metrics: Metrics,
@@ -177,10 +183,8 @@ impl Observers {
         }
         let shows_at_end = (scenario.movement.draws == Draws::TheOne)
             .then(|| the_one::shows_at_end(scenario.rules.tick, scenario.until()));
-        let stats = scenario.reports.iter().find(|report| report.class == "MessageStatsReport");
-        let warmup = Instant::ZERO + stats.map_or(Duration::ZERO, |report| report.warmup);
         let judge = options.judge.then(|| Judge::new(JudgeRules::of(setup)));
-        Ok(Self { metrics: Metrics::new(warmup), judge, extras, trace, shows_at_end })
+        Ok(Self { metrics: Metrics::new(counts_from(scenario)), judge, extras, trace, shows_at_end })
     }
     fn finish(mut self) -> Result<Outcome, Error> {
         if let Some(judge) = &mut self.judge {

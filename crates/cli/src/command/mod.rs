@@ -1,6 +1,7 @@
 //! The verbs, one file each.
 
 pub mod bench_link;
+pub mod bound;
 pub mod bundles;
 pub mod capture;
 mod carry;

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub(crate) use summary::summary;
 pub use summary::write_summary;
 pub use terminal::{number, table_text, terminal_table};
 

@@ -14,7 +14,8 @@ pub fn write_summary(results: &Results, folder: &Path) -> Result<(), Error> {
     replace_file(&folder.join(SUMMARY_FILE), text.as_bytes())
 }
 
-fn summary(results: &Results) -> Value {
+/// What `summary.json` holds.
+pub fn summary(results: &Results) -> Value {
     let metrics = results.metric_columns();
     let points: Vec<Value> = results.points().iter().map(|point| summary_of(point, &metrics)).collect();
     json!({

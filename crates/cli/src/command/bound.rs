@@ -1,0 +1,31 @@
+//! `lightlag bound`.
+
+use super::{read, tell_ignored, text};
+use crate::args::Bound;
+use crate::output::{Done, print};
+use lightlag_lab::bound::{ARCS_MAX, table};
+use lightlag_lab::results::terminal_table;
+use lightlag_lab::sweep::seed_list;
+
+const SHOWN: &[&str] = &["created", "reachable", "bound", "bound_bytes", "delay_bound"];
+
+pub fn bound(options: &Bound) -> Done {
+    let file = read(&options.source)?;
+    let seeds = match &options.seeds {
+        Some(list) => seed_list(list)?,
+        None => file.seeds()?,
+    };
+    let table = table(&file, &text(&options.source)?, &seeds)?;
+    tell_ignored(&file);
+    if table.too_large > 0 {
+        let (some, all) = (table.too_large, table.results.rows.len());
+        eprintln!(
+            "too large: only reachability is told of {some} of {all} (more than {ARCS_MAX} arcs for the flow)"
+        );
+    }
+    print(&if options.json {
+        format!("{:#}\n", table.json())
+    } else {
+        terminal_table(&table.results, SHOWN) + "\n"
+    })
+}

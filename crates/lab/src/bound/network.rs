@@ -1,0 +1,292 @@
+//! A run as a flow network: every node once per interval between the moments at which its contacts change.
+//!
+//! The path of a delivered bundle, byte by byte, is a flow in it, so no run delivers more than it carries:
+//!
+//! - A byte crosses a contact when it is sent. In a piece of a contact the sender and the receiver each stay
+//!   in one interval: a piece is cut where either has a moment, the receiver's by the light time earlier.
+//! - At a moment a node holds bundles of at most its buffer, and of each that it is sending no more than that is
+//!   left in the network's eyes. It may also have received part of a bundle, which the network sees and the
+//!   buffer does not: so for every transfer to it that may be under way, the largest bundle is added.
+//! - What waits at its source needs no buffer, as an application may keep it; nor does what is at its destination.
+
+use super::flow::{Flow, Graph, UNLIMITED};
+use lightlag_protocols::dtn::Bundle;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_worlds::messages::{Node, Propagation, Radio, Rules, Setup};
+
+/// Beyond so many arcs no flow is computed: they take 32 bytes each, and a search may visit all of them.
+pub const ARCS_MAX: usize = 4_000_000;
+
+/// A bundle that can be delivered, as a load for the network.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// The bundle.
+    pub bundle: Bundle,
+    /// Bytes of it that have to be carried.
+    pub bytes: u64,
+}
+
+impl Load {
+    /// Where the ends of transfers are rounded to ticks, up to a byte of each goes free.
+    pub fn new(bundle: &Bundle, rules: &Rules) -> Self {
+        Self { bundle: *bundle, bytes: bundle.size.get().saturating_sub(u64::from(rules.tick.is_some())) }
+    }
+}
+
+/// One direction of a contact, as far as something sent can arrive within the run.
+struct Lane {
+    from: u32,
+    to: u32,
+    start: Instant,
+    last: Instant,
+    rate: BitRate,
+    least: Duration,
+    greatest: Duration,
+}
+
+/// The network of a run: its flow, and where loads enter.
+pub struct Network {
+    flow: Flow,
+    intervals: Intervals,
+    /// Per source, the vertex of its application in the first interval.
+    sources: Vec<Option<u32>>,
+}
+
+impl Network {
+    /// For these loads; nothing if it has more than [`ARCS_MAX`] arcs.
+    pub fn new(setup: &Setup, loads: &[Load]) -> Option<Self> {
+        let lanes = lanes(setup);
+        let intervals = Intervals::new(setup, &lanes);
+        let largest = loads.iter().map(|load| load.bytes).max().unwrap_or(0);
+        let mut plan = Plan { setup, largest, intervals, vertices: 0, graph: Graph::default() };
+        plan.vertices = plan.intervals.first[setup.nodes.len()];
+        plan.deliver(loads);
+        for lane in &lanes {
+            plan.cross(lane);
+            if plan.graph.len() > ARCS_MAX {
+                return None;
+            }
+        }
+        plan.store(&lanes);
+        let sources = plan.wait(loads);
+        // The sink is the first vertex after the copies of nodes.
+        let sink = plan.intervals.first[setup.nodes.len()];
+        let flow = Flow::new(&plan.graph, plan.vertices, sink);
+        (plan.graph.len() <= ARCS_MAX).then_some(Self { flow, intervals: plan.intervals, sources })
+    }
+    /// How much of a load can be carried beside the loads before it.
+    pub fn carry(&mut self, load: &Load) -> u64 {
+        let source = load.bundle.source.0;
+        let Some(application) = self.sources[source as usize] else { return 0 };
+        self.flow.push(application + self.intervals.index(source, load.bundle.created), load.bytes)
+    }
+}
+
+/// Per node, the moments that part its intervals, and the vertices of the latter.
+struct Intervals {
+    cuts: Vec<Vec<Instant>>,
+    /// The vertex of each node's first interval, and the one after all of them.
+    first: Vec<u32>,
+}
+
+impl Intervals {
+    fn new(setup: &Setup, lanes: &[Lane]) -> Self {
+        let mut cuts = vec![Vec::new(); setup.nodes.len()];
+        for lane in lanes {
+            cuts[lane.from as usize].extend([lane.start, lane.last]);
+            cuts[lane.to as usize].extend([lane.start + lane.least, lane.last.saturating_add(lane.greatest)]);
+        }
+        let mut first = vec![0];
+        for own in &mut cuts {
+            own.retain(|at| Instant::ZERO < *at && *at < setup.until);
+            own.sort_unstable();
+            own.dedup();
+            first.push(first[first.len() - 1] + own.len() as u32 + 1);
+        }
+        Self { cuts, first }
+    }
+    /// Which of a node's intervals holds `at`; each begins with its moment.
+    fn index(&self, node: u32, at: Instant) -> u32 {
+        self.cuts[node as usize].partition_point(|cut| *cut <= at) as u32
+    }
+    fn vertex(&self, node: u32, at: Instant) -> u32 {
+        self.first[node as usize] + self.index(node, at)
+    }
+    fn vertices(&self, node: u32) -> std::ops::Range<u32> {
+        self.first[node as usize]..self.first[node as usize + 1]
+    }
+    /// A node's moments strictly between two others.
+    fn between(&self, node: u32, after: Instant, before: Instant) -> std::ops::Range<usize> {
+        let cuts = &self.cuts[node as usize];
+        let first = cuts.partition_point(|cut| *cut <= after);
+        first..cuts.partition_point(|cut| *cut < before).max(first)
+    }
+}
+
+fn lanes(setup: &Setup) -> Vec<Lane> {
+    let mut lanes = Vec::new();
+    for contact in &setup.contacts.list {
+        let (a, b, start, end) = (contact.a.0, contact.b.0, contact.start, contact.end);
+        for (from, to, channel) in [(a, b, contact.forward), (b, a, contact.backward)] {
+            let channel = &setup.contacts.channels[channel as usize];
+            let [least, greatest] = [channel.delay.least(start, end), channel.delay.greatest(start, end)];
+            let until = match setup.rules.propagation {
+                Propagation::Pipelined => end,
+                Propagation::StopAndWait => end - least,
+            };
+            let last = until.min(setup.until - least);
+            if start < last && channel.rate > BitRate(0) {
+                lanes.push(Lane { from, to, start, last, rate: channel.rate, least, greatest });
+            }
+        }
+    }
+    lanes
+}
+
+/// A network being made.
+struct Plan<'a> {
+    setup: &'a Setup,
+    /// Bytes of the largest load.
+    largest: u64,
+    intervals: Intervals,
+    /// How many vertices there are.
+    vertices: u32,
+    graph: Graph,
+}
+
+impl Plan<'_> {
+    /// Per destination, whatever arrives there, but no more than is meant for it.
+    fn deliver(&mut self, loads: &[Load]) {
+        let sink = self.add(1);
+        let mut meant = vec![0; self.setup.nodes.len()];
+        for load in loads {
+            meant[load.bundle.destination.0 as usize] += load.bytes;
+        }
+        for (node, meant) in (0..).zip(meant).filter(|(_, meant)| *meant > 0) {
+            let destination = self.add(1);
+            self.graph.arc(destination, sink, meant);
+            for vertex in self.intervals.vertices(node) {
+                self.graph.arc(vertex, destination, UNLIMITED);
+            }
+        }
+    }
+    /// Over a contact, piece by piece.
+    fn cross(&mut self, lane: &Lane) {
+        for piece in self.pieces(lane).windows(2) {
+            let room = self.room(lane, piece[1] - piece[0]);
+            let from = self.intervals.vertex(lane.from, piece[0]);
+            let soonest = self.intervals.vertex(lane.to, piece[0] + lane.least);
+            // Of a steady delay a piece arrives in one interval. Otherwise it may be any of several.
+            let inside = self.intervals.between(
+                lane.to,
+                piece[0] + lane.least,
+                piece[1].saturating_add(lane.greatest),
+            );
+            if lane.least == lane.greatest || inside.is_empty() {
+                self.graph.arc(from, soonest, room);
+                continue;
+            }
+            let flight = self.add(1);
+            self.graph.arc(from, flight, room);
+            for later in 0..=inside.len() as u32 {
+                self.graph.arc(flight, soonest + later, UNLIMITED);
+            }
+        }
+    }
+    fn pieces(&self, lane: &Lane) -> Vec<Instant> {
+        let Lane { from, to, start, last, least, greatest, .. } = *lane;
+        let own = self.intervals.between(from, start, last);
+        let mut ends = vec![start, last];
+        ends.extend(&self.intervals.cuts[from as usize][own]);
+        if least == greatest {
+            let arrivals = self.intervals.between(to, start + least, last + least);
+            ends.extend(self.intervals.cuts[to as usize][arrivals].iter().map(|cut| *cut - least));
+        }
+        ends.sort_unstable();
+        ends.dedup();
+        ends
+    }
+    /// What a contact carries within a time, at any part of it.
+    fn room(&self, lane: &Lane, time: Duration) -> u64 {
+        let sending = match self.setup.rules.propagation {
+            Propagation::Pipelined => time.as_nanos(),
+            // At best it begins with a transfer, and the largest waste the least time.
+            Propagation::StopAndWait => {
+                let one = lane.rate.time_for(Bytes(self.largest)).as_nanos();
+                let cycle = one.saturating_add(lane.least.as_nanos()).max(1);
+                (time.as_nanos() / cycle) * one + (time.as_nanos() % cycle).min(one)
+            }
+        };
+        let bit_ns = u128::from(lane.rate.0) * u128::from(sending.unsigned_abs());
+        u64::try_from(bit_ns.div_ceil(8_000_000_000)).unwrap_or(UNLIMITED)
+    }
+    /// From one interval to the next, in the buffer.
+    fn store(&mut self, lanes: &[Lane]) {
+        let partial = self.partial(lanes);
+        let mut at = 0;
+        for (node, spec) in (0..).zip(&self.setup.nodes) {
+            let buffer = self.buffer(spec);
+            let vertices = self.intervals.vertices(node);
+            for vertex in vertices.start..vertices.end - 1 {
+                let under_way = partial[at..].iter().take_while(|here| here.0 == vertex).count();
+                at += under_way;
+                let room = buffer.saturating_add(self.largest.saturating_mul(under_way as u64));
+                self.graph.arc(vertex, vertex + 1, room);
+            }
+        }
+    }
+    /// For each transfer that may have arrived in part when an interval ends, the vertex of the interval
+    /// and the delay; ascending.
+    fn partial(&self, lanes: &[Lane]) -> Vec<(u32, Duration)> {
+        let mut partial = Vec::new();
+        for lane in lanes {
+            let Lane { to, start, last, greatest, .. } = *lane;
+            let [start, last] = [start, last].map(|at| at.saturating_add(greatest));
+            let moments = self.intervals.between(to, start, last);
+            let first = self.intervals.first[to as usize];
+            partial.extend(moments.map(|at| (first + at as u32, greatest)));
+        }
+        partial.sort_unstable();
+        // A node of one radio receives one at a time: two with the same delay can't both be arriving.
+        if self.setup.rules.radio == Radio::Node {
+            partial.dedup();
+        }
+        partial
+    }
+    /// What a node can hold of what others have created.
+    fn buffer(&self, node: &Node) -> u64 {
+        // What was created here may be too much, but that may wait at its source anyway. Unless it comes
+        // while something else is on its way here, for which there was room.
+        let delayed = self.setup.contacts.channels.iter().any(|channel| !channel.delay.is_zero());
+        let surprised = delayed || self.setup.rules.radio != Radio::Node;
+        if node.habits.overfill && surprised { UNLIMITED } else { node.buffer.get().min(UNLIMITED) }
+    }
+    /// At its source a bundle may enter the network at any time.
+    fn wait(&mut self, loads: &[Load]) -> Vec<Option<u32>> {
+        let mut sources = vec![None; self.setup.nodes.len()];
+        for load in loads {
+            let node = load.bundle.source.0;
+            if sources[node as usize].is_none() {
+                sources[node as usize] = Some(self.wait_at(node));
+            }
+        }
+        sources
+    }
+    fn wait_at(&mut self, node: u32) -> u32 {
+        let vertices = self.intervals.vertices(node);
+        let application = self.add(vertices.len() as u32);
+        for (vertex, waiting) in vertices.clone().zip(application..) {
+            self.graph.arc(waiting, vertex, UNLIMITED);
+            if vertex + 1 < vertices.end {
+                self.graph.arc(waiting, waiting + 1, UNLIMITED);
+            }
+        }
+        application
+    }
+    /// More vertices; tells the first.
+    fn add(&mut self, count: u32) -> u32 {
+        self.vertices += count;
+        self.vertices - count
+    }
+}
