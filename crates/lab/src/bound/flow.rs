@@ -3,7 +3,7 @@
 /// More than all that ever flows; a sum of two still fits.
 pub const UNLIMITED: u64 = u64::MAX / 4;
 
-/// The mark of vertices from which nothing reaches the sink any more.
+/// The distance of vertices from which nothing reaches the sink any more.
 const DEAD: u32 = u32::MAX;
 
 /// A directed graph with capacities, being built.
@@ -29,7 +29,12 @@ impl Graph {
 ///
 /// Sources are not vertices: [`Flow::push`] sends from any vertex, and paths found later may lead what
 /// was sent before another way, but never send it back. So what each call has pushed stays, and the
-/// amounts that a sequence of calls can push are the greedy points of a polymatroid.
+/// amounts that a sequence of calls can push are the greedy point of a polymatroid.
+///
+/// Paths go downhill by distances to the sink, which are estimated from below and raised where a search
+/// finds them too low (Ahuja and Orlin 1991, "Distance-directed augmenting path algorithms for maximum flow
+/// and parametric maximum flow problems"). That they are too low at worst remains true whatever is sent from
+/// where, so what one search has learnt serves all later ones.
 pub struct Flow {
     /// Per vertex, where its arcs begin in `arcs`; one more than there are vertices.
     first: Vec<u32>,
@@ -38,12 +43,12 @@ pub struct Flow {
     to: Vec<u32>,
     room: Vec<u64>,
     sink: u32,
-    /// Per vertex, the last search that came there, or [`DEAD`].
-    seen: Vec<u32>,
-    /// Per vertex, which of its arcs that search tries next.
+    /// Per vertex, how many arcs it is from the sink at least.
+    distance: Vec<u32>,
+    /// Per vertex, the place in `arcs` of the first that may lead downhill.
     next: Vec<u32>,
-    search: u32,
-    visited: Vec<u32>,
+    /// Arcs looked at to raise single distances since all were measured.
+    effort: usize,
     path: Vec<u32>,
 }
 
@@ -63,18 +68,19 @@ impl Flow {
             arcs[next[from as usize] as usize] = arc;
             next[from as usize] += 1;
         }
-        Self {
+        let mut flow = Self {
             first,
             arcs,
             to: graph.arcs.iter().flat_map(|&(from, to, _)| [to, from]).collect(),
             room: graph.arcs.iter().flat_map(|&(.., room)| [room, 0]).collect(),
             sink,
-            seen: vec![0; count],
+            distance: vec![DEAD; count],
             next,
-            search: 0,
-            visited: Vec::new(),
+            effort: 0,
             path: Vec::new(),
-        }
+        };
+        flow.measure();
+        flow
     }
     /// Sends as much of `amount` as can reach the sink from `source` beside all that was sent before,
     /// and tells how much that is.
@@ -85,56 +91,75 @@ impl Flow {
         }
         pushed
     }
-    /// A path with room on each arc, by depth-first search.
     fn find_path(&mut self, source: u32) -> bool {
-        self.search += 1;
-        self.visited.clear();
         self.path.clear();
-        if self.seen[source as usize] == DEAD {
-            return false;
-        }
         let mut at = source;
-        self.enter(at);
         while at != self.sink {
-            if let Some(arc) = self.way_on(at) {
+            // Distances of what is cut off would rise without end, step by step.
+            if self.effort > self.arcs.len() {
+                self.measure();
+                self.path.clear();
+                at = source;
+            }
+            if let Some(arc) = self.downhill(at) {
                 self.path.push(arc);
                 at = self.to[arc as usize];
-                self.enter(at);
-            } else if let Some(arc) = self.path.pop() {
-                at = self.to[arc as usize ^ 1];
-            } else {
-                self.bury();
-                return false;
+                continue;
+            }
+            self.raise(at);
+            match self.path.pop() {
+                Some(arc) => at = self.to[arc as usize ^ 1],
+                None if self.distance[at as usize] == DEAD => return false,
+                None => {}
             }
         }
         true
     }
-    fn enter(&mut self, vertex: u32) {
-        self.seen[vertex as usize] = self.search;
-        self.next[vertex as usize] = self.first[vertex as usize];
-        self.visited.push(vertex);
+    fn arcs_of(&self, vertex: u32) -> &[u32] {
+        &self.arcs[self.first[vertex as usize] as usize..self.first[vertex as usize + 1] as usize]
     }
-    fn way_on(&mut self, from: u32) -> Option<u32> {
-        let end = self.first[from as usize + 1];
-        let mut at = self.next[from as usize];
-        while at < end {
-            let arc = self.arcs[at as usize];
-            at += 1;
-            let seen = self.seen[self.to[arc as usize] as usize];
-            if self.room[arc as usize] > 0 && seen != self.search && seen != DEAD {
-                self.next[from as usize] = at;
+    /// An arc with room one step closer to the sink.
+    fn downhill(&mut self, from: u32) -> Option<u32> {
+        let (here, end) = (self.distance[from as usize], self.first[from as usize + 1]);
+        while here != DEAD && self.next[from as usize] < end {
+            let arc = self.arcs[self.next[from as usize] as usize];
+            let there = self.distance[self.to[arc as usize] as usize];
+            if self.room[arc as usize] > 0 && there < here {
                 return Some(arc);
             }
+            self.next[from as usize] += 1;
         }
-        self.next[from as usize] = end;
         None
     }
-    /// No arc with room leads out of what a vain search has visited. No later path can enter it and get
-    /// to the sink, so none changes that: it need never be visited again.
-    fn bury(&mut self) {
-        for &vertex in &self.visited {
-            self.seen[vertex as usize] = DEAD;
+    /// No arc of `vertex` leads downhill: it is farther from the sink than it seemed.
+    fn raise(&mut self, vertex: u32) {
+        let open = self.arcs_of(vertex).iter().filter(|arc| self.room[**arc as usize] > 0);
+        let least = open.map(|arc| self.distance[self.to[*arc as usize] as usize]).min().unwrap_or(DEAD);
+        self.distance[vertex as usize] = least.saturating_add(1);
+        self.next[vertex as usize] = self.first[vertex as usize];
+        self.effort += self.arcs_of(vertex).len();
+    }
+    /// Measures all distances, breadth first from the sink. What is not found never reaches it again: no
+    /// path enters and leaves it, so nothing gives room to an arc that leads out.
+    fn measure(&mut self) {
+        self.distance.fill(DEAD);
+        self.distance[self.sink as usize] = 0;
+        let mut found = vec![self.sink];
+        let mut at = 0;
+        while let Some(&vertex) = found.get(at) {
+            at += 1;
+            for place in self.first[vertex as usize]..self.first[vertex as usize + 1] {
+                let arc = self.arcs[place as usize];
+                let before = self.to[arc as usize];
+                if self.room[arc as usize ^ 1] > 0 && self.distance[before as usize] == DEAD {
+                    self.distance[before as usize] = self.distance[vertex as usize] + 1;
+                    found.push(before);
+                }
+            }
         }
+        let vertices = self.next.len();
+        self.next.copy_from_slice(&self.first[..vertices]);
+        self.effort = 0;
     }
     fn augment(&mut self, most: u64) -> u64 {
         let amount = self.path.iter().map(|&arc| self.room[arc as usize]).fold(most, u64::min);

@@ -8,6 +8,7 @@
 //!   left in the network's eyes. It may also have received part of a bundle, which the network sees and the
 //!   buffer does not: so for every transfer to it that may be under way, the largest bundle is added.
 //! - What waits at its source needs no buffer, as an application may keep it; nor does what is at its destination.
+//! - A destination takes whatever comes to it over a contact, up to as much as is meant for it.
 
 use super::flow::{Flow, Graph, UNLIMITED};
 use lightlag_protocols::dtn::Bundle;
@@ -15,8 +16,8 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::messages::{Node, Propagation, Radio, Rules, Setup};
 
-/// Beyond so many arcs no flow is computed: they take 32 bytes each, and a search may visit all of them.
-pub const ARCS_MAX: usize = 4_000_000;
+/// Beyond so many arcs no flow is computed: each takes 50 bytes.
+pub const ARCS_MAX: usize = 8_000_000;
 
 /// A bundle that can be delivered, as a load for the network.
 #[derive(Clone, Copy, Debug)]
@@ -59,8 +60,9 @@ impl Network {
         let lanes = lanes(setup);
         let intervals = Intervals::new(setup, &lanes);
         let largest = loads.iter().map(|load| load.bytes).max().unwrap_or(0);
-        let mut plan = Plan { setup, largest, intervals, vertices: 0, graph: Graph::default() };
-        plan.vertices = plan.intervals.first[setup.nodes.len()];
+        let vertices = intervals.first[setup.nodes.len()];
+        let arrivals = intervals.first.clone();
+        let mut plan = Plan { setup, largest, intervals, arrivals, vertices, graph: Graph::default() };
         plan.deliver(loads);
         for lane in &lanes {
             plan.cross(lane);
@@ -150,6 +152,8 @@ struct Plan<'a> {
     /// Bytes of the largest load.
     largest: u64,
     intervals: Intervals,
+    /// Per node, the vertex to which contacts lead in its first interval.
+    arrivals: Vec<u32>,
     /// How many vertices there are.
     vertices: u32,
     graph: Graph,
@@ -166,9 +170,13 @@ impl Plan<'_> {
         for (node, meant) in (0..).zip(meant).filter(|(_, meant)| *meant > 0) {
             let destination = self.add(1);
             self.graph.arc(destination, sink, meant);
-            for vertex in self.intervals.vertices(node) {
-                self.graph.arc(vertex, destination, UNLIMITED);
+            let vertices = self.intervals.vertices(node);
+            let arrivals = self.add(vertices.len() as u32);
+            for (arrival, vertex) in (arrivals..).zip(vertices) {
+                self.graph.arc(arrival, destination, UNLIMITED);
+                self.graph.arc(arrival, vertex, UNLIMITED);
             }
+            self.arrivals[node as usize] = arrivals;
         }
     }
     /// Over a contact, piece by piece.
@@ -176,7 +184,8 @@ impl Plan<'_> {
         for piece in self.pieces(lane).windows(2) {
             let room = self.room(lane, piece[1] - piece[0]);
             let from = self.intervals.vertex(lane.from, piece[0]);
-            let soonest = self.intervals.vertex(lane.to, piece[0] + lane.least);
+            let soonest =
+                self.arrivals[lane.to as usize] + self.intervals.index(lane.to, piece[0] + lane.least);
             // Of a steady delay a piece arrives in one interval. Otherwise it may be any of several.
             let inside = self.intervals.between(
                 lane.to,

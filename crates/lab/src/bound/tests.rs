@@ -1,14 +1,16 @@
 //! Networks whose bounds are known, and runs that must keep to theirs.
 
 mod flows;
+mod networks;
 mod runs;
 
 use super::*;
+use crate::metrics::Metrics;
 use lightlag_protocols::dtn::{BundleId, Habits, Mechanism, NodeId, Router, mechanisms, routers};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
-use lightlag_worlds::messages::{Builder, Node, Propagation, Rules};
+use lightlag_worlds::messages::{Builder, Node, Propagation, Radio, Rules, run};
 use std::sync::Arc;
 
 /// Eight kbit/s: a byte takes a millisecond.
@@ -229,4 +231,18 @@ fn a_falling_delay_is_worth_waiting_for() {
     contact(&mut setup, 0, 1, 10.0, 20.0, [channel.clone(), channel]);
     expect(&setup, 1.0, 1.0);
     assert!((setup.bound().delay_bound - 25.1).abs() < 1e-6);
+}
+
+#[test]
+fn what_has_arrived_in_part_needs_no_room_yet() {
+    let mut setup = network(4, 100).meet(3, 1, 1.0, 2.0).meet(1, 2, 9.95, 10.3);
+    setup = setup.bundle(3, 2, 100, 0.0, 3_600.0).bundle(0, 2, 100, 0.0, 3_600.0);
+    setup.rules.radio = Radio::Direction;
+    // A second for the bundle, most of it while node 1 still holds the other one.
+    let slow = Channel { rate: BitRate(800), delay: Delay::Constant(Duration::from_secs_f64(0.001)) };
+    contact(&mut setup, 0, 1, 9.1, 10.1, [slow.clone(), slow]);
+    expect(&setup, 1.0, 1.0);
+    let mut metrics = Metrics::new(Instant::ZERO);
+    run(&setup, &mut metrics);
+    assert_eq!(metrics.summary().delivered, 2);
 }
