@@ -38,8 +38,8 @@ pub struct Bound {
     pub created: u64,
     /// Share of them that could be delivered if each had every buffer and every rate to itself.
     pub reachable: f64,
-    /// The most of them that can be delivered, as a share; nothing if the network has more than
-    /// [`ARCS_MAX`] arcs.
+    /// The most of them that can be delivered, as a share; nothing if its network is too large,
+    /// with more than [`ARCS_MAX`] arcs.
     pub bound: Option<f64>,
     /// The same in bytes: the share of those created.
     pub bound_bytes: Option<f64>,
@@ -81,6 +81,10 @@ fn check_world(scenario: &Scenario) -> Result<()> {
 
 /// Bounds the runs of a setup, of whose bundles those count that are created from `counts_from` on.
 pub fn of_setup(setup: &Setup, counts_from: Instant) -> Bound {
+    within(setup, counts_from, ARCS_MAX)
+}
+
+fn within(setup: &Setup, counts_from: Instant, arcs_max: usize) -> Bound {
     let counts = |bundle: &&Bundle| counts_from <= bundle.created && bundle.created <= setup.until;
     let mut reach = Reach::new(setup);
     let mut loads = Vec::new();
@@ -94,7 +98,7 @@ pub fn of_setup(setup: &Setup, counts_from: Instant) -> Bound {
         loads.extend(arrival.map(|_| Load::new(bundle, &setup.rules)));
     }
     let share = |of: f64, all: f64| if all > 0.0 { of / all } else { 0.0 };
-    let carried = carried(setup, &mut loads);
+    let carried = carried(setup, &mut loads, arcs_max);
     Bound {
         created,
         reachable: share(loads.len() as f64, created as f64),
@@ -113,9 +117,9 @@ struct Carried {
 
 /// By the greedy algorithm, smallest first. Bytes are worth about the same in all bundles, so the same
 /// flow has most of them, too.
-fn carried(setup: &Setup, loads: &mut [Load]) -> Option<Carried> {
+fn carried(setup: &Setup, loads: &mut [Load], arcs_max: usize) -> Option<Carried> {
     loads.sort_unstable_by_key(|load| (load.bytes, load.bundle.id));
-    let mut network = Network::new(setup, loads)?;
+    let mut network = Network::new(setup, loads, arcs_max)?;
     let mut carried = Carried { bundles: 0.0, bytes: 0.0 };
     for load in loads.iter().filter(|load| fits_source(setup, load)) {
         let part = if load.bytes == 0 { 1.0 } else { network.carry(load) as f64 / load.bytes as f64 };

@@ -16,8 +16,12 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::messages::{Node, Propagation, Radio, Rules, Setup};
 
-/// Beyond so many arcs no flow is computed: each takes 50 bytes.
+/// No flow is computed over more arcs: each takes 50 bytes.
 pub const ARCS_MAX: usize = 8_000_000;
+
+/// Where there are too many moments, those are left out that follow another one within this part of the run:
+/// the first part that is enough.
+const SPACINGS: [i64; 7] = [16_384, 8_192, 4_096, 2_048, 512, 128, 32];
 
 /// A bundle that can be delivered, as a load for the network.
 #[derive(Clone, Copy, Debug)]
@@ -55,27 +59,43 @@ pub struct Network {
 }
 
 impl Network {
-    /// For these loads; nothing if it has more than [`ARCS_MAX`] arcs.
-    pub fn new(setup: &Setup, loads: &[Load]) -> Option<Self> {
+    /// For these loads; nothing if it has more than `arcs_max` arcs even with few moments. Any moments make
+    /// a bound; more make a closer one, as a rule.
+    pub fn new(setup: &Setup, loads: &[Load], arcs_max: usize) -> Option<Self> {
         let lanes = lanes(setup);
-        let intervals = Intervals::new(setup, &lanes);
+        let run_ns = (setup.until - Instant::ZERO).as_nanos();
+        let thinned = SPACINGS.iter().map(|parts| Duration::from_nanos(run_ns / parts));
+        let mut spacings = std::iter::once(Duration::ZERO).chain(thinned);
+        spacings.find_map(|spacing| Self::spaced(setup, loads, &lanes, spacing, arcs_max))
+    }
+    fn spaced(
+        setup: &Setup,
+        loads: &[Load],
+        lanes: &[Lane],
+        spacing: Duration,
+        arcs_max: usize,
+    ) -> Option<Self> {
+        let intervals = Intervals::new(setup, lanes, spacing);
         let largest = loads.iter().map(|load| load.bytes).max().unwrap_or(0);
         let vertices = intervals.first[setup.nodes.len()];
         let arrivals = intervals.first.clone();
         let mut plan = Plan { setup, largest, intervals, arrivals, vertices, graph: Graph::default() };
         plan.deliver(loads);
-        for lane in &lanes {
+        for lane in lanes {
             plan.cross(lane);
-            if plan.graph.len() > ARCS_MAX {
+            if plan.graph.len() > arcs_max {
                 return None;
             }
         }
-        plan.store(&lanes);
+        plan.store(lanes);
         let sources = plan.wait(loads);
+        if plan.graph.len() > arcs_max {
+            return None;
+        }
         // The sink is the first vertex after the copies of nodes.
         let sink = plan.intervals.first[setup.nodes.len()];
         let flow = Flow::new(&plan.graph, plan.vertices, sink);
-        (plan.graph.len() <= ARCS_MAX).then_some(Self { flow, intervals: plan.intervals, sources })
+        Some(Self { flow, intervals: plan.intervals, sources })
     }
     /// How much of a load can be carried beside the loads before it.
     pub fn carry(&mut self, load: &Load) -> u64 {
@@ -93,7 +113,7 @@ struct Intervals {
 }
 
 impl Intervals {
-    fn new(setup: &Setup, lanes: &[Lane]) -> Self {
+    fn new(setup: &Setup, lanes: &[Lane], spacing: Duration) -> Self {
         let mut cuts = vec![Vec::new(); setup.nodes.len()];
         for lane in lanes {
             cuts[lane.from as usize].extend([lane.start, lane.last]);
@@ -103,7 +123,7 @@ impl Intervals {
         for own in &mut cuts {
             own.retain(|at| Instant::ZERO < *at && *at < setup.until);
             own.sort_unstable();
-            own.dedup();
+            own.dedup_by(|next, kept| *next == *kept || *next - *kept < spacing);
             first.push(first[first.len() - 1] + own.len() as u32 + 1);
         }
         Self { cuts, first }

@@ -1,7 +1,7 @@
 //! Networks drawn at random, with everything that a world knows: one-way contacts, contacts in the shadow of
 //! others, delays that rise and fall, ticks, any radio, buffers too small for some bundles, all habits.
 
-use super::super::of_setup;
+use super::super::{of_setup, within};
 use crate::metrics::Metrics;
 use lightlag_protocols::dtn::{
     Bundle, BundleId, Habits, Mechanism, NodeId, Parameters, Router, mechanisms, routers,
@@ -81,7 +81,7 @@ fn contacts(random: &mut Stream, nodes: u64) -> Contacts {
 }
 
 fn bundles(random: &mut Stream, nodes: u64) -> Vec<Bundle> {
-    let spacing = random.uniform(3.0, 30.0);
+    let spacing = random.uniform(1.0, 10.0);
     let bundle = |id| {
         let source = random.below(nodes);
         let destination = (source + 1 + random.below(nodes - 1)) % nodes;
@@ -96,7 +96,7 @@ fn bundles(random: &mut Stream, nodes: u64) -> Vec<Bundle> {
             expires: created + lifetime,
         }
     };
-    (0..50).map(bundle).collect()
+    (0..100).map(bundle).collect()
 }
 
 /// All but the algorithms.
@@ -107,7 +107,7 @@ fn network(seed: u64) -> Setup {
     let contacts = contacts(random, nodes);
     let (rules, habits) = (rules(random), habits(random));
     let node = |_| Node {
-        buffer: Bytes(50_000 + random.below(300_000)),
+        buffer: Bytes(20_000 + random.below(150_000)),
         router: Arc::new(|_| Box::new(routers::Direct)),
         mechanism: Arc::new(|_| Box::new(mechanisms::None)),
         habits,
@@ -165,13 +165,15 @@ fn pairs() -> Vec<Pair> {
 #[test]
 fn no_run_over_a_random_network_exceeds_its_bound() {
     let pairs = pairs();
-    let mut tight = 0;
+    let mut crowded = 0;
     for seed in 0..150 {
         let network = network(seed);
         let known = of_setup(&network, Instant::ZERO);
         let most = known.bound.expect("the network is small");
+        // With few moments, where they are few enough for so small a network.
+        let loose = within(&network, Instant::ZERO, 800).bound;
+        let most = loose.map_or(most, |loose| most.min(loose));
         assert!(most <= known.reachable + 1e-9, "{seed}: {known:?}");
-        let mut best: f64 = 0.0;
         for pair in &pairs {
             let name = &pair.name;
             let mut metrics = Metrics::new(Instant::ZERO);
@@ -181,9 +183,15 @@ fn no_run_over_a_random_network_exceeds_its_bound() {
             assert_eq!(made.created, known.created, "{seed}, {name}");
             assert!(ratio <= most + 1e-9, "{seed}, {name}, {:?}: {ratio}, {known:?}", network.rules);
             assert!(delay >= known.delay_bound - 1e-6, "{seed}, {name}: {delay}, {known:?}");
-            best = best.max(ratio);
         }
-        tight += u32::from(best > 0.9 * most);
+        crowded += u32::from(most < known.reachable - 0.01);
     }
-    assert!(tight > 30, "the bound says little: {tight}");
+    assert!(crowded > 50, "buffers and rates bind in {crowded} networks only");
+}
+
+#[test]
+fn a_network_that_is_too_large_with_any_moments_has_no_flow() {
+    let known = within(&network(1), Instant::ZERO, 10);
+    assert_eq!((known.bound, known.bound_bytes), (None, None));
+    assert!(known.reachable > 0.0);
 }
