@@ -136,7 +136,8 @@ fn a_file_and_a_measurement_do_not_take_each_other_for_one() {
 #[test]
 fn where_nobody_listens_a_measurement_gives_up_and_its_capture_is_whole() {
     let place = Place::new();
-    let free = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port");
+    // An address of its own: no other program may listen at the port that is free there.
+    let free = UdpSocket::bind("127.83.71.9:0").and_then(|socket| socket.local_addr()).expect("a free port");
     let at = free.to_string();
     for over in WAYS {
         let words = ["bench-link", &at, "--over", over, "--give-up", "1 s"];
