@@ -25,7 +25,7 @@ const SMOOTHING_S: f64 = 1.0;
 /// The best rate is believed for so long.
 const BEST_FOR: Duration = Duration::from_secs(600);
 /// A stream that delivers this part of its best is not held up.
-const NEAR_BEST: f64 = 0.8;
+const NEAR_BEST: f64 = 0.86;
 /// Datagrams that are not heard for so long may be kept out, while streams are let through.
 const UNHEARD: Duration = Duration::from_secs(30);
 /// A stay of so long halves the time that is waited before the next return.
