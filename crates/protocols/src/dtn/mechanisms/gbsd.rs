@@ -119,7 +119,9 @@ impl Gbsd {
         let lesser = at.store.replicas().iter().filter(|r| r.sending == 0);
         let lesser =
             lesser.filter(|r| self.utility(at, &r.bundle, false) < worth).map(|r| r.bundle.size.get());
-        lesser.sum::<u64>() + at.store.free().get() >= incoming.size.get()
+        // An overfull buffer has less than no room.
+        let (capacity, used) = (at.store.capacity().get(), at.store.used().get());
+        lesser.sum::<u64>() + capacity >= used + incoming.size.get()
     }
     /// The idle copy that is worth least; of equals, the one that came first.
     fn least(&self, at: &Local) -> Option<BundleId> {
