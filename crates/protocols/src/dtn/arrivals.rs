@@ -40,6 +40,10 @@ impl Arrivals {
     pub fn new(plan: Arc<ContactPlan>) -> Self {
         Self { plan, known: BTreeMap::new() }
     }
+    /// The plan.
+    pub fn plan(&self) -> &ContactPlan {
+        &self.plan
+    }
     /// Whether nothing is planned: then nothing is known of arrivals.
     pub fn is_empty(&self) -> bool {
         self.plan.is_empty()

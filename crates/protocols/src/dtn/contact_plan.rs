@@ -2,7 +2,7 @@
 
 use super::NodeId;
 use crate::time::{Duration, Instant};
-use crate::units::BitRate;
+use crate::units::{BitRate, Bytes};
 use std::ops::Range;
 
 /// What an algorithm names in [`super::Entry::only_with`] when it cannot do without a plan.
@@ -86,6 +86,20 @@ impl ContactPlan {
         let count = self.edges[first..].partition_point(|edge| edge.from == node);
         &self.edges[first..first + count]
     }
+    /// What can leave `node` between two instants, but to `without`.
+    pub fn carried_from(&self, node: NodeId, without: NodeId, between: (Instant, Instant)) -> Bytes {
+        let others = self.edges_from(node).iter().filter(|edge| edge.to != without);
+        let contacts = others.flat_map(|edge| {
+            let contacts = &self.contacts[edge.contacts.clone()];
+            let first = contacts.partition_point(|contact| contact.end <= between.0);
+            contacts[first..].iter().take_while(|contact| contact.start < between.1)
+        });
+        let bytes = contacts.map(|contact| {
+            let lasts = contact.end.min(between.1) - contact.start.max(between.0);
+            (lasts.as_secs_f64() * contact.rate.0 as f64 / 8.0) as u64
+        });
+        Bytes(bytes.sum())
+    }
     /// All nodes of the plan have numbers below this one.
     pub fn nodes(&self) -> usize {
         self.nodes
@@ -120,5 +134,15 @@ mod tests {
         assert_eq!(plan.contacts(), [contact(1, 2, 0, 10, 8), contact(1, 2, 10, 20, 8)]);
         assert_eq!(plan.edges_from(NodeId(1)).len(), 1);
         assert_eq!((plan.edges_from(NodeId(2)).len(), plan.nodes(), plan.is_empty()), (0, 3, false));
+    }
+
+    #[test]
+    fn what_leaves_a_node_is_what_its_contacts_carry_meanwhile() {
+        let plan =
+            ContactPlan::new([contact(1, 2, 0, 10, 8), contact(1, 2, 20, 40, 16), contact(1, 3, 0, 99, 80)]);
+        let between = |start, end| (Instant::from_secs(start), Instant::from_secs(end));
+        assert_eq!(plan.carried_from(NodeId(1), NodeId(3), between(5, 30)), Bytes(5 + 20));
+        assert_eq!(plan.carried_from(NodeId(1), NodeId(2), between(10, 11)), Bytes(10));
+        assert_eq!(plan.carried_from(NodeId(2), NodeId(1), between(0, 99)), Bytes(0));
     }
 }

@@ -1,6 +1,8 @@
 //! What to admit, keep, drop or move: the contract of congestion mechanisms.
 
 use super::{Bundle, BundleId, DropReason, Local, NodeId, Observation, Offer, Refusal, Replica, Table};
+use crate::time::Instant;
+use crate::units::Bytes;
 
 /// How to make room for a bundle; asked again until it fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +59,20 @@ pub trait Mechanism: Send {
     }
     /// A bundle was created here and is about to be stored.
     fn on_created(&mut self, _at: &Local, _replica: &mut Replica) {}
+    /// Whether a bundle that was created here may be stored now if there is room for it; else it waits at the application.
+    fn may_enter(&mut self, _at: &Local, _bundle: &Bundle) -> bool {
+        true
+    }
+    /// Of the bundles that wait at the application for room the one with the smallest rank comes first, of equals the
+    /// one that was created first.
+    fn rank_waiting(&self, _bundle: &Bundle) -> u64 {
+        0
+    }
+    /// So much of what is here it would drop for what its peers hold: with the free buffer it is the room that they are
+    /// told of ([`Needs::neighbours`]).
+    fn spare(&self, _at: &Local) -> Bytes {
+        Bytes(0)
+    }
     /// What this node tells a peer at the start of a contact. Both ends tell before either is told.
     fn state(&mut self, _at: &Local) -> Option<Table> {
         None
@@ -87,8 +103,9 @@ pub trait Mechanism: Send {
     fn on_returned(&mut self, _at: &Local, _replica: &mut Replica, _peer: NodeId) {}
     /// A copy has come and is about to be stored, or delivered when this node is its destination.
     fn on_received(&mut self, _at: &Local, _replica: &mut Replica, _from: NodeId) {}
-    /// A bundle is known to be delivered, whether a copy is here or not (habit `receipts`).
-    fn on_receipt(&mut self, _at: &Local, _id: BundleId) {}
+    /// A bundle is known to be delivered, whether a copy is here or not (habit `receipts`); its name tells when it was
+    /// created (RFC 9171, section 4.2.7).
+    fn on_receipt(&mut self, _at: &Local, _id: BundleId, _created: Instant) {}
     /// A copy was dropped or removed here.
     fn on_dropped(&mut self, _at: &Local, _bundle: &Bundle, _reason: DropReason) {}
     /// A copy has left for an alternate custodian, or was given up as the custodian `already_had` it.

@@ -633,9 +633,9 @@ impl<'a, O: Observer> World<'a, O> {
     #[inline]
     fn publish(&mut self, node: NodeId) {
         let Some(space) = self.spaces.get_mut(node.0 as usize) else { return };
-        let store = self.agents[node.0 as usize].store();
+        let agent = &self.agents[node.0 as usize];
         let idle = self.active[node.0 as usize] == 0;
-        *space = PeerSpace { free: store.free(), capacity: store.capacity(), idle };
+        *space = PeerSpace { free: agent.room(self.now), capacity: agent.store().capacity(), idle };
     }
     /// `node` hears what its peers have told, before it acts on it.
     #[inline]

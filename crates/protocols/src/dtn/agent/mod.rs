@@ -265,6 +265,10 @@ impl Agent {
     pub fn store(&self) -> &Store {
         &self.store
     }
+    /// The room that it tells its peers of.
+    pub fn room(&self, now: Instant) -> Bytes {
+        self.store.free() + self.mechanism.spare(&local!(self, now, None))
+    }
     /// Its links that are up, oldest first.
     #[inline]
     pub fn links(&self) -> &[Link] {
@@ -354,11 +358,11 @@ impl Agent {
             link.told = told;
         }
     }
-    /// Learns that `id` is delivered; true when that is news. Its copy is deleted.
-    pub fn learn_receipt(&mut self, now: Instant, id: BundleId) -> bool {
+    /// Learns that `id`, which was created then, is delivered; true when that is news. Its copy is deleted.
+    pub fn learn_receipt(&mut self, now: Instant, id: BundleId, created: Instant) -> bool {
         let news = self.acknowledged.insert(id.0);
         if news {
-            self.mechanism.on_receipt(&local!(self, now, None), id);
+            self.mechanism.on_receipt(&local!(self, now, None), id, created);
             self.delete_idle(now, id, DropReason::Acknowledged);
         }
         news
@@ -368,22 +372,27 @@ impl Agent {
 
     /// The application hands over a bundle.
     pub fn create(&mut self, now: Instant, bundle: Bundle, census: Option<&Census>) -> Creation {
-        if !self.waiting.is_empty() {
-            self.waiting.push_back(bundle);
+        if !self.waiting.is_empty() || !self.mechanism.may_enter(&local!(self, now, None), &bundle) {
+            self.wait(bundle);
             return Creation::Waiting;
         }
         self.admit_created(now, bundle, census)
     }
-    /// Tries to store the first bundle that waits at the application; `None` when it still has to wait
+    fn wait(&mut self, bundle: Bundle) {
+        let key = |bundle: &Bundle| (self.mechanism.rank_waiting(bundle), bundle.created, bundle.id);
+        let own = key(&bundle);
+        let place = self.waiting.partition_point(|other| key(other) < own);
+        self.waiting.insert(place, bundle);
+    }
+    /// Tries to store the first bundle that waits at the application and may enter; `None` when it still has to wait
     /// or there is none. One at a time, as the next may evict it again.
     pub fn retry_waiting(&mut self, now: Instant, census: Option<&Census>) -> Option<(Bundle, Creation)> {
-        let bundle = self.waiting.pop_front()?;
+        let at = local!(self, now, None);
+        let may = |bundle: &Bundle| self.mechanism.may_enter(&at, bundle);
+        let place = self.waiting.iter().position(may)?;
+        let bundle = self.waiting.remove(place)?;
         match self.admit_created(now, bundle, census) {
-            Creation::Waiting => {
-                // It went to the back of the queue: return it to its place.
-                self.waiting.rotate_right(1);
-                None
-            }
+            Creation::Waiting => None,
             outcome => Some((bundle, outcome)),
         }
     }
@@ -403,7 +412,7 @@ impl Agent {
         match self.make_room(now, &bundle, census) {
             Ok(()) => {}
             Err(None) => {
-                self.waiting.push_back(bundle);
+                self.wait(bundle);
                 return Creation::Waiting;
             }
             Err(Some(_)) if !self.habits.overfill => return Creation::Rejected,

@@ -16,18 +16,25 @@ use crate::dtn::{
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 use drops::Drops;
+use horizon::Horizon;
+use under_way::UnderWay;
 
 mod drops;
+mod horizon;
+mod under_way;
 
 /// A copy is worth what it adds.
 pub struct CopyValue {
     share: f64,
+    own: f64,
+    margin: f64,
+    late: f64,
+    horizon: Horizon,
     arrivals: Arrivals,
     drops: Drops,
     /// What was offered last, and its mark if it is taken.
     offered: Option<(BundleId, Mark)>,
-    /// Copies whose custody has moved: to whom, when they come there, and how large they are.
-    moved: Vec<(NodeId, Instant, Bytes)>,
+    under_way: UnderWay,
 }
 
 /// How the rest of the system knows it.
@@ -47,21 +54,35 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
             "",
             1.0,
             (0.0, 100.0),
-            "a bundle that was created here counts so many copies less, at first",
+            "a bundle that was created here counts so many copies less",
         ),
         Parameter::number(
-            "step",
+            "margin",
             "",
-            0.03,
+            0.7,
             (0.0, 100.0),
-            "so far that moves with each drop, if all of one kind and none of the other are delivered all the same",
+            "a copy makes room only for one that counts so many copies less; at the horizon it counts as many more",
+        ),
+        Parameter::number(
+            "horizon",
+            "",
+            1.0,
+            (0.01, 100.0),
+            "the horizon of a copy's time at a node, by the usual age of what is delivered",
+        ),
+        Parameter::number(
+            "late",
+            "",
+            2.0,
+            (0.0, 100.0),
+            "a copy counts so many more with each halving of what is left of a lifetime below the usual age",
         ),
         Parameter::number(
             "fade",
             "",
-            0.99,
+            0.98,
             (0.0, 1.0),
-            "each drop makes what is known of those before count so much",
+            "each delivery that is heard of makes what is known of those before count so much",
         ),
         Parameter::integer(
             "memory",
@@ -72,13 +93,16 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
     ],
     only_with: &[],
     build: |given, seat| {
-        let law = (given.number("step"), given.number("fade"));
         Box::new(CopyValue {
             share: given.number("share"),
+            own: given.number("own"),
+            margin: given.number("margin"),
+            late: given.number("late"),
+            horizon: Horizon::new(given.number("horizon"), given.number("fade")),
             arrivals: Arrivals::new(seat.plan),
-            drops: Drops::new(given.number("own"), law, given.number("memory") as usize),
+            drops: Drops::new(given.number("memory") as usize),
             offered: None,
-            moved: Vec::new(),
+            under_way: UnderWay::default(),
         })
     },
 };
@@ -141,19 +165,22 @@ impl CopyValue {
     fn leads_on(&mut self, at: &Local, bundle: &Bundle, without: Option<NodeId>) -> bool {
         !self.is_planned() || self.arrival(at.now, at.node, bundle, without).is_some()
     }
-    fn cost(&mut self, at: &Local, bundle: &Bundle, mark: Mark) -> Cost {
+    /// Of a copy that has been here for so long.
+    fn cost(&mut self, at: &Local, bundle: &Bundle, mark: Mark, held: Duration) -> Cost {
         let copies = f64::from(mark.copies);
         if self.is_planned() {
             let counts = mark.in_custody(at.now) && self.leads_on(at, bundle, None);
             return if counts { (false, 0.0) } else { (true, copies) };
         }
-        (false, if bundle.source == at.node { copies - self.drops.own() } else { copies })
+        let late = self.late * self.horizon.late(bundle.expires - at.now);
+        let own = if bundle.source == at.node { self.own } else { 0.0 };
+        (false, copies + late - own + self.margin * self.horizon.reached(held))
     }
     /// The idle copy that adds least; of equals, the one that came first.
     fn least(&mut self, at: &Local) -> Option<(Cost, BundleId)> {
         let mut least: Option<(Cost, BundleId)> = None;
         for replica in at.store.replicas().iter().filter(|replica| replica.sending == 0) {
-            let cost = self.cost(at, &replica.bundle, Mark::of(replica));
+            let cost = self.cost(at, &replica.bundle, Mark::of(replica), at.now - replica.received);
             if least.is_none_or(|(other, _)| other < cost) {
                 least = Some((cost, replica.bundle.id));
             }
@@ -165,18 +192,15 @@ impl CopyValue {
             return PRICELESS;
         }
         let offered = self.offered.filter(|(id, _)| *id == incoming.id);
-        self.cost(at, incoming, offered.map_or(Mark::NEW, |(_, mark)| mark))
+        self.cost(at, incoming, offered.map_or(Mark::NEW, |(_, mark)| mark), Duration::ZERO)
     }
     /// A copy that would be there sooner from a peer in contact that has room for it: whatever the router waits for.
     fn sooner_elsewhere(&mut self, at: &Local) -> Option<(BundleId, NodeId)> {
         if !self.is_planned() {
             return None;
         }
-        self.moved.retain(|(_, comes, _)| *comes > at.now);
         for link in at.links {
-            let under_way: u64 =
-                self.moved.iter().filter(|(to, ..)| *to == link.peer).map(|(.., size)| size.0).sum();
-            let free = link.told.free.0.saturating_sub(under_way);
+            let free = link.told.free.0.saturating_sub(self.under_way.to(link.peer, at.now).0);
             for replica in at.store.replicas().iter().filter(|replica| replica.sending == 0) {
                 let bundle = &replica.bundle;
                 if bundle.size.0 > free {
@@ -191,16 +215,22 @@ impl CopyValue {
         }
         None
     }
+    /// Whether a copy adds so much more than another that it is worth the transfer.
+    fn displaces(&self, incoming: Cost, stored: Cost) -> bool {
+        (incoming.0, incoming.1 + self.margin) < stored
+    }
 }
 
-fn delay_to(at: &Local, peer: NodeId) -> Duration {
-    at.links.iter().find(|link| link.peer == peer).map(|link| link.delay).unwrap_or_default()
+/// When what leaves now is at `peer`.
+fn comes_to(at: &Local, peer: NodeId) -> Instant {
+    let link = at.links.iter().find(|link| link.peer == peer);
+    at.now.saturating_add(link.map(|link| link.delay).unwrap_or_default())
 }
 
 impl Mechanism for CopyValue {
     fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> Room {
-        let bound = self.cost_of_incoming(at, incoming);
-        if let Some((_, id)) = self.least(at).filter(|(cost, _)| bound < *cost) {
+        let cost = self.cost_of_incoming(at, incoming);
+        if let Some((_, id)) = self.least(at).filter(|(least, _)| self.displaces(cost, *least)) {
             return Room::Drop(id);
         }
         if let Some((id, to)) = self.sooner_elsewhere(at) {
@@ -210,6 +240,34 @@ impl Mechanism for CopyValue {
     }
     fn needs(&self) -> Needs {
         Needs { neighbours: self.is_planned(), receipts: true, ..Needs::default() }
+    }
+    /// By a plan, what cannot leave yet waits where it takes no room.
+    fn may_enter(&mut self, at: &Local, bundle: &Bundle) -> bool {
+        if !self.is_planned() {
+            return true;
+        }
+        at.links.iter().any(|link| self.arrival(at.now, link.peer, bundle, Some(at.node)).is_some())
+    }
+    /// The smallest first: more of them fit.
+    fn rank_waiting(&self, bundle: &Bundle) -> u64 {
+        bundle.size.0
+    }
+    fn spare(&self, at: &Local) -> Bytes {
+        if !self.is_planned() {
+            return Bytes(0);
+        }
+        let is_spare = |copy: &&Replica| copy.sending == 0 && !Mark::of(copy).in_custody(at.now);
+        Bytes(at.store.replicas().iter().filter(is_spare).map(|copy| copy.bundle.size.0).sum())
+    }
+    /// By a plan, only what there will be room for: what the peer has told, and what can have left it when this comes. One
+    /// more may go to ask: the peer may make room by moving others on.
+    fn may_replicate(&self, at: &Local, replica: &Replica, peer: NodeId) -> bool {
+        let Some(link) = at.links.iter().find(|link| link.peer == peer).filter(|_| self.is_planned()) else {
+            return true;
+        };
+        let under_way = self.under_way.to(peer, at.now);
+        let leaves = self.arrivals.plan().carried_from(peer, at.node, (at.now, comes_to(at, peer)));
+        under_way == Bytes(0) || under_way + replica.bundle.size <= link.told.free + leaves
     }
     fn admit(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
         let (bundle, mark) = (offer.bundle(), self.told(Mark::of(offer.replica)));
@@ -233,9 +291,12 @@ impl Mechanism for CopyValue {
     }
     fn on_sent(&mut self, at: &Local, replica: &mut Replica, peer: NodeId, _: bool) {
         let known = Mark::of(replica);
+        let comes = comes_to(at, peer);
+        if self.is_planned() {
+            self.under_way.push(peer, (at.now, comes), replica.bundle.size);
+        }
         let custody = if known.gives_custody() {
-            let delay = delay_to(at, peer);
-            let answered = at.now.saturating_add(delay).saturating_add(delay);
+            let answered = comes.saturating_add(comes - at.now);
             ((answered - Instant::ZERO).as_secs_f64().ceil()).min(f64::from(u32::MAX - 1)) as u32
         } else {
             known.custody
@@ -251,22 +312,22 @@ impl Mechanism for CopyValue {
     }
     fn on_moved(&mut self, at: &Local, bundle: &Bundle, to: NodeId, already_had: bool) {
         if !already_had {
-            self.moved.push((to, at.now.saturating_add(delay_to(at, to)), bundle.size));
+            self.under_way.push(to, (at.now, comes_to(at, to)), bundle.size);
         }
     }
-    fn on_receipt(&mut self, _: &Local, id: BundleId) {
-        self.drops.on_receipt(id);
+    fn on_receipt(&mut self, at: &Local, _: BundleId, created: Instant) {
+        self.horizon.on_delivery(at.now - created);
     }
-    fn on_dropped(&mut self, at: &Local, bundle: &Bundle, reason: DropReason) {
+    fn on_dropped(&mut self, _: &Local, bundle: &Bundle, reason: DropReason) {
         if reason == DropReason::Overflow {
-            self.drops.on_dropped(bundle.id, bundle.source == at.node);
+            self.drops.insert(bundle.id);
         }
     }
     fn observe(&self, at: &Local, seen: &mut Observation) {
         let copies = at.store.replicas();
         let sum: f64 = copies.iter().map(|replica| f64::from(Mark::of(replica).copies)).sum();
         seen.push(("mean_known_copies", if copies.is_empty() { 0.0 } else { sum / copies.len() as f64 }));
-        seen.push(("own", self.drops.own()));
+        seen.push(("usual_age", self.horizon.usual().unwrap_or(0.0)));
     }
 }
 

@@ -128,7 +128,8 @@ impl<O: Observer> World<'_, O> {
             if !self.exchanges_receipts(node) || from.is_some_and(|from| !self.carries(from, node)) {
                 continue;
             }
-            if self.agents[node.0 as usize].learn_receipt(self.now, id) {
+            let created = self.setup.bundles[id.0 as usize].created;
+            if self.agents[node.0 as usize].learn_receipt(self.now, id, created) {
                 if let Some(from) = from {
                     self.charge(from, node, RECEIPT);
                 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::dtn::testing::{built, copy, place, store_of};
-use crate::dtn::{ContactPlan, Link, Parameters, PeerSpace, PlannedContact, Seat};
+use crate::dtn::{Agent, ContactPlan, Creation, Habits, Link, Parameters, PeerSpace, PlannedContact, Seat};
 use crate::units::BitRate;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -47,14 +47,39 @@ fn the_most_copied_bundle_makes_room_and_the_first_of_equals() {
 }
 
 #[test]
-fn nothing_makes_room_for_what_was_copied_as_often_but_at_its_destination() {
-    let store = store_of([copied(1, 0.6), copied(2, 0.3)]);
+fn nothing_makes_room_for_what_was_copied_nearly_as_often_but_at_its_destination() {
+    let store = store_of([copied(1, 1.2), copied(2, 0.3)]);
     let mut mechanism = built(&ENTRY, &[]);
     let mut answer =
         |copies, node| offered(&mut *mechanism, &place(&store, node, 0.0), &copied(8, copies)).unwrap();
     assert_eq!(answer(0.0, RELAY), Room::Drop(BundleId(1)), "it comes with 0.3");
     assert_eq!(answer(1.0, RELAY), Room::Wait, "it comes with 0.6");
     assert_eq!(answer(1.0, 9), Room::Drop(BundleId(1)), "what has come to its destination is taken");
+}
+
+#[test]
+fn what_was_here_for_the_usual_age_of_deliveries_makes_room_for_what_was_copied_as_often() {
+    let store = store_of([copied(1, 0.6), copied(2, 0.0)]);
+    let mut mechanism = built(&ENTRY, &[]);
+    let mut answer = |now| offered(&mut *mechanism, &place(&store, RELAY, now), &copied(8, 0.9)).unwrap();
+    assert_eq!(answer(100.0), Room::Wait, "nothing is known of ages");
+    mechanism.on_receipt(&place(&store, RELAY, 100.0), BundleId(7), Instant::ZERO);
+    let mut answer = |now| offered(&mut *mechanism, &place(&store, RELAY, now), &copied(8, 0.9)).unwrap();
+    assert_eq!(answer(90.0), Room::Wait);
+    assert_eq!(answer(101.0), Room::Drop(BundleId(1)));
+}
+
+#[test]
+fn what_will_soon_be_too_late_makes_room() {
+    let soon = |id, lifetime| {
+        let copy = copied(id, 0.0);
+        Replica { bundle: Bundle { expires: Instant::from_secs(lifetime), ..copy.bundle }, ..copy }
+    };
+    let store = store_of([soon(1, 100_000), soon(2, 1_000), soon(3, 100_000)]);
+    let mut mechanism = built(&ENTRY, &[]);
+    let at = place(&store, RELAY, 900.0);
+    mechanism.on_receipt(&at, BundleId(7), Instant::from_secs(500));
+    assert_eq!(offered(&mut *mechanism, &at, &soon(8, 100_000)), Ok(Room::Drop(BundleId(2))));
 }
 
 #[test]
@@ -138,6 +163,53 @@ fn by_a_plan_a_full_node_moves_a_copy_to_where_it_is_sooner_and_has_room() {
     assert_eq!(room(10.0, 300), Room::Move { id: BundleId(1), to: NodeId(1) });
     assert_eq!(room(10.0, 299), Room::Wait);
     assert_eq!(room(601.0, 300), Room::Wait, "it is later there");
+}
+
+#[test]
+fn by_a_plan_what_is_created_waits_for_a_link_that_leads_on_and_the_smallest_is_the_first() {
+    let bundle = |id, size| Bundle { source: NodeId(RELAY), size: Bytes(size), ..copy(id, size).bundle };
+    let contacts = [(RELAY, 1, 0, 100), (RELAY, 2, 200, 300), (2, 9, 400, 500)];
+    let router = Box::new(crate::dtn::routers::Epidemic);
+    let mut agent = Agent::new(NodeId(RELAY), Bytes(1000), router, planned(&contacts), Habits::default());
+    let at = Instant::from_secs;
+    agent.link_up(link(1, 0, 1000));
+    assert_eq!(agent.create(at(0), bundle(1, 300), None), Creation::Waiting);
+    assert_eq!(agent.create(at(1), bundle(2, 200), None), Creation::Waiting);
+    assert_eq!(agent.retry_waiting(at(1), None), None, "node 1 meets nobody");
+    agent.link_down(at(100), NodeId(1));
+    agent.link_up(link(2, 0, 1000));
+    let mut entered = || agent.retry_waiting(at(200), None).map(|(bundle, _)| bundle.id.0);
+    assert_eq!([entered(), entered(), entered()], [Some(2), Some(1), None]);
+}
+
+#[test]
+fn by_a_plan_no_more_is_sent_than_there_will_be_room_for_and_one_that_asks() {
+    let store = store_of([copied(1, 0.0), copied(2, 0.0)]);
+    let mut mechanism = planned(&[(RELAY, 1, 0, 1000), (1, 9, 500, 600)]);
+    let sends = |mechanism: &dyn Mechanism, free, now| {
+        let at = Local { links: &[link(1, 10, free)], ..place(&store, RELAY, now) };
+        mechanism.may_replicate(&at, &copied(2, 0.0), NodeId(1))
+    };
+    let send = |mechanism: &mut dyn Mechanism, now| {
+        let at = Local { links: &[link(1, 10, 0)], ..place(&store, RELAY, now) };
+        mechanism.on_sent(&at, &mut copied(1, 0.0), NodeId(1), false);
+    };
+    assert!(sends(&*mechanism, 0, 0.0), "the first one asks");
+    send(&mut *mechanism, 0.0);
+    assert!(!sends(&*mechanism, 599, 1.0));
+    assert!(sends(&*mechanism, 600, 1.0));
+    assert!(sends(&*mechanism, 0, 10.0), "nothing is under way any more");
+    send(&mut *mechanism, 495.0);
+    assert!(sends(&*mechanism, 0, 495.0), "when it comes much can have left");
+}
+
+#[test]
+fn by_a_plan_peers_are_told_that_extra_copies_make_room() {
+    let extra = marked(2, Mark { copies: 1.0, custody: Mark::EXTRA });
+    let store = store_of([copied(1, 0.0), extra]);
+    let at = place(&store, RELAY, 0.0);
+    assert_eq!(planned(&[(RELAY, 9, 10, 20)]).spare(&at), Bytes(300));
+    assert_eq!(built(&ENTRY, &[]).spare(&at), Bytes(0));
 }
 
 proptest! {
