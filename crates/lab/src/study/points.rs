@@ -1,6 +1,7 @@
 //! Points that studies of packets and names run: scenarios that are compiled in, with some keys set.
 
 use super::view::{FIGURE, VARIANT};
+use crate::bound::{Bound, bound};
 use crate::capture::analysis;
 use crate::report::ScenarioText;
 use crate::results::{Build, Metrics, Results};
@@ -42,6 +43,8 @@ pub struct Point {
     pub seeds: Option<u64>,
     /// What a capture of its runs shows is wanted, too.
     pub analysed: bool,
+    /// It is not run: what bounds its runs is wanted.
+    pub bounded: bool,
 }
 
 impl Point {
@@ -57,7 +60,7 @@ impl Point {
         let known = [(FIGURE, figure.to_owned()), (VARIANT, variant.to_owned())];
         let values = known.into_iter().chain(columns).map(|(name, value)| (name.to_owned(), value));
         let scenario = file.points()?.list.remove(0).scenario;
-        Ok(Self { values: values.collect(), scenario, seeds: None, analysed: false })
+        Ok(Self { values: values.collect(), scenario, seeds: None, analysed: false, bounded: false })
     }
 }
 
@@ -95,12 +98,19 @@ impl Points {
         let cache = ContactsCache::default();
         sweep.run(|job: &Job| {
             let point = &self.list[job.point];
+            if point.bounded {
+                return numbers(bound(&point.scenario, Seed::Number(job.seed), &cache)?);
+            }
             let analysis = point.analysed.then(analysis::Options::default);
             let judge = job.seed == 1 && job.point.is_multiple_of(3);
             let options = Options { judge, analysis, ..Options::default() };
             run(&point.scenario, Seed::Number(job.seed), &cache, &options).map(|outcome| metrics(&outcome))
         })
     }
+}
+
+fn numbers(bound: Bound) -> Result<Metrics, scenario::Error> {
+    Ok(bound.numbers().into_iter().map(|(name, number)| (name.to_owned(), number)).collect())
 }
 
 /// How many violations the judge found in all runs.

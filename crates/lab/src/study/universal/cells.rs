@@ -179,6 +179,23 @@ impl<'a> Cell<'a> {
         self.of_role(Role::Ours).next()
     }
 
+    /// All but the router.
+    fn world_of_it(&self) -> [&'a str; 4] {
+        [GRID, WORLD, PLACE, CHANGE].map(|column| self.value(column))
+    }
+
+    /// What none can exceed: by the flow, or where that is too large by what can be reached.
+    fn bound(&self) -> Option<f64> {
+        let rows = &self.of_role(Role::Bound).next()?.rows;
+        let most = |row: &&Row| row.metric("bound").or_else(|| row.metric("reachable"));
+        statistics::mean(&rows.iter().filter_map(most).collect::<Vec<_>>())
+    }
+
+    /// What its router delivers where buffers are never full.
+    pub fn unlimited(&self) -> Option<f64> {
+        Measure::Ratio.mean(self.of_role(Role::Unlimited).next()?)
+    }
+
     /// The one of the others with the highest mean delivery ratio; of equals the one with the least delay.
     fn best_other(&self) -> Option<&Point<'a>> {
         let rank = |point: &&Point<'a>| {
@@ -221,6 +238,8 @@ pub struct Standing<'a> {
     pub cell: Cell<'a>,
     /// The best of the others.
     pub other: &'a str,
+    /// The most that can be delivered there, whoever decides, as a share.
+    pub bound: Option<f64>,
     /// In the order of [`Measure::ALL`]; none where one of the two has no such measure, as it delivers nothing.
     pub differences: [Option<Difference>; 3],
 }
@@ -240,7 +259,12 @@ impl Standing<'_> {
 
 /// How ours stands in each cell of each grid, with probabilities corrected after Holm over the cells of the grid.
 pub fn standings(results: &Results) -> Vec<Standing<'_>> {
-    let mut all: Vec<Standing<'_>> = cells(results).into_iter().filter_map(standing).collect();
+    let cells = cells(results);
+    let bounds: BTreeMap<_, _> =
+        cells.iter().filter_map(|cell| Some((cell.world_of_it(), cell.bound()?))).collect();
+    let bound = |cell: &Cell<'_>| bounds.get(&cell.world_of_it()).copied();
+    let mut all: Vec<Standing<'_>> =
+        cells.into_iter().filter_map(|cell| standing(bound(&cell), cell)).collect();
     for grid in super::grid::GRIDS {
         for index in 0..Measure::ALL.len() {
             correct(all.iter_mut().filter(|one| one.cell.grid() == grid), index);
@@ -249,11 +273,11 @@ pub fn standings(results: &Results) -> Vec<Standing<'_>> {
     all
 }
 
-fn standing(cell: Cell<'_>) -> Option<Standing<'_>> {
+fn standing(bound: Option<f64>, cell: Cell<'_>) -> Option<Standing<'_>> {
     let (ours, other) = (cell.ours()?, cell.best_other()?);
     let differences = Measure::ALL.map(|measure| Difference::of(measure, ours, other));
     let other = text(other, TREATMENT);
-    Some(Standing { cell, other, differences })
+    Some(Standing { cell, other, bound, differences })
 }
 
 fn correct<'a, 'b: 'a>(standings: impl Iterator<Item = &'a mut Standing<'b>>, measure: usize) {

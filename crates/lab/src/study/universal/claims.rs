@@ -1,6 +1,6 @@
 //! What is claimed of ours, and whether it is so.
 
-use super::cells::{Grade, Measure, Standing};
+use super::cells::{AS_GOOD, Grade, Measure, Standing};
 use super::grid::{PAPER, STRESS};
 use crate::claims::{Finding, Holds, Verdict};
 use crate::compare::SIGNIFICANCE;
@@ -42,7 +42,7 @@ pub fn evaluate(all: &[Standing<'_>]) -> Vec<Verdict> {
         Verdict::new(
             "U2",
             "paper's grid",
-            "a better delivery ratio wherever the best other is below 0.98",
+            "a better delivery ratio wherever the best other is below 0.98 and more could be delivered",
             better_where_there_is_room(&paper),
         ),
         Verdict::new("U3", "stress grid", "both in at least 90 % of the cells under stress", mostly(&stress)),
@@ -134,7 +134,7 @@ fn nowhere_worse(standings: &[&Standing<'_>], measure: Measure) -> Finding {
 fn better_where_there_is_room(standings: &[&Standing<'_>]) -> Finding {
     let open: Vec<&Standing<'_>> = standings.iter().filter(|one| has_room(one)).copied().collect();
     if open.is_empty() {
-        return Finding::untestable("the best other is at 0.98 or above wherever anything is delivered");
+        return Finding::untestable("nowhere is there anything to win");
     }
     let tally = Tally::of(open.iter().copied(), Measure::Ratio);
     let holds = match tally.better {
@@ -142,12 +142,19 @@ fn better_where_there_is_room(standings: &[&Standing<'_>]) -> Finding {
         0 => Holds::No,
         _ => Holds::Partly,
     };
-    Finding { holds, we_measure: tally.told() }
+    let mut even: Vec<&Standing<'_>> = open.into_iter().filter(|one| !is_better(one)).collect();
+    even.sort_by(|a, b| behind(b, Measure::Ratio).total_cmp(&behind(a, Measure::Ratio)));
+    let not_better = if even.is_empty() { "" } else { "; not better" };
+    Finding { holds, we_measure: tally.told() + not_better + &listed(&even, Measure::Ratio) }
 }
 
-/// Where neither delivers anything, as between planets within ten minutes, there is nothing to win.
+/// Where the best other delivers as much as anybody could, or what its router does with buffers that are never full, there is
+/// nothing to win; nor where nothing can be delivered, as between planets within ten minutes.
 fn has_room(standing: &Standing<'_>) -> bool {
-    standing.by(Measure::Ratio).is_some_and(|found| found.other < ROOM && found.ours.max(found.other) > 0.0)
+    let Some(found) = standing.by(Measure::Ratio) else { return false };
+    let (other, most) = (found.other, standing.bound.unwrap_or(1.0));
+    let congested = standing.cell.unlimited().is_none_or(|all| (all - other).abs() >= AS_GOOD);
+    other < ROOM && other + AS_GOOD < most && congested && found.ours.max(other) > 0.0
 }
 
 fn is_better(standing: &Standing<'_>) -> bool {

@@ -32,6 +32,8 @@ pub struct Axis {
     pub routers: &'static [Router],
     /// The cells.
     pub changes: Vec<Change>,
+    /// What sets the buffers.
+    pub buffers: &'static [&'static str],
     /// What is set in a quick look, which has the first and the last change; none: it leaves the axis out.
     pub quick: Option<&'static [Set]>,
 }
@@ -49,6 +51,17 @@ const INTERVAL: &str = "traffic.messages.interval";
 const LIFETIME: &str = "traffic.messages.lifetime";
 const CONTACTS: &str = "contacts.plan.file";
 const BUFFER: &str = "buffer";
+const BUFFERS_OF_ALL: &[&str] = &[BUFFER];
+const BUFFERS_TO_MARS: &[&str] = &[
+    "nodes.mission_control.buffer",
+    "nodes.goldstone.buffer",
+    "nodes.canberra.buffer",
+    "nodes.madrid.buffer",
+    "nodes.sun_synchronous_orbiter.buffer",
+    "nodes.inclined_orbiter.buffer",
+    "nodes.jezero_rover.buffer",
+    "nodes.gale_rover.buffer",
+];
 const DURATION: &str = "duration";
 const RATE: &str = "radio.rate";
 
@@ -196,6 +209,7 @@ fn paper_planets() -> Vec<Axis> {
             set: vec![("world.propagation", propagation)],
             routers,
             changes: changes.to_vec(),
+            buffers: BUFFERS_OF_ALL,
             quick: Some(&[]),
         })
     };
@@ -211,6 +225,7 @@ fn paper_walkers() -> Vec<Axis> {
         set: vec![mobility],
         routers: ROUTERS,
         changes: LOADS.to_vec(),
+        buffers: BUFFERS_OF_ALL,
         quick: Some(&[(DURATION, "2 h")]),
     };
     let table_4 = Axis { routers: &[EPIDEMIC], changes: LOADS_OF_TABLE_4.to_vec(), ..of(MOBILITIES[0]) };
@@ -226,6 +241,7 @@ fn planets_under_stress() -> Vec<Axis> {
         set: Vec::new(),
         routers: ROUTERS,
         changes: changes.to_vec(),
+        buffers: BUFFERS_OF_ALL,
         quick: Some(&[]),
     };
     [TENFOLD, PLANETS_UNDER_STRESS].map(of).to_vec()
@@ -240,6 +256,7 @@ fn walkers_under_stress() -> Vec<Axis> {
         set: vec![mobility, (DURATION, duration)],
         routers: ROUTERS,
         changes: TENFOLD.to_vec(),
+        buffers: BUFFERS_OF_ALL,
         quick: Some(&[(DURATION, "1 h")]),
     };
     let from_table_4 = |mobility, changes: &[Change]| {
@@ -255,7 +272,7 @@ fn walkers_under_stress() -> Vec<Axis> {
 }
 
 fn real_places(helsinki: bool) -> Vec<Axis> {
-    let of = |place, file, set, routers, changes: &[Change]| Axis {
+    let of = |place, file, set, routers, changes: &[Change], buffers| Axis {
         grid: STRESS,
         world: REAL_PLACES,
         place,
@@ -263,12 +280,13 @@ fn real_places(helsinki: bool) -> Vec<Axis> {
         set,
         routers,
         changes: changes.to_vec(),
+        buffers,
         quick: None,
     };
-    let mut all = vec![of("Earth and Mars", EARTH_MARS, Vec::new(), ON_A_PLAN, MARS)];
+    let mut all = vec![of("Earth and Mars", EARTH_MARS, Vec::new(), ON_A_PLAN, MARS, BUFFERS_TO_MARS)];
     if helsinki {
         let set = vec![("nodes.walkers.mobility.map", HELSINKI_MAP)];
-        all.push(of("Helsinki", HELSINKI, set, ROUTERS, AS_IT_IS));
+        all.push(of("Helsinki", HELSINKI, set, ROUTERS, AS_IT_IS, BUFFERS_OF_ALL));
     }
     all
 }

@@ -1,7 +1,7 @@
 //! What the study runs.
 
 use super::grid::{Axis, HELSINKI_MAP, Router, Set, axes};
-use super::treatments::{Treatment, treatments};
+use super::treatments::{Role, Treatment, treatments};
 use crate::scenario::{self, Catalogue, ScenarioFile};
 use crate::study::points::{Point, Points};
 use std::path::Path;
@@ -17,6 +17,9 @@ pub const TREATMENT: &str = "treatment";
 pub const ROLE: &str = "role";
 /// What tells a cell from another.
 pub const CELL: [&str; 5] = [GRID, WORLD, PLACE, ROUTER, CHANGE];
+
+/// A buffer that is never full.
+const BEYOND: &str = "1 TB";
 
 const SEEDS: u64 = 5;
 const SEEDS_QUICK: u64 = 2;
@@ -56,19 +59,38 @@ fn add(list: &mut Vec<Point>, axis: &Axis, scenarios: &Path) -> Result<(), scena
     let catalogue = Catalogue::default();
     let treatments = treatments(axis.grid);
     for (change, set) in &axis.changes {
+        let base = scenarios.join(axis.file);
+        // Routers make no difference to it, and axes that differ in routers have the same cells.
+        let values = columns(axis, change, "", ("", Role::Bound));
+        if !list.iter().any(|known| known.values == values) {
+            let any = [("router", axis.routers[0].1), ("mechanism", treatments[0].mechanism)];
+            list.extend(points(file(&base, &[&axis.set, set, &any])?, || values.clone(), true)?);
+        }
         for router in axis.routers {
             for treatment in treatments.iter().filter(|treatment| fits(&catalogue, treatment, router)) {
-                let file = file(&scenarios.join(axis.file), &[&axis.set, set], router, treatment)?;
-                list.extend(file.points()?.list.into_iter().map(|point| Point {
-                    values: columns(axis, change, router, treatment),
-                    scenario: point.scenario,
-                    seeds: None,
-                    analysed: false,
-                }));
+                let mut file = file(&base, &[&axis.set, set])?;
+                treat(&mut file, axis, router, treatment)?;
+                let named = (treatment.name.as_str(), treatment.role);
+                list.extend(points(file, || columns(axis, change, router.0, named), false)?);
             }
         }
     }
     Ok(())
+}
+
+fn points(
+    file: ScenarioFile,
+    values: impl Fn() -> Vec<(String, String)>,
+    bounded: bool,
+) -> Result<impl Iterator<Item = Point>, scenario::Error> {
+    let point = move |point: scenario::Point| Point {
+        values: values(),
+        scenario: point.scenario,
+        seeds: None,
+        analysed: false,
+        bounded,
+    };
+    Ok(file.points()?.list.into_iter().map(point))
 }
 
 /// Whether a mechanism works with a router.
@@ -77,25 +99,30 @@ fn fits(catalogue: &Catalogue, treatment: &Treatment, router: &Router) -> bool {
     entry.is_ok_and(|entry| entry.only_with.is_empty() || entry.only_with.iter().any(|name| name == router.0))
 }
 
-fn file(
-    path: &Path,
-    sets: &[&[Set]],
-    router: &Router,
-    treatment: &Treatment,
-) -> Result<ScenarioFile, scenario::Error> {
+fn file(path: &Path, sets: &[&[Set]]) -> Result<ScenarioFile, scenario::Error> {
     let mut file = ScenarioFile::read(&[path])?;
     for (key, value) in sets.iter().copied().flatten() {
         file.set(key, value)?;
     }
+    Ok(file)
+}
+
+fn treat(
+    file: &mut ScenarioFile,
+    axis: &Axis,
+    router: &Router,
+    treatment: &Treatment,
+) -> Result<(), scenario::Error> {
     file.set("router", router.1)?;
     file.set("mechanism", &treatment.toml())?;
     file.set("receipts", &treatment.receipts.to_string())?;
     file.set("drop_memory", &treatment.drop_memory.to_string())?;
-    Ok(file)
+    let unlimited = axis.buffers.iter().filter(|_| treatment.role == Role::Unlimited);
+    unlimited.copied().try_for_each(|key| file.set(key, BEYOND))
 }
 
-fn columns(axis: &Axis, change: &str, router: &Router, treatment: &Treatment) -> Vec<(String, String)> {
-    let cell = CELL.into_iter().zip([axis.grid, axis.world, axis.place, router.0, change]);
-    let more = [(TREATMENT, treatment.name.as_str()), (ROLE, treatment.role.word())];
+fn columns(axis: &Axis, change: &str, router: &str, (name, role): (&str, Role)) -> Vec<(String, String)> {
+    let cell = CELL.into_iter().zip([axis.grid, axis.world, axis.place, router, change]);
+    let more = [(TREATMENT, name), (ROLE, role.word())];
     cell.chain(more).map(|(column, value)| (column.to_owned(), value.to_owned())).collect()
 }

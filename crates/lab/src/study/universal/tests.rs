@@ -26,9 +26,9 @@ fn the_plan_has_no_cell_twice_and_every_cell_has_ours_the_others_and_the_referen
         let points = plan(quick, &scenarios()).unwrap();
         let all: BTreeSet<_> = points.list.iter().map(|point| &point.values).collect();
         assert_eq!(all.len(), points.list.len());
-        let cells: BTreeSet<_> =
-            points.list.iter().map(|point| CELL.map(|column| value(point, column))).collect();
-        for role in [Role::Ours, Role::Reference] {
+        let run = points.list.iter().filter(|point| !point.bounded);
+        let cells: BTreeSet<_> = run.map(|point| CELL.map(|column| value(point, column))).collect();
+        for role in [Role::Ours, Role::Reference, Role::Unlimited] {
             let of_role = points.list.iter().filter(|point| value(point, ROLE) == role.word());
             assert_eq!(of_role.count(), cells.len(), "{role:?}");
         }
@@ -285,4 +285,24 @@ fn no_column_of_the_study_is_called_like_a_measure() {
             "a table would have two columns of one name"
         );
     }
+}
+
+#[test]
+fn where_the_best_other_is_at_the_bound_or_nothing_is_ever_dropped_there_is_nothing_to_win() {
+    let seeds = |ratio: f64| [[ratio, 100.0, 300.0]; 3];
+    let verdict = |bound: f64, unlimited: f64| {
+        let cell = cell_of(PAPER, HEAVY);
+        let mut all = rows(0, cell, "copy_value", Role::Ours, &seeds(0.5));
+        all.extend(rows(1, cell, "none", Role::Other, &seeds(0.5)));
+        all.extend(rows(2, cell, "unlimited", Role::Unlimited, &seeds(unlimited)));
+        let mut of_all = rows(3, [PAPER, "on Earth", "streets", "", HEAVY], "", Role::Bound, &seeds(0.0));
+        of_all.iter_mut().for_each(|row| row.metrics = vec![("bound".to_owned(), bound)]);
+        all.extend(of_all);
+        let results = results(all);
+        let told = claims::evaluate(&standings(&results));
+        told.into_iter().find(|verdict| verdict.id == "U2").map(|verdict| verdict.holds)
+    };
+    assert_eq!(verdict(0.9, 0.9), Some(Holds::No));
+    assert!(matches!(verdict(0.501, 0.9), Some(Holds::Untestable(_))));
+    assert!(matches!(verdict(0.9, 0.5), Some(Holds::Untestable(_))));
 }

@@ -4,13 +4,12 @@ use super::grid::PAPER;
 
 /// The mechanism that is compared with all others.
 pub const MECHANISM: &str = "copy_value";
-/// Whether its nodes are told of deliveries for nothing, as those of the others may be. It brings receipts of its own, which
-/// are charged to the link.
-const RECEIPTS: bool = false;
 /// Parameters that take away a part of it.
-const WITHOUT: [(&str, &str); 3] = [("memory", "0"), ("share", "0"), ("step", "0")];
+const WITHOUT: [(&str, &str); 4] = [("memory", "0"), ("share", "0"), ("margin", "0"), ("horizon", "100")];
 /// What it has to beat, each plain and with receipts.
 const OTHERS: [&str; 5] = ["none", "rrcc", "afner", "storage_routing", "credit"];
+/// Nothing is ever dropped.
+const UNLIMITED: &str = "none + receipts, unlimited buffers";
 /// The one that sees all copies of all nodes: nobody can have it.
 const ALL_SEEING: &str = "gbsd";
 
@@ -25,6 +24,10 @@ pub enum Role {
     Part,
     /// Beyond what can be had.
     Reference,
+    /// What the router delivers where there is no congestion.
+    Unlimited,
+    /// Not a mechanism: what none can exceed.
+    Bound,
 }
 
 impl Role {
@@ -35,6 +38,8 @@ impl Role {
             Self::Other => "other",
             Self::Part => "part",
             Self::Reference => "reference",
+            Self::Unlimited => "unlimited",
+            Self::Bound => "bound",
         }
     }
 }
@@ -68,7 +73,7 @@ impl Treatment {
     }
 
     fn without((parameter, value): (&'static str, &'static str)) -> Self {
-        let whole = Self::new(MECHANISM, RECEIPTS, Role::Part);
+        let whole = Self::new(MECHANISM, false, Role::Part);
         Self {
             name: format!("{}, {parameter} = {value}", whole.name),
             parameter: Some((parameter, value)),
@@ -88,13 +93,14 @@ pub fn treatments(grid: &str) -> Vec<Treatment> {
     let others = OTHERS
         .iter()
         .flat_map(|name| [false, true].map(|receipts| Treatment::new(name, receipts, Role::Other)));
-    let mut all = vec![Treatment::new(MECHANISM, RECEIPTS, Role::Ours)];
+    // It brings receipts of its own, which are charged to the link.
+    let mut all = vec![Treatment::new(MECHANISM, false, Role::Ours)];
     all.extend(others);
     if grid == PAPER {
-        all.push(Treatment::new(MECHANISM, !RECEIPTS, Role::Part));
         all.extend(WITHOUT.map(Treatment::without));
         all.extend([false, true].map(Treatment::remembering));
     }
     all.push(Treatment::new(ALL_SEEING, true, Role::Reference));
+    all.push(Treatment { name: UNLIMITED.to_owned(), ..Treatment::new(OTHERS[0], true, Role::Unlimited) });
     all
 }
