@@ -196,20 +196,17 @@ impl<'a> Cell<'a> {
         Measure::Ratio.mean(self.of_role(Role::Unlimited).next()?)
     }
 
-    /// The one of the others with the highest mean delivery ratio; of equals the one with the least delay.
+    /// The one of the others with the highest mean delivery ratio, by the seeds that both have; of equals the one with
+    /// the least delay.
     fn best_other(&self) -> Option<&Point<'a>> {
-        let rank = |point: &&Point<'a>| {
-            let delay = Measure::Delay.mean(point).unwrap_or(f64::INFINITY);
-            (Measure::Ratio.mean(point).unwrap_or(f64::NEG_INFINITY), -delay)
-        };
-        let mut best: Option<&Point<'a>> = None;
-        for point in self.of_role(Role::Other) {
-            if best.is_none_or(|best| rank(&point) > rank(&best)) {
-                best = Some(point);
-            }
-        }
-        best
+        self.of_role(Role::Other).reduce(|best, point| if delivers_more(point, best) { point } else { best })
     }
+}
+
+fn delivers_more(one: &Point<'_>, other: &Point<'_>) -> bool {
+    let gain = |measure| Difference::of(measure, one, other).map_or(0.0, |found| measure.gain(found.mean));
+    let ratio = gain(Measure::Ratio);
+    ratio > 0.0 || (ratio == 0.0 && gain(Measure::Delay) > 0.0)
 }
 
 /// A value in a column of all rows of a point.

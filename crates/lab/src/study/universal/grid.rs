@@ -176,7 +176,8 @@ const PROPAGATIONS: [(&str, &str); 2] =
     [("planets", "pipelined"), ("planets, stop and wait", "stop_and_wait")];
 
 const BETWEEN_PLANETS: &str = "between planets";
-const ON_EARTH: &str = "on Earth";
+/// Where there are walkers.
+pub const ON_EARTH: &str = "on Earth";
 const REAL_PLACES: &str = "real places";
 const PLANETS: &str = "universal/planets.toml";
 const WALKERS: &str = "universal/walkers.toml";

@@ -1,6 +1,6 @@
 //! What the study runs.
 
-use super::grid::{Axis, HELSINKI_MAP, Router, Set, axes};
+use super::grid::{Axis, HELSINKI_MAP, ON_EARTH, Router, Set, axes};
 use super::treatments::{Role, Treatment, treatments};
 use crate::scenario::{self, Catalogue, ScenarioFile};
 use crate::study::points::{Point, Points};
@@ -23,6 +23,8 @@ const BEYOND: &str = "1 TB";
 
 const SEEDS: u64 = 5;
 const SEEDS_QUICK: u64 = 2;
+/// Of what would take nine tenths of the study's time.
+const SEEDS_RESTLESS: u64 = 2;
 
 /// All that the study runs, whole or as a quick look, from the scenarios in a folder.
 ///
@@ -64,14 +66,16 @@ fn add(list: &mut Vec<Point>, axis: &Axis, scenarios: &Path) -> Result<(), scena
         let values = columns(axis, change, "", ("", Role::Bound));
         if !list.iter().any(|known| known.values == values) {
             let any = [("router", axis.routers[0].1), ("mechanism", treatments[0].mechanism)];
-            list.extend(points(file(&base, &[&axis.set, set, &any])?, || values.clone(), true)?);
+            let bounded = file(&base, &[&axis.set, set, &any])?;
+            list.extend(points(bounded, || values.clone(), (None, true))?);
         }
         for router in axis.routers {
             for treatment in treatments.iter().filter(|treatment| fits(&catalogue, treatment, router)) {
                 let mut file = file(&base, &[&axis.set, set])?;
                 treat(&mut file, axis, router, treatment)?;
                 let named = (treatment.name.as_str(), treatment.role);
-                list.extend(points(file, || columns(axis, change, router.0, named), false)?);
+                let seeds = (axis.world == ON_EARTH && treatment.is_restless()).then_some(SEEDS_RESTLESS);
+                list.extend(points(file, || columns(axis, change, router.0, named), (seeds, false))?);
             }
         }
     }
@@ -81,12 +85,12 @@ fn add(list: &mut Vec<Point>, axis: &Axis, scenarios: &Path) -> Result<(), scena
 fn points(
     file: ScenarioFile,
     values: impl Fn() -> Vec<(String, String)>,
-    bounded: bool,
+    (seeds, bounded): (Option<u64>, bool),
 ) -> Result<impl Iterator<Item = Point>, scenario::Error> {
     let point = move |point: scenario::Point| Point {
         values: values(),
         scenario: point.scenario,
-        seeds: None,
+        seeds,
         analysed: false,
         bounded,
     };

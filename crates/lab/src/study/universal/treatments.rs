@@ -10,6 +10,8 @@ const WITHOUT: [(&str, &str); 4] = [("memory", "0"), ("share", "0"), ("margin", 
 const OTHERS: [&str; 5] = ["none", "rrcc", "afner", "storage_routing", "credit"];
 /// Nothing is ever dropped.
 const UNLIMITED: &str = "none + receipts, unlimited buffers";
+/// Without receipts these send thousands of bytes for each that they deliver, where buffers overflow.
+const RESTLESS: [&str; 3] = ["none", "afner", "storage_routing"];
 /// The one that sees all copies of all nodes: nobody can have it.
 const ALL_SEEING: &str = "gbsd";
 
@@ -79,6 +81,11 @@ impl Treatment {
             parameter: Some((parameter, value)),
             ..whole
         }
+    }
+
+    /// Whether it takes longer to run than all others together, and is nowhere ahead of itself with receipts.
+    pub fn is_restless(&self) -> bool {
+        self.role == Role::Other && !self.receipts && RESTLESS.contains(&self.mechanism)
     }
 
     /// The mechanism's value in TOML.
