@@ -10,6 +10,7 @@
 //! the time that the way takes, nor beyond the lifetime, and by less than H does, since most deliveries are made by young copies: so
 //! there is one such place, and a mean that follows A(H) goes there without overshoot.
 
+use crate::math;
 use crate::time::Duration;
 
 /// The usual age of deliveries, and what follows of it.
@@ -44,7 +45,7 @@ impl Horizon {
     /// How little is left of a lifetime: the logarithm to base 2 of what it would be with the usual age more, by what it is. A
     /// copy whose lifetime is soon over has lost about so many halves of its chance.
     pub fn late(&self, left: Duration) -> f64 {
-        self.usual.map_or(0.0, |usual| (1.0 + usual / left.as_secs_f64().max(1.0)).log2())
+        self.usual.map_or(0.0, |usual| math::log2(1.0 + usual / left.as_secs_f64().max(1.0)))
     }
 }
 
