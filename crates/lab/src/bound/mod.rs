@@ -23,6 +23,7 @@ mod tests;
 pub use network::ARCS_MAX;
 pub use table::{Table, table};
 
+use crate::results::Metrics;
 use crate::run::{ContactsCache, counts_from};
 use crate::scenario::{Error, Place, Result, Scenario, Seed};
 use lightlag_protocols::dtn::Bundle;
@@ -50,11 +51,12 @@ pub struct Bound {
 
 impl Bound {
     /// Names and numbers, as a table shows them.
-    pub fn numbers(&self) -> Vec<(&'static str, f64)> {
+    pub fn metrics(&self) -> Metrics {
         let own = [("created", self.created as f64), ("reachable", self.reachable)];
         let flow = [("bound", self.bound), ("bound_bytes", self.bound_bytes)];
         let flow = flow.into_iter().filter_map(|(name, share)| Some((name, share?)));
-        own.into_iter().chain(flow).chain([("delay_bound", self.delay_bound)]).collect()
+        let all = own.into_iter().chain(flow).chain([("delay_bound", self.delay_bound)]);
+        all.map(|(name, number)| (name.to_owned(), number)).collect()
     }
 }
 

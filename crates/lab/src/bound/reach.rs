@@ -4,7 +4,7 @@ use lightlag_protocols::dtn::Bundle;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::{Channel, Delay};
-use lightlag_worlds::messages::{Propagation, Radio, Setup};
+use lightlag_worlds::messages::{Radio, Setup};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -116,16 +116,6 @@ fn arrival(setup: &Setup, way: &Way<'_>, size: Bytes, now: Instant, before: Inst
 
 fn sent_at(setup: &Setup, way: &Way<'_>, size: Bytes, start: Instant) -> Option<Instant> {
     let Channel { rate, delay } = way.channel;
-    let (sending, delay) = (rate.time_for(size), delay.at(start));
-    let (busy, flight) = match setup.rules.propagation {
-        Propagation::Pipelined => (sending, delay),
-        Propagation::StopAndWait => (sending.saturating_add(delay), Duration::ZERO),
-    };
-    let sent = start.saturating_add(busy);
-    let sent = match setup.rules.tick {
-        None => sent,
-        // At the first tick at which less than one byte is missing.
-        Some(tick) => (sent - (rate.time_for(Bytes(1)) - Duration::from_nanos(1))).round_up(tick),
-    };
+    let (sent, flight) = setup.rules.transfer(*rate, delay.at(start), size, start);
     (sent <= way.end).then(|| sent.saturating_add(flight))
 }

@@ -27,8 +27,7 @@ pub fn table(file: &ScenarioFile, text: &str, seeds: &[Seed]) -> Result<Table> {
         (0..points.len()).flat_map(|point| seeds.iter().map(move |seed| (point, *seed))).collect();
     let row = |&(point, seed): &(usize, Seed)| {
         let Point { values, scenario } = &points[point];
-        let metrics = bound(scenario, seed, &cache)?.numbers();
-        let metrics = metrics.into_iter().map(|(name, number)| (name.to_owned(), number)).collect();
+        let metrics = bound(scenario, seed, &cache)?.metrics();
         Ok(Row { point, seed: scenario.seed_number(seed), values: values.clone(), metrics })
     };
     let rows = jobs.par_iter().with_max_len(1).map(row).collect::<Result<Vec<Row>>>()?;

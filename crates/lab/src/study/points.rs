@@ -1,7 +1,7 @@
 //! Points that studies of packets and names run: scenarios that are compiled in, with some keys set.
 
 use super::view::{FIGURE, VARIANT};
-use crate::bound::{Bound, bound};
+use crate::bound::bound;
 use crate::capture::analysis;
 use crate::report::ScenarioText;
 use crate::results::{Build, Metrics, Results};
@@ -99,7 +99,7 @@ impl Points {
         sweep.run(|job: &Job| {
             let point = &self.list[job.point];
             if point.bounded {
-                return numbers(bound(&point.scenario, Seed::Number(job.seed), &cache)?);
+                return bound(&point.scenario, Seed::Number(job.seed), &cache).map(|bound| bound.metrics());
             }
             let analysis = point.analysed.then(analysis::Options::default);
             let judge = job.seed == 1 && job.point.is_multiple_of(3);
@@ -107,10 +107,6 @@ impl Points {
             run(&point.scenario, Seed::Number(job.seed), &cache, &options).map(|outcome| metrics(&outcome))
         })
     }
-}
-
-fn numbers(bound: Bound) -> Result<Metrics, scenario::Error> {
-    Ok(bound.numbers().into_iter().map(|(name, number)| (name.to_owned(), number)).collect())
 }
 
 /// How many violations the judge found in all runs.

@@ -3,7 +3,7 @@
 use crate::contacts::Contacts;
 use lightlag_protocols::dtn::{Bundle, ContactPlan, Habits, Mechanism, Router, Seat};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::units::Bytes;
+use lightlag_protocols::units::{BitRate, Bytes};
 use std::sync::Arc;
 
 /// Makes the algorithm of a node.
@@ -57,6 +57,30 @@ pub struct Rules {
     pub purge_every: Option<Duration>,
     /// Buffers and algorithms are sampled at multiples of this.
     pub sample_every: Option<Duration>,
+}
+
+impl Rules {
+    /// When the link is free again of what starts then, and how long its last bit flies from then on.
+    pub fn transfer(
+        &self,
+        rate: BitRate,
+        delay: Duration,
+        size: Bytes,
+        start: Instant,
+    ) -> (Instant, Duration) {
+        let sending = rate.time_for(size);
+        let (busy, flight) = match self.propagation {
+            Propagation::Pipelined => (sending, delay),
+            Propagation::StopAndWait => (sending.saturating_add(delay), Duration::ZERO),
+        };
+        let sent = start.saturating_add(busy);
+        let ends = match self.tick {
+            None => sent,
+            // The ONE finishes a transfer at the first tick at which less than one byte is missing.
+            Some(tick) => (sent - (rate.time_for(Bytes(1)) - Duration::from_nanos(1))).round_up(tick),
+        };
+        (ends, flight)
+    }
 }
 
 impl Default for Rules {

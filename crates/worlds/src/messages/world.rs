@@ -5,7 +5,7 @@ mod contacts;
 use super::order::Orders;
 use super::others::{Others, View};
 use super::turns::Turns;
-use super::{Propagation, Radio, Rules, Setup};
+use super::{Radio, Rules, Setup};
 use crate::engine::Queue;
 use lightlag_protocols::dtn::{
     Agent, Arrival, Bundle, BundleId, Census, Creation, IdSet, NodeId, Observation, Parcel, PeerSpace, Seat,
@@ -13,7 +13,7 @@ use lightlag_protocols::dtn::{
 };
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::{Observer, Record};
-use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::units::BitRate;
 
 /// Plays a run and tells `observer` everything that happens.
 pub fn run<O: Observer>(setup: &Setup, observer: &mut O) {
@@ -330,20 +330,8 @@ impl<'a, O: Observer> World<'a, O> {
         let channel = &self.setup.contacts.channels[channel as usize];
         let delay = channel.delay.at(now);
         // Control data goes ahead of the bundle on a link that it occupies.
-        let wait = (port.told[0] - now).max(Duration::ZERO);
-        let sending = wait.saturating_add(channel.rate.time_for(transfer.size));
-        let (busy, flight) = match self.rules().propagation {
-            Propagation::Pipelined => (sending, delay),
-            Propagation::StopAndWait => (sending.saturating_add(delay), Duration::ZERO),
-        };
-        let ends = match self.rules().tick {
-            None => now.saturating_add(busy),
-            // The ONE finishes a transfer at the first tick at which less than one byte is missing.
-            Some(tick) => {
-                let slack = channel.rate.time_for(Bytes(1)) - Duration::from_nanos(1);
-                (now.saturating_add(busy) - slack).round_up(tick)
-            }
-        };
+        let begins = port.told[0].max(now);
+        let (ends, flight) = self.rules().transfer(channel.rate, delay, transfer.size, begins);
         let end_of_contact = contact.end;
         let slot = self.vacant.pop().unwrap_or_else(|| {
             self.ongoing.push(None);

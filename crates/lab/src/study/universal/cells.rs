@@ -60,6 +60,12 @@ impl Measure {
         point.rows.iter().filter_map(|row| Some((row.seed, self.of(row)?))).collect()
     }
 
+    /// Of both, by the seeds that both have.
+    fn pairs(self, one: &Point<'_>, other: &Point<'_>) -> Vec<(f64, f64)> {
+        let other = self.by_seed(other);
+        self.by_seed(one).into_iter().filter_map(|(seed, value)| Some((value, *other.get(&seed)?))).collect()
+    }
+
     /// Mean over the seeds.
     pub fn mean(self, point: &Point<'_>) -> Option<f64> {
         statistics::mean(&self.by_seed(point).into_values().collect::<Vec<_>>())
@@ -97,9 +103,7 @@ pub struct Difference {
 impl Difference {
     /// Of two treatments of one cell; none without a common seed in which both have the measure.
     pub fn of(measure: Measure, ours: &Point<'_>, other: &Point<'_>) -> Option<Self> {
-        let (ours, other) = (measure.by_seed(ours), measure.by_seed(other));
-        let common: Vec<(f64, f64)> =
-            ours.iter().filter_map(|(seed, value)| Some((*value, *other.get(seed)?))).collect();
+        let common = measure.pairs(ours, other);
         let differences: Vec<f64> = common.iter().map(|(ours, other)| ours - other).collect();
         let mean_of =
             |side: fn(&(f64, f64)) -> f64| statistics::mean(&common.iter().map(side).collect::<Vec<_>>());
@@ -204,7 +208,9 @@ impl<'a> Cell<'a> {
 }
 
 fn delivers_more(one: &Point<'_>, other: &Point<'_>) -> bool {
-    let gain = |measure| Difference::of(measure, one, other).map_or(0.0, |found| measure.gain(found.mean));
+    let gain = |measure: Measure| -> f64 {
+        measure.pairs(one, other).into_iter().map(|(one, other)| measure.gain(one - other)).sum()
+    };
     let ratio = gain(Measure::Ratio);
     ratio > 0.0 || (ratio == 0.0 && gain(Measure::Delay) > 0.0)
 }

@@ -266,7 +266,8 @@ impl Mechanism for CopyValue {
             return true;
         };
         let under_way = self.under_way.to(peer, at.now);
-        let leaves = self.arrivals.plan().carried_from(peer, at.node, (at.now, comes_to(at, peer)));
+        let leaves =
+            self.arrivals.plan().carried_from(peer, at.node, (at.now, at.now.saturating_add(link.delay)));
         under_way == Bytes(0) || under_way + replica.bundle.size <= link.told.free + leaves
     }
     fn admit(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
