@@ -42,7 +42,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         rest = after;
         now += Duration::from_nanos(1 << (does % 40));
         if let Some((serial, said)) = said.split_first_chunk() {
-            let _ = datagrams.handle(now, (Serial::from_bytes(*serial), said), &mut session);
+            let _ = datagrams.handle(now, (Serial::from_whole(*serial), said), &mut session);
         }
         while let Some(event) = session.poll_event() {
             match event {

@@ -114,7 +114,11 @@ fn play(lengths: [u64; 2], rate: f64, mut ways: [Way; 2], until: Instant) -> ([D
             }
             let mut out = Vec::new();
             while let Some(serial) = daemon.datagrams.poll(now, &mut daemon.session, &mut out) {
-                assert!(out.len() <= DATAGRAM, "{} bytes in a datagram", out.len());
+                assert!(
+                    serial.length() + out.len() <= Serial::WHOLE + DATAGRAM,
+                    "{} bytes in a datagram",
+                    out.len()
+                );
                 daemon.left += 1;
                 order += 1;
                 if let Some(at) = ways[side](now) {

@@ -130,9 +130,11 @@ impl Conversation {
     fn adaptive(&self, parcel: &Parcel, way: Way) -> Frame {
         match parcel {
             Parcel::Datagram(serial, bytes) => {
-                let bytes = [&serial.to_bytes(), &bytes[..]].concat();
-                let length = Bytes(bytes.len() as u64);
-                self.udp(bytes, length, way)
+                let mut whole = Vec::with_capacity(serial.length() + bytes.len());
+                serial.write(&mut whole);
+                whole.extend_from_slice(bytes);
+                let length = Bytes(whole.len() as u64);
+                self.udp(whole, length, way)
             }
             Parcel::Plain(_, size) => self.udp(Vec::new(), *size, way),
             Parcel::Segment { life, forward, segment, .. } => {

@@ -7,7 +7,7 @@ use super::stack::{STACKS, TCP, UDPDTN};
 use super::tcp_info::TcpInfo;
 use super::traffic::Lead;
 use lightlag_protocols::adaptive::{
-    Connection, Context, DatagramsContext, Kind, PRIORITIES, Policy, PolicyConfig, Stack, StreamContext,
+    Connection, Context, Kind, PRIORITIES, Policy, PolicyConfig, Stack, StreamContext,
 };
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -18,8 +18,6 @@ use tracing::info;
 
 /// So often the way is looked at.
 pub const EVERY: Duration = Duration::from_nanos(250_000_000);
-/// A round trip of datagrams that is older is not known any more.
-const FRESH: Duration = Duration::from_secs(3);
 /// Datagrams ask the way so often where nothing is carried by them, and where that is all that is known of it.
 const PROBE: Duration = Duration::from_secs(10);
 const PROBE_SOON: Duration = Duration::from_secs(1);
@@ -190,9 +188,8 @@ impl Stream {
 }
 
 fn gather(peer: &Peer, now: Instant, stream: Option<Stream>, lead: Option<Stack>) -> Context {
-    let heard = peer.udpdtn.heard_at();
-    let is_fresh = heard.is_some_and(|at| now - at <= FRESH);
-    let datagram = peer.udpdtn.round_trip().filter(|_| is_fresh);
+    let datagrams = peer.udpdtn.context(now);
+    let datagram = datagrams.and_then(|datagrams| datagrams.rtt);
     let stream = stream.map(|stream @ Stream { info, rate, silent }| StreamContext {
         // What the kernel has smoothed may be old where little is sent; a datagram that just came back is of now.
         rtt: (info.round_trip > Duration::ZERO)
@@ -202,12 +199,6 @@ fn gather(peer: &Peer, now: Instant, stream: Option<Stream>, lead: Option<Stack>
         silent,
         rate,
         application_limited: info.application_limited || info.unacknowledged == 0,
-    });
-    let is_there = peer.udpdtn.is_there();
-    let datagrams = is_there.then(|| DatagramsContext {
-        rtt: datagram,
-        silent: peer.udpdtn.silent(now),
-        rate: peer.udpdtn.found(),
     });
     let mut backlog = [Bytes(0); PRIORITIES as usize];
     peer.look(|session| {

@@ -75,6 +75,9 @@ pub struct DatagramsStatus {
     pub address: String,
     /// The last one, in seconds.
     pub round_trip_s: Option<f64>,
+    /// Bytes a second that leave at most, with the headers of the link.
+    #[serde(default)]
+    pub rate: Option<u64>,
     /// How many left.
     pub left: u64,
     /// How many of them were given up, so that what they carried was carried again.
@@ -137,6 +140,7 @@ fn of_peer(peer: &Peer) -> PeerStatus {
     let udpdtn = peer.udpdtn.address().map(|address| DatagramsStatus {
         address: address.to_string(),
         round_trip_s: peer.udpdtn.round_trip().map(seconds),
+        rate: peer.udpdtn.rate().map(|rate| rate.0 / 8),
         left,
         given_up: peer.udpdtn.given_up(),
         came,

@@ -41,6 +41,9 @@ const HEAD_MAX: usize = 1 + 5 + 10 * 3 + 1 + 20 * crate::wire::adaptive::RUNS_MA
 /// In less room nothing more is packed: a piece of a stream that small is hardly more than its head.
 const ROOM_LEAST: usize = Frame::OVERHEAD_MAX + 64;
 
+/// Of so many datagrams one tells whose life it is, though the other side knows: it may have begun anew since.
+const WHOLE_EVERY: u64 = 16;
+
 /// How a stack of datagrams is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -48,10 +51,17 @@ pub struct Config {
     pub stack: Stack,
     /// This life of the daemon.
     pub incarnation: u32,
-    /// Bytes of a datagram at most, without its [`Serial`]; [`DATAGRAM_LEAST`] at least.
+    /// Bytes of a datagram at most, without its whole [`Serial`]; [`DATAGRAM_LEAST`] at least.
     pub datagram: usize,
     /// What each has on the link besides, that included.
     pub headers: Bytes,
+}
+
+impl Config {
+    /// What one has on the link besides.
+    fn headers_of(&self, serial: Serial) -> usize {
+        self.headers.0 as usize + serial.length() - Serial::WHOLE
+    }
 }
 
 /// How much it has done.
@@ -74,6 +84,8 @@ pub struct Datagrams {
     /// Earliest departure of one without data: a notice can wait for others.
     notices_at: Instant,
     heard: Heard,
+    /// The life of the other side that has heard of this one.
+    known_to: Option<u32>,
     /// Highest and count of the last report.
     reported: (Option<u64>, u64),
     rtt: Option<Duration>,
@@ -114,6 +126,7 @@ impl Datagrams {
             next_at: Instant::ZERO,
             notices_at: Instant::ZERO,
             heard: Heard::default(),
+            known_to: None,
             reported: (None, 0),
             rtt: None,
             rtt_most: (Duration::ZERO, Instant::ZERO),
@@ -159,6 +172,10 @@ impl Datagrams {
         self.silence = self.waiting.first().map(|_| now.saturating_add(self.silence_span()));
     }
 
+    /// At which they leave, headers of the link included; none: as fast as the window lets.
+    pub fn rate(&self) -> Option<BitRate> {
+        self.controller.rate()
+    }
     /// A rate at which they are known to get through.
     pub fn found(&self) -> Option<BitRate> {
         self.controller.found()
@@ -206,20 +223,26 @@ impl Datagrams {
             return None;
         }
         let report = self.heard.report(now).filter(|_| reports || self.heard.has_news());
+        let serial = self.serial();
         out.clear();
         Head { asks: probes, report }.write(out);
-        let tickets = if carries { self.fill(session, out) } else { Vec::new() };
+        let tickets = if carries { self.fill(serial, session, out) } else { Vec::new() };
         if tickets.is_empty() && !reports && !probes {
             return None;
         }
         self.heard.on_reported(now, self.report_every());
         if !tickets.is_empty() || probes {
-            self.on_left(now, out.len(), tickets);
+            self.on_left(now, out.len() + self.config.headers_of(serial), tickets);
             self.notices_at = now.saturating_add(self.report_every());
         }
-        let serial = Serial { incarnation: self.config.incarnation, number: self.number };
         self.number += 1;
         Some(serial)
+    }
+    /// Of the next one.
+    fn serial(&self) -> Serial {
+        let is_known = self.known_to.is_some() && self.known_to == self.heard.incarnation && self.asked == 0;
+        let is_short = is_known && !self.number.is_multiple_of(WHOLE_EVERY);
+        Serial { incarnation: self.config.incarnation, number: self.number, is_short }
     }
     /// Whether a question is to leave behind the last of a row.
     fn is_behind(&mut self, now: Instant, waits: bool) -> bool {
@@ -231,10 +254,10 @@ impl Datagrams {
         self.tail = (if is_tail { left - 1 } else { 0 }, now.saturating_add(TAIL_EVERY));
         is_tail
     }
-    fn fill(&self, session: &mut Session, out: &mut Vec<u8>) -> Vec<Ticket> {
+    fn fill(&self, serial: Serial, session: &mut Session, out: &mut Vec<u8>) -> Vec<Ticket> {
+        let most = self.config.datagram + Serial::WHOLE - serial.length();
         let mut tickets = Vec::new();
-        while let Some(room) = self.config.datagram.checked_sub(out.len()).filter(|room| *room >= ROOM_LEAST)
-        {
+        while let Some(room) = most.checked_sub(out.len()).filter(|room| *room >= ROOM_LEAST) {
             match session.poll(self.config.stack, room, out) {
                 Some(ticket) => tickets.push(ticket),
                 None => break,
@@ -242,11 +265,11 @@ impl Datagrams {
         }
         tickets
     }
-    fn on_left(&mut self, now: Instant, length: usize, tickets: Vec<Ticket>) {
+    fn on_left(&mut self, now: Instant, size: usize, tickets: Vec<Ticket>) {
         if !tickets.is_empty() {
             self.tail = (TAIL, now.saturating_add(TAIL_EVERY));
         }
-        let size = length as u64 + self.config.headers.0;
+        let size = size as u64;
         self.waiting.insert(self.number, now, size, tickets);
         self.waits_since = self.waits_since.or(Some(now));
         self.counts.sent += 1;
@@ -324,6 +347,7 @@ impl Datagrams {
         if report.incarnation != self.config.incarnation || report.highest >= self.number {
             return;
         }
+        self.known_to = self.heard.incarnation;
         let mut came = Came::default();
         ranges.iter().for_each(|range| self.waiting.on_range(now, *range, &mut came));
         let bytes: u64 = came.in_time.iter().map(|sent| sent.size).sum();

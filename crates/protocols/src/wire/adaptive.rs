@@ -112,25 +112,56 @@ pub struct Serial {
     pub incarnation: u32,
     /// Datagrams that it sent before by this stack; below 2^48.
     pub number: u64,
+    /// The life is left away, and most of the number: whoever hears of this life knows both.
+    pub is_short: bool,
 }
 
 impl Serial {
-    /// Bytes that it has.
-    pub const LENGTH: usize = 10;
+    /// Bytes that it has as a whole: four of the life, six of the number, the highest first.
+    pub const WHOLE: usize = 10;
+    /// The last bytes of the number, if it is short.
+    pub const SHORT: usize = 4;
     /// Numbers are below this: a life sends fewer, a million a second for nine years.
     pub const NUMBERS: u64 = 1 << 48;
 
-    /// Its bytes: four of the life, six of the number, the highest first.
-    pub fn to_bytes(self) -> [u8; Self::LENGTH] {
-        let (life, number) = (self.incarnation.to_be_bytes(), self.number.to_be_bytes());
-        std::array::from_fn(|at| if at < 4 { life[at] } else { number[at - 2] })
+    /// How many bytes it has.
+    pub fn length(self) -> usize {
+        if self.is_short { Self::SHORT } else { Self::WHOLE }
     }
-    /// Reads them.
-    pub fn from_bytes(bytes: [u8; Self::LENGTH]) -> Self {
-        let value = |bytes: &[u8]| bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte));
+    /// Appends its bytes.
+    pub fn write(self, out: &mut Vec<u8>) {
+        let number = self.number.to_be_bytes();
+        if self.is_short {
+            out.extend_from_slice(&number[8 - Self::SHORT..]);
+        } else {
+            out.extend_from_slice(&self.incarnation.to_be_bytes());
+            out.extend_from_slice(&number[2..]);
+        }
+    }
+    /// Reads a whole one.
+    pub fn from_whole(bytes: [u8; Self::WHOLE]) -> Self {
         let (life, number) = bytes.split_at(4);
-        Self { incarnation: value(life) as u32, number: value(number) }
+        Self { incarnation: value(life) as u32, number: value(number), is_short: false }
     }
+    /// Reads a short one of a life of which this is the highest number that came: of all with these last bytes it is the
+    /// nearest (as in RFC 9000, appendix A.3).
+    pub fn from_short(bytes: [u8; Self::SHORT], incarnation: u32, highest: u64) -> Self {
+        const TURN: u64 = 1 << (8 * Serial::SHORT);
+        let near = (highest & !(TURN - 1)) | value(&bytes);
+        let number = if near + TURN / 2 < highest {
+            near + TURN
+        } else if near > highest + TURN / 2 && near >= TURN {
+            near - TURN
+        } else {
+            near
+        };
+        Self { incarnation, number, is_short: true }
+    }
+}
+
+/// Of bytes, the highest first.
+fn value(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
 /// What a datagram begins with; frames follow up to its end.
@@ -381,9 +412,19 @@ mod tests {
         }
 
         #[test]
-        fn serials_read_back(incarnation: u32, number in 0..Serial::NUMBERS) {
-            let serial = Serial { incarnation, number };
-            prop_assert_eq!(Serial::from_bytes(serial.to_bytes()), serial);
+        fn serials_read_back(incarnation: u32, number in 0..Serial::NUMBERS, known in -1_i64 << 30..1 << 30) {
+            for is_short in [false, true] {
+                let serial = Serial { incarnation, number, is_short };
+                let mut out = Vec::new();
+                serial.write(&mut out);
+                prop_assert_eq!(out.len(), serial.length());
+                let highest = number.saturating_add_signed(known);
+                let read = match is_short {
+                    false => Serial::from_whole(*out.first_chunk().unwrap()),
+                    true => Serial::from_short(*out.first_chunk().unwrap(), incarnation, highest),
+                };
+                prop_assert_eq!(read, serial);
+            }
         }
 
         #[test]

@@ -5,7 +5,7 @@ use crate::clock::to_std;
 use crate::daemon::config;
 use crate::daemon::peer::Peer;
 use crate::daemon::seal::{self, Name, Seal};
-use lightlag_protocols::adaptive::{DATAGRAM_LEAST, Datagrams, DatagramsConfig};
+use lightlag_protocols::adaptive::{DATAGRAM_LEAST, Datagrams, DatagramsConfig, DatagramsContext};
 use lightlag_protocols::controllers::{self, Controller, Flow};
 use lightlag_protocols::parameter::{Parameters, Value};
 use lightlag_protocols::time::{Duration, Instant};
@@ -34,8 +34,6 @@ pub struct State {
     address: Cell<Option<SocketAddr>>,
     heard: Notify,
     heard_at: Cell<Option<Instant>>,
-    /// Since when something is under way without anybody being heard.
-    waits_since: Cell<Option<Instant>>,
     probed_at: Cell<Option<Instant>>,
     /// Datagrams, there and back.
     counts: Cell<(u64, u64)>,
@@ -51,7 +49,6 @@ impl State {
             address: Cell::new(None),
             heard: Notify::new(),
             heard_at: Cell::new(None),
-            waits_since: Cell::new(None),
             probed_at: Cell::new(None),
             counts: Cell::new((0, 0)),
         }
@@ -64,9 +61,9 @@ impl State {
     pub fn round_trip(&self) -> Option<Duration> {
         self.datagrams.borrow().round_trip()
     }
-    /// A rate at which they are known to get through.
-    pub fn found(&self) -> Option<BitRate> {
-        self.datagrams.borrow().found()
+    /// At which they leave.
+    pub fn rate(&self) -> Option<BitRate> {
+        self.datagrams.borrow().rate()
     }
     /// What datagrams go by; the same for all peers.
     pub fn socket(&self) -> Option<Rc<UdpSocket>> {
@@ -108,9 +105,9 @@ impl State {
     pub fn grace(&self) -> Duration {
         self.datagrams.borrow().grace()
     }
-    /// How long something has been under way without anybody being heard.
-    pub fn silent(&self, now: Instant) -> Duration {
-        self.waits_since.get().map_or(Duration::ZERO, |since| now - since)
+    /// What a policy is to know of it, if it can be used.
+    pub fn context(&self, now: Instant) -> Option<DatagramsContext> {
+        self.is_there().then(|| self.datagrams.borrow().context(now))
     }
     /// Asks the other daemon to say something, if it was not asked for so long.
     pub fn probe(&self, now: Instant, every: Duration) {
@@ -183,9 +180,6 @@ pub async fn run(peer: Rc<Peer>) {
             }
             let (left, came) = state.counts.get();
             state.counts.set((left + 1, came));
-            if state.waits_since.get().is_none() && state.datagrams.borrow().is_waiting() {
-                state.waits_since.set(Some(now));
-            }
         }
         let deadline = peer.look(|session| state.datagrams.borrow().deadline(session));
         let pause = deadline.map(|at| to_std(at - peer.clock.now()));
@@ -225,7 +219,12 @@ pub async fn receive(socket: Rc<UdpSocket>, peers: BTreeMap<Name, Rc<Peer>>) {
             continue;
         };
         let datagram = &mut buffer[..length];
-        let Some(peer) = seal::sender(datagram).and_then(|name| peers.get(&name)) else { continue };
+        let named = |name| {
+            peers
+                .get(&name)
+                .or_else(|| peers.values().find(|peer| peer.udpdtn.seal.borrow().is_short_name(name)))
+        };
+        let Some(peer) = seal::sender(datagram).and_then(named) else { continue };
         on_datagram(peer, datagram, from);
     }
 }
@@ -248,6 +247,5 @@ fn on_datagram(peer: &Rc<Peer>, datagram: &mut [u8], from: SocketAddr) {
     let (left, came) = state.counts.get();
     state.counts.set((left, came + 1));
     state.heard_at.set(Some(now));
-    state.waits_since.set(None);
     state.heard.notify_one();
 }

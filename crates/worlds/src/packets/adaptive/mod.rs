@@ -22,7 +22,7 @@ use lightlag_protocols::wire::adaptive::Serial;
 use std::sync::Arc;
 
 /// What a datagram has on the link beside its frames and their head.
-const HEADERS: Bytes = Bytes(UDP_HEADER.0 + Serial::LENGTH as u64);
+const HEADERS: Bytes = Bytes(UDP_HEADER.0 + Serial::WHOLE as u64);
 
 /// Names of the two stacks.
 const STREAM: Stack = Stack(0);
@@ -128,7 +128,7 @@ impl Parcel {
     /// Bytes on the link.
     pub fn size(&self) -> Bytes {
         match self {
-            Self::Datagram(_, bytes) => HEADERS + Bytes(bytes.len() as u64),
+            Self::Datagram(serial, bytes) => UDP_HEADER + Bytes((serial.length() + bytes.len()) as u64),
             Self::Plain(_, size) => UDP_HEADER + *size,
             Self::Segment { segment, .. } => segment.size(false),
         }
