@@ -92,7 +92,7 @@ const STEP_MOST: f64 = 0.25;
 /// A queue that a higher rate fills before anything is lost.
 const QUEUE_S: f64 = 1.0;
 /// The usual loss may grow by so much in a round.
-const DRIFT: f64 = 0.002;
+const DRIFT: f64 = 0.004;
 /// A round says no more than this, whatever was lost in it: it may have been an outage.
 const FALL_MOST: f64 = 0.5;
 /// So much more than is usual is no chance.
@@ -222,11 +222,15 @@ impl LossTolerant {
             // It was not the rate.
             self.usual = Some(lost);
             self.change(rate);
-        } else if fall > STEP {
-            // An outage would have looked the same: some of it is tried again.
-            self.try_more_soon();
-            self.step = ((rate / self.rate - 1.0) / 2.0).min(STEP_MOST);
+        } else {
+            self.try_again_soon(rate);
         }
+    }
+    /// An outage, or another's queue, would have looked the same: a small step is tried again, of a large one half.
+    fn try_again_soon(&mut self, before: f64) {
+        self.try_more_soon();
+        let back = before / self.rate - 1.0;
+        self.step = if back > STEP { (back / 2.0).min(STEP_MOST) } else { back.max(self.excess) };
     }
     fn judge_usual(&mut self, lost: f64, packets: f64, keeps_up: bool) {
         let usual = self.usual.unwrap_or(lost.min(self.tolerance));
@@ -239,10 +243,15 @@ impl LossTolerant {
             if self.doubts {
                 return;
             }
-            self.trial = Some(Trial::Less { lost, rate: self.rate }).filter(|_| !self.starts);
-            self.starts = false;
+            let rate = self.rate;
             self.drains = self.rtt.map(drain);
-            return self.change(self.rate * got_through.max(FALL_MOST));
+            self.change(rate * got_through.max(FALL_MOST));
+            if std::mem::take(&mut self.starts) {
+                self.try_again_soon(rate);
+            } else {
+                self.trial = Some(Trial::Less { lost, rate });
+            }
+            return;
         }
         if self.starts {
             if !keeps_up {
@@ -345,6 +354,11 @@ impl Controller for LossTolerant {
             self.carried = Some(carried);
             self.round = Round::default();
             self.change(carried);
+        } else {
+            // What another transport has left in a queue is not lost by this rate.
+            (self.trial, self.doubts) = (None, false);
+            self.drains = self.rtt.map(drain);
+            self.change(self.rate);
         }
     }
     fn on_deadline(&mut self, now: Instant) {
