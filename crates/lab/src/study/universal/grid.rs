@@ -175,7 +175,8 @@ const MOBILITIES: [(&str, Set, &str); 4] = [
 const PROPAGATIONS: [(&str, &str); 2] =
     [("planets", "pipelined"), ("planets, stop and wait", "stop_and_wait")];
 
-const BETWEEN_PLANETS: &str = "between planets";
+/// Where runs take no time.
+pub const BETWEEN_PLANETS: &str = "between planets";
 /// Where there are walkers.
 pub const ON_EARTH: &str = "on Earth";
 const REAL_PLACES: &str = "real places";

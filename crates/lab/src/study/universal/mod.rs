@@ -105,7 +105,7 @@ fn introduction(results: &Results, cells: usize) -> Vec<String> {
          bootstrap over the seeds here. Whoever looks at hundreds of cells finds some differences by chance: \"surely\" is \
          what is left after Holm's correction."
             .to_owned(),
-        "On Earth none, afner and storage_routing without receipts run with two of the five seeds: they send thousands of bytes \
+        "Cells between planets, which take a second, run with ten seeds. On Earth none, afner and storage_routing without receipts run with two of the five: they send thousands of bytes \
          for each that they deliver, take nine tenths of the study's time and are nowhere ahead of themselves with receipts but by chance."
             .to_owned(),
         "The comparative study's grid is that of its figures: tables of family S, a base station that sends to rovers, \

@@ -1,6 +1,6 @@
 //! What the study runs.
 
-use super::grid::{Axis, HELSINKI_MAP, ON_EARTH, Router, Set, axes};
+use super::grid::{Axis, BETWEEN_PLANETS, HELSINKI_MAP, ON_EARTH, Router, Set, axes};
 use super::treatments::{Role, Treatment, treatments};
 use crate::scenario::{self, Catalogue, ScenarioFile};
 use crate::study::points::{Point, Points};
@@ -23,6 +23,8 @@ const BEYOND: &str = "1 TB";
 
 const SEEDS: u64 = 5;
 const SEEDS_QUICK: u64 = 2;
+/// Between planets, where a cell takes a second.
+const SEEDS_OF_PLANETS: u64 = 10;
 /// Of what would take nine tenths of the study's time.
 const SEEDS_RESTLESS: u64 = 2;
 
@@ -34,6 +36,9 @@ pub fn plan(quick: bool, scenarios: &Path) -> Result<Points, scenario::Error> {
     let mut list = Vec::new();
     for axis in wanted(quick) {
         add(&mut list, &axis, scenarios)?;
+    }
+    if quick {
+        list.iter_mut().for_each(|point| point.seeds = None);
     }
     Ok(Points { list, seeds: if quick { SEEDS_QUICK } else { SEEDS } })
 }
@@ -67,19 +72,28 @@ fn add(list: &mut Vec<Point>, axis: &Axis, scenarios: &Path) -> Result<(), scena
         if !list.iter().any(|known| known.values == values) {
             let any = [("router", axis.routers[0].1), ("mechanism", treatments[0].mechanism)];
             let bounded = file(&base, &[&axis.set, set, &any])?;
-            list.extend(points(bounded, || values.clone(), (None, true))?);
+            list.extend(points(bounded, || values.clone(), (seeds(axis, false), true))?);
         }
         for router in axis.routers {
             for treatment in treatments.iter().filter(|treatment| fits(&catalogue, treatment, router)) {
                 let mut file = file(&base, &[&axis.set, set])?;
                 treat(&mut file, axis, router, treatment)?;
                 let named = (treatment.name.as_str(), treatment.role);
-                let seeds = (axis.world == ON_EARTH && treatment.is_restless()).then_some(SEEDS_RESTLESS);
+                let seeds = seeds(axis, treatment.is_restless());
                 list.extend(points(file, || columns(axis, change, router.0, named), (seeds, false))?);
             }
         }
     }
     Ok(())
+}
+
+/// How many, where not as many as elsewhere.
+fn seeds(axis: &Axis, restless: bool) -> Option<u64> {
+    match axis.world {
+        BETWEEN_PLANETS => Some(SEEDS_OF_PLANETS),
+        ON_EARTH if restless => Some(SEEDS_RESTLESS),
+        _ => None,
+    }
 }
 
 fn points(
