@@ -35,14 +35,12 @@ impl IdSet {
     }
     /// The members, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().enumerate().flat_map(|(i, &word)| {
-            std::iter::successors((word != 0).then_some(word), |w| Some(w & (w - 1)).filter(|&w| w != 0))
-                .map(move |w| i as u32 * 64 + w.trailing_zeros())
-        })
+        members(self.0.iter().copied())
     }
     /// The members of `other` that are not in this set, ascending.
     pub fn missing_from<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = u32> + 'a {
-        other.iter().filter(|&id| !self.contains(id))
+        let own = self.0.iter().copied().chain(std::iter::repeat(0));
+        members(other.0.iter().zip(own).map(|(&word, own)| word & !own))
     }
     /// How many members.
     pub fn len(&self) -> usize {
@@ -52,6 +50,14 @@ impl IdSet {
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|&w| w == 0)
     }
+}
+
+/// The members whose bits are set in these words, ascending.
+fn members(words: impl Iterator<Item = u64>) -> impl Iterator<Item = u32> {
+    words.enumerate().filter(|(_, word)| *word != 0).flat_map(|(index, word)| {
+        std::iter::successors(Some(word), |bits| Some(bits & (bits - 1)).filter(|bits| *bits != 0))
+            .map(move |bits| index as u32 * 64 + bits.trailing_zeros())
+    })
 }
 
 #[cfg(test)]
@@ -71,6 +77,17 @@ mod tests {
             prop_assert_eq!(ours.iter().collect::<Vec<_>>(), model.iter().copied().collect::<Vec<_>>());
             prop_assert_eq!(ours.len(), model.len());
             prop_assert_eq!(ours.is_empty(), model.is_empty());
+        }
+
+        #[test]
+        fn what_is_missing_is_the_difference(one in prop::collection::btree_set(0_u32..300, 0..100), other in prop::collection::btree_set(0_u32..500, 0..100)) {
+            let set = |members: &BTreeSet<u32>| {
+                let mut set = IdSet::default();
+                members.iter().for_each(|id| { set.insert(*id); });
+                set
+            };
+            let missing: Vec<u32> = set(&one).missing_from(&set(&other)).collect();
+            prop_assert_eq!(missing, other.difference(&one).copied().collect::<Vec<_>>());
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What to admit, keep, drop or move: the contract of congestion mechanisms.
 
-use super::{Bundle, BundleId, DropReason, Local, NodeId, Observation, Offer, Refusal, Replica, Table};
+use super::{
+    Bundle, BundleId, DropReason, IdSet, Local, NodeId, Observation, Offer, Refusal, Replica, Table,
+};
 use crate::time::Instant;
 use crate::units::Bytes;
 
@@ -85,6 +87,11 @@ pub trait Mechanism: Send {
     /// Whether a copy may be given to `peer` now. Deliveries to the destination are not asked for.
     fn may_replicate(&self, _at: &Local, _replica: &Replica, _peer: NodeId) -> bool {
         true
+    }
+    /// Bundles that it does not take any more, unless they are for this node: its peers know, and offer it no more of
+    /// them. [`Mechanism::admit`] refuses the same.
+    fn declined(&self) -> Option<&IdSet> {
+        None
     }
     /// Whether an offer is taken; asked before room is made.
     ///

@@ -98,7 +98,7 @@ impl Peers for Others<'_> {
     fn summary(&self, peer: NodeId) -> Summary<'_> {
         let agent = self.agents[peer.0 as usize].as_ref().expect("a peer is not oneself");
         let expected = Some(&self.expected[peer.0 as usize]);
-        Summary { had: agent.had(), expected }
+        agent.summary(expected)
     }
     fn answer(&mut self, peer: NodeId, offer: &Offer) -> Answer {
         let agent = self.agents[peer.0 as usize].as_mut().expect("a peer is not oneself");

@@ -60,7 +60,7 @@ impl Peers for Others<'_> {
     fn summary(&self, peer: NodeId) -> Summary<'_> {
         let agent = self.agent(peer);
         let expected = self.view.expected.map(|expected| &expected[peer.0 as usize]);
-        Summary { had: agent.had(), expected }
+        agent.summary(expected)
     }
     fn answer(&mut self, peer: NodeId, offer: &Offer) -> Answer {
         let View { now, census, delayed, .. } = *self.view;

@@ -152,6 +152,8 @@ pub struct Summary<'a> {
     pub had: &'a IdSet,
     /// Copies that are under way to it, where the driver keeps account of them.
     pub expected: Option<&'a IdSet>,
+    /// Bundles that it does not take any more, by its habits and by its mechanism.
+    pub declined: [Option<&'a IdSet>; 2],
 }
 
 impl Summary<'_> {
@@ -164,6 +166,11 @@ impl Summary<'_> {
     #[inline]
     pub fn has(&self, id: BundleId) -> bool {
         self.holds(id) || self.expected.is_some_and(|expected| expected.contains(id.0))
+    }
+    /// Whether the peer may want a copy that is not for itself.
+    #[inline]
+    pub fn lacks(&self, id: BundleId) -> bool {
+        !self.has(id) & !self.declined.iter().flatten().any(|declined| declined.contains(id.0))
     }
 }
 
@@ -282,10 +289,11 @@ impl Agent {
     pub fn acknowledged(&self) -> &IdSet {
         &self.acknowledged
     }
-    /// Copies that are here, and bundles that have come here as their destination: its summary vector.
+    /// What it tells its peers of what it has and of what it does not take, given the copies that are under way to it.
     #[inline]
-    pub fn had(&self) -> &IdSet {
-        &self.had
+    pub fn summary<'a>(&'a self, expected: Option<&'a IdSet>) -> Summary<'a> {
+        let by_habit = self.habits.drop_memory.then_some(&self.dropped);
+        Summary { had: &self.had, expected, declined: [by_habit, self.mechanism.declined()] }
     }
     /// The copies deleted since the last call, in order.
     #[inline]

@@ -181,14 +181,14 @@ impl Agent {
         let summary = peers.summary(peer);
         let heads = self.store.heads();
         // Most searches find nothing: see that without branches or an order.
-        if !heads.iter().fold(false, |any, head| any | !summary.has(head.id)) {
+        if !heads.iter().fold(false, |any, head| any | summary.lacks(head.id)) {
             return None;
         }
         for position in from..heads.len() {
             let slot = order.slot(position);
             let head = heads[slot];
             // What the peer is the destination of has been offered to it already.
-            if summary.has(head.id) || head.destination == peer {
+            if !summary.lacks(head.id) || head.destination == peer {
                 continue;
             }
             let replica = &self.store.replicas()[slot];

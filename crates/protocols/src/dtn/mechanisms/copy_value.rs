@@ -10,8 +10,8 @@
 
 use crate::dtn::arrivals::Arrivals;
 use crate::dtn::{
-    Bundle, BundleId, DropReason, Entry, Local, Mechanism, Needs, NodeId, Observation, Offer, Parameter,
-    Refusal, Replica, Room,
+    Bundle, BundleId, DropReason, Entry, IdSet, Local, Mechanism, Needs, NodeId, Observation, Offer,
+    Parameter, Refusal, Replica, Room,
 };
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
@@ -269,6 +269,10 @@ impl Mechanism for CopyValue {
         let leaves =
             self.arrivals.plan().carried_from(peer, at.node, (at.now, at.now.saturating_add(link.delay)));
         under_way == Bytes(0) || under_way + replica.bundle.size <= link.told.free + leaves
+    }
+    fn declined(&self) -> Option<&IdSet> {
+        // By a plan a copy that counts is taken all the same.
+        (!self.is_planned()).then(|| self.drops.known())
     }
     fn admit(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
         let (bundle, mark) = (offer.bundle(), self.told(Mark::of(offer.replica)));

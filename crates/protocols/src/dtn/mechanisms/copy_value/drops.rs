@@ -20,6 +20,10 @@ impl Drops {
     pub fn contains(&self, id: BundleId) -> bool {
         self.known.contains(id.0)
     }
+    /// All that are remembered.
+    pub fn known(&self) -> &IdSet {
+        &self.known
+    }
     /// It was dropped.
     pub fn insert(&mut self, id: BundleId) {
         if self.memory == 0 || !self.known.insert(id.0) {
