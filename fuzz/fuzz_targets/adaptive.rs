@@ -70,10 +70,8 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         datagrams.on_deadline(now, &mut session);
         session.on_deadline(now);
         for _ in 0..50 {
-            if datagrams.poll(now, &mut session, &mut out).is_none() {
-                break;
-            }
-            assert!(out.len() <= DATAGRAM);
+            let Some(serial) = datagrams.poll(now, &mut session, &mut out) else { break };
+            assert!(serial.length() + out.len() <= Serial::WHOLE + DATAGRAM);
         }
         assert!(session.connections().count() <= 8);
         let _ = (datagrams.deadline(&session), session.deadline());

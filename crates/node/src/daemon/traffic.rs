@@ -64,7 +64,8 @@ impl Lead {
         let (.., of_late) = self.seen.iter().rev().find(|(at, ..)| now - *at >= OF_LATE)?;
         let (at, most) =
             (0..STACKS.len()).map(|at| (at, came[at] - of_late[at])).max_by_key(|(_, comes)| *comes)?;
-        (most > 0).then_some(STACKS[at].0)
+        // Less than that are questions and reports.
+        (most >= BYTES / 4).then_some(STACKS[at].0)
     }
 }
 
@@ -93,7 +94,8 @@ mod tests {
         let (traffic, mut lead) = (Traffic::default(), Lead::default());
         assert_eq!(play((&traffic, &mut lead), 0..10, (TCP, 400, 70_000)), Some(TCP));
         assert_eq!(play((&traffic, &mut lead), 10..12, (UDPDTN, 400, 70_000)), Some(UDPDTN));
-        assert_eq!(play((&traffic, &mut lead), 12..20, (UDPDTN, 0, 0)), None, "nothing comes any more");
+        assert_eq!(play((&traffic, &mut lead), 12..14, (TCP, 40, 400)), None, "little comes any more");
+        assert_eq!(play((&traffic, &mut lead), 14..20, (UDPDTN, 0, 0)), None, "nothing comes any more");
         assert_eq!(play((&traffic, &mut lead), 20..30, (TCP, 70_000, 400)), None);
         assert_eq!(play((&traffic, &mut lead), 30..40, (TCP, 70_000, 70_000)), None);
         assert_eq!(play((&traffic, &mut lead), 40..50, (TCP, 10, 100)), None, "some keys are struck");
