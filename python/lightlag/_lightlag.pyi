@@ -71,6 +71,9 @@ class Link:
     def delay_s(self) -> float:
         """One-way delay towards the peer."""
     @property
+    def pipelined(self) -> bool:
+        """Whether the next transfer begins when the last bit has left, not when it has arrived."""
+    @property
     def peer_free(self) -> int:
         """Free bytes of the peer's buffer, as last told; for mechanisms that set `needs_neighbours`."""
     @property

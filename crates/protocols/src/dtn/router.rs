@@ -30,6 +30,8 @@ pub struct Link {
     pub rate: BitRate,
     /// One-way delay towards the peer.
     pub delay: Duration,
+    /// Whether the next transfer begins when the last bit has left, not when it has arrived.
+    pub pipelined: bool,
     /// The peer's free buffer and whether it could take a transfer now, as last told; kept up only
     /// for mechanisms that ask for it ([`super::Needs::neighbours`]).
     pub told: PeerSpace,

@@ -173,7 +173,13 @@ impl Network {
         let now = self.now;
         for (me, peer) in [(a, b), (b, a)] {
             let delay = Duration::from_secs(self.terms.delay_s);
-            self.agent(me).link_up(Link { peer, rate: RATE, delay, told: PeerSpace::default() });
+            self.agent(me).link_up(Link {
+                peer,
+                rate: RATE,
+                delay,
+                pipelined: true,
+                told: PeerSpace::default(),
+            });
         }
         let told = [self.agent(a).mechanism_state(now), self.agent(b).mechanism_state(now)];
         self.agent(a).meet_mechanism(now, b, told[1].as_ref());

@@ -123,6 +123,8 @@ pub struct Link {
     rate_bit_per_s: u64,
     /// One-way delay towards the peer.
     delay_s: f64,
+    /// Whether the next transfer begins when the last bit has left, not when it has arrived.
+    pipelined: bool,
     /// Free bytes of the peer's buffer, as last told.
     peer_free: u64,
     /// Size of the peer's buffer in bytes.
@@ -137,6 +139,7 @@ impl From<&dtn::Link> for Link {
             peer: link.peer.0,
             rate_bit_per_s: link.rate.as_bit_per_s(),
             delay_s: link.delay.as_secs_f64(),
+            pipelined: link.pipelined,
             peer_free: link.told.free.get(),
             peer_capacity: link.told.capacity.get(),
             peer_idle: link.told.idle,

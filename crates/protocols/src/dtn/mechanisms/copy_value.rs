@@ -10,7 +10,7 @@
 
 use crate::dtn::arrivals::Arrivals;
 use crate::dtn::{
-    Bundle, BundleId, DropReason, Entry, IdSet, Local, Mechanism, Needs, NodeId, Observation, Offer,
+    Bundle, BundleId, DropReason, Entry, IdSet, Link, Local, Mechanism, Needs, NodeId, Observation, Offer,
     Parameter, Refusal, Replica, Room,
 };
 use crate::time::{Duration, Instant};
@@ -194,26 +194,47 @@ impl CopyValue {
         let offered = self.offered.filter(|(id, _)| *id == incoming.id);
         self.cost(at, incoming, offered.map_or(Mark::NEW, |(_, mark)| mark), Duration::ZERO)
     }
-    /// A copy that would be there sooner from a peer in contact that has room for it: whatever the router waits for.
+    /// A copy that a peer in contact has room for and would have there sooner, or that finds no room on the contact by which it
+    /// would leave here: whatever the router waits for.
     fn sooner_elsewhere(&mut self, at: &Local) -> Option<(BundleId, NodeId)> {
         if !self.is_planned() {
             return None;
         }
         for link in at.links {
             let free = link.told.free.0.saturating_sub(self.under_way.to(link.peer, at.now).0);
+            let mut ahead = Bytes(0);
             for replica in at.store.replicas().iter().filter(|replica| replica.sending == 0) {
                 let bundle = &replica.bundle;
-                if bundle.size.0 > free {
-                    continue;
-                }
-                let Some(there) = self.arrival(at.now, link.peer, bundle, Some(at.node)) else { continue };
-                let here = self.arrival(at.now, at.node, bundle, Some(link.peer));
-                if here.is_none_or(|here| there < here) {
+                if bundle.size.0 <= free && self.is_sooner_there(at, link, bundle, ahead) {
                     return Some((bundle.id, link.peer));
+                }
+                if Mark::of(replica).gives_custody() {
+                    ahead += bundle.size;
                 }
             }
         }
         None
+    }
+    /// Whether it arrives sooner from a peer, or at all, where what leaves before it fills its contact here.
+    fn is_sooner_there(&mut self, at: &Local, link: &Link, bundle: &Bundle, ahead: Bytes) -> bool {
+        let Some(there) = self.arrival(at.now, link.peer, bundle, Some(at.node)) else { return false };
+        let here = self.arrival(at.now, at.node, bundle, Some(link.peer));
+        here.is_none_or(|here| there < here) || {
+            let over = self.arrivals.leaves_over(at.now, at.node, bundle.destination, Some(link.peer));
+            over.is_some_and(|contact| {
+                ahead + bundle.size > contact.carries(at.now, bundle.size, link.pipelined)
+            })
+        }
+    }
+    /// Whether it arrives as soon if it leaves over the next contact with the peer: that carries whatever the peer has
+    /// room for, which gets no more until then. Of more bundles that wait, smaller ones can be chosen.
+    fn can_wait(&mut self, at: &Local, link: &Link, bundle: &Bundle) -> bool {
+        let by = self.arrivals.leaves_by(at.now, link.peer, bundle.destination, Some(at.node));
+        let plan = self.arrivals.plan();
+        let Some(next) = plan.next(at.node, link.peer, at.now) else { return false };
+        next.start.saturating_add(next.delay) <= by
+            && next.carries(at.now, bundle.size, link.pipelined) >= link.told.free
+            && plan.carried_from(link.peer, at.node, (at.now, next.start)) == Bytes(0)
     }
     /// Whether a copy adds so much more than another that it is worth the transfer.
     fn displaces(&self, incoming: Cost, stored: Cost) -> bool {
@@ -241,12 +262,15 @@ impl Mechanism for CopyValue {
     fn needs(&self) -> Needs {
         Needs { neighbours: self.is_planned(), receipts: true, ..Needs::default() }
     }
-    /// By a plan, what cannot leave yet waits where it takes no room.
+    /// By a plan, what cannot leave yet, or may as well leave later, waits where it takes no room.
     fn may_enter(&mut self, at: &Local, bundle: &Bundle) -> bool {
         if !self.is_planned() {
             return true;
         }
-        at.links.iter().any(|link| self.arrival(at.now, link.peer, bundle, Some(at.node)).is_some())
+        at.links.iter().any(|link| {
+            self.arrival(at.now, link.peer, bundle, Some(at.node)).is_some()
+                && !self.can_wait(at, link, bundle)
+        })
     }
     /// The smallest first: more of them fit.
     fn rank_waiting(&self, bundle: &Bundle) -> u64 {
@@ -266,8 +290,8 @@ impl Mechanism for CopyValue {
             return true;
         };
         let under_way = self.under_way.to(peer, at.now);
-        let leaves =
-            self.arrivals.plan().carried_from(peer, at.node, (at.now, at.now.saturating_add(link.delay)));
+        let comes = at.now.saturating_add(link.delay);
+        let leaves = self.arrivals.plan().carried_from(peer, at.node, (at.now, comes));
         under_way == Bytes(0) || under_way + replica.bundle.size <= link.told.free + leaves
     }
     fn declined(&self) -> Option<&IdSet> {

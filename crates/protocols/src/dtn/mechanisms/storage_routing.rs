@@ -242,6 +242,7 @@ mod tests {
             peer: NodeId(peer),
             rate: BitRate::from_bit_per_s(u64::MAX),
             delay: Duration::from_secs(delay_s),
+            pipelined: true,
             told,
         }
     }

@@ -1,6 +1,6 @@
 //! Contacts: links come up and go down, and their ends tell each other what they know.
 
-use super::super::Radio;
+use super::super::{Propagation, Radio};
 use super::{Port, World};
 use crate::contacts::Contact;
 use lightlag_protocols::dtn::{BundleId, NodeId, PeerSpace, Table};
@@ -27,6 +27,7 @@ impl<O: Observer> World<'_, O> {
             rate: [ab.rate, ba.rate],
             delay: [least(&ab.delay), least(&ba.delay)],
         });
+        let pipelined = self.rules().propagation == Propagation::Pipelined;
         for (node, peer, channel, back) in [(a, b, ab, ba), (b, a, ba, ab)] {
             let opens = [channel, back].map(|channel| channel.rate > BitRate(0));
             self.ports[node.0 as usize].push(Port {
@@ -41,6 +42,7 @@ impl<O: Observer> World<'_, O> {
                 peer,
                 rate: channel.rate,
                 delay: channel.delay.at(self.now),
+                pipelined,
                 told: PeerSpace::default(),
             });
         }

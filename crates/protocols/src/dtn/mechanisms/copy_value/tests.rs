@@ -17,13 +17,17 @@ fn copied(id: u32, copies: f32) -> Replica {
 
 /// From, to, start and end in seconds: a mechanism that knows these contacts.
 fn planned(contacts: &[(u32, u32, i64, i64)]) -> Box<dyn Mechanism> {
+    planned_far(0, contacts)
+}
+/// With so many seconds of light time.
+fn planned_far(delay_s: i64, contacts: &[(u32, u32, i64, i64)]) -> Box<dyn Mechanism> {
     let contact = |&(from, to, start, end): &(u32, u32, i64, i64)| PlannedContact {
         from: NodeId(from),
         to: NodeId(to),
         start: Instant::from_secs(start),
         end: Instant::from_secs(end),
         rate: BitRate(1_000_000),
-        delay: Duration::ZERO,
+        delay: Duration::from_secs(delay_s),
     };
     let plan = Arc::new(ContactPlan::new(contacts.iter().map(contact)));
     let given = Parameters::resolve(ENTRY.name, ENTRY.parameters, &Default::default()).unwrap();
@@ -31,7 +35,13 @@ fn planned(contacts: &[(u32, u32, i64, i64)]) -> Box<dyn Mechanism> {
 }
 fn link(peer: u32, delay_s: i64, free: u64) -> Link {
     let told = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle: true };
-    Link { peer: NodeId(peer), rate: BitRate(1_000_000), delay: Duration::from_secs(delay_s), told }
+    Link {
+        peer: NodeId(peer),
+        rate: BitRate(1_000_000),
+        delay: Duration::from_secs(delay_s),
+        pipelined: true,
+        told,
+    }
 }
 /// What is answered to an offer from node 1, and how room is made for it.
 fn offered(mechanism: &mut dyn Mechanism, at: &Local, replica: &Replica) -> Result<Room, Refusal> {
@@ -180,6 +190,35 @@ fn by_a_plan_what_is_created_waits_for_a_link_that_leads_on_and_the_smallest_is_
     agent.link_up(link(2, 0, 1000));
     let mut entered = || agent.retry_waiting(at(200), None).map(|(bundle, _)| bundle.id.0);
     assert_eq!([entered(), entered(), entered()], [Some(2), Some(1), None]);
+}
+
+#[test]
+fn by_a_plan_what_fills_its_contact_is_moved_to_where_it_arrives_at_all() {
+    let store = store_of([1, 2, 3].map(|id| copied(id, 0.0)));
+    let room = |end, pipelined| {
+        let mut mechanism = planned_far(10, &[(RELAY, 1, 0, 100), (RELAY, 9, 200, end), (1, 9, 500, 600)]);
+        let links = [Link { pipelined, ..link(1, 10, 300) }];
+        let at = Local { links: &links, ..place(&store, RELAY, 0.0) };
+        mechanism.make_room(&at, &Bundle { source: NodeId(RELAY), ..copy(8, 300).bundle }, None)
+    };
+    assert_eq!(room(231, true), Room::Wait, "all leave one after the other");
+    assert_eq!(room(231, false), Room::Wait, "three wait for each other");
+    assert_eq!(room(221, false), Room::Move { id: BundleId(3), to: NodeId(1) });
+}
+
+#[test]
+fn by_a_plan_what_is_created_waits_for_the_last_contact_before_the_peer_gains_room() {
+    let store = store_of([]);
+    let enters = |contacts: &[_], free| {
+        let at = Local { links: &[link(1, 0, free)], ..place(&store, RELAY, 10.0) };
+        planned(contacts).may_enter(&at, &Bundle { source: NodeId(RELAY), ..copy(8, 300).bundle })
+    };
+    let [now, later, on] = [(RELAY, 1, 0, 100), (RELAY, 1, 200, 300), (1, 9, 400, 500)];
+    assert!(enters(&[now, on], 1000));
+    assert!(!enters(&[now, later, on], 1000));
+    assert!(enters(&[now, later, (1, 9, 120, 500)], 1000), "it would arrive later");
+    assert!(enters(&[now, later, on, (1, 2, 150, 160)], 1000), "there may be room for more until then");
+    assert!(enters(&[now, later, on], 20_000_000), "the later contact carries less than there is room for");
 }
 
 #[test]

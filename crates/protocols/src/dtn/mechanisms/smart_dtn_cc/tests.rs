@@ -29,7 +29,7 @@ fn full() -> Store {
 }
 fn neighbour(peer: u32, free: u64, idle: bool) -> Link {
     let told = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle };
-    Link { peer: NodeId(peer), rate: BitRate(1_000_000), delay: Duration::ZERO, told }
+    Link { peer: NodeId(peer), rate: BitRate(1_000_000), delay: Duration::ZERO, pipelined: true, told }
 }
 fn room(smart: &mut SmartDtnCc, store: &Store, links: &[Link]) -> Room {
     smart.make_room(&Local { links, ..place(store, 0, 1.0) }, &copy(9, 100).bundle, None)
