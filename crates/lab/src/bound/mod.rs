@@ -12,6 +12,8 @@
 //! sources by falling weight, and give each as much as the earlier ones leave (Edmonds 1970, "Submodular functions,
 //! matroids, and certain polyhedra"; Schrijver, "Combinatorial Optimization", 2003, chapter 44). A byte of a bundle of
 //! s bytes is worth 1/s of a bundle, so the smallest bundles come first.
+//!
+//! Where a contact stops and waits for each bundle, a second flow, of whole bundles, bounds them too.
 
 mod flow;
 mod network;
@@ -28,8 +30,8 @@ use crate::run::{ContactsCache, counts_from};
 use crate::scenario::{Error, Place, Result, Scenario, Seed};
 use lightlag_protocols::dtn::Bundle;
 use lightlag_protocols::time::Instant;
-use lightlag_worlds::messages::Setup;
-use network::{Load, Network};
+use lightlag_worlds::messages::{Propagation, Setup};
+use network::{Load, Network, Unit};
 use reach::Reach;
 
 /// What bounds the runs of one scenario under one seed, whatever their routers and mechanisms.
@@ -99,12 +101,14 @@ fn within(setup: &Setup, counts_from: Instant, arcs_max: usize) -> Bound {
         delay_ns += i128::from(end.as_nanos()) - i128::from(bundle.created.as_nanos());
         loads.extend(arrival.map(|_| Load::new(bundle, &setup.rules)));
     }
+    loads.sort_unstable_by_key(|load: &Load| (load.bytes, load.bundle.id));
     let share = |of: f64, all: f64| if all > 0.0 { of / all } else { 0.0 };
-    let carried = carried(setup, &mut loads, arcs_max);
+    let carried = carried(setup, &loads, Unit::Byte, arcs_max);
+    let whole = whole(setup, &loads, arcs_max).unwrap_or(f64::INFINITY);
     Bound {
         created,
         reachable: share(loads.len() as f64, created as f64),
-        bound: carried.map(|carried| share(carried.bundles, created as f64)),
+        bound: carried.map(|carried| share(carried.bundles.min(whole), created as f64)),
         bound_bytes: carried.map(|carried| share(carried.bytes, bytes)),
         delay_bound: delay_ns as f64 / 1e9 / created as f64,
     }
@@ -119,16 +123,22 @@ struct Carried {
 
 /// By the greedy algorithm, smallest first. Bytes are worth about the same in all bundles, so the same
 /// flow has most of them, too.
-fn carried(setup: &Setup, loads: &mut [Load], arcs_max: usize) -> Option<Carried> {
-    loads.sort_unstable_by_key(|load| (load.bytes, load.bundle.id));
-    let mut network = Network::new(setup, loads, arcs_max)?;
+fn carried(setup: &Setup, loads: &[Load], unit: Unit, arcs_max: usize) -> Option<Carried> {
+    let mut network = Network::new(setup, loads, unit, arcs_max)?;
     let mut carried = Carried { bundles: 0.0, bytes: 0.0 };
     for load in loads.iter().filter(|load| fits_source(setup, load)) {
-        let part = if load.bytes == 0 { 1.0 } else { network.carry(load) as f64 / load.bytes as f64 };
+        let part = network.carry(load);
         carried.bundles += part;
         carried.bytes += part * load.bundle.size.get() as f64;
     }
     Some(carried)
+}
+
+/// How many whole bundles, where each takes the light time of every contact whatever its size.
+fn whole(setup: &Setup, loads: &[Load], arcs_max: usize) -> Option<f64> {
+    let stops = setup.rules.propagation == Propagation::StopAndWait;
+    let least = loads.first().filter(|_| stops)?.bytes;
+    Some(carried(setup, loads, Unit::Load(least), arcs_max)?.bundles)
 }
 
 /// What is larger than the buffer of its source never gets into it.

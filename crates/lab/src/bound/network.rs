@@ -39,6 +39,24 @@ impl Load {
     }
 }
 
+/// What flows.
+#[derive(Clone, Copy, Debug)]
+pub enum Unit {
+    /// Bytes of loads.
+    Byte,
+    /// Whole loads of at least so many bytes, which stop and wait for each other on every contact.
+    Load(u64),
+}
+
+impl Unit {
+    fn of(self, load: &Load) -> u64 {
+        match self {
+            Self::Byte => load.bytes,
+            Self::Load(_) => 1,
+        }
+    }
+}
+
 /// One direction of a contact, as far as something sent can arrive within the run.
 struct Lane {
     from: u32,
@@ -53,6 +71,7 @@ struct Lane {
 /// The network of a run: its flow, and where loads enter.
 pub struct Network {
     flow: Flow,
+    unit: Unit,
     intervals: Intervals,
     /// Per source, the vertex of its application in the first interval.
     sources: Vec<Option<u32>>,
@@ -61,25 +80,25 @@ pub struct Network {
 impl Network {
     /// For these loads; nothing if it has more than `arcs_max` arcs even with few moments. Any moments make
     /// a bound; more make a closer one, as a rule.
-    pub fn new(setup: &Setup, loads: &[Load], arcs_max: usize) -> Option<Self> {
+    pub fn new(setup: &Setup, loads: &[Load], unit: Unit, arcs_max: usize) -> Option<Self> {
         let lanes = lanes(setup);
         let run_ns = (setup.until - Instant::ZERO).as_nanos();
         let thinned = SPACINGS.iter().map(|parts| Duration::from_nanos(run_ns / parts));
         let mut spacings = std::iter::once(Duration::ZERO).chain(thinned);
-        spacings.find_map(|spacing| Self::spaced(setup, loads, &lanes, spacing, arcs_max))
+        spacings.find_map(|spacing| Self::spaced(setup, (loads, unit), &lanes, spacing, arcs_max))
     }
     fn spaced(
         setup: &Setup,
-        loads: &[Load],
+        (loads, unit): (&[Load], Unit),
         lanes: &[Lane],
         spacing: Duration,
         arcs_max: usize,
     ) -> Option<Self> {
         let intervals = Intervals::new(setup, lanes, spacing);
-        let largest = loads.iter().map(|load| load.bytes).max().unwrap_or(0);
+        let largest = loads.iter().map(|load| unit.of(load)).max().unwrap_or(0);
         let vertices = intervals.first[setup.nodes.len()];
         let arrivals = intervals.first.clone();
-        let mut plan = Plan { setup, largest, intervals, arrivals, vertices, graph: Graph::default() };
+        let mut plan = Plan { setup, unit, largest, intervals, arrivals, vertices, graph: Graph::default() };
         plan.deliver(loads);
         for lane in lanes {
             plan.cross(lane);
@@ -95,13 +114,18 @@ impl Network {
         // The sink is the first vertex after the copies of nodes.
         let sink = plan.intervals.first[setup.nodes.len()];
         let flow = Flow::new(&plan.graph, plan.vertices, sink);
-        Some(Self { flow, intervals: plan.intervals, sources })
+        Some(Self { flow, unit, intervals: plan.intervals, sources })
     }
-    /// How much of a load can be carried beside the loads before it.
-    pub fn carry(&mut self, load: &Load) -> u64 {
+    /// What part of a load can be carried beside the loads before it.
+    pub fn carry(&mut self, load: &Load) -> f64 {
         let source = load.bundle.source.0;
-        let Some(application) = self.sources[source as usize] else { return 0 };
-        self.flow.push(application + self.intervals.index(source, load.bundle.created), load.bytes)
+        let Some(application) = self.sources[source as usize] else { return 0.0 };
+        let whole = self.unit.of(load);
+        if whole == 0 {
+            return 1.0;
+        }
+        let enters = application + self.intervals.index(source, load.bundle.created);
+        self.flow.push(enters, whole) as f64 / whole as f64
     }
 }
 
@@ -169,7 +193,8 @@ fn lanes(setup: &Setup) -> Vec<Lane> {
 /// A network being made.
 struct Plan<'a> {
     setup: &'a Setup,
-    /// Bytes of the largest load.
+    unit: Unit,
+    /// The largest load.
     largest: u64,
     intervals: Intervals,
     /// Per node, the vertex to which contacts lead in its first interval.
@@ -185,7 +210,7 @@ impl Plan<'_> {
         let sink = self.add(1);
         let mut meant = vec![0; self.setup.nodes.len()];
         for load in loads {
-            meant[load.bundle.destination.0 as usize] += load.bytes;
+            meant[load.bundle.destination.0 as usize] += self.unit.of(load);
         }
         for (node, meant) in (0..).zip(meant).filter(|(_, meant)| *meant > 0) {
             let destination = self.add(1);
@@ -238,6 +263,11 @@ impl Plan<'_> {
     }
     /// What a contact carries within a time, at any part of it.
     fn room(&self, lane: &Lane, time: Duration) -> u64 {
+        if let Unit::Load(least) = self.unit {
+            let cycle = lane.rate.time_for(Bytes(least)).saturating_add(lane.least);
+            // What begins at its start, and at the end of each cycle.
+            return (time.as_nanos() / cycle.as_nanos().max(1)).unsigned_abs() + 1;
+        }
         let sending = match self.setup.rules.propagation {
             Propagation::Pipelined => time.as_nanos(),
             // At best it begins with a transfer, and the largest waste the least time.
@@ -289,7 +319,13 @@ impl Plan<'_> {
         // while something else is on its way here, for which there was room.
         let delayed = self.setup.contacts.channels.iter().any(|channel| !channel.delay.is_zero());
         let surprised = delayed || self.setup.rules.radio != Radio::Node;
-        if node.habits.overfill && surprised { UNLIMITED } else { node.buffer.get().min(UNLIMITED) }
+        if node.habits.overfill && surprised {
+            return UNLIMITED;
+        }
+        match self.unit {
+            Unit::Byte => node.buffer.get().min(UNLIMITED),
+            Unit::Load(least) => node.buffer.get().checked_div(least).unwrap_or(UNLIMITED),
+        }
     }
     /// At its source a bundle may enter the network at any time.
     fn wait(&mut self, loads: &[Load]) -> Vec<Option<u32>> {

@@ -198,6 +198,21 @@ fn to_stop_and_wait_for_light_costs_room_on_the_contact() {
 }
 
 #[test]
+fn where_each_bundle_is_waited_for_small_ones_gain_nothing() {
+    let waiting = |size| {
+        let mut setup = network(2, 5_000).meet_far(0, 1, 10.0, 16.0, 1.0);
+        for _ in 0..10 {
+            setup = setup.bundle(0, 1, size, 0.0, 3_600.0);
+        }
+        setup = setup.bundle(0, 1, 400, 0.0, 3_600.0);
+        setup.rules.propagation = Propagation::StopAndWait;
+        setup
+    };
+    // Cycles of 1.01 s within the five seconds that are answered: those that begin at 0, 1.01 .. 4.04 s.
+    expect(&waiting(10), 1.0, 5.0 / 11.0);
+}
+
+#[test]
 fn a_flight_may_last_longer_than_the_contact() {
     let setup = network(3, 5_000).meet_far(0, 1, 10.0, 12.0, 500.0).meet(1, 2, 509.0, 511.2);
     let setup = ten(setup, 2);
