@@ -42,6 +42,11 @@ impl IdSet {
         let own = self.0.iter().copied().chain(std::iter::repeat(0));
         members(other.0.iter().zip(own).map(|(&word, own)| word & !own))
     }
+    /// The bits of all, 64 in a word.
+    #[inline]
+    pub(super) fn words(&self) -> &[u64] {
+        &self.0
+    }
     /// How many members.
     pub fn len(&self) -> usize {
         self.0.iter().map(|w| w.count_ones() as usize).sum()

@@ -126,6 +126,11 @@ impl Store {
     pub fn contains(&self, id: BundleId) -> bool {
         self.held.contains(id.0)
     }
+    /// Of which bundles there are copies.
+    #[inline]
+    pub(super) fn held(&self) -> &IdSet {
+        &self.held
+    }
     /// The copies, oldest reception first.
     #[inline]
     pub fn replicas(&self) -> &[Replica] {

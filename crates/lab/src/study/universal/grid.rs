@@ -154,6 +154,8 @@ const MARS: &[Change] = &[
     ("lives 6 h", &[("traffic.jezero.lifetime", "6 h"), ("traffic.gale.lifetime", "6 h")]),
 ];
 
+/// Where nodes meet seldom.
+pub const STREETS: &str = "streets";
 /// How walkers move, and for how long under stress: on the map they meet so rarely that two hours say nothing.
 const MOBILITIES: [(&str, Set, &str); 4] = [
     ("random waypoint", ("mobility.initial", "stationary_distribution"), "2 h"),
@@ -164,7 +166,7 @@ const MOBILITIES: [(&str, Set, &str); 4] = [
     ),
     ("random walk as told", ("mobility.pause", "0 s"), "2 h"),
     (
-        "streets",
+        STREETS,
         (
             "mobility",
             r#"{ model = "shortest_path_map", map = "../papers/maps/grid.wkt", speed = "0.5..1.5 m/s", pause = "0..120 s" }"#,

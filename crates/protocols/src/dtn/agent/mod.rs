@@ -172,6 +172,14 @@ impl Summary<'_> {
     pub fn lacks(&self, id: BundleId) -> bool {
         !self.has(id) & !self.declined.iter().flatten().any(|declined| declined.contains(id.0))
     }
+    /// Whether the peer may want any of these.
+    fn lacks_any(&self, held: &IdSet) -> bool {
+        let known = [Some(self.had), self.expected, self.declined[0], self.declined[1]];
+        held.words().iter().enumerate().any(|(at, word)| {
+            let words = known.iter().flatten().filter_map(|set| set.words().get(at));
+            word & !words.fold(0, |has, word| has | word) != 0
+        })
+    }
 }
 
 /// In which order a node offers what it holds, where its router does not rank.

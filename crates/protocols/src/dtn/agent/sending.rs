@@ -180,8 +180,14 @@ impl Agent {
     ) -> Option<(usize, usize, f64)> {
         let summary = peers.summary(peer);
         let heads = self.store.heads();
-        // Most searches find nothing: see that without branches or an order.
-        if !heads.iter().fold(false, |any, head| any | summary.lacks(head.id)) {
+        // Most searches find nothing: see that without branches or an order, among many copies by words.
+        let held = self.store.held();
+        let lacks_any = if held.words().len() < heads.len() {
+            summary.lacks_any(held)
+        } else {
+            heads.iter().fold(false, |any, head| any | summary.lacks(head.id))
+        };
+        if !lacks_any {
             return None;
         }
         for position in from..heads.len() {
