@@ -3,6 +3,7 @@
 mod program;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use lightlag::options::Options;
 use program::Program;
 use std::ffi::OsString;
@@ -20,7 +21,7 @@ struct Cli {
     #[arg(long, value_name = "ADDRESS", default_value = "", hide_default_value = true)]
     socks: String,
     /// 0 to 3; higher goes first
-    #[arg(long, value_parser = clap::value_parser!(u8).range(0..4))]
+    #[arg(long, value_parser = priority)]
     priority: Option<u8>,
     /// Have it stored before it is acknowledged, and delivered though the program has left
     #[arg(long)]
@@ -42,9 +43,19 @@ struct Cli {
     words: Vec<OsString>,
 }
 
+/// What shells end with that do not find a program.
+const NOT_FOUND: u8 = 127;
+
+fn priority(text: &str) -> Result<u8, String> {
+    text.parse().ok().filter(|given| *given < 4).ok_or_else(|| "it must be 0 to 3".to_owned())
+}
+
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
+        Err(wrong) if wrong.kind() == ErrorKind::MissingRequiredArgument => {
+            return fail("no program; it must be lightlag-run [OPTIONS] PROGRAM ARGUMENTS, see --help", 2);
+        }
         Err(wrong) if wrong.use_stderr() => {
             let text = wrong.to_string();
             return fail(text.lines().next().unwrap_or_default().trim_start_matches("error: "), 2);
@@ -60,7 +71,12 @@ fn main() -> ExitCode {
         ..Options::default()
     };
     let Ok(daemon) = options.socks() else {
-        return fail("--socks or LIGHTLAG_SOCKS: no address; it must be host:port, as in 127.0.0.1:1080", 2);
+        let (flag, given) = match cli.socks.as_str() {
+            "" => ("LIGHTLAG_SOCKS", std::env::var("LIGHTLAG_SOCKS").unwrap_or_default()),
+            given => ("--socks", given.to_owned()),
+        };
+        let right = "it must be host:port, as in 127.0.0.1:1080";
+        return fail(&format!("{flag}: {given:?} is no address; {right}"), 2);
     };
     if TcpStream::connect_timeout(&daemon, Duration::from_secs(10)).is_err() {
         return fail(
@@ -108,5 +124,6 @@ fn run(cli: &Cli, daemon: SocketAddr, hints: &str, loaded: &Path) -> ExitCode {
         }
     }
     let why = command.exec();
-    fail(&format!("{}: {why}", name.to_string_lossy()), 2)
+    let code = if why.kind() == std::io::ErrorKind::NotFound { NOT_FOUND } else { 2 };
+    fail(&format!("{}: {why}", name.to_string_lossy()), code)
 }

@@ -183,9 +183,9 @@ udp.connect(('127.0.0.1', 9))
 fn wrong_words_are_one_line() {
     let run = |words: &[&str]| Command::new(env!("CARGO_BIN_EXE_lightlag-run")).args(words).output().unwrap();
     for (words, code, wanted) in [
-        (&["--priority", "9", "true"][..], 2, "9 is not in 0..4"),
-        (&[], 2, "required"),
-        (&["--socks", "nowhere", "true"], 2, "it must be host:port"),
+        (&["--priority", "9", "true"][..], 2, "it must be 0 to 3"),
+        (&["--socks", "nowhere", "true"], 2, "--socks: \"nowhere\" is no address; it must be host:port"),
+        (&[], 2, "no program"),
         (&["--socks", "127.0.0.1:1", "true"], 1, "no lightlagd answers at 127.0.0.1:1"),
     ] {
         let done = run(words);

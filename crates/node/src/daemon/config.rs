@@ -8,7 +8,7 @@ use crate::Error;
 use bytesize::ByteSize;
 use lightlag_protocols::adaptive::PRIORITIES;
 use lightlag_protocols::wire::adaptive::Hints;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -100,7 +100,7 @@ pub struct Peer {
 }
 
 /// What carries connections.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Choice {
     /// What suits the way, as it changes.

@@ -97,6 +97,8 @@ impl Judge {
                 // What was delivered while it was not used says nothing of its rate.
                 self.deliveries.clear();
                 self.hand_over(peer, now, (stack, info.map(|info| info.round_trip)));
+            } else {
+                peer.history.borrow_mut().explain(why);
             }
         }
         let policy = &self.policy;
@@ -163,7 +165,7 @@ impl Judge {
     /// A stream that backs off while the way is short again is replaced by a new one.
     fn call(&mut self, peer: &Peer, now: Instant, stream: Option<Stream>) {
         let rested = self.called.is_none_or(|called| now - called >= CALL_EVERY);
-        let hangs = stream.is_none_or(|stream| stream.hangs());
+        let hangs = stream.map_or_else(|| !peer.tcp.begins(), |stream| stream.hangs());
         if self.policy.would_return() && hangs && rested {
             self.called = Some(now);
             peer.tcp.call_again();

@@ -7,7 +7,9 @@ use super::services::Lead;
 use super::status::Status;
 use crate::Error;
 use axum::extract::{Query, State};
+use axum::http::uri::Authority;
 use axum::http::{StatusCode, header};
+use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -16,7 +18,7 @@ use hyper::Request;
 use hyper::body::Bytes;
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::Path;
 use tokio::net::{TcpListener, UnixListener, UnixStream};
@@ -189,7 +191,25 @@ pub fn serve(path: &Path, ask: Ask) -> Result<(), Error> {
 
 /// Serves the page and the metrics, for as long as the daemon lives.
 pub fn serve_page(listener: TcpListener, ask: Ask) {
-    tokio::spawn(async move { axum::serve(listener, seen(ask)).await });
+    let is_local = listener.local_addr().is_ok_and(|at| at.ip().is_loopback());
+    let router = seen(ask);
+    // Elsewhere it is for all to read, by any name.
+    let router = if is_local { router.layer(middleware::from_fn(by_address)) } else { router };
+    tokio::spawn(async move { axum::serve(listener, router).await });
+}
+
+/// Nobody reads the page by a name that leads here by trickery (DNS rebinding).
+async fn by_address(request: axum::extract::Request, next: Next) -> Response {
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let authority = host.and_then(|host| host.parse::<Authority>().ok());
+    let is_address = |authority: Authority| {
+        let host = authority.host().trim_matches(['[', ']']);
+        host == "localhost" || host.parse::<IpAddr>().is_ok()
+    };
+    if authority.is_some_and(is_address) {
+        return next.run(request).await;
+    }
+    (StatusCode::FORBIDDEN, "ask by address, or by the name localhost\n").into_response()
 }
 
 /// Asks a daemon by its owner's socket: the method, the path, and what it says to it.

@@ -49,6 +49,10 @@ impl History {
         }
         self.count += 1;
     }
+    /// The one that does goes on, for another reason.
+    pub fn explain(&mut self, why: String) {
+        self.now.why = why;
+    }
     /// The last ones, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Switch> {
         self.before.iter().chain(std::iter::once(&self.now))

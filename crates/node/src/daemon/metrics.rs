@@ -3,6 +3,7 @@
 use super::status::{PeerStatus, Status};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
@@ -12,6 +13,11 @@ use std::sync::atomic::AtomicU64;
 struct Labels {
     peer: String,
     stack: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Of {
+    peer: String,
 }
 
 type Figures = Family<Labels, Gauge<f64, AtomicU64>>;
@@ -63,9 +69,11 @@ pub fn text(status: &Status) -> String {
             }
         }
     });
-    family("switches", "Switches since it began", &|peer, figures| {
-        figures.get_or_create(&labels(peer, "")).set(peer.switches as f64);
-    });
+    let switches = Family::<Of, Counter>::default();
+    for peer in &status.peers {
+        switches.get_or_create(&Of { peer: peer.name.clone() }).inc_by(peer.switches);
+    }
+    registry.register("switches", "Switches since it began", switches);
     let mut text = String::new();
     encode(&mut text, &registry).expect("a text can be written to");
     text

@@ -109,7 +109,7 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
     let (asks, asked) = mpsc::unbounded_channel();
     control::serve(&config.control(), asks.clone())?;
     if let Some(address) = config.page {
-        control::serve_page(listen(address)?, asks);
+        control::serve_page(listen("page", address)?, asks);
     }
     let (wants, wanted) = mpsc::unbounded_channel();
     let clock = Clock::start();
@@ -122,7 +122,7 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
     if let Some(address) = config.listen.tcp {
         let keys = config.peer.iter().map(|peer| peer.key).collect();
         let tls = tls::server(&identity, keys)?;
-        spawn_local(let_in(listen(address)?, tls, peers.clone(), config.limits.handshakes));
+        spawn_local(let_in(listen("[listen] tcp", address)?, tls, peers.clone(), config.limits.handshakes));
     }
     let router = Rc::new(Router {
         peers,
@@ -138,28 +138,44 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
     daemon.obey(asked, path, &life).await
 }
 
-fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
+fn listen(setting: &str, address: SocketAddr) -> Result<TcpListener, Error> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
     let listener = socket.and_then(|socket| {
         socket.set_reuseaddr(true)?;
         socket.bind(address)?;
         socket.listen(CALLERS)
     });
-    listener.map_err(|why| Error::Input(format!("listen on {address}: {why}")))
+    listener.map_err(|why| Error::Input(format!("{setting} = {address}: {why}")))
 }
 
 async fn open_doors(config: &Config, router: &Rc<Router>) -> Result<(), Error> {
     for door in &config.socks {
-        spawn_local(proxy::socks::serve(router.clone(), listen(door.listen)?, door.clone()));
+        spawn_local(proxy::socks::serve(
+            router.clone(),
+            listen("[[socks]] listen", door.listen)?,
+            door.clone(),
+        ));
     }
     for door in &config.http {
-        spawn_local(proxy::http::serve(router.clone(), listen(door.listen)?, door.clone()));
+        spawn_local(proxy::http::serve(
+            router.clone(),
+            listen("[[http]] listen", door.listen)?,
+            door.clone(),
+        ));
     }
     for door in &config.redirected {
-        spawn_local(proxy::forward::serve_redirected(router.clone(), listen(door.listen)?, door.clone()));
+        spawn_local(proxy::forward::serve_redirected(
+            router.clone(),
+            listen("[[redirected]] listen", door.listen)?,
+            door.clone(),
+        ));
     }
     for forward in &config.forward {
-        spawn_local(proxy::forward::serve(router.clone(), listen(forward.listen)?, forward.clone()));
+        spawn_local(proxy::forward::serve(
+            router.clone(),
+            listen("[[forward]] listen", forward.listen)?,
+            forward.clone(),
+        ));
     }
     Ok(())
 }
@@ -173,7 +189,7 @@ async fn meet(
 ) -> Result<Vec<Rc<Peer>>, Error> {
     let bind = async |address: SocketAddr| {
         let socket = UdpSocket::bind(address).await;
-        socket.map(Rc::new).map_err(|why| Error::Input(format!("udpdtn on {address}: {why}")))
+        socket.map(Rc::new).map_err(|why| Error::Input(format!("[listen] udpdtn = {address}: {why}")))
     };
     let speaks = config.peer.iter().any(|peer| peer.udpdtn.is_some());
     let socket = match config.listen.udpdtn {

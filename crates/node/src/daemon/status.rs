@@ -1,5 +1,6 @@
 //! What a daemon tells of itself.
 
+use super::config::Choice;
 use super::peer::Peer;
 use super::proxy::Router;
 use super::stack;
@@ -35,6 +36,9 @@ pub struct PeerStatus {
     pub name: String,
     /// Whether anything was ever heard of it.
     pub is_known: bool,
+    /// What its owner wants to carry connections.
+    #[serde(default)]
+    pub wanted: Choice,
     /// What carries connections.
     pub stack: String,
     /// Why.
@@ -47,6 +51,9 @@ pub struct PeerStatus {
     pub history: Vec<(f64, String, String)>,
     /// TLS over TCP, if it is connected.
     pub tcp: Option<TcpStatus>,
+    /// Why it is not, if that is known.
+    #[serde(default)]
+    pub tcp_trouble: Option<String>,
     /// UDPDTN, if it is set up.
     pub udpdtn: Option<DatagramsStatus>,
     /// Shared connections.
@@ -150,6 +157,7 @@ fn of_peer(peer: &Peer) -> PeerStatus {
     PeerStatus {
         name: peer.config.name.clone(),
         is_known: peer.look(|session| session.peer()).is_some(),
+        wanted: peer.choice(),
         stack: stack::name(history.now().stack).to_owned(),
         why: history.now().why.clone(),
         since_s: seconds(now - history.now().at),
@@ -161,6 +169,7 @@ fn of_peer(peer: &Peer) -> PeerStatus {
             })
             .collect(),
         tcp,
+        tcp_trouble: peer.tcp.trouble(),
         udpdtn,
         connections: peer.look(|session| session.connections().map(of).collect()),
     }

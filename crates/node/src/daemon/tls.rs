@@ -10,10 +10,14 @@ use rustls::server::AlwaysResolvesServerRawPublicKeys;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tracing::warn;
 
 /// What both sides speak.
 const PROTOCOL: &[u8] = b"lightlag/1";
+/// Strangers are told of so often at most.
+const TOLD_EVERY: Duration = Duration::from_secs(60);
 /// A SubjectPublicKeyInfo of Ed25519 (RFC 8410, section 4) before the 32 bytes of the key.
 const SPKI: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
@@ -29,6 +33,8 @@ pub fn shown_key(certificates: Option<&[CertificateDer]>) -> Option<PublicKey> {
 struct Pinned {
     keys: Vec<PublicKey>,
     provider: Arc<CryptoProvider>,
+    /// When a stranger was told of last.
+    told: Mutex<Option<Instant>>,
 }
 
 impl Pinned {
@@ -38,6 +44,14 @@ impl Pinned {
             return Ok(());
         }
         Err(rustls::Error::InvalidCertificate(rustls::CertificateError::ApplicationVerificationFailure))
+    }
+    fn tell(&self, shown: &CertificateDer) {
+        let Some(key) = shown_key(Some(std::slice::from_ref(shown))) else { return };
+        let Ok(mut told) = self.told.lock() else { return };
+        if told.is_none_or(|at| at.elapsed() >= TOLD_EVERY) {
+            *told = Some(Instant::now());
+            warn!(%key, "a key that no peer in the settings has was refused; for a minute no other is told");
+        }
     }
     fn check_signature(
         &self,
@@ -100,7 +114,8 @@ impl ClientCertVerifier for Pinned {
         _: &[CertificateDer],
         _: UnixTime,
     ) -> Result<ClientCertVerified, rustls::Error> {
-        self.check(shown).map(|()| ClientCertVerified::assertion())
+        self.check(shown).inspect_err(|_| self.tell(shown))?;
+        Ok(ClientCertVerified::assertion())
     }
     fn verify_tls12_signature(
         &self,
@@ -143,7 +158,7 @@ fn failed(why: rustls::Error) -> Error {
 /// TLS does not take the key.
 pub fn client(identity: &Identity, other: PublicKey) -> Result<Arc<ClientConfig>, Error> {
     let provider = Arc::new(ring::default_provider());
-    let pinned = Pinned { keys: vec![other], provider: provider.clone() };
+    let pinned = Pinned { keys: vec![other], provider: provider.clone(), told: Mutex::new(None) };
     let own = own_key(identity).map_err(failed)?;
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])
@@ -163,7 +178,7 @@ pub fn client(identity: &Identity, other: PublicKey) -> Result<Arc<ClientConfig>
 /// TLS does not take the key.
 pub fn server(identity: &Identity, others: Vec<PublicKey>) -> Result<Arc<ServerConfig>, Error> {
     let provider = Arc::new(ring::default_provider());
-    let pinned = Pinned { keys: others, provider: provider.clone() };
+    let pinned = Pinned { keys: others, provider: provider.clone(), told: Mutex::new(None) };
     let own = own_key(identity).map_err(failed)?;
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])

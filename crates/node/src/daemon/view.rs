@@ -31,7 +31,10 @@ fn of_peer(out: &mut String, peer: &PeerStatus) {
             let rate = size(tcp.delivery_rate);
             let _ = writeln!(out, "  tcp     round trip {}, {rate}/s", span(tcp.round_trip_s));
         }
-        None => out.push_str("  tcp     not connected\n"),
+        None => {
+            let why = peer.tcp_trouble.as_ref().map_or(String::new(), |why| format!(": {why}"));
+            let _ = writeln!(out, "  tcp     not connected{why}");
+        }
     }
     match &peer.udpdtn {
         Some(udpdtn) => {
@@ -43,7 +46,8 @@ fn of_peer(out: &mut String, peer: &PeerStatus) {
         None => out.push_str("  udpdtn  nowhere\n"),
     }
     if peer.switches > 0 {
-        let _ = writeln!(out, "  {} switches; the last:", peer.switches);
+        let many = if peer.switches == 1 { "switch" } else { "switches" };
+        let _ = writeln!(out, "  {} {many}; what carried them, the last first:", peer.switches);
         for (ago, stack, why) in peer.history.iter().rev().take(SHOWN) {
             let _ = writeln!(out, "    {:>9} ago  {stack:<6}  {why}", span(*ago));
         }

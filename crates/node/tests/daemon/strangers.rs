@@ -23,15 +23,46 @@ fn a_stranger_with_a_key_of_its_own_is_not_let_in() {
         .stderr(fs::File::create(folder.path().join("log")).unwrap())
         .spawn()
         .unwrap();
+    let told = || fs::read_to_string(folder.path().join("log")).unwrap();
     super::pair::wait_for("the stranger's failure", || {
-        fs::read_to_string(folder.path().join("log")).unwrap().contains("tcp cannot be had")
-            || fs::read_to_string(folder.path().join("log")).unwrap().contains("tcp ended")
+        told().contains("it does not know our key: name ed25519:")
     });
     stranger.kill().unwrap();
     stranger.wait().unwrap();
+    let own = told();
+    assert!(!own.contains("tcp connected") && own.matches("tcp cannot be had").count() == 1, "{own}");
     let log = pair.far.log();
+    assert_eq!(log.matches("a key that no peer in the settings has was refused").count(), 1, "{log}");
     assert_eq!(log.matches("tcp connected").count(), 1, "{log}");
     assert!(!log.contains("panicked"), "{log}");
+}
+
+#[test]
+fn the_page_is_not_read_by_a_name_that_somebody_made_lead_here() {
+    let page = local(free_port());
+    let _pair = Pair::start(Extra { far: &format!("page = \"{page}\""), ..Extra::default() });
+    let answer = |host: &str| {
+        let mut stream = TcpStream::connect(page).unwrap();
+        write!(stream, "GET /status HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n").unwrap();
+        let mut said = String::new();
+        stream.read_to_string(&mut said).unwrap();
+        said
+    };
+    for host in [page.to_string(), format!("localhost:{}", page.port()), "[::1]:80".to_owned()] {
+        assert!(answer(&host).starts_with("HTTP/1.1 200"), "{host}");
+    }
+    for host in ["evil.example", "127.0.0.1.evil.example:80", ""] {
+        assert!(answer(host).starts_with("HTTP/1.1 403"), "{host:?}");
+    }
+}
+
+#[test]
+fn what_its_owner_wants_is_told_though_it_carries_already() {
+    let pair = Pair::start(Extra::default());
+    pair.switch("tcp");
+    let told = || pair.near.status()["peers"][0].clone();
+    super::pair::wait_for("the reason", || told()["why"] == "its owner wants it");
+    assert_eq!((told()["wanted"].as_str(), told()["stack"].as_str()), (Some("tcp"), Some("tcp")));
 }
 
 /// What the near daemon says first to the far one, by TCP and by UDP: a ClientHello and a sealed datagram.

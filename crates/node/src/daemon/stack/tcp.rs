@@ -10,8 +10,8 @@ use crate::daemon::peer::Peer;
 use crate::daemon::tcp_info::{TcpInfo, keep_unsent_low, leave_unpaced_within_machine};
 use lightlag_protocols::units::BitRate;
 use lightlag_protocols::wire::adaptive::Frame;
-use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
+use rustls::{AlertDescription, CertificateError, ClientConfig};
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 use std::os::fd::{AsFd, OwnedFd};
@@ -63,6 +63,8 @@ struct Current {
     /// To ask the kernel of it.
     socket: OwnedFd,
     task: AbortHandle,
+    /// Whether the other daemon has said anything: only then it has taken our key.
+    is_taken: bool,
 }
 
 /// The stack of one peer.
@@ -72,20 +74,33 @@ pub struct State {
     current: RefCell<Option<Current>>,
     generation: Cell<u64>,
     call: Notify,
+    /// Why it cannot be had.
+    trouble: RefCell<Option<String>>,
 }
 
 impl State {
     /// Without a connection; `own` is this daemon's key.
     pub fn new(own: PublicKey, client: Arc<ClientConfig>) -> Self {
-        Self { own, client, current: RefCell::new(None), generation: Cell::new(0), call: Notify::new() }
+        let (current, generation, call) = (RefCell::new(None), Cell::new(0), Notify::new());
+        Self { own, client, current, generation, call, trouble: RefCell::new(None) }
     }
-    /// Whether there is a connection.
-    pub fn is_connected(&self) -> bool {
+    fn is_connected(&self) -> bool {
         self.current.borrow().is_some()
     }
-    /// What the kernel knows of it.
+    /// What the kernel knows of the connection that there is, once the other daemon has taken it.
     pub fn info(&self) -> Option<TcpInfo> {
-        self.current.borrow().as_ref().and_then(|current| TcpInfo::of(&current.socket))
+        let current = self.current.borrow();
+        current.as_ref().filter(|current| current.is_taken).and_then(|current| TcpInfo::of(&current.socket))
+    }
+    /// Whether there is one that the other daemon has yet to take, and that does not back off.
+    pub fn begins(&self) -> bool {
+        let current = self.current.borrow();
+        let info = current.as_ref().filter(|current| !current.is_taken);
+        info.and_then(|current| TcpInfo::of(&current.socket)).is_some_and(|info| info.backoff == 0)
+    }
+    /// Why there is none, if that is known.
+    pub fn trouble(&self) -> Option<String> {
+        self.trouble.borrow().clone()
     }
     /// Lets no more wait unsent in the kernel than leaves soon at this rate.
     pub fn keep_ahead(&self, rate: BitRate) {
@@ -112,13 +127,15 @@ impl State {
         let Some(current) = current.as_ref() else { return true };
         current.we_called == we_called || we_called == (self.own < other)
     }
-    fn ended(&self, generation: u64) -> bool {
-        let mut current = self.current.borrow_mut();
-        let was = current.as_ref().is_some_and(|current| current.generation == generation);
-        if was {
-            *current = None;
+    fn on_taken(&self) {
+        if let Some(current) = self.current.borrow_mut().as_mut() {
+            current.is_taken = true;
         }
-        was
+        *self.trouble.borrow_mut() = None;
+    }
+    /// What has ended, if it is the connection that there was.
+    fn end(&self, generation: u64) -> Option<Current> {
+        self.current.borrow_mut().take_if(|current| current.generation == generation)
     }
 }
 
@@ -138,20 +155,23 @@ pub fn adopt(peer: &Rc<Peer>, stream: TlsStream<TcpStream>, we_called: bool) {
     state.generation.set(generation);
     let runs = peer.clone();
     let task = spawn_local(async move {
-        let why = run(&runs, stream).await.err().unwrap_or_else(|| "closed".to_owned());
-        if runs.tcp.ended(generation) {
-            info!(peer = runs.config.name, why, "tcp ended");
+        let why = run(&runs, stream, we_called).await.err().unwrap_or_else(|| "closed".to_owned());
+        if let Some(ended) = runs.tcp.end(generation) {
+            if ended.is_taken {
+                info!(peer = runs.config.name, why, "tcp ended");
+            } else {
+                *runs.tcp.trouble.borrow_mut() = Some(why);
+            }
             runs.on_failed(TCP);
             runs.tcp.call_again();
         }
     });
-    let new = Current { generation, we_called, socket: copy, task: task.abort_handle() };
+    let new = Current { generation, we_called, socket: copy, task: task.abort_handle(), is_taken: false };
     if let Some(old) = state.current.borrow_mut().replace(new) {
         old.task.abort();
     }
     // What the old one carried is carried again.
     peer.on_failed(TCP);
-    info!(peer = peer.config.name, we_called, "tcp connected");
 }
 
 /// Keeps calling, as long as there is no connection or the one that there is hangs.
@@ -164,18 +184,24 @@ pub async fn call(peer: Rc<Peer>, address: String) {
             // The way is another one now: what was sent to open a connection may be minutes away.
             () = peer.tcp.call.notified() => continue,
         };
-        match called {
+        let why = match called {
             Ok(Ok(stream)) => {
-                (pause, silent) = (PAUSE.0, false);
                 adopt(&peer, TlsStream::from(stream), true);
+                // Whoever asked for a call meanwhile has this one.
+                tokio::select! { biased; () = peer.tcp.call.notified() => {} () = std::future::ready(()) => {} }
                 peer.tcp.call.notified().await;
-                // Whatever it was that ended it may not be over.
-                tokio::time::sleep(pause).await;
-                continue;
+                let Some(why) = peer.tcp.trouble() else {
+                    (pause, silent) = (PAUSE.0, false);
+                    // Whatever it was that ended it may not be over.
+                    tokio::time::sleep(pause).await;
+                    continue;
+                };
+                why
             }
-            Ok(Err(why)) => tell(&peer, &address, &why, &mut silent),
-            Err(_) => tell(&peer, &address, "no answer", &mut silent),
-        }
+            Ok(Err(why)) => why,
+            Err(_) => "no answer".to_owned(),
+        };
+        tell(&peer, &address, why, &mut silent);
         tokio::select! {
             () = tokio::time::sleep(pause) => pause = (pause * 2).min(PAUSE.1),
             () = peer.tcp.call.notified() => pause = PAUSE.0,
@@ -186,9 +212,24 @@ pub async fn call(peer: Rc<Peer>, address: String) {
     }
 }
 
-fn tell(peer: &Peer, address: &str, why: &str, silent: &mut bool) {
+fn tell(peer: &Peer, address: &str, why: String, silent: &mut bool) {
     if !std::mem::replace(silent, true) {
         warn!(peer = peer.config.name, address, why, "tcp cannot be had; more tries are not told");
+    }
+    *peer.tcp.trouble.borrow_mut() = Some(why);
+}
+
+/// What went wrong, as the owner of the settings needs it.
+fn told(peer: &Peer, why: &std::io::Error) -> String {
+    let of_tls = why.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match of_tls {
+        Some(rustls::Error::AlertReceived(AlertDescription::AccessDenied)) => {
+            format!("it does not know our key: name {} in its settings", peer.tcp.own)
+        }
+        Some(rustls::Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure)) => {
+            format!("it shows another key than {}, which our settings name", peer.key())
+        }
+        _ => why.to_string(),
     }
 }
 
@@ -196,20 +237,20 @@ async fn dial(peer: &Peer, address: &str) -> Result<tokio_rustls::client::TlsStr
     let socket = TcpStream::connect(address).await.map_err(|why| why.to_string())?;
     let name = ServerName::try_from("lightlag").expect("it is a name");
     let connector = TlsConnector::from(peer.tcp.client.clone());
-    connector.connect(name, socket).await.map_err(|why| format!("TLS: {why}"))
+    connector.connect(name, socket).await.map_err(|why| format!("TLS: {}", told(peer, &why)))
 }
 
-async fn run(peer: &Rc<Peer>, stream: TlsStream<TcpStream>) -> Result<(), String> {
+async fn run(peer: &Rc<Peer>, stream: TlsStream<TcpStream>, we_called: bool) -> Result<(), String> {
     let pipe = Pipe::new(stream);
     let hello = Hello { incarnation: peer.incarnation, known: peer.look(|session| session.peer()) };
     let bytes = postcard::to_allocvec(&hello).expect("a hello can be written");
     let mut record = (bytes.len() as u32).to_be_bytes().to_vec();
     record.extend(bytes);
-    pipe.send(&record).map_err(|why| why.to_string())?;
-    pipe.flush().await.map_err(|why| why.to_string())?;
+    pipe.send(&record).map_err(|why| told(peer, &why))?;
+    pipe.flush().await.map_err(|why| told(peer, &why))?;
     let mut came = Vec::new();
     let hello = loop {
-        pipe.receive(&mut came).await.map_err(|why| why.to_string())?;
+        pipe.receive(&mut came).await.map_err(|why| told(peer, &why))?;
         if let Some((record, behind)) = read_record(&came)? {
             let hello = read_hello(record)?;
             came = behind.to_vec();
@@ -217,6 +258,8 @@ async fn run(peer: &Rc<Peer>, stream: TlsStream<TcpStream>) -> Result<(), String
         }
     };
     peer.on_hello(hello.incarnation, hello.known)?;
+    peer.tcp.on_taken();
+    info!(peer = peer.config.name, we_called, "tcp connected");
     tokio::select! {
         done = write(peer, &pipe) => done,
         done = read(peer, &pipe, (hello.incarnation, came)) => done,
