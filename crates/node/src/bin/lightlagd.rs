@@ -115,7 +115,7 @@ fn one_line(wrong: &clap::Error) -> String {
         .map(str::trim)
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
     let told: Vec<&str> = told.filter(|line| !line.is_empty()).collect();
-    told.join(" ").trim_start_matches("error: ").to_owned()
+    format!("{}; see `lightlagd --help`", told.join(" ").trim_start_matches("error: "))
 }
 
 impl Verb {

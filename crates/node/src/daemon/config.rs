@@ -50,10 +50,14 @@ pub struct Config {
     #[serde(default)]
     pub direct: bool,
     /// The page and the metrics; nowhere if not said.
+    #[serde(default, deserialize_with = "some_address")]
     pub page: Option<SocketAddr>,
     /// Bounds.
     #[serde(default)]
     pub limits: Limits,
+    /// What the file says.
+    #[serde(skip)]
+    written: toml::Table,
 }
 
 /// Where other daemons reach this one; a stack without an address is not listened on.
@@ -61,8 +65,10 @@ pub struct Config {
 #[serde(deny_unknown_fields)]
 pub struct Listen {
     /// For TLS over TCP.
+    #[serde(default, deserialize_with = "some_address")]
     pub tcp: Option<SocketAddr>,
     /// For UDPDTN.
+    #[serde(default, deserialize_with = "some_address")]
     pub udpdtn: Option<SocketAddr>,
 }
 
@@ -95,7 +101,7 @@ pub struct Peer {
     #[serde(default = "default_datagram")]
     pub datagram: u16,
     /// Bytes a second at which datagrams leave before anything is known of the way.
-    #[serde(default = "default_rate")]
+    #[serde(default = "default_rate", deserialize_with = "size")]
     pub first_rate: ByteSize,
 }
 
@@ -117,6 +123,7 @@ pub enum Choice {
 #[serde(deny_unknown_fields)]
 pub struct Door {
     /// Its address.
+    #[serde(deserialize_with = "address")]
     pub listen: SocketAddr,
     /// Higher goes first, for connections that do not say.
     #[serde(default = "default_priority", deserialize_with = "priority")]
@@ -133,6 +140,7 @@ pub struct Door {
 #[serde(deny_unknown_fields)]
 pub struct Forward {
     /// Its address.
+    #[serde(deserialize_with = "address")]
     pub listen: SocketAddr,
     /// `host:port`, or the name of a service there.
     pub to: String,
@@ -169,8 +177,10 @@ pub struct Limits {
     /// Connections with each of the others.
     pub connections: usize,
     /// Bytes of a stream that may wait for an application here.
+    #[serde(deserialize_with = "size")]
     pub window: ByteSize,
     /// Bytes that durable connections may have stored.
+    #[serde(deserialize_with = "size")]
     pub custody: ByteSize,
     /// Callers that have not yet shown a key.
     pub handshakes: usize,
@@ -180,6 +190,30 @@ impl Default for Limits {
     fn default() -> Self {
         Self { connections: 20_000, window: ByteSize::mib(64), custody: ByteSize::gib(4), handshakes: 256 }
     }
+}
+
+/// What a daemon cannot change while it runs.
+fn fixed(written: &toml::Table) -> toml::Table {
+    let mut fixed = written.clone();
+    fixed.remove("services");
+    let peers = fixed.get_mut("peer").and_then(toml::Value::as_array_mut).into_iter().flatten();
+    for peer in peers.filter_map(toml::Value::as_table_mut) {
+        CHANGEABLE.iter().for_each(|key| drop(peer.remove(*key)));
+    }
+    fixed
+}
+
+/// What a parser expected, in words of who writes settings.
+fn plainly(said: &str) -> String {
+    let Some((before, expected)) = said.split_once("expected ") else { return said.to_owned() };
+    let wanted = match expected {
+        "usize" | "u64" => "a whole number, 0 or more",
+        "u16" => "a whole number from 0 to 65535",
+        "u8" => "a whole number from 0 to 255",
+        "a boolean" => "true or false",
+        other => other,
+    };
+    format!("{before}expected {wanted}")
 }
 
 /// The control socket, in `state`.
@@ -205,6 +239,32 @@ fn key<'de, D: Deserializer<'de>>(from: D) -> Result<PublicKey, D::Error> {
     let text = String::deserialize(from)?;
     PublicKey::parse(&text).map_err(serde::de::Error::custom)
 }
+fn address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
+    let text = String::deserialize(from)?;
+    let wrong = |_| {
+        let example = "an address and a port, as in 127.0.0.1:1080";
+        serde::de::Error::custom(format!("{text:?}; it must be {example}"))
+    };
+    text.parse().map_err(wrong)
+}
+fn some_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
+    address(from).map(Some)
+}
+fn size<'de, D: Deserializer<'de>>(from: D) -> Result<ByteSize, D::Error> {
+    /// As TOML may have it.
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "it must be a size, as in \"64 MiB\", or a number of bytes")]
+    enum Given {
+        Bytes(u64),
+        Text(String),
+    }
+    match Given::deserialize(from)? {
+        Given::Bytes(bytes) => Ok(ByteSize::b(bytes)),
+        Given::Text(text) => text
+            .parse()
+            .map_err(|_| serde::de::Error::custom(format!("{text:?}; it must be a size, as in \"64 MiB\""))),
+    }
+}
 fn priority<'de, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
     let given = u8::deserialize(from)?;
     if given < PRIORITIES {
@@ -213,6 +273,8 @@ fn priority<'de, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
     Err(serde::de::Error::custom(format!("priority {given}; it must be 0 to {}", PRIORITIES - 1)))
 }
 
+/// Of a peer, what a daemon takes while it runs.
+const CHANGEABLE: [&str; 3] = ["reach", "serve", "stack"];
 /// Bytes a second that a controller may begin with.
 const FIRST_RATES: std::ops::RangeInclusive<u64> = 13..=125_000_000_000;
 /// Least bytes of a datagram: less than any link of IPv6 must carry would do, but not less than this.
@@ -224,8 +286,12 @@ impl Config {
     /// # Errors
     /// Where it is wrong, and what would be right.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|why| Error::Input(format!("{}: {why}", path.display())))?;
+        let bytes = std::fs::read(path).map_err(|why| Error::Input(format!("{}: {why}", path.display())))?;
+        let text = String::from_utf8(bytes).map_err(|why| {
+            let valid = &why.as_bytes()[..why.utf8_error().valid_up_to()];
+            let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
+            Error::Input(format!("{}:{line}: a byte that is no UTF-8; settings are text", path.display()))
+        })?;
         let mut config = Self::parse(&path.display().to_string(), &text)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         for path in [&mut config.key, &mut config.state].into_iter().chain(&mut config.control) {
@@ -238,11 +304,13 @@ impl Config {
     /// # Errors
     /// As [`Config::read`].
     pub fn parse(file: &str, text: &str) -> Result<Self, Error> {
-        let config: Self = toml::from_str(text).map_err(|why| {
+        let wrong = |why: toml::de::Error| {
             let line = why.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
             let said: Vec<&str> = why.message().lines().map(str::trim).collect();
-            Error::Input(format!("{file}:{line}: {}", said.join(", ")))
-        })?;
+            Error::Input(format!("{file}:{line}: {}", plainly(&said.join(", "))))
+        };
+        let mut config: Self = toml::from_str(text).map_err(wrong)?;
+        config.written = toml::from_str(text).map_err(wrong)?;
         config.check().map_err(|why| Error::Input(format!("{file}: {why}")))?;
         Ok(config)
     }
@@ -307,6 +375,13 @@ impl Config {
             return Err("limits: connections, window and handshakes must be 1 or more".to_owned());
         }
         Ok(())
+    }
+    /// The sections that differ from those of other settings in more than a daemon can take while it runs.
+    pub fn fixed_changes<'a>(&'a self, other: &'a Self) -> Vec<&'a str> {
+        let [own, others] = [self, other].map(|config| fixed(&config.written));
+        let sections: BTreeSet<&str> =
+            self.written.keys().chain(other.written.keys()).map(String::as_str).collect();
+        sections.into_iter().filter(|name| own.get(*name) != others.get(*name)).collect()
     }
     /// The socket by which its owner asks and tells a daemon of these settings, whatever is wrong with the rest of them.
     ///

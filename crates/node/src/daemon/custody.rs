@@ -243,7 +243,8 @@ impl Custody {
             () = self.over() => {}
         }
         let over = self.tap.over.get().unwrap_or(Err(Why::Aborted));
-        info!(peer = self.peer.config.name, id = ?self.id, target = self.record.borrow().target, ?over, "durable connection ended");
+        let end = over.map_or_else(|why| format!("{why:?}").to_lowercase(), |()| "whole".to_owned());
+        info!(peer = self.peer.config.name, id = %self.id, target = self.record.borrow().target, end, "durable connection ended");
         self.record.borrow_mut().over = Some(over.is_ok());
         if over.is_err() {
             // Whoever reads what has come sees that it is not all.

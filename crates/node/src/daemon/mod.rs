@@ -77,6 +77,8 @@ const FAREWELL: Duration = Duration::from_secs(5);
 struct Daemon {
     clock: Clock,
     key: PublicKey,
+    /// As it was started.
+    config: Config,
     router: Rc<Router>,
     services: Services,
 }
@@ -132,8 +134,8 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
         applications: RefCell::default(),
     });
     open_doors(&config, &router).await?;
-    let daemon = Daemon { clock, key: identity.public(), router, services };
-    info!(key = %daemon.key, peers = config.peer.len(), "lightlagd runs");
+    let daemon = Daemon { clock, key: identity.public(), config, router, services };
+    info!(key = %daemon.key, peers = daemon.config.peer.len(), "lightlagd runs");
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
     daemon.obey(asked, path, &life).await
 }
@@ -337,9 +339,12 @@ impl Daemon {
                 peer.choose(new.stack);
             }
         }
-        self.services.borrow_mut().configure(config.services);
-        let said =
-            "taken: reach, serve and stack of peers that were known, and services; all else needs a restart";
+        let changed = config.fixed_changes(&self.config);
+        let mut said = "taken: reach, serve and stack of peers that were known, and services".to_owned();
+        if !changed.is_empty() {
+            said += &format!("; needs a restart: what has changed in {}", changed.join(", "));
+        }
+        self.services.borrow_mut().configure(config.services.clone());
         info!("{said}");
         Ok(format!("{said}\n"))
     }

@@ -181,7 +181,7 @@ fn of_connection(peer: &Peer, now: Instant, id: ConnectionId, connection: &Conne
         State::Open => "open",
     };
     ConnectionStatus {
-        id: format!("{}-{}", id.incarnation, id.number),
+        id: id.to_string(),
         is_ours: id.incarnation == peer.incarnation,
         target: connection.target.clone(),
         state: state.to_owned(),

@@ -159,7 +159,20 @@ fn wrong_settings_are_told_in_one_line() {
             "lightlagd.toml:3: \"ed25519:x\" is no public key",
         ),
         ("soks = 1\n".to_owned(), "lightlagd.toml:1: unknown field `soks`"),
-        ("[[socks]]\nlisten = \"localhost\"\n".to_owned(), "lightlagd.toml:2: invalid socket address syntax"),
+        (
+            "[[socks]]\nlisten = \"localhost\"\n".to_owned(),
+            "lightlagd.toml:2: \"localhost\"; it must be an address and a port, as in 127.0.0.1:1080",
+        ),
+        ("page = 80\n".to_owned(), "lightlagd.toml:1: invalid type: integer `80`, expected a string"),
+        (
+            "[limits]\nconnections = \"many\"\n".to_owned(),
+            "lightlagd.toml:2: invalid type: string \"many\", expected a whole number, 0 or more",
+        ),
+        (
+            "[limits]\nwindow = \"64 XB\"\n".to_owned(),
+            "lightlagd.toml:2: \"64 XB\"; it must be a size, as in \"64 MiB\"",
+        ),
+        ("[limits]\nwindow = -1\n".to_owned(), "lightlagd.toml:2: it must be a size, as in \"64 MiB\""),
         (
             format!("{peer}serve = [\"10.0.0.0/99\"]\n"),
             "lightlagd.toml:4: \"10.0.0.0/99\": the length must be 0 to 32",

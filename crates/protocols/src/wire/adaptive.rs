@@ -20,6 +20,12 @@ pub struct ConnectionId {
     pub number: u32,
 }
 
+impl std::fmt::Display for ConnectionId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}-{}", self.incarnation, self.number)
+    }
+}
+
 /// How a connection wants to be carried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hints {

@@ -40,7 +40,8 @@ pub struct Axis {
 
 const EPIDEMIC: Router = ("epidemic", "epidemic");
 const PROPHET: Router = ("prophet", "prophet");
-const SPRAY: Router = ("spray_and_wait", "{ name = \"spray_and_wait\", copies = 10 }");
+/// It makes no more than ten copies.
+pub const SPRAY: Router = ("spray_and_wait", "{ name = \"spray_and_wait\", copies = 10 }");
 const PLANNED: Router = ("contact_graph", "contact_graph");
 /// Those of the paper.
 const ROUTERS: &[Router] = &[EPIDEMIC, PROPHET, SPRAY];

@@ -34,7 +34,7 @@ const PLACES: [(&str, &str); 3] = [
 pub const TITLE: &str = "One congestion mechanism against all others";
 
 /// What a reader must know before believing a quick look.
-const QUICK: &str = "This is a quick look, not the study: two seeds instead of five, the ends of each axis, an hour or two \
+const QUICK: &str = "This is a quick look, not the study: two seeds instead of five to twenty, the ends of each axis, an hour or two \
                      instead of twelve on Earth, and no real places. Run it without --quick before believing a verdict.";
 const NO_HELSINKI: &str = "The streets of Helsinki are left out, as their map has not been fetched into out/maps: \
                            scenarios/places/helsinki.py does that.";
@@ -105,8 +105,10 @@ fn introduction(results: &Results, cells: usize) -> Vec<String> {
          bootstrap over the seeds here. Whoever looks at hundreds of cells finds some differences by chance: \"surely\" is \
          what is left after Holm's correction."
             .to_owned(),
-        "Cells between planets, which take a second, run with ten seeds. On Earth none, afner and storage_routing without receipts run with two of the five: they send thousands of bytes \
-         for each that they deliver, take nine tenths of the study's time and are nowhere ahead of themselves with receipts but by chance."
+        "Cells on Earth run with five seeds, under stress with ten, those between planets, which take no time, with twenty. \
+         Where nodes meet often and routers copy without bound none, afner and storage_routing without receipts run with two: they send thousands of bytes \
+         for each that they deliver, take nine tenths of the study's time and are nowhere ahead of themselves with receipts \
+         but by chance."
             .to_owned(),
         "The comparative study's grid is that of its figures: tables of family S, a base station that sends to rovers, \
          pipelined links and stop and wait; on Earth its three mobility models, and random walk both as The ONE has it and as the paper \

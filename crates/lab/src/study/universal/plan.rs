@@ -1,6 +1,6 @@
 //! What the study runs.
 
-use super::grid::{Axis, BETWEEN_PLANETS, HELSINKI_MAP, ON_EARTH, Router, STREETS, STRESS, Set, axes};
+use super::grid::{Axis, BETWEEN_PLANETS, HELSINKI_MAP, ON_EARTH, Router, SPRAY, STREETS, STRESS, Set, axes};
 use super::treatments::{Role, Treatment, treatments};
 use crate::scenario::{self, Catalogue, ScenarioFile};
 use crate::study::points::{Point, Points};
@@ -27,7 +27,7 @@ const SEEDS_QUICK: u64 = 2;
 const SEEDS_OF_PLANETS: u64 = 20;
 /// Under stress on Earth, where runs are short.
 const SEEDS_UNDER_STRESS: u64 = 10;
-/// Of what would take nine tenths of the study's time, where nodes meet often.
+/// Of what would take nine tenths of the study's time, where nodes meet often and routers copy without bound.
 const SEEDS_RESTLESS: u64 = 2;
 
 /// All that the study runs, whole or as a quick look, from the scenarios in a folder.
@@ -81,7 +81,7 @@ fn add(list: &mut Vec<Point>, axis: &Axis, scenarios: &Path) -> Result<(), scena
                 let mut file = file(&base, &[&axis.set, set])?;
                 treat(&mut file, axis, router, treatment)?;
                 let named = (treatment.name.as_str(), treatment.role);
-                let seeds = seeds(axis, treatment.is_restless());
+                let seeds = seeds(axis, treatment.is_restless() && *router != SPRAY);
                 list.extend(points(file, || columns(axis, change, router.0, named), (seeds, false))?);
             }
         }

@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::spawn_local;
-use tracing::debug;
+use tracing::info;
 
 /// Who says nothing for so long is let go.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -83,7 +83,7 @@ pub async fn serve(router: Rc<Router>, listener: TcpListener, door: Door) {
         let (router, hints) = (router.clone(), door.hints());
         spawn_local(async move {
             if let Err(why) = answer(&router, socket, hints).await {
-                debug!(why, "socks");
+                info!(why, "an application was let go: this door speaks SOCKS5");
             }
         });
     }

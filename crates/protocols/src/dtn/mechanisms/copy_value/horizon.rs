@@ -1,14 +1,14 @@
 //! How long a copy is worth keeping, learnt from what is delivered.
 //!
-//! Who hears of a delivery knows how old the bundle was by then: its name tells when it was created. The mean of that, over about
-//! 1 / (1 − fade) deliveries, is the usual age, and the horizon is `horizon` times that: a copy that was here for so long has
-//! had its chance.
+//! Who hears of a delivery knows how old the bundle was by then: its name tells when it was created. The geometric mean of that,
+//! over about 1 / (1 − fade) deliveries, is the usual age: ages spread over orders of magnitude, and a few old ones say little of
+//! when most arrive. The horizon is `horizon` times that: a copy that was here for so long has had its chance.
 //!
 //! It is the law of control: where more is offered than can be carried, what is delivered is delivered young, the horizon
 //! shrinks and buffers turn over faster; where nodes seldom meet, deliveries are old and copies stay. It comes to rest where
 //! the usual age A(H) under a horizon of H is H / `horizon`. A(H) grows with H, as old copies live to be delivered; but not below
-//! the time that the way takes, nor beyond the lifetime, and by less than H does, since most deliveries are made by young copies: so
-//! there is one such place, and a mean that follows A(H) goes there without overshoot.
+//! the time that the way takes, nor beyond the lifetime, and by a smaller factor than H does, since most deliveries are made by
+//! young copies: so there is one such place, and a mean that follows A(H) goes there without overshoot.
 
 use crate::math;
 use crate::time::Duration;
@@ -36,16 +36,17 @@ impl Horizon {
         self.heard = self.heard * self.fade + 1.0;
         let age = age.as_secs_f64().max(1.0);
         let usual = self.usual.unwrap_or(age);
-        self.usual = Some(usual + (age - usual) / self.heard);
+        self.usual = Some(usual * math::pow(age / usual, 1.0 / self.heard));
     }
     /// How far a copy that was here for so long is towards the horizon, up to 1; 0 as long as that is not known.
     pub fn reached(&self, held: Duration) -> f64 {
         self.usual.map_or(0.0, |usual| (held.as_secs_f64() / (self.factor * usual)).min(1.0))
     }
-    /// How little is left of a lifetime: the logarithm to base 2 of what it would be with the usual age more, by what it is. A
-    /// copy whose lifetime is soon over has lost about so many halves of its chance.
+    /// How often what is left of a lifetime is the usual age halved: a copy whose lifetime is soon over has lost about so many
+    /// halves of its chance. 0 as long as more is left.
     pub fn late(&self, left: Duration) -> f64 {
-        self.usual.map_or(0.0, |usual| math::log2(1.0 + usual / left.as_secs_f64().max(1.0)))
+        let left = left.as_secs_f64().max(1.0);
+        self.usual.filter(|usual| *usual > left).map_or(0.0, |usual| math::log2(usual / left))
     }
 }
 
@@ -67,11 +68,12 @@ mod tests {
     #[test]
     fn what_was_here_for_the_usual_age_has_had_its_chance() {
         let mut horizon = Horizon::new(1.0, 0.98);
-        [50.0, 150.0].into_iter().for_each(|age| horizon.on_delivery(secs(age)));
+        [50.0, 200.0].into_iter().for_each(|age| horizon.on_delivery(secs(age)));
         assert!((horizon.usual().unwrap_or_default() - 100.0).abs() < 1.0);
         assert!((horizon.reached(secs(50.0)) - 0.5).abs() < 0.01);
         assert_eq!(horizon.reached(secs(200.0)), 1.0);
-        assert!((horizon.late(secs(100.0)) - 1.0).abs() < 0.01);
+        assert!((horizon.late(secs(25.0)) - 2.0).abs() < 0.02);
+        assert_eq!(horizon.late(secs(101.0)), 0.0);
     }
 
     proptest! {
@@ -86,7 +88,8 @@ mod tests {
             let mut last = Vec::new();
             for turn in 0..8_000 {
                 let usual = horizon.usual().unwrap_or(first);
-                horizon.on_delivery(secs(2.0 * draws.unit() * (way + slope * usual)));
+                let spread = math::pow(16.0, draws.unit() - 0.5);
+                horizon.on_delivery(secs(spread * (way + slope * usual)));
                 last.extend((turn >= 4_000).then_some(usual));
             }
             let (mean, rest) = (last.iter().sum::<f64>() / last.len() as f64, way / (1.0 - slope));
