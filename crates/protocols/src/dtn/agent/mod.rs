@@ -374,6 +374,11 @@ impl Agent {
             link.told = told;
         }
     }
+    /// Whether it has learnt that `id` is delivered.
+    #[inline]
+    pub fn knows_receipt(&self, id: BundleId) -> bool {
+        self.acknowledged.contains(id.0)
+    }
     /// Learns that `id`, which was created then, is delivered; true when that is news. Its copy is deleted.
     pub fn learn_receipt(&mut self, now: Instant, id: BundleId, created: Instant) -> bool {
         let news = self.acknowledged.insert(id.0);

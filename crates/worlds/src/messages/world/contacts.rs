@@ -136,7 +136,10 @@ impl<O: Observer> World<'_, O> {
                     self.charge(from, node, RECEIPT);
                 }
                 self.flush_change(node);
-                reached.extend(self.ports[node.0 as usize].iter().map(|port| (Some(node), port.peer)));
+                // Most neighbours have heard of it already.
+                let peers = self.ports[node.0 as usize].iter().map(|port| port.peer);
+                let news = peers.filter(|peer| !self.agents[peer.0 as usize].knows_receipt(id));
+                reached.extend(news.map(|peer| (Some(node), peer)));
             }
         }
     }
