@@ -18,35 +18,42 @@ pub struct Horizon {
     factor: f64,
     fade: f64,
     heard: f64,
-    /// In seconds.
+    /// Of the usual age in seconds, natural.
+    logarithm: Option<f64>,
+    /// The usual age in seconds, once it was asked for: more is heard than asked.
     usual: Option<f64>,
 }
 
 impl Horizon {
     /// Nothing is known yet.
     pub fn new(factor: f64, fade: f64) -> Self {
-        Self { factor, fade, heard: 0.0, usual: None }
+        Self { factor, fade, heard: 0.0, logarithm: None, usual: None }
     }
     /// The usual age of a bundle when it is heard that it was delivered, in seconds.
     pub fn usual(&self) -> Option<f64> {
+        self.usual.or_else(|| self.logarithm.map(math::exp))
+    }
+    fn settle(&mut self) -> Option<f64> {
+        self.usual = self.usual();
         self.usual
     }
     /// A bundle of this age was delivered.
     pub fn on_delivery(&mut self, age: Duration) {
         self.heard = self.heard * self.fade + 1.0;
-        let age = age.as_secs_f64().max(1.0);
-        let usual = self.usual.unwrap_or(age);
-        self.usual = Some(usual * math::pow(age / usual, 1.0 / self.heard));
+        let age = math::log(age.as_secs_f64().max(1.0));
+        let before = self.logarithm.unwrap_or(age);
+        self.logarithm = Some(before + (age - before) / self.heard);
+        self.usual = None;
     }
     /// How far a copy that was here for so long is towards the horizon, up to 1; 0 as long as that is not known.
-    pub fn reached(&self, held: Duration) -> f64 {
-        self.usual.map_or(0.0, |usual| (held.as_secs_f64() / (self.factor * usual)).min(1.0))
+    pub fn reached(&mut self, held: Duration) -> f64 {
+        self.settle().map_or(0.0, |usual| (held.as_secs_f64() / (self.factor * usual)).min(1.0))
     }
     /// How often what is left of a lifetime is the usual age halved: a copy whose lifetime is soon over has lost about so many
     /// halves of its chance. 0 as long as more is left.
-    pub fn late(&self, left: Duration) -> f64 {
+    pub fn late(&mut self, left: Duration) -> f64 {
         let left = left.as_secs_f64().max(1.0);
-        self.usual.filter(|usual| *usual > left).map_or(0.0, |usual| math::log2(usual / left))
+        self.settle().filter(|usual| *usual > left).map_or(0.0, |usual| math::log2(usual / left))
     }
 }
 
@@ -61,7 +68,7 @@ mod tests {
 
     #[test]
     fn nothing_has_been_here_too_long_before_a_delivery_is_heard_of() {
-        let horizon = Horizon::new(1.0, 0.98);
+        let mut horizon = Horizon::new(1.0, 0.98);
         assert_eq!([horizon.reached(secs(1e6)), horizon.late(secs(1.0))], [0.0, 0.0]);
     }
 
