@@ -5,6 +5,12 @@
 pub struct IdSet(Vec<u64>);
 
 impl IdSet {
+    /// The set without members.
+    #[inline]
+    pub fn none() -> &'static Self {
+        static NONE: IdSet = IdSet(Vec::new());
+        &NONE
+    }
     /// Whether `id` is in the set.
     #[inline]
     pub fn contains(&self, id: u32) -> bool {

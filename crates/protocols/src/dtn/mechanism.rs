@@ -90,8 +90,8 @@ pub trait Mechanism: Send {
     }
     /// Bundles that it does not take any more, unless they are for this node: its peers know, and offer it no more of
     /// them. [`Mechanism::admit`] refuses the same.
-    fn declined(&self) -> Option<&IdSet> {
-        None
+    fn declined(&self) -> &IdSet {
+        IdSet::none()
     }
     /// Whether an offer is taken; asked before room is made.
     ///

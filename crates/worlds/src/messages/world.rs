@@ -13,7 +13,6 @@ use lightlag_protocols::dtn::{
 };
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::{Observer, Record};
-use lightlag_protocols::units::BitRate;
 
 /// Plays a run and tells `observer` everything that happens.
 pub fn run<O: Observer>(setup: &Setup, observer: &mut O) {
@@ -135,11 +134,9 @@ pub(super) struct World<'a, O> {
     released: Vec<NodeId>,
     /// Peers that deleted copies while they answered.
     touched: Vec<NodeId>,
-    /// Whether some link carries nothing in one of its directions.
-    one_way: bool,
     /// Whether light takes a while on some link.
     delayed: bool,
-    /// Peers to which a transfer could start; from which, where links are one-way.
+    /// Peers to which a transfer could start, and from which.
     eligible: Vec<NodeId>,
     servers: Vec<NodeId>,
 }
@@ -178,7 +175,6 @@ impl<'a, O: Observer> World<'a, O> {
             reclaimed: vec![0; count],
             released: Vec::new(),
             touched: Vec::new(),
-            one_way: setup.contacts.channels.iter().any(|c| c.rate == BitRate(0)),
             delayed,
             eligible: Vec::new(),
             servers: Vec::new(),
@@ -517,10 +513,14 @@ impl<'a, O: Observer> World<'a, O> {
     /// Starts the next transfer of `node`, or of a peer that serves it; false if there is none.
     fn start_next(&mut self, node: NodeId) -> bool {
         let index = node.0 as usize;
-        if self.agents[index].store().replicas().is_empty() || !self.find_eligible(node) {
+        let changes = self.changes;
+        if self.agents[index].store().replicas().is_empty() {
             return false;
         }
-        let changes = self.changes;
+        if !self.find_eligible(node) {
+            self.tried[index] = changes;
+            return false;
+        }
         let begun = self.next_transfer(node);
         match begun {
             Some((from, transfer)) => self.start(from, transfer),
@@ -529,8 +529,8 @@ impl<'a, O: Observer> World<'a, O> {
         self.flush_touched(node);
         begun.is_some()
     }
-    /// Peers with which a transfer could start now and that were not tried in vain before; false if
-    /// there is none.
+    /// Peers with which a transfer could start now, as far as that is quickly seen, and that were not tried in vain
+    /// before; false if there is none.
     fn find_eligible(&mut self, node: NodeId) -> bool {
         let tried = self.tried[node.0 as usize];
         let anew = self.supply[node.0 as usize] > tried;
@@ -543,10 +543,14 @@ impl<'a, O: Observer> World<'a, O> {
             if !free || (!anew && self.demand[peer.0 as usize] <= tried) {
                 continue;
             }
-            if port.opens[0] {
+            let expected = self.track_expected.then(|| &self.expected[peer.0 as usize]);
+            let [me, other] = [node, peer].map(|node| &self.agents[node.0 as usize]);
+            if port.opens[0] && me.may_offer(&other.summary(expected)) {
                 self.eligible.push(peer);
             }
-            if self.one_way && port.opens[1] {
+            // A node with one radio asks its peers, oldest link first, for what they have for it; where
+            // radios don't bind, they offer it themselves.
+            if radio == Radio::Node && port.opens[1] && other.may_serve(node) {
                 self.servers.push(peer);
             }
         }
@@ -571,18 +575,8 @@ impl<'a, O: Observer> World<'a, O> {
                 return Some((node, transfer));
             }
         }
-        // A node with one radio asks its peers, oldest link first, for what they have for it; where
-        // radios don't bind, they offer it themselves.
         let client = View { eligible: &[node], ..view };
-        let servers = match self.setup.rules.radio {
-            Radio::Node if self.one_way => self.servers.as_slice(),
-            Radio::Node => self.eligible.as_slice(),
-            _ => &[],
-        };
-        for &peer in servers {
-            if !self.agents[peer.0 as usize].may_serve(node) {
-                continue;
-            }
+        for &peer in &self.servers {
             let (server, mut others) = Others::split(&mut self.agents, peer, &client, &mut self.touched);
             let served = server.serve(self.now, node, &mut others);
             if server.has_events() {

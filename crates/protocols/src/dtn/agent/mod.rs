@@ -151,9 +151,9 @@ pub struct Summary<'a> {
     /// Copies that it holds, and bundles that have come to it as their destination.
     pub had: &'a IdSet,
     /// Copies that are under way to it, where the driver keeps account of them.
-    pub expected: Option<&'a IdSet>,
+    pub expected: &'a IdSet,
     /// Bundles that it does not take any more, by its habits and by its mechanism.
-    pub declined: [Option<&'a IdSet>; 2],
+    pub declined: [&'a IdSet; 2],
 }
 
 impl Summary<'_> {
@@ -165,18 +165,19 @@ impl Summary<'_> {
     /// Whether the peer holds a copy or is about to receive one.
     #[inline]
     pub fn has(&self, id: BundleId) -> bool {
-        self.holds(id) || self.expected.is_some_and(|expected| expected.contains(id.0))
+        self.holds(id) | self.expected.contains(id.0)
     }
     /// Whether the peer may want a copy that is not for itself.
     #[inline]
     pub fn lacks(&self, id: BundleId) -> bool {
-        !self.has(id) & !self.declined.iter().flatten().any(|declined| declined.contains(id.0))
+        // All are asked: a search takes longer over the branches than over what it could leave out.
+        !(self.has(id) | self.declined[0].contains(id.0) | self.declined[1].contains(id.0))
     }
     /// Whether the peer may want any of these.
     fn lacks_any(&self, held: &IdSet) -> bool {
-        let known = [Some(self.had), self.expected, self.declined[0], self.declined[1]];
+        let known = [self.had, self.expected, self.declined[0], self.declined[1]];
         held.words().iter().enumerate().any(|(at, word)| {
-            let words = known.iter().flatten().filter_map(|set| set.words().get(at));
+            let words = known.iter().filter_map(|set| set.words().get(at));
             word & !words.fold(0, |has, word| has | word) != 0
         })
     }
@@ -300,8 +301,9 @@ impl Agent {
     /// What it tells its peers of what it has and of what it does not take, given the copies that are under way to it.
     #[inline]
     pub fn summary<'a>(&'a self, expected: Option<&'a IdSet>) -> Summary<'a> {
-        let by_habit = self.habits.drop_memory.then_some(&self.dropped);
-        Summary { had: &self.had, expected, declined: [by_habit, self.mechanism.declined()] }
+        let expected = expected.unwrap_or(IdSet::none());
+        // What was dropped is known only where that is the habit.
+        Summary { had: &self.had, expected, declined: [&self.dropped, self.mechanism.declined()] }
     }
     /// The copies deleted since the last call, in order.
     #[inline]

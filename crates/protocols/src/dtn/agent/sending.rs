@@ -1,6 +1,6 @@
 //! The sending side of an agent: what it offers to whom, and what happens when a transfer ends.
 
-use super::{Agent, Answer, DropReason, Leaving, Order, Parcel, Peers, Transfer, TransferKind};
+use super::{Agent, Answer, DropReason, Leaving, Order, Parcel, Peers, Summary, Transfer, TransferKind};
 use crate::dtn::{BundleId, Census, Fate, Head, Local, NodeId, Offer, Refusal, Replica, Sieve};
 use crate::time::Instant;
 
@@ -48,6 +48,22 @@ impl Agent {
             }
         }
         None
+    }
+    /// Whether it can have anything to offer to the peer that has this; false for most, and fast.
+    #[inline]
+    pub fn may_offer(&self, summary: &Summary) -> bool {
+        !self.leaving.is_empty() || self.may_deliver() || self.has_more_than(summary)
+    }
+    /// Whether it holds anything that the peer lacks.
+    #[inline]
+    fn has_more_than(&self, summary: &Summary) -> bool {
+        // Most searches find nothing: see that without branches or an order, among many copies by words.
+        let (heads, held) = (self.store.heads(), self.store.held());
+        if held.words().len() < heads.len() {
+            summary.lacks_any(held)
+        } else {
+            heads.iter().fold(false, |any, head| any | summary.lacks(head.id))
+        }
     }
     /// Whether [`Agent::offer_deliverable`] can do anything; false for most, and fast.
     #[inline]
@@ -179,17 +195,10 @@ impl Agent {
         census: Option<&Census>,
     ) -> Option<(usize, usize, f64)> {
         let summary = peers.summary(peer);
-        let heads = self.store.heads();
-        // Most searches find nothing: see that without branches or an order, among many copies by words.
-        let held = self.store.held();
-        let lacks_any = if held.words().len() < heads.len() {
-            summary.lacks_any(held)
-        } else {
-            heads.iter().fold(false, |any, head| any | summary.lacks(head.id))
-        };
-        if !lacks_any {
+        if !self.has_more_than(&summary) {
             return None;
         }
+        let heads = self.store.heads();
         for position in from..heads.len() {
             let slot = order.slot(position);
             let head = heads[slot];

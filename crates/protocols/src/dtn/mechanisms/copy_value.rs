@@ -294,9 +294,9 @@ impl Mechanism for CopyValue {
         let leaves = self.arrivals.plan().carried_from(peer, at.node, (at.now, comes));
         under_way == Bytes(0) || under_way + replica.bundle.size <= link.told.free + leaves
     }
-    fn declined(&self) -> Option<&IdSet> {
+    fn declined(&self) -> &IdSet {
         // By a plan a copy that counts is taken all the same.
-        (!self.is_planned()).then(|| self.drops.known())
+        if self.is_planned() { IdSet::none() } else { self.drops.known() }
     }
     fn admit(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
         let (bundle, mark) = (offer.bundle(), self.told(Mark::of(offer.replica)));

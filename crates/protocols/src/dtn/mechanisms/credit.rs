@@ -159,8 +159,8 @@ impl Mechanism for Credit {
     fn on_created(&mut self, _: &Local, replica: &mut Replica) {
         replica.mechanism_mark = self.rules.initial.to_bits();
     }
-    fn declined(&self) -> Option<&IdSet> {
-        Some(&self.dropped)
+    fn declined(&self) -> &IdSet {
+        &self.dropped
     }
     fn admit(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
         let bundle = offer.bundle();

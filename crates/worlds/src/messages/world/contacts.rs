@@ -127,7 +127,10 @@ impl<O: Observer> World<'_, O> {
         let mut reached = vec![(teller, node)];
         while let Some((teller, node)) = reached.pop() {
             let from = teller.filter(|&teller| self.charges_receipts(teller));
-            if !self.exchanges_receipts(node) || from.is_some_and(|from| !self.carries(from, node)) {
+            if self.agents[node.0 as usize].knows_receipt(id)
+                || !self.exchanges_receipts(node)
+                || from.is_some_and(|from| !self.carries(from, node))
+            {
                 continue;
             }
             let created = self.setup.bundles[id.0 as usize].created;
@@ -158,9 +161,7 @@ impl<O: Observer> World<'_, O> {
     /// The link is busy with control data after the transfer that is under way: the next one has to wait.
     /// What it tells is known at once all the same.
     fn charge(&mut self, from: NodeId, to: NodeId, size: Bytes) {
-        let Some(port) = self.ports[from.0 as usize].iter().find(|port| port.peer == to).copied() else {
-            return;
-        };
+        let Some(port) = self.ports[from.0 as usize].iter().find(|port| port.peer == to) else { return };
         let contact = &self.setup.contacts.list[port.contact as usize];
         let channel = if contact.a == from { contact.forward } else { contact.backward };
         let rate = self.setup.contacts.channels[channel as usize].rate;
@@ -173,10 +174,10 @@ impl<O: Observer> World<'_, O> {
         let told = free.saturating_add(rate.time_for(size));
         for (node, peer, way) in [(from, to, 0), (to, from, 1)] {
             let port = self.ports[node.0 as usize].iter_mut().find(|port| port.peer == peer);
-            let Some(port) = port else { continue };
-            port.told[way] = told;
-            if shared {
-                port.told = [told; 2];
+            match port {
+                Some(port) if shared => port.told = [told; 2],
+                Some(port) => port.told[way] = told,
+                None => {}
             }
         }
         self.record(&Record::Control { from, to, size });
