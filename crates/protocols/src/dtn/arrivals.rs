@@ -46,10 +46,6 @@ impl Arrivals {
     pub fn plan(&self) -> &ContactPlan {
         &self.plan
     }
-    /// Whether nothing is planned: then nothing is known of arrivals.
-    pub fn is_empty(&self) -> bool {
-        self.plan.is_empty()
-    }
     /// When what is at `from` now is at `to` at the earliest, if it does not pass `without`; [`Instant::MAX`]: never.
     pub fn earliest(&mut self, now: Instant, from: NodeId, to: NodeId, without: Option<NodeId>) -> Instant {
         if from == to { now } else { self.arrival(now, Way { from, to, without }).at }

@@ -30,6 +30,8 @@ pub struct CopyValue {
     margin: f64,
     late: f64,
     horizon: Horizon,
+    /// Whether contacts are planned.
+    planned: bool,
     arrivals: Arrivals,
     drops: Drops,
     /// What was offered last, and its mark if it is taken.
@@ -99,6 +101,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
             margin: given.number("margin"),
             late: given.number("late"),
             horizon: Horizon::new(given.number("horizon"), given.number("fade")),
+            planned: !seat.plan.is_empty(),
             arrivals: Arrivals::new(seat.plan),
             drops: Drops::new(given.number("memory") as usize),
             offered: None,
@@ -147,9 +150,6 @@ impl CopyValue {
         let copies = (known.copies + 1.0) * self.share as f32;
         Mark { copies, custody: if known.gives_custody() { Mark::FOR_GOOD } else { Mark::EXTRA } }
     }
-    fn is_planned(&self) -> bool {
-        !self.arrivals.is_empty()
-    }
     /// When a bundle that is at `from` can be at its destination; none: not in its lifetime.
     fn arrival(
         &mut self,
@@ -163,12 +163,12 @@ impl CopyValue {
     }
     /// Whether it can be at its destination in time, as far as that is known.
     fn leads_on(&mut self, at: &Local, bundle: &Bundle, without: Option<NodeId>) -> bool {
-        !self.is_planned() || self.arrival(at.now, at.node, bundle, without).is_some()
+        !self.planned || self.arrival(at.now, at.node, bundle, without).is_some()
     }
     /// Of a copy that has been here for so long.
     fn cost(&mut self, at: &Local, bundle: &Bundle, mark: Mark, held: Duration) -> Cost {
         let copies = f64::from(mark.copies);
-        if self.is_planned() {
+        if self.planned {
             let counts = mark.in_custody(at.now) && self.leads_on(at, bundle, None);
             return if counts { (false, 0.0) } else { (true, copies) };
         }
@@ -197,7 +197,7 @@ impl CopyValue {
     /// A copy that a peer in contact has room for and would have there sooner, or that finds no room on the contact by which it
     /// would leave here: whatever the router waits for.
     fn sooner_elsewhere(&mut self, at: &Local) -> Option<(BundleId, NodeId)> {
-        if !self.is_planned() {
+        if !self.planned {
             return None;
         }
         for link in at.links {
@@ -260,11 +260,11 @@ impl Mechanism for CopyValue {
         if self.leads_on(at, incoming, None) { Room::Wait } else { Room::Refuse }
     }
     fn needs(&self) -> Needs {
-        Needs { neighbours: self.is_planned(), receipts: true, ..Needs::default() }
+        Needs { neighbours: self.planned, receipts: true, ..Needs::default() }
     }
     /// By a plan, what cannot leave yet, or may as well leave later, waits where it takes no room.
     fn may_enter(&mut self, at: &Local, bundle: &Bundle) -> bool {
-        if !self.is_planned() {
+        if !self.planned {
             return true;
         }
         at.links.iter().any(|link| {
@@ -277,7 +277,7 @@ impl Mechanism for CopyValue {
         bundle.size.0
     }
     fn spare(&self, at: &Local) -> Bytes {
-        if !self.is_planned() {
+        if !self.planned {
             return Bytes(0);
         }
         let is_spare = |copy: &&Replica| copy.sending == 0 && !Mark::of(copy).in_custody(at.now);
@@ -286,9 +286,10 @@ impl Mechanism for CopyValue {
     /// By a plan, only what there will be room for: what the peer has told, and what can have left it when this comes. One
     /// more may go to ask: the peer may make room by moving others on.
     fn may_replicate(&self, at: &Local, replica: &Replica, peer: NodeId) -> bool {
-        let Some(link) = at.links.iter().find(|link| link.peer == peer).filter(|_| self.is_planned()) else {
+        if !self.planned {
             return true;
-        };
+        }
+        let Some(link) = at.links.iter().find(|link| link.peer == peer) else { return true };
         let under_way = self.under_way.to(peer, at.now);
         let comes = at.now.saturating_add(link.delay);
         let leaves = self.arrivals.plan().carried_from(peer, at.node, (at.now, comes));
@@ -296,7 +297,7 @@ impl Mechanism for CopyValue {
     }
     fn declined(&self) -> &IdSet {
         // By a plan a copy that counts is taken all the same.
-        if self.is_planned() { IdSet::none() } else { self.drops.known() }
+        if self.planned { IdSet::none() } else { self.drops.known() }
     }
     fn admit(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
         let (bundle, mark) = (offer.bundle(), self.told(Mark::of(offer.replica)));
@@ -304,7 +305,7 @@ impl Mechanism for CopyValue {
             if !self.leads_on(at, bundle, Some(offer.from)) {
                 return Err(Refusal::Congestion);
             }
-            let counts = self.is_planned() && mark.gives_custody();
+            let counts = self.planned && mark.gives_custody();
             if self.drops.contains(bundle.id) && !counts {
                 return Err(Refusal::DroppedBefore);
             }
@@ -321,7 +322,7 @@ impl Mechanism for CopyValue {
     fn on_sent(&mut self, at: &Local, replica: &mut Replica, peer: NodeId, _: bool) {
         let known = Mark::of(replica);
         let comes = comes_to(at, peer);
-        if self.is_planned() {
+        if self.planned {
             self.under_way.push(peer, (at.now, comes), replica.bundle.size);
         }
         let custody = if known.gives_custody() {

@@ -10,7 +10,6 @@
 //! the time that the way takes, nor beyond the lifetime, and by a smaller factor than H does, since most deliveries are made by
 //! young copies: so there is one such place, and a mean that follows A(H) goes there without overshoot.
 
-use crate::math;
 use crate::time::Duration;
 
 /// The usual age of deliveries, and what follows of it.
@@ -18,48 +17,80 @@ pub struct Horizon {
     factor: f64,
     fade: f64,
     heard: f64,
-    /// Of the usual age in seconds, natural.
-    logarithm: Option<f64>,
-    /// The usual age in seconds, once it was asked for: more is heard than asked.
-    usual: Option<f64>,
+    /// Of the usual age in nanoseconds.
+    octaves: Option<f64>,
+    /// What follows of it, once that was asked for: more is heard than asked.
+    usual: Option<Usual>,
+}
+
+#[derive(Clone, Copy)]
+struct Usual {
+    /// In nanoseconds.
+    age: f64,
+    /// How much of the horizon is a nanosecond.
+    rate: f64,
 }
 
 impl Horizon {
     /// Nothing is known yet.
     pub fn new(factor: f64, fade: f64) -> Self {
-        Self { factor, fade, heard: 0.0, logarithm: None, usual: None }
+        Self { factor, fade, heard: 0.0, octaves: None, usual: None }
     }
     /// The usual age of a bundle when it is heard that it was delivered, in seconds.
     pub fn usual(&self) -> Option<f64> {
-        self.usual.or_else(|| self.logarithm.map(math::exp))
+        self.octaves.map(|octaves| from_octaves(octaves) / SECOND)
     }
-    fn settle(&mut self) -> Option<f64> {
-        self.usual = self.usual();
+    #[inline]
+    fn settle(&mut self) -> Option<Usual> {
+        if self.usual.is_none() {
+            self.usual = self.octaves.map(from_octaves).map(|age| Usual { age, rate: 1.0 / (self.factor * age) });
+        }
         self.usual
     }
     /// A bundle of this age was delivered.
     pub fn on_delivery(&mut self, age: Duration) {
         self.heard = self.heard * self.fade + 1.0;
-        let age = math::log(age.as_secs_f64().max(1.0));
-        let before = self.logarithm.unwrap_or(age);
-        self.logarithm = Some(before + (age - before) / self.heard);
+        let age = octaves(in_nanos(age));
+        let before = self.octaves.unwrap_or(age);
+        self.octaves = Some(before + (age - before) / self.heard);
         self.usual = None;
     }
     /// How far a copy that was here for so long is towards the horizon, up to 1; 0 as long as that is not known.
     pub fn reached(&mut self, held: Duration) -> f64 {
-        self.settle().map_or(0.0, |usual| (held.as_secs_f64() / (self.factor * usual)).min(1.0))
+        self.settle().map_or(0.0, |usual| (held.as_nanos() as f64 * usual.rate).min(1.0))
     }
     /// How often what is left of a lifetime is the usual age halved: a copy whose lifetime is soon over has lost about so many
     /// halves of its chance. 0 as long as more is left.
     pub fn late(&mut self, left: Duration) -> f64 {
-        let left = left.as_secs_f64().max(1.0);
-        self.settle().filter(|usual| *usual > left).map_or(0.0, |usual| math::log2(usual / left))
+        let left = in_nanos(left);
+        self.settle().filter(|usual| usual.age > left).map_or(0.0, |usual| octaves(usual.age) - octaves(left))
     }
 }
+
+const SECOND: f64 = 1e9;
+
+/// A second at least: less is no other world.
+fn in_nanos(age: Duration) -> f64 {
+    (age.as_nanos() as f64).max(SECOND)
+}
+
+/// The logarithm to base 2 as the number itself has it, exponent and mantissa: straight between powers of two, at most 0.09
+/// below. As even a measure as the logarithm, the same on every machine, and free: each node hears of each delivery.
+fn octaves(value: f64) -> f64 {
+    value.to_bits() as f64 / MANTISSA - BIAS
+}
+/// The number that has so many.
+fn from_octaves(octaves: f64) -> f64 {
+    f64::from_bits(((octaves + BIAS) * MANTISSA) as u64)
+}
+/// Of a double: steps between powers of two, and the exponent of 1.
+const MANTISSA: f64 = (1_u64 << 52) as f64;
+const BIAS: f64 = 1023.0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math;
     use proptest::prelude::*;
 
     fn secs(value: f64) -> Duration {
@@ -84,6 +115,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn octaves_are_the_logarithm_within_a_tenth_and_lead_back(value in 1.0..1e18_f64) {
+            let off = math::log2(value) - octaves(value);
+            prop_assert!((-1e-9..0.09).contains(&off), "{off}");
+            prop_assert!((from_octaves(octaves(value)) / value - 1.0).abs() < 1e-9);
+        }
+
         /// Deliveries by young copies, and by those that live as long as the horizon lets them.
         #[test]
         fn it_comes_to_rest_where_the_usual_age_says(
