@@ -13,6 +13,7 @@ use lightlag_protocols::dtn::{
 };
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::trace::{Observer, Record};
+use lightlag_protocols::units::BitRate;
 
 /// Plays a run and tells `observer` everything that happens.
 pub fn run<O: Observer>(setup: &Setup, observer: &mut O) {
@@ -24,8 +25,8 @@ pub fn run<O: Observer>(setup: &Setup, observer: &mut O) {
 pub(super) struct Port {
     pub peer: NodeId,
     contact: u32,
-    /// Whether anything can be sent from here to the peer, and from the peer to here.
-    opens: [bool; 2],
+    /// From here to the peer, and from the peer to here.
+    rates: [BitRate; 2],
     /// Transfers under way from here to the peer, and from the peer to here: slot + 1, or 0.
     pub outgoing: u32,
     pub incoming: u32,
@@ -545,12 +546,12 @@ impl<'a, O: Observer> World<'a, O> {
             }
             let expected = self.track_expected.then(|| &self.expected[peer.0 as usize]);
             let [me, other] = [node, peer].map(|node| &self.agents[node.0 as usize]);
-            if port.opens[0] && me.may_offer(&other.summary(expected)) {
+            if port.rates[0] > BitRate(0) && me.may_offer(&other.summary(expected)) {
                 self.eligible.push(peer);
             }
             // A node with one radio asks its peers, oldest link first, for what they have for it; where
             // radios don't bind, they offer it themselves.
-            if radio == Radio::Node && port.opens[1] && other.may_serve(node) {
+            if radio == Radio::Node && port.rates[1] > BitRate(0) && other.may_serve(node) {
                 self.servers.push(peer);
             }
         }

@@ -29,11 +29,10 @@ impl<O: Observer> World<'_, O> {
         });
         let pipelined = self.rules().propagation == Propagation::Pipelined;
         for (node, peer, channel, back) in [(a, b, ab, ba), (b, a, ba, ab)] {
-            let opens = [channel, back].map(|channel| channel.rate > BitRate(0));
             self.ports[node.0 as usize].push(Port {
                 peer,
                 contact: index,
-                opens,
+                rates: [channel.rate, back.rate],
                 outgoing: 0,
                 incoming: 0,
                 told: [self.now; 2],
@@ -88,13 +87,7 @@ impl<O: Observer> World<'_, O> {
         let agent = &mut self.agents[from.0 as usize];
         let charged = agent.needs().charged;
         let state = agent.mechanism_state(self.now)?;
-        if charged {
-            if !self.carries(from, to) {
-                return None;
-            }
-            self.charge(from, to, state.size());
-        }
-        Some(state)
+        (!charged || self.charge(from, to, state.size())).then_some(state)
     }
     /// `node` tells its peers the state of its router anew.
     pub(super) fn tell_router_state(&mut self, node: NodeId) {
@@ -129,21 +122,17 @@ impl<O: Observer> World<'_, O> {
             let from = teller.filter(|&teller| self.charges_receipts(teller));
             if self.agents[node.0 as usize].knows_receipt(id)
                 || !self.exchanges_receipts(node)
-                || from.is_some_and(|from| !self.carries(from, node))
+                || from.is_some_and(|from| !self.charge(from, node, RECEIPT))
             {
                 continue;
             }
             let created = self.setup.bundles[id.0 as usize].created;
-            if self.agents[node.0 as usize].learn_receipt(self.now, id, created) {
-                if let Some(from) = from {
-                    self.charge(from, node, RECEIPT);
-                }
-                self.flush_change(node);
-                // Most neighbours have heard of it already.
-                let peers = self.ports[node.0 as usize].iter().map(|port| port.peer);
-                let news = peers.filter(|peer| !self.agents[peer.0 as usize].knows_receipt(id));
-                reached.extend(news.map(|peer| (Some(node), peer)));
-            }
+            self.agents[node.0 as usize].learn_receipt(self.now, id, created);
+            self.flush_change(node);
+            // Most neighbours have heard of it already.
+            let peers = self.ports[node.0 as usize].iter().map(|port| port.peer);
+            let news = peers.filter(|peer| !self.agents[peer.0 as usize].knows_receipt(id));
+            reached.extend(news.map(|peer| (Some(node), peer)));
         }
     }
     fn exchanges_receipts(&self, node: NodeId) -> bool {
@@ -154,24 +143,18 @@ impl<O: Observer> World<'_, O> {
         let needs = self.agents[node.0 as usize].needs();
         needs.receipts || needs.charged
     }
-    /// Whether the link from `from` to `to` carries anything in this direction.
-    fn carries(&self, from: NodeId, to: NodeId) -> bool {
-        self.ports[from.0 as usize].iter().any(|port| port.peer == to && port.opens[0])
-    }
     /// The link is busy with control data after the transfer that is under way: the next one has to wait.
-    /// What it tells is known at once all the same.
-    fn charge(&mut self, from: NodeId, to: NodeId, size: Bytes) {
-        let Some(port) = self.ports[from.0 as usize].iter().find(|port| port.peer == to) else { return };
-        let contact = &self.setup.contacts.list[port.contact as usize];
-        let channel = if contact.a == from { contact.forward } else { contact.backward };
-        let rate = self.setup.contacts.channels[channel as usize].rate;
+    /// What it tells is known at once all the same. False if the link carries nothing in this direction.
+    fn charge(&mut self, from: NodeId, to: NodeId, size: Bytes) -> bool {
+        let port = self.ports[from.0 as usize].iter().find(|port| port.peer == to);
+        let Some(port) = port.filter(|port| port.rates[0] > BitRate(0)) else { return false };
         // Where both directions share the link, they share its time.
         let shared = self.rules().radio != Radio::Direction;
         let before = if shared { port.told[0].max(port.told[1]) } else { port.told[0] };
         let under_way = if shared { port.outgoing.max(port.incoming) } else { port.outgoing };
         let ongoing = under_way.checked_sub(1).and_then(|slot| self.ongoing[slot as usize].as_ref());
         let free = ongoing.map_or(self.now, |ongoing| ongoing.ends).max(before).max(self.now);
-        let told = free.saturating_add(rate.time_for(size));
+        let told = free.saturating_add(port.rates[0].time_for(size));
         for (node, peer, way) in [(from, to, 0), (to, from, 1)] {
             let port = self.ports[node.0 as usize].iter_mut().find(|port| port.peer == peer);
             match port {
@@ -181,6 +164,7 @@ impl<O: Observer> World<'_, O> {
             }
         }
         self.record(&Record::Control { from, to, size });
+        true
     }
     pub(super) fn contact_down(&mut self, index: u32) {
         let contact = self.setup.contacts.list[index as usize];

@@ -43,7 +43,8 @@ impl Horizon {
     #[inline]
     fn settle(&mut self) -> Option<Usual> {
         if self.usual.is_none() {
-            self.usual = self.octaves.map(from_octaves).map(|age| Usual { age, rate: 1.0 / (self.factor * age) });
+            self.usual =
+                self.octaves.map(from_octaves).map(|age| Usual { age, rate: 1.0 / (self.factor * age) });
         }
         self.usual
     }
