@@ -19,6 +19,9 @@ pub struct Local<'a> {
     /// Global knowledge, for mechanisms of papers that assume an oracle and ask for it
     /// ([`super::Needs::census`]).
     pub census: Option<&'a Census>,
+    /// Whether its router makes only so many copies of a bundle ([`Router::exclusive`]): none makes good for one that is
+    /// dropped.
+    pub counted: bool,
 }
 
 /// A link that is up, as one of its ends sees it.

@@ -1,6 +1,6 @@
 //! What the study runs.
 
-use super::grid::{Axis, BETWEEN_PLANETS, HELSINKI_MAP, ON_EARTH, Router, SPRAY, STREETS, STRESS, Set, axes};
+use super::grid::{Axis, BETWEEN_PLANETS, HELSINKI_MAP, ON_EARTH, Router, SPRAY, STREETS, Set, axes};
 use super::treatments::{Role, Treatment, treatments};
 use crate::scenario::{self, Catalogue, ScenarioFile};
 use crate::study::points::{Point, Points};
@@ -25,8 +25,8 @@ const SEEDS: u64 = 5;
 const SEEDS_QUICK: u64 = 2;
 /// Between planets, where a cell takes a second.
 const SEEDS_OF_PLANETS: u64 = 20;
-/// Under stress on Earth, where runs are short.
-const SEEDS_UNDER_STRESS: u64 = 10;
+/// On Earth, where intervals by five say little.
+const SEEDS_ON_EARTH: u64 = 10;
 /// Of what would take nine tenths of the study's time, where nodes meet often and routers copy without bound.
 const SEEDS_RESTLESS: u64 = 2;
 
@@ -94,7 +94,7 @@ fn seeds(axis: &Axis, restless: bool) -> Option<u64> {
     match axis.world {
         BETWEEN_PLANETS => Some(SEEDS_OF_PLANETS),
         ON_EARTH if restless && axis.place != STREETS => Some(SEEDS_RESTLESS),
-        ON_EARTH if axis.grid == STRESS => Some(SEEDS_UNDER_STRESS),
+        ON_EARTH => Some(SEEDS_ON_EARTH),
         _ => None,
     }
 }

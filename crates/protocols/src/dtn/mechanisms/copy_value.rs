@@ -23,10 +23,16 @@ mod drops;
 mod horizon;
 mod under_way;
 
+/// Where the router counts copies, one at its horizon counts so much of the margin more: what makes room for it has to count
+/// less, however little, as nothing makes good for what is dropped.
+const COUNTED: f64 = 0.9;
+
 /// A copy is worth what it adds.
 pub struct CopyValue {
     share: f64,
     own: f64,
+    /// What is left of that when a copy is weighed.
+    bonus: f64,
     margin: f64,
     late: f64,
     horizon: Horizon,
@@ -98,6 +104,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
         Box::new(CopyValue {
             share: given.number("share"),
             own: given.number("own"),
+            bonus: 0.0,
             margin: given.number("margin"),
             late: given.number("late"),
             horizon: Horizon::new(given.number("horizon"), given.number("fade")),
@@ -173,8 +180,20 @@ impl CopyValue {
             return if counts { (false, 0.0) } else { (true, copies) };
         }
         let late = self.late * self.horizon.late(bundle.expires - at.now);
-        let own = if bundle.source == at.node { self.own } else { 0.0 };
-        (false, copies + late - own + self.margin * self.horizon.reached(held))
+        let own = if bundle.source == at.node { self.bonus } else { 0.0 };
+        let reached = self.horizon.reached(held);
+        let reached = if at.counted { COUNTED * reached.min(1.0) } else { reached };
+        (false, copies + late - own + self.margin * reached)
+    }
+    /// What a bundle that was created here counts less: where the router copies freely, less the more room such bundles take,
+    /// or a node with a small buffer would carry nothing for others.
+    fn own_bonus(&self, at: &Local) -> f64 {
+        if at.counted {
+            return self.own;
+        }
+        let own = at.store.replicas().iter().map(|replica| &replica.bundle).filter(|b| b.source == at.node);
+        let taken: u64 = own.map(|bundle| bundle.size.0).sum();
+        self.own * (1.0 - taken as f64 / at.store.capacity().0 as f64)
     }
     /// The idle copy that adds least; of equals, the one that came first.
     fn least(&mut self, at: &Local) -> Option<(Cost, BundleId)> {
@@ -250,6 +269,7 @@ fn comes_to(at: &Local, peer: NodeId) -> Instant {
 
 impl Mechanism for CopyValue {
     fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> Room {
+        self.bonus = self.own_bonus(at);
         let cost = self.cost_of_incoming(at, incoming);
         if let Some((_, id)) = self.least(at).filter(|(least, _)| self.displaces(cost, *least)) {
             return Room::Drop(id);

@@ -56,9 +56,13 @@ impl Horizon {
         self.octaves = Some(before + (age - before) / self.heard);
         self.usual = None;
     }
-    /// How far a copy that was here for so long is towards the horizon, up to 1; 0 as long as that is not known.
+    /// How far a copy that was here for so long is towards the horizon: 1 there, and hardly more beyond; 0 as long as that is not
+    /// known.
     pub fn reached(&mut self, held: Duration) -> f64 {
-        self.settle().map_or(0.0, |usual| (held.as_nanos() as f64 * usual.rate).min(1.0))
+        self.settle().map_or(0.0, |usual| {
+            let part = held.as_nanos() as f64 * usual.rate;
+            if part > 1.0 { 1.0 + BEYOND * octaves(part) } else { part }
+        })
     }
     /// How often what is left of a lifetime is the usual age halved: a copy whose lifetime is soon over has lost about so many
     /// halves of its chance. 0 as long as more is left.
@@ -69,6 +73,9 @@ impl Horizon {
 }
 
 const SECOND: f64 = 1e9;
+/// With each time that a copy is here twice as long as the horizon, so much more: of equals the one that has been here for long
+/// makes room.
+const BEYOND: f64 = 0.02;
 
 /// A second at least: less is no other world.
 fn in_nanos(age: Duration) -> f64 {
@@ -110,7 +117,7 @@ mod tests {
         [50.0, 200.0].into_iter().for_each(|age| horizon.on_delivery(secs(age)));
         assert!((horizon.usual().unwrap_or_default() - 100.0).abs() < 1.0);
         assert!((horizon.reached(secs(50.0)) - 0.5).abs() < 0.01);
-        assert_eq!(horizon.reached(secs(200.0)), 1.0);
+        assert!((horizon.reached(secs(200.0)) - 1.02).abs() < 0.001, "hardly more beyond");
         assert!((horizon.late(secs(25.0)) - 2.0).abs() < 0.02);
         assert_eq!(horizon.late(secs(101.0)), 0.0);
     }
@@ -139,7 +146,9 @@ mod tests {
                 last.extend((turn >= 4_000).then_some(usual));
             }
             let (mean, rest) = (last.iter().sum::<f64>() / last.len() as f64, way / (1.0 - slope));
-            prop_assert!((mean / rest - 1.0).abs() < 0.2, "{mean} instead of {rest}");
+            // What octaves are off by is magnified by the plant.
+            let off = 0.1 + 0.06 / (1.0 - slope);
+            prop_assert!((mean / rest - 1.0).abs() < off, "{mean} instead of {rest}");
         }
     }
 }

@@ -1,6 +1,8 @@
 use super::*;
 use crate::dtn::testing::{built, copy, place, store_of};
-use crate::dtn::{Agent, ContactPlan, Creation, Habits, Link, Parameters, PeerSpace, PlannedContact, Seat};
+use crate::dtn::{
+    Agent, ContactPlan, Creation, Habits, Link, Parameters, PeerSpace, PlannedContact, Seat, Store,
+};
 use crate::units::BitRate;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -77,6 +79,35 @@ fn what_was_here_for_the_usual_age_of_deliveries_makes_room_for_what_was_copied_
     let mut answer = |now| offered(&mut *mechanism, &place(&store, RELAY, now), &copied(8, 0.9)).unwrap();
     assert_eq!(answer(90.0), Room::Wait);
     assert_eq!(answer(101.0), Room::Drop(BundleId(1)));
+}
+
+#[test]
+fn of_equals_what_has_had_its_chance_makes_room_unless_the_router_counts_copies() {
+    let store = store_of([copied(1, 0.3)]);
+    let answer = |now, counted, copies| {
+        let mut mechanism = built(&ENTRY, &[]);
+        mechanism.on_receipt(&place(&store, RELAY, 100.0), BundleId(7), Instant::ZERO);
+        let at = Local { counted, ..place(&store, RELAY, now) };
+        offered(&mut *mechanism, &at, &copied(8, copies)).unwrap()
+    };
+    assert_eq!(answer(99.0, false, 0.0), Room::Wait);
+    assert_eq!(answer(101.0, false, 0.0), Room::Drop(BundleId(1)));
+    assert_eq!(answer(101.0, false, 0.2), Room::Wait, "it comes with 0.36");
+    assert_eq!(answer(1e6, true, 0.0), Room::Wait, "none would make good for it");
+}
+
+#[test]
+fn a_node_keeps_fewer_bundles_of_its_own_the_more_room_they_take_unless_the_router_counts_copies() {
+    let own = |count| store_of((0..count).map(|id| copied(id, 1.3)));
+    let foreign = copied(8, 0.0);
+    let foreign = Replica { bundle: Bundle { source: NodeId(1), ..foreign.bundle }, ..foreign };
+    let answer = |store: &Store, counted| {
+        let at = Local { counted, ..place(store, 0, 0.0) };
+        offered(&mut *built(&ENTRY, &[]), &at, &foreign).unwrap()
+    };
+    assert_eq!(answer(&own(1), false), Room::Wait, "it counts 0.6");
+    assert_eq!(answer(&own(3), false), Room::Drop(BundleId(0)), "they count 1.2 each");
+    assert_eq!(answer(&own(3), true), Room::Wait, "they count 0.3 each");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn node(plan: ContactPlan, given: &[(&str, Value)]) -> Node {
 }
 
 fn local(store: &Store, now: i64) -> Local<'_> {
-    Local { now: at(now), node: A, store, links: &[], census: None }
+    Local { now: at(now), node: A, store, links: &[], census: None, counted: true }
 }
 
 fn to_e(id: u32, size: u64) -> Replica {
