@@ -52,8 +52,10 @@ fn map(value: &str, most: f64, panel: &str, tiles: &[Tile]) -> Value {
                     {"field": "value", "title": value, "format": "+.4f"}, {"field": "note", "title": "against"},
                 ],
             }},
-            {"mark": {"type": "text", "fontSize": 10, "color": "#1c1f23"}, "encoding": {
+            {"mark": {"type": "text", "fontSize": 10}, "encoding": {
                 "text": {"field": "value", "type": "quantitative", "format": "+.3f"},
+                // White where the colour is dark.
+                "color": {"condition": {"test": format!("abs(datum.value) > {}", 0.6 * most), "value": "#FFFFFF"}, "value": "#1c1f23"},
             }},
         ],
     })
@@ -79,6 +81,8 @@ mod tests {
         for panel in 0..2 {
             let scale = &made["vconcat"][panel]["layer"][0]["encoding"]["color"]["scale"];
             assert_eq!(scale["domain"], json!([-0.1, 0.1]));
+            let ink = &made["vconcat"][panel]["layer"][1]["encoding"]["color"];
+            assert_eq!(ink["condition"]["test"], "abs(datum.value) > 0.06");
         }
     }
 }
