@@ -204,12 +204,14 @@ class Router(_Algorithm):
     """
 
     _kind = "router"
-    _flags = ("ranked", "exclusive", "records_path", "tells_changes")
+    _flags = ("ranked", "exclusive", "settles", "records_path", "tells_changes")
 
     ranked: ClassVar[bool] = False
     """Whether offers are sorted by score over all links."""
     exclusive: ClassVar[bool] = False
     """Whether a copy that is being sent must not be offered elsewhere: routers that count copies."""
+    settles: ClassVar[bool] = False
+    """Whether a copy comes to rest: sooner or later it goes to nobody but its destination."""
     records_path: ClassVar[bool] = False
     """Whether copies carry the way they came (`Replica.has_visited`)."""
     tells_changes: ClassVar[bool] = True

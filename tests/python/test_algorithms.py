@@ -50,6 +50,7 @@ class PythonSpray(lightlag.Router):
 
     name = "python_spray"
     exclusive = True
+    settles = True
     tells_changes = False
     copies = lightlag.parameter(10, low=1, high=1000, meaning="Copies of each bundle.")
 
@@ -85,6 +86,13 @@ def test_the_same_algorithm_gives_the_same_run_in_both_languages(
     runs = [lightlag.run(walk.copy().set(key, value)) for value in (rust, python)]
     assert runs[0].json() == runs[1].json()
     assert runs[1].violations == []
+
+
+def test_a_mechanism_moves_copies_of_a_router_in_python_that_settle(walk: lightlag.Scenario) -> None:
+    walk.set("mechanism", "copy_value").set("buffer", "200 kB")
+    routers = ({"name": name, "copies": 6} for name in ("spray_and_wait", "python_spray"))
+    runs = [lightlag.run(walk.copy().set("router", router)) for router in routers]
+    assert runs[0].json() == runs[1].json()
 
 
 class Everything(lightlag.Mechanism):

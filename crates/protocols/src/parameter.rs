@@ -223,7 +223,7 @@ impl Parameters {
 }
 
 /// A place in a network for which an algorithm is built.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Seat {
     /// Whose algorithm it is.
     pub node: crate::dtn::NodeId,
@@ -233,6 +233,11 @@ pub struct Seat {
     pub seed: u64,
     /// The contacts that are planned; empty where none are, or nobody asks for them.
     pub plan: Arc<crate::dtn::ContactPlan>,
+    /// For a mechanism: whether the node's router makes only so many copies of a bundle
+    /// ([`crate::dtn::Router::exclusive`]), so that none makes good for one that is dropped.
+    pub counted: bool,
+    /// For a mechanism: whether copies of the node's router come to rest ([`crate::dtn::Router::settles`]).
+    pub settles: bool,
 }
 
 /// A row of a folder's table: all that the rest of the system needs to know of an algorithm. `S` is

@@ -62,6 +62,7 @@ pub trait Mechanism: Send {
     /// A bundle was created here and is about to be stored.
     fn on_created(&mut self, _at: &Local, _replica: &mut Replica) {}
     /// Whether a bundle that was created here may be stored now if there is room for it; else it waits at the application.
+    /// Asked of every bundle as it is handed over, and of those that wait whenever something has changed.
     fn may_enter(&mut self, _at: &Local, _bundle: &Bundle) -> bool {
         true
     }

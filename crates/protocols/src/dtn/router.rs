@@ -19,9 +19,6 @@ pub struct Local<'a> {
     /// Global knowledge, for mechanisms of papers that assume an oracle and ask for it
     /// ([`super::Needs::census`]).
     pub census: Option<&'a Census>,
-    /// Whether its router makes only so many copies of a bundle ([`Router::exclusive`]): none makes good for one that is
-    /// dropped.
-    pub counted: bool,
 }
 
 /// A link that is up, as one of its ends sees it.
@@ -117,6 +114,10 @@ pub trait Router: Send {
     /// Whether a copy that is being sent must not be offered to another peer meanwhile: routers that
     /// count copies.
     fn exclusive(&self) -> bool {
+        false
+    }
+    /// Whether a copy comes to rest: sooner or later it goes to nobody but its destination.
+    fn settles(&self) -> bool {
         false
     }
     /// Whether copies carry the way they came ([`Replica::path`]).

@@ -6,14 +6,7 @@ use crate::units::Bytes;
 
 /// Node `node` at `seconds`, without links or oracle.
 pub fn place(store: &Store, node: u32, seconds: f64) -> Local<'_> {
-    Local {
-        now: Instant::from_secs_f64(seconds),
-        node: NodeId(node),
-        store,
-        links: &[],
-        census: None,
-        counted: false,
-    }
+    Local { now: Instant::from_secs_f64(seconds), node: NodeId(node), store, links: &[], census: None }
 }
 
 /// A fresh copy of bundle `id` on its way from node 0 to node 9.
@@ -47,5 +40,5 @@ pub fn store_of(copies: impl IntoIterator<Item = Replica>) -> Store {
 pub fn built<A: ?Sized>(entry: &Entry<A>, given: &[(&str, Value)]) -> Box<A> {
     let given = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let given = Parameters::resolve(entry.name, entry.parameters, &given).unwrap();
-    (entry.build)(&given, Seat { node: NodeId(0), nodes: 10, seed: 1, plan: Default::default() })
+    (entry.build)(&given, Seat { nodes: 10, seed: 1, ..Seat::default() })
 }

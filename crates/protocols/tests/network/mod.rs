@@ -116,8 +116,15 @@ impl Network {
     pub fn new(router: &Choice, mechanism: &Choice, terms: Terms, plan: ContactPlan) -> Self {
         let plan = Arc::new(plan);
         let agents = (0..NODES).map(|node| {
-            let seat = Seat { node: NodeId(node), nodes: NODES, seed: terms.seed, plan: plan.clone() };
+            let seat = Seat {
+                node: NodeId(node),
+                nodes: NODES,
+                seed: terms.seed,
+                plan: plan.clone(),
+                ..Seat::default()
+            };
             let router: Box<dyn Router> = build(routers::TABLE, router, seat.clone());
+            let seat = Seat { counted: router.exclusive(), settles: router.settles(), ..seat };
             let mechanism: Box<dyn Mechanism> = build(mechanisms::TABLE, mechanism, seat);
             Some(Agent::new(NodeId(node), BUFFER, router, mechanism, terms.habits))
         });

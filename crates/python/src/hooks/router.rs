@@ -24,6 +24,9 @@ impl Router for Written {
     fn exclusive(&self) -> bool {
         self.0.class.flag("exclusive")
     }
+    fn settles(&self) -> bool {
+        self.0.class.flag("settles")
+    }
     fn records_path(&self) -> bool {
         self.0.class.flag("records_path")
     }

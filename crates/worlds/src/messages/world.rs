@@ -639,6 +639,8 @@ impl<'a, O: Observer> World<'a, O> {
 fn new_agent(setup: &Setup, node: NodeId) -> Agent {
     let spec = &setup.nodes[node.0 as usize];
     let (nodes, seed, plan) = (setup.nodes.len() as u32, setup.seed, setup.plan.clone());
-    let seat = Seat { node, nodes, seed, plan };
-    Agent::new(node, spec.buffer, (spec.router)(seat.clone()), (spec.mechanism)(seat), spec.habits)
+    let seat = Seat { node, nodes, seed, plan, ..Seat::default() };
+    let router = (spec.router)(seat.clone());
+    let seat = Seat { counted: router.exclusive(), settles: router.settles(), ..seat };
+    Agent::new(node, spec.buffer, router, (spec.mechanism)(seat), spec.habits)
 }

@@ -3,14 +3,7 @@
 /// What the node knows, borrowed apart from its router and mechanism.
 macro_rules! local {
     ($agent:ident, $now:expr, $census:expr) => {
-        Local {
-            now: $now,
-            node: $agent.node,
-            store: &$agent.store,
-            links: &$agent.links,
-            census: $census,
-            counted: $agent.exclusive,
-        }
+        Local { now: $now, node: $agent.node, store: &$agent.store, links: &$agent.links, census: $census }
     };
 }
 
@@ -402,7 +395,8 @@ impl Agent {
 
     /// The application hands over a bundle.
     pub fn create(&mut self, now: Instant, bundle: Bundle, census: Option<&Census>) -> Creation {
-        if !self.waiting.is_empty() || !self.mechanism.may_enter(&local!(self, now, None), &bundle) {
+        let may_enter = self.mechanism.may_enter(&local!(self, now, None), &bundle);
+        if !self.waiting.is_empty() || !may_enter {
             self.wait(bundle);
             return Creation::Waiting;
         }

@@ -17,10 +17,12 @@ use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 use drops::Drops;
 use horizon::Horizon;
+use sizes::Sizes;
 use under_way::UnderWay;
 
 mod drops;
 mod horizon;
+mod sizes;
 mod under_way;
 
 /// Where the router counts copies, one at its horizon counts so much of the margin more: what makes room for it has to count
@@ -38,11 +40,15 @@ pub struct CopyValue {
     horizon: Horizon,
     /// Whether contacts are planned.
     planned: bool,
+    /// Whether the router counts copies.
+    counted: bool,
+    /// Whether its copies come to rest where nothing tells of a better place.
+    settles: bool,
     arrivals: Arrivals,
     drops: Drops,
-    /// What was offered last, and its mark if it is taken.
-    offered: Option<(BundleId, Mark)>,
+    offered: Option<Offered>,
     under_way: UnderWay,
+    sizes: Sizes,
 }
 
 /// How the rest of the system knows it.
@@ -101,6 +107,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
     ],
     only_with: &[],
     build: |given, seat| {
+        let planned = !seat.plan.is_empty();
         Box::new(CopyValue {
             share: given.number("share"),
             own: given.number("own"),
@@ -108,14 +115,26 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
             margin: given.number("margin"),
             late: given.number("late"),
             horizon: Horizon::new(given.number("horizon"), given.number("fade")),
-            planned: !seat.plan.is_empty(),
+            planned,
+            counted: seat.counted,
+            settles: seat.settles && !planned,
             arrivals: Arrivals::new(seat.plan),
             drops: Drops::new(given.number("memory") as usize),
             offered: None,
             under_way: UnderWay::default(),
+            sizes: Sizes::default(),
         })
     },
 };
+
+/// What was offered last.
+#[derive(Clone, Copy)]
+struct Offered {
+    id: BundleId,
+    from: NodeId,
+    /// Of the copy, if it is taken.
+    mark: Mark,
+}
 
 /// What a copy knows of itself and of the others of its bundle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -182,13 +201,13 @@ impl CopyValue {
         let late = self.late * self.horizon.late(bundle.expires - at.now);
         let own = if bundle.source == at.node { self.bonus } else { 0.0 };
         let reached = self.horizon.reached(held);
-        let reached = if at.counted { COUNTED * reached.min(1.0) } else { reached };
+        let reached = if self.counted { COUNTED * reached.min(1.0) } else { reached };
         (false, copies + late - own + self.margin * reached)
     }
     /// What a bundle that was created here counts less: where the router copies freely, less the more room such bundles take,
     /// or a node with a small buffer would carry nothing for others.
     fn own_bonus(&self, at: &Local) -> f64 {
-        if at.counted {
+        if self.counted {
             return self.own;
         }
         let own = at.store.replicas().iter().map(|replica| &replica.bundle).filter(|b| b.source == at.node);
@@ -210,8 +229,22 @@ impl CopyValue {
         if incoming.destination == at.node {
             return PRICELESS;
         }
-        let offered = self.offered.filter(|(id, _)| *id == incoming.id);
-        self.cost(at, incoming, offered.map_or(Mark::NEW, |(_, mark)| mark), Duration::ZERO)
+        let mark = self.offered(incoming).map_or(Mark::NEW, |offered| offered.mark);
+        self.cost(at, incoming, mark, Duration::ZERO)
+    }
+    /// The offer of what comes, unless it was created here.
+    fn offered(&self, incoming: &Bundle) -> Option<Offered> {
+        self.offered.filter(|offered| offered.id == incoming.id)
+    }
+    /// Who a copy is moved to: the neighbour with most room, if it has enough and its radio is free, but not the giver of
+    /// what comes.
+    fn custodian(&self, at: &Local, id: BundleId, incoming: &Bundle) -> Option<NodeId> {
+        let size = at.store.get(id)?.bundle.size;
+        let giver = self.offered(incoming).map(|offered| offered.from);
+        let has_room = |link: &&Link| link.told.idle && link.told.free >= size && Some(link.peer) != giver;
+        // Of equals, the oldest link.
+        let roomiest = at.links.iter().filter(has_room).rev().max_by_key(|link| link.told.free);
+        roomiest.map(|link| link.peer)
     }
     /// A copy that a peer in contact has room for and would have there sooner, or that finds no room on the contact by which it
     /// would leave here: whatever the router waits for.
@@ -246,8 +279,12 @@ impl CopyValue {
         }
     }
     /// Whether it arrives as soon if it leaves over the next contact with the peer: that carries whatever the peer has
-    /// room for, which gets no more until then. Of more bundles that wait, smaller ones can be chosen.
+    /// room for, which gets no more until then. Of more bundles that wait, smaller ones can be chosen; what is small goes
+    /// at once, or all would be lost with this node.
     fn can_wait(&mut self, at: &Local, link: &Link, bundle: &Bundle) -> bool {
+        if !self.sizes.is_large(bundle) {
+            return false;
+        }
         let by = self.arrivals.leaves_by(at.now, link.peer, bundle.destination, Some(at.node));
         let plan = self.arrivals.plan();
         let Some(next) = plan.next(at.node, link.peer, at.now) else { return false };
@@ -271,8 +308,17 @@ impl Mechanism for CopyValue {
     fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> Room {
         self.bonus = self.own_bonus(at);
         let cost = self.cost_of_incoming(at, incoming);
-        if let Some((_, id)) = self.least(at).filter(|(least, _)| self.displaces(cost, *least)) {
-            return Room::Drop(id);
+        if let Some((least, id)) = self.least(at) {
+            // What is moved is not lost, so that less is enough.
+            if self.settles
+                && cost < least
+                && let Some(to) = self.custodian(at, id, incoming)
+            {
+                return Room::Move { id, to };
+            }
+            if self.displaces(cost, least) {
+                return Room::Drop(id);
+            }
         }
         if let Some((id, to)) = self.sooner_elsewhere(at) {
             return Room::Move { id, to };
@@ -280,13 +326,14 @@ impl Mechanism for CopyValue {
         if self.leads_on(at, incoming, None) { Room::Wait } else { Room::Refuse }
     }
     fn needs(&self) -> Needs {
-        Needs { neighbours: self.planned, receipts: true, ..Needs::default() }
+        Needs { neighbours: self.planned || self.settles, receipts: true, ..Needs::default() }
     }
     /// By a plan, what cannot leave yet, or may as well leave later, waits where it takes no room.
     fn may_enter(&mut self, at: &Local, bundle: &Bundle) -> bool {
         if !self.planned {
             return true;
         }
+        self.sizes.see(bundle);
         at.links.iter().any(|link| {
             self.arrival(at.now, link.peer, bundle, Some(at.node)).is_some()
                 && !self.can_wait(at, link, bundle)
@@ -330,7 +377,7 @@ impl Mechanism for CopyValue {
                 return Err(Refusal::DroppedBefore);
             }
         }
-        self.offered = Some((bundle.id, mark));
+        self.offered = Some(Offered { id: bundle.id, from: offer.from, mark });
         Ok(())
     }
     fn mark_for_peer(&self, _: &Local, replica: &Replica) -> u64 {
@@ -361,7 +408,7 @@ impl Mechanism for CopyValue {
         }
     }
     fn on_moved(&mut self, at: &Local, bundle: &Bundle, to: NodeId, already_had: bool) {
-        if !already_had {
+        if self.planned && !already_had {
             self.under_way.push(to, (at.now, comes_to(at, to)), bundle.size);
         }
     }

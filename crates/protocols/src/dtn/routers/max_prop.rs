@@ -253,7 +253,7 @@ mod tests {
 
     fn router(node: u32) -> Box<dyn Router> {
         let given = Parameters::resolve("max_prop", ENTRY.parameters, &BTreeMap::new()).unwrap();
-        (ENTRY.build)(&given, Seat { node: NodeId(node), nodes: 10, seed: 1, plan: Default::default() })
+        (ENTRY.build)(&given, Seat { node: NodeId(node), nodes: 10, seed: 1, ..Seat::default() })
     }
     fn row(owner: u64, met: u64) -> u64 {
         (owner + 1) << 32 | (met + 1)

@@ -170,7 +170,7 @@ mod tests {
 
     fn router(node: u32) -> Box<dyn Router> {
         let given = Parameters::resolve("prophet", ENTRY.parameters, &BTreeMap::new()).unwrap();
-        (ENTRY.build)(&given, Seat { node: NodeId(node), nodes: 10, seed: 1, plan: Default::default() })
+        (ENTRY.build)(&given, Seat { node: NodeId(node), nodes: 10, seed: 1, ..Seat::default() })
     }
     fn predictability(router: &mut dyn Router, store: &Store, seconds: f64, of: u64) -> f64 {
         router.state(&place(store, 0, seconds)).unwrap().get(of).unwrap_or(0.0)

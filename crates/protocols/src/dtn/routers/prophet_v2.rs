@@ -104,7 +104,7 @@ mod tests {
 
     fn router() -> Box<dyn Router> {
         let given = Parameters::resolve("prophet_v2", ENTRY.parameters, &BTreeMap::new()).unwrap();
-        (ENTRY.build)(&given, Seat { node: NodeId(0), nodes: 10, seed: 1, plan: Default::default() })
+        (ENTRY.build)(&given, Seat { nodes: 10, seed: 1, ..Seat::default() })
     }
 
     #[test]

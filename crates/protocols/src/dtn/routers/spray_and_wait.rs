@@ -48,6 +48,9 @@ impl Router for SprayAndWait {
     fn exclusive(&self) -> bool {
         true
     }
+    fn settles(&self) -> bool {
+        true
+    }
     fn on_created(&mut self, _: &Local, replica: &mut Replica) {
         replica.router_mark = self.copies;
     }

@@ -32,8 +32,15 @@ fn planned_far(delay_s: i64, contacts: &[(u32, u32, i64, i64)]) -> Box<dyn Mecha
         delay: Duration::from_secs(delay_s),
     };
     let plan = Arc::new(ContactPlan::new(contacts.iter().map(contact)));
+    seated(Seat { plan, ..Seat::default() })
+}
+fn seated(seat: Seat) -> Box<dyn Mechanism> {
     let given = Parameters::resolve(ENTRY.name, ENTRY.parameters, &Default::default()).unwrap();
-    (ENTRY.build)(&given, Seat { node: NodeId(RELAY), nodes: 10, seed: 1, plan })
+    (ENTRY.build)(&given, Seat { node: NodeId(RELAY), nodes: 10, seed: 1, ..seat })
+}
+/// With a router that makes only so many copies of a bundle, or as many as it can.
+fn counted(counted: bool) -> Box<dyn Mechanism> {
+    seated(Seat { counted, ..Seat::default() })
 }
 fn link(peer: u32, delay_s: i64, free: u64) -> Link {
     let told = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle: true };
@@ -84,11 +91,10 @@ fn what_was_here_for_the_usual_age_of_deliveries_makes_room_for_what_was_copied_
 #[test]
 fn of_equals_what_has_had_its_chance_makes_room_unless_the_router_counts_copies() {
     let store = store_of([copied(1, 0.3)]);
-    let answer = |now, counted, copies| {
-        let mut mechanism = built(&ENTRY, &[]);
+    let answer = |now, is_counted, copies| {
+        let mut mechanism = counted(is_counted);
         mechanism.on_receipt(&place(&store, RELAY, 100.0), BundleId(7), Instant::ZERO);
-        let at = Local { counted, ..place(&store, RELAY, now) };
-        offered(&mut *mechanism, &at, &copied(8, copies)).unwrap()
+        offered(&mut *mechanism, &place(&store, RELAY, now), &copied(8, copies)).unwrap()
     };
     assert_eq!(answer(99.0, false, 0.0), Room::Wait);
     assert_eq!(answer(101.0, false, 0.0), Room::Drop(BundleId(1)));
@@ -101,13 +107,27 @@ fn a_node_keeps_fewer_bundles_of_its_own_the_more_room_they_take_unless_the_rout
     let own = |count| store_of((0..count).map(|id| copied(id, 1.3)));
     let foreign = copied(8, 0.0);
     let foreign = Replica { bundle: Bundle { source: NodeId(1), ..foreign.bundle }, ..foreign };
-    let answer = |store: &Store, counted| {
-        let at = Local { counted, ..place(store, 0, 0.0) };
-        offered(&mut *built(&ENTRY, &[]), &at, &foreign).unwrap()
+    let answer = |store: &Store, is_counted| {
+        offered(&mut *counted(is_counted), &place(store, 0, 0.0), &foreign).unwrap()
     };
     assert_eq!(answer(&own(1), false), Room::Wait, "it counts 0.6");
     assert_eq!(answer(&own(3), false), Room::Drop(BundleId(0)), "they count 1.2 each");
     assert_eq!(answer(&own(3), true), Room::Wait, "they count 0.3 each");
+}
+
+#[test]
+fn a_copy_that_has_come_to_rest_is_moved_to_the_neighbour_with_most_room_before_any_is_dropped() {
+    let store = store_of([copied(1, 0.2), copied(2, 0.5)]);
+    let answer = |links: &[Link], copies| {
+        let mut mechanism = seated(Seat { settles: true, ..Seat::default() });
+        offered(&mut *mechanism, &Local { links, ..place(&store, RELAY, 0.0) }, &copied(8, copies)).unwrap()
+    };
+    let busy = Link { told: PeerSpace { idle: false, ..link(4, 0, 1000).told }, ..link(4, 0, 1000) };
+    let links = [link(1, 0, 900), link(2, 0, 300), link(3, 0, 400), busy, link(6, 0, 400)];
+    assert_eq!(answer(&links, 0.0), Room::Move { id: BundleId(2), to: NodeId(3) }, "1 is the giver");
+    assert_eq!(answer(&links, 1.0), Room::Wait, "it comes with 0.6");
+    assert_eq!(answer(&[link(2, 0, 299)], 0.0), Room::Wait, "to drop it would gain too little");
+    assert!(seated(Seat { settles: true, ..Seat::default() }).needs().neighbours);
 }
 
 #[test]
@@ -238,18 +258,33 @@ fn by_a_plan_what_fills_its_contact_is_moved_to_where_it_arrives_at_all() {
 }
 
 #[test]
-fn by_a_plan_what_is_created_waits_for_the_last_contact_before_the_peer_gains_room() {
+fn by_a_plan_what_is_large_waits_for_the_last_contact_before_the_peer_gains_room() {
     let store = store_of([]);
     let enters = |contacts: &[_], free| {
         let at = Local { links: &[link(1, 0, free)], ..place(&store, RELAY, 10.0) };
-        planned(contacts).may_enter(&at, &Bundle { source: NodeId(RELAY), ..copy(8, 300).bundle })
+        let mut mechanism = planned(contacts);
+        let bundle = |second, size| {
+            let created = Instant::from_secs(second);
+            Bundle { source: NodeId(RELAY), created, ..copy(8, size).bundle }
+        };
+        let small = mechanism.may_enter(&at, &bundle(1, 100));
+        (small, mechanism.may_enter(&at, &bundle(2, 300)))
     };
     let [now, later, on] = [(RELAY, 1, 0, 100), (RELAY, 1, 200, 300), (1, 9, 400, 500)];
-    assert!(enters(&[now, on], 1000));
-    assert!(!enters(&[now, later, on], 1000));
-    assert!(enters(&[now, later, (1, 9, 120, 500)], 1000), "it would arrive later");
-    assert!(enters(&[now, later, on, (1, 2, 150, 160)], 1000), "there may be room for more until then");
-    assert!(enters(&[now, later, on], 20_000_000), "the later contact carries less than there is room for");
+    let (both, the_small) = ((true, true), (true, false));
+    assert_eq!(enters(&[now, on], 1000), both);
+    assert_eq!(enters(&[now, later, on], 1000), the_small);
+    assert_eq!(enters(&[now, later, (1, 9, 120, 500)], 1000), both, "it would arrive later");
+    assert_eq!(
+        enters(&[now, later, on, (1, 2, 150, 160)], 1000),
+        both,
+        "there may be room for more until then"
+    );
+    assert_eq!(
+        enters(&[now, later, on], 20_000_000),
+        both,
+        "the later contact carries less than there is room for"
+    );
 }
 
 #[test]

@@ -20,12 +20,12 @@ fn node(plan: ContactPlan, given: &[(&str, Value)]) -> Node {
     let given: BTreeMap<String, Value> =
         given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let given = Parameters::resolve(ENTRY.name, ENTRY.parameters, &given).unwrap();
-    let seat = Seat { node: A, nodes: 5, seed: 1, plan: Arc::new(plan) };
+    let seat = Seat { node: A, nodes: 5, seed: 1, plan: Arc::new(plan), ..Seat::default() };
     Node { router: (ENTRY.build)(&given, seat), store: store_of([]) }
 }
 
 fn local(store: &Store, now: i64) -> Local<'_> {
-    Local { now: at(now), node: A, store, links: &[], census: None, counted: true }
+    Local { now: at(now), node: A, store, links: &[], census: None }
 }
 
 fn to_e(id: u32, size: u64) -> Replica {
