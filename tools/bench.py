@@ -139,7 +139,7 @@ duration = "12 h"
 router = "epidemic"
 mechanism = "{mechanism}"
 buffer = "500 kB"
-receipts = true
+receipts = {receipts}
 mobility = {{ model = "random_waypoint", area = "1 km x 1 km", speed = "0.5..1.5 m/s", pause = "0..120 s" }}
 radio = {{ range = "150 m", rate = "2.5 Mbit/s" }}
 [nodes.n]
@@ -151,24 +151,27 @@ from = "all"
 to = "all"
 lifetime = "12 h"
 """
-MECHANISMS = ("none", "credit", "copy_value")
+# With receipts, which copy_value brings along, and what is offered again and again without them.
+MECHANISMS = (("none", True), ("credit", True), ("copy_value", True), ("none", False))
 INTERVALS = ("1..100 s", "1..30 s", "1..4 s")
 
 
 def mechanisms(binary: Path, repeat: int, folder: Path) -> None:
-    """Prints what a transfer takes under each mechanism, and how often that of `none`."""
+    """Prints what a transfer takes under each mechanism, and how often that of `none` with receipts."""
     print(f"\n{'mechanism':18}{'interval':>10}{'transfers':>11}{'CPU s':>9}{'us/trans':>10}{'of none':>9}")
     for interval in INTERVALS:
         base = None
-        for mechanism in MECHANISMS:
+        for mechanism, receipts in MECHANISMS:
             settings = folder / "mechanisms.toml"
-            settings.write_text(WALKERS.format(mechanism=mechanism, interval=interval))
+            told = str(receipts).lower()
+            settings.write_text(WALKERS.format(mechanism=mechanism, interval=interval, receipts=told))
             runs = [measure(binary, settings, "--no-judge") for _ in range(repeat)]
             cpu, transfers = min(run[0] for run in runs), runs[0][2]["relayed"]
             each = cpu / max(transfers, 1) * 1e6
             base = base or each
+            name = mechanism if receipts else f"{mechanism}, no receipts"
             print(
-                f"{mechanism:18}{interval:>10}{transfers:>11}{cpu:>9.2f}{each:>10.2f}{each / base:>9.2f}",
+                f"{name:18}{interval:>10}{transfers:>11}{cpu:>9.2f}{each:>10.2f}{each / base:>9.2f}",
                 flush=True,
             )
 

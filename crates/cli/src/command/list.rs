@@ -42,7 +42,8 @@ fn row<A: ?Sized, S>(kind: &'static str, entry: &Entry<A, S>) -> Row {
 
 impl Row {
     fn text(&self) -> String {
-        let mut text = format!("{} ({})\n  {}\n", self.name, self.kind, self.paper);
+        let paper = if self.paper.is_empty() { "ours" } else { self.paper };
+        let mut text = format!("{} ({})\n  {paper}\n", self.name, self.kind);
         if !self.only_with.is_empty() {
             let with = match self.kind {
                 "controller" => "transport ",

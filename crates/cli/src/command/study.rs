@@ -2,7 +2,7 @@
 
 use super::{on_kernels, on_sockets};
 use crate::args::Study;
-use crate::output::{Done, Failure, print, write_file};
+use crate::output::{Done, Failure, make_folder, print, write_file};
 use lightlag_lab::study;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +41,7 @@ pub fn study(options: &Study) -> Done {
     }
     let folder = if options.quick { format!("{}-quick", options.name) } else { options.name.clone() };
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("out/study").join(folder));
+    make_folder(&out)?;
     let done = run(options, &out)?;
     let path = out.join("report.html");
     write_file(&path, done.report.html())?;
@@ -50,6 +51,7 @@ pub fn study(options: &Study) -> Done {
     }
     write_file(&out.join("claims.json"), serde_json::to_string_pretty(&done.report.claims)? + "\n")?;
     print(&done.terminal())?;
+    done.report.warnings.iter().for_each(|warning| eprintln!("{warning}"));
     eprintln!("report in {}", path.display());
     if done.violations > 0 {
         eprintln!("lightlag: the judge found {} violations", done.violations);

@@ -106,6 +106,7 @@ impl Report {
             again => self.again,
             claims => self.claims.iter().map(claim_row).collect::<Vec<_>>(),
             tally => tally(&self.claims),
+            readings => self.claims.iter().any(|claim| !claim.readings.is_empty()),
             figures => self.figures,
             tables => self.tables,
             scenarios => self.scenarios,

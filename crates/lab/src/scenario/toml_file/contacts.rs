@@ -98,7 +98,9 @@ fn read(section: &Section, names: &Names, duration: Duration, context: &Context)
         }
         return from_rows(&inline_rows(rows, &section.key("rows"))?, &resolver);
     }
-    let name = section.need_text("file", "\"contacts.csv\"")?;
+    let example =
+        if kind == Kind::Table { "\"contacts.csv\"`, or `rows = [...]" } else { "\"contacts.csv\"" };
+    let name = section.need_text("file", example)?;
     let (file, bytes) = read_file(name, &section.place_of("file"), context)?;
     match kind {
         Kind::Table => from_rows(&table(&file, &bytes)?, &resolver),

@@ -145,16 +145,54 @@ fn better_where_there_is_room(standings: &[&Standing<'_>]) -> Finding {
     let mut even: Vec<&Standing<'_>> = open.into_iter().filter(|one| !is_better(one)).collect();
     even.sort_by(|a, b| behind(b, Measure::Ratio).total_cmp(&behind(a, Measure::Ratio)));
     let not_better = if even.is_empty() { "" } else { "; not better" };
-    Finding { holds, we_measure: tally.told() + not_better + &listed(&even, Measure::Ratio) }
+    let we_measure = tally.told() + not_better + &listed(&even, Measure::Ratio) + &left_out(standings);
+    Finding { holds, we_measure }
 }
 
-/// Where the best other delivers as much as anybody could, or what its router does with buffers that are never full, there is
-/// nothing to win; nor where nothing can be delivered, as between planets within ten minutes.
+/// How many cells are left out as there is nothing to win, and why.
+fn left_out(standings: &[&Standing<'_>]) -> String {
+    let count = |so: Chance| standings.iter().filter(|one| chance(one) == so).count();
+    format!(
+        "; left out: {} where the best other delivers {ROOM} or more, {} where it reaches the bound, {} where it delivers what its \
+         router does with buffers that are never full",
+        count(Chance::NearlyAll),
+        count(Chance::AtTheBound),
+        count(Chance::NotCongested),
+    )
+}
+
+/// Whether there is something to win.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chance {
+    Room,
+    /// The best other delivers nearly everything.
+    NearlyAll,
+    /// It delivers as much as anybody could.
+    AtTheBound,
+    /// It delivers what its router does with buffers that are never full.
+    NotCongested,
+    /// Nothing can be delivered, as between planets within ten minutes.
+    Nothing,
+}
+
+fn chance(standing: &Standing<'_>) -> Chance {
+    let Some(found) = standing.by(Measure::Ratio) else { return Chance::Nothing };
+    let other = found.other;
+    if other >= ROOM {
+        Chance::NearlyAll
+    } else if found.ours.max(other) <= 0.0 {
+        Chance::Nothing
+    } else if other + AS_GOOD >= standing.bound.unwrap_or(1.0) {
+        Chance::AtTheBound
+    } else if standing.cell.unlimited().is_some_and(|all| (all - other).abs() < AS_GOOD) {
+        Chance::NotCongested
+    } else {
+        Chance::Room
+    }
+}
+
 fn has_room(standing: &Standing<'_>) -> bool {
-    let Some(found) = standing.by(Measure::Ratio) else { return false };
-    let (other, most) = (found.other, standing.bound.unwrap_or(1.0));
-    let congested = standing.cell.unlimited().is_none_or(|all| (all - other).abs() >= AS_GOOD);
-    other < ROOM && other + AS_GOOD < most && congested && found.ours.max(other) > 0.0
+    chance(standing) == Chance::Room
 }
 
 fn is_better(standing: &Standing<'_>) -> bool {
