@@ -12,6 +12,7 @@ use lightlag_lab::scenario::{Point, Scenario, Seed};
 pub fn run(options: &Run) -> Done {
     let file = read(&options.source)?;
     let points = file.points()?;
+    let count = points.list.len();
     let point = choose(points.list, options)?;
     let seed = match options.seed {
         Some(number) => Seed::Number(number),
@@ -29,6 +30,11 @@ pub fn run(options: &Run) -> Done {
     if let Some(folder) = &options.out {
         make_folder(folder)?;
     }
+    if count > 1 && options.point.is_none() {
+        eprintln!(
+            "the scenario's lists make {count} points; this runs the first (--point N chooses, `lightlag sweep` runs all)"
+        );
+    }
     tell_ignored(&file);
     let outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted)?;
     write_files(options, &outcome, &point.scenario, point.scenario.seed_number(seed))?;
@@ -43,14 +49,8 @@ fn choose(mut points: Vec<Point>, options: &Run) -> Result<Point, Failure> {
         Some(index) => {
             Err(Failure::Input(format!("--point {index}: the scenario has points 0 to {}", count - 1)))
         }
-        None if count > 1 => {
-            eprintln!(
-                "the scenario's lists make {count} points; this runs the first (--point N chooses, `lightlag sweep` \
-                 runs all)"
-            );
-            Ok(points.swap_remove(0))
-        }
-        None => points.pop().ok_or_else(|| Failure::Input("the scenario has no points".to_owned())),
+        None if count == 0 => Err(Failure::Input("the scenario has no points".to_owned())),
+        None => Ok(points.swap_remove(0)),
     }
 }
 

@@ -63,7 +63,7 @@ pub enum Error {
     #[error("{} holds other files; name a new or empty folder for the results", .0.display())]
     Occupied(PathBuf),
     /// The output folder cannot be made or written.
-    #[error("cannot {action} {path}: {reason}", path = path.display())]
+    #[error("cannot {action} {path}: {reason}; name another folder", path = path.display())]
     Disk {
         /// What was tried.
         action: &'static str,

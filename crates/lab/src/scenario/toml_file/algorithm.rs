@@ -47,7 +47,7 @@ fn parameter(node: &Node, path: &str, unit: &str) -> Result<dtn::Value> {
     Ok(match &node.value {
         Value::Flag(flag) => dtn::Value::Flag(*flag),
         Value::Whole(n) if unit.is_empty() => dtn::Value::Number(*n as f64),
-        Value::Real(n) if unit.is_empty() && n.is_finite() => dtn::Value::Number(*n),
+        Value::Real(n) if unit.is_empty() => dtn::Value::Number(*n),
         Value::Text(word) if unit.is_empty() => dtn::Value::Word(Cow::Owned(word.clone())),
         Value::Text(_) | Value::Whole(_) | Value::Real(_) => {
             dtn::Value::Number(quantity(node, path, |text| in_unit(text, unit))?)
