@@ -5,7 +5,7 @@ mod lightlag;
 use lightlag::running::{Running, noise};
 use lightlag::{Place, failed};
 use lightlag_protocols::wire::ndn::name::kind;
-use lightlag_protocols::wire::ndn::{Component, Data, Interest, Meta, Name, Signer};
+use lightlag_protocols::wire::ndn::{Component, Data, Interest, LpPacket, Meta, Name, Signed, Signer};
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::process::Output;
@@ -21,11 +21,18 @@ const UDP: &str = "udp://127.0.0.1:0";
 
 #[track_caller]
 fn got(place: &Place, name: &str, face: &str, more: &[&str]) -> String {
-    place.good(&[&["names", "get", name, "-o", "out", "--face", face, "--json"], more].concat())
+    place.good(
+        &[&["names", "get", name, "-o", "out", "--face", face, "--json"], trusting(more), more].concat(),
+    )
 }
 
 fn try_to_get(place: &Place, name: &str, face: &str, more: &[&str]) -> Output {
-    place.run(&[&["names", "get", name, "-o", "out", "--face", face], more].concat())
+    place.run(&[&["names", "get", name, "-o", "out", "--face", face], trusting(more), more].concat())
+}
+
+/// Where no key is named, anybody is believed.
+fn trusting(more: &[&str]) -> &'static [&'static str] {
+    if more.contains(&"--trust") { &[] } else { &["--insecure"] }
 }
 
 #[test]
@@ -51,7 +58,7 @@ fn what_goes_to_standard_output_is_in_order() {
     let place = Place::new();
     place.write("file", noise(1_000_001));
     let (_producer, face) = publish(&place, "/a", "file", UDP, &["--segment-size", "100"]);
-    let done = place.run(&["names", "get", "/a", "--face", &face]);
+    let done = place.run(&["names", "get", "/a", "--face", &face, "--insecure"]);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     assert!(done.stdout == noise(1_000_001));
 }
@@ -138,7 +145,8 @@ fn only_what_a_trusted_key_has_signed_is_taken() {
     assert!(got(&place, "/a", &face, &[]).contains("\"verified\":\"no\""));
     failed(&try_to_get(&place, "/a", &face, &["--trust", "other.pub"]), "its signature is wrong");
     let (_unsigned, face) = publish(&place, "/a", "file", UDP, &[]);
-    failed(&try_to_get(&place, "/a", &face, &["--trust", "mine.pub"]), "signed without a key");
+    let done = try_to_get(&place, "/a", &face, &["--trust", "mine.pub"]);
+    failed(&done, "it is signed without a key");
 }
 
 #[test]
@@ -148,7 +156,7 @@ fn a_file_that_changes_is_published_no_longer() {
     let (producer, face) = publish(&place, "/a", "file", UDP, &[]);
     got(&place, "/a", &face, &[]);
     place.write("file", noise(20_000));
-    let asking = Running::start(&place, &["names", "get", "/a", "-o", "out", "--face", &face]);
+    let asking = Running::start(&place, &["names", "get", "/a", "-o", "out", "--face", &face, "--insecure"]);
     assert_eq!(producer.end().0, Some(1));
     drop(asking);
 }
@@ -260,7 +268,7 @@ fn a_forwarder_that_is_not_there_is_named() {
     let nobody = format!("unix://{}", place.path("nobody").display());
     failed(&try_to_get(&place, "/a", &nobody, &[]), "cannot reach unix://");
     failed(&place.run(&["names", "put", "/a", "file", "--face", &nobody]), "cannot reach unix://");
-    let mut command = place.command(&["names", "get", "/a"]);
+    let mut command = place.command(&["names", "get", "/a", "--insecure"]);
     let done = command.env("NDN_CLIENT_TRANSPORT", &nobody).output().expect("it starts");
     failed(&done, "nobody");
 }
@@ -269,14 +277,16 @@ fn a_forwarder_that_is_not_there_is_named() {
 fn what_is_wrong_with_a_command_is_told_in_one_line() {
     let place = Place::new();
     place.write("file", noise(100)).write("text", "no key").write("empty", "");
-    let get = |more: &[&'static str]| [&["names", "get", "/a", "--face", "udp://127.0.0.1:9"], more].concat();
+    let get = |more: &[&'static str]| {
+        [&["names", "get", "/a", "--face", "udp://127.0.0.1:9"], trusting(more), more].concat()
+    };
     let put = |more: &[&'static str]| [&["names", "put", "/a", "file", "--listen", UDP], more].concat();
     for (words, said) in [
         (vec!["names", "get", "a/b"], "begins with `/`"),
         (vec!["names", "get", "/"], "no component"),
         (vec!["names", "get", "/a/%zz"], "two hexadecimal digits"),
-        (vec!["names", "get", "/a", "--face", "ws://x"], "--face"),
-        (vec!["names", "get", "/a", "--face", "udp://127.0.0.1:0"], "port 0"),
+        (vec!["names", "get", "/a", "--insecure", "--face", "ws://x"], "--face"),
+        (vec!["names", "get", "/a", "--insecure", "--face", "udp://127.0.0.1:0"], "port 0"),
         (get(&["--controller", "none"]), "--controller"),
         (get(&["--controller", "contact_rate"]), "works with ltp, udpdtn only; take short_queue"),
         (get(&["--set", "x=1"]), "--set"),
@@ -285,6 +295,8 @@ fn what_is_wrong_with_a_command_is_told_in_one_line() {
         (get(&["--trust", "text"]), "text: it holds no such key"),
         (get(&["--trust", "missing"]), "missing"),
         (get(&["--json"]), "--output"),
+        (get(&["--trust", "text", "--insecure"]), "cannot be used with"),
+        (vec!["names", "get", "/a"], "nobody is trusted to have signed it; name the publisher's public key"),
         (get(&["-o", "none/out"]), "none/out.part"),
         (get(&["-o", "."]), "name a file"),
         (vec!["names", "put", "/a", "missing", "--listen", UDP], "missing"),
@@ -300,5 +312,156 @@ fn what_is_wrong_with_a_command_is_told_in_one_line() {
     ] {
         let line = place.refused(&words);
         assert!(line.contains(said), "{words:?}: {line}");
+    }
+}
+
+/// What a forwarder on the path does to Data.
+#[derive(Clone, Copy, Debug)]
+enum Forgery {
+    Content,
+    OtherKey,
+    DigestOnly,
+    Truncated,
+    LastSegment,
+    NoneThere,
+    OtherVersion,
+}
+
+const FORGERIES: [Forgery; 7] = [
+    Forgery::Content,
+    Forgery::OtherKey,
+    Forgery::DigestOnly,
+    Forgery::Truncated,
+    Forgery::LastSegment,
+    Forgery::NoneThere,
+    Forgery::OtherVersion,
+];
+
+fn forge(how: Forgery, packet: &[u8], mallory: &Signer) -> Vec<u8> {
+    let mut out = Vec::new();
+    let Ok(signed) = Signed::read(packet) else { return packet.to_vec() };
+    let Data { name, meta, content } = signed.data.clone();
+    let changed: Vec<u8> = content.iter().map(|byte| byte ^ 1).collect();
+    match how {
+        Forgery::Content => {
+            out = packet.to_vec();
+            let at = packet.windows(content.len().max(1)).position(|part| part == content).unwrap_or(0);
+            out[at + content.len() / 2] ^= 1;
+        }
+        Forgery::OtherKey => Data { name, meta, content: &changed }.write(mallory, &mut out),
+        Forgery::DigestOnly => Data { name, meta, content: &changed }.write(&Signer::Digest, &mut out),
+        Forgery::Truncated => {
+            Data { name, meta, content: &content[..content.len() / 2] }.write(mallory, &mut out);
+        }
+        Forgery::LastSegment => {
+            let final_block = Some(Component { kind: kind::SEGMENT, value: &[0] });
+            Data { name, meta: Meta { final_block, ..meta }, content }.write(mallory, &mut out);
+        }
+        Forgery::NoneThere => {
+            let meta = Meta { content_type: Some(3), ..meta };
+            Data { name, meta, content: &[] }.write(&Signer::Digest, &mut out);
+        }
+        Forgery::OtherVersion => {
+            let other = Name::default().with_generic(b"a").with_number(kind::VERSION, 1);
+            let mut told = Vec::new();
+            other.write(&mut told);
+            Data { name, meta, content: &told }.write(mallory, &mut out);
+        }
+    }
+    out
+}
+
+/// A forwarder on the path that forges this share of the Data, at random.
+fn forging(to: &str, percent: u64, how: Option<Forgery>, seed: u64, mallory: Signer) -> String {
+    let (near, far) = (UdpSocket::bind("127.0.0.1:0"), UdpSocket::bind("127.0.0.1:0"));
+    let (near, far) = (near.expect("a socket"), far.expect("a socket"));
+    far.connect(to.strip_prefix("udp://").expect("its address")).expect("it is there");
+    let face = format!("udp://{}", near.local_addr().expect("an address"));
+    let (near_too, far_too) = (near.try_clone().expect("a copy"), far.try_clone().expect("a copy"));
+    let asks = std::sync::Arc::new(std::sync::Mutex::new(None));
+    let asked_by = asks.clone();
+    std::thread::spawn(move || {
+        let mut buffer = [0; 9000];
+        while let Ok((length, from)) = near.recv_from(&mut buffer) {
+            *asked_by.lock().expect("nobody failed") = Some(from);
+            let _ = far.send(&buffer[..length]);
+        }
+    });
+    std::thread::spawn(move || {
+        let (mut buffer, mut state) = ([0; 9000], seed);
+        while let Ok(length) = far_too.recv(&mut buffer) {
+            let frame = &buffer[..length];
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let draw = state >> 33;
+            let mut out = frame.to_vec();
+            if draw % 100 < percent
+                && let Ok(LpPacket { payload, .. }) = LpPacket::read(frame)
+            {
+                let how = how.unwrap_or(FORGERIES[(draw / 100) as usize % FORGERIES.len()]);
+                out = forge(how, payload, &mallory);
+            }
+            if let Some(to) = *asks.lock().expect("nobody failed") {
+                let _ = near_too.send_to(&out, to);
+            }
+        }
+    });
+    face
+}
+
+/// The key that a file made by `names keygen` holds.
+fn signer(place: &Place, file: &str) -> Signer {
+    let name = "/a".parse().expect("a name");
+    lightlag_node::names::read_key(&place.path(file), &name).expect("a key")
+}
+
+#[test]
+fn with_a_key_forged_data_are_asked_for_again_and_never_written() {
+    let place = Place::new();
+    place.write("file", noise(40_000));
+    place.good(&["names", "keygen", "mine"]);
+    place.good(&["names", "keygen", "other"]);
+    let more = ["--key", "mine", "--segment-size", "1000 B"];
+    let (_producer, face) = publish(&place, "/a", "file", UDP, &more);
+    for (seed, how) in FORGERIES.into_iter().enumerate() {
+        let face = forging(&face, 30, Some(how), seed as u64, signer(&place, "other"));
+        let told = got(&place, "/a", &face, &["--trust", "mine.pub"]);
+        assert!(place.read("out") == noise(40_000), "{how:?}");
+        assert!(told.contains("\"verified\":\"key\"") && !told.contains("\"forged\":0,"), "{how:?}: {told}");
+        std::fs::remove_file(place.path("out")).expect("it goes");
+    }
+    let (mut whole, mut refused) = (0, 0);
+    for seed in 0..12_u64 {
+        let percent = if seed == 0 { 100 } else { seed * 2_654_435_761 % 101 };
+        let face = forging(&face, percent, None, seed, signer(&place, "other"));
+        let done = try_to_get(&place, "/a", &face, &["--trust", "mine.pub"]);
+        if done.status.success() {
+            assert!(place.read("out") == noise(40_000), "{seed}: {percent} %");
+            std::fs::remove_file(place.path("out")).expect("it goes");
+            whole += 1;
+        } else {
+            failed(&done, "13 answers in a row were refused: ");
+            assert!(!place.path("out").exists() && !place.path("out.part").exists(), "{seed}: {percent} %");
+            assert!(percent > 30, "{seed}: {percent} %");
+            refused += 1;
+        }
+    }
+    println!("forged at random: {whole} files whole, {refused} refused with a line");
+    assert!(whole > 0 && refused > 0);
+}
+
+#[test]
+fn without_a_key_nothing_is_written_unless_it_is_asked_for() {
+    let place = Place::new();
+    place.write("file", noise(5000));
+    place.good(&["names", "keygen", "mine"]);
+    for key in [&["--key", "mine"][..], &[]] {
+        let (_producer, face) = publish(&place, "/a", "file", UDP, key);
+        let line = place.refused(&["names", "get", "/a", "-o", "out", "--face", &face]);
+        assert!(line.contains("--trust") && line.contains("--insecure") && line.contains("keygen"), "{line}");
+        assert!(!place.path("out").exists() && !place.path("out.part").exists());
+        // Signed or only digested: what is not verified is said to be so in the same words.
+        let told = place.good(&["names", "get", "/a", "-o", "out", "--face", &face, "--insecure"]);
+        assert!(told.contains("not verified: anybody may have written it"), "{told}");
+        std::fs::remove_file(place.path("out")).expect("it goes");
     }
 }

@@ -63,9 +63,15 @@ fn rate(text: &str) -> Result<BitRate, Wrong> {
 // --- get ------------------------------------------------------------------------------------
 
 fn get(options: &GetName) -> Done {
+    let name = name(&options.name)?;
     let verifier = options.trust.as_deref().map(read_trust).transpose().map_err(Failed)?;
+    if verifier.is_none() && !options.insecure {
+        let right = "name the publisher's public key with --trust FILE (`lightlag names keygen KEY` makes KEY.pub \
+                     for `names put --key KEY`), or take what anybody may have written with --insecure";
+        return Err(Failure::Input(format!("{name}: nobody is trusted to have signed it; {right}")));
+    }
     let getting = Getting {
-        name: name(&options.name)?,
+        name,
         from: face("--face", options.face.as_deref())?.reachable().map_err(Failed)?,
         mtu: mtu(&options.mtu)?,
         controller: controller(TRANSPORT, "short_queue", &options.controller, &options.sets)?,
@@ -111,6 +117,7 @@ fn json_of(got: &Got) -> String {
         "malformed": got.dropped.malformed,
         "incomplete": got.dropped.incomplete,
         "strangers": got.strangers,
+        "forged": got.forged,
         "verified": verified(got.verified),
         "complete": true,
     })
@@ -135,8 +142,11 @@ fn line_of(got: &Got) -> String {
         got.segments,
         got.counts.repairs
     );
-    if got.verified == Verified::Unknown {
-        let _ = write!(line, "; not verified: name who is trusted with --trust");
+    if got.forged > 0 {
+        let _ = write!(line, ", {} forged Data dropped", got.forged);
+    }
+    if got.verified != Verified::Key {
+        let _ = write!(line, "; not verified: anybody may have written it");
     }
     line
 }

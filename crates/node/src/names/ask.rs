@@ -1,11 +1,11 @@
 //! One question, and its answer.
 
 use super::faces::{Faces, Peer};
-use super::random;
+use super::{forged, random};
 use crate::Error;
 use crate::clock::Clock;
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::wire::ndn::{Headers, Interest, Nack, Name, Signed};
+use lightlag_protocols::wire::ndn::{Headers, Interest, Nack, Name, Signed, Untrusted};
 use std::io;
 
 /// How often a question is asked.
@@ -14,7 +14,7 @@ const TRIES: i64 = 5;
 const WAIT: Duration = Duration::from_secs(1);
 
 /// Writes an Interest with a nonce, and tells the name that was written.
-pub type Write<'w> = dyn Fn(u32, &mut Vec<u8>) -> Result<Name<'static>, Error> + 'w;
+pub type Write<'w> = dyn Fn(&Interest, u32, &mut Vec<u8>) -> Result<Name<'static>, Error> + 'w;
 
 /// A question: an Interest, written anew each time.
 pub struct Question<'q> {
@@ -22,7 +22,12 @@ pub struct Question<'q> {
     pub interest: &'q Interest<'q>,
     /// Writes it.
     pub write: &'q Write<'q>,
+    /// Whether Data answer it; those that do not are dropped, and it is asked again.
+    pub check: &'q Check<'q>,
 }
+
+/// Why Data are not taken.
+pub type Check<'c> = dyn Fn(&Signed) -> Result<(), Untrusted> + 'c;
 
 /// An answer.
 pub struct Answer {
@@ -45,16 +50,19 @@ pub fn broken(why: &io::Error) -> Error {
 /// One line: there is no route, nobody answers, or the face is broken.
 pub fn ask(faces: &mut Faces, to: Peer, clock: &Clock, question: &Question) -> Result<Answer, Error> {
     let began = clock.now();
-    let mut nack = None;
-    for attempt in 1..=TRIES {
+    let (mut nack, mut silent, mut refused) = (None, 0, 0);
+    while silent < TRIES {
         let mut packet = Vec::new();
-        let name = (question.write)(u32::from_be_bytes(random()?), &mut packet)?;
+        let mut interest = question.interest.clone();
+        // A store may hold what was forged: it answers this only with what it holds to be fresh.
+        interest.must_be_fresh |= refused > 0;
+        let name = (question.write)(&interest, u32::from_be_bytes(random()?), &mut packet)?;
         faces
             .send(to, Headers::default(), &packet)
             .and_then(|()| faces.flush())
             .map_err(|why| broken(&why))?;
         let sent = clock.now();
-        let heard = listen(faces, clock, sent + WAIT * attempt, &name, question.interest.can_be_prefix)?;
+        let heard = listen(faces, clock, sent + WAIT * (silent + 1), &name, question)?;
         match heard {
             Heard::Data(packet, stamped) => {
                 return Ok(Answer { packet, took: clock.now() - sent, stamped });
@@ -69,8 +77,21 @@ pub fn ask(faces: &mut Faces, to: Peer, clock: &Clock, question: &Question) -> R
                 nack = Some(reason);
                 faces.wait(WAIT).map_err(|why| broken(&why))?;
             }
+            Heard::Forged(why) => {
+                refused += 1;
+                if refused > forged::ANSWERS_MOST {
+                    return Err(forged::error(&name, why));
+                }
+                // The true answer may come behind the forged one.
+                let until = clock.now() + forged::pause(refused);
+                if let Heard::Data(packet, stamped) = listen_on(faces, clock, until, &name, question)? {
+                    return Ok(Answer { packet, took: clock.now() - sent, stamped });
+                }
+                continue;
+            }
             Heard::Nothing => {}
         }
+        silent += 1;
     }
     let name = &question.interest.name;
     let waited = (clock.now() - began).as_secs_f64();
@@ -81,7 +102,24 @@ pub fn ask(faces: &mut Faces, to: Peer, clock: &Clock, question: &Question) -> R
 enum Heard {
     Data(Vec<u8>, bool),
     Nack(Nack),
+    Forged(Untrusted),
     Nothing,
+}
+
+/// Listens until the time, whatever is forged.
+fn listen_on(
+    faces: &mut Faces,
+    clock: &Clock,
+    until: Instant,
+    name: &Name,
+    question: &Question,
+) -> Result<Heard, Error> {
+    loop {
+        match listen(faces, clock, until, name, question)? {
+            Heard::Forged(_) if clock.now() < until => {}
+            other => return Ok(other),
+        }
+    }
 }
 
 fn listen(
@@ -89,8 +127,9 @@ fn listen(
     clock: &Clock,
     until: Instant,
     name: &Name,
-    prefix: bool,
+    question: &Question,
 ) -> Result<Heard, Error> {
+    let prefix = question.interest.can_be_prefix;
     let wanted = Interest { name: name.as_ref(), can_be_prefix: prefix, ..Interest::default() };
     let mut heard = Heard::Nothing;
     loop {
@@ -101,8 +140,14 @@ fn listen(
                     if Interest::read(packet).is_ok_and(|interest| interest.name == wanted.name) {
                         heard = Heard::Nack(reason);
                     }
-                } else if Signed::read(packet).is_ok_and(|signed| answers(&signed.data.name)) {
-                    heard = Heard::Data(packet.to_vec(), headers.send_time.is_some());
+                } else if let Ok(signed) = Signed::read(packet)
+                    && answers(&signed.data.name)
+                    && !matches!(heard, Heard::Data(..))
+                {
+                    heard = match (question.check)(&signed) {
+                        Ok(()) => Heard::Data(packet.to_vec(), headers.send_time.is_some()),
+                        Err(why) => Heard::Forged(why),
+                    };
                 }
             })
             .map_err(|why| broken(&why))?;

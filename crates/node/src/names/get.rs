@@ -3,7 +3,7 @@
 use super::ask::{Question, ask, broken};
 use super::faces::{Dropped, Faces, Peer};
 use super::sink::Sink;
-use super::{FaceUri, random, since_1970};
+use super::{FaceUri, forged, random, since_1970};
 use crate::Error;
 use crate::clock::Clock;
 use lightlag_protocols::controllers::{Controller, Flow};
@@ -14,7 +14,8 @@ use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::ndn::metadata::{KEYWORD, Metadata};
 use lightlag_protocols::wire::ndn::name::kind;
 use lightlag_protocols::wire::ndn::signature::kind as signature_kind;
-use lightlag_protocols::wire::ndn::{Headers, Interest, Nack, Name, Signed, Verifier};
+use lightlag_protocols::wire::ndn::{Headers, Interest, Nack, Name, Signed, Untrusted, Verifier};
+use std::collections::BTreeMap;
 
 /// Builds what says how many Interests may be without an answer.
 pub type Build = Box<dyn FnOnce(Flow) -> Box<dyn Controller>>;
@@ -58,6 +59,8 @@ pub struct Got {
     pub dropped: Dropped,
     /// Packets that nobody asked for by their names.
     pub strangers: u64,
+    /// Data with the right name whose signature did not convince: they were dropped.
+    pub forged: u64,
     /// Whether signatures convinced: of a key that is trusted, or digests.
     pub verified: Verified,
 }
@@ -123,8 +126,9 @@ fn discover(
         lifetime: Some(Duration::from_secs(1)),
         ..Interest::default()
     };
-    let answer = ask(faces, to, clock, &Question { interest: &interest, write: &writer(&interest) })?;
-    let signed = convincing(&answer.packet, verifier)?;
+    let check = |signed: &Signed| verifier.verify(&signed.signature);
+    let answer = ask(faces, to, clock, &Question { interest: &interest, write: &write, check: &check })?;
+    let signed = existing(&answer.packet)?;
     let wrong = |what: String| Error::Failed(format!("{}: {what}", signed.data.name));
     let told = Metadata::read(signed.data.content);
     let told = told.map_err(|why| wrong(format!("it does not tell the version of {name}: {why}")))?.name;
@@ -136,23 +140,24 @@ fn discover(
     Ok(told.into_owned())
 }
 
-fn writer<'i>(interest: &'i Interest) -> impl Fn(u32, &mut Vec<u8>) -> Result<Name<'static>, Error> + 'i {
-    |nonce, out| {
-        Interest { nonce: Some(nonce), ..interest.clone() }.write(out);
-        Ok(interest.name.clone().into_owned())
-    }
+fn write(interest: &Interest, nonce: u32, out: &mut Vec<u8>) -> Result<Name<'static>, Error> {
+    Interest { nonce: Some(nonce), ..interest.clone() }.write(out);
+    Ok(interest.name.clone().into_owned())
 }
 
-/// Data that can be read, and whose signature convinces.
-fn convincing<'p>(packet: &'p [u8], verifier: &Verifier) -> Result<Signed<'p>, Error> {
+/// Verified Data that are there: a producer may sign that there are none.
+fn existing(packet: &[u8]) -> Result<Signed<'_>, Error> {
     let signed =
         Signed::read(packet).map_err(|why| Error::Failed(format!("an answer cannot be read: {why}")))?;
-    let name = &signed.data.name;
-    if signed.data.meta.content_type == Some(CONTENT_NACK) {
-        return Err(Error::Failed(format!("{name}: its producer says that there is none")));
-    }
-    verifier.verify(&signed.signature).map_err(|why| Error::Failed(format!("{name}: {why}")))?;
+    is_there(&signed)?;
     Ok(signed)
+}
+
+fn is_there(signed: &Signed) -> Result<(), Error> {
+    if signed.data.meta.content_type == Some(CONTENT_NACK) {
+        return Err(Error::Failed(format!("{}: its producer says that there is none", signed.data.name)));
+    }
+    Ok(())
 }
 
 /// The segments of an object.
@@ -169,6 +174,8 @@ struct Fetch<'f> {
     last: Option<u64>,
     /// The time by which the consumer knows of everything: it never goes back.
     latest: Instant,
+    /// Segments of which forged Data came: how many, and when to ask again, if that is to come.
+    forged: BTreeMap<u32, (u32, Option<Instant>)>,
     got: Got,
 }
 
@@ -185,8 +192,10 @@ fn first<'f>(
     mtu: usize,
 ) -> Result<Fetch<'f>, Error> {
     let interest = Interest { name: name.with_number(kind::SEGMENT, 0), ..Interest::default() };
-    let answer = ask(&mut faces, peer, &clock, &Question { interest: &interest, write: &writer(&interest) })?;
-    let signed = convincing(&answer.packet, verifier)?;
+    let check = |signed: &Signed| verifier.verify(&signed.signature);
+    let question = Question { interest: &interest, write: &write, check: &check };
+    let answer = ask(&mut faces, peer, &clock, &question)?;
+    let signed = existing(&answer.packet)?;
     let content = signed.data.content;
     sink.write(0, content)?;
     let last = last_of(&signed)?;
@@ -222,6 +231,7 @@ fn first<'f>(
         marked: 0,
         dropped: Dropped::default(),
         strangers: 0,
+        forged: 0,
         verified,
     };
     Ok(Fetch {
@@ -234,6 +244,7 @@ fn first<'f>(
         segment: segment.0,
         last,
         latest: Instant::ZERO,
+        forged: BTreeMap::new(),
         got,
     })
 }
@@ -272,7 +283,8 @@ impl Fetch<'_> {
                 )));
             }
             if self.receive(sink)? == 0 {
-                let due = self.consumer.deadline().unwrap_or(Instant::MAX);
+                let again = self.forged.values().filter_map(|(_, at)| *at).min();
+                let due = self.consumer.deadline().into_iter().chain(again).min().unwrap_or(Instant::MAX);
                 let now = self.clock.now();
                 // What is paced leaves a few at a time: to sleep and wake for each costs more than to send it.
                 let span = (due - now).clamp(SLEEP_LEAST, SLEEP_MOST);
@@ -289,10 +301,17 @@ impl Fetch<'_> {
     fn ask_for_more(&mut self) -> Result<(), Error> {
         let mut packet = Vec::new();
         self.latest = self.latest.max(self.clock.now());
+        for (number, (_, at)) in &mut self.forged {
+            if at.take_if(|at| *at <= self.latest).is_some() {
+                self.consumer.ask_again(ndn::Name { prefix: Prefix(0), segment: *number });
+            }
+        }
         while let Some(wanted) = self.consumer.poll(self.latest) {
             let interest = Interest {
                 name: self.name.as_ref(),
                 nonce: Some(wanted.nonce),
+                // A store may hold what was forged: it answers this only with what it holds to be fresh.
+                must_be_fresh: self.forged.contains_key(&wanted.name.segment),
                 lifetime: Some(Duration::from_nanos(i64::from(wanted.lifetime_ms) * 1_000_000)),
                 ..Interest::default()
             };
@@ -304,8 +323,8 @@ impl Fetch<'_> {
         self.faces.flush().map_err(|why| broken(&why))
     }
     fn receive(&mut self, sink: &mut Sink) -> Result<usize, Error> {
-        let Self { faces, clock, consumer, name, verifier, segment, last, latest, got, .. } = self;
-        let mut fetched = Fetched { consumer, name, verifier, segment: *segment, last, got, sink };
+        let Self { faces, clock, consumer, name, verifier, segment, last, latest, forged, got, .. } = self;
+        let mut fetched = Fetched { consumer, name, verifier, segment: *segment, last, forged, got, sink };
         let mut result = Ok(());
         let came = faces.receive(clock, &mut |_, headers, packet, at| {
             *latest = at.max(*latest);
@@ -325,6 +344,7 @@ struct Fetched<'f> {
     verifier: &'f Verifier,
     segment: u64,
     last: &'f mut Option<u64>,
+    forged: &'f mut BTreeMap<u32, (u32, Option<Instant>)>,
     got: &'f mut Got,
     sink: &'f mut Sink,
 }
@@ -342,12 +362,34 @@ impl Fetched<'_> {
             self.got.strangers += 1;
             return Ok(());
         };
-        let signed = convincing(packet, self.verifier)?;
+        if let Err(why) = self.verifier.verify(&signed.signature) {
+            return self.drop_forged(now, number, why);
+        }
+        is_there(&signed)?;
         self.learn_last(&signed)?;
         let before = self.consumer.counts().data;
         self.consumer.handle(now, data(number, &headers, packet.len(), signed.data.content.len()));
         let is_new = self.consumer.counts().data > before;
         if is_new { self.keep(number.into(), &headers, &signed) } else { Ok(()) }
+    }
+    /// Asks again a little later: the true Data may be under way.
+    fn drop_forged(&mut self, now: Instant, number: u32, why: Untrusted) -> Result<(), Error> {
+        self.got.forged += 1;
+        if !self.consumer.is_awaited(ndn::Name { prefix: Prefix(0), segment: number }) {
+            return Ok(());
+        }
+        let (answers, at) = self.forged.entry(number).or_default();
+        // Several answers to one Interest are one.
+        if at.is_some() {
+            return Ok(());
+        }
+        *answers += 1;
+        if *answers <= forged::ANSWERS_MOST {
+            *at = Some(now + forged::pause(*answers));
+        } else if self.last.is_some() {
+            return Err(forged::error(&self.name.with_number(kind::SEGMENT, number.into()), why));
+        }
+        Ok(())
     }
     fn take_nack(&mut self, now: Instant, reason: Nack, packet: &[u8]) -> Result<(), Error> {
         let number = Interest::read(packet).ok().and_then(|interest| self.number_of(&interest.name));

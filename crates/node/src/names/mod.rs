@@ -6,6 +6,7 @@
 
 mod ask;
 mod faces;
+mod forged;
 mod get;
 mod keys;
 mod publication;

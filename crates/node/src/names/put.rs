@@ -107,12 +107,12 @@ pub fn put(putting: Putting, ready: &mut dyn FnMut(&Published) -> bool) -> Resul
 
 /// Asks a forwarder to send Interests for a name.
 fn register(faces: &mut Faces, to: Peer, clock: &Clock, name: &Name, local: bool) -> Result<(), Error> {
-    let write = |nonce, out: &mut Vec<u8>| {
+    let write = |_: &Interest, nonce, out: &mut Vec<u8>| {
         let info = Info { nonce: random()?, time: since_1970() };
         Ok(control::register(name, local, nonce, &info, &Signer::Digest, out))
     };
     let interest = Interest { name: name.as_ref(), ..Interest::default() };
-    let answer = ask(faces, to, clock, &Question { interest: &interest, write: &write });
+    let answer = ask(faces, to, clock, &Question { interest: &interest, write: &write, check: &|_| Ok(()) });
     let answer = answer.map_err(|why| Error::Failed(format!("the forwarder does not register {why}")))?;
     let response = Signed::read(&answer.packet).and_then(|signed| Response::read(signed.data.content));
     match response {

@@ -197,13 +197,27 @@ impl Consumer {
 
     /// A forwarder said that it will not answer (a Nack): as if the time had run out.
     pub fn on_nack(&mut self, now: Instant, name: Name) {
-        let found = self.waiting.get_mut(name).filter(|waiting| !waiting.lost).map(|waiting| {
-            waiting.lost = true;
-            *waiting
-        });
-        if let Some(waiting) = found {
+        if let Some(waiting) = self.waiting.give_up(name) {
             self.lose(now, waiting);
         }
+    }
+
+    /// Whether an Interest of this name has no answer yet.
+    pub fn is_awaited(&self, name: Name) -> bool {
+        self.waiting.get(name).is_some()
+    }
+    /// What answered is not what was asked for, such as Data whose signature is wrong: the Interest is repeated
+    /// before anything new. This is no sign of congestion, and does not count as one of the repairs after which
+    /// it gives up; the caller bounds how often it happens.
+    pub fn ask_again(&mut self, name: Name) {
+        if self.waiting.give_up(name).is_none() {
+            return;
+        }
+        if let Some(waiting) = self.waiting.get_mut(name) {
+            waiting.repairs = waiting.repairs.saturating_sub(1);
+        }
+        self.in_flight -= self.config.segment.0;
+        self.lost.push_back(name);
     }
 
     #[inline]

@@ -60,6 +60,23 @@ fn the_window_bounds_what_has_no_answer() {
 }
 
 #[test]
+fn what_is_given_up_before_its_deadline_is_given_up_once() {
+    for forged in [false, true] {
+        let mut consumer = consumer("new_reno", 3, |_| {});
+        let first = poll_all(&mut consumer, ms(0));
+        for interest in &first {
+            if forged { consumer.ask_again(interest.name) } else { consumer.on_nack(ms(5), interest.name) }
+        }
+        assert_eq!(consumer.in_flight(), 0);
+        // Their deadlines come before they are repeated.
+        let later = ms(3_600_000);
+        let again = poll_all(&mut consumer, later);
+        assert!(!again.is_empty());
+        assert_eq!(consumer.in_flight(), again.len() as u64);
+    }
+}
+
+#[test]
 fn what_is_lost_is_asked_for_again_with_another_nonce_and_first() {
     let mut consumer = consumer("new_reno", 100, |_| {});
     let first = poll_all(&mut consumer, ms(0));

@@ -119,6 +119,14 @@ impl WaitingTable {
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.deadlines.front().map(|first| first.0)
     }
+    /// Takes it to be lost before its deadline. `None`: it has been answered, or is lost already.
+    pub(super) fn give_up(&mut self, name: Name) -> Option<Waiting> {
+        let waiting = self.get_mut(name).filter(|waiting| !waiting.lost)?;
+        waiting.lost = true;
+        let waiting = *waiting;
+        self.settle();
+        Some(waiting)
+    }
     /// The next that is taken to be lost by now.
     pub(super) fn lose(&mut self, now: Instant) -> Option<Waiting> {
         let &(deadline, at, _) = self.deadlines.front()?;
