@@ -6,6 +6,7 @@ use lightlag::running::{Running, link_of, noise};
 use lightlag::{Place, failed};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::process::Stdio;
 use std::time::Duration;
 
 const WAYS: [&str; 5] = ["ltp-udp", "udp", "ltp-dccp", "dccp", "tcp"];
@@ -51,13 +52,15 @@ fn bundle(length: usize) -> Vec<u8> {
 fn every_way_carries_bundles_as_they_are() {
     for over in WAYS {
         let place = Place::new();
-        let mut sizes = vec![1, 5, 1000, 1400];
+        let mut sizes = vec![1, 5, 1000, 1300];
+        // Over datagrams nobody has agreed to anything: what is no bundle is not kept.
+        let content = |size: usize| if ["udp", "dccp"].contains(&over) { bundle(size) } else { noise(size) };
         if !["udp", "dccp"].contains(&over) {
             sizes.extend([70_000, 2_000_001]);
         }
         let names: Vec<String> = sizes.iter().map(|size| format!("{size}.bundle")).collect();
         for (name, size) in names.iter().zip(&sizes) {
-            place.write(name, noise(*size));
+            place.write(name, content(*size));
         }
         let count = sizes.len().to_string();
         let (listener, at) = listening(&place, over, &["--count", &count]);
@@ -68,9 +71,43 @@ fn every_way_carries_bundles_as_they_are() {
         assert_eq!(told.contains("\"acknowledged\":true"), over != "udp", "{told}");
         let (code, out, said) = listener.end();
         assert_eq!((code, out.lines().count()), (Some(0), sizes.len()), "{over}: {out}{said}");
-        assert!(sizes.iter().all(|size| kept(&place, &noise(*size))), "{over}");
+        assert!(sizes.iter().all(|size| kept(&place, &content(*size))), "{over}");
         assert_eq!(self::count(&place), sizes.len(), "{over} leaves nothing else");
     }
+}
+
+#[test]
+fn datagrams_that_are_no_bundles_become_no_files_and_few_lines_and_what_is_kept_is_bounded() {
+    let place = Place::new();
+    let free = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    let at = free.local_addr().expect("an address").to_string();
+    drop(free);
+    let log = place.path("log");
+    let words = ["bundles", "listen", &at, "--over", "udp", "--json", "--max-stored", "40 kB"];
+    let mut command = place.command(&words);
+    command.stdout(Stdio::null()).stderr(std::fs::File::create(&log).expect("a file"));
+    let listener = Running(command.spawn().expect("it starts"));
+    let said = || std::fs::read_to_string(&log).expect("a log");
+    assert!(eventually(|| said().contains("listening at")));
+    let enemy = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    for round in 0..5000_usize {
+        let mut datagram = noise(20 + round % 700);
+        datagram[0] = (round % 256) as u8;
+        if datagram[0] != 6 {
+            enemy.send_to(&datagram, &at).expect("it is sent");
+        }
+        if round % 50 == 0 {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+    // Of 20 bundles, 40 kB hold nine: a file takes a block of the disk.
+    for size in 0..20 {
+        enemy.send_to(&bundle(100 + size), &at).expect("it is sent");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(eventually(|| count(&place) == 9), "{} files", count(&place));
+    drop(listener);
+    assert!((2..10).contains(&said().lines().count()), "{}", said());
 }
 
 #[test]
@@ -87,7 +124,7 @@ fn losses_are_repaired_by_ltp_and_told_by_dccp() {
     let place = Place::new();
     let names: Vec<String> = (0..100).map(|number| format!("{number}")).collect();
     for (at, name) in names.iter().enumerate() {
-        place.write(name, noise(1000 + at));
+        place.write(name, bundle(1000 + at));
     }
     let (_listener, at) = listening(&place, "dccp", &[]);
     let (_emulator, near) = Running::link(&place, &link_of("20 Mbit/s", "loss = 0.2"), &at);
@@ -219,13 +256,13 @@ fn bundles_of_udp_are_kept_once_and_keep_alives_never() {
         // As many senders as one likes.
         for _ in 0..100 {
             let sender = UdpSocket::bind("127.0.0.1:0").expect("a socket");
-            sender.send_to(b"bundle", &at).expect("it leaves");
+            sender.send_to(&bundle(7), &at).expect("it leaves");
             sender.send_to(&[0; 4], &at).expect("it leaves");
             sender.send_to(&[], &at).expect("it leaves");
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    assert!(eventually(|| kept(&place, b"bundle")));
+    assert!(eventually(|| kept(&place, &bundle(7))));
     assert_eq!(count(&place), 1);
 }
 
@@ -233,7 +270,7 @@ fn bundles_of_udp_are_kept_once_and_keep_alives_never() {
 fn what_strangers_say_changes_nothing() {
     for over in ["ltp-udp", "ltp-dccp", "dccp"] {
         let place = Place::new();
-        place.write("file", noise(1400));
+        place.write("file", bundle(1300));
         let (_listener, at) = listening(&place, over, &[]);
         let enemy = UdpSocket::bind("127.0.0.1:0").expect("a socket");
         let bytes = noise(200_000);
@@ -246,7 +283,7 @@ fn what_strangers_say_changes_nothing() {
             let _ = enemy.send_to(&datagram, &at);
         }
         place.good(&words(over, &["file"], &at, &[]));
-        assert!(eventually(|| kept(&place, &noise(1400))), "{over}");
+        assert!(eventually(|| kept(&place, &bundle(1300))), "{over}");
     }
     let place = Place::new();
     place.write("file", noise(1400));
@@ -294,7 +331,7 @@ fn where_nobody_listens_the_sender_gives_up() {
 #[test]
 fn dccp_goes_in_ip_packets_of_its_own_where_that_is_allowed() {
     let place = Place::new();
-    place.write("file", noise(300_000)).write("bundle", noise(1300));
+    place.write("file", noise(300_000)).write("bundle", bundle(1300));
     let line = "need the capability CAP_NET_RAW";
     let probe =
         place.run(&["transfer", "--over", "dccp", "--raw", "file", "127.0.0.1:4", "--give-up", "10 ms"]);
@@ -323,7 +360,19 @@ fn dccp_goes_in_ip_packets_of_its_own_where_that_is_allowed() {
         ]));
         place.good(&words(over, &["bundle"], &at, &["--raw", "--give-up", "20 s"]));
         assert_eq!(listener.end().0, Some(0));
-        assert!(kept(&place, &noise(1300)), "{over}");
+        assert!(kept(&place, &bundle(1300)), "{over}");
         std::fs::remove_dir_all(place.path("into")).expect("it goes");
     }
+}
+
+#[test]
+fn hosts_that_connect_and_say_nothing_keep_no_sender_out() {
+    let place = Place::new();
+    place.write("file", noise(1400));
+    let (_listener, at) = listening(&place, "tcp", &[]);
+    let connect = |_| TcpStream::connect(&at).expect("it listens");
+    let silent: Vec<TcpStream> = (0..200).map(connect).collect();
+    place.good(&words("tcp", &["file"], &at, &["--give-up", "60 s"]));
+    assert!(kept(&place, &noise(1400)));
+    drop(silent);
 }

@@ -256,6 +256,8 @@ fn listen(options: &ListenBundles) -> Done {
         return Err(Failure::Input("--count: it is a whole number from 1 on".to_owned()));
     }
     let idle = options.idle.as_deref().map(|text| option("--idle", text, quantity::positive_time));
+    let stored = options.max_stored.as_deref().map(|text| option("--max-stored", text, size));
+    let stored = stored.transpose()?.map(|most| most.0);
     let listening = Listening {
         at: listening_address(&options.at, port(way, options.raw))?,
         count: options.count,
@@ -265,7 +267,7 @@ fn listen(options: &ListenBundles) -> Done {
         idle: idle.transpose()?.unwrap_or(IDLE),
         key: key(options.key_file.as_deref())?,
         node: node(options.node.as_ref())?,
-        shelf: Shelf::new(&options.folder, option("--max-size", &options.max_size, size)?.0)
+        shelf: Shelf::new(&options.folder, option("--max-size", &options.max_size, size)?.0, stored)
             .map_err(Failed)?,
     };
     let mut printed = Ok(());

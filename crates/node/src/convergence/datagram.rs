@@ -11,6 +11,7 @@ use crate::socket::Socket;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::dccp::{Ccid, Connection, SERVICE_BUNDLES, UDP_HEADER};
 use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::wire::ltp::aggregation::bundle_length;
 use std::net::SocketAddr;
 
 /// What was kept from leaving for so long leaves at once afterwards.
@@ -175,10 +176,24 @@ fn keep(shelf: &Shelf, from: SocketAddr, bytes: &[u8]) -> Option<Event> {
     if bytes.is_empty() || bytes == KEEP_ALIVE {
         return None;
     }
+    if !is_bundle(bytes) {
+        let what = "it is neither a bundle of version 7 (a CBOR array to its end) nor one of version 6";
+        return Some(Event::Refused(format!("a datagram from {from}: {what}")));
+    }
     Some(match shelf.check(bytes.len() as u64).and_then(|()| shelf.keep(bytes, from, Tag::Datagram)) {
         Ok(bundle) => Event::Bundle(bundle),
         Err(why) => Event::Refused(format!("a bundle from {from}: {why}")),
     })
+}
+
+/// Whether bytes have the form of a bundle: of version 7 the whole one (RFC 9171, section 4.1), of version 6 its first byte
+/// (RFC 5050, section 4.5.1). Anybody can make such a form: it keeps noise out, not enemies.
+fn is_bundle(bytes: &[u8]) -> bool {
+    const ARRAY: u8 = 0x9f;
+    match bytes.first() {
+        Some(&ARRAY) => bundle_length(bytes) == Some(bytes.len()),
+        first => first == Some(&6),
+    }
 }
 
 /// Takes bundles of everybody.

@@ -6,6 +6,7 @@
 //! | file | what |
 //! |---|---|
 //! | `stock` | bundles that are to be sent |
+//! | `refusals` | lines about what was refused, so many and no more |
 //! | `shelf` | where bundles are kept that have come |
 //! | `ltp` | a bundle is a block of LTP, over UDP or DCCP |
 //! | `datagram` | a bundle is a datagram of UDP or DCCP |
@@ -13,6 +14,7 @@
 
 mod datagram;
 mod ltp;
+mod refusals;
 mod shelf;
 mod stock;
 mod tcpcl;
@@ -31,6 +33,7 @@ use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_protocols::wire::ltp::aggregation::BUNDLE_SERVICE;
 use lightlag_protocols::wire::ltp::auth::Key;
 use lightlag_protocols::wire::{ltp as ltp_wire, tcpcl as tcpcl_wire};
+use refusals::Refusals;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -191,7 +194,8 @@ impl Way {
     /// # Errors
     /// [`Error::Input`] if it cannot listen, [`Error::Failed`] if the socket failed.
     pub fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-        (self.listen)(listening, watch)
+        let mut refusals = Refusals::default();
+        (self.listen)(listening, &mut |event| refusals.pass(event, watch))
     }
 }
 

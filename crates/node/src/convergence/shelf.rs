@@ -9,6 +9,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::net::SocketAddr;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Bytes that follow each other are written together, up to so many.
@@ -23,19 +25,30 @@ pub struct Shelf {
     folder: PathBuf,
     /// Largest bundle that is taken, in bytes.
     pub size_most: u64,
+    /// Bytes that are still taken, of all bundles together.
+    left: Arc<AtomicU64>,
 }
 
+/// A file takes as many bytes of a disk, however small it is.
+const FILE_LEAST: u64 = 4096;
+
 impl Shelf {
-    /// A folder, made if it is not there.
+    /// A folder, made if it is not there. `all_most`: bytes of all bundles together that are taken, each counted with
+    /// at least 4096; `None`: half of what is free on the disk now.
     ///
     /// # Errors
     /// One line.
-    pub fn new(folder: &Path, size_most: u64) -> Result<Self, Error> {
+    pub fn new(folder: &Path, size_most: u64, all_most: Option<u64>) -> Result<Self, Error> {
         fs::create_dir_all(folder).map_err(|why| {
             let folder = folder.display();
             Error::Input(format!("{folder}: {why}; name a folder that can be written with --folder"))
         })?;
-        Ok(Self { folder: folder.to_owned(), size_most })
+        let half = || {
+            let disk = rustix::fs::statvfs(folder).ok()?;
+            Some(disk.f_bavail.saturating_mul(disk.f_frsize) / 2)
+        };
+        let left = Arc::new(AtomicU64::new(all_most.or_else(half).unwrap_or(u64::MAX)));
+        Ok(Self { folder: folder.to_owned(), size_most, left })
     }
     /// Why a bundle of so many bytes is not taken.
     pub fn check(&self, length: u64) -> Result<(), String> {
@@ -44,6 +57,15 @@ impl Shelf {
             return Ok(());
         }
         Err(format!("it has {length} bytes or more; at most {most} are taken (--max-size)"))
+    }
+    /// So many bytes more are kept.
+    fn spend(&self, length: u64) -> Result<(), String> {
+        let cost = length.max(FILE_LEAST);
+        let spent =
+            self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(cost));
+        spent
+            .map(drop)
+            .map_err(|_| "no more is kept: the folder has all that it may (--max-stored)".to_owned())
     }
     /// Keeps a bundle that is here whole.
     ///
@@ -133,6 +155,9 @@ impl Part {
         self.flush()?;
         let (digest, bytes) = self.digest().map_err(|why| of_disk(&why))?;
         let path = self.shelf.path_of(&digest);
+        if !path.exists() {
+            self.shelf.spend(bytes)?;
+        }
         let is_promised = !matches!(tag, Tag::Datagram);
         self.name(&path, is_promised).map_err(|why| of_disk(&why))?;
         let seconds = self.began.elapsed().as_secs_f64();

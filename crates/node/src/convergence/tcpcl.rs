@@ -10,10 +10,10 @@ use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::tcpcl::{Config, Ending, Event as Told, Piece, Session};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Weak};
 
 /// What is read at once, and what waits to be written at most.
 const CHUNK: usize = 256 << 10;
@@ -281,6 +281,8 @@ struct Coming {
     node: String,
     part: Option<(u64, Part)>,
     out: Sender<Event>,
+    /// Its session is open: it is no longer dropped for another.
+    is_open: Arc<AtomicBool>,
 }
 
 impl Coming {
@@ -295,7 +297,10 @@ impl Coming {
     }
     fn note(&mut self, session: &mut Session, told: Told) {
         match told {
-            Told::Opened { node } => self.node = node.replace(char::is_control, " "),
+            Told::Opened { node } => {
+                self.node = node.replace(char::is_control, " ");
+                self.is_open.store(true, Ordering::Release);
+            }
             Told::Coming { transfer, .. } => match Part::new(&self.shelf, self.peer) {
                 Ok(part) => self.part = Some((transfer, part)),
                 Err(why) => self.refuse(session, transfer, &why),
@@ -361,9 +366,13 @@ pub fn listen(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Res
     let (out, news) = channel();
     let (open, ends) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     let mut awaited = listening.count;
+    let mut guests = Vec::new();
     while goes_on && awaited != Some(0) {
         match listener.accept() {
-            Ok((io, peer)) => admit(io, peer, &listening, &out, &open, &ends),
+            Ok((io, peer)) => {
+                make_room(&mut guests, &out);
+                admit(io, peer, &listening, &out, &open, &ends, &mut guests);
+            }
             // Whoever came is gone again, or there are too many files open: others come later.
             Err(why) if !is_passing(&why) => std::thread::sleep(to_std(TICK)),
             Err(_) => {}
@@ -394,19 +403,61 @@ fn admit(
     out: &Sender<Event>,
     open: &Arc<AtomicUsize>,
     ends: &Arc<AtomicBool>,
+    guests: &mut Vec<Guest>,
 ) {
-    if open.fetch_add(1, Ordering::AcqRel) >= STREAMS_MAX {
-        open.fetch_sub(1, Ordering::AcqRel);
+    if guests.len() >= STREAMS_MAX {
+        // All have open sessions: this one is closed, and its sender told why by the end of the connection.
+        let line = format!("{peer}: closed, as {STREAMS_MAX} others have open sessions");
+        let _ = out.send(Event::Refused(line));
         return;
     }
+    // Without a second handle (no descriptor is left) it could not be dropped for another.
+    let Ok(handle) = io.try_clone() else {
+        let _ = out.send(Event::Refused(format!("{peer}: closed, as no file descriptor is left")));
+        return;
+    };
+    open.fetch_add(1, Ordering::AcqRel);
+    let is_open = Arc::new(AtomicBool::new(false));
+    let alive = Arc::new(());
+    guests.push(Guest { handle, peer, is_open: is_open.clone(), alive: Arc::downgrade(&alive) });
     let config = config(false, &listening.node, listening.shelf.size_most);
-    let (shelf, out, open, ends) = (listening.shelf.clone(), out.clone(), open.clone(), ends.clone());
-    std::thread::spawn(move || {
-        let mut coming = Coming { shelf, peer, node: String::new(), part: None, out };
+    let (shelf, out, counted, ends) = (listening.shelf.clone(), out.clone(), open.clone(), ends.clone());
+    let spawned = std::thread::Builder::new().spawn(move || {
+        let mut coming = Coming { shelf, peer, node: String::new(), part: None, out, is_open };
         if let Err(why) = serve(io, config, &mut coming, &ends) {
             coming.tell(Event::Refused(format!("{peer}: the connection: {why}")));
         }
         drop(coming);
-        open.fetch_sub(1, Ordering::AcqRel);
+        drop(alive);
+        counted.fetch_sub(1, Ordering::AcqRel);
     });
+    if spawned.is_err() {
+        open.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// A connection that was accepted.
+struct Guest {
+    handle: TcpStream,
+    peer: SocketAddr,
+    /// Whether it has opened a session.
+    is_open: Arc<AtomicBool>,
+    /// Gone when its thread has ended.
+    alive: Weak<()>,
+}
+
+/// Where all places are taken, drops the oldest connection that has not opened a session: whoever connects and
+/// says nothing keeps nobody out.
+fn make_room(guests: &mut Vec<Guest>, out: &Sender<Event>) {
+    guests.retain(|guest| guest.alive.strong_count() > 0);
+    if guests.len() < STREAMS_MAX {
+        return;
+    }
+    if let Some(at) = guests.iter().position(|guest| !guest.is_open.load(Ordering::Acquire)) {
+        let guest = guests.remove(at);
+        // It may be closed already; its thread sees the end.
+        let _ = guest.handle.shutdown(Shutdown::Both);
+        let line = format!("{}: dropped for another, as it opened no session", guest.peer);
+        let _ = out.send(Event::Refused(line));
+    }
 }

@@ -1,0 +1,71 @@
+//! Lines about what was refused: of each kind one an interval, with a count of the others. Whoever can reach the
+//! port must not be able to fill a disk with our log.
+
+use super::Event;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Of each kind one line in so long.
+const INTERVAL: Duration = Duration::from_secs(10);
+/// Kinds that are told apart; all beyond are one.
+const KINDS_MOST: usize = 32;
+
+/// What was refused lately, by kind: a line without its numbers, which are addresses and sizes.
+#[derive(Default)]
+pub struct Refusals(BTreeMap<String, (Instant, u64)>);
+
+impl Refusals {
+    /// Passes an event on, or counts it.
+    pub fn pass(&mut self, event: Event, watch: &mut dyn FnMut(Event) -> bool) -> bool {
+        let Event::Refused(line) = event else { return watch(event) };
+        match self.admit(line, Instant::now()) {
+            Some(line) => watch(Event::Refused(line)),
+            None => true,
+        }
+    }
+    fn admit(&mut self, line: String, now: Instant) -> Option<String> {
+        let mut kind: String =
+            line.chars().filter(|c| !(c.is_ascii_hexdigit() || ".:[]".contains(*c))).collect();
+        if self.0.len() >= KINDS_MOST && !self.0.contains_key(&kind) {
+            kind.clear();
+        }
+        let Some((at, more)) = self.0.get_mut(&kind) else {
+            self.0.insert(kind, (now, 0));
+            return Some(line);
+        };
+        if now.duration_since(*at) < INTERVAL {
+            *more += 1;
+            return None;
+        }
+        *at = now;
+        match std::mem::take(more) {
+            0 => Some(line),
+            more => Some(format!("{line}; {more} more like it since the last such line")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_flood_of_refusals_there_is_one_line_an_interval_and_a_count() {
+        let (mut refusals, start) = (Refusals::default(), Instant::now());
+        let mut lines = Vec::new();
+        for n in 0..24_431_u32 {
+            let at = start + Duration::from_millis(u64::from(n) % 9);
+            lines.extend(refusals.admit(format!("10.0.{}.7:{n}: no contact header", n % 256), at));
+        }
+        lines.extend(refusals.admit("[::1]:9: no contact header".to_owned(), start + INTERVAL * 2));
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[1].ends_with("; 24430 more like it since the last such line"), "{lines:?}");
+    }
+
+    #[test]
+    fn kinds_that_a_peer_invents_are_bounded() {
+        let (mut refusals, now) = (Refusals::default(), Instant::now());
+        let told = (0..1000).filter(|n| refusals.admit("x".repeat(*n), now).is_some()).count();
+        assert!(told <= KINDS_MOST + 1 && refusals.0.len() <= KINDS_MOST + 1, "{told}");
+    }
+}
