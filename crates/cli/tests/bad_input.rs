@@ -567,3 +567,90 @@ fn damaged_results_are_refused() {
         assert!(line.contains("results.parquet"), "{what}: {line}");
     }
 }
+
+const UNBOUNDED: &str = r#"
+duration = "100 s"
+[links.path]
+from = "a"
+to = "b"
+rate = "RATE bit/s"
+delay = "DELAY s"
+[flows.f]
+from = "a"
+to = "b"
+transport = "TRANSPORT"
+controller = "CONTROLLER"
+SIZE
+"#;
+
+/// Runs it with 2 GB of address space; the whole of its output.
+fn within_memory(place: &Place, words: &[&str]) -> std::process::Output {
+    let program = place.command(words);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "ulimit -v 2000000; exec timeout 60 \"$@\"", "sh"]);
+    shell.arg(program.get_program()).args(program.get_args());
+    if let Some(folder) = program.get_current_dir() {
+        shell.current_dir(folder);
+    }
+    shell.output().expect("it starts")
+}
+
+#[test]
+fn a_run_that_no_machine_can_hold_is_refused_before_it_starts() {
+    let place = Place::new();
+    let scenario = |rate: &str, delay: &str, transport: &str, controller: &str, size: &str| {
+        let text = UNBOUNDED.replace("RATE", rate).replace("DELAY", delay);
+        text.replace("TRANSPORT", transport).replace("CONTROLLER", controller).replace("SIZE", size)
+    };
+    let plan = "planned_rate = \"plan\"";
+    let every = "size = \"1 MB\"\nreport_every = \"1 ns\"";
+    for (name, text) in [
+        ("rate", scenario("1e15", "0.01", "udpdtn", "contact_rate", plan)),
+        ("delay", scenario("1e11", "1e6", "udpdtn", "contact_rate", plan)),
+        ("reports", scenario("1e3", "0.01", "ltp", "contact_rate", &format!("{plan}\n{every}"))),
+        ("planned", scenario("1e6", "0.01", "udpdtn", "contact_rate", "planned_rate = \"1e15 bit/s\"")),
+        ("keys", (0..700_000).map(|n| format!("unknown{n} = 1\n")).collect()),
+    ] {
+        place.write("s.toml", &text);
+        let done = within_memory(&place, &["run", "s.toml"]);
+        let told = String::from_utf8_lossy(&done.stderr);
+        assert_eq!((done.status.code(), told.lines().count()), (Some(2), 1), "{name}: {told}");
+        assert!(told.contains("s.toml") && told.contains("at most"), "{name}: {told}");
+    }
+}
+
+#[test]
+fn whatever_rates_sizes_and_delays_are_drawn_a_run_is_refused_or_fits_into_memory() {
+    let place = Place::new();
+    let mut state = 7_u64;
+    let mut draw = |low: f64, high: f64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let part = (state >> 11) as f64 / (1_u64 << 53) as f64;
+        10_f64.powf(low + part * (high - low))
+    };
+    let (mut ran, mut refused) = (0, 0);
+    for round in 0..40_usize {
+        let (transport, controller) =
+            [("tcp", "cubic"), ("udpdtn", "contact_rate"), ("ltp", "contact_rate"), ("dccp", "ccid2")]
+                [round % 4];
+        // At most 1e5 packets where it runs: 2 cores, seconds.
+        let size = format!("size = \"{} B\"\n", draw(0.0, 7.0) as u64 + 1);
+        let plan = if controller == "contact_rate" { "planned_rate = \"plan\"" } else { "" };
+        let text = UNBOUNDED
+            .replace("RATE", &format!("{:e}", draw(0.0, 15.0).floor()))
+            .replace("DELAY", &format!("{:e}", draw(-9.0, 9.0)))
+            .replace("TRANSPORT", transport)
+            .replace("CONTROLLER", controller)
+            .replace("SIZE", &(size + plan));
+        place.write("s.toml", &text);
+        let done = within_memory(&place, &["run", "s.toml"]);
+        let told = String::from_utf8_lossy(&done.stderr);
+        match done.status.code() {
+            Some(0) => ran += 1,
+            Some(2) if told.lines().count() == 1 => refused += 1,
+            code => panic!("{code:?}: {told}\n{text}"),
+        }
+    }
+    println!("drawn: {ran} ran within 2 GB, {refused} refused with a line");
+    assert!(ran > 0);
+}

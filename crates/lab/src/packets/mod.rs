@@ -1,6 +1,7 @@
 //! Scenarios of packets: links, flows, and what came of them.
 
 mod alike;
+mod budget;
 pub mod ephemeris;
 mod figures;
 mod flows;

@@ -1,6 +1,6 @@
 //! A network of links and the flows over it, as plain data.
 
-use super::{flows, links};
+use super::{budget, flows, links};
 use crate::scenario::quantity::positive_time;
 use crate::scenario::{Algorithm, Error, Result, Section, Seed};
 use lightlag_protocols::controllers::{self, Controller, Flow};
@@ -94,6 +94,7 @@ pub fn read(root: &Section, files: links::Read) -> Result<Network> {
     if flows.is_empty() {
         return Err(root.missing("flows", "a table [flows.NAME] with `from` and `to`"));
     }
+    budget::check(root, &links, &flows)?;
     let sample_every = sample_every(root, links.len() + flows.len())?;
     Ok(Network { links, flows, sample_every })
 }

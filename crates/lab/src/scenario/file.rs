@@ -40,6 +40,9 @@ enum Content {
     TheOne(Layers),
 }
 
+/// Bytes of a scenario in TOML, which takes some 30 times as much memory when it is read.
+const TEXT_BYTES_MAX: usize = 8 << 20;
+
 /// One experiment of a sweep.
 #[derive(Clone, Debug)]
 pub struct Point {
@@ -125,6 +128,11 @@ impl ScenarioFile {
     /// # Errors
     /// A syntax error.
     pub fn from_toml(file: &str, text: &str, folder: PathBuf, catalogue: Arc<Catalogue>) -> Result<Self> {
+        if text.len() > TEXT_BYTES_MAX {
+            let what = format!("the scenario has {} bytes", text.len());
+            let right = "at most 8 MiB are read; name files for contacts, messages and maps";
+            return Err(Error::new(&Place::File(file.into()), what, right));
+        }
         let tree = tree::parse(file, text)?;
         let stem = Path::new(file).file_stem().map_or("scenario".into(), |stem| stem.to_string_lossy());
         // A name relative to the folder comes before one relative to where the program was started.
@@ -260,7 +268,7 @@ fn is_toml(path: &Path, bytes: &[u8]) -> bool {
     if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml")) {
         return true;
     }
-    let text = std::str::from_utf8(bytes).ok();
+    let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= TEXT_BYTES_MAX);
     let table = text.and_then(|text| toml::de::DeTable::parse(text).ok());
     table.is_some_and(|table| table.get_ref().contains_key("nodes"))
 }

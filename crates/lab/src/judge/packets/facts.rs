@@ -169,7 +169,7 @@ impl Facts {
     fn fill_adaptive(&mut self, parcel: &Parcel) {
         let (place, data) = match parcel {
             Parcel::Datagram(serial, bytes) => {
-                (fold(u64::from(serial.incarnation), serial.number), &bytes[..])
+                (fold(u64::from(serial.epoch.number), serial.number), &bytes[..])
             }
             Parcel::Plain(number, _) => (fold(1, *number), &[][..]),
             Parcel::Segment { life, forward, segment, data } => {
