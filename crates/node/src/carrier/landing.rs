@@ -4,7 +4,7 @@ use super::Error;
 use super::claims::{Claim, Claims};
 use super::header::{HEADER_BYTES, Header, Receipt};
 use crate::transfer::sender::random;
-use crate::transfer::store::rename;
+use crate::transfer::store::{Place, rename};
 use crate::transfer::{Event, Finished, file_name};
 use lightlag_protocols::transport::ranges::Ranges;
 use std::fs::{self, File, OpenOptions};
@@ -19,6 +19,9 @@ const STAGE_BYTES: usize = 256 << 10;
 const HASH_BYTES: usize = 1 << 20;
 /// Left free on the disk.
 const SPARE_BYTES: u64 = 1 << 20;
+
+/// Keeps what comes here apart from what UDPDTN keeps to be resumed.
+const WITHOUT_RESUMING: [u8; 32] = [1; 32];
 
 /// Where parcels go.
 pub trait Dock: Send + Sync {
@@ -55,7 +58,7 @@ pub struct Inbox {
     pub overwrite: bool,
     /// Largest file that is taken.
     pub size_most: Option<u64>,
-    /// Names that are being written now.
+    /// Files that are being written now.
     claims: Claims,
 }
 
@@ -91,7 +94,7 @@ impl Dock for Inbox {
     }
 }
 
-/// A file that comes in: in `NAME.part` as soon as its name is known.
+/// A file that comes in: in a part of its content's own as soon as its name is known.
 struct FileLanding {
     inbox: Inbox,
     from: SocketAddr,
@@ -199,12 +202,11 @@ impl FileLanding {
             }
         }
         self.inbox.check_length(header.length)?;
-        let Some(claim) = self.inbox.claims.claim(&name, header.digest) else {
-            return Err(format!("another sender is sending a file called {name} now"));
-        };
-        self.claim = Some(claim);
-        let part = self.inbox.folder.join(format!("{name}.part"));
-        // Whoever had the name before writes to what has none any more.
+        let folder = &self.inbox.folder;
+        let place = Place::new(folder, &name, &header.digest, header.length, Some(&WITHOUT_RESUMING));
+        let part = place.part().to_owned();
+        self.claim = Some(self.inbox.claims.claim(&name, &part));
+        // The same content's earlier sender writes to what has no name any more.
         let _ = fs::remove_file(&part);
         match &mut self.part {
             // What came before the header has a place already.
@@ -247,7 +249,7 @@ impl FileLanding {
             self.part = Some(create(self.inbox.folder.join(format!(".incoming-{number:08x}.part")))?);
         }
         let Some((file, _)) = &self.part else { return Ok(()) };
-        if let Some(claim) = self.claim.as_ref().filter(|claim| !claim.renew()) {
+        if let Some(claim) = self.claim.as_ref().filter(|claim| !claim.is_ours()) {
             return Err(format!("another sender has taken over the file called {}", claim.name()));
         }
         file.write_all_at(bytes, at).map_err(|why| of_disk(&why))?;
@@ -265,7 +267,7 @@ impl FileLanding {
             return Err("it ended before its header had come".to_owned());
         };
         let name = claim.name();
-        if !claim.renew() {
+        if !claim.is_ours() {
             return Err(format!("another sender has taken over the file called {name}"));
         }
         let mut bytes = vec![0; HASH_BYTES];
@@ -278,7 +280,7 @@ impl FileLanding {
         }
         if self.hasher.finalize() != blake3::Hash::from_bytes(header.digest) {
             return Err(format!(
-                "{name}: what came is not what the sender's digest promised; it changed while it was sent: send it again"
+                "{name}: the content does not match the sender's digest; it was damaged on the path, or changed while it was sent: send it again"
             ));
         }
         rename(part, &self.inbox.folder.join(name), self.inbox.overwrite).map_err(|why| {
@@ -309,7 +311,7 @@ impl FileLanding {
     /// Whatever is not whole goes, and the name is free.
     fn release(&mut self) {
         let claim = self.claim.take();
-        let is_ours = claim.as_ref().is_none_or(Claim::renew);
+        let is_ours = claim.as_ref().is_none_or(Claim::is_ours);
         if let Some((_, part)) = self.part.take().filter(|_| is_ours) {
             // What is gone already need not go.
             let _ = fs::remove_file(part);

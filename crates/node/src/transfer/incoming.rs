@@ -1,5 +1,6 @@
 //! One transfer that comes in.
 
+use super::auth::Id;
 use super::real;
 use super::store::{Place, Shape, Store};
 use lightlag_protocols::time::{Duration, Instant};
@@ -31,7 +32,7 @@ impl Refusal {
         Self { reason, text: text.into() }
     }
     /// What the system says, as a sender can understand it.
-    fn of_disk(why: &io::Error) -> Self {
+    pub fn of_disk(why: &io::Error) -> Self {
         match why.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::new(
                 Reason::NoSpace,
@@ -67,7 +68,18 @@ pub struct Incoming {
     /// Bytes that were here when it began.
     pub resumed: u64,
     pub report_every: Duration,
+    /// The run of the sender, if there is a key.
+    pub id: Id,
+    /// It may get its name: there is no key, or its opening is no recording.
+    pub is_proven: bool,
+    /// All is here, and is what was meant.
+    pub is_checked: bool,
+    /// Its sender is to be challenged.
+    pub challenge_now: bool,
+    pub next_challenge: Instant,
     store: Option<Store>,
+    /// Where it will be kept as soon as there is something to keep: an opening alone leaves nothing on the disk.
+    planned: Option<(Place, Shape)>,
     length: u64,
     digest: [u8; 32],
     machine: udpdtn::Receiver,
@@ -78,7 +90,12 @@ pub struct Incoming {
     next_save: Instant,
     next_refusal: Instant,
     refuse_now: bool,
-    overwrite: bool,
+    /// Another file of this name is replaced.
+    pub overwrite: bool,
+    /// An earlier run of the listener has told that it is here.
+    pub is_repeated: bool,
+    /// Too much is kept already: what is here goes if it does not become whole in this session.
+    pub is_volatile: bool,
 }
 
 /// How a sender cuts what it sends.
@@ -114,7 +131,7 @@ impl Incoming {
         incoming.stage = Stage::Done;
         incoming
     }
-    /// One that begins, or goes on with what is kept of it. `incarnation` names this life of the receiver.
+    /// One that begins, or goes on with what is kept of it at `place`; without a place nothing is kept. `incarnation` names this life of the receiver.
     ///
     /// # Errors
     /// Why it does not.
@@ -123,20 +140,24 @@ impl Incoming {
         peer: SocketAddr,
         packet: &Packet,
         opening: &Opening,
-        place: Place,
+        name: String,
+        place: Option<Place>,
         incarnation: u32,
-        overwrite: bool,
     ) -> Result<Self, Refusal> {
-        let name = place.name.file_name().map(|name| name.to_string_lossy().into_owned());
-        let mut incoming = Self::bare(now, peer, packet, opening, name.unwrap_or_default());
-        let (store, here) = Store::open(place, shape(opening).1).map_err(|why| Refusal::of_disk(&why))?;
+        let mut incoming = Self::bare(now, peer, packet, opening, name);
         incoming
             .machine
             .handle(now, Datagram::Open { length: opening.length, report_every: opening.report_every });
-        incoming.machine.resume(incarnation, &Ranges::default(), here.into_iter());
+        let kept = place.as_ref().filter(|place| place.is_there());
+        if let Some(place) = kept.cloned() {
+            let (store, here) = Store::open(place, shape(opening).1).map_err(|why| Refusal::of_disk(&why))?;
+            incoming.machine.resume(incarnation, &Ranges::default(), here.into_iter());
+            incoming.store = Some(store);
+        } else {
+            incoming.machine.resume(incarnation, &Ranges::default(), std::iter::empty());
+            incoming.planned = place.map(|place| (place, shape(opening).1));
+        }
         incoming.resumed = incoming.machine.delivered();
-        incoming.store = Some(store);
-        incoming.overwrite = overwrite;
         Ok(incoming)
     }
     fn bare(now: Instant, peer: SocketAddr, packet: &Packet, opening: &Opening, name: String) -> Self {
@@ -151,7 +172,13 @@ impl Incoming {
             told: false,
             resumed: 0,
             report_every: opening.report_every,
+            id: Id::default(),
+            is_proven: true,
+            is_checked: false,
+            challenge_now: false,
+            next_challenge: now,
             store: None,
+            planned: None,
             length: opening.length.0,
             digest: opening.digest,
             machine: udpdtn::Receiver::new(shape(opening).0),
@@ -163,6 +190,8 @@ impl Incoming {
             next_refusal: now,
             refuse_now: false,
             overwrite: false,
+            is_repeated: false,
+            is_volatile: false,
         }
     }
     /// Bytes of the whole.
@@ -179,13 +208,26 @@ impl Incoming {
     }
     /// The names of its files, while it is not whole.
     pub fn place(&self) -> Option<&Place> {
-        self.store.as_ref().map(Store::place)
+        let planned = self.planned.as_ref().map(|(place, _)| place);
+        self.store.as_ref().map(Store::place).or(planned)
+    }
+    /// Whether something of it is on the disk.
+    pub fn is_kept(&self) -> bool {
+        self.store.is_some()
     }
     fn refuse(&mut self, now: Instant, why: Refusal) {
         self.stage = Stage::Refused(why);
         self.ended = now;
         self.refuse_now = true;
-        self.store = None;
+        self.leave();
+    }
+
+    /// Lets go of its files.
+    pub fn leave(&mut self) {
+        self.planned = None;
+        if let Some(store) = self.store.take().filter(|_| self.is_volatile) {
+            store.place().clear();
+        }
     }
 
     /// Something came of this transfer from `from`; `roams` if that may be anywhere.
@@ -204,6 +246,7 @@ impl Incoming {
             }
         }
         self.heard = self.heard.max(now);
+        self.challenge_now = !self.is_proven;
         if let Stage::Refused(_) = self.stage {
             self.refuse_now = true;
             return;
@@ -232,6 +275,9 @@ impl Incoming {
         }
     }
     fn keep(&mut self, data: &Data, payload: &[u8]) -> io::Result<()> {
+        if let Some((place, shape)) = self.planned.take() {
+            self.store = Some(Store::open(place, shape)?.0);
+        }
         let Some(store) = &mut self.store else { return Ok(()) };
         if self.machine.wants(data.block.into(), data.symbol.into()) {
             store.write(data.block, data.symbol, payload)?;
@@ -240,7 +286,7 @@ impl Incoming {
         Ok(())
     }
     /// Ends it, keeping what is here.
-    fn stop(&mut self, now: Instant, why: Refusal) {
+    pub fn stop(&mut self, now: Instant, why: Refusal) {
         if let Some(store) = &mut self.store {
             // The old journal stands if a new one cannot be written.
             let _ = store.save(&self.machine);
@@ -259,7 +305,7 @@ impl Incoming {
         }
     }
     fn try_work(&mut self, now: Instant, is_idle: bool) -> io::Result<bool> {
-        let Some(store) = &mut self.store else { return Ok(false) };
+        let Some(store) = self.store.as_mut().filter(|_| !self.is_checked) else { return Ok(false) };
         for block in self.machine.take_ready() {
             let here = self.machine.here().1.into_iter().find(|(known, _)| *known == block);
             let Some(here) = here.map(|(_, here)| here.clone()) else { continue };
@@ -271,7 +317,7 @@ impl Incoming {
         if self.machine.has_all() {
             for _ in 0..8 {
                 if !store.hash_some(self.machine.whole_below())? {
-                    return self.finish(now).map(|()| false);
+                    return self.check(now).map(|()| false);
                 }
             }
             return Ok(true);
@@ -295,29 +341,35 @@ impl Incoming {
         self.next_save = now.saturating_add(took.max(SAVE_EVERY));
         Ok(())
     }
-    fn finish(&mut self, now: Instant) -> io::Result<()> {
+    fn check(&mut self, now: Instant) -> io::Result<()> {
         let Some(store) = &self.store else { return Ok(()) };
-        if !store.is_right() {
-            store.place().clear();
-            let text = format!(
-                "{}: what came is not what the sender's digest promised; it changed while it was sent: send it again",
-                self.name
-            );
-            self.refuse(now, Refusal::new(Reason::Digest, text));
-            return Ok(());
+        if store.is_right() {
+            self.is_checked = true;
+            // One that has to wait for its proof may have to wait through a restart.
+            return if self.is_proven { Ok(()) } else { self.save(now) };
         }
-        match store.finish(self.overwrite) {
+        store.place().clear();
+        let text = format!(
+            "{}: the content does not match the sender's digest; it was damaged on the path, or changed while it was sent: send it again",
+            self.name
+        );
+        self.refuse(now, Refusal::new(Reason::Digest, text));
+        Ok(())
+    }
+    /// Gives the file its name, after it was checked; `lasts` if it must survive a loss of power from now on.
+    pub fn finish(&mut self, now: Instant, lasts: bool) {
+        let Some(store) = &self.store else { return };
+        match store.finish(self.overwrite, lasts) {
             Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
-                self.refuse(now, exists(&self.name));
-                return Ok(());
+                return self.stop(now, exists(&self.name));
             }
-            done => done?,
+            Err(why) => return self.stop(now, Refusal::of_disk(&why)),
+            Ok(()) => {}
         }
         self.store = None;
         self.stage = Stage::Done;
         self.ended = now;
         self.machine.confirm();
-        Ok(())
     }
 
     /// What it has to say next.

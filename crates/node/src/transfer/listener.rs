@@ -1,11 +1,13 @@
 //! Receives files.
 
 use super::Error;
-use super::auth::{self, Key};
+use super::accepted::{Accepted, Verdict};
+use super::auth::{Challenge, Fresh, Id, Key, Token};
 use super::incoming::{Incoming, Refusal, Stage, exists};
+use super::lines::Lines;
 use super::name::file_name;
 use super::sender::random;
-use super::store::Place;
+use super::store::{Kept, Place, kept};
 use crate::carrier::bench::{Interval, Measured, Plan};
 use crate::clock::Clock;
 use crate::socket::Socket;
@@ -29,6 +31,8 @@ pub struct Listening {
     pub overwrite: bool,
     /// Largest file that is taken.
     pub size_most: Option<u64>,
+    /// Most bytes of unfinished files that senders without a key may leave here; none: half of the disk.
+    pub partial_most: Option<u64>,
     /// Authenticates datagrams.
     pub key: Option<Key>,
     /// Sees all datagrams.
@@ -96,8 +100,18 @@ const DIGESTS_MAX: usize = 64;
 const IDLE_MOST: Duration = Duration::from_secs(600);
 /// Nobody is sent away for a transfer that was heard so recently.
 const IDLE_LEAST: Duration = Duration::from_secs(30);
-/// Another sender may take over a name of which nothing was heard for so long.
-const TAKE_OVER: Duration = Duration::from_secs(3);
+/// Of these, one host has at most so many where others wait.
+const SESSIONS_OF_HOST: usize = SESSIONS_MAX / 4;
+/// Unfinished files that are kept without a key.
+const PARTS_MAX: usize = 256;
+/// Those of which less is here are dropped after so long, without a key.
+const PART_LITTLE: (u64, std::time::Duration) = (1 << 20, std::time::Duration::from_secs(86_400));
+/// A transfer of which so much is here has its room on the disk reserved.
+const MUCH_BYTES: u64 = 1 << 20;
+/// How often unfinished files are counted.
+const COUNT_EVERY: Duration = Duration::from_secs(1);
+/// A sender is challenged at most so often.
+const CHALLENGE_EVERY: Duration = Duration::from_nanos(50_000_000);
 /// Unknown sessions are told so at most so often, all together.
 const UNKNOWN_EVERY: Duration = Duration::from_nanos(5_000_000);
 const TICK: Duration = Duration::from_nanos(100_000_000);
@@ -119,6 +133,20 @@ pub struct Listener {
     ended: Option<(bool, u32)>,
     ignored: u64,
     digests: BTreeMap<PathBuf, (Stamp, [u8; 32])>,
+    /// What was accepted under the key.
+    accepted: Option<Accepted>,
+    /// Unfinished files in the folder, and when they are to be counted again.
+    kept: Kept,
+    next_count: Instant,
+    lines: Lines,
+}
+
+/// An opening that waits to be looked at.
+struct Waiting {
+    from: SocketAddr,
+    bytes: Vec<u8>,
+    fresh: Option<Fresh>,
+    at: Instant,
 }
 
 /// Length and time of change of a file.
@@ -141,7 +169,13 @@ impl Listener {
         let broken = |why: std::io::Error| Error::Failed(format!("the socket: {why}"));
         socket.set_tap(listening.tap.take()).map_err(broken)?;
         let at = socket.address().map_err(broken)?;
+        let accepted = listening.key.as_ref().map(|key| Accepted::open(&listening.folder, key));
+        let accepted = accepted.transpose().map_err(Error::Input)?;
         Ok(Self {
+            accepted,
+            kept: Kept::default(),
+            next_count: Instant::ZERO,
+            lines: Lines::default(),
             listening,
             socket,
             clock: Clock::start(),
@@ -179,6 +213,7 @@ impl Listener {
             for incoming in self.sessions.values_mut() {
                 more |= incoming.work(now, came == 0);
             }
+            self.settle(now);
             self.note_ends(now);
             self.transmit(now).map_err(broken)?;
             self.tick(now);
@@ -203,26 +238,29 @@ impl Listener {
     fn receive(&mut self) -> std::io::Result<usize> {
         let Self { socket, clock, listening, sessions, unknown, ignored, .. } = self;
         let key = listening.key.as_ref();
-        let mut openings: Vec<(SocketAddr, Vec<u8>, Instant)> = Vec::new();
+        let mut openings: Vec<Waiting> = Vec::new();
         let came = socket.receive(clock, |from, bytes, at| {
-            let packet = auth::open(key, bytes).and_then(|bytes| Packet::read(bytes).ok());
-            let Some(packet) = packet else {
+            let opened = key.map_or(Some((bytes, None)), |key| key.open_sent(bytes));
+            let packet = opened.and_then(|(bytes, fresh)| Some((Packet::read(bytes).ok()?, fresh)));
+            let Some((packet, fresh)) = packet else {
                 *ignored += 1;
                 return;
             };
+            let mut wait = || openings.push(Waiting { from, bytes: packet.to_bytes(), fresh, at });
             match (sessions.get_mut(&packet.session), &packet.body) {
+                // Its proof may be in it.
+                (Some(incoming), Body::Open(_)) if !incoming.is_proven => wait(),
                 (Some(incoming), _) => incoming.take(at, from, &packet, key.is_some()),
-                (None, Body::Open(_)) => openings.push((from, packet.to_bytes(), at)),
+                (None, Body::Open(_)) => wait(),
                 (None, Body::Data(..)) => *unknown = Some((from, packet.session)),
                 _ => *ignored += 1,
             }
         })?;
-        for (from, bytes, at) in openings {
+        for Waiting { from, bytes, fresh, at } in openings {
             if let Ok(packet) = Packet::read(&bytes)
                 && let Body::Open(opening) = &packet.body
-                && !self.sessions.contains_key(&packet.session)
             {
-                self.open(at, from, &packet, opening);
+                self.on_opening(at, from, &packet, opening, fresh.unwrap_or_default());
             }
         }
         Ok(came)
@@ -230,17 +268,47 @@ impl Listener {
 
     // --- openings ---------------------------------------------------------------------------
 
-    fn open(&mut self, now: Instant, from: SocketAddr, packet: &Packet, opening: &Opening) {
-        let mut incoming = self.admit(now, from, packet, opening).unwrap_or_else(|why| {
+    fn on_opening(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        packet: &Packet,
+        opening: &Opening,
+        fresh: Fresh,
+    ) {
+        let keyed = self.accepted.is_some();
+        if let Some(known) = self.sessions.get_mut(&packet.session) {
+            if known.is_proven || known.id != fresh.id {
+                known.take(now, from, packet, keyed);
+                return;
+            }
+            let name = known.name.clone();
+            let verdict =
+                self.accepted.as_ref().map(|accepted| accepted.judge(&name, &opening.digest, &fresh));
+            if matches!(verdict, Some(Verdict::Challenged(_))) {
+                known.take(now, from, packet, keyed);
+                return;
+            }
+            // What has come while nobody knew goes on from the disk.
+            known.is_volatile = false;
+            self.drop_session(now, packet.session);
+        }
+        self.open(now, from, packet, opening, fresh);
+    }
+    fn open(&mut self, now: Instant, from: SocketAddr, packet: &Packet, opening: &Opening, fresh: Fresh) {
+        let mut incoming = self.admit(now, from, packet, opening, fresh).unwrap_or_else(|why| {
             let said = file_name(opening.name).unwrap_or_else(|_| "a file".to_owned());
-            self.events.push(Event::Refused(format!("{said} from {from}: {}", why.text)));
+            let line = format!("{said} from {from}: {}", why.text);
+            self.events.extend(self.lines.admit(now).then_some(Event::Refused(line)));
             Incoming::refused(now, from, packet, opening, why)
         });
-        if incoming.stage == Stage::Open {
+        incoming.id = fresh.id;
+        if incoming.stage == Stage::Open && incoming.is_proven {
             let (name, length) = (incoming.name.clone(), incoming.length());
-            self.events.push(Event::Began(name, length, incoming.resumed, from));
+            let began = Event::Began(name, length, incoming.resumed, from);
+            self.events.extend(self.lines.admit(now).then_some(began));
         }
-        if incoming.stage == Stage::Done {
+        if incoming.stage == Stage::Done && !incoming.is_repeated {
             self.finished(&incoming, now);
         }
         incoming.told = incoming.stage != Stage::Open;
@@ -257,6 +325,7 @@ impl Listener {
         from: SocketAddr,
         packet: &Packet,
         opening: &Opening,
+        fresh: Fresh,
     ) -> Result<Incoming, Refusal> {
         if Plan::of_name(opening.name).is_some() {
             let text = "a file was awaited; both sides must say `lightlag transfer`";
@@ -269,23 +338,85 @@ impl Listener {
             let text = format!("it has {length} bytes; the receiver takes at most {most} (--max-size)");
             return Err(Refusal::new(Reason::TooLarge, text));
         }
-        let path = self.listening.folder.join(&name);
-        if let Ok(found) = fs::symlink_metadata(&path) {
-            if found.is_file()
+        let digest = &opening.digest;
+        let verdict = self.accepted.as_ref().map(|accepted| accepted.judge(&name, digest, &fresh));
+        let is_proven = !matches!(verdict, Some(Verdict::Challenged(_)));
+        let key = self.listening.key.as_ref().map(Key::fingerprint);
+        let place = Place::new(&self.listening.folder, &name, digest, length, key);
+        let mut is_here = verdict == Some(Verdict::Delivered);
+        if let Ok(found) = fs::symlink_metadata(&place.name) {
+            let is_same = found.is_file()
                 && found.len() == length
-                && self.digest_of(&path, &found) == Some(opening.digest)
-            {
-                return Ok(Incoming::done(now, from, packet, opening, name));
-            }
-            if !self.listening.overwrite || !found.is_file() {
+                && self.digest_of(&place.name, &found) == Some(opening.digest);
+            if !is_same && !is_here && (!self.listening.overwrite || !found.is_file()) {
                 return Err(exists(&name));
             }
+            is_here |= is_same;
         }
-        self.make_room(now, from, &path, opening)?;
-        let place = Place::new(path);
+        if is_here && is_proven {
+            self.accept(verdict, &name, digest, &fresh)?;
+            self.deliver(&name, &fresh.id);
+            place.clear();
+            let mut incoming = Incoming::done(now, from, packet, opening, name);
+            incoming.is_repeated = verdict == Some(Verdict::Delivered);
+            return Ok(incoming);
+        }
+        place.adopt(digest, length);
+        self.make_room(now, from, &place, is_proven)?;
         self.check_space(&place, length)?;
+        // A recording leaves nothing behind.
+        let is_volatile = self.check_kept(&place, length)? || !(is_proven || place.is_there());
         let incarnation = random().map_err(|why| Refusal::new(Reason::Busy, why.to_string()))?;
-        Incoming::open(now, from, packet, opening, place, incarnation, self.listening.overwrite)
+        let is_taken = self.sessions.values().any(|other| other.place().is_some_and(|it| it.is_same(&place)));
+        let place = (!is_taken).then_some(place);
+        let mut incoming = Incoming::open(now, from, packet, opening, name.clone(), place, incarnation)?;
+        incoming.overwrite = self.listening.overwrite;
+        incoming.is_volatile = is_volatile;
+        incoming.is_proven = is_proven;
+        incoming.challenge_now = !is_proven;
+        self.accept(verdict, &name, digest, &fresh)?;
+        Ok(incoming)
+    }
+    /// Remembers a session that is no recording, before anything else is done for it.
+    fn accept(
+        &mut self,
+        verdict: Option<Verdict>,
+        name: &str,
+        digest: &[u8; 32],
+        fresh: &Fresh,
+    ) -> Result<(), Refusal> {
+        let Some(accepted) = self.accepted.as_mut().filter(|_| verdict == Some(Verdict::Fresh)) else {
+            return Ok(());
+        };
+        accepted.accept(name, digest, fresh).map_err(|why| Refusal::of_disk(&why))
+    }
+    fn deliver(&mut self, name: &str, id: &Id) {
+        let result = self.accepted.as_mut().map_or(Ok(()), |accepted| accepted.deliver(name, id));
+        if let Err(why) = result {
+            let line =
+                format!("{name}: it is here, but that cannot be written down: {why}; make room on the disk");
+            self.events.push(Event::Refused(line));
+        }
+    }
+    /// Files whose all is here get their names.
+    fn settle(&mut self, now: Instant) {
+        let ready = |incoming: &&mut Incoming| {
+            incoming.is_checked && incoming.is_proven && incoming.stage == Stage::Open
+        };
+        let (mut done, lasts) = (Vec::new(), self.accepted.is_some());
+        for incoming in self.sessions.values_mut().filter(ready) {
+            let overtaken = |accepted: &Accepted| accepted.is_overtaken(&incoming.name, &incoming.id);
+            if self.accepted.as_ref().is_some_and(overtaken) {
+                let text = format!("a later version of {} has come meanwhile", incoming.name);
+                incoming.stop(now, Refusal::new(Reason::Exists, text));
+                continue;
+            }
+            incoming.finish(now, lasts);
+            if incoming.stage == Stage::Done {
+                done.push((incoming.name.clone(), incoming.id));
+            }
+        }
+        done.into_iter().for_each(|(name, id)| self.deliver(&name, &id));
     }
     /// The digest of a file that is here; read once, not for everybody who asks.
     fn digest_of(&mut self, path: &Path, found: &fs::Metadata) -> Option<[u8; 32]> {
@@ -302,43 +433,98 @@ impl Listener {
         self.digests.insert(path.to_owned(), (stamp, digest));
         Some(digest)
     }
-    /// Takes over from an earlier session of this file, and lets go of the one that is silent longest.
+    /// Takes over from an earlier session of this content, and lets go of one that others need less. Whatever is
+    /// here of it stays on the disk.
     fn make_room(
         &mut self,
         now: Instant,
         from: SocketAddr,
-        path: &Path,
-        opening: &Opening,
+        place: &Place,
+        is_proven: bool,
     ) -> Result<(), Refusal> {
-        let same_name = |incoming: &Incoming| incoming.place().is_some_and(|place| place.name == path);
-        let other = self.sessions.iter().find(|(_, incoming)| same_name(incoming)).map(|(&id, _)| id);
-        if let Some(other) = other {
-            let incoming = &self.sessions[&other];
-            let is_same = incoming.digest() == opening.digest;
-            if !is_same && incoming.peer.ip() != from.ip() && now - incoming.heard < TAKE_OVER {
-                let text = format!("another sender is sending a file called {} now", incoming.name);
+        let same = |incoming: &Incoming| incoming.place().is_some_and(|other| other.is_same(place));
+        let Self { sessions, .. } = self;
+        if let Some(other) = sessions.iter().find(|(_, incoming)| same(incoming)).map(|(&id, _)| id) {
+            // What may be a recording takes no place from what is none: nothing of it is kept.
+            if is_proven || !sessions[&other].is_proven {
+                self.drop_session(now, other);
+            }
+        }
+        let open = || self.sessions.iter().filter(|(_, incoming)| incoming.stage == Stage::Open);
+        if open().count() < SESSIONS_MAX {
+            return Ok(());
+        }
+        let of_host = |host: &SocketAddr| open().filter(|(_, other)| other.peer.ip() == host.ip()).count();
+        // First what has brought little, and what comes from a host that has many.
+        let rank = |incoming: &Incoming| {
+            let crowds = incoming.peer.ip() != from.ip() && of_host(&incoming.peer) > SESSIONS_OF_HOST;
+            let silent = now - incoming.heard > IDLE_LEAST;
+            let fresh = incoming.delivered().saturating_sub(incoming.resumed);
+            let goes = fresh < MUCH_BYTES || (is_proven && !incoming.is_proven) || crowds || silent;
+            (!goes, incoming.is_proven && !is_proven, fresh, incoming.heard)
+        };
+        let least = open().map(|(&id, incoming)| (rank(incoming), id)).min();
+        match least {
+            Some(((false, false, ..), session)) => self.drop_session(now, session),
+            Some(_) => {
+                let text = format!("the receiver serves {SESSIONS_MAX} transfers already; try again later");
                 return Err(Refusal::new(Reason::Busy, text));
             }
-            self.drop_session(now, other);
+            None => {}
         }
-        let open = self.sessions.iter().filter(|(_, incoming)| incoming.stage == Stage::Open);
-        if open.clone().count() < SESSIONS_MAX {
-            return Ok(());
-        }
-        let Some((&oldest, incoming)) = open.min_by_key(|(_, incoming)| incoming.heard) else {
-            return Ok(());
-        };
-        if now - incoming.heard < IDLE_LEAST {
-            let text = format!("the receiver serves {SESSIONS_MAX} transfers already; try again later");
-            return Err(Refusal::new(Reason::Busy, text));
-        }
-        self.drop_session(now, oldest);
         Ok(())
     }
     fn drop_session(&mut self, now: Instant, session: u32) {
         if let Some(mut gone) = self.sessions.remove(&session) {
             // What cannot be written down is received again.
             let _ = gone.save(now);
+            self.kept.count += usize::from(gone.is_kept() && !gone.is_volatile);
+            gone.leave();
+        }
+    }
+    /// Whether another unfinished file may be left here; true if it may be here only as long as it comes.
+    fn check_kept(&self, place: &Place, length: u64) -> Result<bool, Refusal> {
+        if place.is_there() || self.listening.key.is_some() {
+            return Ok(false);
+        }
+        let planned =
+            self.sessions.values().filter(|other| other.place().is_some() && !other.is_kept()).count();
+        let is_volatile = self.kept.count + planned >= PARTS_MAX;
+        let most = self.partial_most();
+        if self.kept.bytes.saturating_add(length) > most {
+            let kept = self.kept.bytes;
+            let text = format!(
+                "it has {length} bytes and unfinished files have {kept}; the receiver keeps at most {most} (--max-partial)"
+            );
+            return Err(Refusal::new(Reason::NoSpace, text));
+        }
+        Ok(is_volatile)
+    }
+    fn partial_most(&self) -> u64 {
+        let half = || {
+            let disk = rustix::fs::statvfs(&self.listening.folder).ok()?;
+            Some(disk.f_blocks.saturating_mul(disk.f_frsize) / 2)
+        };
+        self.listening.partial_most.unwrap_or_else(|| half().unwrap_or(u64::MAX))
+    }
+    /// Counts unfinished files. What several senders at once have begun may be too much together: the one that
+    /// began last stops.
+    fn count_kept(&mut self, now: Instant) {
+        if now < self.next_count || self.listening.key.is_some() {
+            return;
+        }
+        let began = std::time::Instant::now();
+        self.kept = kept(&self.listening.folder, Some(PART_LITTLE));
+        let took = Duration::from_nanos(began.elapsed().as_nanos() as i64 * 50);
+        self.next_count = now.saturating_add(took.max(COUNT_EVERY));
+        let most = self.partial_most();
+        if self.kept.bytes <= most {
+            return;
+        }
+        let open = self.sessions.values_mut().filter(|incoming| incoming.is_kept());
+        if let Some(last) = open.max_by_key(|incoming| incoming.began) {
+            let text = format!("unfinished files have more than {most} bytes together (--max-partial)");
+            last.stop(now, Refusal::new(Reason::NoSpace, text));
         }
     }
     /// Whether the disk has room for all that was promised.
@@ -346,8 +532,9 @@ impl Listener {
         let Ok(disk) = rustix::fs::statvfs(&self.listening.folder) else { return Ok(()) };
         let free = disk.f_bavail.saturating_mul(disk.f_frsize);
         let missing = |place: &Place, length: u64| length.saturating_sub(place.occupied());
-        let others = self.sessions.values();
+        let (others, keyed) = (self.sessions.values(), self.accepted.is_some());
         let promised: u64 = others
+            .filter(|incoming| (keyed && incoming.is_proven) || incoming.delivered() >= MUCH_BYTES)
             .filter_map(|incoming| incoming.place().map(|place| missing(place, incoming.length())))
             .fold(0, u64::saturating_add);
         let needs = missing(place, length).saturating_add(promised);
@@ -362,22 +549,34 @@ impl Listener {
 
     fn transmit(&mut self, now: Instant) -> std::io::Result<()> {
         let key = self.listening.key.as_ref();
-        let seal = |packet: &Packet, out: &mut Vec<u8>| {
+        let seal = |packet: &Packet, to: &Id, challenge: &Challenge, out: &mut Vec<u8>| {
             let start = out.len();
             packet.write(out);
             if let Some(key) = key {
-                key.seal(out, start);
+                key.seal_answer(out, start, to, challenge);
             }
         };
+        let none = Challenge::default();
         for incoming in self.sessions.values_mut() {
-            let peer = incoming.peer;
+            let (peer, id) = (incoming.peer, incoming.id);
             while let Some(packet) = incoming.poll(now) {
-                self.socket.push(peer, |out| seal(&packet, out))?;
+                self.socket.push(peer, |out| seal(&packet, &id, &none, out))?;
+            }
+            let is_due = incoming.challenge_now && now >= incoming.next_challenge;
+            if let Some(accepted) = self.accepted.as_ref().filter(|_| is_due && incoming.stage == Stage::Open)
+            {
+                incoming.challenge_now = false;
+                incoming.next_challenge = now.saturating_add(incoming.report_every.max(CHALLENGE_EVERY));
+                let challenge =
+                    Challenge { token: challenge_of(accepted, incoming), state: accepted.token() };
+                let packet = Packet { session: incoming.session, body: Body::Unknown };
+                self.socket.push(peer, |out| seal(&packet, &id, &challenge, out))?;
             }
         }
         if let Some((to, session)) = self.unknown.take().filter(|_| now >= self.next_unknown) {
             self.next_unknown = now + UNKNOWN_EVERY;
-            self.socket.push(to, |out| seal(&Packet { session, body: Body::Unknown }, out))?;
+            let packet = Packet { session, body: Body::Unknown };
+            self.socket.push(to, |out| seal(&packet, &Id::default(), &none, out))?;
         }
         self.socket.flush()
     }
@@ -390,7 +589,7 @@ impl Listener {
             incoming.told = true;
             if let Stage::Refused(why) = &incoming.stage {
                 let line = format!("{} from {}: {}", incoming.name, incoming.peer, why.text);
-                self.events.push(Event::Refused(line));
+                self.events.extend(self.lines.admit(now).then_some(Event::Refused(line)));
                 self.ended.get_or_insert((false, session));
             } else {
                 self.finished(&incoming, now);
@@ -419,6 +618,8 @@ impl Listener {
         let gone: Vec<u32> =
             self.sessions.iter().filter(|(_, incoming)| idle(incoming)).map(|(&id, _)| id).collect();
         gone.into_iter().for_each(|session| self.drop_session(now, session));
+        self.count_kept(now);
+        self.events.extend(self.lines.suppressed(now).map(Event::Refused));
         let open = self.sessions.values().filter(|incoming| incoming.stage == Stage::Open);
         let (here, all) = open.fold((0_u64, 0_u64), |(here, all), incoming| {
             (here.saturating_add(incoming.delivered()), all.saturating_add(incoming.length()))
@@ -438,5 +639,15 @@ impl Listener {
         let due = self.sessions.values().filter_map(Incoming::deadline).min();
         let until = due.unwrap_or(Instant::MAX).min(self.next_tick.max(now + Duration::from_nanos(50_000)));
         self.socket.wait((until - now).max(Duration::ZERO))
+    }
+}
+
+/// What a session that is not proven has to answer.
+fn challenge_of(accepted: &Accepted, incoming: &Incoming) -> Token {
+    let fresh = Fresh { id: incoming.id, ..Fresh::default() };
+    match accepted.judge(&incoming.name, &incoming.digest(), &fresh) {
+        Verdict::Challenged(token) => token,
+        // It is known by now: it need only come again.
+        Verdict::Fresh | Verdict::Same | Verdict::Delivered => Token::default(),
     }
 }

@@ -1,10 +1,13 @@
 //! Files over UDPDTN: `lightlag transfer`.
 
+mod accepted;
 mod auth;
 mod fec;
 pub(crate) mod incoming;
 pub mod journal;
+mod lines;
 mod listener;
+mod memory;
 mod name;
 mod repairs;
 pub(crate) mod sender;

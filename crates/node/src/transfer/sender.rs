@@ -1,6 +1,7 @@
 //! Sends a file.
 
-use super::auth::{self, Key, TAG_BYTES};
+use super::auth::{Challenge, Fresh, Id, Key, TAG_BYTES};
+use super::memory::Memory;
 use super::source::Source;
 use super::{Error, config};
 use crate::clock::Clock;
@@ -33,6 +34,9 @@ pub struct Sending {
     pub give_up: Option<Duration>,
     /// Authenticates datagrams.
     pub key: Option<Key>,
+    /// Folder in which is remembered, under a key, what was learned of listeners; made if it is not there. Without
+    /// it the listener needs one round trip more before it believes that the transfer is no recording.
+    pub memory: Option<PathBuf>,
     /// What paces it.
     pub controller: Box<dyn FnOnce(Flow) -> Box<dyn Controller>>,
     /// Sees all datagrams.
@@ -110,6 +114,8 @@ struct Outgoing {
     to: SocketAddr,
     give_up: Option<Duration>,
     key: Option<Key>,
+    memory: Option<Memory>,
+    fresh: Fresh,
     source: Source,
     config: udpdtn::Config,
     cut: Cut,
@@ -128,12 +134,18 @@ struct Outgoing {
 
 impl Outgoing {
     fn new(sending: Sending, source: Source) -> Result<Self, Error> {
-        let Sending { file, to, packet, rate, light, in_order, give_up, key, controller, tap } = sending;
+        let Sending { file, to, packet, rate, light, in_order, give_up, key, memory, controller, tap } =
+            sending;
         let tag = if key.is_some() { TAG_BYTES } else { 0 };
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let light = light.unwrap_or_default();
         let mut config = config(Bytes(source.length()), source.digest(), packet, tag, light)?;
         let session = random()?;
+        let mut memory = key.as_ref().map(|key| Memory::open(memory.as_deref(), key, to));
+        let fresh = match &mut memory {
+            Some(memory) => Fresh { id: draw()?, stamp: memory.next_stamp(), token: memory.token },
+            None => Fresh::default(),
+        };
         config.in_order = in_order;
         config.seed = session.into();
         let flow = Flow {
@@ -163,6 +175,8 @@ impl Outgoing {
             to,
             give_up,
             key,
+            memory,
+            fresh,
             source,
             config,
             machine,
@@ -208,18 +222,36 @@ impl Outgoing {
     }
 
     fn receive(&mut self) -> Result<usize, Error> {
-        let mut came: Vec<Vec<u8>> = Vec::new();
-        let (to, key, ignored) = (self.to, self.key.as_ref(), &mut self.ignored);
+        let mut came: Vec<(Vec<u8>, Option<Challenge>)> = Vec::new();
+        let (to, id, key, ignored) = (self.to, self.fresh.id, self.key.as_ref(), &mut self.ignored);
         let result = self.socket.receive(&self.clock, |from, bytes, _| {
             // With a key, whoever can make a tag may answer from wherever he is.
-            match auth::open(key, bytes).filter(|_| key.is_some() || from == to) {
-                Some(bytes) => came.push(bytes.to_vec()),
+            let opened = match key {
+                Some(key) => key.open_answer(&id, bytes),
+                None => (from == to).then_some((bytes, None)),
+            };
+            match opened {
+                Some((bytes, challenge)) => came.push((bytes.to_vec(), challenge)),
                 None => *ignored += 1,
             }
         });
         let count = result.map_err(|why| self.broken(&why))?;
-        came.iter().for_each(|bytes| self.take(bytes));
+        for (bytes, challenge) in &came {
+            self.take(bytes);
+            if let Some(challenge) = challenge {
+                self.meet(challenge)?;
+            }
+        }
         Ok(count)
+    }
+    /// The receiver wants to know that the opening is no recording.
+    fn meet(&mut self, challenge: &Challenge) -> Result<(), Error> {
+        self.fresh.token = challenge.token;
+        if let Some(memory) = &mut self.memory {
+            memory.learn(challenge.state);
+        }
+        let length = Bytes(self.source.length());
+        self.push(Datagram::Open { length, report_every: Duration::from_secs(1) })
     }
     fn take(&mut self, bytes: &[u8]) {
         let packet = Packet::read(bytes).ok().filter(|packet| packet.session == self.session);
@@ -275,7 +307,7 @@ impl Outgoing {
         (symbol + 1 == self.cut.symbols_of(block)).then_some((block, loss))
     }
     fn push(&mut self, datagram: Datagram) -> Result<(), Error> {
-        let Self { socket, source, config, cut, key, name, session, .. } = self;
+        let Self { socket, source, config, cut, key, fresh, name, session, .. } = self;
         let size = config.symbol.0 as u16;
         let mut result = Ok(());
         let pushed = socket.push(self.to, |out| {
@@ -284,7 +316,7 @@ impl Outgoing {
                 source.symbol(cut, size, block, symbol, out)
             });
             if let Some(key) = key {
-                key.seal(out, start);
+                key.seal_sent(out, start, fresh);
             }
         });
         result?;
@@ -300,7 +332,7 @@ impl Outgoing {
                 let span = silence.as_secs_f64().round();
                 return Err(Error::Failed(format!(
                     "{} did not answer{heard} within {span} s; is `lightlag transfer --listen` running there, \
-                     with the same key?",
+                     with the same key and version?",
                     self.to
                 )));
             }
@@ -328,7 +360,7 @@ impl Outgoing {
                 let start = out.len();
                 packet.write(out);
                 if let Some(key) = key {
-                    key.seal(out, start);
+                    key.seal_sent(out, start, &Fresh::default());
                 }
             };
             // It is only a courtesy.
@@ -385,4 +417,12 @@ pub(crate) fn write(
 pub(crate) fn random() -> Result<u32, Error> {
     let cannot = |why| Error::Failed(format!("the system gives no random numbers: {why}"));
     getrandom::u32().map_err(cannot)
+}
+
+/// Names a run.
+fn draw() -> Result<Id, Error> {
+    let mut id = Id::default();
+    getrandom::fill(&mut id)
+        .map_err(|why| Error::Failed(format!("the system gives no random numbers: {why}")))?;
+    Ok(id)
 }

@@ -1,10 +1,12 @@
 //! Where a transfer is kept until it is whole.
 
+use super::accepted::sync_folder;
 use super::fec;
 use super::journal::Journal;
 use super::spill::Spill;
 use lightlag_protocols::transport::ranges::Ranges;
 use lightlag_protocols::transport::udpdtn::{Cut, DIGEST_BYTES, Receiver};
+use lightlag_protocols::wire::udpdtn::cut_text;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -55,29 +57,72 @@ pub struct Store {
     hashed: u64,
 }
 
-/// Names of the files of a transfer.
+/// Names of the files of a transfer: `NAME.HASH.part`, `.part.state` and `.part.repairs`. The hash is of digest and
+/// length of the whole, its name and the key, so that nobody writes to the file of another content or key.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// What it is to be.
     pub name: PathBuf,
-    /// `NAME.part`.
     part: PathBuf,
-    /// `NAME.part.state`.
     state: PathBuf,
-    /// `NAME.part.repairs`.
     repairs: PathBuf,
 }
 
+/// Of a name that is longer the rest is left out of that of its part.
+const PART_NAME_MOST: usize = 180;
+const PART: &str = ".part";
+const STATE: &str = ".part.state";
+const REPAIRS: &str = ".part.repairs";
+
 impl Place {
-    /// Of a file of this name.
-    pub fn new(name: PathBuf) -> Self {
+    /// Of a file of this name in this folder. `key` names the key by which it is authenticated.
+    pub fn new(
+        folder: &Path,
+        name: &str,
+        digest: &[u8; DIGEST_BYTES],
+        length: u64,
+        key: Option<&[u8; 32]>,
+    ) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher
+            .update(key.unwrap_or(&[0; 32]))
+            .update(digest)
+            .update(&length.to_be_bytes())
+            .update(name.as_bytes());
+        let hash = hasher.finalize().to_hex();
+        let stem = format!("{}.{}", cut_text(name, PART_NAME_MOST), &hash[..32]);
+        let with = |end: &str| folder.join(format!("{stem}{end}"));
+        Self { name: folder.join(name), part: with(PART), state: with(STATE), repairs: with(REPAIRS) }
+    }
+    /// What an earlier version of this program has kept of the same content, under the name alone, is taken up.
+    pub fn adopt(&self, digest: &[u8; DIGEST_BYTES], length: u64) {
         let with = |end: &str| {
-            let mut path = name.clone().into_os_string();
+            let mut path = self.name.clone().into_os_string();
             path.push(end);
             PathBuf::from(path)
         };
-        let (part, state, repairs) = (with(".part"), with(".part.state"), with(".part.repairs"));
-        Self { name, part, state, repairs }
+        let old =
+            Self { name: self.name.clone(), part: with(PART), state: with(STATE), repairs: with(REPAIRS) };
+        if self.is_there() || old.journal(digest, length).is_none() {
+            return;
+        }
+        for (from, to) in [(&old.repairs, &self.repairs), (&old.part, &self.part), (&old.state, &self.state)]
+        {
+            // What cannot be taken up is received again.
+            let _ = fs::rename(from, to);
+        }
+    }
+    /// Where it grows.
+    pub fn part(&self) -> &Path {
+        &self.part
+    }
+    /// Whether it is of the same content, name and key.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.part == other.part
+    }
+    /// Whether something is kept of it.
+    pub fn is_there(&self) -> bool {
+        self.part.exists()
     }
     /// Bytes of disk that what is here occupies.
     pub fn occupied(&self) -> u64 {
@@ -90,13 +135,58 @@ impl Place {
             let _ = fs::remove_file(path);
         }
     }
-    fn journal(&self, shape: &Shape) -> Option<Journal> {
+    fn journal(&self, digest: &[u8; DIGEST_BYTES], length: u64) -> Option<Journal> {
         let size = fs::metadata(&self.state).ok()?.len();
         let bytes = fs::read(&self.state).ok().filter(|_| size <= JOURNAL_MOST_BYTES)?;
-        let is_there = fs::metadata(&self.part).is_ok_and(|part| part.len() == shape.length);
+        let is_there = fs::metadata(&self.part).is_ok_and(|part| part.len() == length);
         let journal = Journal::from_bytes(&bytes)?;
-        (is_there && journal.digest == shape.digest && journal.length == shape.length).then_some(journal)
+        (is_there && journal.digest == *digest && journal.length == length).then_some(journal)
     }
+}
+
+/// Unfinished files in a folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// How many.
+    pub count: usize,
+    /// Bytes of disk that they occupy.
+    pub bytes: u64,
+}
+
+/// Counts the unfinished files in a folder. Those of which less than `little` bytes are here and nothing has come for
+/// `long` are removed if that is said.
+pub fn kept(folder: &Path, drop: Option<(u64, std::time::Duration)>) -> Kept {
+    let mut kept = Kept::default();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let Ok(found) = entry.metadata() else { continue };
+        let bytes = found.blocks().saturating_mul(512);
+        if [REPAIRS, STATE].iter().any(|end| name.ends_with(end)) {
+            kept.bytes = kept.bytes.saturating_add(bytes);
+        }
+        if !is_part(&name) || !found.is_file() {
+            continue;
+        }
+        let age = found.modified().ok().and_then(|at| at.elapsed().ok());
+        if drop.is_some_and(|(little, long)| bytes < little && age.is_some_and(|age| age > long)) {
+            for end in [STATE, REPAIRS, PART] {
+                let path = folder.join(format!("{}{end}", &name[..name.len() - PART.len()]));
+                // What is not there need not go.
+                let _ = fs::remove_file(path);
+            }
+            continue;
+        }
+        kept.count += 1;
+        kept.bytes = kept.bytes.saturating_add(bytes);
+    }
+    kept
+}
+
+/// Whether [`Place`] gives such names.
+fn is_part(name: &str) -> bool {
+    let hash = name.strip_suffix(PART).and_then(|stem| stem.rsplit_once('.')).map(|(_, hash)| hash);
+    hash.is_some_and(|hash| hash.len() == 32 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 impl Store {
@@ -105,7 +195,7 @@ impl Store {
     /// # Errors
     /// What the system says.
     pub fn open(place: Place, shape: Shape) -> io::Result<(Self, Here)> {
-        let journal = place.journal(&shape);
+        let journal = place.journal(&shape.digest, shape.length);
         if journal.is_none() {
             place.clear();
         }
@@ -241,15 +331,18 @@ impl Store {
         self.hashed == self.shape.length
             && self.hasher.finalize() == blake3::Hash::from_bytes(self.shape.digest)
     }
-    /// Gives the file its name.
+    /// Gives the file its name; `lasts` if it must survive a loss of power from now on.
     ///
     /// # Errors
     /// What the system says; [`io::ErrorKind::AlreadyExists`] if there is a file of this name and
     /// it is not to be replaced.
-    pub fn finish(&self, overwrite: bool) -> io::Result<()> {
+    pub fn finish(&self, overwrite: bool, lasts: bool) -> io::Result<()> {
+        if lasts {
+            self.file.sync_all()?;
+        }
         rename(&self.place.part, &self.place.name, overwrite)?;
         self.place.clear();
-        Ok(())
+        if lasts { sync_folder(&self.place.name) } else { Ok(()) }
     }
 }
 
