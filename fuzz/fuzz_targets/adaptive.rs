@@ -1,12 +1,12 @@
 #![no_main]
 //! A daemon's side of its connections, told whatever an authenticated peer can say in datagrams.
 
-use lightlag_protocols::adaptive::{Config, Datagrams, DatagramsConfig, Event, Session, Stack};
+use lightlag_protocols::adaptive::{Arrival, Config, Datagrams, DatagramsConfig, Event, Session, Stack};
 use lightlag_protocols::controllers::{Flow, find};
 use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
-use lightlag_protocols::wire::adaptive::{Frame, Head, Hints, Serial};
+use lightlag_protocols::wire::adaptive::{Epoch, Frame, Head, Hints, Note, Serial};
 use std::collections::BTreeMap;
 
 const STACKS: [Stack; 2] = [Stack(0), Stack(1)];
@@ -26,7 +26,8 @@ fn datagrams() -> Datagrams {
         seed: 1,
         index: 0,
     };
-    let config = DatagramsConfig { stack: STACKS[0], incarnation: 1, datagram: DATAGRAM, headers: Bytes(28) };
+    let epoch = Epoch { number: 1, nonce: 0 };
+    let config = DatagramsConfig { stack: STACKS[0], epoch, peer: None, datagram: DATAGRAM, headers: Bytes(28) };
     Datagrams::new(config, entry.build(&parameters, flow))
 }
 
@@ -42,7 +43,12 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         rest = after;
         now += Duration::from_nanos(1 << (does % 40));
         if let Some((serial, said)) = said.split_first_chunk() {
-            let _ = datagrams.handle(now, (Serial::from_whole(*serial), said), &mut session);
+            // Mostly bound to this epoch, so that it is taken.
+            let serial = Serial { bound: u64::from(does & 32), ..Serial::from_whole(*serial) };
+            if datagrams.handle(now, (serial, said), &mut session) == Ok(Arrival::Stale) {
+                datagrams.greet(now, serial.epoch, &mut out);
+            }
+            datagrams.note(Note::PathChallenge(now.as_nanos() as u64), &mut out);
         }
         while let Some(event) = session.poll_event() {
             match event {

@@ -1,12 +1,12 @@
 //! Connections over datagrams, on ways whose delay changes while they are under way.
 
-use lightlag_protocols::adaptive::{Config, Datagrams, DatagramsConfig, Event, Session, Stack};
+use lightlag_protocols::adaptive::{Arrival, Config, Datagrams, DatagramsConfig, Event, Session, Stack};
 use lightlag_protocols::controllers::{self, Flow};
 use lightlag_protocols::parameter::{Parameters, Value};
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
-use lightlag_protocols::wire::adaptive::{ConnectionId, Hints, Serial};
+use lightlag_protocols::wire::adaptive::{ConnectionId, Epoch, Hints, Note, Serial};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -33,6 +33,11 @@ type Way = Box<dyn FnMut(Instant) -> Option<Instant>>;
 
 impl Daemon {
     fn new(incarnation: u32, rate: f64) -> Self {
+        let epoch = |number: u32| Epoch { number, nonce: number.into() };
+        Self::begin(epoch(incarnation), Some(epoch(3 - incarnation)), rate)
+    }
+    /// In an epoch, knowing one of the other daemon or none.
+    fn begin(epoch: Epoch, peer: Option<Epoch>, rate: f64) -> Self {
         let entry = controllers::find("fixed").expect("it is in the table");
         let given = BTreeMap::from([("rate".to_owned(), Value::Number(rate))]);
         let parameters = Parameters::resolve("fixed", entry.algorithm.parameters, &given).expect("in range");
@@ -40,13 +45,13 @@ impl Daemon {
         let segment = Bytes(DATAGRAM as u64);
         let flow = Flow { segment, packet, planned_rate: None, planned_round_trip: None, seed: 1, index: 0 };
         let config = Config {
-            incarnation,
+            incarnation: epoch.number,
             window: 64 << 20,
             window_most: 64 << 20,
             connections_max: 10,
             unnamed_max: 10,
         };
-        let datagrams = DatagramsConfig { stack: STACK, incarnation, datagram: DATAGRAM, headers: HEADERS };
+        let datagrams = DatagramsConfig { stack: STACK, epoch, peer, datagram: DATAGRAM, headers: HEADERS };
         Self {
             session: Session::new(config, STACK),
             datagrams: Datagrams::new(datagrams, entry.build(&parameters, flow)),
@@ -253,4 +258,178 @@ fn whoever_has_nothing_to_carry_learns_the_way_by_asking() {
     here.datagrams.handle(due.saturating_add(away), (answers, &out), &mut here.session).unwrap();
     assert_eq!(here.datagrams.round_trip(), Some(Duration::from_nanos(140_000_000)));
     assert_eq!(here.datagrams.poll(at(9000), &mut here.session, &mut out), None, "answers are not answered");
+}
+
+fn begin(number: u32, nonce: u64, peer: Option<Epoch>) -> Daemon {
+    Daemon::begin(Epoch { number, nonce }, peer, 1e7)
+}
+
+/// Two daemons between which somebody records all, repeats what he likes and lets them begin anew.
+struct Attacked {
+    daemons: [Daemon; 2],
+    epochs: u64,
+    recorded: [Vec<(Serial, Vec<u8>)>; 2],
+    /// How often the second daemon was asked for each target, over all its epochs.
+    asked: BTreeMap<String, u32>,
+    opened: u32,
+    now: Instant,
+}
+
+impl Attacked {
+    fn new() -> Self {
+        let daemons = [begin(2, 1, None), begin(3, 2, None)];
+        let recorded = Default::default();
+        Self { daemons, epochs: 2, recorded, asked: BTreeMap::new(), opened: 0, now: Instant::ZERO }
+    }
+    fn restart(&mut self, side: usize, forgets: bool) {
+        self.epochs += 1;
+        let known = self.daemons[side].datagrams.peer().filter(|_| !forgets);
+        self.daemons[side] = begin(2 * self.epochs as u32 + side as u32, self.epochs, known);
+    }
+    fn open(&mut self) -> String {
+        self.opened += 1;
+        let target = format!("target-{}:1", self.opened);
+        assert!(self.daemons[0].session.open(&target, Hints::default()).is_some());
+        target
+    }
+    fn give(&mut self, to: usize, (serial, bytes): (Serial, Vec<u8>)) {
+        let Daemon { session, datagrams, .. } = &mut self.daemons[to];
+        let mut out = Vec::new();
+        if datagrams.handle(self.now, (serial, &bytes), session) == Ok(Arrival::Stale)
+            && let Some(serial) = datagrams.greet(self.now, serial.epoch, &mut out)
+        {
+            self.recorded[to].push((serial, out.clone()));
+            let Daemon { session, datagrams, .. } = &mut self.daemons[1 - to];
+            let _ = datagrams.handle(self.now, (serial, &out), session);
+        }
+        while let Some(event) = self.daemons[to].session.poll_event() {
+            if let Event::Open { target, .. } = event {
+                *self.asked.entry(target).or_default() += 1;
+            }
+        }
+    }
+    /// Lets all come that leaves within so many seconds.
+    fn carry(&mut self, seconds: i64, arrives: impl Fn(usize) -> bool) {
+        for _ in 0..10 * seconds {
+            self.now += Duration::from_nanos(100_000_000);
+            for side in [0, 1] {
+                let now = self.now;
+                let Daemon { session, datagrams, .. } = &mut self.daemons[side];
+                datagrams.on_deadline(now, session);
+                let mut out = Vec::new();
+                while let Some(serial) = self.daemons[side].poll(now, &mut out) {
+                    self.recorded[side].push((serial, out.clone()));
+                    if arrives(self.recorded[side].len()) {
+                        self.give(1 - side, (serial, out.clone()));
+                    }
+                }
+            }
+        }
+    }
+    fn replay(&mut self, from: usize, which: usize) {
+        if let Some(datagram) = self.recorded[from].get(which % self.recorded[from].len().max(1)).cloned() {
+            self.give(1 - from, datagram);
+        }
+    }
+}
+
+impl Daemon {
+    fn poll(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Serial> {
+        self.datagrams.poll(now, &mut self.session, out)
+    }
+}
+
+#[test]
+fn a_first_contact_takes_a_question_and_an_answer_and_no_data_before() {
+    let mut both = Attacked::new();
+    let target = both.open();
+    let mut out = Vec::new();
+    let asks = both.daemons[0].poll(Instant::ZERO, &mut out).expect("a question");
+    assert!(asks.bound == 0 && out.len() < 4, "{asks:?}, {} bytes", out.len());
+    both.carry(3, |_| true);
+    assert_eq!(both.asked.get(&target), Some(&1));
+}
+
+#[test]
+fn whoever_knows_the_others_epoch_sends_data_in_its_first_datagram_after_a_restart() {
+    let mut both = Attacked::new();
+    both.open();
+    both.carry(3, |_| true);
+    both.restart(0, false);
+    let target = both.open();
+    let mut out = Vec::new();
+    let serial = both.daemons[0].poll(both.now, &mut out).expect("data");
+    both.give(1, (serial, out));
+    assert_eq!(both.asked.get(&target), Some(&1));
+}
+
+#[test]
+fn a_daemon_whose_epoch_does_not_follow_is_told_so_and_is_not_believed() {
+    let mut both = Attacked::new();
+    both.open();
+    both.carry(3, |_| true);
+    // The same number again, as its state and its clock were lost.
+    both.daemons[0] = begin(2, 77, None);
+    let target = both.open();
+    let (mut out, mut told) = (Vec::new(), None);
+    for _ in 0..4 {
+        both.now += Duration::from_secs(10);
+        let Some(serial) = both.daemons[0].poll(both.now, &mut out) else { continue };
+        let Daemon { session, datagrams, .. } = &mut both.daemons[1];
+        assert_eq!(datagrams.handle(both.now, (serial, &out), session), Ok(Arrival::Stale));
+        let answer = datagrams.greet(both.now, serial.epoch, &mut out).expect("an answer");
+        let Daemon { session, datagrams, .. } = &mut both.daemons[0];
+        if let Ok(Arrival::Accepted { note: Some(Note::Known(known)), .. }) =
+            datagrams.handle(both.now, (answer, &out), session)
+        {
+            told = Some((known, datagrams.must_follow(known)));
+        }
+    }
+    assert_eq!(told, Some((Epoch { number: 2, nonce: 1 }, true)));
+    assert_eq!(both.asked.get(&target), None);
+}
+
+#[test]
+fn a_repeated_datagram_says_nothing_of_the_path() {
+    let mut both = Attacked::new();
+    both.open();
+    both.carry(3, |_| true);
+    // From now on nothing comes, but a recording of all that ever came.
+    both.open();
+    both.carry(100, |_| false);
+    let silent = |both: &Attacked| both.daemons[0].datagrams.context(both.now).silent;
+    let before = silent(&both);
+    assert!(before > seconds(90.0), "{before:?}");
+    for which in 0..both.recorded[1].len() {
+        both.replay(1, which);
+    }
+    assert_eq!(silent(&both), before);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..Default::default() })]
+    #[test]
+    fn no_recording_opens_a_connection_again_whatever_restarts_and_whatever_is_forgotten(
+        deeds in prop::collection::vec((0_u8..8, any::<u16>(), any::<bool>()), 1..60),
+        loss in 0_usize..4,
+    ) {
+        let mut both = Attacked::new();
+        for (deed, which, forgets) in deeds {
+            match deed {
+                0 => drop(both.open()),
+                1 => both.restart(usize::from(which) % 2, forgets),
+                2 | 3 => both.carry(2, |at| loss == 0 || (at + usize::from(which)) % (loss + 1) > 0),
+                _ => (0..20).for_each(|at| both.replay(usize::from(deed) % 2, usize::from(which) + 7 * at)),
+            }
+        }
+        for (target, times) in &both.asked {
+            prop_assert_eq!(*times, 1, "{} was asked for again", target);
+        }
+        // And it still works, once a restart was noticed: connections that were opened before are over.
+        both.open();
+        both.carry(150, |_| true);
+        let target = both.open();
+        both.carry(150, |_| true);
+        prop_assert_eq!(both.asked.get(&target), Some(&1));
+    }
 }

@@ -1,7 +1,8 @@
 //! One connection of an application: two streams, and what else its daemons tell each other of it.
 
-use super::{Incoming, Outgoing, Stack};
+use super::{Incoming, Outgoing, Stack, WINDOW_LEAST};
 use crate::wire::adaptive::{Hints, Why};
+use std::cell::Cell;
 
 /// What is told of a connection beside its bytes. Each is told until it is known to have come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,20 +54,28 @@ pub struct Connection {
     /// To here.
     pub incoming: Incoming,
     notices: [Telling; 3],
+    /// The driver was told that there is no room for what the application gives.
+    pub(super) is_blocked: Cell<bool>,
 }
 
 impl Connection {
-    /// Without any byte.
-    pub fn new(state: State, stack: Stack, window: u64, window_most: u64) -> Self {
+    /// Without any byte. `first`: bytes that may be sent before anything is heard; `window`: those that may come.
+    pub fn new(state: State, stack: Stack, first: u64, (window, window_most): (u64, u64)) -> Self {
         Self {
             target: String::new(),
             hints: Hints::default(),
             state,
             stack,
-            outgoing: Outgoing::new(window),
+            outgoing: Outgoing::new(first),
             incoming: Incoming::new(window, window_most),
             notices: Default::default(),
+            is_blocked: Cell::new(false),
         }
+    }
+    /// Bytes of memory that it has, or may have, beyond the least windows.
+    pub fn lent(&self) -> u64 {
+        let [incoming, outgoing] = [self.incoming.memory(), self.outgoing.memory()];
+        incoming.saturating_sub(WINDOW_LEAST) + outgoing.saturating_sub(WINDOW_LEAST)
     }
     /// Where a notice is.
     pub fn notice(&mut self, notice: Notice) -> &mut Telling {
@@ -97,9 +106,9 @@ impl Connection {
     pub fn was_stored(&self) -> bool {
         self.state == State::Open || self.outgoing.acknowledged() > 0 || self.incoming.taken() > 0
     }
-    /// The far daemon has begun anew.
-    pub fn on_forgotten(&mut self) {
-        self.outgoing.on_forgotten();
+    /// The far daemon has begun anew. So many bytes may be sent before anything is heard.
+    pub fn on_forgotten(&mut self, first: u64) {
+        self.outgoing.on_forgotten(first);
         for telling in &mut self.notices {
             if *telling != Telling::Nothing {
                 *telling = Telling::Due;

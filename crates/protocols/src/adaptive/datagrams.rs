@@ -16,7 +16,8 @@ use crate::time::{Duration, Instant};
 use crate::trace::Observation;
 use crate::transport::observe;
 use crate::units::{BitRate, Bytes};
-use crate::wire::adaptive::{Frame, Head, Malformed, Report, Serial, TARGET_MAX};
+use crate::wire::adaptive::{Epoch, Frame, Head, Malformed, Note, Report, Serial, TARGET_MAX};
+use std::collections::VecDeque;
 
 /// What came is reported after this part of a round trip, within bounds.
 const REPORT_PART: i64 = 16;
@@ -35,6 +36,12 @@ const SILENCE_MOST: Duration = Duration::from_secs(120);
 const MARGIN: Duration = Duration::from_secs(1);
 /// A round trip that was measured longer ago tells nothing of now.
 const NEWS: Duration = Duration::from_secs(2);
+/// The other side's epoch is asked for after so many seconds, doubled so often.
+const ASK_EPOCH: f64 = 1.0;
+const ASK_EPOCH_DOUBLED: u32 = 6;
+/// So many greetings leave within so long, at most: recorded datagrams that somebody repeats must not cost much.
+const GREET_MOST: usize = 16;
+const GREET_OVER: Duration = Duration::from_secs(1);
 /// A head with the longest report.
 const HEAD_MAX: usize = 1 + 5 + 10 * 3 + 1 + 20 * crate::wire::adaptive::RUNS_MAX;
 
@@ -49,8 +56,11 @@ const WHOLE_EVERY: u64 = 16;
 pub struct Config {
     /// Its name.
     pub stack: Stack,
-    /// This life of the daemon.
-    pub incarnation: u32,
+    /// This epoch of the daemon.
+    pub epoch: Epoch,
+    /// The latest epoch of the other side that an earlier epoch of this daemon knew, if any: datagrams are bound to it until
+    /// another one is heard.
+    pub peer: Option<Epoch>,
     /// Bytes of a datagram at most, without its whole [`Serial`]; [`DATAGRAM_LEAST`] at least.
     pub datagram: usize,
     /// What each has on the link besides, that included.
@@ -73,7 +83,30 @@ pub struct Counts {
     pub lost: u64,
 }
 
+/// What became of a datagram that came and is authentic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// It was made for this epoch by the latest epoch of the other side.
+    Accepted {
+        /// None with a higher number has come.
+        is_newest: bool,
+        /// What it says about epochs and paths.
+        note: Option<Note>,
+    },
+    /// It came before, as a copy or by a path that repeats. It has changed nothing.
+    Repeated,
+    /// It was made for another epoch of this daemon, for none, or by an epoch of the other side that is not the latest one.
+    /// It has changed nothing; [`Datagrams::greet`] answers it.
+    Stale,
+}
+
 /// A stack that carries frames in datagrams.
+///
+/// Both sides have an [`Epoch`], and each datagram is bound to the epoch of its receiver: the receiver acts on those alone
+/// that were made for its present epoch. Whatever was recorded before it began is [`Arrival::Stale`], though nothing
+/// of earlier epochs is remembered. The price: a side that does not know the other's present epoch must hear of it before
+/// what it sends is of use. Until then only questions leave, in [`Datagrams::poll`], and the other side answers them by
+/// [`Datagrams::greet`].
 pub struct Datagrams {
     config: Config,
     controller: Box<dyn Controller>,
@@ -84,6 +117,12 @@ pub struct Datagrams {
     /// Earliest departure of one without data: a notice can wait for others.
     notices_at: Instant,
     heard: Heard,
+    /// The latest epoch of the other side that is known.
+    peer: Option<Epoch>,
+    /// When to ask for the other side's epoch, and how often that was done.
+    asks_epoch: (Instant, u32),
+    /// When the last greetings left, the oldest first.
+    greeted: VecDeque<Instant>,
     /// The life of the other side that has heard of this one.
     known_to: Option<u32>,
     /// Highest and count of the last report.
@@ -126,6 +165,9 @@ impl Datagrams {
             next_at: Instant::ZERO,
             notices_at: Instant::ZERO,
             heard: Heard::default(),
+            peer: config.peer,
+            asks_epoch: (Instant::ZERO, 0),
+            greeted: VecDeque::new(),
             known_to: None,
             reported: (None, 0),
             rtt: None,
@@ -142,7 +184,7 @@ impl Datagrams {
             questions: 0,
             probes: false,
             tail: (0, Instant::ZERO),
-            draws: Stream::new(config.incarnation.into(), "questions", config.stack.0.into()),
+            draws: Stream::new(config.epoch.number.into(), "questions", config.stack.0.into()),
         }
     }
 
@@ -210,6 +252,9 @@ impl Datagrams {
 
     /// The next datagram, if one is to leave now: frames of the session, a report, or both.
     pub fn poll(&mut self, now: Instant, session: &mut Session, out: &mut Vec<u8>) -> Option<Serial> {
+        if self.peer.is_none() {
+            return self.poll_unbound(now, session, out);
+        }
         let reports = self.heard.report_at().is_some_and(|at| at <= now);
         let waits = session.waits(self.config.stack);
         if waits && self.asked > 0 && self.silence.is_none() {
@@ -225,7 +270,7 @@ impl Datagrams {
         let report = self.heard.report(now).filter(|_| reports || self.heard.has_news());
         let serial = self.serial();
         out.clear();
-        Head { asks: probes, report }.write(out);
+        Head { asks: probes, report, note: None }.write(out);
         let tickets = if carries { self.fill(serial, session, out) } else { Vec::new() };
         if tickets.is_empty() && !reports && !probes {
             return None;
@@ -242,7 +287,47 @@ impl Datagrams {
     fn serial(&self) -> Serial {
         let is_known = self.known_to.is_some() && self.known_to == self.heard.incarnation && self.asked == 0;
         let is_short = is_known && !self.number.is_multiple_of(WHOLE_EVERY);
-        Serial { incarnation: self.config.incarnation, number: self.number, is_short }
+        let bound = self.peer.map_or(0, |peer| peer.nonce);
+        Serial { epoch: self.config.epoch, bound, number: self.number, is_short }
+    }
+    /// Asks for the other side's epoch, less often each time.
+    fn poll_unbound(&mut self, now: Instant, session: &Session, out: &mut Vec<u8>) -> Option<Serial> {
+        let (at, asked) = self.asks_epoch;
+        if !(session.waits(self.config.stack) || self.probes) || now < at {
+            return None;
+        }
+        self.probes = false;
+        let span = ASK_EPOCH * f64::from(1 << asked.min(ASK_EPOCH_DOUBLED)) * self.draws.uniform(0.75, 1.0);
+        self.asks_epoch = (now.saturating_add(Duration::from_secs_f64(span)), asked + 1);
+        let head = Head { asks: true, ..Head::default() };
+        Some(self.single(head, 0, out))
+    }
+    /// A datagram by itself, of which no report is awaited.
+    fn single(&mut self, head: Head, bound: u64, out: &mut Vec<u8>) -> Serial {
+        out.clear();
+        head.write(out);
+        let number = self.number;
+        self.number += 1;
+        Serial { epoch: self.config.epoch, bound, number, is_short: false }
+    }
+    /// The answer to a datagram that was [`Arrival::Stale`], by the epoch that made it: it is bound to that epoch, which so
+    /// learns the present epoch of this daemon, and, if a later epoch of the other side is known here, is told so. None: too
+    /// many were answered just now.
+    pub fn greet(&mut self, now: Instant, to: Epoch, out: &mut Vec<u8>) -> Option<Serial> {
+        while self.greeted.front().is_some_and(|at| now - *at >= GREET_OVER) {
+            self.greeted.pop_front();
+        }
+        if self.greeted.len() >= GREET_MOST {
+            return None;
+        }
+        self.greeted.push_back(now);
+        let note = self.peer.filter(|known| *known != to && !known.precedes(to)).map(Note::Known);
+        Some(self.single(Head { note, ..Head::default() }, to.nonce, out))
+    }
+    /// A datagram that challenges a path or answers a challenge. None: the other side's epoch is not known.
+    pub fn note(&mut self, note: Note, out: &mut Vec<u8>) -> Option<Serial> {
+        let bound = self.peer?.nonce;
+        Some(self.single(Head { note: Some(note), ..Head::default() }, bound, out))
     }
     /// Whether a question is to leave behind the last of a row.
     fn is_behind(&mut self, now: Instant, waits: bool) -> bool {
@@ -295,7 +380,40 @@ impl Datagrams {
 
     // --- what comes ---------------------------------------------------------------------------
 
-    /// A datagram came.
+    /// The latest epoch of the other side that is known.
+    pub fn peer(&self) -> Option<Epoch> {
+        self.peer
+    }
+    /// The other side was heard in this epoch, in a way that cannot have been recorded earlier. False if a later one is
+    /// known, or another one with its number: it must begin a new one.
+    pub fn meet(&mut self, now: Instant, epoch: Epoch, session: &mut Session) -> bool {
+        if !self.is_latest(epoch) {
+            return false;
+        }
+        if self.heard.incarnation != Some(epoch.number) {
+            session.on_peer(epoch.number);
+            self.heard = Heard::of(epoch.number);
+        }
+        if self.peer.replace(epoch).is_some_and(|before| before != epoch) {
+            // What is under way was made for an epoch that is over.
+            for ticket in self.waiting.clear().into_iter().flat_map(|sent| sent.tickets) {
+                session.on_lost(ticket, self.config.stack);
+            }
+            (self.known_to, self.waits_since, self.silence) = (None, None, None);
+            (self.tail, self.asked, self.next_at) = ((0, now), 0, now);
+        }
+        true
+    }
+    fn is_latest(&self, epoch: Epoch) -> bool {
+        self.peer.is_none_or(|known| known == epoch || known.precedes(epoch))
+    }
+    /// Whether a note says that this epoch follows none that the other side knows: this daemon must begin another one, later
+    /// than the one that is given.
+    pub fn must_follow(&self, known: Epoch) -> bool {
+        known != self.config.epoch && !known.precedes(self.config.epoch)
+    }
+
+    /// An authentic datagram came. One that came before changes nothing.
     ///
     /// # Errors
     /// What is wrong with it. Frames before the wrong one were taken.
@@ -304,20 +422,31 @@ impl Datagrams {
         now: Instant,
         (serial, bytes): (Serial, &[u8]),
         session: &mut Session,
-    ) -> Result<(), Malformed> {
-        let (head, mut rest) = Head::read(bytes)?;
+    ) -> Result<Arrival, Malformed> {
+        if serial.bound != self.config.epoch.nonce || !self.is_latest(serial.epoch) {
+            return Ok(Arrival::Stale);
+        }
+        let (head, rest) = Head::read(bytes)?;
         if serial.number >= Serial::NUMBERS {
             return Err(Malformed::Frame);
         }
         let ranges = head.report.as_ref().map(Report::ranges).transpose()?;
-        if self.heard.incarnation.is_some_and(|known| serial.incarnation < known) {
-            // It was under way since an earlier life of the far daemon.
-            return Ok(());
+        self.meet(now, serial.epoch, session);
+        if !self.heard.is_new(serial.number) {
+            return Ok(Arrival::Repeated);
         }
-        if self.heard.incarnation != Some(serial.incarnation) {
-            session.on_peer(serial.incarnation);
-            self.heard = Heard::of(serial.incarnation);
-        }
+        let is_newest = self.heard.is_newest(serial.number);
+        let note = head.note;
+        self.on_new(now, (serial, head, ranges), rest, session)?;
+        Ok(Arrival::Accepted { is_newest, note })
+    }
+    fn on_new(
+        &mut self,
+        now: Instant,
+        (serial, head, ranges): (Serial, Head, Option<Vec<(u64, u64)>>),
+        mut rest: &[u8],
+        session: &mut Session,
+    ) -> Result<(), Malformed> {
         self.asked = 0;
         self.heard_at = now;
         self.silence = self.waiting.first().map(|_| now.saturating_add(self.silence_span()));
@@ -325,26 +454,24 @@ impl Datagrams {
             self.on_report(now, report, &ranges, session);
         }
         self.find_lost(now, session);
-        let is_new = self.heard.is_new(serial.number);
         let answers = head.asks || !rest.is_empty();
         let mut kept = true;
-        while is_new && !rest.is_empty() {
-            let (frame, behind) = Frame::read(serial.incarnation, rest)?;
+        while !rest.is_empty() {
+            let (frame, behind) = Frame::read(serial.epoch.number, rest)?;
             kept &= session.handle(&frame);
             rest = behind;
         }
-        if is_new && kept {
+        if kept {
             self.heard.on_number(now, serial.number, answers);
         }
         if answers {
-            // What comes twice was not heard of.
             let every = self.report_every();
             self.heard.owe_report(now, every);
         }
         Ok(())
     }
     fn on_report(&mut self, now: Instant, report: &Report, ranges: &[(u64, u64)], session: &mut Session) {
-        if report.incarnation != self.config.incarnation || report.highest >= self.number {
+        if report.incarnation != self.config.epoch.number || report.highest >= self.number {
             return;
         }
         self.known_to = self.heard.incarnation;
@@ -458,6 +585,9 @@ impl Datagrams {
     /// When to come back though nothing happens.
     pub fn deadline(&self, session: &Session) -> Option<Instant> {
         let waits = session.waits(self.config.stack);
+        if self.peer.is_none() {
+            return (waits || self.probes).then_some(self.asks_epoch.0);
+        }
         let rate = self.controller.rate().filter(|rate| rate.0 > 0 && self.asked == 0);
         let in_time = if session.has_data(self.config.stack) { Instant::ZERO } else { self.notices_at };
         let paced = rate.filter(|_| waits).map(|_| self.next_at.max(in_time));

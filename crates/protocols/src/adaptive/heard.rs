@@ -39,9 +39,13 @@ impl Heard {
     pub fn is_new(&self, number: u64) -> bool {
         number >= self.floor && self.numbers.around(number).is_none()
     }
+    /// Whether none with a higher number came before.
+    pub fn is_newest(&self, number: u64) -> bool {
+        self.numbers.last().is_none_or(|(_, behind)| number >= behind)
+    }
     /// A datagram came, that carries something or not.
     pub fn on_number(&mut self, now: Instant, number: u64, carries: bool) {
-        if self.numbers.last().is_none_or(|(_, behind)| number >= behind) {
+        if self.is_newest(number) {
             self.highest_at = now;
         }
         self.numbers.insert(number, number + 1);

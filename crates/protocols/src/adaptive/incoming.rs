@@ -1,11 +1,16 @@
 //! A stream that comes in parts, from whatever carries them.
 
+use super::WINDOW_LEAST;
 use crate::transport::ranges::Ranges;
 use crate::wire::adaptive::Why;
 use std::collections::BTreeMap;
 
 /// Parts that are kept though they do not follow each other; one more is not kept.
 const PARTS_MAX: usize = 262_144;
+/// A shorter part is appended to the one before it, up to the second.
+const SHORT: (usize, usize) = (512, 16 * 1024);
+/// Bytes of memory that a part takes beside its own.
+const PART_COST: u64 = 64;
 
 /// What has come, until the application has taken it.
 #[derive(Debug)]
@@ -21,6 +26,8 @@ pub struct Incoming {
     end: Option<u64>,
     /// How much may come beyond what was taken: at first, and at most.
     room: (u64, u64),
+    /// The highest window that the other side was told of, or that it has without a word.
+    advertised: u64,
 }
 
 /// For each byte that the application took, so many more may come: who reads gets room, who does not has none.
@@ -31,12 +38,13 @@ impl Incoming {
     pub fn new(first: u64, most: u64) -> Self {
         let room = (first, most.max(first));
         let (parts, received) = (BTreeMap::new(), Ranges::default());
-        Self { parts, received, read: 0, taken: 0, end: None, room }
+        Self { parts, received, read: 0, taken: 0, end: None, room, advertised: first.min(WINDOW_LEAST) }
     }
     /// An earlier life of this daemon has taken so much, and the end of the stream too if it `ended` there.
     pub fn resumed(taken: u64, ended: bool, first: u64, most: u64) -> Self {
         let end = ended.then_some(taken);
-        Self { read: taken, taken: taken + u64::from(ended), end, ..Self::new(first, most) }
+        let advertised = taken + first.min(WINDOW_LEAST);
+        Self { read: taken, taken: taken + u64::from(ended), end, advertised, ..Self::new(first, most) }
     }
     /// Everything before this is in safe hands.
     pub fn taken(&self) -> u64 {
@@ -50,10 +58,29 @@ impl Incoming {
     pub fn is_at_end(&self) -> bool {
         self.end == Some(self.read)
     }
-    /// The window as the other side is to be told.
-    pub fn window(&self) -> u64 {
+    /// The highest window that there can be. The other side may have sent so much: it may have heard of no window yet, or
+    /// have heard of one from an earlier life of this daemon.
+    pub fn limit(&self) -> u64 {
         let (first, most) = self.room;
         self.taken + first.saturating_add(GROWTH.saturating_mul(self.taken)).min(most)
+    }
+    /// The window to tell the other side, where `share` bytes may wait here. It never falls.
+    pub fn advertise(&mut self, share: u64) -> u64 {
+        let window = self.limit().min(self.taken.saturating_add(share.max(WINDOW_LEAST)));
+        self.advertised = self.advertised.max(window);
+        self.advertised
+    }
+    /// Whether bytes came beyond the windows that were advertised.
+    pub fn is_beyond(&self) -> bool {
+        self.highest() > self.advertised
+    }
+    /// Behind the last byte that came.
+    fn highest(&self) -> u64 {
+        self.received.last().map_or(self.read, |last| last.1.max(self.read))
+    }
+    /// Bytes of memory that it takes, or may take by what was advertised.
+    pub fn memory(&self) -> u64 {
+        self.advertised.max(self.highest()).saturating_sub(self.taken) + self.parts.len() as u64 * PART_COST
     }
     /// Bytes came. False if they could not be kept, and must come again.
     ///
@@ -61,9 +88,8 @@ impl Incoming {
     /// [`Why::Broken`]: beyond the window or the end, or another end.
     pub fn on_data(&mut self, offset: u64, bytes: &[u8], ends: bool) -> Result<bool, Why> {
         let to = offset + bytes.len() as u64;
-        let beyond = self.end.is_some_and(|end| to > end || (ends && to != end)) || to > self.window();
-        let before = self.received.last().map_or(self.read, |last| last.1.max(self.read));
-        if beyond || (ends && to < before) {
+        let beyond = self.end.is_some_and(|end| to > end || (ends && to != end)) || to > self.limit();
+        if beyond || (ends && to < self.highest()) {
             return Err(Why::Broken);
         }
         if self.parts.len() >= PARTS_MAX && offset > self.read {
@@ -75,10 +101,22 @@ impl Incoming {
         let mut at = offset.max(self.read);
         while let Some((from, until)) = self.received.gap(at, to) {
             self.received.insert(from, until);
-            self.parts.insert(from, bytes[(from - offset) as usize..(until - offset) as usize].to_vec());
+            self.keep(from, &bytes[(from - offset) as usize..(until - offset) as usize]);
             at = until;
         }
         Ok(true)
+    }
+    /// Many short parts would take more memory than their bytes.
+    fn keep(&mut self, from: u64, bytes: &[u8]) {
+        if bytes.len() < SHORT.0
+            && let Some((begins, last)) = self.parts.range_mut(..from).next_back()
+            && begins + last.len() as u64 == from
+            && last.len() + bytes.len() <= SHORT.1
+        {
+            last.extend_from_slice(bytes);
+            return;
+        }
+        self.parts.insert(from, bytes.to_vec());
     }
     /// Whether [`Incoming::read`] would give something.
     pub fn is_readable(&self) -> bool {

@@ -7,12 +7,14 @@
 //! connections that two daemons have between them.
 
 mod best;
+mod budget;
 mod connection;
 mod datagrams;
 mod heard;
 mod incoming;
 mod outgoing;
 mod over;
+mod path;
 mod policy;
 mod ready;
 mod session;
@@ -20,10 +22,14 @@ mod waiting;
 mod why;
 
 pub use best::Best;
+pub use budget::{Budget, CONNECTION_COST, UNADVERTISED_MOST, WINDOW_LEAST};
 pub use connection::{Connection, Notice, State, Telling};
-pub use datagrams::{Config as DatagramsConfig, Counts as DatagramsCounts, DATAGRAM_LEAST, Datagrams};
+pub use datagrams::{
+    Arrival, Config as DatagramsConfig, Counts as DatagramsCounts, DATAGRAM_LEAST, Datagrams,
+};
 pub use incoming::Incoming;
 pub use outgoing::{Outgoing, Piece};
+pub use path::Path;
 pub use policy::{
     Config as PolicyConfig, Context, DatagramsContext, Kind, Planned, Policy, StreamContext, Switch,
 };

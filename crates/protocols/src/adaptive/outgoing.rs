@@ -1,6 +1,6 @@
 //! A stream on its way to the other side, whatever carries its parts.
 
-use super::Stack;
+use super::{Stack, WINDOW_LEAST};
 use crate::transport::ranges::{Range, Ranges};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,8 +18,14 @@ pub struct Outgoing {
     finished: bool,
     /// Acknowledged: everything before this.
     below: u64,
-    /// The other side takes bytes before this.
+    /// Bytes before this may be sent.
     window: u64,
+    /// The other side has said that it takes bytes before this, or is known to without a word.
+    advertised: u64,
+    /// The highest that was sent, as far as the other side may know of it.
+    sent: u64,
+    /// Bytes of memory that chunks take.
+    memory: u64,
     /// Nothing from here on was ever carried.
     next: u64,
     to_repeat: Ranges,
@@ -51,7 +57,7 @@ impl Piece {
 impl Outgoing {
     /// Nothing was given yet; so many bytes may be sent before anything is heard.
     pub fn new(window: u64) -> Self {
-        Self { window, ..Self::default() }
+        Self { window, advertised: window.min(WINDOW_LEAST), ..Self::default() }
     }
     /// An earlier life of this daemon had `had` bytes, and of them the other side has `below`; what is given next follows
     /// these.
@@ -59,6 +65,8 @@ impl Outgoing {
         let below = below.min(had);
         Self {
             window: below.saturating_add(window),
+            advertised: below.saturating_add(window.min(WINDOW_LEAST)),
+            sent: below,
             end: below,
             below,
             next: below,
@@ -82,9 +90,19 @@ impl Outgoing {
     pub fn unsent(&self) -> u64 {
         self.end - self.next.min(self.end)
     }
-    /// Bytes that the application may give: what the other side takes now, and `ahead` for when it takes more.
-    pub fn room(&self, ahead: u64) -> u64 {
-        if self.finished { 0 } else { self.window.saturating_add(ahead).saturating_sub(self.end) }
+    /// Bytes that the application may give: what the other side takes now, and `ahead` for when it takes more; but where
+    /// `share` bytes may wait here, no more than these.
+    pub fn room(&self, ahead: u64, share: u64) -> u64 {
+        let wanted = self.window.saturating_add(ahead).saturating_sub(self.end);
+        if self.finished { 0 } else { wanted.min(share.saturating_sub(self.memory)) }
+    }
+    /// Bytes of memory that it takes.
+    pub fn memory(&self) -> u64 {
+        self.memory
+    }
+    /// Bytes that may be sent, or were, though the other side has not said that it takes them.
+    pub fn unadvertised(&self) -> u64 {
+        self.window.saturating_sub(self.advertised)
     }
     /// Nothing was ever carried from here on.
     pub fn next(&self) -> u64 {
@@ -101,8 +119,12 @@ impl Outgoing {
     /// More of it.
     pub fn write(&mut self, bytes: &[u8]) {
         match self.chunks.back_mut().filter(|(_, last)| last.len() + bytes.len() <= CHUNK) {
-            Some((_, last)) => last.extend_from_slice(bytes),
-            None if !bytes.is_empty() => self.chunks.push_back((self.end, bytes.to_vec())),
+            Some((_, last)) => {
+                let before = last.capacity();
+                last.extend_from_slice(bytes);
+                self.memory += (last.capacity() - before) as u64;
+            }
+            None if !bytes.is_empty() => self.push(self.end, bytes.to_vec()),
             None => {}
         }
         self.end += bytes.len() as u64;
@@ -112,8 +134,12 @@ impl Outgoing {
         let begins = self.end;
         self.end += bytes.len() as u64;
         if !bytes.is_empty() {
-            self.chunks.push_back((begins, bytes));
+            self.push(begins, bytes);
         }
+    }
+    fn push(&mut self, begins: u64, bytes: Vec<u8>) {
+        self.memory += bytes.capacity() as u64;
+        self.chunks.push_back((begins, bytes));
     }
     /// It ends here.
     pub fn finish(&mut self) {
@@ -155,6 +181,7 @@ impl Outgoing {
         let (from, to) = piece.range();
         self.to_repeat.remove(from, to);
         self.next = self.next.max(to);
+        self.sent = self.sent.max(piece.to);
         self.carried.entry(stack).or_default().insert(from, to);
     }
     /// A part came there, though the far daemon may still forget it.
@@ -180,8 +207,12 @@ impl Outgoing {
         let parts: Vec<Range> = carried.iter().collect();
         parts.into_iter().for_each(|(from, to)| self.repeat(from, to));
     }
-    /// The far daemon has begun anew: only what it acknowledged is there.
-    pub fn on_forgotten(&mut self) {
+    /// The far daemon has begun anew: only what it acknowledged is there, and it has advertised nothing. So many bytes
+    /// may be sent before anything is heard.
+    pub fn on_forgotten(&mut self, window: u64) {
+        self.window = self.below.saturating_add(window);
+        self.advertised = self.below.saturating_add(window.min(WINDOW_LEAST));
+        self.sent = self.below;
         self.arrived.clear();
         self.carried.clear();
         self.to_repeat.clear();
@@ -206,7 +237,9 @@ impl Outgoing {
             self.end = self.end.max(below.min(self.had.unwrap_or_default()));
             self.next = below;
         }
-        self.window = self.window.max(window);
+        // What may be sent without a word is what was sent until the first word.
+        self.advertised = self.advertised.max(window);
+        self.window = self.advertised.max(self.window.min(self.sent));
         if below <= self.below {
             return true;
         }
@@ -218,7 +251,8 @@ impl Outgoing {
         });
         self.carried.retain(|_, carried| !carried.is_empty());
         while self.chunks.front().is_some_and(|(begins, chunk)| begins + chunk.len() as u64 <= below) {
-            self.chunks.pop_front();
+            let dropped = self.chunks.pop_front().map_or(0, |(_, chunk)| chunk.capacity());
+            self.memory -= dropped as u64;
         }
         true
     }

@@ -3,11 +3,12 @@
 use super::connection::{Connection, Notice, State, Telling};
 use super::over::{Farewell, Over};
 use super::ready::Ready;
-use super::{Incoming, Outgoing, Piece, Stack};
+use super::{Budget, Incoming, Outgoing, Piece, Stack, UNADVERTISED_MOST, WINDOW_LEAST};
 use crate::time::{Duration, Instant};
 use crate::transport::ranges::Range;
 use crate::wire::adaptive::{ConnectionId, Frame, Hints, TARGET_MAX, Why};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// Bytes that wait here beyond the window, so that there are some when it opens.
 const AHEAD: u64 = 64 * 1024;
@@ -104,12 +105,22 @@ pub struct Session {
     /// Connections that left a stack, and when what it still carries is taken for lost.
     left: BTreeSet<(Instant, ConnectionId, Stack)>,
     events: VecDeque<Event>,
+    /// The memory of all connections, of other sessions too.
+    budget: Arc<Budget>,
+    /// Bytes that may be sent, or were, though the other side has not said that it takes them.
+    unadvertised: u64,
 }
 
 impl Session {
-    /// Without connections.
+    /// Without connections, and with as much memory as they need.
     pub fn new(config: Config, stack: Stack) -> Self {
+        Self::with_budget(config, stack, Arc::default())
+    }
+    /// The same, with memory that is shared with other sessions.
+    pub fn with_budget(config: Config, stack: Stack, budget: Arc<Budget>) -> Self {
         Self {
+            budget,
+            unadvertised: 0,
             config,
             peer: None,
             connections: BTreeMap::new(),
@@ -129,16 +140,15 @@ impl Session {
     /// Makes a connection. None if there are too many, or the target is empty or longer than [`TARGET_MAX`] bytes.
     pub fn open(&mut self, target: &str, hints: Hints) -> Option<ConnectionId> {
         let can_be_named = (1..=TARGET_MAX).contains(&target.len());
-        if !can_be_named || self.connections.len() >= self.config.connections_max {
+        if !can_be_named || self.is_full() {
             return None;
         }
         let id = ConnectionId { incarnation: self.config.incarnation, number: self.opened };
         self.opened = self.opened.checked_add(1)?;
-        let mut made =
-            Connection::new(State::Opening, self.stack, self.config.window, self.config.window_most);
+        let mut made = self.make(State::Opening);
         target.clone_into(&mut made.target);
         made.hints = hints;
-        self.connections.insert(id, made);
+        self.insert(id, made);
         self.tell(id, Notice::Open);
         Some(id)
     }
@@ -165,8 +175,9 @@ impl Session {
     /// Takes as many of the bytes as there is room for, and tells how many.
     pub fn write(&mut self, id: ConnectionId, bytes: &[u8]) -> usize {
         let taken = bytes.len().min(self.room(id));
-        let Some(connection) = self.connections.get_mut(&id) else { return 0 };
-        connection.outgoing.write(&bytes[..taken]);
+        if self.change(id, |connection| connection.outgoing.write(&bytes[..taken])).is_none() {
+            return 0;
+        }
         self.schedule(id);
         taken
     }
@@ -174,14 +185,17 @@ impl Session {
     pub fn give(&mut self, id: ConnectionId, mut bytes: Vec<u8>) -> usize {
         bytes.truncate(self.room(id));
         let taken = bytes.len();
-        let Some(connection) = self.connections.get_mut(&id) else { return 0 };
-        connection.outgoing.give(bytes);
+        if self.change(id, |connection| connection.outgoing.give(bytes)).is_none() {
+            return 0;
+        }
         self.schedule(id);
         taken
     }
     /// How many bytes [`Session::write`] would take.
     pub fn room(&self, id: ConnectionId) -> usize {
-        let room = self.connections.get(&id).map_or(0, |connection| connection.outgoing.room(AHEAD));
+        let Some(connection) = self.connections.get(&id) else { return 0 };
+        let room = connection.outgoing.room(AHEAD, self.budget.share());
+        connection.is_blocked.set(room == 0);
         usize::try_from(room).unwrap_or(usize::MAX)
     }
     /// The application has ended its stream; the other one goes on.
@@ -193,7 +207,8 @@ impl Session {
     }
     /// The next bytes for the application. They are acknowledged when it has taken them.
     pub fn read(&mut self, id: ConnectionId) -> Option<Vec<u8>> {
-        self.connections.get_mut(&id).filter(|connection| connection.state != State::Unnamed)?.incoming.read()
+        let is_named = |connection: &Connection| connection.state != State::Unnamed;
+        self.change(id, |connection| is_named(connection).then(|| connection.incoming.read())?)?
     }
     /// Whether all bytes of the stream were read, and it ends there.
     pub fn is_at_end(&self, id: ConnectionId) -> bool {
@@ -201,17 +216,20 @@ impl Session {
     }
     /// Everything before `offset` is with the application, or stored.
     pub fn take(&mut self, id: ConnectionId, offset: u64) {
-        let Some(connection) = self.connections.get_mut(&id) else { return };
-        let before = connection.incoming.taken();
-        connection.incoming.take(offset);
-        if connection.incoming.taken() > before {
+        let is_more = self.change(id, |connection| {
+            let before = connection.incoming.taken();
+            connection.incoming.take(offset);
+            connection.incoming.taken() > before
+        });
+        if is_more == Some(true) {
             self.tell(id, Notice::Ack);
         }
     }
     /// The application knows of the end of its stream.
     pub fn take_end(&mut self, id: ConnectionId) {
-        let Some(connection) = self.connections.get_mut(&id) else { return };
-        connection.incoming.take_end();
+        if self.change(id, |connection| connection.incoming.take_end()).is_none() {
+            return;
+        }
         self.tell(id, Notice::Ack);
         self.complete(id);
     }
@@ -238,11 +256,11 @@ impl Session {
         let Stored { target, hints, is_open, acknowledged, had, taken, ended } = stored;
         let Config { window, window_most, .. } = self.config;
         let state = if is_open { State::Open } else { State::Opening };
-        let mut made = Connection::new(state, self.stack, window, window_most);
+        let mut made = self.make(state);
         (made.target, made.hints) = (target, hints);
-        made.outgoing = Outgoing::resumed(acknowledged, had, window);
+        made.outgoing = Outgoing::resumed(acknowledged, had, self.first_window());
         made.incoming = Incoming::resumed(taken, ended, window, window_most);
-        self.connections.insert(id, made);
+        self.insert(id, made);
         if is_open && !self.is_ours(id) {
             self.tell(id, Notice::Opened);
         }
@@ -307,12 +325,14 @@ impl Session {
         for id in all {
             let Some(connection) = self.connections.get_mut(&id) else { continue };
             if connection.hints.durable {
-                connection.on_forgotten();
+                // What it might send goes first: there may be more for it.
+                self.change(id, |connection| connection.outgoing.on_forgotten(0));
+                let first = self.first_window();
+                self.change(id, |connection| connection.on_forgotten(first));
                 self.tell_anew(id);
             } else if connection.state == State::Unnamed {
                 // If it was durable, it is opened again.
-                self.connections.remove(&id);
-                self.unnamed -= 1;
+                self.drop_connection(id);
             } else {
                 // It may have heard of it before this life of it was heard of.
                 self.break_off(id, Why::Unknown);
@@ -376,16 +396,19 @@ impl Session {
                 self.ready.with_notice(stack, id);
                 return None;
             }
+            let lent = connection.lent();
             match notice {
                 Notice::Open => {
                     Frame::Open { id, target: &connection.target, hints: connection.hints }.write(life, out);
                 }
                 Notice::Opened => Frame::Opened { id }.write(life, out),
                 Notice::Ack => {
-                    let (below, window) = (connection.incoming.taken(), connection.incoming.window());
+                    let below = connection.incoming.taken();
+                    let window = connection.incoming.advertise(self.budget.share());
                     Frame::Ack { id, below, window }.write(life, out);
                 }
             }
+            self.budget.change(lent, connection.lent());
             self.notices += 1;
             *connection.notice(notice) = Telling::Carried(stack, self.notices);
             self.schedule(id);
@@ -499,8 +522,10 @@ impl Session {
         if !self.find_or_make(id) {
             return false;
         }
-        let Some(connection) = self.connections.get_mut(&id) else { return true };
-        match connection.on_data(offset, bytes, ends) {
+        let Some(kept) = self.change(id, |connection| connection.on_data(offset, bytes, ends)) else {
+            return true;
+        };
+        match kept.and_then(|kept| if self.is_too_much(id) { Err(Why::Full) } else { Ok(kept) }) {
             Err(why) => {
                 self.break_off(id, why);
                 true
@@ -524,14 +549,11 @@ impl Session {
             let complete = self.over.is_over(id).unwrap_or(false);
             return self.over.say(id, Farewell::Gone(complete), self.stack);
         };
-        let was_full = connection.outgoing.room(AHEAD) == 0;
         connection.on_heard();
-        if !connection.outgoing.on_ack(below, window) {
+        if self.change(id, |connection| connection.outgoing.on_ack(below, window)) == Some(false) {
             return self.break_off(id, Why::Broken);
         }
-        if was_full && connection.outgoing.room(AHEAD) > 0 {
-            self.events.push_back(Event::Writable(id));
-        }
+        self.tell_writable(id);
         self.schedule(id);
         self.complete(id);
     }
@@ -568,7 +590,7 @@ impl Session {
             self.over.say(id, Farewell::Gone(over.unwrap_or(false)), self.stack);
             return true;
         }
-        if self.connections.len() >= self.config.connections_max {
+        if self.is_full() {
             self.over.insert(id, false, false);
             self.over.say(id, Farewell::Reset(Why::Full), self.stack);
             return true;
@@ -577,19 +599,65 @@ impl Session {
             return false;
         }
         self.unnamed += 1;
-        self.connections.insert(
-            id,
-            Connection::new(State::Unnamed, self.stack, self.config.window, self.config.window_most),
-        );
+        let made = self.make(State::Unnamed);
+        self.insert(id, made);
         true
     }
     /// Of others nothing is remembered: anybody could name any.
     fn is_known_life(&self, id: ConnectionId) -> bool {
         id.incarnation == self.config.incarnation || Some(id.incarnation) == self.peer
     }
-    fn remove(&mut self, id: ConnectionId, complete: bool) -> Option<Connection> {
+    fn is_full(&self) -> bool {
+        self.connections.len() >= self.config.connections_max || self.budget.is_full()
+    }
+    /// Bytes that a connection may send before anything is heard of it.
+    fn first_window(&self) -> u64 {
+        let least = self.config.window.min(WINDOW_LEAST);
+        let more = UNADVERTISED_MOST.saturating_sub(self.unadvertised);
+        self.config.window.min(least.saturating_add(more))
+    }
+    fn make(&self, state: State) -> Connection {
+        let Config { window, window_most, .. } = self.config;
+        Connection::new(state, self.stack, self.first_window(), (window, window_most))
+    }
+    fn insert(&mut self, id: ConnectionId, connection: Connection) {
+        self.drop_connection(id);
+        self.budget.enter(self.connections.is_empty());
+        self.budget.change(0, connection.lent());
+        self.unadvertised += connection.outgoing.unadvertised();
+        self.connections.insert(id, connection);
+    }
+    fn drop_connection(&mut self, id: ConnectionId) -> Option<Connection> {
         let connection = self.connections.remove(&id)?;
+        self.budget.leave(connection.lent(), self.connections.is_empty());
+        self.unadvertised -= connection.outgoing.unadvertised();
         self.unnamed -= usize::from(connection.state == State::Unnamed);
+        Some(connection)
+    }
+    /// Does something with a connection, and counts the memory that it takes.
+    fn change<R>(&mut self, id: ConnectionId, work: impl FnOnce(&mut Connection) -> R) -> Option<R> {
+        let connection = self.connections.get_mut(&id)?;
+        let (lent, unadvertised) = (connection.lent(), connection.outgoing.unadvertised());
+        let result = work(connection);
+        self.budget.change(lent, connection.lent());
+        self.unadvertised = self.unadvertised - unadvertised + connection.outgoing.unadvertised();
+        Some(result)
+    }
+    /// Whether it has sent more than was advertised while there is no memory: another version, or one that means harm.
+    fn is_too_much(&self, id: ConnectionId) -> bool {
+        let is_beyond = |connection: &Connection| connection.incoming.is_beyond();
+        self.budget.is_overdrawn() && self.connections.get(&id).is_some_and(is_beyond)
+    }
+    /// The driver waits for room, and there is some.
+    fn tell_writable(&mut self, id: ConnectionId) {
+        let Some(connection) = self.connections.get(&id).filter(|one| one.is_blocked.get()) else { return };
+        if connection.outgoing.room(AHEAD, self.budget.share()) > 0 {
+            connection.is_blocked.set(false);
+            self.events.push_back(Event::Writable(id));
+        }
+    }
+    fn remove(&mut self, id: ConnectionId, complete: bool) -> Option<Connection> {
+        let connection = self.drop_connection(id)?;
         self.over.insert(id, complete, connection.hints.durable);
         Some(connection)
     }

@@ -96,6 +96,12 @@ impl Waiting {
         }
         Some(sent)
     }
+    /// Forgets all, and gives those that were waited for.
+    pub fn clear(&mut self) -> Vec<Sent> {
+        let Self { highest, reordering, .. } = *self;
+        let all = std::mem::replace(self, Self { highest, reordering, ..Self::default() });
+        all.sent.into_values().collect()
+    }
     /// It may come after all, if the delay has grown.
     fn give_up(&mut self, now: Instant, number: u64) -> Option<Sent> {
         let sent = self.remove(number)?;

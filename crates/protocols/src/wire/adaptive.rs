@@ -111,57 +111,83 @@ pub enum Frame<'a> {
     },
 }
 
-/// Which datagram it is. What seals it needs that in the open, so it stands before the head.
+/// One run of a daemon, from its start to its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Epoch {
+    /// Greater than in any earlier epoch of this daemon, as far as the daemon knows.
+    pub number: u32,
+    /// Drawn at random at the start, never zero. It tells apart epochs whose numbers collide because the stored number was
+    /// lost, and it is what the other daemon's datagrams are bound to.
+    pub nonce: u64,
+}
+
+impl Epoch {
+    /// Whether `other`, another epoch of the same daemon, began later, as far as numbers show. Two epochs with one number
+    /// cannot be ordered: the daemon must begin a new one.
+    pub fn precedes(self, other: Self) -> bool {
+        other.number > self.number
+    }
+}
+
+/// Identifies a datagram. The cipher needs it in the open, so it precedes the sealed [`Head`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Serial {
-    /// The life of the daemon that sends it.
-    pub incarnation: u32,
-    /// Datagrams that it sent before by this stack; below 2^48.
+    /// The sender's epoch.
+    pub epoch: Epoch,
+    /// The nonce of the receiver's epoch for which the datagram was made; 0 where the sender does not know it.
+    pub bound: u64,
+    /// Number of datagrams sent before it in this epoch; below 2^48.
     pub number: u64,
-    /// The life is left away, and most of the number: whoever hears of this life knows both.
+    /// Only the last bytes of `number` are sent: the receiver knows the rest.
     pub is_short: bool,
 }
 
 impl Serial {
-    /// Bytes that it has as a whole: four of the life, six of the number, the highest first.
-    pub const WHOLE: usize = 10;
-    /// The last bytes of the number, if it is short.
+    /// Length in bytes when it is sent whole: epoch number (4), epoch nonce (8), `bound` (8), `number` (6); the highest
+    /// byte of each first.
+    pub const WHOLE: usize = 26;
+    /// Length in bytes when it is short: the last bytes of `number`.
     pub const SHORT: usize = 4;
-    /// Numbers are below this: a life sends fewer, a million a second for nine years.
+    /// Numbers are below this: an epoch sends fewer, a million a second for nine years.
     pub const NUMBERS: u64 = 1 << 48;
 
-    /// How many bytes it has.
+    /// Length in bytes as it is sent.
     pub fn length(self) -> usize {
         if self.is_short { Self::SHORT } else { Self::WHOLE }
     }
+    /// All of it, whether it is sent or not.
+    pub fn whole(self) -> [u8; Self::WHOLE] {
+        let mut bytes = [0; Self::WHOLE];
+        bytes[..4].copy_from_slice(&self.epoch.number.to_be_bytes());
+        bytes[4..12].copy_from_slice(&self.epoch.nonce.to_be_bytes());
+        bytes[12..20].copy_from_slice(&self.bound.to_be_bytes());
+        bytes[20..].copy_from_slice(&self.number.to_be_bytes()[2..]);
+        bytes
+    }
     /// Appends its bytes.
     pub fn write(self, out: &mut Vec<u8>) {
-        let number = self.number.to_be_bytes();
-        if self.is_short {
-            out.extend_from_slice(&number[8 - Self::SHORT..]);
-        } else {
-            out.extend_from_slice(&self.incarnation.to_be_bytes());
-            out.extend_from_slice(&number[2..]);
-        }
+        let whole = self.whole();
+        out.extend_from_slice(if self.is_short { &whole[Self::WHOLE - Self::SHORT..] } else { &whole });
     }
     /// Reads a whole one.
     pub fn from_whole(bytes: [u8; Self::WHOLE]) -> Self {
-        let (life, number) = bytes.split_at(4);
-        Self { incarnation: value(life) as u32, number: value(number), is_short: false }
+        let epoch = Epoch { number: value(&bytes[..4]) as u32, nonce: value(&bytes[4..12]) };
+        Self { epoch, bound: value(&bytes[12..20]), number: value(&bytes[20..]), is_short: false }
     }
-    /// Reads a short one of a life of which this is the highest number that came: of all with these last bytes it is the
-    /// nearest (as in RFC 9000, appendix A.3).
-    pub fn from_short(bytes: [u8; Self::SHORT], incarnation: u32, highest: u64) -> Self {
+    /// Reads a short one. `near` is the one with the highest number that has come from the same epoch: of all numbers with
+    /// these last bytes the nearest is meant (as in RFC 9000, appendix A.3).
+    pub fn from_short(bytes: [u8; Self::SHORT], near: Self) -> Self {
         const TURN: u64 = 1 << (8 * Serial::SHORT);
-        let near = (highest & !(TURN - 1)) | value(&bytes);
-        let number = if near + TURN / 2 < highest {
-            near + TURN
-        } else if near > highest + TURN / 2 && near >= TURN {
-            near - TURN
+        let highest = near.number;
+        let same_turn = (highest & !(TURN - 1)) | value(&bytes);
+        let number = if same_turn + TURN / 2 < highest {
+            same_turn + TURN
+        } else if same_turn > highest + TURN / 2 && same_turn >= TURN {
+            same_turn - TURN
         } else {
-            near
+            same_turn
         };
-        Self { incarnation, number, is_short: true }
+        Self { number, is_short: true, ..near }
     }
 }
 
@@ -177,6 +203,19 @@ pub struct Head {
     pub asks: bool,
     /// What came in the other direction.
     pub report: Option<Report>,
+    /// About epochs and paths; such a datagram carries nothing else.
+    pub note: Option<Note>,
+}
+
+/// What daemons say about their epochs and paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Note {
+    /// The sender knows this epoch of the receiver, and the receiver's present one does not follow it.
+    Known(Epoch),
+    /// Whoever receives this sends the number back to where it came from.
+    PathChallenge(u64),
+    /// The number of a challenge.
+    PathResponse(u64),
 }
 
 /// What came of the datagrams in the other direction.
@@ -239,16 +278,18 @@ impl Head {
             InOneByte::Asks => (true, None),
             InOneByte::Reports(report) => (false, Some(report)),
             InOneByte::ReportsAndAsks(report) => (true, Some(report)),
+            InOneByte::Notes(note) => return Ok((Self { note: Some(note), ..Self::default() }, rest)),
         };
-        Ok((Self { asks, report }, rest))
+        Ok((Self { asks, report, note: None }, rest))
     }
     /// Appends its bytes.
     pub fn write(self, out: &mut Vec<u8>) {
-        let head = match (self.asks, self.report) {
-            (false, None) => InOneByte::Says,
-            (true, None) => InOneByte::Asks,
-            (false, Some(report)) => InOneByte::Reports(report),
-            (true, Some(report)) => InOneByte::ReportsAndAsks(report),
+        let head = match (self.note, self.asks, self.report) {
+            (Some(note), ..) => InOneByte::Notes(note),
+            (None, false, None) => InOneByte::Says,
+            (None, true, None) => InOneByte::Asks,
+            (None, false, Some(report)) => InOneByte::Reports(report),
+            (None, true, Some(report)) => InOneByte::ReportsAndAsks(report),
         };
         let written = postcard::to_extend(&head, std::mem::take(out));
         *out = written.expect("a head can always be written");
@@ -262,6 +303,7 @@ enum InOneByte {
     Asks,
     Reports(Report),
     ReportsAndAsks(Report),
+    Notes(Note),
 }
 
 /// Bytes that are no frame.
@@ -418,16 +460,22 @@ mod tests {
         }
 
         #[test]
-        fn serials_read_back(incarnation: u32, number in 0..Serial::NUMBERS, known in -1_i64 << 30..1 << 30) {
+        fn serials_read_back(
+            epoch: (u32, u64),
+            bound: u64,
+            number in 0..Serial::NUMBERS,
+            known in -1_i64 << 30..1 << 30,
+        ) {
+            let epoch = Epoch { number: epoch.0, nonce: epoch.1 };
             for is_short in [false, true] {
-                let serial = Serial { incarnation, number, is_short };
+                let serial = Serial { epoch, bound, number, is_short };
                 let mut out = Vec::new();
                 serial.write(&mut out);
                 prop_assert_eq!(out.len(), serial.length());
-                let highest = number.saturating_add_signed(known);
+                let near = Serial { number: number.saturating_add_signed(known), ..serial };
                 let read = match is_short {
                     false => Serial::from_whole(*out.first_chunk().unwrap()),
-                    true => Serial::from_short(*out.first_chunk().unwrap(), incarnation, highest),
+                    true => Serial::from_short(*out.first_chunk().unwrap(), near),
                 };
                 prop_assert_eq!(read, serial);
             }
@@ -442,7 +490,7 @@ mod tests {
             let highest = *numbers.last().unwrap();
             let mut report = Report { highest, ..Report::default() };
             report.tell(came.iter().rev());
-            let head = Head { asks, report: Some(report) };
+            let head = Head { asks, report: Some(report), note: None };
             let mut out = Vec::new();
             head.clone().write(&mut out);
             let (read, rest) = Head::read(&out).unwrap();

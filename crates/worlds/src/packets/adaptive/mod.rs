@@ -18,7 +18,7 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp;
 use lightlag_protocols::transport::udpdtn::UDP_HEADER;
 use lightlag_protocols::units::Bytes;
-use lightlag_protocols::wire::adaptive::Serial;
+use lightlag_protocols::wire::adaptive::{Epoch, Serial};
 use std::sync::Arc;
 
 /// What a datagram has on the link beside its frames and their head.
@@ -100,7 +100,15 @@ impl Make {
     }
     fn datagrams(&self, incarnation: u32) -> DatagramsConfig {
         let datagram = self.datagram().0 as usize;
-        DatagramsConfig { stack: DATAGRAMS, incarnation, datagram, headers: HEADERS }
+        let epoch = |number: u32| Epoch { number, nonce: number.into() };
+        let peer = if incarnation == NEAR { FAR } else { NEAR };
+        DatagramsConfig {
+            stack: DATAGRAMS,
+            epoch: epoch(incarnation),
+            peer: Some(epoch(peer)),
+            datagram,
+            headers: HEADERS,
+        }
     }
 }
 
