@@ -5,7 +5,7 @@ VENV := .venv
 BIN := target/release/lightlag
 PY := $(VENV)/bin/python
 
-.PHONY: run test bench docs fidelity fuzz lint install clean help
+.PHONY: run test bench docs fidelity fuzz torture lint install clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t12
@@ -37,6 +37,9 @@ docs: $(VENV)/.ready ## the manual (out/docs) and the API of the crates (target/
 
 fuzz: ## fuzz every parser, SECONDS each (default 600)
 	@bash fuzz/run.sh $${SECONDS_EACH:-600}
+
+torture: ## the attacks that take minutes: a table of load held, faults survived, bad inputs tried
+	@$(PYTHON) tools/torture.py --seconds-of-fuzzing $(or $(SECONDS_EACH),60)
 
 lint: $(VENV)/.ready ## formatting and lints
 	cargo fmt --all --check

@@ -200,6 +200,10 @@ pub struct Transfer {
     /// Listening: largest file that is taken [default: what fits on the disk]
     #[arg(long, value_name = "SIZE", conflicts_with = "file")]
     pub max_size: Option<String>,
+    /// Listening without a key: most bytes of unfinished files that are kept, all together (udpdtn)
+    /// [default: half of the disk]
+    #[arg(long, value_name = "SIZE", conflicts_with_all = ["file", "key_file"])]
+    pub max_partial: Option<String>,
     /// A file with a secret that both sides have: only datagrams tagged with it count (udpdtn)
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
@@ -340,6 +344,9 @@ pub struct GetName {
     /// A public key or certificate: only what its owner has signed is taken
     #[arg(long, value_name = "FILE")]
     pub trust: Option<PathBuf>,
+    /// Take what anybody may have written: only digests are checked
+    #[arg(long, conflicts_with = "trust")]
+    pub insecure: bool,
     /// Bytes that a datagram may carry
     #[arg(long, value_name = "SIZE", default_value = "1420 B", allow_hyphen_values = true)]
     pub mtu: String,

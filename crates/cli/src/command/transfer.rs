@@ -73,6 +73,20 @@ pub(super) fn size_most(options: &Transfer) -> Result<Option<u64>, Failure> {
     Ok(most.map(|size| size.0))
 }
 
+fn partial_most(options: &Transfer) -> Result<Option<u64>, Failure> {
+    let most = options.max_partial.as_deref().map(|text| option("--max-partial", text, size)).transpose()?;
+    Ok(most.map(|size| size.0))
+}
+
+/// Where a sender remembers listeners: `lightlag` in the user's folder for state, as the XDG base directory
+/// specification (version 0.8) names it.
+fn memory_folder() -> Option<std::path::PathBuf> {
+    let absolute =
+        |name| std::env::var_os(name).map(std::path::PathBuf::from).filter(|path| path.is_absolute());
+    let home = || absolute("HOME").map(|home| home.join(".local/state"));
+    absolute("XDG_STATE_HOME").or_else(home).map(|folder| folder.join("lightlag"))
+}
+
 // --- sending --------------------------------------------------------------------------------
 
 fn send_file(options: &Transfer, file: &std::path::Path, to: &str, recording: &Recording) -> Done {
@@ -84,6 +98,7 @@ fn send_file(options: &Transfer, file: &std::path::Path, to: &str, recording: &R
         in_order: options.in_order,
         give_up: give_up(&options.pacing)?,
         key: key(options)?,
+        memory: memory_folder(),
         controller: controller(
             TRANSPORT,
             "contact_rate",
@@ -172,6 +187,7 @@ fn listen(options: &Transfer, at: &str, recording: &Recording) -> Done {
         once: options.once,
         overwrite: options.overwrite,
         size_most: size_most(options)?,
+        partial_most: partial_most(options)?,
         key: key(options)?,
         tap: recording.tap(),
     };

@@ -107,7 +107,7 @@ impl Place {
     /// The command with these words, in this folder.
     pub fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lightlag"));
-        command.current_dir(&self.0).args(words);
+        command.current_dir(&self.0).args(words).env("XDG_STATE_HOME", self.path(".state"));
         command
     }
     pub fn run(&self, words: &[&str]) -> Output {

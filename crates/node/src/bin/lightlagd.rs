@@ -51,6 +51,14 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
+    /// Say whether the daemon answers (exit code 0) or not (1); with --ready, whether it can carry connections
+    Health {
+        #[command(flatten)]
+        settings: Settings,
+        /// Whether a peer was heard, and what durable connections accept can be stored
+        #[arg(long)]
+        ready: bool,
+    },
     /// Choose what carries connections with a peer: auto, tcp or udpdtn
     Switch {
         #[command(flatten)]
@@ -155,6 +163,15 @@ impl Verb {
                     .map_err(|why| Error::Failed(format!("the daemon is of another version: {why}")))?;
                 Ok(daemon::view::text(&status))
             }
+            Self::Health { settings, ready } => {
+                let (path, patience) = (if ready { "/readyz" } else { "/healthz" }, HEALTH);
+                ask_within(&settings.config, ("GET", path), Some(patience)).map(|told| text(&told)).map_err(
+                    |why| {
+                        // A daemon that is not healthy is no mistake in what was typed.
+                        Error::Failed(why.to_string())
+                    },
+                )
+            }
             Self::Switch { settings, peer, stack } => {
                 let query = utf8_percent_encode(&peer, NON_ALPHANUMERIC);
                 ask(&settings.config, "POST", &format!("/stack?peer={query}&stack={stack}"))?;
@@ -181,11 +198,27 @@ fn wait_for_end(control: &Path) {
     }
 }
 
+/// A daemon that does not answer for so long hangs.
+const HEALTH: std::time::Duration = std::time::Duration::from_secs(10);
+
 fn ask(config: &Path, method: &str, path: &str) -> Result<Vec<u8>, Error> {
+    ask_within(config, (method, path), None)
+}
+
+fn ask_within(
+    config: &Path,
+    (method, path): (&str, &str),
+    patience: Option<std::time::Duration>,
+) -> Result<Vec<u8>, Error> {
     let socket = Config::control_of(config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| Error::Failed(format!("the runtime: {why}")))?;
-    runtime.block_on(control::ask(&socket, method, path))
+    runtime.block_on(async {
+        let asked = control::ask(&socket, method, path);
+        let Some(patience) = patience else { return asked.await };
+        let hangs = || Error::Failed(format!("{}: no answer for {} s", socket.display(), patience.as_secs()));
+        tokio::time::timeout(patience, asked).await.unwrap_or_else(|_| Err(hangs()))
+    })
 }
 
 /// To standard error: lines, or JSON where `LIGHTLAGD_LOG=json`; `RUST_LOG` says how much.

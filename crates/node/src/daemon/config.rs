@@ -1,5 +1,6 @@
 //! The daemon's one file of settings, in TOML.
 
+use super::budget;
 use super::keys::PublicKey;
 use super::plan::Contact;
 use super::seal;
@@ -10,7 +11,9 @@ use lightlag_protocols::adaptive::PRIORITIES;
 use lightlag_protocols::wire::adaptive::Hints;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// All settings.
@@ -46,9 +49,12 @@ pub struct Config {
     /// What is to be reached here by name.
     #[serde(default)]
     pub services: BTreeMap<String, String>,
-    /// What goes to none of the others goes by plain TCP.
+    /// Targets that go by plain TCP where none of the others reaches them; `true` is `["*"]`.
+    #[serde(default, deserialize_with = "patterns")]
+    pub direct: Vec<Pattern>,
+    /// Targets that nobody may have reached from here, whatever `serve` and `direct` say.
     #[serde(default)]
-    pub direct: bool,
+    pub deny: Vec<Pattern>,
     /// The page and the metrics; nowhere if not said.
     #[serde(default, deserialize_with = "some_address")]
     pub page: Option<SocketAddr>,
@@ -91,6 +97,9 @@ pub struct Peer {
     /// Which targets it may have reached from here.
     #[serde(default)]
     pub serve: Vec<Pattern>,
+    /// Which of those it may not.
+    #[serde(default)]
+    pub deny: Vec<Pattern>,
     /// What carries connections.
     #[serde(default)]
     pub stack: Choice,
@@ -119,7 +128,7 @@ pub enum Choice {
 }
 
 /// Where applications come in.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Door {
     /// Its address.
@@ -133,10 +142,20 @@ pub struct Door {
     pub durable: bool,
     /// Milliseconds of one-way delay that applications bear.
     pub delay_most_ms: Option<u64>,
+    /// The first word of the user's name that applications must give; hints follow it, after a comma.
+    pub user: Option<String>,
+    /// The file with the password that applications must give: its first line, mode 0600.
+    pub password_file: Option<PathBuf>,
+    /// Whether applications of other machines may use it without a password.
+    #[serde(default)]
+    pub open: bool,
+    /// The digest of what applications must say.
+    #[serde(skip)]
+    pub password: Option<Password>,
 }
 
 /// A port that leads to one target.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Forward {
     /// Its address.
@@ -156,7 +175,86 @@ pub struct Forward {
     pub delay_most_ms: Option<u64>,
 }
 
+/// What applications must say to a door, as a digest: it is compared in constant time, whatever its length.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Password(blake3::Hash);
+
+impl fmt::Debug for Password {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        write!(to, "Password(..)")
+    }
+}
+
+impl Password {
+    /// Of a user, whose name may be empty, and a password.
+    pub fn new(user: &str, password: &[u8]) -> Self {
+        let mut digest = blake3::Hasher::new();
+        digest.update(&(user.len() as u64).to_le_bytes()).update(user.as_bytes()).update(password);
+        Self(digest.finalize())
+    }
+    /// Reads a file of mode 0600: its first line.
+    fn read(user: &str, path: &Path) -> Result<Self, String> {
+        let wrong = |why: &dyn fmt::Display| format!("password_file {}: {why}", path.display());
+        let mode = std::fs::metadata(path).map_err(|why| wrong(&why))?.permissions().mode();
+        if mode & 0o077 != 0 {
+            return Err(wrong(&format!("others can read it (mode {:04o}); it must be 0600", mode & 0o7777)));
+        }
+        let text = std::fs::read_to_string(path).map_err(|why| wrong(&why))?;
+        match text.lines().next().filter(|line| !line.is_empty()) {
+            Some(line) if line.len() <= PASSWORD_MAX => Ok(Self::new(user, line.as_bytes())),
+            _ => Err(wrong(&format!("its first line must be a password of 1 to {PASSWORD_MAX} bytes"))),
+        }
+    }
+}
+
 impl Door {
+    /// Whether an application may come in; the hints in what it has given for a user's name.
+    ///
+    /// # Errors
+    /// What it must say; without a word on what was wrong.
+    pub fn admit<'a>(&self, user: &'a str, password: &[u8]) -> Result<&'a str, String> {
+        let Some(right) = &self.password else { return Ok(user) };
+        let (name, hints) = match &self.user {
+            Some(_) => user.split_once(',').unwrap_or((user, "")),
+            None => ("", user),
+        };
+        // `Hash` compares in constant time.
+        if Password::new(name, password).0 == right.0 {
+            Ok(hints)
+        } else {
+            Err("wrong user or password".to_owned())
+        }
+    }
+    /// Reads its password, if it has one.
+    fn arm(&mut self, kind: &str, folder: &Path) -> Result<(), String> {
+        let wrong = |why: String| format!("[[{kind}]] {}: {why}", self.listen);
+        if self.user.as_ref().is_some_and(|user| user.is_empty() || user.contains([',', ':'])) {
+            return Err(wrong("user: it must be a name without a comma or a colon".to_owned()));
+        }
+        if self.user.is_some() && self.password_file.is_none() {
+            return Err(wrong("a user without a password; add password_file".to_owned()));
+        }
+        if let Some(file) = &self.password_file {
+            let user = self.user.as_deref().unwrap_or_default();
+            self.password = Some(Password::read(user, &folder.join(file)).map_err(wrong)?);
+        }
+        Ok(())
+    }
+    /// Whether it is not for everybody who reaches the machine, or means to be.
+    fn check(&self, kind: &str) -> Result<(), String> {
+        let is_safe = self.listen.ip().to_canonical().is_loopback();
+        if kind == "redirected" && (self.user.is_some() || self.password_file.is_some()) {
+            return Err(format!("[[{kind}]] {}: redirected connections cannot give a password", self.listen));
+        }
+        if kind == "redirected" || is_safe || self.open || self.password_file.is_some() {
+            return Ok(());
+        }
+        Err(format!(
+            "[[{kind}]] {}: every host that reaches this address could use it as a proxy; set password_file, or \
+             open = true, or listen on 127.0.0.1",
+            self.listen
+        ))
+    }
     /// How connections are carried that do not say.
     pub fn hints(&self) -> Hints {
         Hints { priority: self.priority, durable: self.durable, delay_most_ms: self.delay_most_ms }
@@ -184,22 +282,38 @@ pub struct Limits {
     pub custody: ByteSize,
     /// Callers that have not yet shown a key.
     pub handshakes: usize,
+    /// Bytes of memory that all connections may have together; see [`super::budget::default_memory`].
+    #[serde(deserialize_with = "size")]
+    pub memory: ByteSize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 20_000, window: ByteSize::mib(64), custody: ByteSize::gib(4), handshakes: 256 }
+        Self {
+            connections: 20_000,
+            window: ByteSize::mib(64),
+            custody: ByteSize::gib(4),
+            handshakes: 256,
+            memory: ByteSize::b(budget::default_memory()),
+        }
     }
 }
 
-/// What a daemon cannot change while it runs.
-fn fixed(written: &toml::Table) -> toml::Table {
+/// What a daemon cannot change while it runs: of peers, what both settings have.
+fn fixed(written: &toml::Table, other: &toml::Table) -> toml::Table {
+    let peers =
+        |table: &toml::Table| table.get("peer").and_then(toml::Value::as_array).cloned().unwrap_or_default();
+    let others = peers(other);
     let mut fixed = written.clone();
-    fixed.remove("services");
-    let peers = fixed.get_mut("peer").and_then(toml::Value::as_array_mut).into_iter().flatten();
-    for peer in peers.filter_map(toml::Value::as_table_mut) {
-        CHANGEABLE.iter().for_each(|key| drop(peer.remove(*key)));
-    }
+    SECTIONS.iter().for_each(|section| drop(fixed.remove(*section)));
+    let mut shared: Vec<toml::Table> = peers(written)
+        .into_iter()
+        .filter_map(|peer| peer.as_table().cloned())
+        .filter(|peer| others.iter().any(|other| other.get("key") == peer.get("key")))
+        .collect();
+    shared.iter_mut().for_each(|peer| CHANGEABLE.iter().for_each(|key| drop(peer.remove(*key))));
+    shared.sort_by_key(|peer| peer.get("key").map(ToString::to_string));
+    fixed.insert("peer".to_owned(), shared.into());
     fixed
 }
 
@@ -250,6 +364,20 @@ fn address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
 fn some_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
     address(from).map(Some)
 }
+fn patterns<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Pattern>, D::Error> {
+    /// As TOML may have it.
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "it must be true, false, or targets, as in [\"*.example.org\"]")]
+    enum Given {
+        All(bool),
+        Some(Vec<Pattern>),
+    }
+    Ok(match Given::deserialize(from)? {
+        Given::All(true) => vec![Pattern::try_from("*".to_owned()).map_err(serde::de::Error::custom)?],
+        Given::All(false) => Vec::new(),
+        Given::Some(patterns) => patterns,
+    })
+}
 fn size<'de, D: Deserializer<'de>>(from: D) -> Result<ByteSize, D::Error> {
     /// As TOML may have it.
     #[derive(Deserialize)]
@@ -274,9 +402,15 @@ fn priority<'de, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
 }
 
 /// Of a peer, what a daemon takes while it runs.
-const CHANGEABLE: [&str; 3] = ["reach", "serve", "stack"];
+const CHANGEABLE: [&str; 7] = ["reach", "serve", "deny", "stack", "tcp", "udpdtn", "contact"];
+/// Sections that a daemon takes while it runs. Of peers, [`CHANGEABLE`].
+const SECTIONS: [&str; 7] = ["services", "socks", "http", "redirected", "forward", "direct", "deny"];
+/// Bytes of a password: what SOCKS can say (RFC 1929).
+const PASSWORD_MAX: usize = 255;
 /// Bytes a second that a controller may begin with.
 const FIRST_RATES: std::ops::RangeInclusive<u64> = 13..=125_000_000_000;
+/// Least bytes of memory for connections: some dozens of them work with so many.
+const MEMORY_LEAST: u64 = 8 << 20;
 /// Least bytes of a datagram: less than any link of IPv6 must carry would do, but not less than this.
 const DATAGRAM_LEAST: u16 = 576;
 
@@ -296,6 +430,11 @@ impl Config {
         let folder = path.parent().unwrap_or(Path::new(""));
         for path in [&mut config.key, &mut config.state].into_iter().chain(&mut config.control) {
             *path = folder.join(&path);
+        }
+        for (kind, doors) in [("socks", &mut config.socks), ("http", &mut config.http)] {
+            for door in doors {
+                door.arm(kind, folder).map_err(|why| Error::Input(format!("{}: {why}", path.display())))?;
+            }
         }
         Ok(config)
     }
@@ -365,23 +504,43 @@ impl Config {
     fn check_doors(&self) -> Result<(), String> {
         let doors = self.socks.iter().chain(&self.http).chain(&self.redirected).map(|door| door.listen);
         let doors = doors.chain(self.forward.iter().map(|forward| forward.listen));
+        for (kind, doors) in [("socks", &self.socks), ("http", &self.http), ("redirected", &self.redirected)]
+        {
+            doors.iter().try_for_each(|door| door.check(kind))?;
+        }
         let mut known = BTreeSet::new();
         let mut all = doors.chain(self.page).chain(self.listen.tcp).filter(|address| address.port() != 0);
         if let Some(twice) = all.find(|address| !known.insert(*address)) {
             return Err(format!("two listen on {twice}; each needs an address of its own"));
         }
-        let Limits { connections, window, handshakes, .. } = self.limits;
+        let Limits { connections, window, handshakes, memory, .. } = self.limits;
         if connections == 0 || handshakes == 0 || window.as_u64() == 0 {
             return Err("limits: connections, window and handshakes must be 1 or more".to_owned());
+        }
+        if memory.as_u64() < MEMORY_LEAST {
+            return Err(format!(
+                "limits: memory = {memory}; it must be {} or more",
+                ByteSize::b(MEMORY_LEAST)
+            ));
         }
         Ok(())
     }
     /// The sections that differ from those of other settings in more than a daemon can take while it runs.
     pub fn fixed_changes<'a>(&'a self, other: &'a Self) -> Vec<&'a str> {
-        let [own, others] = [self, other].map(|config| fixed(&config.written));
+        let (own, others) = (fixed(&self.written, &other.written), fixed(&other.written, &self.written));
         let sections: BTreeSet<&str> =
             self.written.keys().chain(other.written.keys()).map(String::as_str).collect();
-        sections.into_iter().filter(|name| own.get(*name) != others.get(*name)).collect()
+        let sections = sections.into_iter();
+        sections.filter(|name| own.get(*name) != others.get(*name)).collect()
+    }
+    /// Takes over what a daemon has taken of other settings while it runs.
+    pub fn take_changes(&mut self, new: &Self) {
+        let known = std::mem::replace(&mut self.peer, new.peer.clone());
+        for peer in &mut self.peer {
+            if let Some(old) = known.iter().find(|old| old.key == peer.key) {
+                (peer.datagram, peer.first_rate) = (old.datagram, old.first_rate);
+            }
+        }
     }
     /// The socket by which its owner asks and tells a daemon of these settings, whatever is wrong with the rest of them.
     ///

@@ -209,6 +209,6 @@ fn gather(peer: &Peer, now: Instant, stream: Option<Stream>, lead: Option<Stack>
             backlog[class].0 += connection.outgoing.unsent();
         }
     });
-    let planned = plan::says(&peer.config.contact, SystemTime::now());
+    let planned = plan::says(&peer.contacts.borrow(), SystemTime::now());
     Context { stream, datagrams, link: peer.link.get(), planned, backlog, leads: lead.map(kind_of) }
 }

@@ -3,6 +3,7 @@
 
 use super::config::Choice;
 use super::metrics;
+use super::page_server;
 use super::services::Lead;
 use super::status::Status;
 use crate::Error;
@@ -63,6 +64,23 @@ async fn get_metrics(State(ask): State<Ask>) -> Response {
             let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
             ([(header::CONTENT_TYPE, kind)], metrics::text(&status)).into_response()
         }
+        None => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}
+
+/// The daemon answers: it does not hang.
+async fn get_health(State(ask): State<Ask>) -> Response {
+    match status(&ask).await {
+        Some(_) => "healthy\n".into_response(),
+        None => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}
+
+/// It can carry connections: some peer can be reached, and what durable connections accept can be stored.
+async fn get_ready(State(ask): State<Ask>) -> Response {
+    match status(&ask).await.map(|status| status.unready()) {
+        Some(None) => "ready\n".into_response(),
+        Some(Some(why)) => (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {why}\n")).into_response(),
         None => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }
 }
@@ -156,6 +174,7 @@ async fn post_stop(State(ask): State<Ask>) -> StatusCode {
 
 fn seen(ask: Ask) -> Router<()> {
     let router = Router::new().route("/", get(get_page)).route("/metrics", get(get_metrics));
+    let router = router.route("/healthz", get(get_health)).route("/readyz", get(get_ready));
     router.route("/status", get(get_status)).with_state(ask)
 }
 
@@ -195,8 +214,12 @@ pub fn serve_page(listener: TcpListener, ask: Ask) {
     let router = seen(ask);
     // Elsewhere it is for all to read, by any name.
     let router = if is_local { router.layer(middleware::from_fn(by_address)) } else { router };
-    tokio::spawn(async move { axum::serve(listener, router).await });
+    tokio::task::spawn_local(page_server::serve(listener, router));
 }
+
+/// The domain of services. No name server answers for it, as it is no top-level domain: a browser has such a name in
+/// `Host` only where a proxy of this daemon or of another one has led it here, or where the machine itself resolves it.
+const SERVICES: &str = ".lightlag";
 
 /// Nobody reads the page by a name that leads here by trickery (DNS rebinding).
 async fn by_address(request: axum::extract::Request, next: Next) -> Response {
@@ -204,12 +227,13 @@ async fn by_address(request: axum::extract::Request, next: Next) -> Response {
     let authority = host.and_then(|host| host.parse::<Authority>().ok());
     let is_address = |authority: Authority| {
         let host = authority.host().trim_matches(['[', ']']);
-        host == "localhost" || host.parse::<IpAddr>().is_ok()
+        host == "localhost" || host.ends_with(SERVICES) || host.parse::<IpAddr>().is_ok()
     };
     if authority.is_some_and(is_address) {
         return next.run(request).await;
     }
-    (StatusCode::FORBIDDEN, "ask by address, or by the name localhost\n").into_response()
+    (StatusCode::FORBIDDEN, "ask by address, by localhost, or by a service name (NAME.lightlag)\n")
+        .into_response()
 }
 
 /// Asks a daemon by its owner's socket: the method, the path, and what it says to it.

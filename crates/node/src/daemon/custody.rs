@@ -3,11 +3,9 @@
 //!
 //! A stream that its application has ended arrives whole. One whose application was cut off, as its process died or this
 //! daemon was killed, arrives as far as it was accepted, and then the other side sees a reset, so that nobody takes it for
-//! whole. Where this daemon is killed while it gives a stream to a target, the target is reached again and given the
-//! stream from its beginning, if it had said nothing yet or all that it wanted to, which is then not taken twice; of a
-//! target that was killed in the middle of its answer nobody knows whether it would say the same again: both sides see a
-//! reset.
+//! whole. How often a target may be given it is told in one place: `docs/guide/daemon.md`, "Durable connections".
 
+use super::keys::PublicKey;
 use super::peer::{Peer, Tap};
 use super::store::{End, Key, Record, Store, Way, Write};
 use lightlag_protocols::adaptive::Stored;
@@ -139,7 +137,7 @@ impl Custody {
     }
     /// Bytes that an application may give now.
     pub fn room(&self) -> u64 {
-        self.store.room_to_accept()
+        self.store.room_to_accept().min(self.store.step())
     }
     /// Accepts bytes of the application here.
     pub async fn accept(&self, bytes: Vec<u8>) {
@@ -203,6 +201,10 @@ impl Custody {
     /// The application here has all and knows how it ended, or is gone: what still comes is not stored.
     pub async fn settle(&self) {
         self.record.borrow_mut().is_settled = true;
+        if self.record.borrow().over.is_none() {
+            // A later life must not give it again.
+            self.store(vec![]).await;
+        }
         self.finish_if_done().await;
     }
     /// The application here is gone, and nothing can be made of what comes: the other side is told.
@@ -365,9 +367,14 @@ impl Custody {
 }
 
 /// Those that were over long ago are forgotten.
-pub async fn forget_old(store: Store, over: Vec<(Key, bool)>, incarnation: u32) {
-    // Lives are counted in seconds, twice.
-    let is_old = |key: &Key| key.id.incarnation / 2 + REMEMBERED_S < incarnation / 2;
+///
+/// `latest`: the latest epoch of another daemon that is known. Its own numbers alone tell how old its connections are:
+/// no clock here, and no step of one, makes them older.
+pub async fn forget_old(store: Store, over: Vec<(Key, bool)>, latest: impl Fn(&PublicKey) -> Option<u32>) {
+    // Epochs are counted in seconds, twice.
+    let is_old = |key: &Key| {
+        latest(&key.peer).is_some_and(|latest| key.id.incarnation / 2 + REMEMBERED_S < latest / 2)
+    };
     let old: Vec<Write> =
         over.iter().filter(|(key, _)| is_old(key)).map(|(key, _)| Write::Forget(*key)).collect();
     if !old.is_empty() {

@@ -55,7 +55,7 @@ page = "127.0.0.1:8192"
 [[peer]]
 name = "near"
 key = "{}"
-serve = ["*", "page"]              # what it may reach from here: anything, and "page"
+serve = ["*", "page"]              # what it may reach from here: any other machine, and "page"
 "#,
         keys[0]
     );

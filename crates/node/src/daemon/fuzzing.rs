@@ -4,18 +4,20 @@ use super::keys::Identity;
 use super::proxy::socks;
 use super::seal::{self, Seal};
 use super::stack::tcp;
-use lightlag_protocols::wire::adaptive::Hints;
+use lightlag_protocols::wire::adaptive::Epoch;
 
 /// An application of SOCKS5 says this.
 pub fn socks(said: &[u8]) {
+    let door = toml::from_str("listen = '127.0.0.1:1'").expect("settings of a door");
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    let _ = runtime.block_on(socks::ask(Said(said), Hints::default()));
+    let _ = runtime.block_on(socks::ask(Said(said), &door));
 }
 
 /// Somebody sends this datagram.
 pub fn datagram(said: &[u8]) {
     let identity = Identity::generate().expect("a key");
-    let mut seal = Seal::new(&identity, &identity.public(), 1).expect("a key of its own is not weak");
+    let mut seal = Seal::new(&identity, &identity.public(), Epoch { number: 1, nonce: 1 })
+        .expect("a key of its own is not weak");
     let _ = seal::sender(said);
     assert!(seal.open(&mut said.to_vec()).is_none(), "nobody else makes one that opens");
 }

@@ -1,12 +1,11 @@
 //! Whether the interface by which another daemon is reached is up, as the kernel tells by netlink (RFC 3549).
 
-use super::peer::Peer;
+use super::peer::Peers;
 use futures_util::{StreamExt, TryStreamExt};
 use rtnetlink::packet_route::link::{LinkAttribute, LinkFlags, LinkMessage, State};
 use rtnetlink::packet_route::route::RouteAttribute;
 use rtnetlink::{Error, Handle, MulticastGroup, RouteMessageBuilder, new_multicast_connection};
 use std::net::IpAddr;
-use std::rc::Rc;
 use std::time::Duration;
 use tokio::task::spawn_local;
 use tracing::{info, warn};
@@ -19,14 +18,15 @@ const CHANGES: [MulticastGroup; 3] =
     [MulticastGroup::Link, MulticastGroup::Ipv4Route, MulticastGroup::Ipv6Route];
 
 /// Tells all peers of their links, now and whenever they change, for as long as the daemon lives.
-pub async fn watch(peers: Vec<Rc<Peer>>) {
+pub async fn watch(peers: Peers) {
     let (connection, handle, mut changes) = match new_multicast_connection(&CHANGES) {
         Ok(made) => made,
         Err(why) => return warn!(%why, "nothing is known of links: netlink"),
     };
     spawn_local(connection);
     loop {
-        for peer in &peers {
+        let all = peers.borrow().clone();
+        for peer in &all {
             let Some(address) = peer.udpdtn.address() else { continue };
             let is_up = is_up(&handle, address.ip()).await;
             if peer.link.replace(is_up) != is_up {

@@ -1,6 +1,6 @@
 //! Figures for Prometheus, in the text of OpenMetrics.
 
-use super::status::{PeerStatus, Status};
+use super::status::{DatagramsStatus, PeerStatus, Status};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -69,12 +69,69 @@ pub fn text(status: &Status) -> String {
             }
         }
     });
-    let switches = Family::<Of, Counter>::default();
-    for peer in &status.peers {
-        switches.get_or_create(&Of { peer: peer.name.clone() }).inc_by(peer.switches);
-    }
-    registry.register("switches", "Switches since it began", switches);
+    count(&mut registry, status);
     let mut text = String::new();
     encode(&mut text, &registry).expect("a text can be written to");
     text
+}
+
+/// What only grows.
+fn count(registry: &mut Registry, status: &Status) {
+    let peers = || status.peers.iter();
+    let mut by_stack = |name: &str, help: &str, of: &dyn Fn(&PeerStatus) -> Vec<(String, u64)>| {
+        let family = Family::<Labels, Counter>::default();
+        for (peer, (stack, count)) in
+            peers().flat_map(|peer| of(peer).into_iter().map(move |one| (peer, one)))
+        {
+            family.get_or_create(&Labels { peer: peer.name.clone(), stack }).inc_by(count);
+        }
+        registry.register(name, help, family);
+    };
+    let bytes = |peer: &PeerStatus, of: fn(&(String, u64, u64)) -> u64| {
+        peer.bytes.iter().map(|one| (one.0.clone(), of(one))).collect()
+    };
+    let datagrams = |peer: &PeerStatus, of: fn(&DatagramsStatus) -> u64| {
+        peer.udpdtn.iter().map(|one| ("udpdtn".to_owned(), of(one))).collect()
+    };
+    by_stack("sent_bytes", "Bytes of frames that left, repeated ones included", &|peer| {
+        bytes(peer, |one| one.1)
+    });
+    by_stack("received_bytes", "Bytes of frames that came", &|peer| bytes(peer, |one| one.2));
+    by_stack("sent_datagrams", "Datagrams that left", &|peer| datagrams(peer, |one| one.left));
+    by_stack("received_datagrams", "Datagrams that came and were authentic", &|peer| {
+        datagrams(peer, |one| one.came)
+    });
+    by_stack("lost_datagrams", "Datagrams that were given up for lost", &|peer| {
+        datagrams(peer, |one| one.given_up)
+    });
+    by_stack(
+        "retransmissions",
+        "TCP segments sent again, and datagrams whose frames were sent again",
+        &|peer| {
+            let mut all = vec![("tcp".to_owned(), peer.retransmitted)];
+            all.extend(datagrams(peer, |one| one.given_up));
+            all
+        },
+    );
+    let mut by_peer = |name: &str, help: &str, of: &dyn Fn(&PeerStatus) -> u64| {
+        let family = Family::<Of, Counter>::default();
+        for peer in peers() {
+            family.get_or_create(&Of { peer: peer.name.clone() }).inc_by(of(peer));
+        }
+        registry.register(name, help, family);
+    };
+    by_peer("switches", "Switches between stacks", &|peer| peer.switches);
+    by_peer("opened_connections", "Connections that applications here have opened", &|peer| peer.opened.0);
+    by_peer("accepted_connections", "Connections that the peer has opened", &|peer| peer.opened.1);
+    by_peer(
+        "refused_connections",
+        "Connections of the peer whose target `serve` or `deny` refuses",
+        &|peer| peer.refused,
+    );
+    let refused = Counter::<u64>::default();
+    refused.inc_by(status.intruders);
+    registry.register("refused_applications", "Applications without the right password", refused);
+    let direct = Counter::<u64>::default();
+    direct.inc_by(status.direct.1);
+    registry.register("direct_connections", "Connections by plain TCP", direct);
 }

@@ -4,21 +4,28 @@
 //! Applications come in by [`proxy`], connections are shared with other daemons by a [`peer`]'s session, and frames are
 //! carried by a [`stack`]. Everything runs in one thread.
 
+mod budget;
 pub mod config;
 mod context;
 pub mod control;
 mod custody;
+mod descriptors;
 pub mod example;
 #[doc(hidden)]
 pub mod fuzzing;
 mod history;
 pub mod keys;
+mod known;
 mod life;
 mod links;
+mod log_limit;
 mod metrics;
+mod page_server;
 mod peer;
 mod plan;
+mod private;
 mod proxy;
+mod reload;
 mod seal;
 mod services;
 mod stack;
@@ -39,17 +46,20 @@ use control::Command;
 use custody::Custody;
 use keys::{Identity, PublicKey};
 use life::Life;
+use lightlag_protocols::adaptive::Budget;
 use lightlag_protocols::wire::adaptive::Why;
-use peer::{Peer, Wanted};
+use peer::{Peer, Peers, Wanted};
 use proxy::Router;
+use proxy::access::Access;
 use proxy::serve::Services;
+use reload::Doors;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use rustls::ServerConfig;
 use seal::Seal;
 use stack::{tcp, udpdtn};
 use status::Status;
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::rc::Rc;
@@ -63,6 +73,8 @@ use tokio::task::{AbortHandle, LocalSet, spawn_local};
 use tokio_rustls::{TlsAcceptor, TlsStream};
 use tracing::{info, warn};
 
+/// Bytes of the stack of a thread that resolves names.
+const NAMES_STACK: usize = 1 << 20;
 /// A caller that has not shown a key for so long is let go.
 const SHOW_KEY: Duration = Duration::from_secs(60);
 /// So many callers may wait to be let in. Where more come at once, the kernel forgets some (it sends SYN cookies), and a
@@ -77,10 +89,29 @@ const FAREWELL: Duration = Duration::from_secs(5);
 struct Daemon {
     clock: Clock,
     key: PublicKey,
-    /// As it was started.
-    config: Config,
+    /// As it was started; of what [`reload`] takes, as it was taken last.
+    config: RefCell<Config>,
     router: Rc<Router>,
     services: Services,
+    doors: RefCell<Doors>,
+    tls: Keys,
+    identity: Identity,
+    life: Life,
+    wants: mpsc::UnboundedSender<Wanted>,
+    /// Of the memory of all connections.
+    budget: Arc<Budget>,
+    /// What all datagrams go by.
+    socket: RefCell<Option<Rc<UdpSocket>>>,
+    /// Peers that were in the settings: their sessions and the numbers of their datagrams go on where they are again.
+    removed: RefCell<Vec<Rc<Peer>>>,
+}
+
+/// Whose keys TLS takes now.
+type Keys = Rc<RefCell<Arc<ServerConfig>>>;
+
+/// What goes by plain TCP.
+fn direct(config: &Config) -> Access {
+    Access { reach: Vec::new(), serve: config.direct.clone(), deny: config.deny.clone() }
 }
 
 /// Runs a daemon until it is told to end.
@@ -90,7 +121,9 @@ struct Daemon {
 pub fn run(path: &Path) -> Result<(), Error> {
     let config = Config::read(path)?;
     allow_files();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime =
+        runtime.enable_all().max_blocking_threads(budget::threads()).thread_stack_size(NAMES_STACK).build();
     let runtime = runtime.map_err(|why| Error::Failed(format!("the runtime: {why}")))?;
     LocalSet::new().block_on(&runtime, live(config, path))
 }
@@ -107,6 +140,7 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
     // A file that may not grow is an error of a write, not the end.
     let _grown = signal(SignalKind::from_raw(nix::libc::SIGXFSZ));
     let identity = Identity::read(&config.key)?;
+    let opened = private::tighten(&config.state)?;
     let life = Life::begin(&config.state)?;
     let (asks, asked) = mpsc::unbounded_channel();
     control::serve(&config.control(), asks.clone())?;
@@ -115,29 +149,51 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
     }
     let (wants, wanted) = mpsc::unbounded_channel();
     let clock = Clock::start();
-    let peers = meet(&config, &identity, (clock, &life), &wants).await?;
+    let budget = Arc::new(Budget::new(config.limits.memory.as_u64()));
+    let peers: Peers =
+        Rc::new(RefCell::new(meet(&config, &identity, (clock, &life), (&wants, &budget)).await?));
     let services = Rc::new(RefCell::new(services::Services::begin(&config.state, config.services.clone())));
     let (store, found) = Store::open(&config.state, config.limits.custody.as_u64())?;
-    inherit(found, &peers, &store, &services);
+    inherit(found, &peers.borrow(), &store, &services);
     spawn_local(proxy::serve::serve(wanted, services.clone(), store.clone()));
     start(&peers);
+    let tls =
+        Rc::new(RefCell::new(tls::server(&identity, config.peer.iter().map(|peer| peer.key).collect())?));
     if let Some(address) = config.listen.tcp {
-        let keys = config.peer.iter().map(|peer| peer.key).collect();
-        let tls = tls::server(&identity, keys)?;
-        spawn_local(let_in(listen("[listen] tcp", address)?, tls, peers.clone(), config.limits.handshakes));
+        let listener = listen("[listen] tcp", address)?;
+        spawn_local(let_in(listener, tls.clone(), peers.clone(), config.limits.handshakes));
     }
     let router = Rc::new(Router {
         peers,
         store,
-        direct: config.direct,
+        direct: RefCell::new(direct(&config)),
+        intruders: Cell::new(0),
         directly: Cell::new((0, 0)),
         applications: RefCell::default(),
     });
-    open_doors(&config, &router).await?;
-    let daemon = Daemon { clock, key: identity.public(), config, router, services };
-    info!(key = %daemon.key, peers = daemon.config.peer.len(), "lightlagd runs");
+    let doors = RefCell::new(Doors::default());
+    let prepared = doors.borrow().prepare(&config)?;
+    doors.borrow_mut().open(prepared, &router);
+    let socket = router.peers.borrow().iter().find_map(|peer| peer.udpdtn.socket());
+    let daemon = Daemon {
+        clock,
+        key: identity.public(),
+        config: RefCell::new(config),
+        router,
+        services,
+        doors,
+        tls,
+        identity,
+        life,
+        wants,
+        budget,
+        socket: RefCell::new(socket),
+        removed: RefCell::default(),
+    };
+    info!(key = %daemon.key, peers = daemon.router.peers.borrow().len(), "lightlagd runs");
+    opened.iter().for_each(|file| warn!(file, "other users had access: mode changed"));
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
-    daemon.obey(asked, path, &life).await
+    daemon.obey(asked, path).await
 }
 
 fn listen(setting: &str, address: SocketAddr) -> Result<TcpListener, Error> {
@@ -150,44 +206,12 @@ fn listen(setting: &str, address: SocketAddr) -> Result<TcpListener, Error> {
     listener.map_err(|why| Error::Input(format!("{setting} = {address}: {why}")))
 }
 
-async fn open_doors(config: &Config, router: &Rc<Router>) -> Result<(), Error> {
-    for door in &config.socks {
-        spawn_local(proxy::socks::serve(
-            router.clone(),
-            listen("[[socks]] listen", door.listen)?,
-            door.clone(),
-        ));
-    }
-    for door in &config.http {
-        spawn_local(proxy::http::serve(
-            router.clone(),
-            listen("[[http]] listen", door.listen)?,
-            door.clone(),
-        ));
-    }
-    for door in &config.redirected {
-        spawn_local(proxy::forward::serve_redirected(
-            router.clone(),
-            listen("[[redirected]] listen", door.listen)?,
-            door.clone(),
-        ));
-    }
-    for forward in &config.forward {
-        spawn_local(proxy::forward::serve(
-            router.clone(),
-            listen("[[forward]] listen", forward.listen)?,
-            forward.clone(),
-        ));
-    }
-    Ok(())
-}
-
 /// Begins with all other daemons.
 async fn meet(
     config: &Config,
     identity: &Identity,
     (clock, life): (Clock, &Life),
-    wants: &mpsc::UnboundedSender<Wanted>,
+    (wants, budget): (&mpsc::UnboundedSender<Wanted>, &Arc<Budget>),
 ) -> Result<Vec<Rc<Peer>>, Error> {
     let bind = async |address: SocketAddr| {
         let socket = UdpSocket::bind(address).await;
@@ -205,44 +229,43 @@ async fn meet(
     };
     let mut peers = Vec::new();
     for other in &config.peer {
-        if other.key == identity.public() {
-            let right = "name that of the other one (`lightlagd key` there)";
-            return Err(Error::Input(format!(
-                "peer {:?}: its key is this daemon's own; {right}",
-                other.name
-            )));
-        }
-        let client = tls::client(identity, other.key)?;
-        let incarnation = life.incarnation(&identity.public(), &other.key);
-        let seal = Seal::new(identity, &other.key, incarnation)
-            .ok_or_else(|| Error::Input(format!("peer {:?}: its key is weak", other.name)))?;
-        let udpdtn = udpdtn::State::new(socket.clone(), seal, udpdtn::datagrams(other, incarnation));
-        let tcp = tcp::State::new(identity.public(), client);
-        peers.push(Peer::new(
-            other.clone(),
-            &config.limits,
-            (clock, incarnation),
-            (tcp, udpdtn),
-            wants.clone(),
-        ));
+        let with = (socket.clone(), wants.clone(), budget.clone());
+        peers.push(know(config, other, identity, (clock, life), with)?);
     }
     Ok(peers)
 }
 
-/// Begins to speak with all other daemons.
-fn start(peers: &[Rc<Peer>]) {
-    for peer in peers {
-        if let Some(address) = peer.config.tcp.clone() {
-            spawn_local(tcp::call(peer.clone(), address));
-        }
-        spawn_local(udpdtn::run(peer.clone()));
-        spawn_local(peer.clone().tend());
+/// One other daemon, of which nothing is known yet.
+fn know(
+    config: &Config,
+    other: &config::Peer,
+    identity: &Identity,
+    (clock, life): (Clock, &Life),
+    (socket, wants, budget): (Option<Rc<UdpSocket>>, mpsc::UnboundedSender<Wanted>, Arc<Budget>),
+) -> Result<Rc<Peer>, Error> {
+    if other.key == identity.public() {
+        let right = "name that of the other one (`lightlagd key` there)";
+        return Err(Error::Input(format!("peer {:?}: its key is this daemon's own; {right}", other.name)));
     }
-    spawn_local(links::watch(peers.to_vec()));
+    let client = tls::client(identity, other.key)?;
+    let epoch = life.epoch(&identity.public(), &other.key);
+    let seal = Seal::new(identity, &other.key, epoch)
+        .ok_or_else(|| Error::Input(format!("peer {:?}: its key is weak", other.name)))?;
+    let udpdtn = udpdtn::State::new(socket, seal, udpdtn::datagrams(other, epoch, life.known.of(&other.key)));
+    let tcp = tcp::State::new(identity.public(), client);
+    let rules = (&config.limits, budget, &config.deny[..]);
+    Ok(Peer::new(other.clone(), rules, (clock, epoch, life.known.clone()), (tcp, udpdtn), wants))
+}
+
+/// Begins to speak with all other daemons.
+fn start(peers: &Peers) {
+    for peer in peers.borrow().iter() {
+        reload::begin(peer, &peer.config);
+    }
+    spawn_local(links::watch(peers.clone()));
     // All have the same one, if they have any.
-    if let Some(socket) = peers.iter().find_map(|peer| peer.udpdtn.socket()) {
-        let named = peers.iter().map(|peer| (seal::name(&peer.key()), peer.clone())).collect();
-        spawn_local(udpdtn::receive(socket, named));
+    if let Some(socket) = peers.borrow().iter().find_map(|peer| peer.udpdtn.socket()) {
+        spawn_local(udpdtn::receive(socket, peers.clone()));
     }
 }
 
@@ -255,9 +278,9 @@ fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, service
             peer.with(|session| session.remember(key.id, *complete));
         }
     }
-    if let Some(peer) = peers.first() {
-        spawn_local(custody::forget_old(store.clone(), inherited.over, peer.incarnation));
-    }
+    let latest: BTreeMap<PublicKey, u32> =
+        peers.iter().filter_map(|peer| Some((peer.key(), peer.udpdtn.peer()?.number))).collect();
+    spawn_local(custody::forget_old(store.clone(), inherited.over, move |key| latest.get(key).copied()));
     for (key, record) in inherited.alive {
         let Some(peer) = known(&key) else {
             warn!(peer = %key.peer, target = record.target, "a durable connection of a peer that is not in the settings waits");
@@ -291,9 +314,7 @@ fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, service
 }
 
 /// Lets other daemons in. Of those that have not shown a key, the oldest goes where there are too many.
-async fn let_in(listener: TcpListener, tls: Arc<ServerConfig>, peers: Vec<Rc<Peer>>, most: usize) {
-    let peers = Rc::new(peers);
-    let acceptor = TlsAcceptor::from(tls);
+async fn let_in(listener: TcpListener, tls: Keys, peers: Peers, most: usize) {
     let mut shaking: VecDeque<AbortHandle> = VecDeque::new();
     loop {
         let socket = proxy::accept(&listener).await;
@@ -301,19 +322,22 @@ async fn let_in(listener: TcpListener, tls: Arc<ServerConfig>, peers: Vec<Rc<Pee
         if shaking.len() >= most {
             shaking.pop_front().inspect(AbortHandle::abort);
         }
-        let (acceptor, peers) = (acceptor.clone(), peers.clone());
-        let task = spawn_local(async move {
+        let (acceptor, peers) = (TlsAcceptor::from(tls.borrow().clone()), peers.clone());
+        let task = descriptors::spawn(|caller| async move {
             let _ = tokio::time::timeout(SHOW_KEY, shake(acceptor, socket, &peers)).await;
+            drop(caller);
         });
-        shaking.push_back(task.abort_handle());
+        shaking.push_back(task);
     }
 }
 
-async fn shake(acceptor: TlsAcceptor, socket: TcpStream, peers: &[Rc<Peer>]) {
+async fn shake(acceptor: TlsAcceptor, socket: TcpStream, peers: &Peers) {
     let Ok(stream) = acceptor.accept(socket).await else { return };
     let key = tls::shown_key(stream.get_ref().1.peer_certificates());
-    if let Some(peer) = key.and_then(|key| peers.iter().find(|peer| peer.key() == key)) {
-        tcp::adopt(peer, TlsStream::from(stream), false);
+    // It may have been removed from the settings meanwhile.
+    let known = key.and_then(|key| peers.borrow().iter().find(|peer| peer.key() == key).cloned());
+    if let Some(peer) = known {
+        tcp::adopt(&peer, TlsStream::from(stream), false);
     }
 }
 
@@ -326,54 +350,39 @@ impl Daemon {
             peers: status::peers(&self.router),
             custody: self.router.store.used(),
             trouble: self.router.store.trouble(),
+            lost: self.router.store.losses(),
             direct: self.router.directly.get(),
+            intruders: self.router.intruders.get(),
         }
     }
-    /// Takes what can change while it runs: what peers reach and may have reached, what carries their connections, and
-    /// services.
-    fn reload(&self, path: &Path) -> Result<String, String> {
-        let config = Config::read(path).map_err(|why| why.to_string())?;
-        for peer in &self.router.peers {
-            if let Some(new) = config.peer.iter().find(|new| new.key == peer.key()) {
-                *peer.rules.borrow_mut() = (new.reach.clone(), new.serve.clone());
-                peer.choose(new.stack);
-            }
-        }
-        let changed = config.fixed_changes(&self.config);
-        let mut said = "taken: reach, serve and stack of peers that were known, and services".to_owned();
-        if !changed.is_empty() {
-            said += &format!("; needs a restart: what has changed in {}", changed.join(", "));
-        }
-        self.services.borrow_mut().configure(config.services.clone());
-        info!("{said}");
-        Ok(format!("{said}\n"))
-    }
-    /// Who is known to others in a later life, as the state was lost and the clock stepped back, begins anew.
-    fn check_life(&self, life: &Life) -> Result<(), Error> {
-        let Some(known) = self.router.peers.iter().filter_map(|peer| peer.known_later()).max() else {
+    /// Ends the daemon where its epoch does not follow those that the others know, as its state was lost and its clock
+    /// stepped back. One of them alone cannot end it while others go on with it.
+    fn check_life(&self) -> Result<(), Error> {
+        let peers = self.router.peers.borrow();
+        let Some(known) = peers.iter().filter_map(|peer| peer.must_follow()).max() else { return Ok(()) };
+        if !self.life.follow(known.number)? {
+            peers.iter().for_each(|peer| peer.disbelieve(known));
             return Ok(());
-        };
-        life.skip(known)?;
+        }
+        if peers.iter().any(|peer| peer.goes_on()) {
+            return Ok(());
+        }
         Err(Error::Failed(
-            "another daemon knows a later life of this one: start it again, to go on with a later one, unless another \
+            "another daemon knows a later epoch of this one: start it again, to go on with a later one, unless another \
              daemon runs with the same key"
                 .to_owned(),
         ))
     }
     fn choose(&self, name: &str, choice: Choice) -> Result<(), String> {
-        let known: Vec<&str> = self.router.peers.iter().map(|peer| peer.config.name.as_str()).collect();
-        let peer = self.router.peers.iter().find(|peer| peer.config.name == name);
+        let peers = self.router.peers.borrow();
+        let known: Vec<&str> = peers.iter().map(|peer| peer.config.name.as_str()).collect();
+        let peer = peers.iter().find(|peer| peer.config.name == name);
         let peer = peer.ok_or_else(|| format!("there is no peer {name:?}; there are: {known:?}"))?;
         peer.choose(choice);
         Ok(())
     }
     /// Does what its owner says, until that is to end.
-    async fn obey(
-        &self,
-        mut asked: mpsc::UnboundedReceiver<Command>,
-        path: &Path,
-        life: &Life,
-    ) -> Result<(), Error> {
+    async fn obey(&self, mut asked: mpsc::UnboundedReceiver<Command>, path: &Path) -> Result<(), Error> {
         let failed = |why: std::io::Error| Error::Failed(format!("signals: {why}"));
         let mut ends = signal(SignalKind::terminate()).map_err(failed)?;
         let mut breaks = signal(SignalKind::interrupt()).map_err(failed)?;
@@ -381,11 +390,15 @@ impl Daemon {
         let mut looks = tokio::time::interval(LOOK);
         loop {
             tokio::select! {
-                _ = looks.tick() => self.check_life(life)?,
+                _ = looks.tick() => {
+                    self.check_life()?;
+                    // Only a loop that goes round says so (`WatchdogSec` of systemd, which is longer than this).
+                    let _ = sd_notify::notify(&[sd_notify::NotifyState::Watchdog]);
+                }
                 _ = ends.recv() => break,
                 _ = breaks.recv() => break,
                 _ = hangs_up.recv() => {
-                    if let Err(why) = self.reload(path) {
+                    if let Err(why) = self.reload(path).await {
                         warn!(why, "the settings are as they were");
                     }
                 }
@@ -395,7 +408,7 @@ impl Daemon {
                     Some(Command::Lead(name, lead, answer)) => drop(answer.send(self.services.borrow_mut().lead(&name, lead))),
                     Some(Command::Leave(name, answer)) => drop(answer.send(self.services.borrow_mut().leave(&name))),
                     Some(Command::Hint(from, changes, answer)) => drop(answer.send(self.router.hint(from, &changes))),
-                    Some(Command::Reload(answer)) => drop(answer.send(self.reload(path))),
+                    Some(Command::Reload(answer)) => drop(answer.send(self.reload(path).await)),
                     Some(Command::Stop) | None => break,
                 },
             }
@@ -406,6 +419,7 @@ impl Daemon {
             while self
                 .router
                 .peers
+                .borrow()
                 .iter()
                 .any(|peer| peer.look(|session| session.connections().next().is_some()))
             {

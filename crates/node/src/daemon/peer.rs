@@ -2,18 +2,24 @@
 
 use super::config::Choice;
 use super::history::History;
+use super::known::Known;
+use super::plan::Contact;
+use super::proxy::access::Access;
 use super::stack::{STACKS, TCP, UDPDTN, tcp, udpdtn};
 use super::target::Pattern;
 use super::traffic::Traffic;
 use super::{config, keys::PublicKey};
 use crate::clock::Clock;
-use lightlag_protocols::adaptive::{Config, Connection, Event, Session, Stack};
+use lightlag_protocols::adaptive::{Budget, Config, Connection, Event, Session, Stack, State};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::wire::adaptive::{ConnectionId, Hints, Why};
+use lightlag_protocols::wire::adaptive::{ConnectionId, Epoch, Hints, Why};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use tokio::sync::{Notify, mpsc};
+use tokio::task::AbortHandle;
+use tracing::warn;
 
 /// Bytes of a stream that may leave before the other daemon has said anything; both must mean the same.
 const WINDOW_FIRST: u64 = 1 << 20;
@@ -47,16 +53,41 @@ pub struct Tap {
     pub over: Cell<Option<Result<(), Why>>>,
 }
 
+/// All other daemons, as the settings have them now.
+pub type Peers = Rc<RefCell<Vec<Rc<Peer>>>>;
+
+/// What has happened since the daemon began.
+#[derive(Default)]
+pub struct Counts {
+    /// Connections that applications here have opened.
+    pub opened: Cell<u64>,
+    /// Connections that the other daemon has opened.
+    pub taken: Cell<u64>,
+    /// Of those, the ones whose target it may not reach from here.
+    pub refused: Cell<u64>,
+}
+
 /// Another daemon.
 pub struct Peer {
     /// What the settings say of it.
     pub config: config::Peer,
     /// Which targets are reached by it, and which it may have reached from here.
-    pub rules: RefCell<(Vec<Pattern>, Vec<Pattern>)>,
+    pub access: RefCell<Access>,
+    /// When it can be reached, where that is planned.
+    pub contacts: RefCell<Vec<Contact>>,
+    /// What has happened.
+    pub counts: Counts,
+    /// What runs for it as long as it is in the settings.
+    pub tasks: RefCell<Vec<AbortHandle>>,
+    /// What calls it.
+    pub calls: RefCell<Option<AbortHandle>>,
+    /// It is in the settings no more.
+    is_removed: Cell<bool>,
     /// The clock of this daemon.
     pub clock: Clock,
-    /// This life of this daemon.
-    pub incarnation: u32,
+    /// This epoch of this daemon.
+    pub epoch: Epoch,
+    known: Rc<Known>,
     /// Its stack of streams.
     pub tcp: tcp::State,
     /// Its stack of datagrams.
@@ -76,7 +107,9 @@ pub struct Peer {
     since: RefCell<BTreeMap<ConnectionId, Instant>>,
     wakes: [Notify; STACKS.len()],
     tend: Notify,
-    known_later: Cell<Option<u32>>,
+    must_follow: Cell<Option<Epoch>>,
+    /// The version of its program, if it was heard.
+    pub version: RefCell<Option<String>>,
     wanted: mpsc::UnboundedSender<Wanted>,
 }
 
@@ -84,13 +117,13 @@ impl Peer {
     /// Without a connection.
     pub fn new(
         config: config::Peer,
-        limits: &config::Limits,
-        (clock, incarnation): (Clock, u32),
+        (limits, budget, deny): (&config::Limits, Arc<Budget>, &[Pattern]),
+        (clock, epoch, known): (Clock, Epoch, Rc<Known>),
         (tcp, udpdtn): (tcp::State, udpdtn::State),
         wanted: mpsc::UnboundedSender<Wanted>,
     ) -> Rc<Self> {
         let bounds = Config {
-            incarnation,
+            incarnation: epoch.number,
             window: WINDOW_FIRST,
             window_most: limits.window.as_u64(),
             connections_max: limits.connections,
@@ -100,7 +133,8 @@ impl Peer {
         let first = if choice == Choice::Udpdtn { UDPDTN } else { TCP };
         Rc::new(Self {
             clock,
-            incarnation,
+            epoch,
+            known,
             tcp,
             udpdtn,
             accepted: RefCell::default(),
@@ -108,14 +142,20 @@ impl Peer {
             link: Cell::new(None),
             traffic: Traffic::default(),
             choice: Cell::new(choice),
-            session: RefCell::new(Session::new(bounds, first)),
+            session: RefCell::new(Session::with_budget(bounds, first, budget)),
             taps: RefCell::default(),
             since: RefCell::default(),
             wakes: std::array::from_fn(|_| Notify::new()),
             tend: Notify::new(),
-            known_later: Cell::new(None),
+            must_follow: Cell::new(None),
+            version: RefCell::default(),
             wanted,
-            rules: RefCell::new((config.reach.clone(), config.serve.clone())),
+            access: RefCell::new(Access::of(&config, deny)),
+            contacts: RefCell::new(config.contact.clone()),
+            counts: Counts::default(),
+            tasks: RefCell::default(),
+            calls: RefCell::default(),
+            is_removed: Cell::new(false),
             config,
         })
     }
@@ -150,6 +190,7 @@ impl Peer {
     fn on_event(self: &Rc<Self>, event: Event) {
         match event {
             Event::Open { id, target, hints } => {
+                self.counts.taken.set(self.counts.taken.get() + 1);
                 // Who takes them goes when the daemon does.
                 let _ = self.wanted.send(Wanted { peer: self.clone(), id, target, hints });
             }
@@ -171,7 +212,11 @@ impl Peer {
     }
     /// Makes a connection; none if there are too many.
     pub fn open(self: &Rc<Self>, target: &str, hints: Hints) -> Option<(ConnectionId, Rc<Tap>)> {
+        if self.is_removed() {
+            return None;
+        }
         let id = self.with(|session| session.open(target, hints))?;
+        self.counts.opened.set(self.counts.opened.get() + 1);
         Some((id, self.tap(id)))
     }
     /// What an application's side of a connection waits for; until [`Peer::untap`].
@@ -180,6 +225,48 @@ impl Peer {
         self.taps.borrow_mut().insert(id, tap.clone());
         self.since.borrow_mut().insert(id, self.clock.now());
         tap
+    }
+    /// It is in the settings no more: nothing runs for it, and the applications of its connections see a reset. Durable
+    /// connections keep what they have accepted, and go on where it is in the settings again.
+    pub fn remove(self: &Rc<Self>) {
+        self.is_removed.set(true);
+        self.tasks.borrow_mut().drain(..).for_each(|task| task.abort());
+        self.calls.borrow_mut().take().inspect(AbortHandle::abort);
+        self.tcp.close();
+        self.on_failed(TCP);
+        self.on_failed(UDPDTN);
+        let passing = |(_, connection): &(ConnectionId, &Connection)| !connection.hints.durable;
+        let ended: Vec<ConnectionId> =
+            self.look(|session| session.connections().filter(passing).map(|(id, _)| id).collect());
+        for id in ended {
+            self.with(|session| session.reset(id, Why::Aborted));
+            self.on_event(Event::Over(id, Err(Why::Aborted)));
+        }
+    }
+    /// Whether no stack can carry anything, as keys do not match. Datagrams with another key are never heard.
+    pub fn is_hopeless(&self) -> bool {
+        self.tcp.is_mismatched() && self.udpdtn.heard_at().is_none()
+    }
+    /// Applications whose targets were not reached learn that they will not be: the keys do not match.
+    pub fn refuse_waiting(self: &Rc<Self>) {
+        if !self.is_hopeless() {
+            return;
+        }
+        let waits = |(_, one): &(ConnectionId, &Connection)| one.state != State::Open && !one.hints.durable;
+        let waiting: Vec<ConnectionId> =
+            self.look(|session| session.connections().filter(waits).map(|(id, _)| id).collect());
+        for id in waiting {
+            self.with(|session| session.reset(id, Why::Unreachable));
+            self.on_event(Event::Over(id, Err(Why::Unreachable)));
+        }
+    }
+    /// It is in the settings again.
+    pub fn restore(&self) {
+        self.is_removed.set(false);
+    }
+    /// Whether it is in the settings no more.
+    pub fn is_removed(&self) -> bool {
+        self.is_removed.get()
     }
     /// Nobody waits for it any more.
     pub fn untap(&self, id: ConnectionId) {
@@ -206,25 +293,62 @@ impl Peer {
         self.with(|session| session.on_failed(stack, stack));
         self.tend.notify_one();
     }
-    /// What the other daemon said first over a stream.
+    /// The other daemon was heard in an epoch, in a way that cannot have been recorded earlier, and knows this one of this
+    /// daemon.
     ///
     /// # Errors
-    /// It knows a later life of this daemon than this one.
-    pub fn on_hello(self: &Rc<Self>, incarnation: u32, known: Option<u32>) -> Result<(), String> {
-        if let Some(known) = known.filter(|known| *known > self.incarnation) {
-            self.known_later.set(Some(known));
-            self.tend.notify_one();
-            return Err(format!(
-                "it knows a later life of this daemon ({known}; this is {})",
-                self.incarnation
-            ));
+    /// One of the two epochs does not follow what the other side knows.
+    pub fn on_hello(self: &Rc<Self>, epoch: Epoch, known: Option<Epoch>) -> Result<(), String> {
+        if let Some(known) = known {
+            self.on_known(known)?;
         }
-        self.with(|session| session.on_peer(incarnation));
+        let now = self.clock.now();
+        if !self.with(|session| self.udpdtn.meet(now, epoch, session)) {
+            return Err(
+                "its epoch does not follow the one that is known here: it must be started again".to_owned()
+            );
+        }
+        self.keep_epoch();
         Ok(())
     }
-    /// A later life of this daemon that the other one knows: nothing of this one is believed there.
-    pub fn known_later(&self) -> Option<u32> {
-        self.known_later.get()
+    /// The other daemon knows this epoch of this one.
+    ///
+    /// # Errors
+    /// The present one does not follow it.
+    pub fn on_known(&self, known: Epoch) -> Result<(), String> {
+        if known == self.epoch || known.precedes(self.epoch) {
+            return Ok(());
+        }
+        self.must_follow.set(Some(known));
+        self.tend.notify_one();
+        let (known, own) = (known.number, self.epoch.number);
+        Err(format!("it knows epoch {known} of this daemon, which the present one, {own}, does not follow"))
+    }
+    /// Its latest epoch is kept for the next epoch of this daemon.
+    pub fn keep_epoch(&self) {
+        if let Some(epoch) = self.udpdtn.peer() {
+            self.known.keep(&self.key(), epoch);
+        }
+    }
+    /// An epoch of this daemon that the other one knows and that the present one does not follow: it believes nothing of this
+    /// one.
+    pub fn must_follow(&self) -> Option<Epoch> {
+        self.must_follow.get()
+    }
+    /// No honest daemon knows such an epoch.
+    pub fn disbelieve(&self, known: Epoch) {
+        if self.must_follow.get() == Some(known) {
+            self.must_follow.set(None);
+            warn!(
+                peer = self.config.name,
+                epoch = known.number,
+                "it names an epoch of this daemon that cannot have been"
+            );
+        }
+    }
+    /// Whether the other daemon was heard and knows of no epoch that this one would have to follow.
+    pub fn goes_on(&self) -> bool {
+        self.must_follow.get().is_none() && self.look(|session| session.peer()).is_some()
     }
     /// Something has changed that may be a reason for another stack.
     pub fn on_changed(&self) {

@@ -4,6 +4,7 @@ use super::config::Choice;
 use super::peer::Peer;
 use super::proxy::Router;
 use super::stack;
+use super::stack::udpdtn::Refused;
 use lightlag_protocols::adaptive::{Connection, State};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::wire::adaptive::ConnectionId;
@@ -25,8 +26,14 @@ pub struct Status {
     /// Why what they accept cannot be stored now, and waits.
     #[serde(default)]
     pub trouble: Option<String>,
+    /// What was lost of what durable connections accepted: one line each, until its owner has seen to it.
+    #[serde(default)]
+    pub lost: Vec<String>,
     /// Connections that go by plain TCP, and that ever did.
     pub direct: (u64, u64),
+    /// Applications that doors have refused for want of the right password.
+    #[serde(default)]
+    pub intruders: u64,
 }
 
 /// Another daemon, as seen from here.
@@ -54,6 +61,24 @@ pub struct PeerStatus {
     /// Why it is not, if that is known.
     #[serde(default)]
     pub tcp_trouble: Option<String>,
+    /// Datagrams under its name that were dropped, by the reason.
+    #[serde(default)]
+    pub refused_datagrams: Refused,
+    /// The version of its program, if it was heard by TCP.
+    #[serde(default)]
+    pub version: Option<String>,
+    /// Segments of TCP that were sent again since the daemon began.
+    #[serde(default)]
+    pub retransmitted: u64,
+    /// Bytes of frames and their records that left and came, by stack.
+    #[serde(default)]
+    pub bytes: Vec<(String, u64, u64)>,
+    /// Connections that applications here have opened, and those that the other daemon has.
+    #[serde(default)]
+    pub opened: (u64, u64),
+    /// Connections of the other daemon whose target it may not reach from here.
+    #[serde(default)]
+    pub refused: u64,
     /// UDPDTN, if it is set up.
     pub udpdtn: Option<DatagramsStatus>,
     /// Shared connections.
@@ -124,13 +149,29 @@ pub struct ConnectionStatus {
     pub age_s: f64,
 }
 
+impl Status {
+    /// Why no connection can be carried now; none if one can. Without peers there is nobody to wait for.
+    pub fn unready(&self) -> Option<String> {
+        if let Some(why) = &self.trouble {
+            return Some(format!("what durable connections accept cannot be stored: {why}"));
+        }
+        let is_heard = |peer: &PeerStatus| {
+            peer.tcp.is_some() || peer.udpdtn.as_ref().is_some_and(|udpdtn| udpdtn.heard_s.is_some())
+        };
+        (!self.peers.is_empty() && !self.peers.iter().any(is_heard)).then(|| {
+            let names: Vec<&str> = self.peers.iter().map(|peer| peer.name.as_str()).collect();
+            format!("no peer was heard: {}", names.join(", "))
+        })
+    }
+}
+
 fn seconds(span: Duration) -> f64 {
     (span.as_secs_f64() * 1e6).round() / 1e6
 }
 
 /// The others, and the connections that are shared with them.
 pub fn peers(router: &Router) -> Vec<PeerStatus> {
-    router.peers.iter().map(|peer| of_peer(peer)).collect()
+    router.peers.borrow().iter().map(|peer| of_peer(peer)).collect()
 }
 
 fn of_peer(peer: &Peer) -> PeerStatus {
@@ -171,6 +212,16 @@ fn of_peer(peer: &Peer) -> PeerStatus {
         tcp,
         tcp_trouble: peer.tcp.trouble(),
         udpdtn,
+        refused_datagrams: peer.udpdtn.refused(),
+        version: peer.version.borrow().clone(),
+        retransmitted: peer.tcp.retransmitted(),
+        bytes: peer
+            .traffic
+            .all()
+            .map(|(stack, left, came)| (stack::name(stack).to_owned(), left, came))
+            .collect(),
+        opened: (peer.counts.opened.get(), peer.counts.taken.get()),
+        refused: peer.counts.refused.get(),
         connections: peer.look(|session| session.connections().map(of).collect()),
     }
 }
@@ -182,7 +233,7 @@ fn of_connection(peer: &Peer, now: Instant, id: ConnectionId, connection: &Conne
     };
     ConnectionStatus {
         id: id.to_string(),
-        is_ours: id.incarnation == peer.incarnation,
+        is_ours: id.incarnation == peer.epoch.number,
         target: connection.target.clone(),
         state: state.to_owned(),
         stack: stack::name(connection.stack).to_owned(),

@@ -1,14 +1,18 @@
 //! What durable connections have accepted, on disk: every write is there when it is answered, in the order in which
 //! they were asked for (redb: a crash leaves a state between two of them).
 
+mod damage;
+
 use super::keys::PublicKey;
+use super::log_limit;
 use crate::Error;
+use damage::Unopened;
 use lightlag_protocols::wire::adaptive::{ConnectionId, Hints};
 use redb::{Builder, Database, DatabaseError, Durability, ReadableDatabase, ReadableTable, TableDefinition};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
@@ -19,6 +23,10 @@ use tracing::{error, info};
 const RECORDS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("connections");
 /// The same, the direction, and the offset of the first byte.
 const BYTES: TableDefinition<&[u8], &[u8]> = TableDefinition::new("bytes");
+/// What the store says of itself: [`VERSION`].
+const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
+/// The format of the tables. A store that says none is of version 1, which had the same tables but this one.
+const VERSION: u64 = 2;
 /// After a write that failed.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
 /// Bytes of a disk that are kept for what makes room: for records, and for copies of pages while some are dropped.
@@ -29,6 +37,10 @@ const RESERVE_IN: u64 = 2 << 20;
 const PIECE: usize = (64 << 10) - 256;
 /// A byte takes so many on a disk at most.
 const SPREAD: u64 = 2;
+/// Bytes of memory that wait to be written, and those that one application gives at once, at least and at most: each
+/// time waits for the disk.
+const PENDING_MOST: u64 = 16 << 20;
+const STEP: (u64, u64) = (16 << 10, 1 << 20);
 /// Memory for what was read and written last.
 const CACHE: usize = 16 << 20;
 
@@ -104,6 +116,8 @@ pub struct Store {
     shared: Arc<Shared>,
     asks: mpsc::Sender<Asked>,
     quota: u64,
+    /// Where it is, with what is left of earlier ones; none in tests.
+    folder: Option<PathBuf>,
 }
 
 /// What the store and the thread that writes it have between them.
@@ -119,6 +133,8 @@ struct Shared {
     disk: Box<dyn Fn() -> u64 + Send + Sync>,
     /// Why nothing can be stored now.
     trouble: Mutex<Option<String>>,
+    /// Records that cannot be read: they are kept.
+    unreadable: usize,
 }
 
 impl Key {
@@ -143,19 +159,33 @@ impl Key {
 }
 
 impl Store {
-    /// Opens the one in a folder, or makes it; gives what is in it.
+    /// Opens the one in a folder, or makes it; gives what is in it. One that is damaged is set aside: [`Store::losses`].
     ///
     /// # Errors
-    /// It cannot be read.
+    /// It cannot be read, or is of a newer version.
     pub fn open(folder: &Path, quota: u64) -> Result<(Self, Vec<(Key, Record)>), Error> {
-        let path = folder.join("custody.redb");
-        let name = path.display().to_string();
-        if !path.exists() {
-            make(folder, &path).map_err(|why| Error::Failed(format!("{name}: {why}")))?;
+        damage::prepare(folder)?;
+        let opened = match Self::open_file(folder, quota) {
+            Err(Unopened::Damaged(why)) => {
+                damage::set_aside(folder, &why)?;
+                Self::open_file(folder, quota)
+            }
+            opened => opened,
+        };
+        match opened {
+            Ok((store, found)) => Ok((Self { folder: Some(folder.to_owned()), ..store }, found)),
+            Err(Unopened::Failed(why)) => Err(why),
+            Err(Unopened::Damaged(why)) => {
+                Err(Error::Failed(format!("{}: {why}", folder.join(damage::FILE).display())))
+            }
         }
+    }
+    fn open_file(folder: &Path, quota: u64) -> Result<(Self, Vec<(Key, Record)>), Unopened> {
+        let path = folder.join(damage::FILE);
+        let name = path.display().to_string();
         let (folder, file) = (folder.to_owned(), path.clone());
         let disk = move || size_of_disk(&folder, &file).unwrap_or(u64::MAX);
-        Self::begin(name, move || builder().create(&path), Box::new(disk), quota)
+        Self::begin(name, move || damage::open(&path), Box::new(disk), quota)
     }
     /// The same, wherever it is; after a write that failed, it is opened anew.
     fn begin(
@@ -163,14 +193,36 @@ impl Store {
         opens: impl Fn() -> Result<Database, DatabaseError> + Send + 'static,
         disk: Box<dyn Fn() -> u64 + Send + Sync>,
         quota: u64,
-    ) -> Result<(Self, Vec<(Key, Record)>), Error> {
+    ) -> Result<(Self, Vec<(Key, Record)>), Unopened> {
         let read = || {
-            let base = opens()?;
-            make_tables(&base)?;
-            Ok((records(&base)?, sum(&base)?, base))
+            let mut base = opens()?;
+            if !base.check_integrity()? {
+                return Err(redb::Error::Corrupted("its checksums are wrong".to_owned()));
+            }
+            let version = version(&base)?;
+            if version <= VERSION {
+                make_tables(&base)?;
+            }
+            Ok((version, records(&base)?, sum(&base)?, base))
         };
-        let read = read().map_err(|why: redb::Error| Error::Failed(format!("{name}: {why}")));
-        let (records, used, base) = read?;
+        let read = damage::contained(read).and_then(|read| read).map_err(|why: redb::Error| {
+            let told = format!("{name}: {why}");
+            if damage::is_damage(&why) {
+                Unopened::Damaged(told)
+            } else {
+                Unopened::Failed(Error::Failed(told))
+            }
+        });
+        let (version, (records, unreadable), used, base) = read?;
+        if version > VERSION {
+            return Err(Unopened::Failed(Error::Failed(format!(
+                "{name}: its format is version {version}; this lightlagd reads versions 1 to {VERSION}: run the later one, or \
+                 move the file away"
+            ))));
+        }
+        if unreadable > 0 {
+            error!(path = name, unreadable, "records of durable connections cannot be read; they are kept");
+        }
         let shared = Arc::new(Shared {
             name,
             base: Mutex::new(Some(Arc::new(base))),
@@ -178,9 +230,10 @@ impl Store {
             pending: AtomicU64::new(0),
             disk,
             trouble: Mutex::new(None),
+            unreadable,
         });
         let (asks, asked) = mpsc::channel();
-        let store = Self { shared: shared.clone(), asks, quota };
+        let store = Self { shared: shared.clone(), asks, quota, folder: None };
         std::thread::spawn(move || shared.write_all(&asked, &opens));
         Ok((store, records))
     }
@@ -192,6 +245,11 @@ impl Store {
     /// is given away where it stays for ever otherwise.
     pub fn room_to_accept(&self) -> u64 {
         (self.quota / 2).saturating_sub(self.used()).min(self.shared.room_on_disk(RESERVE + RESERVE_IN))
+    }
+    /// Bytes to read of an application at once: where many wait to be written, each reads less.
+    pub fn step(&self) -> u64 {
+        let free = PENDING_MOST.saturating_sub(self.shared.pending.load(Ordering::Relaxed));
+        (free / 4).clamp(STEP.0, STEP.1)
     }
     /// Whether applications here may give nothing.
     pub fn is_tight(&self) -> bool {
@@ -206,6 +264,17 @@ impl Store {
         let is_full = || self.shared.room_on_disk(RESERVE + RESERVE_IN) == 0;
         let full = || format!("{}: its disk is full", self.shared.name);
         held(&self.shared.trouble).clone().or_else(|| is_full().then(full))
+    }
+    /// What was lost of what was accepted, and what cannot be read: one line each, until its owner has seen to it.
+    pub fn losses(&self) -> Vec<String> {
+        let mut all = self.folder.as_deref().map(damage::losses).unwrap_or_default();
+        let Shared { name, unreadable, .. } = &*self.shared;
+        if *unreadable > 0 {
+            all.push(format!(
+                "{name}: {unreadable} records of durable connections cannot be read; they are kept"
+            ));
+        }
+        all
     }
     /// Writes all of these or none, and comes back when they are on disk, however long that takes.
     pub async fn write(&self, writes: Vec<Write>) {
@@ -227,8 +296,10 @@ impl Store {
             let begins = place.value().last_chunk().map_or(0, |offset| u64::from_be_bytes(*offset));
             Ok(bytes.value().get((offset - begins) as usize..).map(<[u8]>::to_vec))
         };
-        read().unwrap_or_else(|why| {
-            error!(%why, "the store cannot be read");
+        damage::contained(read).and_then(|read| read).unwrap_or_else(|why| {
+            if let Some(suppressed) = log_limit::allow("store") {
+                error!(%why, suppressed, path = self.shared.name, "the store cannot be read");
+            }
             None
         })
     }
@@ -269,18 +340,31 @@ fn make_tables(base: &Database) -> Result<(), redb::Error> {
     let write = base.begin_write()?;
     write.open_table(RECORDS)?;
     write.open_table(BYTES)?;
+    write.open_table(META)?.insert("version", VERSION)?;
     write.commit()?;
     Ok(())
 }
 
-fn records(base: &Database) -> Result<Vec<(Key, Record)>, redb::Error> {
+fn version(base: &Database) -> Result<u64, redb::Error> {
+    match base.begin_read()?.open_table(META) {
+        Ok(meta) => Ok(meta.get("version")?.map_or(1, |version| version.value())),
+        Err(redb::TableError::TableDoesNotExist(_)) => Ok(1),
+        Err(why) => Err(why.into()),
+    }
+}
+
+/// All that can be read, and how many cannot.
+fn records(base: &Database) -> Result<(Vec<(Key, Record)>, usize), redb::Error> {
     let table = base.begin_read()?.open_table(RECORDS)?;
-    let mut found = Vec::new();
+    let (mut found, mut unreadable) = (Vec::new(), 0);
     for entry in table.iter()? {
         let (key, record) = entry?;
-        found.extend(Key::read(key.value()).zip(postcard::from_bytes(record.value()).ok()));
+        match Key::read(key.value()).zip(postcard::from_bytes(record.value()).ok()) {
+            Some(read) => found.push(read),
+            None => unreadable += 1,
+        }
     }
-    Ok(found)
+    Ok((found, unreadable))
 }
 
 fn sum(base: &Database) -> Result<u64, redb::Error> {
@@ -316,13 +400,13 @@ impl Shared {
     fn write(&self, all: &[Asked]) -> Result<(), redb::Error> {
         // Whoever failed to open it has told why.
         let base = held(&self.base).clone().ok_or(redb::Error::DatabaseAlreadyOpen)?;
-        let change = write(&base, all)?;
+        let change = damage::contained(|| write(&base, all)).and_then(|change| change)?;
         self.used.store(self.used.load(Ordering::Relaxed).saturating_add_signed(change), Ordering::Relaxed);
         Ok(())
     }
     /// A write may have failed after it was done.
     fn count(&self) {
-        if let Some(Ok(used)) = held(&self.base).clone().map(|base| sum(&base)) {
+        if let Some(Ok(Ok(used))) = held(&self.base).clone().map(|base| damage::contained(|| sum(&base))) {
             self.used.store(used, Ordering::Relaxed);
         }
     }
@@ -342,7 +426,7 @@ impl Shared {
     fn open_again(&self, opens: &dyn Fn() -> Result<Database, DatabaseError>) {
         *held(&self.base) = None;
         // Where somebody reads in it yet, this fails once.
-        let Ok(base) = opens() else { return };
+        let Ok(Ok(base)) = damage::contained(opens) else { return };
         *held(&self.base) = Some(Arc::new(base));
     }
 }
@@ -406,6 +490,8 @@ fn drop_range(
 
 #[cfg(test)]
 mod crashes;
+#[cfg(test)]
+mod damaged;
 
 #[cfg(test)]
 mod tests {

@@ -2,10 +2,12 @@
 
 use serde::Deserialize;
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Applications that must give a host and a port name a service `name.lightlag`; the port does not matter.
 const SERVICES: &str = ".lightlag";
+/// Least bits of a network that names addresses of the machine itself and of its link. A shorter prefix is "anything".
+const EXPLICIT: u8 = 8;
 
 /// A target as applications and daemons name it: `host:port`, the same with `udp:` before it, or the name of a
 /// service.
@@ -135,11 +137,16 @@ impl Hosts {
     }
 }
 
+/// The host without the final dot of an absolute name: both forms resolve to the same addresses.
+fn relative(host: &str) -> &str {
+    host.strip_suffix('.').unwrap_or(host)
+}
+
 fn shares(one: IpAddr, other: IpAddr, length: u8) -> bool {
     let same = |one: u128, other: u128, width: u8| {
         length == 0 || (one ^ other) >> (width - length).min(127) == 0 && length <= width
     };
-    match (one, other.to_canonical()) {
+    match (one.to_canonical(), other.to_canonical()) {
         (IpAddr::V4(one), IpAddr::V4(other)) => same(one.to_bits().into(), other.to_bits().into(), 32),
         (IpAddr::V6(one), IpAddr::V6(other)) => same(one.to_bits(), other.to_bits(), 128),
         _ => false,
@@ -151,10 +158,27 @@ impl Pattern {
     pub fn contains(&self, target: &Target) -> bool {
         match target {
             Target::Tcp(host, port) | Target::Udp(host, port) => {
-                self.port.is_none_or(|wanted| wanted == *port) && self.hosts.contain(host)
+                self.port.is_none_or(|wanted| wanted == *port) && self.hosts.contain(relative(host))
             }
             Target::Service(name) => matches!(&self.hosts, Hosts::Named(wanted) if wanted == name),
         }
+    }
+    /// Whether it names this address and port by a network, not by `*`, a domain or a network of fewer than
+    /// [`EXPLICIT`] bits.
+    pub fn names(&self, address: SocketAddr) -> bool {
+        let is_port = self.port.is_none_or(|wanted| wanted == address.port());
+        let is_named = |network, length| length >= EXPLICIT && shares(network, address.ip(), length);
+        is_port && matches!(self.hosts, Hosts::Network(network, length) if is_named(network, length))
+    }
+    /// Whether it means this address and port by a network or by `*`.
+    pub fn covers(&self, address: SocketAddr) -> bool {
+        let is_port = self.port.is_none_or(|wanted| wanted == address.port());
+        is_port
+            && match self.hosts {
+                Hosts::All => true,
+                Hosts::Network(network, length) => shares(network, address.ip(), length),
+                Hosts::Named(_) | Hosts::Below(_) => false,
+            }
     }
 }
 

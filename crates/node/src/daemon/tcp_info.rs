@@ -25,9 +25,14 @@ sockopt_impl!(
     u32
 );
 
+/// FIN-WAIT-1, LAST-ACK and CLOSING (`include/net/tcp_states.h`).
+const ENDING: [u8; 3] = [4, 9, 11];
+
 /// What the daemon looks at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
+    /// This side has ended its stream, and the other kernel has not acknowledged all of it and the end.
+    pub is_ending: bool,
     /// Doublings of the retransmission timer.
     pub backoff: u32,
     /// The last rate was the application's, not the way's.
@@ -57,7 +62,7 @@ impl TcpInfo {
     }
     /// Reads the words of the structure.
     fn read(words: &[u32; 50]) -> Self {
-        let [_, _, _, _, backoff, _, _, flags] = bytes(words[0], words[1]);
+        let [state, _, _, _, backoff, _, _, flags] = bytes(words[0], words[1]);
         let long = |at: usize| {
             let [low, high] = [words[at], words[at + 1]].map(u64::from);
             if cfg!(target_endian = "little") { low | high << 32 } else { high | low << 32 }
@@ -66,6 +71,7 @@ impl TcpInfo {
         // A bit field: the first bit is the lowest or the highest one, as bytes are ordered.
         let first_bit = if cfg!(target_endian = "little") { 1 } else { 0x80 };
         Self {
+            is_ending: ENDING.contains(&state),
             backoff: backoff.into(),
             application_limited: flags & first_bit != 0,
             unacknowledged: words[6],

@@ -14,12 +14,18 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tracing::warn;
 
-/// What both sides speak.
-const PROTOCOL: &[u8] = b"lightlag/1";
+/// The versions of the protocol that this daemon speaks, the best first (ALPN, RFC 7301): two daemons use the first one that
+/// both have.
+const PROTOCOLS: [&str; 1] = ["lightlag/2"];
 /// Strangers are told of so often at most.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 /// A SubjectPublicKeyInfo of Ed25519 (RFC 8410, section 4) before the 32 bytes of the key.
 const SPKI: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
+
+/// The versions of the protocol that this daemon speaks, for messages.
+pub fn version() -> String {
+    PROTOCOLS.join(", ")
+}
 
 /// The key that the other side has shown and proved.
 pub fn shown_key(certificates: Option<&[CertificateDer]>) -> Option<PublicKey> {
@@ -166,7 +172,7 @@ pub fn client(identity: &Identity, other: PublicKey) -> Result<Arc<ClientConfig>
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(pinned))
         .with_client_cert_resolver(Arc::new(AlwaysResolvesClientRawPublicKeys::new(own)));
-    config.alpn_protocols = vec![PROTOCOL.to_vec()];
+    config.alpn_protocols = PROTOCOLS.map(|protocol| protocol.as_bytes().to_vec()).to_vec();
     config.enable_sni = false;
     config.resumption = Resumption::disabled();
     Ok(Arc::new(config))
@@ -185,7 +191,7 @@ pub fn server(identity: &Identity, others: Vec<PublicKey>) -> Result<Arc<ServerC
         .map_err(failed)?
         .with_client_cert_verifier(Arc::new(pinned))
         .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(own)));
-    config.alpn_protocols = vec![PROTOCOL.to_vec()];
+    config.alpn_protocols = PROTOCOLS.map(|protocol| protocol.as_bytes().to_vec()).to_vec();
     config.send_tls13_tickets = 0;
     Ok(Arc::new(config))
 }

@@ -33,6 +33,13 @@ impl Traffic {
     }
 }
 
+impl Traffic {
+    /// What has left and come, by stack.
+    pub fn all(&self) -> impl Iterator<Item = (Stack, u64, u64)> {
+        STACKS.iter().enumerate().map(|(at, (stack, _))| (*stack, self.left[at].get(), self.came[at].get()))
+    }
+}
+
 fn add(counts: &[Cell<u64>], stack: Stack, bytes: usize) {
     for (count, _) in counts.iter().zip(STACKS).filter(|(_, (known, _))| *known == stack) {
         count.set(count.get() + bytes as u64);

@@ -13,6 +13,9 @@ pub fn text(status: &Status) -> String {
     if let Some(why) = &status.trouble {
         let _ = writeln!(out, "what durable connections accept cannot be stored, and waits: {why}");
     }
+    for lost in &status.lost {
+        let _ = writeln!(out, "lost: {lost}");
+    }
     let (now, ever) = status.direct;
     if ever > 0 {
         let _ = writeln!(
@@ -44,6 +47,13 @@ fn of_peer(out: &mut String, peer: &PeerStatus) {
             let _ = writeln!(out, "  udpdtn  round trip {round_trip}, {heard}, at {}", udpdtn.address);
         }
         None => out.push_str("  udpdtn  nowhere\n"),
+    }
+    let of_other_version = peer.refused_datagrams.of_other_version;
+    if of_other_version > 0 {
+        let _ = writeln!(
+            out,
+            "  {of_other_version} datagrams of another version of the protocol: run the same lightlagd on both"
+        );
     }
     if peer.switches > 0 {
         let many = if peer.switches == 1 { "switch" } else { "switches" };

@@ -73,6 +73,56 @@ fn a_day_ahead() -> Option<(Pair, Day)> {
 }
 
 #[test]
+fn a_clock_that_was_once_a_century_ahead_costs_a_restart_and_no_state() {
+    let mut pair = Pair::start(Extra::default());
+    let Some(day) = Day::of(&mut pair.near) else { return };
+    for wrong in ["2156-03-01 00:00:00", "2120-01-01 00:00:00", "2088-02-01 00:00:00", "1990-01-01 00:00:00"]
+    {
+        pair.near.kill();
+        day.step(&format!("@{wrong}"));
+        pair.near.start();
+        pair.wait_until_connected();
+        pair.near.kill();
+        day.step("+0");
+        pair.near.start();
+        pair.wait_until_connected();
+        let target = Target::start(true);
+        let (sent, back) = exchange(pair.connect(target.port, "durable").unwrap(), 5, 100_000);
+        sent.unwrap();
+        assert!(back.is_whole, "after {wrong}");
+    }
+}
+
+#[test]
+fn a_machine_without_a_clock_and_without_its_state_begins_another_epoch_with_the_same_number() {
+    let mut pair = Pair::start(Extra::default());
+    let Some(day) = Day::of(&mut pair.near) else { return };
+    let lose_all = |pair: &mut Pair| {
+        pair.near.kill();
+        day.step("@2019-01-01 00:00:00");
+        fs::remove_dir_all(pair.near.folder.join("state")).unwrap();
+        pair.near.start_unasked();
+    };
+    lose_all(&mut pair);
+    // It knows of a later one, follows it, and is known in that one.
+    wait_for("its end", || pair.near.has_ended());
+    pair.near.kill();
+    pair.near.start();
+    pair.wait_until_connected();
+    // Its number is that of the last time again.
+    lose_all(&mut pair);
+    // The far daemon knows one that this does not follow.
+    wait_for("its end", || pair.near.has_ended());
+    pair.near.kill();
+    pair.near.start();
+    pair.wait_until_connected();
+    let target = Target::start(true);
+    let (sent, back) = exchange(pair.connect(target.port, "").unwrap(), 6, 100_000);
+    sent.unwrap();
+    assert!(back.is_whole);
+}
+
+#[test]
 fn durable_streams_go_on_after_a_restart_with_the_clock_a_day_back() {
     let Some((mut pair, day)) = a_day_ahead() else { return };
     pair.way.cut(true);
@@ -100,9 +150,9 @@ fn a_daemon_that_lost_its_state_while_the_clock_stepped_back_goes_on_when_starte
     pair.near.kill();
     fs::remove_dir_all(pair.near.folder.join("state")).unwrap();
     day.step("+0");
-    pair.near.start();
+    pair.near.start_unasked();
     wait_for("its end", || pair.near.has_ended());
-    assert!(pair.near.log().contains("another daemon knows a later life of this one"));
+    assert!(pair.near.log().contains("another daemon knows a later epoch of this one"));
     pair.near.kill();
     pair.near.start();
     pair.wait_until_connected();

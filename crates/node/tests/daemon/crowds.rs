@@ -164,3 +164,115 @@ fn crowd(count: u64, length: usize, most_kib: u64) {
 fn a_thousand_connections_at_once_lose_repeat_and_reorder_nothing_through_switches() {
     crowd(1000, 20_000, 150 * 1024);
 }
+
+/// A daemon may have so many bytes of address space.
+const ADDRESS_SPACE: u64 = 500_000_000;
+/// Applications and targets that read nothing, each of which sends without end.
+const STALLED: usize = 1000;
+
+/// Starts both anew by a program that limits their address space.
+fn limit_address_space(pair: &mut Pair) {
+    for daemon in [&mut pair.near, &mut pair.far] {
+        daemon.kill();
+        daemon.by = vec!["prlimit".to_owned(), format!("--as={ADDRESS_SPACE}")];
+        daemon.start();
+    }
+    pair.wait_until_connected();
+}
+
+/// Sends without end what nobody reads, for as long as it lives: as much as is taken, and then it waits.
+async fn stall(mut stream: tokio::net::TcpStream) -> std::io::Result<()> {
+    // Where all sockets of the machine have too much memory together, the kernel resets those that are closed.
+    let socket = socket2::SockRef::from(&stream);
+    socket.set_send_buffer_size(32 << 10)?;
+    socket.set_recv_buffer_size(32 << 10)?;
+    loop {
+        stream.write_all(&[7; 1 << 16]).await?;
+    }
+}
+
+/// Accepts for ever; every connection is stalled from its other end, too.
+async fn stalled_target(listener: tokio::net::TcpListener) {
+    while let Ok((stream, _)) = listener.accept().await {
+        tokio::task::spawn_local(stall(stream));
+    }
+}
+
+async fn open(door: SocketAddr, target: u16) -> std::io::Result<tokio::net::TcpStream> {
+    let mut stream = tokio::net::TcpStream::connect(door).await?;
+    let [high, low] = target.to_be_bytes();
+    stream.write_all(&[5, 1, 0, 5, 1, 0, 1, 127, 0, 0, 1, high, low]).await?;
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).await?;
+    if answer[3] == 0 { Ok(stream) } else { Err(std::io::Error::other("refused")) }
+}
+
+/// Connections that read nothing and send without end, in both directions, by this stack; gives the count of those that
+/// were reset or refused.
+fn stalled(pair: &Pair, count: usize, done: std::sync::mpsc::Receiver<()>) -> thread::JoinHandle<usize> {
+    let door = pair.socks;
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    let all = thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let all = async {
+            let listener = tokio::net::TcpSocket::new_v4().unwrap();
+            listener.bind(local(0)).unwrap();
+            let listener = listener.listen(4096).unwrap();
+            let port = listener.local_addr().unwrap().port();
+            tokio::task::spawn_local(stalled_target(listener));
+            let mut tasks = Vec::new();
+            for _ in 0..count {
+                let stream = open(door, port).await;
+                tasks.push(tokio::task::spawn_local(async move { stall(stream?).await }));
+            }
+            ready.send(()).unwrap();
+            while done.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            tasks.iter().filter(|task| task.is_finished()).count()
+        };
+        tokio::task::LocalSet::new().block_on(&runtime, all)
+    });
+    is_ready.recv_timeout(4 * PATIENCE).unwrap();
+    all
+}
+
+/// Kilobytes of address space that it has.
+fn address_space(daemon: &Daemon) -> u64 {
+    daemon.memory("VmPeak")
+}
+
+fn a_thousand_stalled_connections(stack: &str) {
+    let mut pair = Pair::start(Extra::default());
+    limit_address_space(&mut pair);
+    pair.switch(stack);
+    let target = Target::start(true);
+    let innocent = pair.connect(target.port, "").unwrap();
+    let (end, ends) = std::sync::mpsc::channel();
+    let all = stalled(&pair, STALLED, ends);
+    let (sent, back) = exchange(innocent, 1, 500_000);
+    sent.unwrap();
+    assert_eq!(back, Got { number: 1 ^ u64::MAX, length: 500_000, is_whole: true });
+    for number in 2..5 {
+        let wishes = ["", "durable", "priority=3"][number as usize - 2];
+        let (sent, back) = exchange(pair.connect(target.port, wishes).unwrap(), number, 200_000);
+        sent.unwrap();
+        assert_eq!(back, Got { number: number ^ u64::MAX, length: 200_000, is_whole: true });
+    }
+    for daemon in [&mut pair.near, &mut pair.far] {
+        assert!(!daemon.has_ended(), "it has aborted");
+        println!("{stack}: {} kB resident, {} kB of address space", daemon.peak_kib(), address_space(daemon));
+    }
+    end.send(()).unwrap();
+    assert_eq!(all.join().unwrap(), 0, "connections that read nothing were reset");
+}
+
+#[test]
+fn a_thousand_stalled_connections_in_500_mb_of_address_space_hold_nobody_up_over_tcp() {
+    a_thousand_stalled_connections("tcp");
+}
+
+#[test]
+fn a_thousand_stalled_connections_in_500_mb_of_address_space_hold_nobody_up_over_udpdtn() {
+    a_thousand_stalled_connections("udpdtn");
+}

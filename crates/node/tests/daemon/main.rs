@@ -2,13 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "whatever fails here fails the test")]
 
+mod access;
 mod clocks;
 mod crowds;
 mod disks;
 mod doors;
+mod floods;
+mod once;
+mod operators;
 mod outages;
 mod pair;
 mod plans;
+mod replays;
 mod schedules;
 mod strangers;
 mod streams;

@@ -5,8 +5,8 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -53,6 +53,11 @@ pub struct Daemon {
 
 impl Daemon {
     pub fn start(&mut self) {
+        self.start_unasked();
+        wait_for("a daemon that answers", || self.ask(&["status"]).status.success());
+    }
+    /// The same, though it may end at once.
+    pub fn start_unasked(&mut self) {
         let log = fs::File::options().create(true).append(true).open(&self.log).unwrap();
         let mut words = self.by.iter().map(String::as_str).chain([PROGRAM, "run", "--config"]);
         let child = Command::new(words.next().expect("a program"))
@@ -62,7 +67,6 @@ impl Daemon {
             .spawn()
             .unwrap();
         self.child = Some(child);
-        wait_for("a daemon that answers", || self.ask(&["status"]).status.success());
     }
     /// As `kill -9`.
     pub fn kill(&mut self) {
@@ -219,9 +223,14 @@ pub fn first_line(stream: &mut TcpStream) -> String {
     line
 }
 
-/// The way between the daemons: it carries TCP and UDP, or nothing.
+/// The path between the daemons: it carries TCP and UDP, or nothing.
 pub struct Way {
     pub ports: (u16, u16),
+    /// Datagrams from the near daemon and from the far one, in the order in which they came, whether they got through or
+    /// not; `None`: they are not recorded.
+    pub recorded: Mutex<Option<[Vec<Vec<u8>>; 2]>>,
+    /// By which socket the far daemon sees datagrams of the near one.
+    seen_from: Mutex<Arc<UdpSocket>>,
     is_cut: AtomicBool,
     epoch: std::sync::atomic::AtomicU64,
 }
@@ -231,10 +240,16 @@ impl Way {
         let listener = TcpListener::bind(local(0)).unwrap();
         let [here, there] = [0, 1].map(|_| UdpSocket::bind(local(0)).unwrap());
         let ports = (listener.local_addr().unwrap().port(), here.local_addr().unwrap().port());
-        let way = Arc::new(Self { ports, is_cut: AtomicBool::new(false), epoch: Default::default() });
+        let way = Arc::new(Self {
+            ports,
+            recorded: Mutex::default(),
+            seen_from: Mutex::new(Arc::new(there)),
+            is_cut: AtomicBool::new(false),
+            epoch: Default::default(),
+        });
         let carries = way.clone();
         thread::spawn(move || carries.carry_tcp(&listener, tcp));
-        way.clone().carry_udp(here, there, udp);
+        way.clone().carry_udp(here, udp);
         way
     }
     /// From now on nothing gets through; `hard`: connections of TCP are told.
@@ -243,6 +258,23 @@ impl Way {
         if hard {
             self.epoch.fetch_add(1, Ordering::SeqCst);
         }
+    }
+    /// From now on datagrams are recorded.
+    pub fn record(&self) {
+        *self.recorded.lock().unwrap() = Some(Default::default());
+    }
+    /// What was recorded.
+    pub fn recorded(&self) -> [Vec<Vec<u8>>; 2] {
+        self.recorded.lock().unwrap().clone().unwrap_or_default()
+    }
+    fn note(&self, side: usize, datagram: &[u8]) {
+        if let Some(recorded) = self.recorded.lock().unwrap().as_mut() {
+            recorded[side].push(datagram.to_vec());
+        }
+    }
+    /// From now on the far daemon sees datagrams of the near one come from another address.
+    pub fn roam(&self) {
+        *self.seen_from.lock().unwrap() = Arc::new(UdpSocket::bind(local(0)).unwrap());
     }
     pub fn mend(&self) {
         self.is_cut.store(false, Ordering::SeqCst);
@@ -286,15 +318,17 @@ impl Way {
         let _ = from.shutdown(Shutdown::Both);
         let _ = to.shutdown(Shutdown::Both);
     }
-    fn carry_udp(self: Arc<Self>, here: UdpSocket, there: UdpSocket, to: u16) {
-        let near = Arc::new(std::sync::Mutex::new(None));
-        let [back_here, back_there] = [here.try_clone().unwrap(), there.try_clone().unwrap()];
+    fn carry_udp(self: Arc<Self>, here: UdpSocket, to: u16) {
+        let near = Arc::new(Mutex::new(None));
+        let back_here = here.try_clone().unwrap();
         let (way, learns) = (self.clone(), near.clone());
         thread::spawn(move || {
             let mut buffer = vec![0; 1 << 16];
             while let Ok((length, from)) = here.recv_from(&mut buffer) {
                 *learns.lock().unwrap() = Some(from);
+                way.note(0, &buffer[..length]);
                 if !way.is_cut() {
+                    let there = way.seen_from.lock().unwrap().clone();
                     let _ = there.send_to(&buffer[..length], local(to));
                 }
             }
@@ -302,7 +336,10 @@ impl Way {
         thread::spawn(move || {
             let mut buffer = vec![0; 1 << 16];
             loop {
-                let Ok(length) = back_there.recv(&mut buffer) else { continue };
+                let there = self.seen_from.lock().unwrap().clone();
+                there.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+                let Ok(length) = there.recv(&mut buffer) else { continue };
+                self.note(1, &buffer[..length]);
                 let near = *near.lock().unwrap();
                 if let Some(near) = near.filter(|_| !self.is_cut()) {
                     let _ = back_here.send_to(&buffer[..length], near);

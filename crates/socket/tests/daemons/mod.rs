@@ -90,7 +90,7 @@ impl Daemons {
             folder.path().join("far/lightlagd.toml"),
             format!(
                 "[listen]\ntcp = \"127.0.0.1:{port}\"\n[services]\n{services}\n\
-                 [[peer]]\nname = \"near\"\nkey = \"{near}\"\nserve = [\"*\", \"web\", \"echo\", \"git\", \"ssh\"]\n"
+                 [[peer]]\nname = \"near\"\nkey = \"{near}\"\nserve = [\"*\", \"127.0.0.0/8\", \"web\", \"echo\", \"git\", \"ssh\"]\n"
             ),
         )
         .unwrap();

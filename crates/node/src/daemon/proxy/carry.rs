@@ -4,7 +4,7 @@ use crate::daemon::custody::Custody;
 use crate::daemon::peer::{Peer, Tap};
 use crate::daemon::stack::tcp;
 use crate::daemon::store::End;
-use crate::daemon::tcp_info::{keep_unsent_low, leave_unpaced_within_machine};
+use crate::daemon::tcp_info::{TcpInfo, keep_unsent_low, leave_unpaced_within_machine};
 use bytes::BufMut;
 use lightlag_protocols::adaptive::Session;
 use lightlag_protocols::wire::adaptive::{ConnectionId, Why};
@@ -17,8 +17,6 @@ use tokio::net::TcpStream;
 
 /// Bytes that are read, or written, at once: so many frames are full.
 const MUCH: usize = 4 * tcp::PIECE;
-/// The same, where each time waits for a disk.
-const READ_DURABLE: usize = 1024 * 1024;
 /// Bytes that wait in the kernel for an application to read: they pass for read, and let the window grow.
 const UNSENT: u32 = 128 * 1024;
 /// While there is no room in the store.
@@ -27,6 +25,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 thread_local! {
     /// What is being read. It is empty whenever anybody waits, so one does for all.
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    /// The same, of what is stored.
+    static DURABLE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 /// One end of a connection.
@@ -212,29 +212,32 @@ async fn accept_all(custody: &Custody, socket: &TcpStream) {
         return discard_all(socket).await;
     }
     loop {
-        let room = usize::try_from(custody.room()).unwrap_or(usize::MAX).min(READ_DURABLE);
+        let room = usize::try_from(custody.room()).unwrap_or(usize::MAX);
         if room == 0 {
             tokio::time::sleep(PAUSE).await;
             continue;
         }
-        let mut bytes = Vec::new();
         let read = match socket.readable().await {
-            Ok(()) => {
-                bytes.resize(room, 0);
-                socket.try_read(&mut bytes)
-            }
+            Ok(()) => read_exactly(socket, room),
             Err(why) => Err(why),
         };
         match read {
-            Ok(0) => return custody.end(End::Whole).await,
-            Ok(length) => {
-                bytes.truncate(length);
-                custody.accept(bytes).await;
-            }
+            Ok(bytes) if bytes.is_empty() => return custody.end(End::Whole).await,
+            Ok(bytes) => custody.accept(bytes).await,
             Err(why) if why.kind() == ErrorKind::WouldBlock => {}
             Err(_) => return custody.end(End::Cut).await,
         }
     }
+}
+
+/// Reads what there is, without memory for what is not.
+fn read_exactly(socket: &TcpStream, room: usize) -> io::Result<Vec<u8>> {
+    DURABLE.with_borrow_mut(|buffer| {
+        buffer.clear();
+        buffer.reserve_exact(room);
+        let length = socket.try_read_buf(&mut buffer.limit(room))?;
+        Ok(buffer[..length].to_vec())
+    })
 }
 
 async fn discard_all(socket: &TcpStream) {
@@ -257,16 +260,28 @@ async fn give_all(custody: &Custody, socket: &TcpStream) -> After {
             }
             custody.given(bytes.len() as u64).await;
         } else if let Some(end) = custody.is_at_end() {
-            custody.settle().await;
             if end == End::Whole {
-                let _ = socket2::SockRef::from(socket).shutdown(std::net::Shutdown::Write);
                 end_well(socket);
+                let _ = socket2::SockRef::from(socket).shutdown(std::net::Shutdown::Write);
+                acknowledged(socket).await;
+                custody.settle().await;
                 return After::Accept;
             }
+            custody.settle().await;
             return After::Nothing;
         } else {
             custody.more().await;
         }
+    }
+}
+
+/// Waits until the application's kernel has all bytes and the end: until then, they may be lost with this daemon; after
+/// it, they would be given twice by a later life that does not know.
+async fn acknowledged(socket: &TcpStream) {
+    let mut pause = Duration::from_micros(100);
+    while TcpInfo::of(socket).is_some_and(|info| info.is_ending) {
+        tokio::time::sleep(pause).await;
+        pause = (2 * pause).min(PAUSE);
     }
 }
 

@@ -3,7 +3,8 @@
 //! What an application of UDP may lose is not lost here; whatever waits for longer than it bears it drops itself.
 
 use super::socks::{Wishes, named};
-use super::{Line, Router};
+use super::{Line, Router, Via};
+use crate::daemon::descriptors;
 use crate::daemon::target::Target;
 use fast_socks5::server::{Socks5ServerProtocol, states};
 use fast_socks5::{new_udp_header, parse_udp_request};
@@ -21,14 +22,13 @@ const LONGEST: usize = 65_535;
 /// Targets of one association at a time.
 const TARGETS_MAX: usize = 256;
 
-/// A socket that speaks with one target.
+/// A socket that speaks with one target, at the first of its addresses.
 ///
 /// # Errors
-/// It is not known or cannot be reached.
-pub async fn reach(host: &str, port: u16) -> io::Result<UdpSocket> {
-    let found = tokio::net::lookup_host((host, port)).await?.next();
-    let address = found.ok_or_else(|| io::Error::other("no address"))?;
-    let socket = UdpSocket::bind(any(address.ip())).await?;
+/// There is none, or it cannot be reached.
+pub async fn reach(addresses: &[SocketAddr]) -> io::Result<UdpSocket> {
+    let address = *addresses.first().ok_or_else(|| io::Error::other("no address"))?;
+    let socket = descriptors::check(UdpSocket::bind(any(address.ip())).await?)?;
     socket.connect(address).await?;
     Ok(socket)
 }
@@ -111,8 +111,8 @@ pub async fn associate(
     proto: Socks5ServerProtocol<TcpStream, states::CommandRead>,
     wishes: Wishes,
 ) -> Result<(), String> {
-    let socket =
-        UdpSocket::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.map_err(|why| why.to_string())?;
+    let socket = UdpSocket::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.and_then(descriptors::check);
+    let socket = socket.map_err(|why| why.to_string())?;
     let own = socket.local_addr().map_err(|why| why.to_string())?;
     let mut held = proto.reply_success(own).await.map_err(|why| why.to_string())?;
     let association = Rc::new(Association {
@@ -155,9 +155,8 @@ impl Association {
             return;
         }
         let asked = Target::parse(&format!("udp:{name}"));
-        let by = self.wishes.by.as_deref();
         // Targets that no other daemon reaches have no stream to go by.
-        let Some(peer) = self.router.peer(&asked, by) else { return };
+        let Ok(Some(peer)) = self.router.peer(&asked, Via::of(&self.wishes)) else { return };
         let Some((id, tap)) = peer.open(&asked.to_string(), self.wishes.hints) else { return };
         let line = Rc::new(Line::new(peer.clone(), id, tap));
         write(&line, plain);

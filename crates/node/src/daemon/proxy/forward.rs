@@ -1,6 +1,6 @@
 //! Ports that lead to one target, and ports that lead to where a connection was meant to go.
 
-use super::{Router, accept};
+use super::{Router, Via, accept};
 use crate::daemon::config::{Door, Forward};
 use crate::daemon::target::Target;
 use lightlag_protocols::wire::adaptive::Hints;
@@ -12,7 +12,7 @@ use tokio::task::spawn_local;
 use tracing::debug;
 
 /// Lets applications in, for as long as the daemon lives.
-pub async fn serve(router: Rc<Router>, listener: TcpListener, forward: Forward) {
+pub async fn serve(router: Rc<Router>, listener: Rc<TcpListener>, forward: Forward) {
     let target = Target::parse(&forward.to);
     loop {
         let socket = accept(&listener).await;
@@ -21,7 +21,7 @@ pub async fn serve(router: Rc<Router>, listener: TcpListener, forward: Forward) 
 }
 
 /// Lets in what the kernel redirects here (`REDIRECT` of netfilter), and leads it to where it was going.
-pub async fn serve_redirected(router: Rc<Router>, listener: TcpListener, door: Door) {
+pub async fn serve_redirected(router: Rc<Router>, listener: Rc<TcpListener>, door: Rc<Door>) {
     loop {
         let socket = accept(&listener).await;
         let own = socket.local_addr().ok().map(|own| (own.ip(), own.port()));
@@ -46,7 +46,7 @@ fn meant_for(socket: &TcpStream) -> Option<(IpAddr, u16)> {
 fn lead(router: &Rc<Router>, socket: TcpStream, target: Target, hints: Hints, by: Option<String>) {
     let router = router.clone();
     spawn_local(async move {
-        match router.connect(&target, hints, by.as_deref()).await {
+        match router.connect(&target, hints, by.as_deref().map_or(Via::Any, Via::Setting)).await {
             Ok(way) => router.carry(way, socket).await,
             Err(why) => {
                 debug!(%target, ?why, "forward");

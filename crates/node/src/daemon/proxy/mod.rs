@@ -1,5 +1,6 @@
 //! How applications come in, and how targets are reached for the other daemons.
 
+pub mod access;
 mod carry;
 pub mod datagrams;
 pub mod forward;
@@ -7,12 +8,14 @@ pub mod http;
 pub mod serve;
 pub mod socks;
 
+use access::{Access, Place};
 pub use carry::{Line, carry_durable};
 
 use super::custody::Custody;
-use super::peer::Peer;
+use super::peer::{Peer, Peers};
 use super::store::{Record, Store};
 use super::target::Target;
+use super::{descriptors, log_limit};
 use lightlag_protocols::wire::adaptive::{ConnectionId, Hints, TARGET_MAX, Why};
 use socks::Wishes;
 use std::cell::{Cell, RefCell};
@@ -30,15 +33,35 @@ const ANSWER_AFTER: Duration = Duration::from_secs(5);
 /// Knows which targets go by whom.
 pub struct Router {
     /// The other daemons.
-    pub peers: Vec<Rc<Peer>>,
+    pub peers: Peers,
     /// What durable connections have accepted.
     pub store: Store,
-    /// What goes to none of them goes by plain TCP.
-    pub direct: bool,
+    /// Targets that none of them reaches and that go by plain TCP.
+    pub direct: RefCell<Access>,
+    /// Applications that doors have refused, with a wrong password or without one.
+    pub intruders: Cell<u64>,
     /// Connections by plain TCP, now and ever.
     pub directly: Cell<(u64, u64)>,
     /// Which connection an application's socket is at the end of.
     pub applications: RefCell<BTreeMap<SocketAddr, (Rc<Peer>, ConnectionId)>>,
+}
+
+/// Who chooses by which of the other daemons a connection goes.
+#[derive(Clone, Copy, Debug)]
+pub enum Via<'a> {
+    /// Nobody: the first that reaches the target.
+    Any,
+    /// The application, which may use only what the settings let it reach.
+    Asked(&'a str),
+    /// The settings.
+    Setting(&'a str),
+}
+
+impl<'a> Via<'a> {
+    /// As an application has asked.
+    pub fn of(wishes: &'a Wishes) -> Self {
+        wishes.by.as_deref().map_or(Self::Any, Self::Asked)
+    }
 }
 
 /// A connection for an application.
@@ -52,39 +75,64 @@ pub enum Way {
 }
 
 impl Router {
-    /// By whom a target is reached.
-    fn route(&self, target: &Target) -> Option<&Rc<Peer>> {
-        let reaches = |peer: &Peer| peer.rules.borrow().0.iter().any(|pattern| pattern.contains(target));
-        self.peers.iter().find(|peer| reaches(peer))
-    }
-    /// By whom a target is reached, or by whom it is to be.
-    pub fn peer(&self, target: &Target, by: Option<&str>) -> Option<&Rc<Peer>> {
-        match by {
-            Some(name) => self.peers.iter().find(|peer| peer.config.name == name),
-            None => self.route(target),
+    /// By whom a target is reached; none: by nobody.
+    ///
+    /// # Errors
+    /// A peer is asked for that there is not, or that may not be used for this target.
+    pub fn peer(&self, target: &Target, via: Via) -> Result<Option<Rc<Peer>>, Why> {
+        let reaches = |peer: &Peer| peer.access.borrow().reach.iter().any(|pattern| pattern.contains(target));
+        let peers = self.peers.borrow();
+        let named = |name: &str| peers.iter().find(|peer| peer.config.name == name);
+        match via {
+            Via::Any => Ok(peers.iter().find(|peer| reaches(peer)).cloned()),
+            Via::Setting(name) => named(name).cloned().map(Some).ok_or(Why::Unreachable),
+            Via::Asked(name) => match named(name) {
+                Some(peer) if reaches(peer) => Ok(Some(peer.clone())),
+                Some(_) => {
+                    warn!(peer = name, %target, "refused: `reach` of this peer does not contain the target");
+                    Err(Why::Forbidden)
+                }
+                None => Err(Why::Unreachable),
+            },
         }
     }
     /// Makes a connection, and waits until the target is reached or the application must be answered.
     ///
     /// # Errors
     /// Why there is none.
-    pub async fn connect(&self, target: &Target, hints: Hints, by: Option<&str>) -> Result<Way, Why> {
-        match (self.peer(target, by), target) {
-            (Some(peer), _) => self.connect_by(peer, target, hints).await,
-            (None, Target::Tcp(host, port)) if self.direct => {
-                info!(%target, "goes by plain TCP: no other daemon reaches it");
-                let reached = TcpStream::connect((host.as_str(), *port)).await;
-                reached.map(Way::Direct).map_err(|why| serve::reason(&why))
-            }
-            (None, _) => {
-                warn!(%target, "no other daemon reaches it, and `direct` is off");
-                Err(Why::Unreachable)
-            }
+    pub async fn connect(&self, target: &Target, hints: Hints, via: Via<'_>) -> Result<Way, Why> {
+        if let Some(peer) = self.peer(target, via)? {
+            return self.connect_by(&peer, target, hints).await;
         }
+        let rules = self.direct.borrow().clone();
+        if rules.serve.is_empty() || matches!(target, Target::Service(_)) {
+            if let Some(suppressed) = log_limit::allow("no route") {
+                warn!(%target, suppressed, "no other daemon reaches it, and `direct` is off");
+            }
+            return Err(Why::Unreachable);
+        }
+        let Place::Tcp(addresses) = rules.find(target).await.inspect_err(|why| {
+            if let Some(suppressed) = log_limit::allow("direct refused") {
+                warn!(%target, ?why, suppressed, "not reached by plain TCP: see `direct` and `deny`");
+            }
+        })?
+        else {
+            return Err(Why::Unreachable);
+        };
+        if let Some(suppressed) = log_limit::allow("direct") {
+            info!(%target, suppressed, "goes by plain TCP: no other daemon reaches it");
+        }
+        let reached = descriptors::connect(&addresses).await;
+        reached.map(Way::Direct).map_err(|why| serve::reason(&why))
     }
     async fn connect_by(&self, peer: &Rc<Peer>, target: &Target, hints: Hints) -> Result<Way, Why> {
         let name = target.to_string();
         if name.len() > TARGET_MAX {
+            return Err(Why::Unreachable);
+        }
+        if peer.is_hopeless() {
+            let why = peer.tcp.trouble().unwrap_or_default();
+            warn!(peer = peer.config.name, target = name, why, "not reached: the keys do not match");
             return Err(Why::Unreachable);
         }
         let (id, tap) = peer.open(&name, hints).ok_or(Why::Full)?;
@@ -160,13 +208,22 @@ fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// Waits a little after an error that concerns the daemon, such as too many open files.
+/// The next connection that there are file descriptors for. Waits a little after an error that concerns the daemon, such as too many open files.
 pub async fn accept(listener: &tokio::net::TcpListener) -> TcpStream {
     loop {
         match listener.accept().await {
-            Ok((socket, _)) => return socket,
+            Ok((socket, _)) => {
+                if let Some(socket) = descriptors::make_room(socket).await {
+                    return socket;
+                }
+                if let Some(suppressed) = log_limit::allow("descriptors") {
+                    warn!(suppressed, "closed a new connection: too few file descriptors are free");
+                }
+            }
             Err(why) => {
-                warn!(%why, "nobody can be let in");
+                if let Some(suppressed) = log_limit::allow("accept") {
+                    warn!(%why, suppressed, "cannot accept connections");
+                }
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }

@@ -1,18 +1,18 @@
 //! Targets here, for the other daemons.
 
+use super::access::{self, Place};
 use super::carry::{Line, carry_durable};
 use super::datagrams;
 use crate::daemon::custody::Custody;
 use crate::daemon::peer::{Peer, Wanted};
-use crate::daemon::services;
 use crate::daemon::store::{Record, Store};
 use crate::daemon::target::Target;
+use crate::daemon::{descriptors, log_limit, services};
 use lightlag_protocols::wire::adaptive::Why;
 use std::cell::RefCell;
 use std::io::{self, ErrorKind};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::spawn_local;
 use tracing::{debug, warn};
@@ -33,20 +33,32 @@ pub async fn serve(mut wanted: UnboundedReceiver<Wanted>, services: Services, st
     }
 }
 
-/// Where a target leads, if the other daemon may have it reached.
-fn allowed(peer: &Peer, target: &str, services: &Services) -> Result<Target, Why> {
+/// Addresses of a target, if the other daemon may have it reached. A service leads wherever the settings or a program
+/// here say.
+async fn allowed(peer: &Peer, target: &str, services: &Services) -> Result<Place, Why> {
     let asked = Target::parse(target);
-    if !peer.rules.borrow().1.iter().any(|pattern| pattern.contains(&asked)) {
-        warn!(peer = peer.config.name, target, "it may not reach this from here: see `serve`");
-        return Err(Why::Forbidden);
-    }
-    match asked {
+    let result = match &asked {
         Target::Service(name) => {
-            let found = services.borrow_mut().find(&name);
-            found.map(|to| Target::parse(&to)).ok_or(Why::Unreachable)
+            let is_served = peer.access.borrow().serve.iter().any(|pattern| pattern.contains(&asked));
+            let found = services.borrow_mut().find(name);
+            match found.map(|to| Target::parse(&to)) {
+                _ if !is_served => Err(Why::Forbidden),
+                Some(to) => access::resolve(&to).await.map_err(|why| reason(&why)),
+                None => Err(Why::Unreachable),
+            }
         }
-        _ => Ok(asked),
+        _ => {
+            let rules = peer.access.borrow().clone();
+            rules.find(&asked).await
+        }
+    };
+    if result.as_ref().is_err_and(|why| *why == Why::Forbidden) {
+        if let Some(suppressed) = log_limit::allow("forbidden") {
+            warn!(peer = peer.config.name, target, suppressed, "target refused: see `serve` and `deny`");
+        }
+        peer.counts.refused.set(peer.counts.refused.get() + 1);
     }
+    result
 }
 
 /// Reaches the target of a durable connection, however often that must be tried.
@@ -54,8 +66,8 @@ pub async fn reach_durable(custody: Rc<Custody>, services: Services) {
     let record = custody.record();
     let (mut pause, begun) = (AGAIN.0, Instant::now());
     while !custody.is_over() || record.over.is_some() {
-        let why = match allowed(&custody.peer, &record.target, &services) {
-            Ok(Target::Tcp(host, port)) => match TcpStream::connect((host.as_str(), port)).await {
+        let why = match allowed(&custody.peer, &record.target, &services).await {
+            Ok(Place::Tcp(addresses)) => match descriptors::connect(&addresses).await {
                 Ok(socket) => {
                     custody.opened().await;
                     return carry_durable(&custody, socket).await;
@@ -81,8 +93,8 @@ async fn reach(wanted: Wanted, services: &Services, store: &Store) {
         return reach_durable(custody, services.clone()).await;
     }
     let line = Line::new(peer.clone(), id, peer.tap(id));
-    match allowed(&peer, &target, services) {
-        Ok(Target::Tcp(host, port)) => match TcpStream::connect((host.as_str(), port)).await {
+    match allowed(&peer, &target, services).await {
+        Ok(Place::Tcp(addresses)) => match descriptors::connect(&addresses).await {
             Ok(socket) => {
                 peer.with(|session| session.accept(id));
                 let _ = line.carry(socket).await;
@@ -92,20 +104,23 @@ async fn reach(wanted: Wanted, services: &Services, store: &Store) {
                 line.reset(reason(&why));
             }
         },
-        Ok(Target::Udp(host, port)) => match datagrams::reach(&host, port).await {
+        Ok(Place::Udp(addresses)) => match datagrams::reach(&addresses).await {
             Ok(socket) => {
                 peer.with(|session| session.accept(id));
                 datagrams::carry(&line, &socket).await;
             }
             Err(why) => line.reset(reason(&why)),
         },
-        Ok(Target::Service(_)) => line.reset(Why::Unreachable),
         Err(why) => line.reset(why),
     }
 }
 
 /// Why a target is not reached, as the far application is to be told.
 pub fn reason(why: &io::Error) -> Why {
+    const NO_DESCRIPTORS: [i32; 2] = [nix::libc::EMFILE, nix::libc::ENFILE];
+    if why.raw_os_error().is_some_and(|error| NO_DESCRIPTORS.contains(&error)) {
+        return Why::Full;
+    }
     match why.kind() {
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => Why::Refused,
         _ => Why::Unreachable,

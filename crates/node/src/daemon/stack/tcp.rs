@@ -8,8 +8,9 @@ use super::pipe::{self, Pipe};
 use crate::daemon::keys::PublicKey;
 use crate::daemon::peer::Peer;
 use crate::daemon::tcp_info::{TcpInfo, keep_unsent_low, leave_unpaced_within_machine};
+use crate::daemon::tls;
 use lightlag_protocols::units::BitRate;
-use lightlag_protocols::wire::adaptive::Frame;
+use lightlag_protocols::wire::adaptive::{Epoch, Frame};
 use rustls::pki_types::ServerName;
 use rustls::{AlertDescription, CertificateError, ClientConfig};
 use serde::{Deserialize, Serialize};
@@ -44,16 +45,20 @@ const UNSENT: (u32, u32) = (16 * 1024, 256 * 1024);
 const UNSENT_S: f64 = 0.25;
 /// A call that takes longer is given up.
 const CALL_MOST: Duration = Duration::from_secs(60);
+/// Characters of another daemon's version that are kept.
+const VERSION_MOST: usize = 40;
 /// Between calls, at first and at most.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 
 /// What a daemon says first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// Its life.
-    incarnation: u32,
-    /// The life of the other that it knows.
-    known: Option<u32>,
+    /// Its epoch.
+    epoch: Epoch,
+    /// The latest epoch of the other daemon that it knows.
+    known: Option<Epoch>,
+    /// The version of its program.
+    version: String,
 }
 
 /// The connection that there is.
@@ -76,13 +81,26 @@ pub struct State {
     call: Notify,
     /// Why it cannot be had.
     trouble: RefCell<Option<String>>,
+    /// One of the two daemons does not take the key of the other: waiting does not help.
+    is_mismatched: Cell<bool>,
+    /// Segments sent again on connections that have ended.
+    retransmitted: Cell<u64>,
 }
 
 impl State {
     /// Without a connection; `own` is this daemon's key.
     pub fn new(own: PublicKey, client: Arc<ClientConfig>) -> Self {
         let (current, generation, call) = (RefCell::new(None), Cell::new(0), Notify::new());
-        Self { own, client, current, generation, call, trouble: RefCell::new(None) }
+        Self {
+            own,
+            client,
+            current,
+            generation,
+            call,
+            trouble: RefCell::new(None),
+            is_mismatched: Cell::new(false),
+            retransmitted: Cell::new(0),
+        }
     }
     fn is_connected(&self) -> bool {
         self.current.borrow().is_some()
@@ -102,6 +120,20 @@ impl State {
     pub fn trouble(&self) -> Option<String> {
         self.trouble.borrow().clone()
     }
+    /// Whether one of the two daemons has refused the key of the other, as far as is known.
+    pub fn is_mismatched(&self) -> bool {
+        self.is_mismatched.get()
+    }
+    /// Segments that the kernel has sent again, on all connections so far.
+    pub fn retransmitted(&self) -> u64 {
+        let current = self.current.borrow();
+        let now = current.as_ref().and_then(|current| TcpInfo::of(&current.socket));
+        self.retransmitted.get() + now.map_or(0, |info| info.retransmitted.into())
+    }
+    fn count(&self, ended: &Current) {
+        let of_it = TcpInfo::of(&ended.socket).map_or(0, |info| info.retransmitted.into());
+        self.retransmitted.set(self.retransmitted.get() + of_it);
+    }
     /// Lets no more wait unsent in the kernel than leaves soon at this rate.
     pub fn keep_ahead(&self, rate: BitRate) {
         let bytes = (rate.0 as f64 / 8.0 * UNSENT_S) as u32;
@@ -113,6 +145,7 @@ impl State {
     pub fn close(&self) {
         if let Some(current) = self.current.borrow_mut().take() {
             current.task.abort();
+            self.count(&current);
             self.call.notify_one();
         }
     }
@@ -132,6 +165,7 @@ impl State {
             current.is_taken = true;
         }
         *self.trouble.borrow_mut() = None;
+        self.is_mismatched.set(false);
     }
     /// What has ended, if it is the connection that there was.
     fn end(&self, generation: u64) -> Option<Current> {
@@ -157,6 +191,7 @@ pub fn adopt(peer: &Rc<Peer>, stream: TlsStream<TcpStream>, we_called: bool) {
     let task = spawn_local(async move {
         let why = run(&runs, stream, we_called).await.err().unwrap_or_else(|| "closed".to_owned());
         if let Some(ended) = runs.tcp.end(generation) {
+            runs.tcp.count(&ended);
             if ended.is_taken {
                 info!(peer = runs.config.name, why, "tcp ended");
             } else {
@@ -169,6 +204,7 @@ pub fn adopt(peer: &Rc<Peer>, stream: TlsStream<TcpStream>, we_called: bool) {
     let new = Current { generation, we_called, socket: copy, task: task.abort_handle(), is_taken: false };
     if let Some(old) = state.current.borrow_mut().replace(new) {
         old.task.abort();
+        state.count(&old);
     }
     // What the old one carried is carried again.
     peer.on_failed(TCP);
@@ -220,11 +256,28 @@ fn tell(peer: &Peer, address: &str, why: String, silent: &mut bool) {
 }
 
 /// What went wrong, as the owner of the settings needs it.
-fn told(peer: &Peer, why: &std::io::Error) -> String {
+fn told(peer: &Rc<Peer>, why: &std::io::Error) -> String {
     let of_tls = why.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    let is_mismatched = matches!(
+        of_tls,
+        Some(
+            rustls::Error::AlertReceived(AlertDescription::AccessDenied)
+                | rustls::Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure)
+        )
+    );
+    peer.tcp.is_mismatched.set(is_mismatched);
+    if is_mismatched {
+        peer.refuse_waiting();
+    }
     match of_tls {
         Some(rustls::Error::AlertReceived(AlertDescription::AccessDenied)) => {
             format!("it does not know our key: name {} in its settings", peer.tcp.own)
+        }
+        Some(rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol)) => {
+            format!(
+                "it speaks another version of the protocol than {}: run the same lightlagd on both",
+                tls::version()
+            )
         }
         Some(rustls::Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure)) => {
             format!("it shows another key than {}, which our settings name", peer.key())
@@ -233,8 +286,8 @@ fn told(peer: &Peer, why: &std::io::Error) -> String {
     }
 }
 
-async fn dial(peer: &Peer, address: &str) -> Result<tokio_rustls::client::TlsStream<TcpStream>, String> {
-    let socket = TcpStream::connect(address).await.map_err(|why| why.to_string())?;
+async fn dial(peer: &Rc<Peer>, address: &str) -> Result<tokio_rustls::client::TlsStream<TcpStream>, String> {
+    let socket = TcpStream::connect(address).await.map_err(|why| told(peer, &why))?;
     let name = ServerName::try_from("lightlag").expect("it is a name");
     let connector = TlsConnector::from(peer.tcp.client.clone());
     connector.connect(name, socket).await.map_err(|why| format!("TLS: {}", told(peer, &why)))
@@ -242,7 +295,8 @@ async fn dial(peer: &Peer, address: &str) -> Result<tokio_rustls::client::TlsStr
 
 async fn run(peer: &Rc<Peer>, stream: TlsStream<TcpStream>, we_called: bool) -> Result<(), String> {
     let pipe = Pipe::new(stream);
-    let hello = Hello { incarnation: peer.incarnation, known: peer.look(|session| session.peer()) };
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let hello = Hello { epoch: peer.epoch, known: peer.udpdtn.peer(), version };
     let bytes = postcard::to_allocvec(&hello).expect("a hello can be written");
     let mut record = (bytes.len() as u32).to_be_bytes().to_vec();
     record.extend(bytes);
@@ -257,12 +311,13 @@ async fn run(peer: &Rc<Peer>, stream: TlsStream<TcpStream>, we_called: bool) -> 
             break hello;
         }
     };
-    peer.on_hello(hello.incarnation, hello.known)?;
+    peer.on_hello(hello.epoch, hello.known)?;
+    *peer.version.borrow_mut() = Some(hello.version.chars().take(VERSION_MOST).collect());
     peer.tcp.on_taken();
     info!(peer = peer.config.name, we_called, "tcp connected");
     tokio::select! {
         done = write(peer, &pipe) => done,
-        done = read(peer, &pipe, (hello.incarnation, came)) => done,
+        done = read(peer, &pipe, (hello.epoch.number, came)) => done,
     }
 }
 

@@ -3,13 +3,17 @@
 use super::UDPDTN;
 use crate::clock::to_std;
 use crate::daemon::config;
-use crate::daemon::peer::Peer;
+use crate::daemon::peer::{Peer, Peers};
 use crate::daemon::seal::{self, Name, Seal};
-use lightlag_protocols::adaptive::{DATAGRAM_LEAST, Datagrams, DatagramsConfig, DatagramsContext};
+use lightlag_protocols::adaptive::{
+    Arrival, DATAGRAM_LEAST, Datagrams, DatagramsConfig, DatagramsContext, Path, Session,
+};
 use lightlag_protocols::controllers::{self, Controller, Flow};
 use lightlag_protocols::parameter::{Parameters, Value};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::wire::adaptive::{Epoch, Note, Serial};
+use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -27,35 +31,51 @@ const ASK_AGAIN: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// The stack of one peer.
 pub struct State {
-    socket: Option<Rc<UdpSocket>>,
+    socket: RefCell<Option<Rc<UdpSocket>>>,
     seal: RefCell<Seal>,
     datagrams: RefCell<Datagrams>,
-    /// Where the other daemon is: as its last datagram came from, or as the settings say.
-    address: Cell<Option<SocketAddr>>,
+    /// Where the other daemon is: where it answered from, or as the settings say.
+    path: RefCell<Path<SocketAddr>>,
     heard: Notify,
     heard_at: Cell<Option<Instant>>,
     probed_at: Cell<Option<Instant>>,
     /// Datagrams, there and back.
     counts: Cell<(u64, u64)>,
+    refused: Cell<Refused>,
+}
+
+/// Datagrams under the other daemon's name that were dropped.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Refused {
+    /// It did not make them, or they were changed.
+    pub forged: u64,
+    /// They were made for another epoch than the present one: recorded before, or the other daemon does not know the present
+    /// one yet.
+    pub stale: u64,
+    /// They came before.
+    pub repeated: u64,
+    /// They are of another version of the format.
+    pub of_other_version: u64,
 }
 
 impl State {
     /// Before anything was sent; without a socket nothing ever is.
     pub fn new(socket: Option<Rc<UdpSocket>>, seal: Seal, datagrams: Datagrams) -> Self {
         Self {
-            socket,
+            socket: RefCell::new(socket),
             seal: RefCell::new(seal),
             datagrams: RefCell::new(datagrams),
-            address: Cell::new(None),
+            path: RefCell::new(Path::new(None)),
             heard: Notify::new(),
             heard_at: Cell::new(None),
             probed_at: Cell::new(None),
             counts: Cell::new((0, 0)),
+            refused: Cell::default(),
         }
     }
     /// Whether datagrams can be sent.
     pub fn is_there(&self) -> bool {
-        self.socket.is_some() && self.address.get().is_some()
+        self.socket.borrow().is_some() && self.address().is_some()
     }
     /// The last round trip.
     pub fn round_trip(&self) -> Option<Duration> {
@@ -67,11 +87,34 @@ impl State {
     }
     /// What datagrams go by; the same for all peers.
     pub fn socket(&self) -> Option<Rc<UdpSocket>> {
-        self.socket.clone()
+        self.socket.borrow().clone()
+    }
+    /// From now on datagrams go by this.
+    pub fn take(&self, socket: Rc<UdpSocket>) {
+        *self.socket.borrow_mut() = Some(socket);
     }
     /// Where the other daemon is.
     pub fn address(&self) -> Option<SocketAddr> {
-        self.address.get()
+        self.path.borrow().address()
+    }
+    /// Datagrams under the other daemon's name that were dropped.
+    pub fn refused(&self) -> Refused {
+        self.refused.get()
+    }
+    fn refuse(&self, count: impl FnOnce(&mut Refused)) {
+        let mut refused = self.refused.get();
+        count(&mut refused);
+        self.refused.set(refused);
+    }
+    /// The latest epoch of the other daemon that is known.
+    pub fn peer(&self) -> Option<Epoch> {
+        self.datagrams.borrow().peer()
+    }
+    /// The other daemon was heard in an epoch; see [`Datagrams::meet`].
+    pub fn meet(&self, now: Instant, epoch: Epoch, session: &mut Session) -> bool {
+        let is_latest = self.datagrams.borrow_mut().meet(now, epoch, session);
+        self.heard.notify_one();
+        is_latest
     }
     /// When anything came last.
     pub fn heard_at(&self) -> Option<Instant> {
@@ -122,9 +165,9 @@ impl State {
 }
 
 /// The machine of a peer that nothing is known of yet.
-pub fn datagrams(peer: &config::Peer, incarnation: u32) -> Datagrams {
+pub fn datagrams(peer: &config::Peer, epoch: Epoch, known: Option<Epoch>) -> Datagrams {
     let (datagram, headers) = sizes(peer);
-    let config = DatagramsConfig { stack: UDPDTN, incarnation, datagram, headers };
+    let config = DatagramsConfig { stack: UDPDTN, epoch, peer: known, datagram, headers };
     Datagrams::new(config, controller(peer, None))
 }
 
@@ -154,26 +197,31 @@ fn controller(peer: &config::Peer, handed: Option<(BitRate, Option<Duration>)>) 
 }
 
 /// Sends what there is to send, for as long as the daemon lives.
-pub async fn run(peer: Rc<Peer>) {
+pub async fn run(peer: Rc<Peer>, host: Option<String>) {
     let state = &peer.udpdtn;
-    let Some(socket) = state.socket.clone() else { return };
-    if let Some(host) = &peer.config.udpdtn {
-        state.address.set(Some(resolve(host).await));
+    let Some(socket) = state.socket() else { return };
+    if let Some(host) = &host {
+        let address = resolve(host).await;
+        state.path.borrow_mut().configure(address);
         peer.on_changed();
     }
     let (mut plain, mut sealed) = (Vec::new(), Vec::new());
+    let longest = longest(&peer.config);
     loop {
-        let Some(address) = state.address.get() else {
+        let Some(address) = state.address() else {
             state.heard.notified().await;
             continue;
         };
         let now = peer.clock.now();
         peer.with_by(UDPDTN, |session| state.datagrams.borrow_mut().on_deadline(now, session));
-        while let Some(serial) = peer.with_by(UDPDTN, |session| {
-            state.datagrams.borrow_mut().poll(peer.clock.now(), session, &mut plain)
-        }) {
+        while state.path.borrow().may_send(longest)
+            && let Some(serial) = peer.with_by(UDPDTN, |session| {
+                state.datagrams.borrow_mut().poll(peer.clock.now(), session, &mut plain)
+            })
+        {
             peer.traffic.on_left(UDPDTN, plain.len());
             state.seal.borrow_mut().seal(serial, &plain, &mut sealed);
+            state.path.borrow_mut().on_sent(sealed.len() as u64);
             // What the system does not take now is lost as on the way.
             if let Err(why) = socket.send_to(&sealed, address).await {
                 debug!(peer = peer.config.name, %address, %why, "a datagram could not be sent");
@@ -181,7 +229,9 @@ pub async fn run(peer: Rc<Peer>) {
             let (left, came) = state.counts.get();
             state.counts.set((left + 1, came));
         }
-        let deadline = peer.look(|session| state.datagrams.borrow().deadline(session));
+        // Where no more may be sent before the other daemon is heard, that wakes it.
+        let may_send = state.path.borrow().may_send(longest);
+        let deadline = peer.look(|session| state.datagrams.borrow().deadline(session)).filter(|_| may_send);
         let pause = deadline.map(|at| to_std(at - peer.clock.now()));
         tokio::select! {
             () = sleep(pause) => {}
@@ -189,6 +239,12 @@ pub async fn run(peer: Rc<Peer>) {
             () = state.heard.notified() => {}
         }
     }
+}
+
+/// Bytes of a sealed datagram at most.
+fn longest(peer: &config::Peer) -> u64 {
+    let (datagram, headers) = sizes(peer);
+    datagram as u64 + headers.0
 }
 
 async fn sleep(pause: Option<std::time::Duration>) {
@@ -210,7 +266,7 @@ async fn resolve(host: &str) -> SocketAddr {
 }
 
 /// Takes what comes by a socket to whom it is from, for as long as the daemon lives.
-pub async fn receive(socket: Rc<UdpSocket>, peers: BTreeMap<Name, Rc<Peer>>) {
+pub async fn receive(socket: Rc<UdpSocket>, peers: Peers) {
     let mut buffer = vec![0; LONGEST];
     loop {
         let Ok((length, from)) = socket.recv_from(&mut buffer).await else {
@@ -219,33 +275,117 @@ pub async fn receive(socket: Rc<UdpSocket>, peers: BTreeMap<Name, Rc<Peer>>) {
             continue;
         };
         let datagram = &mut buffer[..length];
-        let named = |name| {
-            peers
-                .get(&name)
-                .or_else(|| peers.values().find(|peer| peer.udpdtn.seal.borrow().is_short_name(name)))
+        let Some(peer) = seal::sender(datagram).and_then(|name| named(&peers.borrow(), name)) else {
+            continue;
         };
-        let Some(peer) = seal::sender(datagram).and_then(named) else { continue };
-        on_datagram(peer, datagram, from);
+        on_datagram(&peer, datagram, from);
     }
+}
+
+/// Whom a datagram names.
+fn named(peers: &[Rc<Peer>], name: Name) -> Option<Rc<Peer>> {
+    let other_version = seal::of_other_version(name);
+    let is_named = |peer: &&Rc<Peer>| {
+        let seal = peer.udpdtn.seal.borrow();
+        if other_version.is_some_and(|name| seal.is_name(name)) {
+            peer.udpdtn.refuse(|refused| refused.of_other_version += 1);
+        }
+        seal.is_name(name) || seal.is_short_name(name)
+    };
+    peers.iter().find(is_named).cloned()
 }
 
 fn on_datagram(peer: &Rc<Peer>, datagram: &mut [u8], from: SocketAddr) {
     let state = &peer.udpdtn;
+    let (now, length) = (peer.clock.now(), datagram.len());
     let mut seal = state.seal.borrow_mut();
-    let Some(opened) = seal.open(datagram) else { return };
-    let now = peer.clock.now();
-    peer.traffic.on_came(UDPDTN, opened.plain.len());
-    if opened.is_newest && state.address.replace(Some(from)) != Some(from) {
+    let Some(opened) = seal.open(datagram) else {
+        return state.refuse(|refused| refused.forged += 1);
+    };
+    let (serial, carried) = (opened.serial, opened.plain.len());
+    let handle =
+        |session: &mut Session| state.datagrams.borrow_mut().handle(now, (serial, opened.plain), session);
+    match peer.with(handle) {
+        Ok(Arrival::Stale) => {
+            drop(seal);
+            state.refuse(|refused| refused.stale += 1);
+            greet(peer, now, serial.epoch, from);
+        }
+        Ok(Arrival::Repeated) => state.refuse(|refused| refused.repeated += 1),
+        Ok(Arrival::Accepted { is_newest, note }) => {
+            seal.accept(serial);
+            drop(seal);
+            peer.traffic.on_came(UDPDTN, carried);
+            peer.keep_epoch();
+            let (left, came) = state.counts.get();
+            state.counts.set((left, came + 1));
+            state.heard_at.set(Some(now));
+            on_path(peer, now, (from, length), is_newest, note);
+            state.heard.notify_one();
+        }
+        Err(why) => debug!(peer = peer.config.name, %why, "a datagram is wrong"),
+    }
+}
+
+/// Says which epoch this is to one of the other daemon that does not know it, or that is not its latest.
+fn greet(peer: &Peer, now: Instant, to: Epoch, from: SocketAddr) {
+    let mut plain = Vec::new();
+    let serial = peer.udpdtn.datagrams.borrow_mut().greet(now, to, &mut plain);
+    if let Some(serial) = serial {
+        send_single(peer, serial, &plain, from);
+    }
+}
+
+/// Follows the other daemon to another address once it has answered from there, and answers where it asks.
+fn on_path(
+    peer: &Rc<Peer>,
+    now: Instant,
+    (from, length): (SocketAddr, usize),
+    is_newest: bool,
+    note: Option<Note>,
+) {
+    let state = &peer.udpdtn;
+    let before = state.address();
+    let challenge = state.path.borrow_mut().on_came(now, from, length as u64, is_newest);
+    match note {
+        Some(Note::PathChallenge(token)) => send_note(peer, Note::PathResponse(token), from),
+        Some(Note::PathResponse(token)) => drop(state.path.borrow_mut().on_response(token, from)),
+        Some(Note::Known(known)) => {
+            if let Err(why) = peer.on_known(known) {
+                debug!(peer = peer.config.name, why, "udpdtn");
+            }
+        }
+        None => {}
+    }
+    if let Some(token) = challenge {
+        send_note(peer, Note::PathChallenge(token), from);
+    }
+    if state.address() != before {
         info!(peer = peer.config.name, address = %from, "udpdtn heard");
         peer.on_changed();
     }
-    let handled =
-        peer.with(|session| state.datagrams.borrow_mut().handle(now, (opened.serial, opened.plain), session));
-    if let Err(why) = handled {
-        debug!(peer = peer.config.name, %why, "a datagram is wrong");
+}
+
+fn send_note(peer: &Peer, note: Note, to: SocketAddr) {
+    let mut plain = Vec::new();
+    let serial = peer.udpdtn.datagrams.borrow_mut().note(note, &mut plain);
+    if let Some(serial) = serial {
+        send_single(peer, serial, &plain, to);
+    }
+}
+
+/// What the system does not take now is lost as on the way: it is sent again where it matters.
+fn send_single(peer: &Peer, serial: Serial, plain: &[u8], to: SocketAddr) {
+    let state = &peer.udpdtn;
+    let Some(socket) = state.socket() else { return };
+    let mut sealed = Vec::new();
+    state.seal.borrow_mut().seal(serial, plain, &mut sealed);
+    if state.address() == Some(to) {
+        state.path.borrow_mut().on_sent(sealed.len() as u64);
+    }
+    if let Err(why) = socket.try_send_to(&sealed, to) {
+        debug!(peer = peer.config.name, address = %to, %why, "a datagram could not be sent");
     }
     let (left, came) = state.counts.get();
-    state.counts.set((left, came + 1));
-    state.heard_at.set(Some(now));
-    state.heard.notify_one();
+    state.counts.set((left + 1, came));
 }

@@ -1,0 +1,121 @@
+//! File descriptors that stay free for the daemon's owner, its store and its peers, whatever else comes.
+//!
+//! The kernel gives the lowest number that is free, so the number of a new socket says how many are left.
+
+use rustix::process::{Resource, getrlimit};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{SocketAddr, TcpStream as StdStream};
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::task::{AbortHandle, spawn_local};
+
+/// Descriptors that stay free: for the control socket, the store, names that are resolved, and calls of peers.
+const RESERVE: u64 = 16;
+/// A target that has not answered within this is not reached.
+const CONNECT_WITHIN: Duration = Duration::from_secs(60);
+/// Callers that have not yet said what they want.
+const WAITING_MOST: usize = 1024;
+
+#[derive(Default)]
+struct Waiting {
+    tasks: RefCell<BTreeMap<u64, AbortHandle>>,
+    next: Cell<u64>,
+}
+
+thread_local! {
+    /// Everything runs in one thread.
+    static WAITING: Waiting = Waiting::default();
+}
+
+/// A caller that has not yet said what it wants, until this is dropped. Where descriptors are short, the oldest goes.
+pub struct Caller(u64);
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        WAITING.with(|waiting| waiting.tasks.borrow_mut().remove(&self.0));
+    }
+}
+
+/// Runs the task of a caller that has yet to say what it wants; of too many, the oldest goes.
+pub fn spawn<F: Future<Output = ()> + 'static>(serve: impl FnOnce(Caller) -> F) -> AbortHandle {
+    let id = WAITING.with(|waiting| waiting.next.replace(waiting.next.get() + 1));
+    let task = spawn_local(serve(Caller(id))).abort_handle();
+    let count = WAITING.with(|waiting| {
+        let mut tasks = waiting.tasks.borrow_mut();
+        tasks.insert(id, task.clone());
+        tasks.len()
+    });
+    if count > WAITING_MOST {
+        drop_oldest();
+    }
+    task
+}
+
+/// Ends the oldest caller that has not yet said what it wants. False if there is none.
+fn drop_oldest() -> bool {
+    let oldest = WAITING.with(|waiting| waiting.tasks.borrow_mut().pop_first());
+    oldest.inspect(|(_, task)| task.abort()).is_some()
+}
+
+/// Whether enough descriptors are free beside this one.
+pub fn fits(socket: &impl AsFd) -> bool {
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    (socket.as_fd().as_raw_fd() as u64) < limit.saturating_sub(RESERVE)
+}
+
+/// The same, for one that was made for a connection.
+///
+/// # Errors
+/// As where the kernel has no more.
+pub fn check<S: AsFd>(socket: S) -> io::Result<S> {
+    if fits(&socket) { Ok(socket) } else { Err(rustix::io::Errno::MFILE.into()) }
+}
+
+/// Connects, as far as there are descriptors; where they are short, in place of the oldest caller.
+///
+/// # Errors
+/// It cannot be reached, or there are too few descriptors.
+pub async fn connect(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
+    let mut last = io::ErrorKind::AddrNotAvailable.into();
+    for address in addresses {
+        // It holds its descriptor for as long as the target does not answer, so there must be room before it is asked.
+        let mut socket = unconnected(address)?;
+        if !fits(&socket) && drop_oldest() {
+            drop(socket);
+            // The task that ends closes its socket.
+            tokio::task::yield_now().await;
+            tokio::task::yield_now().await;
+            socket = unconnected(address)?;
+        }
+        let socket = check(socket)?;
+        match tokio::time::timeout(CONNECT_WITHIN, socket.connect(*address)).await {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(why)) => last = why,
+            Err(_) => last = io::ErrorKind::TimedOut.into(),
+        }
+    }
+    Err(last)
+}
+
+fn unconnected(to: &SocketAddr) -> io::Result<TcpSocket> {
+    if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }
+}
+
+/// Takes a socket that was accepted; where descriptors are short, in place of the oldest caller. None: there is no room.
+pub async fn make_room(socket: TcpStream) -> Option<TcpStream> {
+    if fits(&socket) {
+        return Some(socket);
+    }
+    if !drop_oldest() {
+        return None;
+    }
+    // The task that ends closes its socket.
+    tokio::task::yield_now().await;
+    tokio::task::yield_now().await;
+    let lower = rustix::io::fcntl_dupfd_cloexec(&socket, 0).ok().filter(fits)?;
+    drop(socket);
+    TcpStream::from_std(StdStream::from(lower)).ok()
+}

@@ -1,0 +1,70 @@
+//! The latest epochs of the other daemons, kept for the next epoch of this one: its first datagrams are bound to them, so that
+//! they are of use at once. Nothing depends on it but that: where the file is lost or old, the other daemons are asked first.
+
+use super::keys::PublicKey;
+use lightlag_protocols::wire::adaptive::Epoch;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use tracing::warn;
+
+/// Epochs of other daemons, by the text of their keys.
+pub struct Known {
+    file: PathBuf,
+    epochs: RefCell<BTreeMap<String, Epoch>>,
+}
+
+impl Known {
+    /// Those that an earlier epoch of this daemon kept in a folder.
+    pub fn read(folder: &Path) -> Self {
+        let file = folder.join("peers.json");
+        let epochs = match fs::read(&file) {
+            Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_else(|why| {
+                warn!(file = %file.display(), %why, "peers are asked for their epochs again");
+                BTreeMap::new()
+            }),
+            Err(_) => BTreeMap::new(),
+        };
+        Self { file, epochs: RefCell::new(epochs) }
+    }
+    /// That of one daemon.
+    pub fn of(&self, key: &PublicKey) -> Option<Epoch> {
+        self.epochs.borrow().get(&key.to_string()).copied()
+    }
+    /// A daemon has begun an epoch.
+    pub fn keep(&self, key: &PublicKey, epoch: Epoch) {
+        if self.epochs.borrow_mut().insert(key.to_string(), epoch) == Some(epoch) {
+            return;
+        }
+        if let Err(why) = self.write() {
+            warn!(file = %self.file.display(), %why, "epochs of peers cannot be kept");
+        }
+    }
+    /// A daemon that is cut off while writing leaves the old file.
+    fn write(&self) -> std::io::Result<()> {
+        let new = self.file.with_extension("new");
+        let bytes = serde_json::to_vec(&*self.epochs.borrow())?;
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+        file.write_all(&bytes)?;
+        fs::rename(&new, &self.file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn epochs_are_there_in_the_next_run_and_a_damaged_file_is_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (key, epoch) = (PublicKey([4; 32]), Epoch { number: 8, nonce: u64::MAX });
+        assert_eq!(Known::read(folder.path()).of(&key), None);
+        Known::read(folder.path()).keep(&key, epoch);
+        assert_eq!(Known::read(folder.path()).of(&key), Some(epoch));
+        fs::write(folder.path().join("peers.json"), "{\"").unwrap();
+        assert_eq!(Known::read(folder.path()).of(&key), None);
+    }
+}

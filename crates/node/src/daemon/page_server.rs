@@ -1,0 +1,30 @@
+//! Serves HTTP to whoever comes by TCP, with bounds on those that say nothing.
+
+use super::descriptors;
+use super::proxy::accept;
+use axum::Router;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// A request must have come as a whole after so long.
+pub const REQUEST_WITHIN: Duration = Duration::from_secs(30);
+/// A connection may not last longer: a request is short.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// Serves all that come, for as long as the daemon lives.
+pub async fn serve(listener: TcpListener, router: Router<()>) {
+    loop {
+        let socket = accept(&listener).await;
+        let service = TowerToHyperService::new(router.clone());
+        descriptors::spawn(|caller| async move {
+            let served = hyper::server::conn::http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(REQUEST_WITHIN)
+                .serve_connection(TokioIo::new(socket), service);
+            let _ = tokio::time::timeout(LONGEST, served).await;
+            drop(caller);
+        });
+    }
+}

@@ -1,0 +1,77 @@
+//! How often a durable stream is given to its target, whenever the far daemon is killed.
+
+use super::pair::{Extra, PATIENCE, Pair, local};
+use super::streams::{receive, send};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+const LENGTH: u64 = 300_000;
+
+/// A target that reads streams to their end and holds the connections open; it tells of those that came whole.
+fn holding() -> (u16, Receiver<(u64, TcpStream)>) {
+    let listener = TcpListener::bind(local(0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (tells, told) = channel();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let tells = tells.clone();
+            thread::spawn(move || {
+                let got = receive(&mut stream, || true);
+                if got.is_whole {
+                    let _ = tells.send((got.number, stream));
+                }
+            });
+        }
+    });
+    (port, told)
+}
+
+/// Gives a stream, kills the far daemon so long after the target has it, or after it was begun, and starts it again;
+/// gives how often the target had it whole.
+fn given(pair: &mut Pair, number: u64, after_end: bool, pause: Duration) -> usize {
+    let (port, told) = holding();
+    let mut stream = pair.connect(port, "durable").unwrap();
+    send(&mut stream, number, LENGTH).unwrap();
+    let mut held = Vec::new();
+    if after_end {
+        held.push(told.recv_timeout(PATIENCE).unwrap());
+    }
+    thread::sleep(pause);
+    pair.far.kill();
+    pair.far.start();
+    pair.wait_until_connected();
+    if held.is_empty() {
+        held.push(told.recv_timeout(PATIENCE).expect("it comes whole at least once"));
+    }
+    // What is given again begins at once.
+    while let Ok(again) = told.recv_timeout(Duration::from_secs(2)) {
+        held.push(again);
+    }
+    assert!(held.iter().all(|(of, _)| *of == number));
+    held.len()
+}
+
+#[test]
+fn a_target_that_has_read_the_end_and_not_closed_is_given_a_stream_once() {
+    let mut pair = Pair::start(Extra::default());
+    for number in 1..4 {
+        // Longer than a write to the disk takes.
+        assert_eq!(given(&mut pair, number, true, Duration::from_millis(500)), 1, "stream {number}");
+    }
+}
+
+#[test]
+#[ignore = "minutes; run by make torture"]
+fn kills_at_any_moment_give_a_stream_at_least_once() {
+    let mut pair = Pair::start(Extra::default());
+    let (mut twice, rounds) = (0, 60_u64);
+    for number in 0..rounds {
+        let pause = Duration::from_micros(number.wrapping_mul(7919) % 40_000);
+        let count = given(&mut pair, number, number.is_multiple_of(2), pause);
+        assert!((1..=2).contains(&count), "{count} times");
+        twice += u32::from(count > 1);
+    }
+    println!("{rounds} kills: {twice} streams were given twice");
+}

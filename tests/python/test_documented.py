@@ -1,0 +1,176 @@
+"""What the docs and the programs print holds: links, names of tests, commands and their options."""
+
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parents[2]
+BUILT = TOP / "target/debug"
+PAGES = [*sorted(TOP.glob("*.md")), *sorted((TOP / "docs").rglob("*.md"))]
+FENCE = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# Written by the reader, or made by a command before: not in the repository.
+PORTS = (1080, 4560, 4561, 8118, 8191, 8192)
+
+
+def commands() -> Iterator[tuple[Path, str]]:
+    """Every line of a shell block of the docs that runs one of our programs."""
+    for page in PAGES:
+        for block in FENCE.findall(page.read_text()):
+            for line in block.replace("\\\n", " ").splitlines():
+                words = line.strip().removeprefix("sudo ")
+                if words.startswith(("lightlag ", "lightlagd ")):
+                    yield page, words
+
+
+def built(program: str) -> Path:
+    if not (BUILT / program).exists():
+        pytest.skip(f"there is no {program}; cargo build builds it")
+    return BUILT / program
+
+
+def test_every_relative_link_leads_to_a_file() -> None:
+    wrong = []
+    for page in PAGES:
+        text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+        for link in re.findall(r"\]\(([^)\s]+)\)", text):
+            place = link.split("#")[0]
+            if place and not re.match(r"[a-z]+:", place) and not (page.parent / place).exists():
+                wrong.append(f"{page.name}: {link}")
+    assert not wrong
+
+
+def test_every_test_that_a_guide_names_exists() -> None:
+    sources = "".join(file.read_text() for file in (TOP / "crates").rglob("*.rs"))
+    known = set(re.findall(r"\bfn (\w+)", sources))
+    named = set()
+    for page in (TOP / "docs/guide/security.md", TOP / "docs/guide/daemon.md"):
+        named |= set(re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+){3,}_?(?:\.\.\.)?)`", page.read_text()))
+    named = {name for name in named if not name.startswith("lightlagd_")}
+    assert len(named) > 30
+    lacks = [
+        name
+        for name in named
+        if not any(
+            one.startswith(name.removesuffix("...")) if name.endswith("...") else one == name for one in known
+        )
+    ]
+    assert not lacks
+
+
+def test_every_command_in_the_docs_has_the_options_that_are_written() -> None:
+    program = {name: built(name) for name in ("lightlag", "lightlagd")}
+    helps: dict[tuple[str, ...], str] = {}
+    wrong, count = [], 0
+    for page, line in commands():
+        words = shlex.split(line.replace("; ", " ; "), comments=True)
+        ends = [at for at, word in enumerate(words) if word in ("|", "&&", ";", ">")]
+        words = words[: ends[0]] if ends else words
+        own = words[: words.index("--")] if "--" in words else words
+        verbs = (own[0], *([own[1], own[2]] if own[1] in ("names", "bundles") else [own[1]]))
+        if verbs not in helps:
+            asked = [str(program[verbs[0]]), *verbs[1:], "--help"]
+            helps[verbs] = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+        count += 1
+        options = [word.split("=")[0] for word in own[2:] if re.match(r"--?[a-z]", word)]
+        known = re.findall(r"(?<![\w-])--?[a-z][\w-]*", helps[verbs])
+        if not helps[verbs] or any(option not in known for option in options):
+            wrong.append(f"{page.name}: {line}")
+        scenarios = [word for word in own[2:] if word.startswith(("scenarios/", "examples/", "tools/"))]
+        wrong += [f"{page.name}: {word} is not there" for word in scenarios if not (TOP / word).exists()]
+    assert not wrong
+    assert count > 60
+
+
+def test_commands_of_the_docs_that_take_seconds_and_no_network_run() -> None:
+    lightlag = built("lightlag")
+    run, left = [], 0
+    for _, line in commands():
+        words = shlex.split(line, comments=True)
+        quick = words[:2] == ["lightlag", "list"] or (
+            words[:2] == ["lightlag", "run"] and len(words) > 2 and words[2].startswith("scenarios/papers/")
+        )
+        runs = quick and not any(word in words for word in ("--out", "|", "&&", "--capture", "--trace"))
+        if runs and words not in run:
+            run.append(words)
+        left += not runs
+    print(f"{len(run)} run here; {left} need a network, root, minutes or files of the reader")
+    assert len(run) >= 2
+    for words in run:
+        done = subprocess.run(
+            [str(lightlag), *words[1:]], cwd=TOP, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{words}: {done.stderr}"
+
+
+def _first_commands() -> list[str]:
+    blocks = FENCE.findall((TOP / "README.md").read_text())
+    first: str = next(block for block in blocks if "lightlagd example" in block)
+    return first.splitlines()
+
+
+def _play(lines: list[str], folder: Path) -> str:
+    # What is asked for has no end of line.
+    script = "\n".join(["set -e", *lines, "echo"])
+    environment = {**os.environ, "PATH": f"{BUILT}:{os.environ['PATH']}"}
+    with subprocess.Popen(
+        ["bash", "-c", script],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    ) as shell:
+        assert shell.stdout is not None
+        try:
+            said = shell.stdout.readline()
+            while said and not said.startswith("{"):
+                said = shell.stdout.readline()
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(shell.pid, signal.SIGTERM)
+        return said
+
+
+def _needs_ports() -> None:
+    built("lightlagd")
+    if not shutil.which("curl"):
+        pytest.skip("curl is not there")
+    patience = 100
+    while (port := next(filter(_is_taken, PORTS), None)) is not None:
+        # A daemon that was told to end may take some seconds.
+        if patience == 0:
+            pytest.skip(f"port {port}, which the example uses, is taken")
+        patience -= 1
+        time.sleep(0.1)
+
+
+def _is_taken(port: int) -> bool:
+    with contextlib.closing(socket.socket()) as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_the_first_commands_of_the_daemon_show_its_status(tmp_path: Path) -> None:
+    _needs_ports()
+    said = _play(_first_commands(), tmp_path)
+    assert '"peers"' in said, said
+
+
+def test_what_the_example_prints_can_be_run_as_it_is(tmp_path: Path) -> None:
+    _needs_ports()
+    example = [str(BUILT / "lightlagd"), "example", "demo"]
+    printed = subprocess.run(example, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    far, near, curl = printed.splitlines()
+    curl = curl.replace("curl ", "curl --silent --retry 30 --retry-all-errors --retry-delay 1 ", 1)
+    said = _play([f"{far} &", f"{near} &", curl], tmp_path)
+    assert '"peers"' in said, said

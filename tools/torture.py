@@ -1,0 +1,99 @@
+"""Runs the attacks that take minutes, and prints what was held, survived and tried.
+
+python3 tools/torture.py [--seconds-of-fuzzing 0] [CASE ...]
+
+Each of these tests prints a line `torture: CASE; load held; faults survived; bad inputs tried`.
+Exit code 1: an attack succeeded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent
+MARKED = re.compile(r'#\[ignore = "minutes; run by make torture"\]\s*(?:#\[[^\n]*\]\s*)*fn (\w+)')
+HEADS = ("attack", "load held", "faults survived", "bad inputs tried")
+FUZZED = ("daemon_doors", "daemon_settings", "adaptive", "udpdtn")
+
+
+def marked() -> dict[str, list[str]]:
+    """The tests of each crate that are marked for this command."""
+    found: dict[str, list[str]] = {}
+    for file in sorted((TOP / "crates").rglob("*.rs")):
+        names = MARKED.findall(file.read_text(encoding="utf-8"))
+        if names:
+            crate = file.relative_to(TOP / "crates").parts[0]
+            found.setdefault(f"lightlag-{crate}", []).extend(names)
+    return found
+
+
+def run(crate: str, names: list[str]) -> tuple[int, str]:
+    """Runs tests of a crate one after the other; their exit code and what they print."""
+    command = [
+        "cargo",
+        "test",
+        "--quiet",
+        "-p",
+        crate,
+        "--",
+        "--ignored",
+        "--nocapture",
+        "--test-threads=1",
+        *names,
+    ]
+    done = subprocess.run(
+        command, cwd=TOP, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
+    return done.returncode, done.stdout
+
+
+def fuzz(seconds: int) -> list[tuple[str, ...]]:
+    """Fuzzes what reads bytes of strangers and peers; a row for each target."""
+    rows: list[tuple[str, ...]] = []
+    for target in FUZZED:
+        command = ["bash", "fuzz/run.sh", str(seconds), target]
+        done = subprocess.run(command, cwd=TOP, text=True, capture_output=True, check=False)
+        inputs = re.search(r"number_of_executed_units:\s*(\d+)", done.stdout)
+        said = f"{int(inputs[1]):,}" if inputs and done.returncode == 0 else "FAILED"
+        rows.append((f"fuzzing {target}, {seconds} s", "", "", said))
+    return rows
+
+
+def main() -> int:
+    """Runs all, prints the table, and says by its exit code whether anything went wrong."""
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--seconds-of-fuzzing", type=int, default=0, help="for each of the four targets")
+    options.add_argument("cases", nargs="*", help="parts of names of tests; all if none is given")
+    given = options.parse_args()
+    rows: list[tuple[str, ...]] = []
+    failed = []
+    for crate, names in marked().items():
+        wanted = [name for name in names if not given.cases or any(case in name for case in given.cases)]
+        for name in wanted:
+            print(f"{crate} {name}", file=sys.stderr)
+            code, said = run(crate, [name])
+            lines = [line for line in said.splitlines() if line.startswith("torture: ")]
+            rows += [
+                tuple(cell.strip() for cell in line.removeprefix("torture: ").split(";")) for line in lines
+            ]
+            if code != 0 or not lines:
+                failed.append(name)
+                print(said, file=sys.stderr)
+    if given.seconds_of_fuzzing:
+        rows += fuzz(given.seconds_of_fuzzing)
+    print("| " + " | ".join(HEADS) + " |\n|" + "---|" * len(HEADS))
+    for row in rows:
+        print("| " + " | ".join((*row, "", "", "")[: len(HEADS)]) + " |")
+    failed += [row[0] for row in rows if "FAILED" in row]
+    print(f"\n{len(rows)} attacks, {len(failed)} failed" + (": " + ", ".join(failed) if failed else ""))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
