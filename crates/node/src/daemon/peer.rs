@@ -88,6 +88,8 @@ pub struct Peer {
     /// This epoch of this daemon.
     pub epoch: Epoch,
     known: Rc<Known>,
+    /// Its epoch that was kept last.
+    kept: Cell<Option<Epoch>>,
     /// Its stack of streams.
     pub tcp: tcp::State,
     /// Its stack of datagrams.
@@ -135,6 +137,7 @@ impl Peer {
             clock,
             epoch,
             known,
+            kept: Cell::new(None),
             tcp,
             udpdtn,
             accepted: RefCell::default(),
@@ -326,7 +329,11 @@ impl Peer {
     }
     /// Its latest epoch is kept for the next epoch of this daemon.
     pub fn keep_epoch(&self) {
-        if let Some(epoch) = self.udpdtn.peer() {
+        let epoch = self.udpdtn.peer();
+        // Each datagram comes by here; few begin an epoch.
+        if self.kept.replace(epoch) != epoch
+            && let Some(epoch) = epoch
+        {
             self.known.keep(&self.key(), epoch);
         }
     }
