@@ -152,7 +152,9 @@ impl Verb {
             Self::Check(settings) => {
                 let config = Config::read(&settings.config)?;
                 let key = Identity::read(&config.key)?.public();
-                Ok(format!("{}: right; this daemon is {key}\n", settings.config.display()))
+                let notes = config.open_to_network().into_iter().map(|note| format!("note: {note}\n"));
+                let notes: String = notes.collect();
+                Ok(format!("{}: right; this daemon is {key}\n{notes}", settings.config.display()))
             }
             Self::Status { settings, json } => {
                 let told = ask(&settings.config, "GET", "/status")?;

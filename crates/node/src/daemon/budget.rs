@@ -17,7 +17,7 @@ pub fn default_memory() -> u64 {
     limits.into_iter().flatten().min().unwrap_or(1 << 30) / SHARE
 }
 
-/// Threads that may resolve names at a time: where address space is limited, they share one quarter of it.
+/// Threads that may resolve names for applications and peers at a time: where address space is limited, they share one quarter of it.
 pub fn threads() -> usize {
     let most = address_space().map_or(THREADS_MOST, |limit| limit / SHARE / THREAD);
     most.clamp(1, THREADS_MOST) as usize

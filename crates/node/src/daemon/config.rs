@@ -525,6 +525,27 @@ impl Config {
         }
         Ok(())
     }
+    /// What hosts of the network can use without a password: one line each.
+    pub fn open_to_network(&self) -> Vec<String> {
+        let is_wide = |listen: &SocketAddr| !listen.ip().to_canonical().is_loopback();
+        let proxies = [("socks", &self.socks), ("http", &self.http)].into_iter();
+        let proxies = proxies.flat_map(|(kind, doors)| doors.iter().map(move |door| (kind, door)));
+        let open = proxies.filter(|(_, door)| is_wide(&door.listen) && door.password_file.is_none());
+        let open = open.map(|(kind, door)| {
+            format!("[[{kind}]] {}: every host that reaches it can use it as a proxy", door.listen)
+        });
+        let redirected = self.redirected.iter().filter(|door| is_wide(&door.listen)).map(|door| {
+            format!(
+                "[[redirected]] {}: every host whose packets are redirected here can use it as a proxy",
+                door.listen
+            )
+        });
+        let forwards = self.forward.iter().filter(|forward| is_wide(&forward.listen));
+        let forwards = forwards.map(|forward| {
+            format!("[[forward]] {}: every host that reaches it is led to {}", forward.listen, forward.to)
+        });
+        open.chain(redirected).chain(forwards).collect()
+    }
     /// The sections that differ from those of other settings in more than a daemon can take while it runs.
     pub fn fixed_changes<'a>(&'a self, other: &'a Self) -> Vec<&'a str> {
         let (own, others) = (fixed(&self.written, &other.written), fixed(&other.written, &self.written));

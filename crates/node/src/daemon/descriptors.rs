@@ -2,18 +2,24 @@
 //!
 //! The kernel gives the lowest number that is free, so the number of a new socket says how many are left.
 
+use super::budget;
 use rustix::process::{Resource, getrlimit};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{SocketAddr, TcpStream as StdStream};
+use std::net::{IpAddr, SocketAddr, TcpStream as StdStream};
 use std::os::fd::{AsFd, AsRawFd};
+use std::rc::Rc;
 use std::time::Duration;
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::task::{AbortHandle, spawn_local};
 
-/// Descriptors that stay free: for the control socket, the store, names that are resolved, and calls of peers.
+/// Descriptors that stay free for the control socket, the store and calls of peers.
 const RESERVE: u64 = 16;
+/// Names resolved at a time: each takes a descriptor of its own, so they have at most one in so many of all, and stay free
+/// beside [`RESERVE`].
+const RESOLVING_SHARE: u64 = 16;
 /// A target that has not answered within this is not reached.
 const CONNECT_WITHIN: Duration = Duration::from_secs(60);
 /// Callers that have not yet said what they want.
@@ -28,6 +34,7 @@ struct Waiting {
 thread_local! {
     /// Everything runs in one thread.
     static WAITING: Waiting = Waiting::default();
+    static RESOLVING: Rc<Semaphore> = Rc::new(Semaphore::new(resolving_max() as usize));
 }
 
 /// A caller that has not yet said what it wants, until this is dropped. Where descriptors are short, the oldest goes.
@@ -62,8 +69,28 @@ fn drop_oldest() -> bool {
 
 /// Whether enough descriptors are free beside this one.
 pub fn fits(socket: &impl AsFd) -> bool {
-    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    (socket.as_fd().as_raw_fd() as u64) < limit.saturating_sub(RESERVE)
+    (socket.as_fd().as_raw_fd() as u64) < limit().saturating_sub(RESERVE + resolving_max())
+}
+
+fn limit() -> u64 {
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
+fn resolving_max() -> u64 {
+    (limit() / RESOLVING_SHARE).clamp(1, budget::threads() as u64)
+}
+
+/// Addresses of a host, in turn with others, so that names take a bounded number of descriptors.
+///
+/// # Errors
+/// It does not resolve.
+pub async fn resolve(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Ok(vec![(address, port).into()]);
+    }
+    let turns = RESOLVING.with(Rc::clone);
+    let _turn = turns.acquire().await.expect("it is never closed");
+    Ok(tokio::net::lookup_host((host, port)).await?.collect())
 }
 
 /// The same, for one that was made for a connection.

@@ -31,6 +31,18 @@ pub fn text(status: &Status) -> String {
     let stored = Gauge::<f64, AtomicU64>::default();
     stored.set(status.custody as f64);
     registry.register("custody_bytes", "What durable connections have stored", stored);
+    for (name, help, bytes) in [
+        (
+            "memory_bytes",
+            "Memory that connections have, or may have by advertised windows",
+            status.memory.used,
+        ),
+        ("memory_limit_bytes", "Memory that connections may have: [limits] memory", status.memory.limit),
+    ] {
+        let memory = Gauge::<f64, AtomicU64>::default();
+        memory.set(bytes as f64);
+        registry.register(name, help, memory);
+    }
     let waits = Gauge::<f64, AtomicU64>::default();
     waits.set(f64::from(u8::from(status.trouble.is_some())));
     registry.register("custody_waits", "Whether what they accept cannot be stored now", waits);

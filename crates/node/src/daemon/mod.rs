@@ -122,8 +122,9 @@ pub fn run(path: &Path) -> Result<(), Error> {
     let config = Config::read(path)?;
     allow_files();
     let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime =
-        runtime.enable_all().max_blocking_threads(budget::threads()).thread_stack_size(NAMES_STACK).build();
+    // One more than applications and peers can keep busy: for the addresses of the peers themselves.
+    let threads = budget::threads() + 1;
+    let runtime = runtime.enable_all().max_blocking_threads(threads).thread_stack_size(NAMES_STACK).build();
     let runtime = runtime.map_err(|why| Error::Failed(format!("the runtime: {why}")))?;
     LocalSet::new().block_on(&runtime, live(config, path))
 }
@@ -349,6 +350,11 @@ impl Daemon {
             age_s: self.clock.now().as_secs_f64(),
             peers: status::peers(&self.router),
             custody: self.router.store.used(),
+            memory: status::MemoryStatus {
+                used: self.budget.used(),
+                limit: self.budget.limit(),
+                connections_max: self.budget.connections_max(),
+            },
             trouble: self.router.store.trouble(),
             lost: self.router.store.losses(),
             direct: self.router.directly.get(),

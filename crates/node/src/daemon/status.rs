@@ -23,6 +23,9 @@ pub struct Status {
     pub peers: Vec<PeerStatus>,
     /// Bytes that durable connections have stored.
     pub custody: u64,
+    /// Memory of connections.
+    #[serde(default)]
+    pub memory: MemoryStatus,
     /// Why what they accept cannot be stored now, and waits.
     #[serde(default)]
     pub trouble: Option<String>,
@@ -34,6 +37,17 @@ pub struct Status {
     /// Applications that doors have refused for want of the right password.
     #[serde(default)]
     pub intruders: u64,
+}
+
+/// The memory that all connections share (`[limits] memory`), in bytes.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct MemoryStatus {
+    /// Bytes that connections have, or may have by windows that were advertised to the peer.
+    pub used: u64,
+    /// The budget.
+    pub limit: u64,
+    /// Connections for which there is room.
+    pub connections_max: u64,
 }
 
 /// Another daemon, as seen from here.

@@ -10,6 +10,14 @@ const SHOWN: usize = 5;
 /// Some lines for each of the others, and one for each connection.
 pub fn text(status: &Status) -> String {
     let mut out = format!("lightlagd {}, {}, up {}\n", status.version, status.key, span(status.age_s));
+    let memory = &status.memory;
+    let _ = writeln!(
+        out,
+        "memory of connections: {} of {}, room for {} connections",
+        size(memory.used),
+        size(memory.limit),
+        memory.connections_max
+    );
     if let Some(why) = &status.trouble {
         let _ = writeln!(out, "what durable connections accept cannot be stored, and waits: {why}");
     }

@@ -180,6 +180,31 @@ fn a_proxy_for_everybody_and_a_password_that_others_can_read_are_refused() {
 }
 
 #[test]
+fn check_names_every_door_that_the_network_can_use_without_a_password() {
+    let folder = tempfile::tempdir().unwrap();
+    keygen(folder.path());
+    let file = folder.path().join("lightlagd.toml");
+    let notes = |address: &str| {
+        let doors = [("socks", 1, "open = true"), ("http", 2, "open = true"), ("redirected", 3, "")]
+            .map(|(kind, port, more)| format!("[[{kind}]]\nlisten = \"{address}:{port}\"\n{more}\n"))
+            .concat();
+        let forward = format!("[[forward]]\nlisten = \"{address}:4\"\nto = \"db:5432\"\n");
+        fs::write(&file, doors + &forward).unwrap();
+        let told = Command::new(PROGRAM).args(["check", "-c"]).arg(&file).output().unwrap();
+        assert_eq!(told.status.code(), Some(0), "{}", String::from_utf8_lossy(&told.stderr));
+        let told = String::from_utf8_lossy(&told.stdout).into_owned();
+        told.lines().filter(|line| line.starts_with("note: ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(notes("127.0.0.1"), Vec::<String>::new());
+    for address in ["0.0.0.0", "192.0.2.1", "[::]"] {
+        let told = notes(address);
+        let is_named =
+            |port: u16| told.iter().any(|line| line.contains(&format!("{address}:{port}: every host")));
+        assert!(told.len() == 4 && (1..=4).all(is_named), "{told:?}");
+    }
+}
+
+#[test]
 fn a_star_in_serve_or_direct_does_not_contain_loopback() {
     let pair = Pair::start(Extra { far_peer: "serve = [\"*\", \"web\"]\n", ..Extra::default() });
     let target = Target::start(true);

@@ -1,7 +1,8 @@
 //! How often a durable stream is given to its target, whenever the far daemon is killed.
 
-use super::pair::{Extra, PATIENCE, Pair, local};
+use super::pair::{Extra, PATIENCE, Pair, local, wait_for};
 use super::streams::{receive, send};
+use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -59,6 +60,38 @@ fn a_target_that_has_read_the_end_and_not_closed_is_given_a_stream_once() {
     for number in 1..4 {
         // Longer than a write to the disk takes.
         assert_eq!(given(&mut pair, number, true, Duration::from_millis(500)), 1, "stream {number}");
+    }
+}
+
+/// A target that answers a connection with a reset, as soon as it has read so many bytes.
+fn resetting(after: usize) -> u16 {
+    let listener = TcpListener::bind(local(0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            // A small buffer: what it has not read is not acknowledged.
+            let socket = socket2::SockRef::from(&stream);
+            socket.set_recv_buffer_size(4096).unwrap();
+            socket.set_linger(Some(Duration::ZERO)).unwrap();
+            let _ = stream.read_exact(&mut vec![0; after]);
+            // The end of a short stream waits in the daemon's kernel meanwhile.
+            thread::sleep(Duration::from_millis(300));
+        }
+    });
+    port
+}
+
+#[test]
+fn a_target_that_resets_before_it_has_the_whole_stream_is_not_taken_to_have_it() {
+    let pair = Pair::start(Extra::default());
+    let streams = [(8_000_000, 0), (8_000_000, 1), (8_000_000, 2_000_000), (60_000, 0), (60_000, 1000)];
+    for (number, (length, after)) in streams.into_iter().enumerate() {
+        let mut stream = pair.connect(resetting(after), "durable").unwrap();
+        // The daemon accepts it whole; only then the application looks at what became of it.
+        let sent = send(&mut stream, number as u64, length);
+        let answer = sent.and_then(|()| stream.read(&mut [0; 1]));
+        assert!(answer.is_err(), "after {after} bytes the application saw {answer:?}, not a reset");
+        wait_for("a line in the log", || pair.far.log().matches("end=\"aborted\"").count() == number + 1);
     }
 }
 

@@ -3,8 +3,8 @@
 //! A name is resolved once, its addresses are checked, and only those that were checked are connected to: a name server
 //! that answers differently the second time (DNS rebinding) changes nothing.
 
-use crate::daemon::config;
 use crate::daemon::target::{Pattern, Target};
+use crate::daemon::{config, descriptors};
 use lightlag_protocols::wire::adaptive::Why;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -87,7 +87,7 @@ pub async fn resolve(target: &Target) -> io::Result<Place> {
     let (Target::Tcp(host, port) | Target::Udp(host, port)) = target else {
         return Err(io::Error::other("a service that leads to another one"));
     };
-    let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), *port)).await?.collect();
+    let found = descriptors::resolve(host, *port).await?;
     if found.is_empty() {
         return Err(io::Error::other("no address"));
     }

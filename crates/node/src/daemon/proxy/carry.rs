@@ -253,17 +253,23 @@ async fn discard_all(socket: &TcpStream) {
 }
 
 async fn give_all(custody: &Custody, socket: &TcpStream) -> After {
+    // Some kernels count the opening as a byte.
+    let at_start = TcpInfo::of(socket).map_or(0, |info| info.acknowledged);
+    let mut written = 0;
     loop {
         if let Some(bytes) = custody.next() {
             if write_all(socket, &bytes).await.is_err() {
                 return on_gone(custody).await;
             }
+            written += bytes.len() as u64;
             custody.given(bytes.len() as u64).await;
         } else if let Some(end) = custody.is_at_end() {
             if end == End::Whole {
                 end_well(socket);
                 let _ = socket2::SockRef::from(socket).shutdown(std::net::Shutdown::Write);
-                acknowledged(socket).await;
+                if acknowledged(socket).await.is_some_and(|bytes| bytes < at_start + written) {
+                    return on_gone(custody).await;
+                }
                 custody.settle().await;
                 return After::Accept;
             }
@@ -275,11 +281,17 @@ async fn give_all(custody: &Custody, socket: &TcpStream) -> After {
     }
 }
 
-/// Waits until the application's kernel has all bytes and the end: until then, they may be lost with this daemon; after
-/// it, they would be given twice by a later life that does not know.
-async fn acknowledged(socket: &TcpStream) {
+/// Waits until the application's kernel has acknowledged all bytes and the end, or has reset the connection: until then,
+/// they may be lost with this daemon; after it, a later epoch that does not know of it would give them twice.
+///
+/// Returns the bytes acknowledged on this socket, fewer than were written after a reset; `None` if the kernel does not say.
+async fn acknowledged(socket: &TcpStream) -> Option<u64> {
     let mut pause = Duration::from_micros(100);
-    while TcpInfo::of(socket).is_some_and(|info| info.is_ending) {
+    loop {
+        let info = TcpInfo::of(socket)?;
+        if !info.is_ending {
+            return Some(info.acknowledged);
+        }
         tokio::time::sleep(pause).await;
         pause = (2 * pause).min(PAUSE);
     }
