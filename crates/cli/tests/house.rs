@@ -39,7 +39,8 @@ fn text(path: &Path) -> String {
 const ARROWS: &[(&str, &[&str])] = &[
     ("protocols", &[]),
     ("worlds", &["protocols"]),
-    ("lab", &["protocols", "worlds"]),
+    ("judge", &["protocols"]),
+    ("lab", &["protocols", "worlds", "judge"]),
     ("node", &["protocols"]),
     ("cli", &["protocols", "lab", "node"]),
     ("python", &["protocols", "lab"]),

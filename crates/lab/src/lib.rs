@@ -5,7 +5,7 @@ pub mod capture;
 pub mod claims;
 pub mod compare;
 pub mod figure;
-pub mod judge;
+pub mod judged;
 pub mod metrics;
 pub mod names;
 pub mod packets;
@@ -16,7 +16,6 @@ pub mod scenario;
 pub mod statistics;
 pub mod study;
 pub mod sweep;
-pub mod trace;
 
 /// Version of Lightlag.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

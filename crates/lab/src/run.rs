@@ -2,13 +2,13 @@
 
 use crate::capture::Where;
 use crate::capture::analysis::{self, Analysed};
-use crate::judge::{Judge, JudgeRules};
 use crate::metrics::{Figures, Metrics, Series, TimeSeries, the_one};
 use crate::scenario::{Draws, Error, Place, Scenario, Seed};
-use crate::trace::{Row, TraceError, TraceRow, TraceWriter};
-use crate::{names, packets};
+use crate::{judged, names, packets};
+use lightlag_judge::Judge;
+use lightlag_judge::trace::{Row, TraceError, TraceRow, TraceWriter};
+use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::trace::{Observer, Record};
 use lightlag_worlds::contacts::Contacts;
 use lightlag_worlds::messages::{self, Setup};
 use lightlag_worlds::packets::adaptive::Change;
@@ -183,7 +183,7 @@ impl Observers {
         }
         let shows_at_end = (scenario.movement.draws == Draws::TheOne)
             .then(|| the_one::shows_at_end(scenario.rules.tick, scenario.until()));
-        let judge = options.judge.then(|| Judge::new(JudgeRules::of(setup)));
+        let judge = options.judge.then(|| Judge::new(judged::bundles(setup)));
         Ok(Self { metrics: Metrics::new(counts_from(scenario)), judge, extras, trace, shows_at_end })
     }
     fn finish(mut self) -> Result<Outcome, Error> {

@@ -5,8 +5,8 @@
 
 use lightlag_lab::scenario::{Scenario, ScenarioFile, Seed};
 use lightlag_protocols::dtn::{Bundle, BundleId, DropReason, NodeId};
+use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::trace::{Observer, Record};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::Contacts;
 use lightlag_worlds::messages::{Setup, run};

@@ -9,7 +9,7 @@
 //!
 //! Time is integer nanoseconds ([`time`]), quantities carry units ([`units`]), randomness comes from
 //! a seeded stream per purpose ([`rng`]), formulas use one set of functions ([`math`]), and what
-//! happened is told in one kind of record ([`trace`]).
+//! happened is told in one kind of record ([`record`]).
 
 pub mod adaptive;
 pub mod controllers;
@@ -18,9 +18,9 @@ pub mod link;
 pub mod math;
 pub mod ndn;
 pub mod parameter;
+pub mod record;
 pub mod rng;
 pub mod time;
-pub mod trace;
 pub mod transport;
 pub mod units;
 pub mod wire;

@@ -4,8 +4,8 @@ use lightlag_protocols::controllers::{
     self, Ack, Cause, Controller, Entry, Flow, Heard, Loss, RateSample, Sent, TfrcReport, Window,
 };
 use lightlag_protocols::parameter::Parameters;
+use lightlag_protocols::record::Observation;
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::trace::Observation;
 use lightlag_protocols::units::{BitRate, Bytes};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

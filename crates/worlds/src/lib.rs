@@ -6,5 +6,4 @@ pub mod engine;
 pub mod messages;
 pub mod mobility;
 pub mod names;
-mod observers;
 pub mod packets;

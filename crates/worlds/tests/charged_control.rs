@@ -6,9 +6,9 @@
 mod common;
 
 use common::{Net, delivered};
+use lightlag_protocols::dtn::Radio;
 use lightlag_protocols::dtn::{Bundle, BundleId, DropReason, Habits, Local, Mechanism, Needs, Room, Table};
-use lightlag_protocols::trace::Record;
-use lightlag_worlds::messages::Radio;
+use lightlag_protocols::record::bundles::Record;
 
 /// Refuses what does not fit, and tells peers a hundred numbers.
 struct Talkative(Needs);

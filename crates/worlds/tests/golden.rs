@@ -7,9 +7,9 @@
 use lightlag_protocols::dtn::{
     Bundle, BundleId, DropReason, Entry, Habits, Mechanism, NodeId, Parameters, Router, mechanisms, routers,
 };
+use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::trace::{Observer, Record};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::kinetic::{Radio, encounters};
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};

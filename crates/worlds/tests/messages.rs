@@ -7,8 +7,8 @@ mod common;
 
 use common::{Net, delivered, started};
 use lightlag_protocols::dtn::{DropReason, routers};
-use lightlag_protocols::trace::Record;
-use lightlag_worlds::messages::{Propagation, Radio};
+use lightlag_protocols::dtn::{Propagation, Radio};
+use lightlag_protocols::record::bundles::Record;
 
 #[test]
 fn a_bundle_crosses_a_contact_in_transmission_time_plus_light_time() {

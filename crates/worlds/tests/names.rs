@@ -3,13 +3,12 @@
 use lightlag_protocols::controllers::{self, Controller, Flow};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
+use lightlag_protocols::ndn::StampedAt;
 use lightlag_protocols::ndn::{Clock, Config, ForwarderConfig, Names, Producer, Requests};
 use lightlag_protocols::parameter::{Parameters, Value};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::names::{
-    ConsumerSpec, LinkEnds, NodeSpec, Outcome, ProducerSpec, Setup, StampedAt, run,
-};
+use lightlag_worlds::names::{ConsumerSpec, LinkEnds, NodeSpec, Outcome, ProducerSpec, Setup, run};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

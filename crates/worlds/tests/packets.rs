@@ -4,11 +4,12 @@ use lightlag_protocols::controllers::{self, Entry};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
 use lightlag_protocols::parameter::Parameters;
+use lightlag_protocols::record::packets::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp::{Config, Timers};
 use lightlag_protocols::transport::udpdtn;
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::packets::{FlowSpec, Observer, Outcome, Record, Setup, Source, Transport, run};
+use lightlag_worlds::packets::{FlowSpec, Outcome, Setup, Source, Transport, run};
 use std::collections::BTreeMap;
 
 /// One link there and back, and flows over it.

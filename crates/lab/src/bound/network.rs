@@ -12,9 +12,10 @@
 
 use super::flow::{Flow, Graph, UNLIMITED};
 use lightlag_protocols::dtn::Bundle;
+use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::messages::{Node, Propagation, Radio, Rules, Setup};
+use lightlag_worlds::messages::{Node, Rules, Setup};
 
 /// No flow is computed over more arcs: each takes 50 bytes.
 pub const ARCS_MAX: usize = 8_000_000;

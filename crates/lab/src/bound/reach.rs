@@ -1,10 +1,11 @@
 //! When a bundle could be at its destination at the earliest, were nothing else sent and every buffer endless.
 
 use lightlag_protocols::dtn::Bundle;
+use lightlag_protocols::dtn::Radio;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::{Channel, Delay};
-use lightlag_worlds::messages::{Radio, Setup};
+use lightlag_worlds::messages::Setup;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

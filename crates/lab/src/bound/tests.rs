@@ -7,10 +7,11 @@ mod runs;
 use super::*;
 use crate::metrics::Metrics;
 use lightlag_protocols::dtn::{BundleId, Habits, Mechanism, NodeId, Router, mechanisms, routers};
+use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
-use lightlag_worlds::messages::{Builder, Node, Propagation, Radio, Rules, run};
+use lightlag_worlds::messages::{Builder, Node, Rules, run};
 use std::sync::Arc;
 
 /// Eight kbit/s: a byte takes a millisecond.

@@ -4,13 +4,14 @@ use super::udpdtn;
 use etherparse::{IpDscp, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use lightlag_protocols::controllers::Recovery;
 use lightlag_protocols::link::Load;
+use lightlag_protocols::record::packets::Parcel;
+use lightlag_protocols::record::packets::{Body, Packet};
 use lightlag_protocols::transport::dccp;
 use lightlag_protocols::transport::tcp::{Kind, Segment};
 use lightlag_protocols::transport::udpdtn::{self as transport, UDP_HEADER};
 use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::dccp::{Addresses, IP_PROTOCOL};
-use lightlag_worlds::packets::adaptive::Parcel;
-use lightlag_worlds::packets::{Body, FlowSpec, Packet, Source, Transport};
+use lightlag_worlds::packets::{FlowSpec, Source, Transport};
 
 /// What the far ends listen on: ports that stand for no protocol that tools would look for inside.
 const TCP_PORT: u16 = 40_000;

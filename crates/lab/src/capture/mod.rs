@@ -34,8 +34,9 @@ pub use to_tcp::to_tcp;
 use crate::packets::Network;
 use crate::scenario::Result;
 use lightlag_protocols::link::Why;
+use lightlag_protocols::record::packets::{Observer, Packet, Record};
 use lightlag_protocols::time::Instant;
-use lightlag_worlds::packets::{Observer, Packet, Record, Setup};
+use lightlag_worlds::packets::Setup;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{

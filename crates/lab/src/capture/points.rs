@@ -2,7 +2,7 @@
 
 use crate::packets::Network;
 use crate::scenario::{Error, Place, Result, suggestion};
-use lightlag_worlds::packets::Packet;
+use lightlag_protocols::record::packets::Packet;
 
 /// Where to capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,13 +4,13 @@ use super::*;
 use crate::run::{ContactsCache, Options, run};
 use crate::scenario::{Catalogue, ScenarioFile, Seed};
 use etherparse::{SlicedPacket, TransportSlice};
+use lightlag_protocols::record::packets::Body;
 use lightlag_protocols::time::Duration as Span;
 use lightlag_protocols::transport::ranges::Range;
 use lightlag_protocols::transport::tcp::{Kind, Sack, Segment};
 use lightlag_protocols::transport::udpdtn::{Datagram, Here, Report};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_protocols::wire::udpdtn::{self as wire, Unwrap};
-use lightlag_worlds::packets::Body;
 use std::path::Path;
 use std::process::Command;
 

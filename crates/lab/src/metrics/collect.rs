@@ -2,8 +2,8 @@
 
 use super::summary::{DEADLINES, Summary};
 use lightlag_protocols::dtn::{Bundle, BundleId, DropReason};
+use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::trace::{Observer, Record};
 
 /// Counts what happens; [`Metrics::summary`] tells what it amounts to, at any time.
 ///

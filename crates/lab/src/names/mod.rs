@@ -8,8 +8,6 @@ mod routes;
 mod run;
 #[cfg(test)]
 mod tests;
-mod trace;
 
 pub use network::{ConsumerPlan, KEYS, NameNetwork, NodePlan, ProducerPlan, read};
 pub(crate) use run::run;
-pub use trace::NameRow;

@@ -5,13 +5,12 @@ use crate::packets::{LinkPlan, read_links, read_sample_every};
 use crate::scenario::quantity::time;
 use crate::scenario::{Algorithm, Error, Result, Section, Seed};
 use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::ndn::StampedAt;
 use lightlag_protocols::ndn::{Config, Names, Producer, Requests};
 use lightlag_protocols::rng::{self, Stream};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
-use lightlag_worlds::names::{
-    ConsumerSpec, LinkEnds, MakeController, NodeSpec, ProducerSpec, Setup, StampedAt,
-};
+use lightlag_worlds::names::{ConsumerSpec, LinkEnds, MakeController, NodeSpec, ProducerSpec, Setup};
 
 /// Tables and keys of a scenario of names.
 pub const KEYS: &[&str] = &[

@@ -1,15 +1,17 @@
 //! A run of names: figures, verdict, series and trace.
 
+use super::NameNetwork;
 use super::figures::figures;
-use super::{NameNetwork, NameRow};
-use crate::judge::names::{Event, NamesJudge, NamesRules};
+use crate::judged;
 use crate::metrics::TimeSeries;
 use crate::packets::{Of, PacketSeries};
 use crate::run::{Options, Outcome, open_trace, told};
 use crate::scenario::{Result, Scenario, Seed};
-use crate::trace::TraceWriter;
+use lightlag_judge::names::{Event, NamesJudge, NamesRules};
+use lightlag_judge::trace::{NameRow, TraceWriter};
+use lightlag_protocols::record::names::{Observer, Record};
 use lightlag_protocols::time::Instant;
-use lightlag_worlds::names::{self, Observer, Record, Setup};
+use lightlag_worlds::names::{self, Setup};
 use std::fs::File;
 use std::io::BufWriter;
 
@@ -67,7 +69,7 @@ fn rules(network: &NameNetwork, setup: &Setup) -> NamesRules {
         link_names: network.links.iter().map(|link| link.name.clone()).collect(),
         node_names: network.nodes.iter().map(|node| node.name.clone()).collect(),
         consumer_names: network.consumers.iter().map(|one| one.name.clone()).collect(),
-        ..NamesRules::of(setup)
+        ..judged::names(setup)
     }
 }
 

@@ -13,7 +13,6 @@ pub mod seconds;
 mod series;
 #[cfg(test)]
 mod tests;
-mod trace;
 
 pub(crate) use alike::{Alike, alike};
 pub use figures::{figures, of_flows};
@@ -22,4 +21,3 @@ pub use network::{Carrier, FlowPlan, KEYS, LinkPlan, Network, read};
 pub(crate) use network::{controller, sample_every as read_sample_every};
 pub(crate) use run::run;
 pub use series::{Of, PacketSeries, Row};
-pub use trace::PacketRow;

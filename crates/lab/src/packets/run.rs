@@ -1,15 +1,17 @@
 //! A run of packets: figures, verdict, series and trace.
 
-use super::{FlowPlan, Network, PacketRow, PacketSeries, figures, of_flows};
+use super::{FlowPlan, Network, PacketSeries, figures, of_flows};
 use crate::capture::analysis::{Analysed, analyse};
 use crate::capture::{Capture, Where};
-use crate::judge::packets::{Event, PacketJudge, PacketRules};
+use crate::judged;
 use crate::metrics::{Figures, Part, TimeSeries};
 use crate::run::{Options, Outcome, create_file, open_trace, told};
 use crate::scenario::{Error, Place, Result, Scenario, Seed};
-use crate::trace::{TraceError, TraceWriter};
+use lightlag_judge::packets::{Event, PacketJudge, PacketRules};
+use lightlag_judge::trace::{PacketRow, TraceError, TraceWriter};
+use lightlag_protocols::record::packets::{Observer, Record};
 use lightlag_protocols::time::Instant;
-use lightlag_worlds::packets::{self, Observer, Record, Setup};
+use lightlag_worlds::packets::{self, Setup};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
@@ -60,7 +62,7 @@ fn rules(network: &Network, setup: &Setup) -> PacketRules {
     PacketRules {
         link_names: network.links.iter().map(|link| link.name.clone()).collect(),
         flow_names: network.flows.iter().map(|flow| flow.name.clone()).collect(),
-        ..PacketRules::of(setup)
+        ..judged::packets(setup)
     }
 }
 

@@ -6,9 +6,9 @@ use crate::report::Figure;
 use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
+use lightlag_protocols::record::Observation;
+use lightlag_protocols::record::packets::{Observer, Record};
 use lightlag_protocols::time::Instant;
-use lightlag_protocols::trace::Observation;
-use lightlag_worlds::packets::{Observer, Record};
 use std::io::Write;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 use super::reno::Reno;
 use super::{Ack, Cause, Controller, Flow, Loss};
 use crate::parameter::{self, Parameter};
-use crate::trace::Observation;
+use crate::record::Observation;
 use crate::units::Bytes;
 
 /// How the rest of the system knows it.

@@ -9,8 +9,8 @@
 use super::{Ack, Cause, Controller, Flow, Loss, Sent};
 use crate::math;
 use crate::parameter::{self, Parameter};
+use crate::record::Observation;
 use crate::time::{Duration, Instant};
-use crate::trace::Observation;
 use crate::units::{BitRate, Bytes};
 
 /// How the rest of the system knows it.

@@ -4,8 +4,8 @@
 
 use super::{Ack, Cause, Controller, Flow, Loss, RateSample, Sent};
 use crate::parameter::{self, Parameter};
+use crate::record::Observation;
 use crate::time::{Duration, Instant};
-use crate::trace::Observation;
 use crate::units::{BitRate, Bytes};
 use std::collections::VecDeque;
 

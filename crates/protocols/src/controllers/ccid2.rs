@@ -5,8 +5,8 @@
 
 use super::{Ack, Cause, Controller, Flow, Loss, Sent};
 use crate::parameter::{self, Parameter};
+use crate::record::Observation;
 use crate::time::{Duration, Instant};
-use crate::trace::Observation;
 use crate::transport::rto::{Rto, Timers};
 use crate::units::Bytes;
 

@@ -7,8 +7,8 @@
 use super::delay_history::DelayHistory;
 use super::{Ack, Cause, Controller, Flow, Loss};
 use crate::parameter::{self, Parameter, Parameters};
+use crate::record::Observation;
 use crate::time::{Duration, Instant};
-use crate::trace::Observation;
 use crate::units::Bytes;
 use std::collections::VecDeque;
 

@@ -6,8 +6,8 @@
 //! a controller sees one [`Loss`] with `episode` for each round trip in which something was lost.
 
 use crate::parameter::{self, Parameters};
+use crate::record::Observation;
 use crate::time::{Duration, Instant};
-use crate::trace::Observation;
 use crate::units::{BitRate, Bytes};
 
 mod aimd;

@@ -6,8 +6,8 @@ use super::reno::Reno;
 use super::{Ack, Controller, Flow, Loss};
 use crate::math;
 use crate::parameter::{self, Parameter};
+use crate::record::Observation;
 use crate::time::{Duration, Instant};
-use crate::trace::Observation;
 use crate::units::Bytes;
 
 /// How the rest of the system knows it.

@@ -3,7 +3,7 @@
 
 use super::{Ack, Cause, Controller, Flow, Loss};
 use crate::parameter::{Parameter, Parameters};
-use crate::trace::Observation;
+use crate::record::Observation;
 use crate::units::Bytes;
 
 /// Parameters of everything that starts and grows as Reno does.

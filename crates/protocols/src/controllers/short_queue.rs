@@ -9,8 +9,8 @@
 use super::{Ack, Cause, Controller, Flow, Loss};
 use crate::math;
 use crate::parameter::{self, Parameter, Parameters};
+use crate::record::Observation;
 use crate::time::{Duration, Instant};
-use crate::trace::Observation;
 use crate::units::{BitRate, Bytes};
 use std::collections::VecDeque;
 

@@ -8,6 +8,7 @@ mod contact_plan;
 mod id_set;
 mod mechanism;
 pub mod mechanisms;
+mod radio;
 mod router;
 pub mod routers;
 mod store;
@@ -16,7 +17,7 @@ mod table;
 mod testing;
 
 pub use crate::parameter::{Domain, Entry, Parameter, ParameterError, Parameters, Seat, Value};
-pub use crate::trace::Observation;
+pub use crate::record::Observation;
 pub use agent::{
     Agent, Answer, Arrival, ByReception, Creation, DropReason, Event, Habits, Order, Parcel, Peers, Summary,
     Transfer, TransferKind,
@@ -26,6 +27,7 @@ pub use census::Census;
 pub use contact_plan::{CONTACT_PLAN, ContactPlan, PlannedContact};
 pub use id_set::IdSet;
 pub use mechanism::{Mechanism, Needs, Room};
+pub use radio::{Propagation, Radio};
 pub use router::{Fate, Link, Local, Offer, PeerSpace, Refusal, Router};
 pub use store::{Head, Path, Replica, Sieve, Store};
 pub use table::{Table, TableError};

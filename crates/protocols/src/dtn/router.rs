@@ -1,8 +1,8 @@
 //! Who gets a copy, in which order: the contract of routers, and what every hook can see.
 
 use super::{Bundle, BundleId, Census, NodeId, Replica, Store, Table};
+use crate::record::Observation;
 use crate::time::{Duration, Instant};
-use crate::trace::Observation;
 use crate::units::{BitRate, Bytes};
 
 /// What a node knows when a hook is called: the time and itself.

@@ -27,7 +27,7 @@ pub use name::{Name, Names, Prefix};
 pub use pit::{Downstream, Pit};
 pub use producer::Producer;
 pub use requests::{Catalogue, Requests};
-pub use stamp::{Clock, one_way, stamp};
+pub use stamp::{Clock, StampedAt, one_way, stamp};
 pub use store::Store;
 
 use crate::time::{Duration, Instant};

@@ -23,6 +23,18 @@ impl Clock {
     }
 }
 
+/// When Data are stamped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StampedAt {
+    /// When the first bit leaves: queues in front of the first link are seen by no one.
+    #[default]
+    Wire,
+    /// When they are made or found: such queues count as delay.
+    Application,
+    /// Never.
+    Nowhere,
+}
+
 /// What a clock that is ahead by so much shows, in microseconds modulo 2³².
 #[inline]
 pub fn stamp(now: Instant, ahead: Duration) -> u32 {

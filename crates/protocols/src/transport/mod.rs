@@ -9,8 +9,8 @@ pub mod tcpcl;
 pub mod udpdtn;
 
 use crate::controllers::Controller;
+use crate::record::Observation;
 use crate::time::{Duration, Instant};
-use crate::trace::Observation;
 use crate::units::Bytes;
 
 /// A protocol endpoint. One input, then poll until `None`, then come back at the deadline or with the

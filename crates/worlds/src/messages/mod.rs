@@ -7,5 +7,5 @@ mod setup;
 mod turns;
 mod world;
 
-pub use setup::{Builder, Node, Propagation, Radio, Rules, SendOrder, Setup};
+pub use setup::{Builder, Node, Rules, SendOrder, Setup};
 pub use world::run;

@@ -1,7 +1,7 @@
 //! What a world of messages is made of.
 
 use crate::contacts::Contacts;
-use lightlag_protocols::dtn::{Bundle, ContactPlan, Habits, Mechanism, Router, Seat};
+use lightlag_protocols::dtn::{Bundle, ContactPlan, Habits, Mechanism, Propagation, Radio, Router, Seat};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::sync::Arc;
@@ -94,26 +94,6 @@ impl Default for Rules {
             sample_every: None,
         }
     }
-}
-
-/// How many transfers a node takes part in at a time, sending or receiving.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Radio {
-    /// One over all its links, as The ONE.
-    Node,
-    /// One per link.
-    Link,
-    /// One per direction of each link (full duplex).
-    Direction,
-}
-
-/// When a link is free for the next transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Propagation {
-    /// When the last bit has left.
-    Pipelined,
-    /// When the last bit has arrived; the contact must last until then.
-    StopAndWait,
 }
 
 /// In which order a node offers what it holds, where the router does not rank.

@@ -5,14 +5,15 @@ mod contacts;
 use super::order::Orders;
 use super::others::{Others, View};
 use super::turns::Turns;
-use super::{Radio, Rules, Setup};
+use super::{Rules, Setup};
 use crate::engine::Queue;
+use lightlag_protocols::dtn::Radio;
 use lightlag_protocols::dtn::{
     Agent, Arrival, Bundle, BundleId, Census, Creation, IdSet, NodeId, Observation, Parcel, PeerSpace, Seat,
     Transfer, TransferKind,
 };
+use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::trace::{Observer, Record};
 use lightlag_protocols::units::BitRate;
 
 /// Plays a run and tells `observer` everything that happens.

@@ -2,20 +2,17 @@
 //! the world of packets.
 
 mod node;
-mod packet;
 mod tally;
 mod world;
 
-pub use packet::{Body, Packet};
 pub use world::{World, run};
 
 use lightlag_protocols::controllers::{Controller, Flow};
-use lightlag_protocols::link::{LinkSpec, Why};
+use lightlag_protocols::link::LinkSpec;
 use lightlag_protocols::ndn::{
-    self, Clock, Config, Face, ForwarderConfig, ForwarderCounts, Names, Prefix, Producer, Refused, Requests,
+    self, Clock, Config, ForwarderConfig, ForwarderCounts, Names, Prefix, Producer, Requests, StampedAt,
 };
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::trace::Observation;
 use lightlag_protocols::units::Bytes;
 
 /// One experiment with a seed.
@@ -71,18 +68,6 @@ pub struct LinkEnds {
     pub spec: LinkSpec,
 }
 
-/// When Data are stamped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StampedAt {
-    /// When the first bit leaves: queues in front of the first link are seen by no one.
-    #[default]
-    Wire,
-    /// When they are made or found: such queues count as delay.
-    Application,
-    /// Never.
-    Nowhere,
-}
-
 /// Who has the Data under a prefix.
 #[derive(Clone, Debug)]
 pub struct ProducerSpec {
@@ -116,33 +101,6 @@ pub struct ConsumerSpec {
     /// What controls it.
     pub controller: MakeController,
 }
-
-/// Something about a packet: on which link, and what.
-#[derive(Clone, Debug)]
-pub enum Record<'p> {
-    /// A packet was offered to a link.
-    Offered(u32, &'p Packet),
-    /// It came out of it.
-    Arrived(u32, &'p Packet),
-    /// A queue dropped it, or it was lost.
-    Dropped(u32, &'p Packet, Why),
-    /// A consumer asks its own node.
-    Asked(u32, &'p ndn::Interest),
-    /// Data came to a consumer that waited for them.
-    Delivered(u32, &'p ndn::Data),
-    /// A producer on that node answered.
-    Produced(u32, &'p ndn::Data),
-    /// The store of a node answered.
-    Hit(u32, &'p ndn::Data),
-    /// A node passes an Interest or Data no further; the face by which they came.
-    Refused(u32, Face, ndn::Name, Refused),
-    /// What a consumer and its controller show.
-    Consumer(u32, Observation),
-    /// Packets that wait at a link.
-    Backlog(u32, u64),
-}
-
-crate::observers::observers!(Record);
 
 /// What came of a consumer. Where it says "measured", from [`Setup::measure_from`] or its start on,
 /// whichever is later.

@@ -1,6 +1,7 @@
 //! A node: its forwarder, its clock, and how its faces are numbered.
 
-use super::{NodeSpec, Setup, StampedAt};
+use super::{NodeSpec, Setup};
+use lightlag_protocols::ndn::StampedAt;
 use lightlag_protocols::ndn::{Clock, Data, Face, Forwarder, ForwarderConfig, stamp};
 use lightlag_protocols::time::{Duration, Instant};
 

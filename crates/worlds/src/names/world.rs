@@ -2,14 +2,15 @@
 
 use super::node::{Behind, Faces, Node};
 use super::tally::Tally;
-use super::{Body, ConsumerOutcome, NodeOutcome, Observer, Outcome, Packet, Record, Setup};
+use super::{ConsumerOutcome, NodeOutcome, Outcome, Setup};
 use crate::agenda::Agenda;
 use crate::engine::Queue;
 use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::link::Link;
 use lightlag_protocols::ndn::{Config, Consumer, Data, Face, Interest, Refused, Verdict, stamp};
+use lightlag_protocols::record::Observation;
+use lightlag_protocols::record::names::{Body, Observer, Packet, Record};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::trace::Observation;
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::units::Bytes;
 

@@ -1,10 +1,11 @@
 //! The two ends of a flow, whatever carries it.
 
 use super::datagrams::{DatagramReceiver, DatagramSender};
-use super::{Body, FlowSpec, Setup, Source, Transport, adaptive, ltp};
+use super::{FlowSpec, Setup, Source, Transport, adaptive, ltp};
 use lightlag_protocols::controllers::Flow;
+use lightlag_protocols::record::Observation;
+use lightlag_protocols::record::packets::Body;
 use lightlag_protocols::time::Instant;
-use lightlag_protocols::trace::Observation;
 use lightlag_protocols::transport::ltp::{Config, Counts, UDP_HEADER};
 use lightlag_protocols::transport::{Machine, dccp, tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};

@@ -4,7 +4,7 @@ use super::Source;
 use lightlag_protocols::controllers::Controller;
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::transport::Machine;
-use lightlag_protocols::transport::ltp::{Config, Content, Counts, Engine, Event, Segment, SessionId, Way};
+use lightlag_protocols::transport::ltp::{Config, Counts, Engine, Event, Segment, SessionId, Way};
 use lightlag_protocols::transport::ranges::Ranges;
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::collections::BTreeMap;
@@ -149,9 +149,4 @@ impl Receiver {
     pub fn is_complete(&self) -> bool {
         self.length == Some(self.delivered())
     }
-}
-
-/// Where in the stream the data of a segment begin, and how many they are, if it carries any.
-pub fn data_of(segment: &Segment, start: u64) -> Option<(u64, u64)> {
-    if let Content::Data(data) = segment.content { Some((start + data.offset, data.length)) } else { None }
 }

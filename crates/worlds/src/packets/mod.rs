@@ -16,10 +16,9 @@ pub use source::{Source, Span, Switch};
 pub use world::{World, run};
 
 use lightlag_protocols::controllers::{Controller, Flow};
-use lightlag_protocols::link::{LinkSpec, Load, Rate};
+use lightlag_protocols::link::{LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::trace::Observation;
-use lightlag_protocols::transport::ltp::{self as ltp_protocol, Segment};
+use lightlag_protocols::transport::ltp::{self as ltp_protocol};
 use lightlag_protocols::transport::{dccp, tcp, udpdtn};
 use lightlag_protocols::units::Bytes;
 
@@ -106,73 +105,6 @@ pub enum Transport {
         controller: MakeController,
     },
 }
-
-/// A packet on a link.
-#[derive(Clone, Debug)]
-pub struct Packet {
-    /// Of which flow.
-    pub flow: u32,
-    /// From the sender to the receiver, or back.
-    pub forward: bool,
-    /// How many links it has crossed.
-    pub hop: u16,
-    /// What it carries.
-    pub body: Body,
-}
-
-/// What a packet carries.
-#[derive(Clone, Debug)]
-pub enum Body {
-    /// A TCP segment.
-    Tcp(tcp::Segment),
-    /// A packet of DCCP. Boxed, as it is three times as large as the others.
-    Dccp(Box<dccp::Packet>),
-    /// A datagram of UDPDTN, and the payload of one that carries data.
-    Udpdtn(udpdtn::Datagram, Bytes),
-    /// A segment of LTP, and where its block begins in the stream.
-    Ltp(Segment, u64),
-    /// Of a connection that stays.
-    Adaptive(Box<adaptive::Parcel>),
-}
-
-impl Load for Packet {
-    #[inline]
-    fn size(&self) -> Bytes {
-        match &self.body {
-            Body::Tcp(segment) => segment.size(false),
-            Body::Dccp(packet) => dccp::IP_HEADER + packet.size(),
-            Body::Udpdtn(datagram, symbol) => datagram.size(*symbol),
-            Body::Ltp(segment, _) => ltp_protocol::UDP_HEADER + Bytes(segment.size()),
-            Body::Adaptive(parcel) => parcel.size(),
-        }
-    }
-    #[inline]
-    fn priority(&self) -> u8 {
-        match &self.body {
-            Body::Tcp(segment) => segment.priority(),
-            Body::Dccp(_) | Body::Udpdtn(..) | Body::Ltp(..) | Body::Adaptive(_) => 0,
-        }
-    }
-}
-
-/// One thing that happened in a world of packets.
-#[derive(Clone, Debug)]
-pub enum Record<'p> {
-    /// A packet was offered to a link.
-    Offered(u32, &'p Packet),
-    /// It came out of it.
-    Arrived(u32, &'p Packet),
-    /// A queue dropped it, or it was lost.
-    Dropped(u32, &'p Packet, lightlag_protocols::link::Why),
-    /// Bytes of a flow were delivered in order: so many in all.
-    Delivered(u32, u64),
-    /// What a flow's controller shows.
-    Flow(u32, Observation),
-    /// Packets that wait at a link.
-    Backlog(u32, u64),
-}
-
-crate::observers::observers!(Record);
 
 /// What came of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -3,11 +3,12 @@
 use super::adaptive::Change;
 use super::endpoint::Endpoint;
 use super::source::Switch;
-use super::{FlowOutcome, FlowSpec, Observer, Outcome, Packet, Record, Setup, Source};
+use super::{FlowOutcome, FlowSpec, Outcome, Setup, Source};
 use crate::agenda::Agenda;
 use lightlag_protocols::link::{Link, Rate};
+use lightlag_protocols::record::Observation;
+use lightlag_protocols::record::packets::{Observer, Packet, Record};
 use lightlag_protocols::time::Instant;
-use lightlag_protocols::trace::Observation;
 use lightlag_protocols::units::{BitRate, Bytes};
 
 /// Plays a run and tells `observer` what happens.

@@ -3,8 +3,8 @@
 use lightlag_protocols::dtn::{
     Bundle, BundleId, Habits, Mechanism, NodeId, Parameter, Parameters, Seat, mechanisms, routers,
 };
+use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::trace::{Observer, Record};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
 use lightlag_worlds::messages::{Node, Rules, SendOrder, Setup, run};

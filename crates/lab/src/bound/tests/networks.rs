@@ -6,11 +6,12 @@ use crate::metrics::Metrics;
 use lightlag_protocols::dtn::{
     Bundle, BundleId, Habits, Mechanism, NodeId, Parameters, Router, mechanisms, routers,
 };
+use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
-use lightlag_worlds::messages::{Builder, Node, Propagation, Radio, Rules, Setup, run};
+use lightlag_worlds::messages::{Builder, Node, Rules, Setup, run};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

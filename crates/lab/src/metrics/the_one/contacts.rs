@@ -3,8 +3,8 @@
 use super::clock::Steps;
 use super::{Body, Desk, java};
 use lightlag_protocols::dtn::NodeId;
+use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::trace::{Observer, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
 type Pair = (NodeId, NodeId);

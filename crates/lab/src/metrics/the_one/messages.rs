@@ -3,8 +3,8 @@
 use super::{Body, Desk};
 use crate::metrics::{Metrics, Number};
 use lightlag_protocols::dtn::{BundleId, NodeId};
+use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::Instant;
-use lightlag_protocols::trace::{Observer, Record};
 use std::collections::BTreeMap;
 
 /// `MessageStatsReport`: one line per number.

@@ -11,8 +11,8 @@ mod network;
 
 use clock::Clock;
 use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
+use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::trace::{Observer, Record};
 use std::sync::Arc;
 
 /// What The ONE's clock shows when a run until `end` is over, to the decimals of its reports.

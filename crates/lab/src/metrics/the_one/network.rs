@@ -3,8 +3,8 @@
 use super::clock::Steps;
 use super::{Body, Desk, java};
 use lightlag_protocols::dtn::{BundleId, DropReason, NodeId};
+use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::Instant;
-use lightlag_protocols::trace::{Observer, Record};
 
 /// `EventLogReport`: one line per event, as The ONE's `StandardEventsReader` reads them back.
 pub(super) struct EventLog {

@@ -5,8 +5,9 @@ use crate::scenario::error::{Error, Result};
 use crate::scenario::failures::Failures;
 use crate::scenario::model::{Movement, Scenario};
 use crate::scenario::quantity;
+use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::Duration;
-use lightlag_worlds::messages::{Propagation, Radio, Rules, SendOrder};
+use lightlag_worlds::messages::{Rules, SendOrder};
 
 const KEYS: &[&str] = &[
     "tick",

@@ -8,8 +8,8 @@ use super::limiter::Limiter;
 use super::sender::{Acknowledgement, Counts, Sender};
 use super::{Ccid, Config, Packet, Retry, Tries};
 use crate::controllers::{Controller, TfrcReport};
+use crate::record::Observation;
 use crate::time::{Duration, Instant};
-use crate::trace::Observation;
 use crate::units::{BitRate, Bytes};
 use crate::wire::dccp::{
     Body, Header, Item, Kind, LossInterval, Options, ResetCode, Sequence, crc32c, drops, intervals, runs,

@@ -6,9 +6,9 @@ use super::departures::Departures;
 use super::hearing::Hearing;
 use super::{Config, Connection, Cut, Datagram, HEADER, Report, UDP_HEADER};
 use crate::controllers::{Ack, Cause, Controller, Loss, Sent, Window};
+use crate::record::Observation;
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
-use crate::trace::Observation;
 use crate::units::{BitRate, Bytes};
 use std::collections::VecDeque;
 

@@ -1,10 +1,10 @@
 //! Contacts: links come up and go down, and their ends tell each other what they know.
 
-use super::super::{Propagation, Radio};
 use super::{Port, World};
 use crate::contacts::Contact;
 use lightlag_protocols::dtn::{BundleId, NodeId, PeerSpace, Table};
-use lightlag_protocols::trace::{Observer, Record};
+use lightlag_protocols::dtn::{Propagation, Radio};
+use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::units::{BitRate, Bytes};
 
 /// What a receipt takes on a link where it is charged: the number of the bundle.

@@ -1,8 +1,9 @@
 //! The end that receives.
 
 use super::pipe::Pipe;
-use super::{DATAGRAMS, FAR, Make, Parcel, STREAM, byte};
+use super::{DATAGRAMS, FAR, Make, STREAM, byte};
 use lightlag_protocols::adaptive::{Datagrams, Event, Session, Stack};
+use lightlag_protocols::record::packets::Parcel;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::wire::adaptive::ConnectionId;
 

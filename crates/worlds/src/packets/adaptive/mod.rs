@@ -21,7 +21,7 @@ use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::adaptive::{Epoch, Serial};
 use std::sync::Arc;
 
-/// What a datagram has on the link beside its frames and their head.
+/// Bytes of a datagram on the link beside its frames and their head.
 const HEADERS: Bytes = Bytes(UDP_HEADER.0 + Serial::WHOLE as u64);
 
 /// Names of the two stacks.
@@ -108,37 +108,6 @@ impl Make {
             peer: Some(epoch(peer)),
             datagram,
             headers: HEADERS,
-        }
-    }
-}
-
-/// What a packet of such a flow carries.
-#[derive(Clone, Debug)]
-pub enum Parcel {
-    /// A datagram.
-    Datagram(Serial, Arc<[u8]>),
-    /// A datagram that carries so many bytes and no connection, and its number.
-    Plain(u64, Bytes),
-    /// A segment of TCP.
-    Segment {
-        /// Of the so-manieth connection.
-        life: u32,
-        /// Of its two streams, that from near to far.
-        forward: bool,
-        /// Itself.
-        segment: tcp::Segment,
-        /// Its bytes.
-        data: Arc<[u8]>,
-    },
-}
-
-impl Parcel {
-    /// Bytes on the link.
-    pub fn size(&self) -> Bytes {
-        match self {
-            Self::Datagram(serial, bytes) => UDP_HEADER + Bytes((serial.length() + bytes.len()) as u64),
-            Self::Plain(_, size) => UDP_HEADER + *size,
-            Self::Segment { segment, .. } => segment.size(false),
         }
     }
 }

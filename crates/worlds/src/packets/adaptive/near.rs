@@ -1,14 +1,15 @@
 //! The end that sends, and decides what carries the connection.
 
 use super::pipe::Pipe;
-use super::{DATAGRAMS, Decides, Make, NEAR, Parcel, STREAM, Truth, byte};
+use super::{DATAGRAMS, Decides, Make, NEAR, STREAM, Truth, byte};
 use crate::packets::Source;
 use lightlag_protocols::adaptive::{
     Best, Context, Datagrams, Kind, Policy, PolicyConfig, Session, SwitchWhy,
 };
 use lightlag_protocols::controllers::Flow;
+use lightlag_protocols::record::Observation;
+use lightlag_protocols::record::packets::Parcel;
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::trace::Observation;
 use lightlag_protocols::transport::tcp;
 use lightlag_protocols::transport::udpdtn::UDP_HEADER;
 use lightlag_protocols::units::BitRate;

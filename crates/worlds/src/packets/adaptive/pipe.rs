@@ -3,8 +3,9 @@
 //! The senders of the world cut streams into full segments. So what is given to them are records of that size: frames, and
 //! zeros where there were no more.
 
-use super::{FAR, Make, NEAR, Parcel, STREAM};
+use super::{FAR, Make, NEAR, STREAM};
 use lightlag_protocols::adaptive::{Session, StreamContext};
+use lightlag_protocols::record::packets::Parcel;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::{Machine, tcp};
 use lightlag_protocols::units::{BitRate, Bytes};

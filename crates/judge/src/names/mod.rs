@@ -1,0 +1,274 @@
+//! An independent judge of runs of names. It sees what consumers ask for, what links carry, what producers
+//! and stores answer and what nodes refuse, shares no code with the worlds, and names what cannot have
+//! happened: Data without an Interest, Data out of thin air or changed on the way, an Interest that goes
+//! in a circle, an answer from a store that cannot have it, and whatever links can do wrong.
+//!
+//! A node says nothing when an Interest waits with others for the same: what becomes of an Interest is
+//! told by the record that comes next.
+
+mod data;
+mod event;
+mod interests;
+mod kind;
+mod pending;
+mod rules;
+mod store;
+
+pub use event::{Carried, Event};
+pub use kind::{Kind, Violation};
+pub use rules::{ConsumerRules, LinkRules, NamesRules, NodeRules};
+
+use super::findings::Findings;
+use super::packets::name;
+use super::wire::{Fault, LinkState, Teller};
+use data::Owed;
+use interests::{Hand, Trips};
+use lightlag_protocols::link::Why;
+use lightlag_protocols::ndn::Data;
+use lightlag_protocols::record::names::{Observer, Record};
+use lightlag_protocols::time::Instant;
+use pending::PendingTable;
+use std::collections::HashMap;
+use store::StoreState;
+
+/// Watches a run of names, or replays its trace.
+///
+/// After [`Event::End`] (or [`NamesJudge::close`], for a trace that may be cut short),
+/// [`NamesJudge::verdict`] is complete.
+#[derive(Clone, Debug)]
+pub struct NamesJudge {
+    rules: NamesRules,
+    now: Instant,
+    ended: bool,
+    /// Some link brings packets twice.
+    duplicates: bool,
+    links: Vec<LinkState>,
+    nodes: Vec<NodeState>,
+    /// An Interest that has just come to a node: what becomes of it?
+    hand: Option<Hand>,
+    trips: Trips,
+    /// By consumer and name what it waits for, and the Data where its own node has answered.
+    asked: HashMap<(u32, u64), Option<Data>>,
+    /// Data that must go somewhere before time goes on.
+    owed: Vec<Owed>,
+    /// Nodes and names of the Data that have come since time went on.
+    came: Vec<(u32, u64)>,
+    /// Node and name of Data that came last, if nobody waited for them.
+    unsolicited: Option<(u32, u64)>,
+    found: Findings<Violation>,
+}
+
+#[derive(Clone, Debug)]
+struct NodeState {
+    pending: PendingTable,
+    store: StoreState,
+}
+
+impl NamesJudge {
+    /// A judge of a run that was to keep `rules`.
+    pub fn new(rules: NamesRules) -> Self {
+        let node = |node: &NodeRules| NodeState {
+            pending: PendingTable::default(),
+            store: StoreState::new(node.forwarder.store.0),
+        };
+        Self {
+            now: Instant::ZERO,
+            ended: false,
+            duplicates: rules.links.iter().any(|link| link.spec.duplicate > 0.0),
+            links: rules.links.iter().map(|link| LinkState::new(&link.spec)).collect(),
+            nodes: rules.nodes.iter().map(node).collect(),
+            hand: None,
+            trips: Trips::default(),
+            asked: HashMap::new(),
+            owed: Vec::new(),
+            came: Vec::new(),
+            unsolicited: None,
+            found: Findings::new(Kind::ALL.len()),
+            rules,
+        }
+    }
+    /// The violations in the order in which they were found; only the first thousand are kept.
+    pub fn verdict(&self) -> &[Violation] {
+        self.found.kept()
+    }
+    /// Interests that it keeps account of now: those that are still under way or waited for.
+    pub fn kept(&self) -> usize {
+        let pending = self.nodes.iter().map(|node| node.pending.len());
+        self.asked.len() + self.trips.len() + pending.sum::<usize>()
+    }
+    /// How many violations there were, those included that were not kept.
+    pub fn total(&self) -> u64 {
+        self.found.total()
+    }
+    /// How many violations of a kind there were.
+    pub fn count(&self, kind: Kind) -> u64 {
+        self.found.count(kind)
+    }
+    /// No more events will come: a trace that has not told its end is incomplete.
+    pub fn close(&mut self) {
+        if !self.ended {
+            self.ended = true;
+            self.found.add(Kind::EndMissing, self.now, || "the trace has no end".to_owned());
+        }
+    }
+    /// Something happened.
+    #[inline]
+    pub fn on_event(&mut self, now: Instant, event: &Event) {
+        // Told when it was decided, before or after the time of what comes next.
+        let decided = matches!(event, Event::Dropped(..));
+        if !decided {
+            self.clock(now);
+        }
+        if !self.is_known(event) {
+            return;
+        }
+        let hand = self.hand.take();
+        match *event {
+            Event::Offered(link, carried) => self.offered(hand, link, carried),
+            Event::Arrived(link, carried) => {
+                self.waits(hand);
+                self.arrived(link, carried);
+            }
+            Event::Dropped(link, carried, why) => {
+                self.waits(hand);
+                self.dropped(now, link, carried, why);
+            }
+            Event::Asked(consumer, interest) => {
+                self.waits(hand);
+                self.asks(consumer, interest);
+            }
+            Event::Delivered(consumer, data) => {
+                self.waits(hand);
+                self.delivered(consumer, &data);
+            }
+            Event::Produced(producer, data) => self.produced(hand, producer, data),
+            Event::Hit(node, data) => self.hit(hand, node, data),
+            Event::Refused(node, face, name, why) => self.refused(hand, (node, face), name, why),
+            Event::End => self.end_links(),
+        }
+    }
+    /// The run is over.
+    pub fn end(&mut self, now: Instant) {
+        self.on_event(now, &Event::End);
+    }
+
+    // --- time -------------------------------------------------------------------------------
+
+    #[inline]
+    fn clock(&mut self, now: Instant) {
+        if now != self.now {
+            let hand = self.hand.take();
+            self.waits(hand);
+            self.settle();
+        }
+        if now < self.now {
+            let before = self.now;
+            self.found.add(Kind::TimeBackwards, now, || format!("after {before:?}"));
+        }
+        self.now = now;
+        if self.ended || now > self.rules.until {
+            let until = self.rules.until;
+            self.found.add(Kind::AfterEnd, now, || format!("the run ends at {until:?} at the latest"));
+        }
+    }
+    fn end_links(&mut self) {
+        self.settle();
+        for link in 0..self.links.len() as u32 {
+            self.at_link(link, LinkState::ended);
+        }
+        self.ended = true;
+    }
+    fn is_known(&mut self, event: &Event) -> bool {
+        let rules = &self.rules;
+        let (what, index, count) = match *event {
+            Event::Offered(link, _) | Event::Arrived(link, _) | Event::Dropped(link, ..) => {
+                ("link", link, rules.links.len())
+            }
+            Event::Asked(consumer, _) | Event::Delivered(consumer, _) => {
+                ("consumer", consumer, rules.consumers.len())
+            }
+            Event::Produced(producer, _) => ("producer", producer, rules.producers.len()),
+            Event::Hit(node, _) | Event::Refused(node, ..) => ("node", node, rules.nodes.len()),
+            Event::End => return true,
+        };
+        if index as usize >= count {
+            self.found.add(Kind::Unknown, self.now, || format!("{what} {index}"));
+        }
+        (index as usize) < count
+    }
+
+    // --- links ------------------------------------------------------------------------------
+
+    #[inline]
+    fn offered(&mut self, hand: Option<Hand>, link: u32, carried: Carried) {
+        match carried {
+            Carried::Interest(interest, size) => self.passed_on(hand, link, &interest, size),
+            Carried::Data(data, due) => {
+                self.waits(hand);
+                self.sent(link, &data, due);
+            }
+        }
+        let parcel = carried.parcel(self.rules.links[link as usize].marks());
+        self.at_link(link, |state, teller| state.offered(&parcel, teller));
+    }
+    #[inline]
+    fn arrived(&mut self, link: u32, carried: Carried) {
+        let parcel = carried.parcel(false);
+        let crossed = self.at_link(link, |state, teller| state.arrived(&parcel, teller));
+        let (node, face) = {
+            let ends = &self.rules.links[link as usize];
+            (ends.to, ends.back)
+        };
+        match carried {
+            Carried::Interest(interest, size) => {
+                self.interest_came(Hand { node, face, interest, size, crossed: crossed.is_some() });
+            }
+            Carried::Data(data, due) => {
+                if let Some(crossed) = crossed {
+                    self.check_passage(link, &crossed, &data, due);
+                }
+                self.data_came(node, face, data);
+            }
+        }
+    }
+    fn dropped(&mut self, at: Instant, link: u32, carried: Carried, why: Why) {
+        let parcel = carried.parcel(false);
+        self.at_link(link, |state, teller| state.dropped(at, &parcel, why, teller));
+        if let Carried::Interest(interest, _) = carried {
+            self.trips.landed(&interest);
+        }
+    }
+    #[inline]
+    fn at_link<T>(&mut self, link: u32, what: impl FnOnce(&mut LinkState, Teller) -> T) -> T {
+        let (names, found, now) = (&self.rules.link_names, &mut self.found, self.now);
+        let mut hear = |fault: Fault, detail: String| {
+            found.add(Kind::from(fault), now, || format!("{}: {detail}", name(names, "link", link)));
+        };
+        what(&mut self.links[link as usize], Teller { now, hear: &mut hear })
+    }
+
+    // --- what is told -----------------------------------------------------------------------
+
+    #[cold]
+    fn tell_node(&mut self, kind: Kind, node: u32, detail: impl FnOnce(&NamesRules) -> String) {
+        let (rules, now) = (&self.rules, self.now);
+        let told = || format!("{}: {}", name(&rules.node_names, "node", node), detail(rules));
+        self.found.add(kind, now, told);
+    }
+    #[cold]
+    fn tell_consumer(&mut self, kind: Kind, consumer: u32, detail: impl FnOnce(&NamesRules) -> String) {
+        let (rules, now) = (&self.rules, self.now);
+        let told = || format!("{}: {}", name(&rules.consumer_names, "consumer", consumer), detail(rules));
+        self.found.add(kind, now, told);
+    }
+}
+
+impl Observer for NamesJudge {
+    const PACKETS: bool = true;
+    #[inline]
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        if let Some(event) = Event::of(record) {
+            self.on_event(now, &event);
+        }
+    }
+}

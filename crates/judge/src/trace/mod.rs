@@ -1,0 +1,115 @@
+//! Traces of runs as files: Parquet (one row an event, flat columns) and JSON lines.
+//!
+//! Both formats hold the same rows: [`Row`] of a world of bundles, [`PacketRow`] of packets, [`NameRow`] of names. What is
+//! read is event for event what was written.
+
+mod bundles;
+mod names;
+mod ndn;
+mod packets;
+mod parquet;
+mod table;
+mod writer;
+
+pub use bundles::Row;
+pub use ndn::NameRow;
+pub use packets::PacketRow;
+pub use table::{Columns, Text};
+pub use writer::TraceWriter;
+
+use lightlag_protocols::time::Instant;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek};
+use std::path::Path;
+
+/// A row of a trace: an event, flat.
+pub trait TraceRow: Columns + Serialize + DeserializeOwned + Send + 'static {
+    /// What it tells of.
+    type Event;
+    /// The row of an event.
+    fn new(now: Instant, event: &Self::Event) -> Self;
+    /// When it happened.
+    fn at(&self) -> Instant;
+    /// The event of a row.
+    ///
+    /// # Errors
+    /// What is missing or makes no sense.
+    fn event(&self) -> Result<Self::Event, String>;
+}
+
+/// Why a trace can't be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file system says no.
+    #[error("trace: {0}")]
+    File(#[from] std::io::Error),
+    /// The file is not what a trace should be.
+    #[error("trace: {0}")]
+    Format(String),
+    /// A row is not an event; rows count from 1.
+    #[error("trace, row {row}: {what}")]
+    Row {
+        /// Which.
+        row: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+/// What a library says, in one line.
+fn one_line(error: impl std::fmt::Display) -> TraceError {
+    TraceError::Format(error.to_string().replace('\n', " "))
+}
+
+/// The events of a trace, in order. After an error there are no more.
+pub struct Events<R> {
+    rows: Box<dyn Iterator<Item = Result<R, TraceError>> + Send>,
+    number: u64,
+    failed: bool,
+}
+
+impl<R: TraceRow> Iterator for Events<R> {
+    type Item = Result<(Instant, R::Event), TraceError>;
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        self.number += 1;
+        let number = self.number;
+        let read = self.rows.next()?.and_then(|row| {
+            let event = row.event().map_err(|what| TraceError::Row { row: number, what })?;
+            Ok((row.at(), event))
+        });
+        self.failed = read.is_err();
+        Some(read)
+    }
+}
+
+/// Opens a trace of either format; the first bytes tell which.
+///
+/// # Errors
+/// If the file can't be opened, or is no trace. What is wrong later on comes from the iterator.
+pub fn read<R: TraceRow>(path: &Path) -> Result<Events<R>, TraceError> {
+    let mut file = File::open(path)?;
+    let mut magic = [0; 4];
+    let length = file.read(&mut magic)?;
+    file.rewind()?;
+    let rows: Box<dyn Iterator<Item = _> + Send> = if &magic[..length] == b"PAR1" {
+        Box::new(parquet::read(file)?)
+    } else {
+        Box::new(read_lines(BufReader::new(file)))
+    };
+    Ok(Events { rows, number: 0, failed: false })
+}
+
+fn read_lines<R: TraceRow>(from: impl BufRead) -> impl Iterator<Item = Result<R, TraceError>> {
+    from.lines().zip(1..).map(|(line, row)| {
+        let line = line?;
+        serde_json::from_str(&line).map_err(|e| TraceError::Row { row, what: e.to_string() })
+    })
+}
+
+#[cfg(test)]
+mod tests;

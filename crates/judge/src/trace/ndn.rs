@@ -1,0 +1,283 @@
+//! A row of a trace of names: enough for the judge.
+
+use super::table::columns;
+use super::{Text, TraceRow, TraceWriter};
+use crate::names::{Carried, Event};
+use lightlag_protocols::link::Why;
+use lightlag_protocols::ndn::{Data, Interest, Name, Prefix, Refused, Selectors};
+use lightlag_protocols::record::names::{Observer, Record};
+use lightlag_protocols::time::{Duration, Instant};
+use serde::{Deserialize, Serialize};
+use std::io::Write;
+
+/// One thing that happened, flat. Columns are empty where they mean nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NameRow {
+    /// When.
+    pub time_ns: i64,
+    /// `offered`, `arrived`, `dropped`, `asked`, `delivered`, `produced`, `hit`, `refused`, `end`.
+    pub kind: Text,
+    /// The direction of a link, counted from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<u32>,
+    /// The node, counted from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<u32>,
+    /// Of that node by which something came: links first, then consumers, then producers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub face: Option<u32>,
+    /// The consumer, counted from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consumer: Option<u32>,
+    /// The producer, counted from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub producer: Option<u32>,
+    /// `interest` or `data`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what: Option<Text>,
+    /// What stands before the segment of the name, by its number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<u32>,
+    /// The segment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segment: Option<u32>,
+    /// Bytes of the packet on a link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u32>,
+    /// Tells Interests for one name apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<u32>,
+    /// What whoever asked wants to see on the Data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<u32>,
+    /// How long an Interest stays pending.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lifetime_ms: Option<u32>,
+    /// How many more nodes an Interest may pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hop_limit: Option<u32>,
+    /// The name of the Data may be longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub can_be_prefix: Option<bool>,
+    /// A store may only answer with fresh Data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub must_be_fresh: Option<bool>,
+    /// Bytes of content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<u32>,
+    /// How long Data are fresh.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub freshness_ms: Option<u32>,
+    /// When Data left whoever answered, in microseconds of its clock modulo 2³².
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stamp: Option<u32>,
+    /// Data are to be stamped when they leave, by a clock that is ahead by so much.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stamp_due_ns: Option<i64>,
+    /// Who answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site: Option<u32>,
+    /// A queue asks to slow down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marked: Option<bool>,
+    /// Tells Data of different content apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub print: Option<u64>,
+    /// Why it was dropped (`full`, `marked`, `lost`) or refused (`hop_limit`, `loop`, `no_route`, `pit_full`,
+    /// `too_soon`, `unsolicited`, `no_data`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<Text>,
+}
+
+const WHYS: [(Why, &str); 3] = [(Why::Full, "full"), (Why::Marked, "marked"), (Why::Lost, "lost")];
+const REFUSED: [(Refused, &str); 7] = [
+    (Refused::HopLimit, "hop_limit"),
+    (Refused::Loop, "loop"),
+    (Refused::NoRoute, "no_route"),
+    (Refused::PitFull, "pit_full"),
+    (Refused::TooSoon, "too_soon"),
+    (Refused::Unsolicited, "unsolicited"),
+    (Refused::NoData, "no_data"),
+];
+
+columns!(NameRow {
+    time_ns,
+    kind,
+    link,
+    node,
+    face,
+    consumer,
+    producer,
+    what,
+    prefix,
+    segment,
+    bytes,
+    nonce,
+    token,
+    lifetime_ms,
+    hop_limit,
+    can_be_prefix,
+    must_be_fresh,
+    content,
+    freshness_ms,
+    stamp,
+    stamp_due_ns,
+    site,
+    marked,
+    print,
+    why,
+});
+
+impl TraceRow for NameRow {
+    type Event = Event;
+    fn new(now: Instant, event: &Event) -> Self {
+        let row = |kind: &'static str| Self { time_ns: now.as_nanos(), kind: kind.into(), ..Self::default() };
+        match event {
+            Event::Offered(link, carried) => row("offered").with_carried(*link, carried),
+            Event::Arrived(link, carried) => row("arrived").with_carried(*link, carried),
+            Event::Dropped(link, carried, why) => {
+                Self { why: text(&WHYS, *why), ..row("dropped").with_carried(*link, carried) }
+            }
+            Event::Asked(consumer, interest) => {
+                Self { consumer: Some(*consumer), ..row("asked").with_interest(interest) }
+            }
+            Event::Delivered(consumer, data) => {
+                Self { consumer: Some(*consumer), ..row("delivered").with_data(data) }
+            }
+            Event::Produced(producer, data) => {
+                Self { producer: Some(*producer), ..row("produced").with_data(data) }
+            }
+            Event::Hit(node, data) => Self { node: Some(*node), ..row("hit").with_data(data) },
+            Event::Refused(node, face, name, why) => {
+                let (node, face) = (Some(*node), Some(*face));
+                Self { node, face, why: text(&REFUSED, *why), ..row("refused").with_name(*name) }
+            }
+            Event::End => row("end"),
+        }
+    }
+    fn at(&self) -> Instant {
+        Instant::from_nanos(self.time_ns)
+    }
+    fn event(&self) -> Result<Event, String> {
+        match &*self.kind {
+            "offered" => Ok(Event::Offered(self.need("link", self.link)?, self.carried()?)),
+            "arrived" => Ok(Event::Arrived(self.need("link", self.link)?, self.carried()?)),
+            "dropped" => {
+                Ok(Event::Dropped(self.need("link", self.link)?, self.carried()?, self.reason(&WHYS)?))
+            }
+            "asked" => Ok(Event::Asked(self.need("consumer", self.consumer)?, self.interest()?)),
+            "delivered" => Ok(Event::Delivered(self.need("consumer", self.consumer)?, self.data()?)),
+            "produced" => Ok(Event::Produced(self.need("producer", self.producer)?, self.data()?)),
+            "hit" => Ok(Event::Hit(self.need("node", self.node)?, self.data()?)),
+            "refused" => {
+                let (node, face) = (self.need("node", self.node)?, self.need("face", self.face)?);
+                Ok(Event::Refused(node, face, self.name()?, self.reason(&REFUSED)?))
+            }
+            "end" => Ok(Event::End),
+            unknown => Err(format!("unknown kind `{unknown}`")),
+        }
+    }
+}
+
+impl<W: Write + Send> Observer for TraceWriter<NameRow, W> {
+    const PACKETS: bool = true;
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        if let Some(event) = Event::of(record) {
+            self.put(now, &event);
+        }
+    }
+}
+
+impl NameRow {
+    fn with_name(self, name: Name) -> Self {
+        Self { prefix: Some(name.prefix.0), segment: Some(name.segment), ..self }
+    }
+    fn with_carried(self, link: u32, carried: &Carried) -> Self {
+        let row = Self { link: Some(link), ..self };
+        match carried {
+            Carried::Interest(interest, bytes) => {
+                Self { what: Some("interest".into()), bytes: Some(*bytes), ..row.with_interest(interest) }
+            }
+            Carried::Data(data, due) => {
+                let stamp_due_ns = due.map(Duration::as_nanos);
+                Self { what: Some("data".into()), stamp_due_ns, ..row.with_data(data) }
+            }
+        }
+    }
+    fn with_interest(self, interest: &Interest) -> Self {
+        Self {
+            nonce: Some(interest.nonce),
+            token: Some(interest.token),
+            lifetime_ms: Some(interest.lifetime_ms),
+            hop_limit: Some(interest.hop_limit.into()),
+            can_be_prefix: Some(interest.selectors.can_be_prefix),
+            must_be_fresh: Some(interest.selectors.must_be_fresh),
+            ..self.with_name(interest.name)
+        }
+    }
+    fn with_data(self, data: &Data) -> Self {
+        Self {
+            bytes: Some(data.size),
+            content: Some(data.content),
+            freshness_ms: Some(data.freshness_ms),
+            token: Some(data.token),
+            stamp: data.stamp,
+            site: data.site,
+            marked: Some(data.marked),
+            print: Some(data.print),
+            ..self.with_name(data.name)
+        }
+    }
+    fn name(&self) -> Result<Name, String> {
+        let prefix = Prefix(self.need("prefix", self.prefix)?);
+        Ok(Name { prefix, segment: self.need("segment", self.segment)? })
+    }
+    fn carried(&self) -> Result<Carried, String> {
+        match self.need("what", self.what.as_deref())? {
+            "interest" => Ok(Carried::Interest(self.interest()?, self.need("bytes", self.bytes)?)),
+            "data" => Ok(Carried::Data(self.data()?, self.stamp_due_ns.map(Duration::from_nanos))),
+            unknown => Err(format!("unknown packet `{unknown}`")),
+        }
+    }
+    fn interest(&self) -> Result<Interest, String> {
+        let hop_limit = self.need("hop_limit", self.hop_limit)?;
+        Ok(Interest {
+            name: self.name()?,
+            nonce: self.need("nonce", self.nonce)?,
+            token: self.need("token", self.token)?,
+            lifetime_ms: self.need("lifetime_ms", self.lifetime_ms)?,
+            hop_limit: u8::try_from(hop_limit)
+                .map_err(|_| format!("`hop_limit` {hop_limit} is too large"))?,
+            selectors: Selectors {
+                can_be_prefix: self.need("can_be_prefix", self.can_be_prefix)?,
+                must_be_fresh: self.need("must_be_fresh", self.must_be_fresh)?,
+            },
+        })
+    }
+    fn data(&self) -> Result<Data, String> {
+        Ok(Data {
+            name: self.name()?,
+            content: self.need("content", self.content)?,
+            size: self.need("bytes", self.bytes)?,
+            freshness_ms: self.need("freshness_ms", self.freshness_ms)?,
+            token: self.need("token", self.token)?,
+            stamp: self.stamp,
+            site: self.site,
+            marked: self.need("marked", self.marked)?,
+            print: self.need("print", self.print)?,
+        })
+    }
+    fn reason<T: Copy>(&self, known: &[(T, &str)]) -> Result<T, String> {
+        let why = self.need("why", self.why.as_deref())?;
+        let found = known.iter().find(|known| known.1 == why).map(|known| known.0);
+        found.ok_or_else(|| format!("unknown reason `{why}`"))
+    }
+    fn need<T>(&self, column: &str, value: Option<T>) -> Result<T, String> {
+        value.ok_or_else(|| format!("`{}` without `{column}`", self.kind))
+    }
+}
+
+fn text<T: PartialEq>(known: &[(T, &'static str)], why: T) -> Option<Text> {
+    known.iter().find(|known| known.0 == why).map(|known| known.1.into())
+}
