@@ -21,6 +21,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         keepalive_s: u16::from(settings >> 4),
         segment: 50,
         transfer_mru: 1000,
+        opening: Duration::from_secs(60),
         patience: Duration::from_secs(60),
     };
     let mut now = Instant::ZERO;

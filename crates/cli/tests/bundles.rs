@@ -11,8 +11,9 @@ use std::time::Duration;
 
 const WAYS: [&str; 5] = ["ltp-udp", "udp", "ltp-dccp", "dccp", "tcp"];
 
+/// A listener that keeps whatever comes.
 fn listening(place: &Place, over: &str, more: &[&str]) -> (Running, String) {
-    let words = ["bundles", "listen", "127.0.0.1:0", "--over", over, "--json"];
+    let words = ["bundles", "listen", "127.0.0.1:0", "--over", over, "--json", "--opaque"];
     Running::listening(place.command(&[&words, more].concat()))
 }
 
@@ -53,8 +54,7 @@ fn every_way_carries_bundles_as_they_are() {
     for over in WAYS {
         let place = Place::new();
         let mut sizes = vec![1, 5, 1000, 1300];
-        // Over datagrams nobody has agreed to anything: what is no bundle is not kept.
-        let content = |size: usize| if ["udp", "dccp"].contains(&over) { bundle(size) } else { noise(size) };
+        let content = noise;
         if !["udp", "dccp"].contains(&over) {
             sizes.extend([70_000, 2_000_001]);
         }
@@ -93,9 +93,7 @@ fn datagrams_that_are_no_bundles_become_no_files_and_few_lines_and_what_is_kept_
     for round in 0..5000_usize {
         let mut datagram = noise(20 + round % 700);
         datagram[0] = (round % 256) as u8;
-        if datagram[0] != 6 {
-            enemy.send_to(&datagram, &at).expect("it is sent");
-        }
+        enemy.send_to(&datagram, &at).expect("it is sent");
         if round % 50 == 0 {
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -313,7 +311,7 @@ fn a_peer_that_requires_tls_is_named_as_one() {
         drop(stream);
         let (code, _, told) = sender.end();
         assert_eq!((code, told.lines().count()), (Some(1), 1), "{told}");
-        assert!(told.contains("requires TLS"), "{told}");
+        assert!(told.contains("require TLS") || told.contains("requires TLS"), "{told}");
     }
 }
 
@@ -363,16 +361,4 @@ fn dccp_goes_in_ip_packets_of_its_own_where_that_is_allowed() {
         assert!(kept(&place, &bundle(1300)), "{over}");
         std::fs::remove_dir_all(place.path("into")).expect("it goes");
     }
-}
-
-#[test]
-fn hosts_that_connect_and_say_nothing_keep_no_sender_out() {
-    let place = Place::new();
-    place.write("file", noise(1400));
-    let (_listener, at) = listening(&place, "tcp", &[]);
-    let connect = |_| TcpStream::connect(&at).expect("it listens");
-    let silent: Vec<TcpStream> = (0..200).map(connect).collect();
-    place.good(&words("tcp", &["file"], &at, &["--give-up", "60 s"]));
-    assert!(kept(&place, &noise(1400)));
-    drop(silent);
 }

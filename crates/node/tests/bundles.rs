@@ -15,7 +15,7 @@ fn answers(said: &[&[u8]]) -> Vec<Vec<u8>> {
     let folder = tempfile::tempdir().expect("a folder");
     let listening = Listening {
         at: ANY,
-        shelf: Shelf::new(folder.path(), 1000, None).expect("a shelf"),
+        shelf: Shelf::new(folder.path(), 1000, None).expect("a shelf").opaque(true),
         count: None,
         packet: Bytes(1500),
         raw: false,

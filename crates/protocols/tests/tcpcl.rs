@@ -16,6 +16,7 @@ fn config(is_active: bool) -> Config {
         keepalive_s: 10,
         segment: 100,
         transfer_mru: 10_000,
+        opening: Duration::from_secs(60),
         patience: Duration::from_secs(60),
     }
 }
@@ -433,8 +434,29 @@ fn an_end_that_was_not_asked_for_is_answered_at_any_time_with_the_same_reason() 
 #[test]
 fn a_contact_header_is_waited_for_no_longer_than_a_minute() {
     // Section 4.1.
-    let patient = Config { patience: Duration::from_secs(600), ..config(false) };
+    let patient = Config { opening: Duration::from_secs(600), ..config(false) };
     assert_eq!(Session::new(at(0), patient).deadline(), Some(at(60)));
+}
+
+#[test]
+fn a_listener_that_is_full_says_so_at_once_and_never_before_the_contact_header() {
+    // Section 6.1.
+    let full = bytes_of(&Message::Term { reply: false, reason: TermReason::ResourceExhaustion });
+    let mut pair = Pair::new([config(true), config(false)]);
+    pair.ends[0].send(10);
+    pair.ends[1].dismiss(at(0), TermReason::ResourceExhaustion);
+    assert_eq!(written(&mut pair.ends[1], at(0)), []);
+    pair.run(1000);
+    let ending = Ending::Unwanted(TermReason::ResourceExhaustion);
+    assert!(pair.was_told(0, &Event::Ended(ending)), "{:?}", pair.told);
+    assert!(ending.to_string().contains("the listener is full"), "{ending}");
+    assert!(Ending::Unopened.to_string().contains("it may be full, or require TLS"));
+    let mut there = opened();
+    there.receive(at(1), &segment(0, FIRST, b"half", Some(100)));
+    written(&mut there, at(1));
+    there.dismiss(at(2), TermReason::ResourceExhaustion);
+    assert_eq!(written(&mut there, at(2)), full);
+    assert!(there.is_over());
 }
 
 #[test]

@@ -90,9 +90,13 @@ pub struct ListenBundles {
     /// Largest bundle that is taken
     #[arg(long, value_name = "SIZE", default_value = "1 GB", allow_hyphen_values = true)]
     pub max_size: String,
-    /// Most bytes of all bundles that are kept, each counted with 4096 or more [default: half of the free disk]
+    /// Most bytes of all files in the folder, each counted with 4096 or more, and of bundles that are still coming
+    /// [default: half of what they and the free disk have]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub max_stored: Option<String>,
+    /// Keep what is no bundle too, such as blocks of test tools
+    #[arg(long)]
+    pub opaque: bool,
     /// Bytes of a packet of ours, headers of IP and UDP included [default: 1500 B]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub packet_size: Option<String>,

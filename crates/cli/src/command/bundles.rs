@@ -258,6 +258,8 @@ fn listen(options: &ListenBundles) -> Done {
     let idle = options.idle.as_deref().map(|text| option("--idle", text, quantity::positive_time));
     let stored = options.max_stored.as_deref().map(|text| option("--max-stored", text, size));
     let stored = stored.transpose()?.map(|most| most.0);
+    let most = option("--max-size", &options.max_size, size)?.0;
+    let shelf = Shelf::new(&options.folder, most, stored).map_err(Failed)?;
     let listening = Listening {
         at: listening_address(&options.at, port(way, options.raw))?,
         count: options.count,
@@ -267,8 +269,7 @@ fn listen(options: &ListenBundles) -> Done {
         idle: idle.transpose()?.unwrap_or(IDLE),
         key: key(options.key_file.as_deref())?,
         node: node(options.node.as_ref())?,
-        shelf: Shelf::new(&options.folder, option("--max-size", &options.max_size, size)?.0, stored)
-            .map_err(Failed)?,
+        shelf: shelf.opaque(options.opaque),
     };
     let mut printed = Ok(());
     let result = way.listen(listening, &mut |event| {

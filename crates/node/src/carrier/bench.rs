@@ -400,6 +400,9 @@ impl Landing for Tally {
     fn total(&self) -> Option<u64> {
         None
     }
+    fn has_begun(&self) -> bool {
+        self.plan.is_some()
+    }
     fn progress(&self) -> Option<(u64, u64)> {
         None
     }

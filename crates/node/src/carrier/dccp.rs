@@ -353,6 +353,9 @@ impl End for Line {
     fn is_gone(&self) -> bool {
         self.has_ended()
     }
+    fn brought(&self) -> Option<u64> {
+        self.inner.brought()
+    }
     fn told(&self) -> Told {
         Told { over: self.has_ended(), rtt: self.connection.rtt(), ..self.inner.told() }
     }

@@ -43,6 +43,10 @@ pub trait End {
     fn answers_to(&self, from: SocketAddr) -> SocketAddr {
         from
     }
+    /// Bytes of what it is there for that have come, where they can be counted; none: every datagram is as good.
+    fn brought(&self) -> Option<u64> {
+        None
+    }
     /// How far it is.
     fn told(&self) -> Told;
     /// What our user is to know.
@@ -86,6 +90,8 @@ const MUCH_BYTES: u64 = 64 << 10;
 const TELL_EVERY: Duration = Duration::from_secs(10);
 /// The same for others: who keeps on sending is not silent, and who only occupies a place is.
 const IDLE_FIRST: Duration = Duration::from_secs(2);
+/// Where it can be counted what a peer brings, less than this is no reason to keep it.
+const USEFUL_BYTES: u64 = 1 << 10;
 
 fn broken(why: std::io::Error) -> Error {
     Error::Failed(format!("the socket: {why}"))
@@ -291,6 +297,28 @@ pub trait Door {
 struct Peer {
     end: Box<dyn End>,
     heard: Instant,
+    /// When it last brought something, and how much by then; none: it never did.
+    useful: Option<Instant>,
+    brought: u64,
+}
+
+impl Peer {
+    fn new(end: Box<dyn End>, now: Instant) -> Self {
+        let mut peer = Self { end, heard: now, useful: None, brought: 0 };
+        peer.note(now);
+        peer
+    }
+    /// A datagram of it has been taken.
+    fn note(&mut self, now: Instant) {
+        self.heard = now;
+        match self.end.brought() {
+            None => self.useful = Some(now),
+            Some(bytes) if bytes >= self.brought + USEFUL_BYTES => {
+                (self.useful, self.brought) = (Some(now), bytes);
+            }
+            Some(_) => {}
+        }
+    }
 }
 
 /// A listener's side.
@@ -375,15 +403,16 @@ impl<D: Door> Arrivals<D> {
         let came = socket.receive(clock, |from, bytes, at| {
             let taken = match peers.get_mut(&from) {
                 Some(peer) => {
-                    peer.heard = at;
-                    peer.end.take(at, bytes)
+                    let taken = peer.end.take(at, bytes);
+                    peer.note(at);
+                    taken
                 }
                 None => door.welcome(at, from, bytes).map(|welcome| match welcome {
                     Welcome::Nothing => {}
                     Welcome::Reply(reply) => replies.push((from, reply)),
                     Welcome::Peer(end) => {
                         if make_room(peers, at) {
-                            peers.insert(from, Peer { end, heard: at });
+                            peers.insert(from, Peer::new(end, at));
                         } else {
                             turned_away.0 = Some(from);
                         }
@@ -441,7 +470,8 @@ impl<D: Door> Arrivals<D> {
     }
 }
 
-/// Lets go of a peer that needs nothing more, or of the one that is silent longest; whether there is room.
+/// Lets go of a peer that needs nothing more, or has brought nothing, or of the one that brought nothing for longest;
+/// whether there is room.
 fn make_room(peers: &mut BTreeMap<SocketAddr, Peer>, now: Instant) -> bool {
     if peers.len() < PEERS_MAX {
         return true;
@@ -449,7 +479,8 @@ fn make_room(peers: &mut BTreeMap<SocketAddr, Peer>, now: Instant) -> bool {
     let brought_much = |told: &Told| told.progress.is_some_and(|(here, _)| here >= MUCH_BYTES);
     let rank = |peer: &Peer| {
         let told = peer.end.told();
-        (!told.over, brought_much(&told), peer.heard)
+        let is_useful = !told.over && peer.useful.is_some();
+        (is_useful, brought_much(&told), peer.useful.unwrap_or(peer.heard))
     };
     let Some((at, rank)) = peers.iter().map(|(at, peer)| (*at, rank(peer))).min_by_key(|(_, rank)| *rank)
     else {

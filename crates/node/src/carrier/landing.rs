@@ -41,6 +41,10 @@ pub trait Landing: Send {
     fn tick(&mut self) {}
     /// Bytes of header and content, as soon as they are known.
     fn total(&self) -> Option<u64>;
+    /// Whether its header is here: before that nobody knows that it is one.
+    fn has_begun(&self) -> bool {
+        self.total().is_some()
+    }
     /// How far it is: bytes of the content that are here, of so many; none before it began, or after its end.
     fn progress(&self) -> Option<(u64, u64)>;
     /// How it ended, if it has.

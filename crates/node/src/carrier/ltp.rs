@@ -55,6 +55,10 @@ pub trait Side: Blocks {
     }
     /// The way has ended.
     fn on_abort(&mut self) {}
+    /// As [`End::brought`].
+    fn brought(&self) -> Option<u64> {
+        None
+    }
     /// As [`End::told`].
     fn told(&self, engine: &Engine) -> Told;
     /// As [`End::take_events`].
@@ -132,6 +136,9 @@ impl<B: Side> End for LtpEnd<B> {
     }
     fn answers_to(&self, from: SocketAddr) -> SocketAddr {
         self.blocks.answers_to(from)
+    }
+    fn brought(&self) -> Option<u64> {
+        self.blocks.brought()
     }
     fn told(&self) -> Told {
         self.blocks.told(&self.engine)

@@ -4,11 +4,12 @@ use super::header::{RECEIPT_MOST, Receipt};
 use super::landing::{Dock, Landing};
 use super::parcel::Parcel;
 use super::{Carrier, Counted, Error, Event, Listening, Progress, Sending, Sent, stopped};
+use crate::places::{Newcomer, Place, Places};
+use crate::refusals::Refusals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -17,10 +18,14 @@ const CHUNK: usize = 256 << 10;
 const TICK: Duration = Duration::from_millis(100);
 /// Transfers at a time.
 const STREAMS_MAX: usize = 64;
-/// A stranger who says nothing for so long is sent away.
+/// A transfer that stands still for so long is given up.
 const IDLE_MOST: Duration = Duration::from_secs(600);
+/// The header of a file must have come so soon.
+const OPENING: Duration = Duration::from_secs(10);
 /// Whoever was refused may take so long to notice.
 const DRAIN_MOST: Duration = Duration::from_secs(5);
+/// The same for those without a place.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The kernel's TCP.
 pub struct Tcp;
@@ -159,6 +164,8 @@ fn conclude(receipt: &[u8], sent: Sent, began: Instant) -> Result<Sent, Error> {
 /// What a thread tells of its stream: by number, and how far it is.
 enum News {
     Event(Event),
+    /// Somebody was sent away before a transfer had begun, which is none that ended.
+    Stranger(String),
     Progress(usize, Option<(u64, u64)>),
 }
 
@@ -171,16 +178,16 @@ fn serve(
     let at = listener.local_addr().map_err(broken)?;
     let mut goes_on = watch(Event::Listening(at));
     let (out, news) = channel();
-    let open = Arc::new(AtomicUsize::new(0));
+    let (mut places, mut refusals) = (Places::new(STREAMS_MAX), Refusals::default());
     let mut under_way = std::collections::BTreeMap::new();
     let (mut count, mut ended) = (0, None);
-    while goes_on && !(listening.once && ended.is_some() && open.load(Ordering::Acquire) == 0) {
-        match listener.accept() {
-            Ok((stream, from)) => {
+    while goes_on && !(listening.once && ended.is_some() && !places.are_active()) {
+        match places.accept(listener) {
+            Ok(Some(newcomer)) => {
                 count += 1;
-                admit(stream, from, count, &listening.dock, &out, &open);
+                admit(newcomer, count, &listening.dock, &out);
             }
-            Err(why) if why.kind() == io::ErrorKind::WouldBlock => {}
+            Ok(None) => {}
             // Whoever came is gone again, or there are too many files open: others come later.
             Err(_) => std::thread::sleep(TICK),
         }
@@ -191,6 +198,7 @@ fn serve(
                 }
                 goes_on &= watch(event);
             }
+            Ok(News::Stranger(line)) => goes_on &= refusals.pass(Event::Refused(line), watch),
             Ok(News::Progress(number, Some(progress))) => {
                 under_way.insert(number, progress);
                 let sum =
@@ -211,74 +219,92 @@ fn serve(
     }
 }
 
-fn admit(
-    stream: TcpStream,
-    from: SocketAddr,
-    number: usize,
-    dock: &Arc<dyn Dock>,
-    out: &Sender<News>,
-    open: &Arc<AtomicUsize>,
-) {
-    if open.fetch_add(1, Ordering::AcqRel) >= STREAMS_MAX {
-        open.fetch_sub(1, Ordering::AcqRel);
-        return;
-    }
-    let (mut landing, out, open) = (dock.landing(from), out.clone(), open.clone());
-    std::thread::spawn(move || {
-        if let Err(why) = receive(stream, number, landing.as_mut(), &out) {
-            landing.refuse(format!("the connection: {why}"));
-        }
-        landing.take_events().into_iter().for_each(|event| drop(out.send(News::Event(event))));
-        let _ = out.send(News::Progress(number, None));
-        open.fetch_sub(1, Ordering::AcqRel);
-    });
+fn admit(newcomer: Newcomer, number: usize, dock: &Arc<dyn Dock>, out: &Sender<News>) {
+    let Newcomer { stream, peer, place, .. } = newcomer;
+    let coming = Coming { landing: dock.landing(peer), number, place, out: out.clone() };
+    // Without a thread the connection is closed, and its place is free.
+    let _ = std::thread::Builder::new().spawn(move || coming.run(stream));
 }
 
-fn receive(
-    mut stream: TcpStream,
+/// A parcel that comes by a stream.
+struct Coming {
+    landing: Box<dyn Landing>,
     number: usize,
-    landing: &mut dyn Landing,
-    out: &Sender<News>,
-) -> io::Result<()> {
-    stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(TICK))?;
-    let (mut bytes, mut at, mut told, mut heard) = (vec![0; CHUNK], 0_u64, Instant::now(), Instant::now());
-    while landing.receipt().is_none() && landing.total() != Some(at) {
-        match stream.read(&mut bytes) {
-            Ok(0) => {
-                return Err(io::Error::new(
-                    io::ErrorKind::UnexpectedEof,
-                    "the sender ended it before it was whole",
-                ));
-            }
-            Ok(count) => {
-                landing.write(at, &bytes[..count]);
-                at += count as u64;
-                heard = Instant::now();
-            }
-            Err(why) if is_timeout(&why) && heard.elapsed() < IDLE_MOST => landing.tick(),
-            Err(why) => return Err(why),
+    place: Arc<Place>,
+    out: Sender<News>,
+}
+
+impl Coming {
+    fn run(mut self, stream: TcpStream) {
+        if let Err(why) = self.receive(stream) {
+            self.landing.refuse(format!("the connection: {why}"));
         }
-        // Nobody listens any more if the command is ending.
-        landing.take_events().into_iter().for_each(|event| drop(out.send(News::Event(event))));
-        if told.elapsed() >= TICK {
-            told = Instant::now();
-            let _ = out.send(News::Progress(number, landing.progress()));
+        self.tell();
+        let _ = self.out.send(News::Progress(self.number, None));
+    }
+    /// Tells what has happened. Nobody listens any more if the command is ending.
+    fn tell(&mut self) {
+        let is_stranger = !self.landing.has_begun() || self.place.is_dismissed();
+        for event in self.landing.take_events() {
+            let _ = self.out.send(match event {
+                Event::Refused(line) if is_stranger => News::Stranger(line),
+                event => News::Event(event),
+            });
         }
     }
-    landing.finish();
-    let Some(receipt) = landing.receipt() else { return Ok(()) };
-    stream.write_all(&receipt.to_bytes())?;
-    stream.shutdown(Shutdown::Write)?;
-    drain(&mut stream, &mut bytes)
+    fn receive(&mut self, mut stream: TcpStream) -> io::Result<()> {
+        stream.set_nonblocking(false)?;
+        stream.set_read_timeout(Some(TICK))?;
+        let (mut bytes, mut at, mut told, mut heard) =
+            (vec![0; CHUNK], 0_u64, Instant::now(), Instant::now());
+        let began = heard;
+        while self.landing.receipt().is_none() && self.landing.total() != Some(at) {
+            if self.place.is_dismissed() {
+                self.landing.refuse(format!("all {STREAMS_MAX} places are taken by others; try again later"));
+                break;
+            }
+            if !self.landing.has_begun() && began.elapsed() > OPENING {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "no header of a file came"));
+            }
+            match stream.read(&mut bytes) {
+                Ok(0) => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "the sender ended it before it was whole",
+                    ));
+                }
+                Ok(count) => {
+                    self.landing.write(at, &bytes[..count]);
+                    self.place.add(count as u64);
+                    at += count as u64;
+                    heard = Instant::now();
+                }
+                Err(why) if is_timeout(&why) && heard.elapsed() < IDLE_MOST => self.landing.tick(),
+                Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+                Err(why) => return Err(why),
+            }
+            self.tell();
+            if told.elapsed() >= TICK {
+                told = Instant::now();
+                let _ = self.out.send(News::Progress(self.number, self.landing.progress()));
+            }
+        }
+        self.landing.finish();
+        let Some(receipt) = self.landing.receipt() else { return Ok(()) };
+        // Whoever listens once waits until the receipt has left.
+        self.place.progress();
+        stream.write_all(&receipt.to_bytes())?;
+        stream.shutdown(Shutdown::Write)?;
+        drain(&mut stream, &mut bytes, if self.place.is_dismissed() { FAREWELL } else { DRAIN_MOST })
+    }
 }
 
 /// Reads what the sender still has on the way: a connection that is closed before would take the receipt
 /// with it.
-fn drain(stream: &mut TcpStream, bytes: &mut [u8]) -> io::Result<()> {
+fn drain(stream: &mut TcpStream, bytes: &mut [u8], most: Duration) -> io::Result<()> {
     let began = Instant::now();
-    stream.set_read_timeout(Some(DRAIN_MOST))?;
-    while began.elapsed() < DRAIN_MOST {
+    stream.set_read_timeout(Some(most))?;
+    while began.elapsed() < most {
         // Whatever happens now, the receipt has left.
         if !stream.read(bytes).is_ok_and(|count| count > 0) {
             break;

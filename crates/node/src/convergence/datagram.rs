@@ -11,7 +11,6 @@ use crate::socket::Socket;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::dccp::{Ccid, Connection, SERVICE_BUNDLES, UDP_HEADER};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_protocols::wire::ltp::aggregation::bundle_length;
 use std::net::SocketAddr;
 
 /// What was kept from leaving for so long leaves at once afterwards.
@@ -176,24 +175,10 @@ fn keep(shelf: &Shelf, from: SocketAddr, bytes: &[u8]) -> Option<Event> {
     if bytes.is_empty() || bytes == KEEP_ALIVE {
         return None;
     }
-    if !is_bundle(bytes) {
-        let what = "it is neither a bundle of version 7 (a CBOR array to its end) nor one of version 6";
-        return Some(Event::Refused(format!("a datagram from {from}: {what}")));
-    }
-    Some(match shelf.check(bytes.len() as u64).and_then(|()| shelf.keep(bytes, from, Tag::Datagram)) {
+    Some(match shelf.keep(bytes, from, Tag::Datagram) {
         Ok(bundle) => Event::Bundle(bundle),
-        Err(why) => Event::Refused(format!("a bundle from {from}: {why}")),
+        Err(why) => Event::Refused(format!("a datagram from {from}: {why}")),
     })
-}
-
-/// Whether bytes have the form of a bundle: of version 7 the whole one (RFC 9171, section 4.1), of version 6 its first byte
-/// (RFC 5050, section 4.5.1). Anybody can make such a form: it keeps noise out, not enemies.
-fn is_bundle(bytes: &[u8]) -> bool {
-    const ARRAY: u8 = 0x9f;
-    match bytes.first() {
-        Some(&ARRAY) => bundle_length(bytes) == Some(bytes.len()),
-        first => first == Some(&6),
-    }
 }
 
 /// Takes bundles of everybody.
@@ -216,13 +201,22 @@ impl Door for UdpDoor {
 struct Coming {
     shelf: Shelf,
     from: SocketAddr,
+    /// Bytes of bundles that were kept.
+    brought: u64,
     events: Vec<Event>,
 }
 
 impl End for Coming {
     fn take(&mut self, _: Instant, bytes: &[u8]) -> Result<(), Error> {
-        self.events.extend(keep(&self.shelf, self.from, bytes));
+        let event = keep(&self.shelf, self.from, bytes);
+        if let Some(Event::Bundle(bundle)) = &event {
+            self.brought += bundle.bytes;
+        }
+        self.events.extend(event);
         Ok(())
+    }
+    fn brought(&self) -> Option<u64> {
+        Some(self.brought)
     }
     fn give(&mut self, _: Instant, _: &mut Vec<u8>) -> Result<bool, Error> {
         Ok(false)
@@ -251,8 +245,9 @@ pub fn listen_over_dccp(listening: Listening, watch: &mut dyn FnMut(Event) -> bo
     let config =
         dccp::config(SERVICE_BUNDLES, false, &OnLine { packet, raw, at, ccid: Ccid::Two, light: None })?;
     let shelf = listening.shelf;
-    let coming =
-        move |from| -> Box<dyn End> { Box::new(Coming { shelf: shelf.clone(), from, events: Vec::new() }) };
+    let coming = move |from| -> Box<dyn End> {
+        Box::new(Coming { shelf: shelf.clone(), from, brought: 0, events: Vec::new() })
+    };
     let door = DccpDoor::new(config, if raw { at.port() } else { PORT }, Box::new(coming))?;
     let socket = if raw { Socket::raw(at) } else { Socket::bind(at) };
     let socket = socket.map_err(|why| cannot_listen(at, raw, &why))?;

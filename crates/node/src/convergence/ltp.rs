@@ -1,7 +1,7 @@
 //! A bundle as a block of LTP, over UDP or DCCP (RFC 5326; RFC 7122, section 3.3): plain segments, and an end
 //! when the reports have acknowledged all.
 
-use super::shelf::Part;
+use super::shelf::{Part, Unkept};
 use super::stock::{self, Block, Item};
 use super::{Bundle, Error, Event, Listening, Progress, Sending, Shelf, Tag, flow, socket, told};
 use crate::carrier::dccp::{self, DccpDoor, Line, OnLine};
@@ -265,6 +265,8 @@ struct Coming {
     from: SocketAddr,
     services: BTreeMap<SessionId, u64>,
     parts: BTreeMap<SessionId, Part>,
+    /// Bytes of all blocks that have come, each once.
+    brought: u64,
     unwanted: Vec<SessionId>,
     events: Vec<Event>,
 }
@@ -284,7 +286,10 @@ impl Coming {
                 place.insert(Part::new(&self.shelf, self.from)?)
             }
         };
-        part.write(offset, bytes)
+        let before = part.here();
+        part.write(offset, bytes)?;
+        self.brought += part.here() - before;
+        Ok(())
     }
     /// A block is here, as far as it comes.
     fn keep(&mut self, session: SessionId) {
@@ -299,12 +304,14 @@ impl Coming {
         };
         match kept {
             Ok(bundles) => self.events.extend(bundles.into_iter().map(Event::Bundle)),
-            Err(why) => self.refuse(session, &why),
+            Err(why) => self.refuse(session, &why.to_string()),
         }
     }
     /// The bundles of an aggregated block, each by itself.
-    fn keep_capsules(&self, mut part: Part, session: SessionId) -> Result<Vec<Bundle>, String> {
+    fn keep_capsules(&self, mut part: Part, session: SessionId) -> Result<Vec<Bundle>, Unkept> {
         let bytes = part.bytes()?;
+        // Each bundle takes room by itself.
+        drop(part);
         let units = read_capsules(&bytes, |_, unit| bundle_length(unit)).map_err(|why| why.to_string())?;
         let keep = |(service, unit): (u64, &[u8])| {
             let tag = Tag::Ltp { engine: session.originator, session: session.number, service, lacks: 0 };
@@ -362,6 +369,9 @@ impl LtpSide for Coming {
             self.refuse(session, "the connection ended before it was whole");
         }
     }
+    fn brought(&self) -> Option<u64> {
+        Some(self.brought)
+    }
     fn told(&self, engine: &Engine) -> Told {
         let over = self.parts.is_empty() && engine.sessions() == (0, 0);
         Told { over, ..Told::default() }
@@ -409,8 +419,8 @@ impl Habits {
         let engine = Engine::new(config, named("fixed", unplanned(Bytes(self.segment)))?);
         let shelf = self.shelf.clone();
         let (services, parts) = (BTreeMap::new(), BTreeMap::new());
-        let (unwanted, events) = (Vec::new(), Vec::new());
-        let coming = Coming { shelf, from, services, parts, unwanted, events };
+        let (brought, unwanted, events) = (0, Vec::new(), Vec::new());
+        let coming = Coming { shelf, from, services, parts, brought, unwanted, events };
         Ok(LtpEnd::new(engine, coming, self.key.clone(), self.is_kept_alive))
     }
 }
@@ -430,13 +440,14 @@ struct Awaited {
     habits: Habits,
     from: SocketAddr,
     end: Option<(u64, LtpEnd<Coming>)>,
-    /// What ends told that have made room.
+    /// What ends told that have made room, and what they brought.
     events: Vec<Event>,
+    brought: u64,
 }
 
 impl Awaited {
     fn new(habits: Habits, from: SocketAddr) -> Self {
-        Self { habits, from, end: None, events: Vec::new() }
+        Self { habits, from, end: None, events: Vec::new(), brought: 0 }
     }
     /// Another engine takes the place of one that is done: whoever begins anew may have another number.
     fn make_way(&mut self, bytes: &[u8]) -> Result<(), Error> {
@@ -446,6 +457,7 @@ impl Awaited {
         let known = self.end.as_ref().map(|(engine, _)| *engine);
         if let Some(engine) = self.habits.originator(bytes).filter(|engine| Some(*engine) != known) {
             self.events = self.take_events();
+            self.brought = self.brought().unwrap_or_default();
             self.end = Some((engine, self.habits.meet(self.from, engine)?));
         }
         Ok(())
@@ -470,6 +482,10 @@ impl End for Awaited {
     }
     fn answers_to(&self, from: SocketAddr) -> SocketAddr {
         self.habits.reply_to.unwrap_or(from)
+    }
+    fn brought(&self) -> Option<u64> {
+        let now = self.end.as_ref().and_then(|(_, end)| end.brought());
+        Some(self.brought + now.unwrap_or_default())
     }
     fn told(&self) -> Told {
         self.end.as_ref().map(|(_, end)| end.told()).unwrap_or_default()

@@ -6,15 +6,15 @@
 //! | file | what |
 //! |---|---|
 //! | `stock` | bundles that are to be sent |
-//! | `refusals` | lines about what was refused, so many and no more |
+//! | `books` | bytes that are kept and still may be |
 //! | `shelf` | where bundles are kept that have come |
 //! | `ltp` | a bundle is a block of LTP, over UDP or DCCP |
 //! | `datagram` | a bundle is a datagram of UDP or DCCP |
 //! | `tcpcl` | TCPCLv4 over the kernel's TCP |
 
+mod books;
 mod datagram;
 mod ltp;
-mod refusals;
 mod shelf;
 mod stock;
 mod tcpcl;
@@ -27,13 +27,13 @@ pub use shelf::Shelf;
 use crate::carrier::dccp;
 use crate::carrier::exchange::Told;
 use crate::carrier::header::Receipt;
+use crate::refusals::Refusals;
 use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_protocols::wire::ltp::aggregation::BUNDLE_SERVICE;
 use lightlag_protocols::wire::ltp::auth::Key;
 use lightlag_protocols::wire::{ltp as ltp_wire, tcpcl as tcpcl_wire};
-use refusals::Refusals;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 

@@ -1,17 +1,19 @@
 //! Where bundles are kept that have come: each under the first half of its BLAKE3, so that one that comes
 //! twice is one file and no file is ever replaced.
 
+use super::books::{Books, FILE_LEAST};
 use super::{Bundle, Error, Tag};
 use crate::transfer::sender::random;
 use lightlag_protocols::transport::ranges::Ranges;
+use lightlag_protocols::wire::bundle::{self, Broken};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::net::SocketAddr;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use thiserror::Error;
 
 /// Bytes that follow each other are written together, up to so many.
 const STAGE_BYTES: usize = 256 << 10;
@@ -25,16 +27,40 @@ pub struct Shelf {
     folder: PathBuf,
     /// Largest bundle that is taken, in bytes.
     pub size_most: u64,
-    /// Bytes that are still taken, of all bundles together.
-    left: Arc<AtomicU64>,
+    /// What has not the form of a bundle is kept too.
+    is_opaque: bool,
+    books: Arc<Books>,
 }
 
-/// A file takes as many bytes of a disk, however small it is.
-const FILE_LEAST: u64 = 4096;
+/// Why something is not kept.
+#[derive(Debug, Error)]
+pub enum Unkept {
+    /// It has not the form of a bundle.
+    #[error("it is no bundle: {0}")]
+    NoBundle(#[from] Broken),
+    /// There is no room, or the disk fails.
+    #[error("{0}")]
+    NoRoom(String),
+}
+
+impl From<String> for Unkept {
+    fn from(why: String) -> Self {
+        Self::NoRoom(why)
+    }
+}
+
+/// What files of a folder take, each [`FILE_LEAST`] or more.
+fn taken(folder: &Path) -> u64 {
+    let files =
+        fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| entry.metadata().ok());
+    let sizes = files.filter(fs::Metadata::is_file).map(|file| file.len().max(FILE_LEAST));
+    sizes.fold(0, u64::saturating_add)
+}
 
 impl Shelf {
-    /// A folder, made if it is not there. `all_most`: bytes of all bundles together that are taken, each counted with
-    /// at least 4096; `None`: half of what is free on the disk now.
+    /// A folder, made if it is not there. `all_most`: bytes of all files in it together, each counted with at least
+    /// 4096, those that are there already and those that are still coming; `None`: half of what they and the free
+    /// disk have now.
     ///
     /// # Errors
     /// One line.
@@ -43,12 +69,19 @@ impl Shelf {
             let folder = folder.display();
             Error::Input(format!("{folder}: {why}; name a folder that can be written with --folder"))
         })?;
+        let taken = taken(folder);
         let half = || {
             let disk = rustix::fs::statvfs(folder).ok()?;
-            Some(disk.f_bavail.saturating_mul(disk.f_frsize) / 2)
+            Some(disk.f_bavail.saturating_mul(disk.f_frsize).saturating_add(taken) / 2)
         };
-        let left = Arc::new(AtomicU64::new(all_most.or_else(half).unwrap_or(u64::MAX)));
-        Ok(Self { folder: folder.to_owned(), size_most, left })
+        let most = all_most.or_else(half).unwrap_or(u64::MAX);
+        let books = Arc::new(Books::new(most.saturating_sub(taken)));
+        Ok(Self { folder: folder.to_owned(), size_most, is_opaque: false, books })
+    }
+    /// Keeps what has not the form of a bundle too, or does not.
+    #[must_use]
+    pub fn opaque(self, is_opaque: bool) -> Self {
+        Self { is_opaque, ..self }
     }
     /// Why a bundle of so many bytes is not taken.
     pub fn check(&self, length: u64) -> Result<(), String> {
@@ -58,23 +91,18 @@ impl Shelf {
         }
         Err(format!("it has {length} bytes or more; at most {most} are taken (--max-size)"))
     }
-    /// So many bytes more are kept.
-    fn spend(&self, length: u64) -> Result<(), String> {
-        let cost = length.max(FILE_LEAST);
-        let spent =
-            self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(cost));
-        spent
-            .map(drop)
-            .map_err(|_| "no more is kept: the folder has all that it may (--max-stored)".to_owned())
-    }
     /// Keeps a bundle that is here whole.
     ///
     /// # Errors
     /// Why it cannot be kept.
-    pub fn keep(&self, bytes: &[u8], peer: SocketAddr, tag: Tag) -> Result<Bundle, String> {
+    pub fn keep(&self, bytes: &[u8], peer: SocketAddr, tag: Tag) -> Result<Bundle, Unkept> {
+        if !self.is_opaque {
+            bundle::check(bytes)?;
+        }
+        self.check(bytes.len() as u64)?;
         let digest = *blake3::hash(bytes).as_bytes();
         let (path, length) = (self.path_of(&digest), bytes.len() as u64);
-        if fs::metadata(&path).is_ok_and(|found| found.len() == length) {
+        if is_there(&path, length) {
             return Ok(Bundle { path, bytes: length, digest, peer, tag, seconds: 0.0, outcome: Ok(()) });
         }
         let mut part = Part::new(self, peer)?;
@@ -93,6 +121,8 @@ pub struct Part {
     began: Instant,
     file: File,
     path: PathBuf,
+    /// Its number in the books of the shelf.
+    number: u64,
     here: Ranges,
     /// Bytes that are to be written, and where.
     stage: (u64, Vec<u8>),
@@ -108,10 +138,20 @@ impl Part {
         let path = shelf.folder.join(format!("{:08x}{:08x}.part", chance()?, chance()?));
         let mut how = OpenOptions::new();
         let file = how.read(true).write(true).create_new(true).open(&path).map_err(|why| of_disk(&why))?;
+        let number = shelf.books.open(path.clone());
         let (shelf, began, here) = (shelf.clone(), Instant::now(), Ranges::default());
-        Ok(Self { shelf, peer, began, file, path, here, stage: (0, Vec::new()) })
+        Ok(Self { shelf, peer, began, file, path, number, here, stage: (0, Vec::new()) })
     }
-    /// These bytes have come.
+    /// How long ago it began.
+    pub fn age(&self) -> Duration {
+        self.began.elapsed()
+    }
+    /// What it takes of the disk now: pieces that begin and end in a block of the disk take all of it.
+    fn taken(&self) -> u64 {
+        let pieces = self.here.total().saturating_add(self.here.len() as u64 * 2 * FILE_LEAST);
+        pieces.min(self.extent().0)
+    }
+    /// These bytes have come. They are counted before they are written.
     ///
     /// # Errors
     /// Why it is not taken.
@@ -119,6 +159,7 @@ impl Part {
         let end = at.saturating_add(bytes.len() as u64);
         self.shelf.check(end)?;
         self.here.insert(at, end);
+        self.shelf.books.charge(self.number, self.taken())?;
         if at != self.stage.0 + self.stage.1.len() as u64 || self.stage.1.len() >= STAGE_BYTES {
             self.flush()?;
             self.stage.0 = at;
@@ -130,6 +171,10 @@ impl Part {
         let written = self.file.write_all_at(&self.stage.1, self.stage.0);
         self.stage.1.clear();
         written.map_err(|why| of_disk(&why))
+    }
+    /// Bytes that are here.
+    pub fn here(&self) -> u64 {
+        self.here.total()
     }
     /// Bytes up to the last that is here, and those among them that are not.
     pub fn extent(&self) -> (u64, u64) {
@@ -150,28 +195,40 @@ impl Part {
     /// It is here, as far as it comes: it gets its name.
     ///
     /// # Errors
-    /// What the disk says.
-    pub fn keep(mut self, tag: Tag) -> Result<Bundle, String> {
+    /// It is no bundle, there is no room, or what the disk says.
+    pub fn keep(mut self, tag: Tag) -> Result<Bundle, Unkept> {
         self.flush()?;
+        self.check_form()?;
         let (digest, bytes) = self.digest().map_err(|why| of_disk(&why))?;
         let path = self.shelf.path_of(&digest);
-        if !path.exists() {
-            self.shelf.spend(bytes)?;
-        }
         let is_promised = !matches!(tag, Tag::Datagram);
-        self.name(&path, is_promised).map_err(|why| of_disk(&why))?;
+        self.name(&path, bytes, is_promised)?;
         let seconds = self.began.elapsed().as_secs_f64();
         Ok(Bundle { path, bytes, digest, peer: self.peer, tag, seconds, outcome: Ok(()) })
     }
+    /// Whether it has the form of a bundle; where bytes of it lack, whether its first block has.
+    fn check_form(&self) -> Result<(), Broken> {
+        let (length, lacks) = self.extent();
+        let mut read = |at, out: &mut [u8]| self.file.read_exact_at(out, at).is_ok();
+        match (self.shelf.is_opaque, lacks) {
+            (true, _) => Ok(()),
+            (false, 0) => bundle::check_with(length, &mut read),
+            (false, _) => bundle::check_primary(length, &mut read),
+        }
+    }
     /// Gives it its name; where its sender will be told that it is kept, so that neither is lost with the power.
     /// What is there already under it is the same.
-    fn name(&self, path: &Path, is_promised: bool) -> io::Result<()> {
-        if !is_promised {
-            return fs::rename(&self.path, path);
+    fn name(&self, path: &Path, length: u64, is_promised: bool) -> Result<(), String> {
+        if is_promised {
+            self.file.sync_all().map_err(|why| of_disk(&why))?;
         }
-        self.file.sync_all()?;
-        fs::rename(&self.path, path)?;
-        File::open(&self.shelf.folder)?.sync_all()
+        let rename = || fs::rename(&self.path, path).map_err(|why| of_disk(&why));
+        self.shelf.books.settle(self.number, length, || is_there(path, length), rename)?;
+        if is_promised {
+            let folder = File::open(&self.shelf.folder).and_then(|folder| folder.sync_all());
+            folder.map_err(|why| of_disk(&why))?;
+        }
+        Ok(())
     }
     fn digest(&mut self) -> io::Result<([u8; 32], u64)> {
         let (mut hasher, mut bytes, mut length) = (blake3::Hasher::new(), vec![0; HASH_BYTES], 0);
@@ -191,7 +248,13 @@ impl Drop for Part {
     fn drop(&mut self) {
         // Once it has its name there is none to remove.
         let _ = fs::remove_file(&self.path);
+        self.shelf.books.close(self.number);
     }
+}
+
+/// Whether a bundle of so many bytes is there already.
+fn is_there(path: &Path, length: u64) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.len() == length)
 }
 
 fn of_disk(why: &io::Error) -> String {

@@ -1,27 +1,35 @@
 //! Bundles over TCPCLv4 (RFC 9174) and the kernel's TCP: a thread for each connection that comes.
 
-use super::shelf::Part;
+use super::shelf::{Part, Unkept};
 use super::stock::{self, Item};
-use super::tcpcl_wire::RefuseReason;
+use super::tcpcl_wire::{RefuseReason, TermReason};
 use super::{Bundle, Error, Event, Listening, Progress, Sending, Shelf, Tag};
 use crate::clock::{Clock, to_std};
+use crate::places::{Newcomer, Place, Places};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::tcpcl::{Config, Ending, Event as Told, Piece, Session};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Weak};
 
 /// What is read at once, and what waits to be written at most.
 const CHUNK: usize = 256 << 10;
 /// Data of a segment that leaves: each is acknowledged by itself.
 const SEGMENT: u64 = 64 << 10;
 const KEEPALIVE_S: u16 = 30;
-/// Opening, ending, and silence where nobody wants keep-alives.
+/// A listener waits so long for the contact header and SESS_INIT of whoever has connected.
+const OPENING: Duration = Duration::from_secs(10);
+/// A sender for those of the listener, which may be busy with others; both for the end, and in silence where nobody
+/// wants keep-alives.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// A transfer that makes no progress for so long is ended: what came of it takes room.
+const STALL: std::time::Duration = std::time::Duration::from_secs(60);
+/// A session that is dismissed may take so long to tell its peer why.
+const FAREWELL: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_nanos(100_000_000);
 /// Connections at a time.
 const STREAMS_MAX: usize = 64;
@@ -113,6 +121,19 @@ impl Stream {
             }
             Err(why) if is_passing(&why) => Ok(false),
             Err(why) => Err(why),
+        }
+    }
+    /// Lets the peer read what was written last: what it sends meanwhile must not break the connection before.
+    fn say_farewell(&mut self) {
+        let until = self.clock.now() + FAREWELL;
+        let _ = self.io.shutdown(Shutdown::Write);
+        while self.clock.now() < until {
+            match self.io.read(&mut self.bytes) {
+                Ok(0) => return,
+                Ok(_) => {}
+                Err(why) if is_passing(&why) => std::thread::sleep(std::time::Duration::from_millis(10)),
+                Err(_) => return,
+            }
         }
     }
     /// Whether nothing more is to be read or written.
@@ -268,6 +289,7 @@ fn config(is_active: bool, node: &str, transfer_mru: u64) -> Config {
         keepalive_s: KEEPALIVE_S,
         segment: SEGMENT,
         transfer_mru,
+        opening: if is_active { PATIENCE } else { OPENING },
         patience: PATIENCE,
     }
 }
@@ -281,8 +303,7 @@ struct Coming {
     node: String,
     part: Option<(u64, Part)>,
     out: Sender<Event>,
-    /// Its session is open: it is no longer dropped for another.
-    is_open: Arc<AtomicBool>,
+    place: Arc<Place>,
 }
 
 impl Coming {
@@ -290,25 +311,27 @@ impl Coming {
         // Whoever no longer listens has ended.
         let _ = self.out.send(event);
     }
-    fn refuse(&mut self, session: &mut Session, transfer: u64, why: &str) {
+    fn refuse(&mut self, session: &mut Session, transfer: u64, why: &Unkept) {
         self.part = None;
-        session.refuse(transfer, RefuseReason::NoResources);
+        let reason = match why {
+            Unkept::NoBundle(_) => RefuseReason::NotAcceptable,
+            Unkept::NoRoom(_) => RefuseReason::NoResources,
+        };
+        session.refuse(transfer, reason);
         self.tell(Event::Refused(format!("a bundle from {}: {why}", self.peer)));
     }
     fn note(&mut self, session: &mut Session, told: Told) {
         match told {
-            Told::Opened { node } => {
-                self.node = node.replace(char::is_control, " ");
-                self.is_open.store(true, Ordering::Release);
-            }
+            Told::Opened { node } => self.node = node.replace(char::is_control, " "),
             Told::Coming { transfer, .. } => match Part::new(&self.shelf, self.peer) {
                 Ok(part) => self.part = Some((transfer, part)),
-                Err(why) => self.refuse(session, transfer, &why),
+                Err(why) => self.refuse(session, transfer, &why.into()),
             },
             Told::Data { transfer, bytes } => {
                 let Some((_, part)) = self.part.as_mut().filter(|part| part.0 == transfer) else { return };
+                self.place.add(bytes.len() as u64);
                 if let Err(why) = part.write(part.extent().0, &bytes) {
-                    self.refuse(session, transfer, &why);
+                    self.refuse(session, transfer, &why.into());
                 }
             }
             Told::Whole { transfer } => self.keep(session, transfer),
@@ -317,17 +340,31 @@ impl Coming {
             Told::Acked { .. } | Told::Sent { .. } | Told::Refused { .. } | Told::TooLong { .. } => {}
         }
     }
+    /// Why the session is to end now, if it is.
+    fn dismissal(&self) -> Option<TermReason> {
+        if self.place.is_dismissed() {
+            return Some(TermReason::ResourceExhaustion);
+        }
+        let part = self.part.as_ref();
+        let stalls = part.is_some_and(|(_, part)| part.age().min(self.place.idle()) > STALL);
+        if stalls {
+            let seconds = STALL.as_secs();
+            self.tell(Event::Refused(format!("{}: its bundle made no progress for {seconds} s", self.peer)));
+        }
+        stalls.then_some(TermReason::IdleTimeout)
+    }
     /// It is acknowledged when it has its name.
     fn keep(&mut self, session: &mut Session, transfer: u64) {
         let Some((_, part)) = self.part.take().filter(|part| part.0 == transfer) else {
             return session.refuse(transfer, RefuseReason::Retransmit);
         };
         if part.extent().0 == 0 {
-            return self.refuse(session, transfer, "it is empty");
+            return self.refuse(session, transfer, &"it is empty".to_owned().into());
         }
         match part.keep(Tag::Tcpcl { node: self.node.clone(), transfer }) {
             Ok(bundle) => {
                 session.accept(transfer);
+                self.place.progress();
                 self.tell(Event::Bundle(bundle));
             }
             Err(why) => self.refuse(session, transfer, &why),
@@ -338,9 +375,16 @@ impl Coming {
 /// Runs a connection until it is over, or everybody is to end.
 fn serve(io: TcpStream, config: Config, coming: &mut Coming, ends: &AtomicBool) -> io::Result<()> {
     let mut stream = Stream::new(io, config)?;
-    while !stream.is_over() {
+    let mut until = Instant::MAX;
+    while !stream.is_over() && stream.clock.now() < until {
         if ends.load(Ordering::Acquire) {
             stream.session.finish(stream.clock.now());
+        }
+        if until == Instant::MAX
+            && let Some(reason) = coming.dismissal()
+        {
+            stream.session.dismiss(stream.clock.now(), reason);
+            until = stream.clock.now() + FAREWELL;
         }
         let turned = stream.turn(&mut |_, _| Ok(()));
         if turned.is_err() {
@@ -350,6 +394,11 @@ fn serve(io: TcpStream, config: Config, coming: &mut Coming, ends: &AtomicBool) 
             coming.note(&mut stream.session, told);
         }
         turned?;
+    }
+    // What came of the bundle goes at once.
+    coming.part = None;
+    if until < Instant::MAX {
+        stream.say_farewell();
     }
     Ok(())
 }
@@ -364,18 +413,15 @@ pub fn listen(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Res
     listener.set_nonblocking(true).map_err(cannot)?;
     let mut goes_on = watch(Event::Listening(listener.local_addr().map_err(cannot)?));
     let (out, news) = channel();
-    let (open, ends) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    let ends = Arc::new(AtomicBool::new(false));
     let mut awaited = listening.count;
-    let mut guests = Vec::new();
+    let mut places = Places::new(STREAMS_MAX);
     while goes_on && awaited != Some(0) {
-        match listener.accept() {
-            Ok((io, peer)) => {
-                make_room(&mut guests, &out);
-                admit(io, peer, &listening, &out, &open, &ends, &mut guests);
-            }
+        match places.accept(&listener) {
+            Ok(Some(newcomer)) => admit(newcomer, &listening, &out, &ends),
+            Ok(None) => {}
             // Whoever came is gone again, or there are too many files open: others come later.
-            Err(why) if !is_passing(&why) => std::thread::sleep(to_std(TICK)),
-            Err(_) => {}
+            Err(_) => std::thread::sleep(to_std(TICK)),
         }
         match news.recv_timeout(std::time::Duration::from_millis(20)) {
             Ok(event) => {
@@ -390,74 +436,30 @@ pub fn listen(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Res
     // What was accepted is acknowledged before the end.
     ends.store(true, Ordering::Release);
     let clock = Clock::start();
-    while open.load(Ordering::Acquire) > 0 && clock.now() < Instant::ZERO + LINGER {
+    while !places.are_empty() && clock.now() < Instant::ZERO + LINGER {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     Ok(())
 }
 
-fn admit(
-    io: TcpStream,
-    peer: SocketAddr,
-    listening: &Listening,
-    out: &Sender<Event>,
-    open: &Arc<AtomicUsize>,
-    ends: &Arc<AtomicBool>,
-    guests: &mut Vec<Guest>,
-) {
-    if guests.len() >= STREAMS_MAX {
-        // All have open sessions: this one is closed, and its sender told why by the end of the connection.
-        let line = format!("{peer}: closed, as {STREAMS_MAX} others have open sessions");
+fn admit(newcomer: Newcomer, listening: &Listening, out: &Sender<Event>, ends: &Arc<AtomicBool>) {
+    let Newcomer { stream, peer, place, dropped } = newcomer;
+    if let Some((dropped, idle)) = dropped {
+        let seconds = idle.as_secs();
+        let line = format!("{dropped}: dropped for another: no bundle made progress for {seconds} s");
         let _ = out.send(Event::Refused(line));
-        return;
     }
-    // Without a second handle (no descriptor is left) it could not be dropped for another.
-    let Ok(handle) = io.try_clone() else {
-        let _ = out.send(Event::Refused(format!("{peer}: closed, as no file descriptor is left")));
-        return;
-    };
-    open.fetch_add(1, Ordering::AcqRel);
-    let is_open = Arc::new(AtomicBool::new(false));
-    let alive = Arc::new(());
-    guests.push(Guest { handle, peer, is_open: is_open.clone(), alive: Arc::downgrade(&alive) });
+    if place.is_dismissed() {
+        let line = format!("{peer}: refused, as bundles come by all {STREAMS_MAX} connections");
+        let _ = out.send(Event::Refused(line));
+    }
     let config = config(false, &listening.node, listening.shelf.size_most);
-    let (shelf, out, counted, ends) = (listening.shelf.clone(), out.clone(), open.clone(), ends.clone());
-    let spawned = std::thread::Builder::new().spawn(move || {
-        let mut coming = Coming { shelf, peer, node: String::new(), part: None, out, is_open };
-        if let Err(why) = serve(io, config, &mut coming, &ends) {
+    let (shelf, out, ends) = (listening.shelf.clone(), out.clone(), ends.clone());
+    // Without a thread the connection is closed, and its place is free.
+    let _ = std::thread::Builder::new().spawn(move || {
+        let mut coming = Coming { shelf, peer, node: String::new(), part: None, out, place };
+        if let Err(why) = serve(stream, config, &mut coming, &ends) {
             coming.tell(Event::Refused(format!("{peer}: the connection: {why}")));
         }
-        drop(coming);
-        drop(alive);
-        counted.fetch_sub(1, Ordering::AcqRel);
     });
-    if spawned.is_err() {
-        open.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-/// A connection that was accepted.
-struct Guest {
-    handle: TcpStream,
-    peer: SocketAddr,
-    /// Whether it has opened a session.
-    is_open: Arc<AtomicBool>,
-    /// Gone when its thread has ended.
-    alive: Weak<()>,
-}
-
-/// Where all places are taken, drops the oldest connection that has not opened a session: whoever connects and
-/// says nothing keeps nobody out.
-fn make_room(guests: &mut Vec<Guest>, out: &Sender<Event>) {
-    guests.retain(|guest| guest.alive.strong_count() > 0);
-    if guests.len() < STREAMS_MAX {
-        return;
-    }
-    if let Some(at) = guests.iter().position(|guest| !guest.is_open.load(Ordering::Acquire)) {
-        let guest = guests.remove(at);
-        // It may be closed already; its thread sees the end.
-        let _ = guest.handle.shutdown(Shutdown::Both);
-        let line = format!("{}: dropped for another, as it opened no session", guest.peer);
-        let _ = out.send(Event::Refused(line));
-    }
 }

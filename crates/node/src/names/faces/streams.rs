@@ -2,6 +2,7 @@
 
 use super::{Dropped, FaceUri, Peer, Take, take_frame};
 use crate::clock::{Clock, to_std};
+use crate::places::{Place, Room, room};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::wire::ndn::lp::FRAME_MOST;
 use lightlag_protocols::wire::ndn::tlv::first_size;
@@ -18,8 +19,10 @@ use std::path::{Path, PathBuf};
 const READ_BYTES: usize = 64 << 10;
 /// A peer that leaves so much unread is not listened to until it reads on.
 const UNREAD_MOST: usize = 1 << 20;
-/// Connections at a time; one more is closed at once.
+/// Connections at a time; for one more the one goes that has read nothing for longest.
 const CONNECTIONS_MAX: usize = 256;
+/// Where all connections are too young to go for another, when to look again.
+const LOOK_AGAIN: Duration = Duration::from_nanos(100_000_000);
 const CONNECT_MOST: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// A connection of either kind.
@@ -98,6 +101,8 @@ struct Connection {
     /// How much of `output` has left.
     written: usize,
     broken: bool,
+    /// It keeps its place while its peer reads what it asked for.
+    place: Place,
 }
 
 /// Connections, and where they come from.
@@ -149,6 +154,7 @@ impl Streams {
             output: Vec::new(),
             written: 0,
             broken: false,
+            place: Place::default(),
         };
         self.connections.insert(self.next, connection);
         self.next += 1;
@@ -175,13 +181,27 @@ impl Streams {
     }
     fn accept(&mut self) -> usize {
         let mut came = 0;
-        while let Some(Ok(stream)) = self.door.as_ref().map(Door::accept) {
+        while let Some((door, dropped)) = self.door.as_ref().zip(self.room()) {
+            let Ok(stream) = door.accept() else { break };
             came += 1;
-            if self.connections.len() < CONNECTIONS_MAX {
-                self.add(stream);
+            if let Some(number) = dropped {
+                self.connections.remove(&number);
             }
+            self.add(stream);
         }
         came
+    }
+    /// Whether one more connection can be accepted, and which goes for it, if any. Others wait at the door.
+    fn room(&self) -> Option<Option<u64>> {
+        if self.connections.len() < CONNECTIONS_MAX {
+            return Some(None);
+        }
+        let places = self.connections.values().map(|connection| connection.place.standing());
+        match room(CONNECTIONS_MAX, places) {
+            Room::Free => Some(None),
+            Room::Drop(at) => self.connections.keys().nth(at).map(|number| Some(*number)),
+            Room::Wait | Room::Full => None,
+        }
     }
     /// Of a listener, peers come and go; the one peer of another must stay.
     fn close_broken(&mut self) -> io::Result<()> {
@@ -214,11 +234,14 @@ impl Streams {
             wants.set(PollFlags::OUT, connection.unread() > 0);
             wants
         };
-        let door = self.door.iter().map(|door| PollFd::from_borrowed_fd(door.fd(), PollFlags::IN));
+        // Where nobody can be accepted now, whoever is at the door must not wake us.
+        let is_open = self.room().is_some();
+        let door = self.door.iter().filter(|_| is_open);
+        let door = door.map(|door| PollFd::from_borrowed_fd(door.fd(), PollFlags::IN));
         let connections = self.connections.values();
         let others = connections.map(|each| PollFd::from_borrowed_fd(each.stream.fd(), wants(each)));
         let mut all: Vec<PollFd> = door.chain(others).collect();
-        let span = to_std(span);
+        let span = to_std(if is_open { span } else { span.min(LOOK_AGAIN) });
         let timeout = Timespec { tv_sec: span.as_secs() as i64, tv_nsec: span.subsec_nanos().into() };
         match poll(&mut all, Some(&timeout)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
@@ -289,7 +312,10 @@ impl Connection {
     fn flush(&mut self) {
         while self.unread() > 0 && !self.broken {
             match self.stream.writer().write(&self.output[self.written..]) {
-                Ok(count) => self.written += count,
+                Ok(count) => {
+                    self.written += count;
+                    self.place.add(count as u64);
+                }
                 Err(why) if why.kind() == ErrorKind::Interrupted => {}
                 Err(why) => {
                     self.broken |= why.kind() != ErrorKind::WouldBlock;

@@ -81,6 +81,9 @@ impl Session {
         if contact.version != VERSION {
             return self.fail(now, Ending::Version(contact.version));
         }
+        if let Some(reason) = self.dismissed {
+            return self.dismiss(now, reason);
+        }
         if self.config.is_active {
             self.say_init();
         }

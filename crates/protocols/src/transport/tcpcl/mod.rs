@@ -39,7 +39,10 @@ pub struct Config {
     pub segment: u64,
     /// Longest bundle that it takes, in bytes; zero: none.
     pub transfer_mru: u64,
-    /// Opening and ending may take so long; so may silence where nobody asks for keep-alives.
+    /// The contact header and SESS_INIT of the peer must have come so soon; the header within a minute in any case
+    /// (section 4.1).
+    pub opening: Duration,
+    /// Ending may take so long; so may silence where nobody asks for keep-alives.
     pub patience: Duration,
 }
 
@@ -109,10 +112,8 @@ pub enum Ending {
     /// The peer did not want it.
     #[error("the peer ended the session: {0}")]
     Peer(TermReason),
-    /// The peer did not want it before it began: often for want of TLS.
-    #[error(
-        "the peer refused the session: {0}; if it requires TLS, which is not spoken here, let it do without"
-    )]
+    /// The peer did not want it before it began: it is full, or something lacks, often TLS.
+    #[error("{}", unwanted(*.0))]
     Unwanted(TermReason),
     /// The peer speaks another version.
     #[error("the peer speaks version {0} of TCPCL, not {VERSION}")]
@@ -132,14 +133,26 @@ pub enum Ending {
     /// Silence.
     #[error("the peer said nothing for too long")]
     Silent,
-    /// The connection broke before the session began: often for want of TLS.
+    /// The connection broke before the session began.
     #[error(
-        "the peer closed the connection before the session began; if it requires TLS, which is not spoken here, let it do without"
+        "the peer closed the connection without an answer: it may be full, or require TLS, which is not spoken here"
     )]
     Unopened,
     /// The connection broke.
     #[error("the connection ended in the middle of the session")]
     Cut,
+}
+
+/// Why a peer did not want a session, from its SESS_TERM (section 6.1).
+fn unwanted(reason: TermReason) -> String {
+    match reason {
+        TermReason::ResourceExhaustion => "the listener is full; try again later".to_owned(),
+        TermReason::Busy => "the listener is busy; try again later".to_owned(),
+        TermReason::ContactFailure => format!(
+            "the peer refused the session: {reason}; if it requires TLS, which is not spoken here, let it do without"
+        ),
+        _ => format!("the peer refused the session: {reason}"),
+    }
 }
 
 /// What is to be written: bytes, then data of a bundle.
@@ -225,6 +238,8 @@ pub struct Session {
     /// When each end said that it ends, our own first.
     term_at: Option<Instant>,
     peer_term: Option<TermReason>,
+    /// Why it ends as soon as the peer's contact header is here.
+    dismissed: Option<TermReason>,
 }
 
 /// More answers than this wait only where nobody reads them.
@@ -251,6 +266,7 @@ impl Session {
             events: VecDeque::new(),
             term_at: None,
             peer_term: None,
+            dismissed: None,
             config,
         };
         if session.config.is_active {
@@ -296,6 +312,20 @@ impl Session {
         } else if self.phase == Phase::Open && self.term_at.is_none() {
             self.say_term(now, false, TermReason::Unknown);
             self.drop_unsendable();
+        }
+    }
+    /// Ends the session at once, and tells the peer why; what is under way is lost to it (section 6.1). Before the
+    /// peer's contact header has come nothing may be said to it: it is told then.
+    pub fn dismiss(&mut self, now: Instant, reason: TermReason) {
+        match self.phase {
+            Phase::Contact => self.dismissed = Some(reason),
+            Phase::Init | Phase::Open => {
+                if self.term_at.is_none() {
+                    self.say_term(now, false, reason);
+                }
+                self.end(Ending::Closed);
+            }
+            Phase::Ended => {}
         }
     }
     /// The peer has closed the connection, or it broke.

@@ -20,7 +20,7 @@ impl Session {
     /// minute (section 4.1).
     pub(super) fn opens_until(&self) -> Instant {
         let most = if self.phase == Phase::Contact { CONTACT_MOST } else { Duration::MAX };
-        self.began.saturating_add(self.config.patience.min(most))
+        self.began.saturating_add(self.config.opening.min(most))
     }
     /// What is due.
     pub(super) fn on_time(&mut self, now: Instant) {

@@ -1,7 +1,7 @@
 //! Lines about what was refused: of each kind one an interval, with a count of the others. Whoever can reach the
 //! port must not be able to fill a disk with our log.
 
-use super::Event;
+use crate::transfer::Event;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
