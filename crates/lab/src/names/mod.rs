@@ -10,6 +10,7 @@ mod run;
 mod tests;
 mod trace;
 
-pub use network::{ConsumerPlan, KEYS, NameNetwork, NodePlan, ProducerPlan, read};
+pub(crate) use network::packet_of;
+pub use network::{ConsumerPlan, KEYS, NameNetwork, NodePlan, ProducerPlan, Wants, read};
 pub(crate) use run::run;
 pub use trace::NameRow;

@@ -1,6 +1,6 @@
 //! A network of links and the flows over it, as plain data.
 
-use super::{budget, flows, links};
+use super::{flows, links};
 use crate::scenario::quantity::positive_time;
 use crate::scenario::{Algorithm, Error, Result, Section, Seed};
 use lightlag_protocols::controllers::{self, Controller, Flow};
@@ -14,7 +14,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Tables and keys of a scenario of packets, beside those of every scenario.
-pub const KEYS: &[&str] = &["name", "duration", "seeds", "parameters", "links", "flows", "sample_every"];
+pub const KEYS: &[&str] =
+    &["name", "duration", "seeds", "parameters", "links", "flows", "sample_every", "limits"];
 
 /// Links, and flows over them.
 #[derive(Clone, Debug)]
@@ -94,26 +95,8 @@ pub fn read(root: &Section, files: links::Read) -> Result<Network> {
     if flows.is_empty() {
         return Err(root.missing("flows", "a table [flows.NAME] with `from` and `to`"));
     }
-    budget::check(root, &links, &flows)?;
-    let sample_every = sample_every(root, links.len() + flows.len())?;
+    let sample_every = root.quantity("sample_every", positive_time)?;
     Ok(Network { links, flows, sample_every })
-}
-
-/// More samples, a flow or a link and an instant each, than anyone looks at; they are kept in memory.
-const SAMPLES_MAX: f64 = 1e7;
-
-pub fn sample_every(root: &Section, sampled: usize) -> Result<Option<Duration>> {
-    let Some(every) = root.quantity("sample_every", positive_time)? else { return Ok(None) };
-    let duration = root.quantity("duration", positive_time)?.unwrap_or_default();
-    let count = duration.as_secs_f64() / every.as_secs_f64() * sampled as f64;
-    if count > SAMPLES_MAX {
-        return Err(Error::new(
-            &root.place_of("sample_every"),
-            format!("`sample_every` makes {count:.1e} samples of flows and links"),
-            format!("at most {SAMPLES_MAX:.0e} fit into a run; let more time pass between them"),
-        ));
-    }
-    Ok(Some(every))
 }
 
 impl Network {
