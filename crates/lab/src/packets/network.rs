@@ -10,7 +10,8 @@ use lightlag_protocols::transport::{dccp, ltp, tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::packets::adaptive::{self, Controllers, MakeControllers};
 use lightlag_worlds::packets::{FlowSpec, MakeController, Setup, Source, Transport};
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// Tables and keys of a scenario of packets, beside those of every scenario.
@@ -159,22 +160,27 @@ impl Network {
     }
     /// The path with the fewest links; of equal ones that of the links named first.
     pub fn path(links: &[LinkPlan], from: &str, to: &str) -> Option<Vec<u32>> {
-        let mut came: Vec<(String, Option<u32>)> = vec![(from.to_owned(), None)];
-        let mut open = VecDeque::from([from.to_owned()]);
+        let mut leaving: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (index, link) in links.iter().enumerate() {
+            leaving.entry(&link.from).or_default().push(index as u32);
+        }
+        let mut came: BTreeMap<&str, Option<u32>> = BTreeMap::from([(from, None)]);
+        let mut open = VecDeque::from([from]);
         while let Some(at) = open.pop_front() {
-            for (index, link) in links.iter().enumerate().filter(|(_, link)| link.from == at) {
-                if came.iter().all(|known| known.0 != link.to) {
-                    came.push((link.to.clone(), Some(index as u32)));
-                    open.push_back(link.to.clone());
+            for &index in leaving.get(at).into_iter().flatten() {
+                let next = links[index as usize].to.as_str();
+                if let Entry::Vacant(entry) = came.entry(next) {
+                    entry.insert(Some(index));
+                    open.push_back(next);
                 }
             }
         }
         let mut path = VecDeque::new();
-        let mut at = to.to_owned();
+        let mut at = to;
         while at != from {
-            let link = came.iter().find(|known| known.0 == at)?.1?;
+            let link = came.get(at).copied()??;
             path.push_front(link);
-            at.clone_from(&links[link as usize].from);
+            at = &links[link as usize].from;
         }
         Some(path.into())
     }
