@@ -139,7 +139,8 @@ fn table_choices(node: &Arc<Node>, entries: &[(Key, Arc<Node>)], path: &str) -> 
 
 /// Each point has a copy of the tables that hold its lists, and the values chosen.
 fn check_size(partial: &[(Values, Entries)], options: &[Choice], entries: usize, at: &Node) -> Result<()> {
-    let texts = |values: &Values| values.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>() as f64;
+    let texts =
+        |values: &Values| values.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>() as f64;
     let (before, new) = (partial.len() as f64, options.len() as f64);
     let known: f64 = partial.iter().map(|point| texts(&point.0)).sum();
     let added: f64 = options.iter().map(|option| texts(&option.values)).sum();

@@ -292,7 +292,11 @@ fn key_parts(path: &str, place: &Place) -> Result<Vec<String>> {
     }
     parts.push(part.trim().to_owned());
     if parts.len() > KEY_PARTS_MAX {
-        return Err(Error::new(place, format!("the key has {} parts", parts.len()), "no key has more than 20"));
+        return Err(Error::new(
+            place,
+            format!("the key has {} parts", parts.len()),
+            "no key has more than 20",
+        ));
     }
     Ok(parts)
 }
