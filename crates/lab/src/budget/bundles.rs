@@ -14,7 +14,7 @@ const MOVE: f64 = 0.2;
 /// A look at two nodes that may be in range.
 const LOOK: f64 = 0.02;
 /// A bundle that a node looks at when it has time to send.
-const OFFER: f64 = 0.005;
+const OFFER: f64 = 0.001;
 /// An entry of a table that routers tell each other at a contact.
 const TOLD: f64 = 0.005;
 /// A contact that a router of contact plans weighs for a bundle.
@@ -22,6 +22,8 @@ const WEIGHED: f64 = 0.1;
 /// Events of a contact, and of a transfer with what becomes of the copy.
 const PER_CONTACT: f64 = 3.0;
 const PER_TRANSFER: f64 = 4.0;
+/// What full buffers drop comes again, as often during a contact.
+const AGAIN: f64 = 8.0;
 
 const NODE_BYTES: f64 = 3_000.0;
 const CONTACT_BYTES: f64 = 250.0;
@@ -278,12 +280,9 @@ impl<'s> Run<'s> {
         };
         let capacity = (contacts.capacity / messages.smallest).min(ticks + contacts.count) + contacts.count;
         let buffer = self.scenario.groups.iter().map(|group| group.buffer).min().unwrap_or_default();
-        if messages.alive * messages.largest > buffer.0 as f64 {
-            // What a full buffer drops may come again, as often as there is time for it.
-            return capacity;
-        }
         let wanted = 2.0 * (contacts.count * messages.alive + contacts.simultaneous * messages.count);
-        capacity.min(wanted)
+        let is_full = messages.alive * messages.largest > buffer.0 as f64;
+        capacity.min(if is_full { AGAIN * wanted } else { wanted })
     }
 
     /// Entries that routers tell each other when two meet, in events.
