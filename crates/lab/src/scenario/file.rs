@@ -228,14 +228,15 @@ impl ScenarioFile {
             files: Files::default(),
             sources: RefCell::new(BTreeMap::new()),
         };
-        let mut sweep = toml_file::Sweep::default();
+        let choices = axes::expand(tree)?;
+        let mut sweep = toml_file::Sweep::of(choices.len());
         let read = |choice: Choice| {
             let tree = tree::substitute(&choice.tree)?;
             let outcome = toml_file::scenario(&tree, name, &context)?;
             sweep.add(&tree.place, &outcome, Limits::read(&toml_file::Section::open(&tree, "")?)?)?;
             Ok((choice.values, outcome))
         };
-        Points::new(axes::expand(tree)?.into_iter().map(read).collect::<Result<_>>()?)
+        Points::new(choices.into_iter().map(read).collect::<Result<_>>()?)
     }
 }
 

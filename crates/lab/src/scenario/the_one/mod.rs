@@ -57,7 +57,7 @@ pub fn scenarios(layers: &Layers, catalogue: &Catalogue) -> Result<Vec<Indexed>>
     known::check(layers, catalogue)?;
     let files = Files::default();
     let runs = layers.runs();
-    let mut budget = Sweep::default();
+    let mut budget = Sweep::of(runs);
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
     for index in 0..runs {

@@ -56,7 +56,11 @@ const KEYS: &[&str] = &[
 pub struct Sweep {
     points: usize,
     bytes: f64,
+    all: usize,
 }
+
+/// So many points tell how large the others are.
+const FIRST_POINTS: usize = 10;
 
 /// Of a point, and of a node, a flow or a message that is listed in it.
 const POINT_BYTES: f64 = 2_000.0;
@@ -64,6 +68,10 @@ const NODE_BYTES: f64 = 60.0;
 const PARTY_BYTES: f64 = 2_000.0;
 
 impl Sweep {
+    /// Of so many points.
+    pub fn of(all: usize) -> Self {
+        Self { all, ..Self::default() }
+    }
     /// One more point.
     ///
     /// # Errors
@@ -82,8 +90,10 @@ impl Sweep {
             + ends.sum::<f64>()
             + linked as f64 * PARTY_BYTES
             + named;
-        let what = format!("the first {} points of the sweep take {:.1e} bytes", self.points, self.bytes);
-        budget::check_bytes(place, limits, what, self.bytes, "sweep fewer values, or of a smaller scenario")
+        let ahead = if self.points < FIRST_POINTS { self.points } else { self.points.max(self.all) };
+        let bytes = self.bytes / self.points as f64 * ahead as f64;
+        let what = format!("the {ahead} points of the sweep take {bytes:.1e} bytes");
+        budget::check_bytes(place, limits, what, bytes, "sweep fewer values, or of a smaller scenario")
     }
 }
 
