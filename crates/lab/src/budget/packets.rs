@@ -39,8 +39,11 @@ pub fn estimate(root: &Section, network: &Network, duration: Duration) -> Estima
             load.under_way * PACKET_BYTES,
         ));
         estimate.add(item(
-            format!("flow `{}` makes {:.1e} turns of `on`, `off` or reports", flow.name, load.turns),
-            "let more time pass between them",
+            format!(
+                "flow `{}` makes {:.1e} turns of `on`, `off`, their packets, or reports",
+                flow.name, load.turns
+            ),
+            "let more time pass between them, or write a lower `rate`",
             load.turns,
             0.0,
         ));
@@ -135,7 +138,10 @@ impl Load {
             Span::Fixed(span) | Span::Exponential(span) => span.as_secs_f64(),
         };
         let turns = match (flow.source, &flow.carrier) {
-            (Source::OnOff { on, off, .. }, _) => left / (span(on) + span(off)).max(1e-9),
+            // The source is asked for each packet that it makes, whatever the link takes of them.
+            (Source::OnOff { on, off, rate }, _) => {
+                left / (span(on) + span(off)).max(1e-9) + bytes_per_s(rate) * left / packet
+            }
             (_, Carrier::Ltp(config, _)) => config.report_every.map_or(0.0, turn),
             _ => 0.0,
         };
