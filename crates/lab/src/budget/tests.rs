@@ -368,7 +368,6 @@ fn what_nobody_can_run_is_refused_in_the_words_of_its_largest_part() {
         ("\"1 km x 1 km\"", "\"1e-9 m x 1e-9 m\"", "moves"),
         ("\"random_waypoint\",", "\"random_walk\", leg = \"0..1e12 m\",", "moves"),
         ("count = 10", "count = 100000", "transfers"),
-        ("count = 10", "count = 200000\nrouter = \"prophet\"", "what their routers know"),
         ("size = \"50 kB\"", "size = \"1 B\"\nlifetime = \"1 h\"", ""),
         ("\"60 s\"", "\"0..1e-6 s\"", "messages"),
     ] {
@@ -381,6 +380,9 @@ fn what_nobody_can_run_is_refused_in_the_words_of_its_largest_part() {
             refused("s.toml", &text, needle);
         }
     }
+    let known =
+        changed("count = 10", "count = 20000\nrouter = \"prophet\"").replace("\"100 m\"", "\"0.1 m\"");
+    refused("s.toml", &known, "what their routers know");
     let line = points("s.toml", &changed("\"1 m/s\"", "\"2e8 m/s\"")).unwrap_err();
     assert!(line.contains("a run takes at most 1e10 events, or raise `limits.events`"), "{line}");
 }
@@ -388,9 +390,9 @@ fn what_nobody_can_run_is_refused_in_the_words_of_its_largest_part() {
 #[test]
 fn a_source_that_makes_data_faster_than_any_link_takes_them_is_refused() {
     // It is asked for each packet, whatever the link carries.
-    let flow = "controller = \"new_reno\"\nrate = \"1.3e12 bit/s\"\non = \"1 s\"\noff = \"1 s\"";
+    let flow = "controller = \"new_reno\"\nrate = \"1e15 bit/s\"\non = \"1 s\"\noff = \"1 s\"";
     let text = PACKETS.replace("{FLOW}", flow);
-    refused("s.toml", &drawn(&text, 0.0, 0.0, &mut Stream::new(1, "", 0)), "turns of `on`, `off`");
+    refused("s.toml", &drawn(&text, 0.0, 0.0, &mut Stream::new(1, "", 0)), "their packets");
 }
 
 #[test]
@@ -439,6 +441,14 @@ fn small_files_that_would_grow_without_bound_are_refused() {
     refused("s.toml", &(text.clone() + "[limits]\nmemory = \"1 GB\"\n"), "objects");
     let home = text.replace("at = \"reader\"", "at = \"library\"").replace("10000000", "10");
     refused("s.toml", &home, "Interests");
+}
+
+#[test]
+fn a_lifetime_of_thousands_of_years_is_no_end() {
+    let settings =
+        drawn(&template(3, &mut Stream::new(1, "settings", 0)).1, 0.0, 0.0, &mut Stream::new(1, "", 0));
+    let points = points("s.txt", &settings.replace("msgTtl = 30", "msgTtl = 2000000000")).unwrap();
+    assert_eq!(points.list[0].scenario.groups[0].lifetime, None);
 }
 
 #[test]
