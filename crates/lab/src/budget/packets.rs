@@ -65,10 +65,18 @@ pub(super) fn sampled(root: &Section, every: Option<Duration>, duration: Duratio
     }
 }
 
-/// How many copies of a packet there are, with those that links make.
+/// How many packets there are for one of content: copies that links and LTP make, checkpoints and their reports.
 fn doubled(flow: &FlowPlan, links: &[LinkPlan]) -> f64 {
+    let own = match &flow.carrier {
+        Carrier::Ltp(config, block) => {
+            let often =
+                config.checkpoint_every.map_or(block.0, |every| every.min(block.0)) < 4 * config.segment;
+            f64::from(config.copies.unwrap_or(1)) * if often { 3.0 } else { 1.0 }
+        }
+        _ => 1.0,
+    };
     let both = flow.forward.iter().chain(&flow.backward);
-    both.map(|&link| 1.0 + links[link as usize].spec.duplicate).product::<f64>().max(1.0)
+    both.map(|&link| 1.0 + links[link as usize].spec.duplicate).product::<f64>().max(1.0) * own
 }
 
 pub(super) fn bytes_per_s(rate: BitRate) -> f64 {
@@ -156,7 +164,8 @@ impl FlowPlan {
             Carrier::Tcp(config) => config.segment.0,
             Carrier::Dccp(config) => config.segment().0,
             Carrier::Udpdtn(config) => config.symbol.0,
-            Carrier::Ltp(config, _) => config.segment,
+            // Blocks and what lies between checkpoints end segments.
+            Carrier::Ltp(config, block) => config.segment.min(block.0),
             Carrier::Adaptive(config) => config.packet.0,
         };
         bytes.max(1) as f64

@@ -255,6 +255,7 @@ struct Tally {
     refused: usize,
     accepted: usize,
     run: usize,
+    beyond: usize,
     worst: f64,
 }
 
@@ -279,7 +280,13 @@ fn draw_and_check(rounds: u64, wild: f64, near: f64) -> [Tally; 4] {
                 if most > RUN_EVENTS || bytes > 1e8 {
                     continue;
                 }
-                let Some(count) = events(scenario) else { continue };
+                let counted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| events(scenario)));
+                let Ok(counted) = counted else {
+                    println!("beyond {most:.0} events:\n{text}");
+                    tally.beyond += 1;
+                    continue;
+                };
+                let Some(count) = counted else { continue };
                 tally.run += 1;
                 // A run of nearly nothing has its start and its end.
                 let ratio = count as f64 / (most + 100.0);
@@ -288,6 +295,7 @@ fn draw_and_check(rounds: u64, wild: f64, near: f64) -> [Tally; 4] {
             }
         }
     }
+    assert!(tallies.iter().all(|tally| tally.beyond == 0), "{tallies:?}");
     tallies
 }
 
@@ -364,7 +372,7 @@ fn what_nobody_can_run_is_refused_in_the_words_of_its_largest_part() {
         WALKERS.replace(from, to)
     };
     for (from, to, needle) in [
-        ("\"1 m/s\"", "\"2e8 m/s\"", "moves"),
+        ("\"1 m/s\"", "\"2e8 m/s\"", "transfers"),
         ("\"1 km x 1 km\"", "\"1e-9 m x 1e-9 m\"", "moves"),
         ("\"random_waypoint\",", "\"random_walk\", leg = \"0..1e12 m\",", "moves"),
         ("count = 10", "count = 100000", "transfers"),
@@ -373,8 +381,7 @@ fn what_nobody_can_run_is_refused_in_the_words_of_its_largest_part() {
     ] {
         let text = changed(from, to);
         if needle.is_empty() {
-            let text =
-                text.replace("1 MB", "1 kB").replace("1 Mbit/s", "1e15 bit/s").replace("60 s", "0..1 s");
+            let text = text.replace("1 MB", "1 kB").replace("1 Mbit/s", "1e15 bit/s").replace("60 s", "1 s");
             refused("s.toml", &text, "transfers");
         } else {
             refused("s.toml", &text, needle);
