@@ -4,7 +4,7 @@ use super::{Estimate, Item};
 use crate::packets::{Carrier, FlowPlan, LinkPlan, Network};
 use crate::scenario::Section;
 use lightlag_protocols::link::queues::{Discipline, Limit};
-use lightlag_protocols::link::{Delay, LinkSpec};
+use lightlag_protocols::link::{Delay, LinkSpec, Loss};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::packets::{Source, Span};
@@ -20,8 +20,10 @@ const PARTY_BYTES: f64 = 20_000.0;
 pub fn estimate(root: &Section, network: &Network, duration: Duration) -> Estimate {
     let mut estimate = Estimate::default();
     let links = &network.links;
+    let shares = shares(network, duration);
     for flow in &network.flows {
-        let load = Load::of(flow, links, duration);
+        let shared = flow.forward.iter().map(|&link| shares[link as usize]).fold(0.0, f64::max);
+        let load = Load::of(flow, links, duration, shared);
         let place = root.place_of("flows");
         let hops = (flow.forward.len() + flow.backward.len() + 1) as f64;
         let item =
@@ -50,6 +52,39 @@ pub fn estimate(root: &Section, network: &Network, duration: Duration) -> Estima
     }
     estimate.add(sampled(root, network.sample_every, duration, links.len() + network.flows.len()));
     estimate
+}
+
+/// Bytes for each link, of all flows over it.
+fn shares(network: &Network, duration: Duration) -> Vec<f64> {
+    let mut shares = vec![0.0; network.links.len()];
+    for flow in &network.flows {
+        let left = (Instant::ZERO.saturating_add(duration) - flow.start).as_secs_f64().max(0.0);
+        flow.forward.iter().for_each(|&link| shares[link as usize] += size(flow, left));
+    }
+    shares
+}
+
+/// Bytes that a flow has to send.
+fn size(flow: &FlowPlan, left_s: f64) -> f64 {
+    match flow.source {
+        Source::File(size) => size.0 as f64,
+        Source::OnOff { rate: made, .. } => (bytes_per_s(made) * left_s).max(1.0),
+        Source::Persistent => f64::INFINITY,
+    }
+}
+
+/// How often a packet is sent on a link until one comes through.
+fn again(loss: &Loss) -> f64 {
+    let most = match loss {
+        Loss::None => 0.0,
+        Loss::Uniform(share) => *share,
+        Loss::GilbertElliott { good, bad, .. } => good.max(*bad),
+        Loss::Table(rows) => rows.iter().map(|row| row.1).fold(0.0, f64::max),
+        Loss::ByDelay { most, .. } => *most,
+        // Of each of the bits of a packet.
+        Loss::BitErrors(share) => 1.0 - (1.0 - share).powi(12_000),
+    };
+    1.0 / (1.0 - most).max(1e-9)
 }
 
 /// What is kept of samples of so many parties.
@@ -110,7 +145,8 @@ struct Load {
 }
 
 impl Load {
-    fn of(flow: &FlowPlan, links: &[LinkPlan], duration: Duration) -> Self {
+    /// `shared` bytes are for a link of its path.
+    fn of(flow: &FlowPlan, links: &[LinkPlan], duration: Duration, shared: f64) -> Self {
         let spec = |at: &u32| &links[*at as usize].spec;
         let of_path = flow.forward.iter().map(|at| bytes_per_s(spec(at).rate.highest()));
         let slowest = of_path.fold(f64::INFINITY, f64::min).max(1e-9);
@@ -119,15 +155,12 @@ impl Load {
         let both = flow.forward.iter().chain(&flow.backward);
         let longest = both.map(|at| longest_s(spec(at))).sum::<f64>();
         let left = (Instant::ZERO.saturating_add(duration) - flow.start).as_secs_f64().max(0.0);
-        let size = match flow.source {
-            Source::File(size) => size.0 as f64,
-            Source::OnOff { rate: made, .. } => (bytes_per_s(made) * left).max(1.0),
-            Source::Persistent => f64::INFINITY,
-        };
+        let size = size(flow, left);
+        let lost = flow.forward.iter().chain(&flow.backward).map(|at| again(&spec(at).loss)).product::<f64>();
         // What is paced by a plan alone leaves though the path is slower; the rest is clocked by what arrives.
         let planned = flow.planned_rate.as_ref().map_or(0.0, |planned| bytes_per_s(planned.highest()));
         let first = bytes_per_s(spec(&flow.forward[0]).rate.highest());
-        let lasts = left.min(size / slowest + 2.0 * longest);
+        let lasts = left.min(shared.max(size) * lost / slowest + 2.0 * longest);
         let packet = flow.packet_bytes();
         let window = match flow.carrier {
             Carrier::Tcp(config) => config.window.0 as f64,
@@ -138,7 +171,9 @@ impl Load {
             Carrier::Tcp(_) => slowest.min(window / round_trip.max(1e-9)),
             _ => planned.max(slowest),
         };
-        let sent = if leaves > slowest { leaves * lasts } else { size.min(leaves * lasts) };
+        // So is what others on its path make it lose.
+        let repeats = leaves > slowest || (planned > 0.0 && shared > size);
+        let sent = if repeats { leaves * lasts } else { (size * lost).min(leaves * lasts) };
         let waiting = flow.forward.iter().map(|at| room(spec(at), packet)).sum::<f64>() * packet;
         let pipe = (leaves.min(first) * longest + waiting).min(size).min(window).min(leaves * left).min(sent);
         let turn = |every: Duration| lasts / every.as_secs_f64().max(1e-9);
