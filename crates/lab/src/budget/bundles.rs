@@ -24,6 +24,8 @@ const PER_CONTACT: f64 = 3.0;
 const PER_TRANSFER: f64 = 4.0;
 /// What full buffers drop comes again, as often during a contact.
 const AGAIN: f64 = 8.0;
+/// Or as often as there is time for, up to so many transfers.
+const AGAIN_LEAST: f64 = 1e8;
 
 const NODE_BYTES: f64 = 3_000.0;
 const CONTACT_BYTES: f64 = 250.0;
@@ -281,8 +283,10 @@ impl<'s> Run<'s> {
         let capacity = (contacts.capacity / messages.smallest).min(ticks + contacts.count) + contacts.count;
         let buffer = self.scenario.groups.iter().map(|group| group.buffer).min().unwrap_or_default();
         let wanted = 2.0 * (contacts.count * messages.alive + contacts.simultaneous * messages.count);
-        let is_full = messages.alive * messages.largest > buffer.0 as f64;
-        capacity.min(if is_full { AGAIN * wanted } else { wanted })
+        // By chance more are alive at a time than on average.
+        let peak = (messages.alive + 4.0 * messages.alive.sqrt() + 3.0).min(messages.count);
+        let is_full = peak * messages.largest > buffer.0 as f64;
+        capacity.min(if is_full { (AGAIN * wanted).max(AGAIN_LEAST) } else { wanted })
     }
 
     /// Entries that routers tell each other when two meet, in events.

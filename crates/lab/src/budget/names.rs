@@ -20,6 +20,8 @@ const PARTY_BYTES: f64 = 4_000.0;
 const AT_HOME_PER_S: f64 = 1e9;
 /// Where Data may come from a cache, the links carry a tenth of them at least.
 const CACHED_SHARE: f64 = 10.0;
+/// A cache that holds more of a catalogue than this may have all that is asked for.
+const CACHED_MOST: f64 = 0.2;
 /// Retransmissions and losses, beside what is carried.
 const REPEATED: f64 = 2.0;
 /// No retransmission timer is shorter: its margin.
@@ -93,6 +95,16 @@ pub fn plan_bytes(network: &NameNetwork) -> f64 {
     objects(&Place::File("".into()), network).bytes + routes as f64 * 16.0 + parties as f64 * 1_000.0
 }
 
+/// All that a consumer may ask for over and over; what it asks for once is beyond any cache.
+fn catalogue_bytes(consumer: &ConsumerPlan, packet: f64) -> f64 {
+    match &consumer.wants {
+        Wants::Popular(catalogue) => {
+            catalogue.object_count() as f64 * f64::from(catalogue.segments()) * packet
+        }
+        Wants::Object(_) => f64::INFINITY,
+    }
+}
+
 struct Load {
     asked: f64,
     pending: f64,
@@ -110,7 +122,9 @@ impl Load {
         let inward = network.links.iter().filter(|link| link.to == here.name);
         let incoming = inward.map(|link| bytes_per_s(link.spec.rate.highest())).sum::<f64>() / packet;
         let is_home = network.producers.iter().any(|one| one.spec.node == consumer.node);
-        let caches = here.spec.forwarder.store.0 > 0;
+        let cache = here.spec.forwarder.store.0 as f64;
+        let caches = cache > 0.0;
+        let is_home = is_home || caches && cache >= CACHED_MOST * catalogue_bytes(consumer, packet);
         let rate = match (is_home, caches) {
             (true, _) => AT_HOME_PER_S,
             (_, true) => (incoming * CACHED_SHARE).min(AT_HOME_PER_S),

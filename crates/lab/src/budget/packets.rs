@@ -188,7 +188,13 @@ impl Load {
             (_, Carrier::Ltp(config, _)) => config.report_every.map_or(0.0, turn),
             _ => 0.0,
         };
-        Self { packets: (sent / packet).max(1.0), under_way: pipe / packet, turns }
+        // What a source makes in a moment leaves at once, however little.
+        let pieces = if let Source::OnOff { on, off, .. } = flow.source {
+            left / (span(on) + span(off)).max(1e-9)
+        } else {
+            1.0
+        };
+        Self { packets: sent / packet + pieces, under_way: pipe / packet, turns }
     }
 }
 

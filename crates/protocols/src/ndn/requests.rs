@@ -58,6 +58,10 @@ impl Catalogue {
     pub fn object_count(&self) -> usize {
         self.objects.len()
     }
+    /// Segments of each object.
+    pub fn segments(&self) -> u32 {
+        self.segments
+    }
     fn draw(&self, draws: &mut Stream) -> Option<Prefix> {
         let chance = draws.unit();
         let rank = self.cumulative.partition_point(|up_to| *up_to <= chance);
