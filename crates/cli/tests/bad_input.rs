@@ -455,7 +455,11 @@ fn what_would_never_end_is_refused() {
         WALKERS,
         &[
             ("seeds", "world.sample_every = \"1e-6 s\"\nseeds", "`world.sample_every` makes 6.0e9 samples"),
-            ("seeds", "world.sample_every = \"1e-9 s\"\nseeds", "at most 1e7 fit into a run"),
+            (
+                "seeds",
+                "world.sample_every = \"1e-9 s\"\nseeds",
+                "a run takes at most 4e9 bytes, or raise `limits.memory`",
+            ),
             ("seeds", "world.purge_every = \"1e-9 s\"\nseeds", "`world.purge_every` makes 6.0e11 purges"),
             (
                 "count = 10",

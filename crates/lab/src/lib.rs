@@ -1,6 +1,7 @@
 //! The laboratory: scenarios in, results and reports out.
 
 pub mod bound;
+pub mod budget;
 pub mod capture;
 pub mod claims;
 pub mod compare;

@@ -89,12 +89,12 @@ impl Duration {
 impl Add<Duration> for Instant {
     type Output = Self;
     fn add(self, d: Duration) -> Self {
-        Self(self.0 + d.0)
+        Self(self.0.saturating_add(d.0))
     }
 }
 impl AddAssign<Duration> for Instant {
     fn add_assign(&mut self, d: Duration) {
-        self.0 += d.0;
+        self.0 = self.0.saturating_add(d.0);
     }
 }
 impl Sub for Instant {
@@ -112,7 +112,7 @@ impl Sub<Duration> for Instant {
 impl Add for Duration {
     type Output = Self;
     fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
+        Self(self.0.saturating_add(other.0))
     }
 }
 impl Sub for Duration {
@@ -124,7 +124,7 @@ impl Sub for Duration {
 impl Mul<i64> for Duration {
     type Output = Self;
     fn mul(self, n: i64) -> Self {
-        Self(self.0 * n)
+        Self(self.0.saturating_mul(n))
     }
 }
 impl fmt::Debug for Instant {

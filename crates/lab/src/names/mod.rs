@@ -9,5 +9,6 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use network::{ConsumerPlan, KEYS, NameNetwork, NodePlan, ProducerPlan, read};
+pub(crate) use network::packet_of;
+pub use network::{ConsumerPlan, KEYS, NameNetwork, NodePlan, ProducerPlan, Wants, read};
 pub(crate) use run::run;

@@ -1,8 +1,8 @@
 //! Who asks whom for what, over which links, as plain data.
 
 use super::{nodes, people, routes};
-use crate::packets::{LinkPlan, read_links, read_sample_every};
-use crate::scenario::quantity::time;
+use crate::packets::{LinkPlan, read_links};
+use crate::scenario::quantity::{positive_time, time};
 use crate::scenario::{Algorithm, Error, Result, Section, Seed};
 use lightlag_protocols::controllers::{Controller, Flow};
 use lightlag_protocols::ndn::StampedAt;
@@ -25,6 +25,7 @@ pub const KEYS: &[&str] = &[
     "sample_every",
     "measure_from",
     "stamps",
+    "limits",
 ];
 
 /// Nodes, links between them, and who lives there.
@@ -109,7 +110,6 @@ pub fn read(root: &Section, files: crate::packets::Read) -> Result<NameNetwork> 
     let producers = people::producers(root, &nodes, &mut names)?;
     let consumers = people::consumers(root, &nodes, &producers, &mut names)?;
     routes::lay(root, &mut nodes, &links, &producers, &consumers)?;
-    let sampled = links.len() + consumers.len();
     let stamps =
         [("wire", StampedAt::Wire), ("application", StampedAt::Application), ("none", StampedAt::Nowhere)];
     let measure_from = root.quantity("measure_from", time)?.unwrap_or_default();
@@ -122,7 +122,7 @@ pub fn read(root: &Section, files: crate::packets::Read) -> Result<NameNetwork> 
         ));
     }
     Ok(NameNetwork {
-        sample_every: read_sample_every(root, sampled)?,
+        sample_every: root.quantity("sample_every", positive_time)?,
         measure_from: Instant::ZERO.saturating_add(measure_from),
         stamped_at: root.word("stamps", &stamps)?.unwrap_or_default(),
         names,
@@ -190,7 +190,7 @@ impl ConsumerPlan {
 }
 
 /// Of a producer: bytes of content and bytes on the link of a full packet.
-pub(super) fn packet_of(producer: &Producer) -> (Bytes, Bytes) {
+pub(crate) fn packet_of(producer: &Producer) -> (Bytes, Bytes) {
     let content = u64::from(producer.segment).min(producer.object);
     (Bytes(content), Bytes(content + u64::from(producer.overhead)))
 }

@@ -2,6 +2,8 @@
 
 use super::network::{Wants, packet_of};
 use super::{ConsumerPlan, NodePlan, ProducerPlan};
+use crate::budget::Limits;
+use crate::budget::names::OBJECT_BYTES;
 use crate::packets::{Alike, alike, controller};
 use crate::scenario::quantity::{bytes, positive_time, time};
 use crate::scenario::{Error, Result, Section, algorithm, named};
@@ -94,9 +96,9 @@ pub fn consumers(
     producers: &[ProducerPlan],
     names: &mut Names,
 ) -> Result<Vec<ConsumerPlan>> {
-    let mut all = Vec::new();
+    let (mut all, limits) = (Vec::new(), Limits::read(root)?);
     for Alike { section, each, stop } in alike(root, ("consumers", "consumer"), CONSUMER_KEYS)? {
-        let one = consumer(&section, nodes, producers, names)?;
+        let one = consumer(&section, nodes, producers, names, limits)?;
         all.extend(each.into_iter().map(|(name, start)| ConsumerPlan { name, start, stop, ..one.clone() }));
     }
     if all.is_empty() {
@@ -111,8 +113,9 @@ fn consumer(
     nodes: &[NodePlan],
     producers: &[ProducerPlan],
     names: &mut Names,
+    limits: Limits,
 ) -> Result<ConsumerPlan> {
-    let (wants, producer) = wants(section, producers, names)?;
+    let (wants, producer) = wants(section, producers, names, limits)?;
     let node = section.get("controller").ok_or_else(|| section.missing("controller", "\"dcp\""))?;
     let chosen = algorithm(node, &section.key("controller"), controller)?;
     if !chosen.entry.only_with.is_empty() && !chosen.entry.only_with.contains(&"ndn".into()) {
@@ -158,13 +161,14 @@ fn wants<'p>(
     section: &Section,
     producers: &'p [ProducerPlan],
     names: &mut Names,
+    limits: Limits,
 ) -> Result<(Wants, &'p Producer)> {
     if section.get("catalogue").is_some() {
         if let Some(key) = ["object", "size"].iter().find(|key| section.get(key).is_some()) {
             let what = format!("a consumer of a `catalogue` has no `{key}`");
             return Err(Error::new(&section.place_of(key), what, "leave one of them out"));
         }
-        return popular(section, producers, names);
+        return popular(section, producers, names, limits);
     }
     let prefix = prefix(section, "object", names)?;
     let producer = who_has(section, "object", prefix, producers, names)?;
@@ -184,6 +188,7 @@ fn popular<'p>(
     section: &Section,
     producers: &'p [ProducerPlan],
     names: &mut Names,
+    limits: Limits,
 ) -> Result<(Wants, &'p Producer)> {
     let Some(table) = section.table("catalogue", CATALOGUE_KEYS)? else {
         return Err(section.missing("catalogue", "{ prefix = \"/data\", objects = 1000 }"));
@@ -195,6 +200,13 @@ fn popular<'p>(
         return Err(Error::new(&table.place, what, "give the producer an `object`, such as \"1 MB\""));
     }
     let count = table.whole("objects", 1, OBJECTS_MAX)?.ok_or_else(|| table.missing("objects", "1000"))?;
+    crate::budget::check_bytes(
+        &table.place_of("objects"),
+        limits,
+        format!("the catalogue has {count} objects"),
+        (count as f64 + names.known() as f64) * OBJECT_BYTES,
+        "name fewer objects",
+    )?;
     let objects = (0..count).map(|number| names.child(above, number.to_string().as_bytes())).collect();
     let exponent = table.real("exponent", 0.0, EXPONENT_MAX)?.unwrap_or(0.8);
     let shift = table.real("shift", 0.0, SHIFT_MAX)?.unwrap_or(0.0);

@@ -4,6 +4,9 @@ use super::{ConsumerPlan, NodePlan, ProducerPlan};
 use crate::packets::{LinkPlan, Network};
 use crate::scenario::{Error, Result, Section};
 
+/// Nodes times producers times links.
+const ROUTES_MAX: usize = 200_000_000;
+
 /// Routes by fewest links; of equal ways that of the links named first.
 pub fn lay(
     root: &Section,
@@ -12,6 +15,11 @@ pub fn lay(
     producers: &[ProducerPlan],
     consumers: &[ConsumerPlan],
 ) -> Result<()> {
+    let work = nodes.len().saturating_mul(producers.len()).saturating_mul(links.len());
+    if work > ROUTES_MAX {
+        let what = format!("nodes, producers and links make {work} steps to routes");
+        return Err(Error::new(&root.place_of("links"), what, format!("at most {ROUTES_MAX}; name fewer")));
+    }
     let names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
     for producer in producers {
         let there = &names[producer.spec.node as usize];

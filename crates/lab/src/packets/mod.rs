@@ -1,7 +1,6 @@
 //! Scenarios of packets: links, flows, and what came of them.
 
 mod alike;
-mod budget;
 pub mod ephemeris;
 mod figures;
 mod flows;
@@ -17,7 +16,7 @@ mod tests;
 pub(crate) use alike::{Alike, alike};
 pub use figures::{figures, of_flows};
 pub use links::{Read, read as read_links};
+pub(crate) use network::controller;
 pub use network::{Carrier, FlowPlan, KEYS, LinkPlan, Network, read};
-pub(crate) use network::{controller, sample_every as read_sample_every};
 pub(crate) use run::run;
 pub use series::{Of, PacketSeries, Row};

@@ -1,6 +1,6 @@
 //! A network of links and the flows over it, as plain data.
 
-use super::{budget, flows, links};
+use super::{flows, links};
 use crate::scenario::quantity::positive_time;
 use crate::scenario::{Algorithm, Error, Result, Section, Seed};
 use lightlag_protocols::controllers::{self, Controller, Flow};
@@ -10,11 +10,13 @@ use lightlag_protocols::transport::{dccp, ltp, tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::packets::adaptive::{self, Controllers, MakeControllers};
 use lightlag_worlds::packets::{FlowSpec, MakeController, Setup, Source, Transport};
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// Tables and keys of a scenario of packets, beside those of every scenario.
-pub const KEYS: &[&str] = &["name", "duration", "seeds", "parameters", "links", "flows", "sample_every"];
+pub const KEYS: &[&str] =
+    &["name", "duration", "seeds", "parameters", "links", "flows", "sample_every", "limits"];
 
 /// Links, and flows over them.
 #[derive(Clone, Debug)]
@@ -94,26 +96,8 @@ pub fn read(root: &Section, files: links::Read) -> Result<Network> {
     if flows.is_empty() {
         return Err(root.missing("flows", "a table [flows.NAME] with `from` and `to`"));
     }
-    budget::check(root, &links, &flows)?;
-    let sample_every = sample_every(root, links.len() + flows.len())?;
+    let sample_every = root.quantity("sample_every", positive_time)?;
     Ok(Network { links, flows, sample_every })
-}
-
-/// More samples, a flow or a link and an instant each, than anyone looks at; they are kept in memory.
-const SAMPLES_MAX: f64 = 1e7;
-
-pub fn sample_every(root: &Section, sampled: usize) -> Result<Option<Duration>> {
-    let Some(every) = root.quantity("sample_every", positive_time)? else { return Ok(None) };
-    let duration = root.quantity("duration", positive_time)?.unwrap_or_default();
-    let count = duration.as_secs_f64() / every.as_secs_f64() * sampled as f64;
-    if count > SAMPLES_MAX {
-        return Err(Error::new(
-            &root.place_of("sample_every"),
-            format!("`sample_every` makes {count:.1e} samples of flows and links"),
-            format!("at most {SAMPLES_MAX:.0e} fit into a run; let more time pass between them"),
-        ));
-    }
-    Ok(Some(every))
 }
 
 impl Network {
@@ -176,22 +160,27 @@ impl Network {
     }
     /// The path with the fewest links; of equal ones that of the links named first.
     pub fn path(links: &[LinkPlan], from: &str, to: &str) -> Option<Vec<u32>> {
-        let mut came: Vec<(String, Option<u32>)> = vec![(from.to_owned(), None)];
-        let mut open = VecDeque::from([from.to_owned()]);
+        let mut leaving: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (index, link) in links.iter().enumerate() {
+            leaving.entry(&link.from).or_default().push(index as u32);
+        }
+        let mut came: BTreeMap<&str, Option<u32>> = BTreeMap::from([(from, None)]);
+        let mut open = VecDeque::from([from]);
         while let Some(at) = open.pop_front() {
-            for (index, link) in links.iter().enumerate().filter(|(_, link)| link.from == at) {
-                if came.iter().all(|known| known.0 != link.to) {
-                    came.push((link.to.clone(), Some(index as u32)));
-                    open.push_back(link.to.clone());
+            for &index in leaving.get(at).into_iter().flatten() {
+                let next = links[index as usize].to.as_str();
+                if let Entry::Vacant(entry) = came.entry(next) {
+                    entry.insert(Some(index));
+                    open.push_back(next);
                 }
             }
         }
         let mut path = VecDeque::new();
-        let mut at = to.to_owned();
+        let mut at = to;
         while at != from {
-            let link = came.iter().find(|known| known.0 == at)?.1?;
+            let link = came.get(at).copied()??;
             path.push_front(link);
-            at.clone_from(&links[link as usize].from);
+            at = &links[link as usize].from;
         }
         Some(path.into())
     }

@@ -114,6 +114,7 @@ fn table_choices(node: &Arc<Node>, entries: &[(Key, Arc<Node>)], path: &str) -> 
             }
             continue;
         }
+        check_size(&partial, &options, entries.len(), child)?;
         partial = partial
             .into_iter()
             .flat_map(|(values, entries)| {
@@ -135,6 +136,26 @@ fn table_choices(node: &Arc<Node>, entries: &[(Key, Arc<Node>)], path: &str) -> 
         })
         .collect())
 }
+
+/// Each point has a copy of the tables that hold its lists, and the values chosen.
+fn check_size(partial: &[(Values, Entries)], options: &[Choice], entries: usize, at: &Node) -> Result<()> {
+    let texts =
+        |values: &Values| values.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>() as f64;
+    let (before, new) = (partial.len() as f64, options.len() as f64);
+    let known: f64 = partial.iter().map(|point| texts(&point.0)).sum();
+    let added: f64 = options.iter().map(|option| texts(&option.values)).sum();
+    let bytes = known * new + added * before + before * new * entries as f64 * ENTRY_BYTES;
+    if bytes <= POINTS_BYTES_MAX {
+        return Ok(());
+    }
+    let what = format!("the points of the sweep take {bytes:.1e} bytes of keys and values");
+    let right = format!("at most {POINTS_BYTES_MAX:.0e} are kept; sweep fewer or shorter values");
+    Err(Error::new(&at.place, what, right))
+}
+
+/// Of a key and a reference to its value.
+const ENTRY_BYTES: f64 = 80.0;
+const POINTS_BYTES_MAX: f64 = 1e9;
 
 #[cfg(test)]
 mod tests {

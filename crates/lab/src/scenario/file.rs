@@ -8,6 +8,7 @@ use super::model::{Scenario, Seed};
 use super::the_one::{self, Layers};
 use super::toml_file::{self, Context, Outcome};
 use super::tree::{self, Node};
+use crate::budget::Limits;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -40,7 +41,7 @@ enum Content {
     TheOne(Layers),
 }
 
-/// Bytes of a scenario in TOML, which takes some 30 times as much memory when it is read.
+/// Bytes of a scenario or of settings. TOML takes some 30 times as much memory when it is read.
 const TEXT_BYTES_MAX: usize = 8 << 20;
 
 /// One experiment of a sweep.
@@ -102,7 +103,9 @@ impl ScenarioFile {
         let mut texts = Vec::new();
         for path in paths {
             let name = path.display().to_string();
-            texts.push((name.clone(), path, files::read(path, &Place::File(name.as_str().into()))?));
+            let place = Place::File(name.as_str().into());
+            texts.push((name.clone(), path, files::read_within(path, &place, TEXT_BYTES_MAX as u64 + 1)?));
+            check_text(&name, &texts[texts.len() - 1].2)?;
         }
         let Some((name, path, bytes)) = texts.first() else {
             let place = Place::File("scenario".into());
@@ -128,11 +131,7 @@ impl ScenarioFile {
     /// # Errors
     /// A syntax error.
     pub fn from_toml(file: &str, text: &str, folder: PathBuf, catalogue: Arc<Catalogue>) -> Result<Self> {
-        if text.len() > TEXT_BYTES_MAX {
-            let what = format!("the scenario has {} bytes", text.len());
-            let right = "at most 8 MiB are read; name files for contacts, messages and maps";
-            return Err(Error::new(&Place::File(file.into()), what, right));
-        }
+        check_text(file, text.as_bytes())?;
         let tree = tree::parse(file, text)?;
         let stem = Path::new(file).file_stem().map_or("scenario".into(), |stem| stem.to_string_lossy());
         // A name relative to the folder comes before one relative to where the program was started.
@@ -155,6 +154,7 @@ impl ScenarioFile {
         folder: PathBuf,
         catalogue: Arc<Catalogue>,
     ) -> Result<Self> {
+        check_text(file, bytes)?;
         let content = Content::TheOne(Layers::parse([(file, folder, bytes)])?);
         Ok(Self { catalogue, content, sources: vec![Source::new(file, bytes)], overrides: Vec::new() })
     }
@@ -228,10 +228,15 @@ impl ScenarioFile {
             files: Files::default(),
             sources: RefCell::new(BTreeMap::new()),
         };
+        let choices = axes::expand(tree)?;
+        let mut sweep = toml_file::Sweep::of(choices.len());
         let read = |choice: Choice| {
-            Ok((choice.values, toml_file::scenario(&tree::substitute(&choice.tree)?, name, &context)?))
+            let tree = tree::substitute(&choice.tree)?;
+            let outcome = toml_file::scenario(&tree, name, &context)?;
+            sweep.add(&tree.place, &outcome, Limits::read(&toml_file::Section::open(&tree, "")?)?)?;
+            Ok((choice.values, outcome))
         };
-        Points::new(axes::expand(tree)?.into_iter().map(read).collect::<Result<_>>()?)
+        Points::new(choices.into_iter().map(read).collect::<Result<_>>()?)
     }
 }
 
@@ -264,11 +269,19 @@ fn folder(path: &Path) -> PathBuf {
     }
 }
 
+/// Refuses a text that is longer than any scenario.
+fn check_text(file: &str, bytes: &[u8]) -> Result<()> {
+    if bytes.len() <= TEXT_BYTES_MAX {
+        return Ok(());
+    }
+    let right = "at most 8 MiB are read; name files for contacts, messages and maps";
+    Err(Error::new(&Place::File(file.into()), "the scenario has more than 8 MiB", right))
+}
+
 fn is_toml(path: &Path, bytes: &[u8]) -> bool {
     if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml")) {
         return true;
     }
-    let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= TEXT_BYTES_MAX);
-    let table = text.and_then(|text| toml::de::DeTable::parse(text).ok());
+    let table = std::str::from_utf8(bytes).ok().and_then(|text| toml::de::DeTable::parse(text).ok());
     table.is_some_and(|table| table.get_ref().contains_key("nodes"))
 }

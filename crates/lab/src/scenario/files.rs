@@ -10,6 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// No input file is larger; a larger one is more likely a mistake than a scenario.
 pub const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
+/// Nor are all files of a scenario together.
+const ALL_BYTES_MAX: u64 = 4 * FILE_BYTES_MAX;
+
 /// Files that have been read.
 #[derive(Debug, Default)]
 pub struct Files(Mutex<BTreeMap<PathBuf, Arc<[u8]>>>);
@@ -25,6 +28,11 @@ impl Files {
             return Ok(bytes.clone());
         }
         let bytes: Arc<[u8]> = read(path, place)?.into();
+        let all = known.values().map(|bytes| bytes.len() as u64).sum::<u64>() + bytes.len() as u64;
+        if all > ALL_BYTES_MAX {
+            let what = "the files of the scenario have more than 1 GiB in all";
+            return Err(Error::new(place, what, "leave out what the run does not need"));
+        }
         known.insert(path.to_owned(), bytes.clone());
         Ok(bytes)
     }
@@ -35,6 +43,22 @@ impl Files {
 /// # Errors
 /// If it cannot be read or is too large.
 pub fn read(path: &Path, place: &Place) -> Result<Vec<u8>> {
+    let bytes = read_within(path, place, FILE_BYTES_MAX + 1)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(Error::new(
+            place,
+            format!("{} is larger than 256 MiB", quoted(&path.display().to_string())),
+            "split it or leave out what the run does not need",
+        ));
+    }
+    Ok(bytes)
+}
+
+/// The first bytes of a file that is named at `place`, `most` at most.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn read_within(path: &Path, place: &Place, most: u64) -> Result<Vec<u8>> {
     let failed = |error: std::io::Error| {
         Error::new(
             place,
@@ -43,14 +67,7 @@ pub fn read(path: &Path, place: &Place) -> Result<Vec<u8>> {
         )
     };
     let mut bytes = Vec::new();
-    File::open(path).map_err(failed)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(Error::new(
-            place,
-            format!("{} is larger than 256 MiB", quoted(&path.display().to_string())),
-            "split it or leave out what the run does not need",
-        ));
-    }
+    File::open(path).map_err(failed)?.take(most).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 

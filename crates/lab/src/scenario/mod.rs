@@ -38,6 +38,7 @@
 //! | table | keys |
 //! |---|---|
 //! | top | `name` `duration` `seeds`; and for all nodes that do not have their own: `router` `mechanism` `buffer` `receipts` `drop_memory` `mobility` `radio` |
+//! | `[limits]` | `events` `memory`: how much a run may take ([`crate::budget`]) |
 //! | `[world]` | `tick` `radio` (node, link, direction) `propagation` (pipelined, stop_and_wait) `send_order` (random, fifo, clock) `purge_every` `sample_every` `warmup` `contacts_fail` `nodes_vanish` (0 to 1) |
 //! | `[nodes.NAME]` | `count` `first` (number of the first node's name) `buffer` `router` `mechanism` `receipts` `drop_memory` `delete_delivered` `overfill` `deliver_past_buffer` `mobility` `radio` or `radios.NAME` (`range` `rate`) |
 //! | `mobility` | `model` = stationary (`at` or `area`), random_waypoint (`area` `speed` `pause` `initial`), random_walk (`area` `speed` `pause` `leg`), shortest_path_map (`map` or `maps` `area` `speed` `pause` `roads` `bounding_box` `largest_part`) |

@@ -45,6 +45,8 @@ pub struct Scenario {
     pub packets: Option<Network>,
     /// Producers and consumers, in a scenario of names; it has none of the rest then.
     pub names: Option<crate::names::NameNetwork>,
+    /// What a run of it takes at most.
+    pub estimate: crate::budget::Estimate,
 }
 
 /// Which run of a scenario.

@@ -221,11 +221,19 @@ pub fn substitute(root: &Node) -> Result<Node> {
             "it must be a table of values",
         ));
     };
-    replaced(root, parameters, 0)
+    replaced(root, parameters, 0, &mut 0)
 }
 
-/// `depth` references have led here.
-fn replaced(node: &Node, parameters: &Entries, depth: usize) -> Result<Node> {
+/// More values than any scenario has: parameters that name each other twice double them.
+const VALUES_MAX: usize = 2_000_000;
+
+/// `depth` references have led here, to one of `count` values.
+fn replaced(node: &Node, parameters: &Entries, depth: usize, count: &mut usize) -> Result<Node> {
+    *count += 1;
+    if *count > VALUES_MAX {
+        let what = format!("with its [parameters] the scenario has more than {VALUES_MAX} values");
+        return Err(Error::new(&node.place, what, "let fewer parameters name others"));
+    }
     let value = match &node.value {
         Value::Text(text) if text.starts_with('$') => {
             let found = parameters.iter().find(|entry| entry.0.name == text[1..]);
@@ -244,24 +252,27 @@ fn replaced(node: &Node, parameters: &Entries, depth: usize) -> Result<Node> {
                     "give one of these parameters a value",
                 ));
             }
-            return replaced(value, parameters, depth + 1);
+            return replaced(value, parameters, depth + 1, count);
         }
         Value::Table(entries) => Value::Table(
             entries
                 .iter()
-                .map(|(key, node)| Ok((key.clone(), Arc::new(replaced(node, parameters, depth)?))))
+                .map(|(key, node)| Ok((key.clone(), Arc::new(replaced(node, parameters, depth, count)?))))
                 .collect::<Result<_>>()?,
         ),
         Value::List(items) => Value::List(
             items
                 .iter()
-                .map(|item| replaced(item, parameters, depth).map(Arc::new))
+                .map(|item| replaced(item, parameters, depth, count).map(Arc::new))
                 .collect::<Result<_>>()?,
         ),
         other => other.clone(),
     };
     Ok(Node { place: node.place.clone(), value })
 }
+
+/// Deeper than any table lies.
+const KEY_PARTS_MAX: usize = 20;
 
 /// The parts of `contacts.plan.pairs."BS -> Sat1".delay`: bare, or in quotes as TOML writes them.
 fn key_parts(path: &str, place: &Place) -> Result<Vec<String>> {
@@ -280,6 +291,13 @@ fn key_parts(path: &str, place: &Place) -> Result<Vec<String>> {
         return Err(Error::new(place, "a quote in the key is not closed", "close it, like pairs.\"A -> B\""));
     }
     parts.push(part.trim().to_owned());
+    if parts.len() > KEY_PARTS_MAX {
+        return Err(Error::new(
+            place,
+            format!("the key has {} parts", parts.len()),
+            "no key has more than 20",
+        ));
+    }
     Ok(parts)
 }
 

@@ -34,6 +34,13 @@ impl Plan {
     /// What is wrong with the scenario or the seeds.
     pub fn new(file: &ScenarioFile, text: &str, seeds: &[Seed]) -> Result<Self, scenario::Error> {
         let points = file.points()?;
+        let count = points.list.len().saturating_mul(seeds.len());
+        if count > JOBS_MAX {
+            let place = Place::File(file.sources().first().map_or("sweep", |source| &source.file).into());
+            let what = format!("{} points with {} seeds are {count} runs", points.list.len(), seeds.len());
+            let right = format!("a sweep has {JOBS_MAX} at most; sweep fewer values or seeds at a time");
+            return Err(scenario::Error::new(&place, what, right));
+        }
         let mut jobs = Vec::new();
         for (index, point) in points.list.iter().enumerate() {
             for &seed in seeds {
@@ -115,6 +122,9 @@ pub fn seed_list(list: &str) -> Result<Vec<Seed>, scenario::Error> {
         if last < first || last - first >= SEEDS_MAX {
             return Err(wrong(format!("`{part}` spans no seeds or more than {SEEDS_MAX}")));
         }
+        if seeds.len() as u64 + (last - first) >= SEEDS_MAX {
+            return Err(wrong(format!("there are more than {SEEDS_MAX} seeds")));
+        }
         for seed in first..=last {
             if !known.insert(seed) {
                 return Err(wrong(format!("seed {seed} comes twice")));
@@ -126,6 +136,8 @@ pub fn seed_list(list: &str) -> Result<Vec<Seed>, scenario::Error> {
 }
 
 /// More than anybody means to run.
+const JOBS_MAX: usize = 1_000_000;
+/// More than anybody means to name.
 const SEEDS_MAX: u64 = 100_000;
 
 #[cfg(test)]

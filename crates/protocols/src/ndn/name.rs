@@ -55,6 +55,10 @@ impl Names {
     pub fn intern<'c>(&mut self, components: impl IntoIterator<Item = &'c [u8]>) -> Prefix {
         components.into_iter().fold(Self::ROOT, |parent, component| self.child(parent, component))
     }
+    /// How many prefixes are known, the root among them.
+    pub fn known(&self) -> usize {
+        self.nodes.len()
+    }
     /// `parent` and one more component.
     ///
     /// # Panics

@@ -54,6 +54,14 @@ impl Catalogue {
         cumulative.iter_mut().for_each(|up_to| *up_to /= sum);
         Self { objects, cumulative, segments: segments.max(1) }
     }
+    /// How many objects there are.
+    pub fn object_count(&self) -> usize {
+        self.objects.len()
+    }
+    /// Segments of each object.
+    pub fn segments(&self) -> u32 {
+        self.segments
+    }
     fn draw(&self, draws: &mut Stream) -> Option<Prefix> {
         let chance = draws.unit();
         let rank = self.cumulative.partition_point(|up_to| *up_to <= chance);
@@ -95,6 +103,13 @@ impl Requests {
     pub fn set_segments(&mut self, count: u32) {
         if let Self::Object { segments, .. } = self {
             *segments = Some(segments.map_or(count, |known| known.min(count)));
+        }
+    }
+    /// How many segments are asked for in all; `None`: no end is known.
+    pub fn segments(&self) -> Option<u32> {
+        match self {
+            Self::Object { segments, .. } => *segments,
+            Self::Popular { .. } => None,
         }
     }
     /// Whether nothing more is wanted.

@@ -111,11 +111,15 @@ fn buffer(space: &Space) -> Result<Bytes> {
     }
 }
 
+/// Almost a hundred years.
+const MINUTES_MAX: i32 = 50_000_000;
+
 /// A message dies when less than a minute of its time remains: The ONE counts whole minutes.
 fn lifetime(space: &Space) -> Result<Option<Duration>> {
     let Some(found) = space.find("msgTtl") else { return Ok(None) };
     match found.parse(int)? {
-        -1 => Ok(None),
+        // Longer than a run can last is as good as without end.
+        minutes if minutes == -1 || minutes > MINUTES_MAX => Ok(None),
         minutes if minutes > 0 => {
             Ok(Some(Duration::from_secs((i64::from(minutes) - 1) * 60) + Duration::from_nanos(1)))
         }

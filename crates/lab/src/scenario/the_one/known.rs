@@ -1,7 +1,7 @@
 //! Which settings mean something, which mean nothing here, and which are mistakes.
 
 use super::routers::CLASSES;
-use super::settings::{Layers, Run, Setting, values};
+use super::settings::{Layers, Setting, values};
 use crate::metrics::the_one::SUPPORTED;
 use crate::scenario::catalogue::Catalogue;
 use crate::scenario::error::{Error, Result, quoted, suggestion};
@@ -147,6 +147,7 @@ fn verdict(key: &str, setting: &Setting, layers: &Layers, catalogue: &Catalogue)
         ("MapBasedMovement", _) if numbered(name).is_some_and(|(stem, _)| stem == "mapFile") => Verdict::Read,
         ("MapBasedMovement", _) => of(&["nrofMapFiles"]),
         ("Events", _) => of(&["nrof"]),
+        ("Limits", _) => of(&["events", "memory"]),
         (_, Some(("Events", n))) => bounded(n, layers, "Events.nrof", of(EVENTS)),
         ("Group", _) => of_group(),
         (_, Some(("Group", n))) => bounded(n, layers, "Scenario.nrofHostGroups", of_group()),
@@ -260,8 +261,8 @@ fn report_keys(class: &str) -> Vec<&'static str> {
 }
 
 fn bounded(number: u32, layers: &Layers, count: &str, verdict: Verdict) -> Verdict {
-    let all = (0..layers.runs()).filter_map(|index| Run { layers, index }.find(count));
-    let most = all.filter_map(|found| super::numbers::int(found.value).ok()).max();
+    let all = layers.get(count).map_or_else(Vec::new, |setting| values(&setting.value));
+    let most = all.into_iter().filter_map(|value| super::numbers::int(value).ok()).max();
     if most.is_some_and(|most| i64::from(number) > i64::from(most)) {
         return Verdict::Ignored("its number is above the count that is set");
     }

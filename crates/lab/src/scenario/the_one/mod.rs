@@ -26,24 +26,24 @@ pub use properties::{Property, properties, readable};
 pub use settings::Layers;
 
 use super::catalogue::Catalogue;
-use super::error::{Error, Result, short};
+use super::error::{Error, Place, Result, short};
 use super::file::Ignored;
 use super::files::{Files, check_file_name};
 use super::model::{Draws, Group, Movement, Report, Scenario};
-use super::toml_file::Outcome;
+use super::toml_file::{Outcome, Sweep};
 use super::traffic::{check_amount, check_fit};
+use crate::budget::{self, Estimate, Limits};
 use crate::metrics::the_one::SUPPORTED;
 use groups::Groups;
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::Duration;
+use lightlag_protocols::units::Bytes;
 use lightlag_worlds::messages::{Rules, SendOrder};
 use numbers::{boolean, double, int};
 use settings::{Found, Run, Space};
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-/// More runs than anyone means to index.
-const RUNS_MAX: usize = 100_000;
 /// The ONE's decimals.
 const PRECISION: i32 = 4;
 
@@ -57,7 +57,8 @@ pub type Indexed = (Vec<(String, String)>, Outcome);
 pub fn scenarios(layers: &Layers, catalogue: &Catalogue) -> Result<Vec<Indexed>> {
     known::check(layers, catalogue)?;
     let files = Files::default();
-    let runs = layers.runs().min(RUNS_MAX);
+    let runs = layers.runs();
+    let mut budget = Sweep::of(runs);
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
     for index in 0..runs {
@@ -66,7 +67,9 @@ pub fn scenarios(layers: &Layers, catalogue: &Catalogue) -> Result<Vec<Indexed>>
         if !seen.insert(values.clone()) {
             return Err(repeated(run, &values));
         }
-        all.push((values, scenario(run, catalogue, &files)?));
+        let outcome = scenario(run, catalogue, &files)?;
+        budget.add(&layers.place(), &outcome, limits(run)?)?;
+        all.push((values, outcome));
     }
     Ok(all)
 }
@@ -114,7 +117,7 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Outcome> {
     if let Some(refused) = refused {
         return Ok(Outcome::Refused(refused));
     }
-    Ok(Outcome::Fits(Box::new(Scenario {
+    let mut scenario = Scenario {
         packets: None,
         failures: Default::default(),
         names: None,
@@ -127,7 +130,32 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Outcome> {
         name,
         duration,
         groups,
-    })))
+        estimate: Estimate::default(),
+    };
+    scenario.estimate = budget::bundles::estimate(&scenario, &|key| place_of(run, key));
+    scenario.estimate.check(limits(run)?)?;
+    Ok(Outcome::Fits(Box::new(scenario)))
+}
+
+/// `Limits.events` and `Limits.memory` (bytes) are no keys of The ONE.
+fn limits(run: Run) -> Result<Limits> {
+    let (space, mut limits) = (run.space("Limits"), Limits::default());
+    if let Some(found) = space.find("events") {
+        limits.events = found.parse(double)?;
+        if !(1.0..=1e18).contains(&limits.events) {
+            return Err(found.wrong(format!("is {}", short(limits.events)), "give a number from 1 to 1e18"));
+        }
+    }
+    if let Some(memory) = space.parse("memory", numbers::long)? {
+        limits.memory = Bytes(memory);
+    }
+    Ok(limits)
+}
+
+/// The setting that counts most for a part of what a run takes.
+fn place_of(run: Run, part: &str) -> Place {
+    let key = if part == "traffic" { "Events.nrof" } else { "Scenario.nrofHostGroups" };
+    run.layers.get(key).map_or_else(|| run.layers.place(), |setting| setting.place.clone())
 }
 
 /// Report files are called by it.

@@ -5,6 +5,15 @@ use crate::scenario::error::{Error, Place, Result, Wrong, quoted};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// More settings than anyone means to write.
+const SETTINGS_MAX: usize = 5_000;
+/// More runs than anyone means to index.
+const RUNS_MAX: usize = 10_000;
+/// Runs times bytes of run arrays, all of which each run reads.
+const ARRAY_BYTES_MAX: usize = 1_000_000_000;
+/// Of a value with others filled in.
+const FILLED_BYTES_MAX: usize = 10_000;
+
 /// A setting.
 #[derive(Clone, Debug)]
 pub struct Setting {
@@ -42,6 +51,11 @@ impl Layers {
                 layers.insert(property.key, property.value, property.place, folder.clone());
             }
         }
+        if layers.settings.len() > SETTINGS_MAX {
+            let what = format!("there are {} settings", layers.settings.len());
+            return Err(Error::new(&layers.place(), what, format!("at most {SETTINGS_MAX} are read")));
+        }
+        layers.check_runs()?;
         Ok(layers)
     }
     /// Overrides one setting.
@@ -54,7 +68,7 @@ impl Layers {
             return Err(Error::new(&place, "no key is given", "write --set Group.bufferSize=1M"));
         }
         self.insert(key.trim().to_owned(), value.trim().to_owned(), place, PathBuf::from("."));
-        Ok(())
+        self.check_runs()
     }
     fn insert(&mut self, key: String, value: String, place: Place, folder: PathBuf) {
         let setting = Setting { place, folder, value, order: self.count };
@@ -80,6 +94,23 @@ impl Layers {
     pub fn stem(&self) -> String {
         let stem = std::path::Path::new(&self.file).file_stem();
         stem.map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned())
+    }
+    /// Refuses run arrays that nobody means to run.
+    fn check_runs(&self) -> Result<()> {
+        let arrays = || self.settings.values().filter(|setting| run_array(&setting.value).is_some());
+        let bytes: usize = arrays().map(|setting| setting.value.len()).sum();
+        let runs = self.runs();
+        let longest = arrays().max_by_key(|setting| setting.value.len());
+        if runs <= RUNS_MAX && bytes.saturating_mul(runs) <= ARRAY_BYTES_MAX {
+            return Ok(());
+        }
+        let place = longest.map_or_else(|| self.place(), |setting| setting.place.clone());
+        let what = format!("[a; b; c] makes {runs} runs, with {bytes} bytes of such lists");
+        Err(Error::new(
+            &place,
+            what,
+            format!("at most {RUNS_MAX} runs with short lists are read; index fewer"),
+        ))
     }
     /// How many runs the longest run array has.
     pub fn runs(&self) -> usize {
@@ -163,6 +194,10 @@ impl<'a> Run<'a> {
                 Error::new(found.place, format!("%%{piece}%% is not set"), "name a setting between %% and %%")
             })?;
             out.push_str(inner.value);
+            if out.len() > FILLED_BYTES_MAX {
+                let right = format!("%%...%% fills in at most {FILLED_BYTES_MAX} bytes");
+                return Err(found.wrong("is too long with what is filled in", right));
+            }
         }
         Ok(readable(&out))
     }

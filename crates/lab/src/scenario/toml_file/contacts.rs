@@ -42,6 +42,7 @@ pub fn sources(
     context: &Context,
 ) -> Result<Vec<ContactSource>> {
     let sections = named(root, "contacts", KEYS)?;
+    names.check_tables(sections.len(), &root.place_of("contacts"))?;
     sections.into_iter().map(|(name, section)| source(name, &section, names, duration, context)).collect()
 }
 
@@ -146,7 +147,7 @@ fn inline_rows(node: &Node, path: &str) -> Result<Vec<Row>> {
 fn channels(section: &Section, names: &Names) -> Result<Channels> {
     let mut channels = Channels { default: way(section)?, ..Channels::default() };
     let Some(node) = section.get("pairs") else { return Ok(channels) };
-    let path = section.key("pairs");
+    let (path, mut pairs) = (section.key("pairs"), 0_usize);
     for (key, node) in Section::open(node, &path)?.entries() {
         let way = way(&Section::new(node, &format!("{path}.{}", key.name), WAY_KEYS)?)?;
         let (from, to, both) = pair(&key.name).ok_or_else(|| {
@@ -158,10 +159,11 @@ fn channels(section: &Section, names: &Names) -> Result<Channels> {
         })?;
         let select = |text: &str| names.select(text).map_err(|wrong| wrong.at(&key.place));
         let (from, to) = (select(from)?, select(to)?);
-        if from.len().saturating_mul(to.len()) > PAIRS_MAX {
+        pairs = from.len().saturating_mul(to.len()).saturating_add(pairs);
+        if pairs > PAIRS_MAX {
             return Err(Error::new(
                 &key.place,
-                format!("{} stands for more than {PAIRS_MAX} pairs", quoted(&key.name)),
+                format!("the pairs up to {} stand for more than {PAIRS_MAX}", quoted(&key.name)),
                 "give what holds for all as the contacts' own rate and delay",
             ));
         }

@@ -19,10 +19,11 @@ mod world;
 use super::catalogue::Catalogue;
 use super::error::{Error, Place, Result};
 use super::files::{Files, check_file_name};
-use super::model::{ContactSource, Scenario};
+use super::model::{ContactSource, GROUPS_MAX, Scenario, TrafficKind};
 use super::quantity;
 use super::traffic::{check_amount, check_fit};
 use super::tree::{Node, Value};
+use crate::budget::{self, Estimate, Limits};
 pub use algorithm::algorithm;
 use lightlag_protocols::time::Duration;
 pub use section::{Section, quantity as read_quantity, wrong_type};
@@ -47,7 +48,54 @@ const KEYS: &[&str] = &[
     "contacts",
     "traffic",
     "parameters",
+    "limits",
 ];
+
+/// What the points of a sweep take together, as they are all read before the first is run.
+#[derive(Default)]
+pub struct Sweep {
+    points: usize,
+    bytes: f64,
+    all: usize,
+}
+
+/// So many points tell how large the others are.
+const FIRST_POINTS: usize = 10;
+
+/// Of a point, and of a node, a flow or a message that is listed in it.
+const POINT_BYTES: f64 = 2_000.0;
+const NODE_BYTES: f64 = 60.0;
+const PARTY_BYTES: f64 = 2_000.0;
+
+impl Sweep {
+    /// Of so many points.
+    pub fn of(all: usize) -> Self {
+        Self { all, ..Self::default() }
+    }
+    /// One more point.
+    ///
+    /// # Errors
+    /// If they no longer fit into the memory of a run.
+    pub fn add(&mut self, place: &Place, outcome: &Outcome, limits: Limits) -> Result<()> {
+        let Outcome::Fits(scenario) = outcome else { return Ok(()) };
+        let ends = scenario.traffic.iter().map(|traffic| match &traffic.kind {
+            TrafficKind::Random(generator) => (generator.from.len() + generator.to.len()) as f64 * 4.0,
+            TrafficKind::Listed(list) => list.len() as f64 * NODE_BYTES * 2.0,
+        });
+        let linked = scenario.packets.as_ref().map_or(0, |network| network.links.len() + network.flows.len());
+        let named = scenario.names.as_ref().map_or(0.0, budget::names::plan_bytes);
+        self.points += 1;
+        self.bytes += POINT_BYTES
+            + f64::from(scenario.node_count()) * NODE_BYTES
+            + ends.sum::<f64>()
+            + linked as f64 * PARTY_BYTES
+            + named;
+        let ahead = if self.points < FIRST_POINTS { self.points } else { self.points.max(self.all) };
+        let bytes = self.bytes / self.points as f64 * ahead as f64;
+        let what = format!("the {ahead} points of the sweep take {bytes:.1e} bytes");
+        budget::check_bytes(place, limits, what, bytes, "sweep fewer values, or of a smaller scenario")
+    }
+}
 
 /// What the points of a sweep share while they are read.
 pub struct Context<'a> {
@@ -75,19 +123,23 @@ pub enum Outcome {
 /// The first thing that is wrong.
 pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
     let open = Section::open(tree, "")?;
+    let limits = Limits::read(&open)?;
     let has = |keys: [&str; 2]| keys.iter().any(|key| open.get(key).is_some());
     if has(["producers", "consumers"]) {
         open.allow(crate::names::KEYS)?;
         let names = crate::names::read(&open, &|name, place| read_file(name, place, context))?;
-        return Ok(Outcome::Fits(Box::new(Scenario { names: Some(names), ..linked(&open, tree, name)? })));
+        let scenario = linked(&open, tree, name)?;
+        let estimate = budget::names::estimate(&open, &names, scenario.duration);
+        estimate.check(limits)?;
+        return Ok(Outcome::Fits(Box::new(Scenario { names: Some(names), estimate, ..scenario })));
     }
     if has(["links", "flows"]) {
         open.allow(crate::packets::KEYS)?;
         let packets = crate::packets::read(&open, &|name, place| read_file(name, place, context))?;
-        return Ok(Outcome::Fits(Box::new(Scenario {
-            packets: Some(packets),
-            ..linked(&open, tree, name)?
-        })));
+        let scenario = linked(&open, tree, name)?;
+        let estimate = budget::packets::estimate(&open, &packets, scenario.duration);
+        estimate.check(limits)?;
+        return Ok(Outcome::Fits(Box::new(Scenario { packets: Some(packets), estimate, ..scenario })));
     }
     let root = Section::new(tree, "", KEYS)?;
     let duration = root.need("duration", "\"12 h\"", quantity::positive_time)?;
@@ -99,7 +151,7 @@ pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
     let names = names::Names::new(&groups, &root.place_of("nodes"))?;
     let contacts = contacts::sources(&root, &names, duration, context)?;
     let traffic = traffic::sources(&root, &names, duration, context)?;
-    let scenario = Scenario {
+    let mut scenario = Scenario {
         name: scenario_name(&root)?.unwrap_or(name).to_owned(),
         duration,
         rules,
@@ -112,8 +164,11 @@ pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
         reports: Vec::new(),
         packets: None,
         names: None,
+        estimate: Estimate::default(),
     };
     check(&scenario, &root)?;
+    scenario.estimate = budget::bundles::estimate(&scenario, &|key| place_of(&root, key));
+    scenario.estimate.check(limits)?;
     Ok(Outcome::Fits(Box::new(scenario)))
 }
 
@@ -132,7 +187,17 @@ fn linked(root: &Section, tree: &Node, name: &str) -> Result<Scenario> {
         reports: Vec::new(),
         packets: None,
         names: None,
+        estimate: Estimate::default(),
     })
+}
+
+/// The place of a key, or of one in a table.
+fn place_of(root: &Section, key: &str) -> Place {
+    let inner = key.split_once('.').and_then(|(table, key)| {
+        let table = Section::open(root.get(table)?, table).ok()?;
+        Some(table.get(key)?.place.clone())
+    });
+    inner.unwrap_or_else(|| root.place_of(key))
 }
 
 /// Results and reports are called by the name.
@@ -146,7 +211,6 @@ fn scenario_name<'t>(root: &Section<'t>) -> Result<Option<&'t str>> {
 
 /// What can only be seen in the whole.
 fn check(scenario: &Scenario, root: &Section) -> Result<()> {
-    world::check_repetitions(scenario, root)?;
     let moves = scenario.groups.iter().any(|group| !group.radios.is_empty());
     if !moves && scenario.contacts.is_empty() {
         return Err(Error::new(
@@ -202,6 +266,13 @@ pub fn seeds(tree: &Node) -> Result<Vec<u64>> {
 pub fn named<'t>(root: &Section<'t>, key: &str, known: &[&str]) -> Result<Vec<(String, Section<'t>)>> {
     let Some(node) = root.get(key) else { return Ok(Vec::new()) };
     let mut all = Vec::new();
+    let count = Section::open(node, key)?.entries().count();
+    if count > GROUPS_MAX {
+        let what = format!("there are {count} tables [{key}.NAME]");
+        let right =
+            format!("a scenario has {GROUPS_MAX} at most; those that are alike share one with a `count`");
+        return Err(Error::new(&node.place, what, right));
+    }
     for (name, node) in Section::open(node, key)?.entries() {
         check_name(&name.name, &name.place)?;
         let mut section = Section::new(node, &format!("{key}.{}", name.name), known)?;

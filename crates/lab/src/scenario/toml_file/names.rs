@@ -5,6 +5,11 @@ use crate::scenario::error::{Error, Place, Result, Wrong, quoted, suggestion};
 use crate::scenario::model::Group;
 use std::collections::BTreeMap;
 
+/// Tables times nodes.
+const LISTED_MAX: usize = 20_000_000;
+/// Nodes that a selection may name again.
+const AGAIN_MAX: u32 = 100_000;
+
 /// Who is called what.
 pub struct Names {
     /// Numbers by name.
@@ -32,6 +37,14 @@ impl Names {
         }
         Ok(names)
     }
+    /// Each of these tables has lists of nodes of its own.
+    pub fn check_tables(&self, tables: usize, place: &Place) -> Result<()> {
+        if tables.saturating_mul(self.count as usize) <= LISTED_MAX {
+            return Ok(());
+        }
+        let what = format!("{tables} tables may each list all of {} nodes", self.count);
+        Err(Error::new(place, what, format!("tables times nodes may be {LISTED_MAX} at most")))
+    }
     /// As readers of contacts need them.
     pub fn for_contacts(&self, first_id: u32, skip_unknown: bool) -> Nodes {
         Nodes { by_name: self.nodes.clone(), count: self.count, first_id, skip_unknown }
@@ -39,10 +52,19 @@ impl Names {
     /// Nodes of a selection such as `"BS, Sat, Rover1..Rover2"`: groups, nodes, ranges of nodes with
     /// both ends, `all`; in the order of the selection, each once.
     pub fn select(&self, text: &str) -> std::result::Result<Vec<u32>, Wrong> {
-        let mut chosen = Vec::new();
+        if !text.contains(',') {
+            let (low, high) = self.range(text.trim())?;
+            return Ok((low..high).collect());
+        }
+        let (mut chosen, mut looked_at) = (Vec::new(), 0);
         let mut seen = vec![false; self.count as usize];
         for part in text.split(',').map(str::trim) {
             let (low, high) = self.range(part)?;
+            looked_at += high - low;
+            if looked_at > self.count.saturating_add(AGAIN_MAX) {
+                let what = format!("{} names nodes over and over", quoted(text));
+                return Err(Wrong::new(what, "name each node once"));
+            }
             for node in low..high {
                 if !std::mem::replace(&mut seen[node as usize], true) {
                     chosen.push(node);

@@ -4,7 +4,7 @@ use super::section::Section;
 use super::{Context, algorithm, mobility, named};
 use crate::scenario::catalogue::resolve;
 use crate::scenario::error::{Error, Result};
-use crate::scenario::model::{Algorithm, GROUPS_MAX, Group, Mobility, NODES_MAX, Radio};
+use crate::scenario::model::{Algorithm, Group, Mobility, NODES_MAX, Radio};
 use crate::scenario::quantity;
 use crate::scenario::tree::Node;
 use lightlag_protocols::dtn::{Habits, Mechanism, Router};
@@ -43,16 +43,9 @@ pub fn groups(root: &Section, context: &Context) -> Result<Groups> {
     if sections.is_empty() {
         return Err(root.missing("nodes", "{ NAME = { count = 50 } }"));
     }
-    if sections.len() > GROUPS_MAX {
-        return Err(Error::new(
-            &root.place_of("nodes"),
-            format!("there are {} groups of nodes", sections.len()),
-            format!("a scenario has {GROUPS_MAX} at most; nodes that are alike share one with a `count`"),
-        ));
-    }
     check_defaults(root, context)?;
     let mut groups = Vec::new();
-    let mut refused = None;
+    let (mut refused, mut total) = (None, 0);
     for (name, section) in sections {
         let group = group(name, &section, root, context)?;
         check_plan(&group, &section, root)?;
@@ -68,15 +61,15 @@ pub fn groups(root: &Section, context: &Context) -> Result<Groups> {
                 format!("it works with: {}", only_with.join(", ")),
             ));
         }
+        total += group.nodes.len();
         groups.push(group);
-    }
-    let total: usize = groups.iter().map(|group| group.nodes.len()).sum();
-    if total > NODES_MAX {
-        return Err(Error::new(
-            &root.place_of("nodes"),
-            format!("there are {total} nodes"),
-            format!("a world holds {NODES_MAX} at most"),
-        ));
+        if total > NODES_MAX {
+            return Err(Error::new(
+                &root.place_of("nodes"),
+                format!("there are {total} nodes, or more"),
+                format!("a world holds {NODES_MAX} at most"),
+            ));
+        }
     }
     Ok(refused.map_or(Groups::Fit(groups), Groups::Refused))
 }

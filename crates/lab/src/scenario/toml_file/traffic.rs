@@ -11,6 +11,7 @@ use crate::scenario::traffic::{never_advances, only_meets_itself};
 use crate::scenario::tree::{Node, Value};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 const RANDOM_KEYS: &[&str] =
@@ -44,6 +45,7 @@ const SHAPES: &[(&str, Shape)] = &[
 
 pub fn sources(root: &Section, names: &Names, duration: Duration, context: &Context) -> Result<Vec<Traffic>> {
     let sections = named(root, "traffic", ALL_KEYS)?;
+    names.check_tables(sections.len(), &root.place_of("traffic"))?;
     let traffic: Vec<Traffic> = sections
         .into_iter()
         .map(|(name, section)| source(name, &section, names, duration, context))
@@ -58,9 +60,9 @@ fn check_prefixes(traffic: &[Traffic]) -> Result<()> {
         TrafficKind::Random(generator) => Some(generator.prefix.clone()),
         TrafficKind::Listed(_) => None,
     };
-    for (index, source) in traffic.iter().enumerate() {
-        let mine = prefix(source);
-        if mine.is_some() && traffic[..index].iter().any(|other| prefix(other) == mine) {
+    let mut known = BTreeSet::new();
+    for source in traffic {
+        if prefix(source).is_some_and(|prefix| !known.insert(prefix)) {
             return Err(Error::new(
                 &source.place,
                 "two traffic sources have one prefix",

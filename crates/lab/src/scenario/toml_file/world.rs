@@ -1,12 +1,11 @@
 //! `[world]`: how links and nodes behave.
 
 use super::section::Section;
-use crate::scenario::error::{Error, Result};
+use crate::scenario::error::Result;
 use crate::scenario::failures::Failures;
-use crate::scenario::model::{Movement, Scenario};
+use crate::scenario::model::Movement;
 use crate::scenario::quantity;
 use lightlag_protocols::dtn::{Propagation, Radio};
-use lightlag_protocols::time::Duration;
 use lightlag_worlds::messages::{Rules, SendOrder};
 
 const KEYS: &[&str] = &[
@@ -56,32 +55,4 @@ pub fn world(root: &Section) -> Result<Behaviour> {
     failures.contacts = world.real("contacts_fail", 0.0, 1.0)?.unwrap_or(0.0);
     failures.nodes = world.real("nodes_vanish", 0.0, 1.0)?.unwrap_or(0.0);
     Ok(Behaviour { rules, movement, failures })
-}
-
-/// More samples, a node and an instant each, than anyone looks at; they are kept in memory.
-const SAMPLES_MAX: f64 = 1e7;
-/// More instants of purging than any run should stop at.
-const PURGES_MAX: f64 = 1e8;
-
-/// Refuses what would be done so often that the run would not end.
-pub fn check_repetitions(scenario: &Scenario, root: &Section) -> Result<()> {
-    let Some(world) = root.table("world", KEYS)? else { return Ok(()) };
-    let times = |every: Option<Duration>, each: f64| {
-        every.map_or(0.0, |every| scenario.duration.as_secs_f64() / every.as_secs_f64() * each)
-    };
-    let samples = times(scenario.rules.sample_every, f64::from(scenario.node_count()));
-    let purges = times(scenario.rules.purge_every, 1.0);
-    for (key, count, most, what) in [
-        ("sample_every", samples, SAMPLES_MAX, "samples of nodes"),
-        ("purge_every", purges, PURGES_MAX, "purges"),
-    ] {
-        if count > most {
-            return Err(Error::new(
-                &world.place_of(key),
-                format!("`{}` makes {count:.1e} {what}", world.key(key)),
-                format!("at most {most:.0e} fit into a run; let more time pass between them"),
-            ));
-        }
-    }
-    Ok(())
 }
