@@ -1,7 +1,7 @@
 //! The laboratory: scenarios in, results and reports out.
 
 pub mod bound;
-pub mod capture;
+pub mod captured;
 pub mod claims;
 pub mod compare;
 pub mod figure;

@@ -5,7 +5,7 @@ use super::{Failed, option, size};
 use crate::args::Emulate;
 use crate::interrupt::Interrupt;
 use crate::output::{Done, Failure, print};
-use lightlag_lab::capture::Packets;
+use lightlag_capture::Packets;
 use lightlag_lab::packets::seconds::{SecondRow, write_csv, write_parquet};
 use lightlag_lab::scenario::Wrong;
 use lightlag_node::clock::{Clock, processor_time};

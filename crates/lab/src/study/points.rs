@@ -2,7 +2,7 @@
 
 use super::view::{FIGURE, VARIANT};
 use crate::bound::bound;
-use crate::capture::analysis;
+use lightlag_capture::analysis;
 use crate::report::ScenarioText;
 use crate::results::{Build, Metrics, Results};
 use crate::run::{ContactsCache, Options, Outcome, run};

@@ -2,8 +2,8 @@
 
 use super::plan::{OVER_TIME, SATELLITE, narrow_link, silent_link};
 use super::variants::{CCID2, LINUX, PAUSES, SMALL, STUCK, Variant};
-use crate::capture::analysis::{Cell, Graph, Options as Analysis};
-use crate::capture::{Scene, charts};
+use lightlag_capture::analysis::{Cell, Graph, Options as Analysis};
+use crate::captured::{Scene, charts};
 use crate::metrics::TimeSeries;
 use crate::packets::{PacketSeries, Row};
 use crate::report::Figure;

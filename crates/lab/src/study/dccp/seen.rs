@@ -1,6 +1,6 @@
 //! What a capture of a connection shows, as metrics of its run.
 
-use crate::capture::analysis::{Analysed, Answer, Found, HalfFigures, Loss};
+use lightlag_capture::analysis::{Analysed, Answer, Found, HalfFigures, Loss};
 use crate::results::Metrics;
 use crate::run::Outcome;
 

@@ -5,7 +5,7 @@
 use super::plan::{CONNECTIONS, SATELLITE, SOCKETS};
 use super::seen;
 use super::variants::{CCID2, CCID3, PAIRS, Variant};
-use crate::capture::analysis::Analysed;
+use lightlag_capture::analysis::Analysed;
 use crate::results::Row;
 use crate::scenario::{self, Seed};
 use crate::study::view::{FIGURE, VARIANT};

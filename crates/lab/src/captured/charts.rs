@@ -1,6 +1,6 @@
 //! The charts of a direction of a flow: four over one axis of time, which are zoomed and moved together.
 
-use super::analysis::{Cell, Graph, Series};
+use lightlag_capture::analysis::{Cell, Graph, Series};
 use crate::figure::{PALETTE, SCHEMA};
 use serde_json::{Value, json};
 
