@@ -1,8 +1,9 @@
 #![no_main]
 //! Captures of any kind, analysed and rewritten.
 
-use lightlag_lab::capture::analysis::{Options, analyse};
-use lightlag_lab::capture::{table, to_dccp, to_tcp};
+use lightlag_capture::analysis::{Options, analyse};
+use lightlag_capture::{to_dccp, to_tcp};
+use lightlag_lab::captured::table;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Ok(made) = analyse(bytes, Options { graphs: true, ..Options::default() }) {

@@ -2,7 +2,7 @@
 
 pub mod bound;
 pub mod budget;
-pub mod capture;
+pub mod captured;
 pub mod claims;
 pub mod compare;
 pub mod figure;
@@ -24,3 +24,5 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub const COMMIT: &str = env!("LIGHTLAG_COMMIT");
 /// Both, as programs tell them.
 pub const VERSION_AND_COMMIT: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("LIGHTLAG_COMMIT"), ")");
+/// What made a file, as captures name it.
+pub const PROGRAM: &str = concat!("lightlag ", env!("CARGO_PKG_VERSION"), " (", env!("LIGHTLAG_COMMIT"), ")");

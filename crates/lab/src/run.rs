@@ -1,10 +1,10 @@
 //! One run: a scenario and a seed in, figures, verdict and reports out.
 
-use crate::capture::Where;
-use crate::capture::analysis::{self, Analysed};
 use crate::metrics::{Figures, Metrics, Series, TimeSeries, the_one};
 use crate::scenario::{Draws, Error, Place, Scenario, Seed};
 use crate::{judged, names, packets};
+use lightlag_capture::Where;
+use lightlag_capture::analysis::{self, Analysed};
 use lightlag_judge::Judge;
 use lightlag_judge::trace::{Row, TraceError, TraceRow, TraceWriter};
 use lightlag_protocols::record::bundles::{Observer, Record};

@@ -2,7 +2,7 @@
 
 use crate::error::scenario_error;
 use crate::hooks::catching;
-use lightlag_lab::capture::Where;
+use lightlag_capture::Where;
 use lightlag_lab::metrics::Number;
 use lightlag_lab::run::{self, ContactsCache, Options};
 use lightlag_lab::scenario::{Scenario, Seed};

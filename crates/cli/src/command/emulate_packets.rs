@@ -5,7 +5,8 @@ use super::{Failed, option, size};
 use crate::args::Emulate;
 use crate::interrupt::Interrupt;
 use crate::output::{Done, Failure, print};
-use lightlag_lab::capture::Packets;
+use lightlag_capture::Packets;
+use lightlag_lab::PROGRAM;
 use lightlag_lab::packets::seconds::{SecondRow, write_csv, write_parquet};
 use lightlag_lab::scenario::Wrong;
 use lightlag_node::clock::{Clock, processor_time};
@@ -147,7 +148,7 @@ const BUFFER: usize = 1 << 20;
 impl Capture {
     fn new(path: &Path) -> Result<Self, Failure> {
         let file = File::create(path).map(|file| BufWriter::with_capacity(BUFFER, file));
-        let file = file.and_then(|file| Packets::new(file, &["near", "far"]));
+        let file = file.and_then(|file| Packets::new(file, PROGRAM, &["near", "far"]));
         let file = Ok(file.map_err(|why| cannot("--capture", path, &why))?);
         let epoch_ns = Clock::start().both().1.map_or(0, |day| day.as_nanos() as i64);
         Ok(Self { path: path.to_owned(), file, epoch_ns })

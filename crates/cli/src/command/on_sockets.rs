@@ -2,8 +2,8 @@
 //! them each have a thread.
 
 use super::controller::controller;
-use lightlag_lab::capture::analysis::{Analysed, Analysis, Options, Record};
-use lightlag_lab::capture::over_udp;
+use lightlag_capture::analysis::{Analysed, Analysis, Options, Record};
+use lightlag_capture::over_udp;
 use lightlag_lab::study::dccp::sockets::{Beside, Connection, Seen};
 use lightlag_node::carrier::bench::{self, Plan, Tallies};
 use lightlag_node::carrier::{self, Cargo, Event, Listening, Sending, Way};

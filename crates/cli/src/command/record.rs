@@ -3,7 +3,7 @@
 use crate::interrupt::Interrupt;
 use crate::output::{Done, Failure};
 use crate::outputs::keep_apart;
-use lightlag_lab::capture::Datagrams;
+use lightlag_capture::Datagrams;
 use lightlag_node::tap::Tap;
 use std::fs::File;
 use std::io::{self, BufWriter};

@@ -3,7 +3,7 @@
 use super::{read, tell_ignored};
 use crate::args::Run;
 use crate::output::{Done, Failure, make_folder, print, tell_violations, write_file};
-use lightlag_lab::capture::Where;
+use lightlag_capture::Where;
 use lightlag_lab::metrics::Part;
 use lightlag_lab::results::{number, table_text};
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};

@@ -1,12 +1,12 @@
 //! A run of packets: figures, verdict, series and trace.
 
 use super::{FlowPlan, Network, PacketSeries, figures, of_flows};
-use crate::capture::analysis::{Analysed, analyse};
-use crate::capture::{Capture, Where};
-use crate::judged;
 use crate::metrics::{Figures, Part, TimeSeries};
 use crate::run::{Options, Outcome, create_file, open_trace, told};
 use crate::scenario::{Error, Place, Result, Scenario, Seed};
+use crate::{captured, judged};
+use lightlag_capture::analysis::{Analysed, analyse};
+use lightlag_capture::{Capture, Where};
 use lightlag_judge::packets::{Event, PacketJudge, PacketRules};
 use lightlag_judge::trace::{PacketRow, TraceError, TraceWriter};
 use lightlag_protocols::record::packets::{Observer, Record};
@@ -75,7 +75,7 @@ struct Traces {
 impl Traces {
     fn open(network: &Network, setup: &Setup, options: &Options) -> Result<Self> {
         let file = options.trace.as_deref().map(|path| Trace::open(path, network, setup, options));
-        let memory = || Capture::new(Vec::new(), network, setup, &Where::Senders).map(Box::new);
+        let memory = || captured::capture(Vec::new(), network, setup, &Where::Senders).map(Box::new);
         Ok(Self { file: file.transpose()?, memory: options.analysis.as_ref().map(|_| memory()).transpose()? })
     }
     fn is_empty(&self) -> bool {
@@ -113,9 +113,9 @@ impl Trace {
     fn open(path: &Path, network: &Network, setup: &Setup, options: &Options) -> Result<Self> {
         if path.extension().is_some_and(|end| end == "pcapng") {
             // A place that is not there leaves no file behind.
-            crate::capture::Points::new(network, &options.capture)?;
+            captured::points(network, &options.capture)?;
             let file = create_file(path).map_err(|error| told(path, &TraceError::File(error)))?;
-            return Capture::new(file, network, setup, &options.capture)
+            return captured::capture(file, network, setup, &options.capture)
                 .map(|made| Self::Capture(made.into()));
         }
         let names = "trace.pcapng, trace.parquet, or trace.jsonl for people";

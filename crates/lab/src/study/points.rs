@@ -2,12 +2,12 @@
 
 use super::view::{FIGURE, VARIANT};
 use crate::bound::bound;
-use crate::capture::analysis;
 use crate::report::ScenarioText;
 use crate::results::{Build, Metrics, Results};
 use crate::run::{ContactsCache, Options, Outcome, run};
 use crate::scenario::{self, Catalogue, Scenario, ScenarioFile, Seed};
 use crate::sweep::{self, Job, Sweep};
+use lightlag_capture::analysis;
 use std::path::Path;
 
 /// A scenario that is compiled in.

@@ -2,13 +2,13 @@
 
 use super::plan::{OVER_TIME, SATELLITE, narrow_link, silent_link};
 use super::variants::{CCID2, LINUX, PAUSES, SMALL, STUCK, Variant};
-use crate::capture::analysis::{Cell, Graph, Options as Analysis};
-use crate::capture::{Scene, charts};
+use crate::captured::{Scene, charts};
 use crate::metrics::TimeSeries;
 use crate::packets::{PacketSeries, Row};
 use crate::report::Figure;
 use crate::run::{ContactsCache, Options, Outcome, run};
 use crate::scenario::{self, Seed};
+use lightlag_capture::analysis::{Cell, Graph, Options as Analysis};
 
 /// Seed of every curve.
 const SEED: u64 = 1;

@@ -1,8 +1,8 @@
 //! What a capture of a connection shows, as metrics of its run.
 
-use crate::capture::analysis::{Analysed, Answer, Found, HalfFigures, Loss};
 use crate::results::Metrics;
 use crate::run::Outcome;
+use lightlag_capture::analysis::{Analysed, Answer, Found, HalfFigures, Loss};
 
 /// One halving leaves no less than this of a window, what has grown since included; two leave less.
 const ONCE_LEAST: f64 = 0.4;

@@ -5,10 +5,10 @@
 use super::plan::{CONNECTIONS, SATELLITE, SOCKETS};
 use super::seen;
 use super::variants::{CCID2, CCID3, PAIRS, Variant};
-use crate::capture::analysis::Analysed;
 use crate::results::Row;
 use crate::scenario::{self, Seed};
 use crate::study::view::{FIGURE, VARIANT};
+use lightlag_capture::analysis::Analysed;
 use lightlag_protocols::link::{Counts, LinkSpec};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};

@@ -118,7 +118,7 @@ fn connection_of(variant: variants::Variant, figure: &str, seed: u64) -> impl Fn
         has("figure", figure) && has("variant", variant.name) && lossless
     };
     let point = points.iter().find(is_it).expect("it is in the plan");
-    let analysis = Some(crate::capture::analysis::Options::default());
+    let analysis = Some(lightlag_capture::analysis::Options::default());
     let options = crate::run::Options { judge: false, analysis, ..Default::default() };
     let seed = crate::scenario::Seed::Number(seed);
     let outcome = crate::run::run(&point.scenario, seed, &Default::default(), &options).expect("it runs");

@@ -2,7 +2,6 @@
 
 use super::udpdtn;
 use etherparse::{IpDscp, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
-use lightlag_protocols::controllers::Recovery;
 use lightlag_protocols::link::Load;
 use lightlag_protocols::record::packets::Parcel;
 use lightlag_protocols::record::packets::{Body, Packet};
@@ -11,11 +10,11 @@ use lightlag_protocols::transport::tcp::{Kind, Segment};
 use lightlag_protocols::transport::udpdtn::{self as transport, UDP_HEADER};
 use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::dccp::{Addresses, IP_PROTOCOL};
-use lightlag_worlds::packets::{FlowSpec, Source, Transport};
 
 /// What the far ends listen on: ports that stand for no protocol that tools would look for inside.
-const TCP_PORT: u16 = 40_000;
-const DCCP_PORT: u16 = 40_001;
+pub const TCP_PORT: u16 = 40_000;
+/// The same of DCCP.
+pub const DCCP_PORT: u16 = 40_001;
 /// Sending ends have one port each, from here on.
 const FIRST_PORT: u16 = 20_000;
 /// Largest factor of a window that a header can tell (RFC 7323, section 2.3).
@@ -38,6 +37,23 @@ pub struct Frame {
     pub length: u32,
 }
 
+/// What is to be known of a flow to write its headers.
+#[derive(Clone, Copy, Debug)]
+pub struct Headers {
+    /// The port of its receiving end.
+    pub port: u16,
+    /// Of TCP: what may be under way.
+    pub window: Bytes,
+    /// Of TCP: bytes of a segment at most.
+    pub largest: Bytes,
+    /// Of TCP: whether it has selective acknowledgements.
+    pub sacks: bool,
+    /// Of UDPDTN.
+    pub transfer: Option<transport::Config>,
+    /// Where the stream ends, if it does.
+    pub end: Option<Bytes>,
+}
+
 /// What the headers of a flow have in common.
 #[derive(Clone, Debug)]
 pub struct Conversation {
@@ -58,45 +74,19 @@ pub struct Conversation {
 
 impl Conversation {
     /// Of a flow between two nodes.
-    pub fn new(spec: &FlowSpec, index: u32, nodes: [u32; 2]) -> Self {
-        let (window, largest, sacks) = match &spec.transport {
-            Transport::Tcp { config, .. } => {
-                (config.window, config.segment, config.recovery != Recovery::NewReno)
-            }
-            Transport::Adaptive { config, .. } => {
-                (config.tcp.window, config.tcp.segment, config.tcp.recovery != Recovery::NewReno)
-            }
-            Transport::Dccp { .. } | Transport::Udpdtn { .. } | Transport::Ltp { .. } => {
-                (Bytes(0), Bytes(0), false)
-            }
-        };
-        let fits = |shift: &u8| window.0 >> shift <= u64::from(u16::MAX);
-        let port = match spec.transport {
-            Transport::Tcp { .. } | Transport::Adaptive { .. } => TCP_PORT,
-            Transport::Dccp { .. } => DCCP_PORT,
-            Transport::Udpdtn { .. } => lightlag_protocols::wire::udpdtn::PORT,
-            Transport::Ltp { .. } => lightlag_protocols::wire::ltp::PORT,
-        };
+    pub fn new(headers: &Headers, index: u32, nodes: [u32; 2]) -> Self {
+        let fits = |shift: &u8| headers.window.0 >> shift <= u64::from(u16::MAX);
         let seed = lightlag_protocols::rng::mix(u64::from(index) + 1);
         Self {
             addresses: nodes.map(address),
-            ports: [FIRST_PORT + (index % 20_000) as u16, port],
+            ports: [FIRST_PORT + (index % 20_000) as u16, headers.port],
             initial: [seed as u32, (seed >> 32) as u32],
-            window: window.0,
+            window: headers.window.0,
             shift: (0..SHIFT_MAX).find(fits).unwrap_or(SHIFT_MAX),
-            largest: largest.0.min(u64::from(u16::MAX)) as u16,
-            sacks,
-            transfer: match &spec.transport {
-                Transport::Tcp { .. }
-                | Transport::Dccp { .. }
-                | Transport::Ltp { .. }
-                | Transport::Adaptive { .. } => None,
-                Transport::Udpdtn { config, .. } => Some(*config),
-            },
-            end: match spec.source {
-                Source::File(size) => Some(size.0),
-                Source::Persistent | Source::OnOff { .. } => None,
-            },
+            largest: headers.largest.0.min(u64::from(u16::MAX)) as u16,
+            sacks: headers.sacks,
+            transfer: headers.transfer,
+            end: headers.end.map(|end| end.0),
         }
     }
     /// The packet as bytes, on a link between two nodes.

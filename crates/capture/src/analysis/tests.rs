@@ -1,7 +1,7 @@
 //! Captures that the tests make themselves, and what is said of them.
 
 use super::*;
-use crate::capture::{to_dccp, to_tcp};
+use crate::{to_dccp, to_tcp};
 use etherparse::{IpNumber, Ipv4Header, PacketBuilder, TcpHeader, TcpOptionElement};
 use lightlag_protocols::wire::dccp::{
     Addresses, Body, Header, Item, Packet, Received, RunOfPackets, Sequence,

@@ -1,7 +1,5 @@
 //! Where packets are captured.
 
-use crate::packets::Network;
-use crate::scenario::{Error, Place, Result, suggestion};
 use lightlag_protocols::record::packets::Packet;
 
 /// Where to capture.
@@ -28,6 +26,38 @@ impl Where {
             node => Self::Node(node.to_owned()),
         }
     }
+}
+
+/// A direction of a link, between nodes.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends<'a> {
+    /// Its name; that of a way back ends in `.back`.
+    pub name: &'a str,
+    /// The node where it begins.
+    pub from: &'a str,
+    /// The node where it ends.
+    pub to: &'a str,
+    /// Its rate at most.
+    pub speed_bit_per_s: u64,
+}
+
+/// A flow: its links there and back.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowEnds<'a> {
+    /// From the sender to the receiver.
+    pub forward: &'a [u32],
+    /// Back.
+    pub backward: &'a [u32],
+}
+
+/// A capture at a node that the network does not have.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("there is no node `{node}` to capture at")]
+pub struct NoSuchNode {
+    /// Which was named.
+    pub node: String,
+    /// Those that there are.
+    pub known: Vec<String>,
 }
 
 /// One end of a link, at a node: an interface of the capture.
@@ -73,7 +103,7 @@ impl Points {
     ///
     /// # Errors
     /// A node that is not there.
-    pub fn new(network: &Network, place: &Where) -> Result<Self> {
+    pub fn new(links: &[Ends<'_>], flows: &[FlowEnds<'_>], place: &Where) -> Result<Self, NoSuchNode> {
         let mut points = Self {
             place: place.clone(),
             nodes: Vec::new(),
@@ -84,31 +114,28 @@ impl Points {
             hops: Vec::new(),
             ends_of_flows: Vec::new(),
         };
-        for link in &network.links {
-            let ends = [points.node(&link.from), points.node(&link.to)];
+        for link in links {
+            let ends = [points.node(link.from), points.node(link.to)];
             points.links.push(ends);
         }
-        for link in &network.links {
-            let name = link.name.strip_suffix(".back").unwrap_or(&link.name);
-            let near = points.interface(&link.from, name);
-            points.interfaces[near as usize].speed_bit_per_s = Some(link.spec.rate.highest().0);
-            let far = points.interface(&link.to, name);
+        for link in links {
+            let name = link.name.strip_suffix(".back").unwrap_or(link.name);
+            let near = points.interface(link.from, name);
+            points.interfaces[near as usize].speed_bit_per_s = Some(link.speed_bit_per_s);
+            let far = points.interface(link.to, name);
             points.ends.push([near, far]);
-            let here = |node: &String| matches!(place, Where::Node(chosen) if chosen == node);
-            points.chosen.push([here(&link.from), here(&link.to)]);
+            let here = |node: &str| matches!(place, Where::Node(chosen) if chosen == node);
+            points.chosen.push([here(link.from), here(link.to)]);
         }
         if let Where::Node(node) = place
             && !points.nodes.contains(node)
         {
-            let known: Vec<&str> = points.nodes.iter().map(String::as_str).collect();
-            let said = format!("there is no node `{node}` to capture at");
-            let right = suggestion(node, &[&["senders", "receivers", "drops"], &known[..]].concat());
-            return Err(Error::new(&Place::File("--capture".into()), said, right));
+            return Err(NoSuchNode { node: node.clone(), known: points.nodes });
         }
-        for flow in &network.flows {
+        for flow in flows {
             points.hops.push([flow.forward.len() as u16, flow.backward.len() as u16]);
-            let first = &network.links[flow.forward[0] as usize].from;
-            let last = &network.links[flow.backward[0] as usize].from;
+            let first = links[flow.forward[0] as usize].from;
+            let last = links[flow.backward[0] as usize].from;
             let ends = [points.node(first), points.node(last)];
             points.ends_of_flows.push(ends);
         }

@@ -1,7 +1,7 @@
 //! The charts of a direction of a flow: four over one axis of time, which are zoomed and moved together.
 
-use super::analysis::{Cell, Graph, Series};
 use crate::figure::{PALETTE, SCHEMA};
+use lightlag_capture::analysis::{Cell, Graph, Series};
 use serde_json::{Value, json};
 
 /// Bars of throughput.

@@ -1,9 +1,9 @@
 //! An analysis as a Parquet file: a row for each direction of each flow, a column for each figure.
 
-use super::analysis::{Analysed, FlowFigures, HalfFigures};
 use crate::results::{Build, Error, replace_file};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{Field, Schema};
+use lightlag_capture::analysis::{Analysed, FlowFigures, HalfFigures};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::metadata::KeyValue;

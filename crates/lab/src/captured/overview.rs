@@ -1,9 +1,9 @@
 //! An analysis for people: a table for terminals, and a report with charts.
 
-use super::analysis::{Analysed, FlowFigures, HalfFigures};
 use super::charts::{Scene, charts};
 use crate::report::{Figure, Report, Table};
 use crate::results::{Build, number, table_text};
+use lightlag_capture::analysis::{Analysed, FlowFigures, HalfFigures};
 use std::cmp::Reverse;
 
 /// Flows in the table of a terminal, and flows with charts in a report: the largest.
@@ -191,7 +191,7 @@ fn halves<'a>(flows: &'a [&FlowFigures]) -> impl Iterator<Item = (String, &'a Ha
 fn loss_table(flows: &[&FlowFigures]) -> Table {
     let events =
         halves(flows).flat_map(|(name, half)| half.losses.list.iter().map(move |loss| (name.clone(), loss)));
-    let row = |(name, loss): (String, &super::analysis::Loss)| {
+    let row = |(name, loss): (String, &lightlag_capture::analysis::Loss)| {
         let after = loss.window_after.map_or_else(|| "–".to_owned(), |after| after.to_string());
         vec![
             name,
@@ -219,7 +219,7 @@ fn loss_table(flows: &[&FlowFigures]) -> Table {
 fn pause_table(flows: &[&FlowFigures]) -> Table {
     let pauses = halves(flows)
         .flat_map(|(name, half)| half.pauses.list.iter().map(move |pause| (name.clone(), pause)));
-    let row = |(name, pause): (String, &super::analysis::Pause)| {
+    let row = |(name, pause): (String, &lightlag_capture::analysis::Pause)| {
         vec![
             name,
             format!("{:.6}", pause.at_s),

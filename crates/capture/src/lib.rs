@@ -1,42 +1,31 @@
-//! Captures of runs of packets, as tools for networks read them: pcapng with an interface for each end
-//! of a link.
+//! Packets to and from captures: what a run carries as pcapng with an interface for each end of a link, and what a capture
+//! of anybody's shows of its flows ([`analysis`]).
 //!
 //! Payloads are all zeros and not kept: each packet is cut behind its headers and tells its whole
 //! length. Frames are those of Ethernet, as libpcap wants all interfaces of a file to be of one type that
 //! every system numbers alike. Options of TCP are in the headers though links of the world do not count their bytes.
 
 pub mod analysis;
-mod charts;
 mod datagrams;
 mod frame;
-mod overview;
-mod parquet;
 mod points;
 mod rewrite;
 mod stacks;
-#[cfg(test)]
-mod tests;
 mod to_dccp;
 mod to_tcp;
 mod udpdtn;
 
-pub(crate) use charts::{Scene, charts};
 pub use datagrams::{Datagrams, over_udp};
-pub use frame::{Conversation, Frame};
-pub use overview::{report, table};
-pub use parquet::write as write_parquet;
-pub use points::{Interface, Points, Way, Where};
+pub use frame::{Conversation, DCCP_PORT, Frame, Headers, TCP_PORT};
+pub use points::{Ends, FlowEnds, Interface, NoSuchNode, Points, Way, Where};
 pub use rewrite::Rewritten;
 pub use stacks::Packets;
 pub use to_dccp::to_dccp;
 pub use to_tcp::to_tcp;
 
-use crate::packets::Network;
-use crate::scenario::Result;
 use lightlag_protocols::link::Why;
 use lightlag_protocols::record::packets::{Observer, Packet, Record};
 use lightlag_protocols::time::Instant;
-use lightlag_worlds::packets::Setup;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
@@ -62,24 +51,20 @@ pub struct Capture<W: Write> {
 }
 
 impl<W: Write> Capture<W> {
-    /// Of a network's packets, at some places, to `to`.
-    ///
-    /// # Errors
-    /// A place that is not there.
-    pub fn new(to: W, network: &Network, setup: &Setup, place: &Where) -> Result<Self> {
-        let points = Points::new(network, place)?;
+    /// Of packets at some points of a network, to `to`; `headers`: of each flow. `program` is named in the file.
+    pub fn new(to: W, program: &str, points: Points, headers: impl IntoIterator<Item = Headers>) -> Self {
         let nodes = points.ends_of_flows.iter();
-        let flows = setup.flows.iter().zip(0..).zip(nodes);
+        let flows = headers.into_iter().zip(0..).zip(nodes);
         let conversations =
-            flows.map(|((spec, index), nodes)| Conversation::new(spec, index, *nodes)).collect();
+            flows.map(|((headers, index), nodes)| Conversation::new(&headers, index, *nodes)).collect();
         let mut capture = Self { to: None, points, conversations, failed: None };
         let interfaces = &capture.points.interfaces;
         let interfaces = interfaces.iter().map(|one| (one.name.as_str(), one.speed_bit_per_s));
-        match begin(to, DataLink::ETHERNET, interfaces) {
+        match begin(to, program, DataLink::ETHERNET, interfaces) {
             Ok(writer) => capture.to = Some(writer),
             Err(error) => capture.failed = Some(error),
         }
-        Ok(capture)
+        capture
     }
     fn write(&mut self, at: Instant, point: (u32, Way), link: u32, packet: &Packet, comment: Option<&str>) {
         let Some(to) = &mut self.to else { return };
@@ -120,13 +105,13 @@ impl<W: Write> Capture<W> {
 /// The head of a capture, with the name of each interface and its rate if that is known.
 fn begin<'a, W: Write>(
     to: W,
+    program: &str,
     linktype: DataLink,
     interfaces: impl Iterator<Item = (&'a str, Option<u64>)>,
 ) -> std::result::Result<PcapNgWriter<W>, PcapError> {
-    let program = format!("lightlag {}", crate::VERSION_AND_COMMIT);
     let section = SectionHeaderBlock {
         endianness: Endianness::Little,
-        options: vec![SectionHeaderOption::UserApplication(program.into())],
+        options: vec![SectionHeaderOption::UserApplication(program.to_owned().into())],
         ..SectionHeaderBlock::default()
     };
     let mut writer = PcapNgWriter::with_section_header(to, section)?;

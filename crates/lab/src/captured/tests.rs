@@ -1,16 +1,20 @@
 //! What is written is what other tools read.
 
-use super::*;
 use crate::run::{ContactsCache, Options, run};
 use crate::scenario::{Catalogue, ScenarioFile, Seed};
 use etherparse::{SlicedPacket, TransportSlice};
+use lightlag_capture::{Conversation, Frame, Where, analysis};
 use lightlag_protocols::record::packets::Body;
+use lightlag_protocols::record::packets::Packet;
 use lightlag_protocols::time::Duration as Span;
+use lightlag_protocols::time::Instant;
 use lightlag_protocols::transport::ranges::Range;
 use lightlag_protocols::transport::tcp::{Kind, Sack, Segment};
 use lightlag_protocols::transport::udpdtn::{Datagram, Here, Report};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_protocols::wire::udpdtn::{self as wire, Unwrap};
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
+use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
 use std::path::Path;
 use std::process::Command;
 
@@ -243,7 +247,7 @@ fn conversation_over(transport: &str, controller: &str, size: u64) -> Conversati
     file.set("controller", controller).unwrap();
     let scenario = file.points().unwrap().list.remove(0).scenario;
     let setup = scenario.packets.unwrap().setup(Seed::Number(1), 1, lightlag_protocols::time::Duration::ZERO);
-    Conversation::new(&setup.flows[0], 0, [0, 2])
+    Conversation::new(&super::run::headers(&setup.flows[0]), 0, [0, 2])
 }
 
 fn tcp_fields(

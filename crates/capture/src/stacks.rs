@@ -12,12 +12,14 @@ use std::time::Duration;
 pub struct Packets<W: Write>(PcapNgWriter<W>);
 
 impl<W: Write> Packets<W> {
-    /// To `to`, from interfaces of these names.
+    /// To `to`, from interfaces of these names. `program` is named in the file.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn new(to: W, interfaces: &[&str]) -> io::Result<Self> {
-        begin(to, DataLink::RAW, interfaces.iter().map(|name| (*name, None))).map(Self).map_err(of_writer)
+    pub fn new(to: W, program: &str, interfaces: &[&str]) -> io::Result<Self> {
+        begin(to, program, DataLink::RAW, interfaces.iter().map(|name| (*name, None)))
+            .map(Self)
+            .map_err(of_writer)
     }
     /// One that passed an interface so many nanoseconds after 1970 began (UTC): it came from the kernel there, or
     /// went to it.
