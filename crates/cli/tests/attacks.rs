@@ -452,7 +452,10 @@ fn kills_and_recordings_at_random_moments_lose_and_bring_back_nothing() {
         drop(listener);
         rounds += 1;
     }
-    println!("{rounds} rounds, {kills} kills, {played} recorded datagrams played");
+    println!(
+        "torture: transfers of two senders of one name; {rounds} rounds, files whole; {kills} kills; {played} recorded \
+         datagrams played"
+    );
 }
 
 // --- strangers ------------------------------------------------------------------------------

@@ -106,5 +106,8 @@ fn kills_at_any_moment_give_a_stream_at_least_once() {
         assert!((1..=2).contains(&count), "{count} times");
         twice += u32::from(count > 1);
     }
-    println!("{rounds} kills: {twice} streams were given twice");
+    println!(
+        "torture: kills around the end of a durable stream; {rounds} streams, each at least once; {rounds} kills, \
+         {twice} streams given twice;"
+    );
 }
