@@ -59,7 +59,7 @@ fn a_huge_file_is_refused_before_it_is_read() {
         // Sparse: it occupies no disk.
         let file = std::fs::File::create(place.path(name)).expect("the folder can be written");
         file.set_len(1 << 40).expect("the file system has sparse files");
-        assert!(place.refused(&["run", name]).contains("larger than 256 MiB"));
+        assert!(place.refused(&["run", name]).contains("at most 8 MiB"));
     }
 }
 
@@ -458,7 +458,7 @@ fn what_would_never_end_is_refused() {
             (
                 "seeds",
                 "world.sample_every = \"1e-9 s\"\nseeds",
-                "a run takes at most 4e9 bytes, or raise `limits.memory`",
+                "a run takes at most 1e10 events, or raise `limits.events`",
             ),
             ("seeds", "world.purge_every = \"1e-9 s\"\nseeds", "`world.purge_every` makes 6.0e11 purges"),
             (

@@ -15,11 +15,6 @@ use std::time::{Duration, Instant};
 
 const WAIT: Duration = Duration::from_secs(90);
 
-fn free_port() -> String {
-    let free = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
-    free.expect("a free port").to_string()
-}
-
 /// A listener whose log is kept.
 struct Listener {
     place: Place,
@@ -29,16 +24,20 @@ struct Listener {
 
 impl Listener {
     fn start(words: &[&str]) -> Self {
-        let (place, at) = (Place::new(), free_port());
+        let place = Place::new();
         place.write("file", noise(20_000));
         let words: Vec<&str> =
-            words.iter().map(|word| if *word == "AT" { at.as_str() } else { word }).collect();
+            words.iter().map(|word| if *word == "AT" { "127.0.0.1:0" } else { word }).collect();
         let mut command = place.command(&words);
         let log = std::fs::File::create(place.path("log")).expect("a file");
         command.stdout(Stdio::null()).stderr(log);
         let process = Running(command.spawn().expect("it starts"));
-        let listener = Self { place, at, _process: process };
-        until("it listens", || listener.log().contains("listening at"));
+        let mut listener = Self { place, at: String::new(), _process: process };
+        until("it listens", || {
+            let log = listener.log();
+            let at = log.split_once("listening at ").and_then(|(_, rest)| rest.split_once('\n'));
+            at.inspect(|(at, _)| listener.at = (*at).to_owned()).is_some()
+        });
         listener
     }
     fn bundles(over: &str, stored: &str) -> Self {
@@ -290,9 +289,8 @@ fn what_is_coming_counts_and_what_is_there_already() {
         place.write(&format!("inbox/{at}"), "x");
     }
     place.write("large", bundle(60_000, b"large")).write("small", bundle(10_000, b"small"));
-    let at = free_port();
     // The files that are there take 82 kB of it.
-    let words = ["bundles", "listen", &at, "--over", "tcp", "--max-stored", "120 kB"];
+    let words = ["bundles", "listen", "127.0.0.1:0", "--over", "tcp", "--max-stored", "120 kB"];
     let (_listener, at) = Running::listening(place.command(&words));
     let send = |file| place.run(&["bundles", "send", file, "--to", &at, "--over", "tcp"]);
     failed(&send("large"), "refused it");
