@@ -4,8 +4,8 @@
 
 use super::socks::{Wishes, named};
 use super::{Line, Router, Via};
-use crate::daemon::descriptors;
-use crate::daemon::target::Target;
+use crate::descriptors;
+use crate::target::Target;
 use fast_socks5::server::{Socks5ServerProtocol, states};
 use fast_socks5::{new_udp_header, parse_udp_request};
 use std::cell::{Cell, RefCell};

@@ -192,7 +192,7 @@ fn a_durable_stream_may_be_longer_than_what_may_be_stored() {
     assert_eq!(target.next(), Got { number: 9, length: 12_000_000, is_whole: true });
 }
 
-/// A hundred schedules of 100 MB both ways: `cargo test --release -p lightlag-node --test daemon -- --ignored`.
+/// A hundred schedules of 100 MB both ways: `cargo test --release -p lightlag-daemon --test daemon -- --ignored`.
 #[test]
 #[ignore = "it takes a quarter of an hour"]
 fn a_hundred_schedules_lose_repeat_and_reorder_nothing() {

@@ -1,8 +1,8 @@
 //! Ports that lead to one target, and ports that lead to where a connection was meant to go.
 
 use super::{Router, Via, accept};
-use crate::daemon::config::{Door, Forward};
-use crate::daemon::target::Target;
+use crate::config::{Door, Forward};
+use crate::target::Target;
 use lightlag_protocols::wire::adaptive::Hints;
 use nix::sys::socket::{getsockopt, sockopt};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -39,13 +39,13 @@ pub mod view;
 
 pub use target::{Pattern, Target};
 
-use crate::Error;
-use crate::clock::Clock;
 use config::{Choice, Config};
 use control::Command;
 use custody::Custody;
 use keys::{Identity, PublicKey};
 use life::Life;
+use lightlag_node::Error;
+use lightlag_node::clock::Clock;
 use lightlag_protocols::adaptive::Budget;
 use lightlag_protocols::wire::adaptive::Why;
 use peer::{Peer, Peers, Wanted};

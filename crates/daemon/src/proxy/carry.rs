@@ -1,10 +1,10 @@
 //! An application's socket at one end, a connection of the session at the other.
 
-use crate::daemon::custody::Custody;
-use crate::daemon::peer::{Peer, Tap};
-use crate::daemon::stack::tcp;
-use crate::daemon::store::End;
-use crate::daemon::tcp_info::{TcpInfo, keep_unsent_low, leave_unpaced_within_machine};
+use crate::custody::Custody;
+use crate::peer::{Peer, Tap};
+use crate::stack::tcp;
+use crate::store::End;
+use crate::tcp_info::{TcpInfo, keep_unsent_low, leave_unpaced_within_machine};
 use bytes::BufMut;
 use lightlag_protocols::adaptive::Session;
 use lightlag_protocols::wire::adaptive::{ConnectionId, Why};

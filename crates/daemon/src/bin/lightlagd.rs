@@ -1,11 +1,11 @@
 //! `lightlagd`: keeps connections of applications while what carries them changes.
 
 use clap::{Parser, Subcommand};
+use lightlag_daemon::config::Config;
+use lightlag_daemon::keys::Identity;
+use lightlag_daemon::status::Status;
+use lightlag_daemon::{self as daemon, control};
 use lightlag_node::Error;
-use lightlag_node::daemon::config::Config;
-use lightlag_node::daemon::keys::Identity;
-use lightlag_node::daemon::status::Status;
-use lightlag_node::daemon::{self, control};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};

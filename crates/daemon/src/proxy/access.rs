@@ -3,8 +3,8 @@
 //! A name is resolved once, its addresses are checked, and only those that were checked are connected to: a name server
 //! that answers differently the second time (DNS rebinding) changes nothing.
 
-use crate::daemon::target::{Pattern, Target};
-use crate::daemon::{config, descriptors};
+use crate::target::{Pattern, Target};
+use crate::{config, descriptors};
 use lightlag_protocols::wire::adaptive::Why;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};

@@ -1,7 +1,7 @@
 //! TLS 1.3 between daemons: both show a raw public key (RFC 7250), and each knows whose it takes.
 
 use super::keys::{Identity, PublicKey};
-use crate::Error;
+use lightlag_node::Error;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{AlwaysResolvesClientRawPublicKeys, Resumption};
 use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature_with_raw_key};

@@ -9,7 +9,7 @@ use super::stack::{STACKS, TCP, UDPDTN, tcp, udpdtn};
 use super::target::Pattern;
 use super::traffic::Traffic;
 use super::{config, keys::PublicKey};
-use crate::clock::Clock;
+use lightlag_node::clock::Clock;
 use lightlag_protocols::adaptive::{Budget, Config, Connection, Event, Session, Stack, State};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::wire::adaptive::{ConnectionId, Epoch, Hints, Why};
@@ -400,7 +400,7 @@ impl Peer {
             self.with(|session| session.on_deadline(now));
             judge.judge(&self, now);
             let next = self.look(Session::deadline).map_or(super::context::EVERY, |at| at - now);
-            let pause = crate::clock::to_std(next.clamp(Duration::ZERO, super::context::EVERY));
+            let pause = lightlag_node::clock::to_std(next.clamp(Duration::ZERO, super::context::EVERY));
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = self.tend.notified() => {}

@@ -5,8 +5,8 @@ mod damage;
 
 use super::keys::PublicKey;
 use super::log_limit;
-use crate::Error;
 use damage::Unopened;
+use lightlag_node::Error;
 use lightlag_protocols::wire::adaptive::{ConnectionId, Hints};
 use redb::{Builder, Database, DatabaseError, Durability, ReadableDatabase, ReadableTable, TableDefinition};
 use serde::{Deserialize, Serialize};

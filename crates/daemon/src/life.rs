@@ -2,7 +2,7 @@
 
 use super::keys::PublicKey;
 use super::known::Known;
-use crate::Error;
+use lightlag_node::Error;
 use lightlag_protocols::wire::adaptive::Epoch;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, DirBuilder, File, OpenOptions};

@@ -3,11 +3,11 @@
 use super::access::{self, Place};
 use super::carry::{Line, carry_durable};
 use super::datagrams;
-use crate::daemon::custody::Custody;
-use crate::daemon::peer::{Peer, Wanted};
-use crate::daemon::store::{Record, Store};
-use crate::daemon::target::Target;
-use crate::daemon::{descriptors, log_limit, services};
+use crate::custody::Custody;
+use crate::peer::{Peer, Wanted};
+use crate::store::{Record, Store};
+use crate::target::Target;
+use crate::{descriptors, log_limit, services};
 use lightlag_protocols::wire::adaptive::Why;
 use std::cell::RefCell;
 use std::io::{self, ErrorKind};

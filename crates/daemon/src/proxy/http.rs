@@ -3,10 +3,10 @@
 
 use super::socks::Wishes;
 use super::{Router, Via, accept};
-use crate::daemon::config::Door;
-use crate::daemon::descriptors;
-use crate::daemon::page_server::REQUEST_WITHIN;
-use crate::daemon::target::Target;
+use crate::config::Door;
+use crate::descriptors;
+use crate::page_server::REQUEST_WITHIN;
+use crate::target::Target;
 use base64ct::{Base64, Encoding};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};

@@ -1,9 +1,9 @@
 //! Who a daemon is: an Ed25519 key of its own, and those of the others, pinned as in SSH.
 
-use crate::Error;
 use base64ct::{Base64Unpadded, Encoding};
 use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey, spki::der::pem::LineEnding};
 use ed25519_dalek::{SigningKey, VerifyingKey};
+use lightlag_node::Error;
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io::Write;

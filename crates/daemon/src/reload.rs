@@ -7,7 +7,7 @@ use super::proxy::access::Access;
 use super::proxy::{self, Router};
 use super::stack::{tcp, udpdtn};
 use super::{Daemon, direct, know, listen, tls};
-use crate::Error;
+use lightlag_node::Error;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::rc::Rc;

@@ -1,6 +1,6 @@
 //! What the daemon keeps is for its owner alone.
 
-use crate::Error;
+use lightlag_node::Error;
 use std::fs::{self, Permissions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

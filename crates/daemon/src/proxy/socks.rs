@@ -2,10 +2,10 @@
 
 use super::datagrams;
 use super::{Router, Via, accept};
-use crate::daemon::config::Door;
-use crate::daemon::descriptors::{self, Caller};
-use crate::daemon::log_limit;
-use crate::daemon::target::Target;
+use crate::config::Door;
+use crate::descriptors::{self, Caller};
+use crate::log_limit;
+use crate::target::Target;
 use fast_socks5::server::{
     AuthMethod, AuthMethodSuccessState, NoAuthentication, NoAuthenticationImpl, Socks5ServerProtocol,
     SocksServerError, states,

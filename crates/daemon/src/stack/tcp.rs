@@ -5,10 +5,10 @@
 
 use super::TCP;
 use super::pipe::{self, Pipe};
-use crate::daemon::keys::PublicKey;
-use crate::daemon::peer::Peer;
-use crate::daemon::tcp_info::{TcpInfo, keep_unsent_low, leave_unpaced_within_machine};
-use crate::daemon::tls;
+use crate::keys::PublicKey;
+use crate::peer::Peer;
+use crate::tcp_info::{TcpInfo, keep_unsent_low, leave_unpaced_within_machine};
+use crate::tls;
 use lightlag_protocols::units::BitRate;
 use lightlag_protocols::wire::adaptive::{Epoch, Frame};
 use rustls::pki_types::ServerName;

@@ -1,7 +1,7 @@
 //! Two daemons on one machine, to try.
 
 use super::keys::Identity;
-use crate::Error;
+use lightlag_node::Error;
 use std::fs;
 use std::path::Path;
 

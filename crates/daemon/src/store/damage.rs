@@ -1,7 +1,7 @@
 //! A store that is damaged or gone: nothing of it is lost without a word.
 
 use super::{builder, make};
-use crate::Error;
+use lightlag_node::Error;
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::Write;

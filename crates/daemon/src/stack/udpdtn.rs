@@ -1,10 +1,10 @@
 //! Frames in sealed datagrams over UDP.
 
 use super::UDPDTN;
-use crate::clock::to_std;
-use crate::daemon::config;
-use crate::daemon::peer::{Peer, Peers};
-use crate::daemon::seal::{self, Name, Seal};
+use crate::config;
+use crate::peer::{Peer, Peers};
+use crate::seal::{self, Name, Seal};
+use lightlag_node::clock::to_std;
 use lightlag_protocols::adaptive::{
     Arrival, DATAGRAM_LEAST, Datagrams, DatagramsConfig, DatagramsContext, Path, Session,
 };
