@@ -48,14 +48,14 @@ lint: $(VENV)/.ready ## formatting and lints
 	$(PY) -m ruff format --check python scenarios tests tools examples
 
 $(BIN): FORCE
-	@cargo build --quiet --release -p lightlag-cli -p lightlag-node -p lightlag-run
+	@cargo build --quiet --release -p lightlag-cli -p lightlag-daemon -p lightlag-run
 FORCE:
 
 $(VENV)/.ready: pyproject.toml
 	@bash tools/venv.sh
 
 install: ## lightlagd, lightlag-run, liblightlag, manual pages and unit under PREFIX (/usr/local), in DESTDIR
-	cargo build --quiet --release -p lightlag-node -p lightlag-socket -p lightlag-run
+	cargo build --quiet --release -p lightlag-daemon -p lightlag-socket -p lightlag-run
 	@DESTDIR=$(DESTDIR) PREFIX=$(or $(PREFIX),/usr/local) bash tools/install.sh target/release
 
 clean: ## remove what was built

@@ -18,7 +18,7 @@ put 755 "$built/liblightlag_run.so" lib/lightlag/liblightlag_run.so
 put 644 crates/socket/include/lightlag.h include/lightlag.h
 put 644 crates/socket/man/lightlag.3 share/man/man3/lightlag.3
 put 644 crates/run/man/lightlag-run.1 share/man/man1/lightlag-run.1
-put 644 crates/node/man/lightlagd.8 share/man/man8/lightlagd.8
+put 644 crates/daemon/man/lightlagd.8 share/man/man8/lightlagd.8
 fill crates/socket/lightlag.pc.in lib/pkgconfig/lightlag.pc
 fill systemd/lightlagd.service lib/systemd/system/lightlagd.service
 put 644 systemd/lightlag.sysusers.conf lib/sysusers.d/lightlag.conf

@@ -1,8 +1,8 @@
 #![no_main]
 //! Settings of lightlagd; what is wrong with them is one line.
 
-use lightlag_node::daemon::config::Config;
-use lightlag_node::daemon::{Pattern, Target};
+use lightlag_daemon::config::Config;
+use lightlag_daemon::{Pattern, Target};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

@@ -36,7 +36,7 @@ def status(folder: Path) -> dict[str, list[dict[str, object]]]:
 def daemons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Two daemons that know each other, in the folders `near` and `far`."""
     if not DAEMON.exists():
-        pytest.skip("there is no lightlagd; cargo build -p lightlag-node builds it")
+        pytest.skip("there is no lightlagd; cargo build -p lightlag-daemon builds it")
     folder, port, socks = tmp_path_factory.mktemp("daemons"), free_port(), free_port()
 
     def key(name: str) -> str:

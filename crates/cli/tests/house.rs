@@ -5,6 +5,7 @@ mod lightlag;
 use lightlag::repository;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// What is written here; not what is built, downloaded or stored as data.
 fn sources(ends: &[&str]) -> Vec<PathBuf> {
@@ -43,6 +44,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("capture", &["protocols"]),
     ("lab", &["protocols", "worlds", "judge", "capture"]),
     ("node", &["protocols"]),
+    ("daemon", &["protocols", "node"]),
     ("cli", &["protocols", "capture", "lab", "node"]),
     ("python", &["protocols", "capture", "lab"]),
     ("socket", &[]),
@@ -59,6 +61,32 @@ fn arrows_between_crates_run_down_only() {
         for other in named.map(|rest| rest.split(['.', ' ']).next().unwrap_or_default()) {
             assert!(below.contains(&other), "crates/{room} must not know crates/{other}");
         }
+    }
+}
+
+/// What only `lightlagd` may bring into a build: a runtime, TLS, a database, a web server.
+const OF_THE_DAEMON: &[&str] = &["axum", "hyper", "redb", "rustls", "tokio"];
+
+#[test]
+fn only_the_daemon_has_a_runtime_tls_and_a_database() {
+    let manifest = text(&repository("crates/daemon/Cargo.toml"));
+    for library in OF_THE_DAEMON {
+        assert!(manifest.contains(&format!("\n{library} = ")), "crates/daemon does not name {library}");
+    }
+    let tree = Command::new(env!("CARGO"))
+        .args(["tree", "--locked", "--workspace", "--exclude", "lightlag-daemon"])
+        .args(["--edges", "no-dev", "--prefix", "none", "--format", "{p}"])
+        .current_dir(repository(""))
+        .output()
+        .expect("cargo starts");
+    let (listed, said) = (String::from_utf8_lossy(&tree.stdout), String::from_utf8_lossy(&tree.stderr));
+    assert!(tree.status.success() && listed.contains("lightlag-cli "), "cargo tree: {said}");
+    for package in listed.lines().filter_map(|line| line.split(' ').next()) {
+        assert!(
+            !OF_THE_DAEMON.contains(&package),
+            "a crate other than crates/daemon brings {package}: see cargo tree --workspace --exclude \
+             lightlag-daemon --invert {package}"
+        );
     }
 }
 

@@ -7,7 +7,6 @@
 pub mod carrier;
 pub mod clock;
 pub mod convergence;
-pub mod daemon;
 pub mod emulate;
 mod error;
 pub mod ltp;

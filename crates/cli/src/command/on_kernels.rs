@@ -3,11 +3,9 @@
 
 use crate::interrupt::Interrupt;
 use lightlag_lab::study::adaptive::real::{CONGESTION_CONTROL, Seen, Transfer};
-use lightlag_node::daemon::keys::Identity;
 use lightlag_node::emulate::{Between, Namespaces, PacketEmulator, Programs, Second, Watcher};
 use lightlag_protocols::units::Bytes;
 use std::ffi::OsString;
-use std::fmt::Display;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -61,7 +59,7 @@ fn daemon() -> Result<PathBuf, String> {
     if beside.exists() {
         return Ok(beside);
     }
-    Err(format!("there is no {}; build it: cargo build --release -p lightlag-node", beside.display()))
+    Err(format!("there is no {}; build it: cargo build --release -p lightlag-daemon", beside.display()))
 }
 
 fn told(what: &str) -> impl Fn(io::Error) -> String {
@@ -236,7 +234,7 @@ impl Daemons {
     fn start(namespaces: &Namespaces, program: &Path) -> Result<Self, String> {
         let folder = TempDir::with_prefix("lightlag-").map_err(told("a folder for the daemons"))?;
         let [near, far] = ["near", "far"].map(|name| folder.path().join(name));
-        let keys = [key(&near)?.to_string(), key(&far)?.to_string()];
+        let keys = [key(program, &near)?, key(program, &far)?];
         let settings = [
             format!(
                 "[listen]\nudpdtn = \"10.77.0.1:4560\"\n[[forward]]\nlisten = \"{DOOR}\"\nto = \"{BEHIND}\"\npeer = \"far\"\n\
@@ -287,9 +285,12 @@ fn settings_in(place: &Path) -> PathBuf {
 }
 
 /// A new key in a new folder; its public half.
-fn key(place: &Path) -> Result<impl Display, String> {
+fn key(program: &Path, place: &Path) -> Result<String, String> {
     fs::create_dir(place).map_err(told("a folder of a daemon"))?;
-    let identity = Identity::generate().map_err(|why| why.to_string())?;
-    identity.write(&place.join("key.pem")).map_err(|why| why.to_string())?;
-    Ok(identity.public())
+    let made = Command::new(program).arg("keygen").arg(place.join("key.pem")).output();
+    let made = made.map_err(told("a key of a daemon"))?;
+    if !made.status.success() {
+        return Err(String::from_utf8_lossy(&made.stderr).trim_end().to_owned());
+    }
+    Ok(String::from_utf8_lossy(&made.stdout).trim_end().to_owned())
 }

@@ -67,7 +67,7 @@ impl Daemons {
     /// Starts them. The far one has the services; none if `lightlagd` was not built.
     pub fn start(services: &str) -> Option<Self> {
         let Some(program) = built("lightlagd") else {
-            println!("skipped: there is no lightlagd; cargo build -p lightlag-node builds it");
+            println!("skipped: there is no lightlagd; cargo build -p lightlag-daemon builds it");
             return None;
         };
         let folder = tempfile::tempdir().unwrap();

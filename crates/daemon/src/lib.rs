@@ -1,0 +1,442 @@
+//! `lightlagd`: connections of applications that stay while what carries them changes (Petz and Julien, "An Adaptive
+//! Architecture to Support Delay Tolerant Networking", 2008).
+//!
+//! Applications come in by [`proxy`], connections are shared with other daemons by a [`peer`]'s session, and frames are
+//! carried by a [`stack`]. Everything runs in one thread.
+
+mod budget;
+pub mod config;
+mod context;
+pub mod control;
+mod custody;
+mod descriptors;
+pub mod example;
+#[doc(hidden)]
+pub mod fuzzing;
+mod history;
+pub mod keys;
+mod known;
+mod life;
+mod links;
+mod log_limit;
+mod metrics;
+mod page_server;
+mod peer;
+mod plan;
+mod private;
+mod proxy;
+mod reload;
+mod seal;
+mod services;
+mod stack;
+pub mod status;
+mod store;
+mod target;
+mod tcp_info;
+mod tls;
+mod traffic;
+pub mod view;
+
+pub use target::{Pattern, Target};
+
+use config::{Choice, Config};
+use control::Command;
+use custody::Custody;
+use keys::{Identity, PublicKey};
+use life::Life;
+use lightlag_node::Error;
+use lightlag_node::clock::Clock;
+use lightlag_protocols::adaptive::Budget;
+use lightlag_protocols::wire::adaptive::Why;
+use peer::{Peer, Peers, Wanted};
+use proxy::Router;
+use proxy::access::Access;
+use proxy::serve::Services;
+use reload::Doors;
+use rustix::process::{Resource, getrlimit, setrlimit};
+use rustls::ServerConfig;
+use seal::Seal;
+use stack::{tcp, udpdtn};
+use status::Status;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use store::{Key, Record, Store};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, LocalSet, spawn_local};
+use tokio_rustls::{TlsAcceptor, TlsStream};
+use tracing::{info, warn};
+
+/// Bytes of the stack of a thread that resolves names.
+const NAMES_STACK: usize = 1 << 20;
+/// A caller that has not shown a key for so long is let go.
+const SHOW_KEY: Duration = Duration::from_secs(60);
+/// So many callers may wait to be let in. Where more come at once, the kernel forgets some (it sends SYN cookies), and a
+/// caller that is forgotten after it has spoken is reset: so as many as the kernel takes (`net.core.somaxconn`).
+const CALLERS: u32 = 4096;
+/// So often it is looked whether something has happened that nobody tells.
+const LOOK: Duration = Duration::from_secs(1);
+/// Connections have so long to end when it is told to.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// A daemon that runs.
+struct Daemon {
+    clock: Clock,
+    key: PublicKey,
+    /// As it was started; of what [`reload`] takes, as it was taken last.
+    config: RefCell<Config>,
+    router: Rc<Router>,
+    services: Services,
+    doors: RefCell<Doors>,
+    tls: Keys,
+    identity: Identity,
+    life: Life,
+    wants: mpsc::UnboundedSender<Wanted>,
+    /// Of the memory of all connections.
+    budget: Arc<Budget>,
+    /// What all datagrams go by.
+    socket: RefCell<Option<Rc<UdpSocket>>>,
+    /// Peers that were in the settings: their sessions and the numbers of their datagrams go on where they are again.
+    removed: RefCell<Vec<Rc<Peer>>>,
+}
+
+/// Whose keys TLS takes now.
+type Keys = Rc<RefCell<Arc<ServerConfig>>>;
+
+/// What goes by plain TCP.
+fn direct(config: &Config) -> Access {
+    Access { reach: Vec::new(), serve: config.direct.clone(), deny: config.deny.clone() }
+}
+
+/// Runs a daemon until it is told to end.
+///
+/// # Errors
+/// What it needs is not there: one line.
+pub fn run(path: &Path) -> Result<(), Error> {
+    let config = Config::read(path)?;
+    allow_files();
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    // One more than applications and peers can keep busy: for the addresses of the peers themselves.
+    let threads = budget::threads() + 1;
+    let runtime = runtime.enable_all().max_blocking_threads(threads).thread_stack_size(NAMES_STACK).build();
+    let runtime = runtime.map_err(|why| Error::Failed(format!("the runtime: {why}")))?;
+    LocalSet::new().block_on(&runtime, live(config, path))
+}
+
+/// Each connection is a file: as many as the system lets it have.
+fn allow_files() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // With fewer, some applications are not let in.
+    let _ = setrlimit(Resource::Nofile, limit);
+}
+
+async fn live(config: Config, path: &Path) -> Result<(), Error> {
+    // A file that may not grow is an error of a write, not the end.
+    let _grown = signal(SignalKind::from_raw(nix::libc::SIGXFSZ));
+    let identity = Identity::read(&config.key)?;
+    let opened = private::tighten(&config.state)?;
+    let life = Life::begin(&config.state)?;
+    let (asks, asked) = mpsc::unbounded_channel();
+    control::serve(&config.control(), asks.clone())?;
+    if let Some(address) = config.page {
+        control::serve_page(listen("page", address)?, asks);
+    }
+    let (wants, wanted) = mpsc::unbounded_channel();
+    let clock = Clock::start();
+    let budget = Arc::new(Budget::new(config.limits.memory.as_u64()));
+    let peers: Peers =
+        Rc::new(RefCell::new(meet(&config, &identity, (clock, &life), (&wants, &budget)).await?));
+    let services = Rc::new(RefCell::new(services::Services::begin(&config.state, config.services.clone())));
+    let (store, found) = Store::open(&config.state, config.limits.custody.as_u64())?;
+    inherit(found, &peers.borrow(), &store, &services);
+    spawn_local(proxy::serve::serve(wanted, services.clone(), store.clone()));
+    start(&peers);
+    let tls =
+        Rc::new(RefCell::new(tls::server(&identity, config.peer.iter().map(|peer| peer.key).collect())?));
+    if let Some(address) = config.listen.tcp {
+        let listener = listen("[listen] tcp", address)?;
+        spawn_local(let_in(listener, tls.clone(), peers.clone(), config.limits.handshakes));
+    }
+    let router = Rc::new(Router {
+        peers,
+        store,
+        direct: RefCell::new(direct(&config)),
+        intruders: Cell::new(0),
+        directly: Cell::new((0, 0)),
+        applications: RefCell::default(),
+    });
+    let doors = RefCell::new(Doors::default());
+    let prepared = doors.borrow().prepare(&config)?;
+    doors.borrow_mut().open(prepared, &router);
+    let socket = router.peers.borrow().iter().find_map(|peer| peer.udpdtn.socket());
+    let daemon = Daemon {
+        clock,
+        key: identity.public(),
+        config: RefCell::new(config),
+        router,
+        services,
+        doors,
+        tls,
+        identity,
+        life,
+        wants,
+        budget,
+        socket: RefCell::new(socket),
+        removed: RefCell::default(),
+    };
+    info!(key = %daemon.key, peers = daemon.router.peers.borrow().len(), "lightlagd runs");
+    opened.iter().for_each(|file| warn!(file, "other users had access: mode changed"));
+    let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
+    daemon.obey(asked, path).await
+}
+
+fn listen(setting: &str, address: SocketAddr) -> Result<TcpListener, Error> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+    let listener = socket.and_then(|socket| {
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(CALLERS)
+    });
+    listener.map_err(|why| Error::Input(format!("{setting} = {address}: {why}")))
+}
+
+/// Begins with all other daemons.
+async fn meet(
+    config: &Config,
+    identity: &Identity,
+    (clock, life): (Clock, &Life),
+    (wants, budget): (&mpsc::UnboundedSender<Wanted>, &Arc<Budget>),
+) -> Result<Vec<Rc<Peer>>, Error> {
+    let bind = async |address: SocketAddr| {
+        let socket = UdpSocket::bind(address).await;
+        socket.map(Rc::new).map_err(|why| Error::Input(format!("[listen] udpdtn = {address}: {why}")))
+    };
+    let speaks = config.peer.iter().any(|peer| peer.udpdtn.is_some());
+    let socket = match config.listen.udpdtn {
+        Some(address) => Some(bind(address).await?),
+        // Whoever only calls needs no address of its own; IPv6 takes both, where it is there at all.
+        None if speaks => match bind(SocketAddr::from(([0_u16; 8], 0))).await {
+            Ok(socket) => Some(socket),
+            Err(_) => Some(bind(SocketAddr::from(([0_u8; 4], 0))).await?),
+        },
+        None => None,
+    };
+    let mut peers = Vec::new();
+    for other in &config.peer {
+        let with = (socket.clone(), wants.clone(), budget.clone());
+        peers.push(know(config, other, identity, (clock, life), with)?);
+    }
+    Ok(peers)
+}
+
+/// One other daemon, of which nothing is known yet.
+fn know(
+    config: &Config,
+    other: &config::Peer,
+    identity: &Identity,
+    (clock, life): (Clock, &Life),
+    (socket, wants, budget): (Option<Rc<UdpSocket>>, mpsc::UnboundedSender<Wanted>, Arc<Budget>),
+) -> Result<Rc<Peer>, Error> {
+    if other.key == identity.public() {
+        let right = "name that of the other one (`lightlagd key` there)";
+        return Err(Error::Input(format!("peer {:?}: its key is this daemon's own; {right}", other.name)));
+    }
+    let client = tls::client(identity, other.key)?;
+    let epoch = life.epoch(&identity.public(), &other.key);
+    let seal = Seal::new(identity, &other.key, epoch)
+        .ok_or_else(|| Error::Input(format!("peer {:?}: its key is weak", other.name)))?;
+    let udpdtn = udpdtn::State::new(socket, seal, udpdtn::datagrams(other, epoch, life.known.of(&other.key)));
+    let tcp = tcp::State::new(identity.public(), client);
+    let rules = (&config.limits, budget, &config.deny[..]);
+    Ok(Peer::new(other.clone(), rules, (clock, epoch, life.known.clone()), (tcp, udpdtn), wants))
+}
+
+/// Begins to speak with all other daemons.
+fn start(peers: &Peers) {
+    for peer in peers.borrow().iter() {
+        reload::begin(peer, &peer.config);
+    }
+    spawn_local(links::watch(peers.clone()));
+    // All have the same one, if they have any.
+    if let Some(socket) = peers.borrow().iter().find_map(|peer| peer.udpdtn.socket()) {
+        spawn_local(udpdtn::receive(socket, peers.clone()));
+    }
+}
+
+/// Goes on with the durable connections of earlier lives. It waits for no write: that may take as long as a disk is full.
+fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, services: &Services) {
+    let known = |key: &Key| peers.iter().find(|peer| peer.key() == key.peer);
+    let inherited = custody::inherit(found);
+    for (key, complete) in &inherited.over {
+        if let Some(peer) = known(key) {
+            peer.with(|session| session.remember(key.id, *complete));
+        }
+    }
+    let latest: BTreeMap<PublicKey, u32> =
+        peers.iter().filter_map(|peer| Some((peer.key(), peer.udpdtn.peer()?.number))).collect();
+    spawn_local(custody::forget_old(store.clone(), inherited.over, move |key| latest.get(key).copied()));
+    for (key, record) in inherited.alive {
+        let Some(peer) = known(&key) else {
+            warn!(peer = %key.peer, target = record.target, "a durable connection of a peer that is not in the settings waits");
+            continue;
+        };
+        info!(peer = peer.config.name, target = record.target, "a durable connection goes on");
+        let (is_ours, is_settled, is_over) = (record.is_ours, record.is_settled, record.over);
+        let (accepted, given, _) = record.into;
+        match is_over {
+            Some(complete) => peer.with(|session| session.remember(key.id, complete)),
+            None => Custody::restore(peer, key, &record),
+        }
+        let custody = Custody::resume(peer, store, key.id, record);
+        if is_ours || is_settled {
+            // The application here is gone; a target that was given all is not given it again.
+            spawn_local(async move { custody.leave().await });
+        } else if custody.begin_again() {
+            spawn_local(proxy::serve::reach_durable(custody, services.clone()));
+        } else {
+            let target = custody.record().target;
+            warn!(
+                peer = peer.config.name,
+                target,
+                given,
+                accepted,
+                "a durable connection is cut off: its target was in the middle of an answer when this daemon was killed"
+            );
+            spawn_local(async move { custody.reset(Why::Aborted).await });
+        }
+    }
+}
+
+/// Lets other daemons in. Of those that have not shown a key, the oldest goes where there are too many.
+async fn let_in(listener: TcpListener, tls: Keys, peers: Peers, most: usize) {
+    let mut shaking: VecDeque<AbortHandle> = VecDeque::new();
+    loop {
+        let socket = proxy::accept(&listener).await;
+        shaking.retain(|task| !task.is_finished());
+        if shaking.len() >= most {
+            shaking.pop_front().inspect(AbortHandle::abort);
+        }
+        let (acceptor, peers) = (TlsAcceptor::from(tls.borrow().clone()), peers.clone());
+        let task = descriptors::spawn(|caller| async move {
+            let _ = tokio::time::timeout(SHOW_KEY, shake(acceptor, socket, &peers)).await;
+            drop(caller);
+        });
+        shaking.push_back(task);
+    }
+}
+
+async fn shake(acceptor: TlsAcceptor, socket: TcpStream, peers: &Peers) {
+    let Ok(stream) = acceptor.accept(socket).await else { return };
+    let key = tls::shown_key(stream.get_ref().1.peer_certificates());
+    // It may have been removed from the settings meanwhile.
+    let known = key.and_then(|key| peers.borrow().iter().find(|peer| peer.key() == key).cloned());
+    if let Some(peer) = known {
+        tcp::adopt(&peer, TlsStream::from(stream), false);
+    }
+}
+
+impl Daemon {
+    fn status(&self) -> Status {
+        Status {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            key: self.key.to_string(),
+            age_s: self.clock.now().as_secs_f64(),
+            peers: status::peers(&self.router),
+            custody: self.router.store.used(),
+            memory: status::MemoryStatus {
+                used: self.budget.used(),
+                limit: self.budget.limit(),
+                connections_max: self.budget.connections_max(),
+            },
+            trouble: self.router.store.trouble(),
+            lost: self.router.store.losses(),
+            direct: self.router.directly.get(),
+            intruders: self.router.intruders.get(),
+        }
+    }
+    /// Ends the daemon where its epoch does not follow those that the others know, as its state was lost and its clock
+    /// stepped back. One of them alone cannot end it while others go on with it.
+    fn check_life(&self) -> Result<(), Error> {
+        let peers = self.router.peers.borrow();
+        let Some(known) = peers.iter().filter_map(|peer| peer.must_follow()).max() else { return Ok(()) };
+        if !self.life.follow(known.number)? {
+            peers.iter().for_each(|peer| peer.disbelieve(known));
+            return Ok(());
+        }
+        if peers.iter().any(|peer| peer.goes_on()) {
+            return Ok(());
+        }
+        Err(Error::Failed(
+            "another daemon knows a later epoch of this one: start it again, to go on with a later one, unless another \
+             daemon runs with the same key"
+                .to_owned(),
+        ))
+    }
+    fn choose(&self, name: &str, choice: Choice) -> Result<(), String> {
+        let peers = self.router.peers.borrow();
+        let known: Vec<&str> = peers.iter().map(|peer| peer.config.name.as_str()).collect();
+        let peer = peers.iter().find(|peer| peer.config.name == name);
+        let peer = peer.ok_or_else(|| format!("there is no peer {name:?}; there are: {known:?}"))?;
+        peer.choose(choice);
+        Ok(())
+    }
+    /// Does what its owner says, until that is to end.
+    async fn obey(&self, mut asked: mpsc::UnboundedReceiver<Command>, path: &Path) -> Result<(), Error> {
+        let failed = |why: std::io::Error| Error::Failed(format!("signals: {why}"));
+        let mut ends = signal(SignalKind::terminate()).map_err(failed)?;
+        let mut breaks = signal(SignalKind::interrupt()).map_err(failed)?;
+        let mut hangs_up = signal(SignalKind::hangup()).map_err(failed)?;
+        let mut looks = tokio::time::interval(LOOK);
+        loop {
+            tokio::select! {
+                _ = looks.tick() => {
+                    self.check_life()?;
+                    // Only a loop that goes round says so (`WatchdogSec` of systemd, which is longer than this).
+                    let _ = sd_notify::notify(&[sd_notify::NotifyState::Watchdog]);
+                }
+                _ = ends.recv() => break,
+                _ = breaks.recv() => break,
+                _ = hangs_up.recv() => {
+                    if let Err(why) = self.reload(path).await {
+                        warn!(why, "the settings are as they were");
+                    }
+                }
+                command = asked.recv() => match command {
+                    Some(Command::Status(answer)) => drop(answer.send(self.status())),
+                    Some(Command::Choose(peer, choice, answer)) => drop(answer.send(self.choose(&peer, choice))),
+                    Some(Command::Lead(name, lead, answer)) => drop(answer.send(self.services.borrow_mut().lead(&name, lead))),
+                    Some(Command::Leave(name, answer)) => drop(answer.send(self.services.borrow_mut().leave(&name))),
+                    Some(Command::Hint(from, changes, answer)) => drop(answer.send(self.router.hint(from, &changes))),
+                    Some(Command::Reload(answer)) => drop(answer.send(self.reload(path).await)),
+                    Some(Command::Stop) | None => break,
+                },
+            }
+        }
+        let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
+        info!("lightlagd ends");
+        let all_gone = async {
+            while self
+                .router
+                .peers
+                .borrow()
+                .iter()
+                .any(|peer| peer.look(|session| session.connections().next().is_some()))
+            {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::select! {
+            _ = tokio::time::timeout(FAREWELL, all_gone) => {}
+            _ = ends.recv() => {}
+            _ = breaks.recv() => {}
+        }
+        Ok(())
+    }
+}
