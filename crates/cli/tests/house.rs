@@ -39,12 +39,13 @@ fn text(path: &Path) -> String {
 const ARROWS: &[(&str, &[&str])] = &[
     ("protocols", &[]),
     ("worlds", &["protocols"]),
+    ("scenario", &["protocols", "worlds"]),
     ("judge", &["protocols"]),
     ("capture", &["protocols"]),
-    ("lab", &["protocols", "worlds", "judge", "capture"]),
+    ("lab", &["protocols", "worlds", "scenario", "judge", "capture"]),
     ("node", &["protocols"]),
-    ("cli", &["protocols", "capture", "lab", "node"]),
-    ("python", &["protocols", "capture", "lab"]),
+    ("cli", &["protocols", "scenario", "capture", "lab", "node"]),
+    ("python", &["protocols", "scenario", "capture", "lab"]),
     ("socket", &[]),
     ("run", &["socket"]),
 ];
