@@ -2,7 +2,7 @@
 //! Light times and what JPL Horizons exports.
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    if let Ok(points) = lightlag_lab::packets::ephemeris::read("earth_mars.txt", bytes) {
+    if let Ok(points) = lightlag_scenario::packets::ephemeris::read("earth_mars.txt", bytes) {
         assert!(points.is_sorted_by(|one, next| one.0 < next.0));
     }
 });

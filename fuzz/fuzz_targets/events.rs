@@ -1,7 +1,7 @@
 #![no_main]
 //! The ONE's events, and the contacts that they make.
 
-use lightlag_lab::scenario::contacts::{connections, the_one_events};
+use lightlag_scenario::contacts::{connections, the_one_events};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Ok(events) = the_one_events("events.txt", bytes) {

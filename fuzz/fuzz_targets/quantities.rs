@@ -1,7 +1,7 @@
 #![no_main]
 //! Numbers with units, lists of seeds.
 
-use lightlag_lab::scenario::quantity as q;
+use lightlag_scenario::quantity as q;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     if let Ok(times) = q::times(text) {

@@ -1,7 +1,7 @@
 #![no_main]
 //! Scenarios in TOML; after a line `--set`, lines of KEY=VALUE.
 
-use lightlag_lab::scenario::ScenarioFile;
+use lightlag_scenario::ScenarioFile;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

@@ -1,7 +1,7 @@
 #![no_main]
 //! The ONE's settings.
 
-use lightlag_lab::scenario::ScenarioFile;
+use lightlag_scenario::ScenarioFile;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/seeds/wkt").into();

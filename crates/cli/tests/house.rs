@@ -40,13 +40,14 @@ fn text(path: &Path) -> String {
 const ARROWS: &[(&str, &[&str])] = &[
     ("protocols", &[]),
     ("worlds", &["protocols"]),
+    ("scenario", &["protocols", "worlds"]),
     ("judge", &["protocols"]),
     ("capture", &["protocols"]),
-    ("lab", &["protocols", "worlds", "judge", "capture"]),
+    ("lab", &["protocols", "worlds", "scenario", "judge", "capture"]),
     ("node", &["protocols"]),
     ("daemon", &["protocols", "node"]),
-    ("cli", &["protocols", "capture", "lab", "node"]),
-    ("python", &["protocols", "capture", "lab"]),
+    ("cli", &["protocols", "scenario", "capture", "lab", "node"]),
+    ("python", &["protocols", "scenario", "capture", "lab"]),
     ("socket", &[]),
     ("run", &["socket"]),
 ];

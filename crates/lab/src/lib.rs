@@ -1,7 +1,6 @@
 //! The laboratory: scenarios in, results and reports out.
 
 pub mod bound;
-pub mod budget;
 pub mod captured;
 pub mod claims;
 pub mod compare;
@@ -13,7 +12,6 @@ pub mod packets;
 pub mod report;
 pub mod results;
 pub mod run;
-pub mod scenario;
 pub mod statistics;
 pub mod study;
 pub mod sweep;

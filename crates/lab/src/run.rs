@@ -1,7 +1,6 @@
 //! One run: a scenario and a seed in, figures, verdict and reports out.
 
 use crate::metrics::{Figures, Metrics, Series, TimeSeries, the_one};
-use crate::scenario::{Draws, Error, Place, Scenario, Seed};
 use crate::{judged, names, packets};
 use lightlag_capture::Where;
 use lightlag_capture::analysis::{self, Analysed};
@@ -9,6 +8,7 @@ use lightlag_judge::Judge;
 use lightlag_judge::trace::{Row, TraceError, TraceRow, TraceWriter};
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
+use lightlag_scenario::{Draws, Error, Place, Scenario, Seed};
 use lightlag_worlds::contacts::Contacts;
 use lightlag_worlds::messages::{self, Setup};
 use lightlag_worlds::packets::adaptive::Change;
@@ -218,7 +218,7 @@ impl Observers {
 fn the_one_reports(scenario: &Scenario, seed: Seed) -> Result<Vec<Extra>, Error> {
     let bundles: Arc<[String]> = scenario.messages(seed)?.into_iter().map(|message| message.name).collect();
     let nodes: Arc<[String]> = scenario.node_names().map(str::to_owned).collect();
-    let report = |wanted: &crate::scenario::Report| {
+    let report = |wanted: &lightlag_scenario::Report| {
         let seconds = |key: &str, otherwise: Duration| {
             let given = wanted.settings.iter().find(|(name, _)| name == key);
             given.and_then(|(_, value)| value.parse().ok()).map_or(otherwise, Duration::from_secs_f64)

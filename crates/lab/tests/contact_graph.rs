@@ -3,11 +3,11 @@
 // The helpers of a test fail as tests do.
 #![allow(clippy::unwrap_used)]
 
-use lightlag_lab::scenario::{Scenario, ScenarioFile, Seed};
 use lightlag_protocols::dtn::{Bundle, BundleId, DropReason, NodeId};
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_scenario::{Scenario, ScenarioFile, Seed};
 use lightlag_worlds::contacts::Contacts;
 use lightlag_worlds::messages::{Setup, run};
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 // The helpers of a test fail as tests do.
 #![allow(clippy::unwrap_used)]
 
-use lightlag_lab::scenario::ScenarioFile;
+use lightlag_scenario::ScenarioFile;
 use std::path::{Path, PathBuf};
 
 /// All files below `folder` with one of these endings.

@@ -4,7 +4,7 @@
 
 use lightlag_lab::metrics::Figures;
 use lightlag_lab::run::{ContactsCache, Options, run};
-use lightlag_lab::scenario::{Catalogue, ScenarioFile, Seed};
+use lightlag_scenario::{Catalogue, ScenarioFile, Seed};
 use lightlag_worlds::messages::Setup;
 use proptest::prelude::*;
 

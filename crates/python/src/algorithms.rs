@@ -1,8 +1,8 @@
 //! The algorithms that scenarios can name: those of the lab, and those that Python has registered.
 
 use crate::hooks::{Class, Hooks, Instance, Kind, WrittenMechanism, WrittenRouter, leaked};
-use lightlag_lab::scenario::{Build, Catalogue, Entry};
 use lightlag_protocols::dtn::{Domain, Mechanism, Parameter, Router, Value};
+use lightlag_scenario::{Build, Catalogue, Entry};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -12,7 +12,7 @@ pyo3::create_exception!(
 );
 
 /// What is wrong with a scenario.
-pub fn scenario_error(error: scenario::Error) -> PyErr {
+pub fn scenario_error(error: lightlag_scenario::Error) -> PyErr {
     ScenarioError::new_err(error.to_string())
 }
 

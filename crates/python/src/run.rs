@@ -5,7 +5,7 @@ use crate::hooks::catching;
 use lightlag_capture::Where;
 use lightlag_lab::metrics::Number;
 use lightlag_lab::run::{self, ContactsCache, Options};
-use lightlag_lab::scenario::{Scenario, Seed};
+use lightlag_scenario::{Scenario, Seed};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

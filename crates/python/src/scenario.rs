@@ -3,7 +3,7 @@
 use crate::algorithms::catalogue;
 use crate::error::scenario_error;
 use crate::run::{Outcome, Wanted};
-use lightlag_lab::scenario::{self, Seed};
+use lightlag_scenario::Seed;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[pyclass(module = "lightlag._lightlag")]
 #[derive(Clone)]
 pub struct ScenarioFile {
-    file: scenario::ScenarioFile,
+    file: lightlag_scenario::ScenarioFile,
 }
 
 #[pymethods]
@@ -19,14 +19,14 @@ impl ScenarioFile {
     /// From TOML text; `folder` is what its file names are relative to.
     #[staticmethod]
     fn from_toml(name: &str, text: &str, folder: PathBuf) -> PyResult<Self> {
-        let file = scenario::ScenarioFile::from_toml(name, text, folder, catalogue());
+        let file = lightlag_scenario::ScenarioFile::from_toml(name, text, folder, catalogue());
         file.map(|file| Self { file }).map_err(scenario_error)
     }
     /// From a TOML file, or from layers of The ONE's settings.
     #[staticmethod]
     fn read(paths: Vec<PathBuf>) -> PyResult<Self> {
         let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-        let file = scenario::ScenarioFile::read_with(&paths, catalogue());
+        let file = lightlag_scenario::ScenarioFile::read_with(&paths, catalogue());
         file.map(|file| Self { file }).map_err(scenario_error)
     }
     fn set(&mut self, key: &str, value: &str) -> PyResult<()> {
@@ -70,7 +70,7 @@ type LeftOut = (Values, String);
 
 impl ScenarioFile {
     /// With the algorithms that are known by now: a class may be registered after a scenario was read.
-    pub fn known(&self) -> scenario::ScenarioFile {
+    pub fn known(&self) -> lightlag_scenario::ScenarioFile {
         self.file.clone().with_catalogue(catalogue())
     }
 }
@@ -89,7 +89,7 @@ fn number(seed: Seed) -> Option<u64> {
 
 /// One experiment of a sweep.
 #[pyclass(frozen, module = "lightlag._lightlag")]
-pub struct Point(pub scenario::Point);
+pub struct Point(pub lightlag_scenario::Point);
 
 #[pymethods]
 impl Point {

@@ -5,7 +5,6 @@ use super::transfer::{hex, show};
 use super::{Failed, address, bar, goodput, listening_address, option, size};
 use crate::args::{Bundles, ListenBundles, SendBundles};
 use crate::output::{Done, Failure, print};
-use lightlag_lab::scenario::{Wrong, quantity};
 use lightlag_node::convergence::{
     self, Bundle, Event, Listening, LtpSending, MakeController, Sending, Shelf, Tag, WAYS, Way,
 };
@@ -13,6 +12,7 @@ use lightlag_node::transfer::Key as Secret;
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::ltp::auth::Key;
+use lightlag_scenario::{Wrong, quantity};
 use serde_json::json;
 use std::path::Path;
 

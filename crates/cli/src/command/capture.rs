@@ -7,7 +7,7 @@ use crate::outputs::keep_apart;
 use lightlag_capture::analysis::{Analysed, Error, Filter, Options, analyse};
 use lightlag_capture::{Rewritten, to_dccp, to_tcp};
 use lightlag_lab::captured::{report, table, write_parquet};
-use lightlag_lab::scenario::quantity;
+use lightlag_scenario::quantity;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;

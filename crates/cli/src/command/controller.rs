@@ -2,9 +2,9 @@
 
 use super::option;
 use crate::output::Failure;
-use lightlag_lab::scenario::quantity;
 use lightlag_protocols::controllers::{self, Controller, Flow};
 use lightlag_protocols::parameter::{Parameter, Parameters, Value};
+use lightlag_scenario::quantity;
 use std::collections::BTreeMap;
 
 /// Builds it for a flow.

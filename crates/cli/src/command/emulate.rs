@@ -4,11 +4,11 @@ use super::emulate_packets::emulate_packets;
 use super::{address, listening_address, option, read};
 use crate::args::Emulate;
 use crate::output::{Done, Failure, print};
-use lightlag_lab::scenario::quantity;
 use lightlag_node::emulate::{Emulating, Emulator};
 use lightlag_node::transfer::PORT;
 use lightlag_protocols::link::{Counts, LinkSpec};
 use lightlag_protocols::time::Duration;
+use lightlag_scenario::quantity;
 use serde_json::json;
 use std::time::Instant as Real;
 
@@ -29,7 +29,7 @@ pub fn link(options: &Emulate) -> Result<([LinkSpec; 2], u64), Failure> {
     let point = file.points()?.list.into_iter().next();
     let scenario = point.ok_or_else(|| Failure::Input("the scenario has no points".to_owned()))?.scenario;
     let seed = match file.seeds()?.first() {
-        Some(lightlag_lab::scenario::Seed::Number(number)) => *number,
+        Some(lightlag_scenario::Seed::Number(number)) => *number,
         _ => scenario.own_seed,
     };
     let network = scenario.packets.as_ref().ok_or_else(|| {

@@ -8,7 +8,6 @@ use crate::output::{Done, Failure, print};
 use lightlag_capture::Packets;
 use lightlag_lab::PROGRAM;
 use lightlag_lab::packets::seconds::{SecondRow, write_csv, write_parquet};
-use lightlag_lab::scenario::Wrong;
 use lightlag_node::clock::{Clock, processor_time};
 use lightlag_node::emulate::{
     ADDRESSES, Between, Ended, Namespaces, PacketEmulator, Passing, Programs, Second, Watcher, most_under_way,
@@ -16,6 +15,7 @@ use lightlag_node::emulate::{
 use lightlag_protocols::link::LinkSpec;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
+use lightlag_scenario::Wrong;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, BufWriter};

@@ -23,9 +23,9 @@ pub mod transfer;
 use crate::args::Source;
 use crate::output::Failure;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lightlag_lab::scenario::{ScenarioFile, Wrong, quantity};
 use lightlag_node::Error;
 use lightlag_protocols::units::Bytes;
+use lightlag_scenario::{ScenarioFile, Wrong, quantity};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
@@ -113,7 +113,7 @@ fn listening_address(text: &str, port: u16) -> Result<SocketAddr, Failure> {
 fn option<T>(
     flag: &str,
     text: &str,
-    read: impl Fn(&str) -> Result<T, lightlag_lab::scenario::Wrong>,
+    read: impl Fn(&str) -> Result<T, lightlag_scenario::Wrong>,
 ) -> Result<T, Failure> {
     read(text).map_err(|wrong| Failure::Input(format!("{flag}: {}; {}", wrong.what, wrong.right)))
 }

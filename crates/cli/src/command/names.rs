@@ -4,7 +4,6 @@ use super::controller::controller;
 use super::{Failed, bar, goodput, option, size};
 use crate::args::{GetName, MakeKey, Names, PutName};
 use crate::output::{Done, Failure, print};
-use lightlag_lab::scenario::{Wrong, quantity};
 use lightlag_node::Error;
 use lightlag_node::names::{
     self, FaceUri, Getting, Got, Published, Putting, Sink, Verified, Where, make_key, read_key, read_trust,
@@ -12,6 +11,7 @@ use lightlag_node::names::{
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::BitRate;
 use lightlag_protocols::wire::ndn::{Name, Signer, Verifier, fragments};
+use lightlag_scenario::{Wrong, quantity};
 use serde_json::json;
 use std::fmt::Write;
 

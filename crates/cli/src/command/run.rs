@@ -7,7 +7,7 @@ use lightlag_capture::Where;
 use lightlag_lab::metrics::Part;
 use lightlag_lab::results::{number, table_text};
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};
-use lightlag_lab::scenario::{Point, Scenario, Seed};
+use lightlag_scenario::{Point, Scenario, Seed};
 
 pub fn run(options: &Run) -> Done {
     let file = read(&options.source)?;

@@ -6,12 +6,12 @@ use super::{Failed, address, bar, carry, goodput, listening_address, option, siz
 use crate::args::{Pacing, Transfer};
 use crate::output::{Done, Failure, print};
 use indicatif::ProgressBar;
-use lightlag_lab::scenario::quantity;
 use lightlag_node::transfer::{
     Error, Event, Finished, Key, Listener, Listening, PORT, Progress, Sending, Sent, send,
 };
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_scenario::quantity;
 use serde_json::json;
 use std::fmt::Write;
 

@@ -27,10 +27,10 @@ pub use table::{Table, table};
 
 use crate::results::Metrics;
 use crate::run::{ContactsCache, counts_from};
-use crate::scenario::{Error, Place, Result, Scenario, Seed};
 use lightlag_protocols::dtn::Bundle;
 use lightlag_protocols::dtn::Propagation;
 use lightlag_protocols::time::Instant;
+use lightlag_scenario::{Error, Place, Result, Scenario, Seed};
 use lightlag_worlds::messages::Setup;
 use network::{Load, Network, Unit};
 use reach::Reach;

@@ -3,7 +3,7 @@
 use super::bound;
 use crate::results::{Build, Results, Row, summary};
 use crate::run::ContactsCache;
-use crate::scenario::{Group, Point, Result, Scenario, ScenarioFile, Seed};
+use lightlag_scenario::{Group, Point, Result, Scenario, ScenarioFile, Seed};
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 

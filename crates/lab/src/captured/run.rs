@@ -1,13 +1,13 @@
 //! A run of packets as a capture.
 
 use crate::PROGRAM;
-use crate::packets::Network;
-use crate::scenario::{Error, Place, Result, suggestion};
 use lightlag_capture::{Capture, DCCP_PORT, Ends, FlowEnds, Headers, Points, TCP_PORT, Where};
 use lightlag_protocols::controllers::Recovery;
 use lightlag_protocols::transport::tcp;
 use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::{ltp, udpdtn};
+use lightlag_scenario::packets::Network;
+use lightlag_scenario::{Error, Place, Result, suggestion};
 use lightlag_worlds::packets::{FlowSpec, Setup, Source, Transport};
 use std::io::Write;
 
@@ -16,7 +16,7 @@ use std::io::Write;
 /// # Errors
 /// A node that is not there.
 pub fn points(network: &Network, place: &Where) -> Result<Points> {
-    let ends = |link: &'_ crate::packets::LinkPlan| link.spec.rate.highest().0;
+    let ends = |link: &'_ lightlag_scenario::packets::LinkPlan| link.spec.rate.highest().0;
     let links: Vec<Ends<'_>> = network
         .links
         .iter()

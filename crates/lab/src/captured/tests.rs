@@ -1,7 +1,6 @@
 //! What is written is what other tools read.
 
 use crate::run::{ContactsCache, Options, run};
-use crate::scenario::{Catalogue, ScenarioFile, Seed};
 use etherparse::{SlicedPacket, TransportSlice};
 use lightlag_capture::{Conversation, Frame, Where, analysis};
 use lightlag_protocols::record::packets::Body;
@@ -13,6 +12,7 @@ use lightlag_protocols::transport::tcp::{Kind, Sack, Segment};
 use lightlag_protocols::transport::udpdtn::{Datagram, Here, Report};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_protocols::wire::udpdtn::{self as wire, Unwrap};
+use lightlag_scenario::{Catalogue, ScenarioFile, Seed};
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
 use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
 use std::path::Path;

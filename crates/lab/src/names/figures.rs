@@ -1,10 +1,10 @@
 //! The figures of a run of names.
 
-use super::NameNetwork;
 use crate::metrics::Number::{self, Count, Real};
 use crate::metrics::{Figures, Part};
 use crate::statistics::{jain, ratio};
 use lightlag_protocols::time::{Duration, Instant};
+use lightlag_scenario::names::NameNetwork;
 use lightlag_worlds::names::{ConsumerOutcome, NodeOutcome, Outcome};
 
 /// All consumers together, each consumer, and each node.

@@ -1,16 +1,16 @@
 //! A run of names: figures, verdict, series and trace.
 
-use super::NameNetwork;
 use super::figures::figures;
 use crate::judged;
 use crate::metrics::TimeSeries;
 use crate::packets::{Of, PacketSeries};
 use crate::run::{Options, Outcome, open_trace, told};
-use crate::scenario::{Result, Scenario, Seed};
 use lightlag_judge::names::{Event, NamesJudge, NamesRules};
 use lightlag_judge::trace::{NameRow, TraceWriter};
 use lightlag_protocols::record::names::{Observer, Record};
 use lightlag_protocols::time::Instant;
+use lightlag_scenario::names::NameNetwork;
+use lightlag_scenario::{Result, Scenario, Seed};
 use lightlag_worlds::names::{self, Setup};
 use std::fs::File;
 use std::io::BufWriter;

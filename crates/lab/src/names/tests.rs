@@ -2,7 +2,7 @@
 
 use crate::metrics::Figures;
 use crate::run::{ContactsCache, Options, run};
-use crate::scenario::{Catalogue, ScenarioFile, Seed};
+use lightlag_scenario::{Catalogue, ScenarioFile, Seed};
 
 const CHAIN: &str = r#"
 duration = "20 s"
@@ -31,7 +31,7 @@ controller = "ledbat"
 "#;
 
 fn read(text: &str) -> Result<Figures, String> {
-    let told = |error: crate::scenario::Error| error.to_string();
+    let told = |error: lightlag_scenario::Error| error.to_string();
     let file =
         ScenarioFile::from_toml("names.toml", text, ".".into(), Catalogue::default().into()).map_err(told)?;
     let point = file.points().map_err(told)?.list.remove(0);

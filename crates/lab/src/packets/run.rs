@@ -1,9 +1,8 @@
 //! A run of packets: figures, verdict, series and trace.
 
-use super::{FlowPlan, Network, PacketSeries, figures, of_flows};
+use super::{PacketSeries, figures, of_flows};
 use crate::metrics::{Figures, Part, TimeSeries};
 use crate::run::{Options, Outcome, create_file, open_trace, told};
-use crate::scenario::{Error, Place, Result, Scenario, Seed};
 use crate::{captured, judged};
 use lightlag_capture::analysis::{Analysed, analyse};
 use lightlag_capture::{Capture, Where};
@@ -11,6 +10,8 @@ use lightlag_judge::packets::{Event, PacketJudge, PacketRules};
 use lightlag_judge::trace::{PacketRow, TraceError, TraceWriter};
 use lightlag_protocols::record::packets::{Observer, Record};
 use lightlag_protocols::time::Instant;
+use lightlag_scenario::packets::{FlowPlan, Network};
+use lightlag_scenario::{Error, Place, Result, Scenario, Seed};
 use lightlag_worlds::packets::{self, Setup};
 use std::fs::File;
 use std::io::BufWriter;

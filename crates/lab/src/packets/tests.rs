@@ -2,9 +2,9 @@
 
 use crate::metrics::TimeSeries;
 use crate::run::{ContactsCache, Options, run};
-use crate::scenario::{Catalogue, ScenarioFile, Seed};
 use lightlag_protocols::link::LinkSpec;
 use lightlag_protocols::time::{Duration, Instant};
+use lightlag_scenario::{Catalogue, ScenarioFile, Seed};
 
 const LINK: &str = r#"
 duration = "1000 s"

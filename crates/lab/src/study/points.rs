@@ -5,9 +5,9 @@ use crate::bound::bound;
 use crate::report::ScenarioText;
 use crate::results::{Build, Metrics, Results};
 use crate::run::{ContactsCache, Options, Outcome, run};
-use crate::scenario::{self, Catalogue, Scenario, ScenarioFile, Seed};
 use crate::sweep::{self, Job, Sweep};
 use lightlag_capture::analysis;
+use lightlag_scenario::{Catalogue, Scenario, ScenarioFile, Seed};
 use std::path::Path;
 
 /// A scenario that is compiled in.
@@ -24,7 +24,7 @@ impl Text {
     ///
     /// # Errors
     /// None with a scenario that is read by tests.
-    pub fn file(self) -> Result<ScenarioFile, scenario::Error> {
+    pub fn file(self) -> Result<ScenarioFile, lightlag_scenario::Error> {
         ScenarioFile::from_toml(self.name, self.toml, ".".into(), Catalogue::default().into())
     }
     /// For the report.
@@ -56,7 +56,7 @@ impl Point {
         file: &ScenarioFile,
         (figure, variant): (&str, &str),
         columns: impl IntoIterator<Item = (&'a str, String)>,
-    ) -> Result<Self, scenario::Error> {
+    ) -> Result<Self, lightlag_scenario::Error> {
         let known = [(FIGURE, figure.to_owned()), (VARIANT, variant.to_owned())];
         let values = known.into_iter().chain(columns).map(|(name, value)| (name.to_owned(), value));
         let scenario = file.points()?.list.remove(0).scenario;

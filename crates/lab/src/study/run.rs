@@ -5,9 +5,9 @@ use super::{Plan, RunSet, evaluate, plan};
 use crate::report::{Report, ScenarioText};
 use crate::results::{Build, Results};
 use crate::run::{ContactsCache, Options, run as run_one};
-use crate::scenario::{self, Scenario, ScenarioFile, Seed};
 use crate::sweep::{self, Job, Sweep};
 use include_dir::{Dir, include_dir};
+use lightlag_scenario::{Scenario, ScenarioFile, Seed};
 use std::path::Path;
 
 /// The files of papers, compiled in.
@@ -23,7 +23,7 @@ const RUNS: &str = "runs";
 pub enum Error {
     /// A scenario is wrong.
     #[error(transparent)]
-    Scenario(#[from] scenario::Error),
+    Scenario(#[from] lightlag_scenario::Error),
     /// The folder cannot be used, or a run failed.
     #[error(transparent)]
     Sweep(#[from] sweep::Error),

@@ -3,7 +3,7 @@
 use super::{Error, Job, Sweep};
 use crate::results::{Build, Results};
 use crate::run::{ContactsCache, Options, run};
-use crate::scenario::{self, Place, Point, ScenarioFile, Seed, Skipped};
+use lightlag_scenario::{Place, Point, ScenarioFile, Seed, Skipped};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,14 +32,14 @@ impl Plan {
     ///
     /// # Errors
     /// What is wrong with the scenario or the seeds.
-    pub fn new(file: &ScenarioFile, text: &str, seeds: &[Seed]) -> Result<Self, scenario::Error> {
+    pub fn new(file: &ScenarioFile, text: &str, seeds: &[Seed]) -> Result<Self, lightlag_scenario::Error> {
         let points = file.points()?;
         let count = points.list.len().saturating_mul(seeds.len());
         if count > JOBS_MAX {
             let place = Place::File(file.sources().first().map_or("sweep", |source| &source.file).into());
             let what = format!("{} points with {} seeds are {count} runs", points.list.len(), seeds.len());
             let right = format!("a sweep has {JOBS_MAX} at most; sweep fewer values or seeds at a time");
-            return Err(scenario::Error::new(&place, what, right));
+            return Err(lightlag_scenario::Error::new(&place, what, right));
         }
         let mut jobs = Vec::new();
         for (index, point) in points.list.iter().enumerate() {
@@ -108,9 +108,9 @@ impl Plan {
 ///
 /// # Errors
 /// What is no number, a span that runs backwards, a seed that comes twice.
-pub fn seed_list(list: &str) -> Result<Vec<Seed>, scenario::Error> {
+pub fn seed_list(list: &str) -> Result<Vec<Seed>, lightlag_scenario::Error> {
     let place = Place::Option("seeds".into());
-    let wrong = |what: String| scenario::Error::new(&place, what, "seeds are written like 1,2,5..9");
+    let wrong = |what: String| lightlag_scenario::Error::new(&place, what, "seeds are written like 1,2,5..9");
     let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong(format!("`{text}` is no seed")));
     let mut seeds = Vec::new();
     let mut known = BTreeSet::new();

@@ -1,5 +1,6 @@
 use super::*;
 use crate::results::{RESULTS_FILE, SUMMARY_FILE};
+use lightlag_scenario::{Catalogue, ScenarioFile, Seed};
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -131,4 +132,18 @@ fn a_folder_that_cannot_be_used_is_told_in_one_line() {
     assert!(told(folder.path()).contains("holds other files"));
     assert!(told(&file.join("below")).starts_with("cannot make the folder"));
     assert!(told(Path::new("/proc/lightlag")).starts_with("cannot make the folder"));
+}
+
+#[test]
+fn points_times_seeds_are_bounded() {
+    let axis = (1..=100).map(|n| format!("\"{n} kB\"")).collect::<Vec<_>>().join(",");
+    let text = format!(
+        "duration = \"1 h\"\nrouter = \"epidemic\"\nbuffer = [{axis}]\n[nodes.w]\ncount = 10\n\
+         mobility = {{ model = \"random_waypoint\", area = \"1 km x 1 km\", speed = \"1 m/s\" }}\n\
+         radio = {{ range = \"100 m\", rate = \"1 Mbit/s\" }}\n[traffic.t]\ninterval = \"60 s\"\nsize = \"1 B\"\n"
+    );
+    let file = ScenarioFile::from_toml("s.toml", &text, ".".into(), Catalogue::default().into()).unwrap();
+    let seeds: Vec<Seed> = (0..20_000).map(Seed::Number).collect();
+    let line = Plan::new(&file, "", &seeds).unwrap_err().to_string();
+    assert!(line.starts_with("s.toml: 100 points with 20000 seeds are 2000000 runs"), "{line}");
 }

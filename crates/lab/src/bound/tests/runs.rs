@@ -2,7 +2,7 @@
 
 use super::super::{Bound, bound};
 use crate::run::{ContactsCache, Options, run};
-use crate::scenario::{Catalogue, Point, ScenarioFile, Seed};
+use lightlag_scenario::{Catalogue, Point, ScenarioFile, Seed};
 
 /// A list of all routers and one of all mechanisms, for a scenario that is swept over them.
 fn all(planned: bool) -> String {

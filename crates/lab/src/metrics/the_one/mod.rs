@@ -13,6 +13,7 @@ use clock::Clock;
 use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
+use lightlag_scenario::REPORTS;
 use std::sync::Arc;
 
 /// What The ONE's clock shows when a run until `end` is over, to the decimals of its reports.
@@ -20,21 +21,6 @@ pub fn shows_at_end(tick: Option<Duration>, end: Instant) -> f64 {
     const DECIMALS: f64 = 1e4;
     (Clock::new(tick).shows_at_end(end) * DECIMALS).round() / DECIMALS
 }
-
-/// The report classes that can be written.
-pub const SUPPORTED: &[&str] = &[
-    "BufferOccupancyReport",
-    "ConnectivityONEReport",
-    "ContactTimesReport",
-    "CreatedMessagesReport",
-    "DeliveredMessagesReport",
-    "EventLogReport",
-    "InterContactTimesReport",
-    "MessageDelayReport",
-    "MessageDeliveryReport",
-    "MessageStatsReport",
-    "TotalContactTimeReport",
-];
 
 /// What reports need beyond the records.
 #[derive(Clone, Debug)]
@@ -77,7 +63,7 @@ impl Default for Options {
 
 /// A report class that can't be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("report class `{class}` is not supported; these are: {}", SUPPORTED.join(", "))]
+#[error("report class `{class}` is not supported; these are: {}", REPORTS.join(", "))]
 pub struct UnsupportedReport {
     /// What was asked for.
     pub class: String,
@@ -96,13 +82,13 @@ trait Body: Observer + Send {
 }
 
 impl Report {
-    /// The report of a class of [`SUPPORTED`].
+    /// The report of a class of [`REPORTS`].
     ///
     /// # Errors
     /// Any other class.
     pub fn new(class: &str, options: &Options) -> Result<Self, UnsupportedReport> {
         let unsupported = || UnsupportedReport { class: class.to_owned() };
-        let class = SUPPORTED.iter().find(|known| **known == class).ok_or_else(unsupported)?;
+        let class = REPORTS.iter().find(|known| **known == class).ok_or_else(unsupported)?;
         let desk = Desk::new(options);
         let body: Box<dyn Body> = match *class {
             "BufferOccupancyReport" => Box::new(network::BufferOccupancy::new(desk)),

@@ -168,7 +168,7 @@ fn names_of_nodes_and_bundles_are_used_and_files_named_as_the_one_does() {
 
 #[test]
 fn every_supported_class_can_be_made_and_others_are_refused_in_one_line() {
-    for class in SUPPORTED {
+    for class in REPORTS {
         assert!(Report::new(class, &Options::default()).is_ok());
     }
     let error = Report::new("EnergyLevelReport", &Options::default()).err().expect("not supported");

@@ -1,7 +1,6 @@
 //! What the study runs.
 
 use super::curves::Curve;
-use crate::scenario;
 use crate::study::points::{Point, Points, Text};
 
 /// The paper's first scenario.
@@ -67,7 +66,7 @@ const CURVES_QUICK: u64 = 10;
 ///
 /// # Errors
 /// None with the scenarios that are compiled in.
-pub fn plan(quick: bool) -> Result<Points, scenario::Error> {
+pub fn plan(quick: bool) -> Result<Points, lightlag_scenario::Error> {
     let mut list = Vec::new();
     for (figure, text) in SCENARIOS {
         for variant in VARIANTS {

@@ -6,7 +6,6 @@ use super::plan::{DAEMONS, KERNEL, KERNEL_2008, SCENARIOS};
 use super::runs::{self, EVERY_S};
 use super::view::PAYLOAD;
 use crate::results::Row;
-use crate::scenario;
 use crate::study::view::{FIGURE, VARIANT};
 use lightlag_protocols::link::{Counts, LinkSpec};
 use lightlag_protocols::time::Duration;
@@ -89,7 +88,7 @@ pub fn run(make: Make) -> Result<(Vec<Row>, Vec<runs::Seen>), String> {
     Ok((rows, over_time))
 }
 
-fn link(scenario: usize) -> Result<([LinkSpec; 2], Duration), scenario::Error> {
+fn link(scenario: usize) -> Result<([LinkSpec; 2], Duration), lightlag_scenario::Error> {
     let point = SCENARIOS[scenario].1.file()?.points()?.list.remove(0).scenario;
     let network = point.packets.as_ref().expect("it is one of packets");
     let links = network.both_ways(None).expect("it has a link");

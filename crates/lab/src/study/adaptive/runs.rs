@@ -3,8 +3,8 @@
 use super::plan::{SCENARIOS, VARIANTS, sets};
 use crate::metrics::TimeSeries;
 use crate::run::{ContactsCache, Options, run};
-use crate::scenario::{self, Seed};
 use lightlag_protocols::adaptive::Kind;
+use lightlag_scenario::Seed;
 
 /// Seed of every curve.
 const SEED: u64 = 1;
@@ -27,7 +27,7 @@ pub struct Seen {
 ///
 /// # Errors
 /// None with the scenarios that are compiled in.
-pub fn all() -> Result<Vec<Seen>, scenario::Error> {
+pub fn all() -> Result<Vec<Seen>, lightlag_scenario::Error> {
     let mut all = Vec::new();
     for (figure, text) in SCENARIOS {
         for variant in VARIANTS {

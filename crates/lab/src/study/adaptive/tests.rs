@@ -3,7 +3,7 @@
 use super::curves::Curve;
 use super::plan::{ORACLE, POLICY, SHORT, sets};
 use crate::run::{ContactsCache, Options, run};
-use crate::scenario::Seed;
+use lightlag_scenario::Seed;
 
 fn packets(curve: &Curve, variant: &str) -> f64 {
     let mut file = SHORT.file().unwrap();

@@ -1,6 +1,5 @@
 //! What the study runs.
 
-use crate::scenario;
 use crate::study::points::{Point, Points, Text};
 
 /// The paper's link.
@@ -85,7 +84,7 @@ pub fn variants() -> Vec<&'static str> {
 ///
 /// # Errors
 /// None with the scenario that is compiled in.
-pub fn plan(quick: bool) -> Result<Points, scenario::Error> {
+pub fn plan(quick: bool) -> Result<Points, lightlag_scenario::Error> {
     let mut points = Vec::new();
     let all = if quick { 2 } else { 10 };
     let rtts: &[f64] = if quick { &RTTS_QUICK } else { &RTTS };
@@ -113,7 +112,7 @@ pub fn plan(quick: bool) -> Result<Points, scenario::Error> {
 }
 
 /// Flows that share the link.
-fn share(quick: bool, points: &mut Vec<Point>) -> Result<(), scenario::Error> {
+fn share(quick: bool, points: &mut Vec<Point>) -> Result<(), lightlag_scenario::Error> {
     let counts: &[u32] = if quick { &[2, 4] } else { &[2, 4, 16] };
     for variant in OURS {
         for rtt in RTTS_SHARED {
@@ -151,7 +150,7 @@ fn shared(
     loss: f64,
     given: &[(&str, String)],
     (count, apart): (u32, f64),
-) -> Result<Point, scenario::Error> {
+) -> Result<Point, lightlag_scenario::Error> {
     let mut file = text.file()?;
     file.set("rtt", &format!("{rtt} s"))?;
     file.set("loss", &loss.to_string())?;
@@ -171,7 +170,13 @@ fn shared(
     Ok(Point { seeds: Some(SEEDS_OF_SHARING), ..Point::new(&file, (figure, variant), columns)? })
 }
 
-fn point(figure: &str, variant: &str, rtt: f64, loss: f64, size: f64) -> Result<Point, scenario::Error> {
+fn point(
+    figure: &str,
+    variant: &str,
+    rtt: f64,
+    loss: f64,
+    size: f64,
+) -> Result<Point, lightlag_scenario::Error> {
     let mut file = LINK.file()?;
     // Figure 5 asks for whole files; the others stop where the reference runs of ns-2 do.
     let limit = if figure == "figure_5" { 10_000_000.0 } else { (400.0 * rtt).max(20_000.0) };

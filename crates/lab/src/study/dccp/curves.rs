@@ -7,8 +7,8 @@ use crate::metrics::TimeSeries;
 use crate::packets::{PacketSeries, Row};
 use crate::report::Figure;
 use crate::run::{ContactsCache, Options, Outcome, run};
-use crate::scenario::{self, Seed};
 use lightlag_capture::analysis::{Cell, Graph, Options as Analysis};
+use lightlag_scenario::Seed;
 
 /// Seed of every curve.
 const SEED: u64 = 1;
@@ -34,7 +34,7 @@ pub struct Curve {
 ///
 /// # Errors
 /// None with the scenario that is compiled in.
-pub fn all() -> Result<(Vec<Curve>, Vec<Figure>), scenario::Error> {
+pub fn all() -> Result<(Vec<Curve>, Vec<Figure>), lightlag_scenario::Error> {
     let mut curves = Vec::new();
     for variant in OVER_TIME {
         let points = throughput(&seen(variant, &[])?);
@@ -72,7 +72,7 @@ fn before_and_after(figure: &'static str, ours: &Outcome, faulty: &Outcome) -> V
 }
 
 /// One run of a variant, sampled and analysed.
-fn seen(variant: Variant, given: &[(&'static str, String)]) -> Result<Outcome, scenario::Error> {
+fn seen(variant: Variant, given: &[(&'static str, String)]) -> Result<Outcome, lightlag_scenario::Error> {
     let mut file = SATELLITE.file()?;
     for (key, value) in given.iter().chain(&variant.sets()) {
         file.set(key, value)?;

@@ -1,7 +1,6 @@
 //! What the study runs.
 
 use super::variants::{CCID2, CCID3, FAULTS, LINUX, PAIRS, PAUSES, STUCK, UDP, Variant};
-use crate::scenario;
 use crate::study::points::{Point, Points, Text};
 
 /// The poster's link.
@@ -82,7 +81,7 @@ pub fn narrow_link() -> Vec<(&'static str, String)> {
 ///
 /// # Errors
 /// None with the scenario that is compiled in.
-pub fn plan(quick: bool) -> Result<Points, scenario::Error> {
+pub fn plan(quick: bool) -> Result<Points, lightlag_scenario::Error> {
     let mut list = Vec::new();
     for &rate in if quick { &RATES_QUICK[..] } else { &ALL_RATES } {
         for variant in over_rates() {
@@ -125,7 +124,7 @@ fn point(
     variant: Variant,
     given: &[(&'static str, String)],
     columns: &[(&'static str, f64)],
-) -> Result<Point, scenario::Error> {
+) -> Result<Point, lightlag_scenario::Error> {
     let mut file = SATELLITE.file()?;
     for (key, value) in given.iter().chain(&variant.sets()) {
         file.set(key, value)?;

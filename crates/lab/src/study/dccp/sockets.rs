@@ -6,12 +6,12 @@ use super::plan::{CONNECTIONS, SATELLITE, SOCKETS};
 use super::seen;
 use super::variants::{CCID2, CCID3, PAIRS, Variant};
 use crate::results::Row;
-use crate::scenario::{self, Seed};
 use crate::study::view::{FIGURE, VARIANT};
 use lightlag_capture::analysis::Analysed;
 use lightlag_protocols::link::{Counts, LinkSpec};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_scenario::Seed;
 use lightlag_worlds::packets::{Setup, Source, Span, Switch};
 
 /// Those that are measured on sockets.
@@ -81,7 +81,7 @@ pub fn run(connect: Connect) -> Result<Vec<Row>, String> {
 
 /// The connection of the scenario, as the world runs it with this seed.
 fn connection(variant: Variant, seed: u64) -> Result<Connection, String> {
-    let told = |error: scenario::Error| error.to_string();
+    let told = |error: lightlag_scenario::Error| error.to_string();
     let mut file = SATELLITE.file().map_err(told)?;
     for (key, value) in variant.sets() {
         file.set(key, &value).map_err(told)?;

@@ -120,7 +120,7 @@ fn connection_of(variant: variants::Variant, figure: &str, seed: u64) -> impl Fn
     let point = points.iter().find(is_it).expect("it is in the plan");
     let analysis = Some(lightlag_capture::analysis::Options::default());
     let options = crate::run::Options { judge: false, analysis, ..Default::default() };
-    let seed = crate::scenario::Seed::Number(seed);
+    let seed = lightlag_scenario::Seed::Number(seed);
     let outcome = crate::run::run(&point.scenario, seed, &Default::default(), &options).expect("it runs");
     let metrics = seen::metrics(&outcome);
     move |name| metrics.iter().find(|metric| metric.0 == name).map_or(f64::NAN, |metric| metric.1)

@@ -7,8 +7,8 @@ use super::variants::sets;
 use crate::metrics::TimeSeries;
 use crate::packets::PacketSeries;
 use crate::run::{ContactsCache, Options, run};
-use crate::scenario::{self, Seed};
 use crate::study::points::Text;
+use lightlag_scenario::Seed;
 
 /// How often is looked: a queue that is empty for two seconds is seen so within five percent.
 const EVERY: &str = "0.05 s";
@@ -38,7 +38,7 @@ pub struct Curve {
 ///
 /// # Errors
 /// None with the scenarios that are compiled in.
-pub fn all() -> Result<Vec<Curve>, scenario::Error> {
+pub fn all() -> Result<Vec<Curve>, lightlag_scenario::Error> {
     let mut curves = Vec::new();
     for variant in OVER_TIME {
         curves.extend(alone(variant)?);
@@ -65,7 +65,7 @@ pub fn all() -> Result<Vec<Curve>, scenario::Error> {
 ///
 /// # Errors
 /// None with the scenario that is compiled in.
-pub fn alone(variant: &str) -> Result<[Curve; 3], scenario::Error> {
+pub fn alone(variant: &str) -> Result<[Curve; 3], lightlag_scenario::Error> {
     let series = sampled(SINGLE, variant, &[])?;
     let curve = |figure, points| Curve { figure, panel: String::new(), series: variant.to_owned(), points };
     Ok([
@@ -79,7 +79,7 @@ fn sampled(
     text: Text,
     variant: &str,
     given: &[(&'static str, String)],
-) -> Result<PacketSeries, scenario::Error> {
+) -> Result<PacketSeries, lightlag_scenario::Error> {
     let mut file = text.file()?;
     for (key, value) in sets(variant, 0).iter().chain(given) {
         file.set(key, value)?;

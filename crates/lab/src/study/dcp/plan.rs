@@ -4,7 +4,6 @@ use super::variants::{
     AIMD, ALL, DCP, DCP_MARKS, DCP_SLOW_START, LEDBAT, LEDBAT_PLUS_PLUS, NEWCOMER, OURS, READINGS, TCP_LIKE,
     controller, sets,
 };
-use crate::scenario;
 use crate::study::points::{Point, Points, Text};
 use lightlag_protocols::rng::Stream;
 
@@ -78,13 +77,13 @@ struct Size {
     seeds_of_chance: u64,
 }
 
-type Made = Result<(), scenario::Error>;
+type Made = Result<(), lightlag_scenario::Error>;
 
 /// The plan, whole or as a quick look.
 ///
 /// # Errors
 /// None with the scenarios that are compiled in.
-pub fn plan(quick: bool) -> Result<Points, scenario::Error> {
+pub fn plan(quick: bool) -> Result<Points, lightlag_scenario::Error> {
     let size = Size { quick, seeds: if quick { 2 } else { 5 }, seeds_of_chance: if quick { 3 } else { 20 } };
     let mut list = Vec::new();
     alone(&mut list)?;
@@ -102,7 +101,7 @@ fn point<'a>(
     (figure, variant): (&str, &str),
     given: &[(&str, String)],
     columns: impl IntoIterator<Item = (&'a str, f64)>,
-) -> Result<Point, scenario::Error> {
+) -> Result<Point, lightlag_scenario::Error> {
     let queue = if text.name == TWO_FLOWS.name { QUEUE_OF_TWO } else { QUEUE };
     let mut file = text.file()?;
     for (key, value) in sets(variant, queue).iter().chain(given) {

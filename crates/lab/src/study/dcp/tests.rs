@@ -89,7 +89,7 @@ fn windows_queues_and_goodputs_are_those_of_the_paper() {
 fn a_row_of_the_table_has_what_both_consumers_got() {
     let point = plan::plan(true).expect("the plan is compiled in").list.pop().expect("it has points");
     let options = crate::run::Options { judge: false, ..Default::default() };
-    let seed = crate::scenario::Seed::Number(1);
+    let seed = lightlag_scenario::Seed::Number(1);
     let outcome = crate::run::run(&point.scenario, seed, &Default::default(), &options).expect("it runs");
     let metrics = metrics(&outcome);
     for consumer in ["one", "two"] {

@@ -2,8 +2,8 @@
 
 use super::grid::{Axis, BETWEEN_PLANETS, HELSINKI_MAP, ON_EARTH, Router, SPRAY, STREETS, Set, axes};
 use super::treatments::{Role, Treatment, treatments};
-use crate::scenario::{self, Catalogue, ScenarioFile};
 use crate::study::points::{Point, Points};
+use lightlag_scenario::{Catalogue, ScenarioFile};
 use std::path::Path;
 
 /// Columns of the table of runs: which grid, which of its heat maps, where, under which router, and what is different there.
@@ -34,7 +34,7 @@ const SEEDS_RESTLESS: u64 = 2;
 ///
 /// # Errors
 /// None with the scenarios that are compiled in.
-pub fn plan(quick: bool, scenarios: &Path) -> Result<Points, scenario::Error> {
+pub fn plan(quick: bool, scenarios: &Path) -> Result<Points, lightlag_scenario::Error> {
     let mut list = Vec::new();
     for axis in wanted(quick) {
         add(&mut list, &axis, scenarios)?;
@@ -64,7 +64,7 @@ fn ends(axis: Axis) -> Option<Axis> {
     Some(Axis { set, changes, ..axis })
 }
 
-fn add(list: &mut Vec<Point>, axis: &Axis, scenarios: &Path) -> Result<(), scenario::Error> {
+fn add(list: &mut Vec<Point>, axis: &Axis, scenarios: &Path) -> Result<(), lightlag_scenario::Error> {
     let catalogue = Catalogue::default();
     let treatments = treatments(axis.grid);
     for (change, set) in &axis.changes {
@@ -103,8 +103,8 @@ fn points(
     file: ScenarioFile,
     values: impl Fn() -> Vec<(String, String)>,
     (seeds, bounded): (Option<u64>, bool),
-) -> Result<impl Iterator<Item = Point>, scenario::Error> {
-    let point = move |point: scenario::Point| Point {
+) -> Result<impl Iterator<Item = Point>, lightlag_scenario::Error> {
+    let point = move |point: lightlag_scenario::Point| Point {
         values: values(),
         scenario: point.scenario,
         seeds,
@@ -120,7 +120,7 @@ fn fits(catalogue: &Catalogue, treatment: &Treatment, router: &Router) -> bool {
     entry.is_ok_and(|entry| entry.only_with.is_empty() || entry.only_with.iter().any(|name| name == router.0))
 }
 
-fn file(path: &Path, sets: &[&[Set]]) -> Result<ScenarioFile, scenario::Error> {
+fn file(path: &Path, sets: &[&[Set]]) -> Result<ScenarioFile, lightlag_scenario::Error> {
     let mut file = ScenarioFile::read(&[path])?;
     for (key, value) in sets.iter().copied().flatten() {
         file.set(key, value)?;
@@ -133,7 +133,7 @@ fn treat(
     axis: &Axis,
     router: &Router,
     treatment: &Treatment,
-) -> Result<(), scenario::Error> {
+) -> Result<(), lightlag_scenario::Error> {
     file.set("router", router.1)?;
     file.set("mechanism", &treatment.toml())?;
     file.set("receipts", &treatment.receipts.to_string())?;

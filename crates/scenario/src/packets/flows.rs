@@ -1,0 +1,414 @@
+//! `[flows.NAME]`.
+
+use super::alike::{Alike, alike};
+use super::network::{controller, no_way};
+use super::{Carrier, FlowPlan, LinkPlan, Network};
+use crate::quantity::{bit_rate, bytes, positive_time, time};
+use crate::{Algorithm, Error, Node, Result, Section, Value, algorithm};
+use lightlag_protocols::adaptive::PolicyConfig;
+use lightlag_protocols::controllers::{self, Recovery};
+use lightlag_protocols::link::Rate;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::tcp::{self, HEADER, Timers};
+use lightlag_protocols::transport::{dccp, ltp, udpdtn};
+use lightlag_protocols::units::Bytes;
+use lightlag_worlds::packets::adaptive::{self, Decides};
+use lightlag_worlds::packets::{Source, Span};
+
+const KEYS: &[&str] = &[
+    "from",
+    "to",
+    "count",
+    "start",
+    "stop",
+    "apart",
+    "transport",
+    "controller",
+    "size",
+    "rate",
+    "on",
+    "off",
+    "packet_size",
+    "ack_every",
+    "ack_delay",
+    "duplicates",
+    "recovery",
+    "timers",
+    "planned_rate",
+    "receive_window",
+    "block_symbols",
+    "in_order",
+    "block_size",
+    "checkpoint_every",
+    "report_every",
+    "copies",
+    "sequence_window",
+    "fault",
+    "switch",
+    "switch_delay",
+    "datagram_controller",
+];
+
+/// What carries a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    Tcp,
+    Dccp,
+    Udpdtn,
+    Ltp,
+    Adaptive,
+}
+
+/// All of them, by the names that scenarios and controllers give them.
+const KINDS: [(&str, Kind); 5] = [
+    ("tcp", Kind::Tcp),
+    ("dccp", Kind::Dccp),
+    ("udpdtn", Kind::Udpdtn),
+    ("ltp", Kind::Ltp),
+    ("adaptive", Kind::Adaptive),
+];
+
+impl Kind {
+    fn title(self) -> String {
+        KINDS.iter().find(|known| known.1 == self).map_or("", |known| known.0).to_uppercase()
+    }
+}
+
+/// Keys that not all of them know, and who does.
+const KEYS_OF: &[(&str, &[Kind])] = &[
+    ("receive_window", &[Kind::Tcp, Kind::Adaptive]),
+    ("recovery", &[Kind::Tcp, Kind::Adaptive]),
+    ("ack_every", &[Kind::Tcp, Kind::Adaptive]),
+    ("duplicates", &[Kind::Tcp, Kind::Adaptive]),
+    ("ack_delay", &[Kind::Tcp, Kind::Dccp, Kind::Adaptive]),
+    ("switch", &[Kind::Adaptive]),
+    ("switch_delay", &[Kind::Adaptive]),
+    ("datagram_controller", &[Kind::Adaptive]),
+    ("block_symbols", &[Kind::Udpdtn]),
+    ("in_order", &[Kind::Udpdtn]),
+    ("block_size", &[Kind::Ltp]),
+    ("checkpoint_every", &[Kind::Ltp]),
+    ("report_every", &[Kind::Ltp]),
+    ("copies", &[Kind::Ltp]),
+    ("sequence_window", &[Kind::Dccp]),
+    ("fault", &[Kind::Dccp]),
+];
+
+/// Every flow.
+pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<FlowPlan>> {
+    let mut flows = Vec::new();
+    for Alike { section, each, stop } in alike(root, ("flows", "flow"), KEYS)? {
+        let one = flow(&section, links)?;
+        flows.extend(each.into_iter().map(|(name, start)| FlowPlan { name, start, stop, ..one.clone() }));
+    }
+    Ok(flows)
+}
+
+/// One that is not told its name and its times.
+fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
+    let from = section.need_text("from", "\"earth\"")?;
+    let to = section.need_text("to", "\"mars\"")?;
+    let way = |from: &str, to: &str, key: &str| {
+        let path = Network::path(links, from, to).filter(|path| !path.is_empty());
+        path.ok_or_else(|| no_way(&section.place_of(key), from, to))
+    };
+    let (forward, backward) = (way(from, to, "to")?, way(to, from, "from")?);
+    let kind = section.word("transport", &KINDS)?.unwrap_or_default();
+    refuse_others(section, kind)?;
+    let node = section.get("controller").ok_or_else(|| section.missing("controller", "\"new_reno\""))?;
+    let chosen = algorithm(node, &section.key("controller"), controller)?;
+    let transport = KINDS.iter().find(|known| known.1 == kind).map_or("", |known| known.0);
+    // Of its two stacks, TCP is the one that `controller` is for.
+    fits(section, ("controller", &chosen), if kind == Kind::Adaptive { "tcp" } else { transport })?;
+    let datagram_controller = datagram_controller(section, kind)?;
+    let packet = section.quantity("packet_size", bytes)?.unwrap_or(Bytes(1500));
+    if packet <= HEADER || packet > Bytes(65_535) {
+        return Err(Error::new(
+            &section.place_of("packet_size"),
+            format!("`{}` is {} B", section.key("packet_size"), packet.0),
+            "a packet has 41 to 65535 B, 40 B of headers among them",
+        ));
+    }
+    let planned_rate = planned_rate(section, &links[forward[0] as usize])?;
+    let round_trip = Network::least_delay(links, &forward, packet)
+        .saturating_add(Network::least_delay(links, &backward, HEADER));
+    Ok(FlowPlan {
+        name: String::new(),
+        start: Instant::ZERO,
+        stop: None,
+        source: source(section, kind)?,
+        carrier: match kind {
+            Kind::Tcp => Carrier::Tcp(tcp_config(section, &chosen, packet, round_trip)?),
+            Kind::Dccp => Carrier::Dccp(dccp_config(section, &chosen.entry.name, packet, round_trip)?),
+            Kind::Udpdtn => Carrier::Udpdtn(udpdtn_config(section, packet)?),
+            Kind::Ltp => ltp_carrier(section, packet, round_trip)?,
+            Kind::Adaptive => Carrier::Adaptive(adaptive_config(section, &chosen, packet, round_trip)?),
+        },
+        datagram_controller,
+        samples: chosen.entry.name == "bbr",
+        // A plan that tells the rate of a contact tells its light time too.
+        planned_round_trip: planned_rate.as_ref().map(|_| round_trip),
+        planned_rate,
+        controller: chosen,
+        forward,
+        backward,
+    })
+}
+
+type Chosen = Algorithm<dyn controllers::Controller, controllers::Flow>;
+
+fn fits(section: &Section, (key, chosen): (&str, &Chosen), transport: &str) -> Result<()> {
+    if chosen.entry.only_with.is_empty() || chosen.entry.only_with.iter().any(|name| *name == transport) {
+        return Ok(());
+    }
+    let what = format!("controller `{}` needs what the transport `{transport}` has not", chosen.entry.name);
+    let right = format!("write transport = \"{}\"", chosen.entry.only_with.join("\" or \""));
+    Err(Error::new(&section.place_of(key), what, right))
+}
+
+fn datagram_controller(section: &Section, kind: Kind) -> Result<Option<Chosen>> {
+    const KEY: &str = "datagram_controller";
+    if kind != Kind::Adaptive {
+        return Ok(None);
+    }
+    let usual =
+        Node { value: Value::Text(DATAGRAM_CONTROLLER.to_owned()), place: section.place_of("transport") };
+    let node = section.get(KEY).unwrap_or(&usual);
+    let chosen = algorithm(node, &section.key(KEY), controller)?;
+    fits(section, (KEY, &chosen), "adaptive")?;
+    Ok(Some(chosen))
+}
+
+/// A rate, "unknown", or "plan": that of the first link, at all times.
+fn planned_rate(section: &Section, first: &LinkPlan) -> Result<Option<Rate>> {
+    match section.text("planned_rate") {
+        Ok(Some("unknown")) => Ok(None),
+        Ok(Some("plan")) => Ok(Some(first.spec.rate.clone())),
+        _ => Ok(section.quantity("planned_rate", bit_rate)?.map(Rate::Constant)),
+    }
+}
+
+/// What only other transports know would be without effect.
+fn refuse_others(section: &Section, kind: Kind) -> Result<()> {
+    let foreign = |known: &&(&str, &[Kind])| !known.1.contains(&kind) && section.get(known.0).is_some();
+    let Some((key, _)) = KEYS_OF.iter().find(foreign) else { return Ok(()) };
+    let what = format!("`{}` means nothing over {}", section.key(key), kind.title());
+    Err(Error::new(&section.place_of(key), what, "leave it out, or choose another transport"))
+}
+
+fn source(section: &Section, kind: Kind) -> Result<Source> {
+    let whole = matches!(kind, Kind::Udpdtn | Kind::Ltp | Kind::Adaptive);
+    if let Some(key) = ["on", "off", "rate", "stop"].iter().find(|key| whole && section.get(key).is_some()) {
+        let what = format!("{} carries what is there from the start, without `{key}`", kind.title());
+        return Err(Error::new(&section.place_of(key), what, "give the flow a `size`, or carry it by TCP"));
+    }
+    if let Some(size) = section.quantity("size", bytes)? {
+        if size == Bytes(0) {
+            let what = format!("`{}` is 0 B: nothing is sent", section.key("size"));
+            return Err(Error::new(&section.place_of("size"), what, "write at least \"1 B\""));
+        }
+        if let Some(key) = ["on", "off", "rate"].iter().find(|key| section.get(key).is_some()) {
+            let what = format!("a flow of a `size` has no `{key}`");
+            return Err(Error::new(&section.place_of(key), what, "leave one of them out"));
+        }
+        return Ok(Source::File(size));
+    }
+    if section.get("on").is_none() && section.get("off").is_none() && section.get("rate").is_none() {
+        return Ok(Source::Persistent);
+    }
+    Ok(Source::OnOff {
+        on: span(section, "on")?,
+        off: span(section, "off")?,
+        rate: section.need("rate", "\"1 Mbit/s\"", bit_rate)?,
+    })
+}
+
+/// `"10 s"`, or `{ exponential = "10 s" }` for one that is drawn anew each time.
+fn span(section: &Section, key: &str) -> Result<Span> {
+    if section.get(key).is_some_and(|node| matches!(node.value, Value::Table(_)))
+        && let Some(table) = section.table(key, &["exponential"])?
+    {
+        return table.need("exponential", "\"10 s\"", positive_time).map(Span::Exponential);
+    }
+    section.need(key, "\"10 s\"", positive_time).map(Span::Fixed)
+}
+
+fn udpdtn_config(section: &Section, packet: Bytes) -> Result<udpdtn::Config> {
+    let mut config = udpdtn::Config::new(packet);
+    if config.symbol == Bytes(0) {
+        let place = section.place_of("packet_size");
+        return Err(Error::new(
+            &place,
+            "a datagram of UDPDTN has 44 B of headers",
+            "give packets room for data",
+        ));
+    }
+    if let Some(symbols) = section.whole("block_symbols", 1, 56_403)? {
+        config.block_symbols = symbols as u32;
+    }
+    config.in_order = section.flag("in_order")?.unwrap_or(false);
+    Ok(config)
+}
+
+/// LTP between engines 1 and 2, whose light time is that of the path.
+fn ltp_carrier(section: &Section, packet: Bytes, round_trip: Duration) -> Result<Carrier> {
+    let positive = |key: &str| match section.quantity(key, bytes)? {
+        Some(Bytes(0)) => {
+            let what = format!("`{}` is 0 B", section.key(key));
+            Err(Error::new(&section.place_of(key), what, "write at least \"1 B\""))
+        }
+        other => Ok(other),
+    };
+    let mut config = ltp::Config { light: Some(round_trip), ..ltp::Config::new(1, 2, packet) };
+    // A light time of hours is filled by many blocks.
+    (config.quotas.exports, config.quotas.imports) = (1 << 20, 1 << 20);
+    config.checkpoint_every = positive("checkpoint_every")?.map(|every| every.0);
+    config.report_every = section.quantity("report_every", positive_time)?;
+    if let Some(copies) = section.whole("copies", 1, 10)? {
+        config.copies = Some(copies as u32);
+    }
+    if config.segment < LTP_SEGMENT_LEAST {
+        let what = "a segment of LTP has up to 64 B of headers, and 28 B those of UDP and IP";
+        return Err(Error::new(&section.place_of("packet_size"), what, "give packets room for data"));
+    }
+    Ok(Carrier::Ltp(config, positive("block_size")?.unwrap_or(LTP_BLOCK)))
+}
+
+/// Headers of the largest block, and some data.
+const LTP_SEGMENT_LEAST: u64 = 72;
+/// Usual size of a block: what is aggregated into one.
+const LTP_BLOCK: Bytes = Bytes(1_000_000);
+
+fn dccp_config(
+    section: &Section,
+    controller: &str,
+    packet: Bytes,
+    round_trip: Duration,
+) -> Result<dccp::Config> {
+    let timers = timers(section, round_trip)?;
+    let ccid = dccp::Ccid::of(controller);
+    let mut config = dccp::Config::new(packet, dccp::IP_HEADER, ccid, timers);
+    if let Some(delay) = section.quantity("ack_delay", time)? {
+        config.ack_delay = delay;
+    }
+    let none = dccp::Faults::default();
+    let faults = [
+        ("none", none),
+        ("pauses", dccp::Faults { pauses: true, ..none }),
+        ("inconsistent_loss", dccp::Faults { inconsistent_loss: true, ..none }),
+        ("small_sequence_window", dccp::Faults { small_sequence_window: true, ..none }),
+        ("all", dccp::Faults { pauses: true, inconsistent_loss: true, small_sequence_window: true }),
+    ];
+    config.faults = section.word("fault", &faults)?.unwrap_or_default();
+    if config.faults.small_sequence_window {
+        config.sequence_window = dccp::SEQUENCE_WINDOW_FIRST;
+    }
+    if let Some(window) = section.whole("sequence_window", 32, 1 << 46)? {
+        config.sequence_window = (window as u64).min((1 << 46) - 1);
+    }
+    Ok(config)
+}
+
+fn adaptive_config(
+    section: &Section,
+    chosen: &Chosen,
+    packet: Bytes,
+    round_trip: Duration,
+) -> Result<adaptive::Config> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Switch {
+        Policy,
+        Oracle,
+        Plain,
+        Datagrams,
+    }
+    let words = [
+        ("policy", Switch::Policy),
+        ("oracle", Switch::Oracle),
+        ("oracle_plain", Switch::Plain),
+        ("datagrams", Switch::Datagrams),
+    ];
+    if packet < DATAGRAM_LEAST {
+        let what = "heads of datagrams and frames take up to 800 B of a packet";
+        return Err(Error::new(&section.place_of("packet_size"), what, "give packets room for data"));
+    }
+    let switch = section.word("switch", &words)?.unwrap_or(Switch::Policy);
+    let delay = section.quantity("switch_delay", positive_time)?.unwrap_or(ORACLE_DELAY);
+    Ok(adaptive::Config {
+        tcp: tcp_config(section, chosen, packet, round_trip)?,
+        packet,
+        window: ADAPTIVE_WINDOW,
+        decides: match switch {
+            Switch::Policy => Decides::Policy(PolicyConfig { long: delay * 2, ..PolicyConfig::default() }),
+            Switch::Oracle | Switch::Plain => Decides::Oracle(delay),
+            Switch::Datagrams => Decides::Datagrams,
+        },
+        plain: switch == Switch::Plain,
+    })
+}
+
+/// What goes on from TCP, where nothing else is said.
+const DATAGRAM_CONTROLLER: &str = "loss_tolerant";
+/// Where the paper swapped.
+const ORACLE_DELAY: Duration = Duration::from_nanos(250_000_000);
+/// Covers four minutes at 2 Mbit/s.
+const ADAPTIVE_WINDOW: Bytes = Bytes(64 << 20);
+/// [`adaptive_protocol::DATAGRAM_LEAST`] and headers, rounded up.
+const DATAGRAM_LEAST: Bytes = Bytes(800);
+
+fn tcp_config(
+    section: &Section,
+    chosen: &Chosen,
+    packet: Bytes,
+    round_trip: Duration,
+) -> Result<tcp::Config> {
+    let usual = controllers::find(&chosen.entry.name).map_or(Recovery::Rack, |entry| entry.recovery);
+    let recoveries = [
+        ("new_reno", Recovery::NewReno),
+        ("sack", Recovery::Sack),
+        ("fack", Recovery::Fack),
+        ("rack", Recovery::Rack),
+    ];
+    let recovery = section.word("recovery", &recoveries)?.unwrap_or(usual);
+    let mut config = tcp::Config::new(packet.saturating_sub(HEADER), recovery, timers(section, round_trip)?);
+    if let Some(every) = section.whole("ack_every", 1, 1000)? {
+        config.ack_every = every as u32;
+    }
+    if let Some(delay) = section.quantity("ack_delay", time)? {
+        config.ack_delay = delay;
+    }
+    if let Some(duplicates) = section.whole("duplicates", 1, 1000)? {
+        config.duplicates = duplicates as u32;
+    }
+    if let Some(window) = section.quantity("receive_window", bytes)? {
+        if window < config.segment {
+            let what = format!(
+                "`{}` is less than the {} B of a segment",
+                section.key("receive_window"),
+                config.segment.0
+            );
+            return Err(Error::new(&section.place_of("receive_window"), what, "let one in"));
+        }
+        config.window = window;
+    }
+    Ok(config)
+}
+
+/// Timers sized to the path, those of RFC 6298, or those that ns-2 had in 2005.
+fn timers(section: &Section, round_trip: Duration) -> Result<Timers> {
+    #[derive(Clone, Copy)]
+    enum Preset {
+        Path,
+        Rfc,
+        Y2005,
+    }
+    let words = [("path", Preset::Path), ("rfc", Preset::Rfc), ("y2005", Preset::Y2005)];
+    let ms = |n: i64| Duration::from_nanos(n * 1_000_000);
+    let (first, most) = match section.word("timers", &words)?.unwrap_or(Preset::Path) {
+        Preset::Path => ((round_trip * 3).saturating_add(ms(1000)), Duration::MAX),
+        Preset::Rfc => (ms(3000), ms(60_000)),
+        Preset::Y2005 => (ms(6000), Duration::from_secs(100_000)),
+    };
+    Ok(Timers { first, margin: ms(200), least: ms(200), most })
+}

@@ -1,0 +1,219 @@
+//! A network of links and the flows over it, as plain data.
+
+use super::{flows, links};
+use crate::quantity::positive_time;
+use crate::{Algorithm, Error, Result, Section, Seed};
+use lightlag_protocols::controllers::{self, Controller, Flow};
+use lightlag_protocols::link::{LinkSpec, Rate};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::{dccp, ltp, tcp, udpdtn};
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_worlds::packets::adaptive::{self, Controllers, MakeControllers};
+use lightlag_worlds::packets::{FlowSpec, MakeController, Setup, Source, Transport};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// Tables and keys of a scenario of packets, beside those of every scenario.
+pub const KEYS: &[&str] =
+    &["name", "duration", "seeds", "parameters", "links", "flows", "sample_every", "limits"];
+
+/// Links, and flows over them.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Both directions of each link that has two.
+    pub links: Vec<LinkPlan>,
+    /// Who sends what to whom.
+    pub flows: Vec<FlowPlan>,
+    /// How often flows and links are sampled.
+    pub sample_every: Option<Duration>,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct LinkPlan {
+    /// Its name; that of the way back ends in `.back`.
+    pub name: String,
+    /// Where it begins.
+    pub from: String,
+    /// Where it ends.
+    pub to: String,
+    /// What it does to packets.
+    pub spec: LinkSpec,
+}
+
+/// A flow, or several alike.
+#[derive(Clone, Debug)]
+pub struct FlowPlan {
+    /// Its name.
+    pub name: String,
+    /// Links from the sender to the receiver.
+    pub forward: Vec<u32>,
+    /// Links back.
+    pub backward: Vec<u32>,
+    /// When it begins.
+    pub start: Instant,
+    /// When its source falls silent.
+    pub stop: Option<Instant>,
+    /// What it sends.
+    pub source: Source,
+    /// What it is carried by.
+    pub carrier: Carrier,
+    /// What controls it.
+    pub controller: Algorithm<dyn Controller, Flow>,
+    /// What controls its datagrams, if it has two stacks.
+    pub datagram_controller: Option<Algorithm<dyn Controller, Flow>>,
+    /// Whether that wants samples of the delivery rate.
+    pub samples: bool,
+    /// What the plan says of the rate.
+    pub planned_rate: Option<Rate>,
+    /// What it says of the round trip of light.
+    pub planned_round_trip: Option<Duration>,
+}
+
+/// What a flow is carried by, and how that behaves.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Carrier {
+    /// TCP.
+    Tcp(tcp::Config),
+    /// DCCP.
+    Dccp(dccp::Config),
+    /// UDPDTN.
+    Udpdtn(udpdtn::Config),
+    /// LTP, in blocks of so many bytes.
+    Ltp(ltp::Config, Bytes),
+    /// TCP and datagrams by turns.
+    Adaptive(adaptive::Config),
+}
+
+/// Reads links and flows.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn read(root: &Section, files: links::Read) -> Result<Network> {
+    let links = links::read(root, files)?;
+    let flows = flows::read(root, &links)?;
+    if flows.is_empty() {
+        return Err(root.missing("flows", "a table [flows.NAME] with `from` and `to`"));
+    }
+    let sample_every = root.quantity("sample_every", positive_time)?;
+    Ok(Network { links, flows, sample_every })
+}
+
+impl Network {
+    /// A link by its name (none: the first) and its way back; one that has none carries nothing back.
+    ///
+    /// # Errors
+    /// One line that names those there are.
+    pub fn both_ways(&self, name: Option<&str>) -> std::result::Result<[LinkSpec; 2], String> {
+        let wanted = |link: &&LinkPlan| name.is_none_or(|name| *name == link.name);
+        let Some(there) = self.links.iter().find(wanted) else {
+            let known: Vec<&str> = self.links.iter().map(|link| link.name.as_str()).collect();
+            let name = name.unwrap_or_default();
+            return Err(format!("there is no `{name}`; name one of {}", known.join(", ")));
+        };
+        let back = self.links.iter().find(|link| link.name == format!("{}.back", there.name));
+        let silent = LinkSpec { rate: Rate::Table(vec![(Instant::ZERO, BitRate(0))]), ..there.spec.clone() };
+        Ok([there.spec.clone(), back.map_or(silent, |back| back.spec.clone())])
+    }
+    /// What the world of packets runs.
+    pub fn setup(&self, seed: Seed, own: u64, duration: Duration) -> Setup {
+        let flow = |plan: &FlowPlan| -> FlowSpec {
+            let (entry, parameters) = (plan.controller.entry.clone(), plan.controller.parameters.clone());
+            let controller: MakeController = Box::new(move |flow| (entry.build)(&parameters, flow));
+            let datagrams = plan.datagram_controller.as_ref().unwrap_or(&plan.controller);
+            FlowSpec {
+                forward: plan.forward.clone(),
+                backward: plan.backward.clone(),
+                start: plan.start,
+                stop: plan.stop,
+                source: plan.source,
+                transport: match plan.carrier {
+                    Carrier::Tcp(config) => Transport::Tcp { config, controller, samples: plan.samples },
+                    Carrier::Dccp(config) => Transport::Dccp { config, controller },
+                    Carrier::Udpdtn(config) => Transport::Udpdtn { config, controller },
+                    Carrier::Adaptive(config) => Transport::Adaptive {
+                        config,
+                        controllers: Controllers { stream: controller.into(), datagrams: maker(datagrams) },
+                    },
+                    Carrier::Ltp(ref config, block) => {
+                        Transport::Ltp { config: config.clone(), controller, block }
+                    }
+                },
+                planned_rate: plan.planned_rate.clone(),
+                planned_round_trip: plan.planned_round_trip,
+            }
+        };
+        let flows: Vec<FlowSpec> = self.flows.iter().map(flow).collect();
+        Setup {
+            links: self.links.iter().map(|link| link.spec.clone()).collect(),
+            until: Instant::ZERO.saturating_add(duration),
+            until_complete: flows.iter().all(FlowSpec::ends),
+            flows,
+            until_delivered: None,
+            seed: match seed {
+                Seed::Own => own,
+                Seed::Number(number) => number,
+            },
+            sample_every: self.sample_every,
+        }
+    }
+    /// The path with the fewest links; of equal ones that of the links named first.
+    pub fn path(links: &[LinkPlan], from: &str, to: &str) -> Option<Vec<u32>> {
+        let mut leaving: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (index, link) in links.iter().enumerate() {
+            leaving.entry(&link.from).or_default().push(index as u32);
+        }
+        let mut came: BTreeMap<&str, Option<u32>> = BTreeMap::from([(from, None)]);
+        let mut open = VecDeque::from([from]);
+        while let Some(at) = open.pop_front() {
+            for &index in leaving.get(at).into_iter().flatten() {
+                let next = links[index as usize].to.as_str();
+                if let Entry::Vacant(entry) = came.entry(next) {
+                    entry.insert(Some(index));
+                    open.push_back(next);
+                }
+            }
+        }
+        let mut path = VecDeque::new();
+        let mut at = to;
+        while at != from {
+            let link = came.get(at).copied()??;
+            path.push_front(link);
+            at = &links[link as usize].from;
+        }
+        Some(path.into())
+    }
+    /// Least time from one end of a path to the other, for a packet of this size.
+    pub fn least_delay(links: &[LinkPlan], path: &[u32], size: Bytes) -> Duration {
+        path.iter().fold(Duration::ZERO, |sum, &index| {
+            let spec = &links[index as usize].spec;
+            sum.saturating_add(spec.delay.least()).saturating_add(spec.rate.highest().time_for(size))
+        })
+    }
+}
+
+/// The entry of a controller, as scenarios know algorithms.
+pub fn controller(name: &str) -> std::result::Result<Arc<crate::Entry<dyn Controller, Flow>>, String> {
+    match controllers::find(name) {
+        Some(entry) => Ok(Arc::new((&entry.algorithm).into())),
+        None => {
+            let known: Vec<&str> = controllers::TABLE.iter().map(|entry| entry.algorithm.name).collect();
+            Err(crate::suggestion(name, &known))
+        }
+    }
+}
+
+fn maker(algorithm: &Algorithm<dyn Controller, Flow>) -> MakeControllers {
+    let (entry, parameters) = (algorithm.entry.clone(), algorithm.parameters.clone());
+    Arc::new(move |flow| (entry.build)(&parameters, flow))
+}
+
+/// What is wrong with a flow that has no way.
+pub fn no_way(place: &crate::Place, from: &str, to: &str) -> Error {
+    Error::new(
+        place,
+        format!("no links lead from `{from}` to `{to}`"),
+        "name nodes that tables [links.NAME] join",
+    )
+}

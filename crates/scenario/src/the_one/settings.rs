@@ -1,0 +1,308 @@
+//! Settings in layers, seen through namespaces at one run index.
+
+use super::properties::{properties, readable};
+use crate::error::{Error, Place, Result, Wrong, quoted};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// More settings than anyone means to write.
+const SETTINGS_MAX: usize = 5_000;
+/// More runs than anyone means to index.
+const RUNS_MAX: usize = 10_000;
+/// Runs times bytes of run arrays, all of which each run reads.
+const ARRAY_BYTES_MAX: usize = 1_000_000_000;
+/// Of a value with others filled in.
+const FILLED_BYTES_MAX: usize = 10_000;
+
+/// A setting.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Where it stands.
+    pub place: Place,
+    /// The folder of its file.
+    folder: PathBuf,
+    /// Its value, run arrays and all.
+    pub value: String,
+    /// Its number in order of appearance.
+    order: usize,
+}
+
+/// Files of settings, of which later ones override earlier ones, and then single settings.
+#[derive(Clone, Debug, Default)]
+pub struct Layers {
+    settings: BTreeMap<String, Setting>,
+    /// The first file, for errors that have no line.
+    file: String,
+    count: usize,
+}
+
+impl Layers {
+    /// From files: name, folder and bytes each.
+    ///
+    /// # Errors
+    /// A syntax error.
+    pub fn parse<'a>(files: impl IntoIterator<Item = (&'a str, PathBuf, &'a [u8])>) -> Result<Self> {
+        let mut layers = Self::default();
+        for (name, folder, bytes) in files {
+            if layers.file.is_empty() {
+                layers.file = name.to_owned();
+            }
+            for property in properties(name, bytes)? {
+                layers.insert(property.key, property.value, property.place, folder.clone());
+            }
+        }
+        if layers.settings.len() > SETTINGS_MAX {
+            let what = format!("there are {} settings", layers.settings.len());
+            return Err(Error::new(&layers.place(), what, format!("at most {SETTINGS_MAX} are read")));
+        }
+        layers.check_runs()?;
+        Ok(layers)
+    }
+    /// Overrides one setting.
+    ///
+    /// # Errors
+    /// An empty key.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        let place = Place::Set(key.into());
+        if key.trim().is_empty() {
+            return Err(Error::new(&place, "no key is given", "write --set Group.bufferSize=1M"));
+        }
+        self.insert(key.trim().to_owned(), value.trim().to_owned(), place, PathBuf::from("."));
+        self.check_runs()
+    }
+    fn insert(&mut self, key: String, value: String, place: Place, folder: PathBuf) {
+        let setting = Setting { place, folder, value, order: self.count };
+        self.count += 1;
+        self.settings.insert(key, setting);
+    }
+    /// Everything that is set, in order of appearance.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Setting)> {
+        let mut all: Vec<(&str, &Setting)> =
+            self.settings.iter().map(|(key, setting)| (key.as_str(), setting)).collect();
+        all.sort_by_key(|(_, setting)| setting.order);
+        all.into_iter()
+    }
+    /// What is set under a full key.
+    pub fn get(&self, key: &str) -> Option<&Setting> {
+        self.settings.get(key)
+    }
+    /// Where to point when something is missing altogether.
+    pub fn place(&self) -> Place {
+        Place::File(self.file.as_str().into())
+    }
+    /// A name for what has none.
+    pub fn stem(&self) -> String {
+        let stem = std::path::Path::new(&self.file).file_stem();
+        stem.map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned())
+    }
+    /// Refuses run arrays that nobody means to run.
+    fn check_runs(&self) -> Result<()> {
+        let arrays = || self.settings.values().filter(|setting| run_array(&setting.value).is_some());
+        let bytes: usize = arrays().map(|setting| setting.value.len()).sum();
+        let runs = self.runs();
+        let longest = arrays().max_by_key(|setting| setting.value.len());
+        if runs <= RUNS_MAX && bytes.saturating_mul(runs) <= ARRAY_BYTES_MAX {
+            return Ok(());
+        }
+        let place = longest.map_or_else(|| self.place(), |setting| setting.place.clone());
+        let what = format!("[a; b; c] makes {runs} runs, with {bytes} bytes of such lists");
+        Err(Error::new(
+            &place,
+            what,
+            format!("at most {RUNS_MAX} runs with short lists are read; index fewer"),
+        ))
+    }
+    /// How many runs the longest run array has.
+    pub fn runs(&self) -> usize {
+        self.settings
+            .values()
+            .filter_map(|setting| run_array(&setting.value))
+            .map(|runs| runs.len())
+            .max()
+            .unwrap_or(1)
+    }
+}
+
+/// The values of `[a; b; c]`. A value that only looks like it, shorter than three characters, is none.
+/// As in Java, empty values at the end do not count.
+fn run_array(value: &str) -> Option<Vec<&str>> {
+    let inside = value.strip_prefix('[')?.strip_suffix(']').filter(|inside| !inside.is_empty())?;
+    let mut values: Vec<&str> = inside.split(';').map(str::trim).collect();
+    while values.last().is_some_and(|last| last.is_empty()) {
+        values.pop();
+    }
+    if values.is_empty() { None } else { Some(values) }
+}
+
+/// All values that a setting takes over the runs.
+pub fn values(value: &str) -> Vec<&str> {
+    run_array(value).unwrap_or_else(|| vec![value])
+}
+
+/// Settings at a run index.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// All settings.
+    pub layers: &'a Layers,
+    /// The run.
+    pub index: usize,
+}
+
+/// A value that was found.
+#[derive(Clone, Debug)]
+pub struct Found<'a> {
+    /// Its full key.
+    pub key: String,
+    /// Its value at this run.
+    pub value: &'a str,
+    /// Where it stands.
+    pub place: &'a Place,
+    folder: &'a PathBuf,
+}
+
+impl<'a> Run<'a> {
+    /// A namespace.
+    pub fn space(self, name: &str) -> Space<'a> {
+        Space { run: self, names: vec![name.to_owned()] }
+    }
+    /// A namespace, and where to look for what it does not have.
+    pub fn space_or(self, name: &str, fallback: &str) -> Space<'a> {
+        Space { run: self, names: vec![name.to_owned(), fallback.to_owned()] }
+    }
+    /// A value by its full key; empty ones do not count.
+    pub fn find(self, key: &str) -> Option<Found<'a>> {
+        let setting = self.layers.get(key)?;
+        let value = match run_array(&setting.value) {
+            Some(runs) => runs[self.index % runs.len()],
+            None => setting.value.as_str(),
+        };
+        let found = Found { key: key.to_owned(), value, place: &setting.place, folder: &setting.folder };
+        (!value.is_empty()).then_some(found)
+    }
+    /// Fills in `%%key%%`.
+    ///
+    /// # Errors
+    /// A key that is not set.
+    pub fn fill(self, found: &Found) -> Result<String> {
+        let mut out = String::new();
+        for (index, piece) in found.value.split("%%").enumerate() {
+            if index % 2 == 0 {
+                out.push_str(piece);
+                continue;
+            }
+            let inner = self.find(piece).ok_or_else(|| {
+                Error::new(found.place, format!("%%{piece}%% is not set"), "name a setting between %% and %%")
+            })?;
+            out.push_str(inner.value);
+            if out.len() > FILLED_BYTES_MAX {
+                let right = format!("%%...%% fills in at most {FILLED_BYTES_MAX} bytes");
+                return Err(found.wrong("is too long with what is filled in", right));
+            }
+        }
+        Ok(readable(&out))
+    }
+}
+
+/// A namespace of settings, with others behind it.
+#[derive(Clone)]
+pub struct Space<'a> {
+    /// The run.
+    pub run: Run<'a>,
+    names: Vec<String>,
+}
+
+impl<'a> Space<'a> {
+    /// The value of a key.
+    pub fn find(&self, key: &str) -> Option<Found<'a>> {
+        self.names.iter().find_map(|name| self.run.find(&format!("{name}.{key}")))
+    }
+    /// The value of a key that must be set.
+    pub fn need(&self, key: &str, example: &str) -> Result<Found<'a>> {
+        self.find(key).ok_or_else(|| {
+            let name = self.names.last().map_or("", String::as_str);
+            Error::new(
+                &self.run.layers.place(),
+                format!("`{name}.{key}` is not set"),
+                format!("add `{name}.{key} = {example}`"),
+            )
+        })
+    }
+    /// A value by one of the parsers of [`super::numbers`].
+    pub fn parse<T>(
+        &self,
+        key: &str,
+        parse: impl Fn(&str) -> std::result::Result<T, Wrong>,
+    ) -> Result<Option<T>> {
+        self.find(key).map(|found| found.parse(parse)).transpose()
+    }
+}
+
+impl Found<'_> {
+    /// Its value by one of the parsers of [`super::numbers`].
+    pub fn parse<T>(&self, parse: impl Fn(&str) -> std::result::Result<T, Wrong>) -> Result<T> {
+        parse(self.value)
+            .map_err(|wrong| Error::new(self.place, format!("`{}`: {}", self.key, wrong.what), wrong.right))
+    }
+    /// An error about it.
+    pub fn wrong(&self, what: impl AsRef<str>, right: impl AsRef<str>) -> Error {
+        Error::new(self.place, format!("`{}` {}", self.key, what.as_ref()), right)
+    }
+    /// An error about a value that is not supported.
+    pub fn unsupported(&self, supported: &[&str]) -> Error {
+        self.wrong(
+            format!("is {}, which is not supported", quoted(self.value)),
+            format!("supported: {}", supported.join(", ")),
+        )
+    }
+    /// Where a file that it names is looked for: beside the settings, a level above them (The ONE's
+    /// own settings lie in a folder below that from which it is started), and where the program was
+    /// started.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        vec![self.folder.clone(), self.folder.join(".."), PathBuf::from(".")]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layers(texts: &[&str]) -> Layers {
+        let files = texts.iter().map(|text| ("f", PathBuf::from("."), text.as_bytes()));
+        Layers::parse(files).unwrap()
+    }
+
+    #[test]
+    fn later_files_override_and_empty_values_fall_back() {
+        let mut layers =
+            layers(&["Group.speed = 1\nGroup1.speed = 2\nGroup2.speed =\n", "Group1.speed = 3\n"]);
+        let value = |layers: &Layers, name: &str| {
+            let run = Run { layers, index: 0 };
+            run.space_or(name, "Group").find("speed").map(|found| found.value.to_owned())
+        };
+        assert_eq!(value(&layers, "Group1").as_deref(), Some("3"));
+        assert_eq!(value(&layers, "Group2").as_deref(), Some("1"));
+        layers.set("Group1.speed", "9").unwrap();
+        assert_eq!(value(&layers, "Group1").as_deref(), Some("9"));
+        assert!(layers.set(" ", "9").is_err());
+    }
+
+    #[test]
+    fn run_arrays_are_indexed_and_wrap_around() {
+        let layers = layers(&["a.x = [1; 2;3]\na.y = [p;q]\na.z = [;]\na.n = %%a.x%%-%%a.y%%\na.w=[]"]);
+        assert_eq!(layers.runs(), 3);
+        let run = Run { layers: &layers, index: 2 };
+        assert_eq!(run.find("a.x").unwrap().value, "3");
+        assert_eq!(run.find("a.y").unwrap().value, "p");
+        assert_eq!(run.fill(&run.find("a.n").unwrap()).unwrap(), "3-p");
+        assert_eq!(run.find("a.w").unwrap().value, "[]");
+    }
+
+    #[test]
+    fn what_is_not_set_is_named_with_an_example() {
+        let layers = layers(&["a.n = %%b%%"]);
+        let run = Run { layers: &layers, index: 0 };
+        let told = run.space("Scenario").need("endTime", "43200").unwrap_err().to_string();
+        assert_eq!(told, "f: `Scenario.endTime` is not set; add `Scenario.endTime = 43200`");
+        assert!(run.fill(&run.find("a.n").unwrap()).is_err());
+    }
+}

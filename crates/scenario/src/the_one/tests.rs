@@ -1,0 +1,309 @@
+//! Whole settings of The ONE.
+
+use crate::{Catalogue, Mobility, ScenarioFile, Seed, TrafficKind};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_worlds::messages::SendOrder;
+use proptest::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const WHOLE: &str = "\
+Scenario.name = walk_%%MovementModel.rngSeed%%
+Scenario.simulateConnections = true
+Scenario.updateInterval = 0.1
+Scenario.endTime = 14400
+Scenario.nrofHostGroups = 2
+wifi.type = SimpleBroadcastInterface
+wifi.transmitSpeed = 312.5k
+wifi.transmitRange = 150
+Group.movementModel = RandomWaypoint
+Group.router = SprayAndWaitRouter
+Group.bufferSize = 500k
+Group.waitTime = 0, 120
+Group.speed = 0.5, 1.5
+Group.msgTtl = 720
+Group.nrofInterfaces = 1
+Group.interface1 = wifi
+Group.nrofHosts = 25
+Group1.groupID = p
+Group2.groupID = q
+Group2.bufferSize = 1M
+Events.nrof = 1
+Events1.class = MessageEventGenerator
+Events1.interval = 1,300
+Events1.size = 50k,100k
+Events1.hosts = 0,50
+Events1.prefix = M1_
+MovementModel.rngSeed = 7
+MovementModel.worldSize = 1000, 1000
+MovementModel.warmup = 0
+SprayAndWaitRouter.nrofCopies = 6
+SprayAndWaitRouter.binaryMode = false
+ProphetRouter.secondsInTimeUnit = 30
+Optimization.cellSizeMult = 5
+GUI.UnderlayImage.fileName = x.png
+Report.nrofReports = 1
+Report.warmup = 100
+Report.reportDir = reports/
+Report.report1 = MessageStatsReport
+MessageStatsReport.precision = 2
+";
+
+fn read(text: &str) -> crate::Result<ScenarioFile> {
+    ScenarioFile::from_the_one(
+        "s.txt",
+        text.as_bytes(),
+        PathBuf::from("/nowhere"),
+        Arc::new(Catalogue::default()),
+    )
+}
+fn told(text: &str) -> String {
+    read(text).and_then(|file| file.points()).map(|points| points.list.len()).unwrap_err().to_string()
+}
+fn broken(from: &str, to: &str) -> String {
+    assert!(WHOLE.contains(from), "{from}");
+    told(&WHOLE.replacen(from, to, 1))
+}
+
+#[test]
+fn settings_become_a_scenario_with_the_ones_rules() {
+    let file = read(WHOLE).unwrap();
+    assert_eq!(file.seeds().unwrap(), [Seed::Own]);
+    let scenario = file.points().unwrap().list.remove(0).scenario;
+    assert_eq!((scenario.name.as_str(), scenario.own_seed), ("walk_7", 7));
+    assert_eq!(scenario.rules.tick, Some(Duration::from_nanos(100_000_000)));
+    assert_eq!(scenario.rules.send_order, SendOrder::Clock);
+    assert_eq!(scenario.rules.purge_every, Some(Duration::from_secs(60)));
+    let names: Vec<&str> = scenario.node_names().collect();
+    assert_eq!((names[0], names[25], names.len()), ("p0", "q25", 50));
+    assert_eq!((scenario.groups[0].buffer, scenario.groups[1].buffer), (Bytes(500_000), Bytes(1_000_000)));
+    let router = &scenario.groups[0].router;
+    assert_eq!((router.entry.name.as_str(), router.parameters.word("mode")), ("spray_and_wait", "source"));
+    assert!(scenario.groups[0].habits.overfill && !scenario.groups[0].habits.deliver_past_buffer);
+    assert_eq!(scenario.groups[0].radios[0].rate, BitRate(2_500_000));
+    assert!(matches!(scenario.groups[0].mobility, Some(Mobility::RandomWaypoint { .. })));
+    let report = &scenario.reports[0];
+    assert_eq!(report.output, PathBuf::from("reports/walk_7_MessageStatsReport.txt"));
+    assert_eq!((report.precision, report.warmup), (2, Duration::from_secs(100)));
+    let messages = scenario.messages(Seed::Own).unwrap();
+    assert_eq!((messages.len(), messages[0].name.as_str()), (99, "M1_1"));
+    let life = messages[0].bundle.expires - messages[0].bundle.created;
+    assert_eq!(life, Duration::from_secs(719 * 60) + Duration::from_nanos(1));
+    let ignored: Vec<String> = file.ignored().into_iter().map(|ignored| ignored.key).collect();
+    assert_eq!(ignored, ["Optimization.cellSizeMult", "GUI.UnderlayImage.fileName"]);
+}
+
+#[test]
+fn another_seed_moves_nodes_and_traffic_and_contacts_follow_the_seed() {
+    let scenario = read(WHOLE).unwrap().points().unwrap().list.remove(0).scenario;
+    let own = scenario.setup(Seed::Own).unwrap();
+    assert!(own.contacts.list.len() > 100);
+    assert_eq!(own.contacts, scenario.setup(Seed::Own).unwrap().contacts);
+    let other = scenario.setup(Seed::Number(8)).unwrap();
+    assert_ne!(own.contacts, other.contacts);
+    assert_ne!(own.bundles, other.bundles);
+    let tick = Duration::from_nanos(100_000_000);
+    assert!(
+        own.contacts.list.iter().all(|c| c.start.round_up(tick) == c.start && c.end.round_up(tick) == c.end)
+    );
+}
+
+#[test]
+fn run_arrays_make_points_in_lockstep() {
+    let text = WHOLE.replace("rngSeed = 7", "rngSeed = [1; 2; 3]").replace("prefix = M1_", "prefix = [A; B]");
+    let points = read(&text).unwrap().points().unwrap().list;
+    let names: Vec<&str> = points.iter().map(|point| point.scenario.name.as_str()).collect();
+    assert_eq!(names, ["walk_1", "walk_2", "walk_3"]);
+    let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    assert_eq!(points[2].values, [pair("Events1.prefix", "A"), pair("MovementModel.rngSeed", "3")]);
+}
+
+#[test]
+fn overrides_and_mechanisms_can_be_set() {
+    let mut file = read(WHOLE).unwrap();
+    file.set("Group.mechanism", "rrcc").unwrap();
+    file.set("Group.receipts", "true").unwrap();
+    file.set("Group2.router", "EpidemicRouter").unwrap();
+    let scenario = file.points().unwrap().list.remove(0).scenario;
+    assert_eq!(scenario.groups[0].mechanism.entry.name, "rrcc");
+    assert!(scenario.groups[0].habits.receipts);
+    assert_eq!(scenario.groups[1].router.entry.name, "epidemic");
+    file.set("Group.mechanism", "afner").unwrap();
+    assert_eq!(
+        file.points().unwrap_err().to_string(),
+        "--set Group.mechanism: `Group.mechanism` refuses router `spray_and_wait`; it works with: epidemic"
+    );
+}
+
+#[test]
+fn every_mistake_is_one_line_with_its_place() {
+    let cases = [
+        (
+            "Scenario.endTime = 14400",
+            "Scenario.endTime = x",
+            "s.txt:4: `Scenario.endTime`: `x` is no number; ",
+        ),
+        ("Scenario.endTime = 14400", "Scenario.endTime = 0", "s.txt:4: `Scenario.endTime` is 0 s; "),
+        ("Scenario.endTime = 14400\n", "", "s.txt: `Scenario.endTime` is not set; add "),
+        (
+            "Scenario.endTime",
+            "Scenario.entTime",
+            "s.txt:4: `Scenario.entTime` is not supported; did you mean `endTime`?",
+        ),
+        (
+            "SimpleBroadcastInterface",
+            "DistanceCapacityInterface",
+            "s.txt:6: `wifi.type` is `DistanceCapacityInterface`, which",
+        ),
+        (
+            "wifi.transmitSpeed",
+            "wifi.transmitSpeeds",
+            "s.txt:7: `wifi.transmitSpeeds` is not supported; did you mean",
+        ),
+        ("312.5k", "312.5", "s.txt:7: `wifi.transmitSpeed`: `312.5` is no whole number "),
+        (
+            "= RandomWaypoint",
+            "= BusMovement",
+            "s.txt:9: `Group.movementModel` is `BusMovement`, which is not supported; ",
+        ),
+        (
+            "= SprayAndWaitRouter",
+            "= LifeRouter",
+            "s.txt:10: `Group.router` is `LifeRouter`, which is not supported; ",
+        ),
+        (
+            "bufferSize = 500k",
+            "bufferSize = 0.5M",
+            "s.txt:11: `Group.bufferSize`: `0.5M` is no whole number; ",
+        ),
+        ("bufferSize = 500k", "bufferSize = 0", "s.txt:11: `Group.bufferSize` is zero; "),
+        ("waitTime = 0, 120", "waitTime = 120, 0", "s.txt:12: `Group.waitTime`: the range "),
+        ("speed = 0.5, 1.5", "speed = -1, 1.5", "s.txt:13: `Group.speed` is negative; "),
+        ("msgTtl = 720", "msgTtl = 0", "s.txt:14: `Group.msgTtl` is 0; "),
+        (
+            "Group.nrofHosts = 25",
+            "Group.nrofHosts = 0",
+            "s.txt:17: `Group.nrofHosts` is no number of hosts; ",
+        ),
+        ("Group.nrofHosts", "Group.activeTimes", "s.txt:17: `Group.activeTimes` is not supported; "),
+        (
+            "Events1.class = MessageEventGenerator",
+            "Events1.class = Foo",
+            "s.txt:22: `Events1.class` is `Foo`, which is not ",
+        ),
+        (
+            "Events1.interval = 1,300",
+            "Events1.interval = 0",
+            "s.txt:23: `Events1.interval` creates messages without end; ",
+        ),
+        (
+            "Events1.hosts = 0,50",
+            "Events1.hosts = 0,51",
+            "s.txt:25: `Events1.hosts` names hosts that do not exist; ",
+        ),
+        (
+            "Events1.hosts = 0,50",
+            "Events1.hosts = 3,3",
+            "s.txt:25: `Events1.hosts` leaves a host only itself ",
+        ),
+        (
+            "Events1.hosts = 0,50",
+            "Events1.toHosts = 0,50",
+            "s.txt:25: `Events1.toHosts` is not supported; did you mean",
+        ),
+        ("worldSize = 1000, 1000", "worldSize = 1000", "s.txt:28: `MovementModel.worldSize` is no size; "),
+        ("SprayAndWaitRouter.nrofCopies = 6\n", "", "s.txt: `SprayAndWaitRouter.nrofCopies` is not set; "),
+        ("nrofCopies = 6", "nrofCopies = 0", "s.txt:30: parameter `copies` of `spray_and_wait` is 0; "),
+        (
+            "GUI.UnderlayImage",
+            "GIU.UnderlayImage",
+            "s.txt:34: `GIU.UnderlayImage.fileName` is not supported; ",
+        ),
+        ("walk_%%MovementModel.rngSeed%%", "walk_%%nothing%%", "s.txt:1: %%nothing%% is not set; "),
+        (
+            "Scenario.nrofHostGroups = 2",
+            "Scenario.nrofHostGroups = 0",
+            "s.txt:5: `Scenario.nrofHostGroups` is 0; ",
+        ),
+    ];
+    for (from, to, start) in cases {
+        let error = broken(from, to);
+        assert!(error.starts_with(start), "{to}: {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+    assert!(told("").starts_with("s.txt: "));
+}
+
+#[test]
+fn files_of_events_bring_messages_and_connections() {
+    let folder = std::env::temp_dir().join(format!("lightlag-events-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("events.txt"), "5 CONN p0 q30 up\n6 C X1 0 30 1000\n9 CONN 0 30 down\n")
+        .unwrap();
+    let text = WHOLE
+        .replace("Events1.class = MessageEventGenerator", "Events1.filePath = events.txt")
+        .replace("simulateConnections = true", "simulateConnections = false");
+    let read = |text: &str| {
+        let catalogue = Arc::new(Catalogue::default());
+        ScenarioFile::from_the_one("s.txt", text.as_bytes(), folder.clone(), catalogue).unwrap().points()
+    };
+    let scenario = read(&text).unwrap().list.remove(0).scenario;
+    assert!(matches!(scenario.traffic[0].kind, TrafficKind::Listed(_)));
+    let setup = scenario.setup(Seed::Own).unwrap();
+    assert_eq!((setup.bundles.len(), setup.contacts.list.len()), (1, 1));
+    assert_eq!(setup.contacts.channels[0].rate, BitRate(2_500_000));
+    assert_eq!(setup.contacts.list[0].end, Instant::from_secs(9));
+    std::fs::write(folder.join("events.txt"), "5 CONN p0 q30 up\n6 DR X1 0\n").unwrap();
+    let error = read(&text).unwrap_err().to_string();
+    assert!(error.contains("events.txt:2: the event commands a router; "), "{error}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The settings with which The ONE was measured.
+#[test]
+fn the_settings_of_the_reference_are_read_as_they_are() {
+    let reference = std::env::var_os("LIGHTLAG_REFERENCE").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference"),
+        PathBuf::from,
+    );
+    let folder = reference.join("the-one/settings");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        println!(
+            "skipped: {} is not there; LIGHTLAG_REFERENCE names the folder of references",
+            folder.display()
+        );
+        return;
+    };
+    let expected = [99, 87, 89, 98, 92];
+    let mut read = 0;
+    for entry in entries {
+        let path = entry.unwrap().path();
+        let file = ScenarioFile::read(&[&path]).unwrap();
+        let scenario = file.points().unwrap().list.remove(0).scenario;
+        assert_eq!(scenario.name, path.file_stem().unwrap().to_string_lossy());
+        let messages = scenario.messages(Seed::Own).unwrap();
+        assert_eq!(messages.len(), expected[scenario.own_seed as usize - 1], "{}", scenario.name);
+        if scenario.own_seed == 1 {
+            assert!(scenario.fleet(Seed::Own).is_ok(), "{}", scenario.name);
+        }
+        read += 1;
+    }
+    assert!(read > 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn no_damage_panics(changes in prop::collection::vec((0..2000_usize, any::<u8>()), 1..6)) {
+        let mut bytes = WHOLE.as_bytes().to_vec();
+        for (at, byte) in changes {
+            let at = at % bytes.len();
+            bytes[at] = byte;
+        }
+        let catalogue = Arc::new(Catalogue::default());
+        if let Ok(file) = ScenarioFile::from_the_one("s.txt", &bytes, PathBuf::from("/nowhere"), catalogue) {
+            let _ = (file.points(), file.ignored());
+        }
+    }
+}

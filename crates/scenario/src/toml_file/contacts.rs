@@ -1,0 +1,226 @@
+//! `[contacts.NAME]`: contacts that are told.
+
+use super::names::Names;
+use super::section::{Section, quantity, wrong_type};
+use super::{Context, named, read_file, until};
+use crate::contacts::{
+    Channels, Resolver, Row, WayDefault, connections, from_ion, from_rows, intervals, ion, table,
+    the_one_events,
+};
+use crate::error::{Error, Result, quoted};
+use crate::model::{ContactSource, Told};
+use crate::quantity as q;
+use crate::tree::{Node, Value};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_worlds::contacts::Delay;
+use std::sync::Arc;
+
+const KEYS: &[&str] =
+    &["kind", "file", "rows", "rate", "delay", "delays", "pairs", "first_id", "unknown_nodes", "origin"];
+const WAY_KEYS: &[&str] = &["rate", "delay", "delays"];
+const ROW_KEYS: &[&str] = &["a", "b", "start", "end", "rate", "delay"];
+
+/// More pairs than anyone means to name.
+const PAIRS_MAX: usize = 10_000_000;
+
+/// How contacts are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Table,
+    TheOne,
+    Ion,
+    Intervals,
+}
+
+const KINDS: &[(&str, Kind)] =
+    &[("table", Kind::Table), ("the_one", Kind::TheOne), ("ion", Kind::Ion), ("intervals", Kind::Intervals)];
+
+pub fn sources(
+    root: &Section,
+    names: &Names,
+    duration: Duration,
+    context: &Context,
+) -> Result<Vec<ContactSource>> {
+    let sections = named(root, "contacts", KEYS)?;
+    names.check_tables(sections.len(), &root.place_of("contacts"))?;
+    sections.into_iter().map(|(name, section)| source(name, &section, names, duration, context)).collect()
+}
+
+/// All points of a sweep that say the same of contacts share them.
+fn source(
+    name: String,
+    section: &Section,
+    names: &Names,
+    duration: Duration,
+    context: &Context,
+) -> Result<ContactSource> {
+    let said: Vec<String> =
+        section.entries().map(|(key, node)| format!("{}={}", key.name, node.text())).collect();
+    let nodes: Vec<&str> = names.nodes.keys().map(String::as_str).collect();
+    let key = format!("{name}\n{}\n{}\n{duration:?}", said.join("\n"), nodes.join(" "));
+    if let Some(known) = context.sources.borrow().get(&key) {
+        return Ok(known.clone());
+    }
+    let told = read(section, names, duration, context)?;
+    if told.is_empty() {
+        return Err(Error::new(
+            &section.place,
+            "none of the contacts lies in the run",
+            "lengthen `duration`, or see to `origin` and `unknown_nodes`",
+        ));
+    }
+    let source = ContactSource::new(name, told);
+    context.sources.borrow_mut().insert(key, source.clone());
+    Ok(source)
+}
+
+fn read(section: &Section, names: &Names, duration: Duration, context: &Context) -> Result<Vec<Told>> {
+    let kind = section.word("kind", KINDS)?.unwrap_or(Kind::Table);
+    let first_id = section.whole("first_id", 0, i64::from(u32::MAX))?;
+    let default_first = if kind == Kind::Ion || kind == Kind::Intervals { 1 } else { 0 };
+    let skip = section.word("unknown_nodes", &[("error", false), ("skip", true)])?.unwrap_or(false);
+    let first_id = first_id.and_then(|n| u32::try_from(n).ok()).unwrap_or(default_first);
+    let nodes = names.for_contacts(first_id, skip);
+    let channels = channels(section, names)?;
+    let origin = section.quantity("origin", q::time)?.unwrap_or_default();
+    let resolver = Resolver {
+        nodes: &nodes,
+        channels: &channels,
+        until: until(duration),
+        origin: Instant::ZERO.saturating_add(origin),
+    };
+    if let Some(rows) = section.get("rows") {
+        if kind != Kind::Table || section.get("file").is_some() {
+            return Err(Error::new(
+                &rows.place,
+                "rows come with kind = \"table\" only, and without a file",
+                "give either rows or a file",
+            ));
+        }
+        return from_rows(&inline_rows(rows, &section.key("rows"))?, &resolver);
+    }
+    let example =
+        if kind == Kind::Table { "\"contacts.csv\"`, or `rows = [...]" } else { "\"contacts.csv\"" };
+    let name = section.need_text("file", example)?;
+    let (file, bytes) = read_file(name, &section.place_of("file"), context)?;
+    match kind {
+        Kind::Table => from_rows(&table(&file, &bytes)?, &resolver),
+        Kind::Intervals => from_rows(&intervals(&file, &bytes)?, &resolver),
+        Kind::TheOne => from_rows(&connections(&the_one_events(&file, &bytes)?)?, &resolver),
+        Kind::Ion => from_ion(&ion(&file, &bytes)?, &resolver),
+    }
+}
+
+fn inline_rows(node: &Node, path: &str) -> Result<Vec<Row>> {
+    let Value::List(list) = &node.value else {
+        return Err(wrong_type(node, path, "it must be a list of { a, b, start, end }"));
+    };
+    if list.is_empty() {
+        return Err(Error::new(&node.place, format!("the list `{path}` is empty"), "tell of a contact"));
+    }
+    let row = |node: &Arc<Node>| {
+        let section = Section::new(node, path, ROW_KEYS)?;
+        let (start, end) =
+            (section.need("start", "\"2000 s\"", q::time)?, section.need("end", "\"3000 s\"", q::time)?);
+        if end <= start {
+            return Err(Error::new(
+                &section.place_of("end"),
+                format!("the contact ends at {end:?} but starts at {start:?}"),
+                "its end must lie after its start",
+            ));
+        }
+        Ok(Row {
+            place: node.place.clone(),
+            a: section.need_text("a", "\"NODE\"")?.to_owned(),
+            b: section.need_text("b", "\"NODE\"")?.to_owned(),
+            start: Instant::ZERO.saturating_add(start),
+            end: Instant::ZERO.saturating_add(end),
+            rate: section.quantity("rate", q::bit_rate)?,
+            delay: section.quantity("delay", q::time)?,
+        })
+    };
+    list.iter().map(row).collect()
+}
+
+/// `rate`, `delay` and `delays` of the whole, and those of `pairs."A B"` (both ways) or
+/// `pairs."A -> B"` (one way), the later before the earlier.
+fn channels(section: &Section, names: &Names) -> Result<Channels> {
+    let mut channels = Channels { default: way(section)?, ..Channels::default() };
+    let Some(node) = section.get("pairs") else { return Ok(channels) };
+    let (path, mut pairs) = (section.key("pairs"), 0_usize);
+    for (key, node) in Section::open(node, &path)?.entries() {
+        let way = way(&Section::new(node, &format!("{path}.{}", key.name), WAY_KEYS)?)?;
+        let (from, to, both) = pair(&key.name).ok_or_else(|| {
+            Error::new(
+                &key.place,
+                format!("{} is no pair", quoted(&key.name)),
+                "a pair is \"A B\" for both ways or \"A -> B\" for one; `all` stands for every node",
+            )
+        })?;
+        let select = |text: &str| names.select(text).map_err(|wrong| wrong.at(&key.place));
+        let (from, to) = (select(from)?, select(to)?);
+        pairs = from.len().saturating_mul(to.len()).saturating_add(pairs);
+        if pairs > PAIRS_MAX {
+            return Err(Error::new(
+                &key.place,
+                format!("the pairs up to {} stand for more than {PAIRS_MAX}", quoted(&key.name)),
+                "give what holds for all as the contacts' own rate and delay",
+            ));
+        }
+        for &a in &from {
+            for &b in &to {
+                merge(&mut channels, (a, b), &way);
+                if both {
+                    merge(&mut channels, (b, a), &way);
+                }
+            }
+        }
+    }
+    Ok(channels)
+}
+
+fn merge(channels: &mut Channels, pair: (u32, u32), way: &WayDefault) {
+    let entry = channels.pairs.entry(pair).or_default();
+    entry.rate = way.rate.or(entry.rate);
+    entry.delay = way.delay.clone().or_else(|| entry.delay.take());
+}
+
+fn pair(text: &str) -> Option<(&str, &str, bool)> {
+    let (from, to, both) = match text.split_once("->") {
+        Some((from, to)) => (from.trim(), to.trim(), false),
+        None => {
+            let (from, to) = text.trim().split_once(char::is_whitespace)?;
+            (from, to.trim(), true)
+        }
+    };
+    (!from.is_empty() && !to.is_empty() && !to.contains(char::is_whitespace)).then_some((from, to, both))
+}
+
+fn way(section: &Section) -> Result<WayDefault> {
+    let rate = section.quantity("rate", q::bit_rate)?;
+    let constant = section.quantity("delay", q::time)?.map(Delay::Constant);
+    let Some(node) = section.get("delays") else { return Ok(WayDefault { rate, delay: constant }) };
+    let path = section.key("delays");
+    if constant.is_some() {
+        return Err(Error::new(&node.place, "both `delay` and `delays` are given", "give one of them"));
+    }
+    let wrong = |node: &Node| {
+        wrong_type(node, &path, "it must be a list like [[\"0 s\", \"240 s\"], [\"1 h\", \"250 s\"]]")
+    };
+    let Value::List(list) = &node.value else { return Err(wrong(node)) };
+    let mut rows: Vec<(Instant, Duration)> = Vec::new();
+    for item in list {
+        let Value::List(cells) = &item.value else { return Err(wrong(item)) };
+        let [at, delay] = &cells[..] else { return Err(wrong(item)) };
+        let at = Instant::ZERO.saturating_add(quantity(at, &path, q::time)?);
+        if rows.last().is_some_and(|before| before.0 >= at) {
+            return Err(Error::new(
+                &item.place,
+                format!("`{path}` is not in order of time"),
+                "sort its rows",
+            ));
+        }
+        rows.push((at, quantity(delay, &path, q::time)?));
+    }
+    if rows.is_empty() { Err(wrong(node)) } else { Ok(WayDefault { rate, delay: Some(Delay::Table(rows)) }) }
+}

@@ -1,0 +1,226 @@
+//! `[nodes.NAME]`: groups of nodes that are alike.
+
+use super::section::Section;
+use super::{Context, algorithm, mobility, named};
+use crate::catalogue::resolve;
+use crate::error::{Error, Result};
+use crate::model::{Algorithm, Group, Mobility, NODES_MAX, Radio};
+use crate::quantity;
+use crate::tree::Node;
+use lightlag_protocols::dtn::{Habits, Mechanism, Router};
+use lightlag_protocols::units::Bytes;
+use std::collections::BTreeMap;
+
+const KEYS: &[&str] = &[
+    "count",
+    "first",
+    "buffer",
+    "router",
+    "mechanism",
+    "receipts",
+    "drop_memory",
+    "delete_delivered",
+    "overfill",
+    "deliver_past_buffer",
+    "mobility",
+    "radio",
+    "radios",
+];
+const RADIO_KEYS: &[&str] = &["range", "rate"];
+/// As a count in TOML.
+const COUNT_MAX: i64 = NODES_MAX as i64;
+
+/// Groups, unless a mechanism refuses its router.
+pub enum Groups {
+    /// They fit.
+    Fit(Vec<Group>),
+    /// They don't.
+    Refused(Error),
+}
+
+pub fn groups(root: &Section, context: &Context) -> Result<Groups> {
+    let sections = named(root, "nodes", KEYS)?;
+    if sections.is_empty() {
+        return Err(root.missing("nodes", "{ NAME = { count = 50 } }"));
+    }
+    check_defaults(root, context)?;
+    let mut groups = Vec::new();
+    let (mut refused, mut total) = (None, 0);
+    for (name, section) in sections {
+        let group = group(name, &section, root, context)?;
+        check_plan(&group, &section, root)?;
+        let only_with = &group.mechanism.entry.only_with;
+        if !only_with.is_empty() && !only_with.contains(&group.router.entry.name) && refused.is_none() {
+            let at = if section.get("mechanism").is_some() { &section } else { root };
+            refused = Some(Error::new(
+                &at.place_of("mechanism"),
+                format!(
+                    "mechanism `{}` refuses router `{}`",
+                    group.mechanism.entry.name, group.router.entry.name
+                ),
+                format!("it works with: {}", only_with.join(", ")),
+            ));
+        }
+        total += group.nodes.len();
+        groups.push(group);
+        if total > NODES_MAX {
+            return Err(Error::new(
+                &root.place_of("nodes"),
+                format!("there are {total} nodes, or more"),
+                format!("a world holds {NODES_MAX} at most"),
+            ));
+        }
+    }
+    Ok(refused.map_or(Groups::Fit(groups), Groups::Refused))
+}
+
+/// A router that goes by a plan must have one.
+fn check_plan(group: &Group, section: &Section, root: &Section) -> Result<()> {
+    let sources = root.get("contacts").map(|node| Section::open(node, "contacts")).transpose()?;
+    let planned = sources.is_some_and(|sources| sources.entries().next().is_some());
+    if planned || !group.insists_on_plan() {
+        return Ok(());
+    }
+    let at = if section.get("router").is_some() { section } else { root };
+    Err(Error::new(
+        &at.place_of("router"),
+        format!("router `{}` needs a contact plan, and nodes meet by chance here", group.router.entry.name),
+        "add a table [contacts.NAME], or choose another router",
+    ))
+}
+
+/// What nodes have by default must be sound even where every group has its own.
+fn check_defaults(root: &Section, context: &Context) -> Result<()> {
+    if root.get("buffer").is_some() {
+        buffer(root, root)?;
+    }
+    if root.get("router").is_some() {
+        router(root, root, context)?;
+    }
+    mechanism(root, root, context)?;
+    habits(root, root)?;
+    if let Some(node) = root.get("mobility") {
+        mobility::mobility(node, "mobility", context)?;
+    }
+    if let Some(node) = root.get("radio") {
+        radio(node, "radio", "radio")?;
+    }
+    Ok(())
+}
+
+fn group(name: String, section: &Section, root: &Section, context: &Context) -> Result<Group> {
+    let count = section.whole("count", 1, COUNT_MAX)?.unwrap_or(1);
+    let first = section.whole("first", 0, COUNT_MAX)?.unwrap_or(0);
+    let nodes = match count {
+        1 if section.get("first").is_none() => vec![name.clone()],
+        _ => (first..first + count).map(|number| format!("{name}{number}")).collect(),
+    };
+    let (mobility, radios) = motion(section, root, context)?;
+    Ok(Group {
+        name,
+        nodes,
+        buffer: buffer(section, root)?,
+        router: router(section, root, context)?,
+        mechanism: mechanism(section, root, context)?,
+        habits: habits(section, root)?,
+        mobility,
+        radios,
+        lifetime: None,
+    })
+}
+
+/// The value of the group, or else that of the whole scenario, with its path.
+fn own_or_common<'t>(section: &Section<'t>, root: &Section<'t>, key: &str) -> Option<(&'t Node, String)> {
+    let own = section.get(key).map(|node| (node, section.key(key)));
+    own.or_else(|| root.get(key).map(|node| (node, key.to_owned())))
+}
+
+fn buffer(section: &Section, root: &Section) -> Result<Bytes> {
+    let from = if section.get("buffer").is_some() || root.get("buffer").is_none() { section } else { root };
+    let buffer = from.need("buffer", "\"500 kB\"", quantity::bytes)?;
+    if buffer.get() == 0 {
+        return Err(Error::new(
+            &from.place_of("buffer"),
+            "the buffer holds nothing",
+            "give it a size like \"500 kB\"",
+        ));
+    }
+    Ok(buffer)
+}
+
+fn router(section: &Section, root: &Section, context: &Context) -> Result<Algorithm<dyn Router>> {
+    let (node, path) =
+        own_or_common(section, root, "router").ok_or_else(|| root.missing("router", "\"epidemic\""))?;
+    algorithm::algorithm(node, &path, |name| context.catalogue.router(name))
+}
+
+fn mechanism(section: &Section, root: &Section, context: &Context) -> Result<Algorithm<dyn Mechanism>> {
+    let find = |name: &str| context.catalogue.mechanism(name);
+    match own_or_common(section, root, "mechanism") {
+        Some((node, path)) => algorithm::algorithm(node, &path, find),
+        None => none(section, context),
+    }
+}
+
+fn none(section: &Section, context: &Context) -> Result<Algorithm<dyn Mechanism>> {
+    let wrong = |right: String| Error::new(&section.place, "no mechanism is given", right);
+    let entry = context.catalogue.mechanism("none").map_err(wrong)?;
+    let parameters = resolve(&entry, &BTreeMap::new()).map_err(|wrong| wrong.at(&section.place))?;
+    Ok(Algorithm { entry, parameters })
+}
+
+fn habits(section: &Section, root: &Section) -> Result<Habits> {
+    let own = |key: &str| section.flag(key);
+    let common = |key: &str| match own(key)? {
+        Some(flag) => Ok(flag),
+        None => root.flag(key).map(|flag| flag.unwrap_or(false)),
+    };
+    Ok(Habits {
+        receipts: common("receipts")?,
+        drop_memory: common("drop_memory")?,
+        delete_delivered: own("delete_delivered")?.unwrap_or(false),
+        overfill: own("overfill")?.unwrap_or(false),
+        deliver_past_buffer: own("deliver_past_buffer")?.unwrap_or(false),
+    })
+}
+
+fn motion(section: &Section, root: &Section, context: &Context) -> Result<(Option<Mobility>, Vec<Radio>)> {
+    let mobility = own_or_common(section, root, "mobility")
+        .map(|(node, path)| mobility::mobility(node, &path, context))
+        .transpose()?;
+    let mut radios = Vec::new();
+    match section.get("radios") {
+        Some(node) => {
+            for (name, node) in Section::open(node, &section.key("radios"))?.entries() {
+                radios.push(radio(node, &section.key(&format!("radios.{}", name.name)), &name.name)?);
+            }
+        }
+        None => {
+            if let Some((node, path)) = own_or_common(section, root, "radio") {
+                radios.push(radio(node, &path, "radio")?);
+            }
+        }
+    }
+    if !radios.is_empty() && mobility.is_none() {
+        return Err(Error::new(
+            &section.place,
+            "the nodes have a radio but no place",
+            "give them a mobility, `{ model = \"stationary\", at = \"0 m, 0 m\" }` if they do not move",
+        ));
+    }
+    Ok((mobility, radios))
+}
+
+fn radio(node: &Node, path: &str, name: &str) -> Result<Radio> {
+    let section = Section::new(node, path, RADIO_KEYS)?;
+    let range_m = section.need("range", "\"150 m\"", quantity::length_m)?;
+    if range_m <= 0.0 {
+        return Err(Error::new(
+            &section.place_of("range"),
+            "the radio reaches nobody",
+            "give it a range like \"150 m\"",
+        ));
+    }
+    let rate = section.need("rate", "\"2.5 Mbit/s\"", quantity::bit_rate)?;
+    Ok(Radio { name: name.to_owned(), range_m, rate })
+}

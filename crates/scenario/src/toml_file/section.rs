@@ -1,0 +1,170 @@
+//! A table of a scenario under the eyes of its reader: which keys it may have, and typed access.
+
+use crate::error::{Error, Place, Result, Wrong, quoted, suggestion};
+use crate::tree::{Key, Node, Value};
+use std::sync::Arc;
+
+/// A table.
+#[derive(Clone)]
+pub struct Section<'t> {
+    /// Its keys from the root, joined by dots; empty at the root.
+    pub path: String,
+    /// Where it stands.
+    pub place: Place,
+    entries: &'t [(Key, Arc<Node>)],
+}
+
+/// An error about the type of a value.
+pub fn wrong_type(node: &Node, path: &str, right: &str) -> Error {
+    Error::new(&node.place, format!("`{path}` is {} ({})", node.kind(), quoted(&node.text())), right)
+}
+
+impl<'t> Section<'t> {
+    /// A table with free keys, such as names.
+    pub fn open(node: &'t Node, path: &str) -> Result<Self> {
+        match &node.value {
+            Value::Table(entries) => Ok(Self { path: path.to_owned(), place: node.place.clone(), entries }),
+            _ => Err(wrong_type(node, path, "it must be a table")),
+        }
+    }
+    /// A table whose keys are among `known`.
+    pub fn new(node: &'t Node, path: &str, known: &[&str]) -> Result<Self> {
+        let section = Self::open(node, path)?;
+        section.allow(known)?;
+        Ok(section)
+    }
+    /// Refuses the first key that is not among `known`.
+    pub fn allow(&self, known: &[&str]) -> Result<()> {
+        match self.entries.iter().find(|(key, _)| !known.contains(&key.name.as_str())) {
+            Some((key, _)) => Err(Error::new(
+                &key.place,
+                format!("unknown key {}", quoted(&self.key(&key.name))),
+                suggestion(&key.name, known),
+            )),
+            None => Ok(()),
+        }
+    }
+    /// All keys and values.
+    pub fn entries(&self) -> impl Iterator<Item = (&'t Key, &'t Node)> + use<'t> {
+        self.entries.iter().map(|(key, node)| (key, node.as_ref()))
+    }
+    /// A key's full path.
+    pub fn key(&self, name: &str) -> String {
+        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+    }
+    /// A value.
+    pub fn get(&self, name: &str) -> Option<&'t Node> {
+        self.entries.iter().find(|(key, _)| key.name == name).map(|(_, node)| node.as_ref())
+    }
+    /// The place of a value, or else of the table.
+    pub fn place_of(&self, name: &str) -> Place {
+        self.get(name).map_or_else(|| self.place.clone(), |node| node.place.clone())
+    }
+    /// A table inside.
+    pub fn table(&self, name: &str, known: &[&str]) -> Result<Option<Section<'t>>> {
+        self.get(name).map(|node| Section::new(node, &self.key(name), known)).transpose()
+    }
+    /// A string.
+    pub fn text(&self, name: &str) -> Result<Option<&'t str>> {
+        self.get(name)
+            .map(|node| match &node.value {
+                Value::Text(text) => Ok(text.as_str()),
+                _ => Err(wrong_type(node, &self.key(name), "it must be a string in quotes")),
+            })
+            .transpose()
+    }
+    /// A string that must be there.
+    pub fn need_text(&self, name: &str, example: &str) -> Result<&'t str> {
+        self.text(name)?.ok_or_else(|| self.missing(name, example))
+    }
+    /// The error of a key that is not there.
+    pub fn missing(&self, name: &str, example: &str) -> Error {
+        Error::new(
+            &self.place,
+            format!("`{}` is missing", self.key(name)),
+            format!("add `{name} = {example}`"),
+        )
+    }
+    /// True or false.
+    pub fn flag(&self, name: &str) -> Result<Option<bool>> {
+        self.get(name)
+            .map(|node| match node.value {
+                Value::Flag(flag) => Ok(flag),
+                _ => Err(wrong_type(node, &self.key(name), "it must be true or false")),
+            })
+            .transpose()
+    }
+    /// A whole number between bounds, both included.
+    pub fn whole(&self, name: &str, low: i64, high: i64) -> Result<Option<i64>> {
+        let right = format!("it must be a whole number from {low} to {high}");
+        self.get(name)
+            .map(|node| match node.value {
+                Value::Whole(n) if (low..=high).contains(&n) => Ok(n),
+                Value::Whole(n) => {
+                    Err(Error::new(&node.place, format!("`{}` is {n}", self.key(name)), &right))
+                }
+                _ => Err(wrong_type(node, &self.key(name), &right)),
+            })
+            .transpose()
+    }
+    /// A number without a unit between bounds, both included.
+    pub fn real(&self, name: &str, low: f64, high: f64) -> Result<Option<f64>> {
+        let right = format!("it must be a number from {low} to {high}");
+        let Some(node) = self.get(name) else { return Ok(None) };
+        let value = match node.value {
+            Value::Real(value) => value,
+            Value::Whole(value) => value as f64,
+            _ => return Err(wrong_type(node, &self.key(name), &right)),
+        };
+        if (low..=high).contains(&value) {
+            return Ok(Some(value));
+        }
+        Err(Error::new(&node.place, format!("`{}` is {value}", self.key(name)), right))
+    }
+    /// A quantity, by one of the parsers of [`crate::quantity`].
+    pub fn quantity<T>(
+        &self,
+        name: &str,
+        parse: impl Fn(&str) -> std::result::Result<T, Wrong>,
+    ) -> Result<Option<T>> {
+        self.get(name).map(|node| quantity(node, &self.key(name), parse)).transpose()
+    }
+    /// A quantity that must be there.
+    pub fn need<T>(
+        &self,
+        name: &str,
+        example: &str,
+        parse: impl Fn(&str) -> std::result::Result<T, Wrong>,
+    ) -> Result<T> {
+        self.quantity(name, parse)?.ok_or_else(|| self.missing(name, example))
+    }
+    /// One of a few words.
+    pub fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        let known: Vec<&str> = words.iter().map(|word| word.0).collect();
+        match words.iter().find(|word| word.0 == text) {
+            Some(word) => Ok(Some(word.1)),
+            None => Err(Error::new(
+                &self.place_of(name),
+                format!("`{}` is {}", self.key(name), quoted(text)),
+                format!("it must be one of \"{}\"", known.join("\", \"")),
+            )),
+        }
+    }
+}
+
+/// A quantity of a node, which must be a string.
+pub fn quantity<T>(
+    node: &Node,
+    path: &str,
+    parse: impl Fn(&str) -> std::result::Result<T, Wrong>,
+) -> Result<T> {
+    let named = |wrong: Wrong| Error::new(&node.place, format!("`{path}`: {}", wrong.what), wrong.right);
+    match &node.value {
+        Value::Text(text) => parse(text).map_err(named),
+        Value::Whole(_) | Value::Real(_) => Err(parse(&node.text())
+            .err()
+            .map_or_else(|| wrong_type(node, path, "it must be a string in quotes"), named)),
+        _ => Err(wrong_type(node, path, "it must be a quantity in quotes, with its unit")),
+    }
+}

@@ -1,0 +1,415 @@
+//! Whole TOML scenarios.
+
+use crate::{Catalogue, Interval, Mobility, Points, ScenarioFile, Seed, TrafficKind};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::{BitRate, Bytes};
+use proptest::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const WHOLE: &str = r#"
+name = "streets"
+duration = "4 h"
+seeds = [1, 2]
+router = { name = "spray_and_wait", copies = 4 }
+receipts = true
+
+[world]
+tick = "0.1 s"
+radio = "link"
+propagation = "stop_and_wait"
+send_order = "fifo"
+sample_every = "60 s"
+
+[nodes.walker]
+count = 5
+buffer = "500 kB"
+mobility = { model = "random_waypoint", area = "1 km x 1 km", speed = "0.5..1.5 m/s", pause = "0..120 s", initial = "stationary_distribution" }
+radio = { range = "150 m", rate = "2.5 Mbit/s" }
+
+[nodes.kiosk]
+buffer = "5 MB"
+router = "epidemic"
+mobility = { model = "stationary", at = "500 m, 500 m" }
+radio = { range = "150 m", rate = "2.5 Mbit/s" }
+
+[traffic.mail]
+interval = "1..300 s"
+size = "50..100 kB"
+from = "walker0..walker3"
+to = "kiosk"
+lifetime = "2 h"
+"#;
+
+const TOLD: &str = r#"
+duration = "30000 s"
+router = "epidemic"
+buffer = "4 MB"
+[nodes.BS]
+[nodes.Sat]
+count = 2
+[nodes.Rover]
+count = 2
+first = 1
+[contacts.plan]
+rate = "2.5 Mbit/s"
+delay = "1 s"
+pairs."BS all" = { delay = "240 s" }
+pairs."Sat0 -> BS" = { rate = "1 Mbit/s" }
+rows = [
+  { a = "BS", b = "Sat0", start = "2000 s", end = "3000 s" },
+  { a = "Sat1", b = "Rover1", start = "1 h", end = "2 h" },
+]
+[traffic.T1]
+events = [{ at = "10 s", from = "BS", to = "Rover1", size = "50 kB" }]
+"#;
+
+fn file(text: &str) -> ScenarioFile {
+    ScenarioFile::from_toml("s.toml", text, PathBuf::from("/nowhere"), Arc::new(Catalogue::default()))
+        .unwrap()
+}
+fn points(text: &str) -> Points {
+    file(text).points().unwrap()
+}
+fn told(text: &str) -> String {
+    let read =
+        ScenarioFile::from_toml("s.toml", text, PathBuf::from("/nowhere"), Arc::new(Catalogue::default()));
+    read.and_then(|file| file.points()).map(|points| points.list.len()).unwrap_err().to_string()
+}
+/// The error of [`WHOLE`] with one piece replaced.
+fn broken(from: &str, to: &str) -> String {
+    assert!(WHOLE.contains(from), "{from}");
+    told(&WHOLE.replacen(from, to, 1))
+}
+
+#[test]
+fn a_whole_scenario_is_read_as_written() {
+    let points = points(WHOLE);
+    assert_eq!(points.list.len(), 1);
+    let scenario = &points.list[0].scenario;
+    assert_eq!((scenario.name.as_str(), scenario.duration), ("streets", Duration::from_secs(14_400)));
+    assert_eq!(scenario.rules.tick, Some(Duration::from_nanos(100_000_000)));
+    let names: Vec<&str> = scenario.node_names().collect();
+    assert_eq!(names, ["walker0", "walker1", "walker2", "walker3", "walker4", "kiosk"]);
+    assert_eq!(scenario.groups[0].router.parameters.number("copies"), 4.0);
+    assert_eq!(scenario.groups[1].router.entry.name, "epidemic");
+    assert!(scenario.groups[1].habits.receipts);
+    assert_eq!(scenario.groups[0].radios[0].rate, BitRate(2_500_000));
+    assert!(matches!(scenario.groups[1].mobility, Some(Mobility::At(_))));
+    let TrafficKind::Random(generator) = &scenario.traffic[0].kind else { panic!() };
+    assert_eq!((generator.from.as_slice(), generator.to.as_slice()), (&[0, 1, 2, 3][..], &[5][..]));
+    assert!(matches!(generator.interval, Interval::WholeSeconds(_)));
+    assert_eq!(file(WHOLE).seeds().unwrap(), [Seed::Number(1), Seed::Number(2)]);
+}
+
+#[test]
+fn a_setup_has_all_nodes_messages_with_lifetimes_and_contacts_that_its_seed_decides() {
+    let scenario = points(WHOLE).list.remove(0).scenario;
+    let setup = scenario.setup(Seed::Number(1)).unwrap();
+    assert_eq!((setup.nodes.len(), setup.until), (6, Instant::from_secs(14_400)));
+    assert!(!setup.contacts.list.is_empty() && setup.bundles.len() > 50);
+    assert!(setup.bundles.iter().all(|b| b.expires - b.created == Duration::from_secs(7200)));
+    assert!(setup.bundles.windows(2).all(|pair| pair[0].created <= pair[1].created));
+    assert_eq!(setup.contacts, scenario.setup(Seed::Number(1)).unwrap().contacts);
+    assert_ne!(setup.contacts, scenario.setup(Seed::Number(2)).unwrap().contacts);
+    assert_ne!(scenario.contacts_key(Seed::Number(1)), scenario.contacts_key(Seed::Number(2)));
+}
+
+#[test]
+fn the_files_own_seed_is_its_first() {
+    let scenario = points(WHOLE).list.remove(0).scenario;
+    assert_eq!(scenario.messages(Seed::Own).unwrap(), scenario.messages(Seed::Number(1)).unwrap());
+    assert_ne!(scenario.messages(Seed::Own).unwrap(), scenario.messages(Seed::Number(2)).unwrap());
+    assert_eq!(scenario.contacts_key(Seed::Own), scenario.contacts_key(Seed::Number(1)));
+}
+
+#[test]
+fn told_contacts_have_the_rates_and_delays_of_their_pairs() {
+    let scenario = points(TOLD).list.remove(0).scenario;
+    assert_eq!(scenario.node_names().collect::<Vec<_>>(), ["BS", "Sat0", "Sat1", "Rover1", "Rover2"]);
+    let contacts = scenario.contacts(Seed::Number(1)).unwrap();
+    let [first, second] = &contacts.list[..] else { panic!() };
+    let channel = |index: u32| &contacts.channels[index as usize];
+    assert_eq!(channel(first.forward).rate, BitRate(2_500_000));
+    assert_eq!(channel(first.backward).rate, BitRate(1_000_000));
+    assert_eq!(channel(first.forward).delay.at(Instant::ZERO), Duration::from_secs(240));
+    assert_eq!(channel(second.forward).delay.at(Instant::ZERO), Duration::from_secs(1));
+    // Without movement all seeds share their contacts.
+    assert_eq!(scenario.contacts_key(Seed::Number(1)), scenario.contacts_key(Seed::Number(2)));
+}
+
+#[test]
+fn lists_are_swept_and_combinations_that_a_mechanism_refuses_are_skipped() {
+    let text = TOLD.replace(
+        "router = \"epidemic\"",
+        "router = [\"epidemic\", \"direct\"]\nmechanism = [\"none\", \"afner\"]",
+    );
+    let points = points(&text);
+    let shown: Vec<String> = points
+        .list
+        .iter()
+        .map(|point| point.values.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(
+        shown,
+        ["router=epidemic mechanism=none", "router=epidemic mechanism=afner", "router=direct mechanism=none"]
+    );
+    assert_eq!(
+        points.skipped[0].reason.to_string(),
+        "s.toml:4: mechanism `afner` refuses router `direct`; it works with: epidemic"
+    );
+    let alone = TOLD.replace("router = \"epidemic\"", "router = \"direct\"\nmechanism = \"afner\"");
+    assert!(told(&alone).contains("refuses router `direct`"));
+    // Points that differ in algorithms only share their contacts.
+    let keys: Vec<String> = points.list.iter().map(|p| p.scenario.contacts_key(Seed::Number(1))).collect();
+    assert!(keys.windows(2).all(|pair| pair[0] == pair[1]));
+    assert!(Arc::ptr_eq(
+        &points.list[0].scenario.contacts[0].list,
+        &points.list[1].scenario.contacts[0].list
+    ));
+}
+
+#[test]
+fn overrides_replace_add_and_sweep() {
+    let mut file = file(WHOLE);
+    file.set("nodes.walker.buffer", "2 MB").unwrap();
+    file.set("router.copies", "[2, 8]").unwrap();
+    file.set("world.send_order", "random").unwrap();
+    let points = file.points().unwrap();
+    assert_eq!(points.list.len(), 2);
+    assert_eq!(points.list[1].values, [("router.copies".to_owned(), "8".to_owned())]);
+    assert_eq!(points.list[0].scenario.groups[0].buffer, Bytes(2_000_000));
+    file.set("world.tik", "1 s").unwrap();
+    assert_eq!(
+        file.points().unwrap_err().to_string(),
+        "--set world.tik: unknown key `world.tik`; did you mean `tick`?"
+    );
+    let mut file = self::file(WHOLE);
+    file.set("nodes.walker.buffer", "0 B").unwrap();
+    assert!(file.points().unwrap_err().to_string().starts_with("--set nodes.walker.buffer: "));
+}
+
+#[test]
+fn every_mistake_is_one_line_with_its_place() {
+    let cases = [
+        (
+            "interval = \"1..300 s\"",
+            "interval = \"1 us\"",
+            "s.toml:27: the traffic creates more than 5000000 messages; ",
+        ),
+        ("duration = \"4 h\"", "duration = \"4\"", "s.toml:3: `duration`: `4` has no unit; "),
+        ("duration = \"4 h\"", "duration = 4", "s.toml:3: `duration`: `4` has no unit; "),
+        ("duration = \"4 h\"", "duration = \"-4 h\"", "s.toml:3: `duration`: `-4 h` is negative; "),
+        ("duration = \"4 h\"", "duration = \"0 s\"", "s.toml:3: `duration`: `0 s` is no time at all; "),
+        ("duration = \"4 h\"", "duration = nan", "s.toml:3: `duration`: "),
+        ("duration = \"4 h\"", "duration = \"nan s\"", "s.toml:3: `duration`: "),
+        (
+            "duration = \"4 h\"",
+            "durations = \"4 h\"",
+            "s.toml:3: unknown key `durations`; did you mean `duration`?",
+        ),
+        ("duration = \"4 h\"\n", "", "s.toml:1: `duration` is missing; add `duration = \"12 h\"`"),
+        ("seeds = [1, 2]", "seeds = [1, 1]", "s.toml:4: seed 1 comes twice; "),
+        ("seeds = [1, 2]", "seeds = [-1]", "s.toml:4: "),
+        ("seeds = [1, 2]", "seeds = []", "s.toml:4: the list of seeds is empty; "),
+        ("seeds = [1, 2]", "seeds = 1", "s.toml:4: "),
+        ("copies = 4", "copies = 0", "s.toml:5: parameter `copies` of `spray_and_wait` is 0; it must be "),
+        ("copies = 4", "copy = 4", "s.toml:5: `spray_and_wait` has no parameter `copy`; "),
+        (
+            "spray_and_wait",
+            "spray_and_wai",
+            "s.toml:5: `router` is `spray_and_wai`, which is not known; did you mean",
+        ),
+        ("receipts = true", "receipts = 1", "s.toml:6: `receipts` is a whole number (`1`); "),
+        ("tick = \"0.1 s\"", "tick = \"0 s\"", "s.toml:9: `world.tick`: "),
+        ("radio = \"link\"", "radio = \"links\"", "s.toml:10: `world.radio` is `links`; it must be one of "),
+        ("count = 5", "count = 0", "s.toml:16: `nodes.walker.count` is 0; it must be a whole number from 1 "),
+        ("count = 5", "count = 5000000", "s.toml:16: "),
+        ("buffer = \"500 kB\"", "buffer = \"0 B\"", "s.toml:17: the buffer holds nothing; "),
+        ("buffer = \"500 kB\"\n", "", "s.toml:15: `nodes.walker.buffer` is missing; "),
+        (
+            "area = \"1 km x 1 km\"",
+            "area = \"1 km\"",
+            "s.toml:18: `nodes.walker.mobility.area`: `1 km` is no area; ",
+        ),
+        (
+            "speed = \"0.5..1.5 m/s\"",
+            "speed = \"0..1.5 m/s\"",
+            "s.toml:18: `nodes.walker.mobility.speed` reaches ",
+        ),
+        (
+            "model = \"random_waypoint\"",
+            "model = \"flight\"",
+            "s.toml:18: `nodes.walker.mobility.model` is `flight`; ",
+        ),
+        (
+            "initial =",
+            "initially =",
+            "s.toml:18: unknown key `nodes.walker.mobility.initially`; did you mean",
+        ),
+        ("range = \"150 m\"", "range = \"0 m\"", "s.toml:19: the radio reaches nobody; "),
+        (
+            "rate = \"2.5 Mbit/s\"",
+            "rate = \"2.5 Mbps\"",
+            "s.toml:19: `nodes.walker.radio.rate`: `Mbps` is no unit ",
+        ),
+        (
+            "interval = \"1..300 s\"",
+            "interval = \"0 s\"",
+            "s.toml:28: messages would be created without end; ",
+        ),
+        (
+            "size = \"50..100 kB\"",
+            "size = \"50..100 MB\"",
+            "s.toml:27: messages of 99999999 B fit in no buffer ",
+        ),
+        ("size = \"50..100 kB\"", "size = \"0..100 kB\"", "s.toml:29: messages could be empty; "),
+        (
+            "to = \"kiosk\"",
+            "to = \"kiosks\"",
+            "s.toml:31: `traffic.mail.to`: no node or group is called `kiosks`; did ",
+        ),
+        ("walker0..walker3", "walker3..walker0", "s.toml:30: `traffic.mail.from`: the range "),
+        ("from = \"walker0..walker3\"", "from = \"kiosk\"", "s.toml:31: a node could only send to itself; "),
+        ("[nodes.kiosk]", "[nodes.walker4]", "s.toml:15: two nodes are called `walker4`; "),
+        ("[nodes.kiosk]", "[nodes.all]", "s.toml:21: `all` is no name; "),
+        ("[traffic.mail]", "[trafic.mail]", "s.toml:27: unknown key `trafic`; did you mean `traffic`?"),
+        ("lifetime = \"2 h\"", "lifetime = [[1]]", "s.toml:32: `traffic.mail.lifetime` is a list of lists; "),
+        ("name = \"streets\"", "name = 2020-01-01", "s.toml:2: a date has no meaning here; "),
+        ("name = \"streets\"", "name = ", "s.toml:2: "),
+    ];
+    for (from, to, start) in cases {
+        let error = broken(from, to);
+        assert!(error.starts_with(start), "{to}: {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+}
+
+#[test]
+fn mistakes_in_told_contacts_are_told() {
+    let told_with = |from: &str, to: &str| {
+        assert!(TOLD.contains(from), "{from}");
+        told(&TOLD.replacen(from, to, 1))
+    };
+    let end = told_with("end = \"3000 s\"", "end = \"1000 s\"");
+    assert_eq!(
+        end,
+        "s.toml:17: the contact ends at 1000 s but starts at 2000 s; its end must lie after its start"
+    );
+    assert!(told_with("b = \"Sat0\"", "b = \"Sat9\"").starts_with("s.toml:17: there is no node `Sat9`; "));
+    let twice = told_with(
+        "a = \"Sat1\", b = \"Rover1\", start = \"1 h\"",
+        "a = \"Sat0\", b = \"BS\", start = \"2500 s\"",
+    );
+    assert!(
+        twice.starts_with("s.toml:18: the contact starts at 2500 s, when the one of s.toml:17 "),
+        "{twice}"
+    );
+    assert!(told_with("rate = \"2.5 Mbit/s\"\n", "").contains("has no rate"));
+    assert!(told_with("\"BS all\"", "\"BS\"").starts_with("s.toml:14: `BS` is no pair; "));
+    assert!(told_with("to = \"Rover1\"", "to = \"BS\"").contains("source is its destination"));
+    assert!(told_with("to = \"Rover1\"", "to = \"Rover\"").contains("names several nodes"));
+    let file = told_with("rows = [", "kind = \"ion\"\nrows = [");
+    assert!(file.contains("rows come with kind = \"table\" only"), "{file}");
+    let lone = "duration = \"1 h\"\nrouter = \"direct\"\nbuffer = \"1 MB\"\n[nodes.a]\n[nodes.b]\n";
+    assert!(told(lone).starts_with("s.toml:4: no two nodes can ever meet; "), "{}", told(lone));
+}
+
+#[test]
+fn delays_can_change_over_time() {
+    let text = TOLD.replace("delay = \"1 s\"", "delays = [[\"0 s\", \"300 s\"], [\"1 h\", \"310 s\"]]");
+    let scenario = points(&text).list.remove(0).scenario;
+    let delay = &scenario.contacts[0].list[1].forward.delay;
+    assert_eq!(delay.at(Instant::from_secs(3601)), Duration::from_secs(310));
+    let unsorted = TOLD.replace("delay = \"1 s\"", "delays = [[\"1 h\", \"300 s\"], [\"0 s\", \"310 s\"]]");
+    assert!(told(&unsorted).contains("is not in order of time"));
+}
+
+#[test]
+fn files_of_contacts_are_found_beside_the_scenario() {
+    let folder = std::env::temp_dir().join(format!("lightlag-contacts-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("plan.ion"), "a contact +0 +100 1 2 1000\na range +0 +100 1 2 5\n").unwrap();
+    std::fs::write(folder.join("haggle.txt"), "1 2 10 20\n2 3 15 25\n").unwrap();
+    std::fs::write(folder.join("links.txt"), "5 CONN 0 2 up\n9 CONN 0 2 down\n").unwrap();
+    let text =
+        "duration = \"1 h\"\nrouter = \"direct\"\nbuffer = \"1 MB\"\n[nodes.n]\ncount = 3\n[contacts.c]\n";
+    let list = |extra: &str| {
+        let text = format!("{text}{extra}\n");
+        let file =
+            ScenarioFile::from_toml("s.toml", &text, folder.clone(), Arc::new(Catalogue::default())).unwrap();
+        file.points().map(|mut points| points.list.remove(0).scenario.contacts.remove(0).list)
+    };
+    let ion = list("kind = \"ion\"\nfile = \"plan.ion\"").unwrap();
+    assert_eq!((ion[0].forward.rate, ion[0].backward.rate), (BitRate(8000), BitRate(0)));
+    let rate = "rate = \"1 Mbit/s\"";
+    let haggle = list(&format!("kind = \"intervals\"\nfile = \"haggle.txt\"\n{rate}")).unwrap();
+    assert_eq!((haggle.len(), haggle[1].a, haggle[1].b), (2, 1, 2));
+    let late =
+        list(&format!("kind = \"intervals\"\nfile = \"haggle.txt\"\norigin = \"12 s\"\n{rate}")).unwrap();
+    assert_eq!((late[0].start, late[0].end), (Instant::ZERO, Instant::from_secs(8)));
+    let links = list(&format!("kind = \"the_one\"\nfile = \"links.txt\"\n{rate}")).unwrap();
+    assert_eq!((links[0].a, links[0].b), (0, 2));
+    let missing = list("kind = \"ion\"\nfile = \"none.ion\"").unwrap_err().to_string();
+    assert!(missing.starts_with("s.toml:8: cannot read "), "{missing}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The contact tables of the interplanetary scenario, as a table and as The ONE's events.
+#[test]
+fn tables_and_events_of_the_reference_tell_the_same_contacts() {
+    let reference = std::env::var_os("LIGHTLAG_REFERENCE").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference"),
+        PathBuf::from,
+    );
+    let folder = reference.join("contacts");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        println!(
+            "skipped: {} is not there; LIGHTLAG_REFERENCE names the folder of references",
+            folder.display()
+        );
+        return;
+    };
+    let nodes = "[nodes.BS]\n[nodes.Sat]\ncount = 2\n[nodes.Rover]\ncount = 2\nfirst = 1\n";
+    let list = |contacts: String| {
+        let text = format!(
+            "duration = \"43200 s\"\nrouter = \"direct\"\nbuffer = \"1 MB\"\n{nodes}[contacts.c]\n{contacts}"
+        );
+        let file =
+            ScenarioFile::from_toml("s.toml", &text, folder.clone(), Arc::new(Catalogue::default())).unwrap();
+        let list = file.points().unwrap().list.remove(0).scenario.contacts.remove(0).list;
+        list.iter().map(|c| (c.start, c.end, c.a.min(c.b), c.a.max(c.b))).collect::<Vec<_>>()
+    };
+    for path in entries.map(|entry| entry.unwrap().path()).filter(|path| path.extension().unwrap() == "csv") {
+        let stem = path.file_stem().unwrap().to_string_lossy();
+        let mut table = list(format!("file = \"{stem}.csv\""));
+        let mut events = list(format!("kind = \"the_one\"\nfile = \"{stem}.one\"\nrate = \"2.5 Mbit/s\""));
+        table.sort();
+        events.sort();
+        assert_eq!(table, events, "{stem}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    /// A scenario in which some bytes were changed is read or refused, but nothing panics.
+    #[test]
+    fn no_damage_panics(changes in prop::collection::vec((0..1000_usize, any::<char>()), 1..6), told in any::<bool>()) {
+        let mut chars: Vec<char> = if told { TOLD } else { WHOLE }.chars().collect();
+        for (at, c) in changes {
+            let at = at % chars.len();
+            chars[at] = c;
+        }
+        let text: String = chars.into_iter().collect();
+        let catalogue = Arc::new(Catalogue::default());
+        if let Ok(file) = ScenarioFile::from_toml("s.toml", &text, PathBuf::from("/nowhere"), catalogue) {
+            let _ = (file.points(), file.seeds());
+        }
+    }
+    #[test]
+    fn no_override_panics(path in "[a-z._]{0,20}|nodes.walker.buffer|router.copies|seeds|world", value in ".{0,20}") {
+        let mut file = file(WHOLE);
+        let _ = file.set(&path, &value);
+        let _ = (file.points(), file.seeds());
+    }
+}

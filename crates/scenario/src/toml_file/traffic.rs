@@ -1,0 +1,289 @@
+//! `[traffic.NAME]`: what is sent.
+
+use super::names::Names;
+use super::section::{Section, wrong_type};
+use super::{Context, named, read_file};
+use crate::contacts::{EventKind, the_one_events};
+use crate::error::{Error, Place, Result};
+use crate::model::{Draws, Generator, Interval, ListedMessage, Shape, Traffic, TrafficKind};
+use crate::quantity::{self as q, Bounds};
+use crate::traffic::{never_advances, only_meets_itself};
+use crate::tree::{Node, Value};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::Bytes;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+const RANDOM_KEYS: &[&str] =
+    &["interval", "arrivals", "size", "from", "to", "lifetime", "prefix", "start", "end", "shape"];
+const LISTED_KEYS: &[&str] = &["events", "file", "lifetime", "prefix"];
+const EVENT_KEYS: &[&str] = &["at", "from", "to", "size", "lifetime", "name"];
+const ALL_KEYS: &[&str] = &[
+    "interval", "arrivals", "size", "from", "to", "lifetime", "prefix", "start", "end", "shape", "events",
+    "file",
+];
+
+/// How an interval is drawn.
+#[derive(Clone, Copy)]
+enum Arrivals {
+    WholeSeconds,
+    Uniform,
+    Exponential,
+}
+
+const ARRIVALS: &[(&str, Arrivals)] = &[
+    ("whole_seconds", Arrivals::WholeSeconds),
+    ("uniform", Arrivals::Uniform),
+    ("exponential", Arrivals::Exponential),
+];
+const SHAPES: &[(&str, Shape)] = &[
+    ("pairs", Shape::Pairs),
+    ("burst", Shape::Burst),
+    ("one_from_each", Shape::OneFromEach),
+    ("one_to_each", Shape::OneToEach),
+];
+
+pub fn sources(root: &Section, names: &Names, duration: Duration, context: &Context) -> Result<Vec<Traffic>> {
+    let sections = named(root, "traffic", ALL_KEYS)?;
+    names.check_tables(sections.len(), &root.place_of("traffic"))?;
+    let traffic: Vec<Traffic> = sections
+        .into_iter()
+        .map(|(name, section)| source(name, &section, names, duration, context))
+        .collect::<Result<_>>()?;
+    check_prefixes(&traffic)?;
+    Ok(traffic)
+}
+
+/// A prefix names a random stream and messages: two sources with one would create twins.
+fn check_prefixes(traffic: &[Traffic]) -> Result<()> {
+    let prefix = |traffic: &Traffic| match &traffic.kind {
+        TrafficKind::Random(generator) => Some(generator.prefix.clone()),
+        TrafficKind::Listed(_) => None,
+    };
+    let mut known = BTreeSet::new();
+    for source in traffic {
+        if prefix(source).is_some_and(|prefix| !known.insert(prefix)) {
+            return Err(Error::new(
+                &source.place,
+                "two traffic sources have one prefix",
+                "give each its own, since it names its random stream",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn source(
+    name: String,
+    section: &Section,
+    names: &Names,
+    duration: Duration,
+    context: &Context,
+) -> Result<Traffic> {
+    let lifetime = section.quantity("lifetime", q::positive_time)?;
+    let listed = section.get("events").is_some() || section.get("file").is_some();
+    section.allow(if listed { LISTED_KEYS } else { RANDOM_KEYS })?;
+    let prefix = section.text("prefix")?.map_or_else(|| format!("{name}_"), str::to_owned);
+    let kind = if listed {
+        let mut list = listed_messages(section, &prefix, names, context)?;
+        list.sort_by_key(|message| message.at);
+        TrafficKind::Listed(Arc::new(list))
+    } else {
+        TrafficKind::Random(generator(section, prefix, names, duration)?)
+    };
+    Ok(Traffic { name, place: section.place.clone(), lifetime, kind })
+}
+
+fn generator(section: &Section, prefix: String, names: &Names, duration: Duration) -> Result<Generator> {
+    let all = (0..names.nodes.len() as u32).collect();
+    let select = |key: &str| section.quantity(key, |text| names.select(text));
+    let start = section.quantity("start", q::time)?.unwrap_or_default();
+    let end = section.quantity("end", q::time)?.unwrap_or(Duration::MAX);
+    if start >= duration {
+        return Err(Error::new(
+            &section.place_of("start"),
+            "the traffic starts when the run is over",
+            format!("begin before its end at {} s", duration.as_secs_f64()),
+        ));
+    }
+    if end < start {
+        return Err(Error::new(
+            &section.place_of("end"),
+            "the traffic ends before it starts",
+            "its end must lie after its start",
+        ));
+    }
+    let to = select("to")?.unwrap_or_else(|| Vec::clone(&all));
+    let from = without_lone_destination(select("from")?.unwrap_or(all), &to);
+    let generator = Generator {
+        prefix,
+        shape: section.word("shape", SHAPES)?.unwrap_or(Shape::Pairs),
+        interval: interval(section)?,
+        size: size(section)?,
+        from,
+        to,
+        start: Instant::ZERO.saturating_add(start),
+        end: Instant::ZERO.saturating_add(end),
+        draws: Draws::Lightlag,
+    };
+    if generator.from.is_empty() || only_meets_itself(&generator) {
+        return Err(Error::new(
+            &section.place_of("to"),
+            "a node could only send to itself",
+            "let `to` offer another node than `from`",
+        ));
+    }
+    Ok(generator)
+}
+
+/// A node is never its own destination: where there is one destination, it sends nothing.
+fn without_lone_destination(mut from: Vec<u32>, to: &[u32]) -> Vec<u32> {
+    if let [lone] = to {
+        from.retain(|node| node != lone);
+    }
+    from
+}
+
+/// `[low, high)` in bytes; The ONE's bounds.
+fn size(section: &Section) -> Result<Bounds<u64>> {
+    let size = section.need("size", "\"50..100 kB\"", q::sizes)?;
+    if size.low.get() == 0 {
+        return Err(Error::new(
+            &section.place_of("size"),
+            "messages could be empty",
+            "begin with a size above zero",
+        ));
+    }
+    Ok(Bounds { low: size.low.get(), high: size.high.get() })
+}
+
+/// Whole seconds in `[low, high)` unless the bounds have fractions or `arrivals` says otherwise.
+fn interval(section: &Section) -> Result<Interval> {
+    let place = section.place_of("interval");
+    let bounds = section.need("interval", "\"1..300 s\"", q::times)?;
+    let is_whole = |time: Duration| time.as_nanos() % 1_000_000_000 == 0;
+    let whole = is_whole(bounds.low) && is_whole(bounds.high);
+    let arrivals = section.word("arrivals", ARRIVALS)?;
+    let interval = match arrivals.unwrap_or(if whole { Arrivals::WholeSeconds } else { Arrivals::Uniform }) {
+        Arrivals::WholeSeconds if !whole => {
+            return Err(Error::new(
+                &place,
+                "the interval has fractions of a second",
+                "give whole seconds, or arrivals = \"uniform\"",
+            ));
+        }
+        Arrivals::WholeSeconds => {
+            let s = |time: Duration| (time.as_nanos() / 1_000_000_000) as u64;
+            Interval::WholeSeconds(Bounds { low: s(bounds.low), high: s(bounds.high) })
+        }
+        Arrivals::Uniform => Interval::Uniform(bounds),
+        Arrivals::Exponential if bounds.low != bounds.high => {
+            return Err(Error::new(
+                &place,
+                "exponential arrivals have one mean",
+                "give a single time, like \"50 s\"",
+            ));
+        }
+        Arrivals::Exponential => Interval::Exponential(bounds.low),
+    };
+    if never_advances(&interval) {
+        return Err(Error::new(
+            &place,
+            "messages would be created without end",
+            "let the interval reach above zero",
+        ));
+    }
+    Ok(interval)
+}
+
+fn listed_messages(
+    section: &Section,
+    prefix: &str,
+    names: &Names,
+    context: &Context,
+) -> Result<Vec<ListedMessage>> {
+    match (section.get("events"), section.text("file")?) {
+        (Some(node), None) => events(node, &section.key("events"), prefix, names),
+        (None, Some(name)) => {
+            let (file, bytes) = read_file(name, &section.place_of("file"), context)?;
+            let count = names.nodes.len() as u32;
+            created(&the_one_events(&file, &bytes)?, count)
+        }
+        _ => Err(Error::new(&section.place, "both `events` and `file` are given", "give one of them")),
+    }
+}
+
+/// The messages of The ONE's `C` events.
+pub fn created(events: &[crate::contacts::Event], count: u32) -> Result<Vec<ListedMessage>> {
+    let mut messages = Vec::new();
+    for event in events {
+        let EventKind::Create { message, from, to, size } = &event.kind else { continue };
+        check_ends(*from, *to, count, &event.place)?;
+        messages.push(ListedMessage {
+            name: message.clone(),
+            at: event.at,
+            from: *from,
+            to: *to,
+            size: *size,
+            lifetime: None,
+        });
+    }
+    Ok(messages)
+}
+
+fn check_ends(from: u32, to: u32, count: u32, place: &Place) -> Result<()> {
+    if let Some(unknown) = [from, to].into_iter().find(|node| *node >= count) {
+        return Err(Error::new(
+            place,
+            format!("there is no node {unknown}"),
+            format!("nodes are numbered from 0 to {}", count.saturating_sub(1)),
+        ));
+    }
+    if from == to {
+        return Err(Error::new(place, "the message's source is its destination", "name two nodes"));
+    }
+    Ok(())
+}
+
+fn events(node: &Node, path: &str, prefix: &str, names: &Names) -> Result<Vec<ListedMessage>> {
+    let Value::List(list) = &node.value else {
+        return Err(wrong_type(node, path, "it must be a list of { at, from, to, size }"));
+    };
+    if list.is_empty() {
+        return Err(Error::new(&node.place, format!("the list `{path}` is empty"), "tell of a message"));
+    }
+    let mut messages = Vec::new();
+    for (item, number) in list.iter().zip(1..) {
+        let section = Section::new(item, path, EVENT_KEYS)?;
+        let one = |key: &str| {
+            let nodes = section.need(key, "\"NODE\"", |text| names.select(text))?;
+            match nodes[..] {
+                [node] => Ok(node),
+                _ => Err(Error::new(
+                    &section.place_of(key),
+                    format!("`{key}` names several nodes"),
+                    "name one node",
+                )),
+            }
+        };
+        let (from, to) = (one("from")?, one("to")?);
+        check_ends(from, to, names.nodes.len() as u32, &item.place)?;
+        let size: Bytes = section.need("size", "\"50 kB\"", q::bytes)?;
+        if size.get() == 0 {
+            return Err(Error::new(
+                &section.place_of("size"),
+                "the message is empty",
+                "give it a size above zero",
+            ));
+        }
+        messages.push(ListedMessage {
+            name: section.text("name")?.map_or_else(|| format!("{prefix}{number}"), str::to_owned),
+            at: Instant::ZERO.saturating_add(section.need("at", "\"10 s\"", q::time)?),
+            from,
+            to,
+            size,
+            lifetime: section.quantity("lifetime", q::positive_time)?,
+        });
+    }
+    Ok(messages)
+}
