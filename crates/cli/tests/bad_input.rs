@@ -464,7 +464,7 @@ fn what_would_never_end_is_refused() {
             (
                 "count = 10",
                 "count = 150000\n[nodes.m]\ncount = 150000",
-                "there are 300000 nodes; a world holds 200000",
+                "there are 300000 nodes, or more; a world holds 200000 at most",
             ),
         ],
     );
