@@ -9,7 +9,7 @@
 //! Every error is one line, `FILE:LINE: what is wrong; what would be right`.
 //!
 //! ```
-//! use lightlag_lab::scenario::{Catalogue, ScenarioFile};
+//! use lightlag_scenario::{Catalogue, ScenarioFile};
 //!
 //! let text = r#"
 //!     duration = "1 h"

@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// A target that reports what each connection brought, and closes.
 fn cashier() -> (u16, Receiver<String>) {
@@ -182,6 +182,15 @@ impl Draws {
     }
 }
 
+/// An epoch's number is the second of its start, or one more than the last: after restarts within a second it is ahead of
+/// the clock, and a daemon that loses its state then begins an epoch that its peers do not believe to be later.
+fn wait_for_the_clock_to_pass_its_epoch(daemon: &Daemon) {
+    const ORIGIN: u64 = 1_577_836_800;
+    let number: u64 =
+        fs::read_to_string(daemon.folder.join("state/incarnation")).unwrap().trim().parse().unwrap();
+    wait_for("the clock", || UNIX_EPOCH.elapsed().unwrap().as_secs() > ORIGIN + number);
+}
+
 /// Restarts, lost state and replays of all that was ever recorded, in random order: each stream comes once, whole. Gives the
 /// number of restarts and of replayed datagrams.
 fn replays_at_random(seed: u64, rounds: u64) -> (u64, u64) {
@@ -221,8 +230,7 @@ fn replays_at_random(seed: u64, rounds: u64) -> (u64, u64) {
                 done.0 += 1;
                 daemon.kill();
                 if loses {
-                    // An epoch's number is by the second.
-                    thread::sleep(Duration::from_millis(1100));
+                    wait_for_the_clock_to_pass_its_epoch(daemon);
                     fs::remove_dir_all(daemon.folder.join("state")).unwrap();
                 }
                 daemon.start();
