@@ -200,9 +200,9 @@ pub fn terminal_table(compared: &Compared) -> String {
         table.add_row(vec![
             point.join(" "),
             made.metric.clone(),
-            terminal::told(made.first),
-            terminal::told(made.second),
-            terminal::told(made.paired.map(|paired| paired.difference)),
+            terminal::interval_text(made.first),
+            terminal::interval_text(made.second),
+            terminal::interval_text(made.paired.map(|paired| paired.difference)),
             made.p.map_or_else(|| "–".into(), number),
             if made.significant() { "*".into() } else { String::new() },
         ]);

@@ -2,7 +2,6 @@
 
 pub mod bound;
 pub mod captured;
-pub mod claims;
 pub mod compare;
 pub mod figure;
 pub mod judged;
@@ -13,7 +12,6 @@ pub mod report;
 pub mod results;
 pub mod run;
 pub mod statistics;
-pub mod study;
 pub mod sweep;
 
 /// Version of Lightlag.

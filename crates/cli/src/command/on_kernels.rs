@@ -2,9 +2,9 @@
 //! either the kernels' TCP or two `lightlagd` over it.
 
 use crate::interrupt::Interrupt;
-use lightlag_lab::study::adaptive::real::{CONGESTION_CONTROL, Seen, Transfer};
 use lightlag_node::emulate::{Between, Namespaces, PacketEmulator, Programs, Second, Watcher};
 use lightlag_protocols::units::Bytes;
+use lightlag_studies::adaptive::real::{CONGESTION_CONTROL, Seen, Transfer};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read, Write};

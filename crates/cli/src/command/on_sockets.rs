@@ -4,7 +4,6 @@
 use super::controller::controller;
 use lightlag_capture::analysis::{Analysed, Analysis, Options, Record};
 use lightlag_capture::over_udp;
-use lightlag_lab::study::dccp::sockets::{Beside, Connection, Seen};
 use lightlag_node::carrier::bench::{self, Plan, Tallies};
 use lightlag_node::carrier::{self, Cargo, Event, Listening, Sending, Way};
 use lightlag_node::emulate::{Emulating, Emulator};
@@ -13,6 +12,7 @@ use lightlag_node::tap::{Passing, Tap};
 use lightlag_protocols::link::{Counts, LinkSpec};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
+use lightlag_studies::dccp::sockets::{Beside, Connection, Seen};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -188,7 +188,7 @@ fn tap(analysis: &Arc<Mutex<Option<Analysis>>>) -> Tap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lightlag_lab::study::dccp::sockets;
+    use lightlag_studies::dccp::sockets;
 
     #[test]
     fn connections_on_sockets_have_the_rate_of_their_link() {

@@ -3,7 +3,7 @@
 use super::{on_kernels, on_sockets};
 use crate::args::Study;
 use crate::output::{Done, Failure, make_folder, print, write_file};
-use lightlag_lab::study;
+use lightlag_studies as study;
 use std::path::{Path, PathBuf};
 
 /// The studies, by the name that is typed.
@@ -12,7 +12,7 @@ const STUDIES: &[(&str, Run)] = &[
     ("arc", |options, out| study::arc::run(options.quick, out, options.threads)),
     ("dccp", |options, out| study::dccp::run(options.quick, out, options.threads, &on_sockets::connect)),
     ("dcp", |options, out| study::dcp::run(options.quick, out, options.threads)),
-    ("dtn-congestion", |options, out| study::run(options.quick, out, options.threads)),
+    ("dtn-congestion", |options, out| study::comparative::run(options.quick, out, options.threads)),
     ("universal", |options, out| study::universal::run(options.quick, out, options.threads)),
 ];
 /// The one that can be run between kernels.

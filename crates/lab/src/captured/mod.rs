@@ -7,7 +7,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use charts::{Scene, charts};
+pub use charts::{Scene, charts};
 pub use overview::{report, table};
 pub use parquet::write as write_parquet;
 pub(crate) use run::{capture, points};

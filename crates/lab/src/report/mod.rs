@@ -1,9 +1,11 @@
 //! One HTML file that tells a whole study and works without a network.
 
+mod claim;
 mod of_series;
 mod of_sweep;
 
-use crate::claims::{Holds, Verdict};
+pub use claim::{Finding, Holds, Verdict};
+
 use crate::results::Build;
 use minijinja::{AutoEscape, Environment, Value, context};
 use serde::Serialize;

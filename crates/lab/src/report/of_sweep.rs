@@ -2,7 +2,7 @@
 
 use super::{Figure, Report, ScenarioText, Table};
 use crate::figure::{self, Mark, Place, Plot, Title};
-use crate::results::terminal::told;
+use crate::results::interval_text;
 use crate::results::{Point, Results};
 
 /// What is drawn: metric, axis title, unit.
@@ -136,7 +136,7 @@ fn table(results: &Results) -> Table {
     let points = results.points();
     let rows = points.iter().map(|point| {
         let values = columns.iter().map(|column| point.rows[0].value(column).unwrap_or_default().to_owned());
-        values.chain(METRICS.iter().map(|metric| told(point.estimate(metric)))).collect()
+        values.chain(METRICS.iter().map(|metric| interval_text(point.estimate(metric)))).collect()
     });
     Table {
         title: "All points".to_owned(),

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use summary::summary;
 pub use summary::write_summary;
-pub use terminal::{number, table_text, terminal_table};
+pub use terminal::{interval_text, number, table_text, terminal_table};
 
 /// Name of the table in a sweep's folder.
 pub const RESULTS_FILE: &str = "results.parquet";

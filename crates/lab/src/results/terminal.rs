@@ -12,7 +12,7 @@ pub fn terminal_table(results: &Results, metrics: &[&str]) -> String {
     for point in results.points() {
         let values = columns.iter().map(|column| point.rows[0].value(column).unwrap_or("").to_string());
         let runs = point.rows.len().to_string();
-        let told = metrics.iter().map(|metric| told(point.estimate(metric)));
+        let told = metrics.iter().map(|metric| interval_text(point.estimate(metric)));
         table.add_row(values.chain([runs]).chain(told));
     }
     align_right(&mut table, columns.len());
@@ -47,7 +47,7 @@ pub(crate) fn align_right(table: &mut Table, first: usize) {
 }
 
 /// "mean ± half width"; a dash where nothing was measured.
-pub(crate) fn told(estimate: Option<Estimate>) -> String {
+pub fn interval_text(estimate: Option<Estimate>) -> String {
     match estimate {
         None => "–".into(),
         Some(Estimate { mean, half_width: None, .. }) => number(mean),

@@ -1,0 +1,75 @@
+//! Claims of papers beside what was measured.
+
+use serde::Serialize;
+
+/// Whether a claim is so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Holds {
+    /// All of it.
+    Yes,
+    /// None of it.
+    No,
+    /// Some of it, or the direction is right but chance would explain it.
+    Partly,
+    /// These runs cannot tell, for this reason.
+    Untestable(String),
+}
+
+impl Holds {
+    /// One word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::No => "no",
+            Self::Partly => "partly",
+            Self::Untestable(_) => "untestable",
+        }
+    }
+
+    /// Why it cannot be tested; empty otherwise.
+    pub fn reason(&self) -> &str {
+        if let Self::Untestable(reason) = self { reason } else { "" }
+    }
+}
+
+/// What a claim's function finds under one reading of the paper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Whether it is so.
+    pub holds: Holds,
+    /// Figures and intervals.
+    pub we_measure: String,
+}
+
+impl Finding {
+    /// These runs cannot tell.
+    pub fn untestable(reason: impl Into<String>) -> Self {
+        Self { holds: Holds::Untestable(reason.into()), we_measure: String::new() }
+    }
+}
+
+/// A claim beside what was measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// Its number.
+    pub id: &'static str,
+    /// Figure or section of the paper.
+    pub figure: &'static str,
+    /// The claim in short.
+    pub paper_says: &'static str,
+    /// Figures and intervals under the primary reading.
+    pub we_measure: String,
+    /// Whether it is so under the primary reading.
+    pub holds: Holds,
+    /// The same test where the paper can be read otherwise.
+    pub readings: Vec<(String, Holds)>,
+}
+
+impl Verdict {
+    /// Of a claim that can be read in one way only.
+    pub fn new(id: &'static str, figure: &'static str, paper_says: &'static str, finding: Finding) -> Self {
+        let Finding { holds, we_measure } = finding;
+        Self { id, figure, paper_says, we_measure, holds, readings: Vec::new() }
+    }
+}

@@ -1,0 +1,28 @@
+//! What the study claims of its curves, on a few of them.
+
+use super::curves::Curve;
+use super::plan::{ORACLE, POLICY, SHORT, sets};
+use lightlag_lab::run::{ContactsCache, Options, run};
+use lightlag_scenario::Seed;
+
+fn packets(curve: &Curve, variant: &str) -> f64 {
+    let mut file = SHORT.file().unwrap();
+    file.set("links.path.delay.steps", &curve.steps()).unwrap();
+    file.set("links.path.loss", &curve.losses()).unwrap();
+    sets(variant).into_iter().for_each(|(key, value)| file.set(key, value).unwrap());
+    let scenario = file.points().unwrap().list.remove(0).scenario;
+    let outcome = run(&scenario, Seed::Number(1), &ContactsCache::default(), &Options::default()).unwrap();
+    assert_eq!(outcome.violations_total, 0, "{:?}", outcome.violations);
+    let bytes = outcome.metrics().into_iter().find(|metric| metric.0 == "delivered_bytes").unwrap();
+    bytes.1 / 1024.0
+}
+
+#[test]
+fn the_policy_is_near_the_oracle_and_both_near_the_limit() {
+    for number in [13, 16, 31] {
+        let curve = Curve::drawn(number);
+        let [oracle, policy] = [ORACLE, POLICY].map(|variant| packets(&curve, variant));
+        assert!(policy >= 0.95 * oracle, "curve {number}: {policy} of {oracle}");
+        assert!(policy >= 0.9 * curve.limit() && policy <= curve.limit(), "curve {number}: {policy}");
+    }
+}

@@ -1,0 +1,229 @@
+//! What tells one run of the study from another, in columns of the same name for all its figures.
+//!
+//! Figures share runs: figure 3 at a period of 300 s is figure 5 at an inter-contact time of 1000 s. Two points of
+//! two files are the same cell when these columns agree, and then they are run once.
+
+use lightlag_lab::sweep::Job;
+use std::collections::{BTreeMap, BTreeSet};
+use toml::{Table, Value};
+
+/// `ipn` between planets, `terrestrial` on Earth.
+pub const WORLD: &str = "world";
+/// `base_to_rovers` or `all_to_all`.
+pub const TRAFFIC: &str = "traffic";
+/// Family of contact tables: `S` stretched, `P` periodic.
+pub const CONTACTS: &str = "contacts";
+/// `pipelined` or `stop_and_wait`.
+pub const PROPAGATION: &str = "propagation";
+/// Gap that a contact table was made for.
+pub const INTER_CONTACT: &str = "inter_contact_s";
+/// Length of its contacts.
+pub const DURATION: &str = "contact_duration_s";
+/// How nodes move.
+pub const MOBILITY: &str = "mobility";
+/// The router.
+pub const ROUTER: &str = "router";
+/// The congestion mechanism.
+pub const MECHANISM: &str = "mechanism";
+/// Size of each buffer.
+pub const BUFFER: &str = "buffer_kb";
+/// Longest time between two messages.
+pub const PERIOD: &str = "period_s";
+/// Lifetime of messages.
+pub const LIFETIME: &str = "lifetime_h";
+/// Whether nodes tell each other of deliveries.
+pub const RECEIPTS: &str = "receipts";
+/// Whether nodes remember what they dropped.
+pub const DROP_MEMORY: &str = "drop_memory";
+/// Length of the run.
+pub const RUN: &str = "run";
+
+/// Columns and values, always in the same order.
+pub type Cell = Vec<(String, String)>;
+
+/// The cell of a point: what the file says, but for the values of the point's axes.
+pub fn cell_of(file: &Table, axes: &[(String, String)]) -> Cell {
+    let said = |path: &str| {
+        let axis = axes.iter().find(|(known, _)| known == path).map(|(_, text)| text.clone());
+        axis.or_else(|| find(file, path).map(text_of)).unwrap_or_default()
+    };
+    let planets = file.contains_key("contacts");
+    let mut cell = vec![(WORLD, if planets { "ipn" } else { "terrestrial" }.to_string())];
+    if planets {
+        let sends = if said("traffic.messages.from") == "all" { "all_to_all" } else { "base_to_rovers" };
+        let (family, gap, length) = contact_table(&said("contacts.plan.file"));
+        cell.extend([
+            (TRAFFIC, sends.to_string()),
+            (CONTACTS, family),
+            (INTER_CONTACT, gap),
+            (DURATION, length),
+            (PROPAGATION, said("world.propagation")),
+        ]);
+    } else {
+        cell.push((MOBILITY, first_word(&said("mobility"))));
+    }
+    cell.extend([
+        (ROUTER, first_word(&said("router"))),
+        (MECHANISM, first_word(&said("mechanism"))),
+        (BUFFER, first_word(&said("buffer"))),
+        (PERIOD, upper_end(&said("traffic.messages.interval"))),
+        (LIFETIME, first_word(&said("traffic.messages.lifetime"))),
+        (RECEIPTS, flag(said("receipts"))),
+        (DROP_MEMORY, flag(said("drop_memory"))),
+        (RUN, said("duration")),
+    ]);
+    cell.into_iter().map(|(column, value)| (column.to_string(), value)).collect()
+}
+
+fn find<'a>(table: &'a Table, path: &str) -> Option<&'a Value> {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    match (table.get(first)?, rest) {
+        (value, None) => Some(value),
+        (Value::Table(inner), Some(rest)) => find(inner, rest),
+        _ => None,
+    }
+}
+
+/// Text as the axes of a sweep show it: an algorithm's or a model's name comes first.
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Table(table) => {
+            ["name", "model"].iter().find_map(|key| table.get(*key)).map(text_of).unwrap_or_default()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// "spray_and_wait" of "spray_and_wait copies=10", "4000" of "4000 kB".
+fn first_word(text: &str) -> String {
+    text.split_whitespace().next().unwrap_or_default().to_string()
+}
+
+/// "300" of "1..300 s".
+fn upper_end(text: &str) -> String {
+    first_word(text.rsplit("..").next().unwrap_or_default())
+}
+
+fn flag(text: String) -> String {
+    if text.is_empty() { "false".into() } else { text }
+}
+
+/// Family, inter-contact time and contact duration of a table from its name: the first tables of both series of
+/// a family are the same table.
+fn contact_table(file: &str) -> (String, String, String) {
+    let stem = file.rsplit('/').next().unwrap_or(file).trim_end_matches(".csv");
+    let (family, kind) = stem.split_once('_').unwrap_or((stem, ""));
+    let thousands = kind.strip_prefix("Contact").map(|number| format!("{number}000"));
+    let length = kind.strip_prefix("Dur").map(str::to_string);
+    let plain = || "1000".to_string();
+    (family.to_string(), thousands.unwrap_or_else(plain), length.unwrap_or_else(plain))
+}
+
+/// AFNER was made for epidemic routing and was run with nothing else.
+pub fn wanted(cell: &Cell) -> bool {
+    let value = |column| cell.iter().find(|(known, _)| known == column).map(|(_, value)| value.as_str());
+    value(MECHANISM) != Some("afner") || value(ROUTER) == Some("epidemic")
+}
+
+/// The runs of a study, each once. `S` is whatever is needed to run a cell.
+#[derive(Debug)]
+pub struct Cells<S> {
+    known: BTreeMap<Cell, usize>,
+    cells: Vec<(Cell, BTreeSet<u64>, S)>,
+}
+
+impl<S> Default for Cells<S> {
+    fn default() -> Self {
+        Self { known: BTreeMap::new(), cells: Vec::new() }
+    }
+}
+
+impl<S> Cells<S> {
+    /// Adds a cell, unless it is not wanted; where it is known, only its new seeds.
+    pub fn add(&mut self, cell: Cell, seeds: &[u64], scenario: S) {
+        if !wanted(&cell) {
+            return;
+        }
+        let next = self.cells.len();
+        let index = *self.known.entry(cell.clone()).or_insert(next);
+        if index == next {
+            self.cells.push((cell, BTreeSet::new(), scenario));
+        }
+        self.cells[index].1.extend(seeds);
+    }
+
+    /// What a job's point is to be run with.
+    pub fn scenario(&self, point: usize) -> &S {
+        &self.cells[point].2
+    }
+
+    /// All runs.
+    pub fn jobs(&self) -> Vec<Job> {
+        let jobs = |(point, (cell, seeds, _)): (usize, &(Cell, BTreeSet<u64>, S))| {
+            seeds.iter().map(|seed| Job { point, seed: *seed, values: cell.clone() }).collect::<Vec<_>>()
+        };
+        self.cells.iter().enumerate().flat_map(jobs).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = r#"
+        duration = "12 h"
+        buffer = "4000 kB"
+        router = ["epidemic", { name = "spray_and_wait", copies = 10 }]
+        mechanism = ["none", "afner"]
+        [world]
+        propagation = "pipelined"
+        [contacts.plan]
+        file = "contacts/S_Dur1000.csv"
+        [traffic.messages]
+        from = "BS"
+        interval = "1..300 s"
+        lifetime = "12 h"
+    "#;
+
+    fn cell(router: &str, mechanism: &str, more: &[(&str, &str)]) -> Cell {
+        let mut axes =
+            vec![("router".to_string(), router.to_string()), ("mechanism".into(), mechanism.into())];
+        axes.extend(more.iter().map(|(path, text)| (path.to_string(), text.to_string())));
+        cell_of(&FILE.parse().unwrap(), &axes)
+    }
+
+    fn value<'a>(cell: &'a Cell, column: &str) -> &'a str {
+        cell.iter().find(|(known, _)| known == column).map(|(_, value)| value.as_str()).unwrap()
+    }
+
+    #[test]
+    fn a_cell_takes_axes_first_and_the_file_else() {
+        let cell = cell("spray_and_wait copies=10", "none", &[("traffic.messages.interval", "1..100 s")]);
+        assert_eq!(value(&cell, ROUTER), "spray_and_wait");
+        assert_eq!(value(&cell, PERIOD), "100");
+        assert_eq!(value(&cell, BUFFER), "4000");
+        assert_eq!((value(&cell, TRAFFIC), value(&cell, CONTACTS)), ("base_to_rovers", "S"));
+        assert_eq!(value(&cell, RECEIPTS), "false");
+    }
+
+    #[test]
+    fn the_first_tables_of_both_series_are_one_cell() {
+        let other = cell("epidemic", "none", &[("contacts.plan.file", "contacts/S_Contact1.csv")]);
+        assert_eq!(cell("epidemic", "none", &[]), other);
+        let third = cell("epidemic", "none", &[("contacts.plan.file", "contacts/P_Contact3.csv")]);
+        assert_eq!((value(&third, INTER_CONTACT), value(&third, DURATION)), ("3000", "1000"));
+    }
+
+    #[test]
+    fn no_cell_is_run_twice_and_afner_only_with_epidemic() {
+        let mut cells = Cells::default();
+        cells.add(cell("epidemic", "none", &[]), &[1, 2], "first");
+        cells.add(cell("epidemic", "none", &[]), &[2, 3], "second");
+        cells.add(cell("spray_and_wait copies=10", "afner", &[]), &[1], "third");
+        cells.add(cell("epidemic", "afner", &[]), &[1], "fourth");
+        let jobs: Vec<(usize, u64)> = cells.jobs().iter().map(|job| (job.point, job.seed)).collect();
+        assert_eq!(jobs, [(0, 1), (0, 2), (0, 3), (1, 1)]);
+        assert_eq!((*cells.scenario(0), *cells.scenario(1)), ("first", "fourth"));
+    }
+}

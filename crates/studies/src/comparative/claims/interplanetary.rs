@@ -1,0 +1,321 @@
+//! Claims about figures 3 to 7: between planets.
+
+use super::view::{Data, View};
+use super::{Claim, Finding, Holds, Scope};
+use crate::comparative::cell::{BUFFER, DURATION, INTER_CONTACT, MECHANISM, PERIOD, ROUTER};
+use crate::parts::{self, CONSTANT, MET, Part, count, from_to, interval, judge};
+use lightlag_lab::compare::SIGNIFICANCE;
+use lightlag_lab::results::number;
+use lightlag_lab::statistics::{self, Paired};
+
+/// Delivered of created.
+pub(super) const RATIO: &str = "delivery_prob";
+/// Mean delay of what was delivered, in seconds.
+pub(super) const LATENCY: &str = "latency_avg";
+/// Transfers beyond the delivering one, per delivery.
+pub(super) const OVERHEAD: &str = "overhead_ratio";
+
+/// The four mechanisms of the paper.
+pub(super) const MECHANISMS: [&str; 4] = ["rrcc", "afner", "storage_routing", "credit"];
+/// Those that work with any router.
+pub(super) const ANY_ROUTER: [&str; 3] = ["rrcc", "storage_routing", "credit"];
+/// No congestion control.
+pub(super) const BASELINE: &str = "none";
+/// "As inter-contact times increase" is read as these.
+const LONG_GAPS: [&str; 2] = ["4000", "5000"];
+
+pub(super) const CLAIMS: &[Claim] = &[
+    claim("C1", "3", "The delivery ratio rises with the generation period, for every mechanism.", |data| {
+        judge(trends(&data.figure_3, PERIOD, RATIO, Part::positive))
+    }),
+    claim("C2", "3", "Delivery ratios are overall quite low (read as: below one half).", quite_low),
+    claim(
+        "C3",
+        "3",
+        "In some cases the baseline delivers more than a mechanism, often more than AFNER.",
+        baseline_sometimes_above,
+    ),
+    claim("C4", "5", "The delivery ratio falls with the inter-contact time.", |data| {
+        judge(trends(&data.figure_5, INTER_CONTACT, RATIO, Part::negative))
+    }),
+    claim("C5", "5", "CCC's delivery ratio is quite similar to SR's.", |data| {
+        judge(per_level(&data.figure_5, ROUTER, |router, slice| {
+            Part::similar(router, difference(slice, "credit", "storage_routing", RATIO))
+        }))
+    }),
+    claim("C6", "5", "CCC and SR deliver slightly more with PRoPHET than with the other routers.", |data| {
+        let routers = ["epidemic", "spray_and_wait"];
+        judge(pairs(&["credit", "storage_routing"], &routers, |mechanism, router| {
+            let slice = data.figure_5.only(MECHANISM, mechanism);
+            let test = slice.only(ROUTER, "prophet").minus(&slice.only(ROUTER, router), RATIO);
+            Part::positive(format!("{mechanism}: prophet − {router}"), test)
+        }))
+    }),
+    claim(
+        "C7",
+        "5",
+        "Except AFNER, all deliver more than the baseline at larger inter-contact times.",
+        |data| judge(each_above(&long_gaps(data), &ANY_ROUTER, BASELINE, RATIO)),
+    ),
+    claim("C8", "5", "AFNER delivers less than the baseline.", |data| {
+        judge(vec![above(&data.figure_5, BASELINE, "afner", RATIO)])
+    }),
+    claim("C9", "5", "RRCC delivers the most as inter-contact times increase.", |data| {
+        judge(above_each(&long_gaps(data), "rrcc", &["afner", "storage_routing", "credit"], RATIO))
+    }),
+    claim(
+        "C11",
+        "6",
+        "The minimum latency is about 23,000 s, a hundred times the propagation delay.",
+        minimum_latency,
+    ),
+    claim(
+        "C12",
+        "6",
+        "Latency fluctuates for buffers from 1000 to 5000 kB and tends to stay constant beyond.",
+        latency_settles,
+    ),
+    claim(
+        "C13",
+        "6",
+        "RRCC raises the latency; that of SR, CCC and AFNER falls with the buffer size.",
+        latency_and_buffers,
+    ),
+    claim("C14", "7", "The delivery ratio rises with the contact duration, for every mechanism.", |data| {
+        judge(trends(&data.figure_7, DURATION, RATIO, Part::positive))
+    }),
+    claim("C15", "7", "RRCC delivers more than AFNER, CCC and SR.", |data| {
+        judge(above_each(&data.figure_7, "rrcc", &["afner", "credit", "storage_routing"], RATIO))
+    }),
+    claim(
+        "C16",
+        "7",
+        "Mechanisms depend little on the router (read as: routers within five points of delivery ratio).",
+        |data| judge(spreads(&data.figure_7, &ANY_ROUTER)),
+    ),
+    claim(
+        "C34",
+        "text",
+        "The expiry of messages in itself controls congestion between planets.",
+        expiry_controls,
+    ),
+];
+
+const fn claim(
+    id: &'static str,
+    figure: &'static str,
+    paper_says: &'static str,
+    check: fn(&Data<'_>) -> Finding,
+) -> Claim {
+    Claim { id, figure, paper_says, scope: Scope::Interplanetary, check }
+}
+
+/// One mechanism's runs; AFNER has only epidemic ones, so whoever is compared with it is held to them.
+pub(super) fn difference(view: &View<'_>, first: &str, second: &str, metric: &str) -> Option<Paired> {
+    let afner = first == "afner" || second == "afner";
+    let view = if afner { view.only(ROUTER, "epidemic") } else { view.clone() };
+    view.only(MECHANISM, first).minus(&view.only(MECHANISM, second), metric)
+}
+
+/// `first` is above `second`.
+pub(super) fn above(view: &View<'_>, first: &str, second: &str, metric: &str) -> Part {
+    Part::positive(format!("{first} − {second}"), difference(view, first, second, metric))
+}
+
+/// Each of these is above one.
+pub(super) fn each_above(view: &View<'_>, these: &[&str], one: &str, metric: &str) -> Vec<Part> {
+    these.iter().map(|this| above(view, this, one, metric)).collect()
+}
+
+/// One is above each of these.
+pub(super) fn above_each(view: &View<'_>, one: &str, these: &[&str], metric: &str) -> Vec<Part> {
+    these.iter().map(|this| above(view, one, this, metric)).collect()
+}
+
+/// The slope of a metric over a column, mechanism by mechanism, told by the curve's ends.
+pub(super) fn trends(
+    view: &View<'_>,
+    column: &str,
+    metric: &str,
+    part: fn(String, Option<Paired>) -> Part,
+) -> Vec<Part> {
+    per_level(view, MECHANISM, |mechanism, slice| {
+        let ends = slice.ends(column).map(|(first, last)| (first.estimate(metric), last.estimate(metric)));
+        part(mechanism.to_string(), slice.slope(column, metric)).told(from_to(ends))
+    })
+}
+
+/// A part for each value of a column.
+pub(super) fn per_level<'a>(
+    view: &View<'a>,
+    column: &str,
+    part: impl Fn(&str, &View<'a>) -> Part,
+) -> Vec<Part> {
+    view.levels(column).into_iter().map(|level| part(level, &view.only(column, level))).collect()
+}
+
+/// Mechanism by mechanism, the spread over routers is small.
+pub(super) fn spreads(view: &View<'_>, mechanisms: &[&str]) -> Vec<Part> {
+    let part = |mechanism: &&str| {
+        let spread: Vec<f64> = view.only(MECHANISM, mechanism).spread(ROUTER, RATIO).into_values().collect();
+        Part::similar(format!("{mechanism}: spread"), statistics::test_zero(&spread))
+    };
+    mechanisms.iter().map(part).collect()
+}
+
+fn pairs(first: &[&str], second: &[&str], part: impl Fn(&str, &str) -> Part) -> Vec<Part> {
+    first.iter().flat_map(|a| second.iter().map(|b| part(a, b)).collect::<Vec<_>>()).collect()
+}
+
+fn long_gaps<'a>(data: &Data<'a>) -> View<'a> {
+    data.figure_5.any_of(INTER_CONTACT, &LONG_GAPS)
+}
+
+fn quite_low(data: &Data<'_>) -> Finding {
+    let statements: Vec<(String, bool)> = data
+        .figure_3
+        .levels(MECHANISM)
+        .into_iter()
+        .filter_map(|mechanism| {
+            let cells = data.figure_3.only(MECHANISM, mechanism).along(PERIOD);
+            let largest = cells
+                .iter()
+                .filter_map(|(_, cell)| cell.estimate(RATIO))
+                .max_by(|a, b| a.mean.total_cmp(&b.mean))?;
+            let low = largest.high().unwrap_or(largest.mean) < 0.5;
+            Some((format!("{mechanism} at most {}", interval(Some(largest))), low))
+        })
+        .collect();
+    count(&statements)
+}
+
+fn baseline_sometimes_above(data: &Data<'_>) -> Finding {
+    let cells: Vec<(&str, Paired)> = MECHANISMS
+        .iter()
+        .flat_map(|mechanism| {
+            let cells = data.figure_3.along(PERIOD);
+            cells
+                .into_iter()
+                .filter_map(|(_, cell)| Some((*mechanism, difference(&cell, BASELINE, mechanism, RATIO)?)))
+        })
+        .collect();
+    if cells.is_empty() {
+        return Finding::untestable("not among these runs");
+    }
+    let wins = significant_wins(&cells);
+    let told: Vec<String> = MECHANISMS
+        .iter()
+        .map(|name| {
+            let of = |list: &[&str]| list.iter().filter(|known| *known == name).count();
+            let run: Vec<&str> = cells.iter().map(|(name, _)| *name).collect();
+            format!("{name} {} of {}", of(&wins), of(&run))
+        })
+        .collect();
+    let often_afner = 2 * wins.iter().filter(|name| **name == "afner").count()
+        >= cells.iter().filter(|(name, _)| *name == "afner").count().max(1);
+    let holds = match (wins.is_empty(), often_afner) {
+        (true, _) => Holds::No,
+        (false, true) => Holds::Yes,
+        (false, false) => Holds::Partly,
+    };
+    Finding { holds, we_measure: format!("baseline significantly above: {}", told.join(", ")) }
+}
+
+fn significant_wins<'a>(cells: &[(&'a str, Paired)]) -> Vec<&'a str> {
+    let tested: Vec<&(&str, Paired)> = cells.iter().filter(|(_, test)| test.p.is_some()).collect();
+    let raw: Vec<f64> = tested.iter().filter_map(|(_, test)| test.p).collect();
+    let sure = statistics::holm(&raw);
+    tested
+        .into_iter()
+        .zip(sure)
+        .filter(|((_, test), p)| test.difference.mean > 0.0 && *p < SIGNIFICANCE)
+        .map(|((name, _), _)| *name)
+        .collect()
+}
+
+fn minimum_latency(data: &Data<'_>) -> Finding {
+    let smallest = cells(&data.figure_6)
+        .filter_map(|(name, cell)| Some((name, cell.estimate(LATENCY)?)))
+        .min_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
+    let Some((name, smallest)) = smallest else { return Finding::untestable("not among these runs") };
+    let printed = 2.3e4;
+    let holds = if (smallest.mean - printed).abs() <= MET * printed { Holds::Yes } else { Holds::No };
+    Finding { holds, we_measure: format!("smallest {} s ({name})", interval(Some(smallest))) }
+}
+
+/// The cells of figure 6, named.
+fn cells<'a>(view: &View<'a>) -> impl Iterator<Item = (String, View<'a>)> {
+    curves(view).flat_map(|(name, curve)| {
+        curve.along(BUFFER).into_iter().map(move |(buffer, cell)| (format!("{name}, {buffer} kB"), cell))
+    })
+}
+
+/// The curves of figure 6: a mechanism with a router.
+fn curves<'a>(view: &View<'a>) -> impl Iterator<Item = (String, View<'a>)> {
+    let mechanisms = view.levels(MECHANISM).into_iter().map(|name| (name, view.only(MECHANISM, name)));
+    mechanisms.collect::<Vec<_>>().into_iter().flat_map(|(mechanism, slice)| {
+        slice
+            .levels(ROUTER)
+            .into_iter()
+            .map(|router| (format!("{mechanism} with {router}"), slice.only(ROUTER, router)))
+            .collect::<Vec<_>>()
+    })
+}
+
+fn latency_settles(data: &Data<'_>) -> Finding {
+    let statements: Vec<(String, bool)> = curves(&data.figure_6)
+        .filter_map(|(name, curve)| {
+            let before = movement(&curve, 1000.0, 5000.0)?;
+            let beyond = movement(&curve, 5000.0, 8000.0)?;
+            let told = format!("{name} moves {:.0}% then {:.0}%", 100.0 * before, 100.0 * beyond);
+            Some((told, before >= CONSTANT && beyond < CONSTANT))
+        })
+        .collect();
+    count(&statements)
+}
+
+/// Largest minus smallest mean latency between two buffer sizes, as a share of their mean.
+fn movement(curve: &View<'_>, from: f64, to: f64) -> Option<f64> {
+    let inside = curve.along(BUFFER).into_iter().filter(|(buffer, _)| (from..=to).contains(buffer));
+    let means: Vec<f64> = inside.filter_map(|(_, cell)| Some(cell.estimate(LATENCY)?.mean)).collect();
+    if means.len() < 2 {
+        return None;
+    }
+    let largest = means.iter().copied().reduce(f64::max)?;
+    let smallest = means.iter().copied().reduce(f64::min)?;
+    Some((largest - smallest) / statistics::mean(&means)?)
+}
+
+fn latency_and_buffers(data: &Data<'_>) -> Finding {
+    let mut all = vec![above(&data.figure_6, "rrcc", BASELINE, LATENCY)];
+    let falling = data.figure_6.any_of(MECHANISM, &["storage_routing", "credit", "afner"]);
+    all.extend(trends(&falling, BUFFER, LATENCY, Part::negative));
+    judge(all)
+}
+
+fn expiry_controls(data: &Data<'_>) -> Finding {
+    use crate::comparative::cell::LIFETIME;
+    let Some((short, whole)) = data.lifetimes.ends(LIFETIME) else {
+        return Finding::untestable("not among these runs");
+    };
+    if data.lifetimes.levels(LIFETIME).len() < 2 {
+        let expired = whole.estimate("dropped_expired");
+        return Finding::untestable(format!(
+            "a message lives as long as the run; expired: {}",
+            parts::interval(expired)
+        ));
+    }
+    let lives: Vec<String> = data.lifetimes.levels(LIFETIME).into_iter().map(str::to_string).collect();
+    let span = format!("{} h − {} h", lives[0], lives[lives.len() - 1]);
+    let ends = |metric| (short.estimate(metric), whole.estimate(metric));
+    let mean = |made: Option<statistics::Estimate>| made.map_or_else(|| "–".into(), |made| number(made.mean));
+    let ratio = ends(RATIO);
+    judge(vec![
+        Part::negative(format!("overflows, {span}"), short.minus(&whole, "dropped_overflow")),
+        Part::positive(format!("delivery ratio, {span}"), short.minus(&whole, RATIO)).told(format!(
+            "{} against {}",
+            mean(ratio.0),
+            mean(ratio.1)
+        )),
+    ])
+}

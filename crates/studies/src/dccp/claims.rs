@@ -1,0 +1,237 @@
+//! The poster's four faults, each as a claim on DCCP without it, and each brought back.
+
+use super::plan::RATES;
+use super::variants::{CCID2, CCID3, INCONSISTENT, PAIRS, PAUSES, SMALL, STUCK, TCP_SACK, Variant};
+use super::view::Here;
+use crate::view::{found, levels};
+use lightlag_lab::report::{Finding, Verdict};
+use lightlag_lab::results::Results;
+use lightlag_lab::statistics::mean;
+
+/// Goodput is TCP's within so many percent.
+const ALIKE: f64 = 3.0;
+/// Connections on one link differ by less than so many percent of their mean.
+const SPREAD: f64 = 2.0;
+/// The least margin of the timer beyond a round trip (RFC 6298, section 2, with the 200 ms of Linux), in seconds.
+const TIMER_MARGIN_S: f64 = 0.2;
+/// Random losses of the readings.
+const SOME_LOSS: f64 = 1e-4;
+const MUCH_LOSS: f64 = 1e-3;
+
+/// DCCP with a window, for which TCP has the same.
+const WINDOWED: [Variant; 2] = [PAIRS[0].1, CCID2];
+
+/// The claims, tested.
+pub fn evaluate(results: &Results) -> Vec<Verdict> {
+    let (clean, narrow) = (Here::satellite(results, 0.0), Here::narrow(results));
+    let lossy = |check: Check| {
+        [("0.01 % lost at random", SOME_LOSS), ("0.1 % lost at random", MUCH_LOSS)]
+            .map(|(name, loss)| (name.to_owned(), check(Here::satellite(results, loss)).holds))
+    };
+    let on_sockets = Here::sockets(results);
+    let small_windows = |check: Check| ("small windows".to_owned(), check(narrow).holds);
+    let silenced = |check: Check| (SILENCED.to_owned(), check(Here::silence(results)).holds);
+    let mut verdicts = vec![
+        Verdict::new("D1", "1", THROUGHPUT_SAYS, throughput(results)),
+        Verdict::new("D2", "2", SPREAD_SAYS, spread(clean)),
+        Verdict::new("D3", "4", PAUSES_SAYS, pauses(clean)),
+        Verdict::new("D4", "-", ANSWERS_SAYS, answers(clean)),
+        Verdict::new("D5", "1, 3", STUCK_SAYS, stuck(results)),
+        Verdict::new("D6", "2, 4", WAITING_SAYS, waiting(results)),
+        Verdict::new("D7", "-", INCONSISTENT_SAYS, inconsistent(clean)),
+        Verdict::new("D8", "4", SMALL_SAYS, small(clean)),
+        Verdict::new("D9", "1", ON_SOCKETS_SAY[0], throughput_on_sockets(clean, on_sockets)),
+        Verdict::new("D10", "2", ON_SOCKETS_SAY[1], spread(on_sockets)),
+        Verdict::new("D11", "4", ON_SOCKETS_SAY[2], pauses(on_sockets)),
+        Verdict::new("D12", "-", ON_SOCKETS_SAY[3], answers(on_sockets)),
+    ];
+    for (verdict, check) in verdicts.iter_mut().zip([as_tcp as Check, spread, pauses, answers]) {
+        verdict.readings.extend(lossy(check));
+        verdict.readings.push(small_windows(check));
+    }
+    for (place, check) in [(0, as_tcp as Check), (3, answers)] {
+        verdicts[place].readings.push(silenced(check));
+    }
+    verdicts
+}
+
+/// The reading of those after timers.
+const SILENCED: &str = "silent for 5 s once";
+
+/// A claim on connections of one link.
+type Check = fn(Here<'_>) -> Finding;
+
+const THROUGHPUT_SAYS: &str =
+    "(DCCP as it should be) throughput is within 3 % of TCP's with the same controller, on every link";
+const SPREAD_SAYS: &str =
+    "(DCCP as it should be) the coefficient of variation over connections on one link is below 2 %";
+const PAUSES_SAYS: &str = "(DCCP as it should be) no connection pauses for longer than a round trip and the timer's \
+                           least margin, none until a timer expires";
+const ANSWERS_SAYS: &str =
+    "(DCCP as it should be) every loss is answered, and by one halving of the window: RFC 4341, section 5";
+/// The first four on sockets.
+const ON_SOCKETS_SAY: [&str; 4] = [
+    "(on real sockets) throughput is within 3 % of what TCP has with the same controller in the world",
+    "(on real sockets) the coefficient of variation over connections is below 2 %",
+    "(on real sockets) no connection pauses beyond the RFC's timers",
+    "(on real sockets) every loss is answered, and by one halving of the window: RFC 4341, section 5",
+];
+const STUCK_SAYS: &str = "after a timer the window stays at one packet: throughput far below TCP's, one packet a round \
+                          trip (fault: stuck window)";
+const WAITING_SAYS: &str = "connections pause until a timer expires, again and again (fault: pauses)";
+const INCONSISTENT_SAYS: &str = "losses are answered more than once, or not (fault: inconsistent loss)";
+const SMALL_SAYS: &str = "acknowledgements are refused, and connections pause (fault: small sequence window)";
+
+fn throughput(results: &Results) -> Finding {
+    let links = levels(results, RATES, super::plan::RATE).into_iter();
+    let links = links.map(|rate| (format!("{rate} Mbit/s"), Here::rate(results, rate)));
+    let satellite = ("the satellite".to_owned(), Here::satellite(results, 0.0));
+    let each: Vec<(String, f64)> = links
+        .chain([satellite])
+        .flat_map(|(link, here)| {
+            PAIRS
+                .iter()
+                .filter_map(move |pair| Some((format!("{} on {link}", pair.1.name), here.beyond(*pair)?)))
+        })
+        .collect();
+    let all: Vec<bool> = each.iter().map(|(_, beyond)| beyond.abs() <= ALIKE).collect();
+    let outside = all.iter().filter(|alike| !**alike).count();
+    let by_size = |one: &&(String, f64), other: &&(String, f64)| one.1.abs().total_cmp(&other.1.abs());
+    let worst = each
+        .iter()
+        .max_by(by_size)
+        .map_or(String::new(), |(what, beyond)| format!("; farthest from it {what}: {beyond:+.1} %"));
+    found(&all, format!("{outside} of {} outside{worst}", all.len()))
+}
+
+fn as_tcp(here: Here<'_>) -> Finding {
+    alike(&PAIRS.iter().filter_map(|pair| here.beyond(*pair)).collect::<Vec<_>>())
+}
+
+fn throughput_on_sockets(world: Here<'_>, sockets: Here<'_>) -> Finding {
+    let beyond = |(tcp, dccp): &(Variant, Variant)| {
+        Some(100.0 * (sockets.goodput(*dccp)? / world.goodput(*tcp)? - 1.0))
+    };
+    alike(&PAIRS.iter().filter_map(beyond).collect::<Vec<_>>())
+}
+
+/// Goodputs of DCCP beyond those of TCP, in percent.
+fn alike(each: &[f64]) -> Finding {
+    let all: Vec<bool> = each.iter().map(|beyond| beyond.abs() <= ALIKE).collect();
+    found(&all, each.iter().map(|beyond| format!("{beyond:+.1} %")).collect::<Vec<_>>().join(", "))
+}
+
+fn spread(here: Here<'_>) -> Finding {
+    let told =
+        |variant: Variant| Some((variant.name, here.variation(variant)?, here.goodputs(variant).len()));
+    let each: Vec<_> = [WINDOWED[0], CCID2, CCID3].into_iter().filter_map(told).collect();
+    let all: Vec<bool> = each.iter().map(|(_, variation, _)| *variation < SPREAD).collect();
+    let mut shown: Vec<String> = each
+        .iter()
+        .map(|(name, variation, count)| format!("{variation:.2} % over {count} of {name}"))
+        .collect();
+    shown.extend(here.variation(TCP_SACK).map(|variation| format!("{variation:.2} % of {}", TCP_SACK.name)));
+    found(&all, shown.join(", "))
+}
+
+fn pauses(here: Here<'_>) -> Finding {
+    let mut all = Vec::new();
+    let mut shown = Vec::new();
+    for variant in [WINDOWED[0], CCID2, CCID3] {
+        let (Some(longest), Some(rtt)) =
+            (here.most(variant, "longest_pause_s"), here.most(variant, "rtt_most_s"))
+        else {
+            continue;
+        };
+        all.push(longest <= rtt + TIMER_MARGIN_S);
+        let mut told = format!("{}: longest {longest:.2} s at round trips up to {rtt:.2} s", variant.name);
+        // A rate waits for its own time, as nobody acknowledges its packets one by one.
+        if variant != CCID3 {
+            let by_timer = here.sum(variant, "pauses_by_timer");
+            all.push(by_timer == 0.0);
+            told += &format!(", {by_timer} ended by timers");
+        }
+        shown.push(told);
+    }
+    found(&all, shown.join("; "))
+}
+
+/// Losses that were answered once, more often, and not, of all connections.
+fn answered(here: Here<'_>, variant: Variant) -> [f64; 3] {
+    ["answered_once", "answered_more", "answered_not"].map(|metric| here.sum(variant, metric))
+}
+
+fn told_answers(here: Here<'_>, variant: Variant) -> String {
+    let [once, more, not] = answered(here, variant);
+    let judged = once + more + not;
+    let [lost, dropped, randomly] =
+        ["lost", "packets_dropped", "packets_lost"].map(|metric| here.sum(variant, metric));
+    format!(
+        "{}: {once} of {judged} windows with losses answered once, {more} more often, {not} not; {lost} packets found \
+         lost of {} that the link dropped, those of the traffic beside included",
+        variant.name,
+        dropped + randomly
+    )
+}
+
+fn answers(here: Here<'_>) -> Finding {
+    let judged = |variant: &Variant| answered(here, *variant).iter().sum::<f64>() > 0.0;
+    let those: Vec<Variant> = WINDOWED.into_iter().filter(judged).collect();
+    let all: Vec<bool> = those.iter().map(|variant| answered(here, *variant)[1..] == [0.0, 0.0]).collect();
+    found(&all, those.iter().map(|variant| told_answers(here, *variant)).collect::<Vec<_>>().join("; "))
+}
+
+fn stuck(results: &Results) -> Finding {
+    let here = Here::silence(results);
+    let (Some(stuck), Some(ours), Some(tcp)) =
+        (here.goodput(STUCK), here.goodput(CCID2), here.goodput(TCP_SACK))
+    else {
+        return Finding::untestable("it was not run");
+    };
+    let alone = |variant| 100.0 * mean(&here.each(variant, "alone")).unwrap_or(f64::NAN);
+    let told = format!(
+        "{stuck:.3} Mbit/s on the poster's link, which was silent for 5 s once; without the fault {ours:.2}, TCP {tcp:.2}; \
+         {:.0} % of the packets left while no other was under way, without the fault {:.1} %",
+        alone(STUCK),
+        alone(CCID2)
+    );
+    found(&[stuck < ours / 2.0, alone(STUCK) > 50.0], told)
+}
+
+fn waiting(results: &Results) -> Finding {
+    let here = Here::silence(results);
+    let [faulty, ours, tcp] = [PAUSES, CCID2, PAIRS[1].0].map(|variant| here.sum(variant, "pauses_by_timer"));
+    let count = here.goodputs(PAUSES).len();
+    if count == 0 {
+        return Finding::untestable("it was not run");
+    }
+    let variation = |variant| here.variation(variant).unwrap_or(f64::NAN);
+    let told = format!(
+        "{faulty} pauses until a timer in {count} connections on the poster's link, which was silent for 5 s once; \
+         their goodputs vary by {:.1} %; without the fault {ours} and {:.1} %, over TCP {tcp}",
+        variation(PAUSES),
+        variation(CCID2)
+    );
+    found(&[faulty > 10.0 * ours.max(1.0)], told)
+}
+
+fn inconsistent(here: Here<'_>) -> Finding {
+    let [once, more, not] = answered(here, INCONSISTENT);
+    if once + more + not == 0.0 {
+        return Finding::untestable("nothing was lost");
+    }
+    found(&[more + not > 0.0], told_answers(here, INCONSISTENT))
+}
+
+fn small(here: Here<'_>) -> Finding {
+    let [faulty, ours] = [SMALL, CCID2].map(|variant| here.sum(variant, "pauses_by_timer"));
+    let count = here.goodputs(SMALL).len();
+    if count == 0 {
+        return Finding::untestable("it was not run");
+    }
+    let variation = here.variation(SMALL).unwrap_or(f64::NAN);
+    let told = format!(
+        "{faulty} pauses ended by timers in {count} connections, {ours} without the fault; their goodputs vary by {variation:.2} %"
+    );
+    found(&[faulty > 0.0 && ours == 0.0], told)
+}
