@@ -19,7 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 fn carried(entry: &'static Entry, over: &str) -> Transport {
     let none = BTreeMap::new();
-    let parameters = Parameters::resolve(entry.algorithm.name, entry.algorithm.parameters, &none).unwrap();
+    let parameters = Parameters::resolve(entry.algorithm.name, entry.algorithm.parameters, &none)
+        .expect("defaults are valid");
     let controller: lightlag_worlds::packets::MakeController =
         Box::new(move |flow| entry.build(&parameters, flow));
     match over {
@@ -51,7 +52,7 @@ fn setup(links: Vec<LinkSpec>, flows: &[(&str, &str, u64)], seed: u64) -> Setup 
         start: at(700 * index as i64),
         stop: None,
         source: Source::File(Bytes(size)),
-        transport: carried(controllers::find(name).unwrap(), over),
+        transport: carried(controllers::find(name).expect("it exists"), over),
         planned_rate: matches!(over, "udpdtn" | "ltp").then_some(Rate::Constant(BitRate(800_000))),
         planned_round_trip: matches!(over, "udpdtn" | "ltp").then_some(ms(250)),
     };
