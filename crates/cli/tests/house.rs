@@ -48,7 +48,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("node", &["protocols"]),
     ("daemon", &["protocols", "node"]),
     ("cli", &["protocols", "scenario", "capture", "lab", "studies", "node"]),
-    ("python", &["protocols", "scenario", "capture", "lab"]),
+    ("python", &["protocols", "scenario", "capture", "lab", "studies"]),
     ("socket", &[]),
     ("run", &["socket"]),
 ];

@@ -1,6 +1,6 @@
 //! Errors of the lab as exceptions.
 
-use lightlag_lab::{compare, results, scenario, sweep};
+use lightlag_lab::{compare, results, sweep};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 

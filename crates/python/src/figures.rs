@@ -2,9 +2,10 @@
 
 use crate::error::results_error;
 use lightlag_lab::figure::{self, Mark, Place, Plot, Title};
+use lightlag_lab::report;
 use lightlag_lab::results::Results;
 use lightlag_lab::statistics::estimate;
-use lightlag_lab::{report, study};
+use lightlag_studies::comparative;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -75,7 +76,7 @@ fn mark((x, series, panel, values): ShownMark) -> Option<Mark> {
 pub fn study_figures(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(String, String, String, String)>> {
     py.detach(|| {
         let results = Results::read(&folder).map_err(results_error)?;
-        let figures = study::evaluate(&results).figures.into_iter();
+        let figures = comparative::evaluate(&results).figures.into_iter();
         let told = |made: report::Figure| (made.id, made.title, made.caption, made.specification.to_string());
         Ok(figures.map(told).collect())
     })
