@@ -30,7 +30,7 @@
 //! assert_eq!(points.len(), 3);
 //! let setup = points[0].scenario.setup(file.seeds()?[0])?;
 //! assert_eq!(setup.nodes.len(), 20);
-//! # Ok::<(), lightlag_lab::scenario::Error>(())
+//! # Ok::<(), lightlag_scenario::Error>(())
 //! ```
 //!
 //! # Keys in TOML
