@@ -20,31 +20,19 @@ HEADS = ("attack", "load held", "faults survived", "bad inputs tried")
 FUZZED = ("daemon_doors", "daemon_settings", "adaptive", "udpdtn")
 
 
-def marked() -> dict[str, list[str]]:
-    """The tests of each crate that are marked for this command."""
-    found: dict[str, list[str]] = {}
+def marked() -> list[tuple[str, str]]:
+    """Crate and name of each test that is marked for this command."""
+    found: list[tuple[str, str]] = []
     for file in sorted((TOP / "crates").rglob("*.rs")):
-        names = MARKED.findall(file.read_text(encoding="utf-8"))
-        if names:
-            crate = file.relative_to(TOP / "crates").parts[0]
-            found.setdefault(f"lightlag-{crate}", []).extend(names)
+        crate = file.relative_to(TOP / "crates").parts[0]
+        found += [(crate, name) for name in MARKED.findall(file.read_text(encoding="utf-8"))]
     return found
 
 
-def run(crate: str, names: list[str]) -> tuple[int, str]:
-    """Runs tests of a crate one after the other; their exit code and what they print."""
-    command = [
-        "cargo",
-        "test",
-        "--quiet",
-        "-p",
-        crate,
-        "--",
-        "--ignored",
-        "--nocapture",
-        "--test-threads=1",
-        *names,
-    ]
+def run(name: str) -> tuple[int, str]:
+    """Runs one test; its exit code and what it prints. The workspace is built as `make test` builds it."""
+    command = ["cargo", "test", "--quiet", "--workspace", "--tests", name, "--"]
+    command += ["--ignored", "--nocapture", "--test-threads=1"]
     done = subprocess.run(
         command, cwd=TOP, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
@@ -73,18 +61,16 @@ def main() -> int:
     given = options.parse_args()
     rows: list[tuple[str, ...]] = []
     failed = []
-    for crate, names in marked().items():
-        wanted = [name for name in names if not given.cases or any(case in name for case in given.cases)]
-        for name in wanted:
-            print(f"{crate} {name}", file=sys.stderr)
-            code, said = run(crate, [name])
-            lines = [line for line in said.splitlines() if line.startswith("torture: ")]
-            rows += [
-                tuple(cell.strip() for cell in line.removeprefix("torture: ").split(";")) for line in lines
-            ]
-            if code != 0 or not lines:
-                failed.append(name)
-                print(said, file=sys.stderr)
+    for crate, name in marked():
+        if given.cases and not any(case in name for case in given.cases):
+            continue
+        print(f"{crate}: {name}", file=sys.stderr)
+        code, said = run(name)
+        lines = [line for line in said.splitlines() if line.startswith("torture: ")]
+        rows += [tuple(cell.strip() for cell in line.removeprefix("torture: ").split(";")) for line in lines]
+        if code != 0 or not lines:
+            failed.append(name)
+            print(said, file=sys.stderr)
     if given.seconds_of_fuzzing:
         rows += fuzz(given.seconds_of_fuzzing)
     print("| " + " | ".join(HEADS) + " |\n|" + "---|" * len(HEADS))
