@@ -19,6 +19,8 @@ from lightlag._lightlag import Bundle, Drop, DropReason, Fate, Local, Move, Refu
 T = TypeVar("T", bool, int, float, str)
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_MISSPELT = 0.88
+"""A name this similar to a hook or a flag (`difflib`) is a slip of the fingers; others are one's own."""
 
 
 @dataclass(frozen=True)
@@ -277,10 +279,15 @@ def _base(cls: type[_Algorithm]) -> type[_Algorithm]:
 
 def _check_hooks(cls: type[_Algorithm]) -> None:
     """A misspelt hook would never be called, and nobody would notice."""
-    known = [hook for hook in _lightlag.hook_names() if hasattr(_base(cls), hook)]
+    base = _base(cls)
+    known = [hook for hook in _lightlag.hook_names() if hasattr(base, hook)]
+    expected = [*known, *base._flags]
     for name in vars(cls):
-        if name.startswith("on_") and name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
+        if name.startswith("_") or hasattr(base, name):
+            continue
+        is_hook = name.startswith("on_")
+        near = difflib.get_close_matches(name, expected, n=1, cutoff=0.6 if is_hook else _MISSPELT)
+        if near or is_hook:
             right = f"did you mean `{near[0]}`?" if near else f"there are: {', '.join(known)}"
             raise TypeError(f"{cls.__name__} defines `{name}`, which is no hook; {right}")
 

@@ -251,6 +251,29 @@ def test_an_algorithm_that_is_registered_later_is_found_by_older_scenarios(walk:
         walk.set("router", "prophet").points()
 
 
+@pytest.mark.parametrize(
+    ("slip", "hook"),
+    [
+        ("make_rom", "make_room"),
+        ("makeroom", "make_room"),
+        ("admits", "admit"),
+        ("observes", "observe"),
+        ("may_replicat", "may_replicate"),
+        ("mark_for_peers", "mark_for_peer"),
+        ("needs_recipts", "needs_receipts"),
+        ("on_recieved", "on_received"),
+    ],
+)
+def test_a_misspelt_hook_or_flag_is_an_error(slip: str, hook: str) -> None:
+    with pytest.raises(TypeError, match=f"did you mean `{hook}`"):
+        type("Slip", (lightlag.Mechanism,), {slip: lambda *_: None})
+
+
+def test_methods_of_ones_own_need_no_hook() -> None:
+    own = ("rooms", "statistics", "marks", "score_of", "reclaimed", "created", "_make_rom", "needs")
+    type("Own", (lightlag.Mechanism,), dict.fromkeys(own, lambda *_: None))
+
+
 def test_what_cannot_be_an_algorithm_is_refused_when_its_class_is_made() -> None:
     with pytest.raises(TypeError, match="did you mean `on_received`"):
         type("Misspelt", (lightlag.Mechanism,), {"on_recieved": lambda self: None})

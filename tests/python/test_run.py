@@ -165,9 +165,10 @@ def test_a_wrong_scenario_raises_one_line_with_its_place(walk: lightlag.Scenario
         walk.set("buffer", None)  # type: ignore[arg-type]
 
 
-def test_a_run_that_no_machine_can_finish_is_refused_until_its_limit_is_raised(walk: lightlag.Scenario) -> None:
+def test_a_run_beyond_its_limit_is_refused_until_the_limit_is_raised(walk: lightlag.Scenario) -> None:
     large = walk.copy().set("limits.events", 10)
-    with pytest.raises(lightlag.ScenarioError, match=r"a run takes at most 1e1 events, or raise `limits\.events`") as raised:
+    told = r"a run takes at most 1e1 events, or raise `limits\.events`"
+    with pytest.raises(lightlag.ScenarioError, match=told) as raised:
         lightlag.run(large)
     assert "\n" not in str(raised.value)
     assert lightlag.run(large.set("limits.events", 1e9)).sim_time > 0
