@@ -5,7 +5,7 @@ VENV := .venv
 BIN := target/release/lightlag
 PY := $(VENV)/bin/python
 
-.PHONY: run test bench docs fidelity fuzz torture lint install clean help
+.PHONY: run test quick bench docs fidelity fuzz torture lint install clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t12
@@ -15,6 +15,9 @@ run: ## build, run the quick study and two real scenarios, write the report
 
 test: ## run every test of Rust and Python
 	@bash tools/test.sh
+
+quick: ## the tests of algorithms, worlds, scenarios and judge: some 90 s once they are built
+	@cargo test --quiet --package lightlag-protocols --package lightlag-worlds --package lightlag-scenario --package lightlag-judge
 
 bench: $(BIN) ## time and memory beside The ONE, ns-2, ns-3 and ndnd (NS3_PYTHON: a Python with `ns3` of PyPI)
 	@$(PYTHON) tools/bench.py --binary $(BIN)
