@@ -471,7 +471,11 @@ fn what_would_never_end_is_refused() {
     let many: String = (0..10_001).map(|index| format!("[nodes.n{index}x]\n")).collect();
     all_refused(
         WALKERS,
-        &[("[nodes.n]\ncount = 10", &many, "there are 10001 tables [nodes.NAME]; a scenario has 10000 at most")],
+        &[(
+            "[nodes.n]\ncount = 10",
+            &many,
+            "there are 10001 tables [nodes.NAME]; a scenario has 10000 at most",
+        )],
     );
     all_refused(
         SETTINGS,

@@ -183,6 +183,9 @@ fn sessions_that_carry_nothing_keep_no_sender_out_of_tcpcl() {
         listener.is_calm(20, 400_000);
         drop(enemies);
         until("parts go with their sessions", || listener.stored("inbox").0 == 3);
+        println!(
+            "torture: TCPCL sessions that bring nothing ({kind}); 3 bundles of an honest host; ; 100 sessions"
+        );
     }
 }
 

@@ -259,10 +259,15 @@ fn a_thousand_stalled_connections(stack: &str) {
         sent.unwrap();
         assert_eq!(back, Got { number: number ^ u64::MAX, length: 200_000, is_whole: true });
     }
-    for daemon in [&mut pair.near, &mut pair.far] {
+    let memory = [&mut pair.near, &mut pair.far].map(|daemon| {
         assert!(!daemon.has_ended(), "it has aborted");
-        println!("{stack}: {} kB resident, {} kB of address space", daemon.peak_kib(), address_space(daemon));
-    }
+        (daemon.peak_kib() / 1024, address_space(daemon) / 1024)
+    });
+    let (resident, space) = memory.into_iter().max().expect("two daemons");
+    println!(
+        "torture: connections that read nothing, {stack}; {STALLED} stalled, 4 others whole, {resident} MiB resident and \
+         {space} MiB of address space at most; 500 MB of address space;"
+    );
     end.send(()).unwrap();
     assert_eq!(all.join().unwrap(), 0, "connections that read nothing were reset");
 }

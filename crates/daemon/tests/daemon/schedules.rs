@@ -194,7 +194,7 @@ fn a_durable_stream_may_be_longer_than_what_may_be_stored() {
 
 /// A hundred schedules of 100 MB both ways: `cargo test --release -p lightlag-daemon --test daemon -- --ignored`.
 #[test]
-#[ignore = "it takes a quarter of an hour"]
+#[ignore = "a quarter of an hour; set SCHEDULES"]
 fn a_hundred_schedules_lose_repeat_and_reorder_nothing() {
     let count = std::env::var("SCHEDULES").ok().and_then(|count| count.parse().ok()).unwrap_or(100);
     let first = std::env::var("FIRST").ok().and_then(|first| first.parse().ok()).unwrap_or(0);
