@@ -87,6 +87,9 @@ impl Identity {
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let input = |why: std::io::Error| Error::Input(format!("{}: {why}", path.display()));
         let text = self.signing.to_pkcs8_pem(LineEnding::LF).expect("a key can be written");
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(input)?;
+        }
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(
             |why| match why.kind() {
                 std::io::ErrorKind::AlreadyExists => Error::Input(format!(

@@ -11,6 +11,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
+use tracing::warn;
 
 /// Epochs are numbered by the second of their start, from the first one of 2020.
 const ORIGIN: u64 = 1_577_836_800;
@@ -84,13 +85,11 @@ impl Life {
     fn read(&self) -> Result<u32, Error> {
         let path = self.file();
         match fs::read_to_string(&path) {
-            Ok(text) => text.trim().parse().map_err(|_| {
-                Error::Input(format!(
-                    "{}: {:?} is no number of an epoch; put 0 into it",
-                    path.display(),
-                    text.trim()
-                ))
-            }),
+            Ok(text) => Ok(text.trim().parse().unwrap_or_else(|_| {
+                // As after a loss of the state: the clock gives the number.
+                warn!(file = %path.display(), "it is damaged: the epoch's number comes from the clock");
+                0
+            })),
             Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(0),
             Err(why) => Err(Error::Input(format!("{}: {why}", path.display()))),
         }
@@ -142,6 +141,16 @@ mod tests {
             (0..20).map(|_| begin(tempfile::tempdir().unwrap().path()).epoch(&KEYS[0], &KEYS[1])).collect();
         for (at, epoch) in epochs.iter().enumerate() {
             assert!(epoch.nonce != 0 && epochs[..at].iter().all(|other| other.nonce != epoch.nonce));
+        }
+    }
+
+    #[test]
+    fn a_damaged_number_is_a_lost_one() {
+        let number = begin(tempfile::tempdir().unwrap().path()).number;
+        for text in ["", "\n", "-1", "18446744073709551616", "4294967296", "a7", "\u{fffd}"] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join("incarnation"), text).unwrap();
+            assert!(begin(folder.path()).number >= number, "{text:?}");
         }
     }
 

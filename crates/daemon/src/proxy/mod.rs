@@ -29,6 +29,8 @@ use tracing::{info, warn};
 
 /// An application that waits longer for its target is told that it can begin: it may give up otherwise.
 const ANSWER_AFTER: Duration = Duration::from_secs(5);
+/// Tries of a connection that a restart of the far daemon ends before its application was answered.
+const OPENINGS: usize = 3;
 
 /// Knows which targets go by whom.
 pub struct Router {
@@ -135,16 +137,22 @@ impl Router {
             warn!(peer = peer.config.name, target = name, why, "not reached: the keys do not match");
             return Err(Why::Unreachable);
         }
-        let (id, tap) = peer.open(&name, hints).ok_or(Why::Full)?;
         if hints.durable {
+            let (id, _) = peer.open(&name, hints).ok_or(Why::Full)?;
             let record = Record::new(name, hints, true);
             return Ok(Way::Durable(Custody::begin(peer, &self.store, id, record).await));
         }
-        let line = Line::new(peer.clone(), id, tap);
-        match tokio::time::timeout(ANSWER_AFTER, line.opened()).await {
-            Ok(Err(why)) => Err(why),
-            Ok(Ok(())) | Err(_) => Ok(Way::By(line)),
+        for _ in 0..OPENINGS {
+            let (id, tap) = peer.open(&name, hints).ok_or(Why::Full)?;
+            let line = Line::new(peer.clone(), id, tap);
+            match tokio::time::timeout(ANSWER_AFTER, line.opened()).await {
+                // The far daemon has restarted unnoticed. The application has sent nothing yet: no target hears it twice.
+                Ok(Err(Why::Unknown)) => {}
+                Ok(Err(why)) => return Err(why),
+                Ok(Ok(())) | Err(_) => return Ok(Way::By(line)),
+            }
         }
+        Err(Why::Unknown)
     }
     /// How the connection of an application's socket is carried, after the changes that are asked for: as applications
     /// write their hints.

@@ -48,6 +48,30 @@ fn by_datagrams() -> Pair {
     pair
 }
 
+/// Opens a connection and exchanges a stream by it.
+fn exchanged(pair: &Pair, target: &Target, number: u64) {
+    let (sent, back) = exchange(pair.connect(target.port, "").unwrap(), number, 50_000);
+    sent.unwrap();
+    assert_eq!(back, Got { number: number ^ u64::MAX, length: 50_000, is_whole: true });
+    assert_eq!(target.next(), Got { number, length: 50_000, is_whole: true });
+}
+
+#[test]
+fn a_connection_opened_right_after_a_restart_of_the_far_daemon_reaches_its_target() {
+    let target = Target::start(true);
+    for (round, loses) in [false, true, false].into_iter().enumerate() {
+        let mut pair = by_datagrams();
+        exchanged(&pair, &target, 7);
+        pair.far.kill();
+        if loses {
+            wait_for_the_clock_to_pass_its_epoch(&pair.far);
+            fs::remove_dir_all(pair.far.folder.join("state")).unwrap();
+        }
+        pair.far.start();
+        exchanged(&pair, &target, 100 + round as u64);
+    }
+}
+
 fn dropped(daemon: &Daemon) -> u64 {
     let refused = daemon.status()["peers"][0]["refused_datagrams"].clone();
     ["forged", "stale", "repeated"].iter().map(|why| refused[why].as_u64().unwrap()).sum()
