@@ -17,10 +17,17 @@ pub struct Refusals(BTreeMap<String, (Instant, u64)>);
 impl Refusals {
     /// Passes an event on, or counts it.
     pub fn pass(&mut self, event: Event, watch: &mut dyn FnMut(Event) -> bool) -> bool {
-        let Event::Refused(line) = event else { return watch(event) };
-        match self.admit(line, Instant::now()) {
-            Some(line) => watch(Event::Refused(line)),
-            None => true,
+        match event {
+            Event::Refused(line) => {
+                self.admit(line, Instant::now()).is_none_or(|line| watch(Event::Refused(line)))
+            }
+            Event::Began(name, length, resumed, from) => {
+                let mut kind = format!("{name} begins: {from}");
+                kind.truncate(kind.rfind(':').unwrap_or(kind.len()));
+                let is_new = self.admit(kind, Instant::now()).is_some();
+                !is_new || watch(Event::Began(name, length, resumed, from))
+            }
+            event => watch(event),
         }
     }
     fn admit(&mut self, line: String, now: Instant) -> Option<String> {

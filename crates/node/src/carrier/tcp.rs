@@ -196,7 +196,7 @@ fn serve(
                 if let Some(well) = event.ends() {
                     ended.get_or_insert(well);
                 }
-                goes_on &= watch(event);
+                goes_on &= refusals.pass(event, watch);
             }
             Ok(News::Stranger(line)) => goes_on &= refusals.pass(Event::Refused(line), watch),
             Ok(News::Progress(number, Some(progress))) => {

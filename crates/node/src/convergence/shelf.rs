@@ -6,6 +6,7 @@ use super::{Bundle, Error, Tag};
 use crate::transfer::sender::random;
 use lightlag_protocols::transport::ranges::Ranges;
 use lightlag_protocols::wire::bundle::{self, Broken};
+use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::net::SocketAddr;
@@ -49,6 +50,28 @@ impl From<String> for Unkept {
     }
 }
 
+/// Removes parts that an earlier listener has left: nobody was told that they are kept, and none of them goes on. A part
+/// that another listener writes now is locked, and stays.
+fn remove_leftovers(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_part = entry.file_name().to_str().is_some_and(is_name_of_part);
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if is_part && is_file && File::open(entry.path()).is_ok_and(|file| lock(&file).is_ok()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn is_name_of_part(name: &str) -> bool {
+    let digits = name.strip_suffix(".part");
+    digits.is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+}
+
+/// Held as long as the file is open.
+fn lock(file: &File) -> rustix::io::Result<()> {
+    flock(file, FlockOperation::NonBlockingLockExclusive)
+}
+
 /// What files of a folder take, each [`FILE_LEAST`] or more.
 fn taken(folder: &Path) -> u64 {
     let files =
@@ -69,6 +92,7 @@ impl Shelf {
             let folder = folder.display();
             Error::Input(format!("{folder}: {why}; name a folder that can be written with --folder"))
         })?;
+        remove_leftovers(folder);
         let taken = taken(folder);
         let half = || {
             let disk = rustix::fs::statvfs(folder).ok()?;
@@ -138,6 +162,8 @@ impl Part {
         let path = shelf.folder.join(format!("{:08x}{:08x}.part", chance()?, chance()?));
         let mut how = OpenOptions::new();
         let file = how.read(true).write(true).create_new(true).open(&path).map_err(|why| of_disk(&why))?;
+        // Where the file system has no locks, another listener on this folder may take it for a leftover.
+        let _ = lock(&file);
         let number = shelf.books.open(path.clone());
         let (shelf, began, here) = (shelf.clone(), Instant::now(), Ranges::default());
         Ok(Self { shelf, peer, began, file, path, number, here, stage: (0, Vec::new()) })
@@ -263,5 +289,29 @@ fn of_disk(why: &io::Error) -> String {
             "the disk is full; make room there".to_owned()
         }
         _ => format!("it cannot be kept: {why}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_a_killed_listener_has_left_go_and_those_of_a_living_one_stay() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        let left = File::create(path("0123456789abcdef.part")).expect("it is made");
+        // Without data, so it takes nothing of the disk, but 20 GB by its length.
+        left.set_len(20 << 30).expect("the file system has sparse files");
+        drop(left);
+        fs::write(path("mine.part"), "x").expect("it is written");
+        let peer = SocketAddr::from(([127, 0, 0, 1], 9));
+        let first = Shelf::new(folder.path(), 1 << 20, Some(1 << 20)).expect("a shelf");
+        let mut part = Part::new(&first, peer).expect("there is room");
+        part.write(0, &[1; 1000]).expect("there is room");
+        let second = Shelf::new(folder.path(), 1 << 20, Some(1 << 20)).expect("a shelf");
+        assert!(!path("0123456789abcdef.part").exists() && path("mine.part").exists() && part.path.exists());
+        let mut other = Part::new(&second, peer).expect("there is room");
+        assert_eq!(other.write(0, &[1; 900_000]), Ok(()));
     }
 }
