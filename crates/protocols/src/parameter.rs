@@ -222,9 +222,9 @@ impl Parameters {
     }
 }
 
-/// A place in a network for which an algorithm is built.
+/// The node and the network for which an algorithm is built.
 #[derive(Clone, Debug, Default)]
-pub struct Seat {
+pub struct BuildContext {
     /// Whose algorithm it is.
     pub node: crate::dtn::NodeId,
     /// How many nodes there are (numbers below this one).
@@ -242,7 +242,7 @@ pub struct Seat {
 
 /// A row of a folder's table: all that the rest of the system needs to know of an algorithm. `S` is
 /// what it is built for.
-pub struct Entry<A: ?Sized, S = Seat> {
+pub struct Entry<A: ?Sized, S = BuildContext> {
     /// File = type = string in a scenario = page in the docs.
     pub name: &'static str,
     /// Where it comes from.
@@ -252,7 +252,7 @@ pub struct Entry<A: ?Sized, S = Seat> {
     /// Names of what it insists on (routers, for a mechanism; [`crate::dtn::CONTACT_PLAN`], for a router);
     /// empty: any.
     pub only_with: &'static [&'static str],
-    /// Makes one for a seat.
+    /// Builds one for a node.
     pub build: fn(&Parameters, S) -> Box<A>,
 }
 

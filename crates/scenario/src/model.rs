@@ -5,7 +5,7 @@ use super::error::Place;
 use super::failures::Failures;
 use super::quantity::{Area, Bounds, Position};
 use crate::packets::Network;
-use lightlag_protocols::dtn::{Bundle, CONTACT_PLAN, Habits, Mechanism, Parameters, Router, Seat};
+use lightlag_protocols::dtn::{BuildContext, Bundle, CONTACT_PLAN, Habits, Mechanism, Parameters, Router};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::Delay;
@@ -83,7 +83,7 @@ pub struct Group {
 }
 
 /// An algorithm and its parameters.
-pub struct Algorithm<A: ?Sized, S = Seat> {
+pub struct Algorithm<A: ?Sized, S = BuildContext> {
     /// Which.
     pub entry: Arc<Entry<A, S>>,
     /// All its parameters.

@@ -88,7 +88,7 @@ fn traffic(nodes: u32) -> Vec<Bundle> {
 
 fn builder<A: ?Sized + 'static>(entry: &'static Entry<A>) -> Builder<A> {
     let parameters = Parameters::resolve(entry.name, entry.parameters, &BTreeMap::new()).unwrap();
-    Arc::new(move |seat| (entry.build)(&parameters, seat))
+    Arc::new(move |context| (entry.build)(&parameters, context))
 }
 
 #[derive(Default)]

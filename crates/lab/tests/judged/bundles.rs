@@ -66,8 +66,8 @@ fn setup(router: &str, mechanism: &str, rules: &Rules, habits: Habits, delay_s: 
     let for_mechanism = own(mechanism.name, mechanism.parameters);
     let node = Node {
         buffer: Bytes(500_000),
-        router: Arc::new(move |seat| (router.build)(&for_router, seat)),
-        mechanism: Arc::new(move |seat| (mechanism.build)(&for_mechanism, seat)),
+        router: Arc::new(move |context| (router.build)(&for_router, context)),
+        mechanism: Arc::new(move |context| (mechanism.build)(&for_mechanism, context)),
         habits,
     };
     let contacts = meetings(delay_s);

@@ -16,7 +16,7 @@ mod table;
 #[cfg(test)]
 mod testing;
 
-pub use crate::parameter::{Domain, Entry, Parameter, ParameterError, Parameters, Seat, Value};
+pub use crate::parameter::{BuildContext, Domain, Entry, Parameter, ParameterError, Parameters, Value};
 pub use crate::record::Observation;
 pub use agent::{
     Agent, Answer, Arrival, ByReception, Creation, DropReason, Event, Habits, Order, Parcel, Peers, Summary,

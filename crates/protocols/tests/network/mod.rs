@@ -6,9 +6,9 @@
 pub mod tidy;
 
 use lightlag_protocols::dtn::{
-    Agent, Answer, Arrival, Bundle, BundleId, ByReception, Census, ContactPlan, Creation, Domain, Entry,
-    Habits, IdSet, Link, Mechanism, NodeId, Offer, Parameter, Parameters, Parcel, PeerSpace, Peers,
-    PlannedContact, Router, Seat, Summary, Transfer, TransferKind, Value, mechanisms, routers,
+    Agent, Answer, Arrival, BuildContext, Bundle, BundleId, ByReception, Census, ContactPlan, Creation,
+    Domain, Entry, Habits, IdSet, Link, Mechanism, NodeId, Offer, Parameter, Parameters, Parcel, PeerSpace,
+    Peers, PlannedContact, Router, Summary, Transfer, TransferKind, Value, mechanisms, routers,
 };
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
@@ -106,26 +106,26 @@ impl Peers for Others<'_> {
     }
 }
 
-fn build<A: ?Sized>(table: &[Entry<A>], (name, given): &Choice, seat: Seat) -> Box<A> {
+fn build<A: ?Sized>(table: &[Entry<A>], (name, given): &Choice, context: BuildContext) -> Box<A> {
     let entry = table.iter().find(|entry| entry.name == *name).expect("the name is in the table");
     let given = Parameters::resolve(entry.name, entry.parameters, given).expect("the values are allowed");
-    (entry.build)(&given, seat)
+    (entry.build)(&given, context)
 }
 
 impl Network {
     pub fn new(router: &Choice, mechanism: &Choice, terms: Terms, plan: ContactPlan) -> Self {
         let plan = Arc::new(plan);
         let agents = (0..NODES).map(|node| {
-            let seat = Seat {
+            let context = BuildContext {
                 node: NodeId(node),
                 nodes: NODES,
                 seed: terms.seed,
                 plan: plan.clone(),
-                ..Seat::default()
+                ..BuildContext::default()
             };
-            let router: Box<dyn Router> = build(routers::TABLE, router, seat.clone());
-            let seat = Seat { counted: router.exclusive(), settles: router.settles(), ..seat };
-            let mechanism: Box<dyn Mechanism> = build(mechanisms::TABLE, mechanism, seat);
+            let router: Box<dyn Router> = build(routers::TABLE, router, context.clone());
+            let context = BuildContext { counted: router.exclusive(), settles: router.settles(), ..context };
+            let mechanism: Box<dyn Mechanism> = build(mechanisms::TABLE, mechanism, context);
             Some(Agent::new(NodeId(node), BUFFER, router, mechanism, terms.habits))
         });
         Self {

@@ -1,13 +1,15 @@
 //! What a world of messages is made of.
 
 use crate::contacts::Contacts;
-use lightlag_protocols::dtn::{Bundle, ContactPlan, Habits, Mechanism, Propagation, Radio, Router, Seat};
+use lightlag_protocols::dtn::{
+    BuildContext, Bundle, ContactPlan, Habits, Mechanism, Propagation, Radio, Router,
+};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::sync::Arc;
 
 /// Makes the algorithm of a node.
-pub type Builder<A> = Arc<dyn Fn(Seat) -> Box<A> + Send + Sync>;
+pub type Builder<A> = Arc<dyn Fn(BuildContext) -> Box<A> + Send + Sync>;
 
 /// One node.
 #[derive(Clone)]

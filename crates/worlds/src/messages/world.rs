@@ -9,8 +9,8 @@ use super::{Rules, Setup};
 use crate::engine::Queue;
 use lightlag_protocols::dtn::Radio;
 use lightlag_protocols::dtn::{
-    Agent, Arrival, Bundle, BundleId, Census, Creation, IdSet, NodeId, Observation, Parcel, PeerSpace, Seat,
-    Transfer, TransferKind,
+    Agent, Arrival, BuildContext, Bundle, BundleId, Census, Creation, IdSet, NodeId, Observation, Parcel,
+    PeerSpace, Transfer, TransferKind,
 };
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
@@ -640,8 +640,8 @@ impl<'a, O: Observer> World<'a, O> {
 fn new_agent(setup: &Setup, node: NodeId) -> Agent {
     let spec = &setup.nodes[node.0 as usize];
     let (nodes, seed, plan) = (setup.nodes.len() as u32, setup.seed, setup.plan.clone());
-    let seat = Seat { node, nodes, seed, plan, ..Seat::default() };
-    let router = (spec.router)(seat.clone());
-    let seat = Seat { counted: router.exclusive(), settles: router.settles(), ..seat };
-    Agent::new(node, spec.buffer, router, (spec.mechanism)(seat), spec.habits)
+    let context = BuildContext { node, nodes, seed, plan, ..BuildContext::default() };
+    let router = (spec.router)(context.clone());
+    let context = BuildContext { counted: router.exclusive(), settles: router.settles(), ..context };
+    Agent::new(node, spec.buffer, router, (spec.mechanism)(context), spec.habits)
 }

@@ -155,8 +155,8 @@ fn pairs() -> Vec<Pair> {
             let for_mechanism = own(mechanism.name, mechanism.parameters);
             pairs.push(Pair {
                 name: format!("{} with {}", router.name, mechanism.name),
-                router: Arc::new(move |seat| (router.build)(&for_router, seat)),
-                mechanism: Arc::new(move |seat| (mechanism.build)(&for_mechanism, seat)),
+                router: Arc::new(move |context| (router.build)(&for_router, context)),
+                mechanism: Arc::new(move |context| (mechanism.build)(&for_mechanism, context)),
             });
         }
     }

@@ -1,8 +1,8 @@
 //! AFNER: what has been forwarded more often than the average makes room.
 
 use crate::dtn::{
-    Bundle, BundleId, Census, DropReason, Entry, Local, Mechanism, Needs, NodeId, Observation, Parameter,
-    Parameters, Replica, Room, Seat, Table,
+    BuildContext, Bundle, BundleId, Census, DropReason, Entry, Local, Mechanism, Needs, NodeId, Observation,
+    Parameter, Parameters, Replica, Room, Table,
 };
 use crate::rng::Stream;
 use crate::time::Duration;
@@ -68,7 +68,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
     build,
 };
 
-fn build(given: &Parameters, seat: Seat) -> Box<dyn Mechanism> {
+fn build(given: &Parameters, context: BuildContext) -> Box<dyn Mechanism> {
     let knowledge = match given.word("knowledge") {
         "gossip" => Knowledge::Gossip(View::default()),
         "stale" => Knowledge::Stale {
@@ -81,7 +81,7 @@ fn build(given: &Parameters, seat: Seat) -> Box<dyn Mechanism> {
         knowledge,
         alive: given.word("count") == "alive",
         descending: given.word("select") == "descending",
-        random: Stream::new(seat.seed, "afner", u64::from(seat.node.0)),
+        random: Stream::new(context.seed, "afner", u64::from(context.node.0)),
     })
 }
 

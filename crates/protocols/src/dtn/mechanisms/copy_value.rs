@@ -106,8 +106,8 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
         ),
     ],
     only_with: &[],
-    build: |given, seat| {
-        let planned = !seat.plan.is_empty();
+    build: |given, context| {
+        let planned = !context.plan.is_empty();
         Box::new(CopyValue {
             share: given.number("share"),
             own: given.number("own"),
@@ -116,9 +116,9 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
             late: given.number("late"),
             horizon: Horizon::new(given.number("horizon"), given.number("fade")),
             planned,
-            counted: seat.counted,
-            settles: seat.settles && !planned,
-            arrivals: Arrivals::new(seat.plan),
+            counted: context.counted,
+            settles: context.settles && !planned,
+            arrivals: Arrivals::new(context.plan),
             drops: Drops::new(given.number("memory") as usize),
             offered: None,
             under_way: UnderWay::default(),

@@ -6,8 +6,8 @@
 //! the two halves of the policy this is the drop: a mechanism has no say in the order of offers.
 
 use crate::dtn::{
-    Bundle, BundleId, Entry, Local, Mechanism, Needs, NodeId, Observation, Parameter, Parameters, Room, Seat,
-    Table,
+    BuildContext, Bundle, BundleId, Entry, Local, Mechanism, Needs, NodeId, Observation, Parameter,
+    Parameters, Room, Table,
 };
 use crate::math;
 
@@ -60,11 +60,11 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
     build,
 };
 
-fn build(given: &Parameters, seat: Seat) -> Box<dyn Mechanism> {
+fn build(given: &Parameters, context: BuildContext) -> Box<dyn Mechanism> {
     let rate = given.number("meeting_rate");
     Box::new(Gbsd {
         goal: if given.word("goal") == "delay" { Goal::Delay } else { Goal::Delivery },
-        nodes: f64::from(seat.nodes),
+        nodes: f64::from(context.nodes),
         given_rate: (rate > 0.0).then_some(rate),
         contacts: 0,
     })

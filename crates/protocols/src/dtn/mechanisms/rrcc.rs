@@ -2,8 +2,8 @@
 //! that it and its peers have seen.
 
 use crate::dtn::{
-    Bundle, BundleId, DropReason, Entry, Local, Mechanism, NodeId, Observation, Parameter, Parameters,
-    Replica, Room, Seat, Store, Table,
+    BuildContext, Bundle, BundleId, DropReason, Entry, Local, Mechanism, NodeId, Observation, Parameter,
+    Parameters, Replica, Room, Store, Table,
 };
 use crate::rng::Stream;
 
@@ -93,7 +93,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
 const DROPS: u64 = 0;
 const REPLICATIONS: u64 = 1;
 
-fn build(given: &Parameters, seat: Seat) -> Box<dyn Mechanism> {
+fn build(given: &Parameters, context: BuildContext) -> Box<dyn Mechanism> {
     let rules = Rules {
         per_contact: given.word("limit_of") == "contact",
         count_buffered: given.word("hops") == "buffered",
@@ -114,7 +114,7 @@ fn build(given: &Parameters, seat: Seat) -> Box<dyn Mechanism> {
         congestion,
         limit,
         budgets: Vec::new(),
-        random: Stream::new(seat.seed, "rrcc", u64::from(seat.node.0)),
+        random: Stream::new(context.seed, "rrcc", u64::from(context.node.0)),
     })
 }
 

@@ -10,8 +10,8 @@
 //! lists each choice with its reason.
 
 use crate::dtn::{
-    Bundle, BundleId, DropReason, Entry, Local, Mechanism, Needs, NodeId, Observation, Offer, Parameter,
-    Parameters, Refusal, Replica, Room, Seat, Table,
+    BuildContext, Bundle, BundleId, DropReason, Entry, Local, Mechanism, Needs, NodeId, Observation, Offer,
+    Parameter, Parameters, Refusal, Replica, Room, Table,
 };
 use crate::math;
 use crate::rng::Stream;
@@ -166,7 +166,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
     build,
 };
 
-fn build(given: &Parameters, seat: Seat) -> Box<dyn Mechanism> {
+fn build(given: &Parameters, context: BuildContext) -> Box<dyn Mechanism> {
     let rules = Rules {
         period: Duration::from_secs_f64(given.number("period")),
         full: given.number("full"),
@@ -189,7 +189,7 @@ fn build(given: &Parameters, seat: Seat) -> Box<dyn Mechanism> {
         congested_peers: Vec::new(),
         migrating: None,
         offered: None,
-        random: Stream::new(seat.seed, "smart_dtn_cc", u64::from(seat.node.0)),
+        random: Stream::new(context.seed, "smart_dtn_cc", u64::from(context.node.0)),
     })
 }
 

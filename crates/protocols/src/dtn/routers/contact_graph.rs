@@ -53,10 +53,10 @@ pub const ENTRY: Entry<dyn Router> = Entry {
         "contacts of a route whose volume a node books: all; or the first, which is its own",
     )],
     only_with: &[CONTACT_PLAN],
-    build: |given, seat| {
+    build: |given, context| {
         Box::new(ContactGraph {
-            node: seat.node,
-            plan: seat.plan,
+            node: context.node,
+            plan: context.plan,
             reserves_all: given.word("reserve") == "all",
             volumes: Volumes::default(),
             queued: BTreeMap::new(),

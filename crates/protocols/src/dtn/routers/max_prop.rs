@@ -51,11 +51,11 @@ pub const ENTRY: Entry<dyn Router> = Entry {
         Parameter::integer("samples", 10.0, (1.0, 1e6), "contacts over which transferred bytes are averaged"),
     ],
     only_with: &[],
-    build: |given, seat| {
+    build: |given, context| {
         let most = given.number("probabilities") as usize;
         Box::new(MaxProp {
-            meetings: RefCell::new(Meetings::new(seat.node, seat.nodes, given.number("alpha"), most)),
-            sent: vec![IdSet::default(); seat.nodes as usize],
+            meetings: RefCell::new(Meetings::new(context.node, context.nodes, given.number("alpha"), most)),
+            sent: vec![IdSet::default(); context.nodes as usize],
             acknowledged: IdSet::default(),
             to_remove: Vec::new(),
             contacts: Vec::new(),
@@ -248,12 +248,15 @@ impl Threshold {
 mod tests {
     use super::*;
     use crate::dtn::testing::{copy, place, store_of};
-    use crate::dtn::{Parameters, Path, Seat};
+    use crate::dtn::{BuildContext, Parameters, Path};
     use std::collections::BTreeMap;
 
     fn router(node: u32) -> Box<dyn Router> {
         let given = Parameters::resolve("max_prop", ENTRY.parameters, &BTreeMap::new()).unwrap();
-        (ENTRY.build)(&given, Seat { node: NodeId(node), nodes: 10, seed: 1, ..Seat::default() })
+        (ENTRY.build)(
+            &given,
+            BuildContext { node: NodeId(node), nodes: 10, seed: 1, ..BuildContext::default() },
+        )
     }
     fn row(owner: u64, met: u64) -> u64 {
         (owner + 1) << 32 | (met + 1)

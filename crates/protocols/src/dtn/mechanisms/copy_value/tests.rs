@@ -1,7 +1,7 @@
 use super::*;
 use crate::dtn::testing::{built, copy, place, store_of};
 use crate::dtn::{
-    Agent, ContactPlan, Creation, Habits, Link, Parameters, PeerSpace, PlannedContact, Seat, Store,
+    Agent, BuildContext, ContactPlan, Creation, Habits, Link, Parameters, PeerSpace, PlannedContact, Store,
 };
 use crate::units::BitRate;
 use proptest::prelude::*;
@@ -32,15 +32,15 @@ fn planned_far(delay_s: i64, contacts: &[(u32, u32, i64, i64)]) -> Box<dyn Mecha
         delay: Duration::from_secs(delay_s),
     };
     let plan = Arc::new(ContactPlan::new(contacts.iter().map(contact)));
-    seated(Seat { plan, ..Seat::default() })
+    built_for(BuildContext { plan, ..BuildContext::default() })
 }
-fn seated(seat: Seat) -> Box<dyn Mechanism> {
+fn built_for(context: BuildContext) -> Box<dyn Mechanism> {
     let given = Parameters::resolve(ENTRY.name, ENTRY.parameters, &Default::default()).unwrap();
-    (ENTRY.build)(&given, Seat { node: NodeId(RELAY), nodes: 10, seed: 1, ..seat })
+    (ENTRY.build)(&given, BuildContext { node: NodeId(RELAY), nodes: 10, seed: 1, ..context })
 }
 /// With a router that makes only so many copies of a bundle, or as many as it can.
 fn counted(counted: bool) -> Box<dyn Mechanism> {
-    seated(Seat { counted, ..Seat::default() })
+    built_for(BuildContext { counted, ..BuildContext::default() })
 }
 fn link(peer: u32, delay_s: i64, free: u64) -> Link {
     let told = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle: true };
@@ -119,7 +119,7 @@ fn a_node_keeps_fewer_bundles_of_its_own_the_more_room_they_take_unless_the_rout
 fn a_copy_that_has_come_to_rest_is_moved_to_the_neighbour_with_most_room_before_any_is_dropped() {
     let store = store_of([copied(1, 0.2), copied(2, 0.5)]);
     let answer = |links: &[Link], copies| {
-        let mut mechanism = seated(Seat { settles: true, ..Seat::default() });
+        let mut mechanism = built_for(BuildContext { settles: true, ..BuildContext::default() });
         offered(&mut *mechanism, &Local { links, ..place(&store, RELAY, 0.0) }, &copied(8, copies)).unwrap()
     };
     let busy = Link { told: PeerSpace { idle: false, ..link(4, 0, 1000).told }, ..link(4, 0, 1000) };
@@ -127,7 +127,7 @@ fn a_copy_that_has_come_to_rest_is_moved_to_the_neighbour_with_most_room_before_
     assert_eq!(answer(&links, 0.0), Room::Move { id: BundleId(2), to: NodeId(3) }, "1 is the giver");
     assert_eq!(answer(&links, 1.0), Room::Wait, "it comes with 0.6");
     assert_eq!(answer(&[link(2, 0, 299)], 0.0), Room::Wait, "to drop it would gain too little");
-    assert!(seated(Seat { settles: true, ..Seat::default() }).needs().neighbours);
+    assert!(built_for(BuildContext { settles: true, ..BuildContext::default() }).needs().neighbours);
 }
 
 #[test]

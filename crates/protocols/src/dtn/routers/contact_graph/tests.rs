@@ -4,7 +4,8 @@ use super::ENTRY;
 use super::route_tests::{A, B, C, D, E, at, contact, tutorial};
 use crate::dtn::testing::{copy, store_of};
 use crate::dtn::{
-    BundleId, ContactPlan, Fate, Local, NodeId, Parameters, Refusal, Replica, Router, Seat, Store, Value,
+    BuildContext, BundleId, ContactPlan, Fate, Local, NodeId, Parameters, Refusal, Replica, Router, Store,
+    Value,
 };
 use crate::time::Instant;
 use std::collections::BTreeMap;
@@ -20,8 +21,9 @@ fn node(plan: ContactPlan, given: &[(&str, Value)]) -> Node {
     let given: BTreeMap<String, Value> =
         given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let given = Parameters::resolve(ENTRY.name, ENTRY.parameters, &given).unwrap();
-    let seat = Seat { node: A, nodes: 5, seed: 1, plan: Arc::new(plan), ..Seat::default() };
-    Node { router: (ENTRY.build)(&given, seat), store: store_of([]) }
+    let context =
+        BuildContext { node: A, nodes: 5, seed: 1, plan: Arc::new(plan), ..BuildContext::default() };
+    Node { router: (ENTRY.build)(&given, context), store: store_of([]) }
 }
 
 fn local(store: &Store, now: i64) -> Local<'_> {
