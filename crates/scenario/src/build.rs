@@ -206,7 +206,7 @@ fn nodes(group: &Group) -> impl Iterator<Item = Node> {
         buffer: group.buffer,
         router: Arc::new(move |context| (router.entry.build)(&router.parameters, context)),
         mechanism: Arc::new(move |context| (mechanism.entry.build)(&mechanism.parameters, context)),
-        habits: group.habits,
+        policy: group.policy,
     };
     std::iter::repeat_n(node, group.nodes.len())
 }

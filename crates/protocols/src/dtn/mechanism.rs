@@ -38,7 +38,7 @@ pub struct Needs {
     /// charged to the link: 8 bytes a receipt.
     pub receipts: bool,
     /// What is told at a contact is charged to the link: [`Mechanism::state`] with [`Table::size`], and
-    /// receipts where nodes exchange them by habit.
+    /// receipts under the policy `receipts`.
     pub charged: bool,
 }
 
@@ -111,7 +111,7 @@ pub trait Mechanism: Send {
     fn on_returned(&mut self, _at: &Local, _replica: &mut Replica, _peer: NodeId) {}
     /// A copy has come and is about to be stored, or delivered when this node is its destination.
     fn on_received(&mut self, _at: &Local, _replica: &mut Replica, _from: NodeId) {}
-    /// A bundle is known to be delivered, whether a copy is here or not (habit `receipts`); its name tells when it was
+    /// A bundle is known to be delivered, whether a copy is here or not (policy `receipts`); its name tells when it was
     /// created (RFC 9171, section 4.2.7).
     fn on_receipt(&mut self, _at: &Local, _id: BundleId, _created: Instant) {}
     /// A copy was dropped or removed here.

@@ -7,8 +7,8 @@ pub mod tidy;
 
 use lightlag_protocols::dtn::{
     Agent, Answer, Arrival, BuildContext, Bundle, BundleId, ByReception, Census, ContactPlan, Creation,
-    Domain, Entry, Habits, IdSet, Link, Mechanism, NodeId, Offer, Parameter, Parameters, Parcel, PeerSpace,
-    Peers, PlannedContact, Router, Summary, Transfer, TransferKind, Value, mechanisms, routers,
+    Domain, Entry, IdSet, Link, Mechanism, NodeId, NodePolicy, Offer, Parameter, Parameters, Parcel,
+    PeerSpace, Peers, PlannedContact, Router, Summary, Transfer, TransferKind, Value, mechanisms, routers,
 };
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
@@ -41,7 +41,7 @@ pub struct Terms {
     pub one_radio: bool,
     pub delay_s: i64,
     pub lifetime_s: i64,
-    pub habits: Habits,
+    pub policy: NodePolicy,
     pub seed: u64,
 }
 
@@ -126,7 +126,7 @@ impl Network {
             let router: Box<dyn Router> = build(routers::TABLE, router, context.clone());
             let context = BuildContext { counted: router.exclusive(), settles: router.settles(), ..context };
             let mechanism: Box<dyn Mechanism> = build(mechanisms::TABLE, mechanism, context);
-            Some(Agent::new(NodeId(node), BUFFER, router, mechanism, terms.habits))
+            Some(Agent::new(NodeId(node), BUFFER, router, mechanism, terms.policy))
         });
         Self {
             now: Instant::ZERO,
@@ -453,7 +453,7 @@ impl Network {
             let replicas = agent.store().replicas();
             let used: u64 = replicas.iter().map(|r| r.bundle.size.get()).sum();
             assert_eq!(agent.store().used(), Bytes(used));
-            assert!(used <= BUFFER.get() || self.terms.habits.overfill, "{node:?} holds {used} bytes");
+            assert!(used <= BUFFER.get() || self.terms.policy.overfill, "{node:?} holds {used} bytes");
             for replica in replicas {
                 let id = replica.bundle.id;
                 assert_eq!(self.created.get(&id), Some(&replica.bundle), "a bundle out of thin air");
@@ -570,13 +570,13 @@ pub fn cases(count: u32) -> proptest::test_runner::Config {
 
 /// Usual terms: one radio, no delay, bundles that outlive the run.
 pub fn usual_terms() -> Terms {
-    Terms { one_radio: true, delay_s: 0, lifetime_s: 1_000_000, habits: Habits::default(), seed: 1 }
+    Terms { one_radio: true, delay_s: 0, lifetime_s: 1_000_000, policy: NodePolicy::default(), seed: 1 }
 }
 
 /// Strategies for proptest.
 pub mod any {
     use super::{NODES, Step, Terms};
-    use lightlag_protocols::dtn::Habits;
+    use lightlag_protocols::dtn::NodePolicy;
     use proptest::prelude::*;
 
     pub fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -589,7 +589,7 @@ pub mod any {
         prop::collection::vec(step, 1..120)
     }
     pub fn terms() -> impl Strategy<Value = Terms> {
-        let habits = any::<[bool; 5]>().prop_map(|h| Habits {
+        let policy = any::<[bool; 5]>().prop_map(|h| NodePolicy {
             receipts: h[0],
             drop_memory: h[1],
             delete_delivered: h[2],
@@ -600,14 +600,14 @@ pub mod any {
             any::<bool>(),
             prop_oneof![Just(0), Just(30)],
             prop_oneof![Just(200), Just(1_000_000)],
-            habits,
+            policy,
             0..1000_u64,
         )
-            .prop_map(|(one_radio, delay_s, lifetime_s, habits, seed)| Terms {
+            .prop_map(|(one_radio, delay_s, lifetime_s, policy, seed)| Terms {
                 one_radio,
                 delay_s,
                 lifetime_s,
-                habits,
+                policy,
                 seed,
             })
     }

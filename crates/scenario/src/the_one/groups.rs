@@ -8,7 +8,7 @@ use crate::error::{Error, Result, Wrong, quoted, short};
 use crate::files::locate;
 use crate::model::{Algorithm, Group, Initial, MapFile, MapReading, Mobility, NODES_MAX, Radio};
 use crate::quantity::{Area, Bounds, Position};
-use lightlag_protocols::dtn::{Habits, Mechanism, Value};
+use lightlag_protocols::dtn::{Mechanism, NodePolicy, Value};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::messages::SendOrder;
@@ -96,7 +96,7 @@ fn group(index: i32, first: usize, space: &Space, catalogue: &Catalogue) -> Resu
         buffer: buffer(space)?,
         router,
         mechanism,
-        habits: habits(space)?,
+        policy: policy(space)?,
         mobility: Some(mobility(space)?),
         radios: radios(space)?,
         lifetime: lifetime(space)?,
@@ -130,9 +130,9 @@ fn lifetime(space: &Space) -> Result<Option<Duration>> {
     }
 }
 
-fn habits(space: &Space) -> Result<Habits> {
+fn policy(space: &Space) -> Result<NodePolicy> {
     let flag = |key: &str| Ok::<_, Error>(space.parse(key, boolean)?.unwrap_or(false));
-    Ok(Habits {
+    Ok(NodePolicy {
         receipts: flag("receipts")?,
         drop_memory: flag("dropMemory")?,
         delete_delivered: flag("deleteDelivered")?,

@@ -2,7 +2,7 @@
 
 use crate::contacts::Contacts;
 use lightlag_protocols::dtn::{
-    BuildContext, Bundle, ContactPlan, Habits, Mechanism, Propagation, Radio, Router,
+    BuildContext, Bundle, ContactPlan, Mechanism, NodePolicy, Propagation, Radio, Router,
 };
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -20,8 +20,8 @@ pub struct Node {
     pub router: Builder<dyn Router>,
     /// Its congestion mechanism.
     pub mechanism: Builder<dyn Mechanism>,
-    /// Its habits.
-    pub habits: Habits,
+    /// Its policy.
+    pub policy: NodePolicy,
 }
 
 /// A whole run: same setup, same records, to the byte.

@@ -169,7 +169,7 @@ impl<'a, O: Observer> World<'a, O> {
             } else {
                 Vec::new()
             },
-            receipts: setup.nodes.iter().any(|n| n.habits.receipts) || needs(|a| a.needs().receipts),
+            receipts: setup.nodes.iter().any(|n| n.policy.receipts) || needs(|a| a.needs().receipts),
             changes: 0,
             supply: vec![0; count],
             demand: vec![0; count],
@@ -643,5 +643,5 @@ fn new_agent(setup: &Setup, node: NodeId) -> Agent {
     let context = BuildContext { node, nodes, seed, plan, ..BuildContext::default() };
     let router = (spec.router)(context.clone());
     let context = BuildContext { counted: router.exclusive(), settles: router.settles(), ..context };
-    Agent::new(node, spec.buffer, router, (spec.mechanism)(context), spec.habits)
+    Agent::new(node, spec.buffer, router, (spec.mechanism)(context), spec.policy)
 }

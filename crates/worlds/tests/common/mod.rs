@@ -1,7 +1,7 @@
 //! A small network in a few words.
 
 use lightlag_protocols::dtn::{
-    BuildContext, Bundle, BundleId, Habits, Mechanism, NodeId, Parameter, Parameters, mechanisms, routers,
+    BuildContext, Bundle, BundleId, Mechanism, NodeId, NodePolicy, Parameter, Parameters, mechanisms, routers,
 };
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
@@ -20,7 +20,7 @@ pub struct Net {
     bundles: Vec<Bundle>,
     pub router: &'static str,
     pub rules: Rules,
-    pub habits: Habits,
+    pub policy: NodePolicy,
     pub mechanism: &'static str,
 }
 
@@ -36,7 +36,7 @@ impl Net {
             bundles: Vec::new(),
             router: "epidemic",
             rules: Rules { send_order: SendOrder::Fifo, ..Rules::default() },
-            habits: Habits::default(),
+            policy: NodePolicy::default(),
             mechanism: "none",
         }
     }
@@ -91,7 +91,7 @@ impl Net {
             buffer: Bytes(self.buffer),
             router: Arc::new(move |context| (router.build)(&for_router, context)),
             mechanism: Arc::new(mechanism),
-            habits: self.habits,
+            policy: self.policy,
         };
         let channel = Channel {
             rate: BitRate(2_500_000),

@@ -1,4 +1,4 @@
-//! The node: a store, a router and a congestion mechanism, and the habits that serve them all.
+//! The node: a store, a router and a congestion mechanism, and the policy of the node.
 
 /// What the node knows, borrowed apart from its router and mechanism.
 macro_rules! local {
@@ -19,9 +19,9 @@ use crate::time::Instant;
 use crate::units::Bytes;
 use std::collections::VecDeque;
 
-/// What a node does whatever its router and mechanism. All off by default, as in The ONE.
+/// What a node does under any router and mechanism. All off by default, as in The ONE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Habits {
+pub struct NodePolicy {
     /// Delivered bundles are acknowledged by flooding, and copies of them deleted.
     pub receipts: bool,
     /// What was dropped here for lack of room is not accepted again.
@@ -152,7 +152,7 @@ pub struct Summary<'a> {
     pub had: &'a IdSet,
     /// Copies that are under way to it, where the driver keeps account of them.
     pub expected: &'a IdSet,
-    /// Bundles that it does not take any more, by its habits and by its mechanism.
+    /// Bundles that it does not take any more, by its policy and by its mechanism.
     pub declined: [&'a IdSet; 2],
 }
 
@@ -214,7 +214,7 @@ pub struct Agent {
     router: Box<dyn Router>,
     mechanism: Box<dyn Mechanism>,
     needs: Needs,
-    habits: Habits,
+    policy: NodePolicy,
     /// The router's constant answers, asked once.
     ranked: bool,
     exclusive: bool,
@@ -251,7 +251,7 @@ impl Agent {
         buffer: Bytes,
         router: Box<dyn Router>,
         mechanism: Box<dyn Mechanism>,
-        habits: Habits,
+        policy: NodePolicy,
     ) -> Self {
         Self {
             node,
@@ -265,7 +265,7 @@ impl Agent {
             had: IdSet::default(),
             router,
             mechanism,
-            habits,
+            policy,
             links: Vec::new(),
             delivered: IdSet::default(),
             acknowledged: IdSet::default(),
@@ -294,7 +294,7 @@ impl Agent {
     pub fn needs(&self) -> Needs {
         self.needs
     }
-    /// Bundles that it knows to be delivered (habit or need `receipts`).
+    /// Bundles that it knows to be delivered (policy or need `receipts`).
     pub fn acknowledged(&self) -> &IdSet {
         &self.acknowledged
     }
@@ -302,7 +302,7 @@ impl Agent {
     #[inline]
     pub fn summary<'a>(&'a self, expected: Option<&'a IdSet>) -> Summary<'a> {
         let expected = expected.unwrap_or(IdSet::none());
-        // What was dropped is known only where that is the habit.
+        // Empty without the policy `drop_memory`.
         Summary { had: &self.had, expected, declined: [&self.dropped, self.mechanism.declined()] }
     }
     /// The copies deleted since the last call, in order.
@@ -439,7 +439,7 @@ impl Agent {
                 self.wait(bundle);
                 return Creation::Waiting;
             }
-            Err(Some(_)) if !self.habits.overfill => return Creation::Rejected,
+            Err(Some(_)) if !self.policy.overfill => return Creation::Rejected,
             Err(Some(_)) => {}
         }
         let mut replica = self.fresh_replica(now, bundle);
@@ -502,7 +502,7 @@ impl Agent {
         if !self.delivered.contains(id.0) {
             self.had.remove(id.0);
         }
-        if reason == DropReason::Overflow && self.habits.drop_memory {
+        if reason == DropReason::Overflow && self.policy.drop_memory {
             self.dropped.insert(id.0);
         }
         self.mechanism.on_dropped(&local!(self, now, None), &replica.bundle, reason);

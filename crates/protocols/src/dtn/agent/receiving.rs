@@ -35,14 +35,14 @@ impl Agent {
             Err(Refusal::Delivered)
         } else if now >= bundle.expires && bundle.destination != self.node {
             Err(Refusal::Expired)
-        } else if self.habits.drop_memory && self.dropped.contains(id.0) && bundle.destination != self.node {
+        } else if self.policy.drop_memory && self.dropped.contains(id.0) && bundle.destination != self.node {
             Err(Refusal::DroppedBefore)
         } else {
             Ok(())
         }
     }
     fn past_buffer(&self, bundle: &Bundle) -> bool {
-        self.habits.deliver_past_buffer && bundle.destination == self.node
+        self.policy.deliver_past_buffer && bundle.destination == self.node
     }
     fn room_for(&mut self, now: Instant, bundle: &Bundle, census: Option<&Census>) -> Answer {
         if self.past_buffer(bundle) {
@@ -61,7 +61,7 @@ impl Agent {
         incoming: &Bundle,
         census: Option<&Census>,
     ) -> Result<(), Option<Refusal>> {
-        if incoming.size > self.store.capacity() && !self.habits.overfill {
+        if incoming.size > self.store.capacity() && !self.policy.overfill {
             return Err(Some(Refusal::NoSpace));
         }
         while let Some(id) = self.mechanism.obsolete(&local!(self, now, census)) {
@@ -119,7 +119,7 @@ impl Agent {
         }
         // Room was made at the start, but a bundle may have been created here since.
         if let Err(why) = self.make_room(now, &replica.bundle, census)
-            && !self.habits.overfill
+            && !self.policy.overfill
         {
             return Arrival::Refused(why.unwrap_or(Refusal::NoSpace));
         }

@@ -103,7 +103,7 @@ impl Agent {
     #[inline]
     pub fn may_serve(&self, peer: NodeId) -> bool {
         let bound = self.store.bound();
-        bound.meets(Sieve::of(peer)) || (self.habits.delete_delivered && bound.meets(self.near))
+        bound.meets(Sieve::of(peer)) || (self.policy.delete_delivered && bound.meets(self.near))
     }
     /// The first copy, in order of reception, that is for `peer`.
     pub fn serve<P: Peers>(&mut self, now: Instant, peer: NodeId, peers: &mut P) -> Option<Transfer> {
@@ -262,9 +262,9 @@ impl Agent {
         }
         Some(Transfer { id, size: replica.bundle.size, to, kind })
     }
-    /// Deletes copies whose destination is in contact and has them, if that is the habit.
+    /// Deletes copies whose destination is in contact and has them, with the policy `delete_delivered`.
     fn forget_delivered<P: Peers>(&mut self, now: Instant, peers: &P) {
-        if !self.habits.delete_delivered {
+        if !self.policy.delete_delivered {
             return;
         }
         let known: Vec<BundleId> = self

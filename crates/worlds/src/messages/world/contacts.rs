@@ -137,7 +137,7 @@ impl<O: Observer> World<'_, O> {
     }
     fn exchanges_receipts(&self, node: NodeId) -> bool {
         let at = node.0 as usize;
-        self.setup.nodes[at].habits.receipts || self.agents[at].needs().receipts
+        self.setup.nodes[at].policy.receipts || self.agents[at].needs().receipts
     }
     fn charges_receipts(&self, node: NodeId) -> bool {
         let needs = self.agents[node.0 as usize].needs();

@@ -1,7 +1,8 @@
 use super::*;
 use crate::dtn::testing::{built, copy, place, store_of};
 use crate::dtn::{
-    Agent, BuildContext, ContactPlan, Creation, Habits, Link, Parameters, PeerSpace, PlannedContact, Store,
+    Agent, BuildContext, ContactPlan, Creation, Link, NodePolicy, Parameters, PeerSpace, PlannedContact,
+    Store,
 };
 use crate::units::BitRate;
 use proptest::prelude::*;
@@ -231,7 +232,7 @@ fn by_a_plan_what_is_created_waits_for_a_link_that_leads_on_and_the_smallest_is_
     let bundle = |id, size| Bundle { source: NodeId(RELAY), size: Bytes(size), ..copy(id, size).bundle };
     let contacts = [(RELAY, 1, 0, 100), (RELAY, 2, 200, 300), (2, 9, 400, 500)];
     let router = Box::new(crate::dtn::routers::Epidemic);
-    let mut agent = Agent::new(NodeId(RELAY), Bytes(1000), router, planned(&contacts), Habits::default());
+    let mut agent = Agent::new(NodeId(RELAY), Bytes(1000), router, planned(&contacts), NodePolicy::default());
     let at = Instant::from_secs;
     agent.link_up(link(1, 0, 1000));
     assert_eq!(agent.create(at(0), bundle(1, 300), None), Creation::Waiting);
