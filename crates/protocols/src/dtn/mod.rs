@@ -19,7 +19,7 @@ mod testing;
 pub use crate::parameter::{BuildContext, Domain, Entry, Parameter, ParameterError, Parameters, Value};
 pub use crate::record::Observation;
 pub use agent::{
-    Agent, Answer, Arrival, ByReception, Creation, DropReason, Event, NodePolicy, Order, Parcel, Peers,
+    Agent, Answer, Arrival, ByReception, Creation, DropReason, Event, NodePolicy, Parcel, Peers, SendOrder,
     Summary, Transfer, TransferKind,
 };
 pub use bundle::{Bundle, BundleId, NodeId};

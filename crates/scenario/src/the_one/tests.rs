@@ -3,7 +3,7 @@
 use crate::{Catalogue, Mobility, ScenarioFile, Seed, TrafficKind};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::messages::SendOrder;
+use lightlag_worlds::messages::SendOrderKind;
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ fn settings_become_a_scenario_with_the_ones_rules() {
     let scenario = file.points().unwrap().list.remove(0).scenario;
     assert_eq!((scenario.name.as_str(), scenario.own_seed), ("walk_7", 7));
     assert_eq!(scenario.rules.tick, Some(Duration::from_nanos(100_000_000)));
-    assert_eq!(scenario.rules.send_order, SendOrder::Clock);
+    assert_eq!(scenario.rules.send_order, SendOrderKind::Clock);
     assert_eq!(scenario.rules.purge_every, Some(Duration::from_secs(60)));
     let names: Vec<&str> = scenario.node_names().collect();
     assert_eq!((names[0], names[25], names.len()), ("p0", "q25", 50));

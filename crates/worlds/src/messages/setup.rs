@@ -54,7 +54,7 @@ pub struct Rules {
     /// Contacts must have been rounded with the same tick.
     pub tick: Option<Duration>,
     /// In which order a node offers what it holds.
-    pub send_order: SendOrder,
+    pub send_order: SendOrderKind,
     /// Expired copies are deleted at multiples of this (The ONE: 60 s) instead of at once.
     pub purge_every: Option<Duration>,
     /// Buffers and algorithms are sampled at multiples of this.
@@ -91,7 +91,7 @@ impl Default for Rules {
             radio: Radio::Node,
             propagation: Propagation::Pipelined,
             tick: None,
-            send_order: SendOrder::Random,
+            send_order: SendOrderKind::Random,
             purge_every: None,
             sample_every: None,
         }
@@ -100,7 +100,7 @@ impl Default for Rules {
 
 /// In which order a node offers what it holds, where the router does not rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendOrder {
+pub enum SendOrderKind {
     /// By reception.
     Fifo,
     /// Shuffled anew at each offer, from the node's own stream.

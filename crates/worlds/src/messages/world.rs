@@ -2,8 +2,8 @@
 
 mod contacts;
 
-use super::order::Orders;
 use super::others::{Others, View};
+use super::send_order::Orders;
 use super::turns::Turns;
 use super::{Rules, Setup};
 use crate::engine::Queue;

@@ -7,7 +7,7 @@ use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
-use lightlag_worlds::messages::{Node, Rules, SendOrder, Setup, run};
+use lightlag_worlds::messages::{Node, Rules, SendOrderKind, Setup, run};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Net {
             contacts: Vec::new(),
             bundles: Vec::new(),
             router: "epidemic",
-            rules: Rules { send_order: SendOrder::Fifo, ..Rules::default() },
+            rules: Rules { send_order: SendOrderKind::Fifo, ..Rules::default() },
             policy: NodePolicy::default(),
             mechanism: "none",
         }

@@ -184,7 +184,7 @@ impl Summary<'_> {
 }
 
 /// In which order a node offers what it holds, where its router does not rank.
-pub trait Order {
+pub trait SendOrder {
     /// The store's slot at a position of the order. Asked again with the same position, it answers
     /// the same; the store does not change meanwhile.
     fn slot(&mut self, position: usize) -> usize;
@@ -193,7 +193,7 @@ pub trait Order {
 /// By reception, oldest first.
 pub struct ByReception;
 
-impl Order for ByReception {
+impl SendOrder for ByReception {
     #[inline]
     fn slot(&mut self, position: usize) -> usize {
         position

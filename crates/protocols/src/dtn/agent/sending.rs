@@ -1,6 +1,6 @@
 //! The sending side of an agent: what it offers to whom, and what happens when a transfer ends.
 
-use super::{Agent, Answer, DropReason, Leaving, Order, Parcel, Peers, Summary, Transfer, TransferKind};
+use super::{Agent, Answer, DropReason, Leaving, Parcel, Peers, SendOrder, Summary, Transfer, TransferKind};
 use crate::dtn::{BundleId, Census, Fate, Head, Local, NodeId, Offer, Refusal, Replica, Sieve};
 use crate::time::Instant;
 
@@ -74,7 +74,7 @@ impl Agent {
     pub fn offer_deliverable<P: Peers>(
         &mut self,
         now: Instant,
-        order: &mut impl Order,
+        order: &mut impl SendOrder,
         peers: &mut P,
     ) -> Option<Transfer> {
         if !self.may_deliver() {
@@ -126,7 +126,7 @@ impl Agent {
     pub fn offer_copies<P: Peers>(
         &mut self,
         now: Instant,
-        order: &mut impl Order,
+        order: &mut impl SendOrder,
         peers: &mut P,
         census: Option<&Census>,
     ) -> Option<Transfer> {
@@ -160,7 +160,7 @@ impl Agent {
     fn offer_ranked<P: Peers>(
         &mut self,
         now: Instant,
-        order: &mut impl Order,
+        order: &mut impl SendOrder,
         peers: &mut P,
         census: Option<&Census>,
     ) -> Option<Transfer> {
@@ -190,7 +190,7 @@ impl Agent {
         now: Instant,
         peer: NodeId,
         from: usize,
-        order: &mut impl Order,
+        order: &mut impl SendOrder,
         peers: &P,
         census: Option<&Census>,
     ) -> Option<(usize, usize, f64)> {
