@@ -1,10 +1,10 @@
 //! The world of messages: nodes that meet, store, carry and forward. Events only, no tick.
 
+mod activation_order;
 mod others;
 mod plan;
 mod send_order;
 mod setup;
-mod turns;
 mod world;
 
 pub use setup::{Builder, Node, Rules, SendOrderKind, Setup};

@@ -37,7 +37,7 @@ pub struct Setup {
     pub bundles: Arc<Vec<Bundle>>,
     /// End of the run; what happens at this instant still happens.
     pub until: Instant,
-    /// Seed of the run's own streams (send order, turns, mechanisms).
+    /// Seed of the run's own streams (send order, activation order, mechanisms).
     pub seed: u64,
     /// How links and nodes behave.
     pub rules: Rules,

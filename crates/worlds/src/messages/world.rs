@@ -2,9 +2,9 @@
 
 mod contacts;
 
+use super::activation_order::ActivationOrder;
 use super::others::{Others, View};
 use super::send_order::Orders;
-use super::turns::Turns;
 use super::{Rules, Setup};
 use crate::engine::Queue;
 use lightlag_protocols::dtn::Radio;
@@ -119,7 +119,7 @@ pub(super) struct World<'a, O> {
     /// Nodes that were sending when expired copies were purged.
     purge_later: Vec<bool>,
     queue: Queue<Event>,
-    turns: Turns,
+    activation: ActivationOrder,
     orders: Orders,
     census: Option<Census>,
     /// Per node, what it tells its peers about its buffer; empty where no mechanism wants to know.
@@ -132,7 +132,7 @@ pub(super) struct World<'a, O> {
     demand: Vec<u64>,
     tried: Vec<u64>,
     reclaimed: Vec<u64>,
-    /// Parties to transfers that have ended in this turn.
+    /// Parties to transfers that have ended in this activation.
     released: Vec<NodeId>,
     /// Peers that deleted copies while they answered.
     touched: Vec<NodeId>,
@@ -161,7 +161,7 @@ impl<'a, O: Observer> World<'a, O> {
             shadows: Vec::new(),
             purge_later: vec![false; count],
             queue: Queue::new(),
-            turns: Turns::new(setup.seed, count, setup.rules.tick),
+            activation: ActivationOrder::new(setup.seed, count, setup.rules.tick),
             orders: Orders::new(setup.rules.send_order, setup.seed),
             census: needs(|a| a.needs().census).then(Census::default),
             spaces: if needs(|a| a.needs().neighbours) {
@@ -198,12 +198,12 @@ impl<'a, O: Observer> World<'a, O> {
         }
         let mut plan = super::plan::Plan::new(self.setup);
         loop {
-            let now = plan.next_at().min(self.queue.next_at()).min(self.turns.next_at());
+            let now = plan.next_at().min(self.queue.next_at()).min(self.activation.next_at());
             if now > self.setup.until {
                 break;
             }
             self.now = now;
-            self.turns.begin(now);
+            self.activation.begin(now);
             self.collect_due();
             while let Some(contact) = plan.contact_down(now) {
                 self.contact_down(contact);
@@ -220,7 +220,7 @@ impl<'a, O: Observer> World<'a, O> {
             if plan.purge(now) {
                 self.purge();
             }
-            self.take_turns();
+            self.activate_nodes();
             if plan.sample(now) {
                 self.sample();
             }
@@ -356,7 +356,7 @@ impl<'a, O: Observer> World<'a, O> {
             self.publish(node);
         }
     }
-    /// Sorts what is due at this instant: arrivals happen, senders get a turn.
+    /// Sorts what is due at this instant: arrivals happen, senders are activated.
     fn collect_due(&mut self) {
         while let Some(event) = self.queue.pop_due(self.now) {
             match event {
@@ -371,7 +371,7 @@ impl<'a, O: Observer> World<'a, O> {
                     {
                         let from = ongoing.from;
                         self.due[from.0 as usize].push(slot);
-                        self.turns.wake(from);
+                        self.activation.wake(from);
                     }
                 }
             }
@@ -462,7 +462,7 @@ impl<'a, O: Observer> World<'a, O> {
         self.publish(to);
     }
 
-    // --- turns ------------------------------------------------------------------------------
+    // --- activations ------------------------------------------------------------------------------
 
     /// Whether `node` may be party to a transfer, as far as its own radio goes.
     #[inline]
@@ -489,7 +489,7 @@ impl<'a, O: Observer> World<'a, O> {
     #[inline]
     fn wake(&mut self, node: NodeId) {
         if !self.ports[node.0 as usize].is_empty() && self.can_take_part(node) {
-            self.turns.wake(node);
+            self.activation.wake(node);
         }
     }
     fn settle_released(&mut self) {
@@ -497,8 +497,8 @@ impl<'a, O: Observer> World<'a, O> {
             self.on_change(node);
         }
     }
-    fn take_turns(&mut self) {
-        while let Some(node) = self.turns.take() {
+    fn activate_nodes(&mut self) {
+        while let Some(node) = self.activation.take() {
             while let Some(slot) = self.due[node.0 as usize].pop() {
                 self.finish_or_abort(slot);
                 self.renew_supply(node);
