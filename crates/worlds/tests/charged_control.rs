@@ -8,7 +8,7 @@ mod common;
 use common::{Net, delivered};
 use lightlag_protocols::dtn::Radio;
 use lightlag_protocols::dtn::{
-    Bundle, BundleId, DropReason, Local, Mechanism, Needs, NodePolicy, Room, Table,
+    BufferDecision, Bundle, BundleId, DropReason, Local, Mechanism, Needs, NodePolicy, Table,
 };
 use lightlag_protocols::record::bundles::Record;
 
@@ -20,8 +20,8 @@ fn numbers() -> Table {
 }
 
 impl Mechanism for Talkative {
-    fn make_room(&mut self, _: &Local, _: &Bundle, _: Option<BundleId>) -> Room {
-        Room::Refuse
+    fn make_room(&mut self, _: &Local, _: &Bundle, _: Option<BundleId>) -> BufferDecision {
+        BufferDecision::Refuse
     }
     fn needs(&self) -> Needs {
         self.0

@@ -6,22 +6,22 @@ use super::{
 use crate::time::Instant;
 use crate::units::Bytes;
 
-/// How to make room for a bundle; asked again until it fits.
+/// How a full buffer makes room for a bundle. The agent asks again until the bundle fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
+pub enum BufferDecision {
     /// Drop this copy, which is not being sent.
     Drop(BundleId),
-    /// Send this copy to `to`, an alternate custodian, and drop it when it has left. Said again of a
+    /// Send this copy to `to`, an alternate custodian, and drop it when it has left. Repeated for a
     /// copy that is already leaving, it means: wait.
     Move {
         /// Which copy.
         id: BundleId,
-        /// To whom.
+        /// The custodian.
         to: NodeId,
     },
-    /// No room for it.
+    /// The bundle is refused.
     Refuse,
-    /// None for what the application hands over here: it is to wait. An offer is refused.
+    /// No room now: a bundle created here waits at the application; an offer is refused.
     Wait,
 }
 
@@ -48,7 +48,7 @@ pub struct Needs {
 pub trait Mechanism: Send {
     /// How to make room for `incoming`; `preferred` is the router's own victim, if it has an opinion.
     /// A copy with [`Replica::sending`] above zero can be neither dropped nor moved.
-    fn make_room(&mut self, at: &Local, incoming: &Bundle, preferred: Option<BundleId>) -> Room;
+    fn make_room(&mut self, at: &Local, incoming: &Bundle, preferred: Option<BundleId>) -> BufferDecision;
 
     /// A copy to drop before room is asked for, though the incoming bundle might fit; asked until
     /// there is none.

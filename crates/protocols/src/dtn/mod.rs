@@ -26,7 +26,7 @@ pub use bundle::{Bundle, BundleId, NodeId};
 pub use census::Census;
 pub use contact_plan::{CONTACT_PLAN, ContactPlan, PlannedContact};
 pub use id_set::IdSet;
-pub use mechanism::{Mechanism, Needs, Room};
+pub use mechanism::{BufferDecision, Mechanism, Needs};
 pub use radio::{Propagation, Radio};
 pub use router::{Fate, Link, Local, Offer, PeerSpace, Refusal, Router};
 pub use store::{Head, Path, Replica, Sieve, Store};

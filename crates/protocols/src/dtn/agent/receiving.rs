@@ -1,7 +1,7 @@
 //! The receiving side of an agent: answers to offers, room, arrivals.
 
 use super::{Agent, Answer, Arrival, DropReason, Leaving, Parcel};
-use crate::dtn::{Bundle, Census, Local, NodeId, Offer, Path, Refusal, Replica, Room};
+use crate::dtn::{BufferDecision, Bundle, Census, Local, NodeId, Offer, Path, Refusal, Replica};
 use crate::time::Instant;
 
 impl Agent {
@@ -74,7 +74,7 @@ impl Agent {
             let at = local!(self, now, census);
             let preferred = self.router.victim(&at);
             match self.mechanism.make_room(&at, incoming, preferred) {
-                Room::Drop(id) => {
+                BufferDecision::Drop(id) => {
                     let before = self.store.used();
                     self.delete_idle(now, id, DropReason::Overflow);
                     if self.store.used() == before {
@@ -82,14 +82,14 @@ impl Agent {
                         return Err(Some(Refusal::NoSpace));
                     }
                 }
-                Room::Move { id, to } => {
+                BufferDecision::Move { id, to } => {
                     if !self.leaving.iter().any(|leaving| leaving.id == id) {
                         self.leaving.push_back(Leaving { id, to, asked: false });
                     }
                     return Err(None);
                 }
-                Room::Wait if incoming.source == self.node => return Err(None),
-                Room::Wait | Room::Refuse => return Err(Some(Refusal::NoSpace)),
+                BufferDecision::Wait if incoming.source == self.node => return Err(None),
+                BufferDecision::Wait | BufferDecision::Refuse => return Err(Some(Refusal::NoSpace)),
             }
         }
         Ok(())

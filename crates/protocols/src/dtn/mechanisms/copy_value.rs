@@ -10,8 +10,8 @@
 
 use crate::dtn::arrivals::Arrivals;
 use crate::dtn::{
-    Bundle, BundleId, DropReason, Entry, IdSet, Link, Local, Mechanism, Needs, NodeId, Observation, Offer,
-    Parameter, Refusal, Replica, Room,
+    BufferDecision, Bundle, BundleId, DropReason, Entry, IdSet, Link, Local, Mechanism, Needs, NodeId,
+    Observation, Offer, Parameter, Refusal, Replica,
 };
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
@@ -305,7 +305,7 @@ fn comes_to(at: &Local, peer: NodeId) -> Instant {
 }
 
 impl Mechanism for CopyValue {
-    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> Room {
+    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> BufferDecision {
         self.bonus = self.own_bonus(at);
         let cost = self.cost_of_incoming(at, incoming);
         if let Some((least, id)) = self.least(at) {
@@ -314,16 +314,16 @@ impl Mechanism for CopyValue {
                 && cost < least
                 && let Some(to) = self.custodian(at, id, incoming)
             {
-                return Room::Move { id, to };
+                return BufferDecision::Move { id, to };
             }
             if self.displaces(cost, least) {
-                return Room::Drop(id);
+                return BufferDecision::Drop(id);
             }
         }
         if let Some((id, to)) = self.sooner_elsewhere(at) {
-            return Room::Move { id, to };
+            return BufferDecision::Move { id, to };
         }
-        if self.leads_on(at, incoming, None) { Room::Wait } else { Room::Refuse }
+        if self.leads_on(at, incoming, None) { BufferDecision::Wait } else { BufferDecision::Refuse }
     }
     fn needs(&self) -> Needs {
         Needs { neighbours: self.planned || self.settles, receipts: true, ..Needs::default() }

@@ -6,8 +6,8 @@
 //! the two halves of the policy this is the drop: a mechanism has no say in the order of offers.
 
 use crate::dtn::{
-    BuildContext, Bundle, BundleId, Entry, Local, Mechanism, Needs, NodeId, Observation, Parameter,
-    Parameters, Room, Table,
+    BufferDecision, BuildContext, Bundle, BundleId, Entry, Local, Mechanism, Needs, NodeId, Observation,
+    Parameter, Parameters, Table,
 };
 use crate::math;
 
@@ -137,12 +137,12 @@ impl Gbsd {
 }
 
 impl Mechanism for Gbsd {
-    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> Room {
+    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> BufferDecision {
         // What has come to its destination is not one copy among others.
         if incoming.destination != at.node && !self.outweighs(at, incoming) {
-            return Room::Refuse;
+            return BufferDecision::Refuse;
         }
-        self.least(at).map_or(Room::Refuse, Room::Drop)
+        self.least(at).map_or(BufferDecision::Refuse, BufferDecision::Drop)
     }
     fn needs(&self) -> Needs {
         Needs { census: true, ..Needs::default() }

@@ -2,8 +2,8 @@
 //! asked back later.
 
 use crate::dtn::{
-    Bundle, BundleId, DropReason, Entry, Link, Local, Mechanism, Needs, NodeId, Observation, Offer,
-    Parameter, Parameters, Refusal, Replica, Room,
+    BufferDecision, Bundle, BundleId, DropReason, Entry, Link, Local, Mechanism, Needs, NodeId, Observation,
+    Offer, Parameter, Parameters, Refusal, Replica,
 };
 use crate::math;
 use crate::units::Bytes;
@@ -153,13 +153,15 @@ impl StorageRouting {
             Push::LeastLifetime => staying.min_by_key(|r| r.bundle.expires),
         }
     }
-    fn wait(&self) -> Room {
-        self.leaving.first().map_or(Room::Refuse, |&(bundle, to)| Room::Move { id: bundle.id, to })
+    fn wait(&self) -> BufferDecision {
+        self.leaving
+            .first()
+            .map_or(BufferDecision::Refuse, |&(bundle, to)| BufferDecision::Move { id: bundle.id, to })
     }
 }
 
 impl Mechanism for StorageRouting {
-    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> Room {
+    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> BufferDecision {
         let coming = at.store.free().get() + sizes(&self.leaving);
         if !self.leaving.is_empty() && coming >= incoming.size.get() {
             return self.wait();
@@ -170,9 +172,9 @@ impl Mechanism for StorageRouting {
         match self.rules.custodian(at, bundle.size, sender) {
             Some(to) => {
                 self.leaving.push((bundle, to));
-                Room::Move { id: bundle.id, to }
+                BufferDecision::Move { id: bundle.id, to }
             }
-            None => Room::Drop(bundle.id),
+            None => BufferDecision::Drop(bundle.id),
         }
     }
     fn needs(&self) -> Needs {
@@ -252,7 +254,7 @@ mod tests {
     fn full() -> Store {
         store_of([copy(1, 300), copy(2, 400), copy(3, 300)])
     }
-    fn room(mechanism: &mut dyn Mechanism, store: &Store, links: &[Link], size: u64) -> Room {
+    fn room(mechanism: &mut dyn Mechanism, store: &Store, links: &[Link], size: u64) -> BufferDecision {
         let at = Local { links, ..place(store, 0, 0.0) };
         mechanism.make_room(&at, &copy(9, size).bundle, None)
     }
@@ -286,12 +288,12 @@ mod tests {
         let links = [link(4, 1, 500), link(5, 1, 900), link(6, 1, 299)];
         for (word, to) in [("one_minus", 5), ("paper", 4)] {
             let mut mechanism = built(&ENTRY, &[("storage_cost", word.into())]);
-            let expected = Room::Move { id: BundleId(1), to: NodeId(to) };
+            let expected = BufferDecision::Move { id: BundleId(1), to: NodeId(to) };
             assert_eq!(room(&mut *mechanism, &full(), &links, 200), expected);
         }
         let busy = Link { told: PeerSpace { idle: false, ..links[0].told }, ..links[0] };
-        assert_eq!(room(&mut *built(&ENTRY, &[]), &full(), &[busy], 200), Room::Drop(BundleId(1)));
-        assert_eq!(room(&mut *built(&ENTRY, &[]), &full(), &[], 200), Room::Drop(BundleId(1)));
+        assert_eq!(room(&mut *built(&ENTRY, &[]), &full(), &[busy], 200), BufferDecision::Drop(BundleId(1)));
+        assert_eq!(room(&mut *built(&ENTRY, &[]), &full(), &[], 200), BufferDecision::Drop(BundleId(1)));
     }
 
     #[test]
@@ -304,7 +306,7 @@ mod tests {
         let store = store_of([copy(1, 300), short(2), copy(3, 400), copy(4, 100)]);
         for (word, id) in [("oldest", 1), ("least_lifetime", 2), ("largest", 3), ("youngest", 4)] {
             let mut mechanism = built(&ENTRY, &[("push", Value::from(word))]);
-            assert_eq!(room(&mut *mechanism, &store, &[], 200), Room::Drop(BundleId(id)));
+            assert_eq!(room(&mut *mechanism, &store, &[], 200), BufferDecision::Drop(BundleId(id)));
         }
     }
 
@@ -312,10 +314,10 @@ mod tests {
     fn it_waits_for_a_copy_that_is_leaving_and_moves_a_second_only_if_that_is_not_enough() {
         let links = [link(4, 1, 900)];
         let mut mechanism = built(&ENTRY, &[]);
-        let first = Room::Move { id: BundleId(1), to: NodeId(4) };
+        let first = BufferDecision::Move { id: BundleId(1), to: NodeId(4) };
         assert_eq!(room(&mut *mechanism, &full(), &links, 200), first);
         assert_eq!(room(&mut *mechanism, &full(), &links, 300), first);
-        let second = Room::Move { id: BundleId(2), to: NodeId(4) };
+        let second = BufferDecision::Move { id: BundleId(2), to: NodeId(4) };
         assert_eq!(room(&mut *mechanism, &full(), &links, 301), second);
     }
 
@@ -326,7 +328,7 @@ mod tests {
         let at = Local { links: &links, ..place(&store, 0, 0.0) };
         let mut mechanism = built(&ENTRY, &[]);
         mechanism.admit(&at, &Offer { replica: &incoming, from: NodeId(4) }).unwrap();
-        assert_eq!(mechanism.make_room(&at, &incoming.bundle, None), Room::Drop(BundleId(1)));
+        assert_eq!(mechanism.make_room(&at, &incoming.bundle, None), BufferDecision::Drop(BundleId(1)));
     }
 
     #[test]
