@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar, cast
 import polars as pl
 
 from lightlag import _lightlag
-from lightlag._lightlag import Bundle, Drop, DropReason, Fate, Local, Move, Refusal, Replica
+from lightlag._lightlag import Bundle, Drop, DropReason, AfterTransfer, Local, Move, Refusal, Replica
 
 T = TypeVar("T", bool, int, float, str)
 
@@ -247,9 +247,9 @@ class Router(_Algorithm):
         """The mark that the peer's new copy will carry; asked before `on_sent`."""
         return replica.mark
 
-    def on_sent(self, at: Local, replica: Replica, peer: int, delivered: bool) -> Fate | None:
+    def on_sent(self, at: Local, replica: Replica, peer: int, delivered: bool) -> AfterTransfer | None:
         """A copy has left for `peer`; none keeps this node's own. `replica.mark` can be set."""
-        return Fate.KEEP
+        return AfterTransfer.KEEP
 
     def on_received(self, at: Local, replica: Replica, sender: int) -> None:
         """A copy has come and is about to be stored; `replica.mark` can be set."""

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import lightlag
-from lightlag import Bundle, Drop, DropReason, Fate, Link, Local, Move, Refusal, Replica
+from lightlag import Bundle, Drop, DropReason, AfterTransfer, Link, Local, Move, Refusal, Replica
 
 
 class PythonNone(lightlag.Mechanism):
@@ -66,7 +66,7 @@ class PythonSpray(lightlag.Router):
         """The lesser half leaves."""
         return max(replica.mark // 2, 1)
 
-    def on_sent(self, at: Local, replica: Replica, peer: int, delivered: bool) -> Fate | None:
+    def on_sent(self, at: Local, replica: Replica, peer: int, delivered: bool) -> AfterTransfer | None:
         """The larger half stays."""
         replica.mark = max(replica.mark - max(replica.mark // 2, 1), 1)
         return None

@@ -28,6 +28,6 @@ pub use contact_plan::{CONTACT_PLAN, ContactPlan, PlannedContact};
 pub use id_set::IdSet;
 pub use mechanism::{BufferDecision, Mechanism, Needs};
 pub use radio::{Propagation, Radio};
-pub use router::{Fate, Link, Local, Offer, PeerSpace, Refusal, Router};
+pub use router::{AfterTransfer, Link, Local, Offer, PeerSpace, Refusal, Router};
 pub use store::{Head, Path, Replica, Sieve, Store};
 pub use table::{Table, TableError};

@@ -85,7 +85,7 @@ pub enum Refusal {
 
 /// What a router does with its own copy after a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum AfterTransfer {
     /// Keeps it.
     Keep,
     /// Gives it up: there was one copy, and it has moved on.
@@ -163,8 +163,14 @@ pub trait Router: Send {
         false
     }
     /// The last bit of a copy has left for `peer`; `delivered` when the peer is its destination.
-    fn on_sent(&mut self, _at: &Local, _replica: &mut Replica, _peer: NodeId, _delivered: bool) -> Fate {
-        Fate::Keep
+    fn on_sent(
+        &mut self,
+        _at: &Local,
+        _replica: &mut Replica,
+        _peer: NodeId,
+        _delivered: bool,
+    ) -> AfterTransfer {
+        AfterTransfer::Keep
     }
     /// A copy has come and is about to be stored.
     fn on_received(&mut self, _at: &Local, _replica: &mut Replica, _from: NodeId) {}

@@ -1,7 +1,7 @@
 //! The sending side of an agent: what it offers to whom, and what happens when a transfer ends.
 
 use super::{Agent, Answer, DropReason, Leaving, Parcel, Peers, SendOrder, Summary, Transfer, TransferKind};
-use crate::dtn::{BundleId, Census, Fate, Head, Local, NodeId, Offer, Refusal, Replica, Sieve};
+use crate::dtn::{AfterTransfer, BundleId, Census, Head, Local, NodeId, Offer, Refusal, Replica, Sieve};
 use crate::time::Instant;
 
 impl Agent {
@@ -297,16 +297,16 @@ impl Agent {
             mechanism_mark: self.mechanism.mark_for_peer(&at, &replica),
             path: replica.path.clone(),
         };
-        let mut fate = Fate::Keep;
+        let mut after = AfterTransfer::Keep;
         if !custody {
-            fate = self.router.on_sent(&at, &mut replica, transfer.to, delivered);
+            after = self.router.on_sent(&at, &mut replica, transfer.to, delivered);
             self.mechanism.on_sent(&at, &mut replica, transfer.to, delivered);
         }
         self.store.update(slot, replica);
         if custody {
             self.moving.retain(|&id| id != transfer.id);
             self.hand_over(now, transfer.id, transfer.to, false, census);
-        } else if fate == Fate::GiveUp {
+        } else if after == AfterTransfer::GiveUp {
             self.delete_idle(now, transfer.id, DropReason::HandedOver);
         }
         self.remove_acknowledged(now);

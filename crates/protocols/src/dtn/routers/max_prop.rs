@@ -1,6 +1,8 @@
 //! MaxProp: epidemic in an order of merit, with acknowledgements and its own order of dropping.
 
-use crate::dtn::{Bundle, BundleId, Entry, Fate, IdSet, Local, NodeId, Parameter, Replica, Router, Table};
+use crate::dtn::{
+    AfterTransfer, Bundle, BundleId, Entry, IdSet, Local, NodeId, Parameter, Replica, Router, Table,
+};
 use crate::dtn::{Observation, Store};
 use crate::time::Instant;
 use meetings::Meetings;
@@ -165,7 +167,7 @@ impl Router for MaxProp {
             self.sample(bytes);
         }
     }
-    fn on_sent(&mut self, _: &Local, replica: &mut Replica, peer: NodeId, delivered: bool) -> Fate {
+    fn on_sent(&mut self, _: &Local, replica: &mut Replica, peer: NodeId, delivered: bool) -> AfterTransfer {
         let id = replica.bundle.id;
         self.count_bytes(peer, &replica.bundle);
         if let Some(sent) = self.sent.get_mut(peer.0 as usize) {
@@ -175,7 +177,7 @@ impl Router for MaxProp {
             self.acknowledged.insert(id.0);
             self.to_remove.push(id);
         }
-        Fate::Keep
+        AfterTransfer::Keep
     }
     fn on_received(&mut self, _: &Local, replica: &mut Replica, from: NodeId) {
         self.count_bytes(from, &replica.bundle);
