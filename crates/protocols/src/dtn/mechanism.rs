@@ -73,7 +73,7 @@ pub trait Mechanism: Send {
     }
     /// So much of what is here it would drop for what its peers hold: with the free buffer it is the room that they are
     /// told of ([`Needs::neighbours`]).
-    fn spare(&self, _at: &Local) -> Bytes {
+    fn evictable_bytes(&self, _at: &Local) -> Bytes {
         Bytes(0)
     }
     /// What this node tells a peer at the start of a contact. Both ends tell before either is told.
@@ -91,7 +91,7 @@ pub trait Mechanism: Send {
     }
     /// Bundles that it does not take any more, unless they are for this node: its peers know, and offer it no more of
     /// them. [`Mechanism::admit`] refuses the same.
-    fn declined(&self) -> &IdSet {
+    fn refused_ids(&self) -> &IdSet {
         IdSet::none()
     }
     /// Whether an offer is taken; asked before room is made.

@@ -153,7 +153,7 @@ pub struct Summary<'a> {
     /// Copies that are under way to it, where the driver keeps account of them.
     pub expected: &'a IdSet,
     /// Bundles that it does not take any more, by its policy and by its mechanism.
-    pub declined: [&'a IdSet; 2],
+    pub refused_ids: [&'a IdSet; 2],
 }
 
 impl Summary<'_> {
@@ -171,11 +171,11 @@ impl Summary<'_> {
     #[inline]
     pub fn lacks(&self, id: BundleId) -> bool {
         // All are asked: a search takes longer over the branches than over what it could leave out.
-        !(self.has(id) | self.declined[0].contains(id.0) | self.declined[1].contains(id.0))
+        !(self.has(id) | self.refused_ids[0].contains(id.0) | self.refused_ids[1].contains(id.0))
     }
     /// Whether the peer may want any of these.
     fn lacks_any(&self, held: &IdSet) -> bool {
-        let known = [self.had, self.expected, self.declined[0], self.declined[1]];
+        let known = [self.had, self.expected, self.refused_ids[0], self.refused_ids[1]];
         held.words().iter().enumerate().any(|(at, word)| {
             let words = known.iter().filter_map(|set| set.words().get(at));
             word & !words.fold(0, |has, word| has | word) != 0
@@ -283,7 +283,7 @@ impl Agent {
     }
     /// The room that it tells its peers of.
     pub fn room(&self, now: Instant) -> Bytes {
-        self.store.free() + self.mechanism.spare(&local!(self, now, None))
+        self.store.free() + self.mechanism.evictable_bytes(&local!(self, now, None))
     }
     /// Its links that are up, oldest first.
     #[inline]
@@ -303,7 +303,7 @@ impl Agent {
     pub fn summary<'a>(&'a self, expected: Option<&'a IdSet>) -> Summary<'a> {
         let expected = expected.unwrap_or(IdSet::none());
         // Empty without the policy `drop_memory`.
-        Summary { had: &self.had, expected, declined: [&self.dropped, self.mechanism.declined()] }
+        Summary { had: &self.had, expected, refused_ids: [&self.dropped, self.mechanism.refused_ids()] }
     }
     /// The copies deleted since the last call, in order.
     #[inline]

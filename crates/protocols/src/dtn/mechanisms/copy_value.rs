@@ -343,7 +343,7 @@ impl Mechanism for CopyValue {
     fn rank_waiting(&self, bundle: &Bundle) -> u64 {
         bundle.size.0
     }
-    fn spare(&self, at: &Local) -> Bytes {
+    fn evictable_bytes(&self, at: &Local) -> Bytes {
         if !self.planned {
             return Bytes(0);
         }
@@ -362,7 +362,7 @@ impl Mechanism for CopyValue {
         let leaves = self.arrivals.plan().carried_from(peer, at.node, (at.now, comes));
         under_way == Bytes(0) || under_way + replica.bundle.size <= link.told.free + leaves
     }
-    fn declined(&self) -> &IdSet {
+    fn refused_ids(&self) -> &IdSet {
         // By a plan a copy that counts is taken all the same.
         if self.planned { IdSet::none() } else { self.drops.known() }
     }

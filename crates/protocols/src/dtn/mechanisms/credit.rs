@@ -159,7 +159,7 @@ impl Mechanism for Credit {
     fn on_created(&mut self, _: &Local, replica: &mut Replica) {
         replica.mechanism_mark = self.rules.initial.to_bits();
     }
-    fn declined(&self) -> &IdSet {
+    fn refused_ids(&self) -> &IdSet {
         &self.dropped
     }
     fn admit(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {

@@ -325,8 +325,8 @@ fn by_a_plan_peers_are_told_that_extra_copies_make_room() {
     let extra = marked(2, Mark { copies: 1.0, custody: Mark::EXTRA });
     let store = store_of([copied(1, 0.0), extra]);
     let at = place(&store, RELAY, 0.0);
-    assert_eq!(planned(&[(RELAY, 9, 10, 20)]).spare(&at), Bytes(300));
-    assert_eq!(built(&ENTRY, &[]).spare(&at), Bytes(0));
+    assert_eq!(planned(&[(RELAY, 9, 10, 20)]).evictable_bytes(&at), Bytes(300));
+    assert_eq!(built(&ENTRY, &[]).evictable_bytes(&at), Bytes(0));
 }
 
 proptest! {
