@@ -206,14 +206,14 @@ class Router(_Algorithm):
     """
 
     _kind = "router"
-    _flags = ("ranked", "exclusive", "settles", "records_path", "tells_changes")
+    _flags = ("ranked", "counts_copies", "single_copy_phase", "records_path", "tells_changes")
 
     ranked: ClassVar[bool] = False
     """Whether offers are sorted by score over all links."""
-    exclusive: ClassVar[bool] = False
+    counts_copies: ClassVar[bool] = False
     """Whether a copy that is being sent must not be offered elsewhere: routers that count copies."""
-    settles: ClassVar[bool] = False
-    """Whether a copy comes to rest: sooner or later it goes to nobody but its destination."""
+    single_copy_phase: ClassVar[bool] = False
+    """Whether a copy reaches a single-copy phase, in which it is forwarded only to its destination."""
     records_path: ClassVar[bool] = False
     """Whether copies carry the way they came (`Replica.has_visited`)."""
     tells_changes: ClassVar[bool] = True

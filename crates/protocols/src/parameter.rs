@@ -233,11 +233,12 @@ pub struct BuildContext {
     pub seed: u64,
     /// The contacts that are planned; empty where none are, or nobody asks for them.
     pub plan: Arc<crate::dtn::ContactPlan>,
-    /// For a mechanism: whether the node's router makes only so many copies of a bundle
-    /// ([`crate::dtn::Router::exclusive`]), so that none makes good for one that is dropped.
-    pub counted: bool,
-    /// For a mechanism: whether copies of the node's router come to rest ([`crate::dtn::Router::settles`]).
-    pub settles: bool,
+    /// For a mechanism: whether the node's router makes a limited number of copies of a bundle
+    /// ([`crate::dtn::Router::counts_copies`]), so that a dropped copy is not replaced.
+    pub counts_copies: bool,
+    /// For a mechanism: whether copies of the node's router reach a single-copy phase
+    /// ([`crate::dtn::Router::single_copy_phase`]).
+    pub single_copy_phase: bool,
 }
 
 /// A row of a folder's table: all that the rest of the system needs to know of an algorithm. `S` is

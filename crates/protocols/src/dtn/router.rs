@@ -113,11 +113,11 @@ pub trait Router: Send {
     }
     /// Whether a copy that is being sent must not be offered to another peer meanwhile: routers that
     /// count copies.
-    fn exclusive(&self) -> bool {
+    fn counts_copies(&self) -> bool {
         false
     }
-    /// Whether a copy comes to rest: sooner or later it goes to nobody but its destination.
-    fn settles(&self) -> bool {
+    /// Whether a copy reaches a single-copy phase, in which it is forwarded only to its destination.
+    fn single_copy_phase(&self) -> bool {
         false
     }
     /// Whether copies carry the way they came ([`Replica::path`]).

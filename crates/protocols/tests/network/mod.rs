@@ -124,7 +124,11 @@ impl Network {
                 ..BuildContext::default()
             };
             let router: Box<dyn Router> = build(routers::TABLE, router, context.clone());
-            let context = BuildContext { counted: router.exclusive(), settles: router.settles(), ..context };
+            let context = BuildContext {
+                counts_copies: router.counts_copies(),
+                single_copy_phase: router.single_copy_phase(),
+                ..context
+            };
             let mechanism: Box<dyn Mechanism> = build(mechanisms::TABLE, mechanism, context);
             Some(Agent::new(NodeId(node), BUFFER, router, mechanism, terms.policy))
         });

@@ -21,11 +21,11 @@ impl Router for Written {
     fn ranked(&self) -> bool {
         self.0.class.flag("ranked")
     }
-    fn exclusive(&self) -> bool {
-        self.0.class.flag("exclusive")
+    fn counts_copies(&self) -> bool {
+        self.0.class.flag("counts_copies")
     }
-    fn settles(&self) -> bool {
-        self.0.class.flag("settles")
+    fn single_copy_phase(&self) -> bool {
+        self.0.class.flag("single_copy_phase")
     }
     fn records_path(&self) -> bool {
         self.0.class.flag("records_path")

@@ -642,6 +642,10 @@ fn new_agent(setup: &Setup, node: NodeId) -> Agent {
     let (nodes, seed, plan) = (setup.nodes.len() as u32, setup.seed, setup.plan.clone());
     let context = BuildContext { node, nodes, seed, plan, ..BuildContext::default() };
     let router = (spec.router)(context.clone());
-    let context = BuildContext { counted: router.exclusive(), settles: router.settles(), ..context };
+    let context = BuildContext {
+        counts_copies: router.counts_copies(),
+        single_copy_phase: router.single_copy_phase(),
+        ..context
+    };
     Agent::new(node, spec.buffer, router, (spec.mechanism)(context), spec.policy)
 }

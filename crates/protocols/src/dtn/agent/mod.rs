@@ -217,7 +217,7 @@ pub struct Agent {
     policy: NodePolicy,
     /// The router's constant answers, asked once.
     ranked: bool,
-    exclusive: bool,
+    counts_copies: bool,
     records_path: bool,
     links: Vec<Link>,
     /// The peers of `links`.
@@ -258,7 +258,7 @@ impl Agent {
             store: Store::new(buffer),
             needs: mechanism.needs(),
             ranked: router.ranked(),
-            exclusive: router.exclusive(),
+            counts_copies: router.counts_copies(),
             records_path: router.records_path(),
             connected: IdSet::default(),
             near: Sieve::default(),

@@ -252,7 +252,7 @@ impl Agent {
     /// Whether a transfer that is under way has the only claim to a copy.
     #[inline]
     fn reserved(&self, replica: &Replica) -> bool {
-        replica.sending > 0 && (self.exclusive || self.moving.contains(&replica.bundle.id))
+        replica.sending > 0 && (self.counts_copies || self.moving.contains(&replica.bundle.id))
     }
     fn begin(&mut self, id: BundleId, to: NodeId, kind: TransferKind) -> Option<Transfer> {
         let replica = self.store.get_mut(id)?;

@@ -42,8 +42,8 @@ pub struct CopyValue {
     planned: bool,
     /// Whether the router counts copies.
     counted: bool,
-    /// Whether its copies come to rest where nothing tells of a better place.
-    settles: bool,
+    /// Whether copies reach a single-copy phase and no contact plan names a better place for them.
+    single_copy_phase: bool,
     arrivals: Arrivals,
     drops: Drops,
     offered: Option<Offered>,
@@ -116,8 +116,8 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
             late: given.number("late"),
             horizon: Horizon::new(given.number("horizon"), given.number("fade")),
             planned,
-            counted: context.counted,
-            settles: context.settles && !planned,
+            counted: context.counts_copies,
+            single_copy_phase: context.single_copy_phase && !planned,
             arrivals: Arrivals::new(context.plan),
             drops: Drops::new(given.number("memory") as usize),
             offered: None,
@@ -310,7 +310,7 @@ impl Mechanism for CopyValue {
         let cost = self.cost_of_incoming(at, incoming);
         if let Some((least, id)) = self.least(at) {
             // What is moved is not lost, so that less is enough.
-            if self.settles
+            if self.single_copy_phase
                 && cost < least
                 && let Some(to) = self.custodian(at, id, incoming)
             {
@@ -326,7 +326,7 @@ impl Mechanism for CopyValue {
         if self.leads_on(at, incoming, None) { BufferDecision::Wait } else { BufferDecision::Refuse }
     }
     fn needs(&self) -> Needs {
-        Needs { neighbours: self.planned || self.settles, receipts: true, ..Needs::default() }
+        Needs { neighbours: self.planned || self.single_copy_phase, receipts: true, ..Needs::default() }
     }
     /// By a plan, what cannot leave yet, or may as well leave later, waits where it takes no room.
     fn may_enter(&mut self, at: &Local, bundle: &Bundle) -> bool {

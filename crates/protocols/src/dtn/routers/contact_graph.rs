@@ -178,7 +178,7 @@ impl Router for ContactGraph {
     fn ranked(&self) -> bool {
         true
     }
-    fn exclusive(&self) -> bool {
+    fn counts_copies(&self) -> bool {
         true
     }
     fn on_created(&mut self, at: &Local, replica: &mut Replica) {

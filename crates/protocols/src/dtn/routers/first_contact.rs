@@ -18,7 +18,7 @@ impl Router for FirstContact {
     fn score(&self, _: &Local, _: &Replica, _: NodeId) -> Option<f64> {
         Some(0.0)
     }
-    fn exclusive(&self) -> bool {
+    fn counts_copies(&self) -> bool {
         true
     }
     fn records_path(&self) -> bool {

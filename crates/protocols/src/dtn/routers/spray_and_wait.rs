@@ -45,10 +45,10 @@ impl Router for SprayAndWait {
     fn score(&self, _: &Local, replica: &Replica, _: NodeId) -> Option<f64> {
         (replica.router_mark > 1).then_some(0.0)
     }
-    fn exclusive(&self) -> bool {
+    fn counts_copies(&self) -> bool {
         true
     }
-    fn settles(&self) -> bool {
+    fn single_copy_phase(&self) -> bool {
         true
     }
     fn on_created(&mut self, _: &Local, replica: &mut Replica) {

@@ -41,7 +41,7 @@ fn built_for(context: BuildContext) -> Box<dyn Mechanism> {
 }
 /// With a router that makes only so many copies of a bundle, or as many as it can.
 fn counted(counted: bool) -> Box<dyn Mechanism> {
-    built_for(BuildContext { counted, ..BuildContext::default() })
+    built_for(BuildContext { counts_copies: counted, ..BuildContext::default() })
 }
 fn link(peer: u32, delay_s: i64, free: u64) -> Link {
     let told = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle: true };
@@ -124,7 +124,7 @@ fn a_node_keeps_fewer_bundles_of_its_own_the_more_room_they_take_unless_the_rout
 fn a_copy_that_has_come_to_rest_is_moved_to_the_neighbour_with_most_room_before_any_is_dropped() {
     let store = store_of([copied(1, 0.2), copied(2, 0.5)]);
     let answer = |links: &[Link], copies| {
-        let mut mechanism = built_for(BuildContext { settles: true, ..BuildContext::default() });
+        let mut mechanism = built_for(BuildContext { single_copy_phase: true, ..BuildContext::default() });
         offered(&mut *mechanism, &Local { links, ..place(&store, RELAY, 0.0) }, &copied(8, copies)).unwrap()
     };
     let busy = Link { told: PeerSpace { idle: false, ..link(4, 0, 1000).told }, ..link(4, 0, 1000) };
@@ -136,7 +136,9 @@ fn a_copy_that_has_come_to_rest_is_moved_to_the_neighbour_with_most_room_before_
     );
     assert_eq!(answer(&links, 1.0), BufferDecision::Wait, "it comes with 0.6");
     assert_eq!(answer(&[link(2, 0, 299)], 0.0), BufferDecision::Wait, "to drop it would gain too little");
-    assert!(built_for(BuildContext { settles: true, ..BuildContext::default() }).needs().neighbours);
+    assert!(
+        built_for(BuildContext { single_copy_phase: true, ..BuildContext::default() }).needs().neighbours
+    );
 }
 
 #[test]
