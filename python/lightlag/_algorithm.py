@@ -206,7 +206,7 @@ class Router(_Algorithm):
     """
 
     _kind = "router"
-    _flags = ("ranked", "counts_copies", "single_copy_phase", "records_path", "tells_changes")
+    _flags = ("ranked", "counts_copies", "single_copy_phase", "records_path", "reports_changes")
 
     ranked: ClassVar[bool] = False
     """Whether offers are sorted by score over all links."""
@@ -216,7 +216,7 @@ class Router(_Algorithm):
     """Whether a copy reaches a single-copy phase, in which it is forwarded only to its destination."""
     records_path: ClassVar[bool] = False
     """Whether copies carry the way they came (`Replica.has_visited`)."""
-    tells_changes: ClassVar[bool] = True
+    reports_changes: ClassVar[bool] = True
     """Whether peers in contact hear of every change of `state`."""
 
     def score(self, at: Local, replica: Replica, peer: int) -> float | None:

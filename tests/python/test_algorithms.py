@@ -38,7 +38,7 @@ class PythonEpidemic(lightlag.Router):
     """What `epidemic` does."""
 
     name = "python_epidemic"
-    tells_changes = False
+    reports_changes = False
 
     def score(self, at: Local, replica: Replica, peer: int) -> float:
         """Everybody gets everything."""
@@ -51,7 +51,7 @@ class PythonSpray(lightlag.Router):
     name = "python_spray"
     counts_copies = True
     single_copy_phase = True
-    tells_changes = False
+    reports_changes = False
     copies = lightlag.parameter(10, low=1, high=1000, meaning="Copies of each bundle.")
 
     def on_created(self, at: Local, replica: Replica) -> None:

@@ -30,7 +30,7 @@ pub enum BufferDecision {
 pub struct Needs {
     /// Global counts of copies: an oracle that only a simulated world can give.
     pub census: bool,
-    /// Free buffer and idleness of the peers in contact ([`super::Link::told`]), kept up to date.
+    /// Free buffer and idleness of the peers in contact ([`super::Link::peer_space`]), kept up to date.
     pub neighbours: bool,
     /// Offers in the order of reception, whatever the driver's send order.
     pub reception_order: bool,

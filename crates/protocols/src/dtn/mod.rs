@@ -19,8 +19,8 @@ mod testing;
 pub use crate::parameter::{BuildContext, Domain, Entry, Parameter, ParameterError, Parameters, Value};
 pub use crate::record::Observation;
 pub use agent::{
-    Agent, Answer, Arrival, ByReception, Creation, DropReason, Event, NodePolicy, Parcel, Peers, SendOrder,
-    Summary, Transfer, TransferKind,
+    Agent, Answer, Arrival, BundleInTransit, ByReception, Creation, Deletion, DropReason, NodePolicy, Peers,
+    SendOrder, Summary, Transfer, TransferKind,
 };
 pub use bundle::{Bundle, BundleId, NodeId};
 pub use census::Census;

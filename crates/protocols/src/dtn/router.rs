@@ -32,12 +32,12 @@ pub struct Link {
     pub delay: Duration,
     /// Whether the next transfer begins when the last bit has left, not when it has arrived.
     pub pipelined: bool,
-    /// The peer's free buffer and whether it could take a transfer now, as last told; kept up only
-    /// for mechanisms that ask for it ([`super::Needs::neighbours`]).
-    pub told: PeerSpace,
+    /// The free buffer that the peer last reported, and whether it could take a transfer now; kept up only
+    /// for mechanisms that need it ([`super::Needs::neighbours`]).
+    pub peer_space: PeerSpace,
 }
 
-/// What a peer tells about its buffer and radio.
+/// What a peer reports of its buffer and radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PeerSpace {
     /// Free bytes.
@@ -133,7 +133,7 @@ pub trait Router: Send {
     }
     /// Whether peers in contact need to hear of every change of this node's state. If not, what they
     /// were told at the start of the contact is enough, and the driver is spared the work.
-    fn tells_changes(&self) -> bool {
+    fn reports_changes(&self) -> bool {
         true
     }
     /// A contact with `peer` has begun; `state` is what it told. The initiator's turn comes first;

@@ -6,9 +6,10 @@
 pub mod tidy;
 
 use lightlag_protocols::dtn::{
-    Agent, Answer, Arrival, BuildContext, Bundle, BundleId, ByReception, Census, ContactPlan, Creation,
-    Domain, Entry, IdSet, Link, Mechanism, NodeId, NodePolicy, Offer, Parameter, Parameters, Parcel,
-    PeerSpace, Peers, PlannedContact, Router, Summary, Transfer, TransferKind, Value, mechanisms, routers,
+    Agent, Answer, Arrival, BuildContext, Bundle, BundleId, BundleInTransit, ByReception, Census,
+    ContactPlan, Creation, Domain, Entry, IdSet, Link, Mechanism, NodeId, NodePolicy, Offer, Parameter,
+    Parameters, PeerSpace, Peers, PlannedContact, Router, Summary, Transfer, TransferKind, Value, mechanisms,
+    routers,
 };
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
@@ -61,7 +62,7 @@ pub struct Network {
     contacts: Vec<(NodeId, NodeId)>,
     flights: Vec<Flight>,
     /// Arrival, sender, receiver.
-    parcels: Vec<(Instant, NodeId, NodeId, Parcel)>,
+    transits: Vec<(Instant, NodeId, NodeId, BundleInTransit)>,
     census: Census,
     created: BTreeMap<BundleId, Bundle>,
     held: BTreeSet<(NodeId, BundleId)>,
@@ -138,7 +139,7 @@ impl Network {
             agents: agents.collect(),
             contacts: Vec::new(),
             flights: Vec::new(),
-            parcels: Vec::new(),
+            transits: Vec::new(),
             census: Census::default(),
             created: BTreeMap::new(),
             held: BTreeSet::new(),
@@ -150,8 +151,8 @@ impl Network {
         self.agents.iter().map(|agent| agent.as_ref().expect("no offer is being made"))
     }
     /// What has left a node and not yet come to the next.
-    pub fn parcels(&self) -> impl Iterator<Item = &Parcel> {
-        self.parcels.iter().map(|(_, _, _, parcel)| parcel)
+    pub fn transits(&self) -> impl Iterator<Item = &BundleInTransit> {
+        self.transits.iter().map(|(_, _, _, transit)| transit)
     }
     pub fn bundles(&self) -> impl Iterator<Item = BundleId> {
         self.created.keys().copied()
@@ -189,7 +190,7 @@ impl Network {
                 rate: RATE,
                 delay,
                 pipelined: true,
-                told: PeerSpace::default(),
+                peer_space: PeerSpace::default(),
             });
         }
         let told = [self.agent(a).mechanism_state(now), self.agent(b).mechanism_state(now)];
@@ -207,7 +208,7 @@ impl Network {
     }
     fn tell_changes(&mut self, node: NodeId) {
         let now = self.now;
-        if !self.agent(node).tells_changes() {
+        if !self.agent(node).reports_changes() {
             return;
         }
         let peers: Vec<NodeId> = self.agent(node).links().iter().map(|link| link.peer).collect();
@@ -255,8 +256,8 @@ impl Network {
         let until = self.now + time;
         loop {
             let flight = self.flights.iter().map(|f| f.ends).min();
-            let parcel = self.parcels.iter().map(|p| p.0).min();
-            let next = flight.into_iter().chain(parcel).min().unwrap_or(Instant::MAX);
+            let transit = self.transits.iter().map(|p| p.0).min();
+            let next = flight.into_iter().chain(transit).min().unwrap_or(Instant::MAX);
             if next > until {
                 break;
             }
@@ -279,25 +280,25 @@ impl Network {
         let Flight { from, transfer, .. } = self.flights.remove(at);
         let mark = self.agent(from).store().get(transfer.id).map(|replica| replica.router_mark);
         let census = std::mem::take(&mut self.census);
-        let parcel = self.agent(from).complete(ends, &transfer, Some(&census));
+        let transit = self.agent(from).complete(ends, &transfer, Some(&census));
         self.census = census;
-        let parcel = parcel.expect("a copy that is being sent stays");
-        assert_eq!(self.created.get(&parcel.bundle.id), Some(&parcel.bundle), "a bundle out of thin air");
-        assert!(parcel.hops >= 1);
+        let transit = transit.expect("a copy that is being sent stays");
+        assert_eq!(self.created.get(&transit.bundle.id), Some(&transit.bundle), "a bundle out of thin air");
+        assert!(transit.hops >= 1);
         if transfer.kind == TransferKind::Custody {
-            assert_eq!(Some(parcel.router_mark), mark, "custody moves a copy as it is");
+            assert_eq!(Some(transit.router_mark), mark, "custody moves a copy as it is");
             assert!(self.agent(from).store().get(transfer.id).is_none(), "custody leaves no copy");
         }
         let arrival = ends + Duration::from_secs(self.terms.delay_s);
-        self.parcels.push((arrival, from, transfer.to, parcel));
+        self.transits.push((arrival, from, transfer.to, transit));
         self.gone(from);
     }
     fn arrive(&mut self, time: Instant) {
-        let at = self.parcels.iter().position(|p| p.0 == time).expect("one arrives now");
-        let (_, from, to, parcel) = self.parcels.remove(at);
-        let (bundle, kind) = (parcel.bundle, parcel.kind);
+        let at = self.transits.iter().position(|p| p.0 == time).expect("one arrives now");
+        let (_, from, to, transit) = self.transits.remove(at);
+        let (bundle, kind) = (transit.bundle, transit.kind);
         let census = std::mem::take(&mut self.census);
-        let arrival = self.agent(to).receive(time, from, parcel, Some(&census));
+        let arrival = self.agent(to).receive(time, from, transit, Some(&census));
         self.census = census;
         self.gone(to);
         self.log.push(format!("{time:?} {:?} at {to:?} from {from:?}: {arrival:?}", bundle.id));
@@ -319,7 +320,7 @@ impl Network {
     }
     /// Books the copies that `node` has deleted.
     fn gone(&mut self, node: NodeId) {
-        let events: Vec<_> = self.agent(node).drain_events().collect();
+        let events: Vec<_> = self.agent(node).drain_deletions().collect();
         for event in events {
             let id = event.bundle.id;
             assert!(self.held.remove(&(node, id)), "{id:?} was not at {node:?} to be deleted: {event:?}");
@@ -429,7 +430,7 @@ impl Network {
     ) -> T {
         let mut expected = vec![IdSet::default(); NODES as usize];
         let coming = self.flights.iter().map(|f| (f.transfer.to, f.transfer.id));
-        let on_the_way = self.parcels.iter().map(|(_, _, to, parcel)| (*to, parcel.bundle.id));
+        let on_the_way = self.transits.iter().map(|(_, _, to, transit)| (*to, transit.bundle.id));
         for (to, id) in coming.chain(on_the_way) {
             expected[to.0 as usize].insert(id.0);
         }

@@ -30,8 +30,8 @@ impl Router for Written {
     fn records_path(&self) -> bool {
         self.0.class.flag("records_path")
     }
-    fn tells_changes(&self) -> bool {
-        self.0.class.flag("tells_changes")
+    fn reports_changes(&self) -> bool {
+        self.0.class.flag("reports_changes")
     }
     fn on_created(&mut self, at: &Local, replica: &mut Replica) {
         let Some(hook) = &self.0.class.hooks.on_created else { return };

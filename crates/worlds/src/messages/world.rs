@@ -9,8 +9,8 @@ use super::{Rules, Setup};
 use crate::engine::Queue;
 use lightlag_protocols::dtn::Radio;
 use lightlag_protocols::dtn::{
-    Agent, Arrival, BuildContext, Bundle, BundleId, Census, Creation, IdSet, NodeId, Observation, Parcel,
-    PeerSpace, Transfer, TransferKind,
+    Agent, Arrival, BuildContext, Bundle, BundleId, BundleInTransit, Census, Creation, IdSet, NodeId,
+    Observation, PeerSpace, Transfer, TransferKind,
 };
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
@@ -91,7 +91,7 @@ enum Event {
 }
 
 struct Flight {
-    parcel: Parcel,
+    transit: BundleInTransit,
     from: NodeId,
     to: NodeId,
     started: Instant,
@@ -297,10 +297,10 @@ impl<'a, O: Observer> World<'a, O> {
     #[inline]
     fn flush(&mut self, node: NodeId) {
         let agent = &mut self.agents[node.0 as usize];
-        if !agent.has_events() {
+        if !agent.has_deletions() {
             return;
         }
-        for gone in agent.drain_events() {
+        for gone in agent.drain_deletions() {
             if let Some(census) = &mut self.census {
                 census.on_gone(gone.bundle.id);
             }
@@ -311,7 +311,7 @@ impl<'a, O: Observer> World<'a, O> {
     }
     /// As [`World::flush`], where nothing else tells that the node has changed.
     fn flush_change(&mut self, node: NodeId) {
-        if self.agents[node.0 as usize].has_events() {
+        if self.agents[node.0 as usize].has_deletions() {
             self.flush(node);
             self.on_change(node);
         }
@@ -395,10 +395,10 @@ impl<'a, O: Observer> World<'a, O> {
         let to = transfer.to;
         self.record(&Record::Sent { from, to, id: transfer.id });
         let sender = &mut self.agents[from.0 as usize];
-        let parcel = sender.complete(self.now, &transfer, self.census.as_ref());
+        let transit = sender.complete(self.now, &transfer, self.census.as_ref());
         self.after_sending(from, transfer.id);
-        let Some(parcel) = parcel else { return };
-        let flying = Flight { parcel, from, to, started, flight };
+        let Some(transit) = transit else { return };
+        let flying = Flight { transit, from, to, started, flight };
         if flight == Duration::ZERO {
             self.arrive(flying);
         } else {
@@ -426,14 +426,14 @@ impl<'a, O: Observer> World<'a, O> {
         self.flush(from);
     }
     fn arrive(&mut self, flight: Flight) {
-        let Flight { parcel, from, to, started, flight } = flight;
-        let (id, kind, hops) = (parcel.bundle.id, parcel.kind, parcel.hops);
+        let Flight { transit, from, to, started, flight } = flight;
+        let (id, kind, hops) = (transit.bundle.id, transit.kind, transit.hops);
         if self.track_expected {
             self.expected[to.0 as usize].remove(id.0);
         }
         self.hear_peers(to);
         let receiver = &mut self.agents[to.0 as usize];
-        let arrival = receiver.receive(self.now, from, parcel, self.census.as_ref());
+        let arrival = receiver.receive(self.now, from, transit, self.census.as_ref());
         self.flush(to);
         match arrival {
             Arrival::Stored => {
@@ -581,7 +581,7 @@ impl<'a, O: Observer> World<'a, O> {
         for &peer in &self.servers {
             let (server, mut others) = Others::split(&mut self.agents, peer, &client, &mut self.touched);
             let served = server.serve(self.now, node, &mut others);
-            if server.has_events() {
+            if server.has_deletions() {
                 self.touched.push(peer);
             }
             if let Some(transfer) = served {

@@ -73,7 +73,7 @@ pub struct Transfer {
 
 /// What crosses a link: a bundle and its extension blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parcel {
+pub struct BundleInTransit {
     /// The bundle.
     pub bundle: Bundle,
     /// What it was sent for.
@@ -126,7 +126,7 @@ pub enum Creation {
 
 /// A copy that was deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct Deletion {
     /// Which bundle.
     pub bundle: Bundle,
     /// Why.
@@ -207,7 +207,7 @@ impl SendOrder for ByReception {
 /// [`Agent::offer_custody`], [`Agent::offer_deliverable`], (of each peer) [`Agent::serve`],
 /// [`Agent::offer_copies`]. A transfer ends in [`Agent::complete`] at the sender and
 /// [`Agent::receive`] at the receiver, or in [`Agent::abort`]. After each call,
-/// [`Agent::drain_events`] tells which copies are gone.
+/// [`Agent::drain_deletions`] tells which copies are gone.
 pub struct Agent {
     node: NodeId,
     store: Store,
@@ -232,7 +232,7 @@ pub struct Agent {
     /// Copies whose custody is moving right now.
     moving: Vec<BundleId>,
     waiting: VecDeque<Bundle>,
-    events: Vec<Event>,
+    events: Vec<Deletion>,
 }
 
 /// A copy whose custody is to move.
@@ -307,12 +307,12 @@ impl Agent {
     }
     /// The copies deleted since the last call, in order.
     #[inline]
-    pub fn drain_events(&mut self) -> std::vec::Drain<'_, Event> {
+    pub fn drain_deletions(&mut self) -> std::vec::Drain<'_, Deletion> {
         self.events.drain(..)
     }
     /// Whether any copy was deleted since the last drain.
     #[inline]
-    pub fn has_events(&self) -> bool {
+    pub fn has_deletions(&self) -> bool {
         !self.events.is_empty()
     }
     /// What router and mechanism show to plots.
@@ -348,8 +348,8 @@ impl Agent {
         self.remove_acknowledged(now);
     }
     /// Whether peers in contact are to be told whenever the router's state changes.
-    pub fn tells_changes(&self) -> bool {
-        self.router.tells_changes()
+    pub fn reports_changes(&self) -> bool {
+        self.router.reports_changes()
     }
     /// The router learns what the peer's router told anew.
     pub fn hear_router(&mut self, now: Instant, peer: NodeId, told: &Table) {
@@ -368,12 +368,12 @@ impl Agent {
         self.mechanism.on_contact_down(&at, peer);
         self.router.rerouted()
     }
-    /// What the peers tell about their buffers and radios ([`Needs::neighbours`]), in the order of
+    /// The space that the peers report ([`Needs::neighbours`]), in the order of
     /// [`Agent::links`].
     #[inline]
-    pub fn hear_spaces(&mut self, told: impl IntoIterator<Item = PeerSpace>) {
-        for (link, told) in self.links.iter_mut().zip(told) {
-            link.told = told;
+    pub fn hear_spaces(&mut self, spaces: impl IntoIterator<Item = PeerSpace>) {
+        for (link, space) in self.links.iter_mut().zip(spaces) {
+            link.peer_space = space;
         }
     }
     /// Whether it has learnt that `id` is delivered.
@@ -506,6 +506,6 @@ impl Agent {
             self.dropped.insert(id.0);
         }
         self.mechanism.on_dropped(&local!(self, now, None), &replica.bundle, reason);
-        self.events.push(Event { bundle: replica.bundle, reason, received: replica.received });
+        self.events.push(Deletion { bundle: replica.bundle, reason, received: replica.received });
     }
 }

@@ -1,6 +1,6 @@
 //! The receiving side of an agent: answers to offers, room, arrivals.
 
-use super::{Agent, Answer, Arrival, DropReason, Leaving, Parcel};
+use super::{Agent, Answer, Arrival, BundleInTransit, DropReason, Leaving};
 use crate::dtn::{BufferDecision, Bundle, Census, Local, NodeId, Offer, Path, Refusal, Replica};
 use crate::time::Instant;
 
@@ -99,17 +99,17 @@ impl Agent {
         &mut self,
         now: Instant,
         from: NodeId,
-        parcel: Parcel,
+        transit: BundleInTransit,
         census: Option<&Census>,
     ) -> Arrival {
         let mut replica = Replica {
-            bundle: parcel.bundle,
+            bundle: transit.bundle,
             received: now,
-            hops: parcel.hops,
+            hops: transit.hops,
             sending: 0,
-            router_mark: parcel.router_mark,
-            mechanism_mark: parcel.mechanism_mark,
-            path: if self.records_path { parcel.path.then(self.node) } else { Path::default() },
+            router_mark: transit.router_mark,
+            mechanism_mark: transit.mechanism_mark,
+            path: if self.records_path { transit.path.then(self.node) } else { Path::default() },
         };
         if replica.bundle.destination == self.node {
             return self.deliver(now, replica, from, census);

@@ -1,6 +1,8 @@
 //! The sending side of an agent: what it offers to whom, and what happens when a transfer ends.
 
-use super::{Agent, Answer, DropReason, Leaving, Parcel, Peers, SendOrder, Summary, Transfer, TransferKind};
+use super::{
+    Agent, Answer, BundleInTransit, DropReason, Leaving, Peers, SendOrder, Summary, Transfer, TransferKind,
+};
 use crate::dtn::{AfterTransfer, BundleId, Census, Head, Local, NodeId, Offer, Refusal, Replica, Sieve};
 use crate::time::Instant;
 
@@ -280,7 +282,12 @@ impl Agent {
 
     /// The last bit of a transfer has left. Gives what the peer receives; `None` if the copy has
     /// vanished, which a correct driver never sees.
-    pub fn complete(&mut self, now: Instant, transfer: &Transfer, census: Option<&Census>) -> Option<Parcel> {
+    pub fn complete(
+        &mut self,
+        now: Instant,
+        transfer: &Transfer,
+        census: Option<&Census>,
+    ) -> Option<BundleInTransit> {
         let slot = self.store.slot(transfer.id)?;
         let mut replica = self.store.replicas()[slot].clone();
         replica.sending -= 1;
@@ -289,7 +296,7 @@ impl Agent {
         let custody = transfer.kind == TransferKind::Custody;
         // Custody moves the copy as it is: its router has not decided to share it.
         let router_mark = if custody { replica.router_mark } else { self.router.mark_for_peer(&replica) };
-        let parcel = Parcel {
+        let transit = BundleInTransit {
             bundle: replica.bundle,
             kind: transfer.kind,
             hops: replica.hops + 1,
@@ -313,7 +320,7 @@ impl Agent {
         if self.acknowledged.contains(transfer.id.0) {
             self.delete_idle(now, transfer.id, DropReason::Acknowledged);
         }
-        Some(parcel)
+        Some(transit)
     }
     /// `peer` says that it did not take a copy that was sent to it, if that is still here.
     pub fn returned(&mut self, now: Instant, id: BundleId, peer: NodeId) {

@@ -241,9 +241,10 @@ impl CopyValue {
     fn custodian(&self, at: &Local, id: BundleId, incoming: &Bundle) -> Option<NodeId> {
         let size = at.store.get(id)?.bundle.size;
         let giver = self.offered(incoming).map(|offered| offered.from);
-        let has_room = |link: &&Link| link.told.idle && link.told.free >= size && Some(link.peer) != giver;
+        let has_room =
+            |link: &&Link| link.peer_space.idle && link.peer_space.free >= size && Some(link.peer) != giver;
         // Of equals, the oldest link.
-        let roomiest = at.links.iter().filter(has_room).rev().max_by_key(|link| link.told.free);
+        let roomiest = at.links.iter().filter(has_room).rev().max_by_key(|link| link.peer_space.free);
         roomiest.map(|link| link.peer)
     }
     /// A copy that a peer in contact has room for and would have there sooner, or that finds no room on the contact by which it
@@ -253,7 +254,7 @@ impl CopyValue {
             return None;
         }
         for link in at.links {
-            let free = link.told.free.0.saturating_sub(self.under_way.to(link.peer, at.now).0);
+            let free = link.peer_space.free.0.saturating_sub(self.under_way.to(link.peer, at.now).0);
             let mut ahead = Bytes(0);
             for replica in at.store.replicas().iter().filter(|replica| replica.sending == 0) {
                 let bundle = &replica.bundle;
@@ -289,7 +290,7 @@ impl CopyValue {
         let plan = self.arrivals.plan();
         let Some(next) = plan.next(at.node, link.peer, at.now) else { return false };
         next.start.saturating_add(next.delay) <= by
-            && next.carries(at.now, bundle.size, link.pipelined) >= link.told.free
+            && next.carries(at.now, bundle.size, link.pipelined) >= link.peer_space.free
             && plan.carried_from(link.peer, at.node, (at.now, next.start)) == Bytes(0)
     }
     /// Whether a copy adds so much more than another that it is worth the transfer.
@@ -360,7 +361,7 @@ impl Mechanism for CopyValue {
         let under_way = self.under_way.to(peer, at.now);
         let comes = at.now.saturating_add(link.delay);
         let leaves = self.arrivals.plan().carried_from(peer, at.node, (at.now, comes));
-        under_way == Bytes(0) || under_way + replica.bundle.size <= link.told.free + leaves
+        under_way == Bytes(0) || under_way + replica.bundle.size <= link.peer_space.free + leaves
     }
     fn refused_ids(&self) -> &IdSet {
         // By a plan a copy that counts is taken all the same.

@@ -297,9 +297,10 @@ impl SmartDtnCc {
         if self.migrating.is_none() {
             let oldest = at.store.oldest_idle()?.bundle;
             let sender = self.offered.filter(|&(id, _)| id == incoming.id).map(|(_, from)| from);
-            let able = at.links.iter().filter(|link| link.told.idle && link.told.free >= oldest.size);
+            let able =
+                at.links.iter().filter(|link| link.peer_space.idle && link.peer_space.free >= oldest.size);
             let roomiest =
-                able.filter(|link| Some(link.peer) != sender).min_by_key(|l| Reverse(l.told.free))?;
+                able.filter(|link| Some(link.peer) != sender).min_by_key(|l| Reverse(l.peer_space.free))?;
             self.migrating = Some((oldest.id, roomiest.peer));
         }
         self.migrating.map(|(id, to)| BufferDecision::Move { id, to })

@@ -104,10 +104,10 @@ impl Rules {
     }
     /// Eq. 4; `None`: infinite.
     fn storage_cost(&self, link: &Link, size: Bytes) -> Option<f64> {
-        if size > link.told.free || link.told.capacity == Bytes(0) {
+        if size > link.peer_space.free || link.peer_space.capacity == Bytes(0) {
             return None;
         }
-        let free = link.told.free.get() as f64 / link.told.capacity.get() as f64;
+        let free = link.peer_space.free.get() as f64 / link.peer_space.capacity.get() as f64;
         Some(if self.prefer_free { 1.0 - free } else { free })
     }
     /// Eq. 2: C = w_t T + w_s S.
@@ -118,7 +118,7 @@ impl Rules {
     /// The cheapest neighbour with room whose radio is free; of equals, the oldest link.
     fn custodian(&self, at: &Local, size: Bytes, sender: Option<NodeId>) -> Option<NodeId> {
         let mut cheapest: Option<(f64, NodeId)> = None;
-        for link in at.links.iter().filter(|link| link.told.idle && Some(link.peer) != sender) {
+        for link in at.links.iter().filter(|link| link.peer_space.idle && Some(link.peer) != sender) {
             if let Some(cost) = self.cost(link, size)
                 && cheapest.is_none_or(|(least, _)| cost < least)
             {
@@ -239,13 +239,13 @@ mod tests {
     use crate::units::BitRate;
 
     fn link(peer: u32, delay_s: i64, free: u64) -> Link {
-        let told = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle: true };
+        let peer_space = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle: true };
         Link {
             peer: NodeId(peer),
             rate: BitRate::from_bit_per_s(u64::MAX),
             delay: Duration::from_secs(delay_s),
             pipelined: true,
-            told,
+            peer_space,
         }
     }
     fn default_rules() -> Rules {
@@ -291,7 +291,7 @@ mod tests {
             let expected = BufferDecision::Move { id: BundleId(1), to: NodeId(to) };
             assert_eq!(room(&mut *mechanism, &full(), &links, 200), expected);
         }
-        let busy = Link { told: PeerSpace { idle: false, ..links[0].told }, ..links[0] };
+        let busy = Link { peer_space: PeerSpace { idle: false, ..links[0].peer_space }, ..links[0] };
         assert_eq!(room(&mut *built(&ENTRY, &[]), &full(), &[busy], 200), BufferDecision::Drop(BundleId(1)));
         assert_eq!(room(&mut *built(&ENTRY, &[]), &full(), &[], 200), BufferDecision::Drop(BundleId(1)));
     }

@@ -144,7 +144,7 @@ impl Router for MaxProp {
         Some(acknowledged.chain(self.meetings.get_mut().rows()).collect())
     }
     /// States are exchanged at the start of a contact only, as in The ONE.
-    fn tells_changes(&self) -> bool {
+    fn reports_changes(&self) -> bool {
         false
     }
     fn on_contact_up(&mut self, at: &Local, peer: NodeId, told: Option<&Table>) {

@@ -44,13 +44,13 @@ fn counted(counted: bool) -> Box<dyn Mechanism> {
     built_for(BuildContext { counts_copies: counted, ..BuildContext::default() })
 }
 fn link(peer: u32, delay_s: i64, free: u64) -> Link {
-    let told = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle: true };
+    let peer_space = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle: true };
     Link {
         peer: NodeId(peer),
         rate: BitRate(1_000_000),
         delay: Duration::from_secs(delay_s),
         pipelined: true,
-        told,
+        peer_space,
     }
 }
 /// What is answered to an offer from node 1, and how room is made for it.
@@ -127,7 +127,8 @@ fn a_copy_that_has_come_to_rest_is_moved_to_the_neighbour_with_most_room_before_
         let mut mechanism = built_for(BuildContext { single_copy_phase: true, ..BuildContext::default() });
         offered(&mut *mechanism, &Local { links, ..place(&store, RELAY, 0.0) }, &copied(8, copies)).unwrap()
     };
-    let busy = Link { told: PeerSpace { idle: false, ..link(4, 0, 1000).told }, ..link(4, 0, 1000) };
+    let busy =
+        Link { peer_space: PeerSpace { idle: false, ..link(4, 0, 1000).peer_space }, ..link(4, 0, 1000) };
     let links = [link(1, 0, 900), link(2, 0, 300), link(3, 0, 400), busy, link(6, 0, 400)];
     assert_eq!(
         answer(&links, 0.0),

@@ -28,8 +28,8 @@ fn full() -> Store {
     store_of([copy(1, 300), copy(2, 400), copy(3, 300)])
 }
 fn neighbour(peer: u32, free: u64, idle: bool) -> Link {
-    let told = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle };
-    Link { peer: NodeId(peer), rate: BitRate(1_000_000), delay: Duration::ZERO, pipelined: true, told }
+    let peer_space = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle };
+    Link { peer: NodeId(peer), rate: BitRate(1_000_000), delay: Duration::ZERO, pipelined: true, peer_space }
 }
 fn room(smart: &mut SmartDtnCc, store: &Store, links: &[Link]) -> BufferDecision {
     smart.make_room(&Local { links, ..place(store, 0, 1.0) }, &copy(9, 100).bundle, None)
