@@ -48,8 +48,8 @@ impl Daemon {
             incarnation: epoch.number,
             window: 64 << 20,
             window_most: 64 << 20,
-            connections_max: 10,
-            unnamed_max: 10,
+            connections_max: 64,
+            unnamed_max: 64,
         };
         let datagrams = DatagramsConfig { stack: STACK, epoch, peer, datagram: DATAGRAM, headers: HEADERS };
         Self {
