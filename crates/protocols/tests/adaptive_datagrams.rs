@@ -43,7 +43,7 @@ impl Daemon {
         let parameters = Parameters::resolve("fixed", entry.algorithm.parameters, &given).expect("in range");
         let packet = Bytes(DATAGRAM as u64 + HEADERS.0);
         let segment = Bytes(DATAGRAM as u64);
-        let flow = Flow { segment, packet, planned_rate: None, planned_round_trip: None, seed: 1, index: 0 };
+        let flow = Flow::new(segment, packet).seeded(1, 0);
         let config = Config {
             incarnation: epoch.number,
             window: 64 << 20,

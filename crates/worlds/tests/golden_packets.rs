@@ -4,14 +4,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use lightlag_protocols::controllers::{self, Entry};
+use lightlag_protocols::controllers::{self, Entry, Factory};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
-use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::{dccp, ltp, tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::packets::{FlowSpec, MakeController, Setup, Source, Span, Transport, run};
+use lightlag_worlds::packets::{FlowSpec, Setup, Source, Span, Transport, run};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -30,9 +29,7 @@ enum Over {
 }
 
 fn transport(entry: &'static Entry, over: Over) -> Transport {
-    let parameters =
-        Parameters::resolve(entry.algorithm.name, entry.algorithm.parameters, &BTreeMap::new()).unwrap();
-    let controller: MakeController = Box::new(move |flow| entry.build(&parameters, flow));
+    let controller = Factory::resolve(entry.algorithm.name, &BTreeMap::new()).unwrap();
     if over == Over::Ltp {
         let config = ltp::Config { light: Some(ms(1000)), ..ltp::Config::new(1, 2, Bytes(1500)) };
         return Transport::Ltp { config, controller, block: Bytes(200_000) };
@@ -47,7 +44,7 @@ fn transport(entry: &'static Entry, over: Over) -> Transport {
         return Transport::Dccp { config, controller };
     }
     let config = tcp::Config::new(Bytes(1460), entry.recovery, timers);
-    Transport::Tcp { config, controller, samples: entry.algorithm.name == "bbr" }
+    Transport::Tcp { config, controller }
 }
 
 fn link(rate: Rate, delay: Delay, loss: Loss, queue: Discipline) -> LinkSpec {

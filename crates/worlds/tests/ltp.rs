@@ -1,9 +1,8 @@
 //! Flows of LTP in the world of packets, seen from outside.
 
-use lightlag_protocols::controllers;
+use lightlag_protocols::controllers::{self, Factory};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
-use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::ltp::Config;
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -36,14 +35,11 @@ impl Bench {
             duplicate: 0.0,
             jitter: Duration::ZERO,
         };
-        let entry = controllers::find(self.controller).expect("a controller of the table");
-        let parameters = Parameters::resolve(self.controller, entry.algorithm.parameters, &BTreeMap::new())
-            .expect("defaults are in range");
         let light = self.one_way * 2;
         let config = Config { light: Some(light), copies: self.copies, ..Config::new(1, 2, Bytes(1428)) };
         let transport = Transport::Ltp {
             config,
-            controller: Box::new(move |flow| entry.build(&parameters, flow)),
+            controller: Factory::resolve(self.controller, &BTreeMap::new()).expect("it is in the table"),
             block: Bytes(self.block),
         };
         let flow = FlowSpec {

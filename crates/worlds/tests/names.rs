@@ -1,11 +1,11 @@
 //! The world of names at its boundary: setups in, outcomes out.
 
-use lightlag_protocols::controllers::{self, Controller, Flow};
+use lightlag_protocols::controllers::{self, Factory};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
 use lightlag_protocols::ndn::StampedAt;
 use lightlag_protocols::ndn::{Clock, Config, ForwarderConfig, Names, Producer, Requests};
-use lightlag_protocols::parameter::{Parameters, Value};
+use lightlag_protocols::parameter::Value;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::names::{ConsumerSpec, LinkEnds, NodeSpec, Outcome, ProducerSpec, Setup, run};
@@ -107,12 +107,9 @@ impl Path {
             let name = one.controller;
             let object = if self.same_object { "/data/0".to_owned() } else { format!("/data/{index}") };
             let prefix = names.intern_text(&object);
-            let entry = controllers::find(name).expect("it exists");
             let given: BTreeMap<String, Value> =
                 one.parameters.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
-            let parameters = Parameters::resolve(name, entry.algorithm.parameters, &given).expect("in range");
-            let controller: Box<dyn Fn(Flow) -> Box<dyn Controller> + Send + Sync> =
-                Box::new(move |flow| entry.build(&parameters, flow));
+            let controller = Factory::resolve(name, &given).expect("in range");
             let config = Config {
                 seed: self.seed ^ (index as u64) << 32,
                 ..Config::new(Bytes(1024), Bytes(1024 + u64::from(self.overhead)))

@@ -1,9 +1,8 @@
 //! The world of packets, seen from outside: what flows get over links.
 
-use lightlag_protocols::controllers::{self, Entry};
+use lightlag_protocols::controllers::{self, Entry, Factory};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
-use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::record::packets::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp::{Config, Timers};
@@ -36,12 +35,9 @@ fn transport(entry: &'static Entry, rtt_s: f64) -> Transport {
         least: Duration::from_secs_f64(0.2),
         most: Duration::MAX,
     };
-    let parameters = Parameters::resolve(entry.algorithm.name, entry.algorithm.parameters, &BTreeMap::new())
-        .expect("defaults are in range");
     Transport::Tcp {
         config: Config::new(Bytes(1460), entry.recovery, timers),
-        controller: Box::new(move |flow| entry.build(&parameters, flow)),
-        samples: entry.algorithm.name == "bbr",
+        controller: Factory::resolve(entry.algorithm.name, &BTreeMap::new()).expect("defaults are in range"),
     }
 }
 
@@ -174,18 +170,15 @@ fn a_transfer_survives_outages_reordering_and_duplicates() {
 
 /// Flows of one size over UDPDTN at the rate that a plan promises.
 fn contact_flows(bench: &Bench, sizes: &[u64], planned: Option<u64>, apart_s: i64) -> Setup {
-    let entry = controllers::find("contact_rate").expect("a controller of the table");
     let named: Vec<(&str, u64)> = sizes.iter().map(|&size| ("contact_rate", size)).collect();
     let mut setup = bench.setup(&named, 10_000_000);
     for (index, flow) in setup.flows.iter_mut().enumerate() {
-        let parameters = Parameters::resolve("contact_rate", entry.algorithm.parameters, &BTreeMap::new())
-            .expect("defaults");
         flow.start = Instant::from_secs(apart_s * index as i64);
         flow.planned_rate = planned.map(|rate| Rate::Constant(BitRate(rate)));
         flow.planned_round_trip = planned.map(|_| Duration::from_secs_f64(bench.rtt_s + 0.013));
         flow.transport = Transport::Udpdtn {
             config: udpdtn::Config::new(Bytes(1500)),
-            controller: Box::new(move |flow| entry.build(&parameters, flow)),
+            controller: Factory::resolve("contact_rate", &BTreeMap::new()).expect("it is in the table"),
         };
     }
     setup

@@ -6,9 +6,10 @@ use super::{Failed, address, bar, goodput, listening_address, option, size};
 use crate::args::{Bundles, ListenBundles, SendBundles};
 use crate::output::{Done, Failure, print};
 use lightlag_node::convergence::{
-    self, Bundle, Event, Listening, LtpSending, MakeController, Sending, Shelf, Tag, WAYS, Way,
+    self, Bundle, Event, Listening, LtpSending, Sending, Shelf, Tag, WAYS, Way,
 };
 use lightlag_node::transfer::Key as Secret;
+use lightlag_protocols::controllers::Factory;
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::ltp::auth::Key;
@@ -81,7 +82,7 @@ fn node(text: Option<&String>) -> Result<String, Failure> {
 }
 
 /// What paces it, by name.
-fn paces(options: &SendBundles, way: &Way) -> Result<Option<(String, MakeController)>, Failure> {
+fn paces(options: &SendBundles, way: &Way) -> Result<Option<Factory>, Failure> {
     let Some(transport) = way.transport else { return Ok(None) };
     let instead = way.controllers[usize::from(options.rate.is_some())];
     let name = options.controller.as_deref().unwrap_or(instead);
@@ -89,8 +90,7 @@ fn paces(options: &SendBundles, way: &Way) -> Result<Option<(String, MakeControl
         let what = format!("contact_rate needs a planned rate --over {}", way.name);
         return Err(Failure::Input(format!("--controller: {what}; add --rate, or take {instead}")));
     }
-    let make = controller(transport, instead, name, &options.sets)?;
-    Ok(Some((name.to_owned(), make)))
+    controller(transport, instead, name, &options.sets).map(Some)
 }
 
 // --- sending --------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ use super::transfer::{give_up, hex, light, packet_size, rate, show, size_most, t
 use super::{Failed, address, bar, goodput, listening_address};
 use crate::args::{Pacing, Transfer};
 use crate::output::{Done, Failure, print};
-use lightlag_node::carrier::{self, Cargo, Inbox, Listening, MakeController, Sending, Sent, Way};
+use lightlag_node::carrier::{self, Cargo, Inbox, Listening, Sending, Sent, Way};
+use lightlag_protocols::controllers::Factory;
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -71,7 +72,7 @@ fn port(options: &Transfer, way: &Way) -> u16 {
 }
 
 /// What paces it, by name.
-pub(super) fn paces(options: &Pacing, way: &Way) -> Result<Option<(String, MakeController)>, Failure> {
+pub(super) fn paces(options: &Pacing, way: &Way) -> Result<Option<Factory>, Failure> {
     let Some(transport) = way.transport else { return Ok(None) };
     let instead = way.controllers[usize::from(options.rate.is_some())];
     let name = options.controller.as_deref().unwrap_or(instead);
@@ -79,8 +80,7 @@ pub(super) fn paces(options: &Pacing, way: &Way) -> Result<Option<(String, MakeC
         let what = format!("contact_rate needs a planned rate --over {}", way.name);
         return Err(Failure::Input(format!("--controller: {what}; add --rate, or take {instead}")));
     }
-    let make = controller(transport, instead, name, &options.sets)?;
-    Ok(Some((name.to_owned(), make)))
+    controller(transport, instead, name, &options.sets).map(Some)
 }
 
 fn send(options: &Transfer, way: &Way, (file, to): (&Path, &str), recording: &Recording) -> Done {

@@ -2,13 +2,10 @@
 
 use super::option;
 use crate::output::Failure;
-use lightlag_protocols::controllers::{self, Controller, Flow};
-use lightlag_protocols::parameter::{Parameter, Parameters, Value};
+use lightlag_protocols::controllers::{self, Factory};
+use lightlag_protocols::parameter::{Parameter, Value};
 use lightlag_scenario::quantity;
 use std::collections::BTreeMap;
-
-/// Builds it for a flow.
-pub type Build = Box<dyn FnOnce(Flow) -> Box<dyn Controller> + Send>;
 
 /// What builds the controller of this name for a transport; `instead` is one that fits.
 pub fn controller(
@@ -16,16 +13,14 @@ pub fn controller(
     instead: &str,
     name: &str,
     sets: &[(String, String)],
-) -> Result<Build, Failure> {
-    let fits = |only_with: &[&str]| only_with.is_empty() || only_with.contains(&transport);
+) -> Result<Factory, Failure> {
     let Some(entry) = controllers::find(name) else {
-        let fits =
-            controllers::TABLE.iter().map(|entry| &entry.algorithm).filter(|entry| fits(entry.only_with));
-        let known: Vec<&str> = fits.map(|entry| entry.name).collect();
+        let fits = controllers::TABLE.iter().filter(|entry| entry.fits(transport));
+        let known: Vec<&str> = fits.map(|entry| entry.algorithm.name).collect();
         let line = format!("--controller: there is no `{name}`; name one of {}", known.join(", "));
         return Err(Failure::Input(line));
     };
-    if !fits(entry.algorithm.only_with) {
+    if !entry.fits(transport) {
         let with = entry.algorithm.only_with.join(", ");
         return Err(Failure::Input(format!("--controller: {name} works with {with} only; take {instead}")));
     }
@@ -33,9 +28,7 @@ pub fn controller(
     for (name, text) in sets {
         given.insert(name.clone(), value(entry.algorithm.parameters, name, text)?);
     }
-    let resolved = Parameters::resolve(name, entry.algorithm.parameters, &given);
-    let parameters = resolved.map_err(|why| Failure::Input(format!("--set: {why}")))?;
-    Ok(Box::new(move |flow| entry.build(&parameters, flow)))
+    Factory::resolve(name, &given).map_err(|why| Failure::Input(format!("--set: {why}")))
 }
 
 /// A value as its parameter takes it: with its unit, a plain number, `true`, or a word.

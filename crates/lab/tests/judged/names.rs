@@ -6,16 +6,15 @@ mod real_runs;
 use crate::random::{at, link, ms};
 use lightlag_judge::names::*;
 use lightlag_lab::judged;
-use lightlag_protocols::controllers::{self, Controller, Flow};
+use lightlag_protocols::controllers::{self, Factory};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
 use lightlag_protocols::ndn::StampedAt;
 use lightlag_protocols::ndn::{Clock, Config, ForwarderConfig, Names, Prefix, Producer, Requests};
-use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::record::names::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::names::{ConsumerSpec, LinkEnds, MakeController, NodeSpec, ProducerSpec, Setup, run};
+use lightlag_worlds::names::{ConsumerSpec, LinkEnds, NodeSpec, ProducerSpec, Setup, run};
 use std::collections::BTreeMap;
 
 type Story = Vec<(Instant, Event)>;
@@ -30,11 +29,8 @@ impl Observer for Recorder {
     }
 }
 
-fn controlled(name: &str) -> MakeController {
-    let entry = controllers::find(name).expect("it exists");
-    let parameters =
-        Parameters::resolve(name, entry.algorithm.parameters, &BTreeMap::new()).expect("defaults");
-    Box::new(move |flow: Flow| -> Box<dyn Controller> { entry.build(&parameters, flow) })
+fn controlled(name: &str) -> Factory {
+    Factory::resolve(name, &BTreeMap::new()).expect("it exists")
 }
 
 fn consumer(node: u32, controller: &str, requests: Requests, seed: u64) -> ConsumerSpec {

@@ -5,10 +5,9 @@ use lightlag_judge::packets::{Event, Kind, PacketJudge, PacketRules, What};
 use lightlag_judge::trace::PacketRow;
 use lightlag_judge::trace::{TraceRow, TraceWriter, read};
 use lightlag_lab::judged;
-use lightlag_protocols::controllers::{self, Entry};
+use lightlag_protocols::controllers::{self, Entry, Factory};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate, Why};
-use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::record::packets::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::{dccp, ltp, tcp, udpdtn};
@@ -18,11 +17,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn carried(entry: &'static Entry, over: &str) -> Transport {
-    let none = BTreeMap::new();
-    let parameters = Parameters::resolve(entry.algorithm.name, entry.algorithm.parameters, &none)
-        .expect("defaults are valid");
-    let controller: lightlag_worlds::packets::MakeController =
-        Box::new(move |flow| entry.build(&parameters, flow));
+    let controller = Factory::resolve(entry.algorithm.name, &BTreeMap::new()).expect("defaults are valid");
     match over {
         "udpdtn" => {
             return Transport::Udpdtn { config: udpdtn::Config::new(Bytes(1500)), controller };
@@ -40,7 +35,7 @@ fn carried(entry: &'static Entry, over: &str) -> Transport {
         return Transport::Dccp { config, controller };
     }
     let config = tcp::Config::new(Bytes(1460), entry.recovery, timers);
-    Transport::Tcp { config, controller, samples: entry.algorithm.name == "bbr" }
+    Transport::Tcp { config, controller }
 }
 
 /// Flows over two hops there and back, each with its name of a controller.

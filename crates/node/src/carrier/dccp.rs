@@ -7,7 +7,7 @@ use super::{Carrier, Error, Event, Listening, Progress, SERVICE_FILES, Sending, 
 use crate::socket::Socket;
 use crate::tap::Tap;
 use crate::transfer::sender::random;
-use lightlag_protocols::controllers::Flow;
+use lightlag_protocols::controllers::{Factory, Flow};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::dccp::{
@@ -15,6 +15,7 @@ use lightlag_protocols::transport::dccp::{
 };
 use lightlag_protocols::transport::rto::Timers;
 use lightlag_protocols::units::Bytes;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -129,14 +130,7 @@ pub fn departure(
 }
 
 fn flow(config: &Config, seed: u64) -> Flow {
-    Flow {
-        segment: config.segment(),
-        packet: config.packet,
-        planned_rate: None,
-        planned_round_trip: None,
-        seed,
-        index: 0,
-    }
+    Flow::new(config.segment(), config.packet).seeded(seed, 0)
 }
 
 impl Carrier for OverDccp {
@@ -144,7 +138,7 @@ impl Carrier for OverDccp {
         let parcel = Parcel::load(&sending.cargo, watch)?;
         let sent = Sent::of(&parcel);
         let check = parcel.checker()?;
-        let name = sending.controller.as_ref().map_or("ccid2", |(name, _)| name);
+        let name = sending.controller.as_ref().map_or("ccid2", |make| make.name());
         let line = OnLine {
             packet: sending.packet,
             raw: sending.raw,
@@ -156,7 +150,7 @@ impl Carrier for OverDccp {
         let flow = Flow { packet: config.packet, ..sending.flow(config.segment())? };
         let Sending { to, raw, light, give_up, controller, tap, .. } = sending;
         let mut departure = departure(&mut config, self.server(), to, raw, give_up, tap)?;
-        let controller = controller.map_or_else(|| ltp::named("ccid2", flow), |(_, make)| Ok(make(flow)))?;
+        let controller = controller.map_or_else(|| ltp::named("ccid2", flow), |make| Ok(make.build(flow)))?;
         let inner = self.leaving(parcel, &config, light)?;
         let mut line = Line::new(Box::new(Connection::connect(config, controller)), inner, false);
         let (told, seconds) = departure.run(&mut line, &check, watch)?;
@@ -204,9 +198,9 @@ impl<'a> DccpDoor<'a> {
         let mut key = [0; 32];
         getrandom::fill(&mut key)
             .map_err(|why| Error::Failed(format!("the system gives no random numbers: {why}")))?;
-        ltp::named("ccid2", flow(&config, 0))?;
-        let controller = move || ltp::named("ccid2", flow(&config, 0)).expect("it was made before");
-        let listener = Listener::new(config, vec![config.service], key, Box::new(controller));
+        let controller =
+            Factory::resolve("ccid2", &BTreeMap::new()).map_err(|why| Error::Input(why.to_string()))?;
+        let listener = Listener::new(config, vec![config.service], key, controller);
         Ok(Self { listener, coming })
     }
 }

@@ -8,8 +8,7 @@ use super::parcel::Parcel;
 use super::{Carrier, Error, Event, Listening, Progress, Sending, Sent};
 use crate::ltp::{Blocks, station};
 use crate::transfer::sender::random;
-use lightlag_protocols::controllers::{self, Controller, Flow};
-use lightlag_protocols::parameter::Parameters;
+use lightlag_protocols::controllers::{Controller, Factory, Flow};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::ltp::{Config, Engine, Event as LtpEvent, Quotas, Reason, SessionId};
@@ -382,14 +381,7 @@ pub fn receiving(
     // What a parcel may be long the landing knows.
     let quotas = Quotas { imports: IMPORTS_MAX, block: ENDLESS, ..Quotas::default() };
     let config = Config { quotas, ..config(LISTENER, peer, segment, seed.into()) };
-    let flow = Flow {
-        segment: Bytes(segment),
-        packet: Bytes(segment),
-        planned_rate: None,
-        planned_round_trip: None,
-        seed: seed.into(),
-        index: 0,
-    };
+    let flow = Flow::new(Bytes(segment), Bytes(segment)).seeded(seed.into(), 0);
     let engine = Engine::new(config, named("fixed", flow)?);
     let (landings, receipts, answered) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
     let blocks = Coming { dock, from, landings, receipts, answered, refused: Vec::new(), events: Vec::new() };
@@ -409,10 +401,8 @@ pub fn originator(bytes: &[u8]) -> Option<u64> {
 /// # Errors
 /// There is none of this name.
 pub fn named(name: &str, flow: Flow) -> Result<Box<dyn Controller>, Error> {
-    let unknown = || Error::Input(format!("there is no controller `{name}`; see `lightlag list`"));
-    let entry = controllers::find(name).ok_or_else(unknown)?;
-    let parameters = Parameters::resolve(name, entry.algorithm.parameters, &BTreeMap::new());
-    Ok(entry.build(&parameters.map_err(|_| unknown())?, flow))
+    let factory = Factory::resolve(name, &BTreeMap::new()).map_err(|why| Error::Input(why.to_string()))?;
+    Ok(factory.build(flow))
 }
 
 // --- over UDP -------------------------------------------------------------------------------
@@ -431,7 +421,7 @@ impl Carrier for OverUdp {
         let segment = sending.packet.saturating_sub(BELOW).0;
         let flow = sending.flow(Bytes(segment))?;
         let controller =
-            sending.controller.map_or_else(|| named("cubic", flow), |(_, make)| Ok(make(flow)))?;
+            sending.controller.map_or_else(|| named("cubic", flow), |make| Ok(make.build(flow)))?;
         let mut end = self::sending(parcel, segment, sending.light, controller, false)?;
         let mut departure = Departure::new(sending.to, sending.give_up, sending.tap)?;
         let (told, seconds) = departure.run(&mut end, &check, watch)?;

@@ -35,7 +35,7 @@ pub use crate::transfer::{Counted, Event, Finished, Progress};
 pub use landing::{Dock, Inbox, Landing};
 
 use crate::tap::Tap;
-use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::controllers::{Factory, Flow};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::net::SocketAddr;
@@ -67,13 +67,10 @@ pub struct Sending {
     /// DCCP in IP packets of its own, not in UDP.
     pub raw: bool,
     /// What paces it, by name; the kernel's TCP has its own.
-    pub controller: Option<(String, MakeController)>,
+    pub controller: Option<Factory>,
     /// Sees all datagrams; TCP shows none.
     pub tap: Option<Tap>,
 }
-
-/// Makes what paces a flow.
-pub type MakeController = Box<dyn FnOnce(Flow) -> Box<dyn Controller> + Send>;
 
 /// How to listen.
 pub struct Listening {
@@ -113,14 +110,8 @@ pub struct Sent {
 impl Sending {
     /// What its controller is built for.
     fn flow(&self, segment: Bytes) -> Result<Flow, Error> {
-        Ok(Flow {
-            segment,
-            packet: self.packet,
-            planned_rate: self.rate,
-            planned_round_trip: self.light,
-            seed: crate::transfer::sender::random()?.into(),
-            index: 0,
-        })
+        let seed = crate::transfer::sender::random()?.into();
+        Ok(Flow::new(segment, self.packet).planned(self.rate, self.light).seeded(seed, 0))
     }
 }
 

@@ -17,7 +17,7 @@ use super::{Cargo, Carrier, Error, Event, Listening, Progress, Sending, Sent, lt
 use crate::transfer::config;
 use crate::transfer::incoming::shape;
 use crate::transfer::sender::{random, write};
-use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::controllers::Controller;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::ranges::Ranges;
@@ -50,9 +50,9 @@ impl Carrier for OverUdpdtn {
         let light = sending.light.unwrap_or_default();
         let config = config(length, NO_DIGEST, sending.packet, 0, light)?;
         // As for files: a promise in whole units is no yardstick for queues.
-        let flow = Flow { planned_round_trip: None, ..sending.flow(config.symbol)? };
+        let flow = sending.flow(config.symbol)?.planned(sending.rate, None);
         let controller = match sending.controller.take() {
-            Some((_, make)) => make(flow),
+            Some(make) => make.build(flow),
             None => ltp::named("contact_rate", flow)?,
         };
         let mut leaving = Leaving::new(plan, config, controller, length)?;

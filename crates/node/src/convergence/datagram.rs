@@ -152,7 +152,7 @@ pub fn send_over_dccp(
 ) -> Result<Vec<Bundle>, Error> {
     let items = stock::open(&sending.files, watch)?;
     let check = stock::checker(&items);
-    let name = sending.controller.as_ref().map_or("ccid2", |(name, _)| name);
+    let name = sending.controller.as_ref().map_or("ccid2", |make| make.name());
     let Sending { packet, raw, light, to, give_up, .. } = sending;
     let mut config =
         dccp::config(SERVICE_BUNDLES, true, &OnLine { packet, raw, at: to, ccid: Ccid::of(name), light })?;
@@ -160,7 +160,7 @@ pub fn send_over_dccp(
     end.tells_fates = true;
     let mut departure = dccp::departure(&mut config, PORT, to, raw, give_up, None)?;
     let flow = flow(&sending, config.segment())?;
-    let controller = sending.controller.map_or_else(|| named("ccid2", flow), |(_, make)| Ok(make(flow)))?;
+    let controller = sending.controller.map_or_else(|| named("ccid2", flow), |make| Ok(make.build(flow)))?;
     let mut line = Line::new(Box::new(Connection::connect(config, controller)), Box::new(end), false);
     let (_, seconds) = departure.run(&mut line, &check, watch)?;
     let events = line.take_events().into_iter().filter_map(|event| match event {

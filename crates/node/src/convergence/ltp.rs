@@ -220,7 +220,7 @@ pub fn send_over_udp(
     let segment = sending.packet.saturating_sub(UDP_HEADER);
     let flow = flow(&sending, segment)?;
     let controller = match sending.controller.take() {
-        Some((_, make)) => make(flow),
+        Some(make) => make.build(flow),
         None => named("cubic", flow)?,
     };
     let mut end = leaving(items, &sending, segment.0, controller, false)?;
@@ -237,12 +237,12 @@ pub fn send_over_dccp(
     let items = stock::open(&sending.files, watch)?;
     let check = stock::checker(&items);
     let paces = sending.controller.take();
-    let ccid = Ccid::of(paces.as_ref().map_or("ccid2", |(name, _)| name));
+    let ccid = Ccid::of(paces.as_ref().map_or("ccid2", |make| make.name()));
     let Sending { packet, raw, light, to, give_up, .. } = sending;
     let mut config = dccp::config(SERVICE_LTP, false, &OnLine { packet, raw, at: to, ccid, light })?;
     let mut departure = dccp::departure(&mut config, PORT, to, raw, give_up, None)?;
     let flow = flow(&sending, config.segment())?;
-    let controller = paces.map_or_else(|| named("ccid2", flow), |(_, make)| Ok(make(flow)))?;
+    let controller = paces.map_or_else(|| named("ccid2", flow), |make| Ok(make.build(flow)))?;
     // DCCP paces; LTP takes what it is given.
     let inner =
         leaving(items, &sending, config.segment().0, named("fixed", unplanned(config.segment()))?, true)?;
@@ -253,8 +253,7 @@ pub fn send_over_dccp(
 
 /// What a controller is built for that need not pace.
 fn unplanned(segment: Bytes) -> Flow {
-    let (planned_rate, planned_round_trip) = (None, None);
-    Flow { segment, packet: segment, planned_rate, planned_round_trip, seed: 0, index: 0 }
+    Flow::new(segment, segment)
 }
 
 // --- receiving ------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ mod shelf;
 mod stock;
 mod tcpcl;
 
-pub use crate::carrier::MakeController;
 pub use crate::error::Error;
 pub use crate::transfer::{Event, Progress};
 pub use shelf::Shelf;
@@ -28,7 +27,7 @@ use crate::carrier::dccp;
 use crate::carrier::exchange::Told;
 use crate::carrier::header::Receipt;
 use crate::refusals::Refusals;
-use lightlag_protocols::controllers::Flow;
+use lightlag_protocols::controllers::{Factory, Flow};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_protocols::wire::ltp::aggregation::BUNDLE_SERVICE;
@@ -61,7 +60,7 @@ pub struct Sending {
     /// DCCP in IP packets of its own, not in UDP.
     pub raw: bool,
     /// What paces it; UDP and the kernel's TCP have none.
-    pub controller: Option<(String, MakeController)>,
+    pub controller: Option<Factory>,
     /// Of LTP.
     pub ltp: LtpSending,
     /// What this node calls itself, over TCP.
@@ -266,14 +265,8 @@ fn told(done: bool, progress: (u64, u64)) -> Told {
 
 /// What a controller is built for.
 fn flow(sending: &Sending, segment: Bytes) -> Result<Flow, Error> {
-    Ok(Flow {
-        segment,
-        packet: sending.packet,
-        planned_rate: sending.rate,
-        planned_round_trip: sending.light,
-        seed: crate::transfer::sender::random()?.into(),
-        index: 0,
-    })
+    let seed = crate::transfer::sender::random()?.into();
+    Ok(Flow::new(segment, sending.packet).planned(sending.rate, sending.light).seeded(seed, 0))
 }
 
 /// A socket of UDP that can reach a peer, from the place that it knows if it needs one.

@@ -6,7 +6,7 @@ use super::sink::Sink;
 use super::{FaceUri, forged, random, since_1970};
 use crate::Error;
 use crate::clock::Clock;
-use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::controllers::{Factory, Flow};
 use lightlag_protocols::ndn::{self, Config, Consumer, Counts, Prefix, Requests};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
@@ -16,9 +16,6 @@ use lightlag_protocols::wire::ndn::name::kind;
 use lightlag_protocols::wire::ndn::signature::kind as signature_kind;
 use lightlag_protocols::wire::ndn::{Headers, Interest, Nack, Name, Signed, Untrusted, Verifier};
 use std::collections::BTreeMap;
-
-/// Builds what says how many Interests may be without an answer.
-pub type Build = Box<dyn FnOnce(Flow) -> Box<dyn Controller>>;
 
 /// What is wanted.
 pub struct Getting {
@@ -31,7 +28,7 @@ pub struct Getting {
     /// Bytes that a datagram may carry.
     pub mtu: usize,
     /// How many Interests may be without an answer.
-    pub controller: Build,
+    pub controller: Factory,
     /// What convinces.
     pub verifier: Verifier,
 }
@@ -187,7 +184,7 @@ fn first<'f>(
     clock: Clock,
     name: Name<'static>,
     verifier: &'f Verifier,
-    controller: Build,
+    controller: Factory,
     sink: &mut Sink,
     mtu: usize,
 ) -> Result<Fetch<'f>, Error> {
@@ -212,14 +209,14 @@ fn first<'f>(
     let segment = Bytes(content.len().max(1) as u64);
     let packet = Bytes((answer.packet.len() + answer.packet.len().div_ceil(mtu) * UDP_HEADERS) as u64);
     let seed = u64::from_be_bytes(random()?);
-    let flow = Flow { segment, packet, planned_rate: None, planned_round_trip: None, seed, index: 0 };
+    let flow = Flow::new(segment, packet).seeded(seed, 0);
     let mut config = Config::new(segment, packet);
     config.repairs_max = REPAIRS_MOST;
     config.repair_after = if answer.stamped { Duration::ZERO } else { DUPLICATE };
     config.slack = SLACK;
     config.seed = seed;
     config.clock.offset = since_1970() - (clock.now() - Instant::ZERO);
-    let consumer = Consumer::new(config, controller(flow), requests);
+    let consumer = Consumer::new(config, controller.build(flow), requests);
     let got = Got {
         name: name.clone(),
         bytes: segment.0.min(content.len() as u64),

@@ -14,7 +14,7 @@ mod put;
 mod sink;
 mod uri;
 
-pub use get::{Build, Getting, Got, Progress, Verified, get};
+pub use get::{Getting, Got, Progress, Verified, get};
 pub use keys::{make_key, read_key, read_trust};
 pub use put::{Published, Putting, Where, put};
 pub use sink::Sink;

@@ -7,7 +7,7 @@ use super::{Error, config};
 use crate::clock::Clock;
 use crate::socket::Socket;
 use crate::tap::Tap;
-use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::controllers::{Factory, Flow};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::udpdtn::{self, Counts, Cut, Datagram};
@@ -38,7 +38,7 @@ pub struct Sending {
     /// it the listener needs one round trip more before it believes that the transfer is no recording.
     pub memory: Option<PathBuf>,
     /// What paces it.
-    pub controller: Box<dyn FnOnce(Flow) -> Box<dyn Controller>>,
+    pub controller: Factory,
     /// Sees all datagrams.
     pub tap: Option<Tap>,
 }
@@ -148,16 +148,9 @@ impl Outgoing {
         };
         config.in_order = in_order;
         config.seed = session.into();
-        let flow = Flow {
-            segment: config.symbol,
-            packet,
-            planned_rate: rate,
-            // A promise in whole units is no yardstick for queues: those are measured by one-way times.
-            planned_round_trip: None,
-            seed: session.into(),
-            index: 0,
-        };
-        let machine = udpdtn::Sender::new(config, controller(flow), Bytes(source.length()));
+        // A promise in whole units is no yardstick for queues: those are measured by one-way times.
+        let flow = Flow::new(config.symbol, packet).planned(rate, None).seeded(session.into(), 0);
+        let machine = udpdtn::Sender::new(config, controller.build(flow), Bytes(source.length()));
         let cannot = |why| Error::Failed(format!("cannot open a socket to {to}: {why}"));
         let mut socket = Socket::towards(to).map_err(cannot)?;
         socket.set_tap(tap).map_err(cannot)?;

@@ -20,6 +20,7 @@ mod cubic;
 mod dcp;
 mod delay_history;
 mod fack;
+mod factory;
 mod fixed;
 mod hybla;
 mod icp;
@@ -36,6 +37,7 @@ mod vegas;
 mod westwood_plus;
 
 pub use ccid3::tcp_throughput;
+pub use factory::{ControllerError, Factory};
 pub use reno::Reno;
 
 /// A congestion controller: a state machine without clock or socket, driven by a transport.

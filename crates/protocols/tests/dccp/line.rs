@@ -1,7 +1,7 @@
 //! Two ends of a DCCP connection and what is between them.
 
-use lightlag_protocols::controllers::{self, Controller, Flow};
-use lightlag_protocols::parameter::{Parameters, Value};
+use lightlag_protocols::controllers::{Controller, Factory, Flow};
+use lightlag_protocols::parameter::Value;
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
@@ -31,18 +31,14 @@ pub fn config(controller: &str) -> Config {
 }
 
 pub fn controller(name: &str, values: &[(&str, Value)], config: &Config) -> Box<dyn Controller> {
-    let entry = controllers::find(name).expect("a controller of the table");
     let given = values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let parameters = Parameters::resolve(name, entry.algorithm.parameters, &given).expect("in range");
-    let flow = Flow {
-        segment: config.segment(),
-        packet: config.packet,
-        planned_rate: None,
-        planned_round_trip: None,
-        seed: 1,
-        index: 0,
-    };
-    entry.build(&parameters, flow)
+    let factory = Factory::resolve(name, &given).expect("a controller of the table");
+    factory.build(Flow::new(config.segment(), config.packet).seeded(1, 0))
+}
+
+/// With its parameters as they are.
+pub fn ccid2() -> Factory {
+    Factory::resolve("ccid2", &Default::default()).expect("it is in the table")
 }
 
 /// What happens to a packet on the way.
@@ -98,9 +94,9 @@ impl Line {
     }
     pub fn of(config: Config, name: &'static str, values: &[(&str, Value)], delay: Duration) -> Self {
         let mirrored = config.mirrored();
-        let answer = move || controller("ccid2", &[], &mirrored);
+        let answer = ccid2();
         let server = Config { ccid: Ccid::Two, ..mirrored };
-        let listener = Listener::new(server, vec![SERVICE], [7; 32], Box::new(answer));
+        let listener = Listener::new(server, vec![SERVICE], [7; 32], answer);
         let client = Connection::connect(config, controller(name, values, &config));
         Self {
             now: Instant::ZERO,

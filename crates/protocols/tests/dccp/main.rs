@@ -12,7 +12,7 @@ use lightlag_protocols::transport::dccp::{
 };
 use lightlag_protocols::units::BitRate;
 use lightlag_protocols::wire::dccp::{Body, Header, Item, Kind, Options, ResetCode, Sequence, pad};
-use line::{Fate, Line, SERVICE, config, controller, ms};
+use line::{Fate, Line, SERVICE, ccid2, config, ms};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -238,8 +238,7 @@ fn a_mark_is_answered_by_one_halving_and_is_no_loss() {
 #[test]
 fn a_listener_keeps_nothing_and_knows_its_cookies() {
     let server = config("ccid2").mirrored();
-    let build = move || controller("ccid2", &[], &server);
-    let listener = Listener::new(server, vec![SERVICE], [7; 32], Box::new(build));
+    let listener = Listener::new(server, vec![SERVICE], [7; 32], ccid2());
     let mut client = Line::new("ccid2", &[], ms(50)).client;
     let request = client.poll(s(1)).unwrap();
     let Answer::Reply(response) = listener.answer(s(1), b"here", request.clone()) else { panic!() };
@@ -359,8 +358,7 @@ fn ports_of_another_connection_are_answered_by_a_reset() {
 fn a_request_is_answered_with_its_timestamp_and_its_data_are_reported_as_dropped() {
     // RFC 4340, sections 13.3 and 8.1.3.
     let server = config("ccid2").mirrored();
-    let build = move || controller("ccid2", &[], &server);
-    let listener = Listener::new(server, vec![SERVICE], [7; 32], Box::new(build));
+    let listener = Listener::new(server, vec![SERVICE], [7; 32], ccid2());
     let mut client = Line::new("ccid2", &[], ms(50)).client;
     let mut request = client.poll(s(1)).unwrap();
     Item::Timestamp(77).write(&mut request.options);

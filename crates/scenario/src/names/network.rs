@@ -1,7 +1,7 @@
 //! Who asks whom for what, over which links, as plain data.
 
 use super::{nodes, people, routes};
-use crate::packets::{LinkPlan, read_links};
+use crate::packets::{LinkPlan, factory, read_links};
 use crate::quantity::{positive_time, time};
 use crate::{Algorithm, Error, Result, Section, Seed};
 use lightlag_protocols::controllers::{Controller, Flow};
@@ -10,7 +10,7 @@ use lightlag_protocols::ndn::{Config, Names, Producer, Requests};
 use lightlag_protocols::rng::{self, Stream};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
-use lightlag_worlds::names::{ConsumerSpec, LinkEnds, MakeController, NodeSpec, ProducerSpec, Setup};
+use lightlag_worlds::names::{ConsumerSpec, LinkEnds, NodeSpec, ProducerSpec, Setup};
 
 /// Tables and keys of a scenario of names.
 pub const KEYS: &[&str] = &[
@@ -169,8 +169,7 @@ impl NameNetwork {
 
 impl ConsumerPlan {
     fn spec(&self, seed: u64, index: u64) -> ConsumerSpec {
-        let (entry, parameters) = (self.controller.entry.clone(), self.controller.parameters.clone());
-        let controller: MakeController = Box::new(move |flow| (entry.build)(&parameters, flow));
+        let controller = factory(&self.controller);
         ConsumerSpec {
             node: self.node,
             start: self.start,

@@ -146,7 +146,6 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
             Kind::Adaptive => Carrier::Adaptive(adaptive_config(section, &chosen, packet, round_trip)?),
         },
         datagram_controller,
-        samples: chosen.entry.name == "bbr",
         // A plan that tells the rate of a contact tells its light time too.
         planned_round_trip: planned_rate.as_ref().map(|_| round_trip),
         planned_rate,

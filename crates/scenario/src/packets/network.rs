@@ -3,13 +3,13 @@
 use super::{flows, links};
 use crate::quantity::positive_time;
 use crate::{Algorithm, Error, Result, Section, Seed};
-use lightlag_protocols::controllers::{self, Controller, Flow};
+use lightlag_protocols::controllers::{self, Controller, Factory, Flow};
 use lightlag_protocols::link::{LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::{dccp, ltp, tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::packets::adaptive::{self, Controllers, MakeControllers};
-use lightlag_worlds::packets::{FlowSpec, MakeController, Setup, Source, Transport};
+use lightlag_worlds::packets::adaptive::{self, Controllers};
+use lightlag_worlds::packets::{FlowSpec, Setup, Source, Transport};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -63,8 +63,6 @@ pub struct FlowPlan {
     pub controller: Algorithm<dyn Controller, Flow>,
     /// What controls its datagrams, if it has two stacks.
     pub datagram_controller: Option<Algorithm<dyn Controller, Flow>>,
-    /// Whether that wants samples of the delivery rate.
-    pub samples: bool,
     /// What the plan says of the rate.
     pub planned_rate: Option<Rate>,
     /// What it says of the round trip of light.
@@ -119,8 +117,7 @@ impl Network {
     /// What the world of packets runs.
     pub fn setup(&self, seed: Seed, own: u64, duration: Duration) -> Setup {
         let flow = |plan: &FlowPlan| -> FlowSpec {
-            let (entry, parameters) = (plan.controller.entry.clone(), plan.controller.parameters.clone());
-            let controller: MakeController = Box::new(move |flow| (entry.build)(&parameters, flow));
+            let controller = factory(&plan.controller);
             let datagrams = plan.datagram_controller.as_ref().unwrap_or(&plan.controller);
             FlowSpec {
                 forward: plan.forward.clone(),
@@ -129,12 +126,12 @@ impl Network {
                 stop: plan.stop,
                 source: plan.source,
                 transport: match plan.carrier {
-                    Carrier::Tcp(config) => Transport::Tcp { config, controller, samples: plan.samples },
+                    Carrier::Tcp(config) => Transport::Tcp { config, controller },
                     Carrier::Dccp(config) => Transport::Dccp { config, controller },
                     Carrier::Udpdtn(config) => Transport::Udpdtn { config, controller },
                     Carrier::Adaptive(config) => Transport::Adaptive {
                         config,
-                        controllers: Controllers { stream: controller.into(), datagrams: maker(datagrams) },
+                        controllers: Controllers { stream: controller, datagrams: factory(datagrams) },
                     },
                     Carrier::Ltp(ref config, block) => {
                         Transport::Ltp { config: config.clone(), controller, block }
@@ -204,9 +201,10 @@ pub fn controller(name: &str) -> std::result::Result<Arc<crate::Entry<dyn Contro
     }
 }
 
-fn maker(algorithm: &Algorithm<dyn Controller, Flow>) -> MakeControllers {
+/// What builds the controllers that a scenario names.
+pub(crate) fn factory(algorithm: &Algorithm<dyn Controller, Flow>) -> Factory {
     let (entry, parameters) = (algorithm.entry.clone(), algorithm.parameters.clone());
-    Arc::new(move |flow| (entry.build)(&parameters, flow))
+    Factory::new(&algorithm.entry.name, move |flow| (entry.build)(&parameters, flow))
 }
 
 /// What is wrong with a flow that has no way.

@@ -9,9 +9,8 @@ use lightlag_node::carrier::{self, Cargo, Event, Listening, Sending, Way};
 use lightlag_node::emulate::{Emulating, Emulator};
 use lightlag_node::real_time::{self, Watch};
 use lightlag_node::tap::{Passing, Tap};
-use lightlag_protocols::controllers;
+use lightlag_protocols::controllers::Factory;
 use lightlag_protocols::link::{Counts, LinkSpec};
-use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
 use std::collections::BTreeMap;
@@ -161,9 +160,7 @@ fn send_beside(mut beside: Beside, to: SocketAddr, over: &Arc<AtomicBool>) -> Re
 }
 
 fn send(way: &Way, name: &str, time: Duration, to: SocketAddr, tap: Tap) -> Result<bench::Outcome, String> {
-    let entry = controllers::find(name).ok_or_else(|| format!("there is no controller {name}"))?;
-    let parameters = Parameters::resolve(name, entry.algorithm.parameters, &BTreeMap::new());
-    let parameters = parameters.map_err(|why| why.to_string())?;
+    let controller = Factory::resolve(name, &BTreeMap::new()).map_err(|why| why.to_string())?;
     let sending = Sending {
         cargo: Cargo::Noise(Plan { time, every: Duration::from_secs(10) }),
         to,
@@ -171,7 +168,7 @@ fn send(way: &Way, name: &str, time: Duration, to: SocketAddr, tap: Tap) -> Resu
         rate: None,
         light: None,
         give_up: Some(Duration::from_secs(60)),
-        controller: Some((name.to_owned(), Box::new(move |flow| entry.build(&parameters, flow)))),
+        controller: Some(controller),
         raw: false,
         tap: Some(tap),
     };

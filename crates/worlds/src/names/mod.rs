@@ -7,7 +7,7 @@ mod world;
 
 pub use world::{World, run};
 
-use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::controllers::Factory;
 use lightlag_protocols::link::LinkSpec;
 use lightlag_protocols::ndn::{
     self, Clock, Config, ForwarderConfig, ForwarderCounts, Names, Prefix, Producer, Requests, StampedAt,
@@ -79,9 +79,6 @@ pub struct ProducerSpec {
     pub producer: Producer,
 }
 
-/// Makes a controller for a consumer.
-pub type MakeController = Box<dyn Fn(Flow) -> Box<dyn Controller> + Send + Sync>;
-
 /// Who wants Data.
 pub struct ConsumerSpec {
     /// Where.
@@ -99,7 +96,7 @@ pub struct ConsumerSpec {
     /// How it behaves.
     pub config: Config,
     /// What controls it.
-    pub controller: MakeController,
+    pub controller: Factory,
 }
 
 /// What came of a consumer. Where it says "measured", from [`Setup::measure_from`] or its start on,

@@ -380,18 +380,11 @@ impl<'a, O: Observer> World<'a, O> {
 /// A consumer that has not begun.
 fn consumer(setup: &Setup, index: usize) -> ConsumerState {
     let spec = &setup.consumers[index];
-    let flow = Flow {
-        segment: spec.config.segment,
-        packet: spec.config.packet,
-        planned_rate: None,
-        planned_round_trip: None,
-        seed: setup.seed,
-        index: index as u64,
-    };
+    let flow = Flow::new(spec.config.segment, spec.config.packet).seeded(setup.seed, index as u64);
     let clock = setup.nodes[spec.node as usize].clock;
     let config = Config { clock, token: index as u32, ..spec.config };
     ConsumerState {
-        machine: Consumer::new(config, (spec.controller)(flow), spec.requests.clone()),
+        machine: Consumer::new(config, spec.controller.build(flow), spec.requests.clone()),
         tally: Tally::new(setup.measure_from.max(spec.start)),
         turns: Some(spec.start),
         ended: None,

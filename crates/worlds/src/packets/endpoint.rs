@@ -15,6 +15,13 @@ const PERSISTENT: Bytes = Bytes(1_000_000_000_000);
 /// Bytes of the header of a segment of LTP in the middle of a block.
 const LTP_HEADER_ABOUT: u64 = 16;
 
+/// The flow of a specification, as its controller sees it.
+fn flow(setup: &Setup, index: u32, spec: &FlowSpec, segment: Bytes, packet: Bytes) -> Flow {
+    Flow::new(segment, packet)
+        .planned(first_planned(spec), spec.planned_round_trip)
+        .seeded(setup.seed, u64::from(index))
+}
+
 /// One end of a flow.
 pub enum Endpoint {
     /// Sends a stream over TCP.
@@ -43,58 +50,38 @@ impl Endpoint {
     /// Both ends of a flow.
     pub fn pair(spec: &FlowSpec, index: u32, setup: &Setup) -> (Self, Self) {
         match &spec.transport {
-            Transport::Tcp { config, controller, samples } => {
-                let flow = Flow {
-                    segment: config.segment,
-                    packet: tcp::HEADER + config.segment,
-                    planned_rate: first_planned(spec),
-                    planned_round_trip: spec.planned_round_trip,
-                    seed: setup.seed,
-                    index: u64::from(index),
-                };
+            Transport::Tcp { config, controller } => {
+                let flow = flow(setup, index, spec, config.segment, tcp::HEADER + config.segment);
                 let available = match spec.source {
                     Source::File(size) => Some(size.0),
                     Source::Persistent => None,
                     Source::OnOff { .. } => Some(0),
                 };
-                let mut sender = tcp::Sender::new(*config, controller(flow), *samples, available);
+                let mut sender =
+                    tcp::Sender::new(*config, controller.build(flow), controller.rate_samples(), available);
                 if matches!(spec.source, Source::OnOff { .. }) {
                     sender.supply(0);
                 }
                 (Self::TcpSender(Box::new(sender)), Self::TcpReceiver(Box::new(tcp::Receiver::new(config))))
             }
             Transport::Dccp { config, controller } => {
-                let flow = Flow {
-                    segment: config.segment(),
-                    packet: config.packet,
-                    planned_rate: first_planned(spec),
-                    planned_round_trip: spec.planned_round_trip,
-                    seed: setup.seed,
-                    index: u64::from(index),
-                };
+                let flow = flow(setup, index, spec, config.segment(), config.packet);
                 let initial = lightlag_protocols::rng::mix(setup.seed ^ (u64::from(index) << 32));
                 let config = dccp::Config { initial, ..*config };
-                let sender = DatagramSender::new(config, controller(flow), spec.source);
+                let sender = DatagramSender::new(config, controller.build(flow), spec.source);
                 let receiver = DatagramReceiver::new(&config);
                 (Self::DccpSender(Box::new(sender)), Self::DccpReceiver(Box::new(receiver)))
             }
             Transport::Udpdtn { config, controller } => {
                 let symbol = config.symbol;
-                let flow = Flow {
-                    segment: symbol,
-                    packet: udpdtn::UDP_HEADER + udpdtn::HEADER + symbol,
-                    planned_rate: first_planned(spec),
-                    planned_round_trip: spec.planned_round_trip,
-                    seed: setup.seed,
-                    index: u64::from(index),
-                };
+                let flow = flow(setup, index, spec, symbol, udpdtn::UDP_HEADER + udpdtn::HEADER + symbol);
                 let length = match spec.source {
                     Source::File(size) => size,
                     Source::Persistent | Source::OnOff { .. } => PERSISTENT,
                 };
                 let seed = lightlag_protocols::rng::mix(setup.seed ^ (u64::from(index) << 32));
                 let config = &udpdtn::Config { seed, ..*config };
-                let sender = udpdtn::Sender::new(*config, controller(flow), length);
+                let sender = udpdtn::Sender::new(*config, controller.build(flow), length);
                 let receiver = udpdtn::Receiver::new(*config);
                 (
                     Self::UdpdtnSender(Box::new(sender), symbol),
@@ -102,32 +89,25 @@ impl Endpoint {
                 )
             }
             Transport::Adaptive { config, controllers } => {
-                let flow = Flow {
-                    segment: config.packet.saturating_sub(UDP_HEADER),
-                    packet: config.packet,
-                    planned_rate: first_planned(spec),
-                    planned_round_trip: spec.planned_round_trip,
-                    seed: setup.seed,
-                    index: u64::from(index),
-                };
+                let flow = flow(setup, index, spec, config.packet.saturating_sub(UDP_HEADER), config.packet);
                 let make = adaptive::Make::new(*config, controllers.clone(), flow);
                 let truth = adaptive::Truth::of(spec, &setup.links);
                 let near = adaptive::Near::new(make.clone(), truth, spec.source, spec.start);
                 (Self::AdaptiveNear(Box::new(near)), Self::AdaptiveFar(Box::new(adaptive::Far::new(make))))
             }
             Transport::Ltp { config, controller, block } => {
-                let flow = Flow {
-                    segment: Bytes(config.segment.saturating_sub(LTP_HEADER_ABOUT)),
-                    packet: UDP_HEADER + Bytes(config.segment),
-                    planned_rate: first_planned(spec),
-                    planned_round_trip: spec.planned_round_trip,
-                    seed: setup.seed,
-                    index: u64::from(index),
-                };
+                let flow = flow(
+                    setup,
+                    index,
+                    spec,
+                    Bytes(config.segment.saturating_sub(LTP_HEADER_ABOUT)),
+                    UDP_HEADER + Bytes(config.segment),
+                );
                 let seed = lightlag_protocols::rng::mix(setup.seed ^ (u64::from(index) << 32));
                 let config = Config { seed, ..config.clone() };
-                let receiver = ltp::Receiver::new(config.mirrored(), controller(flow), spec.source);
-                let sender = ltp::Sender::new(config, controller(flow), *block, spec.source, PERSISTENT);
+                let receiver = ltp::Receiver::new(config.mirrored(), controller.build(flow), spec.source);
+                let sender =
+                    ltp::Sender::new(config, controller.build(flow), *block, spec.source, PERSISTENT);
                 (Self::LtpSender(Box::new(sender)), Self::LtpReceiver(Box::new(receiver)))
             }
         }

@@ -15,7 +15,7 @@ pub use endpoint::Endpoint;
 pub use source::{Source, Span, Switch};
 pub use world::{World, run};
 
-use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::controllers::Factory;
 use lightlag_protocols::link::{LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::ltp::{self as ltp_protocol};
@@ -60,9 +60,6 @@ pub struct FlowSpec {
     pub planned_round_trip: Option<Duration>,
 }
 
-/// Makes a controller for a flow.
-pub type MakeController = Box<dyn Fn(Flow) -> Box<dyn Controller> + Send + Sync>;
-
 /// What carries a flow.
 pub enum Transport {
     /// TCP.
@@ -70,16 +67,14 @@ pub enum Transport {
         /// How it behaves.
         config: tcp::Config,
         /// What controls it.
-        controller: MakeController,
-        /// Whether that wants samples of the delivery rate.
-        samples: bool,
+        controller: Factory,
     },
     /// LTP.
     Ltp {
         /// How its sending engine behaves.
         config: ltp_protocol::Config,
         /// What controls it.
-        controller: MakeController,
+        controller: Factory,
         /// Bytes of a block.
         block: Bytes,
     },
@@ -88,7 +83,7 @@ pub enum Transport {
         /// How the sending end behaves.
         config: dccp::Config,
         /// What controls it.
-        controller: MakeController,
+        controller: Factory,
     },
     /// TCP and datagrams by turns, under a connection that stays.
     Adaptive {
@@ -102,7 +97,7 @@ pub enum Transport {
         /// How it behaves.
         config: udpdtn::Config,
         /// What controls it.
-        controller: MakeController,
+        controller: Factory,
     },
 }
 

@@ -6,7 +6,7 @@
 
 use super::connection::{Connection, refuse};
 use super::{Ccid, Config, Packet};
-use crate::controllers::{Ack, Controller, Loss};
+use crate::controllers::{Ack, Controller, Factory, Flow, Loss};
 use crate::time::Instant;
 use crate::transport::Machine;
 use crate::units::Bytes;
@@ -34,26 +34,24 @@ pub enum Answer {
     Open(Box<Connection>),
 }
 
-/// Makes the controller of the data that a new connection sends.
-type MakeController = Box<dyn Fn() -> Box<dyn Controller> + Send + Sync>;
-
 /// Listens at a port.
 pub struct Listener {
     config: Config,
     services: Vec<u32>,
     key: [u8; 32],
-    controller: MakeController,
+    /// Of the data that a new connection sends.
+    controller: Factory,
 }
 
 impl Listener {
     /// For requests of these services. `key` is secret and drawn anew at each start.
-    pub fn new(config: Config, services: Vec<u32>, key: [u8; 32], controller: MakeController) -> Self {
+    pub fn new(config: Config, services: Vec<u32>, key: [u8; 32], controller: Factory) -> Self {
         Self { config, services, key, controller }
     }
     /// One whose connections send no data: they only receive.
     pub fn silent(config: Config, services: Vec<u32>, key: [u8; 32]) -> Self {
         let config = Config { ccid: Ccid::Two, ..config };
-        Self::new(config, services, key, Box::new(move || Box::new(Silent(config.segment()))))
+        Self::new(config, services, key, Factory::new("silent", |flow| Box::new(Silent(flow.segment))))
     }
     /// Answers a packet of somebody with whom there is no connection; `peer` is his address in bytes.
     pub fn answer(&self, now: Instant, peer: &[u8], packet: Packet) -> Answer {
@@ -102,15 +100,18 @@ impl Listener {
         let lives = at.as_nanos() / (self.config.lifetime * 2).as_nanos().max(1);
         fixed.wrapping_add(lives.cast_unsigned() << 24)
     }
+    fn build(&self) -> Box<dyn Controller> {
+        self.controller.build(Flow::new(self.config.segment(), self.config.packet))
+    }
     /// The connection right after it has answered a request.
     fn replay(&self, at: Instant, peer: &[u8], request: &Packet) -> (Box<Connection>, Option<Packet>) {
         let ports = [request.header.destination, request.header.source];
         let initial = self.initial(at, peer, ports);
         let Body::Request { service } = request.header.body else {
-            return (Box::new(Connection::connect(self.config, (self.controller)())), None);
+            return (Box::new(Connection::connect(self.config, self.build())), None);
         };
         let config = Config { ports, initial, service, ..self.config };
-        let mut connection = Box::new(Connection::respond(config, (self.controller)(), at, request));
+        let mut connection = Box::new(Connection::respond(config, self.build(), at, request));
         let response = connection.poll(at);
         (connection, response)
     }

@@ -33,7 +33,7 @@ impl Far {
     /// Nothing has come.
     pub fn new(make: Make) -> Self {
         let session = Session::new(make.session(FAR), STREAM);
-        let datagrams = Datagrams::new(make.datagrams(FAR), (make.controllers.datagrams)(make.flow));
+        let datagrams = Datagrams::new(make.datagrams(FAR), make.controllers.datagrams.build(make.flow));
         Self {
             make,
             session,

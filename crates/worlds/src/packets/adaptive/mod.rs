@@ -12,14 +12,13 @@ pub use near::{Change, Near};
 
 use super::FlowSpec;
 use lightlag_protocols::adaptive::{Config as SessionConfig, DatagramsConfig, PolicyConfig, Stack};
-use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::controllers::{Factory, Flow};
 use lightlag_protocols::link::LinkSpec;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp;
 use lightlag_protocols::transport::udpdtn::UDP_HEADER;
 use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::adaptive::{Epoch, Serial};
-use std::sync::Arc;
 
 /// Bytes of a datagram on the link beside its frames and their head.
 const HEADERS: Bytes = Bytes(UDP_HEADER.0 + Serial::WHOLE as u64);
@@ -57,16 +56,13 @@ pub enum Decides {
     Datagrams,
 }
 
-/// Makes controllers for as long as the flow lasts.
-pub type MakeControllers = Arc<dyn Fn(Flow) -> Box<dyn Controller> + Send + Sync>;
-
 /// The controllers of both stacks.
 #[derive(Clone)]
 pub struct Controllers {
     /// Of TCP.
-    pub stream: MakeControllers,
+    pub stream: Factory,
     /// Of datagrams.
-    pub datagrams: MakeControllers,
+    pub datagrams: Factory,
 }
 
 /// What an end is made of.
@@ -83,13 +79,7 @@ impl Make {
         Self { config, controllers, flow }
     }
     fn stream_flow(&self, segment: Bytes) -> Flow {
-        Flow {
-            segment,
-            packet: tcp::HEADER + segment,
-            planned_rate: None,
-            planned_round_trip: None,
-            ..self.flow
-        }
+        Flow::new(segment, tcp::HEADER + segment).seeded(self.flow.seed, self.flow.index)
     }
     fn datagram(&self) -> Bytes {
         self.config.packet.saturating_sub(HEADERS)

@@ -6,7 +6,6 @@ use crate::packets::Source;
 use lightlag_protocols::adaptive::{
     Best, Context, Datagrams, Kind, Policy, PolicyConfig, Session, SwitchWhy,
 };
-use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::record::Observation;
 use lightlag_protocols::record::packets::Parcel;
 use lightlag_protocols::time::{Duration, Instant};
@@ -80,7 +79,7 @@ impl Near {
     pub fn new(make: Make, truth: Truth, source: Source, start: Instant) -> Self {
         let mut session = Session::new(make.session(NEAR), STREAM);
         let id = session.open("far:1", Hints::default());
-        let datagrams = Datagrams::new(make.datagrams(NEAR), (make.controllers.datagrams)(make.flow));
+        let datagrams = Datagrams::new(make.datagrams(NEAR), make.controllers.datagrams.build(make.flow));
         let policy = match make.config.decides {
             Decides::Policy(config) => config,
             Decides::Oracle(_) | Decides::Datagrams => PolicyConfig::default(),
@@ -200,8 +199,8 @@ impl Near {
         let Some(best) = self.best.filter(|best| best.rate > 0.0) else { return };
         let rate = self.on_link(best.rate);
         let knows = best.is_found(now, rtt) && self.datagrams.is_outdone(rate);
-        let flow = Flow { planned_rate: Some(rate), planned_round_trip: rtt, ..self.make.flow };
-        let handed = if knows { Ok((self.make.controllers.datagrams)(flow)) } else { Err(rate) };
+        let flow = self.make.flow.planned(Some(rate), rtt);
+        let handed = if knows { Ok(self.make.controllers.datagrams.build(flow)) } else { Err(rate) };
         self.datagrams.continue_from(now, handed);
     }
     /// What a rate of payload is on the link.

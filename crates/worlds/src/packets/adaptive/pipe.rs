@@ -58,7 +58,7 @@ impl Pipe {
         }
         let mut sender = tcp::Sender::new(
             config,
-            (make.controllers.stream)(make.stream_flow(config.segment)),
+            make.controllers.stream.build(make.stream_flow(config.segment)),
             false,
             None,
         );
