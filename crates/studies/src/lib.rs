@@ -8,6 +8,7 @@ pub mod dcp;
 mod files;
 pub mod parts;
 pub mod points;
+pub mod real;
 pub mod universal;
 pub mod view;
 
