@@ -62,6 +62,9 @@ mod model;
 pub mod names;
 pub mod packets;
 pub mod quantity;
+#[cfg(test)]
+#[path = "../../../tests/skip.rs"]
+mod skip;
 mod the_one;
 mod toml_file;
 mod traffic;

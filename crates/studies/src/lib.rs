@@ -8,6 +8,9 @@ pub mod dcp;
 mod files;
 pub mod parts;
 pub mod points;
+#[cfg(test)]
+#[path = "../../../tests/skip.rs"]
+mod skip;
 pub mod universal;
 pub mod view;
 
