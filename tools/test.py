@@ -23,7 +23,8 @@ QUICK = ["protocols", "worlds", "scenario", "judge"]
 
 BINARY = re.compile(r"^\s+Running .*?([^/ ]+?)(?:-[0-9a-f]{16})?\)$|^\s+Doc-tests (\w+)$")
 TEST = re.compile(
-    r"^test (.+?)(?: - should panic)?(?: - compile(?: fail)?)? \.\.\. (ok|FAILED|ignored)(?:, (.*))?$"
+    r"^test (.+?)(?: - should panic)?(?: - compile(?: fail)?)? \.\.\. "
+    r"(ok|FAILED|ignored)(?:, (.*))?$"
 )
 
 
@@ -106,7 +107,7 @@ class Tally:
         for row in rows:
             if len(row) != 3 or not all(row):
                 sys.exit(
-                    f"tests/skips.txt: `{' | '.join(row)}` is not `TEST | REASON OF THE SKIP | WHY IT IS ALLOWED`"
+                    f"tests/skips.txt: `{' | '.join(row)}`: not `TEST | REASON OF THE SKIP | WHY IT IS ALLOWED`"
                 )
         match = fnmatch.fnmatchcase
         return [
@@ -162,8 +163,8 @@ def main() -> None:
     for name in unlisted:
         print(f"failed: {name} was skipped, which tests/skips.txt does not allow")
     failed = len(tally.failed) + len(unlisted)
-    print(f"{tally.passed} passed, {failed} failed, {len(tally.skipped) - len(unlisted)} skipped", end="\n\n")
-    print(f"in {time.monotonic() - started:.0f} s")
+    print(f"in {time.monotonic() - started:.0f} s:")
+    print(f"{tally.passed} passed, {failed} failed, {len(tally.skipped) - len(unlisted)} skipped")
     sys.exit(failed > 0)
 
 

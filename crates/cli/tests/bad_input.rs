@@ -662,3 +662,41 @@ fn whatever_rates_sizes_and_delays_are_drawn_a_run_is_refused_or_fits_into_memor
     println!("drawn: {ran} ran within 2 GB, {refused} refused with a line");
     assert!(ran > 0);
 }
+
+/// A named pipe in the place.
+#[cfg(unix)]
+fn pipe(place: &Place, name: &str) {
+    let made = std::process::Command::new("mkfifo").arg(place.path(name)).status();
+    assert!(made.expect("mkfifo starts").success());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_without_a_writer_is_refused() {
+    let place = Place::new();
+    ["a.toml", "b.toml", "c.pcapng"].iter().for_each(|name| pipe(&place, name));
+    std::thread::scope(|scope| {
+        for words in [["run", "a.toml"], ["sweep", "b.toml"], ["capture", "c.pcapng"]] {
+            let place = &place;
+            scope.spawn(move || {
+                let line = place.refused(&words);
+                assert!(line.contains("no program has opened the pipe for writing"), "{words:?}: {line}");
+            });
+        }
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_is_read_once_and_its_writer_may_come_later() {
+    let place = Place::new();
+    pipe(&place, "late.toml");
+    let path = place.path("late.toml");
+    let writer = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        std::fs::write(path, WALKERS).expect("the reader is there");
+    });
+    let table = place.good(&["sweep", "late.toml", "--out", "results"]);
+    writer.join().expect("it has written");
+    assert!(table.contains("delivery_prob"), "{table}");
+}

@@ -67,8 +67,39 @@ pub fn read_within(path: &Path, place: &Place, most: u64) -> Result<Vec<u8>> {
         )
     };
     let mut bytes = Vec::new();
-    File::open(path).map_err(failed)?.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    open(path).map_err(failed)?.take(most).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
+}
+
+/// Opens a file to read. A named pipe must have a writer within 10 s.
+///
+/// # Errors
+/// If it cannot be opened, or the pipe has no writer by then.
+pub fn open(path: &Path) -> std::io::Result<File> {
+    if !std::fs::metadata(path).is_ok_and(|found| is_pipe(&found)) {
+        return File::open(path);
+    }
+    // Opening a pipe blocks until a writer opens it too, and `open` has no time limit of its own.
+    let (to, opened) = std::sync::mpsc::channel();
+    let pipe = path.to_owned();
+    std::thread::spawn(move || to.send(File::open(pipe)));
+    opened.recv_timeout(WRITER_WAIT).unwrap_or_else(|_| {
+        let what = format!("no program has opened the pipe for writing within {} s", WRITER_WAIT.as_secs());
+        Err(std::io::Error::new(std::io::ErrorKind::TimedOut, what))
+    })
+}
+
+/// Time for the writer of a named pipe to open it.
+const WRITER_WAIT: std::time::Duration = std::time::Duration::from_secs(10);
+
+#[cfg(unix)]
+fn is_pipe(found: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &std::fs::Metadata) -> bool {
+    false
 }
 
 /// The first of `folders` in which the file is; without one, where it should have been.

@@ -74,7 +74,7 @@ pub use catalogue::{Build, Catalogue, Entry};
 pub use error::{Error, Place, Result, Wrong, suggestion};
 pub use failures::Failures;
 pub use file::{Ignored, Point, Points, ScenarioFile, Skipped, Source};
-pub use files::FILE_BYTES_MAX;
+pub use files::{FILE_BYTES_MAX, open as open_file};
 pub use model::*;
 pub use the_one::{Property, REPORTS, properties};
 pub(crate) use toml_file::{Section, algorithm, named, read_quantity, wrong_type};

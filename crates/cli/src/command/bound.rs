@@ -15,7 +15,7 @@ pub fn bound(options: &Bound) -> Done {
         Some(list) => seed_list(list)?,
         None => file.seeds()?,
     };
-    let table = table(&file, &text(&options.source)?, &seeds)?;
+    let table = table(&file, &text(&file), &seeds)?;
     tell_ignored(&file);
     if table.too_large > 0 {
         let (some, all) = (table.too_large, table.results.rows.len());

@@ -7,7 +7,7 @@ use crate::outputs::keep_apart;
 use lightlag_capture::analysis::{Analysed, Error, Filter, Options, analyse};
 use lightlag_capture::{Rewritten, to_dccp, to_tcp};
 use lightlag_lab::captured::{report, table, write_parquet};
-use lightlag_scenario::quantity;
+use lightlag_scenario::{open_file, quantity};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -74,7 +74,7 @@ fn rewrite(
 }
 
 fn open(path: &Path) -> Result<File, Failure> {
-    File::open(path).map_err(|why| Failure::Input(format!("{} cannot be read: {why}", path.display())))
+    open_file(path).map_err(|why| Failure::Input(format!("{} cannot be read: {why}", path.display())))
 }
 
 fn wanted(options: &Capture) -> Result<Options, Failure> {

@@ -3,7 +3,6 @@
 use super::emulate::{counts, link, span};
 use super::{Failed, option, size};
 use crate::args::Emulate;
-use crate::interrupt::Interrupt;
 use crate::output::{Done, Failure, print};
 use lightlag_capture::Packets;
 use lightlag_lab::PROGRAM;
@@ -12,6 +11,7 @@ use lightlag_node::clock::{Clock, processor_time};
 use lightlag_node::emulate::{
     ADDRESSES, Between, Ended, Namespaces, PacketEmulator, Passing, Programs, Second, Watcher, most_under_way,
 };
+use lightlag_node::interrupt::Interrupt;
 use lightlag_protocols::link::LinkSpec;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;

@@ -11,8 +11,6 @@ pub mod emulate;
 mod emulate_packets;
 pub mod list;
 pub mod names;
-mod on_kernels;
-mod on_sockets;
 mod record;
 pub mod report;
 pub mod run;
@@ -49,17 +47,11 @@ fn tell_ignored(file: &ScenarioFile) {
     }
 }
 
-/// The scenario as written, with what was set on the command line.
-fn text(source: &Source) -> Result<String, Failure> {
-    let mut text = String::new();
-    for path in &source.files {
-        let bytes = std::fs::read(path).map_err(|why| format!("cannot read {}: {why}", path.display()))?;
-        text += &String::from_utf8_lossy(&bytes);
-    }
-    for (key, value) in &source.sets {
-        text += &format!("# --set {key}={value}\n");
-    }
-    Ok(text)
+/// The scenario as written, followed by the keys set on the command line.
+fn text(file: &ScenarioFile) -> String {
+    let written: String =
+        file.sources().iter().map(|source| String::from_utf8_lossy(&source.bytes)).collect();
+    file.overrides().iter().fold(written, |text, (key, value)| text + &format!("# --set {key}={value}\n"))
 }
 
 /// Where somebody listens.

@@ -26,7 +26,7 @@ pub fn sweep(options: &Sweep) -> Done {
         Some(list) => seed_list(list)?,
         None => file.seeds()?,
     };
-    let plan = Plan::new(&file, &text(&options.source)?, &seeds)?;
+    let plan = Plan::new(&file, &text(&file), &seeds)?;
     tell_ignored(&file);
     if let Some(first) = plan.skipped().first() {
         eprintln!("left out {} points, as {}", plan.skipped().len(), first.reason);

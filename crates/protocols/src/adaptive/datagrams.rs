@@ -10,7 +10,7 @@ use super::heard::Heard;
 use super::policy::DatagramsContext;
 use super::session::{Session, Ticket};
 use super::waiting::{Came, Sent, Waiting};
-use crate::controllers::{Ack, Cause, Controller, Loss, Sent as Left, Window};
+use crate::controllers::{Ack, Cause, Controller, ControllerEvent, Loss, Sent as Left, Window};
 use crate::record::Observation;
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
@@ -205,7 +205,7 @@ impl Datagrams {
     pub fn continue_from(&mut self, now: Instant, handed: Result<Box<dyn Controller>, BitRate>) {
         match handed {
             Ok(controller) => self.controller = controller,
-            Err(carried) => self.controller.on_carried(now, carried),
+            Err(carried) => self.controller.on_event(now, &ControllerEvent::Handover(carried)),
         }
         self.next_at = now;
         (self.asked, self.questions) = (0, 0);
@@ -220,7 +220,7 @@ impl Datagrams {
     }
     /// A rate at which they are known to get through.
     pub fn found(&self) -> Option<BitRate> {
-        self.controller.found()
+        self.controller.advice().discovered_rate
     }
     /// Whether a stream that has found this rate knows better than what was learnt here.
     pub fn is_outdone(&self, rate: BitRate) -> bool {
@@ -485,7 +485,8 @@ impl Datagrams {
         }
         self.delivered += bytes;
         for (given_up, bytes) in came.spurious {
-            self.controller.on_spurious(given_up, Bytes(bytes));
+            let spurious = ControllerEvent::SpuriousLoss { lost_at: given_up, size: Bytes(bytes) };
+            self.controller.on_event(now, &spurious);
         }
         self.waits_since = self.waits_since.filter(|_| self.waiting.first().is_some());
         let held =
@@ -534,10 +535,10 @@ impl Datagrams {
         let overtaken = self.waiting.find_overtaken(now);
         let alone = self.waiting.find_alone(now, self.newest_left);
         let overtaken = overtaken.into_iter().chain(alone).collect();
-        self.tell_lost(now, overtaken, Cause::Hole, session);
+        self.tell_lost(now, overtaken, Cause::Gap, session);
         if self.rtt.is_some() {
             let old = self.waiting.find_old(now, self.silence_span(), self.newest_left);
-            self.tell_lost(now, old, Cause::Silence, session);
+            self.tell_lost(now, old, Cause::Timeout, session);
         }
     }
     fn tell_lost(&mut self, now: Instant, lost: Vec<Sent>, cause: Cause, session: &mut Session) {
@@ -606,7 +607,7 @@ impl Datagrams {
     /// The deadline has come.
     pub fn on_deadline(&mut self, now: Instant, session: &mut Session) {
         if self.controller.deadline().is_some_and(|at| at <= now) {
-            self.controller.on_deadline(now);
+            self.controller.on_event(now, &ControllerEvent::Deadline);
         }
         if self.waiting.deadline().is_some_and(|at| at <= now) || self.old_at().is_some_and(|at| at <= now) {
             self.find_lost(now, session);
@@ -625,7 +626,7 @@ impl Datagrams {
         self.questions = 1;
         let span = self.silence_span().as_secs_f64() * self.draws.uniform(0.75, 1.0);
         self.silence = Some(now.saturating_add(Duration::from_secs_f64(span)));
-        self.tell_lost(now, vec![first], Cause::Silence, session);
+        self.tell_lost(now, vec![first], Cause::Timeout, session);
     }
 }
 

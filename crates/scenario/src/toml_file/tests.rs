@@ -93,7 +93,7 @@ fn a_whole_scenario_is_read_as_written() {
     assert_eq!(names, ["walker0", "walker1", "walker2", "walker3", "walker4", "kiosk"]);
     assert_eq!(scenario.groups[0].router.parameters.number("copies"), 4.0);
     assert_eq!(scenario.groups[1].router.entry.name, "epidemic");
-    assert!(scenario.groups[1].habits.receipts);
+    assert!(scenario.groups[1].policy.receipts);
     assert_eq!(scenario.groups[0].radios[0].rate, BitRate(2_500_000));
     assert!(matches!(scenario.groups[1].mobility, Some(Mobility::At(_))));
     let TrafficKind::Random(generator) = &scenario.traffic[0].kind else { panic!() };
