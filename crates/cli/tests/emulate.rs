@@ -72,7 +72,10 @@ fn place(plan: &str) -> Place {
 fn namespaces_of(process: u32) -> Vec<String> {
     let Ok(folder) = std::fs::read_dir("/run/netns") else { return Vec::new() };
     let names = folder.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    names.filter(|name| name.contains(&format!("-{process}-"))).collect()
+    let is_of = |name: &String| {
+        [format!("-{process}-"), format!("-{process}.")].iter().any(|part| name.contains(part))
+    };
+    names.filter(is_of).collect()
 }
 
 /// Starts it and waits until both sides are there.
@@ -260,6 +263,44 @@ fn a_run_that_is_ended_or_killed_leaves_no_namespaces() {
     drop(killed);
     place.good(&["emulate", "plan.toml", "--", "true"]);
     assert_eq!(namespaces_of(process), [""; 0]);
+}
+
+#[test]
+fn a_study_between_kernels_that_is_interrupted_twice_leaves_no_daemons_and_no_namespaces() {
+    if !can_make_devices() {
+        return;
+    }
+    if !Path::new(env!("CARGO_BIN_EXE_lightlag")).with_file_name("lightlagd").exists() {
+        return println!("skipped: lightlagd is not built");
+    }
+    let place = Place::new();
+    let mut command = place.command(&["study", "adaptive", "--real", "--quick", "--out", "out"]);
+    let run = Running(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts"));
+    let process = run.0.id();
+    let of_study = || namespaces_of(process).into_iter();
+    let daemons = |name: &String| {
+        let told = Command::new("ip").args(["netns", "pids", name]).output().expect("it runs");
+        String::from_utf8_lossy(&told.stdout).lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let began = Instant::now();
+    let running = loop {
+        let running: Vec<String> = of_study().flat_map(|name| daemons(&name)).collect();
+        if running.len() >= 4 {
+            break running;
+        }
+        assert!(began.elapsed() < Duration::from_secs(120), "no daemons: {running:?}");
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    for _ in 0..2 {
+        kill_process(Pid::from_child(&run.0), Signal::INT).expect("it is there");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    let (code, _, told) = run.end();
+    assert!(code != Some(0) && told.contains("interrupted"), "{code:?}: {told}");
+    assert_eq!(of_study().collect::<Vec<_>>(), [""; 0]);
+    for id in running {
+        assert!(!Path::new("/proc").join(&id).exists(), "process {id} still runs");
+    }
 }
 
 #[test]

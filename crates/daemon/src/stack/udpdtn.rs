@@ -148,6 +148,10 @@ impl State {
     pub fn grace(&self) -> Duration {
         self.datagrams.borrow().grace()
     }
+    /// Whether the other daemon was not heard for longer than the path takes; see [`Datagrams::is_unheard`].
+    pub fn is_unheard(&self, now: Instant) -> bool {
+        !self.is_there() || self.datagrams.borrow().is_unheard(now)
+    }
     /// What a policy is to know of it, if it can be used.
     pub fn context(&self, now: Instant) -> Option<DatagramsContext> {
         self.is_there().then(|| self.datagrams.borrow().context(now))

@@ -63,6 +63,36 @@ fn a_peer_that_is_removed_is_refused_at_once_by_every_stack_and_served_when_it_i
 }
 
 #[test]
+fn applications_at_both_ends_see_a_reset_when_a_peer_is_removed() {
+    for (stack, by_near) in [("tcp", false), ("tcp", true), ("udpdtn", false), ("udpdtn", true)] {
+        let pair = Pair::start(Extra::default());
+        pair.switch(stack);
+        let listener = std::net::TcpListener::bind(local(0)).unwrap();
+        let mut here = pair.connect(listener.local_addr().unwrap().port(), "").unwrap();
+        let (mut there, _) = listener.accept().unwrap();
+        here.write_all(b"x").unwrap();
+        there.read_exact(&mut [0; 1]).unwrap();
+        let folder = if by_near { &pair.near.folder } else { &pair.far.folder };
+        if by_near {
+            // The settings that follow its table stay.
+            let text = fs::read_to_string(folder.join("lightlagd.toml")).unwrap();
+            let end = text.find("[listen]").unwrap();
+            change(folder, &text[text.find("[[peer]]").unwrap()..end], "");
+        } else {
+            change(folder, &peer_of(folder), "");
+        }
+        let daemon = if by_near { &pair.near } else { &pair.far };
+        let told = daemon.ask(&["reload"]);
+        assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+        for (end, stream) in [("near", &mut here), ("far", &mut there)] {
+            stream.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+            let why = stream.read(&mut [0; 1]).unwrap_err();
+            assert_eq!(why.kind(), std::io::ErrorKind::ConnectionReset, "{stack}, {by_near}: {end}: {why}");
+        }
+    }
+}
+
+#[test]
 fn doors_peers_and_contacts_change_while_connections_stay() {
     let [first, second] = std::array::from_fn(|_| local(free_port()));
     let near = format!("[[socks]]\nlisten = \"{first}\"\n");

@@ -104,6 +104,9 @@ pub struct Session {
     notices: u64,
     /// Connections that left a stack, and when what it still carries is taken for lost.
     left: BTreeSet<(Instant, ConnectionId, Stack)>,
+    /// The stack that holds back new connections, if one does, and those that it holds back.
+    holding: Option<Stack>,
+    held: BTreeSet<ConnectionId>,
     events: VecDeque<Event>,
     /// The memory of all connections, of other sessions too.
     budget: Arc<Budget>,
@@ -131,6 +134,8 @@ impl Session {
             ready: Ready::default(),
             notices: 0,
             left: BTreeSet::new(),
+            holding: None,
+            held: BTreeSet::new(),
             events: VecDeque::new(),
         }
     }
@@ -245,6 +250,10 @@ impl Session {
     pub fn connections(&self) -> impl Iterator<Item = (ConnectionId, &Connection)> {
         self.connections.iter().map(|(id, connection)| (*id, connection))
     }
+    /// Whether the other side has still to be told of a connection that is over, or to answer that.
+    pub fn has_farewells(&self) -> bool {
+        self.over.has_farewells()
+    }
     /// What has happened.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
@@ -333,7 +342,7 @@ impl Session {
             } else if connection.state == State::Unnamed {
                 // If it was durable, it is opened again.
                 self.drop_connection(id);
-            } else {
+            } else if !self.is_new(id) {
                 // It may have heard of it before this life of it was heard of.
                 self.break_off(id, Why::Unknown);
             }
@@ -364,9 +373,31 @@ impl Session {
 
     // --- frames -------------------------------------------------------------------------------
 
-    /// Whether [`Session::poll`] may have something for a stack.
+    /// Holds back connections that were never carried, or carries them: while the other side is not heard, nothing of them
+    /// leaves by this stack. A later epoch of the other side has then certainly not heard of them, and they stay.
+    pub fn hold_new(&mut self, stack: Stack, hold: bool) {
+        let holding = hold.then_some(stack);
+        if self.holding != holding {
+            self.holding = holding;
+            std::mem::take(&mut self.held).into_iter().for_each(|id| self.schedule(id));
+        }
+    }
+    /// Whether it was opened here, is not durable, and nothing of it was ever carried.
+    fn is_new(&self, id: ConnectionId) -> bool {
+        let is_new = |one: &Connection| !one.was_carried && !one.hints.durable;
+        self.is_ours(id) && self.connections.get(&id).is_some_and(is_new)
+    }
+    /// Whether [`Session::poll`] may have something for a stack, now or once it holds back nothing.
     pub fn waits(&self, stack: Stack) -> bool {
+        self.has_frames(stack) || self.holds(stack)
+    }
+    /// Whether [`Session::poll`] may have something for a stack now.
+    pub fn has_frames(&self, stack: Stack) -> bool {
         self.ready.waits(stack) || self.over.waits(stack)
+    }
+    /// Whether a stack holds back a connection.
+    pub fn holds(&self, stack: Stack) -> bool {
+        self.holding == Some(stack) && !self.held.is_empty()
     }
     /// Whether [`Session::poll`] may have data for a stack, not only notices.
     pub fn has_data(&self, stack: Stack) -> bool {
@@ -388,6 +419,9 @@ impl Session {
     fn poll_notice(&mut self, stack: Stack, room: usize, out: &mut Vec<u8>) -> Option<Ticket> {
         let life = self.config.incarnation;
         while let Some(id) = self.ready.next_notice(stack) {
+            if self.hold(id, stack) {
+                continue;
+            }
             let Some(connection) = self.connections.get_mut(&id).filter(|one| one.stack == stack) else {
                 continue;
             };
@@ -409,6 +443,7 @@ impl Session {
                 }
             }
             self.budget.change(lent, connection.lent());
+            connection.was_carried = true;
             self.notices += 1;
             *connection.notice(notice) = Telling::Carried(stack, self.notices);
             self.schedule(id);
@@ -419,6 +454,9 @@ impl Session {
     fn poll_data(&mut self, stack: Stack, room: usize, out: &mut Vec<u8>) -> Option<Ticket> {
         let life = self.config.incarnation;
         while let Some(id) = self.ready.next_data(stack) {
+            if self.hold(id, stack) {
+                continue;
+            }
             let Some(connection) = self.connections.get_mut(&id).filter(|one| one.stack == stack) else {
                 continue;
             };
@@ -440,6 +478,7 @@ impl Session {
                 }
             };
             outgoing.on_carried(stack, &piece);
+            connection.was_carried = true;
             self.schedule(id);
             return Some(Ticket { id, what: What::Data(piece.range()) });
         }
@@ -632,6 +671,7 @@ impl Session {
         self.budget.leave(connection.lent(), self.connections.is_empty());
         self.unadvertised -= connection.outgoing.unadvertised();
         self.unnamed -= usize::from(connection.state == State::Unnamed);
+        self.held.remove(&id);
         Some(connection)
     }
     /// Does something with a connection, and counts the memory that it takes.
@@ -692,9 +732,21 @@ impl Session {
             self.events.push_back(Event::Readable(id));
         }
     }
+    /// Whether a connection whose turn it is on a stack is held back by it.
+    fn hold(&mut self, id: ConnectionId, stack: Stack) -> bool {
+        let holds = self.holding == Some(stack) && self.is_new(id);
+        if holds {
+            self.held.insert(id);
+        }
+        holds
+    }
     /// Whoever has something to send stands in the queue.
     fn schedule(&mut self, id: ConnectionId) {
         let Some(connection) = self.connections.get(&id) else { return };
+        if self.holding == Some(connection.stack) && self.is_new(id) {
+            self.held.insert(id);
+            return;
+        }
         if connection.due().is_some() {
             self.ready.with_notice(connection.stack, id);
         }
