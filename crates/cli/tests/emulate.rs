@@ -1,11 +1,14 @@
 //! `lightlag emulate` between network namespaces, as users run it. What needs root is skipped without.
 
 mod lightlag;
+#[path = "../../../tests/skip.rs"]
+mod skip;
 
 use lightlag::running::Running;
 use lightlag::{Place, repository};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use skip::skip;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
@@ -31,15 +34,18 @@ to = "far"
 controller = "cubic"
 "#;
 
-/// Whether namespaces and devices can be made here; why not is printed.
+/// Whether namespaces and devices can be made here; if not, the test is skipped.
 fn can_make_devices() -> bool {
     let lacks = [
         (!geteuid().is_root(), "not root"),
         (!Path::new("/dev/net/tun").exists(), "no /dev/net/tun"),
         (Command::new("ip").arg("-V").output().is_err(), "no command `ip`"),
     ];
-    lacks.iter().filter(|lack| lack.0).for_each(|lack| println!("skipped: {}", lack.1));
-    lacks.iter().all(|lack| !lack.0) && may_make_devices()
+    match lacks.iter().find(|lack| lack.0) {
+        Some(lack) => skip(lack.1),
+        None => return may_make_devices(),
+    }
+    false
 }
 
 /// Root in a container may not be allowed what root is.
@@ -51,7 +57,7 @@ fn may_make_devices() -> bool {
         ip(&["netns", "add", &name]) && ip(&["-n", &name, "tuntap", "add", "mode", "tun", "name", "probe"]);
     ip(&["netns", "del", &name]);
     if !may {
-        println!("skipped: root may not make namespaces and devices here");
+        skip("root may not make namespaces and devices here");
     }
     may
 }
@@ -344,6 +350,6 @@ fn without_root_one_line_says_what_is_missing() {
             assert_eq!(told.lines().count(), 1, "{told}");
         }
         Ok(done) => panic!("{:?}", done.status),
-        Err(why) => println!("skipped: nobody cannot run the command here: {why}"),
+        Err(why) => skip(format_args!("the user `nobody` cannot run the command: {why}")),
     }
 }

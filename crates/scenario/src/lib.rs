@@ -61,6 +61,9 @@ mod files;
 mod model;
 pub mod names;
 pub mod packets;
+#[cfg(test)]
+#[path = "../../../tests/skip.rs"]
+mod skip;
 mod the_one;
 mod toml_file;
 mod traffic;
