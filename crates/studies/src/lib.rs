@@ -9,6 +9,9 @@ mod files;
 pub mod parts;
 pub mod points;
 pub mod real;
+#[cfg(test)]
+#[path = "../../../tests/skip.rs"]
+mod skip;
 pub mod universal;
 pub mod view;
 

@@ -263,18 +263,8 @@ fn files_of_events_bring_messages_and_connections() {
 /// The settings with which The ONE was measured.
 #[test]
 fn the_settings_of_the_reference_are_read_as_they_are() {
-    let reference = std::env::var_os("LIGHTLAG_REFERENCE").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference"),
-        PathBuf::from,
-    );
-    let folder = reference.join("the-one/settings");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!(
-            "skipped: {} is not there; LIGHTLAG_REFERENCE names the folder of references",
-            folder.display()
-        );
-        return;
-    };
+    let Some(folder) = crate::skip::reference("the-one/settings") else { return };
+    let entries = std::fs::read_dir(folder).unwrap();
     let expected = [99, 87, 89, 98, 92];
     let mut read = 0;
     for entry in entries {

@@ -358,18 +358,8 @@ fn files_of_contacts_are_found_beside_the_scenario() {
 /// The contact tables of the interplanetary scenario, as a table and as The ONE's events.
 #[test]
 fn tables_and_events_of_the_reference_tell_the_same_contacts() {
-    let reference = std::env::var_os("LIGHTLAG_REFERENCE").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference"),
-        PathBuf::from,
-    );
-    let folder = reference.join("contacts");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!(
-            "skipped: {} is not there; LIGHTLAG_REFERENCE names the folder of references",
-            folder.display()
-        );
-        return;
-    };
+    let Some(folder) = crate::skip::reference("contacts") else { return };
+    let entries = std::fs::read_dir(&folder).unwrap();
     let nodes = "[nodes.BS]\n[nodes.Sat]\ncount = 2\n[nodes.Rover]\ncount = 2\nfirst = 1\n";
     let list = |contacts: String| {
         let text = format!(
