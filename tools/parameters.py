@@ -19,7 +19,7 @@ ONLY_WITH = {"contact_plan": "a contact plan: a table `[contacts.NAME]` in the s
 
 
 def listed(binary: str) -> list[dict[str, Any]]:
-    """Every router, mechanism and controller."""
+    """Every row that `lightlag list` shows."""
     asked = [binary, "list", "--json"]
     algorithms: list[dict[str, Any]] = json.loads(
         subprocess.run(asked, check=True, capture_output=True).stdout
@@ -27,8 +27,10 @@ def listed(binary: str) -> list[dict[str, Any]]:
     return algorithms
 
 
-def written(default: float | bool | str) -> str:
-    """A default as a scenario has it: whole numbers without a point, no exponent."""
+def written(default: float | bool | str | None) -> str:
+    """A default as a scenario has it: whole numbers without a point, no exponent; none: it must be given."""
+    if default is None:
+        return "required"
     if isinstance(default, str):
         return default
     if isinstance(default, bool):

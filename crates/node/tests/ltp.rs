@@ -59,8 +59,8 @@ fn carries(sizes: &[usize], rate: Option<u64>, key: Option<&Key>, loss: Option<f
     let link = |loss| LinkSpec {
         rate: Rate::Constant(BitRate(1_000_000_000)),
         delay: Delay::Constant(ms(20)),
-        loss: Loss::Uniform(loss),
-        queue: Discipline::DropTail(Limit::Packets(10_000)),
+        loss: Loss::uniform(loss),
+        queue: Discipline::drop_tail(Limit::Packets(10_000)),
         reorder: None,
         duplicate: 0.01,
         jitter: Duration::ZERO,

@@ -31,6 +31,19 @@ impl Parameter {
         let domain = Domain::Number(range.0, range.1);
         Self { name, unit, default: Value::Number(default), domain, meaning }
     }
+    /// A number from `range.0` to `range.1`, in `unit`, that has no default.
+    pub const fn needed(
+        name: &'static str,
+        unit: &'static str,
+        range: (f64, f64),
+        meaning: &'static str,
+    ) -> Self {
+        Self::number(name, unit, f64::NAN, range, meaning)
+    }
+    /// Whether it has no default, and must be given.
+    pub fn is_needed(&self) -> bool {
+        matches!(self.default, Value::Number(default) if default.is_nan())
+    }
     /// A whole number from `range.0` to `range.1`.
     pub const fn integer(name: &'static str, default: f64, range: (f64, f64), meaning: &'static str) -> Self {
         let domain = Domain::Integer(range.0, range.1);
@@ -147,6 +160,16 @@ pub enum ParameterError {
         /// What would be right.
         domain: String,
     },
+    /// It has no default and was not given.
+    #[error("`{algorithm}` needs the parameter `{name}`; it must be {domain}")]
+    Missing {
+        /// The algorithm.
+        algorithm: String,
+        /// The parameter.
+        name: String,
+        /// What would be right.
+        domain: String,
+    },
 }
 
 /// Values for all parameters of an algorithm: those given, the defaults for the rest.
@@ -154,10 +177,13 @@ pub enum ParameterError {
 pub struct Parameters(BTreeMap<String, Value>);
 
 impl Parameters {
+    /// Of an algorithm that has no parameters.
+    pub const NONE: Self = Self(BTreeMap::new());
+
     /// Checks `given` against what `algorithm` declares and fills in the defaults.
     ///
     /// # Errors
-    /// [`ParameterError`] at the first unknown name or value out of its domain.
+    /// [`ParameterError`] at the first unknown name, value out of its domain, or missing value.
     pub fn resolve(
         algorithm: &str,
         declared: &[Parameter],
@@ -183,6 +209,13 @@ impl Parameters {
                 });
             }
             values.insert(name.clone(), value.clone());
+        }
+        if let Some(missing) = declared.iter().find(|p| p.is_needed() && !given.contains_key(p.name)) {
+            return Err(ParameterError::Missing {
+                algorithm: algorithm.to_owned(),
+                name: missing.name.to_owned(),
+                domain: missing.domain.to_string(),
+            });
         }
         Ok(Self(values))
     }

@@ -77,5 +77,5 @@ pub use files::{FILE_BYTES_MAX, open as open_file};
 pub use lightlag_protocols::units::parse as quantity;
 pub use model::*;
 pub use the_one::{Property, REPORTS, properties};
-pub(crate) use toml_file::{Section, algorithm, named, read_quantity, wrong_type};
+pub(crate) use toml_file::{Section, algorithm, named, parameters, read_quantity, wrong_type};
 pub(crate) use tree::{Node, Value};

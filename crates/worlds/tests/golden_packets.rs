@@ -7,6 +7,7 @@
 use lightlag_protocols::controllers::{self, Entry, Factory};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
+use lightlag_protocols::parameter::Value;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::{dccp, ltp, tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -55,9 +56,9 @@ fn link(rate: Rate, delay: Delay, loss: Loss, queue: Discipline) -> LinkSpec {
 fn setup(entry: &'static Entry, middle: &LinkSpec, (source, over): (Source, Over)) -> Setup {
     let quick = |delay_ms| {
         let (rate, delay) = (Rate::Constant(BitRate(10_000_000)), Delay::Constant(ms(delay_ms)));
-        link(rate, delay, Loss::None, Discipline::DropTail(Limit::Packets(1_000)))
+        link(rate, delay, Loss::NONE, Discipline::drop_tail(Limit::Packets(1_000)))
     };
-    let back = LinkSpec { queue: Discipline::DropTail(Limit::Packets(1_000)), ..middle.clone() };
+    let back = LinkSpec { queue: Discipline::drop_tail(Limit::Packets(1_000)), ..middle.clone() };
     let planned = entry.algorithm.only_with.contains(&"udpdtn") || over == Over::Ltp;
     let flow = |start: i64| FlowSpec {
         forward: vec![0, 1],
@@ -125,11 +126,11 @@ const FILE: Source = Source::File(Bytes(3_000_000));
 
 #[test]
 fn two_flows_over_a_lossy_second_of_light_stay_as_they_were() {
-    let queue = Discipline::DropTail(Limit::Packets(60));
+    let queue = Discipline::drop_tail(Limit::Packets(60));
     let (rate, delay) = (Rate::Constant(BitRate(1_000_000)), Delay::Constant(ms(500)));
     golden::check(
         "packets_lossy.txt",
-        &table(&link(rate, delay, Loss::Uniform(0.002), queue), FILE, Over::Usual),
+        &table(&link(rate, delay, Loss::uniform(0.002), queue), FILE, Over::Usual),
     );
 }
 
@@ -138,27 +139,31 @@ fn two_flows_over_contacts_and_a_growing_distance_stay_as_they_were() {
     let s = Instant::from_secs;
     let windows: Vec<_> = (0..20).map(|n| (s(40 * n), s(40 * n + 30), BitRate(1_000_000))).collect();
     let delay = Delay::Curve(vec![(s(0), ms(200)), (s(300), ms(1_200))]);
-    let queue =
-        Discipline::CoDel { limit: Limit::Packets(200), target: ms(50), interval: ms(1_000), mark: false };
+    let queue = Discipline::named(
+        "codel",
+        Limit::Packets(200),
+        &[("target", Value::Number(0.05)), ("interval", Value::Number(1.0))],
+    )
+    .unwrap();
     golden::check(
         "packets_contacts.txt",
-        &table(&link(Rate::within(&windows), delay, Loss::None, queue), FILE, Over::Usual),
+        &table(&link(Rate::within(&windows), delay, Loss::NONE, queue), FILE, Over::Usual),
     );
 }
 
 #[test]
 fn two_sources_that_are_on_and_off_stay_as_they_were() {
-    let queue = Discipline::DropTail(Limit::Packets(20));
+    let queue = Discipline::drop_tail(Limit::Packets(20));
     let (rate, delay) = (Rate::Constant(BitRate(1_000_000)), Delay::Constant(ms(50)));
     let on = Span::Exponential(Duration::from_secs(5));
     let source = Source::OnOff { on, off: Span::Fixed(Duration::from_secs(3)), rate: BitRate(900_000) };
-    golden::check("packets_on_off.txt", &table(&link(rate, delay, Loss::None, queue), source, Over::Usual));
+    golden::check("packets_on_off.txt", &table(&link(rate, delay, Loss::NONE, queue), source, Over::Usual));
 }
 
 #[test]
 fn two_flows_of_ltp_over_a_lossy_second_of_light_stay_as_they_were() {
-    let queue = Discipline::DropTail(Limit::Packets(60));
+    let queue = Discipline::drop_tail(Limit::Packets(60));
     let (rate, delay) = (Rate::Constant(BitRate(1_000_000)), Delay::Constant(ms(500)));
-    let middle = link(rate, delay, Loss::Uniform(0.002), queue);
+    let middle = link(rate, delay, Loss::uniform(0.002), queue);
     golden::check("packets_ltp.txt", &table(&middle, FILE, Over::Ltp));
 }

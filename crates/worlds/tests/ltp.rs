@@ -29,8 +29,8 @@ impl Bench {
         let link = LinkSpec {
             rate: self.rate.clone(),
             delay: Delay::Constant(self.one_way),
-            loss: if self.loss > 0.0 { Loss::Uniform(self.loss) } else { Loss::None },
-            queue: Discipline::DropTail(Limit::Packets(1000)),
+            loss: if self.loss > 0.0 { Loss::uniform(self.loss) } else { Loss::NONE },
+            queue: Discipline::drop_tail(Limit::Packets(1000)),
             reorder: None,
             duplicate: 0.0,
             jitter: Duration::ZERO,

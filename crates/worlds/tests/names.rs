@@ -76,8 +76,8 @@ impl Path {
             let spec = LinkSpec {
                 rate: Rate::Constant(BitRate(self.rates[hop as usize])),
                 delay: Delay::Constant(ms(self.delays_ms[hop as usize])),
-                loss: Loss::None,
-                queue: Discipline::DropTail(Limit::Packets(self.queue)),
+                loss: Loss::NONE,
+                queue: Discipline::drop_tail(Limit::Packets(self.queue)),
                 reorder: None,
                 duplicate: 0.0,
                 jitter: ms(self.jitter_ms),

@@ -3,6 +3,7 @@
 use lightlag_protocols::controllers::{self, Entry, Factory};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
+use lightlag_protocols::parameter::Value;
 use lightlag_protocols::record::packets::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp::{Config, Timers};
@@ -20,7 +21,7 @@ struct Bench {
     seed: u64,
 }
 
-const PACKETS_100: Discipline = Discipline::DropTail(Limit::Packets(100));
+const PACKETS_100: Discipline = Discipline::drop_tail(Limit::Packets(100));
 
 impl Default for Bench {
     fn default() -> Self {
@@ -46,7 +47,7 @@ impl Bench {
         LinkSpec {
             rate: Rate::Constant(BitRate(self.rate)),
             delay: Delay::Constant(Duration::from_secs_f64(self.rtt_s / 2.0)),
-            loss: if self.loss > 0.0 { Loss::Uniform(self.loss) } else { Loss::None },
+            loss: if self.loss > 0.0 { Loss::uniform(self.loss) } else { Loss::NONE },
             queue,
             reorder: None,
             duplicate: 0.0,
@@ -68,7 +69,10 @@ impl Bench {
             planned_round_trip: None,
         };
         Setup {
-            links: vec![self.link(self.queue), self.link(Discipline::DropTail(Limit::Packets(1_000_000)))],
+            links: vec![
+                self.link(self.queue.clone()),
+                self.link(Discipline::drop_tail(Limit::Packets(1_000_000))),
+            ],
             flows: flows.iter().map(flow).collect(),
             until: Instant::from_secs(until_s),
             until_complete: true,
@@ -140,12 +144,8 @@ fn no_queue_holds_more_than_its_limit() {
 
 #[test]
 fn codel_keeps_the_queue_shorter_than_drop_tail() {
-    let queue = Discipline::CoDel {
-        limit: Limit::Packets(100),
-        target: Duration::from_secs_f64(0.013),
-        interval: Duration::from_secs_f64(0.1),
-        mark: false,
-    };
+    let given = [("target", Value::Number(0.013)), ("interval", Value::Number(0.1))];
+    let queue = Discipline::named("codel", Limit::Packets(100), &given).expect("in range");
     let long = Bench::default().run(&[("new_reno", 20_000_000)], 10_000);
     let short = Bench { queue, ..Bench::default() }.run(&[("new_reno", 20_000_000)], 10_000);
     assert!(short.flows[0].episodes > 2 * long.flows[0].episodes, "{short:?}\n{long:?}");
@@ -270,9 +270,9 @@ fn neither_contact_rate_nor_cubic_starves_beside_the_other() {
 
 #[test]
 fn tcp_planet_holds_most_of_a_link_whose_queue_knows_priorities_whatever_is_lost() {
-    let queue = Discipline::Priority(Limit::Packets(100));
+    let queue = Discipline::named("priority", Limit::Packets(100), &[]).unwrap();
     for loss in [0.0, 0.001, 0.01] {
-        let bench = Bench { rtt_s: 10.0, loss, queue, ..Bench::default() };
+        let bench = Bench { rtt_s: 10.0, loss, queue: queue.clone(), ..Bench::default() };
         let outcome = bench.run(&[("tcp_planet", 100_000_000)], 100_000);
         assert!(outcome.flows[0].complete, "{outcome:?}");
         assert!(goodput(&outcome, 0) > 0.7 * 973_000.0, "loss {loss}: {}", goodput(&outcome, 0));

@@ -4,6 +4,8 @@ use crate::args::List;
 use crate::output::{Done, print};
 use lightlag_protocols::controllers;
 use lightlag_protocols::dtn::{Entry, Parameter, Value, mechanisms, routers};
+use lightlag_protocols::link::losses;
+use lightlag_protocols::link::queues::{self, NoPacket};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -12,8 +14,10 @@ pub fn list(options: &List) -> Done {
     let routers: Vec<Row> = routers::TABLE.iter().map(|entry| row("router", entry)).collect();
     let mechanisms: Vec<Row> = mechanisms::TABLE.iter().map(|entry| row("mechanism", entry)).collect();
     let controllers = controllers::TABLE.iter().map(|entry| row("controller", &entry.algorithm));
-    let rows: Vec<Row> =
-        routers.into_iter().chain(mechanisms).chain(controllers).filter(|row| wanted(row.name)).collect();
+    let queues = queues::TABLE.iter().map(queue);
+    let losses = losses::TABLE.iter().map(|entry| row("loss model", &entry.model));
+    let all = routers.into_iter().chain(mechanisms).chain(controllers).chain(queues).chain(losses);
+    let rows: Vec<Row> = all.filter(|row| wanted(row.name)).collect();
     if rows.is_empty() {
         let part = options.name.as_deref().unwrap_or_default();
         return Err(format!("no algorithm has `{part}` in its name; `lightlag list` shows all").into());
@@ -40,6 +44,11 @@ fn row<A: ?Sized, S>(kind: &'static str, entry: &Entry<A, S>) -> Row {
     Row { kind, name, paper, only_with, parameters }
 }
 
+fn queue(entry: &queues::Entry<NoPacket>) -> Row {
+    let queues::Entry { name, paper, parameters, .. } = *entry;
+    Row { kind: "queue", name, paper, only_with: &[], parameters }
+}
+
 impl Row {
     fn text(&self) -> String {
         let paper = if self.paper.is_empty() { "ours" } else { self.paper };
@@ -54,7 +63,8 @@ impl Row {
         }
         for p in self.parameters {
             let unit = if p.unit.is_empty() { String::new() } else { format!(" {}", p.unit) };
-            let _ = writeln!(text, "  {} = {}{unit}  ({})\n      {}", p.name, p.default, p.domain, p.meaning);
+            let default = if p.is_needed() { "...".to_owned() } else { p.default.to_string() };
+            let _ = writeln!(text, "  {} = {default}{unit}  ({})\n      {}", p.name, p.domain, p.meaning);
         }
         text
     }

@@ -1,7 +1,6 @@
 //! What the judge must know of a run of names beside its trace.
 
 use lightlag_protocols::link::LinkSpec;
-use lightlag_protocols::link::queues::Discipline;
 use lightlag_protocols::ndn::StampedAt;
 use lightlag_protocols::ndn::{Clock, Face, ForwarderConfig, Name, Names, Prefix, Producer};
 use lightlag_protocols::time::{Duration, Instant};
@@ -106,7 +105,7 @@ impl NamesRules {
 impl LinkRules {
     /// Whether its queue marks Data instead of dropping them.
     pub(super) fn marks(&self) -> bool {
-        matches!(self.spec.queue, Discipline::CoDel { mark: true, .. })
+        self.spec.queue.marks()
     }
 }
 

@@ -5,8 +5,8 @@
 
 mod times;
 
-use lightlag_protocols::link::queues::{Discipline, Limit};
-use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate, Why};
+use lightlag_protocols::link::queues::Limit;
+use lightlag_protocols::link::{Delay, LinkSpec, Rate, Why};
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::{HashMap, VecDeque};
 use times::{keeps_order, leaves, slack, spread, under_way};
@@ -166,7 +166,7 @@ impl LinkState {
         self.unsettled = Some((offered, index));
     }
     fn has_priorities(&self) -> bool {
-        matches!(self.spec.queue, Discipline::Priority(_))
+        self.spec.queue.by_priority()
     }
     /// Behind what has begun to leave by now, and what waits and is as urgent or more.
     fn place_of(&mut self, priority: u8, now: Instant) -> u64 {
@@ -189,9 +189,7 @@ impl LinkState {
     }
     /// Whether so much may wait beside the packet that is leaving.
     fn fits(&self, packets: u64, bytes: u64) -> bool {
-        let (Discipline::DropTail(limit) | Discipline::Priority(limit) | Discipline::CoDel { limit, .. }) =
-            self.spec.queue;
-        match limit {
+        match self.spec.queue.limit() {
             Limit::Packets(most) => packets < most,
             Limit::Bytes(most) => bytes <= most.0,
         }
@@ -401,7 +399,7 @@ impl LinkState {
     }
     /// The discipline asks a sender to slow down.
     fn dropped_marked(&mut self, packet: &Parcel, at: Instant, to: &mut Teller) -> bool {
-        if !matches!(self.spec.queue, Discipline::CoDel { .. }) {
+        if !self.spec.queue.drops_waiting() {
             to.tell(Fault::DroppedWithoutCause, || "the queue marks nothing".to_owned());
         }
         // Dropped instead of leaving: those before it have begun to leave.
@@ -426,7 +424,7 @@ impl LinkState {
         let lost = lost.or_else(|| self.inside(packet, 0));
         let Some(index) = lost else { return false };
         let no_contact = self.entries[index].left == Instant::MAX;
-        if matches!(self.spec.loss, Loss::None) && !no_contact {
+        if self.spec.loss.is_none() && !no_contact {
             to.tell(Fault::DroppedWithoutCause, || "the link loses nothing".to_owned());
         }
         self.entries[index].state = State::Over;

@@ -66,8 +66,12 @@ fn setup(links: Vec<LinkSpec>, flows: &[(&str, &str, u64)], seed: u64) -> Setup 
 fn plain() -> Setup {
     let mut links = vec![link(2_000_000, 10, 50), link(1_000_000, 100, 8)];
     links.extend([link(1_000_000, 100, 50), link(2_000_000, 10, 50)]);
-    links[1].loss = Loss::Uniform(0.02);
+    links[1].loss = Loss::uniform(0.02);
     setup(links, &[("sack", "tcp", 300_000), ("cubic", "tcp", 300_000)], 7)
+}
+
+fn priority(limit: Limit) -> Discipline {
+    Discipline::named("priority", limit, &[]).expect("in range")
 }
 
 /// As `plain`, with copies of low priority beside data on queues of a discipline.
@@ -162,20 +166,20 @@ const PLANTS: &[(Kind, Plant)] = &[
     }),
     (Kind::FasterThanLight, |_, rules| rules.links[1].delay = Delay::Constant(ms(101))),
     (Kind::OverRate, |_, rules| rules.links[1].rate = Rate::Constant(BitRate(990_000))),
-    (Kind::Overtaken, |_, rules| rules.links[1].queue = Discipline::Priority(Limit::Packets(9))),
-    (Kind::WrongVictim, |_, rules| rules.links[1].queue = Discipline::Priority(Limit::Packets(9))),
+    (Kind::Overtaken, |_, rules| rules.links[1].queue = priority(Limit::Packets(9))),
+    (Kind::WrongVictim, |_, rules| rules.links[1].queue = priority(Limit::Packets(9))),
     (Kind::NeverArrived, |story, _| {
         let at = find(story, last_hop);
         story.remove(at);
     }),
-    (Kind::Overfull, |_, rules| rules.links[1].queue = Discipline::DropTail(Limit::Packets(7))),
+    (Kind::Overfull, |_, rules| rules.links[1].queue = Discipline::drop_tail(Limit::Packets(7))),
     (Kind::NothingToDrop, |story, _| {
         let at = find(story, |event| matches!(event, Event::Dropped(..)));
         let copy = story[at].clone();
         story.insert(at, copy);
     }),
-    (Kind::DroppedEarly, |_, rules| rules.links[1].queue = Discipline::DropTail(Limit::Packets(9))),
-    (Kind::DroppedWithoutCause, |_, rules| rules.links[1].loss = Loss::None),
+    (Kind::DroppedEarly, |_, rules| rules.links[1].queue = Discipline::drop_tail(Limit::Packets(9))),
+    (Kind::DroppedWithoutCause, |_, rules| rules.links[1].loss = Loss::NONE),
     (Kind::AcknowledgedUnarrived, |story, _| {
         let at = find(story, |event| matches!(event, Event::Offered(2, _)));
         if let Event::Offered(_, packet) = &mut story[at].1 {
@@ -201,7 +205,7 @@ const PLANTS: &[(Kind, Plant)] = &[
 
 #[test]
 fn every_kind_of_violation_is_found_where_it_is_planted() {
-    let setups = [plain(), probing(Discipline::DropTail)];
+    let setups = [plain(), probing(Discipline::drop_tail)];
     let sound = setups.each_ref().map(story);
     for (setup, sound) in setups.iter().zip(&sound) {
         let clean = judge(judged::packets(setup), sound);
@@ -232,7 +236,7 @@ fn a_violation_tells_its_time_its_place_and_its_numbers_in_a_line() {
 
 #[test]
 fn a_priority_that_a_trace_does_not_keep_is_seen() {
-    let setup = probing(Discipline::Priority);
+    let setup = probing(priority);
     let (mut told, rules) = (story(&setup), judged::packets(&setup));
     assert_eq!(judge(rules.clone(), &told).total(), 0);
     let dropped =
@@ -251,7 +255,7 @@ fn a_priority_that_a_trace_does_not_keep_is_seen() {
 
 #[test]
 fn a_trace_in_a_file_is_judged_like_the_run() {
-    let setup = probing(Discipline::Priority);
+    let setup = probing(priority);
     let events = story(&setup);
     let file = tempfile::NamedTempFile::new().unwrap();
     let written = |mut trace: TraceWriter<PacketRow, Vec<u8>>| {
@@ -264,7 +268,7 @@ fn a_trace_in_a_file_is_judged_like_the_run() {
     assert_eq!(back, events);
     assert_eq!(written(TraceWriter::json_lines(Vec::new())), events);
     let mut rules = judged::packets(&setup);
-    rules.links[1].loss = Loss::None;
+    rules.links[1].loss = Loss::NONE;
     assert_eq!(judge(rules.clone(), &back).verdict(), judge(rules, &events).verdict());
 }
 
@@ -333,7 +337,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let mut links: Vec<LinkSpec> = there.into_iter().chain(back).collect();
-        links.iter_mut().for_each(|link| link.queue = Discipline::Priority(most));
+        links.iter_mut().for_each(|link| link.queue = priority(most));
         let flows: Vec<_> = [("tcp_planet", "tcp", size)].into_iter().chain(beside).collect();
         let mut setup = setup(links, &flows, seed);
         setup.until = Instant::from_secs(120);

@@ -2,6 +2,7 @@
 
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
+use lightlag_protocols::parameter::Value;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use proptest::prelude::*;
@@ -19,8 +20,8 @@ pub fn link(rate: u64, delay_ms: i64, queue: u64) -> LinkSpec {
     LinkSpec {
         rate: Rate::Constant(BitRate(rate)),
         delay: Delay::Constant(ms(delay_ms)),
-        loss: Loss::None,
-        queue: Discipline::DropTail(Limit::Packets(queue)),
+        loss: Loss::NONE,
+        queue: Discipline::drop_tail(Limit::Packets(queue)),
         reorder: None,
         duplicate: 0.0,
         jitter: Duration::ZERO,
@@ -37,19 +38,38 @@ pub fn limits() -> impl Strategy<Value = Limit> {
 fn queues() -> impl Strategy<Value = Discipline> {
     (limits(), 0..3, 2_i64..50, 20_i64..300, any::<bool>()).prop_map(
         |(limit, which, target, interval, mark)| match which {
-            0 => Discipline::DropTail(limit),
-            1 => Discipline::Priority(limit),
-            _ => Discipline::CoDel { limit, target: ms(target), interval: ms(interval), mark },
+            0 => Discipline::drop_tail(limit),
+            1 => Discipline::named("priority", limit, &[]).unwrap(),
+            _ => Discipline::named(
+                "codel",
+                limit,
+                &[
+                    ("target", Value::Number(target as f64 / 1e3)),
+                    ("interval", Value::Number(interval as f64 / 1e3)),
+                    ("mark", Value::Flag(mark)),
+                ],
+            )
+            .expect("in range"),
         },
     )
 }
 
 fn losses() -> impl Strategy<Value = Loss> {
     prop_oneof![
-        Just(Loss::None),
-        (0.0..0.1).prop_map(Loss::Uniform),
-        Just(Loss::GilbertElliott { to_bad: 0.01, to_good: 0.2, good: 0.0, bad: 0.6 }),
-        (0.0..0.01, 0.01..0.1).prop_map(|(least, most)| Loss::ByDelay { least, most }),
+        Just(Loss::NONE),
+        (0.0..0.1).prop_map(Loss::uniform),
+        Just(
+            Loss::named(
+                "gilbert_elliott",
+                &[("to_bad", 0.01), ("to_good", 0.2), ("good", 0.0), ("bad", 0.6)]
+            )
+            .expect("in range")
+        ),
+        (0.0..0.01, 0.01..0.1).prop_map(|(least, most)| Loss::named(
+            "by_delay",
+            &[("least", least), ("most", most)]
+        )
+        .expect("in range")),
     ]
 }
 

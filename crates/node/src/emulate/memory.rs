@@ -1,7 +1,7 @@
 //! Memory follows packets under way, and has a bound.
 
 use lightlag_protocols::link::LinkSpec;
-use lightlag_protocols::link::queues::{Discipline, Limit};
+use lightlag_protocols::link::queues::Limit;
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::Bytes;
 use std::cell::Cell;
@@ -58,9 +58,7 @@ pub fn most_under_way(link: &LinkSpec, packet: Bytes) -> Bytes {
     let held_back = link.reorder.map_or(Duration::ZERO, |reorder| reorder.1);
     let delay = link.delay.bounds().1.saturating_add(held_back).saturating_add(link.jitter);
     let on_wire = link.rate.highest().0 as f64 / 8.0 * delay.as_secs_f64();
-    let (Discipline::DropTail(limit) | Discipline::Priority(limit) | Discipline::CoDel { limit, .. }) =
-        link.queue;
-    let queued = match limit {
+    let queued = match link.queue.limit() {
         Limit::Packets(packets) => packets as f64 * packet.0 as f64,
         Limit::Bytes(bytes) => bytes.0 as f64,
     };

@@ -6,12 +6,12 @@
 //! link costs one visit.
 
 mod delay;
-mod loss;
+pub mod losses;
 pub mod queues;
 mod rate;
 
 pub use delay::{DEVIATIONS_MOST, Delay};
-pub use loss::{Loss, LossModel};
+pub use losses::{Loss, LossModel};
 pub use queues::{Dropped, Queue};
 pub use rate::Rate;
 
@@ -101,7 +101,7 @@ impl Faults {
         let jitters = spec.jitter > Duration::ZERO;
         let draws = matches!(spec.delay, Delay::Normal { .. });
         let has_some =
-            spec.loss != Loss::None || spec.reorder.is_some() || spec.duplicate > 0.0 || jitters || draws;
+            !spec.loss.is_none() || spec.reorder.is_some() || spec.duplicate > 0.0 || jitters || draws;
         let faults = || Self {
             loss: spec.loss.build(&spec.delay, Stream::new(seed, "link loss", index)),
             reorder: spec.reorder,

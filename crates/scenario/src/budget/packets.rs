@@ -3,7 +3,7 @@
 use super::{Estimate, Item};
 use crate::Section;
 use crate::packets::{Carrier, FlowPlan, LinkPlan, Network};
-use lightlag_protocols::link::queues::{Discipline, Limit};
+use lightlag_protocols::link::queues::Limit;
 use lightlag_protocols::link::{Delay, LinkSpec, Loss};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -75,15 +75,7 @@ fn size(flow: &FlowPlan, left_s: f64) -> f64 {
 
 /// How often a packet is sent on a link until one comes through.
 fn again(loss: &Loss) -> f64 {
-    let most = match loss {
-        Loss::None => 0.0,
-        Loss::Uniform(share) => *share,
-        Loss::GilbertElliott { good, bad, .. } => good.max(*bad),
-        Loss::Table(rows) => rows.iter().map(|row| row.1).fold(0.0, f64::max),
-        Loss::ByDelay { most, .. } => *most,
-        // Of each of the bits of a packet.
-        Loss::BitErrors(share) => 1.0 - (1.0 - share).powi(12_000),
-    };
+    let most = loss.share_max(Bytes(1500));
     1.0 / (1.0 - most).max(1e-9)
 }
 
@@ -130,9 +122,7 @@ pub(super) fn longest_s(spec: &LinkSpec) -> f64 {
 
 /// How many packets of a size may wait.
 pub(super) fn room(spec: &LinkSpec, packet: f64) -> f64 {
-    let (Discipline::DropTail(limit) | Discipline::Priority(limit) | Discipline::CoDel { limit, .. }) =
-        spec.queue;
-    match limit {
+    match spec.queue.limit() {
         Limit::Packets(most) => most as f64,
         Limit::Bytes(most) => most.0 as f64 / packet.max(1.0),
     }

@@ -3,9 +3,9 @@
 use super::plan::{self, Planned};
 use super::{LinkPlan, ephemeris};
 use crate::quantity::{bit_rate, bit_rate_or_none, bytes, deviation, positive_time, time};
-use crate::{Error, Node, Place, Result, Section, Value, named, wrong_type};
-use lightlag_protocols::link::queues::{Discipline, Limit};
-use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
+use crate::{Error, Node, Place, Result, Section, Value, named, parameters, wrong_type};
+use lightlag_protocols::link::queues::{self, Discipline, Limit, NoPacket};
+use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate, losses};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
 use std::sync::Arc;
@@ -98,11 +98,11 @@ fn direction(
         delay,
         loss: match section.get("loss") {
             Some(node) => loss(node, &section.key("loss"))?,
-            None => other.map_or(Loss::None, |other| other.loss.clone()),
+            None => other.map_or(Loss::NONE, |other| other.loss.clone()),
         },
         queue: match section.get("queue") {
             Some(node) => queue(node, &section.key("queue"))?,
-            None => other.map_or(Discipline::DropTail(Limit::Packets(100)), |other| other.queue),
+            None => other.map_or(Discipline::drop_tail(Limit::Packets(100)), |other| other.queue.clone()),
         },
         reorder: section.table("reorder", &["share", "delay"])?.map_or(Ok(None), |table| {
             let share = need_share(&table, "share")?;
@@ -221,60 +221,28 @@ fn steps<T>(
 
 /// `0.001`, or a table with a `model`.
 fn loss(node: &Node, path: &str) -> Result<Loss> {
-    let Value::Table(_) = node.value else { return share(node, path).map(Loss::Uniform) };
+    let Value::Table(_) = node.value else { return share(node, path).map(Loss::uniform) };
     let open = Section::open(node, path)?;
-    let models = [("uniform", 0), ("bit_errors", 1), ("gilbert_elliott", 2), ("steps", 3), ("by_delay", 4)];
-    let model = open.word("model", &models)?.ok_or_else(|| open.missing("model", "\"gilbert_elliott\""))?;
-    match model {
-        0 => {
-            open.allow(&["model", "share"])?;
-            need_share(&open, "share").map(Loss::Uniform)
-        }
-        1 => {
-            open.allow(&["model", "share"])?;
-            need_share(&open, "share").map(Loss::BitErrors)
-        }
-        2 => {
-            open.allow(&["model", "to_bad", "to_good", "good", "bad"])?;
-            let [to_bad, to_good, good, bad] =
-                ["to_bad", "to_good", "good", "bad"].map(|name| need_share(&open, name));
-            Ok(Loss::GilbertElliott { to_bad: to_bad?, to_good: to_good?, good: good?, bad: bad? })
-        }
-        3 => {
-            open.allow(&["model", "steps"])?;
-            steps(&open, "share", |row| need_share(row, "share")).map(Loss::Table)
-        }
-        _ => {
-            open.allow(&["model", "least", "most"])?;
-            let share_of = |name| open.get(name).map(|node| share(node, &open.key(name))).transpose();
-            Ok(Loss::ByDelay {
-                least: share_of("least")?.unwrap_or(0.0001),
-                most: share_of("most")?.unwrap_or(0.05),
-            })
-        }
-    }
+    let rows: Vec<(&str, &'static losses::Entry)> =
+        losses::TABLE.iter().map(|row| (row.model.name, row)).collect();
+    let row = open.word("model", &rows)?.ok_or_else(|| open.missing("model", "\"gilbert_elliott\""))?;
+    let others: &[&str] = if row.over_time { &["model", "steps"] } else { &["model"] };
+    let parameters = parameters(&open, row.model.name, row.model.parameters, others)?;
+    let over_time = row.over_time.then(|| steps(&open, "share", |row| need_share(row, "share")));
+    Ok(Loss::new(row, parameters, over_time.transpose()?.unwrap_or_default()))
 }
 
 /// `"100 packets"`, `"64 kB"`, or a table with a `discipline`.
 fn queue(node: &Node, path: &str) -> Result<Discipline> {
-    let Value::Table(_) = node.value else { return limit(node, path).map(Discipline::DropTail) };
+    let Value::Table(_) = node.value else { return limit(node, path).map(Discipline::drop_tail) };
     let open = Section::open(node, path)?;
-    let words = [("drop_tail", 0), ("priority", 1), ("codel", 2)];
-    let word = open.word("discipline", &words)?.ok_or_else(|| open.missing("discipline", "\"codel\""))?;
+    let rows: Vec<(&str, &'static queues::Entry<NoPacket>)> =
+        queues::TABLE.iter().map(|row| (row.name, row)).collect();
+    let row = open.word("discipline", &rows)?.ok_or_else(|| open.missing("discipline", "\"codel\""))?;
     let most = open.get("limit").ok_or_else(|| open.missing("limit", "\"100 packets\""))?;
     let limit = limit(most, &open.key("limit"))?;
-    if word < 2 {
-        open.allow(&["discipline", "limit"])?;
-        return Ok(if word == 0 { Discipline::DropTail(limit) } else { Discipline::Priority(limit) });
-    }
-    open.allow(&["discipline", "limit", "target", "interval", "mark"])?;
-    let ms = |n: i64| Duration::from_nanos(n * 1_000_000);
-    Ok(Discipline::CoDel {
-        limit,
-        target: open.quantity("target", positive_time)?.unwrap_or(ms(5)),
-        interval: open.quantity("interval", positive_time)?.unwrap_or(ms(100)),
-        mark: open.flag("mark")?.unwrap_or(false),
-    })
+    let parameters = parameters(&open, row.name, row.parameters, &["discipline", "limit"])?;
+    Ok(Discipline::new(row, limit, parameters))
 }
 
 fn limit(node: &Node, path: &str) -> Result<Limit> {

@@ -43,6 +43,35 @@ pub fn algorithm<A: ?Sized, S>(
     Ok(Algorithm { entry, parameters })
 }
 
+/// The parameters that stand in a table beside the keys `others`.
+pub fn parameters(
+    section: &Section,
+    name: &str,
+    declared: &[dtn::Parameter],
+    others: &[&str],
+) -> Result<dtn::Parameters> {
+    let known: Vec<&str> = others.iter().copied().chain(declared.iter().map(|p| p.name)).collect();
+    section.allow(&known)?;
+    let mut given = BTreeMap::new();
+    for p in declared {
+        match section.get(p.name) {
+            Some(node) => {
+                let path = section.key(p.name);
+                let value = parameter(node, &path, p.unit)?;
+                if !p.domain.contains(&value) {
+                    let right = format!("it must be {}", p.domain);
+                    return Err(Error::new(&node.place, format!("`{path}` is {value}"), right));
+                }
+                given.insert(p.name.to_owned(), value);
+            }
+            None if p.is_needed() => return Err(section.missing(p.name, "0.01")),
+            None => {}
+        }
+    }
+    dtn::Parameters::resolve(name, declared, &given)
+        .map_err(|wrong| Error::new(&section.place, wrong.to_string(), "see `lightlag list`"))
+}
+
 fn parameter(node: &Node, path: &str, unit: &str) -> Result<dtn::Value> {
     Ok(match &node.value {
         Value::Flag(flag) => dtn::Value::Flag(*flag),

@@ -24,7 +24,7 @@ use super::quantity;
 use super::traffic::{check_amount, check_fit};
 use super::tree::{Node, Value};
 use crate::budget::{self, Estimate, Limits};
-pub use algorithm::algorithm;
+pub use algorithm::{algorithm, parameters};
 use lightlag_protocols::time::Duration;
 pub use section::{Section, quantity as read_quantity, wrong_type};
 use std::cell::RefCell;

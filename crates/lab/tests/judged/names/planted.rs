@@ -5,6 +5,7 @@ use lightlag_judge::trace::NameRow;
 use lightlag_judge::trace::{TraceRow, TraceWriter, read};
 use lightlag_protocols::link::Why;
 use lightlag_protocols::ndn::Refused;
+use lightlag_protocols::parameter::Value;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -18,12 +19,17 @@ pub(super) fn plain() -> Setup {
         .into_iter()
         .flat_map(|there| [there.clone(), there])
         .collect::<Vec<_>>();
-    specs[1].loss = Loss::Uniform(0.02);
+    specs[1].loss = Loss::uniform(0.02);
     specs[3].rate = Rate::Constant(BitRate(1_000_000));
-    specs[3].queue = Discipline::DropTail(Limit::Packets(8));
+    specs[3].queue = Discipline::drop_tail(Limit::Packets(8));
     let limit = Limit::Packets(50);
     specs[5].rate = Rate::Constant(BitRate(1_100_000));
-    specs[5].queue = Discipline::CoDel { limit, target: ms(5), interval: ms(50), mark: true };
+    specs[5].queue = Discipline::named(
+        "codel",
+        limit,
+        &[("target", Value::Number(0.005)), ("interval", Value::Number(0.05)), ("mark", Value::Flag(true))],
+    )
+    .expect("in range");
     let links = specs.into_iter().zip(0_u32..).map(|(spec, index)| {
         let (hop, back) = (index / 2, index ^ 1);
         if index % 2 == 0 { ends(hop, hop + 1, back, spec) } else { ends(hop + 1, hop, back, spec) }
@@ -211,7 +217,7 @@ const OF_LINKS: &[(Kind, Plant)] = &[
         let at = find(story, |event| comes(event, 3));
         story.remove(at);
     }),
-    (Kind::Overfull, |_, rules| rules.links[3].spec.queue = Discipline::DropTail(Limit::Packets(7))),
+    (Kind::Overfull, |_, rules| rules.links[3].spec.queue = Discipline::drop_tail(Limit::Packets(7))),
     (Kind::NothingToDrop, |story, _| {
         let at = find(story, |event| matches!(event, Event::Dropped(..)));
         let copy = story[at];
@@ -228,8 +234,8 @@ const OF_LINKS: &[(Kind, Plant)] = &[
             *carried = other;
         }
     }),
-    (Kind::DroppedEarly, |_, rules| rules.links[3].spec.queue = Discipline::DropTail(Limit::Packets(9))),
-    (Kind::DroppedWithoutCause, |_, rules| rules.links[1].spec.loss = Loss::None),
+    (Kind::DroppedEarly, |_, rules| rules.links[3].spec.queue = Discipline::drop_tail(Limit::Packets(9))),
+    (Kind::DroppedWithoutCause, |_, rules| rules.links[1].spec.loss = Loss::NONE),
 ];
 
 #[test]
@@ -347,7 +353,7 @@ fn a_trace_in_a_file_is_judged_like_the_run() {
     assert_eq!(back, events);
     assert_eq!(written(TraceWriter::json_lines(Vec::new())), events);
     let mut rules = judged::names(&setup);
-    rules.links[1].spec.loss = Loss::None;
+    rules.links[1].spec.loss = Loss::NONE;
     assert_eq!(judge(rules.clone(), &back).verdict(), judge(rules, &events).verdict());
 }
 

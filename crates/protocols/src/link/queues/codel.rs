@@ -2,16 +2,45 @@
 //! (Nichols and Jacobson; RFC 8289, pseudocode of section 5).
 
 use super::super::Load;
-use super::{Dropped, Limit, Queue, Room};
+use super::{Dropped, Entry, Limit, Queue, Room, Waiting};
 use crate::math;
+use crate::parameter::Parameter;
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// Below one such packet in the queue nothing is dropped.
 const LARGEST_PACKET_BYTES: u64 = 1500;
 
+const PARAMETERS: &[Parameter] = &[
+    Parameter::number("target", "s", 0.005, (1e-9, 1e9), "Acceptable standing delay (TARGET)."),
+    Parameter::number(
+        "interval",
+        "s",
+        0.1,
+        (1e-9, 1e9),
+        "How long the delay may stand above the target: about the longest round trip (INTERVAL).",
+    ),
+    Parameter::flag("mark", false, "Mark packets that can be marked instead of dropping them (section 5.7)."),
+];
+
+/// The row of the table.
+pub const fn entry<P: Load + 'static>() -> Entry<P> {
+    Entry {
+        name: "codel",
+        paper: "Nichols and Jacobson, Controlling Queue Delay (2012); RFC 8289",
+        parameters: PARAMETERS,
+        by_priority: false,
+        drops_waiting: true,
+        build: |parameters, limit| {
+            let [target, interval] =
+                ["target", "interval"].map(|name| Duration::from_secs_f64(parameters.number(name)));
+            Waiting::Other(Box::new(CoDel::new(limit, target, interval, parameters.flag("mark"))))
+        },
+    }
+}
+
 /// The queue and its law.
-pub struct CoDel<P> {
+struct CoDel<P> {
     room: Room,
     waiting: VecDeque<(Instant, P)>,
     target: Duration,
@@ -26,8 +55,7 @@ pub struct CoDel<P> {
 }
 
 impl<P: Load> CoDel<P> {
-    /// An empty one.
-    pub fn new(limit: Limit, target: Duration, interval: Duration, marks: bool) -> Self {
+    fn new(limit: Limit, target: Duration, interval: Duration, marks: bool) -> Self {
         Self {
             room: Room::new(limit),
             waiting: VecDeque::new(),

@@ -1,9 +1,21 @@
 //! First in, first out; what does not fit is dropped.
 
 use super::super::Load;
-use super::{Dropped, Limit, Queue, Room};
+use super::{Dropped, Entry, Limit, Queue, Room, Waiting};
 use crate::time::Instant;
 use std::collections::VecDeque;
+
+/// The row of the table.
+pub const fn entry<P: Load + 'static>() -> Entry<P> {
+    Entry {
+        name: "drop_tail",
+        paper: "",
+        parameters: &[],
+        by_priority: false,
+        drops_waiting: false,
+        build: |_, limit| Waiting::DropTail(DropTail::new(limit)),
+    }
+}
 
 /// The plain queue.
 pub struct DropTail<P> {

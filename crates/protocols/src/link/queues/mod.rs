@@ -1,32 +1,36 @@
-//! Queue disciplines: which packet leaves next, and which is dropped. One file each.
+//! Queue disciplines: which packet leaves next, and which is dropped. One file each, one line each in
+//! [`Entry::TABLE`].
 
 use super::Load;
-use crate::time::{Duration, Instant};
+use crate::parameter::{Parameter, ParameterError, Parameters, Value};
+use crate::time::Instant;
 use crate::units::Bytes;
+use std::fmt;
 
 mod codel;
 mod drop_tail;
 mod priority;
 
-pub use codel::CoDel;
-pub use drop_tail::DropTail;
-pub use priority::Priority;
+use drop_tail::DropTail;
 
 /// Packets that a queue has dropped while it was asked for the next one.
 pub type Dropped<P> = Vec<P>;
 
-/// What waits in front of a link.
+/// The packets that wait in front of a link.
+///
+/// Packets of equal priority leave in the order in which they came. A queue is pushed to while the link
+/// is busy, and popped when it is free.
 pub trait Queue<P> {
-    /// A packet comes; given back if there is no room.
+    /// A packet arrives. If there is no room, a packet is given back: this one, or one that waited.
     ///
     /// # Errors
-    /// The packet.
+    /// The packet that is dropped.
     fn push(&mut self, now: Instant, packet: P) -> Result<(), P>;
-    /// The packet that leaves now.
+    /// The packet that leaves now; what is dropped instead of leaving goes to `dropped`.
     fn pop(&mut self, now: Instant, dropped: &mut Dropped<P>) -> Option<P>;
-    /// How many wait.
+    /// Number of waiting packets.
     fn len(&self) -> usize;
-    /// Whether none waits.
+    /// Whether no packet waits.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -35,42 +39,111 @@ pub trait Queue<P> {
 /// How much may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// So many packets, the one that is leaving included.
+    /// Packets, the one that is leaving included.
     Packets(u64),
-    /// So many bytes, without the packet that is leaving.
+    /// Bytes, without the packet that is leaving.
     Bytes(Bytes),
 }
 
-/// A queue discipline, as plain data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Discipline {
-    /// First in, first out; what does not fit is dropped.
-    DropTail(Limit),
-    /// As `DropTail`, of each priority first the lowest number.
-    Priority(Limit),
-    /// Controlled delay (RFC 8289).
-    CoDel {
-        /// How much may wait.
-        limit: Limit,
-        /// Acceptable standing delay.
-        target: Duration,
-        /// How long it may stand above the target: about the longest round trip.
-        interval: Duration,
-        /// Mark what can be marked instead of dropping it (RFC 8289, section 5.7).
-        mark: bool,
-    },
+/// A row of [`Entry::TABLE`], for packets of type `P`.
+pub struct Entry<P> {
+    /// File = type = string in a scenario.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    /// Its parameters, beside the limit. A flag `mark` says that it marks packets instead of dropping
+    /// them.
+    pub parameters: &'static [Parameter],
+    /// Packets of a lower priority number leave first.
+    pub by_priority: bool,
+    /// It may drop packets that have waited, beside those without room.
+    pub drops_waiting: bool,
+    /// Makes an empty one.
+    pub build: fn(&Parameters, Limit) -> Waiting<P>,
+}
+
+impl<P: Load + 'static> Entry<P> {
+    /// Every discipline.
+    pub const TABLE: &'static [Self] = &[drop_tail::entry(), priority::entry(), codel::entry()];
+}
+
+/// The rows without a type of packet, for all that only describes them.
+pub const TABLE: &[Entry<NoPacket>] = Entry::TABLE;
+
+/// Stands for the type of packet where there are no packets.
+#[derive(Clone, Copy, Debug)]
+pub enum NoPacket {}
+
+impl Load for NoPacket {
+    fn size(&self) -> Bytes {
+        match *self {}
+    }
+}
+
+/// A queue discipline with its limit and parameters, as plain data.
+#[derive(Clone)]
+pub struct Discipline {
+    entry: &'static Entry<NoPacket>,
+    limit: Limit,
+    parameters: Parameters,
 }
 
 impl Discipline {
+    /// First in, first out; what does not fit is dropped.
+    pub const fn drop_tail(limit: Limit) -> Self {
+        Self { entry: &TABLE[0], limit, parameters: Parameters::NONE }
+    }
+    /// A row of the table.
+    pub fn new(entry: &'static Entry<NoPacket>, limit: Limit, parameters: Parameters) -> Self {
+        Self { entry, limit, parameters }
+    }
+    /// The discipline of this name, with defaults for the parameters that are not given.
+    ///
+    /// # Errors
+    /// A parameter that is unknown or out of its range.
+    ///
+    /// # Panics
+    /// If the table has no such row.
+    pub fn named(name: &str, limit: Limit, given: &[(&str, Value)]) -> Result<Self, ParameterError> {
+        let entry = TABLE.iter().find(|row| row.name == name).expect("a row of the table");
+        let given = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        Ok(Self::new(entry, limit, Parameters::resolve(name, entry.parameters, &given.collect())?))
+    }
+    /// How much may wait.
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+    /// [`Entry::by_priority`].
+    pub fn by_priority(&self) -> bool {
+        self.entry.by_priority
+    }
+    /// [`Entry::drops_waiting`].
+    pub fn drops_waiting(&self) -> bool {
+        self.entry.drops_waiting
+    }
+    /// Whether it marks packets instead of dropping them.
+    pub fn marks(&self) -> bool {
+        self.parameters.iter().any(|row| row == ("mark", &Value::Flag(true)))
+    }
     /// An empty queue.
+    ///
+    /// # Panics
+    /// If its row is not one of the table.
     pub fn build<P: Load + 'static>(&self) -> Waiting<P> {
-        match *self {
-            Self::DropTail(limit) => Waiting::DropTail(DropTail::new(limit)),
-            Self::Priority(limit) => Waiting::Other(Box::new(Priority::new(limit))),
-            Self::CoDel { limit, target, interval, mark } => {
-                Waiting::Other(Box::new(CoDel::new(limit, target, interval, mark)))
-            }
-        }
+        let row = Entry::<P>::TABLE.iter().find(|row| row.name == self.entry.name);
+        (row.expect("a row of the table").build)(&self.parameters, self.limit)
+    }
+}
+
+impl PartialEq for Discipline {
+    fn eq(&self, other: &Self) -> bool {
+        let same = self.limit == other.limit && self.parameters == other.parameters;
+        same && self.entry.name == other.entry.name
+    }
+}
+impl fmt::Debug for Discipline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:?} {:?}", self.entry.name, self.limit, self.parameters)
     }
 }
 
@@ -106,20 +179,21 @@ impl<P: Load> Queue<P> for Waiting<P> {
     }
 }
 
-/// What waits, counted.
+/// Counts the waiting packets against a limit.
 #[derive(Clone, Copy, Debug)]
-struct Room {
+pub struct Room {
     limit: Limit,
     bytes: u64,
 }
 
 impl Room {
-    fn new(limit: Limit) -> Self {
+    /// Nothing waits.
+    pub fn new(limit: Limit) -> Self {
         Self { limit, bytes: 0 }
     }
     /// Counts a packet in, if it fits beside `waiting` others.
     #[inline]
-    fn admit(&mut self, waiting: usize, size: Bytes) -> bool {
+    pub fn admit(&mut self, waiting: usize, size: Bytes) -> bool {
         let fits = match self.limit {
             Limit::Packets(most) => waiting as u64 + 1 < most,
             Limit::Bytes(most) => self.bytes + size.0 <= most.0,
@@ -129,8 +203,9 @@ impl Room {
         }
         fits
     }
+    /// A packet of this size has left or was dropped.
     #[inline]
-    fn release(&mut self, size: Bytes) {
+    pub fn release(&mut self, size: Bytes) {
         self.bytes -= size.0;
     }
 }

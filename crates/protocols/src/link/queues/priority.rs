@@ -2,20 +2,31 @@
 //! no room, the newest packet of the highest number makes some, if that is higher than the comer's.
 
 use super::super::Load;
-use super::{Dropped, Limit, Queue, Room};
+use super::{Dropped, Entry, Limit, Queue, Room, Waiting};
 use crate::time::Instant;
 use std::collections::{BTreeMap, VecDeque};
 
+/// The row of the table.
+pub const fn entry<P: Load + 'static>() -> Entry<P> {
+    Entry {
+        name: "priority",
+        paper: "",
+        parameters: &[],
+        by_priority: true,
+        drops_waiting: false,
+        build: |_, limit| Waiting::Other(Box::new(Priority::new(limit))),
+    }
+}
+
 /// A queue for each priority.
-pub struct Priority<P> {
+struct Priority<P> {
     room: Room,
     waiting: BTreeMap<u8, VecDeque<P>>,
     count: usize,
 }
 
 impl<P> Priority<P> {
-    /// An empty one.
-    pub fn new(limit: Limit) -> Self {
+    fn new(limit: Limit) -> Self {
         Self { room: Room::new(limit), waiting: BTreeMap::new(), count: 0 }
     }
 }
