@@ -23,6 +23,8 @@ use tracing::warn;
 
 /// Bytes of a stream that may leave before the other daemon has said anything; both must mean the same.
 const WINDOW_FIRST: u64 = 1 << 20;
+/// Bytes of a stream that wait here to be sent: several times what leaves at once.
+pub const UNSENT_MOST: u64 = 2 << 20;
 /// Connections of which bytes came before what they are for.
 const UNNAMED_MAX: usize = 4096;
 /// What a stack that was left still carries has this long to arrive, and two round trips.
@@ -133,6 +135,8 @@ impl Peer {
         };
         let choice = config.stack;
         let first = if choice == Choice::Udpdtn { UDPDTN } else { TCP };
+        let mut session = Session::with_budget(bounds, first, budget);
+        session.limit_unsent(UNSENT_MOST);
         Rc::new(Self {
             clock,
             epoch,
@@ -145,7 +149,7 @@ impl Peer {
             link: Cell::new(None),
             traffic: Traffic::default(),
             choice: Cell::new(choice),
-            session: RefCell::new(Session::with_budget(bounds, first, budget)),
+            session: RefCell::new(session),
             taps: RefCell::default(),
             since: RefCell::default(),
             wakes: std::array::from_fn(|_| Notify::new()),

@@ -112,6 +112,8 @@ pub struct Session {
     budget: Arc<Budget>,
     /// Bytes that may be sent, or were, though the other side has not said that it takes them.
     unadvertised: u64,
+    /// Bytes of a stream that may wait to be sent for the first time; see [`Session::limit_unsent`].
+    unsent_most: u64,
 }
 
 impl Session {
@@ -124,6 +126,7 @@ impl Session {
         Self {
             budget,
             unadvertised: 0,
+            unsent_most: u64::MAX,
             config,
             peer: None,
             connections: BTreeMap::new(),
@@ -196,12 +199,22 @@ impl Session {
         self.schedule(id);
         taken
     }
+    /// Takes no more of a stream than `most` bytes ahead of what was sent, however wide the window is: what waits here costs
+    /// memory, and no stack is faster for it. Without a call, the window alone is the limit.
+    pub fn limit_unsent(&mut self, most: u64) {
+        self.unsent_most = most;
+    }
     /// How many bytes [`Session::write`] would take.
     pub fn room(&self, id: ConnectionId) -> usize {
         let Some(connection) = self.connections.get(&id) else { return 0 };
-        let room = connection.outgoing.room(AHEAD, self.budget.share());
+        let room = self.room_of(connection);
         connection.is_blocked.set(room == 0);
         usize::try_from(room).unwrap_or(usize::MAX)
+    }
+    fn room_of(&self, connection: &Connection) -> u64 {
+        let outgoing = &connection.outgoing;
+        let ahead = self.unsent_most.saturating_sub(outgoing.unsent());
+        outgoing.room(AHEAD, self.budget.share()).min(ahead)
     }
     /// The application has ended its stream; the other one goes on.
     pub fn finish(&mut self, id: ConnectionId) {
@@ -479,6 +492,7 @@ impl Session {
             };
             outgoing.on_carried(stack, &piece);
             connection.was_carried = true;
+            self.tell_writable(id);
             self.schedule(id);
             return Some(Ticket { id, what: What::Data(piece.range()) });
         }
@@ -691,7 +705,8 @@ impl Session {
     /// The driver waits for room, and there is some.
     fn tell_writable(&mut self, id: ConnectionId) {
         let Some(connection) = self.connections.get(&id).filter(|one| one.is_blocked.get()) else { return };
-        if connection.outgoing.room(AHEAD, self.budget.share()) > 0 {
+        // Half of what may wait is enough to be sent until more comes.
+        if connection.outgoing.unsent() <= self.unsent_most / 2 && self.room_of(connection) > 0 {
             connection.is_blocked.set(false);
             self.events.push_back(Event::Writable(id));
         }
