@@ -8,6 +8,7 @@ mod budget;
 pub mod config;
 mod context;
 pub mod control;
+mod controller;
 mod custody;
 mod descriptors;
 pub mod example;
@@ -150,11 +151,11 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
     }
     let (wants, wanted) = mpsc::unbounded_channel();
     let clock = Clock::start();
-    let budget = Arc::new(Budget::new(config.limits.memory.as_u64()));
+    let budget = Arc::new(Budget::new(config.limits.memory.0));
     let peers: Peers =
         Rc::new(RefCell::new(meet(&config, &identity, (clock, &life), (&wants, &budget)).await?));
     let services = Rc::new(RefCell::new(services::Services::begin(&config.state, config.services.clone())));
-    let (store, found) = Store::open(&config.state, config.limits.custody.as_u64())?;
+    let (store, found) = Store::open(&config.state, config.limits.custody.0)?;
     inherit(found, &peers.borrow(), &store, &services);
     spawn_local(proxy::serve::serve(wanted, services.clone(), store.clone()));
     start(&peers);

@@ -129,7 +129,7 @@ impl Peer {
         let bounds = Config {
             incarnation: epoch.number,
             window: WINDOW_FIRST,
-            window_most: limits.window.as_u64(),
+            window_most: limits.window.0,
             connections_max: limits.connections,
             unnamed_max: UNNAMED_MAX,
         };
