@@ -7,9 +7,9 @@ use super::plan::Contact;
 use super::seal;
 use super::target::Pattern;
 use lightlag_node::Error;
-use lightlag_protocols::adaptive::PRIORITIES;
+use lightlag_protocols::session::PRIORITIES;
 use lightlag_protocols::units::{BitRate, Bytes, parse};
-use lightlag_protocols::wire::adaptive::Hints;
+use lightlag_protocols::wire::session::Hints;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -37,13 +37,13 @@ pub struct Config {
     pub peer: Vec<Peer>,
     /// SOCKS5 for applications.
     #[serde(default)]
-    pub socks: Vec<Door>,
+    pub socks: Vec<Acceptor>,
     /// HTTP CONNECT for applications.
     #[serde(default)]
-    pub http: Vec<Door>,
+    pub http: Vec<Acceptor>,
     /// Where the kernel redirects what others send (`REDIRECT` of netfilter).
     #[serde(default)]
-    pub redirected: Vec<Door>,
+    pub redirected: Vec<Acceptor>,
     /// Ports that lead to one target.
     #[serde(default)]
     pub forward: Vec<Forward>,
@@ -134,7 +134,7 @@ pub enum Choice {
 /// Where applications come in.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Door {
+pub struct Acceptor {
     /// Its address.
     #[serde(deserialize_with = "address")]
     pub listen: SocketAddr,
@@ -211,7 +211,7 @@ impl Password {
     }
 }
 
-impl Door {
+impl Acceptor {
     /// Whether an application may come in; the hints in what it has given for a user's name.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! When another daemon can be reached, as somebody has planned it.
 
-use lightlag_protocols::adaptive::Planned;
+use lightlag_protocols::session::Planned;
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::parse;
 use serde::{Deserialize, Deserializer};

@@ -5,13 +5,13 @@ use crate::config;
 use crate::peer::{Peer, Peers};
 use crate::seal::{self, Name, Seal};
 use lightlag_node::clock::to_std;
-use lightlag_protocols::adaptive::{
+use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::session::{
     Arrival, DATAGRAM_LEAST, Datagrams, DatagramsConfig, DatagramsContext, Path, Session,
 };
-use lightlag_protocols::controllers::{Controller, Flow};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_protocols::wire::adaptive::{Epoch, Note, Serial};
+use lightlag_protocols::wire::session::{Epoch, Note, Serial};
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -196,7 +196,7 @@ fn controller(peer: &config::Peer, handed: Option<(BitRate, Option<Duration>)>) 
     peer.controller.build(peer.first_rate, flow)
 }
 
-/// Sends what there is to send, for as long as the daemon lives.
+/// Sends what there is to send, for as long as the daemon epochs.
 pub async fn run(peer: Rc<Peer>, host: Option<String>) {
     let state = &peer.udpdtn;
     let Some(socket) = state.socket() else { return };
@@ -265,7 +265,7 @@ async fn resolve(host: &str) -> SocketAddr {
     }
 }
 
-/// Takes what comes by a socket to whom it is from, for as long as the daemon lives.
+/// Takes what comes by a socket to whom it is from, for as long as the daemon epochs.
 pub async fn receive(socket: Rc<UdpSocket>, peers: Peers) {
     let mut buffer = vec![0; LONGEST];
     loop {
