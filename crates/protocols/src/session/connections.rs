@@ -6,7 +6,7 @@ use super::ready::Ready;
 use super::{Budget, Incoming, Outgoing, Piece, Stack, UNADVERTISED_MOST, WINDOW_LEAST};
 use crate::time::{Duration, Instant};
 use crate::transport::ranges::Range;
-use crate::wire::adaptive::{ConnectionId, Frame, Hints, TARGET_MAX, Why};
+use crate::wire::session::{ConnectionId, Frame, Hints, TARGET_MAX, Why};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const AHEAD: u64 = 64 * 1024;
 /// Bounds of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// This life of the daemon, greater than any before.
+    /// This epoch of the daemon, greater than any before.
     pub incarnation: u32,
     /// Bytes of a stream that may leave before anything is heard of it. At the far daemon it must be as large.
     pub window: u64,
@@ -28,7 +28,7 @@ pub struct Config {
     pub unnamed_max: usize,
 }
 
-/// A durable connection as an earlier life of this daemon left it.
+/// A durable connection as an earlier epoch of this daemon left it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// To what.
@@ -91,7 +91,7 @@ enum What {
 /// [`Session::on_lost`] and [`Session::on_arrived`]; one that does not, only when it fails.
 pub struct Session {
     config: Config,
-    /// The life of the far daemon, if it is known.
+    /// The epoch of the far daemon, if it is known.
     peer: Option<u32>,
     connections: BTreeMap<ConnectionId, Connection>,
     unnamed: usize,
@@ -112,6 +112,8 @@ pub struct Session {
     budget: Arc<Budget>,
     /// Bytes that may be sent, or were, though the other side has not said that it takes them.
     unadvertised: u64,
+    /// Bytes of a stream that may wait to be sent for the first time; see [`Session::limit_unsent`].
+    unsent_most: u64,
 }
 
 impl Session {
@@ -124,6 +126,7 @@ impl Session {
         Self {
             budget,
             unadvertised: 0,
+            unsent_most: u64::MAX,
             config,
             peer: None,
             connections: BTreeMap::new(),
@@ -196,12 +199,22 @@ impl Session {
         self.schedule(id);
         taken
     }
+    /// Takes no more of a stream than `most` bytes ahead of what was sent, however wide the window is: what waits here costs
+    /// memory, and no stack is faster for it. Without a call, the window alone is the limit.
+    pub fn limit_unsent(&mut self, most: u64) {
+        self.unsent_most = most;
+    }
     /// How many bytes [`Session::write`] would take.
     pub fn room(&self, id: ConnectionId) -> usize {
         let Some(connection) = self.connections.get(&id) else { return 0 };
-        let room = connection.outgoing.room(AHEAD, self.budget.share());
+        let room = self.room_of(connection);
         connection.is_blocked.set(room == 0);
         usize::try_from(room).unwrap_or(usize::MAX)
+    }
+    fn room_of(&self, connection: &Connection) -> u64 {
+        let outgoing = &connection.outgoing;
+        let ahead = self.unsent_most.saturating_sub(outgoing.unsent());
+        outgoing.room(AHEAD, self.budget.share()).min(ahead)
     }
     /// The application has ended its stream; the other one goes on.
     pub fn finish(&mut self, id: ConnectionId) {
@@ -242,7 +255,7 @@ impl Session {
     pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
         self.connections.get(&id)
     }
-    /// The life of the far daemon, if it was heard.
+    /// The epoch of the far daemon, if it was heard.
     pub fn peer(&self) -> Option<u32> {
         self.peer
     }
@@ -259,7 +272,7 @@ impl Session {
         self.events.pop_front()
     }
 
-    /// A durable connection is as an earlier life of this daemon left it; what follows [`Outgoing::given`] is to be
+    /// A durable connection is as an earlier epoch of this daemon left it; what follows [`Outgoing::given`] is to be
     /// written again.
     pub fn restore(&mut self, id: ConnectionId, stored: Stored) {
         let Stored { target, hints, is_open, acknowledged, had, taken, ended } = stored;
@@ -280,7 +293,7 @@ impl Session {
         let stored = self.connections.get(&id).is_some_and(Connection::was_stored);
         self.tell(id, if self.is_ours(id) && !stored { Notice::Open } else { Notice::Ack });
     }
-    /// A connection was over in an earlier life of this daemon: whatever comes of it is answered so.
+    /// A connection was over in an earlier epoch of this daemon: whatever comes of it is answered so.
     pub fn remember(&mut self, id: ConnectionId, complete: bool) {
         self.over.insert(id, complete, true);
     }
@@ -323,7 +336,7 @@ impl Session {
             }
         }
     }
-    /// The far daemon says which life of it this is. In a later one only durable connections are left: what they had
+    /// The far daemon says which epoch of it this is. In a later one only durable connections are left: what they had
     /// not acknowledged is carried again. What was under way from an earlier one changes nothing.
     pub fn on_peer(&mut self, incarnation: u32) {
         let Some(before) = self.peer.replace(self.peer.unwrap_or(0).max(incarnation)) else { return };
@@ -343,7 +356,7 @@ impl Session {
                 // If it was durable, it is opened again.
                 self.drop_connection(id);
             } else if !self.is_new(id) {
-                // It may have heard of it before this life of it was heard of.
+                // It may have heard of it before this epoch of it was heard of.
                 self.break_off(id, Why::Unknown);
             }
         }
@@ -366,7 +379,7 @@ impl Session {
         }
     }
 
-    /// The life of the daemon whose side this is.
+    /// The epoch of the daemon whose side this is.
     pub fn incarnation(&self) -> u32 {
         self.config.incarnation
     }
@@ -479,6 +492,7 @@ impl Session {
             };
             outgoing.on_carried(stack, &piece);
             connection.was_carried = true;
+            self.tell_writable(id);
             self.schedule(id);
             return Some(Ticket { id, what: What::Data(piece.range()) });
         }
@@ -622,7 +636,7 @@ impl Session {
         if self.connections.contains_key(&id) {
             return true;
         }
-        // A durable one of an earlier life may not have been heard of yet.
+        // A durable one of an earlier epoch may not have been heard of yet.
         let may_be_new = !self.is_ours(id) && self.peer.is_none_or(|peer| peer >= id.incarnation);
         let over = self.over.is_over(id);
         if over.is_some() || !may_be_new {
@@ -691,7 +705,8 @@ impl Session {
     /// The driver waits for room, and there is some.
     fn tell_writable(&mut self, id: ConnectionId) {
         let Some(connection) = self.connections.get(&id).filter(|one| one.is_blocked.get()) else { return };
-        if connection.outgoing.room(AHEAD, self.budget.share()) > 0 {
+        // Half of what may wait is enough to be sent until more comes.
+        if connection.outgoing.unsent() <= self.unsent_most / 2 && self.room_of(connection) > 0 {
             connection.is_blocked.set(false);
             self.events.push_back(Event::Writable(id));
         }
