@@ -1,10 +1,10 @@
 //! Scenarios: what is to be run, from TOML files and from The ONE's settings.
 //!
 //! [`ScenarioFile::read`] reads a file, [`ScenarioFile::points`] resolves it into the experiments of
-//! its sweep, and each [`Scenario`] becomes with a [`Seed`] what a world runs: [`Scenario::setup`].
-//! The costly part of that, contacts, does not depend on traffic and algorithms; compute it once for
-//! each [`Scenario::contacts_key`] with [`Scenario::contacts`] and hand it to
-//! [`Scenario::setup_with`].
+//! its sweep, and each [`Scenario`] becomes with a [`Seed`] what its world runs: [`BundleNetwork::setup`],
+//! [`packets::Network::setup`] or [`names::NameNetwork::setup`]. The costly part of a scenario of bundles, its
+//! contacts, does not depend on traffic and algorithms; compute it once for each [`Seeded::contacts_key`] with
+//! [`Seeded::contacts`] and pass it to [`Seeded::setup`].
 //!
 //! Every error is one line, `FILE:LINE: what is wrong; what would be right`.
 //!
@@ -28,7 +28,7 @@
 //! let file = ScenarioFile::from_toml("walk.toml", text, ".".into(), Catalogue::default().into())?;
 //! let points = file.points()?.list;
 //! assert_eq!(points.len(), 3);
-//! let setup = points[0].scenario.setup(file.seeds()?[0])?;
+//! let setup = points[0].scenario.bundles().expect("it has nodes").setup(file.seeds()?[0])?;
 //! assert_eq!(setup.nodes.len(), 20);
 //! # Ok::<(), lightlag_scenario::Error>(())
 //! ```
@@ -67,6 +67,7 @@ mod toml_file;
 mod traffic;
 mod tree;
 
+pub use build::Seeded;
 pub use catalogue::{Build, Catalogue, Entry};
 pub use error::{Error, Place, Result, Wrong, suggestion};
 pub use failures::Failures;

@@ -6,6 +6,7 @@ use crate::failures::Failures;
 use crate::model::Movement;
 use crate::quantity;
 use lightlag_protocols::dtn::{Propagation, Radio};
+use lightlag_protocols::time::Duration;
 use lightlag_worlds::messages::{Rules, SendOrder};
 
 const KEYS: &[&str] = &[
@@ -15,6 +16,7 @@ const KEYS: &[&str] = &[
     "send_order",
     "purge_every",
     "sample_every",
+    "positions_every",
     "warmup",
     "contacts_fail",
     "nodes_vanish",
@@ -25,6 +27,7 @@ pub struct Behaviour {
     pub rules: Rules,
     pub movement: Movement,
     pub failures: Failures,
+    pub positions_every: Option<Duration>,
 }
 
 pub fn world(root: &Section) -> Result<Behaviour> {
@@ -32,7 +35,7 @@ pub fn world(root: &Section) -> Result<Behaviour> {
     let mut movement = Movement::PLAIN;
     let mut failures = Failures::default();
     let Some(world) = root.table("world", KEYS)? else {
-        return Ok(Behaviour { rules, movement, failures });
+        return Ok(Behaviour { rules, movement, failures, positions_every: None });
     };
     rules.tick = world.quantity("tick", quantity::positive_time)?;
     rules.purge_every = world.quantity("purge_every", quantity::positive_time)?;
@@ -54,5 +57,6 @@ pub fn world(root: &Section) -> Result<Behaviour> {
     }
     failures.contacts = world.real("contacts_fail", 0.0, 1.0)?.unwrap_or(0.0);
     failures.nodes = world.real("nodes_vanish", 0.0, 1.0)?.unwrap_or(0.0);
-    Ok(Behaviour { rules, movement, failures })
+    let positions_every = world.quantity("positions_every", quantity::positive_time)?;
+    Ok(Behaviour { rules, movement, failures, positions_every })
 }

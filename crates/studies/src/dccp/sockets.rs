@@ -88,14 +88,14 @@ fn connection(variant: Variant, seed: u64) -> Result<Connection, String> {
     }
     let scenario = file.points().map_err(told)?.list.remove(0).scenario;
     let lacks = || format!("{}: it has no link, or nothing is beside the connection", SATELLITE.name);
-    let network = scenario.packets.as_ref().ok_or_else(lacks)?;
-    let setup = network.setup(Seed::Number(seed), scenario.own_seed, scenario.duration);
+    let network = scenario.packets().ok_or_else(lacks)?;
+    let setup = network.setup(Seed::Number(seed));
     Ok(Connection {
         controller: variant.controller(),
         seed,
         links: network.both_ways(None)?,
         beside: Beside::of(&setup).ok_or_else(lacks)?,
-        span: scenario.duration,
+        span: network.head.duration,
     })
 }
 
