@@ -14,10 +14,10 @@ run: ## build, run the quick study and two real scenarios, write the report
 	@bash tools/run.sh
 
 test: ## run every test of Rust and Python
-	@bash tools/test.sh
+	@$(PYTHON) tools/test.py
 
 quick: ## the tests of algorithms, worlds, scenarios and judge: some 90 s once they are built
-	@cargo test --quiet --package lightlag-protocols --package lightlag-worlds --package lightlag-scenario --package lightlag-judge
+	@$(PYTHON) tools/test.py --quick
 
 bench: $(BIN) ## time and memory beside The ONE, ns-2, ns-3 and ndnd (NS3_PYTHON: a Python with `ns3` of PyPI)
 	@$(PYTHON) tools/bench.py --binary $(BIN)

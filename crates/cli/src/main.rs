@@ -2,7 +2,6 @@
 
 mod args;
 mod command;
-mod interrupt;
 mod output;
 mod outputs;
 

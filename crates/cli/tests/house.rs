@@ -44,7 +44,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("judge", &["protocols"]),
     ("capture", &["protocols"]),
     ("lab", &["protocols", "worlds", "scenario", "judge", "capture"]),
-    ("studies", &["protocols", "worlds", "scenario", "capture", "lab"]),
+    ("studies", &["protocols", "worlds", "scenario", "capture", "lab", "node"]),
     ("node", &["protocols"]),
     ("daemon", &["protocols", "node"]),
     ("cli", &["protocols", "scenario", "capture", "lab", "studies", "node"]),
@@ -90,6 +90,19 @@ fn only_the_daemon_has_a_runtime_tls_and_a_database() {
              lightlag-daemon --invert {package}"
         );
     }
+}
+
+#[test]
+fn the_python_package_brings_no_sockets() {
+    let tree = Command::new(env!("CARGO"))
+        .args(["tree", "--locked", "--package", "lightlag-python"])
+        .args(["--edges", "no-dev", "--prefix", "none", "--format", "{p}"])
+        .current_dir(repository(""))
+        .output()
+        .expect("cargo starts");
+    let (listed, said) = (String::from_utf8_lossy(&tree.stdout), String::from_utf8_lossy(&tree.stderr));
+    assert!(tree.status.success() && listed.contains("lightlag-studies "), "cargo tree: {said}");
+    assert!(!listed.contains("lightlag-node "), "the feature `real` of crates/studies is on for Python");
 }
 
 #[test]

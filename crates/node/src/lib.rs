@@ -9,6 +9,7 @@ pub mod clock;
 pub mod convergence;
 pub mod emulate;
 mod error;
+pub mod interrupt;
 pub mod ltp;
 pub mod names;
 mod places;

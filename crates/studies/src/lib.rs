@@ -8,6 +8,10 @@ pub mod dcp;
 mod files;
 pub mod parts;
 pub mod points;
+pub mod real;
+#[cfg(test)]
+#[path = "../../../tests/skip.rs"]
+mod skip;
 pub mod universal;
 pub mod view;
 

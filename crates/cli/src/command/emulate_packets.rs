@@ -3,7 +3,6 @@
 use super::emulate::{counts, link, span};
 use super::{Failed, option, size};
 use crate::args::Emulate;
-use crate::interrupt::Interrupt;
 use crate::output::{Done, Failure, print};
 use lightlag_capture::Packets;
 use lightlag_lab::PROGRAM;
@@ -12,6 +11,7 @@ use lightlag_node::clock::{Clock, processor_time};
 use lightlag_node::emulate::{
     ADDRESSES, Between, Ended, Namespaces, PacketEmulator, Passing, Programs, Second, Watcher, most_under_way,
 };
+use lightlag_node::interrupt::Interrupt;
 use lightlag_protocols::link::LinkSpec;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
@@ -33,7 +33,7 @@ pub fn emulate_packets(options: &Emulate) -> Done {
     let table = options.table.as_deref().map(Table::new).transpose()?;
     Namespaces::allowed().map_err(Failed)?;
     let capture = options.capture.as_deref().map(Capture::new).transpose()?;
-    let asked = Interrupt::watch()?;
+    let asked = Interrupt::watch_until_end()?;
     let namespaces = namespaces(options)?;
     let between = Between { namespaces: &namespaces, links, mtu, memory, seed };
     let mut emulator = PacketEmulator::new(&between).map_err(Failed)?;

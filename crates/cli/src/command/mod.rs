@@ -11,8 +11,6 @@ pub mod emulate;
 mod emulate_packets;
 pub mod list;
 pub mod names;
-mod on_kernels;
-mod on_sockets;
 mod record;
 pub mod report;
 pub mod run;

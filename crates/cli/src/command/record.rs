@@ -1,9 +1,9 @@
 //! `--capture`: all datagrams of this side in a file, which is complete however the command ends.
 
-use crate::interrupt::Interrupt;
 use crate::output::{Done, Failure};
 use crate::outputs::keep_apart;
 use lightlag_capture::Datagrams;
+use lightlag_node::interrupt::Interrupt;
 use lightlag_node::tap::Tap;
 use std::fs::File;
 use std::io::{self, BufWriter};

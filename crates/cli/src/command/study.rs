@@ -1,16 +1,15 @@
 //! `lightlag study`.
 
-use super::{on_kernels, on_sockets};
 use crate::args::Study;
 use crate::output::{Done, Failure, make_folder, print, write_file};
-use lightlag_studies as study;
+use lightlag_studies::{self as study, real};
 use std::path::{Path, PathBuf};
 
 /// The studies, by the name that is typed.
 const STUDIES: &[(&str, Run)] = &[
     (ADAPTIVE, adaptive),
     ("arc", |options, out| study::arc::run(options.quick, out, options.threads)),
-    ("dccp", |options, out| study::dccp::run(options.quick, out, options.threads, &on_sockets::connect)),
+    ("dccp", |options, out| study::dccp::run(options.quick, out, options.threads, &real::connect)),
     ("dcp", |options, out| study::dcp::run(options.quick, out, options.threads)),
     ("dtn-congestion", |options, out| study::comparative::run(options.quick, out, options.threads)),
     ("universal", |options, out| study::universal::run(options.quick, out, options.threads)),
@@ -21,7 +20,7 @@ const ADAPTIVE: &str = "adaptive";
 type Run = fn(&Study, &Path) -> Result<study::Studied, study::Error>;
 
 fn adaptive(options: &Study, out: &Path) -> Result<study::Studied, study::Error> {
-    let real = options.real.then_some(&on_kernels::transfer as study::adaptive::real::Make);
+    let real = options.real.then_some(&real::transfer as study::adaptive::real::Make);
     study::adaptive::run(options.quick, real, out, options.threads)
 }
 

@@ -1,10 +1,10 @@
 //! Transfers between two kernels, for `lightlag study adaptive --real`: a link between two network namespaces, and
 //! either the kernels' TCP or two `lightlagd` over it.
 
-use crate::interrupt::Interrupt;
+use crate::adaptive::real::{CONGESTION_CONTROL, Seen, Transfer};
 use lightlag_node::emulate::{Between, Namespaces, PacketEmulator, Programs, Second, Watcher};
+use lightlag_node::interrupt::Interrupt;
 use lightlag_protocols::units::Bytes;
-use lightlag_studies::adaptive::real::{CONGESTION_CONTROL, Seen, Transfer};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -33,12 +33,15 @@ const LATE_US: f64 = 5_000.0;
 const BLOCK: usize = 1 << 14;
 
 /// Makes transfers, all at the same time.
+///
+/// # Errors
+/// One line: it is not allowed here, there is no daemon, or it was interrupted.
 pub fn transfer(wanted: Vec<Transfer>) -> Result<Vec<Seen>, String> {
     Namespaces::allowed().map_err(|why| why.to_string())?;
     let daemon = daemon()?;
     Namespaces::remove_leftovers();
     let longest = wanted.iter().map(|one| one.span.as_secs_f64()).fold(0.0, f64::max);
-    let asked = Interrupt::watch().map_err(|why| format!("signals: {why}"))?;
+    let asked = Interrupt::watch_until_end().map_err(|why| format!("signals: {why}"))?;
     eprintln!("{} transfers between two kernels, all at once, for {longest} s", wanted.len());
     let seen = thread::scope(|scope| {
         let make = |one| scope.spawn(|| make(one, &daemon, &asked));

@@ -1,7 +1,7 @@
 //! Connections of DCCP on real sockets, for `lightlag study dccp`: a receiver, a sender and the link between
 //! them each have a thread.
 
-use super::controller::controller;
+use crate::dccp::sockets::{Beside, Connection, Seen};
 use lightlag_capture::analysis::{Analysed, Analysis, Options, Record};
 use lightlag_capture::over_udp;
 use lightlag_node::carrier::bench::{self, Plan, Tallies};
@@ -9,10 +9,12 @@ use lightlag_node::carrier::{self, Cargo, Event, Listening, Sending, Way};
 use lightlag_node::emulate::{Emulating, Emulator};
 use lightlag_node::real_time::{self, Watch};
 use lightlag_node::tap::{Passing, Tap};
+use lightlag_protocols::controllers;
 use lightlag_protocols::link::{Counts, LinkSpec};
+use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
-use lightlag_studies::dccp::sockets::{Beside, Connection, Seen};
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -31,6 +33,9 @@ const LATE: Duration = Duration::from_nanos(50_000_000);
 const LINKTYPE_RAW: u16 = 101;
 
 /// Makes connections, all at the same time.
+///
+/// # Errors
+/// One line: a socket or a thread failed.
 pub fn connect(wanted: Vec<Connection>) -> Result<Vec<Seen>, String> {
     let longest = wanted.iter().map(|one| one.span).max().unwrap_or_default().as_secs_f64();
     eprintln!("{} connections on real sockets, all at once, for {longest} s", wanted.len());
@@ -156,8 +161,9 @@ fn send_beside(mut beside: Beside, to: SocketAddr, over: &Arc<AtomicBool>) -> Re
 }
 
 fn send(way: &Way, name: &str, time: Duration, to: SocketAddr, tap: Tap) -> Result<bench::Outcome, String> {
-    let make =
-        controller("dccp", "ccid2", name, &[]).map_err(|_| format!("there is no controller {name}"))?;
+    let entry = controllers::find(name).ok_or_else(|| format!("there is no controller {name}"))?;
+    let parameters = Parameters::resolve(name, entry.algorithm.parameters, &BTreeMap::new());
+    let parameters = parameters.map_err(|why| why.to_string())?;
     let sending = Sending {
         cargo: Cargo::Noise(Plan { time, every: Duration::from_secs(10) }),
         to,
@@ -165,7 +171,7 @@ fn send(way: &Way, name: &str, time: Duration, to: SocketAddr, tap: Tap) -> Resu
         rate: None,
         light: None,
         give_up: Some(Duration::from_secs(60)),
-        controller: Some((name.to_owned(), make)),
+        controller: Some((name.to_owned(), Box::new(move |flow| entry.build(&parameters, flow)))),
         raw: false,
         tap: Some(tap),
     };
@@ -188,7 +194,7 @@ fn tap(analysis: &Arc<Mutex<Option<Analysis>>>) -> Tap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lightlag_studies::dccp::sockets;
+    use crate::dccp::sockets;
 
     #[test]
     fn connections_on_sockets_have_the_rate_of_their_link() {

@@ -1,0 +1,30 @@
+//! The runs on real sockets and between kernels; without the feature `real` there are none.
+
+#[cfg(feature = "real")]
+mod kernels;
+#[cfg(feature = "real")]
+mod sockets;
+
+#[cfg(feature = "real")]
+pub use self::{kernels::transfer, sockets::connect};
+
+#[cfg(not(feature = "real"))]
+const LEFT_OUT: &str = "this program is built without the feature `real`";
+
+/// Refuses to make connections of DCCP.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "real"))]
+pub fn connect(_: Vec<crate::dccp::sockets::Connection>) -> Result<Vec<crate::dccp::sockets::Seen>, String> {
+    Err(LEFT_OUT.to_owned())
+}
+
+/// Refuses to make transfers between kernels.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "real"))]
+pub fn transfer(_: Vec<crate::adaptive::real::Transfer>) -> Result<Vec<crate::adaptive::real::Seen>, String> {
+    Err(LEFT_OUT.to_owned())
+}
