@@ -12,22 +12,6 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::names::{ConsumerSpec, LinkEnds, MakeController, NodeSpec, ProducerSpec, Setup};
 
-/// Tables and keys of a scenario of names.
-pub const KEYS: &[&str] = &[
-    "name",
-    "duration",
-    "seeds",
-    "parameters",
-    "nodes",
-    "links",
-    "producers",
-    "consumers",
-    "sample_every",
-    "measure_from",
-    "stamps",
-    "limits",
-];
-
 /// Nodes, links between them, and who lives there.
 #[derive(Clone, Debug)]
 pub struct NameNetwork {

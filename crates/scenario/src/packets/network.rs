@@ -14,10 +14,6 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// Tables and keys of a scenario of packets, beside those of every scenario.
-pub const KEYS: &[&str] =
-    &["name", "duration", "seeds", "parameters", "links", "flows", "sample_every", "limits"];
-
 /// Links, and flows over them.
 #[derive(Clone, Debug)]
 pub struct Network {

@@ -23,6 +23,7 @@ use super::model::{BundleNetwork, ContactSource, GROUPS_MAX, Head, Scenario, Tra
 use super::quantity;
 use super::traffic::{check_amount, check_fit};
 use super::tree::{Node, Value};
+use crate::keys::{self, Key};
 use crate::budget::{self, Estimate, Limits};
 pub use algorithm::algorithm;
 use lightlag_protocols::time::Duration;
@@ -32,24 +33,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const KEYS: &[&str] = &[
-    "name",
-    "duration",
-    "seeds",
-    "router",
-    "mechanism",
-    "buffer",
-    "receipts",
-    "drop_memory",
-    "mobility",
-    "radio",
-    "world",
-    "nodes",
-    "contacts",
-    "traffic",
-    "parameters",
-    "limits",
-];
 
 /// What the points of a sweep take together, as they are all read before the first is run.
 #[derive(Default)]
@@ -130,17 +113,17 @@ pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
     let has = |keys: [&str; 2]| keys.iter().any(|key| open.get(key).is_some());
     let files = |name: &str, place: &Place| read_file(name, place, context);
     let scenario = if has(["producers", "consumers"]) {
-        open.allow(crate::names::KEYS)?;
+        let open = open.declared(keys::NAMES)?;
         let mut network = crate::names::read(head(&open, tree, name)?, &open, &files)?;
         network.head.estimate = budget::names::estimate(&open, &network);
         Scenario::Names(network)
     } else if has(["links", "flows"]) {
-        open.allow(crate::packets::KEYS)?;
+        let open = open.declared(keys::PACKETS)?;
         let mut network = crate::packets::read(head(&open, tree, name)?, &open, &files)?;
         network.head.estimate = budget::packets::estimate(&open, &network);
         Scenario::Packets(network)
     } else {
-        open.allow(KEYS)?;
+        let open = open.declared(keys::BUNDLES)?;
         match bundles(head(&open, tree, name)?, &open, context)? {
             Ok(network) => Scenario::Bundles(network),
             Err(error) => return Ok(Outcome::Refused(error)),
@@ -264,7 +247,7 @@ pub fn seeds(tree: &Node) -> Result<Vec<u64>> {
 }
 
 /// The tables inside a table of tables, such as `[nodes.NAME]`.
-pub fn named<'t>(root: &Section<'t>, key: &str, known: &[&str]) -> Result<Vec<(String, Section<'t>)>> {
+pub fn named<'t>(root: &Section<'t>, key: &str, known: &'static [Key]) -> Result<Vec<(String, Section<'t>)>> {
     let Some(node) = root.get(key) else { return Ok(Vec::new()) };
     let mut all = Vec::new();
     let count = Section::open(node, key)?.entries().count();

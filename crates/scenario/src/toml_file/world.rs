@@ -3,24 +3,13 @@
 use super::section::Section;
 use crate::error::Result;
 use crate::failures::Failures;
+use crate::keys;
 use crate::model::Movement;
 use crate::quantity;
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::Duration;
 use lightlag_worlds::messages::{Rules, SendOrderKind};
 
-const KEYS: &[&str] = &[
-    "tick",
-    "radio",
-    "propagation",
-    "send_order",
-    "purge_every",
-    "sample_every",
-    "positions_every",
-    "warmup",
-    "contacts_fail",
-    "nodes_vanish",
-];
 
 /// All that the table says.
 pub struct Behaviour {
@@ -34,7 +23,7 @@ pub fn world(root: &Section) -> Result<Behaviour> {
     let mut rules = Rules::default();
     let mut movement = Movement::PLAIN;
     let mut failures = Failures::default();
-    let Some(world) = root.table("world", KEYS)? else {
+    let Some(world) = root.table("world", keys::WORLD)? else {
         return Ok(Behaviour { rules, movement, failures, positions_every: None });
     };
     rules.tick = world.quantity("tick", quantity::positive_time)?;
