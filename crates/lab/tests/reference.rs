@@ -5,7 +5,7 @@ use lightlag_lab::metrics::reference::{CONSUMERS, FLOWS, NAMES, NODES, PACKETS};
 use lightlag_lab::metrics::{Figures, Metric, Summary};
 use lightlag_lab::run::{ContactsCache, Options, run};
 use lightlag_scenario::keys::{self, Key, Kind};
-use lightlag_scenario::{Catalogue, ScenarioFile, Seed, schema};
+use lightlag_scenario::{Catalogue, ScenarioFile, Seed};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -19,7 +19,10 @@ fn is_current(name: &str, text: &str) {
         std::fs::write(&path, text).unwrap();
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == text, "docs/reference/{name} is stale: UPDATE_DOCS=1 cargo test --workspace --test reference");
+    assert!(
+        found == text,
+        "docs/reference/{name} is stale: UPDATE_DOCS=1 cargo test --workspace --test reference"
+    );
 }
 
 /// A text in a cell of a table.
@@ -137,27 +140,29 @@ fn the_page_of_scenarios_lists_every_key() {
         MADE,
         "Every key of a scenario in TOML. An unknown key is an error. Every value may also be a list, which is an axis of \
          a sweep, or `\"$name\"`, which stands for a value of `[parameters]`. `lightlag schema` prints the same as a \
-         [JSON Schema](scenario.schema.json); editors with a TOML server complete keys with it \
-         where the first line of a scenario names its file:\n\n\
+         JSON Schema. Editors with a TOML language server complete keys with it:\n\n\
+         ```sh\nlightlag schema > scenario.schema.json\n```\n\n\
+         and, as the first line of a scenario:\n\n\
          ```toml\n#:schema ./scenario.schema.json\n```\n\n",
     ]
     .concat();
-    for (world, keys) in [("Bundles", keys::BUNDLES), ("Packets", keys::PACKETS), ("Named data", keys::NAMES)] {
+    for (world, keys) in [("Bundles", keys::BUNDLES), ("Packets", keys::PACKETS), ("Named data", keys::NAMES)]
+    {
         let mut found = Vec::new();
         tables("", keys, &mut found);
         writeln!(text, "## {world}\n").unwrap();
         for (path, keys) in found {
-            let title = if path.is_empty() { "The top of the file".to_owned() } else { format!("`[{path}]`") };
+            let title =
+                if path.is_empty() { "The top of the file".to_owned() } else { format!("`[{path}]`") };
             writeln!(text, "### {title}\n\n| key | value | meaning |\n|---|---|---|").unwrap();
             for key in keys {
-                writeln!(text, "| `{}` | {} | {} |", key.name, cell(&kind(key.kind)), cell(key.about)).unwrap();
+                writeln!(text, "| `{}` | {} | {} |", key.name, cell(&kind(key.kind)), cell(key.about))
+                    .unwrap();
             }
             text.push('\n');
         }
     }
     is_current("scenarios.md", &(text.trim_end().to_owned() + "\n"));
-    let schema = serde_json::to_string_pretty(&schema(&Catalogue::default())).unwrap();
-    is_current("scenario.schema.json", &(schema + "\n"));
 }
 
 fn figures(text: &str) -> Figures {
@@ -179,7 +184,8 @@ fn every_figure_of_a_run_is_in_the_reference_in_its_order() {
          rows = [{ a = \"a\", b = \"b\", start = \"1 s\", end = \"9 s\" }]\n[traffic.t]\ninterval = \"1..2 s\"\nsize = \"1 kB\"\n",
     );
     assert_eq!(all(&bundles), names(&Summary::reference()));
-    let link = "duration = \"10 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
+    let link =
+        "duration = \"10 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
     let packets = figures(&format!(
         "{link}[flows.f]\nfrom = \"a\"\nto = \"b\"\ncontroller = \"new_reno\"\nsize = \"10 kB\"\n"
     ));

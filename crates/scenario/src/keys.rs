@@ -214,8 +214,8 @@ keys! {
     LINKS {
         from: Text, "Node at which the link begins.";
         to: Text, "Node at which it ends.";
-        rate: Any(&[RATE, Open]), "Rate, or `{ steps = [...] }` over time.";
-        delay: Any(&[TIME, Open]), "One-way delay, or a table: `steps` or `file`, `variance`, `every`.";
+        rate: Any(&[RATE, Table(STEPS)]), "Rate, or `{ steps = [...] }` over time.";
+        delay: Any(&[TIME, Table(DELAY)]), "One-way delay, or a table: `steps` or `file`, `variance`, `every`.";
         round_trip: TIME, "Twice the delay, in place of it.";
         loss: Any(&[SHARE, Open]), "Share of packets lost, or `{ model = ... }`.";
         queue: Any(&[FREE, Open]), "Size of the queue in packets or bytes, or `{ discipline = ... }`.";
@@ -229,14 +229,25 @@ keys! {
     }
     /// Of the other direction of a link.
     BACK {
-        rate: Any(&[RATE, Open]), "Rate, or `{ steps = [...] }` over time.";
-        delay: Any(&[TIME, Open]), "One-way delay, or a table.";
+        rate: Any(&[RATE, Table(STEPS)]), "Rate, or `{ steps = [...] }` over time.";
+        delay: Any(&[TIME, Table(DELAY)]), "One-way delay, or a table.";
         loss: Any(&[SHARE, Open]), "Share of packets lost, or `{ model = ... }`.";
         queue: Any(&[FREE, Open]), "Size of the queue, or `{ discipline = ... }`.";
         outages: FREE, "When nothing leaves.";
         reorder: Table(REORDER), "Packets that are delayed.";
         duplicate: SHARE, "Share of packets that arrive twice.";
         jitter: TIME, "Largest random addition to the delay.";
+    }
+    /// Of a rate over time.
+    STEPS {
+        steps: List(&Open), "Rows `{ at = \"0 s\", rate = \"1 Mbit/s\" }`, in order of time.";
+    }
+    /// Of a delay over time.
+    DELAY {
+        steps: List(&Open), "Rows `{ at = \"0 s\", delay = \"5 s\" }`, straight lines between.";
+        file: Text, "A file of light times, or of JPL Horizons.";
+        variance: Quantity("500 ms^2"), "Variance around the delay.";
+        every: TIME, "Time between draws of the variation.";
     }
     /// Of `reorder`.
     REORDER {

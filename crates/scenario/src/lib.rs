@@ -52,10 +52,10 @@ pub mod keys;
 mod model;
 pub mod names;
 pub mod packets;
+mod schema;
 #[cfg(test)]
 #[path = "../../../tests/skip.rs"]
 mod skip;
-mod schema;
 mod the_one;
 mod toml_file;
 mod traffic;

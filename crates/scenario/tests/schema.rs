@@ -102,7 +102,8 @@ fn with_unknown_keys(text: &str) -> Vec<String> {
     // Names of parameters are free, and tables of tables have names of the user's own.
     let tables = headers.filter(|&at| {
         let name = lines[at].trim_matches(['[', ']']).split(']').next().unwrap();
-        name != "parameters" && !name.contains("mobility") && (name.contains('.') || name == "world")
+        let open = ["mobility", "loss", "queue"].iter().any(|table| name.ends_with(table));
+        name != "parameters" && !open && (name.contains('.') || name == "world")
     });
     [0].into_iter().chain(tables.map(|at| at + 1)).map(insert).collect()
 }

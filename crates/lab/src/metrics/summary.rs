@@ -174,7 +174,8 @@ impl Summary {
             name: row.0,
             about: "Share of created bundles that were delivered within the time in the name.",
         });
-        let fairness = "Jain's index of the delivery ratios of the destinations: 1 when all are served alike.";
+        let fairness =
+            "Jain's index of the delivery ratios of the destinations: 1 when all are served alike.";
         [Self::DECLARED, &by, &[Metric { name: "fairness", about: fairness }]].concat()
     }
 }

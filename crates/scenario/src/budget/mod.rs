@@ -38,7 +38,6 @@ impl Default for Limits {
     }
 }
 
-
 impl Limits {
     /// Those of `[limits]`.
     ///

@@ -9,7 +9,6 @@ use lightlag_protocols::ndn::{Clock, ForwarderConfig};
 use lightlag_protocols::time::Duration;
 use lightlag_worlds::names::NodeSpec;
 
-
 /// Every node, in the order in which links name them.
 pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<NodePlan>> {
     check_links(root, links)?;

@@ -15,7 +15,6 @@ use lightlag_protocols::units::Bytes;
 use lightlag_worlds::names::ProducerSpec;
 use std::sync::Arc;
 
-
 /// A Data packet of the packet format has room for so much (the practical bound of NDN forwarders).
 const PACKET_BYTES_MAX: u64 = 8_800;
 /// Of popularities: more is as good as one object only, or as none that is more popular.

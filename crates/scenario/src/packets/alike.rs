@@ -20,7 +20,11 @@ pub struct Alike<'t> {
 }
 
 /// Every table `[tables.NAME]`, of which one is called a `kind`.
-pub fn alike<'t>(root: &Section<'t>, (tables, kind): (&str, &str), keys: &'static [Key]) -> Result<Vec<Alike<'t>>> {
+pub fn alike<'t>(
+    root: &Section<'t>,
+    (tables, kind): (&str, &str),
+    keys: &'static [Key],
+) -> Result<Vec<Alike<'t>>> {
     let end = root.quantity("duration", positive_time)?.unwrap_or(Duration::MAX);
     let mut known = BTreeSet::new();
     let mut all = Vec::new();

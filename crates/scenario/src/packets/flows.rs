@@ -16,7 +16,6 @@ use lightlag_protocols::units::Bytes;
 use lightlag_worlds::packets::adaptive::{self, Decides};
 use lightlag_worlds::packets::{Source, Span};
 
-
 /// What carries a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Kind {

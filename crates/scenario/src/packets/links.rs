@@ -11,7 +11,6 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
 use std::sync::Arc;
 
-
 /// Reads a file that is named at a place: its whole name, and its bytes.
 pub type Read<'a> = &'a dyn Fn(&str, &Place) -> Result<(String, Arc<[u8]>)>;
 
@@ -129,8 +128,7 @@ fn need_share(section: &Section, name: &str) -> Result<f64> {
 /// `"1 Mbit/s"`, or `{ steps = [{ at = "0 s", rate = "1 Mbit/s" }, ...] }`.
 fn rate(node: &Node, path: &str) -> Result<Rate> {
     if let Value::Table(_) = node.value {
-        let section = Section::open(node, path)?;
-        section.allow(&["steps"])?;
+        let section = Section::new(node, path, keys::STEPS)?;
         let rows = steps(&section, "rate", |row| row.need("rate", "\"1 Mbit/s\"", bit_rate_or_none))?;
         if rows.iter().all(|row| row.1 == BitRate(0)) {
             return Err(Error::new(
@@ -150,7 +148,7 @@ fn delay(node: &Node, path: &str, files: Read) -> Result<Delay> {
     let Value::Table(_) = node.value else {
         return crate::read_quantity(node, path, time).map(Delay::Constant);
     };
-    let open = Section::open(node, path)?;
+    let open = Section::new(node, path, keys::DELAY)?;
     let mean = Delay::Curve(match open.text("file")? {
         Some(name) => {
             open.allow(&["file", "variance", "every"])?;

@@ -7,7 +7,6 @@ use lightlag_protocols::link::{Delay, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
 
-
 #[derive(Clone, Copy)]
 enum Kind {
     Ion,

@@ -16,7 +16,6 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_worlds::contacts::Delay;
 use std::sync::Arc;
 
-
 /// More pairs than anyone means to name.
 const PAIRS_MAX: usize = 10_000_000;
 

@@ -23,8 +23,8 @@ use super::model::{BundleNetwork, ContactSource, GROUPS_MAX, Head, Scenario, Tra
 use super::quantity;
 use super::traffic::{check_amount, check_fit};
 use super::tree::{Node, Value};
-use crate::keys::{self, Key};
 use crate::budget::{self, Estimate, Limits};
+use crate::keys::{self, Key};
 pub use algorithm::algorithm;
 use lightlag_protocols::time::Duration;
 pub use section::{Section, quantity as read_quantity, wrong_type};
@@ -32,7 +32,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-
 
 /// What the points of a sweep take together, as they are all read before the first is run.
 #[derive(Default)]

@@ -26,7 +26,9 @@ impl<'t> Section<'t> {
     /// A table with free keys, such as names.
     pub fn open(node: &'t Node, path: &str) -> Result<Self> {
         match &node.value {
-            Value::Table(entries) => Ok(Self { path: path.to_owned(), place: node.place.clone(), entries, declared: &[] }),
+            Value::Table(entries) => {
+                Ok(Self { path: path.to_owned(), place: node.place.clone(), entries, declared: &[] })
+            }
             _ => Err(wrong_type(node, path, "it must be a table")),
         }
     }

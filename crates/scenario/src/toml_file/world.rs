@@ -10,7 +10,6 @@ use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::Duration;
 use lightlag_worlds::messages::{Rules, SendOrderKind};
 
-
 /// All that the table says.
 pub struct Behaviour {
     pub rules: Rules,
