@@ -6,7 +6,6 @@ mod emulate;
 pub use bundles::{Bundles, ListenBundles, SendBundles};
 pub use emulate::Emulate;
 
-use crate::command::study::names;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -148,13 +147,17 @@ pub struct List {
 }
 
 #[derive(Args)]
+#[command(after_help = crate::command::study::list())]
 pub struct Study {
-    #[arg(help = format!("Which: {}", names()))]
-    pub name: String,
-    /// A look within a minute: fewer seeds and points, shorter runs
+    #[arg(help = format!("One of {}", lightlag_studies::names()), required_unless_present = "list")]
+    pub name: Option<String>,
+    /// List the studies: paper, contents, duration
+    #[arg(long, conflicts_with = "name")]
+    pub list: bool,
+    /// Fewer seeds and points, and shorter runs: about a minute
     #[arg(long)]
     pub quick: bool,
-    /// Between two kernels, too, in real time (adaptive; 20 minutes, as root)
+    /// Measure between two kernels in real time as well (adaptive; 20 minutes, as root)
     #[arg(long)]
     pub real: bool,
     /// Folder of the results [default: out/study/NAME]
