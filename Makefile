@@ -14,10 +14,10 @@ run: ## build, run the quick study and two real scenarios, write the report
 	@bash tools/run.sh
 
 test: ## run every test of Rust and Python
-	@bash tools/test.sh
+	@$(PYTHON) tools/test.py
 
 quick: ## the tests of algorithms, worlds, scenarios and judge: some 90 s once they are built
-	@cargo test --quiet --package lightlag-protocols --package lightlag-worlds --package lightlag-scenario --package lightlag-judge
+	@$(PYTHON) tools/test.py --quick
 
 bench: $(BIN) ## time and memory beside The ONE, ns-2, ns-3 and ndnd (NS3_PYTHON: a Python with `ns3` of PyPI)
 	@$(PYTHON) tools/bench.py --binary $(BIN)
@@ -35,7 +35,7 @@ fidelity: $(BIN) ## our figures beside those of The ONE and ns-2, point by point
 
 docs: $(VENV)/.ready ## the manual (out/docs) and the API of the crates (target/doc)
 	$(PY) -m pip install --quiet --requirement docs/requirements.txt
-	$(PY) -m mkdocs build --quiet --strict --site-dir out/docs
+	$(PY) -m zensical build --strict --clean --config-file mkdocs.yml
 	cargo doc --quiet --workspace --no-deps
 
 fuzz: ## fuzz every parser, SECONDS each (default 600)

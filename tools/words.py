@@ -85,7 +85,7 @@ def findings(where: str, text: str, ending: str) -> Iterator[Finding]:
     flat = re.sub(r"(?<=\S)\n(?=\S)", " ", read) if ending == ".md" else read
     for pattern, better in patterns_once():
         for found in pattern.finditer(flat):
-            yield Finding(where, flat.count("\n", 0, found.start()) + 1, found[0].strip(), better)
+            yield Finding(where, read.count("\n", 0, found.start()) + 1, found[0].strip(), better)
 
 
 def patterns_once(cache: list[tuple[re.Pattern[str], str]] = []) -> list[tuple[re.Pattern[str], str]]:  # noqa: B006

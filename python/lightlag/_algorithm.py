@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar, cast
 import polars as pl
 
 from lightlag import _lightlag
-from lightlag._lightlag import Bundle, Drop, DropReason, Fate, Local, Move, Refusal, Replica
+from lightlag._lightlag import Bundle, Drop, DropReason, AfterTransfer, Local, Move, Refusal, Replica
 
 T = TypeVar("T", bool, int, float, str)
 
@@ -206,17 +206,17 @@ class Router(_Algorithm):
     """
 
     _kind = "router"
-    _flags = ("ranked", "exclusive", "settles", "records_path", "tells_changes")
+    _flags = ("ranked", "counts_copies", "single_copy_phase", "records_path", "reports_changes")
 
     ranked: ClassVar[bool] = False
     """Whether offers are sorted by score over all links."""
-    exclusive: ClassVar[bool] = False
+    counts_copies: ClassVar[bool] = False
     """Whether a copy that is being sent must not be offered elsewhere: routers that count copies."""
-    settles: ClassVar[bool] = False
-    """Whether a copy comes to rest: sooner or later it goes to nobody but its destination."""
+    single_copy_phase: ClassVar[bool] = False
+    """Whether a copy reaches a single-copy phase, in which it is forwarded only to its destination."""
     records_path: ClassVar[bool] = False
     """Whether copies carry the way they came (`Replica.has_visited`)."""
-    tells_changes: ClassVar[bool] = True
+    reports_changes: ClassVar[bool] = True
     """Whether peers in contact hear of every change of `state`."""
 
     def score(self, at: Local, replica: Replica, peer: int) -> float | None:
@@ -247,9 +247,9 @@ class Router(_Algorithm):
         """The mark that the peer's new copy will carry; asked before `on_sent`."""
         return replica.mark
 
-    def on_sent(self, at: Local, replica: Replica, peer: int, delivered: bool) -> Fate | None:
+    def on_sent(self, at: Local, replica: Replica, peer: int, delivered: bool) -> AfterTransfer | None:
         """A copy has left for `peer`; none keeps this node's own. `replica.mark` can be set."""
-        return Fate.KEEP
+        return AfterTransfer.KEEP
 
     def on_received(self, at: Local, replica: Replica, sender: int) -> None:
         """A copy has come and is about to be stored; `replica.mark` can be set."""

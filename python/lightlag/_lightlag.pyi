@@ -192,11 +192,11 @@ class DropReason:
     HANDED_OVER: ClassVar[DropReason]
 
 @final
-class Fate:
+class AfterTransfer:
     """What a router does with its own copy after a transfer."""
 
-    KEEP: ClassVar[Fate]
-    GIVE_UP: ClassVar[Fate]
+    KEEP: ClassVar[AfterTransfer]
+    GIVE_UP: ClassVar[AfterTransfer]
 
 # --- the lab -----------------------------------------------------------------------------------
 

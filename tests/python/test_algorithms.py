@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import lightlag
-from lightlag import Bundle, Drop, DropReason, Fate, Link, Local, Move, Refusal, Replica
+from lightlag import Bundle, Drop, DropReason, AfterTransfer, Link, Local, Move, Refusal, Replica
 
 
 class PythonNone(lightlag.Mechanism):
@@ -38,7 +38,7 @@ class PythonEpidemic(lightlag.Router):
     """What `epidemic` does."""
 
     name = "python_epidemic"
-    tells_changes = False
+    reports_changes = False
 
     def score(self, at: Local, replica: Replica, peer: int) -> float:
         """Everybody gets everything."""
@@ -49,9 +49,9 @@ class PythonSpray(lightlag.Router):
     """Binary Spray and Wait by marks on copies."""
 
     name = "python_spray"
-    exclusive = True
-    settles = True
-    tells_changes = False
+    counts_copies = True
+    single_copy_phase = True
+    reports_changes = False
     copies = lightlag.parameter(10, low=1, high=1000, meaning="Copies of each bundle.")
 
     def on_created(self, at: Local, replica: Replica) -> None:
@@ -66,7 +66,7 @@ class PythonSpray(lightlag.Router):
         """The lesser half leaves."""
         return max(replica.mark // 2, 1)
 
-    def on_sent(self, at: Local, replica: Replica, peer: int, delivered: bool) -> Fate | None:
+    def on_sent(self, at: Local, replica: Replica, peer: int, delivered: bool) -> AfterTransfer | None:
         """The larger half stays."""
         replica.mark = max(replica.mark - max(replica.mark // 2, 1), 1)
         return None
@@ -88,7 +88,9 @@ def test_the_same_algorithm_gives_the_same_run_in_both_languages(
     assert runs[1].violations == []
 
 
-def test_a_mechanism_moves_copies_of_a_router_in_python_that_settle(walk: lightlag.Scenario) -> None:
+def test_a_mechanism_moves_copies_of_a_router_in_python_in_their_single_copy_phase(
+    walk: lightlag.Scenario,
+) -> None:
     walk.set("mechanism", "copy_value").set("buffer", "200 kB")
     routers = ({"name": name, "copies": 6} for name in ("spray_and_wait", "python_spray"))
     runs = [lightlag.run(walk.copy().set("router", router)) for router in routers]

@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -113,7 +114,7 @@ def test_commands_of_the_docs_that_take_seconds_and_no_network_run() -> None:
 
 
 def _first_commands() -> list[str]:
-    blocks = FENCE.findall((TOP / "README.md").read_text())
+    blocks = FENCE.findall((TOP / "docs/guide/daemon.md").read_text())
     first: str = next(block for block in blocks if "lightlagd example" in block)
     return first.splitlines()
 
@@ -174,3 +175,40 @@ def test_what_the_example_prints_can_be_run_as_it_is(tmp_path: Path) -> None:
     curl = curl.replace("curl ", "curl --silent --retry 30 --retry-all-errors --retry-delay 1 ", 1)
     said = _play([f"{far} &", f"{near} &", curl], tmp_path)
     assert '"peers"' in said, said
+
+
+HEADINGS = ["What it is for", "How it decides", "Parameters", "Results", "Limitations", "Source"]
+
+
+@pytest.mark.parametrize(
+    "page", sorted((TOP / "docs/algorithms").glob("[a-z]*.md")), ids=lambda page: page.stem
+)
+def test_every_page_of_an_algorithm_has_the_same_form(page: Path) -> None:
+    text = FENCE.sub("", page.read_text())
+    assert text.startswith(f"# {page.stem}\n\n")
+    kind, says = text.splitlines()[2].split(". ", 1)
+    assert kind in ("Router", "Mechanism", "Controller")
+    assert says.endswith(".")
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == HEADINGS
+    bodies = re.split(r"^## .*$", text, flags=re.MULTILINE)[1:]
+    assert all(body.strip() for body in bodies), "a section says nothing"
+    index = (TOP / "docs/algorithms/README.md").read_text()
+    assert f"]({page.name})" in index
+
+
+def test_the_parameters_on_the_pages_are_those_of_the_program() -> None:
+    checked = [
+        sys.executable,
+        str(TOP / "tools/parameters.py"),
+        "--check",
+        "--binary",
+        str(built("lightlag")),
+    ]
+    done = subprocess.run(checked, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_reference_of_python_is_that_of_the_docstrings() -> None:
+    checked = [sys.executable, str(TOP / "tools/python_api.py"), "--check"]
+    done = subprocess.run(checked, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

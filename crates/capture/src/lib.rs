@@ -10,6 +10,9 @@ mod datagrams;
 mod frame;
 mod points;
 mod rewrite;
+#[cfg(test)]
+#[path = "../../../tests/skip.rs"]
+mod skip;
 mod stacks;
 mod to_dccp;
 mod to_tcp;

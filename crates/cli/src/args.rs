@@ -350,6 +350,9 @@ pub struct GetName {
     /// Take what anybody may have written: only digests are checked
     #[arg(long, conflicts_with = "trust")]
     pub insecure: bool,
+    /// Largest object that is taken, as "5 GB" [default: 1 GB with --insecure, no limit with --trust]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub max_size: Option<String>,
     /// Bytes that a datagram may carry
     #[arg(long, value_name = "SIZE", default_value = "1420 B", allow_hyphen_values = true)]
     pub mtu: String,

@@ -607,6 +607,73 @@ fn a_flood_of_openings_fills_neither_disk_nor_memory_nor_the_log_and_locks_nobod
     );
 }
 
+/// Sends openings with data of transfers that nobody ends, so many a second from each of these, until it is dropped.
+struct Flood(std::sync::Arc<std::sync::atomic::AtomicBool>, Option<std::thread::JoinHandle<u32>>);
+
+impl Flood {
+    fn start(hosts: Vec<UdpSocket>, at: &str, every: Duration, data: u32) -> Self {
+        let (ends, at) = (std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)), at.to_owned());
+        let over = ends.clone();
+        let thread = std::thread::spawn(move || {
+            let mut round = 0_u32;
+            while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                round += 1;
+                let mut digest = [9; 32];
+                digest[..4].copy_from_slice(&round.to_be_bytes());
+                let host = &hosts[round as usize % hosts.len()];
+                let _ = host.send_to(&opening(round, &format!("name{round}"), 50_000_000, digest), &at);
+                std::thread::sleep(every);
+                // Data of this and of the last transfers, so that none is silent.
+                for earlier in round.saturating_sub(data)..=round {
+                    let host = &hosts[earlier as usize % hosts.len()];
+                    let _ = host.send_to(&datum(earlier, round - earlier, 0, (round - earlier) as u16), &at);
+                }
+            }
+            round
+        });
+        Self(ends, Some(thread))
+    }
+    /// How many transfers it has opened.
+    fn end(mut self) -> u32 {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+        self.1.take().and_then(|thread| thread.join().ok()).expect("it ends")
+    }
+}
+
+impl Drop for Flood {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn openings_with_data_from_unknown_hosts_keep_no_honest_sender_out() {
+    let bind = |address: String| UdpSocket::bind(address).expect("the test can do this");
+    let one_port = || vec![bind("127.0.0.1:0".to_owned())];
+    let many_hosts = || (2..250).map(|n| bind(format!("127.0.0.{n}:0"))).collect::<Vec<_>>();
+    for (hosts, every_ms, data, rate) in [
+        (one_port(), 12, 0, "8 Mbit/s"),
+        (one_port(), 4, 70, "8 Mbit/s"),
+        (many_hosts(), 4, 0, "2 Mbit/s"),
+        (many_hosts(), 4, 70, "2 Mbit/s"),
+    ] {
+        let place = Place::new();
+        place.write("file", noise(2_000_000));
+        let at = free_address();
+        let _listener = listen(&place, &at, &[]);
+        let flood = Flood::start(hosts, &at, Duration::from_millis(every_ms), data);
+        std::thread::sleep(Duration::from_secs(2));
+        let done = send(&place, "file", &at, &["--rate", rate]);
+        let opened = flood.end();
+        let told = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{opened} openings, {data} data each: {told}");
+        assert!(place.read("into/file") == noise(2_000_000));
+        println!(
+            "torture: openings with data at a transfer without a key; 1 honest sender; ; {opened} openings"
+        );
+    }
+}
+
 #[test]
 fn unfinished_files_of_strangers_are_bounded() {
     let place = Place::new();

@@ -1,11 +1,14 @@
 //! `lightlag emulate` between network namespaces, as users run it. What needs root is skipped without.
 
 mod lightlag;
+#[path = "../../../tests/skip.rs"]
+mod skip;
 
 use lightlag::running::Running;
 use lightlag::{Place, repository};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use skip::skip;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
@@ -31,15 +34,18 @@ to = "far"
 controller = "cubic"
 "#;
 
-/// Whether namespaces and devices can be made here; why not is printed.
+/// Whether namespaces and devices can be made here; if not, the test is skipped.
 fn can_make_devices() -> bool {
     let lacks = [
         (!geteuid().is_root(), "not root"),
         (!Path::new("/dev/net/tun").exists(), "no /dev/net/tun"),
         (Command::new("ip").arg("-V").output().is_err(), "no command `ip`"),
     ];
-    lacks.iter().filter(|lack| lack.0).for_each(|lack| println!("skipped: {}", lack.1));
-    lacks.iter().all(|lack| !lack.0) && may_make_devices()
+    match lacks.iter().find(|lack| lack.0) {
+        Some(lack) => skip(lack.1),
+        None => return may_make_devices(),
+    }
+    false
 }
 
 /// Root in a container may not be allowed what root is.
@@ -51,7 +57,7 @@ fn may_make_devices() -> bool {
         ip(&["netns", "add", &name]) && ip(&["-n", &name, "tuntap", "add", "mode", "tun", "name", "probe"]);
     ip(&["netns", "del", &name]);
     if !may {
-        println!("skipped: root may not make namespaces and devices here");
+        skip("root may not make namespaces and devices here");
     }
     may
 }
@@ -66,7 +72,10 @@ fn place(plan: &str) -> Place {
 fn namespaces_of(process: u32) -> Vec<String> {
     let Ok(folder) = std::fs::read_dir("/run/netns") else { return Vec::new() };
     let names = folder.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    names.filter(|name| name.contains(&format!("-{process}-"))).collect()
+    let is_of = |name: &String| {
+        [format!("-{process}-"), format!("-{process}.")].iter().any(|part| name.contains(part))
+    };
+    names.filter(is_of).collect()
 }
 
 /// Starts it and waits until both sides are there.
@@ -257,6 +266,44 @@ fn a_run_that_is_ended_or_killed_leaves_no_namespaces() {
 }
 
 #[test]
+fn a_study_between_kernels_that_is_interrupted_twice_leaves_no_daemons_and_no_namespaces() {
+    if !can_make_devices() {
+        return;
+    }
+    if !Path::new(env!("CARGO_BIN_EXE_lightlag")).with_file_name("lightlagd").exists() {
+        return println!("skipped: lightlagd is not built");
+    }
+    let place = Place::new();
+    let mut command = place.command(&["study", "adaptive", "--real", "--quick", "--out", "out"]);
+    let run = Running(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts"));
+    let process = run.0.id();
+    let of_study = || namespaces_of(process).into_iter();
+    let daemons = |name: &String| {
+        let told = Command::new("ip").args(["netns", "pids", name]).output().expect("it runs");
+        String::from_utf8_lossy(&told.stdout).lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let began = Instant::now();
+    let running = loop {
+        let running: Vec<String> = of_study().flat_map(|name| daemons(&name)).collect();
+        if running.len() >= 4 {
+            break running;
+        }
+        assert!(began.elapsed() < Duration::from_secs(120), "no daemons: {running:?}");
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    for _ in 0..2 {
+        kill_process(Pid::from_child(&run.0), Signal::INT).expect("it is there");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    let (code, _, told) = run.end();
+    assert!(code != Some(0) && told.contains("interrupted"), "{code:?}: {told}");
+    assert_eq!(of_study().collect::<Vec<_>>(), [""; 0]);
+    for id in running {
+        assert!(!Path::new("/proc").join(&id).exists(), "process {id} still runs");
+    }
+}
+
+#[test]
 fn what_cannot_be_emulated_is_refused_in_one_line() {
     let place = place(&LOSSY.replace("100 Mbit/s", "100 Gbit/s").replace("20 ms", "20 s"));
     place.write("lossy.toml", LOSSY).write("none.toml", "duration = \"1 s\"\n");
@@ -303,6 +350,6 @@ fn without_root_one_line_says_what_is_missing() {
             assert_eq!(told.lines().count(), 1, "{told}");
         }
         Ok(done) => panic!("{:?}", done.status),
-        Err(why) => println!("skipped: nobody cannot run the command here: {why}"),
+        Err(why) => skip(format_args!("the user `nobody` cannot run the command: {why}")),
     }
 }

@@ -360,6 +360,71 @@ fn floods_of_datagrams_keep_no_bundle_out() {
     }
 }
 
+#[test]
+fn peers_that_bring_a_trickle_keep_no_bundle_out() {
+    for over in ["ltp-udp", "tcp"] {
+        let listener = Listener::bundles(over, "10 MB");
+        let ends = AtomicBool::new(false);
+        let enemies: Vec<UdpSocket> =
+            (0..64).map(|_| UdpSocket::bind("127.0.0.1:0").expect("a socket")).collect();
+        let mut streams: Vec<TcpStream> =
+            if over == "tcp" { (0..64).map(|_| listener.connect()).collect() } else { vec![] };
+        for stream in &mut streams {
+            open_session(stream, 0);
+            begin_transfer(stream, 1024);
+            let _ = stream.write_all(b"x");
+        }
+        thread::scope(|scope| {
+            let (ends, listener) = (&ends, &listener);
+            scope.spawn(move || {
+                for round in 0_u8.. {
+                    // 1 KiB in 2 s: red data of service 1 behind what came before.
+                    for (engine, enemy) in enemies.iter().enumerate().filter(|_| over != "tcp") {
+                        let offset = u32::from(round) * 1024;
+                        let [high, low] = [offset >> 7 & 0x7f | 0x80, offset & 0x7f].map(|byte| byte as u8);
+                        let head =
+                            [0, engine as u8 + 2, 1, 0, 1, 0x80 | (offset >> 14) as u8, high, low, 0x88, 0];
+                        let _ = enemy.send_to(&[&head[..], &noise(1024)].concat(), &listener.at);
+                    }
+                    for stream in &mut streams {
+                        let flags = Flags::default();
+                        let segment = Segment { flags, transfer: 0, items: Vec::new(), length: 1024 };
+                        let _ = stream.write_all(&[said(&Message::Segment(segment)), noise(1024)].concat());
+                    }
+                    for _ in 0..20 {
+                        thread::sleep(Duration::from_millis(100));
+                        if ends.load(Ordering::Relaxed) {
+                            return;
+                        }
+                    }
+                }
+            });
+            thread::sleep(Duration::from_secs(10));
+            listener.takes(over, &["a", "b"]);
+            ends.store(true, Ordering::Relaxed);
+        });
+    }
+}
+
+#[test]
+fn an_aggregated_block_is_not_read_into_memory() {
+    let listener = Listener::bundles("ltp-udp", "400 MB");
+    let names: Vec<String> = (0..6).map(|n| format!("b{n}")).collect();
+    for name in &names {
+        listener.place.write(name, bundle(10_000_000, name.as_bytes()));
+    }
+    let more = ["--to", &listener.at, "--over", "ltp-udp", "--aggregate", "100 MB", "--rate", "400 Mbit/s"];
+    let words: Vec<&str> =
+        ["bundles", "send"].into_iter().chain(names.iter().map(String::as_str)).chain(more).collect();
+    listener.place.good(&words);
+    until("all are here", || listener.stored("inbox").0 == 6);
+    let status =
+        std::fs::read_to_string(format!("/proc/{}/status", listener._process.0.id())).expect("it runs");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel tells it");
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
+    assert!(peak < 50_000, "{peak} kB");
+}
+
 // --- other listeners ------------------------------------------------------------------------
 
 #[test]
@@ -395,5 +460,77 @@ fn connections_that_say_nothing_keep_no_consumer_from_a_publication() {
     let done = place.run(&["names", "get", "/a", "-o", "out", "--face", &face, "--insecure"]);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     assert_eq!(place.read("out"), noise(40_000));
+    drop(enemies);
+}
+
+/// The header of a file, as any host can write it, and so many bytes of the file.
+fn header(length: u64, here: usize) -> Vec<u8> {
+    let name = b"stranger";
+    let mut bytes = b"llfile01".to_vec();
+    bytes.extend(length.to_be_bytes());
+    bytes.extend([7; 32]);
+    bytes.push(name.len() as u8);
+    bytes.extend(name);
+    bytes.resize(300 + here, 0);
+    bytes
+}
+
+#[test]
+fn a_host_with_a_valid_header_ends_no_listener_that_waits_for_one_transfer() {
+    let listener =
+        Listener::start(&["transfer", "--listen", "AT", "--over", "tcp", "--folder", "inbox", "--once"]);
+    for (length, here) in [(0, 0), (5, 2), (1000, 0), (1_000_000, 9000)] {
+        let mut enemy = listener.connect();
+        enemy.write_all(&header(length, here)).expect("it is taken");
+    }
+    listener.place.good(&["transfer", "file", &listener.at, "--over", "tcp", "--give-up", "60 s"]);
+    let (over, words) =
+        ("ltp-udp", ["transfer", "--listen", "AT", "--over", "ltp-udp", "--folder", "inbox", "--once"]);
+    let listener = Listener::start(&words);
+    let enemy = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    // A red block of service 70 that is a header and no file, whole; and then a cancellation of another.
+    let block = header(1 << 20, 0);
+    let segment = [&[3, 9, 1, 0, 70, 0, 0x82, 0x2c, 1, 0][..], &block].concat();
+    enemy.send_to(&segment, &listener.at).expect("it leaves");
+    enemy.send_to(&[&[0, 9, 2, 0, 70, 0, 0x82, 0x2c][..], &block].concat(), &listener.at).expect("it leaves");
+    thread::sleep(Duration::from_millis(300));
+    enemy.send_to(&[12, 9, 2, 0, 0], &listener.at).expect("it leaves");
+    thread::sleep(Duration::from_secs(3));
+    listener.place.good(&["transfer", "file", &listener.at, "--over", over, "--give-up", "60 s"]);
+    assert_eq!(listener.place.read("inbox/file"), noise(20_000));
+}
+
+/// Seconds that processors were busy with a process.
+fn busy(id: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).expect("it runs");
+    let fields: Vec<&str> = stat.rsplit_once(") ").expect("its name ends").1.split(' ').collect();
+    let ticks: u64 = fields[11..13].iter().map(|field| field.parse::<u64>().expect("a number")).sum();
+    ticks as f64 / 100.0
+}
+
+#[test]
+fn a_publication_without_descriptors_waits_and_serves_on() {
+    let place = Place::new();
+    place.write("file", noise(40_000));
+    let mut command = std::process::Command::new("sh");
+    command.current_dir(place.path("")).args(["-c", "ulimit -n 24; exec \"$0\" \"$@\""]);
+    command.args([
+        env!("CARGO_BIN_EXE_lightlag"),
+        "names",
+        "put",
+        "/a",
+        "file",
+        "--listen",
+        "tcp://127.0.0.1:0",
+    ]);
+    let (producer, face) = Running::listening(command);
+    let at = face.trim_start_matches("tcp://");
+    let enemies: Vec<TcpStream> = (0..60).map(|_| TcpStream::connect(at).expect("it listens")).collect();
+    let before = busy(producer.0.id());
+    thread::sleep(Duration::from_secs(3));
+    let spent = busy(producer.0.id()) - before;
+    assert!(spent < 0.6, "{spent} s of 3 s");
+    let done = place.run(&["names", "get", "/a", "-o", "out", "--face", &face, "--insecure"]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     drop(enemies);
 }

@@ -120,6 +120,33 @@ fn a_version_that_is_named_is_got() {
 }
 
 #[test]
+fn an_object_that_is_larger_than_is_taken_is_refused() {
+    let place = Place::new();
+    place.write("file", noise(100_000));
+    let (_producer, face) = publish(&place, "/a", "file", UDP, &[]);
+    failed(
+        &try_to_get(&place, "/a", &face, &["--max-size", "50 kB"]),
+        "at most 50000 are taken (--max-size)",
+    );
+    assert!(!place.path("out").exists() && !place.path("out.part").exists());
+    got(&place, "/a", &face, &["--max-size", "100 kB"]);
+    // A producer that says how much it has, and one that does not and goes on for ever.
+    for last in [true, false] {
+        let face = lying(move |name, out| {
+            let number = name.split_last().and_then(|(_, last)| last.number_of(kind::SEGMENT)).unwrap_or(0);
+            let final_block =
+                last.then_some(Component { kind: kind::SEGMENT, value: &[0, 0x0f, 0x42, 0x40] });
+            let meta = Meta { final_block, ..Meta::default() };
+            let content = vec![number as u8; 8000];
+            Data { name: name.as_ref(), meta, content: &content }.write(&Signer::Digest, out);
+        });
+        let done = try_to_get(&place, "/a/v=1", &face, &["--max-size", "2 MB"]);
+        failed(&done, "at most 2000000 are taken (--max-size)");
+        assert!(!place.path("out.part").exists());
+    }
+}
+
+#[test]
 fn what_is_not_published_is_said_to_have_no_route() {
     let place = Place::new();
     place.write("file", noise(10));

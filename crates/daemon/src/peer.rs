@@ -23,6 +23,8 @@ use tracing::warn;
 
 /// Bytes of a stream that may leave before the other daemon has said anything; both must mean the same.
 const WINDOW_FIRST: u64 = 1 << 20;
+/// Bytes of a stream that wait here to be sent: several times what leaves at once.
+pub const UNSENT_MOST: u64 = 2 << 20;
 /// Connections of which bytes came before what they are for.
 const UNNAMED_MAX: usize = 4096;
 /// What a stack that was left still carries has this long to arrive, and two round trips.
@@ -133,6 +135,8 @@ impl Peer {
         };
         let choice = config.stack;
         let first = if choice == Choice::Udpdtn { UDPDTN } else { TCP };
+        let mut session = Session::with_budget(bounds, first, budget);
+        session.limit_unsent(UNSENT_MOST);
         Rc::new(Self {
             clock,
             epoch,
@@ -145,7 +149,7 @@ impl Peer {
             link: Cell::new(None),
             traffic: Traffic::default(),
             choice: Cell::new(choice),
-            session: RefCell::new(Session::with_budget(bounds, first, budget)),
+            session: RefCell::new(session),
             taps: RefCell::default(),
             since: RefCell::default(),
             wakes: std::array::from_fn(|_| Notify::new()),
@@ -229,21 +233,38 @@ impl Peer {
         self.since.borrow_mut().insert(id, self.clock.now());
         tap
     }
-    /// It is in the settings no more: nothing runs for it, and the applications of its connections see a reset. Durable
-    /// connections keep what they have accepted, and go on where it is in the settings again.
+    /// It is in the settings no more: applications at both ends of its connections see a reset, and it is refused. Durable
+    /// connections keep what they have accepted, and go on where it is in the settings again. The stacks still run, to carry
+    /// the resets; see [`Peer::has_farewells`] and [`Peer::stop`].
     pub fn remove(self: &Rc<Self>) {
         self.is_removed.set(true);
+        *self.access.borrow_mut() = Access::default();
+        self.end_connections(|_| true, (Why::Forbidden, Why::Aborted));
+    }
+    /// Whether it has still to be told of connections that are over.
+    pub fn has_farewells(&self) -> bool {
+        self.look(Session::has_farewells)
+    }
+    /// Nothing runs for it any more.
+    pub fn stop(self: &Rc<Self>) {
         self.tasks.borrow_mut().drain(..).for_each(|task| task.abort());
         self.calls.borrow_mut().take().inspect(AbortHandle::abort);
         self.tcp.close();
         self.on_failed(TCP);
         self.on_failed(UDPDTN);
-        let passing = |(_, connection): &(ConnectionId, &Connection)| !connection.hints.durable;
+    }
+    /// It does not take the key of this daemon any more: it has reset its connections, or will when it hears of them.
+    pub fn on_refused(self: &Rc<Self>) {
+        self.end_connections(|_| true, (Why::Aborted, Why::Forbidden));
+    }
+    /// Ends connections that are not durable: for what reason there, and here.
+    fn end_connections(self: &Rc<Self>, which: impl Fn(&Connection) -> bool, (there, here): (Why, Why)) {
+        let passing = |(_, one): &(ConnectionId, &Connection)| !one.hints.durable && which(one);
         let ended: Vec<ConnectionId> =
             self.look(|session| session.connections().filter(passing).map(|(id, _)| id).collect());
         for id in ended {
-            self.with(|session| session.reset(id, Why::Aborted));
-            self.on_event(Event::Over(id, Err(Why::Aborted)));
+            self.with(|session| session.reset(id, there));
+            self.on_event(Event::Over(id, Err(here)));
         }
     }
     /// Whether no stack can carry anything, as keys do not match. Datagrams with another key are never heard.
@@ -252,15 +273,8 @@ impl Peer {
     }
     /// Applications whose targets were not reached learn that they will not be: the keys do not match.
     pub fn refuse_waiting(self: &Rc<Self>) {
-        if !self.is_hopeless() {
-            return;
-        }
-        let waits = |(_, one): &(ConnectionId, &Connection)| one.state != State::Open && !one.hints.durable;
-        let waiting: Vec<ConnectionId> =
-            self.look(|session| session.connections().filter(waits).map(|(id, _)| id).collect());
-        for id in waiting {
-            self.with(|session| session.reset(id, Why::Unreachable));
-            self.on_event(Event::Over(id, Err(Why::Unreachable)));
+        if self.is_hopeless() {
+            self.end_connections(|one| one.state != State::Open, (Why::Unreachable, Why::Unreachable));
         }
     }
     /// It is in the settings again.
@@ -278,6 +292,12 @@ impl Peer {
     /// Looks at the session.
     pub fn look<R>(&self, at: impl FnOnce(&Session) -> R) -> R {
         at(&self.session.borrow())
+    }
+    /// Whether a connection may have reached the other daemon and nothing has been heard of it since: a later epoch of that
+    /// daemon could not take it over, as its target may have been reached already.
+    pub fn is_in_doubt(&self, id: ConnectionId) -> bool {
+        let was_carried = self.look(|session| session.connection(id).is_some_and(|one| one.was_carried));
+        was_carried && self.tcp.is_unheard() && self.udpdtn.is_unheard(self.clock.now())
     }
     /// Since when there is a connection.
     pub fn since(&self, id: ConnectionId) -> Option<Instant> {

@@ -11,9 +11,14 @@ use lightlag_node::Error;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::rc::Rc;
+use std::time::Duration;
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::task::{AbortHandle, spawn_local};
 use tracing::info;
+
+/// A peer that is removed has so long to answer that its connections are over, and this often it is looked.
+const FAREWELL: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Begins to speak with another daemon, where the settings say.
 pub fn begin(peer: &Rc<Peer>, config: &config::Peer) {
@@ -159,6 +164,7 @@ impl Daemon {
             peers.push(peer);
         }
         // From here on nothing fails.
+        self.dismiss(&config).await;
         self.take_peers(&config, peers, &added);
         if let Some(socket) = socket.filter(|_| is_new) {
             self.router.peers.borrow().iter().for_each(|peer| peer.udpdtn.take(socket.clone()));
@@ -189,6 +195,19 @@ impl Daemon {
         let socket = bound.map_err(|why| format!("udpdtn: {why}"))?;
         Ok((Some(Rc::new(socket)), true))
     }
+    /// Resets the connections of peers that are removed, and waits until these know, if they can be reached.
+    async fn dismiss(&self, config: &Config) {
+        let peers = self.router.peers.borrow().clone();
+        let is_left = |peer: &Rc<Peer>| config.peer.iter().all(|new| new.key != peer.key());
+        let removed: Vec<Rc<Peer>> = peers.into_iter().filter(is_left).collect();
+        removed.iter().for_each(Peer::remove);
+        let told = async {
+            while removed.iter().any(|peer| peer.has_farewells()) {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        let _ = tokio::time::timeout(FAREWELL, told).await;
+    }
     fn take_peers(&self, config: &Config, peers: Vec<Rc<Peer>>, added: &[(Rc<Peer>, &config::Peer)]) {
         let before = self.router.peers.replace(peers);
         for (peer, _) in added {
@@ -199,7 +218,7 @@ impl Daemon {
         for peer in before {
             let Some(new) = config.peer.iter().find(|new| new.key == peer.key()) else {
                 info!(peer = peer.config.name, "peer removed");
-                peer.remove();
+                peer.stop();
                 self.removed.borrow_mut().push(peer);
                 continue;
             };

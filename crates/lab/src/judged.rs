@@ -15,7 +15,7 @@ pub fn bundles(setup: &messages::Setup) -> JudgeRules {
         propagation: setup.rules.propagation,
         tick: setup.rules.tick,
         purge_every: setup.rules.purge_every,
-        overfill: setup.nodes.iter().any(|node| node.habits.overfill),
+        overfill: setup.nodes.iter().any(|node| node.policy.overfill),
         until: setup.until,
     }
 }

@@ -11,6 +11,9 @@ pub mod packets;
 pub mod report;
 pub mod results;
 pub mod run;
+#[cfg(test)]
+#[path = "../../../tests/skip.rs"]
+mod skip;
 pub mod statistics;
 pub mod sweep;
 

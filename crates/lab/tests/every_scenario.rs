@@ -3,6 +3,9 @@
 // The helpers of a test fail as tests do.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../../../tests/skip.rs"]
+mod skip;
+
 use lightlag_scenario::ScenarioFile;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +34,7 @@ fn check(path: &Path) {
     let points = match file.points() {
         // Maps of real places are fetched by the script beside the scenario, not kept here.
         Err(error) if error.what.starts_with("there is no map") && error.what.contains("/out/") => {
-            return println!("skipped: {error}");
+            return skip::skip(error.what);
         }
         points => points.unwrap_or_else(|error| panic!("{error}")),
     };

@@ -18,10 +18,23 @@ impl Interrupt {
     /// # Errors
     /// What the system says.
     pub fn watch() -> std::io::Result<Self> {
+        Self::register(true)
+    }
+    /// The same, and later signals are only noted too: for a command that ends within seconds, and that would leave
+    /// processes and namespaces behind if it were cut off meanwhile.
+    ///
+    /// # Errors
+    /// The operating system refuses the handler.
+    pub fn watch_until_end() -> std::io::Result<Self> {
+        Self::register(false)
+    }
+    fn register(second_exits: bool) -> std::io::Result<Self> {
         let [asked, released] = std::array::from_fn(|_| Arc::new(AtomicBool::new(false)));
         for signal in [SIGINT, SIGTERM] {
-            // In this order: what is armed by the first signal acts on the second.
-            flag::register_conditional_shutdown(signal, 128 + signal, asked.clone())?;
+            if second_exits {
+                // In this order: what is armed by the first signal acts on the second.
+                flag::register_conditional_shutdown(signal, 128 + signal, asked.clone())?;
+            }
             flag::register_conditional_default(signal, released.clone())?;
             flag::register(signal, asked.clone())?;
         }

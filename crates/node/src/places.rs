@@ -1,57 +1,82 @@
-//! Places of a listener to which any host can connect: which connection is dropped for a newcomer when all are taken.
+//! Places of a listener to which any host can send: which peer is dropped for a newcomer when all are taken.
 //!
-//! A connection keeps its place while useful bytes come by it: bytes of bundles or files, or Data that its peer reads.
-//! Keep-alives are none. Without this a host that opens as many connections as there are places locks the listener.
+//! A peer keeps its place while it brings 4 KiB of useful bytes a second: bytes of bundles or files that had not come
+//! before, or Data that it reads. Keep-alives are none. Without this a host that opens as many connections as there are
+//! places locks the listener.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// No connection is dropped for another sooner: to open a session takes some round trips.
+/// A peer that has made progress is not dropped sooner: to open a session takes some round trips.
 const GRACE: Duration = Duration::from_secs(2);
-/// A connection by which something useful came within this time is not dropped for another.
-const PROGRESS: Duration = Duration::from_secs(10);
-/// Useful bytes that count as progress: single bytes now and then do not hold a place.
-const PROGRESS_BYTES: u64 = 4 << 10;
+/// Longest pause in which a peer that made progress is not dropped for another.
+const PAUSE_MOST: Duration = Duration::from_secs(10);
+/// Progress is at least so many useful bytes within [`WINDOW_MS`]: 4 KiB/s. Single bytes now and then hold no place.
+const PROGRESS_BYTES: u64 = 8 << 10;
+const WINDOW_MS: u64 = 2000;
+/// What something small and complete counts for.
+const UNIT_BYTES: u64 = 4 << 10;
+const NEVER: u64 = u64::MAX;
 
-/// The place of one connection; its thread holds it as long as it runs.
+/// The place of one peer of a listener.
 #[derive(Debug)]
 pub struct Place {
     accepted: Instant,
-    /// When it last made progress, in milliseconds after it was accepted; none yet: [`u64::MAX`].
+    /// When it last made progress, in milliseconds after it was accepted; not yet: [`NEVER`].
     progress_ms: AtomicU64,
-    /// Useful bytes since then.
+    /// Useful bytes since `window_ms`, and when that was.
     bytes: AtomicU64,
+    window_ms: AtomicU64,
+    /// When useful bytes last filled a window, however long that took.
+    moved_ms: AtomicU64,
     is_dismissed: AtomicBool,
 }
 
 impl Default for Place {
     fn default() -> Self {
-        let (progress_ms, bytes) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
-        Self { accepted: Instant::now(), progress_ms, bytes, is_dismissed: AtomicBool::new(false) }
+        let [bytes, window_ms, moved_ms] = [0; 3].map(AtomicU64::new);
+        let (progress_ms, is_dismissed) = (AtomicU64::new(NEVER), AtomicBool::new(false));
+        Self { accepted: Instant::now(), progress_ms, bytes, window_ms, moved_ms, is_dismissed }
     }
 }
 
 impl Place {
     /// Useful bytes have passed.
     pub fn add(&self, bytes: u64) {
-        if self.bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) >= PROGRESS_BYTES {
-            self.progress();
+        if self.bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) < PROGRESS_BYTES {
+            return;
+        }
+        let now = self.age_ms();
+        self.bytes.store(0, Ordering::Relaxed);
+        self.moved_ms.store(now, Ordering::Relaxed);
+        if now - self.window_ms.swap(now, Ordering::Relaxed).min(now) <= WINDOW_MS {
+            self.progress_ms.store(now, Ordering::Relaxed);
         }
     }
     /// Something is complete, however small.
-    pub fn progress(&self) {
-        self.bytes.store(0, Ordering::Relaxed);
-        let now = u64::try_from(self.accepted.elapsed().as_millis()).unwrap_or(u64::MAX - 1);
-        self.progress_ms.store(now, Ordering::Relaxed);
+    pub fn add_unit(&self) {
+        self.moved_ms.store(self.age_ms(), Ordering::Relaxed);
+        self.add(UNIT_BYTES);
+    }
+    /// What came is being answered: that counts as progress.
+    pub fn answer(&self) {
+        self.progress_ms.store(self.age_ms(), Ordering::Relaxed);
+    }
+    fn age_ms(&self) -> u64 {
+        u64::try_from(self.accepted.elapsed().as_millis()).unwrap_or(NEVER - 1)
     }
     /// How long it made progress from its begin on, and how long ago that ended.
     fn progress_and_idle(&self) -> (Option<Duration>, Duration) {
         let (age, at) = (self.accepted.elapsed(), self.progress_ms.load(Ordering::Relaxed));
-        let until = (at != u64::MAX).then(|| Duration::from_millis(at));
+        let until = (at != NEVER).then(|| Duration::from_millis(at));
         (until, age.saturating_sub(until.unwrap_or_default()))
+    }
+    /// How long ago useful bytes came, however slowly, or it was accepted.
+    pub fn still(&self) -> Duration {
+        self.accepted.elapsed().saturating_sub(Duration::from_millis(self.moved_ms.load(Ordering::Relaxed)))
     }
     /// How long ago it made progress, or was accepted.
     pub fn idle(&self) -> Duration {
@@ -60,36 +85,38 @@ impl Place {
     /// Whether it has made progress of late.
     pub fn is_active(&self) -> bool {
         let (until, idle) = self.progress_and_idle();
-        until.is_some() && idle < PROGRESS
+        until.is_some() && idle < PAUSE_MOST
     }
     /// Whether it may keep its place.
     pub fn standing(&self) -> Standing {
         let (until, idle) = self.progress_and_idle();
         Standing::of(until, idle)
     }
-    /// Whether it is to end, as another connection has its place or there is none.
+    /// Whether it must end, as another connection has its place or there is none.
     pub fn is_dismissed(&self) -> bool {
         self.is_dismissed.load(Ordering::Acquire)
     }
 }
 
-/// Whether there is room for a newcomer.
+/// Whether there is a place for a newcomer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// There is.
     Free,
-    /// If this connection, counted from zero, is dropped.
+    /// If this peer, counted from zero, is dropped.
     Drop(usize),
-    /// Not yet: some connections are too young to be judged.
+    /// Not yet: some peers are too young to be judged.
     Wait,
-    /// All connections make progress.
+    /// All peers make progress.
     Full,
 }
 
-/// Whether a connection may keep its place.
+/// Whether a peer may keep its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It is too young to be judged.
+    /// It has made no progress yet, and came so long ago: less than [`GRACE`].
+    New(Duration),
+    /// It makes progress, for less than [`GRACE`].
     Young,
     /// It has made progress for some time, and of late.
     Active,
@@ -102,8 +129,10 @@ impl Standing {
     /// made progress: one burst of bytes holds no place.
     fn of(until: Option<Duration>, idle: Duration) -> Self {
         let lasted = until.unwrap_or_default();
-        if idle >= lasted.clamp(GRACE, PROGRESS) {
+        if idle >= lasted.clamp(GRACE, PAUSE_MOST) {
             Self::Idle(idle)
+        } else if until.is_none() {
+            Self::New(idle)
         } else if lasted < GRACE {
             Self::Young
         } else {
@@ -112,7 +141,7 @@ impl Standing {
     }
 }
 
-/// Whether there is room where at most `most` connections have places: the one that is idle longest goes.
+/// Whether there is room where at most `most` peers have places: the one that is idle longest goes.
 pub fn room(most: usize, standings: impl Iterator<Item = Standing>) -> Room {
     let standings: Vec<_> = standings.collect();
     if standings.len() < most {
@@ -120,12 +149,57 @@ pub fn room(most: usize, standings: impl Iterator<Item = Standing>) -> Room {
     }
     let idle = standings.iter().enumerate().filter_map(|(at, standing)| match standing {
         Standing::Idle(idle) => Some((*idle, at)),
-        Standing::Young | Standing::Active => None,
+        Standing::New(_) | Standing::Young | Standing::Active => None,
     });
     match idle.max() {
         Some((_, at)) => Room::Drop(at),
-        None if standings.contains(&Standing::Young) => Room::Wait,
-        None => Room::Full,
+        None if standings.iter().all(|standing| *standing == Standing::Active) => Room::Full,
+        None => Room::Wait,
+    }
+}
+
+/// Whether there is room for a newcomer that cannot wait, as it came by a datagram; `peers` are those that have places.
+/// If all are taken, one goes in this order: the one that is idle longest; of those without progress the oldest of the
+/// host that has most of them; of a host with more than a quarter of the places one that is not from the newcomer's host.
+pub fn room_now(most: usize, newcomer: IpAddr, peers: &[(IpAddr, Standing)]) -> Room {
+    let room = room(most, peers.iter().map(|(_, standing)| *standing));
+    if matches!(room, Room::Free | Room::Drop(_)) {
+        return room;
+    }
+    let is_new = |standing: Standing| match standing {
+        Standing::New(age) => Some(age),
+        Standing::Young | Standing::Active | Standing::Idle(_) => None,
+    };
+    let news = peers.iter().filter(|(_, standing)| is_new(*standing).is_some());
+    let counts = counts(news.map(|(peer, _)| *peer));
+    let rank = |(at, (peer, standing)): (usize, &(IpAddr, Standing))| {
+        is_new(*standing).map(|age| (counts[&host(*peer)], age, at))
+    };
+    match peers.iter().enumerate().filter_map(rank).max() {
+        Some((.., at)) => Room::Drop(at),
+        None => crowding(most, newcomer, peers.iter().map(|(peer, _)| *peer)).map_or(room, Room::Drop),
+    }
+}
+
+/// A peer of a host that has more than a quarter of the places, for a newcomer whose host has not.
+fn crowding(most: usize, newcomer: IpAddr, peers: impl Iterator<Item = IpAddr> + Clone) -> Option<usize> {
+    let counts = counts(peers.clone());
+    let count = |peer: IpAddr| counts.get(&host(peer)).copied().unwrap_or(0);
+    let crowd = counts.iter().max_by_key(|(_, count)| **count).filter(|(_, count)| **count > most / 4)?;
+    (count(newcomer) <= most / 4).then(|| peers.into_iter().position(|peer| host(peer) == *crowd.0))?
+}
+
+fn counts(peers: impl Iterator<Item = IpAddr>) -> std::collections::BTreeMap<IpAddr, usize> {
+    let mut counts = std::collections::BTreeMap::new();
+    peers.for_each(|peer| *counts.entry(host(peer)).or_default() += 1);
+    counts
+}
+
+/// What one host has: an address of IPv4, or 64 bits of one of IPv6.
+fn host(peer: IpAddr) -> IpAddr {
+    match peer.to_canonical() {
+        IpAddr::V4(ip) => ip.into(),
+        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).into(),
     }
 }
 
@@ -176,6 +250,8 @@ impl Places {
         };
         let place = Arc::new(Place::default());
         let mut dropped = None;
+        let crowd = || crowding(self.most, peer.ip(), self.taken.iter().map(|(peer, _)| peer.ip()));
+        let room = if room == Room::Full { crowd().map_or(room, Room::Drop) } else { room };
         if let Room::Drop(at) = room {
             let (peer, old) = self.taken.remove(at);
             old.is_dismissed.store(true, Ordering::Release);
@@ -206,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_connection_without_progress_for_longest_goes_and_none_that_makes_any() {
+    fn the_peer_without_progress_for_longest_goes_and_none_that_makes_any() {
         // Each by how many seconds it made progress, if it did, and for how many it is idle.
         let room = |all: [(Option<u64>, u64); 3]| {
             let seconds = Duration::from_secs;
@@ -222,11 +298,38 @@ mod tests {
     }
 
     #[test]
-    fn single_bytes_are_no_progress() {
-        let place = Place::default();
+    fn a_newcomer_that_cannot_wait_takes_the_place_of_a_host_that_has_many() {
+        let ip = |n: u8| IpAddr::from([10, 0, 0, n]);
+        let new = |ms| Standing::New(Duration::from_millis(ms));
+        let peers = [(ip(1), new(900)), (ip(2), new(100)), (ip(2), new(300)), (ip(3), Standing::Young)];
+        assert_eq!(room_now(4, ip(9), &peers), Room::Drop(2), "the older one of the host that has two");
+        let peers = [(ip(1), Standing::Active), (ip(2), Standing::Young), (ip(2), Standing::Active)];
+        assert_eq!(room_now(3, ip(9), &peers), Room::Drop(1));
+        assert_eq!(room_now(3, ip(2), &peers), Room::Wait, "it is of the same host");
+        assert_eq!(room_now(8, ip(9), &[(ip(1), Standing::Active); 7]), Room::Free);
+        let all: Vec<_> = (0..8).map(|n| (ip(n / 2), Standing::Active)).collect();
+        assert_eq!(room_now(8, ip(9), &all), Room::Full, "no host has more than a quarter");
+        let net = |n: u128| IpAddr::from(Ipv6Addr::from_bits(n));
+        assert_eq!(host(net(7 << 64 | 1)), host(net(7 << 64 | 2)));
+        assert_ne!(host(net(7 << 64)), host(net(8 << 64)));
+    }
+
+    #[test]
+    fn a_trickle_is_no_progress() {
+        let mut place = Place::default();
         (0..PROGRESS_BYTES - 1).for_each(|_| place.add(1));
         assert!(!place.is_active());
         place.add(1);
         assert!(place.is_active());
+        // 1 KiB in 2 s, for a minute.
+        let began = Instant::now();
+        place = Place::default();
+        for second in (0..60).step_by(2) {
+            place.accepted =
+                began.checked_sub(Duration::from_secs(second)).expect("the machine runs for longer");
+            place.add(1 << 10);
+        }
+        assert!(!place.is_active() && place.still() < Duration::from_secs(20));
+        assert!(matches!(place.standing(), Standing::Idle(_)));
     }
 }

@@ -222,9 +222,9 @@ impl Parameters {
     }
 }
 
-/// A place in a network for which an algorithm is built.
+/// The node and the network for which an algorithm is built.
 #[derive(Clone, Debug, Default)]
-pub struct Seat {
+pub struct BuildContext {
     /// Whose algorithm it is.
     pub node: crate::dtn::NodeId,
     /// How many nodes there are (numbers below this one).
@@ -233,16 +233,17 @@ pub struct Seat {
     pub seed: u64,
     /// The contacts that are planned; empty where none are, or nobody asks for them.
     pub plan: Arc<crate::dtn::ContactPlan>,
-    /// For a mechanism: whether the node's router makes only so many copies of a bundle
-    /// ([`crate::dtn::Router::exclusive`]), so that none makes good for one that is dropped.
-    pub counted: bool,
-    /// For a mechanism: whether copies of the node's router come to rest ([`crate::dtn::Router::settles`]).
-    pub settles: bool,
+    /// For a mechanism: whether the node's router makes a limited number of copies of a bundle
+    /// ([`crate::dtn::Router::counts_copies`]), so that a dropped copy is not replaced.
+    pub counts_copies: bool,
+    /// For a mechanism: whether copies of the node's router reach a single-copy phase
+    /// ([`crate::dtn::Router::single_copy_phase`]).
+    pub single_copy_phase: bool,
 }
 
 /// A row of a folder's table: all that the rest of the system needs to know of an algorithm. `S` is
 /// what it is built for.
-pub struct Entry<A: ?Sized, S = Seat> {
+pub struct Entry<A: ?Sized, S = BuildContext> {
     /// File = type = string in a scenario = page in the docs.
     pub name: &'static str,
     /// Where it comes from.
@@ -252,7 +253,7 @@ pub struct Entry<A: ?Sized, S = Seat> {
     /// Names of what it insists on (routers, for a mechanism; [`crate::dtn::CONTACT_PLAN`], for a router);
     /// empty: any.
     pub only_with: &'static [&'static str],
-    /// Makes one for a seat.
+    /// Builds one for a node.
     pub build: fn(&Parameters, S) -> Box<A>,
 }
 

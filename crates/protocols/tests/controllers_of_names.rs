@@ -26,7 +26,7 @@ impl Consumer {
             given.iter().map(|(k, v)| ((*k).to_owned(), v.clone())).collect();
         let parameters = Parameters::resolve(name, entry.algorithm.parameters, &given).expect("in range");
         let (segment, packet) = (Bytes(SEGMENT), Bytes(SEGMENT + 34));
-        let flow = Flow { segment, packet, planned_rate: None, planned_round_trip: None, seed: 1, index: 0 };
+        let flow = Flow::new(segment, packet).seeded(1, 0);
         Self { controller: entry.build(&parameters, flow), now: Instant::from_secs(1), delivered: 0 }
     }
     fn window(&self) -> f64 {
@@ -41,7 +41,7 @@ impl Consumer {
             acked: Bytes(SEGMENT),
             rtt: Some(ms(rtt)),
             one_way: one_way.map(ms),
-            site: Some(site),
+            responder: Some(site),
             in_flight: Bytes((self.window() as u64 - 1) * SEGMENT),
             delivered: Bytes(self.delivered),
             limited: true,
@@ -90,7 +90,7 @@ fn dcp_starts_from_one_segment_at_a_timeout_but_not_at_a_mark() {
     let mut consumer = Consumer::new("dcp", &[("initial_window", Value::from(20.0))]);
     consumer.loss(Cause::Mark, true);
     assert_eq!(consumer.window(), 20.0);
-    consumer.loss(Cause::Hole, true);
+    consumer.loss(Cause::Gap, true);
     assert_eq!(consumer.window(), 1.0);
 }
 
@@ -131,9 +131,9 @@ fn aimd_halves_once_per_round_trip_or_at_each_timeout() {
     for (reading, left) in [("once", 50.0), ("each", 12.5)] {
         let given = [word("timeouts", reading), ("initial_window", Value::from(100.0))];
         let mut consumer = Consumer::new("aimd", &given);
-        consumer.loss(Cause::Hole, true);
-        consumer.loss(Cause::Hole, false);
-        consumer.loss(Cause::Silence, false);
+        consumer.loss(Cause::Gap, true);
+        consumer.loss(Cause::Gap, false);
+        consumer.loss(Cause::Timeout, false);
         assert_eq!(consumer.window(), left, "{reading}");
         consumer.datas(13, 60.0, 30.0);
         assert!(consumer.window() < left + 1.1, "one segment per round trip");
@@ -143,15 +143,15 @@ fn aimd_halves_once_per_round_trip_or_at_each_timeout() {
 #[test]
 fn icp_waits_for_the_mean_of_the_least_and_the_greatest_round_trip() {
     let mut consumer = Consumer::new("icp", &[("timeout_min", Value::from(0.0))]);
-    assert_eq!(consumer.controller.timeout(), None);
+    assert_eq!(consumer.controller.advice().timeout, None);
     consumer.data(60.0, None, 1);
     consumer.data(100.0, None, 1);
-    assert_eq!(consumer.controller.timeout(), Some(ms(80.0)));
+    assert_eq!(consumer.controller.advice().timeout, Some(ms(80.0)));
     let before = consumer.window();
-    consumer.loss(Cause::Hole, true);
+    consumer.loss(Cause::Gap, true);
     let cut = consumer.window();
     assert!(cut <= before.max(1.0));
-    consumer.loss(Cause::Hole, false);
+    consumer.loss(Cause::Gap, false);
     assert_eq!(consumer.window(), cut, "once per timer");
 }
 
@@ -162,12 +162,12 @@ fn contug_adds_the_windows_of_the_sites_that_answer() {
     assert_eq!(consumer.window(), 5.0);
     consumer.data(90.0, None, 2);
     assert_eq!(consumer.window(), 10.0);
-    assert_eq!(consumer.controller.timeout(), Some(ms(200.0)));
+    assert_eq!(consumer.controller.advice().timeout, Some(ms(200.0)));
     for _ in 0..500 {
         consumer.data(60.0, None, 2);
     }
     let alone = consumer.window();
-    consumer.loss(Cause::Hole, true);
+    consumer.loss(Cause::Gap, true);
     assert!((consumer.window() - alone / 2.0).abs() <= 1.0, "the first site has fallen silent");
 }
 
@@ -180,7 +180,7 @@ fn pcon_is_cut_by_marks_once_per_window() {
         assert_eq!(consumer.window(), 100.0);
         consumer.loss(Cause::Mark, true);
         assert!((consumer.window() - left).abs() < 1.0, "{law}");
-        consumer.loss(Cause::Hole, true);
+        consumer.loss(Cause::Gap, true);
         assert!((consumer.window() - left).abs() < 1.0, "{law}: held for one and a half round trips");
         consumer.datas(5000, 60.0, 30.0);
         assert!(consumer.window() > 100.0, "{law}");
@@ -206,10 +206,10 @@ fn ledbat_plus_plus_leaves_slow_start_before_the_target_and_then_gives_its_queue
 fn short_queue_waits_twice_a_round_trip_and_no_less_than_200_ms_more() {
     let mut consumer = Consumer::new("short_queue", &[]);
     consumer.data(60.0, Some(30.0), 1);
-    assert_eq!(consumer.controller.timeout(), Some(ms(260.0)));
+    assert_eq!(consumer.controller.advice().timeout, Some(ms(260.0)));
     let mut far = Consumer::new("short_queue", &[]);
     far.data(500.0, Some(250.0), 1);
-    assert_eq!(far.controller.timeout(), Some(ms(1000.0)));
+    assert_eq!(far.controller.advice().timeout, Some(ms(1000.0)));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Every controller under any sequence of signals that is legal.
 
 use lightlag_protocols::controllers::{
-    self, Ack, Cause, Controller, Entry, Flow, Heard, Loss, RateSample, Sent, TfrcReport, Window,
+    self, Ack, ArrivalCounts, Cause, Controller, ControllerEvent, Entry, Flow, Loss, RateSample, Sent,
+    TfrcReport, Window,
 };
 use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::record::Observation;
@@ -23,10 +24,12 @@ enum Step {
     Lose { segments: u64, cause: Cause, again: bool },
     /// Time passes.
     Wait { ms: i64 },
+    /// Something rare happens.
+    Event { event: ControllerEvent },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let cause = prop_oneof![Just(Cause::Hole), Just(Cause::Mark), Just(Cause::Silence)];
+    let cause = prop_oneof![Just(Cause::Gap), Just(Cause::Mark), Just(Cause::Timeout)];
     // From a microsecond's neighbourhood to the round trip to the outer planets.
     let ms = prop_oneof![1_i64..50, 50_i64..5_000, 5_000_i64..50_000_000];
     let step = prop_oneof![
@@ -35,8 +38,23 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             .prop_map(|(segments, rtt_ms, flags)| Step::Acknowledge { segments, rtt_ms, flags }),
         2 => (1_u64..50, cause, any::<bool>()).prop_map(|(segments, cause, again)| Step::Lose { segments, cause, again }),
         2 => ms.prop_map(|ms| Step::Wait { ms }),
+        1 => events().prop_map(|event| Step::Event { event }),
     ];
     proptest::collection::vec(step, 1..120)
+}
+
+/// Anything but a deadline, which has its time, and a plan without contact, after which nothing is sent.
+fn events() -> impl Strategy<Value = ControllerEvent> {
+    let rate = || (1_000_u64..1_000_000_000).prop_map(BitRate);
+    prop_oneof![
+        rate().prop_map(ControllerEvent::Plan),
+        rate().prop_map(ControllerEvent::Handover),
+        Just(ControllerEvent::ReceiverLimited),
+        (0_u64..50 * SEGMENT, 0_i64..5_000).prop_map(|(size, at)| ControllerEvent::SpuriousLoss {
+            lost_at: Instant::ZERO.saturating_add(ms(at)),
+            size: Bytes(size),
+        }),
+    ]
 }
 
 /// What stamps from the future, of clocks that jump or of liars make: anything between −2147 and 2147 s.
@@ -51,14 +69,9 @@ fn ms(n: i64) -> Duration {
 fn built(entry: &'static Entry, planned: Option<u64>) -> Box<dyn Controller> {
     let parameters = Parameters::resolve(entry.algorithm.name, entry.algorithm.parameters, &BTreeMap::new())
         .expect("defaults are in range");
-    let flow = Flow {
-        segment: Bytes(SEGMENT),
-        packet: Bytes(SEGMENT + 40),
-        planned_rate: planned.map(BitRate),
-        planned_round_trip: planned.map(|_| ms(1_000)),
-        seed: 1,
-        index: 0,
-    };
+    let flow = Flow::new(Bytes(SEGMENT), Bytes(SEGMENT + 40))
+        .planned(planned.map(BitRate), planned.map(|_| ms(1_000)))
+        .seeded(1, 0);
     entry.build(&parameters, flow)
 }
 
@@ -80,6 +93,7 @@ impl Environment {
             Step::Acknowledge { segments, rtt_ms, flags } => self.acknowledge(segments, ms(rtt_ms), flags),
             Step::Lose { segments, cause, again } => self.lose(segments, cause, again),
             Step::Wait { ms: n } => self.pass(ms(n)),
+            Step::Event { event } => self.controller.on_event(self.now, &event),
         }
         self.pass(Duration::from_nanos(1));
     }
@@ -89,7 +103,7 @@ impl Environment {
         for _ in 0..20 {
             let Some(deadline) = self.controller.deadline().filter(|at| *at <= until) else { break };
             self.now = self.now.max(deadline);
-            self.controller.on_deadline(self.now);
+            self.controller.on_event(self.now, &ControllerEvent::Deadline);
         }
         self.now = until;
     }
@@ -122,13 +136,15 @@ impl Environment {
             rtt: flag(1).then_some(rtt),
             one_way: flag(2)
                 .then(|| if flag(6) { absurd(rtt) } else { Duration::from_nanos(rtt.as_nanos() / 2) }),
-            site: flag(6).then_some(u32::from(flags & 3)),
+            responder: flag(6).then_some(u32::from(flags & 3)),
             in_flight: Bytes(self.in_flight),
             delivered: Bytes(self.delivered),
             sample: (flag(3) && acked > 0).then_some(sample),
             window: flag(4).then_some(window),
-            heard: flag(5)
-                .then_some(Heard { high: self.delivered / SEGMENT, low: self.delivered / SEGMENT / 2 }),
+            arrivals: flag(5).then_some(ArrivalCounts {
+                high: self.delivered / SEGMENT,
+                low: self.delivered / SEGMENT / 2,
+            }),
             ack_ratio: u64::from(flags & 3),
             report: flag(4).then_some(TfrcReport {
                 loss_event_rate: if flag(5) { 1.0 / (1 + self.delivered / SEGMENT) as f64 } else { 0.0 },
@@ -141,7 +157,7 @@ impl Environment {
     }
     fn lose(&mut self, segments: u64, cause: Cause, again: bool) {
         let flight_size = self.in_flight;
-        let lost = if cause == Cause::Silence { flight_size } else { (segments * SEGMENT).min(flight_size) };
+        let lost = if cause == Cause::Timeout { flight_size } else { (segments * SEGMENT).min(flight_size) };
         self.in_flight -= lost;
         let (lost, flight_size, in_flight) = (Bytes(lost), Bytes(flight_size), Bytes(self.in_flight));
         self.controller.on_loss(&Loss {
@@ -159,7 +175,13 @@ impl Environment {
         self.controller.observe(&mut seen);
         let values = seen.iter().map(|row| row.1.to_bits()).collect();
         let controller = &self.controller;
-        (controller.window(), controller.rate(), controller.deadline(), controller.train(), values)
+        (
+            controller.window(),
+            controller.rate(),
+            controller.deadline(),
+            controller.advice().probe_train,
+            values,
+        )
     }
 }
 

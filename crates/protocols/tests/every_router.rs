@@ -8,11 +8,11 @@ use proptest::prelude::*;
 
 fn copies(network: &Network, id: BundleId) -> usize {
     let stored = network.agents().filter(|agent| agent.store().contains(id)).count();
-    stored + network.parcels().filter(|p| p.bundle.id == id && p.kind != TransferKind::Delivery).count()
+    stored + network.transits().filter(|p| p.bundle.id == id && p.kind != TransferKind::Delivery).count()
 }
 fn marks(network: &Network, id: BundleId) -> u64 {
     let stored = network.agents().filter_map(|agent| agent.store().get(id)).map(|r| r.router_mark);
-    let moving = network.parcels().filter(|p| p.bundle.id == id && p.kind != TransferKind::Delivery);
+    let moving = network.transits().filter(|p| p.bundle.id == id && p.kind != TransferKind::Delivery);
     stored.sum::<u64>() + moving.map(|p| p.router_mark).sum::<u64>()
 }
 /// So few copies that nodes of this small network are often down to the last.

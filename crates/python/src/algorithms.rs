@@ -69,12 +69,16 @@ pub fn register(class: &Bound<'_, PyAny>, declared: Declared<'_>) -> PyResult<()
         Kind::Router => catalogue.register_router(entry::<dyn Router>(
             declared,
             parameters,
-            Arc::new(move |given, seat| Box::new(WrittenRouter(Instance::new(made.clone(), given, seat)))),
+            Arc::new(move |given, context| {
+                Box::new(WrittenRouter(Instance::new(made.clone(), given, context)))
+            }),
         )),
         Kind::Mechanism => catalogue.register_mechanism(entry::<dyn Mechanism>(
             declared,
             parameters,
-            Arc::new(move |given, seat| Box::new(WrittenMechanism(Instance::new(made.clone(), given, seat)))),
+            Arc::new(move |given, context| {
+                Box::new(WrittenMechanism(Instance::new(made.clone(), given, context)))
+            }),
         )),
     });
     Ok(())

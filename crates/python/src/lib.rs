@@ -19,9 +19,9 @@ mod _lightlag {
     #[pymodule_export]
     use crate::figures::{bars, lines, report_html, study_figures};
     #[pymodule_export]
-    use crate::hooks::{Bundle, CensusView, Link, LocalView, Replica, StoreView};
+    use crate::hooks::{AfterTransfer, Drop, DropReason, Move, Refusal};
     #[pymodule_export]
-    use crate::hooks::{Drop, DropReason, Fate, Move, Refusal};
+    use crate::hooks::{Bundle, CensusView, Link, LocalView, Replica, StoreView};
     #[pymodule_export]
     use crate::run::Outcome;
     #[pymodule_export]

@@ -204,9 +204,9 @@ fn nodes(group: &Group) -> impl Iterator<Item = Node> {
     let (router, mechanism) = (group.router.clone(), group.mechanism.clone());
     let node = Node {
         buffer: group.buffer,
-        router: Arc::new(move |seat| (router.entry.build)(&router.parameters, seat)),
-        mechanism: Arc::new(move |seat| (mechanism.entry.build)(&mechanism.parameters, seat)),
-        habits: group.habits,
+        router: Arc::new(move |context| (router.entry.build)(&router.parameters, context)),
+        mechanism: Arc::new(move |context| (mechanism.entry.build)(&mechanism.parameters, context)),
+        policy: group.policy,
     };
     std::iter::repeat_n(node, group.nodes.len())
 }

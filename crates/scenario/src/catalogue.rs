@@ -1,17 +1,17 @@
 //! The algorithms that scenarios can name: those of the protocols, and those that were registered.
 
 use super::error::{Wrong, suggestion};
-use lightlag_protocols::dtn::{self, Mechanism, Parameter, Parameters, Router, Seat, Value};
+use lightlag_protocols::dtn::{self, BuildContext, Mechanism, Parameter, Parameters, Router, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Makes an algorithm with its parameters for its seat.
-pub type Build<A, S = Seat> = Arc<dyn Fn(&Parameters, S) -> Box<A> + Send + Sync>;
+/// Makes an algorithm with its parameters for a node.
+pub type Build<A, S = BuildContext> = Arc<dyn Fn(&Parameters, S) -> Box<A> + Send + Sync>;
 
 /// An algorithm that a scenario can name.
-pub struct Entry<A: ?Sized, S = Seat> {
+pub struct Entry<A: ?Sized, S = BuildContext> {
     /// What scenarios call it.
     pub name: String,
     /// Where it comes from.
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn built_in_algorithms_are_found_and_a_registered_one_takes_the_place_of_its_namesake() {
+    fn built_for_algorithms_are_found_and_a_registered_one_takes_the_place_of_its_namesake() {
         let mut catalogue = Catalogue::default();
         assert_eq!(catalogue.router("epidemic").unwrap().name, "epidemic");
         assert_eq!(catalogue.router("epidemik").unwrap_err(), "did you mean `epidemic`?");

@@ -5,7 +5,9 @@ use super::error::Place;
 use super::failures::Failures;
 use super::quantity::{Area, Bounds, Position};
 use crate::packets::Network;
-use lightlag_protocols::dtn::{Bundle, CONTACT_PLAN, Habits, Mechanism, Parameters, Router, Seat};
+use lightlag_protocols::dtn::{
+    BuildContext, Bundle, CONTACT_PLAN, Mechanism, NodePolicy, Parameters, Router,
+};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::Delay;
@@ -73,7 +75,7 @@ pub struct Group {
     /// What to admit, keep, drop or move.
     pub mechanism: Algorithm<dyn Mechanism>,
     /// What a node does whatever its router and mechanism.
-    pub habits: Habits,
+    pub policy: NodePolicy,
     /// How they move; none: their contacts are told by [`Scenario::contacts`].
     pub mobility: Option<Mobility>,
     /// Their radios.
@@ -83,7 +85,7 @@ pub struct Group {
 }
 
 /// An algorithm and its parameters.
-pub struct Algorithm<A: ?Sized, S = Seat> {
+pub struct Algorithm<A: ?Sized, S = BuildContext> {
     /// Which.
     pub entry: Arc<Entry<A, S>>,
     /// All its parameters.

@@ -7,6 +7,9 @@ pub mod dccp;
 pub mod dcp;
 pub mod real;
 pub mod shared;
+#[cfg(test)]
+#[path = "../../../tests/skip.rs"]
+mod skip;
 pub mod universal;
 
 pub use shared::{Error, Order, Real, Studied, Study};

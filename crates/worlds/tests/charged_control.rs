@@ -7,7 +7,9 @@ mod common;
 
 use common::{Net, delivered};
 use lightlag_protocols::dtn::Radio;
-use lightlag_protocols::dtn::{Bundle, BundleId, DropReason, Habits, Local, Mechanism, Needs, Room, Table};
+use lightlag_protocols::dtn::{
+    BufferDecision, Bundle, BundleId, DropReason, Local, Mechanism, Needs, NodePolicy, Table,
+};
 use lightlag_protocols::record::bundles::Record;
 
 /// Refuses what does not fit, and tells peers a hundred numbers.
@@ -18,8 +20,8 @@ fn numbers() -> Table {
 }
 
 impl Mechanism for Talkative {
-    fn make_room(&mut self, _: &Local, _: &Bundle, _: Option<BundleId>) -> Room {
-        Room::Refuse
+    fn make_room(&mut self, _: &Local, _: &Bundle, _: Option<BundleId>) -> BufferDecision {
+        BufferDecision::Refuse
     }
     fn needs(&self) -> Needs {
         self.0
@@ -108,7 +110,7 @@ fn a_receipt_deletes_the_copy_and_takes_eight_bytes_of_each_link() {
 fn receipts_by_habit_are_free_unless_the_mechanism_asks_to_be_charged() {
     let net = || {
         let mut net = Net::new(2).contact(0, 1, 0.0, 10.0).bundle(0, 1, 50_000, 0.0);
-        net.habits = Habits { receipts: true, ..Habits::default() };
+        net.policy = NodePolicy { receipts: true, ..NodePolicy::default() };
         net
     };
     assert!(control_bytes(&run(net(), FREE)).is_empty());

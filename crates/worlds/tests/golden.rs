@@ -5,7 +5,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use lightlag_protocols::dtn::{
-    Bundle, BundleId, DropReason, Entry, Habits, Mechanism, NodeId, Parameters, Router, mechanisms, routers,
+    Bundle, BundleId, DropReason, Entry, Mechanism, NodeId, NodePolicy, Parameters, Router, mechanisms,
+    routers,
 };
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::rng::Stream;
@@ -88,7 +89,7 @@ fn traffic(nodes: u32) -> Vec<Bundle> {
 
 fn builder<A: ?Sized + 'static>(entry: &'static Entry<A>) -> Builder<A> {
     let parameters = Parameters::resolve(entry.name, entry.parameters, &BTreeMap::new()).unwrap();
-    Arc::new(move |seat| (entry.build)(&parameters, seat))
+    Arc::new(move |context| (entry.build)(&parameters, context))
 }
 
 #[derive(Default)]
@@ -141,7 +142,7 @@ fn play(
         buffer: Bytes(500_000),
         router: builder(router),
         mechanism: builder(mechanism),
-        habits: Habits::default(),
+        policy: NodePolicy::default(),
     };
     let setup = Setup {
         nodes: vec![node; nodes as usize],

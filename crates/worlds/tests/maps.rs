@@ -1,9 +1,12 @@
 //! Maps from files: sound ones, the map of the reference, and every kind of broken bytes.
 
+#[path = "../../../tests/skip.rs"]
+mod skip;
+
 use lightlag_worlds::mobility::map::osm::{self, BoundingBox, OsmOptions, Roads};
 use lightlag_worlds::mobility::map::{Disconnected, MapError, MapOptions, RoadMap, wkt};
 use proptest::prelude::*;
-use std::path::PathBuf;
+use skip::reference;
 
 /// A writer for the few parts of the PBF format that a test needs (OSM wiki, "PBF Format").
 mod pbf {
@@ -147,20 +150,10 @@ fn numbers_that_overflow_are_no_panic() {
     assert!(osm::parse(&bytes, "x.pbf", &OsmOptions::default()).is_err());
 }
 
-/// The folder of reference data, if there is one.
-fn reference() -> Option<PathBuf> {
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference");
-    let folder = std::env::var_os("LIGHTLAG_REFERENCE").map_or(beside, PathBuf::from);
-    folder.join("the-one/maps/grid.wkt").is_file().then_some(folder)
-}
-
 #[test]
 fn the_map_of_the_reference_is_read_in_one_piece() {
-    let Some(folder) = reference() else {
-        println!("skipped: no reference folder beside the workspace, and LIGHTLAG_REFERENCE is not set");
-        return;
-    };
-    let bytes = std::fs::read(folder.join("the-one/maps/grid.wkt")).expect("a readable map");
+    let Some(file) = reference("the-one/maps/grid.wkt") else { return };
+    let bytes = std::fs::read(file).expect("a readable map");
     let map = RoadMap::from_wkt(&[("grid.wkt", &bytes)], MapOptions::THE_ONE).expect("sound");
     let (least, greatest) = map.bounds();
     assert_eq!((map.vertex_count(), least.x, least.y), (884, 0.0, 0.0));

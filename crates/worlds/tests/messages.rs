@@ -118,7 +118,7 @@ fn receipts_delete_copies_of_delivered_bundles_wherever_they_reach() {
             .contact(0, 2, 30.0, 40.0)
             .contact(1, 2, 50.0, 60.0)
             .bundle(0, 2, 50_000, 0.0);
-        net.habits.receipts = receipts;
+        net.policy.receipts = receipts;
         net.run()
     };
     let removed = |run: &[(f64, Record)]| {
@@ -142,7 +142,7 @@ fn a_node_with_drop_memory_does_not_take_again_what_it_has_dropped() {
             .contact(0, 1, 30.0, 40.0)
             .bundle(0, 2, 60_000, 0.0)
             .bundle(1, 2, 60_000, 25.0);
-        net.habits.drop_memory = drop_memory;
+        net.policy.drop_memory = drop_memory;
         let run = net.run();
         started(&run).iter().filter(|&&(_, from, to, id)| (from, to, id) == (0, 1, 0)).count()
     };

@@ -5,12 +5,15 @@
 //! place for a moment shows in the mean latency. The test carries its own small copy of traffic and
 //! transfer (sections 5.1, 5.2, 5.4 and 5.7 of the reference), and shares none of it with the rest.
 
+#[path = "../../../tests/skip.rs"]
+mod skip;
+
 use java_random::Random;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_worlds::contacts::kinetic::{Encounter, Radio, encounters};
 use lightlag_worlds::mobility::{Area, Draws, Fleet, Group, Initial, RandomWaypoint, Span};
+use skip::reference;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 const NODES: usize = 50;
@@ -18,13 +21,6 @@ const END_S: f64 = 14_400.0;
 const TICK_S: f64 = 0.1;
 const SPEED_BYTES_PER_S: f64 = 312_500.0;
 const BUFFER_BYTES: i64 = 500_000;
-
-/// The folder of reference data, if there is one.
-fn reference() -> Option<PathBuf> {
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference");
-    let folder = std::env::var_os("LIGHTLAG_REFERENCE").map_or(beside, PathBuf::from);
-    folder.join("the-one/results.csv").is_file().then_some(folder)
-}
 
 #[derive(Clone, Debug)]
 struct Message {
@@ -200,11 +196,8 @@ fn run(seed: i32) -> Network {
 
 #[test]
 fn direct_delivery_gives_the_figures_of_the_one() {
-    let Some(folder) = reference() else {
-        println!("skipped: no reference folder beside the workspace, and LIGHTLAG_REFERENCE is not set");
-        return;
-    };
-    let results = std::fs::read_to_string(folder.join("the-one/results.csv")).expect("readable results");
+    let Some(file) = reference("the-one/results.csv") else { return };
+    let results = std::fs::read_to_string(file).expect("readable results");
     let rows: Vec<Vec<&str>> = results.lines().map(|line| line.split(',').collect()).collect();
     let column = |name: &str| rows[0].iter().position(|c| *c == name).expect("a column of the results");
     for row in rows.iter().filter(|row| row[0] == "rwp_direct") {

@@ -10,7 +10,6 @@ use lightlag_protocols::wire::ltp::{self, Checkpoint, Claim, Color, Content, Dat
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, Endianness, TsResolution};
 use proptest::prelude::*;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -607,22 +606,9 @@ proptest! {
 
 /// A capture of DCCP in Linux 2.6, from the references; none, with the reason, where they are missing.
 fn reference(name: &str) -> Option<Vec<u8>> {
-    let folder = std::env::var_os("LIGHTLAG_REFERENCE").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference"),
-        PathBuf::from,
-    );
-    let path = folder.join("captures").join(name);
-    if !path.exists() {
-        println!("skipped: {} is not there; LIGHTLAG_REFERENCE names the folder", path.display());
-        return None;
-    }
-    match Command::new("gunzip").arg("-c").arg(&path).output() {
-        Ok(unpacked) => Some(unpacked.stdout),
-        Err(why) => {
-            println!("skipped: gunzip cannot be run ({why})");
-            None
-        }
-    }
+    let path = crate::skip::reference(&format!("captures/{name}"))?;
+    let unpacked = crate::skip::has("gunzip").then(|| Command::new("gunzip").arg("-c").arg(path).output())?;
+    Some(unpacked.unwrap().stdout)
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn listen(options: &BenchLink, way: &Way, at: &str, recording: &Recording) -> Do
         match event {
             Event::Listening(at) => eprintln!("listening at {at}"),
             Event::Began(_, _, _, from) => eprintln!("a measurement from {from}"),
-            Event::Refused(line) => eprintln!("lightlag: {line}"),
+            Event::Refused(line) | Event::Failed(line) => eprintln!("lightlag: {line}"),
             Event::Interval(from, interval) if options.json => {
                 printed = print(&(json_of(&interval, "receiver", way, from) + "\n"));
             }

@@ -275,7 +275,7 @@ fn listen(options: &ListenBundles) -> Done {
     let result = way.listen(listening, &mut |event| {
         match event {
             Event::Listening(at) => eprintln!("listening at {at}"),
-            Event::Refused(line) => eprintln!("lightlag: {line}"),
+            Event::Refused(line) | Event::Failed(line) => eprintln!("lightlag: {line}"),
             Event::Bundle(bundle) => {
                 let text = if options.json {
                     json_of("receiver", way, &bundle).to_string()

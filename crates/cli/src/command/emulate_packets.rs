@@ -33,7 +33,7 @@ pub fn emulate_packets(options: &Emulate) -> Done {
     let table = options.table.as_deref().map(Table::new).transpose()?;
     Namespaces::allowed().map_err(Failed)?;
     let capture = options.capture.as_deref().map(Capture::new).transpose()?;
-    let asked = Interrupt::watch()?;
+    let asked = Interrupt::watch_until_end()?;
     let namespaces = namespaces(options)?;
     let between = Between { namespaces: &namespaces, links, mtu, memory, seed };
     let mut emulator = PacketEmulator::new(&between).map_err(Failed)?;

@@ -17,6 +17,8 @@ use std::fmt::Write;
 
 /// What carries it, as controllers name it.
 const TRANSPORT: &str = "ndn";
+/// Largest object that is taken of a publisher that nobody trusts, if nothing else is said.
+const INSECURE_MOST: u64 = 1_000_000_000;
 /// Largest datagram of UDP over IPv4.
 const MTU_MOST: u64 = 65_507;
 
@@ -75,6 +77,10 @@ fn get(options: &GetName) -> Done {
         from: face("--face", options.face.as_deref())?.reachable().map_err(Failed)?,
         mtu: mtu(&options.mtu)?,
         controller: controller(TRANSPORT, "short_queue", &options.controller, &options.sets)?,
+        size_most: match &options.max_size {
+            Some(text) => Some(option("--max-size", text, size)?.0),
+            None => options.insecure.then_some(INSECURE_MOST),
+        },
         verifier: verifier.unwrap_or(Verifier::Nobody),
         sink: match &options.output {
             Some(file) => Sink::file(file).map_err(Failed)?,

@@ -223,7 +223,7 @@ pub(super) fn tell_all(
                 let rest = if resumed > 0 { format!(", {resumed} are here") } else { String::new() };
                 bar.suspend(|| eprintln!("{name}: {length} bytes from {from}{rest}"));
             }
-            Event::Refused(line) => bar.suspend(|| eprintln!("lightlag: {line}")),
+            Event::Refused(line) | Event::Failed(line) => bar.suspend(|| eprintln!("lightlag: {line}")),
             // Those are of `lightlag bundles`.
             Event::Bundle(_) => {}
         }

@@ -149,6 +149,13 @@ impl Router {
                 // The far daemon has restarted unnoticed. The application has sent nothing yet: no target hears it twice.
                 Ok(Err(Why::Unknown)) => {}
                 Ok(Err(why)) => return Err(why),
+                // The far daemon may have ended. What the application sends from now on goes by a connection of which nothing
+                // leaves until it is heard: one that has restarted opens that, where it could only refuse this one.
+                Err(_) if peer.is_in_doubt(id) => {
+                    line.reset(Why::Aborted);
+                    let (id, tap) = peer.open(&name, hints).ok_or(Why::Full)?;
+                    return Ok(Way::By(Line::new(peer.clone(), id, tap)));
+                }
                 Ok(Ok(())) | Err(_) => return Ok(Way::By(line)),
             }
         }

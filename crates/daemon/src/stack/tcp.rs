@@ -110,6 +110,10 @@ impl State {
         let current = self.current.borrow();
         current.as_ref().filter(|current| current.is_taken).and_then(|current| TcpInfo::of(&current.socket))
     }
+    /// Whether there is none that the other daemon has taken and whose kernel acknowledges what is sent.
+    pub fn is_unheard(&self) -> bool {
+        self.info().is_none_or(|info| info.backoff > 0)
+    }
     /// Whether there is one that the other daemon has yet to take, and that does not back off.
     pub fn begins(&self) -> bool {
         let current = self.current.borrow();
@@ -255,6 +259,19 @@ fn tell(peer: &Peer, address: &str, why: String, silent: &mut bool) {
     *peer.tcp.trouble.borrow_mut() = Some(why);
 }
 
+/// The other daemon, which has shown its key, has refused ours, if that is what went wrong.
+fn refused(peer: &Rc<Peer>, why: &std::io::Error) -> String {
+    if is_denied(why) {
+        peer.on_refused();
+    }
+    told(peer, why)
+}
+
+fn is_denied(why: &std::io::Error) -> bool {
+    let of_tls = why.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    matches!(of_tls, Some(rustls::Error::AlertReceived(AlertDescription::AccessDenied)))
+}
+
 /// What went wrong, as the owner of the settings needs it.
 fn told(peer: &Rc<Peer>, why: &std::io::Error) -> String {
     let of_tls = why.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
@@ -300,11 +317,11 @@ async fn run(peer: &Rc<Peer>, stream: TlsStream<TcpStream>, we_called: bool) -> 
     let bytes = postcard::to_allocvec(&hello).expect("a hello can be written");
     let mut record = (bytes.len() as u32).to_be_bytes().to_vec();
     record.extend(bytes);
-    pipe.send(&record).map_err(|why| told(peer, &why))?;
-    pipe.flush().await.map_err(|why| told(peer, &why))?;
+    pipe.send(&record).map_err(|why| refused(peer, &why))?;
+    pipe.flush().await.map_err(|why| refused(peer, &why))?;
     let mut came = Vec::new();
     let hello = loop {
-        pipe.receive(&mut came).await.map_err(|why| told(peer, &why))?;
+        pipe.receive(&mut came).await.map_err(|why| refused(peer, &why))?;
         if let Some((record, behind)) = read_record(&came)? {
             let hello = read_hello(record)?;
             came = behind.to_vec();

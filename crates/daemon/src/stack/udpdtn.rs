@@ -26,6 +26,8 @@ use tracing::{debug, info};
 const HEADERS: usize = 28;
 /// No datagram is longer.
 const LONGEST: usize = 65_536;
+/// Datagrams that are taken before others have their turn.
+const AT_ONCE: usize = 16;
 /// A name that is not known is asked for again after this.
 const ASK_AGAIN: std::time::Duration = std::time::Duration::from_secs(5);
 
@@ -147,6 +149,10 @@ impl State {
     /// What is under way has come after so long, or is lost.
     pub fn grace(&self) -> Duration {
         self.datagrams.borrow().grace()
+    }
+    /// Whether the other daemon was not heard for longer than the path takes; see [`Datagrams::is_unheard`].
+    pub fn is_unheard(&self, now: Instant) -> bool {
+        !self.is_there() || self.datagrams.borrow().is_unheard(now)
     }
     /// What a policy is to know of it, if it can be used.
     pub fn context(&self, now: Instant) -> Option<DatagramsContext> {
@@ -274,10 +280,18 @@ pub async fn receive(socket: Rc<UdpSocket>, peers: Peers) {
             tokio::task::yield_now().await;
             continue;
         };
-        let datagram = &mut buffer[..length];
-        let Some(peer) = seal::sender(datagram).and_then(|name| named(&peers.borrow(), name)) else {
-            continue;
-        };
+        on_named(&peers, &mut buffer[..length], from);
+        // Those that have come meanwhile are taken without asking whether there are any.
+        for _ in 1..AT_ONCE {
+            let Ok((length, from)) = socket.try_recv_from(&mut buffer) else { break };
+            on_named(&peers, &mut buffer[..length], from);
+        }
+    }
+}
+
+fn on_named(peers: &Peers, datagram: &mut [u8], from: SocketAddr) {
+    let peer = seal::sender(datagram).and_then(|name| named(&peers.borrow(), name));
+    if let Some(peer) = peer {
         on_datagram(&peer, datagram, from);
     }
 }

@@ -1,6 +1,7 @@
 //! Who may use a door, and what may be reached through it.
 
 use super::pair::{Extra, PROGRAM, Pair, first_line, free_port, keygen, local, socks, wait_for};
+use super::skip::has;
 use super::streams::{Target, exchange};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -53,9 +54,8 @@ fn a_user_name_with_an_empty_password_as_java_sends_it_is_answered() {
 
 #[test]
 fn the_socks_client_of_java_reaches_a_target() {
-    let is_there = |program: &str| Command::new(program).arg("-version").output().is_ok();
-    if !is_there("java") || !is_there("javac") {
-        return eprintln!("skipped: java and javac are not installed");
+    if !has("java") || !has("javac") {
+        return;
     }
     let pair = Pair::start(Extra::default());
     let target = TcpListener::bind(local(0)).unwrap();

@@ -1,6 +1,7 @@
 //! The time of day of a daemon's machine steps.
 
 use super::pair::{Daemon, Extra, Pair, wait_for};
+use super::skip::skip;
 use super::streams::{Got, Target, exchange, send};
 use std::fs;
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ impl Day {
         let places = fs::read_dir("/usr/lib").unwrap().flatten();
         let library = places.map(|place| place.path().join("faketime/libfaketimeMT.so.1"));
         let Some(library) = library.into_iter().find(|path| path.exists()) else {
-            println!("skipped: libfaketime is not there (Debian: apt-get install faketime)");
+            skip("libfaketime is not installed (Debian: faketime)");
             return None;
         };
         let day = Self(daemon.folder.join("day"));

@@ -1,6 +1,7 @@
 //! Disks that are full, for a while or for ever.
 
 use super::pair::{Daemon, Extra, Pair, wait_for};
+use super::skip::skip;
 use super::streams::{Got, Target, exchange};
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use std::fs;
@@ -23,7 +24,7 @@ impl Disk {
         let size = format!("size={megabytes}m");
         let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&state).output();
         if !mount.is_ok_and(|told| told.status.success()) {
-            println!("skipped: a disk cannot be mounted (it needs root)");
+            skip("a tmpfs cannot be mounted (needs root)");
             return None;
         }
         let disk = Self(state);

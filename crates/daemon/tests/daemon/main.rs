@@ -15,5 +15,7 @@ mod pair;
 mod plans;
 mod replays;
 mod schedules;
+#[path = "../../../../tests/skip.rs"]
+mod skip;
 mod strangers;
 mod streams;

@@ -2,6 +2,7 @@
 
 use super::access::change;
 use super::pair::{Extra, Pair, free_port, local, socks, wait_for};
+use super::skip::skip;
 use super::streams::{Target, exchange};
 use std::collections::BTreeMap;
 use std::fs;
@@ -58,6 +59,36 @@ fn a_peer_that_is_removed_is_refused_at_once_by_every_stack_and_served_when_it_i
         let (sent, back) = exchange(pair.connect(target.port, "").unwrap(), 5, 100_000);
         sent.unwrap();
         assert!(back.is_whole, "{stack}");
+    }
+}
+
+#[test]
+fn applications_at_both_ends_see_a_reset_when_a_peer_is_removed() {
+    for (stack, by_near) in [("tcp", false), ("tcp", true), ("udpdtn", false), ("udpdtn", true)] {
+        let pair = Pair::start(Extra::default());
+        pair.switch(stack);
+        let listener = std::net::TcpListener::bind(local(0)).unwrap();
+        let mut here = pair.connect(listener.local_addr().unwrap().port(), "").unwrap();
+        let (mut there, _) = listener.accept().unwrap();
+        here.write_all(b"x").unwrap();
+        there.read_exact(&mut [0; 1]).unwrap();
+        let folder = if by_near { &pair.near.folder } else { &pair.far.folder };
+        if by_near {
+            // The settings that follow its table stay.
+            let text = fs::read_to_string(folder.join("lightlagd.toml")).unwrap();
+            let end = text.find("[listen]").unwrap();
+            change(folder, &text[text.find("[[peer]]").unwrap()..end], "");
+        } else {
+            change(folder, &peer_of(folder), "");
+        }
+        let daemon = if by_near { &pair.near } else { &pair.far };
+        let told = daemon.ask(&["reload"]);
+        assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+        for (end, stream) in [("near", &mut here), ("far", &mut there)] {
+            stream.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+            let why = stream.read(&mut [0; 1]).unwrap_err();
+            assert_eq!(why.kind(), std::io::ErrorKind::ConnectionReset, "{stack}, {by_near}: {end}: {why}");
+        }
     }
 }
 
@@ -220,7 +251,7 @@ fn the_unit_of_systemd_is_right_and_exposes_little() {
     let users = fs::read_to_string(root.join("systemd/lightlag.sysusers.conf")).unwrap();
     assert!(users.lines().any(|line| line.starts_with("u lightlag ")), "{users}");
     let Ok(version) = Command::new("systemd-analyze").arg("--version").output() else {
-        return eprintln!("skipped: systemd-analyze is not installed");
+        return skip("systemd-analyze is not installed");
     };
     assert!(version.status.success());
     let run = |words: &[&str]| {

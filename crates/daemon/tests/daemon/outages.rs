@@ -121,3 +121,45 @@ fn applications_are_told_when_the_far_daemon_has_lost_its_state() {
 fn applications_with_durable_connections_are_told_when_the_far_daemon_has_lost_its_state() {
     lose_state("durable");
 }
+
+/// Applications connect while the far daemon is down: one at once, one once that is known. It is down for `seconds`.
+fn connect_while_the_far_daemon_is_down(stack: &str, seconds: u64) {
+    let mut pair = Pair::start(Extra::default());
+    let target = Target::start(true);
+    // Whatever carries them has measured the path by then.
+    let (sent, back) = exchange(pair.connect(target.port, "").unwrap(), 1, 2_000_000);
+    sent.unwrap();
+    assert!(back.is_whole && target.next().is_whole);
+    pair.switch(stack);
+    thread::sleep(Duration::from_secs(2));
+    pair.far.kill();
+    let down = Instant::now();
+    let applications: Vec<_> = [2, 3]
+        .map(|number| {
+            let stream = pair.connect(target.port, "").unwrap();
+            thread::spawn(move || exchange(stream, number, 50_000))
+        })
+        .into();
+    thread::sleep(Duration::from_secs(seconds).saturating_sub(down.elapsed()));
+    pair.far.start();
+    for one in applications {
+        let (sent, back) = one.join().unwrap();
+        sent.unwrap();
+        assert!(back.is_whole, "{stack}: {back:?}");
+    }
+    let mut got: Vec<Got> = (0..2).map(|_| target.next()).collect();
+    got.extend(target.all());
+    got.retain(|one| one.length > 0 || one.is_whole);
+    got.sort_by_key(|one| one.number);
+    let whole = |number| Got { number, length: 50_000, is_whole: true };
+    assert_eq!(got, [whole(2), whole(3)], "{stack}");
+}
+
+#[test]
+fn applications_that_connect_while_the_far_daemon_is_down_reach_their_targets_once_it_is_back() {
+    thread::scope(|scope| {
+        for stack in ["auto", "tcp", "udpdtn"] {
+            scope.spawn(move || connect_while_the_far_daemon_is_down(stack, 14));
+        }
+    });
+}

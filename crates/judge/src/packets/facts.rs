@@ -117,7 +117,7 @@ impl Facts {
         (self.length, self.offset, self.ack) = (segment.length, segment.offset, segment.ack);
         // Without what is heard of probes: whoever judges what has come asks for blocks only.
         let sack = segment.sack.as_deref().filter(|sack| !sack.blocks().is_empty());
-        self.sack = sack.map(|sack| sack.hearing(None));
+        self.sack = sack.map(|sack| sack.counting(None));
         let mut print = fold(self.what as u64, self.offset);
         print = fold(print, (u64::from(self.length) << 1) | u64::from(self.fin));
         print = fold(print, self.ack);

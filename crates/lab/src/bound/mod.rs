@@ -145,5 +145,5 @@ fn whole(setup: &Setup, loads: &[Load], arcs_max: usize) -> Option<f64> {
 /// What is larger than the buffer of its source never gets into it.
 fn fits_source(setup: &Setup, load: &Load) -> bool {
     let source = &setup.nodes[load.bundle.source.0 as usize];
-    source.habits.overfill || load.bundle.size <= source.buffer
+    source.policy.overfill || load.bundle.size <= source.buffer
 }

@@ -320,7 +320,7 @@ impl Plan<'_> {
         // while something else is on its way here, for which there was room.
         let delayed = self.setup.contacts.channels.iter().any(|channel| !channel.delay.is_zero());
         let surprised = delayed || self.setup.rules.radio != Radio::Node;
-        if node.habits.overfill && surprised {
+        if node.policy.overfill && surprised {
             return UNLIMITED;
         }
         match self.unit {

@@ -6,7 +6,7 @@ mod runs;
 
 use super::*;
 use crate::metrics::Metrics;
-use lightlag_protocols::dtn::{BundleId, Habits, Mechanism, NodeId, Router, mechanisms, routers};
+use lightlag_protocols::dtn::{BundleId, Mechanism, NodeId, NodePolicy, Router, mechanisms, routers};
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -25,7 +25,7 @@ fn at(seconds: f64) -> Instant {
 fn network(nodes: usize, buffer: u64) -> Setup {
     let router: Builder<dyn Router> = Arc::new(|_| Box::new(routers::Epidemic));
     let mechanism: Builder<dyn Mechanism> = Arc::new(|_| Box::new(mechanisms::None));
-    let node = Node { buffer: Bytes(buffer), router, mechanism, habits: Habits::default() };
+    let node = Node { buffer: Bytes(buffer), router, mechanism, policy: NodePolicy::default() };
     Setup {
         nodes: vec![node; nodes],
         contacts: Arc::default(),

@@ -3,7 +3,7 @@
 use lightlag_judge::{Judge, JudgeRules, Kind};
 use lightlag_lab::judged;
 use lightlag_protocols::dtn::{
-    Bundle, BundleId, Habits, NodeId, Parameters, Propagation, Radio, mechanisms, routers,
+    Bundle, BundleId, NodeId, NodePolicy, Parameters, Propagation, Radio, mechanisms, routers,
 };
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
@@ -57,7 +57,7 @@ fn traffic() -> Vec<Bundle> {
     (0..200).map(one).collect()
 }
 
-fn setup(router: &str, mechanism: &str, rules: &Rules, habits: Habits, delay_s: f64) -> Setup {
+fn setup(router: &str, mechanism: &str, rules: &Rules, policy: NodePolicy, delay_s: f64) -> Setup {
     let router = routers::TABLE.iter().find(|entry| entry.name == router).expect("a router");
     let mechanism = mechanisms::TABLE.iter().find(|entry| entry.name == mechanism).expect("a mechanism");
     let own =
@@ -66,9 +66,9 @@ fn setup(router: &str, mechanism: &str, rules: &Rules, habits: Habits, delay_s: 
     let for_mechanism = own(mechanism.name, mechanism.parameters);
     let node = Node {
         buffer: Bytes(500_000),
-        router: Arc::new(move |seat| (router.build)(&for_router, seat)),
-        mechanism: Arc::new(move |seat| (mechanism.build)(&for_mechanism, seat)),
-        habits,
+        router: Arc::new(move |context| (router.build)(&for_router, context)),
+        mechanism: Arc::new(move |context| (mechanism.build)(&for_mechanism, context)),
+        policy,
     };
     let contacts = meetings(delay_s);
     Setup {
@@ -95,11 +95,11 @@ fn expect_clean(what: &str, setup: &Setup) {
     assert!(lines.is_empty(), "{what}:\n{}", lines.join("\n"));
 }
 
-fn expect_all_clean(rules: &Rules, habits: Habits, delay_s: f64) {
+fn expect_all_clean(rules: &Rules, policy: NodePolicy, delay_s: f64) {
     for router in routers::TABLE {
         for mechanism in mechanisms::TABLE {
             let what = format!("{} with {}", router.name, mechanism.name);
-            expect_clean(&what, &setup(router.name, mechanism.name, rules, habits, delay_s));
+            expect_clean(&what, &setup(router.name, mechanism.name, rules, policy, delay_s));
         }
     }
 }
@@ -107,31 +107,31 @@ fn expect_all_clean(rules: &Rules, habits: Habits, delay_s: f64) {
 #[test]
 fn runs_under_the_rules_of_the_one_are_clean() {
     let rules = Rules { tick: Some(TICK), purge_every: Some(Duration::from_secs(60)), ..Rules::default() };
-    expect_all_clean(&rules, Habits { overfill: true, ..Habits::default() }, 0.0);
+    expect_all_clean(&rules, NodePolicy { overfill: true, ..NodePolicy::default() }, 0.0);
 }
 
 #[test]
 fn runs_on_exact_time_are_clean() {
-    expect_all_clean(&Rules::default(), Habits::default(), 0.0);
+    expect_all_clean(&Rules::default(), NodePolicy::default(), 0.0);
 }
 
 #[test]
 fn runs_over_light_seconds_are_clean_whatever_the_radio() {
-    let habits = Habits { receipts: true, drop_memory: true, ..Habits::default() };
+    let policy = NodePolicy { receipts: true, drop_memory: true, ..NodePolicy::default() };
     for radio in [Radio::Link, Radio::Direction] {
-        expect_all_clean(&Rules { radio, ..Rules::default() }, habits, 3.0);
+        expect_all_clean(&Rules { radio, ..Rules::default() }, policy, 3.0);
     }
 }
 
 #[test]
 fn runs_with_stop_and_wait_are_clean() {
     let rules = Rules { propagation: Propagation::StopAndWait, ..Rules::default() };
-    expect_all_clean(&rules, Habits { deliver_past_buffer: true, ..Habits::default() }, 1.0);
+    expect_all_clean(&rules, NodePolicy { deliver_past_buffer: true, ..NodePolicy::default() }, 1.0);
 }
 
 #[test]
 fn a_run_has_a_violation_when_it_is_judged_by_stricter_rules() {
-    let real = setup("epidemic", "none", &Rules::default(), Habits::default(), 0.0);
+    let real = setup("epidemic", "none", &Rules::default(), NodePolicy::default(), 0.0);
     let mut judge = Judge::new(JudgeRules { until: at(1_000.0), ..judged::bundles(&real) });
     run(&real, &mut judge);
     assert!(judge.count(Kind::AfterEnd) > 0);

@@ -268,6 +268,9 @@ impl End for Blocks {
             end.abort();
         }
     }
+    fn brought(&self) -> u64 {
+        self.end.as_ref().map_or(0, End::brought)
+    }
     fn told(&self) -> Told {
         self.end.as_ref().map(End::told).unwrap_or_default()
     }
@@ -353,7 +356,7 @@ impl End for Line {
     fn is_gone(&self) -> bool {
         self.has_ended()
     }
-    fn brought(&self) -> Option<u64> {
+    fn brought(&self) -> u64 {
         self.inner.brought()
     }
     fn told(&self) -> Told {

@@ -3,11 +3,12 @@
 use super::header::Receipt;
 use super::{Counted, Error, Event, Listening, Progress, stopped};
 use crate::clock::Clock;
+use crate::places::{Place, Room, Standing, room_now};
 use crate::socket::Socket;
 use crate::tap::Tap;
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// One end of a transfer, without a socket.
 pub trait End {
@@ -43,9 +44,10 @@ pub trait End {
     fn answers_to(&self, from: SocketAddr) -> SocketAddr {
         from
     }
-    /// Bytes of what it is there for that have come, where they can be counted; none: every datagram is as good.
-    fn brought(&self) -> Option<u64> {
-        None
+    /// Bytes of files, bundles or noise that have come and had not come before. A peer that brings too few of them
+    /// loses its place to another.
+    fn brought(&self) -> u64 {
+        0
     }
     /// How far it is.
     fn told(&self) -> Told;
@@ -83,15 +85,8 @@ const CHECK_EVERY: Duration = Duration::from_secs(1);
 const LINGER: Duration = Duration::from_nanos(500_000_000);
 /// Peers at a time.
 const PEERS_MAX: usize = 64;
-/// Nobody who has brought much is sent away for a stranger if he was heard so recently.
-const IDLE_LEAST: Duration = Duration::from_secs(30);
-const MUCH_BYTES: u64 = 64 << 10;
 /// Crowds are told of so often.
 const TELL_EVERY: Duration = Duration::from_secs(10);
-/// The same for others: who keeps on sending is not silent, and who only occupies a place is.
-const IDLE_FIRST: Duration = Duration::from_secs(2);
-/// Where it can be counted what a peer brings, less than this is no reason to keep it.
-const USEFUL_BYTES: u64 = 1 << 10;
 
 fn broken(why: std::io::Error) -> Error {
     Error::Failed(format!("the socket: {why}"))
@@ -297,27 +292,26 @@ pub trait Door {
 struct Peer {
     end: Box<dyn End>,
     heard: Instant,
-    /// When it last brought something, and how much by then; none: it never did.
-    useful: Option<Instant>,
     brought: u64,
+    place: Place,
 }
 
 impl Peer {
     fn new(end: Box<dyn End>, now: Instant) -> Self {
-        let mut peer = Self { end, heard: now, useful: None, brought: 0 };
+        let mut peer = Self { end, heard: now, brought: 0, place: Place::default() };
         peer.note(now);
         peer
     }
     /// A datagram of it has been taken.
     fn note(&mut self, now: Instant) {
         self.heard = now;
-        match self.end.brought() {
-            None => self.useful = Some(now),
-            Some(bytes) if bytes >= self.brought + USEFUL_BYTES => {
-                (self.useful, self.brought) = (Some(now), bytes);
-            }
-            Some(_) => {}
-        }
+        let brought = self.end.brought();
+        self.place.add(brought.saturating_sub(self.brought));
+        self.brought = brought;
+    }
+    fn standing(&self) -> Standing {
+        // It has brought all that it wanted to.
+        if self.end.told_over() { Standing::Idle(std::time::Duration::MAX) } else { self.place.standing() }
     }
 }
 
@@ -330,8 +324,6 @@ pub struct Arrivals<D> {
     once: bool,
     /// Bundles that are to come before it ends.
     awaited: u64,
-    /// What is refused is no end.
-    forbears: bool,
     /// The last stranger for whom there was no room, until it is told, and when that may be.
     turned_away: (Option<SocketAddr>, Instant),
     /// Whether the first transfer ended well, and when.
@@ -356,12 +348,7 @@ impl<D: Door> Arrivals<D> {
         let (clock, peers) = (Clock::start(), BTreeMap::new());
         let (once, awaited) = (count.is_some(), count.unwrap_or(0));
         let (ended, next_tick, turned_away) = (None, Instant::ZERO, (None, Instant::ZERO));
-        Self { door, socket, clock, peers, once, awaited, forbears: false, turned_away, ended, next_tick }
-    }
-    /// It goes on when something is refused.
-    #[must_use]
-    pub fn forbearing(self) -> Self {
-        Self { forbears: true, ..self }
+        Self { door, socket, clock, peers, once, awaited, turned_away, ended, next_tick }
     }
     /// Receives until the first transfer has ended, if it is to end then, or until `watch` says false.
     ///
@@ -411,7 +398,7 @@ impl<D: Door> Arrivals<D> {
                     Welcome::Nothing => {}
                     Welcome::Reply(reply) => replies.push((from, reply)),
                     Welcome::Peer(end) => {
-                        if make_room(peers, at) {
+                        if make_room(peers, from.ip()) {
                             peers.insert(from, Peer::new(end, at));
                         } else {
                             turned_away.0 = Some(from);
@@ -441,7 +428,7 @@ impl<D: Door> Arrivals<D> {
         for event in events {
             if matches!(event, Event::Bundle(_)) && self.awaited > 1 {
                 self.awaited -= 1;
-            } else if let Some(well) = event.ends().filter(|well| *well || !self.forbears) {
+            } else if let Some(well) = event.ends() {
                 self.ended.get_or_insert((well, now));
             }
             goes_on &= watch(event);
@@ -470,26 +457,13 @@ impl<D: Door> Arrivals<D> {
     }
 }
 
-/// Lets go of a peer that needs nothing more, or has brought nothing, or of the one that brought nothing for longest;
-/// whether there is room.
-fn make_room(peers: &mut BTreeMap<SocketAddr, Peer>, now: Instant) -> bool {
+/// Drops a peer that makes no progress if there is no room; whether there is room then.
+fn make_room(peers: &mut BTreeMap<SocketAddr, Peer>, newcomer: IpAddr) -> bool {
     if peers.len() < PEERS_MAX {
         return true;
     }
-    let brought_much = |told: &Told| told.progress.is_some_and(|(here, _)| here >= MUCH_BYTES);
-    let rank = |peer: &Peer| {
-        let told = peer.end.told();
-        let is_useful = !told.over && peer.useful.is_some();
-        (is_useful, brought_much(&told), peer.useful.unwrap_or(peer.heard))
-    };
-    let Some((at, rank)) = peers.iter().map(|(at, peer)| (*at, rank(peer))).min_by_key(|(_, rank)| *rank)
-    else {
-        return false;
-    };
-    let patience = if rank.1 { IDLE_LEAST } else { IDLE_FIRST };
-    let may_go = !rank.0 || now - rank.2 > patience;
-    if may_go {
-        peers.remove(&at);
-    }
-    may_go
+    let standings: Vec<_> = peers.iter().map(|(at, peer)| (at.ip(), peer.standing())).collect();
+    let Room::Drop(at) = room_now(PEERS_MAX, newcomer, &standings) else { return false };
+    let dropped = peers.keys().nth(at).copied();
+    dropped.and_then(|dropped| peers.remove(&dropped)).is_some()
 }

@@ -307,7 +307,10 @@ impl FileLanding {
                 resumed: length.saturating_sub(self.arrived),
                 from: self.from,
             }),
-            Err(why) => Event::Refused(format!("{name} from {}: {why}", self.from)),
+            Err(why) => {
+                let come = self.arrived.saturating_sub(HEADER_BYTES as u64);
+                Event::failed(format!("{name} from {}: {why}", self.from), come, length)
+            }
         });
         self.receipt = Some(Receipt { digest, outcome, measured: None });
         self.release();

@@ -56,8 +56,8 @@ pub trait Side: Blocks {
     /// The way has ended.
     fn on_abort(&mut self) {}
     /// As [`End::brought`].
-    fn brought(&self) -> Option<u64> {
-        None
+    fn brought(&self) -> u64 {
+        0
     }
     /// As [`End::told`].
     fn told(&self, engine: &Engine) -> Told;
@@ -137,7 +137,7 @@ impl<B: Side> End for LtpEnd<B> {
     fn answers_to(&self, from: SocketAddr) -> SocketAddr {
         self.blocks.answers_to(from)
     }
-    fn brought(&self) -> Option<u64> {
+    fn brought(&self) -> u64 {
         self.blocks.brought()
     }
     fn told(&self) -> Told {
@@ -283,6 +283,8 @@ pub struct Coming {
     answered: BTreeSet<SessionId>,
     refused: Vec<SessionId>,
     events: Vec<Event>,
+    /// Bytes of all blocks, each once.
+    brought: u64,
 }
 
 impl Coming {
@@ -299,6 +301,7 @@ impl Blocks for Coming {
         Ok(())
     }
     fn write(&mut self, session: SessionId, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.brought += bytes.len() as u64;
         self.landing(session).write(offset, bytes);
         Ok(())
     }
@@ -343,6 +346,9 @@ impl Side for Coming {
                 self.answered.insert(*block);
             }
         }
+    }
+    fn brought(&self) -> u64 {
+        self.brought
     }
     fn on_abort(&mut self) {
         for landing in self.landings.values_mut() {
@@ -392,7 +398,16 @@ pub fn receiving(
     };
     let engine = Engine::new(config, named("fixed", flow)?);
     let (landings, receipts, answered) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-    let blocks = Coming { dock, from, landings, receipts, answered, refused: Vec::new(), events: Vec::new() };
+    let blocks = Coming {
+        dock,
+        from,
+        landings,
+        receipts,
+        answered,
+        refused: Vec::new(),
+        events: Vec::new(),
+        brought: 0,
+    };
     Ok(LtpEnd::new(engine, blocks, None, is_kept_alive))
 }
 

@@ -220,6 +220,9 @@ impl End for Coming {
     fn on_fate(&mut self, _: Instant, _: u64, arrived: bool) {
         self.answers |= !arrived;
     }
+    fn brought(&self) -> u64 {
+        self.here.total()
+    }
     fn abort(&mut self) {
         self.landing.refuse("the connection ended before it was whole".to_owned());
     }

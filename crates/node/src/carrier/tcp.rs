@@ -164,8 +164,6 @@ fn conclude(receipt: &[u8], sent: Sent, began: Instant) -> Result<Sent, Error> {
 /// What a thread tells of its stream: by number, and how far it is.
 enum News {
     Event(Event),
-    /// Somebody was sent away before a transfer had begun, which is none that ended.
-    Stranger(String),
     Progress(usize, Option<(u64, u64)>),
 }
 
@@ -198,7 +196,6 @@ fn serve(
                 }
                 goes_on &= refusals.pass(event, watch);
             }
-            Ok(News::Stranger(line)) => goes_on &= refusals.pass(Event::Refused(line), watch),
             Ok(News::Progress(number, Some(progress))) => {
                 under_way.insert(number, progress);
                 let sum =
@@ -244,12 +241,8 @@ impl Coming {
     }
     /// Tells what has happened. Nobody listens any more if the command is ending.
     fn tell(&mut self) {
-        let is_stranger = !self.landing.has_begun() || self.place.is_dismissed();
         for event in self.landing.take_events() {
-            let _ = self.out.send(match event {
-                Event::Refused(line) if is_stranger => News::Stranger(line),
-                event => News::Event(event),
-            });
+            let _ = self.out.send(News::Event(event));
         }
     }
     fn receive(&mut self, mut stream: TcpStream) -> io::Result<()> {
@@ -292,7 +285,7 @@ impl Coming {
         self.landing.finish();
         let Some(receipt) = self.landing.receipt() else { return Ok(()) };
         // Whoever listens once waits until the receipt has left.
-        self.place.progress();
+        self.place.answer();
         stream.write_all(&receipt.to_bytes())?;
         stream.shutdown(Shutdown::Write)?;
         drain(&mut stream, &mut bytes, if self.place.is_dismissed() { FAREWELL } else { DRAIN_MOST })

@@ -314,6 +314,9 @@ impl End for Coming {
         }
         (self.answers && !self.over).then_some(self.next_answer)
     }
+    fn brought(&self) -> u64 {
+        self.counted
+    }
     fn is_gone(&self) -> bool {
         self.over
     }

@@ -215,8 +215,8 @@ impl End for Coming {
         self.events.extend(event);
         Ok(())
     }
-    fn brought(&self) -> Option<u64> {
-        Some(self.brought)
+    fn brought(&self) -> u64 {
+        self.brought
     }
     fn give(&mut self, _: Instant, _: &mut Vec<u8>) -> Result<bool, Error> {
         Ok(false)
@@ -236,7 +236,7 @@ impl End for Coming {
 pub fn listen_over_udp(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
     let socket = Socket::bind(listening.at).map_err(|why| cannot_listen(listening.at, false, &why))?;
     let door = UdpDoor { shelf: listening.shelf, events: Vec::new() };
-    Arrivals::by(socket, door, listening.count).forbearing().run(watch)
+    Arrivals::by(socket, door, listening.count).run(watch)
 }
 
 /// As [`super::Way::listen`], over DCCP.
@@ -251,5 +251,5 @@ pub fn listen_over_dccp(listening: Listening, watch: &mut dyn FnMut(Event) -> bo
     let door = DccpDoor::new(config, if raw { at.port() } else { PORT }, Box::new(coming))?;
     let socket = if raw { Socket::raw(at) } else { Socket::bind(at) };
     let socket = socket.map_err(|why| cannot_listen(at, raw, &why))?;
-    Arrivals::by(socket, door, listening.count).forbearing().run(watch)
+    Arrivals::by(socket, door, listening.count).run(watch)
 }

@@ -17,7 +17,7 @@ use lightlag_protocols::transport::ltp::{
     Config, Content, End as Side, Engine, Event as LtpEvent, Quotas, Reason, SessionId, UDP_HEADER,
 };
 use lightlag_protocols::units::Bytes;
-use lightlag_protocols::wire::ltp::aggregation::{self, bundle_length, read_capsules};
+use lightlag_protocols::wire::ltp::aggregation;
 use lightlag_protocols::wire::ltp::auth::Key;
 use lightlag_protocols::wire::ltp::{PORT, Packet};
 use std::collections::BTreeMap;
@@ -308,16 +308,19 @@ impl Coming {
         }
     }
     /// The bundles of an aggregated block, each by itself.
-    fn keep_capsules(&self, mut part: Part, session: SessionId) -> Result<Vec<Bundle>, Unkept> {
-        let bytes = part.bytes()?;
-        // Each bundle takes room by itself.
-        drop(part);
-        let units = read_capsules(&bytes, |_, unit| bundle_length(unit)).map_err(|why| why.to_string())?;
-        let keep = |(service, unit): (u64, &[u8])| {
+    fn keep_capsules(&self, part: Part, session: SessionId) -> Result<Vec<Bundle>, Unkept> {
+        let block = part.unnamed()?;
+        // All of it must be capsules before any is kept.
+        block.each_capsule(&mut |_, _, _| Ok(()))?;
+        let mut bundles = Vec::new();
+        block.each_capsule(&mut |block, service, unit| {
             let tag = Tag::Ltp { engine: session.originator, session: session.number, service, lacks: 0 };
-            self.shelf.keep(unit, self.from, tag)
-        };
-        units.into_iter().map(keep).collect()
+            let mut part = Part::new(&self.shelf, self.from)?;
+            part.copy(block, unit)?;
+            bundles.push(part.keep(tag)?);
+            Ok(())
+        })?;
+        Ok(bundles)
     }
 }
 
@@ -369,8 +372,8 @@ impl LtpSide for Coming {
             self.refuse(session, "the connection ended before it was whole");
         }
     }
-    fn brought(&self) -> Option<u64> {
-        Some(self.brought)
+    fn brought(&self) -> u64 {
+        self.brought
     }
     fn told(&self, engine: &Engine) -> Told {
         let over = self.parts.is_empty() && engine.sessions() == (0, 0);
@@ -457,7 +460,7 @@ impl Awaited {
         let known = self.end.as_ref().map(|(engine, _)| *engine);
         if let Some(engine) = self.habits.originator(bytes).filter(|engine| Some(*engine) != known) {
             self.events = self.take_events();
-            self.brought = self.brought().unwrap_or_default();
+            self.brought = self.brought();
             self.end = Some((engine, self.habits.meet(self.from, engine)?));
         }
         Ok(())
@@ -483,9 +486,8 @@ impl End for Awaited {
     fn answers_to(&self, from: SocketAddr) -> SocketAddr {
         self.habits.reply_to.unwrap_or(from)
     }
-    fn brought(&self) -> Option<u64> {
-        let now = self.end.as_ref().and_then(|(_, end)| end.brought());
-        Some(self.brought + now.unwrap_or_default())
+    fn brought(&self) -> u64 {
+        self.brought + self.end.as_ref().map_or(0, |(_, end)| end.brought())
     }
     fn told(&self) -> Told {
         self.end.as_ref().map(|(_, end)| end.told()).unwrap_or_default()
@@ -501,7 +503,7 @@ impl End for Awaited {
 pub fn listen_over_udp(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
     let socket = Socket::bind(listening.at).map_err(|why| cannot_listen(listening.at, false, &why))?;
     let habits = Habits::of(&listening, listening.packet.saturating_sub(UDP_HEADER).0, false);
-    Arrivals::by(socket, UdpDoor(habits), listening.count).forbearing().run(watch)
+    Arrivals::by(socket, UdpDoor(habits), listening.count).run(watch)
 }
 
 /// As [`super::Way::listen`], over DCCP.
@@ -513,5 +515,5 @@ pub fn listen_over_dccp(listening: Listening, watch: &mut dyn FnMut(Event) -> bo
     let door = DccpDoor::new(config, if raw { at.port() } else { PORT }, Box::new(coming))?;
     let socket = if raw { Socket::raw(at) } else { Socket::bind(at) };
     let socket = socket.map_err(|why| cannot_listen(at, raw, &why))?;
-    Arrivals::by(socket, door, listening.count).forbearing().run(watch)
+    Arrivals::by(socket, door, listening.count).run(watch)
 }

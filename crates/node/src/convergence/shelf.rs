@@ -6,10 +6,12 @@ use super::{Bundle, Error, Tag};
 use crate::transfer::sender::random;
 use lightlag_protocols::transport::ranges::Ranges;
 use lightlag_protocols::wire::bundle::{self, Broken};
+use lightlag_protocols::wire::ltp::aggregation::{self, bundle_end, capsule_at};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +21,8 @@ use thiserror::Error;
 /// Bytes that follow each other are written together, up to so many.
 const STAGE_BYTES: usize = 256 << 10;
 const HASH_BYTES: usize = 1 << 20;
+/// What is read at once to find where bundles end.
+const WINDOW: u64 = 4 << 10;
 /// Bytes of the digest that make a name.
 const NAME_BYTES: usize = 16;
 
@@ -207,16 +211,29 @@ impl Part {
         let end = self.here.last().map_or(0, |last| last.1);
         (end, end - self.here.total())
     }
-    /// The bytes, of a small one.
+    /// Its bytes without a name: they take no room in the folder any more, and go when they were read.
     ///
     /// # Errors
     /// What the disk says.
-    pub fn bytes(&mut self) -> Result<Vec<u8>, String> {
+    pub fn unnamed(mut self) -> Result<Unnamed, String> {
         self.flush()?;
-        let mut bytes = Vec::new();
-        self.file.seek(SeekFrom::Start(0)).map_err(|why| of_disk(&why))?;
-        self.file.read_to_end(&mut bytes).map_err(|why| of_disk(&why))?;
-        Ok(bytes)
+        let file = self.file.try_clone().map_err(|why| of_disk(&why))?;
+        Ok(Unnamed { file, length: self.extent().0 })
+    }
+    /// Appends bytes of a block.
+    ///
+    /// # Errors
+    /// As of [`Part::write`], and what the disk says.
+    pub fn copy(&mut self, block: &Unnamed, range: Range<u64>) -> Result<(), String> {
+        self.shelf.check(range.end - range.start)?;
+        let (mut at, mut bytes) = (range.start, vec![0; STAGE_BYTES]);
+        while at < range.end {
+            let bytes = &mut bytes[..(range.end - at).min(STAGE_BYTES as u64) as usize];
+            block.file.read_exact_at(bytes, at).map_err(|why| of_disk(&why))?;
+            self.write(at - range.start, bytes)?;
+            at += bytes.len() as u64;
+        }
+        Ok(())
     }
     /// It is here, as far as it comes: it gets its name.
     ///
@@ -275,6 +292,46 @@ impl Drop for Part {
         // Once it has its name there is none to remove.
         let _ = fs::remove_file(&self.path);
         self.shelf.books.close(self.number);
+    }
+}
+
+/// A block that has come and has no name any more.
+pub struct Unnamed {
+    file: File,
+    length: u64,
+}
+
+/// What is done with a capsule: the block, the service that its unit is for, and where that is.
+type WithCapsule<'a> = dyn FnMut(&Unnamed, u64, Range<u64>) -> Result<(), Unkept> + 'a;
+
+impl Unnamed {
+    /// Hands over each capsule of an aggregated block (CCSDS 734.1-B-1, section 7). Little of it is in memory.
+    ///
+    /// # Errors
+    /// The first that cannot be told apart, or that `with` does not take.
+    pub fn each_capsule(&self, with: &mut WithCapsule) -> Result<(), Unkept> {
+        let (mut at, mut window) = (0, (0, Vec::new()));
+        while at < self.length {
+            let mut byte = |place: u64| self.byte(place, &mut window);
+            let (service, unit) = capsule_at(at, &mut byte).map_err(|why| why.to_string())?;
+            let end = bundle_end(unit, self.length, &mut byte).filter(|end| *end > unit);
+            let end = end.ok_or(aggregation::Broken::Unit { at: at as usize, service });
+            let end = end.map_err(|why| why.to_string())?;
+            with(self, service, unit..end)?;
+            at = end;
+        }
+        Ok(())
+    }
+    fn byte(&self, at: u64, window: &mut (u64, Vec<u8>)) -> Option<u8> {
+        let (start, bytes) = window;
+        if at < *start || at - *start >= bytes.len() as u64 {
+            *start = at;
+            bytes.resize(self.length.saturating_sub(at).min(WINDOW) as usize, 0);
+            if self.file.read_exact_at(bytes, at).is_err() {
+                bytes.clear();
+            }
+        }
+        bytes.get((at - *start) as usize).copied()
     }
 }
 

@@ -346,7 +346,7 @@ impl Coming {
             return Some(TermReason::ResourceExhaustion);
         }
         let part = self.part.as_ref();
-        let stalls = part.is_some_and(|(_, part)| part.age().min(self.place.idle()) > STALL);
+        let stalls = part.is_some_and(|(_, part)| part.age().min(self.place.still()) > STALL);
         if stalls {
             let seconds = STALL.as_secs();
             self.tell(Event::Refused(format!("{}: its bundle made no progress for {seconds} s", self.peer)));
@@ -364,7 +364,7 @@ impl Coming {
         match part.keep(Tag::Tcpcl { node: self.node.clone(), transfer }) {
             Ok(bundle) => {
                 session.accept(transfer);
-                self.place.progress();
+                self.place.add_unit();
                 self.tell(Event::Bundle(bundle));
             }
             Err(why) => self.refuse(session, transfer, &why),

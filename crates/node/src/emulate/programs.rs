@@ -75,6 +75,12 @@ impl Programs {
     /// # Errors
     /// What the system says.
     pub fn end(&mut self) -> io::Result<Option<Ended>> {
+        // Both are asked before either is waited for.
+        if let Some(near) = self.near.as_mut()
+            && near.try_wait()?.is_none()
+        {
+            let _ = kill_process(Pid::from_child(near), Signal::TERM);
+        }
         if let Some(mut far) = self.far.take() {
             let group = Pid::from_child(&far);
             let _ = kill_process_group(group, Signal::TERM);
@@ -83,9 +89,6 @@ impl Programs {
             let _ = kill_process_group(group, Signal::KILL);
         }
         let Some(mut near) = self.near.take() else { return Ok(None) };
-        if near.try_wait()?.is_none() {
-            let _ = kill_process(Pid::from_child(&near), Signal::TERM);
-        }
         wait(&mut near).map(|status| Some(code(status)))
     }
 }

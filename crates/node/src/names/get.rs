@@ -34,6 +34,8 @@ pub struct Getting {
     pub controller: Build,
     /// What convinces.
     pub verifier: Verifier,
+    /// Most bytes of content that are taken; `None`: as many as there are.
+    pub size_most: Option<u64>,
 }
 
 /// What came.
@@ -97,14 +99,15 @@ const CONTENT_NACK: u64 = 3;
 /// # Errors
 /// One line: the face breaks, nobody answers, or what answers does not convince.
 pub fn get(getting: Getting, watch: &mut Progress) -> Result<Got, Error> {
-    let Getting { name, from, mut sink, mtu, controller, verifier } = getting;
+    let Getting { name, from, mut sink, mtu, controller, verifier, size_most } = getting;
     let clock = Clock::start();
     let (mut faces, peer) = Faces::connect(&from, mtu)?;
     let versioned = match name.split_last() {
         Some((_, last)) if last.kind == kind::VERSION => name,
         _ => discover(&mut faces, peer, &clock, &name, &verifier)?,
     };
-    let mut fetch = first(faces, peer, clock, versioned, &verifier, controller, &mut sink, mtu)?;
+    let trust = Trust { verifier: &verifier, size_most };
+    let mut fetch = first(faces, peer, clock, versioned, trust, controller, &mut sink, mtu)?;
     fetch.run(&mut sink, watch)?;
     sink.finish()?;
     fetch.got.seconds = (clock.now() - Instant::ZERO).as_secs_f64();
@@ -160,6 +163,30 @@ fn is_there(signed: &Signed) -> Result<(), Error> {
     Ok(())
 }
 
+/// What is taken of whom.
+#[derive(Clone, Copy)]
+struct Trust<'f> {
+    verifier: &'f Verifier,
+    /// Most bytes of content.
+    size_most: Option<u64>,
+}
+
+impl Trust<'_> {
+    /// Whether an object is not too large, of which so many bytes are here and this segment is the last.
+    fn check_size(&self, name: &Name, segment: u64, last: Option<u64>, here: u64) -> Result<(), Error> {
+        // The last segment may have one byte, or none if it is the only one.
+        let announced =
+            last.map_or(0, |last| last.saturating_mul(segment).saturating_add(u64::from(last > 0)));
+        let size = announced.max(here);
+        match self.size_most.filter(|most| size > *most) {
+            Some(most) => Err(Error::Failed(format!(
+                "{name}: it has {size} bytes or more; at most {most} are taken (--max-size)"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The segments of an object.
 struct Fetch<'f> {
     faces: Faces,
@@ -167,7 +194,7 @@ struct Fetch<'f> {
     clock: Clock,
     consumer: Consumer,
     name: Name<'static>,
-    verifier: &'f Verifier,
+    trust: Trust<'f>,
     /// Content of each segment but the last.
     segment: u64,
     /// The last one, once it is known.
@@ -186,19 +213,21 @@ fn first<'f>(
     peer: Peer,
     clock: Clock,
     name: Name<'static>,
-    verifier: &'f Verifier,
+    trust: Trust<'f>,
     controller: Build,
     sink: &mut Sink,
     mtu: usize,
 ) -> Result<Fetch<'f>, Error> {
+    let verifier = trust.verifier;
     let interest = Interest { name: name.with_number(kind::SEGMENT, 0), ..Interest::default() };
     let check = |signed: &Signed| verifier.verify(&signed.signature);
     let question = Question { interest: &interest, write: &write, check: &check };
     let answer = ask(&mut faces, peer, &clock, &question)?;
     let signed = existing(&answer.packet)?;
     let content = signed.data.content;
-    sink.write(0, content)?;
     let last = last_of(&signed)?;
+    trust.check_size(&name, content.len() as u64, last, content.len() as u64)?;
+    sink.write(0, content)?;
     if content.is_empty() && last != Some(0) {
         return Err(Error::Failed(format!("{}: it is empty, and not the last", signed.data.name)));
     }
@@ -240,7 +269,7 @@ fn first<'f>(
         clock,
         consumer,
         name,
-        verifier,
+        trust,
         segment: segment.0,
         last,
         latest: Instant::ZERO,
@@ -323,8 +352,9 @@ impl Fetch<'_> {
         self.faces.flush().map_err(|why| broken(&why))
     }
     fn receive(&mut self, sink: &mut Sink) -> Result<usize, Error> {
-        let Self { faces, clock, consumer, name, verifier, segment, last, latest, forged, got, .. } = self;
-        let mut fetched = Fetched { consumer, name, verifier, segment: *segment, last, forged, got, sink };
+        let Self { faces, clock, consumer, name, trust, segment, last, latest, forged, got, .. } = self;
+        let mut fetched =
+            Fetched { consumer, name, trust: *trust, segment: *segment, last, forged, got, sink };
         let mut result = Ok(());
         let came = faces.receive(clock, &mut |_, headers, packet, at| {
             *latest = at.max(*latest);
@@ -341,7 +371,7 @@ impl Fetch<'_> {
 struct Fetched<'f> {
     consumer: &'f mut Consumer,
     name: &'f Name<'static>,
-    verifier: &'f Verifier,
+    trust: Trust<'f>,
     segment: u64,
     last: &'f mut Option<u64>,
     forged: &'f mut BTreeMap<u32, (u32, Option<Instant>)>,
@@ -362,7 +392,7 @@ impl Fetched<'_> {
             self.got.strangers += 1;
             return Ok(());
         };
-        if let Err(why) = self.verifier.verify(&signed.signature) {
+        if let Err(why) = self.trust.verifier.verify(&signed.signature) {
             return self.drop_forged(now, number, why);
         }
         is_there(&signed)?;
@@ -423,6 +453,7 @@ impl Fetched<'_> {
         let Some(told) = last_of(signed)? else { return Ok(()) };
         match *self.last {
             None => {
+                self.trust.check_size(self.name, self.segment, Some(told), 0)?;
                 *self.last = Some(told);
                 self.consumer.finish_at(told as u32 + 1);
                 Ok(())
@@ -443,6 +474,7 @@ impl Fetched<'_> {
             let name = &signed.data.name;
             return Err(Error::Failed(format!("{name}: it has {length} B, the first has {}", self.segment)));
         }
+        self.trust.check_size(self.name, self.segment, None, self.got.bytes + length)?;
         self.got.bytes += length;
         self.got.stamped += u64::from(headers.send_time.is_some());
         self.got.marked += u64::from(is_marked(headers));

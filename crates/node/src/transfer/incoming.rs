@@ -1,8 +1,10 @@
 //! One transfer that comes in.
 
 use super::auth::Id;
+use super::listener::MUCH_BYTES;
 use super::real;
 use super::store::{Place, Shape, Store};
+use crate::places::Place as Seat;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::ranges::Ranges;
@@ -94,8 +96,12 @@ pub struct Incoming {
     pub overwrite: bool,
     /// An earlier run of the listener has told that it is here.
     pub is_repeated: bool,
-    /// Too much is kept already: what is here goes if it does not become whole in this session.
+    /// Too much is kept already: what is here goes if it does not become whole, or much, in this session.
     pub is_volatile: bool,
+    /// Its place among the transfers that the listener serves.
+    pub seat: Seat,
+    /// Bytes of symbols that came in this session and had not come before.
+    pub brought: u64,
 }
 
 /// How a sender cuts what it sends.
@@ -192,6 +198,8 @@ impl Incoming {
             overwrite: false,
             is_repeated: false,
             is_volatile: false,
+            seat: Seat::default(),
+            brought: 0,
         }
     }
     /// Bytes of the whole.
@@ -222,10 +230,15 @@ impl Incoming {
         self.leave();
     }
 
+    /// Whether what is here of it goes with its session.
+    pub fn is_lost(&self) -> bool {
+        self.is_volatile && (self.brought < MUCH_BYTES || !self.is_proven)
+    }
     /// Lets go of its files.
     pub fn leave(&mut self) {
         self.planned = None;
-        if let Some(store) = self.store.take().filter(|_| self.is_volatile) {
+        let is_lost = self.is_lost();
+        if let Some(store) = self.store.take().filter(|_| is_lost) {
             store.place().clear();
         }
     }
@@ -282,6 +295,8 @@ impl Incoming {
         if self.machine.wants(data.block.into(), data.symbol.into()) {
             store.write(data.block, data.symbol, payload)?;
             self.unsaved = true;
+            self.brought += payload.len() as u64;
+            self.seat.add(payload.len() as u64);
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use super::sender::random;
 use super::store::{Kept, Place, kept};
 use crate::carrier::bench::{Interval, Measured, Plan};
 use crate::clock::Clock;
+use crate::places::{Room, room_now};
 use crate::socket::Socket;
 use crate::tap::Tap;
 use lightlag_protocols::time::{Duration, Instant};
@@ -71,8 +72,10 @@ pub enum Event {
     Finished(Finished),
     /// A bundle has come or gone ([`crate::convergence`]).
     Bundle(crate::convergence::Bundle),
-    /// A transfer is refused or has failed: one line.
+    /// A transfer is refused, or was broken off early: one line.
     Refused(String),
+    /// A transfer has failed after much of it had come: one line.
+    Failed(String),
     /// An interval of a measurement is over.
     Interval(SocketAddr, Interval),
     /// A measurement is over.
@@ -84,9 +87,18 @@ impl Event {
     pub fn ends(&self) -> Option<bool> {
         match self {
             Self::Finished(_) | Self::Bundle(_) | Self::Measured(..) => Some(true),
-            Self::Refused(_) => Some(false),
-            Self::Listening(_) | Self::Began(..) | Self::Progress(..) | Self::Interval(..) => None,
+            Self::Failed(_) => Some(false),
+            Self::Listening(_)
+            | Self::Began(..)
+            | Self::Progress(..)
+            | Self::Interval(..)
+            | Self::Refused(_) => None,
         }
+    }
+    /// A transfer that failed after so many bytes of so many. Only one of which all or 1 MiB had come ends a listener
+    /// that waits for one transfer: any host can begin one.
+    pub fn failed(line: String, come: u64, length: u64) -> Self {
+        if length > 0 && come >= MUCH_BYTES.min(length) { Self::Failed(line) } else { Self::Refused(line) }
     }
 }
 
@@ -98,16 +110,12 @@ const REMEMBERED_MAX: usize = 4 * SESSIONS_MAX;
 const DIGESTS_MAX: usize = 64;
 /// What has not been heard for so long leaves memory; what is here of it stays.
 const IDLE_MOST: Duration = Duration::from_secs(600);
-/// Nobody is sent away for a transfer that was heard so recently.
-const IDLE_LEAST: Duration = Duration::from_secs(30);
-/// Of these, one host has at most so many where others wait.
-const SESSIONS_OF_HOST: usize = SESSIONS_MAX / 4;
 /// Unfinished files that are kept without a key.
 const PARTS_MAX: usize = 256;
 /// Those of which less is here are dropped after so long, without a key.
 const PART_LITTLE: (u64, std::time::Duration) = (1 << 20, std::time::Duration::from_secs(86_400));
-/// A transfer of which so much is here has its room on the disk reserved.
-const MUCH_BYTES: u64 = 1 << 20;
+/// A transfer that brought so much has its room on the disk reserved, and its unfinished file is kept.
+pub const MUCH_BYTES: u64 = 1 << 20;
 /// How often unfinished files are counted.
 const COUNT_EVERY: Duration = Duration::from_secs(1);
 /// A sender is challenged at most so often.
@@ -296,12 +304,16 @@ impl Listener {
         self.open(now, from, packet, opening, fresh);
     }
     fn open(&mut self, now: Instant, from: SocketAddr, packet: &Packet, opening: &Opening, fresh: Fresh) {
-        let mut incoming = self.admit(now, from, packet, opening, fresh).unwrap_or_else(|why| {
-            let said = file_name(opening.name).unwrap_or_else(|_| "a file".to_owned());
-            let line = format!("{said} from {from}: {}", why.text);
-            self.events.extend(self.lines.admit(now).then_some(Event::Refused(line)));
-            Incoming::refused(now, from, packet, opening, why)
-        });
+        let mut incoming = match self.admit(now, from, packet, opening, fresh) {
+            Ok(incoming) => incoming,
+            Err(None) => return,
+            Err(Some(why)) => {
+                let said = file_name(opening.name).unwrap_or_else(|_| "a file".to_owned());
+                let line = format!("{said} from {from}: {}", why.text);
+                self.events.extend(self.lines.admit(now).then_some(Event::Refused(line)));
+                Incoming::refused(now, from, packet, opening, why)
+            }
+        };
         incoming.id = fresh.id;
         if incoming.stage == Stage::Open && incoming.is_proven {
             let (name, length) = (incoming.name.clone(), incoming.length());
@@ -319,6 +331,7 @@ impl Listener {
         }
         self.sessions.insert(packet.session, incoming);
     }
+    /// The transfer that an opening begins or goes on with; `None` in the error: the opening must come again.
     fn admit(
         &mut self,
         now: Instant,
@@ -326,17 +339,17 @@ impl Listener {
         packet: &Packet,
         opening: &Opening,
         fresh: Fresh,
-    ) -> Result<Incoming, Refusal> {
+    ) -> Result<Incoming, Option<Refusal>> {
         if Plan::of_name(opening.name).is_some() {
             let text = "a file was awaited; both sides must say `lightlag transfer`";
-            return Err(Refusal::new(Reason::Opening, text));
+            return Err(Some(Refusal::new(Reason::Opening, text)));
         }
         let name = file_name(opening.name).map_err(|why| Refusal::new(Reason::Opening, why))?;
         let most = self.listening.size_most.unwrap_or(u64::MAX);
         let length = opening.length.0;
         if length > most {
             let text = format!("it has {length} bytes; the receiver takes at most {most} (--max-size)");
-            return Err(Refusal::new(Reason::TooLarge, text));
+            return Err(Some(Refusal::new(Reason::TooLarge, text)));
         }
         let digest = &opening.digest;
         let verdict = self.accepted.as_ref().map(|accepted| accepted.judge(&name, digest, &fresh));
@@ -349,7 +362,7 @@ impl Listener {
                 && found.len() == length
                 && self.digest_of(&place.name, &found) == Some(opening.digest);
             if !is_same && !is_here && (!self.listening.overwrite || !found.is_file()) {
-                return Err(exists(&name));
+                return Err(Some(exists(&name)));
             }
             is_here |= is_same;
         }
@@ -433,15 +446,15 @@ impl Listener {
         self.digests.insert(path.to_owned(), (stamp, digest));
         Some(digest)
     }
-    /// Takes over from an earlier session of this content, and lets go of one that others need less. Whatever is
-    /// here of it stays on the disk.
+    /// Takes over from an earlier session of this content, and drops one that makes no progress where all places are
+    /// taken. What has come of that stays on the disk. `None` in the error: there may be a place soon.
     fn make_room(
         &mut self,
         now: Instant,
         from: SocketAddr,
         place: &Place,
         is_proven: bool,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Option<Refusal>> {
         let same = |incoming: &Incoming| incoming.place().is_some_and(|other| other.is_same(place));
         let Self { sessions, .. } = self;
         if let Some(other) = sessions.iter().find(|(_, incoming)| same(incoming)).map(|(&id, _)| id) {
@@ -450,27 +463,22 @@ impl Listener {
                 self.drop_session(now, other);
             }
         }
+        // What may be a recording takes the place of its like only, and gives it to what is none.
         let open = || self.sessions.iter().filter(|(_, incoming)| incoming.stage == Stage::Open);
         if open().count() < SESSIONS_MAX {
             return Ok(());
         }
-        let of_host = |host: &SocketAddr| open().filter(|(_, other)| other.peer.ip() == host.ip()).count();
-        // First what has brought little, and what comes from a host that has many.
-        let rank = |incoming: &Incoming| {
-            let crowds = incoming.peer.ip() != from.ip() && of_host(&incoming.peer) > SESSIONS_OF_HOST;
-            let silent = now - incoming.heard > IDLE_LEAST;
-            let fresh = incoming.delivered().saturating_sub(incoming.resumed);
-            let goes = fresh < MUCH_BYTES || (is_proven && !incoming.is_proven) || crowds || silent;
-            (!goes, incoming.is_proven && !is_proven, fresh, incoming.heard)
-        };
-        let least = open().map(|(&id, incoming)| (rank(incoming), id)).min();
-        match least {
-            Some(((false, false, ..), session)) => self.drop_session(now, session),
-            Some(_) => {
-                let text = format!("the receiver serves {SESSIONS_MAX} transfers already; try again later");
-                return Err(Refusal::new(Reason::Busy, text));
-            }
-            None => {}
+        let has_unproven = open().any(|(_, incoming)| !incoming.is_proven);
+        let eligible = open().filter(|(_, incoming)| !(has_unproven || !is_proven) || !incoming.is_proven);
+        let (ids, peers): (Vec<u32>, Vec<_>) =
+            eligible.map(|(&id, incoming)| (id, (incoming.peer.ip(), incoming.seat.standing()))).unzip();
+        let text = format!("the receiver serves {SESSIONS_MAX} transfers already; try again later");
+        match room_now(peers.len(), from.ip(), &peers) {
+            Room::Drop(at) => self.drop_session(now, ids[at]),
+            _ if is_proven && has_unproven => self.drop_session(now, ids[0]),
+            // Its next opening may find a place.
+            Room::Wait => return Err(None),
+            Room::Free | Room::Full => return Err(Some(Refusal::new(Reason::Busy, text))),
         }
         Ok(())
     }
@@ -478,7 +486,7 @@ impl Listener {
         if let Some(mut gone) = self.sessions.remove(&session) {
             // What cannot be written down is received again.
             let _ = gone.save(now);
-            self.kept.count += usize::from(gone.is_kept() && !gone.is_volatile);
+            self.kept.count += usize::from(gone.is_kept() && !gone.is_lost());
             gone.leave();
         }
     }
@@ -589,8 +597,11 @@ impl Listener {
             incoming.told = true;
             if let Stage::Refused(why) = &incoming.stage {
                 let line = format!("{} from {}: {}", incoming.name, incoming.peer, why.text);
-                self.events.extend(self.lines.admit(now).then_some(Event::Refused(line)));
-                self.ended.get_or_insert((false, session));
+                let event = Event::failed(line, incoming.brought, incoming.length());
+                if event.ends().is_some() {
+                    self.ended.get_or_insert((false, session));
+                }
+                self.events.extend(self.lines.admit(now).then_some(event));
             } else {
                 self.finished(&incoming, now);
             }

@@ -6,7 +6,7 @@ mod fec;
 pub(crate) mod incoming;
 pub mod journal;
 mod lines;
-mod listener;
+pub(crate) mod listener;
 mod memory;
 mod name;
 mod repairs;

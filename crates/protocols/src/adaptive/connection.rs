@@ -54,6 +54,8 @@ pub struct Connection {
     /// To here.
     pub incoming: Incoming,
     notices: [Telling; 3],
+    /// A stack has carried some of it: the other side may have acted on it, whether that was heard or not.
+    pub was_carried: bool,
     /// The driver was told that there is no room for what the application gives.
     pub(super) is_blocked: Cell<bool>,
 }
@@ -69,6 +71,7 @@ impl Connection {
             outgoing: Outgoing::new(first),
             incoming: Incoming::new(window, window_most),
             notices: Default::default(),
+            was_carried: false,
             is_blocked: Cell::new(false),
         }
     }

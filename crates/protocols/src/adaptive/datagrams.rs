@@ -10,7 +10,7 @@ use super::heard::Heard;
 use super::policy::DatagramsContext;
 use super::session::{Session, Ticket};
 use super::waiting::{Came, Sent, Waiting};
-use crate::controllers::{Ack, Cause, Controller, Loss, Sent as Left, Window};
+use crate::controllers::{Ack, Cause, Controller, ControllerEvent, Loss, Sent as Left, Window};
 use crate::record::Observation;
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
@@ -34,6 +34,8 @@ const SILENCE_FIRST: Duration = Duration::from_secs(30);
 const SILENCE_MOST: Duration = Duration::from_secs(120);
 /// Beyond a round trip, for clocks and schedulers.
 const MARGIN: Duration = Duration::from_secs(1);
+/// Before a round trip is known, a side that is not heard for so long may be gone: what could not be taken back waits.
+const UNHEARD_FIRST: Duration = Duration::from_secs(3);
 /// A round trip that was measured longer ago tells nothing of now.
 const NEWS: Duration = Duration::from_secs(2);
 /// The other side's epoch is asked for after so many seconds, doubled so often.
@@ -205,7 +207,7 @@ impl Datagrams {
     pub fn continue_from(&mut self, now: Instant, handed: Result<Box<dyn Controller>, BitRate>) {
         match handed {
             Ok(controller) => self.controller = controller,
-            Err(carried) => self.controller.on_carried(now, carried),
+            Err(carried) => self.controller.on_event(now, &ControllerEvent::Handover(carried)),
         }
         self.next_at = now;
         (self.asked, self.questions) = (0, 0);
@@ -220,7 +222,7 @@ impl Datagrams {
     }
     /// A rate at which they are known to get through.
     pub fn found(&self) -> Option<BitRate> {
-        self.controller.found()
+        self.controller.advice().discovered_rate
     }
     /// Whether a stream that has found this rate knows better than what was learnt here.
     pub fn is_outdone(&self, rate: BitRate) -> bool {
@@ -232,8 +234,16 @@ impl Datagrams {
     /// What a policy is to know of it.
     pub fn context(&self, now: Instant) -> DatagramsContext {
         let rtt = self.rtt.filter(|_| self.measured.is_some_and(|at| now - at <= NEWS));
-        let silent = self.waits_since.map_or(Duration::ZERO, |since| now - since.max(self.heard_at));
-        DatagramsContext { rtt, silent, rate: self.found() }
+        DatagramsContext { rtt, silent: self.silent(now), rate: self.found() }
+    }
+    fn silent(&self, now: Instant) -> Duration {
+        self.waits_since.map_or(Duration::ZERO, |since| now - since.max(self.heard_at))
+    }
+    /// Whether the other side was not heard for longer than the path takes, as far as that is known. Then connections that
+    /// were never carried wait until it is ([`Session::hold_new`]): it may have ended, and its next epoch may not open twice
+    /// what this one may have opened.
+    pub fn is_unheard(&self, now: Instant) -> bool {
+        self.asked > 0 || (self.rtt.is_none() && self.silent(now) > UNHEARD_FIRST)
     }
     /// After so long what is under way has come, or was lost: what is to wait before another stack carries it again.
     pub fn grace(&self) -> Duration {
@@ -255,15 +265,18 @@ impl Datagrams {
         if self.peer.is_none() {
             return self.poll_unbound(now, session, out);
         }
+        session.hold_new(self.config.stack, self.is_unheard(now));
         let reports = self.heard.report_at().is_some_and(|at| at <= now);
-        let waits = session.waits(self.config.stack);
+        let waits = session.has_frames(self.config.stack);
         if waits && self.asked > 0 && self.silence.is_none() {
             // What was under way is settled, but nobody was heard yet.
             self.questions = 1;
         }
         let in_time = session.has_data(self.config.stack) || reports || self.notices_at <= now;
         let carries = waits && in_time && self.may_leave(now);
-        let probes = std::mem::take(&mut self.probes) | self.is_behind(now, waits);
+        // What is held back waits for an answer, so one is asked for.
+        let asks = session.holds(self.config.stack) && self.waiting.first().is_none();
+        let mut probes = std::mem::take(&mut self.probes) | asks | self.is_behind(now, waits);
         if !reports && !carries && !probes {
             return None;
         }
@@ -273,7 +286,14 @@ impl Datagrams {
         Head { asks: probes, report, note: None }.write(out);
         let tickets = if carries { self.fill(serial, session, out) } else { Vec::new() };
         if tickets.is_empty() && !reports && !probes {
-            return None;
+            if self.asked == 0 || !session.holds(self.config.stack) {
+                return None;
+            }
+            // All that waited is held back now: the question leaves without it.
+            out.clear();
+            probes = true;
+            Head { asks: true, report: self.heard.report(now).filter(|_| self.heard.has_news()), note: None }
+                .write(out);
         }
         self.heard.on_reported(now, self.report_every());
         if !tickets.is_empty() || probes {
@@ -401,6 +421,7 @@ impl Datagrams {
             }
             (self.known_to, self.waits_since, self.silence) = (None, None, None);
             (self.tail, self.asked, self.next_at) = ((0, now), 0, now);
+            session.hold_new(self.config.stack, false);
         }
         true
     }
@@ -450,6 +471,7 @@ impl Datagrams {
         self.asked = 0;
         self.heard_at = now;
         self.silence = self.waiting.first().map(|_| now.saturating_add(self.silence_span()));
+        session.hold_new(self.config.stack, false);
         if let Some((report, ranges)) = head.report.as_ref().zip(ranges) {
             self.on_report(now, report, &ranges, session);
         }
@@ -485,7 +507,8 @@ impl Datagrams {
         }
         self.delivered += bytes;
         for (given_up, bytes) in came.spurious {
-            self.controller.on_spurious(given_up, Bytes(bytes));
+            let spurious = ControllerEvent::SpuriousLoss { lost_at: given_up, size: Bytes(bytes) };
+            self.controller.on_event(now, &spurious);
         }
         self.waits_since = self.waits_since.filter(|_| self.waiting.first().is_some());
         let held =
@@ -534,10 +557,10 @@ impl Datagrams {
         let overtaken = self.waiting.find_overtaken(now);
         let alone = self.waiting.find_alone(now, self.newest_left);
         let overtaken = overtaken.into_iter().chain(alone).collect();
-        self.tell_lost(now, overtaken, Cause::Hole, session);
+        self.tell_lost(now, overtaken, Cause::Gap, session);
         if self.rtt.is_some() {
             let old = self.waiting.find_old(now, self.silence_span(), self.newest_left);
-            self.tell_lost(now, old, Cause::Silence, session);
+            self.tell_lost(now, old, Cause::Timeout, session);
         }
     }
     fn tell_lost(&mut self, now: Instant, lost: Vec<Sent>, cause: Cause, session: &mut Session) {
@@ -590,7 +613,7 @@ impl Datagrams {
         }
         let rate = self.controller.rate().filter(|rate| rate.0 > 0 && self.asked == 0);
         let in_time = if session.has_data(self.config.stack) { Instant::ZERO } else { self.notices_at };
-        let paced = rate.filter(|_| waits).map(|_| self.next_at.max(in_time));
+        let paced = rate.filter(|_| session.has_frames(self.config.stack)).map(|_| self.next_at.max(in_time));
         let all = [
             self.heard.report_at(),
             self.silence,
@@ -606,7 +629,7 @@ impl Datagrams {
     /// The deadline has come.
     pub fn on_deadline(&mut self, now: Instant, session: &mut Session) {
         if self.controller.deadline().is_some_and(|at| at <= now) {
-            self.controller.on_deadline(now);
+            self.controller.on_event(now, &ControllerEvent::Deadline);
         }
         if self.waiting.deadline().is_some_and(|at| at <= now) || self.old_at().is_some_and(|at| at <= now) {
             self.find_lost(now, session);
@@ -625,7 +648,7 @@ impl Datagrams {
         self.questions = 1;
         let span = self.silence_span().as_secs_f64() * self.draws.uniform(0.75, 1.0);
         self.silence = Some(now.saturating_add(Duration::from_secs_f64(span)));
-        self.tell_lost(now, vec![first], Cause::Silence, session);
+        self.tell_lost(now, vec![first], Cause::Timeout, session);
     }
 }
 

@@ -127,6 +127,10 @@ impl Over {
             self.order.retain(|other| *other != id);
         }
     }
+    /// Whether anything is still said.
+    pub fn has_farewells(&self) -> bool {
+        !self.farewells.is_empty()
+    }
     /// What is still said of it.
     pub fn farewell(&self, id: ConnectionId) -> Option<Farewell> {
         self.farewells.get(&id).map(|(farewell, _)| *farewell)

@@ -104,11 +104,16 @@ pub struct Session {
     notices: u64,
     /// Connections that left a stack, and when what it still carries is taken for lost.
     left: BTreeSet<(Instant, ConnectionId, Stack)>,
+    /// The stack that holds back new connections, if one does, and those that it holds back.
+    holding: Option<Stack>,
+    held: BTreeSet<ConnectionId>,
     events: VecDeque<Event>,
     /// The memory of all connections, of other sessions too.
     budget: Arc<Budget>,
     /// Bytes that may be sent, or were, though the other side has not said that it takes them.
     unadvertised: u64,
+    /// Bytes of a stream that may wait to be sent for the first time; see [`Session::limit_unsent`].
+    unsent_most: u64,
 }
 
 impl Session {
@@ -121,6 +126,7 @@ impl Session {
         Self {
             budget,
             unadvertised: 0,
+            unsent_most: u64::MAX,
             config,
             peer: None,
             connections: BTreeMap::new(),
@@ -131,6 +137,8 @@ impl Session {
             ready: Ready::default(),
             notices: 0,
             left: BTreeSet::new(),
+            holding: None,
+            held: BTreeSet::new(),
             events: VecDeque::new(),
         }
     }
@@ -191,12 +199,22 @@ impl Session {
         self.schedule(id);
         taken
     }
+    /// Takes no more of a stream than `most` bytes ahead of what was sent, however wide the window is: what waits here costs
+    /// memory, and no stack is faster for it. Without a call, the window alone is the limit.
+    pub fn limit_unsent(&mut self, most: u64) {
+        self.unsent_most = most;
+    }
     /// How many bytes [`Session::write`] would take.
     pub fn room(&self, id: ConnectionId) -> usize {
         let Some(connection) = self.connections.get(&id) else { return 0 };
-        let room = connection.outgoing.room(AHEAD, self.budget.share());
+        let room = self.room_of(connection);
         connection.is_blocked.set(room == 0);
         usize::try_from(room).unwrap_or(usize::MAX)
+    }
+    fn room_of(&self, connection: &Connection) -> u64 {
+        let outgoing = &connection.outgoing;
+        let ahead = self.unsent_most.saturating_sub(outgoing.unsent());
+        outgoing.room(AHEAD, self.budget.share()).min(ahead)
     }
     /// The application has ended its stream; the other one goes on.
     pub fn finish(&mut self, id: ConnectionId) {
@@ -244,6 +262,10 @@ impl Session {
     /// All connections.
     pub fn connections(&self) -> impl Iterator<Item = (ConnectionId, &Connection)> {
         self.connections.iter().map(|(id, connection)| (*id, connection))
+    }
+    /// Whether the other side has still to be told of a connection that is over, or to answer that.
+    pub fn has_farewells(&self) -> bool {
+        self.over.has_farewells()
     }
     /// What has happened.
     pub fn poll_event(&mut self) -> Option<Event> {
@@ -333,7 +355,7 @@ impl Session {
             } else if connection.state == State::Unnamed {
                 // If it was durable, it is opened again.
                 self.drop_connection(id);
-            } else {
+            } else if !self.is_new(id) {
                 // It may have heard of it before this life of it was heard of.
                 self.break_off(id, Why::Unknown);
             }
@@ -364,9 +386,31 @@ impl Session {
 
     // --- frames -------------------------------------------------------------------------------
 
-    /// Whether [`Session::poll`] may have something for a stack.
+    /// Holds back connections that were never carried, or carries them: while the other side is not heard, nothing of them
+    /// leaves by this stack. A later epoch of the other side has then certainly not heard of them, and they stay.
+    pub fn hold_new(&mut self, stack: Stack, hold: bool) {
+        let holding = hold.then_some(stack);
+        if self.holding != holding {
+            self.holding = holding;
+            std::mem::take(&mut self.held).into_iter().for_each(|id| self.schedule(id));
+        }
+    }
+    /// Whether it was opened here, is not durable, and nothing of it was ever carried.
+    fn is_new(&self, id: ConnectionId) -> bool {
+        let is_new = |one: &Connection| !one.was_carried && !one.hints.durable;
+        self.is_ours(id) && self.connections.get(&id).is_some_and(is_new)
+    }
+    /// Whether [`Session::poll`] may have something for a stack, now or once it holds back nothing.
     pub fn waits(&self, stack: Stack) -> bool {
+        self.has_frames(stack) || self.holds(stack)
+    }
+    /// Whether [`Session::poll`] may have something for a stack now.
+    pub fn has_frames(&self, stack: Stack) -> bool {
         self.ready.waits(stack) || self.over.waits(stack)
+    }
+    /// Whether a stack holds back a connection.
+    pub fn holds(&self, stack: Stack) -> bool {
+        self.holding == Some(stack) && !self.held.is_empty()
     }
     /// Whether [`Session::poll`] may have data for a stack, not only notices.
     pub fn has_data(&self, stack: Stack) -> bool {
@@ -388,6 +432,9 @@ impl Session {
     fn poll_notice(&mut self, stack: Stack, room: usize, out: &mut Vec<u8>) -> Option<Ticket> {
         let life = self.config.incarnation;
         while let Some(id) = self.ready.next_notice(stack) {
+            if self.hold(id, stack) {
+                continue;
+            }
             let Some(connection) = self.connections.get_mut(&id).filter(|one| one.stack == stack) else {
                 continue;
             };
@@ -409,6 +456,7 @@ impl Session {
                 }
             }
             self.budget.change(lent, connection.lent());
+            connection.was_carried = true;
             self.notices += 1;
             *connection.notice(notice) = Telling::Carried(stack, self.notices);
             self.schedule(id);
@@ -419,6 +467,9 @@ impl Session {
     fn poll_data(&mut self, stack: Stack, room: usize, out: &mut Vec<u8>) -> Option<Ticket> {
         let life = self.config.incarnation;
         while let Some(id) = self.ready.next_data(stack) {
+            if self.hold(id, stack) {
+                continue;
+            }
             let Some(connection) = self.connections.get_mut(&id).filter(|one| one.stack == stack) else {
                 continue;
             };
@@ -440,6 +491,8 @@ impl Session {
                 }
             };
             outgoing.on_carried(stack, &piece);
+            connection.was_carried = true;
+            self.tell_writable(id);
             self.schedule(id);
             return Some(Ticket { id, what: What::Data(piece.range()) });
         }
@@ -632,6 +685,7 @@ impl Session {
         self.budget.leave(connection.lent(), self.connections.is_empty());
         self.unadvertised -= connection.outgoing.unadvertised();
         self.unnamed -= usize::from(connection.state == State::Unnamed);
+        self.held.remove(&id);
         Some(connection)
     }
     /// Does something with a connection, and counts the memory that it takes.
@@ -651,7 +705,8 @@ impl Session {
     /// The driver waits for room, and there is some.
     fn tell_writable(&mut self, id: ConnectionId) {
         let Some(connection) = self.connections.get(&id).filter(|one| one.is_blocked.get()) else { return };
-        if connection.outgoing.room(AHEAD, self.budget.share()) > 0 {
+        // Half of what may wait is enough to be sent until more comes.
+        if connection.outgoing.unsent() <= self.unsent_most / 2 && self.room_of(connection) > 0 {
             connection.is_blocked.set(false);
             self.events.push_back(Event::Writable(id));
         }
@@ -692,9 +747,21 @@ impl Session {
             self.events.push_back(Event::Readable(id));
         }
     }
+    /// Whether a connection whose turn it is on a stack is held back by it.
+    fn hold(&mut self, id: ConnectionId, stack: Stack) -> bool {
+        let holds = self.holding == Some(stack) && self.is_new(id);
+        if holds {
+            self.held.insert(id);
+        }
+        holds
+    }
     /// Whoever has something to send stands in the queue.
     fn schedule(&mut self, id: ConnectionId) {
         let Some(connection) = self.connections.get(&id) else { return };
+        if self.holding == Some(connection.stack) && self.is_new(id) {
+            self.held.insert(id);
+            return;
+        }
         if connection.due().is_some() {
             self.ready.with_notice(connection.stack, id);
         }

@@ -52,7 +52,7 @@ impl Controller for Aimd {
     fn on_loss(&mut self, loss: &Loss) {
         let cuts = match loss.cause {
             Cause::Mark => self.marks && loss.episode,
-            Cause::Hole | Cause::Silence => self.every_timeout || loss.episode,
+            Cause::Gap | Cause::Timeout => self.every_timeout || loss.episode,
         };
         if cuts {
             self.reno.reduce(self.reno.window * self.beta);

@@ -6,7 +6,7 @@
 //! seconds in quick probing (Eq. 5), then gains one packet every `alpha` seconds in gentle probing
 //! (Eq. 6). At a congestion event W becomes B (RTTmin + 1/k), where B is what the receiver got (Eq. 2).
 
-use super::{Ack, Cause, Controller, Flow, Loss, Sent};
+use super::{Ack, Cause, Controller, ControllerEvent, Flow, Loss, Sent};
 use crate::math;
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
@@ -180,7 +180,7 @@ impl Controller for Arc {
     fn on_loss(&mut self, loss: &Loss) {
         self.grow(loss.now);
         self.outstanding = loss.in_flight.0 as f64 / self.payload;
-        if loss.cause == Cause::Silence || !self.open_hole || loss.episode {
+        if loss.cause == Cause::Timeout || !self.open_hole || loss.episode {
             self.shrink();
         }
         self.set_pulse(loss.now);
@@ -190,9 +190,11 @@ impl Controller for Arc {
         self.outstanding = sent.in_flight.0 as f64 / self.payload;
         self.set_pulse(sent.now);
     }
-    fn on_deadline(&mut self, now: Instant) {
-        self.grow(now);
-        self.set_pulse(now);
+    fn on_event(&mut self, now: Instant, event: &ControllerEvent) {
+        if *event == ControllerEvent::Deadline {
+            self.grow(now);
+            self.set_pulse(now);
+        }
     }
     fn deadline(&self) -> Option<Instant> {
         self.pulse

@@ -224,7 +224,7 @@ impl Controller for Bbr {
         self.set_window(ack);
     }
     fn on_loss(&mut self, loss: &Loss) {
-        if loss.cause == Cause::Silence {
+        if loss.cause == Cause::Timeout {
             self.window = self.segment * SEGMENTS_MIN;
             self.conserves = true;
         }

@@ -3,7 +3,7 @@
 //! What belongs to acknowledgements, the Ack Ratio, is kept by the transport
 //! ([`crate::transport::dccp::AckRatio`]), as every controller over DCCP needs it.
 
-use super::{Ack, Cause, Controller, Flow, Loss, Sent};
+use super::{Ack, Cause, Controller, ControllerEvent, Flow, Loss, Sent};
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
 use crate::time::{Duration, Instant};
@@ -149,18 +149,18 @@ impl Controller for Ccid2 {
     }
     fn on_loss(&mut self, loss: &Loss) {
         match loss.cause {
-            Cause::Silence => {
+            Cause::Timeout => {
                 self.rto.back_off();
                 if !loss.again {
                     self.threshold = (self.window / 2.0).floor().max(2.0);
                 }
                 self.window = 1.0;
             }
-            Cause::Hole | Cause::Mark if loss.episode => {
+            Cause::Gap | Cause::Mark if loss.episode => {
                 self.window = (self.window / 2.0).floor().max(1.0);
                 self.threshold = self.window.max(2.0);
             }
-            Cause::Hole | Cause::Mark => {}
+            Cause::Gap | Cause::Mark => {}
         }
         if !self.sticks {
             self.acked = 0.0;
@@ -176,8 +176,10 @@ impl Controller for Ccid2 {
         self.last_sent = sent.now;
         self.used = self.used.max(sent.in_flight.0 as f64 / self.segment);
     }
-    fn on_reluctance(&mut self) {
-        self.threshold = self.threshold.min(self.window.max(2.0));
+    fn on_event(&mut self, _: Instant, event: &ControllerEvent) {
+        if *event == ControllerEvent::ReceiverLimited {
+            self.threshold = self.threshold.min(self.window.max(2.0));
+        }
     }
     fn observe(&self, seen: &mut Observation) {
         seen.push(("window", self.window * self.segment));

@@ -3,7 +3,7 @@
 //! The receiving half measures loss events and the rate at which data come:
 //! [`crate::transport::dccp::Ccid3Receiver`].
 
-use super::{Ack, Controller, Flow, Loss, Sent, TfrcReport};
+use super::{Ack, Controller, ControllerEvent, Flow, Loss, Sent, TfrcReport};
 use crate::math;
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
@@ -214,8 +214,8 @@ impl Controller for Ccid3 {
         }
         self.idle = false;
     }
-    fn on_deadline(&mut self, now: Instant) {
-        if self.silent_at.is_some_and(|at| at <= now) {
+    fn on_event(&mut self, now: Instant, event: &ControllerEvent) {
+        if *event == ControllerEvent::Deadline && self.silent_at.is_some_and(|at| at <= now) {
             self.on_silence(now);
         }
     }

@@ -26,7 +26,7 @@
 //! A plan that promises too much costs one round trip of overload; one that promises too little is
 //! kept to.
 
-use super::{Ack, Controller, Flow, Loss};
+use super::{Ack, Advice, Controller, ControllerEvent, Flow, Loss};
 use crate::math;
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
@@ -214,6 +214,23 @@ impl ContactRate {
         let lost = packets * (1.0 - self.round.share());
         lost > expected + 3.0 * math::sqrt(expected) + 1.0
     }
+    /// The plan gives the link another rate.
+    fn plan(&mut self, now: Instant, rate: BitRate) {
+        // Reports of the next round trip tell of what left under the old plan.
+        self.round = Round::default();
+        self.settles = self.light.or(self.rtt_min).map(|rtt| now.saturating_add(rtt));
+        self.silent = rate == BitRate(0);
+        if self.silent {
+            return;
+        }
+        let link = rate.0 as f64;
+        // What others have of the link they keep.
+        let share = match (self.rate, self.link) {
+            (Some(rate), Some(link)) => (rate / link).min(1.0 - self.margin),
+            _ => 1.0 - self.margin,
+        };
+        (self.link, self.rate, self.planned) = (Some(link), Some(link * share), true);
+    }
 }
 
 impl Round {
@@ -253,21 +270,10 @@ impl Controller for ContactRate {
         }
     }
     fn on_loss(&mut self, _: &Loss) {}
-    fn on_plan(&mut self, now: Instant, rate: BitRate) {
-        // Reports of the next round trip tell of what left under the old plan.
-        self.round = Round::default();
-        self.settles = self.light.or(self.rtt_min).map(|rtt| now.saturating_add(rtt));
-        self.silent = rate == BitRate(0);
-        if self.silent {
-            return;
+    fn on_event(&mut self, now: Instant, event: &ControllerEvent) {
+        if let ControllerEvent::Plan(rate) = *event {
+            self.plan(now, rate);
         }
-        let link = rate.0 as f64;
-        // What others have of the link they keep.
-        let share = match (self.rate, self.link) {
-            (Some(rate), Some(link)) => (rate / link).min(1.0 - self.margin),
-            _ => 1.0 - self.margin,
-        };
-        (self.link, self.rate, self.planned) = (Some(link), Some(link * share), true);
     }
     fn window(&self) -> Bytes {
         Bytes::MAX
@@ -276,8 +282,9 @@ impl Controller for ContactRate {
         let rate = self.rate.unwrap_or(self.blind_rate) as u64;
         Some(BitRate(if self.silent { 0 } else { rate }))
     }
-    fn train(&self) -> u32 {
-        if self.link.is_none() { self.train } else { 1 }
+    fn advice(&self) -> Advice {
+        let probe_train = if self.link.is_none() { self.train } else { 1 };
+        Advice { probe_train, ..Advice::NONE }
     }
     fn observe(&self, seen: &mut Observation) {
         seen.push(("rate", self.rate.unwrap_or(self.blind_rate)));

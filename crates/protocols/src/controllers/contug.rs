@@ -6,7 +6,7 @@
 //! up, and a loss is charged to the site that answered last: an Interest does not know where it went.
 
 use super::reno::Reno;
-use super::{Ack, Cause, Controller, Flow, Loss};
+use super::{Ack, Advice, Cause, Controller, Flow, Loss};
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
 use crate::time::{Duration, Instant};
@@ -82,6 +82,10 @@ impl ConTug {
         let patience = self.timeout().unwrap_or(self.timeout_min) * 2;
         self.sites.retain(|site| now - site.heard <= patience);
     }
+    /// The greatest round trip, or the least timer.
+    fn timeout(&self) -> Option<Duration> {
+        self.rtt_max.map(|rtt| rtt.max(self.timeout_min))
+    }
     fn latest(&mut self) -> Option<&mut Reno> {
         self.sites.last_mut().map(|site| &mut site.reno)
     }
@@ -93,7 +97,7 @@ impl Controller for ConTug {
         if ack.acked.0 == 0 {
             return;
         }
-        self.answered(ack.site, ack.now);
+        self.answered(ack.responder, ack.now);
         if !ack.limited || ack.recovering {
             return;
         }
@@ -112,8 +116,8 @@ impl Controller for ConTug {
     fn window(&self) -> Bytes {
         Bytes(self.sites.iter().map(|site| site.reno.window).sum::<f64>() as u64)
     }
-    fn timeout(&self) -> Option<Duration> {
-        self.rtt_max.map(|rtt| rtt.max(self.timeout_min))
+    fn advice(&self) -> Advice {
+        Advice { timeout: self.timeout(), ..Advice::NONE }
     }
     fn observe(&self, seen: &mut Observation) {
         seen.push(("window", self.window().0 as f64));

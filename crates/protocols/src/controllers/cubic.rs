@@ -110,14 +110,14 @@ impl Controller for Cubic {
         }
     }
     fn on_loss(&mut self, loss: &Loss) {
-        if !loss.episode && loss.cause != Cause::Silence {
+        if !loss.episode && loss.cause != Cause::Timeout {
             return;
         }
         self.remember();
         let threshold = self.reno.window * self.beta;
         match loss.cause {
-            Cause::Silence => self.reno.collapse(threshold),
-            Cause::Hole | Cause::Mark => self.reno.reduce(threshold),
+            Cause::Timeout => self.reno.collapse(threshold),
+            Cause::Gap | Cause::Mark => self.reno.reduce(threshold),
         }
     }
     fn window(&self) -> Bytes {

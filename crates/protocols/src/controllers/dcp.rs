@@ -149,7 +149,7 @@ impl Dcp {
             NewSite::Off => false,
             NewSite::Mark => {
                 let before = self.site;
-                self.site = ack.site.or(before);
+                self.site = ack.responder.or(before);
                 before.is_some() && before != self.site
             }
             NewSite::Deviation { factor, floor } => self.deviates(ack.now, delay, factor, floor),

@@ -1,6 +1,6 @@
 //! No control: a window or a rate that somebody else has chosen.
 
-use super::{Ack, Controller, Flow, Loss};
+use super::{Ack, Controller, ControllerEvent, Flow, Loss};
 use crate::parameter::{self, Parameter};
 use crate::time::Instant;
 use crate::units::{BitRate, Bytes};
@@ -34,9 +34,9 @@ struct Fixed {
 impl Controller for Fixed {
     fn on_ack(&mut self, _: &Ack) {}
     fn on_loss(&mut self, _: &Loss) {}
-    fn on_plan(&mut self, _: Instant, rate: BitRate) {
-        if self.follows_plan {
-            self.rate = Some(rate);
+    fn on_event(&mut self, _: Instant, event: &ControllerEvent) {
+        if let (true, ControllerEvent::Plan(rate)) = (self.follows_plan, event) {
+            self.rate = Some(*rate);
         }
     }
     fn window(&self) -> Bytes {

@@ -2,7 +2,7 @@
 //! trip (Carofiglio, Gallo and Muscariello, "ICP: Design and Evaluation of an Interest Control Protocol
 //! for Content-Centric Networking", IEEE NOMEN 2012, section III).
 
-use super::{Ack, Cause, Controller, Flow, Loss};
+use super::{Ack, Advice, Cause, Controller, Flow, Loss};
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
 use crate::time::{Duration, Instant};
@@ -63,6 +63,15 @@ struct Icp {
     hold_until: Instant,
 }
 
+impl Icp {
+    /// The spread of recent round trips above the least of them.
+    fn timeout(&self) -> Option<Duration> {
+        let (least, greatest) = (*self.rtts.iter().min()?, *self.rtts.iter().max()?);
+        let span = (greatest - least).as_secs_f64();
+        Some((least + Duration::from_secs_f64(self.delta * span)).max(self.timeout_min))
+    }
+}
+
 impl Controller for Icp {
     fn on_ack(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
@@ -85,10 +94,8 @@ impl Controller for Icp {
     fn window(&self) -> Bytes {
         Bytes((self.window * self.segment) as u64)
     }
-    fn timeout(&self) -> Option<Duration> {
-        let (least, greatest) = (*self.rtts.iter().min()?, *self.rtts.iter().max()?);
-        let span = (greatest - least).as_secs_f64();
-        Some((least + Duration::from_secs_f64(self.delta * span)).max(self.timeout_min))
+    fn advice(&self) -> Advice {
+        Advice { timeout: self.timeout(), ..Advice::NONE }
     }
     fn observe(&self, seen: &mut Observation) {
         seen.push(("window", self.window * self.segment));

@@ -87,7 +87,7 @@ impl Controller for Ledbat {
         self.reno.window = grown.max(SEGMENTS_MIN * segment);
     }
     fn on_loss(&mut self, loss: &Loss) {
-        self.slow_start &= loss.cause == Cause::Silence;
+        self.slow_start &= loss.cause == Cause::Timeout;
         self.reno.halve(loss);
     }
     fn window(&self) -> Bytes {

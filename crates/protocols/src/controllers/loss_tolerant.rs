@@ -11,7 +11,7 @@
 //! is handed none begins at `initial_rate`, and doubles it in each round; so does whoever hears that another transport was faster and was still
 //! becoming faster.
 
-use super::{Ack, Cause, Controller, Flow, Loss, Sent};
+use super::{Ack, Advice, Cause, Controller, ControllerEvent, Flow, Loss, Sent};
 use crate::math;
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
@@ -299,6 +299,37 @@ impl LossTolerant {
     fn tries_more(&self) -> bool {
         matches!(self.trial, Some(Trial::More { left, .. }) if left > 0.0)
     }
+    /// The plan gives the rate: what was learnt of another is void.
+    fn plan(&mut self, rate: BitRate) {
+        self.rate = rate.0 as f64 / 8.0;
+        self.trial = None;
+        (self.starts, self.held, self.step) = (false, 0, STEP);
+        self.round = Round { before: self.in_flight, ..Round::default() };
+    }
+    /// What was counted as lost has arrived after all.
+    fn take_back(&mut self, lost_at: Instant, came: Bytes) {
+        // Of an earlier round it is not counted here.
+        if self.round.since.is_some_and(|since| lost_at >= since) {
+            let back = came.0.min(self.round.lost);
+            self.round.lost -= back;
+            self.round.arrived += back;
+        }
+    }
+    /// Continues from the rate that another transport reached.
+    fn hand_over(&mut self, rate: BitRate) {
+        let carried = rate.0 as f64 / 8.0;
+        if carried > self.rate {
+            (self.starts, self.trial, self.held) = (true, None, 0);
+            self.carried = Some(carried);
+            self.round = Round::default();
+            self.change(carried);
+        } else {
+            // What another transport has left in a queue is not lost by this rate.
+            (self.trial, self.doubts) = (None, false);
+            self.drains = self.rtt.map(drain);
+            self.change(self.rate);
+        }
+    }
 }
 
 impl Controller for LossTolerant {
@@ -313,8 +344,8 @@ impl Controller for LossTolerant {
     fn on_loss(&mut self, loss: &Loss) {
         self.in_flight = loss.in_flight.0;
         match loss.cause {
-            Cause::Silence => self.round.before = self.round.before.saturating_sub(loss.lost.0),
-            Cause::Hole | Cause::Mark => self.count(loss.now, 0, loss.lost.0),
+            Cause::Timeout => self.round.before = self.round.before.saturating_sub(loss.lost.0),
+            Cause::Gap | Cause::Mark => self.count(loss.now, 0, loss.lost.0),
         }
     }
     fn on_sent(&mut self, sent: &Sent) {
@@ -329,40 +360,19 @@ impl Controller for LossTolerant {
             }
         }
     }
-    fn on_plan(&mut self, _: Instant, rate: BitRate) {
-        self.rate = rate.0 as f64 / 8.0;
-        self.trial = None;
-        (self.starts, self.held, self.step) = (false, 0, STEP);
-        self.round = Round { before: self.in_flight, ..Round::default() };
-    }
-    fn on_spurious(&mut self, lost_at: Instant, came: Bytes) {
-        // Of an earlier round it is not counted here.
-        if self.round.since.is_some_and(|since| lost_at >= since) {
-            let back = came.0.min(self.round.lost);
-            self.round.lost -= back;
-            self.round.arrived += back;
+    fn on_event(&mut self, now: Instant, event: &ControllerEvent) {
+        match *event {
+            ControllerEvent::Deadline => self.drained_at = self.drained_at.filter(|at| *at > now),
+            ControllerEvent::Plan(rate) => self.plan(rate),
+            ControllerEvent::Handover(rate) => self.hand_over(rate),
+            ControllerEvent::SpuriousLoss { lost_at, size } => self.take_back(lost_at, size),
+            ControllerEvent::ReceiverLimited => {}
         }
     }
-    fn found(&self) -> Option<BitRate> {
+    fn advice(&self) -> Advice {
         let found = if self.starts { self.carried } else { self.usual.map(|_| self.rate) };
-        found.map(|rate| BitRate((rate * 8.0) as u64))
-    }
-    fn on_carried(&mut self, _: Instant, rate: BitRate) {
-        let carried = rate.0 as f64 / 8.0;
-        if carried > self.rate {
-            (self.starts, self.trial, self.held) = (true, None, 0);
-            self.carried = Some(carried);
-            self.round = Round::default();
-            self.change(carried);
-        } else {
-            // What another transport has left in a queue is not lost by this rate.
-            (self.trial, self.doubts) = (None, false);
-            self.drains = self.rtt.map(drain);
-            self.change(self.rate);
-        }
-    }
-    fn on_deadline(&mut self, now: Instant) {
-        self.drained_at = self.drained_at.filter(|at| *at > now);
+        let discovered_rate = found.map(|rate| BitRate((rate * 8.0) as u64));
+        Advice { discovered_rate, ..Advice::NONE }
     }
     fn deadline(&self) -> Option<Instant> {
         self.drained_at

@@ -1,9 +1,8 @@
-//! How much may be in flight, and how fast it may leave. One file each, one line each in [`TABLE`].
+//! Congestion controllers: how much may be in flight, and how fast it may be sent. One file each, one
+//! line each in [`TABLE`].
 //!
-//! A transport tells its controller what it has sent ([`Controller::on_sent`]), what has been
-//! acknowledged ([`Controller::on_ack`]) and what is taken to be lost ([`Controller::on_loss`]), and
-//! asks it for the window and the rate before it sends. Recovery of losses is the transport's affair:
-//! a controller sees one [`Loss`] with `episode` for each round trip in which something was lost.
+//! A controller answers to a transport; recovery of losses is the transport's task. [`Controller`]
+//! documents the order of calls.
 
 use crate::parameter::{self, Parameters};
 use crate::record::Observation;
@@ -39,90 +38,132 @@ mod westwood_plus;
 pub use ccid3::tcp_throughput;
 pub use reno::Reno;
 
-/// How much may be in flight and how fast it may leave.
+/// A congestion controller: a state machine without clock or socket, driven by a transport.
+///
+/// # Order of calls
+///
+/// 1. Before each packet of data the transport reads [`window`](Self::window) and
+///    [`rate`](Self::rate). The packet may be sent when it fits into the window and when the rate has
+///    let the packet before it pass. For the rest it needs, [`advice`](Self::advice) is read then too.
+/// 2. After sending it calls [`on_sent`](Self::on_sent).
+/// 3. An acknowledgement that shows a loss leads to [`on_loss`](Self::on_loss), then
+///    [`on_ack`](Self::on_ack); any other to `on_ack` alone. Congestion marks of NDN and losses that a
+///    `Datagrams` stack finds follow their `on_ack`. Where the receiver sends reports (`udpdtn`,
+///    `ltp`), the calls are per report. The first [`Loss`] of a round trip has `episode` set. A timeout
+///    calls `on_loss` alone.
+/// 4. After any call, [`deadline`](Self::deadline) may have changed. When it is reached, the transport
+///    calls [`on_event`](Self::on_event) with [`ControllerEvent::Deadline`].
+/// 5. Rare facts come through [`on_event`](Self::on_event), at any time.
+///
+/// The first call is an `on_ack` with the round-trip time of the handshake and nothing acknowledged,
+/// where the transport has a handshake. Times never decrease from call to call. The getters may be
+/// read at any time and as often as wanted.
 pub trait Controller {
-    /// Something new was acknowledged.
+    /// Data was acknowledged, or a measurement arrived.
     fn on_ack(&mut self, ack: &Ack);
-    /// Something is taken to be lost.
+    /// Data is considered lost, or the network signalled congestion.
     fn on_loss(&mut self, loss: &Loss);
-    /// So much of what was taken to be lost, then, has come after all.
-    fn on_spurious(&mut self, _: Instant, _: Bytes) {}
-    /// A rate that it knows to get through, where it seeks one.
-    fn found(&self) -> Option<BitRate> {
-        None
-    }
-    /// How much may be in flight; [`Bytes::MAX`] where the rate decides.
+    /// How much may be in flight; [`Bytes::MAX`] where only the rate limits.
     fn window(&self) -> Bytes;
-    /// How fast it may leave; none where the window decides.
+    /// The sending rate on the link; `None` where only the window limits, zero while nothing may be sent.
     fn rate(&self) -> Option<BitRate> {
         None
     }
-    /// Something was sent.
+    /// A packet was sent.
     fn on_sent(&mut self, _: &Sent) {}
-    /// The contact plan, or whoever manages the network, says what the link has from now on: zero
-    /// where there is no contact.
-    fn on_plan(&mut self, _: Instant, _: BitRate) {}
-    /// Another transport was so fast on the same way, on the link, and was still becoming faster.
-    fn on_carried(&mut self, _: Instant, _: BitRate) {}
-    /// The time asked for by [`Controller::deadline`] has come.
-    fn on_deadline(&mut self, _: Instant) {}
-    /// When to come back though nothing happens.
+    /// Something rare happened at this time.
+    fn on_event(&mut self, _: Instant, _: &ControllerEvent) {}
+    /// When [`ControllerEvent::Deadline`] is due; `None`: never.
     fn deadline(&self) -> Option<Instant> {
         None
     }
-    /// How long to wait for an answer before it counts as lost, where the algorithm has a rule of its
-    /// own; none: the transport's (RFC 6298).
-    fn timeout(&self) -> Option<Duration> {
-        None
+    /// What it asks of its transport beyond window and rate. Most ask for nothing.
+    fn advice(&self) -> Advice {
+        Advice::NONE
     }
-    /// How many packets leave back to back, so that the far end can see how fast the link is.
-    fn train(&self) -> u32 {
-        1
-    }
-    /// Copies of low priority that are sent for each packet, to see how many get through.
-    fn probes(&self) -> f64 {
-        0.0
-    }
-    /// The far end, not the network, could not take all of it: a slow start is over (RFC 4341, section 5.2).
-    fn on_reluctance(&mut self) {}
-    /// What plots and traces can see.
+    /// Adds its observables for traces and plots.
     fn observe(&self, _: &mut Observation) {}
 }
 
-/// What an acknowledgement tells.
+/// What happens to a controller rarely, so that most ignore it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ControllerEvent {
+    /// The time given by [`Controller::deadline`] was reached.
+    Deadline,
+    /// The contact plan or the network's operator sets the link's rate from now on; zero: no contact.
+    Plan(BitRate),
+    /// Another transport reached this rate on the same path, counted on the link, and was still
+    /// accelerating. The flow continues from it.
+    Handover(BitRate),
+    /// The receiver, not the network, limited the sender: a slow start ends (RFC 4341, section 5.2).
+    ReceiverLimited,
+    /// Data reported as lost has arrived after all.
+    SpuriousLoss {
+        /// When it was reported as lost.
+        lost_at: Instant,
+        /// How much arrived.
+        size: Bytes,
+    },
+}
+
+/// What a controller asks of its transport beyond window and rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Advice {
+    /// How long to wait for an answer before it counts as lost; `None`: as the transport computes it
+    /// (RFC 6298).
+    pub timeout: Option<Duration>,
+    /// Packets sent back to back as one probe train, from which the receiver measures the link's rate;
+    /// 1: no train.
+    pub probe_train: u32,
+    /// Copies of low priority to send per packet of data, of which the receiver counts the arrivals
+    /// ([`ArrivalCounts`]).
+    pub low_priority_copies: f64,
+    /// Highest rate known to be deliverable, if the controller probes.
+    pub discovered_rate: Option<BitRate>,
+}
+
+impl Advice {
+    /// Nothing is asked.
+    pub const NONE: Self =
+        Self { timeout: None, probe_train: 1, low_priority_copies: 0.0, discovered_rate: None };
+}
+
+/// What an acknowledgement says.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ack {
-    /// When it came.
+    /// When it arrived.
     pub now: Instant,
-    /// What is acknowledged for the first time, cumulatively or selectively.
+    /// Data acknowledged for the first time, cumulatively or selectively.
     pub acked: Bytes,
-    /// Of the newest segment that was sent once and is acknowledged by this.
+    /// Round-trip time of the newest segment acknowledged here that was sent once; `None`: there is
+    /// no such segment.
     pub rtt: Option<Duration>,
-    /// From sender to receiver by their clocks, where the transport measures it: off by what they
-    /// disagree, and never wrapped around.
+    /// One-way delay by the two clocks, where the transport measures it: shifted by their offset, never
+    /// wrapped around.
     pub one_way: Option<Duration>,
-    /// Who sent what came, where several may have it and say who they are: a producer or a cache.
-    pub site: Option<u32>,
-    /// What is still under way.
+    /// The responder (a producer or a cache) that sent the data, where there may be several and they
+    /// identify themselves.
+    pub responder: Option<u32>,
+    /// Data still in flight.
     pub in_flight: Bytes,
-    /// What was acknowledged in all so far.
+    /// Data acknowledged since the start of the connection.
     pub delivered: Bytes,
-    /// How fast the newest segment of these and what was sent since were delivered.
+    /// Delivery rate, where the transport samples it ([`Entry::rate_samples`]).
     pub sample: Option<RateSample>,
-    /// What the receiver says of everything sent since its last report, where it reports.
+    /// What the receiver reports of everything sent since its last report, where it sends reports.
     pub window: Option<Window>,
-    /// What has arrived of either priority, where the sender probes.
-    pub heard: Option<Heard>,
-    /// What a receiver reports that measures for a controller by equation.
+    /// Packets that arrived, by priority, where the controller asks for copies of low priority.
+    pub arrivals: Option<ArrivalCounts>,
+    /// Measurements of a receiver that serves a controller by equation (RFC 5348).
     pub report: Option<TfrcReport>,
-    /// Packets after which the other end was told to acknowledge (Ack Ratio; RFC 4341, section 6.1); 0: nobody told
-    /// it.
+    /// Packets per acknowledgement that the other end was asked for (Ack Ratio; RFC 4341, section 6.1);
+    /// 0: it was not asked.
     pub ack_ratio: u64,
     /// Losses are being repaired: window laws that count acknowledgements hold still.
     pub recovering: bool,
-    /// A recovery has just ended.
+    /// This acknowledgement ended a recovery.
     pub recovered: bool,
-    /// Whether the window kept the sender from sending more.
+    /// The window kept the sender from sending more.
     pub limited: bool,
 }
 
@@ -133,16 +174,16 @@ pub struct Window {
     pub sent: Bytes,
     /// Arrived.
     pub received: Bytes,
-    /// How fast packets arrived that had left back to back.
+    /// Rate at which the packets of a probe train arrived; `None`: no train was complete.
     pub train: Option<BitRate>,
 }
 
 /// What a TFRC receiver measures (RFC 5348, section 3.2.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TfrcReport {
-    /// Loss events for each packet (p).
+    /// Loss events per packet (p), 0 to 1.
     pub loss_event_rate: f64,
-    /// Data received in a second, over the last round trip at least (X_recv).
+    /// Data received per second over the last round trip at least (X_recv).
     pub receive_rate: Bytes,
 }
 
@@ -157,74 +198,91 @@ pub struct RateSample {
     pub interval: Duration,
 }
 
-/// Packets that have arrived, from the beginning on.
+/// Packets that arrived since the start of the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Heard {
+pub struct ArrivalCounts {
     /// Of normal priority.
     pub high: u64,
-    /// Probes, of low priority.
+    /// Copies of low priority.
     pub low: u64,
 }
 
-/// Why something is taken to be lost.
+/// Why data is considered lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The receiver has what was sent after it.
-    Hole,
-    /// The network asked to slow down.
+    /// The receiver has data that was sent after it.
+    Gap,
+    /// The network asked to slow down (ECN, RFC 3168; NDN's congestion marks); nothing is lost.
     Mark,
-    /// Nothing was heard for too long.
-    Silence,
+    /// No answer came in time.
+    Timeout,
 }
 
-/// What a loss tells.
+/// A loss or a congestion mark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
-    /// When it was noticed.
+    /// When it was detected.
     pub now: Instant,
-    /// How it was noticed.
+    /// How it was detected.
     pub cause: Cause,
-    /// How much was newly found lost.
+    /// Data newly considered lost.
     pub lost: Bytes,
-    /// What was sent and not acknowledged in order (FlightSize of RFC 5681).
+    /// Data sent and not acknowledged in order (FlightSize of RFC 5681), before this loss.
     pub flight_size: Bytes,
-    /// What is still under way.
+    /// Data still in flight, without what is lost.
     pub in_flight: Bytes,
-    /// The first loss since the last recovery: what was sent after it is not repaired yet.
+    /// The first loss since the last recovery: a window law reduces once per episode.
     pub episode: bool,
-    /// The segment had been repaired before, and the repair was lost too.
+    /// The segment had been retransmitted, and the retransmission was lost too.
     pub again: bool,
 }
 
-/// What was sent.
+/// A packet that was sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sent {
     /// When.
     pub now: Instant,
-    /// How much.
+    /// Its data.
     pub size: Bytes,
-    /// What is under way now, this included.
+    /// Data in flight, this packet included.
     pub in_flight: Bytes,
 }
 
-/// What a controller is built for.
+/// The flow that a controller is built for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flow {
     /// Payload of a full segment.
     pub segment: Bytes,
     /// Bytes on the link of a full segment, headers included.
     pub packet: Bytes,
-    /// What the contact plan says of the rate, if there is one.
+    /// Rate of the link by the contact plan, if there is one.
     pub planned_rate: Option<BitRate>,
-    /// What it says of the round trip of light.
+    /// Light-time RTT by the contact plan, if there is one.
     pub planned_round_trip: Option<Duration>,
-    /// The run's seed, for streams of its own.
+    /// The run's seed, for random streams of the controller.
     pub seed: u64,
-    /// The flow's number, for streams of its own.
+    /// The flow's number, for random streams of the controller.
     pub index: u64,
 }
 
-/// How a transport repairs losses, where its controller does not care.
+impl Flow {
+    /// A flow without a contact plan, with seed and number zero. The setters below add the rest.
+    pub const fn new(segment: Bytes, packet: Bytes) -> Self {
+        Self { segment, packet, planned_rate: None, planned_round_trip: None, seed: 0, index: 0 }
+    }
+    /// With what the contact plan says of rate and round trip.
+    #[must_use]
+    pub const fn planned(self, rate: Option<BitRate>, round_trip: Option<Duration>) -> Self {
+        Self { planned_rate: rate, planned_round_trip: round_trip, ..self }
+    }
+    /// With the seed of the run and the flow's number.
+    #[must_use]
+    pub const fn seeded(self, seed: u64, index: u64) -> Self {
+        Self { seed, index, ..self }
+    }
+}
+
+/// How TCP detects and repairs losses under a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
     /// By duplicate acknowledgements alone (RFC 6582).
@@ -233,21 +291,26 @@ pub enum Recovery {
     Sack,
     /// By the foremost selective acknowledgement (Mathis and Mahdavi 1996).
     Fack,
-    /// As Sack, and finds lost repairs by the order of sending (RFC 8985).
+    /// As Sack, and detects lost retransmissions by the order of sending (RFC 8985).
     Rack,
 }
 
-/// A row of [`TABLE`].
+/// A row of [`TABLE`]: the algorithm and what never changes for it.
 pub struct Entry {
     /// Name, paper, parameters, builder.
     pub algorithm: parameter::Entry<dyn Controller, Flow>,
     /// How TCP repairs losses under it.
     pub recovery: Recovery,
+    /// It reads [`Ack::sample`], which costs the transport a record per segment.
+    pub rate_samples: bool,
 }
 
 impl Entry {
     const fn new(algorithm: parameter::Entry<dyn Controller, Flow>, recovery: Recovery) -> Self {
-        Self { algorithm, recovery }
+        Self { algorithm, recovery, rate_samples: false }
+    }
+    const fn sampling(self) -> Self {
+        Self { rate_samples: true, ..self }
     }
     /// Makes one.
     pub fn build(&self, parameters: &Parameters, flow: Flow) -> Box<dyn Controller> {
@@ -259,7 +322,7 @@ impl Entry {
 pub const TABLE: &[Entry] = &[
     Entry::new(aimd::ENTRY, Recovery::Rack),
     Entry::new(arc::ENTRY, Recovery::Rack),
-    Entry::new(bbr::ENTRY, Recovery::Rack),
+    Entry::new(bbr::ENTRY, Recovery::Rack).sampling(),
     Entry::new(ccid2::ENTRY, Recovery::Sack),
     Entry::new(ccid3::ENTRY, Recovery::Sack),
     Entry::new(contact_rate::ENTRY, Recovery::Rack),
@@ -282,7 +345,7 @@ pub const TABLE: &[Entry] = &[
     Entry::new(westwood_plus::ENTRY, Recovery::Rack),
 ];
 
-/// The entry of a name.
+/// The row of this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     TABLE.iter().find(|entry| entry.algorithm.name == name)
 }

@@ -57,9 +57,9 @@ impl Reno {
     /// after a silence (RFC 6817, section 2.4.2).
     pub fn halve(&mut self, loss: &Loss) {
         match loss.cause {
-            Cause::Silence => self.collapse(self.window / 2.0),
-            Cause::Hole | Cause::Mark if loss.episode => self.reduce(self.window / 2.0),
-            Cause::Hole | Cause::Mark => {}
+            Cause::Timeout => self.collapse(self.window / 2.0),
+            Cause::Gap | Cause::Mark if loss.episode => self.reduce(self.window / 2.0),
+            Cause::Gap | Cause::Mark => {}
         }
     }
     /// The window in bytes.
@@ -83,10 +83,10 @@ impl Controller for Reno {
         // RFC 5681, equation 4; but in a recovery the window, as FlightSize counts what has arrived too.
         let half = self.window.min(loss.flight_size.0 as f64) / 2.0;
         match loss.cause {
-            Cause::Silence if loss.again => self.collapse(self.threshold),
-            Cause::Silence => self.collapse(half),
-            Cause::Hole | Cause::Mark if loss.episode => self.reduce(half),
-            Cause::Hole | Cause::Mark => {}
+            Cause::Timeout if loss.again => self.collapse(self.threshold),
+            Cause::Timeout => self.collapse(half),
+            Cause::Gap | Cause::Mark if loss.episode => self.reduce(half),
+            Cause::Gap | Cause::Mark => {}
         }
     }
     fn window(&self) -> Bytes {

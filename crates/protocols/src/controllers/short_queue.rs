@@ -6,7 +6,7 @@
 //! 2006, whose share of the queue is a constant). What it takes to see base delays as they are (one
 //! history per site, drains, a test of whether the queue answers at all) is in the docs page.
 
-use super::{Ack, Cause, Controller, Flow, Loss};
+use super::{Ack, Advice, Cause, Controller, Flow, Loss};
 use crate::math;
 use crate::parameter::{self, Parameter, Parameters};
 use crate::record::Observation;
@@ -245,9 +245,9 @@ impl ShortQueue {
     }
     /// The path of what came, which becomes the last; at a new one nothing is known of the rate of the link.
     fn path(&mut self, ack: &Ack, rtt: f64) -> &mut Path {
-        let known = self.paths.iter().position(|path| path.site == ack.site);
+        let known = self.paths.iter().position(|path| path.site == ack.responder);
         let path = known.and_then(|place| self.paths.remove(place)).unwrap_or(Path {
-            site: ack.site,
+            site: ack.responder,
             rtt_min: rtt,
             base: rtt,
             heard: 0.0,
@@ -593,7 +593,7 @@ impl Controller for ShortQueue {
         self.round_over(ack);
     }
     fn on_loss(&mut self, loss: &Loss) {
-        if loss.cause == Cause::Silence && loss.again {
+        if loss.cause == Cause::Timeout && loss.again {
             self.window = WINDOW_MIN;
             self.start_again();
         } else if loss.episode {
@@ -620,11 +620,12 @@ impl Controller for ShortQueue {
         };
         Some(BitRate((per_s * self.packet * 8.0).clamp(1.0, 1e15) as u64))
     }
-    fn timeout(&self) -> Option<Duration> {
-        // Not of the deviation, which is next to nothing in steady state: a queue that grows, or a site
-        // further away, is no loss.
+    fn advice(&self) -> Advice {
+        // Not of the deviation, which is next to nothing in steady state: a queue that grows, or a
+        // responder further away, is no loss.
         let span = self.rtt + self.rtt.max(TIMEOUT_MARGIN_S);
-        (self.rtt > 0.0).then(|| Duration::from_secs_f64(span))
+        let timeout = (self.rtt > 0.0).then(|| Duration::from_secs_f64(span));
+        Advice { timeout, ..Advice::NONE }
     }
     fn observe(&self, seen: &mut Observation) {
         seen.push(("window", self.window * self.segment));

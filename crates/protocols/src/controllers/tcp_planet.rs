@@ -13,7 +13,7 @@
 //! doubles as often, up to `rate_max` (immediate start); how fast they arrive is the first rate of data. Needs queues with priorities: where copies
 //! are as good as data, phi says nothing.
 
-use super::{Ack, Cause, Controller, Flow, Heard, Loss};
+use super::{Ack, Advice, ArrivalCounts, Cause, Controller, ControllerEvent, Flow, Loss};
 use crate::math;
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
@@ -52,7 +52,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             rate_max: parameters.number("rate_max"),
             rtt: None,
             phase: Phase::Opening,
-            heard: Heard::default(),
+            arrivals: ArrivalCounts::default(),
             // Also where the round trip of the opening is no measurement, as that was lost once.
             rate: flow.packet.0 as f64 * 8.0 / parameters.number("start_step"),
             phi: f64::NAN,
@@ -71,8 +71,8 @@ struct TcpPlanet {
     rate_max: f64,
     rtt: Option<Duration>,
     phase: Phase,
-    /// The most that was told of.
-    heard: Heard,
+    /// The most that was reported of.
+    arrivals: ArrivalCounts,
     /// Of data, in bit/s.
     rate: f64,
     phi: f64,
@@ -83,7 +83,7 @@ enum Phase {
     /// The round trip is not known.
     Opening,
     /// Immediate start, since then; the steps behind, and what the newest span began with.
-    Start { since: Instant, steps: u32, heard: Option<Arrival> },
+    Start { since: Instant, steps: u32, arrivals: Option<Arrival> },
     /// A measurement period that began so.
     Steady(Arrival),
 }
@@ -92,7 +92,7 @@ enum Phase {
 #[derive(Clone, Copy)]
 struct Arrival {
     at: Instant,
-    heard: Heard,
+    arrivals: ArrivalCounts,
 }
 
 /// Time over which the first rate is taken, in steps of the start.
@@ -109,22 +109,27 @@ impl TcpPlanet {
         doublings.max(1.0) as u32
     }
     /// The fastest that anything arrived over [`START_SPAN`] is what the link has to give.
-    fn hear_start(&mut self, now: Instant, heard: Heard, since: Option<Arrival>) -> Option<Arrival> {
-        let Some(begun) = since else { return Some(Arrival { at: now, heard }) };
+    fn watch_start(
+        &mut self,
+        now: Instant,
+        arrivals: ArrivalCounts,
+        since: Option<Arrival>,
+    ) -> Option<Arrival> {
+        let Some(begun) = since else { return Some(Arrival { at: now, arrivals }) };
         let span = (now - begun.at).as_secs_f64();
         if span < START_SPAN * self.start_step {
             return since;
         }
-        let packets = (heard.high + heard.low) - (begun.heard.high + begun.heard.low);
+        let packets = (arrivals.high + arrivals.low) - (begun.arrivals.high + begun.arrivals.low);
         self.rate = self.rate.max(packets as f64 * self.packet_bits / span);
-        Some(Arrival { at: now, heard })
+        Some(Arrival { at: now, arrivals })
     }
-    fn end_of_period(&mut self, begun: Arrival, heard: Heard, span: f64) {
-        let high = heard.high - begun.heard.high;
+    fn end_of_period(&mut self, begun: Arrival, arrivals: ArrivalCounts, span: f64) {
+        let high = arrivals.high - begun.arrivals.high;
         if high == 0 {
             return;
         }
-        self.phi = (heard.low - begun.heard.low) as f64 / high as f64;
+        self.phi = (arrivals.low - begun.arrivals.low) as f64 / high as f64;
         let phi = self.phi / self.low_share;
         if phi < self.phi_decrease {
             self.rate *= self.decrease;
@@ -142,41 +147,41 @@ impl Controller for TcpPlanet {
             self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
         }
         // What tells less has been overtaken.
-        let heard = ack.heard.map(|told| {
-            let Heard { high, low } = self.heard;
-            self.heard = Heard { high: high.max(told.high), low: low.max(told.low) };
-            self.heard
+        let arrivals = ack.arrivals.map(|reported| {
+            let ArrivalCounts { high, low } = self.arrivals;
+            self.arrivals = ArrivalCounts { high: high.max(reported.high), low: low.max(reported.low) };
+            self.arrivals
         });
         let Some(rtt) = self.rtt else { return };
         match self.phase {
             Phase::Opening => {
                 self.rate = self.packet_bits / self.start_step;
-                self.phase = Phase::Start { since: ack.now, steps: 0, heard: None };
+                self.phase = Phase::Start { since: ack.now, steps: 0, arrivals: None };
             }
-            Phase::Start { since, steps, heard: begun } => {
-                let Some(fresh) = heard else { return };
-                let heard = self.hear_start(ack.now, fresh, begun);
+            Phase::Start { since, steps, arrivals: begun } => {
+                let Some(fresh) = arrivals else { return };
+                let arrivals = self.watch_start(ack.now, fresh, begun);
                 let length = self.start_step * (f64::from(self.steps()) + 2.0 * START_SPAN);
                 self.phase = if ack.now - since < rtt + Duration::from_secs_f64(length) {
-                    Phase::Start { since, steps, heard }
+                    Phase::Start { since, steps, arrivals }
                 } else {
-                    Phase::Steady(Arrival { at: ack.now, heard: fresh })
+                    Phase::Steady(Arrival { at: ack.now, arrivals: fresh })
                 };
             }
             Phase::Steady(begun) => {
-                let Some(heard) = heard.filter(|_| ack.now - begun.at >= rtt) else { return };
-                self.end_of_period(begun, heard, (ack.now - begun.at).as_secs_f64());
-                self.phase = Phase::Steady(Arrival { at: ack.now, heard });
+                let Some(arrivals) = arrivals.filter(|_| ack.now - begun.at >= rtt) else { return };
+                self.end_of_period(begun, arrivals, (ack.now - begun.at).as_secs_f64());
+                self.phase = Phase::Steady(Arrival { at: ack.now, arrivals });
             }
         }
     }
     fn on_loss(&mut self, loss: &Loss) {
-        if loss.cause == Cause::Silence {
+        if loss.cause == Cause::Timeout {
             self.rate *= self.decrease;
         }
     }
-    fn on_deadline(&mut self, _: Instant) {
-        if let Phase::Start { steps, .. } = &mut self.phase {
+    fn on_event(&mut self, _: Instant, event: &ControllerEvent) {
+        if let (ControllerEvent::Deadline, Phase::Start { steps, .. }) = (event, &mut self.phase) {
             *steps += 1;
         }
     }
@@ -194,11 +199,12 @@ impl Controller for TcpPlanet {
     fn rate(&self) -> Option<BitRate> {
         Some(BitRate(self.rate as u64))
     }
-    fn probes(&self) -> f64 {
-        match self.phase {
+    fn advice(&self) -> Advice {
+        let low_priority_copies = match self.phase {
             Phase::Start { steps, .. } if steps < self.steps() => math::pow(2.0, f64::from(steps)),
             _ => self.low_share,
-        }
+        };
+        Advice { low_priority_copies, ..Advice::NONE }
     }
     fn observe(&self, seen: &mut Observation) {
         seen.push(("rate", self.rate));

@@ -119,17 +119,17 @@ impl Controller for Vegas {
         self.slow_start = false;
         self.step = 0.0;
         match loss.cause {
-            Cause::Silence => {
+            Cause::Timeout => {
                 self.slow_start = true;
                 self.grows = true;
                 self.reno.collapse(self.reno.window / 2.0);
                 self.reno.window = 2.0 * self.reno.segment;
             }
-            Cause::Hole | Cause::Mark if loss.episode => {
+            Cause::Gap | Cause::Mark if loss.episode => {
                 let keep = if loss.again { 0.5 } else { self.keep };
                 self.reno.reduce(self.reno.window * keep);
             }
-            Cause::Hole | Cause::Mark => {}
+            Cause::Gap | Cause::Mark => {}
         }
     }
     fn window(&self) -> Bytes {

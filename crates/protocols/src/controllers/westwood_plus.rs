@@ -110,13 +110,13 @@ impl Controller for WestwoodPlus {
     fn on_loss(&mut self, loss: &Loss) {
         let threshold = self.pipe().unwrap_or(self.reno.window / 2.0);
         match loss.cause {
-            Cause::Silence => self.reno.collapse(threshold),
-            Cause::Hole | Cause::Mark if loss.episode && self.after_recovery => {
+            Cause::Timeout => self.reno.collapse(threshold),
+            Cause::Gap | Cause::Mark if loss.episode && self.after_recovery => {
                 self.reno.reduce(self.reno.window / 2.0)
             }
             // A larger estimate than the window would make a loss open it.
-            Cause::Hole | Cause::Mark if loss.episode => self.reno.reduce(threshold.min(self.reno.window)),
-            Cause::Hole | Cause::Mark => {}
+            Cause::Gap | Cause::Mark if loss.episode => self.reno.reduce(threshold.min(self.reno.window)),
+            Cause::Gap | Cause::Mark => {}
         }
     }
     fn window(&self) -> Bytes {

@@ -6,22 +6,22 @@ use super::{
 use crate::time::Instant;
 use crate::units::Bytes;
 
-/// How to make room for a bundle; asked again until it fits.
+/// How a full buffer makes room for a bundle. The agent asks again until the bundle fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
+pub enum BufferDecision {
     /// Drop this copy, which is not being sent.
     Drop(BundleId),
-    /// Send this copy to `to`, an alternate custodian, and drop it when it has left. Said again of a
+    /// Send this copy to `to`, an alternate custodian, and drop it when it has left. Repeated for a
     /// copy that is already leaving, it means: wait.
     Move {
         /// Which copy.
         id: BundleId,
-        /// To whom.
+        /// The custodian.
         to: NodeId,
     },
-    /// No room for it.
+    /// The bundle is refused.
     Refuse,
-    /// None for what the application hands over here: it is to wait. An offer is refused.
+    /// No room now: a bundle created here waits at the application; an offer is refused.
     Wait,
 }
 
@@ -30,7 +30,7 @@ pub enum Room {
 pub struct Needs {
     /// Global counts of copies: an oracle that only a simulated world can give.
     pub census: bool,
-    /// Free buffer and idleness of the peers in contact ([`super::Link::told`]), kept up to date.
+    /// Free buffer and idleness of the peers in contact ([`super::Link::peer_space`]), kept up to date.
     pub neighbours: bool,
     /// Offers in the order of reception, whatever the driver's send order.
     pub reception_order: bool,
@@ -38,7 +38,7 @@ pub struct Needs {
     /// charged to the link: 8 bytes a receipt.
     pub receipts: bool,
     /// What is told at a contact is charged to the link: [`Mechanism::state`] with [`Table::size`], and
-    /// receipts where nodes exchange them by habit.
+    /// receipts under the policy `receipts`.
     pub charged: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct Needs {
 pub trait Mechanism: Send {
     /// How to make room for `incoming`; `preferred` is the router's own victim, if it has an opinion.
     /// A copy with [`Replica::sending`] above zero can be neither dropped nor moved.
-    fn make_room(&mut self, at: &Local, incoming: &Bundle, preferred: Option<BundleId>) -> Room;
+    fn make_room(&mut self, at: &Local, incoming: &Bundle, preferred: Option<BundleId>) -> BufferDecision;
 
     /// A copy to drop before room is asked for, though the incoming bundle might fit; asked until
     /// there is none.
@@ -73,7 +73,7 @@ pub trait Mechanism: Send {
     }
     /// So much of what is here it would drop for what its peers hold: with the free buffer it is the room that they are
     /// told of ([`Needs::neighbours`]).
-    fn spare(&self, _at: &Local) -> Bytes {
+    fn evictable_bytes(&self, _at: &Local) -> Bytes {
         Bytes(0)
     }
     /// What this node tells a peer at the start of a contact. Both ends tell before either is told.
@@ -91,7 +91,7 @@ pub trait Mechanism: Send {
     }
     /// Bundles that it does not take any more, unless they are for this node: its peers know, and offer it no more of
     /// them. [`Mechanism::admit`] refuses the same.
-    fn declined(&self) -> &IdSet {
+    fn refused_ids(&self) -> &IdSet {
         IdSet::none()
     }
     /// Whether an offer is taken; asked before room is made.
@@ -111,7 +111,7 @@ pub trait Mechanism: Send {
     fn on_returned(&mut self, _at: &Local, _replica: &mut Replica, _peer: NodeId) {}
     /// A copy has come and is about to be stored, or delivered when this node is its destination.
     fn on_received(&mut self, _at: &Local, _replica: &mut Replica, _from: NodeId) {}
-    /// A bundle is known to be delivered, whether a copy is here or not (habit `receipts`); its name tells when it was
+    /// A bundle is known to be delivered, whether a copy is here or not (policy `receipts`); its name tells when it was
     /// created (RFC 9171, section 4.2.7).
     fn on_receipt(&mut self, _at: &Local, _id: BundleId, _created: Instant) {}
     /// A copy was dropped or removed here.

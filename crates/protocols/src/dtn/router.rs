@@ -32,12 +32,12 @@ pub struct Link {
     pub delay: Duration,
     /// Whether the next transfer begins when the last bit has left, not when it has arrived.
     pub pipelined: bool,
-    /// The peer's free buffer and whether it could take a transfer now, as last told; kept up only
-    /// for mechanisms that ask for it ([`super::Needs::neighbours`]).
-    pub told: PeerSpace,
+    /// The free buffer that the peer last reported, and whether it could take a transfer now; kept up only
+    /// for mechanisms that need it ([`super::Needs::neighbours`]).
+    pub peer_space: PeerSpace,
 }
 
-/// What a peer tells about its buffer and radio.
+/// What a peer reports of its buffer and radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PeerSpace {
     /// Free bytes.
@@ -85,7 +85,7 @@ pub enum Refusal {
 
 /// What a router does with its own copy after a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum AfterTransfer {
     /// Keeps it.
     Keep,
     /// Gives it up: there was one copy, and it has moved on.
@@ -113,11 +113,11 @@ pub trait Router: Send {
     }
     /// Whether a copy that is being sent must not be offered to another peer meanwhile: routers that
     /// count copies.
-    fn exclusive(&self) -> bool {
+    fn counts_copies(&self) -> bool {
         false
     }
-    /// Whether a copy comes to rest: sooner or later it goes to nobody but its destination.
-    fn settles(&self) -> bool {
+    /// Whether a copy reaches a single-copy phase, in which it is forwarded only to its destination.
+    fn single_copy_phase(&self) -> bool {
         false
     }
     /// Whether copies carry the way they came ([`Replica::path`]).
@@ -133,7 +133,7 @@ pub trait Router: Send {
     }
     /// Whether peers in contact need to hear of every change of this node's state. If not, what they
     /// were told at the start of the contact is enough, and the driver is spared the work.
-    fn tells_changes(&self) -> bool {
+    fn reports_changes(&self) -> bool {
         true
     }
     /// A contact with `peer` has begun; `state` is what it told. The initiator's turn comes first;
@@ -163,8 +163,14 @@ pub trait Router: Send {
         false
     }
     /// The last bit of a copy has left for `peer`; `delivered` when the peer is its destination.
-    fn on_sent(&mut self, _at: &Local, _replica: &mut Replica, _peer: NodeId, _delivered: bool) -> Fate {
-        Fate::Keep
+    fn on_sent(
+        &mut self,
+        _at: &Local,
+        _replica: &mut Replica,
+        _peer: NodeId,
+        _delivered: bool,
+    ) -> AfterTransfer {
+        AfterTransfer::Keep
     }
     /// A copy has come and is about to be stored.
     fn on_received(&mut self, _at: &Local, _replica: &mut Replica, _from: NodeId) {}

@@ -1,6 +1,6 @@
 //! What the unit tests of algorithms stand on: a place and copies with round numbers.
 
-use super::{Bundle, BundleId, Entry, Local, NodeId, Parameters, Replica, Seat, Store, Value};
+use super::{BuildContext, Bundle, BundleId, Entry, Local, NodeId, Parameters, Replica, Store, Value};
 use crate::time::Instant;
 use crate::units::Bytes;
 
@@ -40,5 +40,5 @@ pub fn store_of(copies: impl IntoIterator<Item = Replica>) -> Store {
 pub fn built<A: ?Sized>(entry: &Entry<A>, given: &[(&str, Value)]) -> Box<A> {
     let given = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let given = Parameters::resolve(entry.name, entry.parameters, &given).unwrap();
-    (entry.build)(&given, Seat { nodes: 10, seed: 1, ..Seat::default() })
+    (entry.build)(&given, BuildContext { nodes: 10, seed: 1, ..BuildContext::default() })
 }

@@ -3,7 +3,7 @@
 use super::stamp::{OneWay, stamp};
 use super::waiting::{Waiting, WaitingTable};
 use super::{Clock, Data, HOP_LIMIT, Interest, Name, Requests, Selectors};
-use crate::controllers::{Ack, Cause, Controller, Loss, RateSample, Sent};
+use crate::controllers::{Ack, Cause, Controller, ControllerEvent, Loss, RateSample, Sent};
 use crate::record::Observation;
 use crate::rng;
 use crate::time::{Duration, Instant};
@@ -177,7 +177,7 @@ impl Consumer {
     }
     /// What the plan says of the rate from now on.
     pub fn plan(&mut self, now: Instant, rate: BitRate) {
-        self.controller.on_plan(now, rate);
+        self.controller.on_event(now, &ControllerEvent::Plan(rate));
     }
     /// What it and its controller show; the window in Interests.
     pub fn observe(&self, seen: &mut Observation) {
@@ -257,7 +257,7 @@ impl Consumer {
             acked: self.config.segment,
             rtt,
             one_way: data.stamp.map(|left| self.one_way.measure(clock, left)),
-            site: data.site,
+            responder: data.site,
             in_flight: Bytes(self.in_flight),
             delivered: Bytes(self.counts.data * self.config.segment.0),
             sample: rtt.is_some().then_some(sample),
@@ -298,12 +298,12 @@ impl Consumer {
         }
         self.lost.push_back(waiting.name);
         let later_came = self.answered.is_some_and(|newest| newest > waiting.number);
-        let cause = if later_came { Cause::Hole } else { Cause::Silence };
+        let cause = if later_came { Cause::Gap } else { Cause::Timeout };
         self.tell_loss(now, cause, self.config.segment, waiting);
     }
     /// How long to wait for an answer to an Interest that was repaired so often.
     fn timeout(&self, repairs: u32) -> Duration {
-        let own = self.controller.timeout().map(|span| self.rto.backed_off(span));
+        let own = self.controller.advice().timeout.map(|span| self.rto.backed_off(span));
         let span = own.unwrap_or_else(|| self.rto.span());
         Duration::from_nanos(span.as_nanos().saturating_mul(1 << repairs.min(DOUBLINGS_MAX)))
     }
@@ -402,7 +402,7 @@ impl Machine for Consumer {
     }
     fn poll(&mut self, now: Instant) -> Option<Interest> {
         if self.controller.deadline().is_some_and(|at| at <= now) {
-            self.controller.on_deadline(now);
+            self.controller.on_event(now, &ControllerEvent::Deadline);
         }
         while let Some(waiting) = self.waiting.lose(now) {
             self.lose(now, waiting);

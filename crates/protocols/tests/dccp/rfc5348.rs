@@ -5,7 +5,7 @@
 //! what the sender then does is step 4 of section 4.3, to rounding.
 
 use crate::line::{config, controller};
-use lightlag_protocols::controllers::{Ack, Controller, Sent, TfrcReport};
+use lightlag_protocols::controllers::{Ack, Controller, ControllerEvent, Sent, TfrcReport};
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::dccp::Ccid3Receiver;
@@ -161,7 +161,7 @@ proptest! {
                 let expires = ours.deadline().expect("a timer runs");
                 prop_assert!((expires.as_secs_f64() - rfc.timer).abs() < 1e-6, "{expires:?} {}", rfc.timer);
                 rfc.timer = expires.as_secs_f64();
-                ours.on_deadline(expires);
+                ours.on_event(expires, &ControllerEvent::Deadline);
                 rfc.on_silence(expires.as_secs_f64());
             }
             match step.report {

@@ -6,9 +6,10 @@
 pub mod tidy;
 
 use lightlag_protocols::dtn::{
-    Agent, Answer, Arrival, Bundle, BundleId, ByReception, Census, ContactPlan, Creation, Domain, Entry,
-    Habits, IdSet, Link, Mechanism, NodeId, Offer, Parameter, Parameters, Parcel, PeerSpace, Peers,
-    PlannedContact, Router, Seat, Summary, Transfer, TransferKind, Value, mechanisms, routers,
+    Agent, Answer, Arrival, BuildContext, Bundle, BundleId, BundleInTransit, ByReception, Census,
+    ContactPlan, Creation, Domain, Entry, IdSet, Link, Mechanism, NodeId, NodePolicy, Offer, Parameter,
+    Parameters, PeerSpace, Peers, PlannedContact, Router, Summary, Transfer, TransferKind, Value, mechanisms,
+    routers,
 };
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
@@ -41,7 +42,7 @@ pub struct Terms {
     pub one_radio: bool,
     pub delay_s: i64,
     pub lifetime_s: i64,
-    pub habits: Habits,
+    pub policy: NodePolicy,
     pub seed: u64,
 }
 
@@ -61,7 +62,7 @@ pub struct Network {
     contacts: Vec<(NodeId, NodeId)>,
     flights: Vec<Flight>,
     /// Arrival, sender, receiver.
-    parcels: Vec<(Instant, NodeId, NodeId, Parcel)>,
+    transits: Vec<(Instant, NodeId, NodeId, BundleInTransit)>,
     census: Census,
     created: BTreeMap<BundleId, Bundle>,
     held: BTreeSet<(NodeId, BundleId)>,
@@ -106,27 +107,31 @@ impl Peers for Others<'_> {
     }
 }
 
-fn build<A: ?Sized>(table: &[Entry<A>], (name, given): &Choice, seat: Seat) -> Box<A> {
+fn build<A: ?Sized>(table: &[Entry<A>], (name, given): &Choice, context: BuildContext) -> Box<A> {
     let entry = table.iter().find(|entry| entry.name == *name).expect("the name is in the table");
     let given = Parameters::resolve(entry.name, entry.parameters, given).expect("the values are allowed");
-    (entry.build)(&given, seat)
+    (entry.build)(&given, context)
 }
 
 impl Network {
     pub fn new(router: &Choice, mechanism: &Choice, terms: Terms, plan: ContactPlan) -> Self {
         let plan = Arc::new(plan);
         let agents = (0..NODES).map(|node| {
-            let seat = Seat {
+            let context = BuildContext {
                 node: NodeId(node),
                 nodes: NODES,
                 seed: terms.seed,
                 plan: plan.clone(),
-                ..Seat::default()
+                ..BuildContext::default()
             };
-            let router: Box<dyn Router> = build(routers::TABLE, router, seat.clone());
-            let seat = Seat { counted: router.exclusive(), settles: router.settles(), ..seat };
-            let mechanism: Box<dyn Mechanism> = build(mechanisms::TABLE, mechanism, seat);
-            Some(Agent::new(NodeId(node), BUFFER, router, mechanism, terms.habits))
+            let router: Box<dyn Router> = build(routers::TABLE, router, context.clone());
+            let context = BuildContext {
+                counts_copies: router.counts_copies(),
+                single_copy_phase: router.single_copy_phase(),
+                ..context
+            };
+            let mechanism: Box<dyn Mechanism> = build(mechanisms::TABLE, mechanism, context);
+            Some(Agent::new(NodeId(node), BUFFER, router, mechanism, terms.policy))
         });
         Self {
             now: Instant::ZERO,
@@ -134,7 +139,7 @@ impl Network {
             agents: agents.collect(),
             contacts: Vec::new(),
             flights: Vec::new(),
-            parcels: Vec::new(),
+            transits: Vec::new(),
             census: Census::default(),
             created: BTreeMap::new(),
             held: BTreeSet::new(),
@@ -146,8 +151,8 @@ impl Network {
         self.agents.iter().map(|agent| agent.as_ref().expect("no offer is being made"))
     }
     /// What has left a node and not yet come to the next.
-    pub fn parcels(&self) -> impl Iterator<Item = &Parcel> {
-        self.parcels.iter().map(|(_, _, _, parcel)| parcel)
+    pub fn transits(&self) -> impl Iterator<Item = &BundleInTransit> {
+        self.transits.iter().map(|(_, _, _, transit)| transit)
     }
     pub fn bundles(&self) -> impl Iterator<Item = BundleId> {
         self.created.keys().copied()
@@ -185,7 +190,7 @@ impl Network {
                 rate: RATE,
                 delay,
                 pipelined: true,
-                told: PeerSpace::default(),
+                peer_space: PeerSpace::default(),
             });
         }
         let told = [self.agent(a).mechanism_state(now), self.agent(b).mechanism_state(now)];
@@ -203,7 +208,7 @@ impl Network {
     }
     fn tell_changes(&mut self, node: NodeId) {
         let now = self.now;
-        if !self.agent(node).tells_changes() {
+        if !self.agent(node).reports_changes() {
             return;
         }
         let peers: Vec<NodeId> = self.agent(node).links().iter().map(|link| link.peer).collect();
@@ -251,8 +256,8 @@ impl Network {
         let until = self.now + time;
         loop {
             let flight = self.flights.iter().map(|f| f.ends).min();
-            let parcel = self.parcels.iter().map(|p| p.0).min();
-            let next = flight.into_iter().chain(parcel).min().unwrap_or(Instant::MAX);
+            let transit = self.transits.iter().map(|p| p.0).min();
+            let next = flight.into_iter().chain(transit).min().unwrap_or(Instant::MAX);
             if next > until {
                 break;
             }
@@ -275,25 +280,25 @@ impl Network {
         let Flight { from, transfer, .. } = self.flights.remove(at);
         let mark = self.agent(from).store().get(transfer.id).map(|replica| replica.router_mark);
         let census = std::mem::take(&mut self.census);
-        let parcel = self.agent(from).complete(ends, &transfer, Some(&census));
+        let transit = self.agent(from).complete(ends, &transfer, Some(&census));
         self.census = census;
-        let parcel = parcel.expect("a copy that is being sent stays");
-        assert_eq!(self.created.get(&parcel.bundle.id), Some(&parcel.bundle), "a bundle out of thin air");
-        assert!(parcel.hops >= 1);
+        let transit = transit.expect("a copy that is being sent stays");
+        assert_eq!(self.created.get(&transit.bundle.id), Some(&transit.bundle), "a bundle out of thin air");
+        assert!(transit.hops >= 1);
         if transfer.kind == TransferKind::Custody {
-            assert_eq!(Some(parcel.router_mark), mark, "custody moves a copy as it is");
+            assert_eq!(Some(transit.router_mark), mark, "custody moves a copy as it is");
             assert!(self.agent(from).store().get(transfer.id).is_none(), "custody leaves no copy");
         }
         let arrival = ends + Duration::from_secs(self.terms.delay_s);
-        self.parcels.push((arrival, from, transfer.to, parcel));
+        self.transits.push((arrival, from, transfer.to, transit));
         self.gone(from);
     }
     fn arrive(&mut self, time: Instant) {
-        let at = self.parcels.iter().position(|p| p.0 == time).expect("one arrives now");
-        let (_, from, to, parcel) = self.parcels.remove(at);
-        let (bundle, kind) = (parcel.bundle, parcel.kind);
+        let at = self.transits.iter().position(|p| p.0 == time).expect("one arrives now");
+        let (_, from, to, transit) = self.transits.remove(at);
+        let (bundle, kind) = (transit.bundle, transit.kind);
         let census = std::mem::take(&mut self.census);
-        let arrival = self.agent(to).receive(time, from, parcel, Some(&census));
+        let arrival = self.agent(to).receive(time, from, transit, Some(&census));
         self.census = census;
         self.gone(to);
         self.log.push(format!("{time:?} {:?} at {to:?} from {from:?}: {arrival:?}", bundle.id));
@@ -315,7 +320,7 @@ impl Network {
     }
     /// Books the copies that `node` has deleted.
     fn gone(&mut self, node: NodeId) {
-        let events: Vec<_> = self.agent(node).drain_events().collect();
+        let events: Vec<_> = self.agent(node).drain_deletions().collect();
         for event in events {
             let id = event.bundle.id;
             assert!(self.held.remove(&(node, id)), "{id:?} was not at {node:?} to be deleted: {event:?}");
@@ -425,7 +430,7 @@ impl Network {
     ) -> T {
         let mut expected = vec![IdSet::default(); NODES as usize];
         let coming = self.flights.iter().map(|f| (f.transfer.to, f.transfer.id));
-        let on_the_way = self.parcels.iter().map(|(_, _, to, parcel)| (*to, parcel.bundle.id));
+        let on_the_way = self.transits.iter().map(|(_, _, to, transit)| (*to, transit.bundle.id));
         for (to, id) in coming.chain(on_the_way) {
             expected[to.0 as usize].insert(id.0);
         }
@@ -453,7 +458,7 @@ impl Network {
             let replicas = agent.store().replicas();
             let used: u64 = replicas.iter().map(|r| r.bundle.size.get()).sum();
             assert_eq!(agent.store().used(), Bytes(used));
-            assert!(used <= BUFFER.get() || self.terms.habits.overfill, "{node:?} holds {used} bytes");
+            assert!(used <= BUFFER.get() || self.terms.policy.overfill, "{node:?} holds {used} bytes");
             for replica in replicas {
                 let id = replica.bundle.id;
                 assert_eq!(self.created.get(&id), Some(&replica.bundle), "a bundle out of thin air");
@@ -570,13 +575,13 @@ pub fn cases(count: u32) -> proptest::test_runner::Config {
 
 /// Usual terms: one radio, no delay, bundles that outlive the run.
 pub fn usual_terms() -> Terms {
-    Terms { one_radio: true, delay_s: 0, lifetime_s: 1_000_000, habits: Habits::default(), seed: 1 }
+    Terms { one_radio: true, delay_s: 0, lifetime_s: 1_000_000, policy: NodePolicy::default(), seed: 1 }
 }
 
 /// Strategies for proptest.
 pub mod any {
     use super::{NODES, Step, Terms};
-    use lightlag_protocols::dtn::Habits;
+    use lightlag_protocols::dtn::NodePolicy;
     use proptest::prelude::*;
 
     pub fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -589,7 +594,7 @@ pub mod any {
         prop::collection::vec(step, 1..120)
     }
     pub fn terms() -> impl Strategy<Value = Terms> {
-        let habits = any::<[bool; 5]>().prop_map(|h| Habits {
+        let policy = any::<[bool; 5]>().prop_map(|h| NodePolicy {
             receipts: h[0],
             drop_memory: h[1],
             delete_delivered: h[2],
@@ -600,14 +605,14 @@ pub mod any {
             any::<bool>(),
             prop_oneof![Just(0), Just(30)],
             prop_oneof![Just(200), Just(1_000_000)],
-            habits,
+            policy,
             0..1000_u64,
         )
-            .prop_map(|(one_radio, delay_s, lifetime_s, habits, seed)| Terms {
+            .prop_map(|(one_radio, delay_s, lifetime_s, policy, seed)| Terms {
                 one_radio,
                 delay_s,
                 lifetime_s,
-                habits,
+                policy,
                 seed,
             })
     }

@@ -89,16 +89,16 @@ impl From<dtn::DropReason> for DropReason {
 /// What a router does with its own copy after a transfer.
 #[pyclass(frozen, eq, eq_int, hash, rename_all = "SCREAMING_SNAKE_CASE", module = "lightlag")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Fate {
+pub enum AfterTransfer {
     Keep,
     GiveUp,
 }
 
-impl From<Fate> for dtn::Fate {
-    fn from(fate: Fate) -> Self {
-        match fate {
-            Fate::Keep => Self::Keep,
-            Fate::GiveUp => Self::GiveUp,
+impl From<AfterTransfer> for dtn::AfterTransfer {
+    fn from(after: AfterTransfer) -> Self {
+        match after {
+            AfterTransfer::Keep => Self::Keep,
+            AfterTransfer::GiveUp => Self::GiveUp,
         }
     }
 }

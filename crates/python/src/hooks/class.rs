@@ -5,7 +5,7 @@ use super::local::{LocalView, showing};
 use super::names::leaked;
 use super::raised::raise;
 use lightlag_protocols::dtn::{
-    Domain, Local, Observation, Parameter, Parameters, Replica, Seat, Table, Value,
+    BuildContext, Domain, Local, Observation, Parameter, Parameters, Replica, Table, Value,
 };
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
@@ -90,19 +90,19 @@ pub struct Instance {
 
 impl Instance {
     /// Makes one; a class that cannot be instantiated ends the run.
-    pub fn new(class: Arc<Class>, parameters: &Parameters, seat: Seat) -> Self {
+    pub fn new(class: Arc<Class>, parameters: &Parameters, context: BuildContext) -> Self {
         let built = Python::attach(|py| {
             let values = class.values(py, parameters)?;
-            let object = class
-                .class
-                .bind(py)
-                .call_method1(pyo3::intern!(py, "_at_node"), (seat.node.0, seat.nodes, seat.seed, values))?;
+            let object = class.class.bind(py).call_method1(
+                pyo3::intern!(py, "_at_node"),
+                (context.node.0, context.nodes, context.seed, values),
+            )?;
             Ok(object.unbind())
         });
         match built {
             Ok(object) => Self { class, object },
             Err(error) => {
-                raise(error, || format!("while `{}` was made for node {}", class.name, seat.node.0))
+                raise(error, || format!("while `{}` was made for node {}", class.name, context.node.0))
             }
         }
     }

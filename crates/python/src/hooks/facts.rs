@@ -140,9 +140,9 @@ impl From<&dtn::Link> for Link {
             rate_bit_per_s: link.rate.as_bit_per_s(),
             delay_s: link.delay.as_secs_f64(),
             pipelined: link.pipelined,
-            peer_free: link.told.free.get(),
-            peer_capacity: link.told.capacity.get(),
-            peer_idle: link.told.idle,
+            peer_free: link.peer_space.free.get(),
+            peer_capacity: link.peer_space.capacity.get(),
+            peer_idle: link.peer_space.idle,
         }
     }
 }

@@ -4,7 +4,8 @@ use super::answers::{Drop, DropReason, Move, Refusal};
 use super::class::{Instance, table};
 use super::facts;
 use lightlag_protocols::dtn::{
-    self, Bundle, BundleId, Local, Mechanism, Needs, NodeId, Observation, Offer, Replica, Room, Table,
+    self, BufferDecision, Bundle, BundleId, Local, Mechanism, Needs, NodeId, Observation, Offer, Replica,
+    Table,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,7 +14,7 @@ use pyo3::prelude::*;
 pub struct Written(pub Instance);
 
 impl Mechanism for Written {
-    fn make_room(&mut self, at: &Local, incoming: &Bundle, preferred: Option<BundleId>) -> Room {
+    fn make_room(&mut self, at: &Local, incoming: &Bundle, preferred: Option<BundleId>) -> BufferDecision {
         let Some(hook) = &self.0.class.hooks.make_room else {
             return dtn::mechanisms::None.make_room(at, incoming, preferred);
         };
@@ -118,12 +119,12 @@ pub fn refusal(answer: &Bound<'_, PyAny>) -> PyResult<Result<(), dtn::Refusal>> 
     }
 }
 
-fn room(at: &Local, answer: &Bound<'_, PyAny>) -> PyResult<Room> {
+fn room(at: &Local, answer: &Bound<'_, PyAny>) -> PyResult<BufferDecision> {
     if answer.is_none() {
-        return Ok(Room::Refuse);
+        return Ok(BufferDecision::Refuse);
     }
     if let Ok(drop) = answer.cast::<Drop>() {
-        return idle(at, drop.get().id).map(Room::Drop);
+        return idle(at, drop.get().id).map(BufferDecision::Drop);
     }
     let Ok(moved) = answer.cast::<Move>() else {
         return Err(PyTypeError::new_err(format!(
@@ -139,7 +140,7 @@ fn room(at: &Local, answer: &Bound<'_, PyAny>) -> PyResult<Room> {
             "bundle {id} cannot move to node {to}: no link to it is up"
         )));
     }
-    Ok(Room::Move { id: BundleId(id), to: NodeId(to) })
+    Ok(BufferDecision::Move { id: BundleId(id), to: NodeId(to) })
 }
 
 /// A copy that can be dropped.

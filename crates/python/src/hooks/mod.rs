@@ -9,7 +9,7 @@ mod names;
 mod raised;
 mod router;
 
-pub use answers::{Drop, DropReason, Fate, Move, Refusal};
+pub use answers::{AfterTransfer, Drop, DropReason, Move, Refusal};
 pub use class::{Class, Hooks, Instance};
 pub use facts::{Bundle, Kind, Link, Replica};
 pub use local::{CensusView, LocalView, StoreView};

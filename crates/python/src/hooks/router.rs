@@ -1,6 +1,6 @@
 //! A router that is written in Python.
 
-use super::answers::Fate;
+use super::answers::AfterTransfer;
 use super::class::{Instance, table};
 use super::facts;
 use super::mechanism::{idle, refusal};
@@ -21,17 +21,17 @@ impl Router for Written {
     fn ranked(&self) -> bool {
         self.0.class.flag("ranked")
     }
-    fn exclusive(&self) -> bool {
-        self.0.class.flag("exclusive")
+    fn counts_copies(&self) -> bool {
+        self.0.class.flag("counts_copies")
     }
-    fn settles(&self) -> bool {
-        self.0.class.flag("settles")
+    fn single_copy_phase(&self) -> bool {
+        self.0.class.flag("single_copy_phase")
     }
     fn records_path(&self) -> bool {
         self.0.class.flag("records_path")
     }
-    fn tells_changes(&self) -> bool {
-        self.0.class.flag("tells_changes")
+    fn reports_changes(&self) -> bool {
+        self.0.class.flag("reports_changes")
     }
     fn on_created(&mut self, at: &Local, replica: &mut Replica) {
         let Some(hook) = &self.0.class.hooks.on_created else { return };
@@ -67,10 +67,17 @@ impl Router for Written {
             object.call_method1(hook, (copy,))?.extract()
         })
     }
-    fn on_sent(&mut self, at: &Local, replica: &mut Replica, peer: NodeId, delivered: bool) -> dtn::Fate {
-        let Some(hook) = &self.0.class.hooks.on_sent else { return dtn::Fate::Keep };
-        self.0
-            .call(at, hook, |call| fate(&call.with_copy(replica, |at, copy| (at, copy, peer.0, delivered))?))
+    fn on_sent(
+        &mut self,
+        at: &Local,
+        replica: &mut Replica,
+        peer: NodeId,
+        delivered: bool,
+    ) -> dtn::AfterTransfer {
+        let Some(hook) = &self.0.class.hooks.on_sent else { return dtn::AfterTransfer::Keep };
+        self.0.call(at, hook, |call| {
+            after_transfer(&call.with_copy(replica, |at, copy| (at, copy, peer.0, delivered))?)
+        })
     }
     fn on_received(&mut self, at: &Local, replica: &mut Replica, from: NodeId) {
         let Some(hook) = &self.0.class.hooks.on_received else { return };
@@ -97,12 +104,14 @@ impl Router for Written {
     }
 }
 
-fn fate(answer: &Bound<'_, PyAny>) -> PyResult<dtn::Fate> {
+fn after_transfer(answer: &Bound<'_, PyAny>) -> PyResult<dtn::AfterTransfer> {
     if answer.is_none() {
-        return Ok(dtn::Fate::Keep);
+        return Ok(dtn::AfterTransfer::Keep);
     }
-    match answer.cast::<Fate>() {
-        Ok(fate) => Ok((*fate.get()).into()),
-        Err(_) => Err(PyTypeError::new_err(format!("expected a Fate, or None to keep it; got {answer}"))),
+    match answer.cast::<AfterTransfer>() {
+        Ok(after) => Ok((*after.get()).into()),
+        Err(_) => {
+            Err(PyTypeError::new_err(format!("expected an AfterTransfer, or None to keep it; got {answer}")))
+        }
     }
 }

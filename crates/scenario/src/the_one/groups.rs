@@ -8,10 +8,10 @@ use crate::error::{Error, Result, Wrong, quoted, short};
 use crate::files::locate;
 use crate::model::{Algorithm, Group, Initial, MapFile, MapReading, Mobility, NODES_MAX, Radio};
 use crate::quantity::{Area, Bounds, Position};
-use lightlag_protocols::dtn::{Habits, Mechanism, Value};
+use lightlag_protocols::dtn::{Mechanism, NodePolicy, Value};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::messages::SendOrder;
+use lightlag_worlds::messages::SendOrderKind;
 use std::collections::BTreeMap;
 
 /// Farther than any world is wide.
@@ -28,7 +28,7 @@ pub struct Groups {
     /// The groups.
     pub list: Vec<Group>,
     /// The order in which nodes offer what they hold.
-    pub send_order: SendOrder,
+    pub send_order: SendOrderKind,
     /// The first mechanism that refuses its router.
     pub refused: Option<Error>,
 }
@@ -50,7 +50,7 @@ pub fn groups(run: Run, catalogue: &Catalogue) -> Result<Groups> {
         first += group.nodes.len();
         refused = refused.or_else(|| refusal(&group, &space));
         groups.push(group);
-        let queue = space.parse("sendQueue", send_order)?.unwrap_or(SendOrder::Clock);
+        let queue = space.parse("sendQueue", send_order)?.unwrap_or(SendOrderKind::Clock);
         if order.is_some_and(|order| order != queue)
             && let Some(found) = space.find("sendQueue")
         {
@@ -60,7 +60,7 @@ pub fn groups(run: Run, catalogue: &Catalogue) -> Result<Groups> {
         }
         order = Some(queue);
     }
-    Ok(Groups { list: groups, send_order: order.unwrap_or(SendOrder::Clock), refused })
+    Ok(Groups { list: groups, send_order: order.unwrap_or(SendOrderKind::Clock), refused })
 }
 
 fn refusal(group: &Group, space: &Space) -> Option<Error> {
@@ -72,10 +72,10 @@ fn refusal(group: &Group, space: &Space) -> Option<Error> {
     Some(space.find("mechanism")?.wrong(what, format!("it works with: {}", only_with.join(", "))))
 }
 
-fn send_order(text: &str) -> std::result::Result<SendOrder, Wrong> {
+fn send_order(text: &str) -> std::result::Result<SendOrderKind, Wrong> {
     match text {
-        "1" | "RANDOM" => Ok(SendOrder::Clock),
-        "2" | "FIFO" => Ok(SendOrder::Fifo),
+        "1" | "RANDOM" => Ok(SendOrderKind::Clock),
+        "2" | "FIFO" => Ok(SendOrderKind::Fifo),
         _ => Err(Wrong::new(format!("{} is no queue mode", quoted(text)), "write 1 (RANDOM) or 2 (FIFO)")),
     }
 }
@@ -96,7 +96,7 @@ fn group(index: i32, first: usize, space: &Space, catalogue: &Catalogue) -> Resu
         buffer: buffer(space)?,
         router,
         mechanism,
-        habits: habits(space)?,
+        policy: policy(space)?,
         mobility: Some(mobility(space)?),
         radios: radios(space)?,
         lifetime: lifetime(space)?,
@@ -130,9 +130,9 @@ fn lifetime(space: &Space) -> Result<Option<Duration>> {
     }
 }
 
-fn habits(space: &Space) -> Result<Habits> {
+fn policy(space: &Space) -> Result<NodePolicy> {
     let flag = |key: &str| Ok::<_, Error>(space.parse(key, boolean)?.unwrap_or(false));
-    Ok(Habits {
+    Ok(NodePolicy {
         receipts: flag("receipts")?,
         drop_memory: flag("dropMemory")?,
         delete_delivered: flag("deleteDelivered")?,
@@ -158,7 +158,7 @@ fn mechanism(space: &Space, catalogue: &Catalogue) -> Result<Algorithm<dyn Mecha
         }
     }
     let place = found.as_ref().map_or_else(|| space.run.layers.place(), |found| found.place.clone());
-    let parameters = resolve(&entry, &given).map_err(|wrong| wrong.at(&place))?;
+    let parameters = resolve(&entry, &given).map_err(|wrong| crate::Error::at(&place, wrong))?;
     Ok(Algorithm { entry, parameters })
 }
 
@@ -170,7 +170,7 @@ fn parameter_value(found: &Found, entry: &Entry<dyn Mechanism>, default: &Value)
     };
     let name = found.key.rsplit('.').next().unwrap_or_default();
     let alone = BTreeMap::from([(name.to_owned(), value.clone())]);
-    resolve(entry, &alone).map_err(|wrong| wrong.at(found.place))?;
+    resolve(entry, &alone).map_err(|wrong| crate::Error::at(found.place, wrong))?;
     Ok(value)
 }
 

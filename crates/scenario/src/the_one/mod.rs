@@ -37,7 +37,7 @@ use groups::Groups;
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::Bytes;
-use lightlag_worlds::messages::{Rules, SendOrder};
+use lightlag_worlds::messages::{Rules, SendOrderKind};
 use numbers::{boolean, double, int};
 use settings::{Found, Run, Space};
 use std::collections::BTreeSet;
@@ -209,7 +209,7 @@ fn tick(space: &Space, duration: Duration) -> Result<Option<Duration>> {
     Ok(Some(tick))
 }
 
-fn rules(space: &Space, send_order: SendOrder, duration: Duration) -> Result<Rules> {
+fn rules(space: &Space, send_order: SendOrderKind, duration: Duration) -> Result<Rules> {
     Ok(Rules {
         radio: Radio::Node,
         propagation: Propagation::Pipelined,

@@ -3,7 +3,7 @@
 use crate::{Catalogue, Mobility, ScenarioFile, Seed, TrafficKind};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::messages::SendOrder;
+use lightlag_worlds::messages::SendOrderKind;
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -73,14 +73,14 @@ fn settings_become_a_scenario_with_the_ones_rules() {
     let scenario = file.points().unwrap().list.remove(0).scenario;
     assert_eq!((scenario.name.as_str(), scenario.own_seed), ("walk_7", 7));
     assert_eq!(scenario.rules.tick, Some(Duration::from_nanos(100_000_000)));
-    assert_eq!(scenario.rules.send_order, SendOrder::Clock);
+    assert_eq!(scenario.rules.send_order, SendOrderKind::Clock);
     assert_eq!(scenario.rules.purge_every, Some(Duration::from_secs(60)));
     let names: Vec<&str> = scenario.node_names().collect();
     assert_eq!((names[0], names[25], names.len()), ("p0", "q25", 50));
     assert_eq!((scenario.groups[0].buffer, scenario.groups[1].buffer), (Bytes(500_000), Bytes(1_000_000)));
     let router = &scenario.groups[0].router;
     assert_eq!((router.entry.name.as_str(), router.parameters.word("mode")), ("spray_and_wait", "source"));
-    assert!(scenario.groups[0].habits.overfill && !scenario.groups[0].habits.deliver_past_buffer);
+    assert!(scenario.groups[0].policy.overfill && !scenario.groups[0].policy.deliver_past_buffer);
     assert_eq!(scenario.groups[0].radios[0].rate, BitRate(2_500_000));
     assert!(matches!(scenario.groups[0].mobility, Some(Mobility::RandomWaypoint { .. })));
     let report = &scenario.reports[0];
@@ -127,7 +127,7 @@ fn overrides_and_mechanisms_can_be_set() {
     file.set("Group2.router", "EpidemicRouter").unwrap();
     let scenario = file.points().unwrap().list.remove(0).scenario;
     assert_eq!(scenario.groups[0].mechanism.entry.name, "rrcc");
-    assert!(scenario.groups[0].habits.receipts);
+    assert!(scenario.groups[0].policy.receipts);
     assert_eq!(scenario.groups[1].router.entry.name, "epidemic");
     file.set("Group.mechanism", "afner").unwrap();
     assert_eq!(
@@ -263,18 +263,8 @@ fn files_of_events_bring_messages_and_connections() {
 /// The settings with which The ONE was measured.
 #[test]
 fn the_settings_of_the_reference_are_read_as_they_are() {
-    let reference = std::env::var_os("LIGHTLAG_REFERENCE").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference"),
-        PathBuf::from,
-    );
-    let folder = reference.join("the-one/settings");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!(
-            "skipped: {} is not there; LIGHTLAG_REFERENCE names the folder of references",
-            folder.display()
-        );
-        return;
-    };
+    let Some(folder) = crate::skip::reference("the-one/settings") else { return };
+    let entries = std::fs::read_dir(folder).unwrap();
     let expected = [99, 87, 89, 98, 92];
     let mut read = 0;
     for entry in entries {

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::model::{Algorithm, Group, Mobility, NODES_MAX, Radio};
 use crate::quantity;
 use crate::tree::Node;
-use lightlag_protocols::dtn::{Habits, Mechanism, Router};
+use lightlag_protocols::dtn::{Mechanism, NodePolicy, Router};
 use lightlag_protocols::units::Bytes;
 use std::collections::BTreeMap;
 
@@ -98,7 +98,7 @@ fn check_defaults(root: &Section, context: &Context) -> Result<()> {
         router(root, root, context)?;
     }
     mechanism(root, root, context)?;
-    habits(root, root)?;
+    policy(root, root)?;
     if let Some(node) = root.get("mobility") {
         mobility::mobility(node, "mobility", context)?;
     }
@@ -122,7 +122,7 @@ fn group(name: String, section: &Section, root: &Section, context: &Context) -> 
         buffer: buffer(section, root)?,
         router: router(section, root, context)?,
         mechanism: mechanism(section, root, context)?,
-        habits: habits(section, root)?,
+        policy: policy(section, root)?,
         mobility,
         radios,
         lifetime: None,
@@ -165,17 +165,18 @@ fn mechanism(section: &Section, root: &Section, context: &Context) -> Result<Alg
 fn none(section: &Section, context: &Context) -> Result<Algorithm<dyn Mechanism>> {
     let wrong = |right: String| Error::new(&section.place, "no mechanism is given", right);
     let entry = context.catalogue.mechanism("none").map_err(wrong)?;
-    let parameters = resolve(&entry, &BTreeMap::new()).map_err(|wrong| wrong.at(&section.place))?;
+    let parameters =
+        resolve(&entry, &BTreeMap::new()).map_err(|wrong| crate::Error::at(&section.place, wrong))?;
     Ok(Algorithm { entry, parameters })
 }
 
-fn habits(section: &Section, root: &Section) -> Result<Habits> {
+fn policy(section: &Section, root: &Section) -> Result<NodePolicy> {
     let own = |key: &str| section.flag(key);
     let common = |key: &str| match own(key)? {
         Some(flag) => Ok(flag),
         None => root.flag(key).map(|flag| flag.unwrap_or(false)),
     };
-    Ok(Habits {
+    Ok(NodePolicy {
         receipts: common("receipts")?,
         drop_memory: common("drop_memory")?,
         delete_delivered: own("delete_delivered")?.unwrap_or(false),

@@ -93,7 +93,7 @@ fn a_whole_scenario_is_read_as_written() {
     assert_eq!(names, ["walker0", "walker1", "walker2", "walker3", "walker4", "kiosk"]);
     assert_eq!(scenario.groups[0].router.parameters.number("copies"), 4.0);
     assert_eq!(scenario.groups[1].router.entry.name, "epidemic");
-    assert!(scenario.groups[1].habits.receipts);
+    assert!(scenario.groups[1].policy.receipts);
     assert_eq!(scenario.groups[0].radios[0].rate, BitRate(2_500_000));
     assert!(matches!(scenario.groups[1].mobility, Some(Mobility::At(_))));
     let TrafficKind::Random(generator) = &scenario.traffic[0].kind else { panic!() };
@@ -358,18 +358,8 @@ fn files_of_contacts_are_found_beside_the_scenario() {
 /// The contact tables of the interplanetary scenario, as a table and as The ONE's events.
 #[test]
 fn tables_and_events_of_the_reference_tell_the_same_contacts() {
-    let reference = std::env::var_os("LIGHTLAG_REFERENCE").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference"),
-        PathBuf::from,
-    );
-    let folder = reference.join("contacts");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!(
-            "skipped: {} is not there; LIGHTLAG_REFERENCE names the folder of references",
-            folder.display()
-        );
-        return;
-    };
+    let Some(folder) = crate::skip::reference("contacts") else { return };
+    let entries = std::fs::read_dir(&folder).unwrap();
     let nodes = "[nodes.BS]\n[nodes.Sat]\ncount = 2\n[nodes.Rover]\ncount = 2\nfirst = 1\n";
     let list = |contacts: String| {
         let text = format!(

@@ -6,7 +6,7 @@ use crate::failures::Failures;
 use crate::model::Movement;
 use crate::quantity;
 use lightlag_protocols::dtn::{Propagation, Radio};
-use lightlag_worlds::messages::{Rules, SendOrder};
+use lightlag_worlds::messages::{Rules, SendOrderKind};
 
 const KEYS: &[&str] = &[
     "tick",
@@ -45,7 +45,8 @@ pub fn world(root: &Section) -> Result<Behaviour> {
     if let Some(propagation) = world.word("propagation", &ways)? {
         rules.propagation = propagation;
     }
-    let orders = [("fifo", SendOrder::Fifo), ("random", SendOrder::Random), ("clock", SendOrder::Clock)];
+    let orders =
+        [("fifo", SendOrderKind::Fifo), ("random", SendOrderKind::Random), ("clock", SendOrderKind::Clock)];
     if let Some(order) = world.word("send_order", &orders)? {
         rules.send_order = order;
     }

@@ -2,6 +2,10 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+
+pub use skip::{has, skip};
 use std::fs::{self, File};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -17,16 +21,6 @@ pub fn built(name: &str) -> Option<PathBuf> {
     let test = std::env::current_exe().unwrap();
     let folders = [test.parent().unwrap(), test.parent().unwrap().parent().unwrap()];
     folders.map(|folder| folder.join(name)).into_iter().find(|path| path.exists())
-}
-
-/// Whether a program is there; if not, that is printed, and the test is over.
-pub fn has(program: &str) -> bool {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&folders).any(|folder| folder.join(program).is_file());
-    if !found {
-        println!("skipped: there is no {program} here");
-    }
-    found
 }
 
 /// Tries until it is so.
@@ -67,7 +61,7 @@ impl Daemons {
     /// Starts them. The far one has the services; none if `lightlagd` was not built.
     pub fn start(services: &str) -> Option<Self> {
         let Some(program) = built("lightlagd") else {
-            println!("skipped: there is no lightlagd; cargo build -p lightlag-daemon builds it");
+            skip("lightlagd is not built (cargo build -p lightlag-daemon)");
             return None;
         };
         let folder = tempfile::tempdir().unwrap();

@@ -41,7 +41,7 @@ pub fn transfer(wanted: Vec<Transfer>) -> Result<Vec<Seen>, String> {
     let daemon = daemon()?;
     Namespaces::remove_leftovers();
     let longest = wanted.iter().map(|one| one.span.as_secs_f64()).fold(0.0, f64::max);
-    let asked = Interrupt::watch().map_err(|why| format!("signals: {why}"))?;
+    let asked = Interrupt::watch_until_end().map_err(|why| format!("signals: {why}"))?;
     eprintln!("{} transfers between two kernels, all at once, for {longest} s", wanted.len());
     let seen = thread::scope(|scope| {
         let make = |one| scope.spawn(|| make(one, &daemon, &asked));

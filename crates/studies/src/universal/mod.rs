@@ -39,7 +39,7 @@ const NO_HELSINKI: &str = "The streets of Helsinki are left out, as their map ha
 pub const STUDY: Study = Study {
     name: "universal",
     paper: "(ours)",
-    summary: "copy_value against every other congestion mechanism, in 400 cells",
+    summary: "copy_value against every other congestion mechanism, in two grids of networks",
     takes: "1 min quick, 12 min in full",
     words: &WORDS,
     plan: points,

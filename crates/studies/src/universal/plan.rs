@@ -12,7 +12,7 @@ pub const WORLD: &str = "world";
 pub const PLACE: &str = "place";
 pub const ROUTER: &str = "router";
 pub const CHANGE: &str = "change";
-/// Which mechanism with which habits, and what it is for.
+/// Which mechanism with which node policy, and what it is for.
 pub const TREATMENT: &str = "treatment";
 pub const ROLE: &str = "role";
 /// What tells a cell from another.

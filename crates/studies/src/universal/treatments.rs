@@ -46,7 +46,7 @@ impl Role {
     }
 }
 
-/// A mechanism and the habits of its nodes.
+/// A mechanism and the policy of its nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Treatment {
     /// As it is told.

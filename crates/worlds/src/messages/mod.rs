@@ -1,11 +1,11 @@
 //! The world of messages: nodes that meet, store, carry and forward. Events only, no tick.
 
-mod order;
+mod activation_order;
 mod others;
 mod plan;
+mod send_order;
 mod setup;
-mod turns;
 mod world;
 
-pub use setup::{Builder, Node, Rules, SendOrder, Setup};
+pub use setup::{Builder, Node, Rules, SendOrderKind, Setup};
 pub use world::run;

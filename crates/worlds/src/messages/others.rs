@@ -73,7 +73,7 @@ impl Peers for Others<'_> {
         } else {
             agent.consider(now, offer, census)
         };
-        if agent.has_events() {
+        if agent.has_deletions() {
             self.touched.push(peer);
         }
         answer

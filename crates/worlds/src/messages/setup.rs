@@ -1,13 +1,15 @@
 //! What a world of messages is made of.
 
 use crate::contacts::Contacts;
-use lightlag_protocols::dtn::{Bundle, ContactPlan, Habits, Mechanism, Propagation, Radio, Router, Seat};
+use lightlag_protocols::dtn::{
+    BuildContext, Bundle, ContactPlan, Mechanism, NodePolicy, Propagation, Radio, Router,
+};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::sync::Arc;
 
 /// Makes the algorithm of a node.
-pub type Builder<A> = Arc<dyn Fn(Seat) -> Box<A> + Send + Sync>;
+pub type Builder<A> = Arc<dyn Fn(BuildContext) -> Box<A> + Send + Sync>;
 
 /// One node.
 #[derive(Clone)]
@@ -18,8 +20,8 @@ pub struct Node {
     pub router: Builder<dyn Router>,
     /// Its congestion mechanism.
     pub mechanism: Builder<dyn Mechanism>,
-    /// Its habits.
-    pub habits: Habits,
+    /// Its policy.
+    pub policy: NodePolicy,
 }
 
 /// A whole run: same setup, same records, to the byte.
@@ -35,7 +37,7 @@ pub struct Setup {
     pub bundles: Arc<Vec<Bundle>>,
     /// End of the run; what happens at this instant still happens.
     pub until: Instant,
-    /// Seed of the run's own streams (send order, turns, mechanisms).
+    /// Seed of the run's own streams (send order, activation order, mechanisms).
     pub seed: u64,
     /// How links and nodes behave.
     pub rules: Rules,
@@ -52,7 +54,7 @@ pub struct Rules {
     /// Contacts must have been rounded with the same tick.
     pub tick: Option<Duration>,
     /// In which order a node offers what it holds.
-    pub send_order: SendOrder,
+    pub send_order: SendOrderKind,
     /// Expired copies are deleted at multiples of this (The ONE: 60 s) instead of at once.
     pub purge_every: Option<Duration>,
     /// Buffers and algorithms are sampled at multiples of this.
@@ -89,7 +91,7 @@ impl Default for Rules {
             radio: Radio::Node,
             propagation: Propagation::Pipelined,
             tick: None,
-            send_order: SendOrder::Random,
+            send_order: SendOrderKind::Random,
             purge_every: None,
             sample_every: None,
         }
@@ -98,7 +100,7 @@ impl Default for Rules {
 
 /// In which order a node offers what it holds, where the router does not rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendOrder {
+pub enum SendOrderKind {
     /// By reception.
     Fifo,
     /// Shuffled anew at each offer, from the node's own stream.

@@ -2,15 +2,15 @@
 
 mod contacts;
 
-use super::order::Orders;
+use super::activation_order::ActivationOrder;
 use super::others::{Others, View};
-use super::turns::Turns;
+use super::send_order::Orders;
 use super::{Rules, Setup};
 use crate::engine::Queue;
 use lightlag_protocols::dtn::Radio;
 use lightlag_protocols::dtn::{
-    Agent, Arrival, Bundle, BundleId, Census, Creation, IdSet, NodeId, Observation, Parcel, PeerSpace, Seat,
-    Transfer, TransferKind,
+    Agent, Arrival, BuildContext, Bundle, BundleId, BundleInTransit, Census, Creation, IdSet, NodeId,
+    Observation, PeerSpace, Transfer, TransferKind,
 };
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
@@ -91,7 +91,7 @@ enum Event {
 }
 
 struct Flight {
-    parcel: Parcel,
+    transit: BundleInTransit,
     from: NodeId,
     to: NodeId,
     started: Instant,
@@ -119,7 +119,7 @@ pub(super) struct World<'a, O> {
     /// Nodes that were sending when expired copies were purged.
     purge_later: Vec<bool>,
     queue: Queue<Event>,
-    turns: Turns,
+    activation: ActivationOrder,
     orders: Orders,
     census: Option<Census>,
     /// Per node, what it tells its peers about its buffer; empty where no mechanism wants to know.
@@ -132,7 +132,7 @@ pub(super) struct World<'a, O> {
     demand: Vec<u64>,
     tried: Vec<u64>,
     reclaimed: Vec<u64>,
-    /// Parties to transfers that have ended in this turn.
+    /// Parties to transfers that have ended in this activation.
     released: Vec<NodeId>,
     /// Peers that deleted copies while they answered.
     touched: Vec<NodeId>,
@@ -161,7 +161,7 @@ impl<'a, O: Observer> World<'a, O> {
             shadows: Vec::new(),
             purge_later: vec![false; count],
             queue: Queue::new(),
-            turns: Turns::new(setup.seed, count, setup.rules.tick),
+            activation: ActivationOrder::new(setup.seed, count, setup.rules.tick),
             orders: Orders::new(setup.rules.send_order, setup.seed),
             census: needs(|a| a.needs().census).then(Census::default),
             spaces: if needs(|a| a.needs().neighbours) {
@@ -169,7 +169,7 @@ impl<'a, O: Observer> World<'a, O> {
             } else {
                 Vec::new()
             },
-            receipts: setup.nodes.iter().any(|n| n.habits.receipts) || needs(|a| a.needs().receipts),
+            receipts: setup.nodes.iter().any(|n| n.policy.receipts) || needs(|a| a.needs().receipts),
             changes: 0,
             supply: vec![0; count],
             demand: vec![0; count],
@@ -198,12 +198,12 @@ impl<'a, O: Observer> World<'a, O> {
         }
         let mut plan = super::plan::Plan::new(self.setup);
         loop {
-            let now = plan.next_at().min(self.queue.next_at()).min(self.turns.next_at());
+            let now = plan.next_at().min(self.queue.next_at()).min(self.activation.next_at());
             if now > self.setup.until {
                 break;
             }
             self.now = now;
-            self.turns.begin(now);
+            self.activation.begin(now);
             self.collect_due();
             while let Some(contact) = plan.contact_down(now) {
                 self.contact_down(contact);
@@ -220,7 +220,7 @@ impl<'a, O: Observer> World<'a, O> {
             if plan.purge(now) {
                 self.purge();
             }
-            self.take_turns();
+            self.activate_nodes();
             if plan.sample(now) {
                 self.sample();
             }
@@ -297,10 +297,10 @@ impl<'a, O: Observer> World<'a, O> {
     #[inline]
     fn flush(&mut self, node: NodeId) {
         let agent = &mut self.agents[node.0 as usize];
-        if !agent.has_events() {
+        if !agent.has_deletions() {
             return;
         }
-        for gone in agent.drain_events() {
+        for gone in agent.drain_deletions() {
             if let Some(census) = &mut self.census {
                 census.on_gone(gone.bundle.id);
             }
@@ -311,7 +311,7 @@ impl<'a, O: Observer> World<'a, O> {
     }
     /// As [`World::flush`], where nothing else tells that the node has changed.
     fn flush_change(&mut self, node: NodeId) {
-        if self.agents[node.0 as usize].has_events() {
+        if self.agents[node.0 as usize].has_deletions() {
             self.flush(node);
             self.on_change(node);
         }
@@ -356,7 +356,7 @@ impl<'a, O: Observer> World<'a, O> {
             self.publish(node);
         }
     }
-    /// Sorts what is due at this instant: arrivals happen, senders get a turn.
+    /// Sorts what is due at this instant: arrivals happen, senders are activated.
     fn collect_due(&mut self) {
         while let Some(event) = self.queue.pop_due(self.now) {
             match event {
@@ -371,7 +371,7 @@ impl<'a, O: Observer> World<'a, O> {
                     {
                         let from = ongoing.from;
                         self.due[from.0 as usize].push(slot);
-                        self.turns.wake(from);
+                        self.activation.wake(from);
                     }
                 }
             }
@@ -395,10 +395,10 @@ impl<'a, O: Observer> World<'a, O> {
         let to = transfer.to;
         self.record(&Record::Sent { from, to, id: transfer.id });
         let sender = &mut self.agents[from.0 as usize];
-        let parcel = sender.complete(self.now, &transfer, self.census.as_ref());
+        let transit = sender.complete(self.now, &transfer, self.census.as_ref());
         self.after_sending(from, transfer.id);
-        let Some(parcel) = parcel else { return };
-        let flying = Flight { parcel, from, to, started, flight };
+        let Some(transit) = transit else { return };
+        let flying = Flight { transit, from, to, started, flight };
         if flight == Duration::ZERO {
             self.arrive(flying);
         } else {
@@ -426,14 +426,14 @@ impl<'a, O: Observer> World<'a, O> {
         self.flush(from);
     }
     fn arrive(&mut self, flight: Flight) {
-        let Flight { parcel, from, to, started, flight } = flight;
-        let (id, kind, hops) = (parcel.bundle.id, parcel.kind, parcel.hops);
+        let Flight { transit, from, to, started, flight } = flight;
+        let (id, kind, hops) = (transit.bundle.id, transit.kind, transit.hops);
         if self.track_expected {
             self.expected[to.0 as usize].remove(id.0);
         }
         self.hear_peers(to);
         let receiver = &mut self.agents[to.0 as usize];
-        let arrival = receiver.receive(self.now, from, parcel, self.census.as_ref());
+        let arrival = receiver.receive(self.now, from, transit, self.census.as_ref());
         self.flush(to);
         match arrival {
             Arrival::Stored => {
@@ -462,7 +462,7 @@ impl<'a, O: Observer> World<'a, O> {
         self.publish(to);
     }
 
-    // --- turns ------------------------------------------------------------------------------
+    // --- activations ------------------------------------------------------------------------------
 
     /// Whether `node` may be party to a transfer, as far as its own radio goes.
     #[inline]
@@ -489,7 +489,7 @@ impl<'a, O: Observer> World<'a, O> {
     #[inline]
     fn wake(&mut self, node: NodeId) {
         if !self.ports[node.0 as usize].is_empty() && self.can_take_part(node) {
-            self.turns.wake(node);
+            self.activation.wake(node);
         }
     }
     fn settle_released(&mut self) {
@@ -497,8 +497,8 @@ impl<'a, O: Observer> World<'a, O> {
             self.on_change(node);
         }
     }
-    fn take_turns(&mut self) {
-        while let Some(node) = self.turns.take() {
+    fn activate_nodes(&mut self) {
+        while let Some(node) = self.activation.take() {
             while let Some(slot) = self.due[node.0 as usize].pop() {
                 self.finish_or_abort(slot);
                 self.renew_supply(node);
@@ -581,7 +581,7 @@ impl<'a, O: Observer> World<'a, O> {
         for &peer in &self.servers {
             let (server, mut others) = Others::split(&mut self.agents, peer, &client, &mut self.touched);
             let served = server.serve(self.now, node, &mut others);
-            if server.has_events() {
+            if server.has_deletions() {
                 self.touched.push(peer);
             }
             if let Some(transfer) = served {
@@ -640,8 +640,12 @@ impl<'a, O: Observer> World<'a, O> {
 fn new_agent(setup: &Setup, node: NodeId) -> Agent {
     let spec = &setup.nodes[node.0 as usize];
     let (nodes, seed, plan) = (setup.nodes.len() as u32, setup.seed, setup.plan.clone());
-    let seat = Seat { node, nodes, seed, plan, ..Seat::default() };
-    let router = (spec.router)(seat.clone());
-    let seat = Seat { counted: router.exclusive(), settles: router.settles(), ..seat };
-    Agent::new(node, spec.buffer, router, (spec.mechanism)(seat), spec.habits)
+    let context = BuildContext { node, nodes, seed, plan, ..BuildContext::default() };
+    let router = (spec.router)(context.clone());
+    let context = BuildContext {
+        counts_copies: router.counts_copies(),
+        single_copy_phase: router.single_copy_phase(),
+        ..context
+    };
+    Agent::new(node, spec.buffer, router, (spec.mechanism)(context), spec.policy)
 }

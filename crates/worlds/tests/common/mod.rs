@@ -1,13 +1,13 @@
 //! A small network in a few words.
 
 use lightlag_protocols::dtn::{
-    Bundle, BundleId, Habits, Mechanism, NodeId, Parameter, Parameters, Seat, mechanisms, routers,
+    BuildContext, Bundle, BundleId, Mechanism, NodeId, NodePolicy, Parameter, Parameters, mechanisms, routers,
 };
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
-use lightlag_worlds::messages::{Node, Rules, SendOrder, Setup, run};
+use lightlag_worlds::messages::{Node, Rules, SendOrderKind, Setup, run};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct Net {
     bundles: Vec<Bundle>,
     pub router: &'static str,
     pub rules: Rules,
-    pub habits: Habits,
+    pub policy: NodePolicy,
     pub mechanism: &'static str,
 }
 
@@ -35,8 +35,8 @@ impl Net {
             contacts: Vec::new(),
             bundles: Vec::new(),
             router: "epidemic",
-            rules: Rules { send_order: SendOrder::Fifo, ..Rules::default() },
-            habits: Habits::default(),
+            rules: Rules { send_order: SendOrderKind::Fifo, ..Rules::default() },
+            policy: NodePolicy::default(),
             mechanism: "none",
         }
     }
@@ -78,20 +78,20 @@ impl Net {
     pub fn run(&self) -> Vec<(f64, Record)> {
         let mechanism = mechanisms::TABLE.iter().find(|e| e.name == self.mechanism).unwrap();
         let parameters = defaults(mechanism.parameters);
-        self.run_with(move |seat| (mechanism.build)(&parameters, seat))
+        self.run_with(move |context| (mechanism.build)(&parameters, context))
     }
     /// The same with a mechanism that no table knows.
     pub fn run_with(
         &self,
-        mechanism: impl Fn(Seat) -> Box<dyn Mechanism> + Send + Sync + 'static,
+        mechanism: impl Fn(BuildContext) -> Box<dyn Mechanism> + Send + Sync + 'static,
     ) -> Vec<(f64, Record)> {
         let router = routers::TABLE.iter().find(|e| e.name == self.router).unwrap();
         let for_router = defaults(router.parameters);
         let node = Node {
             buffer: Bytes(self.buffer),
-            router: Arc::new(move |seat| (router.build)(&for_router, seat)),
+            router: Arc::new(move |context| (router.build)(&for_router, context)),
             mechanism: Arc::new(mechanism),
-            habits: self.habits,
+            policy: self.policy,
         };
         let channel = Channel {
             rate: BitRate(2_500_000),

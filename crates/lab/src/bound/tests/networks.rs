@@ -1,10 +1,10 @@
 //! Networks drawn at random, with everything that a world knows: one-way contacts, contacts in the shadow of
-//! others, delays that rise and fall, ticks, any radio, buffers too small for some bundles, all habits.
+//! others, delays that rise and fall, ticks, any radio, buffers too small for some bundles, every node policy.
 
 use super::super::{of_setup, within};
 use crate::metrics::Metrics;
 use lightlag_protocols::dtn::{
-    Bundle, BundleId, Habits, Mechanism, NodeId, Parameters, Router, mechanisms, routers,
+    Bundle, BundleId, Mechanism, NodeId, NodePolicy, Parameters, Router, mechanisms, routers,
 };
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::rng::Stream;
@@ -36,9 +36,9 @@ fn rules(random: &mut Stream) -> Rules {
     }
 }
 
-fn habits(random: &mut Stream) -> Habits {
+fn policy(random: &mut Stream) -> NodePolicy {
     let mut coin = || random.below(3) == 0;
-    Habits {
+    NodePolicy {
         receipts: coin(),
         drop_memory: coin(),
         delete_delivered: coin(),
@@ -106,12 +106,12 @@ fn network(seed: u64) -> Setup {
     let random = &mut random;
     let nodes = 3 + random.below(5);
     let contacts = contacts(random, nodes);
-    let (rules, habits) = (rules(random), habits(random));
+    let (rules, policy) = (rules(random), policy(random));
     let node = |_| Node {
         buffer: Bytes(20_000 + random.below(150_000)),
         router: Arc::new(|_| Box::new(routers::Direct)),
         mechanism: Arc::new(|_| Box::new(mechanisms::None)),
-        habits,
+        policy,
     };
     let spec = (0..nodes).map(node).collect();
     Setup {
@@ -155,8 +155,8 @@ fn pairs() -> Vec<Pair> {
             let for_mechanism = own(mechanism.name, mechanism.parameters);
             pairs.push(Pair {
                 name: format!("{} with {}", router.name, mechanism.name),
-                router: Arc::new(move |seat| (router.build)(&for_router, seat)),
-                mechanism: Arc::new(move |seat| (mechanism.build)(&for_mechanism, seat)),
+                router: Arc::new(move |context| (router.build)(&for_router, context)),
+                mechanism: Arc::new(move |context| (mechanism.build)(&for_mechanism, context)),
             });
         }
     }

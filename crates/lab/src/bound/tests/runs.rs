@@ -136,7 +136,7 @@ fn no_run_of_walkers_exceeds_its_bound() {
 #[test]
 fn no_run_under_the_rules_of_the_one_exceeds_its_bound() {
     let world = "tick = \"100 ms\"\npurge_every = \"60 s\"\n";
-    let habits = "overfill = true\n";
-    let text = walkers(world, "2 min").replace("[nodes.n]\n", &format!("[nodes.n]\n{habits}"));
+    let policy = "overfill = true\n";
+    let text = walkers(world, "2 min").replace("[nodes.n]\n", &format!("[nodes.n]\n{policy}"));
     no_run_exceeds_its_bound(&text, 1..7);
 }

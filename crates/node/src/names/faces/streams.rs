@@ -112,6 +112,8 @@ pub struct Streams {
     next: u64,
     buffer: Vec<u8>,
     dropped: Dropped,
+    /// The system had no room for another connection: the door is not looked at before this.
+    closed_until: Option<std::time::Instant>,
 }
 
 impl Streams {
@@ -144,7 +146,7 @@ impl Streams {
     }
     fn new(door: Option<Door>) -> Self {
         let (connections, buffer) = (BTreeMap::new(), vec![0; READ_BYTES]);
-        Self { door, connections, next: 0, buffer, dropped: Dropped::default() }
+        Self { door, connections, next: 0, buffer, dropped: Dropped::default(), closed_until: None }
     }
     fn add(&mut self, stream: Stream) -> u64 {
         let connection = Connection {
@@ -182,7 +184,16 @@ impl Streams {
     fn accept(&mut self) -> usize {
         let mut came = 0;
         while let Some((door, dropped)) = self.door.as_ref().zip(self.room()) {
-            let Ok(stream) = door.accept() else { break };
+            let stream = match door.accept() {
+                Ok(stream) => stream,
+                Err(why) if is_full(&why) => {
+                    // Whoever waits at the door would wake us at once again.
+                    self.closed_until = Some(std::time::Instant::now() + to_std(LOOK_AGAIN));
+                    self.drop_idle();
+                    break;
+                }
+                Err(_) => break,
+            };
             came += 1;
             if let Some(number) = dropped {
                 self.connections.remove(&number);
@@ -191,8 +202,19 @@ impl Streams {
         }
         came
     }
+    /// Closes the connection that is idle longest, so that there is a descriptor for another.
+    fn drop_idle(&mut self) {
+        let standings = self.connections.values().map(|connection| connection.place.standing());
+        if let Room::Drop(at) = room(0, standings) {
+            let number = self.connections.keys().nth(at).copied();
+            number.and_then(|number| self.connections.remove(&number));
+        }
+    }
     /// Whether one more connection can be accepted, and which goes for it, if any. Others wait at the door.
     fn room(&self) -> Option<Option<u64>> {
+        if self.closed_until.is_some_and(|until| std::time::Instant::now() < until) {
+            return None;
+        }
         if self.connections.len() < CONNECTIONS_MAX {
             return Some(None);
         }
@@ -329,6 +351,13 @@ impl Connection {
             self.written = 0;
         }
     }
+}
+
+/// Whether there are no descriptors, or no memory for one, now.
+fn is_full(why: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let full = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
+    full.iter().any(|errno| why.raw_os_error() == Some(errno.raw_os_error()))
 }
 
 /// A socket file at which nobody listens any more is in the way of a new one.

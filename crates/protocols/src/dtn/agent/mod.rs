@@ -1,4 +1,4 @@
-//! The node: a store, a router and a congestion mechanism, and the habits that serve them all.
+//! The node: a store, a router and a congestion mechanism, and the policy of the node.
 
 /// What the node knows, borrowed apart from its router and mechanism.
 macro_rules! local {
@@ -19,9 +19,9 @@ use crate::time::Instant;
 use crate::units::Bytes;
 use std::collections::VecDeque;
 
-/// What a node does whatever its router and mechanism. All off by default, as in The ONE.
+/// What a node does under any router and mechanism. All off by default, as in The ONE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Habits {
+pub struct NodePolicy {
     /// Delivered bundles are acknowledged by flooding, and copies of them deleted.
     pub receipts: bool,
     /// What was dropped here for lack of room is not accepted again.
@@ -73,7 +73,7 @@ pub struct Transfer {
 
 /// What crosses a link: a bundle and its extension blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parcel {
+pub struct BundleInTransit {
     /// The bundle.
     pub bundle: Bundle,
     /// What it was sent for.
@@ -126,7 +126,7 @@ pub enum Creation {
 
 /// A copy that was deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct Deletion {
     /// Which bundle.
     pub bundle: Bundle,
     /// Why.
@@ -152,8 +152,8 @@ pub struct Summary<'a> {
     pub had: &'a IdSet,
     /// Copies that are under way to it, where the driver keeps account of them.
     pub expected: &'a IdSet,
-    /// Bundles that it does not take any more, by its habits and by its mechanism.
-    pub declined: [&'a IdSet; 2],
+    /// Bundles that it does not take any more, by its policy and by its mechanism.
+    pub refused_ids: [&'a IdSet; 2],
 }
 
 impl Summary<'_> {
@@ -171,11 +171,11 @@ impl Summary<'_> {
     #[inline]
     pub fn lacks(&self, id: BundleId) -> bool {
         // All are asked: a search takes longer over the branches than over what it could leave out.
-        !(self.has(id) | self.declined[0].contains(id.0) | self.declined[1].contains(id.0))
+        !(self.has(id) | self.refused_ids[0].contains(id.0) | self.refused_ids[1].contains(id.0))
     }
     /// Whether the peer may want any of these.
     fn lacks_any(&self, held: &IdSet) -> bool {
-        let known = [self.had, self.expected, self.declined[0], self.declined[1]];
+        let known = [self.had, self.expected, self.refused_ids[0], self.refused_ids[1]];
         held.words().iter().enumerate().any(|(at, word)| {
             let words = known.iter().filter_map(|set| set.words().get(at));
             word & !words.fold(0, |has, word| has | word) != 0
@@ -184,7 +184,7 @@ impl Summary<'_> {
 }
 
 /// In which order a node offers what it holds, where its router does not rank.
-pub trait Order {
+pub trait SendOrder {
     /// The store's slot at a position of the order. Asked again with the same position, it answers
     /// the same; the store does not change meanwhile.
     fn slot(&mut self, position: usize) -> usize;
@@ -193,7 +193,7 @@ pub trait Order {
 /// By reception, oldest first.
 pub struct ByReception;
 
-impl Order for ByReception {
+impl SendOrder for ByReception {
     #[inline]
     fn slot(&mut self, position: usize) -> usize {
         position
@@ -207,17 +207,17 @@ impl Order for ByReception {
 /// [`Agent::offer_custody`], [`Agent::offer_deliverable`], (of each peer) [`Agent::serve`],
 /// [`Agent::offer_copies`]. A transfer ends in [`Agent::complete`] at the sender and
 /// [`Agent::receive`] at the receiver, or in [`Agent::abort`]. After each call,
-/// [`Agent::drain_events`] tells which copies are gone.
+/// [`Agent::drain_deletions`] tells which copies are gone.
 pub struct Agent {
     node: NodeId,
     store: Store,
     router: Box<dyn Router>,
     mechanism: Box<dyn Mechanism>,
     needs: Needs,
-    habits: Habits,
+    policy: NodePolicy,
     /// The router's constant answers, asked once.
     ranked: bool,
-    exclusive: bool,
+    counts_copies: bool,
     records_path: bool,
     links: Vec<Link>,
     /// The peers of `links`.
@@ -232,7 +232,7 @@ pub struct Agent {
     /// Copies whose custody is moving right now.
     moving: Vec<BundleId>,
     waiting: VecDeque<Bundle>,
-    events: Vec<Event>,
+    events: Vec<Deletion>,
 }
 
 /// A copy whose custody is to move.
@@ -251,21 +251,21 @@ impl Agent {
         buffer: Bytes,
         router: Box<dyn Router>,
         mechanism: Box<dyn Mechanism>,
-        habits: Habits,
+        policy: NodePolicy,
     ) -> Self {
         Self {
             node,
             store: Store::new(buffer),
             needs: mechanism.needs(),
             ranked: router.ranked(),
-            exclusive: router.exclusive(),
+            counts_copies: router.counts_copies(),
             records_path: router.records_path(),
             connected: IdSet::default(),
             near: Sieve::default(),
             had: IdSet::default(),
             router,
             mechanism,
-            habits,
+            policy,
             links: Vec::new(),
             delivered: IdSet::default(),
             acknowledged: IdSet::default(),
@@ -283,7 +283,7 @@ impl Agent {
     }
     /// The room that it tells its peers of.
     pub fn room(&self, now: Instant) -> Bytes {
-        self.store.free() + self.mechanism.spare(&local!(self, now, None))
+        self.store.free() + self.mechanism.evictable_bytes(&local!(self, now, None))
     }
     /// Its links that are up, oldest first.
     #[inline]
@@ -294,7 +294,7 @@ impl Agent {
     pub fn needs(&self) -> Needs {
         self.needs
     }
-    /// Bundles that it knows to be delivered (habit or need `receipts`).
+    /// Bundles that it knows to be delivered (policy or need `receipts`).
     pub fn acknowledged(&self) -> &IdSet {
         &self.acknowledged
     }
@@ -302,17 +302,17 @@ impl Agent {
     #[inline]
     pub fn summary<'a>(&'a self, expected: Option<&'a IdSet>) -> Summary<'a> {
         let expected = expected.unwrap_or(IdSet::none());
-        // What was dropped is known only where that is the habit.
-        Summary { had: &self.had, expected, declined: [&self.dropped, self.mechanism.declined()] }
+        // Empty without the policy `drop_memory`.
+        Summary { had: &self.had, expected, refused_ids: [&self.dropped, self.mechanism.refused_ids()] }
     }
     /// The copies deleted since the last call, in order.
     #[inline]
-    pub fn drain_events(&mut self) -> std::vec::Drain<'_, Event> {
+    pub fn drain_deletions(&mut self) -> std::vec::Drain<'_, Deletion> {
         self.events.drain(..)
     }
     /// Whether any copy was deleted since the last drain.
     #[inline]
-    pub fn has_events(&self) -> bool {
+    pub fn has_deletions(&self) -> bool {
         !self.events.is_empty()
     }
     /// What router and mechanism show to plots.
@@ -348,8 +348,8 @@ impl Agent {
         self.remove_acknowledged(now);
     }
     /// Whether peers in contact are to be told whenever the router's state changes.
-    pub fn tells_changes(&self) -> bool {
-        self.router.tells_changes()
+    pub fn reports_changes(&self) -> bool {
+        self.router.reports_changes()
     }
     /// The router learns what the peer's router told anew.
     pub fn hear_router(&mut self, now: Instant, peer: NodeId, told: &Table) {
@@ -368,12 +368,12 @@ impl Agent {
         self.mechanism.on_contact_down(&at, peer);
         self.router.rerouted()
     }
-    /// What the peers tell about their buffers and radios ([`Needs::neighbours`]), in the order of
+    /// The space that the peers report ([`Needs::neighbours`]), in the order of
     /// [`Agent::links`].
     #[inline]
-    pub fn hear_spaces(&mut self, told: impl IntoIterator<Item = PeerSpace>) {
-        for (link, told) in self.links.iter_mut().zip(told) {
-            link.told = told;
+    pub fn hear_spaces(&mut self, spaces: impl IntoIterator<Item = PeerSpace>) {
+        for (link, space) in self.links.iter_mut().zip(spaces) {
+            link.peer_space = space;
         }
     }
     /// Whether it has learnt that `id` is delivered.
@@ -439,7 +439,7 @@ impl Agent {
                 self.wait(bundle);
                 return Creation::Waiting;
             }
-            Err(Some(_)) if !self.habits.overfill => return Creation::Rejected,
+            Err(Some(_)) if !self.policy.overfill => return Creation::Rejected,
             Err(Some(_)) => {}
         }
         let mut replica = self.fresh_replica(now, bundle);
@@ -502,10 +502,10 @@ impl Agent {
         if !self.delivered.contains(id.0) {
             self.had.remove(id.0);
         }
-        if reason == DropReason::Overflow && self.habits.drop_memory {
+        if reason == DropReason::Overflow && self.policy.drop_memory {
             self.dropped.insert(id.0);
         }
         self.mechanism.on_dropped(&local!(self, now, None), &replica.bundle, reason);
-        self.events.push(Event { bundle: replica.bundle, reason, received: replica.received });
+        self.events.push(Deletion { bundle: replica.bundle, reason, received: replica.received });
     }
 }

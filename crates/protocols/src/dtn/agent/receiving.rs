@@ -1,7 +1,7 @@
 //! The receiving side of an agent: answers to offers, room, arrivals.
 
-use super::{Agent, Answer, Arrival, DropReason, Leaving, Parcel};
-use crate::dtn::{Bundle, Census, Local, NodeId, Offer, Path, Refusal, Replica, Room};
+use super::{Agent, Answer, Arrival, BundleInTransit, DropReason, Leaving};
+use crate::dtn::{BufferDecision, Bundle, Census, Local, NodeId, Offer, Path, Refusal, Replica};
 use crate::time::Instant;
 
 impl Agent {
@@ -35,14 +35,14 @@ impl Agent {
             Err(Refusal::Delivered)
         } else if now >= bundle.expires && bundle.destination != self.node {
             Err(Refusal::Expired)
-        } else if self.habits.drop_memory && self.dropped.contains(id.0) && bundle.destination != self.node {
+        } else if self.policy.drop_memory && self.dropped.contains(id.0) && bundle.destination != self.node {
             Err(Refusal::DroppedBefore)
         } else {
             Ok(())
         }
     }
     fn past_buffer(&self, bundle: &Bundle) -> bool {
-        self.habits.deliver_past_buffer && bundle.destination == self.node
+        self.policy.deliver_past_buffer && bundle.destination == self.node
     }
     fn room_for(&mut self, now: Instant, bundle: &Bundle, census: Option<&Census>) -> Answer {
         if self.past_buffer(bundle) {
@@ -61,7 +61,7 @@ impl Agent {
         incoming: &Bundle,
         census: Option<&Census>,
     ) -> Result<(), Option<Refusal>> {
-        if incoming.size > self.store.capacity() && !self.habits.overfill {
+        if incoming.size > self.store.capacity() && !self.policy.overfill {
             return Err(Some(Refusal::NoSpace));
         }
         while let Some(id) = self.mechanism.obsolete(&local!(self, now, census)) {
@@ -74,7 +74,7 @@ impl Agent {
             let at = local!(self, now, census);
             let preferred = self.router.victim(&at);
             match self.mechanism.make_room(&at, incoming, preferred) {
-                Room::Drop(id) => {
+                BufferDecision::Drop(id) => {
                     let before = self.store.used();
                     self.delete_idle(now, id, DropReason::Overflow);
                     if self.store.used() == before {
@@ -82,14 +82,14 @@ impl Agent {
                         return Err(Some(Refusal::NoSpace));
                     }
                 }
-                Room::Move { id, to } => {
+                BufferDecision::Move { id, to } => {
                     if !self.leaving.iter().any(|leaving| leaving.id == id) {
                         self.leaving.push_back(Leaving { id, to, asked: false });
                     }
                     return Err(None);
                 }
-                Room::Wait if incoming.source == self.node => return Err(None),
-                Room::Wait | Room::Refuse => return Err(Some(Refusal::NoSpace)),
+                BufferDecision::Wait if incoming.source == self.node => return Err(None),
+                BufferDecision::Wait | BufferDecision::Refuse => return Err(Some(Refusal::NoSpace)),
             }
         }
         Ok(())
@@ -99,17 +99,17 @@ impl Agent {
         &mut self,
         now: Instant,
         from: NodeId,
-        parcel: Parcel,
+        transit: BundleInTransit,
         census: Option<&Census>,
     ) -> Arrival {
         let mut replica = Replica {
-            bundle: parcel.bundle,
+            bundle: transit.bundle,
             received: now,
-            hops: parcel.hops,
+            hops: transit.hops,
             sending: 0,
-            router_mark: parcel.router_mark,
-            mechanism_mark: parcel.mechanism_mark,
-            path: if self.records_path { parcel.path.then(self.node) } else { Path::default() },
+            router_mark: transit.router_mark,
+            mechanism_mark: transit.mechanism_mark,
+            path: if self.records_path { transit.path.then(self.node) } else { Path::default() },
         };
         if replica.bundle.destination == self.node {
             return self.deliver(now, replica, from, census);
@@ -119,7 +119,7 @@ impl Agent {
         }
         // Room was made at the start, but a bundle may have been created here since.
         if let Err(why) = self.make_room(now, &replica.bundle, census)
-            && !self.habits.overfill
+            && !self.policy.overfill
         {
             return Arrival::Refused(why.unwrap_or(Refusal::NoSpace));
         }

@@ -1,7 +1,9 @@
 //! The sending side of an agent: what it offers to whom, and what happens when a transfer ends.
 
-use super::{Agent, Answer, DropReason, Leaving, Order, Parcel, Peers, Summary, Transfer, TransferKind};
-use crate::dtn::{BundleId, Census, Fate, Head, Local, NodeId, Offer, Refusal, Replica, Sieve};
+use super::{
+    Agent, Answer, BundleInTransit, DropReason, Leaving, Peers, SendOrder, Summary, Transfer, TransferKind,
+};
+use crate::dtn::{AfterTransfer, BundleId, Census, Head, Local, NodeId, Offer, Refusal, Replica, Sieve};
 use crate::time::Instant;
 
 impl Agent {
@@ -74,7 +76,7 @@ impl Agent {
     pub fn offer_deliverable<P: Peers>(
         &mut self,
         now: Instant,
-        order: &mut impl Order,
+        order: &mut impl SendOrder,
         peers: &mut P,
     ) -> Option<Transfer> {
         if !self.may_deliver() {
@@ -103,7 +105,7 @@ impl Agent {
     #[inline]
     pub fn may_serve(&self, peer: NodeId) -> bool {
         let bound = self.store.bound();
-        bound.meets(Sieve::of(peer)) || (self.habits.delete_delivered && bound.meets(self.near))
+        bound.meets(Sieve::of(peer)) || (self.policy.delete_delivered && bound.meets(self.near))
     }
     /// The first copy, in order of reception, that is for `peer`.
     pub fn serve<P: Peers>(&mut self, now: Instant, peer: NodeId, peers: &mut P) -> Option<Transfer> {
@@ -126,7 +128,7 @@ impl Agent {
     pub fn offer_copies<P: Peers>(
         &mut self,
         now: Instant,
-        order: &mut impl Order,
+        order: &mut impl SendOrder,
         peers: &mut P,
         census: Option<&Census>,
     ) -> Option<Transfer> {
@@ -160,7 +162,7 @@ impl Agent {
     fn offer_ranked<P: Peers>(
         &mut self,
         now: Instant,
-        order: &mut impl Order,
+        order: &mut impl SendOrder,
         peers: &mut P,
         census: Option<&Census>,
     ) -> Option<Transfer> {
@@ -190,7 +192,7 @@ impl Agent {
         now: Instant,
         peer: NodeId,
         from: usize,
-        order: &mut impl Order,
+        order: &mut impl SendOrder,
         peers: &P,
         census: Option<&Census>,
     ) -> Option<(usize, usize, f64)> {
@@ -252,7 +254,7 @@ impl Agent {
     /// Whether a transfer that is under way has the only claim to a copy.
     #[inline]
     fn reserved(&self, replica: &Replica) -> bool {
-        replica.sending > 0 && (self.exclusive || self.moving.contains(&replica.bundle.id))
+        replica.sending > 0 && (self.counts_copies || self.moving.contains(&replica.bundle.id))
     }
     fn begin(&mut self, id: BundleId, to: NodeId, kind: TransferKind) -> Option<Transfer> {
         let replica = self.store.get_mut(id)?;
@@ -262,9 +264,9 @@ impl Agent {
         }
         Some(Transfer { id, size: replica.bundle.size, to, kind })
     }
-    /// Deletes copies whose destination is in contact and has them, if that is the habit.
+    /// Deletes copies whose destination is in contact and has them, with the policy `delete_delivered`.
     fn forget_delivered<P: Peers>(&mut self, now: Instant, peers: &P) {
-        if !self.habits.delete_delivered {
+        if !self.policy.delete_delivered {
             return;
         }
         let known: Vec<BundleId> = self
@@ -280,7 +282,12 @@ impl Agent {
 
     /// The last bit of a transfer has left. Gives what the peer receives; `None` if the copy has
     /// vanished, which a correct driver never sees.
-    pub fn complete(&mut self, now: Instant, transfer: &Transfer, census: Option<&Census>) -> Option<Parcel> {
+    pub fn complete(
+        &mut self,
+        now: Instant,
+        transfer: &Transfer,
+        census: Option<&Census>,
+    ) -> Option<BundleInTransit> {
         let slot = self.store.slot(transfer.id)?;
         let mut replica = self.store.replicas()[slot].clone();
         replica.sending -= 1;
@@ -289,7 +296,7 @@ impl Agent {
         let custody = transfer.kind == TransferKind::Custody;
         // Custody moves the copy as it is: its router has not decided to share it.
         let router_mark = if custody { replica.router_mark } else { self.router.mark_for_peer(&replica) };
-        let parcel = Parcel {
+        let transit = BundleInTransit {
             bundle: replica.bundle,
             kind: transfer.kind,
             hops: replica.hops + 1,
@@ -297,23 +304,23 @@ impl Agent {
             mechanism_mark: self.mechanism.mark_for_peer(&at, &replica),
             path: replica.path.clone(),
         };
-        let mut fate = Fate::Keep;
+        let mut after = AfterTransfer::Keep;
         if !custody {
-            fate = self.router.on_sent(&at, &mut replica, transfer.to, delivered);
+            after = self.router.on_sent(&at, &mut replica, transfer.to, delivered);
             self.mechanism.on_sent(&at, &mut replica, transfer.to, delivered);
         }
         self.store.update(slot, replica);
         if custody {
             self.moving.retain(|&id| id != transfer.id);
             self.hand_over(now, transfer.id, transfer.to, false, census);
-        } else if fate == Fate::GiveUp {
+        } else if after == AfterTransfer::GiveUp {
             self.delete_idle(now, transfer.id, DropReason::HandedOver);
         }
         self.remove_acknowledged(now);
         if self.acknowledged.contains(transfer.id.0) {
             self.delete_idle(now, transfer.id, DropReason::Acknowledged);
         }
-        Some(parcel)
+        Some(transit)
     }
     /// `peer` says that it did not take a copy that was sent to it, if that is still here.
     pub fn returned(&mut self, now: Instant, id: BundleId, peer: NodeId) {

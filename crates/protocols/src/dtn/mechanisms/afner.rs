@@ -1,8 +1,8 @@
 //! AFNER: what has been forwarded more often than the average makes room.
 
 use crate::dtn::{
-    Bundle, BundleId, Census, DropReason, Entry, Local, Mechanism, Needs, NodeId, Observation, Parameter,
-    Parameters, Replica, Room, Seat, Table,
+    BufferDecision, BuildContext, Bundle, BundleId, Census, DropReason, Entry, Local, Mechanism, Needs,
+    NodeId, Observation, Parameter, Parameters, Replica, Table,
 };
 use crate::rng::Stream;
 use crate::time::Duration;
@@ -68,7 +68,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
     build,
 };
 
-fn build(given: &Parameters, seat: Seat) -> Box<dyn Mechanism> {
+fn build(given: &Parameters, context: BuildContext) -> Box<dyn Mechanism> {
     let knowledge = match given.word("knowledge") {
         "gossip" => Knowledge::Gossip(View::default()),
         "stale" => Knowledge::Stale {
@@ -81,7 +81,7 @@ fn build(given: &Parameters, seat: Seat) -> Box<dyn Mechanism> {
         knowledge,
         alive: given.word("count") == "alive",
         descending: given.word("select") == "descending",
-        random: Stream::new(seat.seed, "afner", u64::from(seat.node.0)),
+        random: Stream::new(context.seed, "afner", u64::from(context.node.0)),
     })
 }
 
@@ -160,10 +160,10 @@ impl Kept {
 }
 
 impl Mechanism for Afner {
-    fn make_room(&mut self, at: &Local, _: &Bundle, _: Option<BundleId>) -> Room {
+    fn make_room(&mut self, at: &Local, _: &Bundle, _: Option<BundleId>) -> BufferDecision {
         let average = self.average(at);
         let chosen = if self.descending { None } else { self.above_average(at, average) };
-        chosen.or_else(|| self.largest(at)).map_or(Room::Refuse, Room::Drop)
+        chosen.or_else(|| self.largest(at)).map_or(BufferDecision::Refuse, BufferDecision::Drop)
     }
     fn needs(&self) -> Needs {
         Needs {
@@ -245,7 +245,7 @@ mod tests {
     fn victim(mechanism: &mut dyn Mechanism, store: &Store, census: &Census, seconds: f64) -> u32 {
         let at = Local { census: Some(census), ..place(store, 0, seconds) };
         match mechanism.make_room(&at, &copy(9, 100).bundle, None) {
-            Room::Drop(id) => id.0,
+            BufferDecision::Drop(id) => id.0,
             other => panic!("{other:?}"),
         }
     }
@@ -313,6 +313,6 @@ mod tests {
         assert_eq!(there.mark_for_peer(&at, &copy(3, 100)), 4);
         let told = there.state(&at);
         here.on_contact_up(&at, NodeId(1), told.as_ref());
-        assert_eq!(here.make_room(&at, &copy(9, 100).bundle, None), Room::Drop(BundleId(3)));
+        assert_eq!(here.make_room(&at, &copy(9, 100).bundle, None), BufferDecision::Drop(BundleId(3)));
     }
 }

@@ -10,8 +10,8 @@
 
 use crate::dtn::arrivals::Arrivals;
 use crate::dtn::{
-    Bundle, BundleId, DropReason, Entry, IdSet, Link, Local, Mechanism, Needs, NodeId, Observation, Offer,
-    Parameter, Refusal, Replica, Room,
+    BufferDecision, Bundle, BundleId, DropReason, Entry, IdSet, Link, Local, Mechanism, Needs, NodeId,
+    Observation, Offer, Parameter, Refusal, Replica,
 };
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
@@ -42,8 +42,8 @@ pub struct CopyValue {
     planned: bool,
     /// Whether the router counts copies.
     counted: bool,
-    /// Whether its copies come to rest where nothing tells of a better place.
-    settles: bool,
+    /// Whether copies reach a single-copy phase and no contact plan names a better place for them.
+    single_copy_phase: bool,
     arrivals: Arrivals,
     drops: Drops,
     offered: Option<Offered>,
@@ -106,8 +106,8 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
         ),
     ],
     only_with: &[],
-    build: |given, seat| {
-        let planned = !seat.plan.is_empty();
+    build: |given, context| {
+        let planned = !context.plan.is_empty();
         Box::new(CopyValue {
             share: given.number("share"),
             own: given.number("own"),
@@ -116,9 +116,9 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
             late: given.number("late"),
             horizon: Horizon::new(given.number("horizon"), given.number("fade")),
             planned,
-            counted: seat.counted,
-            settles: seat.settles && !planned,
-            arrivals: Arrivals::new(seat.plan),
+            counted: context.counts_copies,
+            single_copy_phase: context.single_copy_phase && !planned,
+            arrivals: Arrivals::new(context.plan),
             drops: Drops::new(given.number("memory") as usize),
             offered: None,
             under_way: UnderWay::default(),
@@ -241,9 +241,10 @@ impl CopyValue {
     fn custodian(&self, at: &Local, id: BundleId, incoming: &Bundle) -> Option<NodeId> {
         let size = at.store.get(id)?.bundle.size;
         let giver = self.offered(incoming).map(|offered| offered.from);
-        let has_room = |link: &&Link| link.told.idle && link.told.free >= size && Some(link.peer) != giver;
+        let has_room =
+            |link: &&Link| link.peer_space.idle && link.peer_space.free >= size && Some(link.peer) != giver;
         // Of equals, the oldest link.
-        let roomiest = at.links.iter().filter(has_room).rev().max_by_key(|link| link.told.free);
+        let roomiest = at.links.iter().filter(has_room).rev().max_by_key(|link| link.peer_space.free);
         roomiest.map(|link| link.peer)
     }
     /// A copy that a peer in contact has room for and would have there sooner, or that finds no room on the contact by which it
@@ -253,7 +254,7 @@ impl CopyValue {
             return None;
         }
         for link in at.links {
-            let free = link.told.free.0.saturating_sub(self.under_way.to(link.peer, at.now).0);
+            let free = link.peer_space.free.0.saturating_sub(self.under_way.to(link.peer, at.now).0);
             let mut ahead = Bytes(0);
             for replica in at.store.replicas().iter().filter(|replica| replica.sending == 0) {
                 let bundle = &replica.bundle;
@@ -289,7 +290,7 @@ impl CopyValue {
         let plan = self.arrivals.plan();
         let Some(next) = plan.next(at.node, link.peer, at.now) else { return false };
         next.start.saturating_add(next.delay) <= by
-            && next.carries(at.now, bundle.size, link.pipelined) >= link.told.free
+            && next.carries(at.now, bundle.size, link.pipelined) >= link.peer_space.free
             && plan.carried_from(link.peer, at.node, (at.now, next.start)) == Bytes(0)
     }
     /// Whether a copy adds so much more than another that it is worth the transfer.
@@ -305,28 +306,28 @@ fn comes_to(at: &Local, peer: NodeId) -> Instant {
 }
 
 impl Mechanism for CopyValue {
-    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> Room {
+    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> BufferDecision {
         self.bonus = self.own_bonus(at);
         let cost = self.cost_of_incoming(at, incoming);
         if let Some((least, id)) = self.least(at) {
             // What is moved is not lost, so that less is enough.
-            if self.settles
+            if self.single_copy_phase
                 && cost < least
                 && let Some(to) = self.custodian(at, id, incoming)
             {
-                return Room::Move { id, to };
+                return BufferDecision::Move { id, to };
             }
             if self.displaces(cost, least) {
-                return Room::Drop(id);
+                return BufferDecision::Drop(id);
             }
         }
         if let Some((id, to)) = self.sooner_elsewhere(at) {
-            return Room::Move { id, to };
+            return BufferDecision::Move { id, to };
         }
-        if self.leads_on(at, incoming, None) { Room::Wait } else { Room::Refuse }
+        if self.leads_on(at, incoming, None) { BufferDecision::Wait } else { BufferDecision::Refuse }
     }
     fn needs(&self) -> Needs {
-        Needs { neighbours: self.planned || self.settles, receipts: true, ..Needs::default() }
+        Needs { neighbours: self.planned || self.single_copy_phase, receipts: true, ..Needs::default() }
     }
     /// By a plan, what cannot leave yet, or may as well leave later, waits where it takes no room.
     fn may_enter(&mut self, at: &Local, bundle: &Bundle) -> bool {
@@ -343,7 +344,7 @@ impl Mechanism for CopyValue {
     fn rank_waiting(&self, bundle: &Bundle) -> u64 {
         bundle.size.0
     }
-    fn spare(&self, at: &Local) -> Bytes {
+    fn evictable_bytes(&self, at: &Local) -> Bytes {
         if !self.planned {
             return Bytes(0);
         }
@@ -360,9 +361,9 @@ impl Mechanism for CopyValue {
         let under_way = self.under_way.to(peer, at.now);
         let comes = at.now.saturating_add(link.delay);
         let leaves = self.arrivals.plan().carried_from(peer, at.node, (at.now, comes));
-        under_way == Bytes(0) || under_way + replica.bundle.size <= link.told.free + leaves
+        under_way == Bytes(0) || under_way + replica.bundle.size <= link.peer_space.free + leaves
     }
-    fn declined(&self) -> &IdSet {
+    fn refused_ids(&self) -> &IdSet {
         // By a plan a copy that counts is taken all the same.
         if self.planned { IdSet::none() } else { self.drops.known() }
     }

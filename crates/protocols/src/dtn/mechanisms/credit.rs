@@ -2,8 +2,8 @@
 //! makes room, and what was dropped here is not taken again.
 
 use crate::dtn::{
-    Bundle, BundleId, DropReason, Entry, IdSet, Local, Mechanism, NodeId, Observation, Offer, Parameter,
-    Parameters, Refusal, Replica, Room,
+    BufferDecision, Bundle, BundleId, DropReason, Entry, IdSet, Local, Mechanism, NodeId, Observation, Offer,
+    Parameter, Parameters, Refusal, Replica,
 };
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
@@ -145,8 +145,8 @@ impl Rules {
 }
 
 impl Mechanism for Credit {
-    fn make_room(&mut self, at: &Local, _: &Bundle, _: Option<BundleId>) -> Room {
-        self.rules.poorest(at).map_or(Room::Refuse, |(_, id)| Room::Drop(id))
+    fn make_room(&mut self, at: &Local, _: &Bundle, _: Option<BundleId>) -> BufferDecision {
+        self.rules.poorest(at).map_or(BufferDecision::Refuse, |(_, id)| BufferDecision::Drop(id))
     }
     fn obsolete(&mut self, at: &Local) -> Option<BundleId> {
         let rules = &self.rules;
@@ -159,7 +159,7 @@ impl Mechanism for Credit {
     fn on_created(&mut self, _: &Local, replica: &mut Replica) {
         replica.mechanism_mark = self.rules.initial.to_bits();
     }
-    fn declined(&self) -> &IdSet {
+    fn refused_ids(&self) -> &IdSet {
         &self.dropped
     }
     fn admit(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
@@ -248,7 +248,7 @@ mod tests {
     fn the_poorest_copy_goes_and_the_oldest_of_equals() {
         let store = store_of([with_credit(1, 9.0), with_credit(2, 4.0), with_credit(3, 4.0)]);
         let room = built(&ENTRY, &[]).make_room(&place(&store, 0, 0.0), &copy(9, 1).bundle, None);
-        assert_eq!(room, Room::Drop(BundleId(2)));
+        assert_eq!(room, BufferDecision::Drop(BundleId(2)));
     }
 
     #[test]

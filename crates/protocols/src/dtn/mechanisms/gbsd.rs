@@ -6,8 +6,8 @@
 //! the two halves of the policy this is the drop: a mechanism has no say in the order of offers.
 
 use crate::dtn::{
-    Bundle, BundleId, Entry, Local, Mechanism, Needs, NodeId, Observation, Parameter, Parameters, Room, Seat,
-    Table,
+    BufferDecision, BuildContext, Bundle, BundleId, Entry, Local, Mechanism, Needs, NodeId, Observation,
+    Parameter, Parameters, Table,
 };
 use crate::math;
 
@@ -60,11 +60,11 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
     build,
 };
 
-fn build(given: &Parameters, seat: Seat) -> Box<dyn Mechanism> {
+fn build(given: &Parameters, context: BuildContext) -> Box<dyn Mechanism> {
     let rate = given.number("meeting_rate");
     Box::new(Gbsd {
         goal: if given.word("goal") == "delay" { Goal::Delay } else { Goal::Delivery },
-        nodes: f64::from(seat.nodes),
+        nodes: f64::from(context.nodes),
         given_rate: (rate > 0.0).then_some(rate),
         contacts: 0,
     })
@@ -137,12 +137,12 @@ impl Gbsd {
 }
 
 impl Mechanism for Gbsd {
-    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> Room {
+    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> BufferDecision {
         // What has come to its destination is not one copy among others.
         if incoming.destination != at.node && !self.outweighs(at, incoming) {
-            return Room::Refuse;
+            return BufferDecision::Refuse;
         }
-        self.least(at).map_or(Room::Refuse, Room::Drop)
+        self.least(at).map_or(BufferDecision::Refuse, BufferDecision::Drop)
     }
     fn needs(&self) -> Needs {
         Needs { census: true, ..Needs::default() }

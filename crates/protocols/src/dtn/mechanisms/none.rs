@@ -1,6 +1,6 @@
 //! No congestion control: the oldest copy goes, as in The ONE.
 
-use crate::dtn::{Bundle, BundleId, Entry, Local, Mechanism, Room};
+use crate::dtn::{BufferDecision, Bundle, BundleId, Entry, Local, Mechanism};
 
 /// Drops the router's victim, or else the copy that was received first.
 pub struct None;
@@ -15,9 +15,9 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
 };
 
 impl Mechanism for None {
-    fn make_room(&mut self, at: &Local, _: &Bundle, preferred: Option<BundleId>) -> Room {
+    fn make_room(&mut self, at: &Local, _: &Bundle, preferred: Option<BundleId>) -> BufferDecision {
         preferred
             .or_else(|| at.store.oldest_idle().map(|oldest| oldest.bundle.id))
-            .map_or(Room::Refuse, Room::Drop)
+            .map_or(BufferDecision::Refuse, BufferDecision::Drop)
     }
 }

@@ -2,8 +2,8 @@
 //! that it and its peers have seen.
 
 use crate::dtn::{
-    Bundle, BundleId, DropReason, Entry, Local, Mechanism, NodeId, Observation, Parameter, Parameters,
-    Replica, Room, Seat, Store, Table,
+    BufferDecision, BuildContext, Bundle, BundleId, DropReason, Entry, Local, Mechanism, NodeId, Observation,
+    Parameter, Parameters, Replica, Store, Table,
 };
 use crate::rng::Stream;
 
@@ -93,7 +93,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
 const DROPS: u64 = 0;
 const REPLICATIONS: u64 = 1;
 
-fn build(given: &Parameters, seat: Seat) -> Box<dyn Mechanism> {
+fn build(given: &Parameters, context: BuildContext) -> Box<dyn Mechanism> {
     let rules = Rules {
         per_contact: given.word("limit_of") == "contact",
         count_buffered: given.word("hops") == "buffered",
@@ -114,7 +114,7 @@ fn build(given: &Parameters, seat: Seat) -> Box<dyn Mechanism> {
         congestion,
         limit,
         budgets: Vec::new(),
-        random: Stream::new(seat.seed, "rrcc", u64::from(seat.node.0)),
+        random: Stream::new(context.seed, "rrcc", u64::from(context.node.0)),
     })
 }
 
@@ -154,7 +154,7 @@ fn count(told: Option<&Table>, row: u64) -> f64 {
 }
 
 impl Mechanism for Rrcc {
-    fn make_room(&mut self, at: &Local, _: &Bundle, _: Option<BundleId>) -> Room {
+    fn make_room(&mut self, at: &Local, _: &Bundle, _: Option<BundleId>) -> BufferDecision {
         let victim = if self.rules.drop_random {
             let idle = || at.store.replicas().iter().filter(|r| r.sending == 0);
             let count = idle().count() as u64;
@@ -162,7 +162,7 @@ impl Mechanism for Rrcc {
         } else {
             at.store.oldest_idle()
         };
-        victim.map_or(Room::Refuse, |r| Room::Drop(r.bundle.id))
+        victim.map_or(BufferDecision::Refuse, |r| BufferDecision::Drop(r.bundle.id))
     }
     fn state(&mut self, at: &Local) -> Option<Table> {
         let replications = self.replications_seen(at.store);
@@ -321,7 +321,7 @@ mod tests {
         let mut hits = [0; 4];
         for _ in 0..3000 {
             match rrcc.make_room(&place(&store, 0, 0.0), &copy(9, 100).bundle, None) {
-                Room::Drop(id) => hits[id.0 as usize] += 1,
+                BufferDecision::Drop(id) => hits[id.0 as usize] += 1,
                 other => panic!("{other:?}"),
             }
         }
@@ -332,6 +332,6 @@ mod tests {
             &copy(9, 100).bundle,
             None,
         );
-        assert_eq!(oldest, Room::Drop(BundleId(0)));
+        assert_eq!(oldest, BufferDecision::Drop(BundleId(0)));
     }
 }

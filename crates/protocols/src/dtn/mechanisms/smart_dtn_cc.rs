@@ -10,8 +10,8 @@
 //! lists each choice with its reason.
 
 use crate::dtn::{
-    Bundle, BundleId, DropReason, Entry, Local, Mechanism, Needs, NodeId, Observation, Offer, Parameter,
-    Parameters, Refusal, Replica, Room, Seat, Table,
+    BufferDecision, BuildContext, Bundle, BundleId, DropReason, Entry, Local, Mechanism, Needs, NodeId,
+    Observation, Offer, Parameter, Parameters, Refusal, Replica, Table,
 };
 use crate::math;
 use crate::rng::Stream;
@@ -166,7 +166,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
     build,
 };
 
-fn build(given: &Parameters, seat: Seat) -> Box<dyn Mechanism> {
+fn build(given: &Parameters, context: BuildContext) -> Box<dyn Mechanism> {
     let rules = Rules {
         period: Duration::from_secs_f64(given.number("period")),
         full: given.number("full"),
@@ -189,7 +189,7 @@ fn build(given: &Parameters, seat: Seat) -> Box<dyn Mechanism> {
         congested_peers: Vec::new(),
         migrating: None,
         offered: None,
-        random: Stream::new(seat.seed, "smart_dtn_cc", u64::from(seat.node.0)),
+        random: Stream::new(context.seed, "smart_dtn_cc", u64::from(context.node.0)),
     })
 }
 
@@ -293,16 +293,17 @@ impl SmartDtnCc {
         victim.map(|replica| replica.bundle.id)
     }
     /// Moves the oldest copy to the neighbour with most room, one copy at a time.
-    fn migrate(&mut self, at: &Local, incoming: &Bundle) -> Option<Room> {
+    fn migrate(&mut self, at: &Local, incoming: &Bundle) -> Option<BufferDecision> {
         if self.migrating.is_none() {
             let oldest = at.store.oldest_idle()?.bundle;
             let sender = self.offered.filter(|&(id, _)| id == incoming.id).map(|(_, from)| from);
-            let able = at.links.iter().filter(|link| link.told.idle && link.told.free >= oldest.size);
+            let able =
+                at.links.iter().filter(|link| link.peer_space.idle && link.peer_space.free >= oldest.size);
             let roomiest =
-                able.filter(|link| Some(link.peer) != sender).min_by_key(|l| Reverse(l.told.free))?;
+                able.filter(|link| Some(link.peer) != sender).min_by_key(|l| Reverse(l.peer_space.free))?;
             self.migrating = Some((oldest.id, roomiest.peer));
         }
-        self.migrating.map(|(id, to)| Room::Move { id, to })
+        self.migrating.map(|(id, to)| BufferDecision::Move { id, to })
     }
     fn settle(&mut self, id: BundleId) {
         self.migrating = self.migrating.filter(|&(moving, _)| moving != id);
@@ -314,10 +315,10 @@ fn occupied(at: &Local) -> f64 {
 }
 
 impl Mechanism for SmartDtnCc {
-    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> Room {
+    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> BufferDecision {
         self.look(at);
         let moved = if self.action == Migrate { self.migrate(at, incoming) } else { None };
-        moved.or_else(|| self.victim(at).map(Room::Drop)).unwrap_or(Room::Refuse)
+        moved.or_else(|| self.victim(at).map(BufferDecision::Drop)).unwrap_or(BufferDecision::Refuse)
     }
     fn obsolete(&mut self, at: &Local) -> Option<BundleId> {
         self.look(at);

@@ -2,8 +2,8 @@
 //! asked back later.
 
 use crate::dtn::{
-    Bundle, BundleId, DropReason, Entry, Link, Local, Mechanism, Needs, NodeId, Observation, Offer,
-    Parameter, Parameters, Refusal, Replica, Room,
+    BufferDecision, Bundle, BundleId, DropReason, Entry, Link, Local, Mechanism, Needs, NodeId, Observation,
+    Offer, Parameter, Parameters, Refusal, Replica,
 };
 use crate::math;
 use crate::units::Bytes;
@@ -104,10 +104,10 @@ impl Rules {
     }
     /// Eq. 4; `None`: infinite.
     fn storage_cost(&self, link: &Link, size: Bytes) -> Option<f64> {
-        if size > link.told.free || link.told.capacity == Bytes(0) {
+        if size > link.peer_space.free || link.peer_space.capacity == Bytes(0) {
             return None;
         }
-        let free = link.told.free.get() as f64 / link.told.capacity.get() as f64;
+        let free = link.peer_space.free.get() as f64 / link.peer_space.capacity.get() as f64;
         Some(if self.prefer_free { 1.0 - free } else { free })
     }
     /// Eq. 2: C = w_t T + w_s S.
@@ -118,7 +118,7 @@ impl Rules {
     /// The cheapest neighbour with room whose radio is free; of equals, the oldest link.
     fn custodian(&self, at: &Local, size: Bytes, sender: Option<NodeId>) -> Option<NodeId> {
         let mut cheapest: Option<(f64, NodeId)> = None;
-        for link in at.links.iter().filter(|link| link.told.idle && Some(link.peer) != sender) {
+        for link in at.links.iter().filter(|link| link.peer_space.idle && Some(link.peer) != sender) {
             if let Some(cost) = self.cost(link, size)
                 && cheapest.is_none_or(|(least, _)| cost < least)
             {
@@ -153,13 +153,15 @@ impl StorageRouting {
             Push::LeastLifetime => staying.min_by_key(|r| r.bundle.expires),
         }
     }
-    fn wait(&self) -> Room {
-        self.leaving.first().map_or(Room::Refuse, |&(bundle, to)| Room::Move { id: bundle.id, to })
+    fn wait(&self) -> BufferDecision {
+        self.leaving
+            .first()
+            .map_or(BufferDecision::Refuse, |&(bundle, to)| BufferDecision::Move { id: bundle.id, to })
     }
 }
 
 impl Mechanism for StorageRouting {
-    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> Room {
+    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> BufferDecision {
         let coming = at.store.free().get() + sizes(&self.leaving);
         if !self.leaving.is_empty() && coming >= incoming.size.get() {
             return self.wait();
@@ -170,9 +172,9 @@ impl Mechanism for StorageRouting {
         match self.rules.custodian(at, bundle.size, sender) {
             Some(to) => {
                 self.leaving.push((bundle, to));
-                Room::Move { id: bundle.id, to }
+                BufferDecision::Move { id: bundle.id, to }
             }
-            None => Room::Drop(bundle.id),
+            None => BufferDecision::Drop(bundle.id),
         }
     }
     fn needs(&self) -> Needs {
@@ -237,13 +239,13 @@ mod tests {
     use crate::units::BitRate;
 
     fn link(peer: u32, delay_s: i64, free: u64) -> Link {
-        let told = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle: true };
+        let peer_space = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle: true };
         Link {
             peer: NodeId(peer),
             rate: BitRate::from_bit_per_s(u64::MAX),
             delay: Duration::from_secs(delay_s),
             pipelined: true,
-            told,
+            peer_space,
         }
     }
     fn default_rules() -> Rules {
@@ -252,7 +254,7 @@ mod tests {
     fn full() -> Store {
         store_of([copy(1, 300), copy(2, 400), copy(3, 300)])
     }
-    fn room(mechanism: &mut dyn Mechanism, store: &Store, links: &[Link], size: u64) -> Room {
+    fn room(mechanism: &mut dyn Mechanism, store: &Store, links: &[Link], size: u64) -> BufferDecision {
         let at = Local { links, ..place(store, 0, 0.0) };
         mechanism.make_room(&at, &copy(9, size).bundle, None)
     }
@@ -286,12 +288,12 @@ mod tests {
         let links = [link(4, 1, 500), link(5, 1, 900), link(6, 1, 299)];
         for (word, to) in [("one_minus", 5), ("paper", 4)] {
             let mut mechanism = built(&ENTRY, &[("storage_cost", word.into())]);
-            let expected = Room::Move { id: BundleId(1), to: NodeId(to) };
+            let expected = BufferDecision::Move { id: BundleId(1), to: NodeId(to) };
             assert_eq!(room(&mut *mechanism, &full(), &links, 200), expected);
         }
-        let busy = Link { told: PeerSpace { idle: false, ..links[0].told }, ..links[0] };
-        assert_eq!(room(&mut *built(&ENTRY, &[]), &full(), &[busy], 200), Room::Drop(BundleId(1)));
-        assert_eq!(room(&mut *built(&ENTRY, &[]), &full(), &[], 200), Room::Drop(BundleId(1)));
+        let busy = Link { peer_space: PeerSpace { idle: false, ..links[0].peer_space }, ..links[0] };
+        assert_eq!(room(&mut *built(&ENTRY, &[]), &full(), &[busy], 200), BufferDecision::Drop(BundleId(1)));
+        assert_eq!(room(&mut *built(&ENTRY, &[]), &full(), &[], 200), BufferDecision::Drop(BundleId(1)));
     }
 
     #[test]
@@ -304,7 +306,7 @@ mod tests {
         let store = store_of([copy(1, 300), short(2), copy(3, 400), copy(4, 100)]);
         for (word, id) in [("oldest", 1), ("least_lifetime", 2), ("largest", 3), ("youngest", 4)] {
             let mut mechanism = built(&ENTRY, &[("push", Value::from(word))]);
-            assert_eq!(room(&mut *mechanism, &store, &[], 200), Room::Drop(BundleId(id)));
+            assert_eq!(room(&mut *mechanism, &store, &[], 200), BufferDecision::Drop(BundleId(id)));
         }
     }
 
@@ -312,10 +314,10 @@ mod tests {
     fn it_waits_for_a_copy_that_is_leaving_and_moves_a_second_only_if_that_is_not_enough() {
         let links = [link(4, 1, 900)];
         let mut mechanism = built(&ENTRY, &[]);
-        let first = Room::Move { id: BundleId(1), to: NodeId(4) };
+        let first = BufferDecision::Move { id: BundleId(1), to: NodeId(4) };
         assert_eq!(room(&mut *mechanism, &full(), &links, 200), first);
         assert_eq!(room(&mut *mechanism, &full(), &links, 300), first);
-        let second = Room::Move { id: BundleId(2), to: NodeId(4) };
+        let second = BufferDecision::Move { id: BundleId(2), to: NodeId(4) };
         assert_eq!(room(&mut *mechanism, &full(), &links, 301), second);
     }
 
@@ -326,7 +328,7 @@ mod tests {
         let at = Local { links: &links, ..place(&store, 0, 0.0) };
         let mut mechanism = built(&ENTRY, &[]);
         mechanism.admit(&at, &Offer { replica: &incoming, from: NodeId(4) }).unwrap();
-        assert_eq!(mechanism.make_room(&at, &incoming.bundle, None), Room::Drop(BundleId(1)));
+        assert_eq!(mechanism.make_room(&at, &incoming.bundle, None), BufferDecision::Drop(BundleId(1)));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use crate::dtn::contact_plan::CONTACT_PLAN;
 use crate::dtn::{
-    Bundle, BundleId, ContactPlan, Entry, Fate, Local, NodeId, Observation, Parameter, Refusal, Replica,
-    Router, Store,
+    AfterTransfer, Bundle, BundleId, ContactPlan, Entry, Local, NodeId, Observation, Parameter, Refusal,
+    Replica, Router, Store,
 };
 use crate::time::{Duration, Instant};
 use route::{Request, Route, best_route};
@@ -53,10 +53,10 @@ pub const ENTRY: Entry<dyn Router> = Entry {
         "contacts of a route whose volume a node books: all; or the first, which is its own",
     )],
     only_with: &[CONTACT_PLAN],
-    build: |given, seat| {
+    build: |given, context| {
         Box::new(ContactGraph {
-            node: seat.node,
-            plan: seat.plan,
+            node: context.node,
+            plan: context.plan,
             reserves_all: given.word("reserve") == "all",
             volumes: Volumes::default(),
             queued: BTreeMap::new(),
@@ -178,7 +178,7 @@ impl Router for ContactGraph {
     fn ranked(&self) -> bool {
         true
     }
-    fn exclusive(&self) -> bool {
+    fn counts_copies(&self) -> bool {
         true
     }
     fn on_created(&mut self, at: &Local, replica: &mut Replica) {
@@ -210,13 +210,13 @@ impl Router for ContactGraph {
         std::mem::take(&mut self.rerouted)
     }
     /// Of the route's later contacts the volume stays booked: it is used there by and by.
-    fn on_sent(&mut self, _: &Local, replica: &mut Replica, _: NodeId, _: bool) -> Fate {
+    fn on_sent(&mut self, _: &Local, replica: &mut Replica, _: NodeId, _: bool) -> AfterTransfer {
         if let Some(Queued { bundle, route: Some(route), .. }) = self.queued.remove(&replica.bundle.id)
             && let Some(&(at, time)) = self.bookings(&bundle, &route).first()
         {
             self.volumes.release(at, time);
         }
-        Fate::GiveUp
+        AfterTransfer::GiveUp
     }
     fn observe(&self, _: &Local, seen: &mut Observation) {
         let without = self.queued.values().filter(|queued| queued.route.is_none()).count();

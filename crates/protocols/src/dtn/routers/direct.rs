@@ -18,7 +18,7 @@ impl Router for Direct {
     fn score(&self, _: &Local, _: &Replica, _: NodeId) -> Option<f64> {
         None
     }
-    fn settles(&self) -> bool {
+    fn single_copy_phase(&self) -> bool {
         true
     }
 }

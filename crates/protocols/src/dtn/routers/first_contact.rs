@@ -1,6 +1,6 @@
 //! First contact: one copy, handed to the first peer that has not had it.
 
-use crate::dtn::{Entry, Fate, Local, NodeId, Offer, Refusal, Replica, Router};
+use crate::dtn::{AfterTransfer, Entry, Local, NodeId, Offer, Refusal, Replica, Router};
 
 /// Hands its only copy on; a node where the bundle has been refuses it.
 pub struct FirstContact;
@@ -18,7 +18,7 @@ impl Router for FirstContact {
     fn score(&self, _: &Local, _: &Replica, _: NodeId) -> Option<f64> {
         Some(0.0)
     }
-    fn exclusive(&self) -> bool {
+    fn counts_copies(&self) -> bool {
         true
     }
     fn records_path(&self) -> bool {
@@ -28,8 +28,8 @@ impl Router for FirstContact {
     fn accept(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
         if offer.replica.path.contains(at.node) { Err(Refusal::Routing) } else { Ok(()) }
     }
-    fn on_sent(&mut self, _: &Local, _: &mut Replica, _: NodeId, _: bool) -> Fate {
-        Fate::GiveUp
+    fn on_sent(&mut self, _: &Local, _: &mut Replica, _: NodeId, _: bool) -> AfterTransfer {
+        AfterTransfer::GiveUp
     }
 }
 
@@ -49,7 +49,7 @@ mod tests {
             let offer = Offer { replica: &replica, from: NodeId(2) };
             assert_eq!(router.accept(&place(&store, node, 0.0), &offer), expected);
         }
-        let fate = router.on_sent(&place(&store, 2, 0.0), &mut replica, NodeId(3), false);
-        assert_eq!(fate, Fate::GiveUp);
+        let after = router.on_sent(&place(&store, 2, 0.0), &mut replica, NodeId(3), false);
+        assert_eq!(after, AfterTransfer::GiveUp);
     }
 }

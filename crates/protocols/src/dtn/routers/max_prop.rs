@@ -1,6 +1,8 @@
 //! MaxProp: epidemic in an order of merit, with acknowledgements and its own order of dropping.
 
-use crate::dtn::{Bundle, BundleId, Entry, Fate, IdSet, Local, NodeId, Parameter, Replica, Router, Table};
+use crate::dtn::{
+    AfterTransfer, Bundle, BundleId, Entry, IdSet, Local, NodeId, Parameter, Replica, Router, Table,
+};
 use crate::dtn::{Observation, Store};
 use crate::time::Instant;
 use meetings::Meetings;
@@ -51,11 +53,11 @@ pub const ENTRY: Entry<dyn Router> = Entry {
         Parameter::integer("samples", 10.0, (1.0, 1e6), "contacts over which transferred bytes are averaged"),
     ],
     only_with: &[],
-    build: |given, seat| {
+    build: |given, context| {
         let most = given.number("probabilities") as usize;
         Box::new(MaxProp {
-            meetings: RefCell::new(Meetings::new(seat.node, seat.nodes, given.number("alpha"), most)),
-            sent: vec![IdSet::default(); seat.nodes as usize],
+            meetings: RefCell::new(Meetings::new(context.node, context.nodes, given.number("alpha"), most)),
+            sent: vec![IdSet::default(); context.nodes as usize],
             acknowledged: IdSet::default(),
             to_remove: Vec::new(),
             contacts: Vec::new(),
@@ -142,7 +144,7 @@ impl Router for MaxProp {
         Some(acknowledged.chain(self.meetings.get_mut().rows()).collect())
     }
     /// States are exchanged at the start of a contact only, as in The ONE.
-    fn tells_changes(&self) -> bool {
+    fn reports_changes(&self) -> bool {
         false
     }
     fn on_contact_up(&mut self, at: &Local, peer: NodeId, told: Option<&Table>) {
@@ -165,7 +167,7 @@ impl Router for MaxProp {
             self.sample(bytes);
         }
     }
-    fn on_sent(&mut self, _: &Local, replica: &mut Replica, peer: NodeId, delivered: bool) -> Fate {
+    fn on_sent(&mut self, _: &Local, replica: &mut Replica, peer: NodeId, delivered: bool) -> AfterTransfer {
         let id = replica.bundle.id;
         self.count_bytes(peer, &replica.bundle);
         if let Some(sent) = self.sent.get_mut(peer.0 as usize) {
@@ -175,7 +177,7 @@ impl Router for MaxProp {
             self.acknowledged.insert(id.0);
             self.to_remove.push(id);
         }
-        Fate::Keep
+        AfterTransfer::Keep
     }
     fn on_received(&mut self, _: &Local, replica: &mut Replica, from: NodeId) {
         self.count_bytes(from, &replica.bundle);
@@ -248,12 +250,15 @@ impl Threshold {
 mod tests {
     use super::*;
     use crate::dtn::testing::{copy, place, store_of};
-    use crate::dtn::{Parameters, Path, Seat};
+    use crate::dtn::{BuildContext, Parameters, Path};
     use std::collections::BTreeMap;
 
     fn router(node: u32) -> Box<dyn Router> {
         let given = Parameters::resolve("max_prop", ENTRY.parameters, &BTreeMap::new()).unwrap();
-        (ENTRY.build)(&given, Seat { node: NodeId(node), nodes: 10, seed: 1, ..Seat::default() })
+        (ENTRY.build)(
+            &given,
+            BuildContext { node: NodeId(node), nodes: 10, seed: 1, ..BuildContext::default() },
+        )
     }
     fn row(owner: u64, met: u64) -> u64 {
         (owner + 1) << 32 | (met + 1)

@@ -1,6 +1,6 @@
 //! PRoPHET: a copy goes to whoever is more likely to meet the destination.
 
-use crate::dtn::{Entry, Local, NodeId, Parameter, Replica, Router, Seat, Table};
+use crate::dtn::{BuildContext, Entry, Local, NodeId, Parameter, Replica, Router, Table};
 use crate::math;
 use crate::time::Instant;
 
@@ -28,9 +28,9 @@ pub const ENTRY: Entry<dyn Router> = Entry {
         Parameter::number("time_unit", "s", 30.0, (1e-3, 1e9), "length of a time unit"),
     ],
     only_with: &[],
-    build: |given, seat| {
+    build: |given, context| {
         Box::new(Prophet {
-            known: Predictabilities::new(&seat, given.number("gamma"), given.number("time_unit")),
+            known: Predictabilities::new(&context, given.number("gamma"), given.number("time_unit")),
             encounter: given.number("p_init"),
             transitivity: given.number("beta"),
         })
@@ -81,8 +81,8 @@ pub(super) struct Predictabilities {
 }
 
 impl Predictabilities {
-    pub(super) fn new(seat: &Seat, gamma: f64, time_unit_s: f64) -> Self {
-        let nodes = seat.nodes as usize;
+    pub(super) fn new(context: &BuildContext, gamma: f64, time_unit_s: f64) -> Self {
+        let nodes = context.nodes as usize;
         Self {
             mine: vec![0.0; nodes],
             told: vec![Vec::new(); nodes],
@@ -170,7 +170,10 @@ mod tests {
 
     fn router(node: u32) -> Box<dyn Router> {
         let given = Parameters::resolve("prophet", ENTRY.parameters, &BTreeMap::new()).unwrap();
-        (ENTRY.build)(&given, Seat { node: NodeId(node), nodes: 10, seed: 1, ..Seat::default() })
+        (ENTRY.build)(
+            &given,
+            BuildContext { node: NodeId(node), nodes: 10, seed: 1, ..BuildContext::default() },
+        )
     }
     fn predictability(router: &mut dyn Router, store: &Store, seconds: f64, of: u64) -> f64 {
         router.state(&place(store, 0, seconds)).unwrap().get(of).unwrap_or(0.0)

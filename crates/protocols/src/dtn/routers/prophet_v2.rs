@@ -43,10 +43,10 @@ pub const ENTRY: Entry<dyn Router> = Entry {
         Parameter::number("time_unit", "s", 30.0, (1e-3, 1e9), "length of a time unit"),
     ],
     only_with: &[],
-    build: |given, seat| {
+    build: |given, context| {
         Box::new(ProphetV2 {
-            known: Predictabilities::new(&seat, given.number("gamma"), given.number("time_unit")),
-            last_met: vec![None; seat.nodes as usize],
+            known: Predictabilities::new(&context, given.number("gamma"), given.number("time_unit")),
+            last_met: vec![None; context.nodes as usize],
             encounter_max: given.number("p_encounter_max"),
             interval_s: given.number("typical_interval"),
             transitivity: given.number("beta"),
@@ -98,13 +98,13 @@ impl Router for ProphetV2 {
 mod tests {
     use super::*;
     use crate::dtn::testing::{copy, place, store_of};
-    use crate::dtn::{Parameters, Seat};
+    use crate::dtn::{BuildContext, Parameters};
     use crate::math;
     use std::collections::BTreeMap;
 
     fn router() -> Box<dyn Router> {
         let given = Parameters::resolve("prophet_v2", ENTRY.parameters, &BTreeMap::new()).unwrap();
-        (ENTRY.build)(&given, Seat { nodes: 10, seed: 1, ..Seat::default() })
+        (ENTRY.build)(&given, BuildContext { nodes: 10, seed: 1, ..BuildContext::default() })
     }
 
     #[test]

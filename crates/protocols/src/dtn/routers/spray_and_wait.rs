@@ -1,6 +1,6 @@
 //! Spray and wait: a bounded number of copies, then each waits for the destination.
 
-use crate::dtn::{Entry, Fate, Local, NodeId, Parameter, Replica, Router};
+use crate::dtn::{AfterTransfer, Entry, Local, NodeId, Parameter, Replica, Router};
 
 /// The copies that a replica may still hand out are its router mark, itself included.
 pub struct SprayAndWait {
@@ -45,10 +45,10 @@ impl Router for SprayAndWait {
     fn score(&self, _: &Local, replica: &Replica, _: NodeId) -> Option<f64> {
         (replica.router_mark > 1).then_some(0.0)
     }
-    fn exclusive(&self) -> bool {
+    fn counts_copies(&self) -> bool {
         true
     }
-    fn settles(&self) -> bool {
+    fn single_copy_phase(&self) -> bool {
         true
     }
     fn on_created(&mut self, _: &Local, replica: &mut Replica) {
@@ -57,9 +57,9 @@ impl Router for SprayAndWait {
     fn mark_for_peer(&self, replica: &Replica) -> u64 {
         self.share(replica.router_mark)
     }
-    fn on_sent(&mut self, _: &Local, replica: &mut Replica, _: NodeId, _: bool) -> Fate {
+    fn on_sent(&mut self, _: &Local, replica: &mut Replica, _: NodeId, _: bool) -> AfterTransfer {
         replica.router_mark = replica.router_mark.saturating_sub(self.share(replica.router_mark)).max(1);
-        Fate::Keep
+        AfterTransfer::Keep
     }
 }
 

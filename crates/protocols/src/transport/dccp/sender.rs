@@ -4,7 +4,7 @@ use super::ack_ratio::AckRatio;
 use super::flight::{Flight, Lost, News};
 use super::fullness::Fullness;
 use super::{Ccid, Config};
-use crate::controllers::{Ack, Cause, Controller, Loss, Sent, TfrcReport};
+use crate::controllers::{Ack, Cause, Controller, ControllerEvent, Loss, Sent, TfrcReport};
 use crate::record::Observation;
 use crate::time::{Duration, Instant};
 use crate::transport::observe;
@@ -138,7 +138,7 @@ impl Sender {
     }
     /// The contact plan says what the link has from now on.
     pub fn plan(&mut self, now: Instant, rate: BitRate) {
-        self.controller.on_plan(now, rate);
+        self.controller.on_event(now, &ControllerEvent::Plan(rate));
     }
     /// Packets that the controller allows to be under way.
     pub fn window(&self) -> u64 {
@@ -246,7 +246,7 @@ impl Sender {
         } else {
             !answered(last)
         };
-        let cause = if lost.packets > 0 { Cause::Hole } else { Cause::Mark };
+        let cause = if lost.packets > 0 { Cause::Gap } else { Cause::Mark };
         if episode {
             self.answered_below = Some(next);
             self.recovers_below = Some(next);
@@ -292,7 +292,7 @@ impl Sender {
     }
     /// The other end had no room for so many packets.
     pub fn on_overrun(&mut self, now: Instant, packets: u64) {
-        self.controller.on_reluctance();
+        self.controller.on_event(now, &ControllerEvent::ReceiverLimited);
         if self.config.ccid == Ccid::Three {
             self.overrun += packets;
             return;
@@ -306,7 +306,7 @@ impl Sender {
         self.slow_until = now.saturating_add(self.rto.smoothed().unwrap_or(self.config.timers.first));
         self.slow_rate = self.controller.rate();
         self.was_slow = true;
-        self.controller.on_reluctance();
+        self.controller.on_event(now, &ControllerEvent::ReceiverLimited);
     }
     /// What the controller allows, and no more than it did when the other end said that it is slow.
     fn rate(&self, now: Instant) -> Option<BitRate> {
@@ -327,7 +327,7 @@ impl Sender {
             self.on_silence(now, next);
         }
         if self.controller.deadline().is_some_and(|at| at <= now) {
-            self.controller.on_deadline(now);
+            self.controller.on_event(now, &ControllerEvent::Deadline);
         }
         if let Some(clamp) = self.clamp.as_mut().filter(|clamp| clamp.grows_at <= now) {
             clamp.packets += 1;
@@ -354,7 +354,7 @@ impl Sender {
         self.recovers_below = None;
         let loss = Loss {
             now,
-            cause: Cause::Silence,
+            cause: Cause::Timeout,
             lost: flight_size,
             flight_size,
             in_flight: Bytes(0),

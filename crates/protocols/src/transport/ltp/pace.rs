@@ -82,7 +82,7 @@ impl Pace {
             let episode = self.recover.is_none();
             self.episodes += u64::from(episode);
             self.recover.get_or_insert(self.order + 1);
-            let (cause, lost, again) = (Cause::Hole, Bytes(answer.lost), answer.repair);
+            let (cause, lost, again) = (Cause::Gap, Bytes(answer.lost), answer.repair);
             self.controller.on_loss(&Loss { now, cause, lost, flight_size, in_flight, episode, again });
         }
         let sample = answer.rtt.zip(answer.delivered).map(|(interval, before)| RateSample {
@@ -116,7 +116,7 @@ impl Pace {
         self.recover = Some(self.order + 1);
         self.episodes += 1;
         let (flight_size, in_flight) = (Bytes(self.in_flight), Bytes(self.in_flight.saturating_sub(lost)));
-        let (cause, lost) = (Cause::Silence, Bytes(lost));
+        let (cause, lost) = (Cause::Timeout, Bytes(lost));
         let (episode, again) = (true, false);
         self.controller.on_loss(&Loss { now, cause, lost, flight_size, in_flight, episode, again });
     }

@@ -13,7 +13,7 @@ pub use receiver::Receiver;
 pub use sender::{Counts, Sender};
 
 use super::ranges::Range;
-use crate::controllers::{Heard, Recovery};
+use crate::controllers::{ArrivalCounts, Recovery};
 use crate::time::Duration;
 use crate::units::Bytes;
 
@@ -65,7 +65,7 @@ pub struct Sack {
     blocks: [Range; SACK_BLOCKS_MAX],
     count: u8,
     /// Where the sender probes.
-    pub heard: Option<Heard>,
+    pub arrivals: Option<ArrivalCounts>,
 }
 
 impl Sack {
@@ -79,8 +79,8 @@ impl Sack {
         sack
     }
     /// The same with what has arrived in all.
-    pub fn hearing(self, heard: Option<Heard>) -> Self {
-        Self { heard, ..self }
+    pub fn counting(self, arrivals: Option<ArrivalCounts>) -> Self {
+        Self { arrivals, ..self }
     }
     /// The blocks.
     pub fn blocks(&self) -> &[Range] {

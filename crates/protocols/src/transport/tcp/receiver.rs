@@ -3,7 +3,7 @@
 use super::super::Machine;
 use super::super::ranges::{Range, Ranges};
 use super::{Config, Kind, SACK_BLOCKS_MAX, Sack, Segment};
-use crate::controllers::{Heard, Recovery};
+use crate::controllers::{ArrivalCounts, Recovery};
 use crate::time::{Duration, Instant};
 
 /// The receiving end of a connection.
@@ -22,7 +22,7 @@ pub struct Receiver {
     waits_until: Option<Instant>,
     send: Option<Kind>,
     /// Segments that have arrived; none before the first probe.
-    heard: Option<Heard>,
+    arrivals: Option<ArrivalCounts>,
     high: u64,
 }
 
@@ -40,7 +40,7 @@ impl Receiver {
             unacknowledged: 0,
             waits_until: None,
             send: None,
-            heard: None,
+            arrivals: None,
             high: 0,
         }
     }
@@ -79,7 +79,7 @@ impl Receiver {
     }
     /// One that brings nothing new is counted, and told of with the next acknowledgement.
     fn accept_probe(&mut self, now: Instant, segment: &Segment) {
-        self.heard.get_or_insert_default().low += 1;
+        self.arrivals.get_or_insert_default().low += 1;
         let (from, to) = (segment.offset, segment.offset + u64::from(segment.length));
         let known = to <= self.next || self.above.around(from).is_some_and(|block| block.1 >= to);
         if !known {
@@ -101,13 +101,13 @@ impl Receiver {
         Segment { kind, length: 0, offset: 0, ack: self.next, sack: self.blocks() }
     }
     fn blocks(&self) -> Option<Box<Sack>> {
-        if (!self.sacks || self.above.is_empty()) && self.heard.is_none() {
+        if (!self.sacks || self.above.is_empty()) && self.arrivals.is_none() {
             return None;
         }
         let blocks =
             self.reported.into_iter().filter(|block| self.sacks && block.0 >= self.next && block.1 > 0);
-        let heard = self.heard.map(|heard| Heard { high: self.high, ..heard });
-        Some(Box::new(Sack::new(blocks).hearing(heard)))
+        let arrivals = self.arrivals.map(|arrivals| ArrivalCounts { high: self.high, ..arrivals });
+        Some(Box::new(Sack::new(blocks).counting(arrivals)))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::{Machine, observe};
 use super::board::{Board, newer};
 use super::{Config, HEADER, Kind, Segment};
-use crate::controllers::{Ack, Cause, Controller, Loss, RateSample, Recovery, Sent};
+use crate::controllers::{Ack, Cause, Controller, ControllerEvent, Loss, RateSample, Recovery, Sent};
 use crate::record::Observation;
 use crate::time::{Duration, Instant};
 use crate::transport::rto::Rto;
@@ -98,7 +98,7 @@ pub struct Sender {
     delivered: u64,
     samples: Option<Sampler>,
     /// Copies of low priority that are due, and where the next one begins.
-    probes_due: f64,
+    copies_due: f64,
     probe_at: u64,
     counts: Counts,
 }
@@ -144,7 +144,7 @@ impl Sender {
             limited: false,
             delivered: 0,
             samples: samples.then(Sampler::default),
-            probes_due: 0.0,
+            copies_due: 0.0,
             probe_at: 0,
             counts: Counts::default(),
         }
@@ -203,7 +203,7 @@ impl Sender {
     }
     /// The contact plan, or whoever manages the network, says what the link has from now on. Poll after.
     pub fn plan(&mut self, now: Instant, rate: BitRate) {
-        self.controller.on_plan(now, rate);
+        self.controller.on_event(now, &ControllerEvent::Plan(rate));
     }
     /// What the controller shows.
     pub fn observe(&self, seen: &mut Observation) {
@@ -258,12 +258,12 @@ impl Sender {
             acked: Bytes(news),
             rtt,
             one_way: None,
-            site: None,
+            responder: None,
             in_flight: Bytes(self.in_flight()),
             delivered: Bytes(self.delivered),
             sample,
             window: None,
-            heard: segment.sack.as_ref().and_then(|sack| sack.heard),
+            arrivals: segment.sack.as_ref().and_then(|sack| sack.arrivals),
             report: None,
             ack_ratio: 0,
             recovering: matches!(self.repair, Repair::Fast(_)) || (in_order == 0 && !recovered),
@@ -364,7 +364,7 @@ impl Sender {
         if begins {
             self.begin_recovery(now, lost, flight_size);
         } else if lost > 0 {
-            let (cause, lost, flight_size) = (Cause::Hole, Bytes(lost), Bytes(flight_size));
+            let (cause, lost, flight_size) = (Cause::Gap, Bytes(lost), Bytes(flight_size));
             let in_flight = Bytes(self.in_flight());
             self.controller.on_loss(&Loss {
                 now,
@@ -399,7 +399,7 @@ impl Sender {
         }
         let gradual = self.config.recovery == Recovery::Rack && self.controller.rate().is_none();
         self.reduction = gradual.then_some(Reduction { from: flight_size, ..Reduction::default() });
-        let (cause, lost, flight_size) = (Cause::Hole, Bytes(lost), Bytes(flight_size));
+        let (cause, lost, flight_size) = (Cause::Gap, Bytes(lost), Bytes(flight_size));
         let in_flight = Bytes(self.in_flight());
         self.controller.on_loss(&Loss {
             now,
@@ -429,7 +429,7 @@ impl Sender {
         self.must_repair = true;
         self.repair = Repair::Slow(self.board.next);
         self.recover = Some(self.board.next);
-        let (cause, in_flight) = (Cause::Silence, Bytes(self.in_flight()));
+        let (cause, in_flight) = (Cause::Timeout, Bytes(self.in_flight()));
         self.controller.on_loss(&Loss { now, cause, lost, flight_size, in_flight, episode, again: !episode });
         self.rto.restart(now);
     }
@@ -501,7 +501,7 @@ impl Sender {
             }
         };
         self.counts.sent += 1;
-        self.probes_due += self.controller.probes();
+        self.copies_due += self.controller.advice().low_priority_copies;
         if let Some(reduction) = &mut self.reduction {
             reduction.sent += length;
             reduction.quota = reduction.quota.saturating_sub(length);
@@ -521,12 +521,12 @@ impl Sender {
     /// A copy of what waits longest for its acknowledgement, one after the other.
     fn probe(&mut self) -> Option<Segment> {
         if self.board.una == self.board.next {
-            self.probes_due = 0.0;
+            self.copies_due = 0.0;
         }
-        if self.probes_due < 1.0 {
+        if self.copies_due < 1.0 {
             return None;
         }
-        self.probes_due -= 1.0;
+        self.copies_due -= 1.0;
         if self.probe_at < self.board.una || self.probe_at >= self.board.next {
             self.probe_at = self.board.una;
         }
@@ -571,7 +571,7 @@ impl Machine for Sender {
             self.on_silence(now);
         }
         if self.controller.deadline().is_some_and(|at| at <= now) {
-            self.controller.on_deadline(now);
+            self.controller.on_event(now, &ControllerEvent::Deadline);
         }
         match self.state {
             State::Closed => return Some(self.open(now)),

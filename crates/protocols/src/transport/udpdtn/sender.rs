@@ -5,7 +5,7 @@ use super::block::Block;
 use super::departures::Departures;
 use super::hearing::Hearing;
 use super::{Config, Connection, Cut, Datagram, HEADER, Report, UDP_HEADER};
-use crate::controllers::{Ack, Cause, Controller, Loss, Sent, Window};
+use crate::controllers::{Ack, Cause, Controller, ControllerEvent, Loss, Sent, Window};
 use crate::record::Observation;
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
@@ -147,7 +147,7 @@ impl Sender {
         self.rtt = connection.rtt;
         self.controller.on_ack(&Ack { now, rtt: connection.rtt, ..Ack::default() });
         if let Some(rate) = connection.rate {
-            self.controller.on_plan(now, rate);
+            self.controller.on_event(now, &ControllerEvent::Plan(rate));
         }
     }
     /// How much it has done.
@@ -156,7 +156,7 @@ impl Sender {
     }
     /// The contact plan, or whoever manages the network, says what the link has from now on. Poll after.
     pub fn plan(&mut self, now: Instant, rate: BitRate) {
-        self.controller.on_plan(now, rate);
+        self.controller.on_event(now, &ControllerEvent::Plan(rate));
     }
     /// What the controller shows.
     pub fn observe(&self, seen: &mut Observation) {
@@ -285,7 +285,7 @@ impl Sender {
             let lost = Bytes(lost);
             let episode = self.recover.is_none();
             self.recover = self.recover.or(Some(self.number));
-            let cause = Cause::Hole;
+            let cause = Cause::Gap;
             self.controller.on_loss(&Loss {
                 now,
                 cause,
@@ -303,7 +303,6 @@ impl Sender {
             acked: Bytes(u64::from(got) * symbol),
             rtt: Some(rtt),
             one_way: report.one_way.map(|time| self.hearing.steady(now, time, noise)),
-            site: None,
             in_flight,
             delivered: Bytes(self.delivered * symbol),
             window: Some(Window {
@@ -422,7 +421,7 @@ impl Sender {
             self.jitter = Duration::from_nanos((gap as f64 * JITTER * self.draws.unit()) as i64);
         }
         self.paced.1 = self.packet();
-        self.left_in_train = self.controller.train().saturating_sub(1);
+        self.left_in_train = self.controller.advice().probe_train.saturating_sub(1);
         false
     }
     /// When the next datagram is due, but for its jitter.
@@ -498,7 +497,7 @@ impl Machine for Sender {
             self.on_silence(now);
         }
         if self.controller.deadline().is_some_and(|at| at <= now) {
-            self.controller.on_deadline(now);
+            self.controller.on_event(now, &ControllerEvent::Deadline);
         }
         if !self.opened && self.until_open == 0 {
             self.until_open = OPEN_EVERY;

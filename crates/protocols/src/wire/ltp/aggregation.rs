@@ -72,7 +72,14 @@ const DEPTH_MOST: usize = 16;
 
 /// How long the bundle is that some bytes begin with: one item of CBOR (RFC 9171, section 4.1; RFC 8949).
 pub fn bundle_length(bytes: &[u8]) -> Option<usize> {
-    let mut at = 0;
+    let mut byte = |at: u64| bytes.get(usize::try_from(at).ok()?).copied();
+    bundle_end(0, bytes.len() as u64, &mut byte).map(|end| end as usize)
+}
+
+/// Where the bundle ends that begins at byte `at` of a block of `length` bytes, of which `byte` reads any; none if it is no
+/// item of CBOR, or does not end within the block.
+pub fn bundle_end(at: u64, length: u64, byte: &mut dyn FnMut(u64) -> Option<u8>) -> Option<u64> {
+    let mut items = Items { at, length, byte };
     // Items that are still to come at each level; none where a break ends them.
     let mut levels: Vec<Option<u64>> = vec![Some(1)];
     while let Some(level) = levels.last_mut() {
@@ -82,47 +89,74 @@ pub fn bundle_length(bytes: &[u8]) -> Option<usize> {
                 continue;
             }
             Some(left) => *left -= 1,
-            None if bytes.get(at) == Some(&0xff) => {
-                at += 1;
+            None if items.peek() == Some(0xff) => {
+                items.at += 1;
                 levels.pop();
                 continue;
             }
             None => {}
         }
-        let inner = item(bytes, &mut at)?;
-        levels.extend(inner);
+        levels.extend(items.item()?);
         if levels.len() > DEPTH_MOST {
             return None;
         }
     }
-    Some(at)
+    Some(items.at)
 }
 
-/// Goes behind the head of an item and the bytes of a string; tells how many items it holds, if it does.
-fn item(bytes: &[u8], at: &mut usize) -> Option<Option<Option<u64>>> {
-    let head = *bytes.get(*at)?;
-    *at += 1;
-    let argument = match head & 31 {
-        small @ 0..=23 => Some(u64::from(small)),
-        size @ 24..=27 => {
-            let count = 1 << (size - 24);
-            let taken = bytes.get(*at..at.checked_add(count)?)?;
-            *at += count;
-            Some(taken.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+/// Where the unit begins of the capsule at byte `at`, and for which service it is; `byte` reads any byte of the block.
+///
+/// # Errors
+/// The number of the service cannot be read.
+pub fn capsule_at(at: u64, byte: &mut dyn FnMut(u64) -> Option<u8>) -> Result<(u64, u64), Broken> {
+    let head: Vec<u8> = (0..sdnv::LENGTH_MOST as u64).map_while(|more| byte(at + more)).collect();
+    let mut reader = Reader::new(&head);
+    let service = reader.sdnv("number").map_err(|why| Broken::Service { at: at as usize, why })?;
+    Ok((service, at + reader.at() as u64))
+}
+
+/// Items of CBOR, one after the other.
+struct Items<'a, 'b> {
+    at: u64,
+    length: u64,
+    byte: &'a mut (dyn FnMut(u64) -> Option<u8> + 'b),
+}
+
+impl Items<'_, '_> {
+    fn peek(&mut self) -> Option<u8> {
+        (self.at < self.length).then(|| (self.byte)(self.at))?
+    }
+    fn next(&mut self) -> Option<u8> {
+        let byte = self.peek()?;
+        self.at += 1;
+        Some(byte)
+    }
+    /// Goes behind the head of an item and the bytes of a string; tells how many items it holds, if it does.
+    fn item(&mut self) -> Option<Option<Option<u64>>> {
+        let head = self.next()?;
+        let argument = match head & 31 {
+            small @ 0..=23 => Some(u64::from(small)),
+            size @ 24..=27 => {
+                let mut value = 0;
+                for _ in 0..1 << (size - 24) {
+                    value = value << 8 | u64::from(self.next()?);
+                }
+                Some(value)
+            }
+            31 => None,
+            _ => return None,
+        };
+        match (head >> 5, argument) {
+            (0 | 1 | 7, Some(_)) => Some(None),
+            (2 | 3, Some(length)) => {
+                self.at = self.at.checked_add(length).filter(|end| *end <= self.length)?;
+                Some(None)
+            }
+            (4, Some(count)) => Some(Some(Some(count))),
+            (5, Some(pairs)) => Some(Some(Some(pairs.checked_mul(2)?))),
+            (6, Some(_)) => Some(Some(Some(1))),
+            (2..=5, None) => Some(Some(None)),
+            _ => None,
         }
-        31 => None,
-        _ => return None,
-    };
-    match (head >> 5, argument) {
-        (0 | 1 | 7, Some(_)) => Some(None),
-        (2 | 3, Some(length)) => {
-            *at = at.checked_add(usize::try_from(length).ok()?).filter(|end| *end <= bytes.len())?;
-            Some(None)
-        }
-        (4, Some(count)) => Some(Some(Some(count))),
-        (5, Some(pairs)) => Some(Some(Some(pairs.checked_mul(2)?))),
-        (6, Some(_)) => Some(Some(Some(1))),
-        (2..=5, None) => Some(Some(None)),
-        _ => None,
     }
 }

@@ -42,14 +42,14 @@ impl<O: Observer> World<'_, O> {
                 rate: channel.rate,
                 delay: channel.delay.at(self.now),
                 pipelined,
-                told: PeerSpace::default(),
+                peer_space: PeerSpace::default(),
             });
         }
         self.meet(a, b);
         for node in [a, b] {
             self.publish(node);
             // A new link is news to its ends alone, unless copies were deleted over it.
-            if self.agents[node.0 as usize].has_events() {
+            if self.agents[node.0 as usize].has_deletions() {
                 self.flush(node);
                 self.on_change(node);
             } else {
@@ -91,7 +91,7 @@ impl<O: Observer> World<'_, O> {
     }
     /// `node` tells its peers the state of its router anew.
     pub(super) fn tell_router_state(&mut self, node: NodeId) {
-        if !self.agents[node.0 as usize].tells_changes() {
+        if !self.agents[node.0 as usize].reports_changes() {
             return;
         }
         let Some(told) = self.agents[node.0 as usize].router_state(self.now) else { return };
@@ -137,7 +137,7 @@ impl<O: Observer> World<'_, O> {
     }
     fn exchanges_receipts(&self, node: NodeId) -> bool {
         let at = node.0 as usize;
-        self.setup.nodes[at].habits.receipts || self.agents[at].needs().receipts
+        self.setup.nodes[at].policy.receipts || self.agents[at].needs().receipts
     }
     fn charges_receipts(&self, node: NodeId) -> bool {
         let needs = self.agents[node.0 as usize].needs();

@@ -1,7 +1,8 @@
 use super::*;
 use crate::dtn::testing::{built, copy, place, store_of};
 use crate::dtn::{
-    Agent, ContactPlan, Creation, Habits, Link, Parameters, PeerSpace, PlannedContact, Seat, Store,
+    Agent, BuildContext, ContactPlan, Creation, Link, NodePolicy, Parameters, PeerSpace, PlannedContact,
+    Store,
 };
 use crate::units::BitRate;
 use proptest::prelude::*;
@@ -32,28 +33,28 @@ fn planned_far(delay_s: i64, contacts: &[(u32, u32, i64, i64)]) -> Box<dyn Mecha
         delay: Duration::from_secs(delay_s),
     };
     let plan = Arc::new(ContactPlan::new(contacts.iter().map(contact)));
-    seated(Seat { plan, ..Seat::default() })
+    built_for(BuildContext { plan, ..BuildContext::default() })
 }
-fn seated(seat: Seat) -> Box<dyn Mechanism> {
+fn built_for(context: BuildContext) -> Box<dyn Mechanism> {
     let given = Parameters::resolve(ENTRY.name, ENTRY.parameters, &Default::default()).unwrap();
-    (ENTRY.build)(&given, Seat { node: NodeId(RELAY), nodes: 10, seed: 1, ..seat })
+    (ENTRY.build)(&given, BuildContext { node: NodeId(RELAY), nodes: 10, seed: 1, ..context })
 }
 /// With a router that makes only so many copies of a bundle, or as many as it can.
 fn counted(counted: bool) -> Box<dyn Mechanism> {
-    seated(Seat { counted, ..Seat::default() })
+    built_for(BuildContext { counts_copies: counted, ..BuildContext::default() })
 }
 fn link(peer: u32, delay_s: i64, free: u64) -> Link {
-    let told = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle: true };
+    let peer_space = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle: true };
     Link {
         peer: NodeId(peer),
         rate: BitRate(1_000_000),
         delay: Duration::from_secs(delay_s),
         pipelined: true,
-        told,
+        peer_space,
     }
 }
 /// What is answered to an offer from node 1, and how room is made for it.
-fn offered(mechanism: &mut dyn Mechanism, at: &Local, replica: &Replica) -> Result<Room, Refusal> {
+fn offered(mechanism: &mut dyn Mechanism, at: &Local, replica: &Replica) -> Result<BufferDecision, Refusal> {
     mechanism.admit(at, &Offer { replica, from: NodeId(1) })?;
     Ok(mechanism.make_room(at, &replica.bundle, None))
 }
@@ -62,7 +63,7 @@ fn offered(mechanism: &mut dyn Mechanism, at: &Local, replica: &Replica) -> Resu
 fn the_most_copied_bundle_makes_room_and_the_first_of_equals() {
     let store = store_of([copied(1, 1.0), copied(2, 4.0), copied(3, 4.0)]);
     let room = built(&ENTRY, &[]).make_room(&place(&store, RELAY, 0.0), &copy(8, 1).bundle, None);
-    assert_eq!(room, Room::Drop(BundleId(2)));
+    assert_eq!(room, BufferDecision::Drop(BundleId(2)));
 }
 
 #[test]
@@ -71,9 +72,13 @@ fn nothing_makes_room_for_what_was_copied_nearly_as_often_but_at_its_destination
     let mut mechanism = built(&ENTRY, &[]);
     let mut answer =
         |copies, node| offered(&mut *mechanism, &place(&store, node, 0.0), &copied(8, copies)).unwrap();
-    assert_eq!(answer(0.0, RELAY), Room::Drop(BundleId(1)), "it comes with 0.3");
-    assert_eq!(answer(1.0, RELAY), Room::Wait, "it comes with 0.6");
-    assert_eq!(answer(1.0, 9), Room::Drop(BundleId(1)), "what has come to its destination is taken");
+    assert_eq!(answer(0.0, RELAY), BufferDecision::Drop(BundleId(1)), "it comes with 0.3");
+    assert_eq!(answer(1.0, RELAY), BufferDecision::Wait, "it comes with 0.6");
+    assert_eq!(
+        answer(1.0, 9),
+        BufferDecision::Drop(BundleId(1)),
+        "what has come to its destination is taken"
+    );
 }
 
 #[test]
@@ -81,11 +86,11 @@ fn what_was_here_for_the_usual_age_of_deliveries_makes_room_for_what_was_copied_
     let store = store_of([copied(1, 0.6), copied(2, 0.0)]);
     let mut mechanism = built(&ENTRY, &[]);
     let mut answer = |now| offered(&mut *mechanism, &place(&store, RELAY, now), &copied(8, 0.9)).unwrap();
-    assert_eq!(answer(100.0), Room::Wait, "nothing is known of ages");
+    assert_eq!(answer(100.0), BufferDecision::Wait, "nothing is known of ages");
     mechanism.on_receipt(&place(&store, RELAY, 100.0), BundleId(7), Instant::ZERO);
     let mut answer = |now| offered(&mut *mechanism, &place(&store, RELAY, now), &copied(8, 0.9)).unwrap();
-    assert_eq!(answer(90.0), Room::Wait);
-    assert_eq!(answer(101.0), Room::Drop(BundleId(1)));
+    assert_eq!(answer(90.0), BufferDecision::Wait);
+    assert_eq!(answer(101.0), BufferDecision::Drop(BundleId(1)));
 }
 
 #[test]
@@ -96,10 +101,10 @@ fn of_equals_what_has_had_its_chance_makes_room_unless_the_router_counts_copies(
         mechanism.on_receipt(&place(&store, RELAY, 100.0), BundleId(7), Instant::ZERO);
         offered(&mut *mechanism, &place(&store, RELAY, now), &copied(8, copies)).unwrap()
     };
-    assert_eq!(answer(99.0, false, 0.0), Room::Wait);
-    assert_eq!(answer(101.0, false, 0.0), Room::Drop(BundleId(1)));
-    assert_eq!(answer(101.0, false, 0.2), Room::Wait, "it comes with 0.36");
-    assert_eq!(answer(1e6, true, 0.0), Room::Wait, "none would make good for it");
+    assert_eq!(answer(99.0, false, 0.0), BufferDecision::Wait);
+    assert_eq!(answer(101.0, false, 0.0), BufferDecision::Drop(BundleId(1)));
+    assert_eq!(answer(101.0, false, 0.2), BufferDecision::Wait, "it comes with 0.36");
+    assert_eq!(answer(1e6, true, 0.0), BufferDecision::Wait, "none would make good for it");
 }
 
 #[test]
@@ -110,24 +115,31 @@ fn a_node_keeps_fewer_bundles_of_its_own_the_more_room_they_take_unless_the_rout
     let answer = |store: &Store, is_counted| {
         offered(&mut *counted(is_counted), &place(store, 0, 0.0), &foreign).unwrap()
     };
-    assert_eq!(answer(&own(1), false), Room::Wait, "it counts 0.6");
-    assert_eq!(answer(&own(3), false), Room::Drop(BundleId(0)), "they count 1.2 each");
-    assert_eq!(answer(&own(3), true), Room::Wait, "they count 0.3 each");
+    assert_eq!(answer(&own(1), false), BufferDecision::Wait, "it counts 0.6");
+    assert_eq!(answer(&own(3), false), BufferDecision::Drop(BundleId(0)), "they count 1.2 each");
+    assert_eq!(answer(&own(3), true), BufferDecision::Wait, "they count 0.3 each");
 }
 
 #[test]
 fn a_copy_that_has_come_to_rest_is_moved_to_the_neighbour_with_most_room_before_any_is_dropped() {
     let store = store_of([copied(1, 0.2), copied(2, 0.5)]);
     let answer = |links: &[Link], copies| {
-        let mut mechanism = seated(Seat { settles: true, ..Seat::default() });
+        let mut mechanism = built_for(BuildContext { single_copy_phase: true, ..BuildContext::default() });
         offered(&mut *mechanism, &Local { links, ..place(&store, RELAY, 0.0) }, &copied(8, copies)).unwrap()
     };
-    let busy = Link { told: PeerSpace { idle: false, ..link(4, 0, 1000).told }, ..link(4, 0, 1000) };
+    let busy =
+        Link { peer_space: PeerSpace { idle: false, ..link(4, 0, 1000).peer_space }, ..link(4, 0, 1000) };
     let links = [link(1, 0, 900), link(2, 0, 300), link(3, 0, 400), busy, link(6, 0, 400)];
-    assert_eq!(answer(&links, 0.0), Room::Move { id: BundleId(2), to: NodeId(3) }, "1 is the giver");
-    assert_eq!(answer(&links, 1.0), Room::Wait, "it comes with 0.6");
-    assert_eq!(answer(&[link(2, 0, 299)], 0.0), Room::Wait, "to drop it would gain too little");
-    assert!(seated(Seat { settles: true, ..Seat::default() }).needs().neighbours);
+    assert_eq!(
+        answer(&links, 0.0),
+        BufferDecision::Move { id: BundleId(2), to: NodeId(3) },
+        "1 is the giver"
+    );
+    assert_eq!(answer(&links, 1.0), BufferDecision::Wait, "it comes with 0.6");
+    assert_eq!(answer(&[link(2, 0, 299)], 0.0), BufferDecision::Wait, "to drop it would gain too little");
+    assert!(
+        built_for(BuildContext { single_copy_phase: true, ..BuildContext::default() }).needs().neighbours
+    );
 }
 
 #[test]
@@ -140,7 +152,7 @@ fn what_will_soon_be_too_late_makes_room() {
     let mut mechanism = built(&ENTRY, &[]);
     let at = place(&store, RELAY, 900.0);
     mechanism.on_receipt(&at, BundleId(7), Instant::from_secs(500));
-    assert_eq!(offered(&mut *mechanism, &at, &soon(8, 100_000)), Ok(Room::Drop(BundleId(2))));
+    assert_eq!(offered(&mut *mechanism, &at, &soon(8, 100_000)), Ok(BufferDecision::Drop(BundleId(2))));
 }
 
 #[test]
@@ -178,8 +190,8 @@ fn by_a_plan_nothing_is_taken_from_where_no_way_leads_on() {
     let own = Bundle { source: NodeId(RELAY), ..copy(8, 300).bundle };
     let at = place(&full, RELAY, 0.0);
     let room = |contacts: &[_]| planned(contacts).make_room(&at, &own, None);
-    assert_eq!(room(&[(1, 9, 10, 20)]), Room::Refuse);
-    assert_eq!(room(&[(RELAY, 9, 10, 20)]), Room::Wait);
+    assert_eq!(room(&[(1, 9, 10, 20)]), BufferDecision::Refuse);
+    assert_eq!(room(&[(RELAY, 9, 10, 20)]), BufferDecision::Wait);
 }
 
 #[test]
@@ -188,10 +200,13 @@ fn by_a_plan_the_copy_in_custody_stays_and_extra_ones_make_room() {
     let store = store_of([copied(1, 9.0), extra(2, 1.0), extra(3, 2.0)]);
     let at = place(&store, RELAY, 0.0);
     let mut mechanism = planned(&[(RELAY, 9, 10, 20)]);
-    assert_eq!(offered(&mut *mechanism, &at, &copied(8, 0.0)), Ok(Room::Drop(BundleId(3))));
-    assert_eq!(offered(&mut *mechanism, &at, &extra(8, 9.0)), Ok(Room::Wait), "with 3 copies");
+    assert_eq!(offered(&mut *mechanism, &at, &copied(8, 0.0)), Ok(BufferDecision::Drop(BundleId(3))));
+    assert_eq!(offered(&mut *mechanism, &at, &extra(8, 9.0)), Ok(BufferDecision::Wait), "with 3 copies");
     let full = store_of([1, 2, 3].map(|id| copied(id, 9.0)));
-    assert_eq!(offered(&mut *mechanism, &place(&full, RELAY, 0.0), &copied(8, 0.0)), Ok(Room::Wait));
+    assert_eq!(
+        offered(&mut *mechanism, &place(&full, RELAY, 0.0), &copied(8, 0.0)),
+        Ok(BufferDecision::Wait)
+    );
 }
 
 #[test]
@@ -221,9 +236,9 @@ fn by_a_plan_a_full_node_moves_a_copy_to_where_it_is_sooner_and_has_room() {
         let at = Local { links: &links, ..place(&store, RELAY, now) };
         mechanism.make_room(&at, &Bundle { source: NodeId(RELAY), ..copy(8, 300).bundle }, None)
     };
-    assert_eq!(room(10.0, 300), Room::Move { id: BundleId(1), to: NodeId(1) });
-    assert_eq!(room(10.0, 299), Room::Wait);
-    assert_eq!(room(601.0, 300), Room::Wait, "it is later there");
+    assert_eq!(room(10.0, 300), BufferDecision::Move { id: BundleId(1), to: NodeId(1) });
+    assert_eq!(room(10.0, 299), BufferDecision::Wait);
+    assert_eq!(room(601.0, 300), BufferDecision::Wait, "it is later there");
 }
 
 #[test]
@@ -231,7 +246,7 @@ fn by_a_plan_what_is_created_waits_for_a_link_that_leads_on_and_the_smallest_is_
     let bundle = |id, size| Bundle { source: NodeId(RELAY), size: Bytes(size), ..copy(id, size).bundle };
     let contacts = [(RELAY, 1, 0, 100), (RELAY, 2, 200, 300), (2, 9, 400, 500)];
     let router = Box::new(crate::dtn::routers::Epidemic);
-    let mut agent = Agent::new(NodeId(RELAY), Bytes(1000), router, planned(&contacts), Habits::default());
+    let mut agent = Agent::new(NodeId(RELAY), Bytes(1000), router, planned(&contacts), NodePolicy::default());
     let at = Instant::from_secs;
     agent.link_up(link(1, 0, 1000));
     assert_eq!(agent.create(at(0), bundle(1, 300), None), Creation::Waiting);
@@ -252,9 +267,9 @@ fn by_a_plan_what_fills_its_contact_is_moved_to_where_it_arrives_at_all() {
         let at = Local { links: &links, ..place(&store, RELAY, 0.0) };
         mechanism.make_room(&at, &Bundle { source: NodeId(RELAY), ..copy(8, 300).bundle }, None)
     };
-    assert_eq!(room(231, true), Room::Wait, "all leave one after the other");
-    assert_eq!(room(231, false), Room::Wait, "three wait for each other");
-    assert_eq!(room(221, false), Room::Move { id: BundleId(3), to: NodeId(1) });
+    assert_eq!(room(231, true), BufferDecision::Wait, "all leave one after the other");
+    assert_eq!(room(231, false), BufferDecision::Wait, "three wait for each other");
+    assert_eq!(room(221, false), BufferDecision::Move { id: BundleId(3), to: NodeId(1) });
 }
 
 #[test]
@@ -313,8 +328,8 @@ fn by_a_plan_peers_are_told_that_extra_copies_make_room() {
     let extra = marked(2, Mark { copies: 1.0, custody: Mark::EXTRA });
     let store = store_of([copied(1, 0.0), extra]);
     let at = place(&store, RELAY, 0.0);
-    assert_eq!(planned(&[(RELAY, 9, 10, 20)]).spare(&at), Bytes(300));
-    assert_eq!(built(&ENTRY, &[]).spare(&at), Bytes(0));
+    assert_eq!(planned(&[(RELAY, 9, 10, 20)]).evictable_bytes(&at), Bytes(300));
+    assert_eq!(built(&ENTRY, &[]).evictable_bytes(&at), Bytes(0));
 }
 
 proptest! {
@@ -332,7 +347,7 @@ proptest! {
         let mut mechanism = if is_planned { planned(&[(RELAY, 9, 0, 9)]) } else { built(&ENTRY, &[]) };
         let replica = Replica { mechanism_mark: offered, ..copy(99, 50) };
         mechanism.admit(&at, &Offer { replica: &replica, from: NodeId(0) }).unwrap();
-        if let Room::Drop(id) = mechanism.make_room(&at, &replica.bundle, None) {
+        if let BufferDecision::Drop(id) = mechanism.make_room(&at, &replica.bundle, None) {
             prop_assert_eq!(store.get(id).map(|replica| replica.sending), Some(0));
         }
     }

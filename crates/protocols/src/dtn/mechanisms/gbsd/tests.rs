@@ -28,7 +28,7 @@ fn alive(counts: &[u32]) -> Census {
     }
     census
 }
-fn answer(given: &[(&str, Value)], store: &Store, census: &Census, incoming: &Bundle) -> Room {
+fn answer(given: &[(&str, Value)], store: &Store, census: &Census, incoming: &Bundle) -> BufferDecision {
     let at = Local { census: Some(census), ..place(store, 5, 0.0) };
     built(&ENTRY, given).make_room(&at, incoming, None)
 }
@@ -79,7 +79,10 @@ fn the_bundle_with_most_copies_goes_first() {
     let store = store_of((0..3).map(|id| until(id, 300, 1000)));
     let census = alive(&[2, 4, 3]);
     for given in [delivery(), delay()] {
-        assert_eq!(answer(&given, &store, &census, &until(9, 300, 1000).bundle), Room::Drop(BundleId(1)));
+        assert_eq!(
+            answer(&given, &store, &census, &until(9, 300, 1000).bundle),
+            BufferDecision::Drop(BundleId(1))
+        );
     }
 }
 
@@ -89,9 +92,9 @@ fn for_delivery_remaining_lifetime_decides_between_bundles_with_as_many_copies()
     let store = store_of([until(0, 300, 200), until(1, 300, 30), until(2, 300, 2)]);
     let census = alive(&[2, 2, 2]);
     let incoming = until(9, 300, 100).bundle;
-    assert_eq!(answer(&delivery(), &store, &census, &incoming), Room::Drop(BundleId(2)));
+    assert_eq!(answer(&delivery(), &store, &census, &incoming), BufferDecision::Drop(BundleId(2)));
     // For the delay they are equal: the one that came first goes.
-    assert_eq!(answer(&delay(), &store, &census, &incoming), Room::Drop(BundleId(0)));
+    assert_eq!(answer(&delay(), &store, &census, &incoming), BufferDecision::Drop(BundleId(0)));
 }
 
 #[test]
@@ -99,14 +102,19 @@ fn a_bundle_that_more_nodes_have_seen_is_worth_less() {
     let store = store_of([until(0, 400, 1000), until(1, 400, 1000)]);
     let mut census = alive(&[2, 6]);
     (0..4).for_each(|_| census.on_gone(BundleId(1)));
-    assert_eq!(answer(&delay(), &store, &census, &until(9, 300, 1000).bundle), Room::Drop(BundleId(1)));
+    assert_eq!(
+        answer(&delay(), &store, &census, &until(9, 300, 1000).bundle),
+        BufferDecision::Drop(BundleId(1))
+    );
 }
 
 #[test]
 fn the_incoming_bundle_is_refused_when_it_is_worth_least() {
     let store = store_of([until(0, 500, 1000), until(1, 500, 1000)]);
     // Node 5 would get the fourth copy of bundle 2: as many as there are of bundle 1.
-    for (counts, expected) in [([2, 4, 3], Room::Refuse), ([2, 4, 2], Room::Drop(BundleId(1)))] {
+    for (counts, expected) in
+        [([2, 4, 3], BufferDecision::Refuse), ([2, 4, 2], BufferDecision::Drop(BundleId(1)))]
+    {
         assert_eq!(answer(&delay(), &store, &alive(&counts), &until(2, 300, 1000).bundle), expected);
     }
 }
@@ -115,8 +123,11 @@ fn the_incoming_bundle_is_refused_when_it_is_worth_least() {
 fn nothing_is_dropped_for_a_bundle_that_would_be_refused_in_the_end() {
     let store = store_of([until(0, 500, 1000), until(1, 500, 1000)]);
     let census = alive(&[1, 4, 2]);
-    assert_eq!(answer(&delay(), &store, &census, &until(2, 500, 1000).bundle), Room::Drop(BundleId(1)));
-    assert_eq!(answer(&delay(), &store, &census, &until(2, 501, 1000).bundle), Room::Refuse);
+    assert_eq!(
+        answer(&delay(), &store, &census, &until(2, 500, 1000).bundle),
+        BufferDecision::Drop(BundleId(1))
+    );
+    assert_eq!(answer(&delay(), &store, &census, &until(2, 501, 1000).bundle), BufferDecision::Refuse);
 }
 
 #[test]
@@ -124,15 +135,18 @@ fn what_has_come_to_its_destination_is_never_refused_for_its_utility() {
     let store = store_of([until(0, 500, 1000), until(1, 500, 1000)]);
     let mut bundle = until(2, 300, 1000).bundle;
     bundle.destination = NodeId(5);
-    assert_eq!(answer(&delay(), &store, &alive(&[2, 3, 9]), &bundle), Room::Drop(BundleId(1)));
+    assert_eq!(answer(&delay(), &store, &alive(&[2, 3, 9]), &bundle), BufferDecision::Drop(BundleId(1)));
 }
 
 #[test]
 fn copies_that_are_being_sent_stay() {
     let store = store_of([until(0, 500, 1000), Replica { sending: 1, ..until(1, 500, 1000) }]);
     let census = alive(&[2, 9]);
-    assert_eq!(answer(&delay(), &store, &census, &until(2, 300, 1000).bundle), Room::Drop(BundleId(0)));
-    assert_eq!(answer(&delay(), &store, &census, &until(2, 600, 1000).bundle), Room::Refuse);
+    assert_eq!(
+        answer(&delay(), &store, &census, &until(2, 300, 1000).bundle),
+        BufferDecision::Drop(BundleId(0))
+    );
+    assert_eq!(answer(&delay(), &store, &census, &until(2, 600, 1000).bundle), BufferDecision::Refuse);
 }
 
 #[test]
@@ -176,11 +190,11 @@ proptest! {
         while store.free() < incoming.size {
             let at = Local { census: Some(&census), ..place(&store, 1, seconds) };
             match gbsd.make_room(&at, &incoming, None) {
-                Room::Drop(id) => {
+                BufferDecision::Drop(id) => {
                     prop_assert_eq!(store.remove(id).map(|r| r.sending), Some(0));
                     dropped += 1;
                 }
-                Room::Refuse => {
+                BufferDecision::Refuse => {
                     prop_assert_eq!(dropped, 0, "dropped for nothing");
                     break;
                 }

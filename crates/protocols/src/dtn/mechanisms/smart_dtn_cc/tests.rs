@@ -28,10 +28,10 @@ fn full() -> Store {
     store_of([copy(1, 300), copy(2, 400), copy(3, 300)])
 }
 fn neighbour(peer: u32, free: u64, idle: bool) -> Link {
-    let told = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle };
-    Link { peer: NodeId(peer), rate: BitRate(1_000_000), delay: Duration::ZERO, pipelined: true, told }
+    let peer_space = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle };
+    Link { peer: NodeId(peer), rate: BitRate(1_000_000), delay: Duration::ZERO, pipelined: true, peer_space }
 }
-fn room(smart: &mut SmartDtnCc, store: &Store, links: &[Link]) -> Room {
+fn room(smart: &mut SmartDtnCc, store: &Store, links: &[Link]) -> BufferDecision {
     smart.make_room(&Local { links, ..place(store, 0, 1.0) }, &copy(9, 100).bundle, None)
 }
 
@@ -131,13 +131,17 @@ fn each_action_has_its_victim() {
         (Action::Refuse, 1),
         (Notify, 1),
     ] {
-        assert_eq!(room(&mut acting(action), &store, &[]), Room::Drop(BundleId(expected)), "{action:?}");
+        assert_eq!(
+            room(&mut acting(action), &store, &[]),
+            BufferDecision::Drop(BundleId(expected)),
+            "{action:?}"
+        );
     }
     let mut random = acting(DropRandom);
     let mut hits = [0; 4];
     for _ in 0..600 {
         match room(&mut random, &store, &[]) {
-            Room::Drop(id) => hits[id.0 as usize] += 1,
+            BufferDecision::Drop(id) => hits[id.0 as usize] += 1,
             other => panic!("{other:?}"),
         }
     }
@@ -166,16 +170,19 @@ fn refusing_concerns_what_is_for_others() {
 fn a_copy_moves_to_the_neighbour_with_most_room_one_at_a_time() {
     let links = [neighbour(4, 400, true), neighbour(5, 900, false), neighbour(6, 500, true)];
     let mut smart = acting(Migrate);
-    let first = Room::Move { id: BundleId(1), to: NodeId(6) };
+    let first = BufferDecision::Move { id: BundleId(1), to: NodeId(6) };
     assert_eq!(room(&mut smart, &full(), &links), first);
     assert_eq!(room(&mut smart, &full(), &links), first, "it waits for it");
     let store = full();
     smart.on_contact_down(&place(&store, 0, 1.0), NodeId(6));
-    assert_eq!(room(&mut smart, &store, &links[..1]), Room::Move { id: BundleId(1), to: NodeId(4) });
+    assert_eq!(
+        room(&mut smart, &store, &links[..1]),
+        BufferDecision::Move { id: BundleId(1), to: NodeId(4) }
+    );
     smart.on_moved(&place(&store, 0, 1.0), &copy(1, 300).bundle, NodeId(4), false);
     assert_eq!(
         room(&mut smart, &store, &[neighbour(4, 299, true)]),
-        Room::Drop(BundleId(1)),
+        BufferDecision::Drop(BundleId(1)),
         "no room there"
     );
 }
@@ -187,7 +194,7 @@ fn nothing_moves_to_the_sender_of_what_is_to_come() {
     let at = Local { links: &links, ..place(&store, 0, 1.0) };
     let mut smart = acting(Migrate);
     smart.admit(&at, &Offer { replica: &offered, from: NodeId(4) }).unwrap();
-    assert_eq!(smart.make_room(&at, &offered.bundle, None), Room::Drop(BundleId(1)));
+    assert_eq!(smart.make_room(&at, &offered.bundle, None), BufferDecision::Drop(BundleId(1)));
 }
 
 #[test]
@@ -277,13 +284,13 @@ fn fill(
         let drop = match smart.obsolete(&at) {
             None if store.free() >= new.bundle.size => return store.insert(new),
             None => match smart.make_room(&at, &new.bundle, None) {
-                Room::Drop(id) => Some(id),
-                Room::Move { id, .. } => {
+                BufferDecision::Drop(id) => Some(id),
+                BufferDecision::Move { id, .. } => {
                     assert!(before.contains(id), "a copy that is not here");
                     smart.on_moved(&at, &before.get(id).unwrap().bundle, NodeId(2), false);
                     Some(id)
                 }
-                Room::Refuse | Room::Wait => None,
+                BufferDecision::Refuse | BufferDecision::Wait => None,
             },
             some => some,
         };

@@ -4,7 +4,8 @@ use super::ENTRY;
 use super::route_tests::{A, B, C, D, E, at, contact, tutorial};
 use crate::dtn::testing::{copy, store_of};
 use crate::dtn::{
-    BundleId, ContactPlan, Fate, Local, NodeId, Parameters, Refusal, Replica, Router, Seat, Store, Value,
+    AfterTransfer, BuildContext, BundleId, ContactPlan, Local, NodeId, Parameters, Refusal, Replica, Router,
+    Store, Value,
 };
 use crate::time::Instant;
 use std::collections::BTreeMap;
@@ -20,8 +21,9 @@ fn node(plan: ContactPlan, given: &[(&str, Value)]) -> Node {
     let given: BTreeMap<String, Value> =
         given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let given = Parameters::resolve(ENTRY.name, ENTRY.parameters, &given).unwrap();
-    let seat = Seat { node: A, nodes: 5, seed: 1, plan: Arc::new(plan), ..Seat::default() };
-    Node { router: (ENTRY.build)(&given, seat), store: store_of([]) }
+    let context =
+        BuildContext { node: A, nodes: 5, seed: 1, plan: Arc::new(plan), ..BuildContext::default() };
+    Node { router: (ENTRY.build)(&given, context), store: store_of([]) }
 }
 
 fn local(store: &Store, now: i64) -> Local<'_> {
@@ -50,7 +52,7 @@ impl Node {
     fn part(&mut self, now: i64, peer: NodeId) {
         self.router.on_contact_down(&local(&self.store, now), peer);
     }
-    fn send(&mut self, now: i64, id: u32, peer: NodeId) -> Fate {
+    fn send(&mut self, now: i64, id: u32, peer: NodeId) -> AfterTransfer {
         let mut replica = self.store.remove(BundleId(id)).unwrap();
         self.router.on_sent(&local(&self.store, now), &mut replica, peer, false)
     }
@@ -69,7 +71,7 @@ fn a_bundle_is_for_the_entry_node_of_its_route_during_the_contact_alone() {
     assert_eq!(node.takers(0, 1), [C]);
     node.create(0, to_e(2, 10));
     assert_eq!((node.takers(9, 2), node.takers(10, 2), node.takers(20, 2)), (vec![], vec![E], vec![]));
-    assert_eq!(node.send(2, 1, C), Fate::GiveUp, "there is one copy");
+    assert_eq!(node.send(2, 1, C), AfterTransfer::GiveUp, "there is one copy");
 }
 
 #[test]
@@ -118,7 +120,7 @@ fn what_has_been_booked_on_later_contacts_counts_unless_it_is_not_wanted() {
         let mut node = node(plan(), &[("reserve", reserve.into())]);
         node.create(0, to_e(1, 3));
         assert_eq!(node.takers(0, 1), [B]);
-        assert_eq!(node.send(3, 1, B), Fate::GiveUp);
+        assert_eq!(node.send(3, 1, B), AfterTransfer::GiveUp);
         node.create(3, to_e(2, 3));
         assert_eq!(node.takers(3, 2), [second], "reserve = {reserve}");
     }

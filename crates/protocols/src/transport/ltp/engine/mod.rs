@@ -10,7 +10,7 @@ use super::export::{Export, first_serial};
 use super::import::Import;
 use super::pace::Pace;
 use super::{Config, Counts, End, Event, Reason, Refusal, Segment, SessionId, Unsendable};
-use crate::controllers::Controller;
+use crate::controllers::{Controller, ControllerEvent};
 use crate::record::Observation;
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
@@ -148,7 +148,7 @@ impl Engine {
     /// What the contact plan says of the rate from now on; zero: no contact.
     pub fn on_plan(&mut self, now: Instant, rate: BitRate) {
         self.alarms.turn(now, Way::Out, rate > BitRate(0));
-        self.pace.controller.on_plan(now, rate);
+        self.pace.controller.on_event(now, &ControllerEvent::Plan(rate));
     }
     /// Light takes so long there and back from now on.
     pub fn on_light(&mut self, round_trip: Duration) {
@@ -221,7 +221,7 @@ impl Machine for Engine {
             self.on_alarm(now, alarm);
         }
         if self.pace.controller.deadline().is_some_and(|at| at <= now) {
-            self.pace.controller.on_deadline(now);
+            self.pace.controller.on_event(now, &ControllerEvent::Deadline);
         }
         if !self.alarms.is_up(Way::Out) {
             return None;

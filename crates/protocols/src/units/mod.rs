@@ -1,4 +1,6 @@
-//! Quantities that carry their unit in their type.
+//! Quantities that carry their unit in their type, and the parser of quantities written with a unit ([`parse`]).
+
+pub mod parse;
 
 use crate::time::Duration;
 use std::fmt;

@@ -1,10 +1,45 @@
-//! Numbers with units, as scenarios write them: `"500 kB"`, `"2.5 Mbit/s"`, `"0.5..1.5 m/s"`.
+//! Numbers with units, as scenarios, settings and command lines write them: `"500 kB"`, `"2.5 Mbit/s"`, `"0.5..1.5 m/s"`.
 
-use super::error::{Wrong, quoted};
-use lightlag_protocols::time::Duration;
-use lightlag_protocols::units::{BitRate, Bytes};
+use super::{BitRate, Bytes};
+use crate::time::Duration;
+use thiserror::Error;
 
-type Parsed<T> = Result<T, Wrong>;
+/// The longest piece of input that an error repeats, in characters.
+const QUOTED_CHARS: usize = 80;
+
+/// A quantity, or why a text is none.
+pub type Parsed<T> = Result<T, Wrong>;
+
+/// What is wrong with a value, and what is accepted: one line without the place.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{what}; {right}")]
+pub struct Wrong {
+    /// What is wrong.
+    pub what: String,
+    /// What is accepted.
+    pub right: String,
+}
+
+impl Wrong {
+    /// Both halves.
+    pub fn new(what: impl Into<String>, right: impl Into<String>) -> Self {
+        Self { what: what.into(), right: right.into() }
+    }
+}
+
+/// A piece of input as an error shows it: short, on one line.
+pub fn quoted(text: &str) -> String {
+    let mut shown: String = text.chars().take(QUOTED_CHARS).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    format!("`{}`", one_line(&shown))
+}
+
+/// The text with spaces in place of control characters.
+pub fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
 
 /// From the first to the second; how the ends count is said where it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,8 @@
-//! Whose turn it is: nodes that have something to do at an instant act one after the other, in an
-//! order drawn anew for each instant.
+//! In which order the nodes that can act at an instant do so: a random order, drawn for each instant.
 //!
-//! The ONE updates all hosts in a shuffled order at every tick. Only those whose situation has changed
-//! can do anything, so only they are given a turn; a node that has had its turn and could act again
-//! waits for the next tick where there are ticks, and takes another turn where there are none.
+//! The ONE updates all hosts in a shuffled order at every tick. Here only nodes whose situation has changed
+//! are activated. A node that has acted and could act again waits for the next tick if the world has ticks;
+//! otherwise it is activated again at the same instant.
 
 use lightlag_protocols::dtn::NodeId;
 use lightlag_protocols::rng::mix;
@@ -11,14 +10,15 @@ use lightlag_protocols::time::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-pub(super) struct Turns {
+/// The nodes that act at this instant, and those that wait for the next tick.
+pub(super) struct ActivationOrder {
     seed: u64,
     tick: Option<Duration>,
     now: Instant,
     /// By priority of this instant.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     state: Vec<State>,
-    /// Woken after their turn: they act at the next tick.
+    /// Woken after their activation: they act at the next tick.
     next: Vec<u32>,
 }
 
@@ -29,7 +29,7 @@ struct State {
     acted: Instant,
 }
 
-impl Turns {
+impl ActivationOrder {
     pub fn new(seed: u64, nodes: usize, tick: Option<Duration>) -> Self {
         let fresh = State { queued: false, queued_next: false, acted: Instant::from_nanos(-1) };
         Self {
@@ -74,7 +74,7 @@ impl Turns {
         let priority = mix(self.seed ^ (self.now.as_nanos() as u64) ^ (u64::from(node.0) << 40));
         self.queue.push(Reverse((priority, node.0)));
     }
-    /// Who acts next at this instant.
+    /// The node that acts next at this instant.
     #[inline]
     pub fn take(&mut self) -> Option<NodeId> {
         let Reverse((_, node)) = self.queue.pop()?;

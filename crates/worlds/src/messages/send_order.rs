@@ -1,14 +1,14 @@
 //! In which order a node offers what it holds.
 
-use super::SendOrder;
+use super::SendOrderKind;
 use java_random::Random;
-use lightlag_protocols::dtn::Order;
+use lightlag_protocols::dtn::SendOrder;
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::Instant;
 
 /// Permutations of a store's slots.
 pub(super) struct Orders {
-    kind: SendOrder,
+    kind: SendOrderKind,
     stream: Stream,
     /// The current second as The ONE rounds it: from, until.
     second: [Instant; 2],
@@ -28,7 +28,7 @@ pub(super) enum Drawn<'a> {
     },
 }
 
-impl Order for Drawn<'_> {
+impl SendOrder for Drawn<'_> {
     #[inline(always)]
     fn slot(&mut self, position: usize) -> usize {
         match self {
@@ -54,7 +54,7 @@ fn shuffle_on(slots: &mut [u32], done: &mut usize, stream: &mut Stream, position
 }
 
 impl Orders {
-    pub fn new(kind: SendOrder, seed: u64) -> Self {
+    pub fn new(kind: SendOrderKind, seed: u64) -> Self {
         Self {
             kind,
             stream: Stream::new(seed, "send order", 0),
@@ -66,13 +66,13 @@ impl Orders {
     pub fn draw(&mut self, now: Instant, count: usize, reception: bool) -> Drawn<'_> {
         match self.kind {
             _ if reception => Drawn::Reception,
-            SendOrder::Fifo => Drawn::Reception,
-            SendOrder::Random => {
+            SendOrderKind::Fifo => Drawn::Reception,
+            SendOrderKind::Random => {
                 self.ensure(count);
                 // Any permutation is as good a start as another.
                 Drawn::Lazy { slots: &mut self.drawn[count], done: 0, stream: &mut self.stream }
             }
-            SendOrder::Clock => Drawn::Fixed(self.draw_by_clock(now, count)),
+            SendOrderKind::Clock => Drawn::Fixed(self.draw_by_clock(now, count)),
         }
     }
     /// The ONE seeds a java.util.Random with the rounded second and shuffles with it.

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Runs the tests of Rust and Python, and prints at the end how many passed, failed and were skipped, and why.
+
+`--quick` runs the crates of the simulator alone. With LIGHTLAG_STRICT=1 a skipped test is a failure, unless
+tests/skips.txt allows it. The whole output of the Rust tests is in target/test.log.
+"""
+
+import argparse
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+SKIPS = TARGET / "test.skips"
+QUICK = ["protocols", "worlds", "scenario", "judge"]
+
+BINARY = re.compile(r"^\s+Running .*?([^/ ]+?)(?:-[0-9a-f]{16})?\)$|^\s+Doc-tests (\w+)$")
+TEST = re.compile(
+    r"^test (.+?)(?: - should panic)?(?: - compile(?: fail)?)? \.\.\. "
+    r"(ok|FAILED|ignored)(?:, (.*))?$"
+)
+
+
+@dataclass
+class Tally:
+    """What came of the tests; skipped ones by name, with the reasons."""
+
+    passed: int = 0
+    failed: list[str] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    def rust(self, packages: list[str]) -> None:
+        """Runs the Rust tests of these packages (none: of all) and counts them."""
+        select = [word for name in packages for word in ("--package", f"lightlag-{name}")] or ["--workspace"]
+        build = subprocess.run(["cargo", "test", "--quiet", "--no-run", *select], check=False)
+        if build.returncode:
+            sys.exit(build.returncode)
+        SKIPS.unlink(missing_ok=True)
+        command = ["cargo", "test", "--no-fail-fast", *select]
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env={**os.environ, "LIGHTLAG_SKIPS": str(SKIPS)},
+        )
+        assert process.stdout is not None
+        before, binary, shown = len(self.failed), "", False
+        with (TARGET / "test.log").open("w") as log:
+            for line in process.stdout:
+                log.write(line)
+                if found := BINARY.match(line):
+                    binary = found[1] or found[2]
+                elif found := TEST.match(line):
+                    self._count(f"{binary}::{found[1]}", found[2], found[3])
+                shown = (shown or line.startswith("failures:")) and not line.startswith("test result:")
+                if shown:
+                    print(line, end="", flush=True)
+        if process.wait() and len(self.failed) == before:
+            self.failed.append(f"{binary}: it did not end as tests do; see {TARGET / 'test.log'}")
+        for record in SKIPS.read_text().splitlines() if SKIPS.exists() else []:
+            name, reason = record.split("\t", 1)
+            self.passed -= name not in self.skipped and name not in self.failed
+            self.skipped.setdefault(name, reason)
+
+    def _count(self, name: str, outcome: str, reason: str | None) -> None:
+        if outcome == "ok":
+            self.passed += 1
+        elif outcome == "FAILED":
+            self.failed.append(name)
+        else:
+            self.skipped[name] = reason or "ignored"
+
+    def python(self) -> None:
+        """Runs pytest and counts its tests."""
+        report = TARGET / "pytest.xml"
+        report.unlink(missing_ok=True)
+        done = subprocess.run([".venv/bin/pytest", "-q", f"--junitxml={report}"], check=False)
+        if not report.exists():
+            self.failed.append(f"pytest: exit code {done.returncode}")
+            return
+        before = len(self.failed)
+        for case in ElementTree.parse(report).iter("testcase"):
+            name = f"{case.get('classname')}::{case.get('name')}"
+            skipped = case.find("skipped")
+            if skipped is not None:
+                self.skipped[name] = skipped.get("message") or ""
+            elif case.find("failure") is not None or case.find("error") is not None:
+                self.failed.append(name)
+            else:
+                self.passed += 1
+        if done.returncode and len(self.failed) == before:
+            self.failed.append(f"pytest: exit code {done.returncode}")
+
+    def unlisted(self) -> list[str]:
+        """The skipped tests that tests/skips.txt does not allow."""
+        lines = (ROOT / "tests" / "skips.txt").read_text().splitlines()
+        rows = [[part.strip() for part in line.split("|")] for line in lines if line and line[0] != "#"]
+        for row in rows:
+            if len(row) != 3 or not all(row):
+                sys.exit(
+                    f"tests/skips.txt: `{' | '.join(row)}`: not `TEST | REASON OF THE SKIP | WHY IT IS ALLOWED`"
+                )
+        match = fnmatch.fnmatchcase
+        return [
+            name
+            for name, reason in self.skipped.items()
+            if not any(match(name, test) and match(reason, why) for test, why, _ in rows)
+        ]
+
+
+def step(title: str, *commands: list[str]) -> None:
+    """Runs commands; the first that fails ends the tests."""
+    print(f"== {title}", flush=True)
+    for command in commands:
+        done = subprocess.run(command, check=False)
+        if done.returncode:
+            sys.exit(done.returncode)
+
+
+def main() -> None:
+    """Runs what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help=f"the crates {', '.join(QUICK)} alone")
+    quick, started, tally = parser.parse_args().quick, time.monotonic(), Tally()
+    os.chdir(ROOT)
+    if quick:
+        tally.rust(QUICK)
+    else:
+        ready = ROOT / ".venv" / ".ready"
+        if not ready.exists() or ready.stat().st_mtime < (ROOT / "pyproject.toml").stat().st_mtime:
+            step("python environment", ["bash", "tools/venv.sh"])
+        clippy = ["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]
+        step("rust: format, lints", ["cargo", "fmt", "--all", "--check"], clippy)
+        print("== rust: tests", flush=True)
+        tally.rust([])
+        # The dev profile shares its artefacts with the tests above.
+        os.environ |= {"PIP_QUIET": "1", "VIRTUAL_ENV": str(ROOT / ".venv")}
+        ruff, folders = ".venv/bin/ruff", ["python", "scenarios", "tests", "tools", "examples"]
+        step(
+            "python: build, lints, types",
+            [".venv/bin/maturin", "develop", "--quiet", "--profile", "dev"],
+            [ruff, "check", "--quiet", *folders],
+            [ruff, "format", "--check", "--quiet", *folders],
+            [".venv/bin/mypy"],
+        )
+        print("== python: tests", flush=True)
+        tally.python()
+    strict = os.environ.get("LIGHTLAG_STRICT") == "1"
+    unlisted = tally.unlisted() if strict else []
+    for name in tally.failed:
+        print(f"failed: {name}")
+    for name, reason in tally.skipped.items():
+        print(f"skipped: {name}: {reason}")
+    for name in unlisted:
+        print(f"failed: {name} was skipped, which tests/skips.txt does not allow")
+    failed = len(tally.failed) + len(unlisted)
+    print(f"in {time.monotonic() - started:.0f} s:")
+    print(f"{tally.passed} passed, {failed} failed, {len(tally.skipped) - len(unlisted)} skipped")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
