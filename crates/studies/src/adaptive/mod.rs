@@ -22,7 +22,7 @@ use curves::Curve;
 use lightlag_lab::results::Results;
 use lightlag_lab::run::Outcome;
 use lightlag_lab::statistics::{self, Estimate, estimate};
-use lightlag_protocols::adaptive::Kind;
+use lightlag_protocols::session::Kind;
 use plan::{CURVE, CURVES, ORACLE, POLICY, SCENARIOS, TCP, TCP_2008, VARIANTS, sets};
 use std::sync::LazyLock;
 

@@ -26,7 +26,7 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| Words::read(include_str!("study
 pub const STUDY: Study = Study {
     name: "dtn-congestion",
     paper: "Silva, Burleigh, Hirata and Obraczka",
-    summary: "four congestion mechanisms of DTNs under three routers, between planets and on Earth",
+    summary: "four congestion mechanisms under three routers, between planets and on Earth",
     takes: "30 s quick, 5 min in full",
     words: &WORDS,
     plan: |order| plan::points(order.quick, &order.out.join("scenarios")),

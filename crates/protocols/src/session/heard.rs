@@ -5,7 +5,7 @@
 
 use crate::time::{Duration, Instant};
 use crate::transport::ranges::{Range, Ranges};
-use crate::wire::adaptive::{RUNS_MAX, Report};
+use crate::wire::session::{RUNS_MAX, Report};
 use std::collections::BTreeSet;
 
 /// So many datagrams are reported without waiting for more.
@@ -16,7 +16,7 @@ const RANGES_MAX: usize = 65_536;
 /// What has come.
 #[derive(Debug, Default)]
 pub struct Heard {
-    /// The life of the other side.
+    /// The epoch of the other side.
     pub incarnation: Option<u32>,
     numbers: Ranges,
     /// Numbers below this are not remembered.
@@ -31,7 +31,7 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// Of a life of the other side.
+    /// Of a epoch of the other side.
     pub fn of(incarnation: u32) -> Self {
         Self { incarnation: Some(incarnation), ..Self::default() }
     }

@@ -2,7 +2,7 @@
 
 use super::WINDOW_LEAST;
 use crate::transport::ranges::Ranges;
-use crate::wire::adaptive::Why;
+use crate::wire::session::Why;
 use std::collections::BTreeMap;
 
 /// Parts that are kept though they do not follow each other; one more is not kept.
@@ -40,7 +40,7 @@ impl Incoming {
         let (parts, received) = (BTreeMap::new(), Ranges::default());
         Self { parts, received, read: 0, taken: 0, end: None, room, advertised: first.min(WINDOW_LEAST) }
     }
-    /// An earlier life of this daemon has taken so much, and the end of the stream too if it `ended` there.
+    /// An earlier epoch of this daemon has taken so much, and the end of the stream too if it `ended` there.
     pub fn resumed(taken: u64, ended: bool, first: u64, most: u64) -> Self {
         let end = ended.then_some(taken);
         let advertised = taken + first.min(WINDOW_LEAST);
@@ -59,7 +59,7 @@ impl Incoming {
         self.end == Some(self.read)
     }
     /// The highest window that there can be. The other side may have sent so much: it may have heard of no window yet, or
-    /// have heard of one from an earlier life of this daemon.
+    /// have heard of one from an earlier epoch of this daemon.
     pub fn limit(&self) -> u64 {
         let (first, most) = self.room;
         self.taken + first.saturating_add(GROWTH.saturating_mul(self.taken)).min(most)

@@ -32,7 +32,7 @@ pub struct Outgoing {
     /// It arrived, but the other side may still lose it.
     arrived: Ranges,
     carried: BTreeMap<Stack, Ranges>,
-    /// An earlier life of this daemon had so many bytes, and may have sent them and the end.
+    /// An earlier epoch of this daemon had so many bytes, and may have sent them and the end.
     had: Option<u64>,
 }
 
@@ -59,7 +59,7 @@ impl Outgoing {
     pub fn new(window: u64) -> Self {
         Self { window, advertised: window.min(WINDOW_LEAST), ..Self::default() }
     }
-    /// An earlier life of this daemon had `had` bytes, and of them the other side has `below`; what is given next follows
+    /// An earlier epoch of this daemon had `had` bytes, and of them the other side has `below`; what is given next follows
     /// these.
     pub fn resumed(below: u64, had: u64, window: u64) -> Self {
         let below = below.min(had);
@@ -233,7 +233,7 @@ impl Outgoing {
             return false;
         }
         if below > self.next {
-            // An earlier life sent more than this one has read of what it had.
+            // An earlier epoch sent more than this one has read of what it had.
             self.end = self.end.max(below.min(self.had.unwrap_or_default()));
             self.next = below;
         }

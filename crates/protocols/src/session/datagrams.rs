@@ -6,9 +6,9 @@
 //! ([`super::waiting`]) and its frames are carried anew. Where nobody is heard, only questions leave.
 
 use super::Stack;
+use super::connections::{Session, Ticket};
 use super::heard::Heard;
 use super::policy::DatagramsContext;
-use super::session::{Session, Ticket};
 use super::waiting::{Came, Sent, Waiting};
 use crate::controllers::{Ack, Cause, Controller, ControllerEvent, Loss, Sent as Left, Window};
 use crate::record::Observation;
@@ -16,7 +16,7 @@ use crate::rng::Stream;
 use crate::time::{Duration, Instant};
 use crate::transport::observe;
 use crate::units::{BitRate, Bytes};
-use crate::wire::adaptive::{Epoch, Frame, Head, Malformed, Note, Report, Serial, TARGET_MAX};
+use crate::wire::session::{Epoch, Frame, Head, Malformed, Note, Report, Serial, TARGET_MAX};
 use std::collections::VecDeque;
 
 /// What came is reported after this part of a round trip, within bounds.
@@ -45,12 +45,12 @@ const ASK_EPOCH_DOUBLED: u32 = 6;
 const GREET_MOST: usize = 16;
 const GREET_OVER: Duration = Duration::from_secs(1);
 /// A head with the longest report.
-const HEAD_MAX: usize = 1 + 5 + 10 * 3 + 1 + 20 * crate::wire::adaptive::RUNS_MAX;
+const HEAD_MAX: usize = 1 + 5 + 10 * 3 + 1 + 20 * crate::wire::session::RUNS_MAX;
 
 /// In less room nothing more is packed: a piece of a stream that small is hardly more than its head.
 const ROOM_LEAST: usize = Frame::OVERHEAD_MAX + 64;
 
-/// Of so many datagrams one tells whose life it is, though the other side knows: it may have begun anew since.
+/// Of so many datagrams one tells whose epoch it is, though the other side knows: it may have begun anew since.
 const WHOLE_EVERY: u64 = 16;
 
 /// How a stack of datagrams is set up.
@@ -125,7 +125,7 @@ pub struct Datagrams {
     asks_epoch: (Instant, u32),
     /// When the last greetings left, the oldest first.
     greeted: VecDeque<Instant>,
-    /// The life of the other side that has heard of this one.
+    /// The epoch of the other side that has heard of this one.
     known_to: Option<u32>,
     /// Highest and count of the last report.
     reported: (Option<u64>, u64),

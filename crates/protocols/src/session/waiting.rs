@@ -3,7 +3,7 @@
 //! On the ways that this is for, the delay changes by minutes while datagrams are under way: what leaves later may come
 //! much earlier. So a later number says nothing of an earlier one, unless both left at about the same time.
 
-use super::session::Ticket;
+use super::connections::Ticket;
 use crate::time::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,6 +9,7 @@
 mod best;
 mod budget;
 mod connection;
+mod connections;
 mod datagrams;
 mod heard;
 mod incoming;
@@ -17,13 +18,13 @@ mod over;
 mod path;
 mod policy;
 mod ready;
-mod session;
 mod waiting;
 mod why;
 
 pub use best::Best;
 pub use budget::{Budget, CONNECTION_COST, UNADVERTISED_MOST, WINDOW_LEAST};
 pub use connection::{Connection, Notice, State, Telling};
+pub use connections::{Config, Event, Session, Stored, Ticket};
 pub use datagrams::{
     Arrival, Config as DatagramsConfig, Counts as DatagramsCounts, DATAGRAM_LEAST, Datagrams,
 };
@@ -33,7 +34,6 @@ pub use path::Path;
 pub use policy::{
     Config as PolicyConfig, Context, DatagramsContext, Kind, Planned, Policy, StreamContext, Switch,
 };
-pub use session::{Config, Event, Session, Stored, Ticket};
 pub use why::{Share, Why as SwitchWhy};
 
 /// Names what carries frames: TCP, UDPDTN and others, as the driver numbers them.

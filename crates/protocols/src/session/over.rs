@@ -2,10 +2,10 @@
 
 use super::{Stack, Telling};
 use crate::transport::ranges::Ranges;
-use crate::wire::adaptive::{ConnectionId, Frame, Why};
+use crate::wire::session::{ConnectionId, Frame, Why};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Numbers of one life are kept in so many ranges; of more, all up to the end of the first count as cut.
+/// Numbers of one epoch are kept in so many ranges; of more, all up to the end of the first count as cut.
 const RANGES_MAX: usize = 65_536;
 /// So many last words are kept; the oldest of more are forgotten.
 const FAREWELLS_MAX: usize = 4096;
@@ -29,12 +29,12 @@ impl Farewell {
     }
 }
 
-/// Numbers of one life of a daemon.
+/// Numbers of one epoch of a daemon.
 #[derive(Debug, Default)]
 struct Ended {
     complete: Ranges,
     cut: Ranges,
-    /// Some were durable: a later life may ask for them.
+    /// Some were durable: a later epoch may ask for them.
     durable: bool,
 }
 

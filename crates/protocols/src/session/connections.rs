@@ -6,7 +6,7 @@ use super::ready::Ready;
 use super::{Budget, Incoming, Outgoing, Piece, Stack, UNADVERTISED_MOST, WINDOW_LEAST};
 use crate::time::{Duration, Instant};
 use crate::transport::ranges::Range;
-use crate::wire::adaptive::{ConnectionId, Frame, Hints, TARGET_MAX, Why};
+use crate::wire::session::{ConnectionId, Frame, Hints, TARGET_MAX, Why};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const AHEAD: u64 = 64 * 1024;
 /// Bounds of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// This life of the daemon, greater than any before.
+    /// This epoch of the daemon, greater than any before.
     pub incarnation: u32,
     /// Bytes of a stream that may leave before anything is heard of it. At the far daemon it must be as large.
     pub window: u64,
@@ -28,7 +28,7 @@ pub struct Config {
     pub unnamed_max: usize,
 }
 
-/// A durable connection as an earlier life of this daemon left it.
+/// A durable connection as an earlier epoch of this daemon left it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// To what.
@@ -91,7 +91,7 @@ enum What {
 /// [`Session::on_lost`] and [`Session::on_arrived`]; one that does not, only when it fails.
 pub struct Session {
     config: Config,
-    /// The life of the far daemon, if it is known.
+    /// The epoch of the far daemon, if it is known.
     peer: Option<u32>,
     connections: BTreeMap<ConnectionId, Connection>,
     unnamed: usize,
@@ -255,7 +255,7 @@ impl Session {
     pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
         self.connections.get(&id)
     }
-    /// The life of the far daemon, if it was heard.
+    /// The epoch of the far daemon, if it was heard.
     pub fn peer(&self) -> Option<u32> {
         self.peer
     }
@@ -272,7 +272,7 @@ impl Session {
         self.events.pop_front()
     }
 
-    /// A durable connection is as an earlier life of this daemon left it; what follows [`Outgoing::given`] is to be
+    /// A durable connection is as an earlier epoch of this daemon left it; what follows [`Outgoing::given`] is to be
     /// written again.
     pub fn restore(&mut self, id: ConnectionId, stored: Stored) {
         let Stored { target, hints, is_open, acknowledged, had, taken, ended } = stored;
@@ -293,7 +293,7 @@ impl Session {
         let stored = self.connections.get(&id).is_some_and(Connection::was_stored);
         self.tell(id, if self.is_ours(id) && !stored { Notice::Open } else { Notice::Ack });
     }
-    /// A connection was over in an earlier life of this daemon: whatever comes of it is answered so.
+    /// A connection was over in an earlier epoch of this daemon: whatever comes of it is answered so.
     pub fn remember(&mut self, id: ConnectionId, complete: bool) {
         self.over.insert(id, complete, true);
     }
@@ -336,7 +336,7 @@ impl Session {
             }
         }
     }
-    /// The far daemon says which life of it this is. In a later one only durable connections are left: what they had
+    /// The far daemon says which epoch of it this is. In a later one only durable connections are left: what they had
     /// not acknowledged is carried again. What was under way from an earlier one changes nothing.
     pub fn on_peer(&mut self, incarnation: u32) {
         let Some(before) = self.peer.replace(self.peer.unwrap_or(0).max(incarnation)) else { return };
@@ -356,7 +356,7 @@ impl Session {
                 // If it was durable, it is opened again.
                 self.drop_connection(id);
             } else if !self.is_new(id) {
-                // It may have heard of it before this life of it was heard of.
+                // It may have heard of it before this epoch of it was heard of.
                 self.break_off(id, Why::Unknown);
             }
         }
@@ -379,7 +379,7 @@ impl Session {
         }
     }
 
-    /// The life of the daemon whose side this is.
+    /// The epoch of the daemon whose side this is.
     pub fn incarnation(&self) -> u32 {
         self.config.incarnation
     }
@@ -636,7 +636,7 @@ impl Session {
         if self.connections.contains_key(&id) {
             return true;
         }
-        // A durable one of an earlier life may not have been heard of yet.
+        // A durable one of an earlier epoch may not have been heard of yet.
         let may_be_new = !self.is_ours(id) && self.peer.is_none_or(|peer| peer >= id.incarnation);
         let over = self.over.is_over(id);
         if over.is_some() || !may_be_new {

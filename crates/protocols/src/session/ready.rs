@@ -1,7 +1,7 @@
 //! Whose turn it is.
 
 use super::{PRIORITIES, Stack};
-use crate::wire::adaptive::ConnectionId;
+use crate::wire::session::ConnectionId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const CLASSES: usize = PRIORITIES as usize;

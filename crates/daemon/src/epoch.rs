@@ -3,7 +3,7 @@
 use super::keys::PublicKey;
 use super::known::Known;
 use lightlag_node::Error;
-use lightlag_protocols::wire::adaptive::Epoch;
+use lightlag_protocols::wire::session::Epoch;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::Write;
@@ -20,11 +20,11 @@ const ORIGIN: u64 = 1_577_836_800;
 const CLOCK_MOST: u32 = 1 << 30;
 /// Another daemon is not believed that an epoch with a greater number was: so many restarts always stay possible.
 const BELIEVED_MOST: u32 = CLOCK_MOST + (1 << 29);
-/// No epoch has a greater number: with the bit of [`Life::epoch`] it must fit into 32 bits.
+/// No epoch has a greater number: with the bit of [`EpochState::epoch`] it must fit into 32 bits.
 const LAST: u32 = u32::MAX / 2 - 1;
 
 /// The folder, held by this daemon alone as long as this is, and the daemon's present epoch.
-pub struct Life {
+pub struct EpochState {
     folder: PathBuf,
     /// Greater than in any earlier epoch of which the folder knows.
     number: u32,
@@ -34,7 +34,7 @@ pub struct Life {
     _lock: File,
 }
 
-impl Life {
+impl EpochState {
     /// Begins an epoch in a folder, which is made if there is none.
     ///
     /// # Errors
@@ -118,15 +118,15 @@ mod tests {
 
     const KEYS: [PublicKey; 2] = [PublicKey([1; 32]), PublicKey([2; 32])];
 
-    fn begin(folder: &Path) -> Life {
-        Life::begin(folder).unwrap()
+    fn begin(folder: &Path) -> EpochState {
+        EpochState::begin(folder).unwrap()
     }
 
     #[test]
     fn each_epoch_is_later_and_two_at_once_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let first = begin(folder.path());
-        assert!(Life::begin(folder.path()).err().unwrap().to_string().contains("another lightlagd"));
+        assert!(EpochState::begin(folder.path()).err().unwrap().to_string().contains("another lightlagd"));
         let before = first.epoch(&KEYS[0], &KEYS[1]);
         assert_ne!(before.number, first.epoch(&KEYS[1], &KEYS[0]).number);
         assert!(first.follow(before.number + 1000).unwrap());

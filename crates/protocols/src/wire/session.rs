@@ -1,7 +1,7 @@
 //! What two daemons tell each other of the connections that they carry together, over whatever stack.
 //!
 //! A frame is a value in the encoding of postcard: numbers take as few bytes as they need (seven bits in each), bytes
-//! and text have their length before them. The life that names a connection is told as its difference from that of the
+//! and text have their length before them. The epoch that names a connection is told as its difference from that of the
 //! daemon that tells, which is mostly nothing. Over datagrams a frame is whole in one; over a stream [`Frame::read`] says
 //! where the next one begins.
 
@@ -14,9 +14,9 @@ pub const TARGET_MAX: usize = 255 + 6;
 /// Names a connection among all that two daemons ever have between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ConnectionId {
-    /// The life of the daemon that opened it; a later one has a greater number, as the second of its start.
+    /// The epoch of the daemon that opened it; a later one has a greater number, as the second of its start.
     pub incarnation: u32,
-    /// Connections that it had opened before in that life.
+    /// Connections that it had opened before in that epoch.
     pub number: u32,
 }
 
@@ -29,7 +29,7 @@ impl std::fmt::Display for ConnectionId {
 /// How a connection wants to be carried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hints {
-    /// Higher goes first; see [`crate::adaptive::PRIORITIES`].
+    /// Higher goes first; see [`crate::session::PRIORITIES`].
     pub priority: u8,
     /// What is accepted is stored before it is acknowledged, and delivered though the application has left.
     pub durable: bool,
@@ -221,7 +221,7 @@ pub enum Note {
 /// What came of the datagrams in the other direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// The life of the daemon that had sent them.
+    /// The epoch of the daemon that had sent them.
     pub incarnation: u32,
     /// The highest number that came.
     pub highest: u64,
@@ -348,7 +348,7 @@ impl<'a> Frame<'a> {
             | Self::Gone { id, .. } => id,
         }
     }
-    /// Reads the frame at the beginning, which a daemon tells in this life, and gives what follows it.
+    /// Reads the frame at the beginning, which a daemon tells in this epoch, and gives what follows it.
     ///
     /// # Errors
     /// What is wrong with it; a frame that is cut is [`Malformed::Frame`].
@@ -374,7 +374,7 @@ impl<'a> Frame<'a> {
             _ => Ok((frame, rest)),
         }
     }
-    /// Appends its bytes, as a daemon tells it in this life.
+    /// Appends its bytes, as a daemon tells it in this epoch.
     pub fn write(mut self, life: u32, out: &mut Vec<u8>) {
         let id = self.id_mut();
         id.incarnation = id.incarnation.wrapping_sub(life);

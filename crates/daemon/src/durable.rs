@@ -6,10 +6,10 @@
 //! whole. How often a target may be given it is told in one place: `docs/guide/daemon.md`, "Durable connections".
 
 use super::keys::PublicKey;
-use super::peer::{Peer, Tap};
+use super::peer::{ConnectionWaker, Peer};
 use super::store::{End, Key, Record, Store, Way, Write};
-use lightlag_protocols::adaptive::Stored;
-use lightlag_protocols::wire::adaptive::{ConnectionId, Hints, Why};
+use lightlag_protocols::session::Stored;
+use lightlag_protocols::wire::session::{ConnectionId, Hints, Why};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(500);
 const REMEMBERED_S: u32 = 30 * 24 * 3600;
 
 /// A durable connection of this daemon.
-pub struct Custody {
+pub struct DurableConnection {
     /// With whom it is shared.
     pub peer: Rc<Peer>,
     /// Which.
@@ -34,7 +34,7 @@ pub struct Custody {
     store: Store,
     record: RefCell<Record>,
     /// The session's side of it.
-    tap: Rc<Tap>,
+    waker: Rc<ConnectionWaker>,
     /// Of each stream, so much is on disk: what was asked to be written may not be there yet.
     readable: [Cell<u64>; 2],
     /// Bytes for the application here that were dropped to make room.
@@ -43,7 +43,7 @@ pub struct Custody {
     stored: [Notify; 2],
 }
 
-/// What became of durable connections of earlier lives.
+/// What became of durable connections of earlier epochs.
 pub struct Inherited {
     /// Those that are not over, or whose applications were not given all.
     pub alive: Vec<(Key, Record)>,
@@ -81,14 +81,14 @@ impl Record {
     }
 }
 
-impl Custody {
+impl DurableConnection {
     /// Takes a connection that is new, and has stored that when it comes back.
     pub async fn begin(peer: &Rc<Peer>, store: &Store, id: ConnectionId, record: Record) -> Rc<Self> {
         let custody = Self::resume(peer, store, id, record);
         custody.store(vec![]).await;
         custody
     }
-    /// Takes one of an earlier life.
+    /// Takes one of an earlier epoch.
     pub fn resume(peer: &Rc<Peer>, store: &Store, id: ConnectionId, record: Record) -> Rc<Self> {
         let custody = Rc::new(Self {
             peer: peer.clone(),
@@ -96,16 +96,16 @@ impl Custody {
             store: store.clone(),
             readable: [Cell::new(record.out.0), Cell::new(record.into.0)],
             record: RefCell::new(record),
-            tap: peer.tap(id),
+            waker: peer.waker(id),
             dropped: Cell::new(0),
             stored: [Notify::new(), Notify::new()],
         });
         let over = custody.record.borrow().over;
-        custody.tap.over.set(over.map(|complete| if complete { Ok(()) } else { Err(Why::Unknown) }));
+        custody.waker.over.set(over.map(|complete| if complete { Ok(()) } else { Err(Why::Unknown) }));
         tokio::task::spawn_local(custody.clone().live());
         custody
     }
-    /// Tells the session of one of an earlier life.
+    /// Tells the session of one of an earlier epoch.
     pub fn restore(peer: &Rc<Peer>, key: Key, record: &Record) {
         let (had, acknowledged, _) = record.out;
         let (taken, _, end) = record.into;
@@ -202,7 +202,7 @@ impl Custody {
     pub async fn settle(&self) {
         self.record.borrow_mut().is_settled = true;
         if self.record.borrow().over.is_none() {
-            // A later life must not give it again.
+            // A later epoch must not give it again.
             self.store(vec![]).await;
         }
         self.finish_if_done().await;
@@ -210,11 +210,11 @@ impl Custody {
     /// The application here is gone, and nothing can be made of what comes: the other side is told.
     pub async fn reset(&self, why: Why) {
         self.peer.with(|session| session.reset(self.id, why));
-        self.tap.over.set(self.tap.over.get().or(Some(Err(why))));
-        self.tap.writes.notify_one();
+        self.waker.over.set(self.waker.over.get().or(Some(Err(why))));
+        self.waker.writes.notify_one();
         self.settle().await;
     }
-    /// The application here went with an earlier life of this daemon.
+    /// The application here went with an earlier epoch of this daemon.
     pub async fn leave(&self) {
         self.end(End::Cut).await;
         self.settle().await;
@@ -227,13 +227,13 @@ impl Custody {
         let is_there = record.into.0 == 0 || self.store.read(self.key(), Way::In, 0).is_some();
         is_there && (record.out.0 == 0 || record.out.2 == Some(End::Whole))
     }
-    /// The application here has given all that it wanted to, in this life or an earlier one.
+    /// The application here has given all that it wanted to, in this epoch or an earlier one.
     pub fn has_ended(&self) -> bool {
         self.record.borrow().out.2.is_some()
     }
     /// Nothing more is heard of it.
     pub fn is_over(&self) -> bool {
-        self.tap.over.get().is_some()
+        self.waker.over.get().is_some()
     }
 
     // --- between the store and the session ----------------------------------------------------
@@ -244,7 +244,7 @@ impl Custody {
             () = self.keep() => {}
             () = self.over() => {}
         }
-        let over = self.tap.over.get().unwrap_or(Err(Why::Aborted));
+        let over = self.waker.over.get().unwrap_or(Err(Why::Aborted));
         let end = over.map_or_else(|why| format!("{why:?}").to_lowercase(), |()| "whole".to_owned());
         info!(peer = self.peer.config.name, id = %self.id, target = self.record.borrow().target, end, "durable connection ended");
         self.record.borrow_mut().over = Some(over.is_ok());
@@ -255,12 +255,12 @@ impl Custody {
         }
         self.store(vec![]).await;
         self.stored[1].notify_one();
-        self.peer.untap(self.id);
+        self.peer.forget_waker(self.id);
         self.finish_if_done().await;
     }
     async fn over(&self) {
-        while self.tap.over.get().is_none() {
-            self.tap.writes.notified().await;
+        while self.waker.over.get().is_none() {
+            self.waker.writes.notified().await;
             self.stored[0].notify_one();
         }
     }
@@ -280,7 +280,7 @@ impl Custody {
             if acknowledged >= dropped + DROP {
                 dropped = acknowledged;
                 self.store(vec![Write::Drop(self.key(), Way::Out, acknowledged)]).await;
-                // What was acknowledged meanwhile may be more than was given: an earlier life had sent it.
+                // What was acknowledged meanwhile may be more than was given: an earlier epoch had sent it.
                 continue;
             }
             let room = self.peer.look(|session| session.room(self.id));
@@ -293,7 +293,7 @@ impl Custody {
                 self.peer.with(|session| session.finish(self.id));
             } else if given == stored && acknowledged == stored && end == Some(End::Cut) {
                 self.peer.with(|session| session.reset(self.id, Why::Aborted));
-                self.tap.over.set(Some(Err(Why::Aborted)));
+                self.waker.over.set(Some(Err(Why::Aborted)));
                 return;
             }
             self.make_room().await;
@@ -313,7 +313,7 @@ impl Custody {
             let ends =
                 self.peer.look(|session| session.is_at_end(self.id)) && self.record.borrow().into.2.is_none();
             if bytes.is_empty() && !ends {
-                self.tap.reads.notified().await;
+                self.waker.reads.notified().await;
                 continue;
             }
             while self.store.room() < bytes.len() as u64 {

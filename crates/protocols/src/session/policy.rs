@@ -11,7 +11,7 @@ use super::best::Best;
 use super::why::{Share, Why};
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
-use crate::wire::adaptive::Hints;
+use crate::wire::session::Hints;
 use std::collections::VecDeque;
 
 /// How long a long round trip must last.

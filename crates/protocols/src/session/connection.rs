@@ -1,7 +1,7 @@
 //! One connection of an application: two streams, and what else its daemons tell each other of it.
 
 use super::{Incoming, Outgoing, Stack, WINDOW_LEAST};
-use crate::wire::adaptive::{Hints, Why};
+use crate::wire::session::{Hints, Why};
 use std::cell::Cell;
 
 /// What is told of a connection beside its bytes. Each is told until it is known to have come.
