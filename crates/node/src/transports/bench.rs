@@ -3,12 +3,12 @@
 //! The sender names time and interval in its header. The receiver counts from the first byte that comes, for
 //! that time, and then says in a receipt what it counted: so the sender ends too. Nothing touches a disk.
 //!
-//! Sending: [`send`] with [`super::Cargo::Noise`]. Receiving: [`super::Carrier::listen`] with [`Tallies`] as
-//! the dock, which tells [`Event::Interval`] and [`Event::Measured`]. Both may run in many threads.
+//! Sending: [`send`] with [`super::Payload::Noise`]. Receiving: [`super::Carrier::listen`] with [`Tallies`] as
+//! the inbox, which tells [`Event::Interval`] and [`Event::Measured`]. Both may run in many threads.
 
 use super::header::{HEADER_BYTES, Receipt};
-use super::landing::{Dock, Landing};
-use super::{Cargo, Counted, Error, Event, Progress, Sending, Way};
+use super::incoming::{Inbox, Incoming};
+use super::{Counted, Error, Event, Payload, Progress, Sending, Transport};
 use crate::clock::to_std;
 use lightlag_protocols::rng::mix;
 use lightlag_protocols::time::Duration;
@@ -19,7 +19,7 @@ use std::time::Instant;
 const MAGIC: &[u8; 8] = b"llbench1";
 /// Begins a name that says what is measured. No file has one with slashes.
 const NAME_MAGIC: &str = "llbench1/";
-/// Bytes of a parcel without end: more than anybody waits for, and places in it are not long to tell.
+/// Bytes of a message without end: more than anybody waits for, and places in it are not long to tell.
 pub(super) const ENDLESS: u64 = (1 << 49) - 1;
 /// Shortest interval that can be asked for.
 pub const EVERY_LEAST: Duration = Duration::from_nanos(100_000_000);
@@ -212,22 +212,25 @@ pub struct Outcome {
     pub total: Counted,
 }
 
-/// Sends [`Cargo::Noise`] until the receiver has counted for its time, or until `watch`, which is told each
+/// Sends [`Payload::Noise`] until the receiver has counted for its time, or until `watch`, which is told each
 /// interval, or nothing ten times a second, says false.
 ///
 /// # Errors
 /// [`Error::Input`] if it could not begin, [`Error::Failed`] if it failed or nobody answered.
 pub fn send(
-    way: &Way,
+    transport: &Transport,
     sending: Sending,
     watch: &mut dyn FnMut(Option<&Interval>) -> bool,
 ) -> Result<Outcome, Error> {
-    let Cargo::Noise(plan) = sending.cargo else {
+    let Payload::Noise(plan) = sending.payload else {
         return Err(Error::Input("a measurement sends noise, not a file".to_owned()));
     };
-    let (to, light) = (sending.to, sending.light.unwrap_or_default());
+    let Some(files) = &transport.files else {
+        return Err(Error::Input(format!("{} carries no noise", transport.name)));
+    };
+    let (to, light) = (sending.options.to, sending.options.light.unwrap_or_default());
     let mut meter = Meter::new(plan, GRACE.saturating_add(light * 2));
-    let result = way.carrier.send(sending, &mut |progress| match progress {
+    let result = files.by.send(sending, &mut |progress| match progress {
         Progress::Counted(counted) => meter.note(counted, watch),
         _ => true,
     });
@@ -238,7 +241,7 @@ pub fn send(
         }
         Err(_) if meter.ended.is_some() => Err(Error::Failed(format!(
             "{to} did not answer; does `lightlag bench-link` listen there, --over {}?",
-            way.name
+            transport.name
         ))),
         Err(why) => Err(why),
     }
@@ -307,11 +310,11 @@ fn of_std(span: std::time::Duration) -> Duration {
 
 // --- receiving ------------------------------------------------------------------------------
 
-/// A dock at which parcels are counted and thrown away.
+/// A inbox at which parcels are counted and thrown away.
 pub struct Tallies;
 
-impl Dock for Tallies {
-    fn landing(&self, from: SocketAddr) -> Box<dyn Landing> {
+impl Inbox for Tallies {
+    fn incoming(&self, from: SocketAddr) -> Box<dyn Incoming> {
         Box::new(Tally {
             from,
             began: None,
@@ -380,7 +383,7 @@ impl Tally {
     }
 }
 
-impl Landing for Tally {
+impl Incoming for Tally {
     fn write(&mut self, at: u64, bytes: &[u8]) {
         self.began.get_or_insert_with(Instant::now);
         self.tick();
@@ -438,7 +441,7 @@ mod tests {
             fields: [i64; 2],
             ours: bool,
         ) {
-            let mut tally = Tallies.landing(SocketAddr::from(([127, 0, 0, 1], 9)));
+            let mut tally = Tallies.incoming(SocketAddr::from(([127, 0, 0, 1], 9)));
             if ours {
                 let [time, every] = fields.map(Duration::from_nanos);
                 tally.write(0, &Plan { time, every }.to_header());

@@ -1,8 +1,8 @@
 //! Files over the kernel's TCP: header and file one way, the receipt the other.
 
 use super::header::{RECEIPT_MOST, Receipt};
-use super::landing::{Dock, Landing};
-use super::parcel::Parcel;
+use super::incoming::{Inbox, Incoming};
+use super::message::Message;
 use super::{Carrier, Counted, Error, Event, Listening, Progress, Sending, Sent, stopped};
 use crate::places::{Newcomer, Place, Places};
 use crate::refusals::Refusals;
@@ -32,17 +32,18 @@ pub struct Tcp;
 
 impl Carrier for Tcp {
     fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
-        let parcel = Parcel::load(&sending.cargo, watch)?;
-        let sent = Sent::of(&parcel);
+        let message = Message::load(&sending.payload, watch)?;
+        let sent = Sent::of(&message);
         let began = Instant::now();
-        let give_up = sending.give_up.map(crate::clock::to_std);
-        let failed = |why: io::Error| Error::Failed(format!("{}: {}", sending.to, said(&why, give_up)));
-        let stream = connect(sending.to, give_up).map_err(failed)?;
-        let receipt = Giving { stream, parcel, at: 0, give_up, failed: &failed }.run(watch)?;
+        let give_up = sending.options.give_up.map(crate::clock::to_std);
+        let failed =
+            |why: io::Error| Error::Failed(format!("{}: {}", sending.options.to, said(&why, give_up)));
+        let stream = connect(sending.options.to, give_up).map_err(failed)?;
+        let receipt = Giving { stream, message, at: 0, give_up, failed: &failed }.run(watch)?;
         conclude(&receipt, sent, began)
     }
     fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-        let at = listening.at;
+        let at = listening.options.at;
         let cannot =
             |why| Error::Input(format!("cannot listen at {at}: {why}; name a free address of this machine"));
         let listener = TcpListener::bind(at).map_err(cannot)?;
@@ -77,10 +78,10 @@ fn is_timeout(why: &io::Error) -> bool {
     matches!(why.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-/// A parcel on its way into a stream.
+/// A message on its way into a stream.
 struct Giving<'a> {
     stream: TcpStream,
-    parcel: Parcel,
+    message: Message,
     /// Bytes of it that the kernel has taken.
     at: u64,
     give_up: Option<Duration>,
@@ -92,11 +93,11 @@ impl Giving<'_> {
     fn run(mut self, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Vec<u8>, Error> {
         self.stream.set_nonblocking(true).map_err(self.failed)?;
         let (mut chunk, mut given, mut told, mut moved) = (Vec::new(), 0, Instant::now(), Instant::now());
-        while self.at < self.parcel.total() {
+        while self.at < self.message.total() {
             if given == chunk.len() {
                 given = 0;
-                chunk.resize((self.parcel.total() - self.at).min(CHUNK as u64) as usize, 0);
-                self.parcel.read(self.at, &mut chunk)?;
+                chunk.resize((self.message.total() - self.at).min(CHUNK as u64) as usize, 0);
+                self.message.read(self.at, &mut chunk)?;
             }
             let ready = self.wait().map_err(self.failed)?;
             if ready.contains(PollFlags::IN) {
@@ -142,7 +143,7 @@ impl Giving<'_> {
         }
     }
     fn tell(&self, watch: &mut dyn FnMut(Progress) -> bool) -> Result<(), Error> {
-        let length = self.parcel.length();
+        let length = self.message.length();
         let counted = Counted { bytes: self.at, ..Counted::default() };
         let goes_on =
             watch(Progress::Sending(self.at.min(length), length)) && watch(Progress::Counted(counted));
@@ -183,7 +184,7 @@ fn serve(
         match places.accept(listener) {
             Ok(Some(newcomer)) => {
                 count += 1;
-                admit(newcomer, count, &listening.dock, &out);
+                admit(newcomer, count, &listening.inbox, &out);
             }
             Ok(None) => {}
             // Whoever came is gone again, or there are too many files open: others come later.
@@ -216,16 +217,16 @@ fn serve(
     }
 }
 
-fn admit(newcomer: Newcomer, number: usize, dock: &Arc<dyn Dock>, out: &Sender<News>) {
+fn admit(newcomer: Newcomer, number: usize, inbox: &Arc<dyn Inbox>, out: &Sender<News>) {
     let Newcomer { stream, peer, place, .. } = newcomer;
-    let coming = Coming { landing: dock.landing(peer), number, place, out: out.clone() };
+    let coming = Coming { incoming: inbox.incoming(peer), number, place, out: out.clone() };
     // Without a thread the connection is closed, and its place is free.
     let _ = std::thread::Builder::new().spawn(move || coming.run(stream));
 }
 
-/// A parcel that comes by a stream.
+/// A message that comes by a stream.
 struct Coming {
-    landing: Box<dyn Landing>,
+    incoming: Box<dyn Incoming>,
     number: usize,
     place: Arc<Place>,
     out: Sender<News>,
@@ -234,14 +235,14 @@ struct Coming {
 impl Coming {
     fn run(mut self, stream: TcpStream) {
         if let Err(why) = self.receive(stream) {
-            self.landing.refuse(format!("the connection: {why}"));
+            self.incoming.refuse(format!("the connection: {why}"));
         }
         self.tell();
         let _ = self.out.send(News::Progress(self.number, None));
     }
     /// Tells what has happened. Nobody listens any more if the command is ending.
     fn tell(&mut self) {
-        for event in self.landing.take_events() {
+        for event in self.incoming.take_events() {
             let _ = self.out.send(News::Event(event));
         }
     }
@@ -251,12 +252,13 @@ impl Coming {
         let (mut bytes, mut at, mut told, mut heard) =
             (vec![0; CHUNK], 0_u64, Instant::now(), Instant::now());
         let began = heard;
-        while self.landing.receipt().is_none() && self.landing.total() != Some(at) {
+        while self.incoming.receipt().is_none() && self.incoming.total() != Some(at) {
             if self.place.is_dismissed() {
-                self.landing.refuse(format!("all {STREAMS_MAX} places are taken by others; try again later"));
+                self.incoming
+                    .refuse(format!("all {STREAMS_MAX} places are taken by others; try again later"));
                 break;
             }
-            if !self.landing.has_begun() && began.elapsed() > OPENING {
+            if !self.incoming.has_begun() && began.elapsed() > OPENING {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, "no header of a file came"));
             }
             match stream.read(&mut bytes) {
@@ -267,23 +269,23 @@ impl Coming {
                     ));
                 }
                 Ok(count) => {
-                    self.landing.write(at, &bytes[..count]);
+                    self.incoming.write(at, &bytes[..count]);
                     self.place.add(count as u64);
                     at += count as u64;
                     heard = Instant::now();
                 }
-                Err(why) if is_timeout(&why) && heard.elapsed() < IDLE_MOST => self.landing.tick(),
+                Err(why) if is_timeout(&why) && heard.elapsed() < IDLE_MOST => self.incoming.tick(),
                 Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
                 Err(why) => return Err(why),
             }
             self.tell();
             if told.elapsed() >= TICK {
                 told = Instant::now();
-                let _ = self.out.send(News::Progress(self.number, self.landing.progress()));
+                let _ = self.out.send(News::Progress(self.number, self.incoming.progress()));
             }
         }
-        self.landing.finish();
-        let Some(receipt) = self.landing.receipt() else { return Ok(()) };
+        self.incoming.finish();
+        let Some(receipt) = self.incoming.receipt() else { return Ok(()) };
         // Whoever listens once waits until the receipt has left.
         self.place.answer();
         stream.write_all(&receipt.to_bytes())?;

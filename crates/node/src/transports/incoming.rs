@@ -5,7 +5,7 @@ use super::claims::{Claim, Claims};
 use super::header::{HEADER_BYTES, Header, Receipt};
 use crate::transfer::sender::random;
 use crate::transfer::store::{Place, rename};
-use crate::transfer::{Event, Finished, file_name};
+use crate::transfer::{Event, Finished, Key, file_name};
 use lightlag_protocols::transport::ranges::Ranges;
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -24,13 +24,17 @@ const SPARE_BYTES: u64 = 1 << 20;
 const WITHOUT_RESUMING: [u8; 32] = [1; 32];
 
 /// Where parcels go.
-pub trait Dock: Send + Sync {
+pub trait Inbox: Send + Sync {
     /// What takes the next one, which somebody sends.
-    fn landing(&self, from: SocketAddr) -> Box<dyn Landing>;
+    fn incoming(&self, from: SocketAddr) -> Box<dyn Incoming>;
+    /// Where files go, if they are files.
+    fn files(&self) -> Option<&FileInbox> {
+        None
+    }
 }
 
-/// A parcel that comes in, until it is whole or refused.
-pub trait Landing: Send {
+/// A message that comes in, until it is whole or refused.
+pub trait Incoming: Send {
     /// These bytes have come, and had not before. What cannot be taken ends it.
     fn write(&mut self, at: u64, bytes: &[u8]);
     /// All of it has come.
@@ -55,18 +59,22 @@ pub trait Landing: Send {
 
 /// Where files go, and which are taken.
 #[derive(Clone)]
-pub struct Inbox {
+pub struct FileInbox {
     /// The folder; it is there.
     pub folder: PathBuf,
     /// Files of the same name are replaced.
     pub overwrite: bool,
     /// Largest file that is taken.
     pub size_most: Option<u64>,
+    /// Over UDPDTN: most bytes of unfinished files that senders without a key may leave here; `None`: half of the disk.
+    pub partial_most: Option<u64>,
+    /// Over UDPDTN: authenticates datagrams.
+    pub key: Option<Key>,
     /// Files that are being written now.
     claims: Claims,
 }
 
-impl Inbox {
+impl FileInbox {
     /// A folder, made if it is not there.
     ///
     /// # Errors
@@ -76,7 +84,14 @@ impl Inbox {
             let folder = folder.display();
             Error::Input(format!("{folder}: {why}; name a folder that can be written with --folder"))
         })?;
-        Ok(Self { folder: folder.to_owned(), overwrite, size_most, claims: Claims::default() })
+        Ok(Self {
+            folder: folder.to_owned(),
+            overwrite,
+            size_most,
+            partial_most: None,
+            key: None,
+            claims: Claims::default(),
+        })
     }
     fn check_length(&self, length: u64) -> Result<(), String> {
         let most = self.size_most.unwrap_or(u64::MAX);
@@ -92,15 +107,18 @@ impl Inbox {
     }
 }
 
-impl Dock for Inbox {
-    fn landing(&self, from: SocketAddr) -> Box<dyn Landing> {
-        Box::new(FileLanding::new(self.clone(), from))
+impl Inbox for FileInbox {
+    fn incoming(&self, from: SocketAddr) -> Box<dyn Incoming> {
+        Box::new(IncomingFile::new(self.clone(), from))
+    }
+    fn files(&self) -> Option<&FileInbox> {
+        Some(self)
     }
 }
 
 /// A file that comes in: in a part of its content's own as soon as its name is known.
-struct FileLanding {
-    inbox: Inbox,
+struct IncomingFile {
+    inbox: FileInbox,
     from: SocketAddr,
     began: Instant,
     head: [u8; HEADER_BYTES],
@@ -118,7 +136,7 @@ struct FileLanding {
     events: Vec<Event>,
 }
 
-impl Landing for FileLanding {
+impl Incoming for IncomingFile {
     fn total(&self) -> Option<u64> {
         self.header.as_ref().map(|header| header.length.saturating_add(HEADER_BYTES as u64))
     }
@@ -160,8 +178,8 @@ impl Landing for FileLanding {
     }
 }
 
-impl FileLanding {
-    fn new(inbox: Inbox, from: SocketAddr) -> Self {
+impl IncomingFile {
+    fn new(inbox: FileInbox, from: SocketAddr) -> Self {
         Self {
             inbox,
             from,
@@ -327,7 +345,7 @@ impl FileLanding {
     }
 }
 
-impl Drop for FileLanding {
+impl Drop for IncomingFile {
     fn drop(&mut self) {
         self.release();
     }

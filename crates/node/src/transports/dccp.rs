@@ -1,11 +1,13 @@
 //! DCCP in UDP (RFC 6773), and what is carried over it: LTP (RFC 7122) or the pieces of a file.
 
-use super::exchange::{Arrivals, Departure, Door, End, Told, Welcome, no_raw};
-use super::landing::Dock;
-use super::parcel::Parcel;
-use super::{Carrier, Error, Event, Listening, Progress, SERVICE_FILES, Sending, Sent, ltp, pieces};
+use super::driver::{Accept, Acceptor, Endpoint, ListenerDriver, SenderDriver, Status, no_raw};
+use super::incoming::Inbox;
+use super::message::Message;
+use super::{
+    Carrier, Error, Event, ListenOptions, Listening, Progress, SERVICE_FILES, SendOptions, Sending, Sent,
+    ltp, pieces,
+};
 use crate::socket::Socket;
-use crate::tap::Tap;
 use crate::transfer::sender::random;
 use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::time::{Duration, Instant};
@@ -52,21 +54,21 @@ impl OverDccp {
     fn config(&self, line: &OnLine) -> Result<Config, Error> {
         config(self.service(), matches!(self, Self::Pieces), line)
     }
-    /// What sends a parcel over it.
+    /// What sends a message over it.
     fn leaving(
         &self,
-        parcel: Parcel,
+        message: Message,
         config: &Config,
         light: Option<Duration>,
-    ) -> Result<Box<dyn End>, Error> {
+    ) -> Result<Box<dyn Endpoint>, Error> {
         let datagram = config.segment();
         Ok(match self {
             Self::Blocks => {
                 // DCCP paces; LTP takes what it is given.
                 let flow = flow(config, 0);
-                Box::new(ltp::sending(parcel, datagram.0, light, ltp::named("fixed", flow)?, true)?)
+                Box::new(ltp::sending(message, datagram.0, light, ltp::named("fixed", flow)?, true)?)
             }
-            Self::Pieces => Box::new(pieces::Leaving::new(parcel, datagram.0)?),
+            Self::Pieces => Box::new(pieces::Leaving::new(message, datagram.0)?),
         })
     }
 }
@@ -83,6 +85,18 @@ pub struct OnLine {
     pub ccid: Ccid,
     /// Round trip of light.
     pub light: Option<Duration>,
+}
+
+impl OnLine {
+    /// Of a sender.
+    pub fn of(options: &SendOptions) -> Self {
+        let ccid = Ccid::of(options.controller_name("ccid2"));
+        Self { packet: options.packet, raw: options.raw, at: options.to, ccid, light: options.light }
+    }
+    /// Of a listener.
+    pub fn listening(options: &ListenOptions) -> Self {
+        Self { packet: options.packet, raw: options.raw, at: options.at, ccid: Ccid::Two, light: None }
+    }
 }
 
 /// A connection for a service; `tells_fates`: what became of each datagram is to be known.
@@ -106,26 +120,19 @@ pub fn config(service: u32, tells_fates: bool, line: &OnLine) -> Result<Config, 
     })
 }
 
-/// A connection to a port of DCCP, to be run by a socket; a port of a raw socket's address is that one.
+/// What runs a connection to a port of DCCP; a port of a raw socket's address is that one.
 ///
 /// # Errors
 /// One line.
-pub fn departure(
-    config: &mut Config,
-    server: u16,
-    to: SocketAddr,
-    raw: bool,
-    give_up: Option<Duration>,
-    tap: Option<Tap>,
-) -> Result<Departure, Error> {
-    let source = PORTS_FREE | random()? as u16;
-    config.ports = [source, if raw { to.port() } else { server }];
-    if !raw {
-        return Departure::new(to, give_up, tap);
+pub fn driver(config: &mut Config, server: u16, options: &mut SendOptions) -> Result<SenderDriver, Error> {
+    let (source, to) = (PORTS_FREE | random()? as u16, options.to);
+    config.ports = [source, if options.raw { to.port() } else { server }];
+    if !options.raw {
+        return Ok(SenderDriver::new(options.take_socket()?, to, options.give_up));
     }
     let mut socket = Socket::raw_towards(to, source).map_err(|why| no_raw(&why))?;
-    socket.set_tap(tap).map_err(|why| no_raw(&why))?;
-    Ok(Departure::by(socket, to, give_up))
+    socket.set_tap(options.tap.take()).map_err(|why| no_raw(&why))?;
+    Ok(SenderDriver::new(socket, to, options.give_up))
 }
 
 fn flow(config: &Config, seed: u64) -> Flow {
@@ -141,65 +148,51 @@ fn flow(config: &Config, seed: u64) -> Flow {
 
 impl Carrier for OverDccp {
     fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
-        let parcel = Parcel::load(&sending.cargo, watch)?;
-        let sent = Sent::of(&parcel);
-        let check = parcel.checker()?;
-        let name = sending.controller.as_ref().map_or("ccid2", |(name, _)| name);
-        let line = OnLine {
-            packet: sending.packet,
-            raw: sending.raw,
-            at: sending.to,
-            ccid: Ccid::of(name),
-            light: sending.light,
-        };
-        let mut config = self.config(&line)?;
-        let flow = Flow { packet: config.packet, ..sending.flow(config.segment())? };
-        let Sending { to, raw, light, give_up, controller, tap, .. } = sending;
-        let mut departure = departure(&mut config, self.server(), to, raw, give_up, tap)?;
-        let controller = controller.map_or_else(|| ltp::named("ccid2", flow), |(_, make)| Ok(make(flow)))?;
-        let inner = self.leaving(parcel, &config, light)?;
+        let Sending { payload, mut options, .. } = sending;
+        let message = Message::load(&payload, watch)?;
+        let sent = Sent::of(&message);
+        let check = message.checker()?;
+        let mut config = self.config(&OnLine::of(&options))?;
+        let flow = Flow { packet: config.packet, ..options.flow(config.segment())? };
+        let mut driver = driver(&mut config, self.server(), &mut options)?;
+        let controller = options.take_controller("ccid2", flow)?;
+        let inner = self.leaving(message, &config, options.light)?;
         let mut line = Line::new(Box::new(Connection::connect(config, controller)), inner, false);
-        let (told, seconds) = departure.run(&mut line, &check, watch)?;
-        Ok(sent.with(&told, seconds))
+        let (status, seconds) = driver.run(&mut line, &check, watch)?;
+        Ok(sent.with(&status, seconds))
     }
     fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-        let line = OnLine {
-            packet: listening.packet,
-            raw: listening.raw,
-            at: listening.at,
-            ccid: Ccid::Two,
-            light: None,
-        };
-        let config = self.config(&line)?;
-        let (dock, segment) = (listening.dock.clone(), config.segment().0);
-        let coming = |from: SocketAddr| -> Box<dyn End> {
-            let dock = dock.clone();
+        let Listening { mut options, inbox, once } = listening;
+        let config = self.config(&OnLine::listening(&options))?;
+        let segment = config.segment().0;
+        let coming = |from: SocketAddr| -> Box<dyn Endpoint> {
+            let inbox = inbox.clone();
             match self {
-                Self::Blocks => Box::new(Blocks { dock, from, segment, end: None }),
-                Self::Pieces => Box::new(pieces::Coming::new(dock.as_ref(), from)),
+                Self::Blocks => Box::new(Blocks { inbox, from, segment, end: None }),
+                Self::Pieces => Box::new(pieces::Coming::new(inbox.as_ref(), from)),
             }
         };
-        let server = if listening.raw { listening.at.port() } else { self.server() };
-        let door = DccpDoor::new(config, server, Box::new(coming))?;
-        Arrivals::new(listening, door)?.run(watch)
+        let server = if options.raw { options.at.port() } else { self.server() };
+        let acceptor = DccpAcceptor::new(config, server, Box::new(coming))?;
+        ListenerDriver::new(options.take_socket()?, acceptor, once.then_some(1)).run(watch)
     }
 }
 
 /// Makes what is carried over a connection with somebody.
-type MakeEnd<'a> = Box<dyn Fn(SocketAddr) -> Box<dyn End> + 'a>;
+type MakeEndpoint<'a> = Box<dyn Fn(SocketAddr) -> Box<dyn Endpoint> + 'a>;
 
 /// Opens connections.
-pub struct DccpDoor<'a> {
+pub struct DccpAcceptor<'a> {
     listener: Listener,
-    coming: MakeEnd<'a>,
+    coming: MakeEndpoint<'a>,
 }
 
-impl<'a> DccpDoor<'a> {
+impl<'a> DccpAcceptor<'a> {
     /// At a port of DCCP.
     ///
     /// # Errors
     /// One line.
-    pub fn new(config: Config, server: u16, coming: MakeEnd<'a>) -> Result<Self, Error> {
+    pub fn new(config: Config, server: u16, coming: MakeEndpoint<'a>) -> Result<Self, Error> {
         let config = Config { ports: [server, 0], ..config };
         let mut key = [0; 32];
         getrandom::fill(&mut key)
@@ -211,20 +204,20 @@ impl<'a> DccpDoor<'a> {
     }
 }
 
-impl Door for DccpDoor<'_> {
-    fn welcome(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Welcome, Error> {
-        let Ok(packet) = Packet::read(bytes) else { return Ok(Welcome::Nothing) };
+impl Acceptor for DccpAcceptor<'_> {
+    fn accept(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Accept, Error> {
+        let Ok(packet) = Packet::read(bytes) else { return Ok(Accept::Nothing) };
         Ok(match self.listener.answer(now, &bytes_of(from), packet) {
-            Answer::Nothing => Welcome::Nothing,
+            Answer::Nothing => Accept::Nothing,
             Answer::Reply(reply) => {
                 let mut out = Vec::new();
                 reply.write(None, &mut out);
-                Welcome::Reply(out)
+                Accept::Reply(out)
             }
             Answer::Open(connection) => {
                 let mut line = Line::new(connection, (self.coming)(from), true);
                 line.hand_on(now)?;
-                Welcome::Peer(Box::new(line))
+                Accept::Peer(Box::new(line))
             }
         })
     }
@@ -242,18 +235,18 @@ fn bytes_of(at: SocketAddr) -> Vec<u8> {
 
 /// The receiving engine of LTP: there is one as soon as the first segment names the other.
 struct Blocks {
-    dock: Arc<dyn Dock>,
+    inbox: Arc<dyn Inbox>,
     from: SocketAddr,
     segment: u64,
-    end: Option<ltp::LtpEnd<ltp::Coming>>,
+    end: Option<ltp::LtpEndpoint<ltp::Coming>>,
 }
 
-impl End for Blocks {
+impl Endpoint for Blocks {
     fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
         if self.end.is_none()
             && let Some(peer) = ltp::originator(bytes)
         {
-            self.end = Some(ltp::receiving(self.dock.clone(), self.from, peer, self.segment, true)?);
+            self.end = Some(ltp::receiving(self.inbox.clone(), self.from, peer, self.segment, true)?);
         }
         self.end.as_mut().map_or(Ok(()), |end| end.take(now, bytes))
     }
@@ -261,7 +254,7 @@ impl End for Blocks {
         self.end.as_mut().map_or(Ok(false), |end| end.give(now, out))
     }
     fn deadline(&self) -> Option<Instant> {
-        self.end.as_ref().and_then(End::deadline)
+        self.end.as_ref().and_then(Endpoint::deadline)
     }
     fn abort(&mut self) {
         if let Some(end) = &mut self.end {
@@ -269,27 +262,27 @@ impl End for Blocks {
         }
     }
     fn brought(&self) -> u64 {
-        self.end.as_ref().map_or(0, End::brought)
+        self.end.as_ref().map_or(0, Endpoint::brought)
     }
-    fn told(&self) -> Told {
-        self.end.as_ref().map(End::told).unwrap_or_default()
+    fn status(&self) -> Status {
+        self.end.as_ref().map(Endpoint::status).unwrap_or_default()
     }
     fn take_events(&mut self) -> Vec<Event> {
-        self.end.as_mut().map(End::take_events).unwrap_or_default()
+        self.end.as_mut().map(Endpoint::take_events).unwrap_or_default()
     }
 }
 
 /// A connection, and what is carried over it.
 pub struct Line {
     connection: Box<Connection>,
-    inner: Box<dyn End>,
+    inner: Box<dyn Endpoint>,
     is_server: bool,
     aborted: bool,
 }
 
 impl Line {
     /// Who has asked for it closes it.
-    pub fn new(connection: Box<Connection>, inner: Box<dyn End>, is_server: bool) -> Self {
+    pub fn new(connection: Box<Connection>, inner: Box<dyn Endpoint>, is_server: bool) -> Self {
         Self { connection, inner, is_server, aborted: false }
     }
     /// What has come, and what became of what has left.
@@ -322,7 +315,7 @@ impl Line {
     }
 }
 
-impl End for Line {
+impl Endpoint for Line {
     fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
         let Ok(packet) = Packet::read(bytes) else { return Ok(()) };
         self.connection.handle(now, packet);
@@ -335,7 +328,7 @@ impl End for Line {
     }
     fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
         self.fill(now)?;
-        if !self.is_server && self.inner.told_over() {
+        if !self.is_server && self.inner.is_over() {
             self.connection.close();
         }
         let Some(packet) = self.connection.poll(now) else {
@@ -359,8 +352,8 @@ impl End for Line {
     fn brought(&self) -> u64 {
         self.inner.brought()
     }
-    fn told(&self) -> Told {
-        Told { over: self.has_ended(), rtt: self.connection.rtt(), ..self.inner.told() }
+    fn status(&self) -> Status {
+        Status { over: self.has_ended(), rtt: self.connection.rtt(), ..self.inner.status() }
     }
     fn take_events(&mut self) -> Vec<Event> {
         self.inner.take_events()

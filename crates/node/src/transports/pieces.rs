@@ -6,10 +6,10 @@
 //! | 0 a piece | place in header and file (8 bytes), bytes |
 //! | 1 a receipt | as [`super::header::Receipt`] has it |
 
-use super::exchange::{End, Told};
+use super::driver::{Endpoint, Status};
 use super::header::Receipt;
-use super::landing::{Dock, Landing};
-use super::parcel::Parcel;
+use super::incoming::{Inbox, Incoming};
+use super::message::Message;
 use super::{Error, Event};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::ranges::Ranges;
@@ -33,9 +33,9 @@ struct Piece {
     settled: bool,
 }
 
-/// A parcel that leaves in pieces.
+/// A message that leaves in pieces.
 pub struct Leaving {
-    parcel: Parcel,
+    message: Message,
     /// Bytes of a piece at most.
     piece: u64,
     next: u64,
@@ -54,7 +54,7 @@ impl Leaving {
     ///
     /// # Errors
     /// One line if there is no room for data.
-    pub fn new(parcel: Parcel, datagram: u64) -> Result<Self, Error> {
+    pub fn new(message: Message, datagram: u64) -> Result<Self, Error> {
         let piece = datagram.saturating_sub(HEAD as u64);
         if piece == 0 {
             return Err(Error::Input(
@@ -62,7 +62,7 @@ impl Leaving {
             ));
         }
         Ok(Self {
-            parcel,
+            message,
             piece,
             next: 0,
             acked: Ranges::default(),
@@ -81,7 +81,7 @@ impl Leaving {
             self.sent[1] += 1;
             return Some((from, to));
         }
-        let (from, to) = (self.next, self.parcel.total().min(self.next + self.piece));
+        let (from, to) = (self.next, self.message.total().min(self.next + self.piece));
         self.next = to;
         (from < to).then_some((from, to))
     }
@@ -99,7 +99,7 @@ impl Leaving {
     }
 }
 
-impl End for Leaving {
+impl Endpoint for Leaving {
     fn take(&mut self, _: Instant, bytes: &[u8]) -> Result<(), Error> {
         if let Some((&RECEIPT, rest)) = bytes.split_first()
             && let Ok(receipt) = Receipt::read(rest)
@@ -113,7 +113,7 @@ impl End for Leaving {
             return Ok(false);
         }
         let waits = self.under_way.1.iter().any(|piece| !piece.settled);
-        if waits && self.next == self.parcel.total() && self.lost.is_empty() && now >= self.stalls_at {
+        if waits && self.next == self.message.total() && self.lost.is_empty() && now >= self.stalls_at {
             self.lose_all();
         }
         let Some((from, to)) = self.choose() else { return Ok(false) };
@@ -122,13 +122,13 @@ impl End for Leaving {
         out.extend_from_slice(&from.to_be_bytes());
         let start = out.len();
         out.resize(start + (to - from) as usize, 0);
-        self.parcel.read(from, &mut out[start..])?;
+        self.message.read(from, &mut out[start..])?;
         self.under_way.1.push_back(Piece { at: from, length: (to - from) as u32, settled: false });
         self.sent[0] += 1;
         Ok(true)
     }
     fn deadline(&self) -> Option<Instant> {
-        (self.receipt.is_none() && self.next == self.parcel.total()).then_some(self.stalls_at)
+        (self.receipt.is_none() && self.next == self.message.total()).then_some(self.stalls_at)
     }
     fn on_fate(&mut self, now: Instant, ordinal: u64, arrived: bool) {
         self.stalls_at = now + STALLED;
@@ -149,11 +149,11 @@ impl End for Leaving {
             self.lose(known);
         }
     }
-    fn told(&self) -> Told {
-        let head = self.parcel.total() - self.parcel.length();
+    fn status(&self) -> Status {
+        let head = self.message.total() - self.message.length();
         let done = self.acked.total().saturating_sub(head);
-        Told {
-            progress: Some((done, self.parcel.length())),
+        Status {
+            progress: Some((done, self.message.length())),
             receipt: self.receipt.clone(),
             over: self.receipt.is_some(),
             sent: self.sent,
@@ -162,9 +162,9 @@ impl End for Leaving {
     }
 }
 
-/// A parcel that comes in pieces.
+/// A message that comes in pieces.
 pub struct Coming {
-    landing: Box<dyn Landing>,
+    incoming: Box<dyn Incoming>,
     here: Ranges,
     /// The receipt is to leave.
     answers: bool,
@@ -172,43 +172,43 @@ pub struct Coming {
 
 impl Coming {
     /// Nothing of it is here yet.
-    pub fn new(dock: &dyn Dock, from: SocketAddr) -> Self {
-        Self { landing: dock.landing(from), here: Ranges::default(), answers: false }
+    pub fn new(inbox: &dyn Inbox, from: SocketAddr) -> Self {
+        Self { incoming: inbox.incoming(from), here: Ranges::default(), answers: false }
     }
     fn put(&mut self, at: u64, bytes: &[u8]) {
         let end = at.saturating_add(bytes.len() as u64);
         let mut from = at;
         while let Some((first, last)) = self.here.gap(from, end) {
-            self.landing.write(first, &bytes[(first - at) as usize..(last - at) as usize]);
+            self.incoming.write(first, &bytes[(first - at) as usize..(last - at) as usize]);
             from = last;
         }
         self.here.insert(at, end);
         if self.here.len() > HELD_MOST {
-            self.landing.refuse("too much of it lacks in between".to_owned());
+            self.incoming.refuse("too much of it lacks in between".to_owned());
         }
-        if self.landing.total().is_some_and(|total| self.here.within(0, total) == total) {
-            self.landing.finish();
+        if self.incoming.total().is_some_and(|total| self.here.within(0, total) == total) {
+            self.incoming.finish();
         }
     }
 }
 
-impl End for Coming {
+impl Endpoint for Coming {
     fn take(&mut self, _: Instant, bytes: &[u8]) -> Result<(), Error> {
-        if self.landing.receipt().is_none()
+        if self.incoming.receipt().is_none()
             && let Some((&PIECE, rest)) = bytes.split_first()
             && let Some((at, data)) = rest.split_first_chunk::<8>()
         {
             self.put(u64::from_be_bytes(*at), data);
-            self.answers = self.landing.receipt().is_some();
+            self.answers = self.incoming.receipt().is_some();
         }
         Ok(())
     }
     fn give(&mut self, _: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
-        if self.landing.receipt().is_none() {
-            self.landing.tick();
-            self.answers = self.landing.receipt().is_some();
+        if self.incoming.receipt().is_none() {
+            self.incoming.tick();
+            self.answers = self.incoming.receipt().is_some();
         }
-        let Some(receipt) = self.landing.receipt().filter(|_| self.answers) else { return Ok(false) };
+        let Some(receipt) = self.incoming.receipt().filter(|_| self.answers) else { return Ok(false) };
         self.answers = false;
         out.push(RECEIPT);
         out.extend_from_slice(&receipt.to_bytes());
@@ -224,13 +224,13 @@ impl End for Coming {
         self.here.total()
     }
     fn abort(&mut self) {
-        self.landing.refuse("the connection ended before it was whole".to_owned());
+        self.incoming.refuse("the connection ended before it was whole".to_owned());
     }
-    fn told(&self) -> Told {
-        let receipt = self.landing.receipt().cloned();
-        Told { progress: self.landing.progress(), receipt, ..Told::default() }
+    fn status(&self) -> Status {
+        let receipt = self.incoming.receipt().cloned();
+        Status { progress: self.incoming.progress(), receipt, ..Status::default() }
     }
     fn take_events(&mut self) -> Vec<Event> {
-        self.landing.take_events()
+        self.incoming.take_events()
     }
 }

@@ -10,13 +10,13 @@
 //! here.
 
 use super::bench::{Noise, Plan};
-use super::exchange::{Arrivals, Departure, Door, End, Told, Welcome};
+use super::driver::{Accept, Acceptor, Endpoint, ListenerDriver, SenderDriver, Status};
 use super::header::{HEADER_BYTES, Receipt};
-use super::landing::{Dock, Landing};
-use super::{Cargo, Carrier, Error, Event, Listening, Progress, Sending, Sent, ltp};
-use crate::transfer::config;
+use super::incoming::{Inbox, Incoming};
+use super::{Carrier, Error, Event, Listening, Payload, Progress, Sending, Sent};
 use crate::transfer::incoming::shape;
 use crate::transfer::sender::{random, write};
+use crate::transfer::{self, config};
 use lightlag_protocols::controllers::{Controller, Flow};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
@@ -42,36 +42,29 @@ const ANSWER_EVERY: Duration = Duration::from_nanos(50_000_000);
 pub struct OverUdpdtn;
 
 impl Carrier for OverUdpdtn {
-    fn send(&self, mut sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
-        let Cargo::Noise(plan) = sending.cargo else {
-            return Err(Error::Input("files go over UDPDTN by `transfer::send`".to_owned()));
+    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
+        let Sending { payload, mut options, udpdtn } = sending;
+        let plan = match payload {
+            Payload::File(file) => return transfer::send(&file, options, udpdtn, watch),
+            Payload::Noise(plan) => plan,
         };
-        let length = length(plan, sending.packet);
-        let light = sending.light.unwrap_or_default();
-        let config = config(length, NO_DIGEST, sending.packet, 0, light)?;
+        let length = length(plan, options.packet);
+        let light = options.light.unwrap_or_default();
+        let config = config(length, NO_DIGEST, options.packet, 0, light)?;
         // As for files: a promise in whole units is no yardstick for queues.
-        let flow = Flow { planned_round_trip: None, ..sending.flow(config.symbol)? };
-        let controller = match sending.controller.take() {
-            Some((_, make)) => make(flow),
-            None => ltp::named("contact_rate", flow)?,
-        };
+        let flow = Flow { planned_round_trip: None, ..options.flow(config.symbol)? };
+        let controller = options.take_controller("contact_rate", flow)?;
         let mut leaving = Leaving::new(plan, config, controller, length)?;
-        let mut departure = Departure::new(sending.to, sending.give_up, sending.tap)?;
-        let (told, seconds) = departure.run(&mut leaving, &|| Ok(()), watch)?;
-        let sent = Sent {
-            bytes: length.0,
-            digest: NO_DIGEST,
-            seconds,
-            datagrams: None,
-            repairs: None,
-            rtt: None,
-            measured: None,
-        };
-        Ok(sent.with(&told, seconds))
+        let mut driver = SenderDriver::new(options.take_socket()?, options.to, options.give_up);
+        let (status, seconds) = driver.run(&mut leaving, &|| Ok(()), watch)?;
+        Ok(Sent::new(length.0, NO_DIGEST).with(&status, seconds))
     }
     fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-        let door = NoiseDoor { dock: listening.dock.clone() };
-        Arrivals::new(listening, door)?.run(watch)
+        let Listening { mut options, inbox, once } = listening;
+        if let Some(files) = inbox.files() {
+            return transfer::Listener::new(options, files.clone(), once)?.run(watch);
+        }
+        ListenerDriver::new(options.take_socket()?, NoiseAcceptor { inbox }, once.then_some(1)).run(watch)
     }
 }
 
@@ -135,7 +128,7 @@ impl Leaving {
     }
 }
 
-impl End for Leaving {
+impl Endpoint for Leaving {
     fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
         let packet = Packet::read(bytes).ok().filter(|packet| packet.session == self.session);
         let Some(packet) = packet else { return Ok(()) };
@@ -179,9 +172,9 @@ impl End for Leaving {
             self.stage = Stage::Ends;
         }
     }
-    fn told(&self) -> Told {
+    fn status(&self) -> Status {
         let counts = self.machine.counts();
-        Told {
+        Status {
             progress: Some((self.acked, self.length.0)),
             receipt: self.receipt.clone(),
             over: self.stage == Stage::Over,
@@ -194,22 +187,22 @@ impl End for Leaving {
 // --- receiving ------------------------------------------------------------------------------
 
 /// Meets senders by their openings.
-struct NoiseDoor {
-    dock: Arc<dyn Dock>,
+struct NoiseAcceptor {
+    inbox: Arc<dyn Inbox>,
 }
 
-impl Door for NoiseDoor {
-    fn welcome(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Welcome, Error> {
-        let Ok(packet) = Packet::read(bytes) else { return Ok(Welcome::Nothing) };
+impl Acceptor for NoiseAcceptor {
+    fn accept(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Accept, Error> {
+        let Ok(packet) = Packet::read(bytes) else { return Ok(Accept::Nothing) };
         let session = packet.session;
         Ok(match &packet.body {
             Body::Open(opening) => {
-                let mut coming = Coming::new(self.dock.landing(from), session, opening)?;
+                let mut coming = Coming::new(self.inbox.incoming(from), session, opening)?;
                 coming.take(now, bytes)?;
-                Welcome::Peer(Box::new(coming))
+                Accept::Peer(Box::new(coming))
             }
-            Body::Data(..) => Welcome::Reply(Packet { session, body: Body::Unknown }.to_bytes()),
-            Body::Report(_) | Body::Unknown | Body::Refuse(..) => Welcome::Nothing,
+            Body::Data(..) => Accept::Reply(Packet { session, body: Body::Unknown }.to_bytes()),
+            Body::Report(_) | Body::Unknown | Body::Refuse(..) => Accept::Nothing,
         })
     }
 }
@@ -217,12 +210,12 @@ impl Door for NoiseDoor {
 /// Noise that comes.
 struct Coming {
     machine: Receiver,
-    landing: Box<dyn Landing>,
+    incoming: Box<dyn Incoming>,
     session: u32,
     /// Bytes of a symbol.
     symbol: usize,
     unwrap: Unwrap,
-    /// Bytes that the landing knows of; the header stands where the first of them would.
+    /// Bytes that the incoming knows of; the header stands where the first of them would.
     counted: u64,
     /// What came of it is to be said, but not before this.
     answers: bool,
@@ -232,16 +225,16 @@ struct Coming {
 }
 
 impl Coming {
-    fn new(mut landing: Box<dyn Landing>, session: u32, opening: &Opening) -> Result<Self, Error> {
+    fn new(mut incoming: Box<dyn Incoming>, session: u32, opening: &Opening) -> Result<Self, Error> {
         // A file has another header, and is refused for it.
-        landing.write(0, &Plan::of_name(opening.name).map_or([0; HEADER_BYTES], Plan::to_header));
+        incoming.write(0, &Plan::of_name(opening.name).map_or([0; HEADER_BYTES], Plan::to_header));
         let mut config = shape(opening).0;
         config.real.decodes = false;
         let mut machine = Receiver::new(config);
         machine.resume(random()?, &Ranges::default(), std::iter::empty());
         Ok(Self {
             machine,
-            landing,
+            incoming,
             session,
             symbol: opening.symbol.into(),
             unwrap: Unwrap::default(),
@@ -254,17 +247,17 @@ impl Coming {
     fn count(&mut self, payload: &[u8]) {
         let fresh = self.machine.delivered().saturating_sub(self.counted).min(payload.len() as u64);
         if fresh > 0 {
-            self.landing.write(self.counted, &payload[..fresh as usize]);
+            self.incoming.write(self.counted, &payload[..fresh as usize]);
             self.counted += fresh;
         }
         if self.machine.has_all() {
             // It was faster than anybody thought.
-            self.landing.finish();
+            self.incoming.finish();
         }
     }
 }
 
-impl End for Coming {
+impl Endpoint for Coming {
     fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
         let packet = Packet::read(bytes).ok().filter(|packet| packet.session == self.session);
         let Some(packet) = packet else { return Ok(()) };
@@ -272,13 +265,13 @@ impl End for Coming {
             Body::Data(_, payload) if payload.len() == self.symbol => payload,
             Body::Open(_) => &[],
             Body::Refuse(..) => {
-                self.landing.finish();
+                self.incoming.finish();
                 self.over = true;
                 return Ok(());
             }
             Body::Data(..) | Body::Report(_) | Body::Unknown => return Ok(()),
         };
-        if self.landing.receipt().is_some() {
+        if self.incoming.receipt().is_some() {
             self.answers = true;
         } else if let Some(datagram) = packet.datagram(&mut self.unwrap, now) {
             self.machine.handle(now, datagram);
@@ -287,9 +280,9 @@ impl End for Coming {
         Ok(())
     }
     fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
-        self.landing.tick();
+        self.incoming.tick();
         let session = self.session;
-        let Some(receipt) = self.landing.receipt() else {
+        let Some(receipt) = self.incoming.receipt() else {
             let report = self.machine.poll(now).and_then(|datagram| match datagram {
                 Datagram::Report(report) => Some(Packet { session, body: Body::Report(report) }),
                 _ => None,
@@ -309,7 +302,7 @@ impl End for Coming {
         Ok(true)
     }
     fn deadline(&self) -> Option<Instant> {
-        if self.landing.receipt().is_none() {
+        if self.incoming.receipt().is_none() {
             return self.machine.deadline();
         }
         (self.answers && !self.over).then_some(self.next_answer)
@@ -320,10 +313,10 @@ impl End for Coming {
     fn is_gone(&self) -> bool {
         self.over
     }
-    fn told(&self) -> Told {
-        Told { receipt: self.landing.receipt().cloned(), over: self.over, ..Told::default() }
+    fn status(&self) -> Status {
+        Status { receipt: self.incoming.receipt().cloned(), over: self.over, ..Status::default() }
     }
     fn take_events(&mut self) -> Vec<Event> {
-        self.landing.take_events()
+        self.incoming.take_events()
     }
 }

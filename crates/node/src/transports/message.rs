@@ -2,12 +2,12 @@
 
 use super::bench::{ENDLESS, Noise};
 use super::header::{HEADER_BYTES, Header};
-use super::{Cargo, Error};
+use super::{Error, Payload};
 use crate::transfer::Progress;
 use crate::transfer::source::Source;
 
 /// A header, then what it announces.
-pub struct Parcel {
+pub struct Message {
     header: [u8; HEADER_BYTES],
     content: Content,
 }
@@ -20,17 +20,17 @@ enum Content {
 /// Asks now and then whether what is sent still is what it was.
 pub type Check = Box<dyn Fn() -> Result<(), Error>>;
 
-impl Parcel {
+impl Message {
     /// Reads a file once, to know its digest.
     ///
     /// # Errors
     /// One line: it is not there, cannot be read, or is no file.
-    pub fn load(cargo: &Cargo, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Self, Error> {
-        let path = match cargo {
-            Cargo::Noise(plan) => {
+    pub fn load(payload: &Payload, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Self, Error> {
+        let path = match payload {
+            Payload::Noise(plan) => {
                 return Ok(Self { header: plan.to_header(), content: Content::Noise(Noise::new()) });
             }
-            Cargo::File(path) => path,
+            Payload::File(path) => path,
         };
         let source = Source::open(path, &mut |done, all| {
             // Whoever says no is heard as soon as it is read.

@@ -1,7 +1,7 @@
 //! Bundles that are to be sent.
 
 use super::{Bundle, Error, Progress, Tag};
-use crate::carrier::stopped;
+use crate::transports::stopped;
 use lightlag_protocols::transport::ltp::Aggregator;
 use lightlag_protocols::wire::ltp::aggregation::{BUNDLE_SERVICE, bundle_length};
 use std::fs::File;

@@ -1,12 +1,12 @@
 //! Files over LTP: a block is a header and a file, all of it red; the receipt is a block of its own.
 
 use super::bench::ENDLESS;
-use super::exchange::{Arrivals, Departure, Door, End, Told, Welcome};
+use super::driver::{Accept, Acceptor, Endpoint, ListenerDriver, SenderDriver, Status};
 use super::header::{RECEIPT_MOST, Receipt};
-use super::landing::{Dock, Landing};
-use super::parcel::Parcel;
+use super::incoming::{Inbox, Incoming};
+use super::message::Message;
+use super::segments::{self, Blocks};
 use super::{Carrier, Error, Event, Listening, Progress, Sending, Sent};
-use crate::ltp::{Blocks, station};
 use crate::transfer::sender::random;
 use lightlag_protocols::controllers::{self, Controller, Flow};
 use lightlag_protocols::parameter::Parameters;
@@ -36,8 +36,8 @@ pub const KEEP_ALIVE: [u8; 4] = [0; 4];
 /// How often they leave where nothing else does.
 pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
-/// An engine without a socket, as an [`End`].
-pub struct LtpEnd<B> {
+/// An engine without a socket, as an [`Endpoint`].
+pub struct LtpEndpoint<B> {
     engine: Engine,
     blocks: B,
     key: Option<Key>,
@@ -55,19 +55,19 @@ pub trait Side: Blocks {
     }
     /// The way has ended.
     fn on_abort(&mut self) {}
-    /// As [`End::brought`].
+    /// As [`Endpoint::brought`].
     fn brought(&self) -> u64 {
         0
     }
-    /// As [`End::told`].
-    fn told(&self, engine: &Engine) -> Told;
-    /// As [`End::take_events`].
+    /// As [`Endpoint::status`].
+    fn status(&self, engine: &Engine) -> Status;
+    /// As [`Endpoint::take_events`].
     fn take_events(&mut self) -> Vec<Event>;
-    /// As [`End::hears`].
+    /// As [`Endpoint::hears`].
     fn hears(&self, from: SocketAddr, peer: SocketAddr) -> bool {
         from == peer
     }
-    /// As [`End::answers_to`].
+    /// As [`Endpoint::answers_to`].
     fn answers_to(&self, from: SocketAddr) -> SocketAddr {
         from
     }
@@ -75,7 +75,7 @@ pub trait Side: Blocks {
     fn failure(&mut self, why: io::Error) -> Error;
 }
 
-impl<B: Side> LtpEnd<B> {
+impl<B: Side> LtpEndpoint<B> {
     /// Segments are authenticated if there is a key; a way that is kept alive is never silent for long.
     pub fn new(engine: Engine, blocks: B, key: Option<Key>, is_kept_alive: bool) -> Self {
         Self { engine, blocks, key, is_kept_alive, gave_at: Instant::ZERO }
@@ -85,18 +85,18 @@ impl<B: Side> LtpEnd<B> {
     }
 }
 
-impl<B: Side> End for LtpEnd<B> {
+impl<B: Side> Endpoint for LtpEndpoint<B> {
     fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
         if bytes == KEEP_ALIVE {
             return Ok(());
         }
-        for (packet, bytes) in station::segments(bytes).flatten() {
+        for (packet, bytes) in segments::segments(bytes).flatten() {
             if self.key.as_ref().is_some_and(|key| key.check(&packet, bytes).is_err()) {
                 continue;
             }
             // What it refuses the engine counts.
             let _ = self.engine.receive(now, &packet.segment);
-            let done = station::tell(&mut self.engine, &mut self.blocks, &packet);
+            let done = segments::tell(&mut self.engine, &mut self.blocks, &packet);
             self.checked(done)?;
             self.blocks.steer(&mut self.engine);
         }
@@ -104,7 +104,7 @@ impl<B: Side> End for LtpEnd<B> {
     }
     fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
         let Some(segment) = self.engine.poll(now) else {
-            let done = station::tell(&mut self.engine, &mut self.blocks, &Packet::new(station::EMPTY, &[]));
+            let done = segments::tell(&mut self.engine, &mut self.blocks, &Packet::new(segments::EMPTY, &[]));
             self.checked(done)?;
             self.blocks.steer(&mut self.engine);
             if self.is_kept_alive && now - self.gave_at >= KEEP_ALIVE_EVERY {
@@ -115,9 +115,9 @@ impl<B: Side> End for LtpEnd<B> {
             return Ok(false);
         };
         self.gave_at = now;
-        let done = station::write(&mut self.blocks, segment, self.key.as_ref(), out);
+        let done = segments::write(&mut self.blocks, segment, self.key.as_ref(), out);
         self.checked(done)?;
-        let done = station::tell(&mut self.engine, &mut self.blocks, &Packet::new(station::EMPTY, &[]));
+        let done = segments::tell(&mut self.engine, &mut self.blocks, &Packet::new(segments::EMPTY, &[]));
         self.checked(done)?;
         Ok(true)
     }
@@ -140,8 +140,8 @@ impl<B: Side> End for LtpEnd<B> {
     fn brought(&self) -> u64 {
         self.blocks.brought()
     }
-    fn told(&self) -> Told {
-        self.blocks.told(&self.engine)
+    fn status(&self) -> Status {
+        self.blocks.status(&self.engine)
     }
     fn take_events(&mut self) -> Vec<Event> {
         self.blocks.take_events()
@@ -152,7 +152,7 @@ impl<B: Side> End for LtpEnd<B> {
 
 /// The block that leaves, and the receipt that comes.
 pub struct Leaving {
-    parcel: Parcel,
+    message: Message,
     session: SessionId,
     /// Bytes that were there before it was closed.
     acked: u64,
@@ -165,7 +165,7 @@ pub struct Leaving {
 
 impl Blocks for Leaving {
     fn read(&mut self, _: SessionId, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.parcel.read(offset, out).map_err(|why| {
+        self.message.read(offset, out).map_err(|why| {
             self.failed = Some(why);
             io::ErrorKind::Other.into()
         })
@@ -204,14 +204,14 @@ impl Side for Leaving {
     fn own(&self) -> Option<SessionId> {
         Some(self.session)
     }
-    fn told(&self, engine: &Engine) -> Told {
+    fn status(&self, engine: &Engine) -> Status {
         let counts = engine.counts();
-        let head = self.parcel.total() - self.parcel.length();
-        let all = if self.acked > 0 { self.acked } else { self.parcel.total() };
+        let head = self.message.total() - self.message.length();
+        let all = if self.acked > 0 { self.acked } else { self.message.total() };
         let done =
             engine.acked(self.session).map_or(all, |acked| acked.0.max(self.acked)).saturating_sub(head);
-        Told {
-            progress: Some((done, self.parcel.length())),
+        Status {
+            progress: Some((done, self.message.length())),
             receipt: self.receipt.clone(),
             over: self.over,
             sent: [counts.sent, counts.repairs],
@@ -226,27 +226,27 @@ impl Side for Leaving {
     }
 }
 
-/// An engine that sends a parcel in segments of at most so many bytes.
+/// An engine that sends a message in segments of at most so many bytes.
 ///
 /// # Errors
 /// One line.
 pub fn sending(
-    parcel: Parcel,
+    message: Message,
     segment: u64,
     light: Option<Duration>,
     controller: Box<dyn Controller>,
     is_kept_alive: bool,
-) -> Result<LtpEnd<Leaving>, Error> {
+) -> Result<LtpEndpoint<Leaving>, Error> {
     let number = random()?;
     let engine = u64::from(number).max(LISTENER + 1);
     let quotas = Quotas { imports: 4, block: RECEIPT_MOST as u64, ..Quotas::default() };
     let config = Config { quotas, light, ..config(engine, LISTENER, segment, number.into()) };
     let mut engine = Engine::new(config, controller);
     let session = engine
-        .send(SERVICE, parcel.total(), 0)
+        .send(SERVICE, message.total(), 0)
         .map_err(|why| Error::Input(format!("LTP cannot carry it: {why}; take another --packet-size")))?;
     let blocks = Leaving {
-        parcel,
+        message,
         session,
         acked: 0,
         reply: [0; RECEIPT_MOST],
@@ -254,7 +254,7 @@ pub fn sending(
         over: false,
         failed: None,
     };
-    Ok(LtpEnd::new(engine, blocks, None, is_kept_alive))
+    Ok(LtpEndpoint::new(engine, blocks, None, is_kept_alive))
 }
 
 fn config(engine: u64, peer: u64, segment: u64, seed: u64) -> Config {
@@ -275,9 +275,9 @@ fn config(engine: u64, peer: u64, segment: u64, seed: u64) -> Config {
 
 /// Blocks that come, and receipts that leave.
 pub struct Coming {
-    dock: Arc<dyn Dock>,
+    inbox: Arc<dyn Inbox>,
     from: SocketAddr,
-    landings: BTreeMap<SessionId, Box<dyn Landing>>,
+    incoming: BTreeMap<SessionId, Box<dyn Incoming>>,
     /// Receipts that are not known to have arrived, and of which block.
     receipts: BTreeMap<SessionId, (SessionId, Vec<u8>)>,
     answered: BTreeSet<SessionId>,
@@ -288,8 +288,8 @@ pub struct Coming {
 }
 
 impl Coming {
-    fn landing(&mut self, session: SessionId) -> &mut dyn Landing {
-        self.landings.entry(session).or_insert_with(|| self.dock.landing(self.from)).as_mut()
+    fn incoming(&mut self, session: SessionId) -> &mut dyn Incoming {
+        self.incoming.entry(session).or_insert_with(|| self.inbox.incoming(self.from)).as_mut()
     }
 }
 
@@ -302,25 +302,25 @@ impl Blocks for Coming {
     }
     fn write(&mut self, session: SessionId, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.brought += bytes.len() as u64;
-        self.landing(session).write(offset, bytes);
+        self.incoming(session).write(offset, bytes);
         Ok(())
     }
     fn tell(&mut self, event: &LtpEvent) -> io::Result<()> {
         match event {
-            LtpEvent::RedPart { session, .. } => self.landing(*session).finish(),
+            LtpEvent::RedPart { session, .. } => self.incoming(*session).finish(),
             LtpEvent::Sent(session) | LtpEvent::Cancelled { session, .. }
                 if self.receipts.contains_key(session) =>
             {
                 let Some((block, _)) = self.receipts.remove(session) else { return Ok(()) };
-                if let Some(mut gone) = self.landings.remove(&block) {
+                if let Some(mut gone) = self.incoming.remove(&block) {
                     self.events.extend(gone.take_events());
                 }
                 self.answered.remove(&block);
                 self.refused.push(block);
             }
             LtpEvent::Cancelled { session, .. } => {
-                if let Some(landing) = self.landings.get_mut(session) {
-                    landing.refuse("the sender gave it up".to_owned());
+                if let Some(incoming) = self.incoming.get_mut(session) {
+                    incoming.refuse("the sender gave it up".to_owned());
                 }
             }
             _ => {}
@@ -335,9 +335,9 @@ impl Side for Coming {
         for block in self.refused.drain(..) {
             engine.cancel(block, Reason::User);
         }
-        for (block, landing) in &mut self.landings {
-            landing.tick();
-            let Some(receipt) = landing.receipt().filter(|_| !self.answered.contains(block)) else {
+        for (block, incoming) in &mut self.incoming {
+            incoming.tick();
+            let Some(receipt) = incoming.receipt().filter(|_| !self.answered.contains(block)) else {
                 continue;
             };
             let bytes = receipt.to_bytes();
@@ -351,21 +351,21 @@ impl Side for Coming {
         self.brought
     }
     fn on_abort(&mut self) {
-        for landing in self.landings.values_mut() {
-            landing.refuse("the connection ended before it was whole".to_owned());
+        for incoming in self.incoming.values_mut() {
+            incoming.refuse("the connection ended before it was whole".to_owned());
         }
     }
-    fn told(&self, _: &Engine) -> Told {
-        let progress = self.landings.values().filter_map(|landing| landing.progress());
-        Told {
+    fn status(&self, _: &Engine) -> Status {
+        let progress = self.incoming.values().filter_map(|incoming| incoming.progress());
+        Status {
             progress: progress.reduce(|one, other| (one.0 + other.0, one.1.saturating_add(other.1))),
-            over: self.landings.is_empty(),
-            ..Told::default()
+            over: self.incoming.is_empty(),
+            ..Status::default()
         }
     }
     fn take_events(&mut self) -> Vec<Event> {
         let mut events = std::mem::take(&mut self.events);
-        events.extend(self.landings.values_mut().flat_map(|landing| landing.take_events()));
+        events.extend(self.incoming.values_mut().flat_map(|incoming| incoming.take_events()));
         events
     }
     fn failure(&mut self, why: io::Error) -> Error {
@@ -378,14 +378,14 @@ impl Side for Coming {
 /// # Errors
 /// One line.
 pub fn receiving(
-    dock: Arc<dyn Dock>,
+    inbox: Arc<dyn Inbox>,
     from: SocketAddr,
     peer: u64,
     segment: u64,
     is_kept_alive: bool,
-) -> Result<LtpEnd<Coming>, Error> {
+) -> Result<LtpEndpoint<Coming>, Error> {
     let seed = random()?;
-    // What a parcel may be long the landing knows.
+    // What a message may be long the incoming knows.
     let quotas = Quotas { imports: IMPORTS_MAX, block: ENDLESS, ..Quotas::default() };
     let config = Config { quotas, ..config(LISTENER, peer, segment, seed.into()) };
     let flow = Flow {
@@ -397,18 +397,18 @@ pub fn receiving(
         index: 0,
     };
     let engine = Engine::new(config, named("fixed", flow)?);
-    let (landings, receipts, answered) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+    let (incoming, receipts, answered) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
     let blocks = Coming {
-        dock,
+        inbox,
         from,
-        landings,
+        incoming,
         receipts,
         answered,
         refused: Vec::new(),
         events: Vec::new(),
         brought: 0,
     };
-    Ok(LtpEnd::new(engine, blocks, None, is_kept_alive))
+    Ok(LtpEndpoint::new(engine, blocks, None, is_kept_alive))
 }
 
 /// The engine that began the session of a segment of data.
@@ -440,35 +440,36 @@ const BELOW: Bytes = lightlag_protocols::transport::ltp::UDP_HEADER;
 
 impl Carrier for OverUdp {
     fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
-        let parcel = Parcel::load(&sending.cargo, watch)?;
-        let sent = Sent::of(&parcel);
-        let check = parcel.checker()?;
-        let segment = sending.packet.saturating_sub(BELOW).0;
-        let flow = sending.flow(Bytes(segment))?;
-        let controller =
-            sending.controller.map_or_else(|| named("cubic", flow), |(_, make)| Ok(make(flow)))?;
-        let mut end = self::sending(parcel, segment, sending.light, controller, false)?;
-        let mut departure = Departure::new(sending.to, sending.give_up, sending.tap)?;
-        let (told, seconds) = departure.run(&mut end, &check, watch)?;
-        Ok(sent.with(&told, seconds))
+        let Sending { payload, mut options, .. } = sending;
+        let message = Message::load(&payload, watch)?;
+        let sent = Sent::of(&message);
+        let check = message.checker()?;
+        let segment = options.packet.saturating_sub(BELOW).0;
+        let flow = options.flow(Bytes(segment))?;
+        let controller = options.take_controller("cubic", flow)?;
+        let mut endpoint = self::sending(message, segment, options.light, controller, false)?;
+        let mut driver = SenderDriver::new(options.take_socket()?, options.to, options.give_up);
+        let (status, seconds) = driver.run(&mut endpoint, &check, watch)?;
+        Ok(sent.with(&status, seconds))
     }
     fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-        let door = UdpDoor { dock: listening.dock.clone(), packet: listening.packet };
-        Arrivals::new(listening, door)?.run(watch)
+        let Listening { mut options, inbox, once } = listening;
+        let acceptor = UdpAcceptor { inbox, packet: options.packet };
+        ListenerDriver::new(options.take_socket()?, acceptor, once.then_some(1)).run(watch)
     }
 }
 
-struct UdpDoor {
-    dock: Arc<dyn Dock>,
+struct UdpAcceptor {
+    inbox: Arc<dyn Inbox>,
     packet: Bytes,
 }
 
-impl Door for UdpDoor {
-    fn welcome(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Welcome, Error> {
-        let Some(peer) = originator(bytes) else { return Ok(Welcome::Nothing) };
+impl Acceptor for UdpAcceptor {
+    fn accept(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Accept, Error> {
+        let Some(peer) = originator(bytes) else { return Ok(Accept::Nothing) };
         let segment = self.packet.saturating_sub(BELOW).0;
-        let mut end = receiving(self.dock.clone(), from, peer, segment, false)?;
+        let mut end = receiving(self.inbox.clone(), from, peer, segment, false)?;
         end.take(now, bytes)?;
-        Ok(Welcome::Peer(Box::new(end)))
+        Ok(Accept::Peer(Box::new(end)))
     }
 }

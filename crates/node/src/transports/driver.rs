@@ -1,17 +1,16 @@
-//! Datagrams between a socket of this machine and others: one [`End`] for each.
+//! Datagrams between a socket of this machine and others: one [`Endpoint`] for each.
 
 use super::header::Receipt;
-use super::{Counted, Error, Event, Listening, Progress, stopped};
+use super::{Counted, Error, Event, Progress, stopped};
 use crate::clock::Clock;
 use crate::places::{Place, Room, Standing, room_now};
 use crate::socket::Socket;
-use crate::tap::Tap;
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 /// One end of a transfer, without a socket.
-pub trait End {
+pub trait Endpoint {
     /// A datagram came.
     ///
     /// # Errors
@@ -26,9 +25,9 @@ pub trait End {
     fn deadline(&self) -> Option<Instant>;
     /// What became of a datagram that was given, counted from zero, where the way tells.
     fn on_fate(&mut self, _now: Instant, _ordinal: u64, _arrived: bool) {}
-    /// As [`Told::over`], more cheaply where that can be.
-    fn told_over(&self) -> bool {
-        self.told().over
+    /// As [`Status::over`], more cheaply where that can be.
+    fn is_over(&self) -> bool {
+        self.status().over
     }
     /// Nothing of it needs to be remembered.
     fn is_gone(&self) -> bool {
@@ -50,7 +49,7 @@ pub trait End {
         0
     }
     /// How far it is.
-    fn told(&self) -> Told;
+    fn status(&self) -> Status;
     /// What our user is to know.
     fn take_events(&mut self) -> Vec<Event> {
         Vec::new()
@@ -59,7 +58,7 @@ pub trait End {
 
 /// How far an end is.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct Status {
     /// Bytes that are there, of so many; none where nothing is under way.
     pub progress: Option<(u64, u64)>,
     /// What the receiver said, or says.
@@ -102,16 +101,13 @@ pub fn no_raw(why: &std::io::Error) -> Error {
     })
 }
 
-/// Why nobody can listen there, in one line.
-pub fn cannot_listen(at: SocketAddr, raw: bool, why: &std::io::Error) -> Error {
-    if raw && why.kind() != std::io::ErrorKind::AddrNotAvailable {
-        return no_raw(why);
-    }
-    Error::Input(format!("cannot listen at {at}: {why}; name a free address of this machine"))
-}
-
 /// Sends what an end has to send; whether there is more.
-fn transmit(socket: &mut Socket, clock: &Clock, to: SocketAddr, end: &mut dyn End) -> Result<bool, Error> {
+fn transmit(
+    socket: &mut Socket,
+    clock: &Clock,
+    to: SocketAddr,
+    end: &mut dyn Endpoint,
+) -> Result<bool, Error> {
     let mut datagram = Vec::new();
     for _ in 0..SENDS_MOST {
         datagram.clear();
@@ -135,7 +131,7 @@ fn sleep(socket: &Socket, clock: &Clock, due: Option<Instant>) -> Result<(), Err
 }
 
 /// A sender's side.
-pub struct Departure {
+pub struct SenderDriver {
     /// The socket.
     pub socket: Socket,
     /// The clock by which the end counts.
@@ -146,19 +142,9 @@ pub struct Departure {
     pub give_up: Option<Duration>,
 }
 
-impl Departure {
-    /// A socket that can reach `to`.
-    ///
-    /// # Errors
-    /// One line.
-    pub fn new(to: SocketAddr, give_up: Option<Duration>, tap: Option<Tap>) -> Result<Self, Error> {
-        let cannot = |why| Error::Failed(format!("cannot open a socket to {to}: {why}"));
-        let mut socket = Socket::towards(to).map_err(cannot)?;
-        socket.set_tap(tap).map_err(broken)?;
-        Ok(Self::by(socket, to, give_up))
-    }
+impl SenderDriver {
     /// By this socket.
-    pub fn by(socket: Socket, to: SocketAddr, give_up: Option<Duration>) -> Self {
+    pub fn new(socket: Socket, to: SocketAddr, give_up: Option<Duration>) -> Self {
         Self { socket, clock: Clock::start(), to, give_up }
     }
     /// Runs an end until the receipt is here and acknowledged, or `watch` says false.
@@ -167,10 +153,10 @@ impl Departure {
     /// One line; the receipt's, if the receiver refused.
     pub fn run(
         &mut self,
-        end: &mut dyn End,
+        end: &mut dyn Endpoint,
         check: &dyn Fn() -> Result<(), Error>,
         watch: &mut dyn FnMut(Progress) -> bool,
-    ) -> Result<(Told, f64), Error> {
+    ) -> Result<(Status, f64), Error> {
         let done = self.exchange(end, check, watch);
         if done.is_err() {
             end.abort();
@@ -181,10 +167,10 @@ impl Departure {
     }
     fn exchange(
         &mut self,
-        end: &mut dyn End,
+        end: &mut dyn Endpoint,
         check: &dyn Fn() -> Result<(), Error>,
         watch: &mut dyn FnMut(Progress) -> bool,
-    ) -> Result<(Told, f64), Error> {
+    ) -> Result<(Status, f64), Error> {
         let (mut heard, mut next_tick, mut next_check) = (Instant::ZERO, Instant::ZERO, CHECK_AT);
         let mut done: Option<Instant> = None;
         loop {
@@ -196,7 +182,7 @@ impl Departure {
             let more = transmit(&mut self.socket, &self.clock, self.to, end)?;
             let now = self.clock.now();
             if now >= next_tick || !more {
-                let told = end.told();
+                let told = end.status();
                 let ends = told.receipt.is_some() || told.over;
                 if now >= next_tick || ends && done.is_none() {
                     next_tick = now + TICK;
@@ -218,7 +204,7 @@ impl Departure {
             }
         }
     }
-    fn receive(&mut self, end: &mut dyn End, heard: &mut Instant) -> Result<usize, Error> {
+    fn receive(&mut self, end: &mut dyn Endpoint, heard: &mut Instant) -> Result<usize, Error> {
         let Self { socket, clock, to, .. } = self;
         let mut failed = None;
         let came = socket.receive(clock, |from, bytes, at| {
@@ -233,7 +219,7 @@ impl Departure {
     }
     fn tell(
         &self,
-        told: &Told,
+        told: &Status,
         silent: Duration,
         watch: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<(), Error> {
@@ -253,7 +239,7 @@ impl Departure {
         }
         if goes_on { Ok(()) } else { Err(stopped()) }
     }
-    fn conclude(told: Told, seconds: f64) -> Result<(Told, f64), Error> {
+    fn conclude(told: Status, seconds: f64) -> Result<(Status, f64), Error> {
         match &told.receipt {
             Some(Receipt { outcome: Err(why), .. }) => {
                 Err(Error::Failed(format!("the receiver refused: {why}")))
@@ -267,37 +253,37 @@ impl Departure {
 const CHECK_AT: Instant = Instant::from_nanos(CHECK_EVERY.as_nanos());
 
 /// What is done with a datagram of somebody who is not known.
-pub enum Welcome {
+pub enum Accept {
     /// Nothing.
     Nothing,
     /// An answer that needs no memory.
     Reply(Vec<u8>),
     /// He is known from now on; the datagram has been taken.
-    Peer(Box<dyn End>),
+    Peer(Box<dyn Endpoint>),
 }
 
 /// Meets strangers.
-pub trait Door {
+pub trait Acceptor {
     /// A datagram of a stranger.
     ///
     /// # Errors
     /// One line; the datagram is dropped.
-    fn welcome(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Welcome, Error>;
-    /// What our user is to know of datagrams that were taken at the door.
+    fn accept(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Accept, Error>;
+    /// What our user is to know of datagrams that were taken at the acceptor.
     fn take_events(&mut self) -> Vec<Event> {
         Vec::new()
     }
 }
 
 struct Peer {
-    end: Box<dyn End>,
+    end: Box<dyn Endpoint>,
     heard: Instant,
     brought: u64,
     place: Place,
 }
 
 impl Peer {
-    fn new(end: Box<dyn End>, now: Instant) -> Self {
+    fn new(end: Box<dyn Endpoint>, now: Instant) -> Self {
         let mut peer = Self { end, heard: now, brought: 0, place: Place::default() };
         peer.note(now);
         peer
@@ -311,13 +297,13 @@ impl Peer {
     }
     fn standing(&self) -> Standing {
         // It has brought all that it wanted to.
-        if self.end.told_over() { Standing::Idle(std::time::Duration::MAX) } else { self.place.standing() }
+        if self.end.is_over() { Standing::Idle(std::time::Duration::MAX) } else { self.place.standing() }
     }
 }
 
 /// A listener's side.
-pub struct Arrivals<D> {
-    door: D,
+pub struct ListenerDriver<D> {
+    acceptor: D,
     socket: Socket,
     clock: Clock,
     peers: BTreeMap<SocketAddr, Peer>,
@@ -331,24 +317,13 @@ pub struct Arrivals<D> {
     next_tick: Instant,
 }
 
-impl<D: Door> Arrivals<D> {
-    /// Binds its socket.
-    ///
-    /// # Errors
-    /// One line.
-    pub fn new(listening: Listening, door: D) -> Result<Self, Error> {
-        let at = listening.at;
-        let socket = if listening.raw { Socket::raw(at) } else { Socket::bind(at) };
-        let mut socket = socket.map_err(|why| cannot_listen(at, listening.raw, &why))?;
-        socket.set_tap(listening.tap).map_err(broken)?;
-        Ok(Self::by(socket, door, listening.once.then_some(1)))
-    }
+impl<D: Acceptor> ListenerDriver<D> {
     /// By this socket, until so many bundles, or transfers, have come.
-    pub fn by(socket: Socket, door: D, count: Option<u64>) -> Self {
+    pub fn new(socket: Socket, acceptor: D, count: Option<u64>) -> Self {
         let (clock, peers) = (Clock::start(), BTreeMap::new());
         let (once, awaited) = (count.is_some(), count.unwrap_or(0));
         let (ended, next_tick, turned_away) = (None, Instant::ZERO, (None, Instant::ZERO));
-        Self { door, socket, clock, peers, once, awaited, turned_away, ended, next_tick }
+        Self { acceptor, socket, clock, peers, once, awaited, turned_away, ended, next_tick }
     }
     /// Receives until the first transfer has ended, if it is to end then, or until `watch` says false.
     ///
@@ -385,7 +360,7 @@ impl<D: Door> Arrivals<D> {
         }
     }
     fn receive(&mut self, watch: &mut dyn FnMut(Event) -> bool) -> Result<usize, Error> {
-        let Self { door, socket, clock, peers, turned_away, .. } = self;
+        let Self { acceptor, socket, clock, peers, turned_away, .. } = self;
         let (mut replies, mut failed) = (Vec::new(), Vec::new());
         let came = socket.receive(clock, |from, bytes, at| {
             let taken = match peers.get_mut(&from) {
@@ -394,10 +369,10 @@ impl<D: Door> Arrivals<D> {
                     peer.note(at);
                     taken
                 }
-                None => door.welcome(at, from, bytes).map(|welcome| match welcome {
-                    Welcome::Nothing => {}
-                    Welcome::Reply(reply) => replies.push((from, reply)),
-                    Welcome::Peer(end) => {
+                None => acceptor.accept(at, from, bytes).map(|accept| match accept {
+                    Accept::Nothing => {}
+                    Accept::Reply(reply) => replies.push((from, reply)),
+                    Accept::Peer(end) => {
                         if make_room(peers, from.ip()) {
                             peers.insert(from, Peer::new(end, at));
                         } else {
@@ -423,7 +398,7 @@ impl<D: Door> Arrivals<D> {
     fn note(&mut self, watch: &mut dyn FnMut(Event) -> bool) -> bool {
         let now = self.clock.now();
         let mut goes_on = true;
-        let mut events = self.door.take_events();
+        let mut events = self.acceptor.take_events();
         events.extend(self.peers.values_mut().flat_map(|peer| peer.end.take_events()));
         for event in events {
             if matches!(event, Event::Bundle(_)) && self.awaited > 1 {
@@ -441,7 +416,7 @@ impl<D: Door> Arrivals<D> {
                 let line = format!("{from}: there is no room, as {PEERS_MAX} others are sending");
                 goes_on &= watch(Event::Refused(line));
             }
-            let progress = self.peers.values().filter_map(|peer| peer.end.told().progress);
+            let progress = self.peers.values().filter_map(|peer| peer.end.status().progress);
             let (here, all) = progress.fold((0_u64, 0_u64), |(here, all), (some, most)| {
                 (here.saturating_add(some), all.saturating_add(most))
             });
@@ -453,7 +428,7 @@ impl<D: Door> Arrivals<D> {
     fn is_over(&mut self) -> bool {
         let Some((_, at)) = self.ended.filter(|_| self.once) else { return false };
         let silent = |peer: &Peer| self.clock.now() - peer.heard.max(at) > LINGER * 4;
-        self.peers.values().all(|peer| peer.end.told().over || silent(peer))
+        self.peers.values().all(|peer| peer.end.status().over || silent(peer))
     }
 }
 

@@ -28,7 +28,7 @@ const NAME_BYTES: usize = 16;
 
 /// A folder of bundles.
 #[derive(Clone, Debug)]
-pub struct Shelf {
+pub struct BundleStore {
     folder: PathBuf,
     /// Largest bundle that is taken, in bytes.
     pub size_most: u64,
@@ -84,7 +84,7 @@ fn taken(folder: &Path) -> u64 {
     sizes.fold(0, u64::saturating_add)
 }
 
-impl Shelf {
+impl BundleStore {
     /// A folder, made if it is not there. `all_most`: bytes of all files in it together, each counted with at least
     /// 4096, those that are there already and those that are still coming; `None`: half of what they and the free
     /// disk have now.
@@ -144,12 +144,12 @@ impl Shelf {
 
 /// A bundle that comes, until it is kept. It is gone when it is dropped before.
 pub struct Part {
-    shelf: Shelf,
+    store: BundleStore,
     peer: SocketAddr,
     began: Instant,
     file: File,
     path: PathBuf,
-    /// Its number in the books of the shelf.
+    /// Its number in the books of the store.
     number: u64,
     here: Ranges,
     /// Bytes that are to be written, and where.
@@ -161,16 +161,16 @@ impl Part {
     ///
     /// # Errors
     /// Why there cannot be one.
-    pub fn new(shelf: &Shelf, peer: SocketAddr) -> Result<Self, String> {
+    pub fn new(store: &BundleStore, peer: SocketAddr) -> Result<Self, String> {
         let chance = || random().map_err(|why| why.to_string());
-        let path = shelf.folder.join(format!("{:08x}{:08x}.part", chance()?, chance()?));
+        let path = store.folder.join(format!("{:08x}{:08x}.part", chance()?, chance()?));
         let mut how = OpenOptions::new();
         let file = how.read(true).write(true).create_new(true).open(&path).map_err(|why| of_disk(&why))?;
         // Where the file system has no locks, another listener on this folder may take it for a leftover.
         let _ = lock(&file);
-        let number = shelf.books.open(path.clone());
-        let (shelf, began, here) = (shelf.clone(), Instant::now(), Ranges::default());
-        Ok(Self { shelf, peer, began, file, path, number, here, stage: (0, Vec::new()) })
+        let number = store.books.open(path.clone());
+        let (store, began, here) = (store.clone(), Instant::now(), Ranges::default());
+        Ok(Self { store, peer, began, file, path, number, here, stage: (0, Vec::new()) })
     }
     /// How long ago it began.
     pub fn age(&self) -> Duration {
@@ -187,9 +187,9 @@ impl Part {
     /// Why it is not taken.
     pub fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), String> {
         let end = at.saturating_add(bytes.len() as u64);
-        self.shelf.check(end)?;
+        self.store.check(end)?;
         self.here.insert(at, end);
-        self.shelf.books.charge(self.number, self.taken())?;
+        self.store.books.charge(self.number, self.taken())?;
         if at != self.stage.0 + self.stage.1.len() as u64 || self.stage.1.len() >= STAGE_BYTES {
             self.flush()?;
             self.stage.0 = at;
@@ -225,7 +225,7 @@ impl Part {
     /// # Errors
     /// As of [`Part::write`], and what the disk says.
     pub fn copy(&mut self, block: &Unnamed, range: Range<u64>) -> Result<(), String> {
-        self.shelf.check(range.end - range.start)?;
+        self.store.check(range.end - range.start)?;
         let (mut at, mut bytes) = (range.start, vec![0; STAGE_BYTES]);
         while at < range.end {
             let bytes = &mut bytes[..(range.end - at).min(STAGE_BYTES as u64) as usize];
@@ -243,7 +243,7 @@ impl Part {
         self.flush()?;
         self.check_form()?;
         let (digest, bytes) = self.digest().map_err(|why| of_disk(&why))?;
-        let path = self.shelf.path_of(&digest);
+        let path = self.store.path_of(&digest);
         let is_promised = !matches!(tag, Tag::Datagram);
         self.name(&path, bytes, is_promised)?;
         let seconds = self.began.elapsed().as_secs_f64();
@@ -253,7 +253,7 @@ impl Part {
     fn check_form(&self) -> Result<(), Broken> {
         let (length, lacks) = self.extent();
         let mut read = |at, out: &mut [u8]| self.file.read_exact_at(out, at).is_ok();
-        match (self.shelf.is_opaque, lacks) {
+        match (self.store.is_opaque, lacks) {
             (true, _) => Ok(()),
             (false, 0) => bundle::check_with(length, &mut read),
             (false, _) => bundle::check_primary(length, &mut read),
@@ -266,9 +266,9 @@ impl Part {
             self.file.sync_all().map_err(|why| of_disk(&why))?;
         }
         let rename = || fs::rename(&self.path, path).map_err(|why| of_disk(&why));
-        self.shelf.books.settle(self.number, length, || is_there(path, length), rename)?;
+        self.store.books.settle(self.number, length, || is_there(path, length), rename)?;
         if is_promised {
-            let folder = File::open(&self.shelf.folder).and_then(|folder| folder.sync_all());
+            let folder = File::open(&self.store.folder).and_then(|folder| folder.sync_all());
             folder.map_err(|why| of_disk(&why))?;
         }
         Ok(())
@@ -291,7 +291,7 @@ impl Drop for Part {
     fn drop(&mut self) {
         // Once it has its name there is none to remove.
         let _ = fs::remove_file(&self.path);
-        self.shelf.books.close(self.number);
+        self.store.books.close(self.number);
     }
 }
 
@@ -363,10 +363,10 @@ mod tests {
         drop(left);
         fs::write(path("mine.part"), "x").expect("it is written");
         let peer = SocketAddr::from(([127, 0, 0, 1], 9));
-        let first = Shelf::new(folder.path(), 1 << 20, Some(1 << 20)).expect("a shelf");
+        let first = BundleStore::new(folder.path(), 1 << 20, Some(1 << 20)).expect("a store");
         let mut part = Part::new(&first, peer).expect("there is room");
         part.write(0, &[1; 1000]).expect("there is room");
-        let second = Shelf::new(folder.path(), 1 << 20, Some(1 << 20)).expect("a shelf");
+        let second = BundleStore::new(folder.path(), 1 << 20, Some(1 << 20)).expect("a store");
         assert!(!path("0123456789abcdef.part").exists() && path("mine.part").exists() && part.path.exists());
         let mut other = Part::new(&second, peer).expect("there is room");
         assert_eq!(other.write(0, &[1; 900_000]), Ok(()));
