@@ -6,7 +6,7 @@ use super::plan;
 use super::stack::{STACKS, TCP, UDPDTN};
 use super::tcp_info::TcpInfo;
 use super::traffic::Lead;
-use lightlag_protocols::adaptive::{
+use lightlag_protocols::session::{
     Connection, Context, Kind, PRIORITIES, Policy, PolicyConfig, Stack, StreamContext,
 };
 use lightlag_protocols::time::{Duration, Instant};

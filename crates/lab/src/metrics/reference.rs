@@ -20,7 +20,7 @@ metrics! {
         packets_sent: "Packets sent, repairs included.",
         packets_repaired: "Packets sent to repair a loss.",
         timeouts: "Expiries of retransmission timers.",
-        loss_episodes: "Times that a controller was told of a loss and responded.",
+        loss_episodes: "Times that a controller responded to a loss.",
         packets_lost: "Packets lost on links.",
         packets_dropped: "Packets dropped by queues.",
         queue_packets_max: "Most packets that waited at one link.",
@@ -36,7 +36,7 @@ metrics! {
         packets_sent: "Packets sent, repairs included.",
         packets_repaired: "Packets sent to repair a loss.",
         timeouts: "Expiries of its retransmission timer.",
-        loss_episodes: "Times that its controller was told of a loss and responded.",
+        loss_episodes: "Times that its controller responded to a loss.",
     }
     /// All consumers of a run together.
     NAMES {
@@ -67,7 +67,7 @@ metrics! {
         complete: "1 if it received all it requested, else 0.",
         interests_sent: "Interests sent, repairs included.",
         interests_repaired: "Interests sent again.",
-        loss_episodes: "Times that its controller was told of a loss and responded.",
+        loss_episodes: "Times that its controller responded to a loss.",
     }
     /// Each node of a network of named data.
     NODES {
