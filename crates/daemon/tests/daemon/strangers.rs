@@ -32,7 +32,7 @@ fn a_stranger_with_a_key_of_its_own_is_not_let_in() {
     let own = told();
     assert!(!own.contains("TCP connected") && own.matches("TCP connection failed").count() == 1, "{own}");
     let log = pair.far.log();
-    assert_eq!(log.matches("a key that no peer in the settings has was refused").count(), 1, "{log}");
+    assert_eq!(log.matches("rejected an unknown peer key").count(), 1, "{log}");
     assert_eq!(log.matches("TCP connected").count(), 1, "{log}");
     assert!(!log.contains("panicked"), "{log}");
 }
