@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-TOP = Path(__file__).parents[1]
+TOP = Path(__file__).resolve().parents[1]
 PACKAGE = TOP / "python/lightlag"
 PAGE = TOP / "docs/reference/python.md"
 # Modules that users import by name, beside `lightlag` itself.

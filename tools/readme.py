@@ -11,7 +11,7 @@ import vl_convert
 
 import results
 
-TOP = Path(__file__).parents[1]
+TOP = Path(__file__).resolve().parents[1]
 MARKS = ("<!-- results -->\n", "<!-- /results -->")
 PICTURE = TOP / "docs/images/earth_mars.png"
 ROUTERS = {

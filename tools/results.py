@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-TOP = Path(__file__).parents[1]
+TOP = Path(__file__).resolve().parents[1]
 OUT = TOP / "out/results"
 EARTH_MARS = TOP / "out/earth_mars"
 PAPERS = TOP / "scenarios/papers"
