@@ -35,6 +35,12 @@ class Bundle:
     @property
     def expires_s(self) -> float:
         """When its lifetime ends, in seconds into the run; infinite if never."""
+    @property
+    def created_ns(self) -> int:
+        """When it was created, in nanoseconds into the run, exactly."""
+    @property
+    def expires_ns(self) -> int:
+        """When its lifetime ends, in nanoseconds into the run; 2**63 - 1 if never."""
 
 class Replica(Bundle):
     """A copy of a bundle as it is stored at a node."""
@@ -42,12 +48,16 @@ class Replica(Bundle):
     mark: int
     """What this algorithm wrote on the copy, a whole number from 0 to 2**64 - 1.
 
-    It can be set in `on_created`, `on_received` and `on_sent`; elsewhere setting it has no effect.
+    It can be set in `on_created`, `on_received`, `on_sent` and `on_returned`; elsewhere setting it has no
+    effect.
     """
 
     @property
     def received_s(self) -> float:
-        """When this copy came here, in seconds into the run."""
+        """When this copy arrived here, in seconds into the run."""
+    @property
+    def received_ns(self) -> int:
+        """The same in nanoseconds, exactly."""
     @property
     def hops(self) -> int:
         """Links crossed on the way here."""
@@ -70,6 +80,9 @@ class Link:
     @property
     def delay_s(self) -> float:
         """One-way delay towards the peer."""
+    @property
+    def delay_ns(self) -> int:
+        """The same in nanoseconds, exactly."""
     @property
     def pipelined(self) -> bool:
         """Whether the next transfer begins when the last bit has left, not when it has arrived."""
@@ -132,6 +145,9 @@ class Local:
     def now_s(self) -> float:
         """The time in seconds into the run."""
     @property
+    def now_ns(self) -> int:
+        """The same in nanoseconds, exactly."""
+    @property
     def node(self) -> int:
         """This node."""
     @property
@@ -159,7 +175,7 @@ class Drop:
 class Move:
     """Make room by moving a copy to a neighbour, an alternate custodian.
 
-    Said again of a copy that is already leaving, it means: wait.
+    Repeated for a copy that is already leaving, it means: wait.
     """
 
     def __new__(cls, id: int, to: int) -> Move: ...
@@ -169,6 +185,23 @@ class Move:
     @property
     def to(self) -> int:
         """To whom."""
+
+@final
+class Wait:
+    """No room now: a bundle created here waits at the application; an offer is refused."""
+
+    def __new__(cls) -> Wait: ...
+
+@final
+class RefusedIds:
+    """Numbers of bundles that a mechanism does not accept any more, 0 to 16777216."""
+
+    def __new__(cls) -> RefusedIds: ...
+    def add(self, id: int) -> None:
+        """Adds a number."""
+    def discard(self, id: int) -> None:
+        """Removes a number, if it is there."""
+    def __contains__(self, id: int) -> bool: ...
 
 @final
 class Refusal:

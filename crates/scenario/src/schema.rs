@@ -36,7 +36,9 @@ pub fn schema(catalogue: &Catalogue) -> Value {
     })
 }
 
-fn entries<A: ?Sized, S>(entries: &[std::sync::Arc<Entry<A, S>>]) -> Vec<(String, &[Parameter])> {
+fn entries<A: ?Sized + crate::catalogue::Kind>(
+    entries: &[std::sync::Arc<Entry<A>>],
+) -> Vec<(String, &[Parameter])> {
     entries.iter().map(|entry| (entry.name.clone(), &*entry.parameters)).collect()
 }
 
