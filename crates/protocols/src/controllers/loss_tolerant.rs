@@ -35,7 +35,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             "",
             0.05,
             (0.0, 0.9),
-            "Loss that is taken for usual before any is known.",
+            "Loss that counts as usual on an unknown path.",
         ),
         Parameter::number("excess", "", 0.03, (0.001, 0.9), "Loss beyond the usual that means too much."),
     ],
