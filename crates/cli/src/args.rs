@@ -6,7 +6,6 @@ mod emulate;
 pub use bundles::{Bundles, ListenBundles, SendBundles};
 pub use emulate::Emulate;
 
-use crate::command::study::names;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -27,7 +26,7 @@ pub enum Verb {
     Run(Run),
     /// Run every point of a scenario with every seed, on all cores; resumes where it was stopped
     Sweep(Sweep),
-    /// Tell how much of a scenario's traffic any mechanism and router could deliver at most, and how soon
+    /// Compute the most of a scenario's traffic that any mechanism and router can deliver, and how soon
     Bound(Bound),
     /// Compare two sweeps point by point, over common seeds
     Compare(Compare),
@@ -42,7 +41,7 @@ pub enum Verb {
     /// Send bundles to other implementations, or keep those that they send: LTP, UDP, DCCP, TCPCLv4
     #[command(subcommand)]
     Bundles(Bundles),
-    /// Measure the throughput of LTP, DCCP or TCP to whoever listens, over minutes
+    /// Measure the throughput of LTP, DCCP or TCP to a listener, over minutes
     BenchLink(Box<BenchLink>),
     /// Analyse a capture of packets (pcap, pcapng): flows, round trips, losses and the reaction to each, pauses
     Capture(Capture),
@@ -86,7 +85,7 @@ pub struct Run {
     /// Where a .pcapng trace is captured: senders, receivers, drops, or a node's name [default: senders]
     #[arg(long, value_name = "WHERE", requires = "trace")]
     pub capture: Option<String>,
-    /// Do not replay the run by the judge
+    /// Do not check the run with the judge
     #[arg(long)]
     pub no_judge: bool,
     /// Do not write The ONE's report files that a settings file asks for
@@ -110,7 +109,7 @@ pub struct Sweep {
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub json: bool,
-    /// Do not replay the runs by the judge
+    /// Do not check the runs with the judge
     #[arg(long)]
     pub no_judge: bool,
 }
@@ -148,13 +147,17 @@ pub struct List {
 }
 
 #[derive(Args)]
+#[command(after_help = crate::command::study::list())]
 pub struct Study {
-    #[arg(help = format!("Which: {}", names()))]
-    pub name: String,
-    /// A look within a minute: fewer seeds and points, shorter runs
+    #[arg(help = format!("One of {}", lightlag_studies::names()), required_unless_present = "list")]
+    pub name: Option<String>,
+    /// List the studies: paper, contents, duration
+    #[arg(long, conflicts_with = "name")]
+    pub list: bool,
+    /// Fewer seeds and points, and shorter runs: about a minute
     #[arg(long)]
     pub quick: bool,
-    /// Between two kernels, too, in real time (adaptive; 20 minutes, as root)
+    /// Measure between two kernels in real time as well (adaptive; 20 minutes, as root)
     #[arg(long)]
     pub real: bool,
     /// Folder of the results [default: out/study/NAME]
@@ -183,10 +186,10 @@ pub struct Transfer {
     #[arg(value_name = "HOST:PORT")]
     pub to: Option<String>,
     /// What carries it, the same at both sides: udpdtn, ltp-udp, ltp-dccp, dccp or tcp
-    #[arg(long, value_name = "WAY", default_value = "udpdtn")]
+    #[arg(long, value_name = "TRANSPORT", default_value = "udpdtn")]
     pub over: String,
     /// Listen for files [default: all addresses of this machine, the port as above]
-    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["file", "to"])]
+    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["file", "to", "rate", "light", "controller", "sets", "give_up", "packet_size"])]
     pub listen: Option<String>,
     /// Listening: where files go
     #[arg(long, value_name = "DIR", default_value = ".", conflicts_with = "file")]
@@ -227,24 +230,24 @@ pub struct Transfer {
 /// How fast what is sent may leave, and in what packets.
 #[derive(Args)]
 pub struct Pacing {
-    /// Sending: the rate that the contact plan promises, as "100 Mbit/s" [default: found by probing]
-    #[arg(long, value_name = "RATE", conflicts_with = "listen", allow_hyphen_values = true)]
+    /// Sending: rate of the contact plan, as "100 Mbit/s" [default: found by probing; bundles over udp: 1 Mbit/s]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub rate: Option<String>,
-    /// Sending: the round trip of light, as "240 s"; until then silence means nothing
-    #[arg(long, value_name = "TIME", conflicts_with = "listen", allow_hyphen_values = true)]
+    /// Sending: light-time RTT, as "240 s"; no timeout is shorter
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub light: Option<String>,
-    /// Sending: what paces it; see `lightlag list` [default: contact_rate over udpdtn, and over ltp-udp with
+    /// Sending: congestion controller; see `lightlag list` [default: contact_rate over udpdtn, and over ltp-udp with
     /// --rate; cubic over ltp-udp without; ccid2 over dccp and ltp-dccp]
-    #[arg(long, value_name = "NAME", conflicts_with = "listen")]
+    #[arg(long, value_name = "NAME")]
     pub controller: Option<String>,
     /// Sending: set a parameter of the controller, as `--set pull=0.1`
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = key_value, conflicts_with = "listen")]
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = key_value)]
     pub sets: Vec<(String, String)>,
-    /// Sending: give up after so long a silence, as "1 h" [default: never]
-    #[arg(long, value_name = "TIME", conflicts_with = "listen", allow_hyphen_values = true)]
+    /// Sending: give up after this time without an answer, as "1 h" [default: never]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub give_up: Option<String>,
     /// Sending: bytes of a packet, headers of IP and UDP included [default: 1500 B]
-    #[arg(long, value_name = "SIZE", conflicts_with = "listen", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub packet_size: Option<String>,
 }
 
@@ -254,10 +257,10 @@ pub struct BenchLink {
     #[arg(value_name = "HOST:PORT", required_unless_present = "listen")]
     pub to: Option<String>,
     /// What carries it, the same at both sides: udpdtn, ltp-udp, ltp-dccp, dccp or tcp
-    #[arg(long, value_name = "WAY")]
+    #[arg(long, value_name = "TRANSPORT")]
     pub over: String,
     /// Count what comes [default: at all addresses of this machine, the port as above]
-    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with = "to")]
+    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["to", "rate", "light", "controller", "sets", "give_up", "packet_size"])]
     pub listen: Option<String>,
     /// Listening: exit after the first measurement has ended
     #[arg(long, conflicts_with = "to")]
@@ -294,7 +297,7 @@ pub struct Capture {
     /// A UDP port that carries DCCP (RFC 6773); may be given several times [default: 6511]
     #[arg(long = "dccp-port", value_name = "PORT")]
     pub dccp_ports: Vec<u16>,
-    /// Shortest pause that is told
+    /// Shortest pause that is reported
     #[arg(long, value_name = "TIME", default_value = "200 ms", allow_hyphen_values = true)]
     pub pause: String,
     /// Print one JSON object instead of a table
@@ -320,7 +323,7 @@ pub enum Names {
     Get(Box<GetName>),
     /// Answer Interests for a file, until stopped
     Put(PutName),
-    /// Make a key that signs: FILE, and FILE.pub for those who are to trust it
+    /// Make a signing key: FILE, and FILE.pub for receivers to trust
     Keygen(MakeKey),
 }
 

@@ -1,0 +1,201 @@
+//! The few tests that all claims are made of.
+//!
+//! A claim about several mechanisms has several parts. Their p-values are corrected together after Holm. It holds if
+//! all parts hold, and does not if none does.
+
+use lightlag_lab::compare::SIGNIFICANCE;
+use lightlag_lab::report::{Finding, Holds};
+use lightlag_lab::results::number;
+use lightlag_lab::statistics::{self, Estimate, Paired};
+
+/// Reason of a claim without runs.
+pub const NOT_RUN: &str = "not among these runs";
+/// Delivery ratios this close are "similar": five of a hundred messages.
+pub const SIMILAR: f64 = 0.05;
+/// A level is "constant" while it moves by less than this share.
+pub const CONSTANT: f64 = 0.05;
+/// A printed value is met within this share.
+pub const MET: f64 = 0.1;
+
+/// What is claimed of a difference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Wanted {
+    Positive,
+    Negative,
+    /// Within this of zero.
+    Small(f64),
+    /// Beyond this of zero, to either side.
+    Large(f64),
+}
+
+/// One tested statement.
+#[derive(Clone, Debug)]
+pub struct Part {
+    label: String,
+    told: String,
+    test: Option<Paired>,
+    wanted: Wanted,
+}
+
+/// How a part ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Holds,
+    Leans,
+    Fails,
+}
+
+impl Part {
+    /// The difference is claimed to be positive.
+    pub fn positive(label: impl Into<String>, test: Option<Paired>) -> Self {
+        Self::new(label, test, Wanted::Positive)
+    }
+
+    /// The difference is claimed to be negative.
+    pub fn negative(label: impl Into<String>, test: Option<Paired>) -> Self {
+        Self::new(label, test, Wanted::Negative)
+    }
+
+    /// The delivery ratios are claimed to be similar.
+    pub fn similar(label: impl Into<String>, test: Option<Paired>) -> Self {
+        Self::new(label, test, Wanted::Small(SIMILAR))
+    }
+
+    /// The delivery ratios are claimed to differ by more than what is similar.
+    pub fn dissimilar(label: impl Into<String>, test: Option<Paired>) -> Self {
+        Self::new(label, test, Wanted::Large(SIMILAR))
+    }
+
+    /// Shows these figures instead of the difference.
+    #[must_use]
+    pub fn told(mut self, told: String) -> Self {
+        self.told = told;
+        self
+    }
+
+    fn new(label: impl Into<String>, test: Option<Paired>, wanted: Wanted) -> Self {
+        let told = test.map_or_else(String::new, |test| interval(Some(test.difference)));
+        Self { label: label.into(), told, test, wanted }
+    }
+
+    fn end(&self, test: &Paired, p: Option<f64>) -> End {
+        let mean = test.difference.mean;
+        let sure = p.is_some_and(|p| p < SIGNIFICANCE);
+        let grade = |right: bool, sure: bool| match (right, sure) {
+            (true, true) => End::Holds,
+            (true, false) => End::Leans,
+            (false, _) => End::Fails,
+        };
+        match self.wanted {
+            Wanted::Positive => grade(mean > 0.0, sure),
+            Wanted::Negative => grade(mean < 0.0, sure),
+            Wanted::Small(margin) => {
+                let inside = test.difference.half_width.is_some_and(|half| mean.abs() + half <= margin);
+                grade(mean.abs() <= margin, inside)
+            }
+            Wanted::Large(margin) => grade(mean.abs() > margin, sure),
+        }
+    }
+}
+
+/// Joins the parts of a claim; parts that were not run are left out.
+pub fn judge(parts: Vec<Part>) -> Finding {
+    let run: Vec<(&Part, &Paired)> =
+        parts.iter().filter_map(|part| Some((part, part.test.as_ref()?))).collect();
+    if run.is_empty() {
+        return Finding::untestable(NOT_RUN);
+    }
+    let known: Vec<f64> = run.iter().filter_map(|(_, test)| test.p).collect();
+    let mut corrected = statistics::holm(&known).into_iter();
+    let ends: Vec<End> =
+        run.iter().map(|(part, test)| part.end(test, test.p.and_then(|_| corrected.next()))).collect();
+    let told: Vec<String> = run.iter().zip(&ends).map(|((part, _), end)| sentence(part, *end)).collect();
+    Finding { holds: joined(&ends), we_measure: told.join("; ") }
+}
+
+/// A claim of plain statements without a test.
+pub fn count(statements: &[(String, bool)]) -> Finding {
+    let mark = |(told, so): &(String, bool)| format!("{told} {}", if *so { "✓" } else { "✗" });
+    let all: Vec<bool> = statements.iter().map(|statement| statement.1).collect();
+    found(&all, statements.iter().map(mark).collect::<Vec<_>>().join("; "))
+}
+
+/// A claim of which these parts hold.
+pub fn found(all: &[bool], we_measure: String) -> Finding {
+    let holds = match all.iter().filter(|holds| **holds).count() {
+        _ if all.is_empty() => return Finding::untestable(NOT_RUN),
+        0 => Holds::No,
+        n if n == all.len() => Holds::Yes,
+        _ => Holds::Partly,
+    };
+    Finding { holds, we_measure }
+}
+
+/// "mean ± half width".
+pub fn interval(estimate: Option<Estimate>) -> String {
+    lightlag_lab::results::interval_text(estimate)
+}
+
+/// "from → to" of the ends of a curve.
+pub fn from_to(ends: Option<(Option<Estimate>, Option<Estimate>)>) -> String {
+    let mean = |end: Option<Estimate>| end.map_or_else(|| "–".into(), |end| number(end.mean));
+    ends.map_or_else(String::new, |(first, last)| format!("{} → {}", mean(first), mean(last)))
+}
+
+fn sentence(part: &Part, end: End) -> String {
+    let mark = match end {
+        End::Holds => "✓",
+        End::Leans => "~",
+        End::Fails => "✗",
+    };
+    format!("{} {} {mark}", part.label, part.told)
+}
+
+fn joined(ends: &[End]) -> Holds {
+    if ends.iter().all(|end| *end == End::Holds) {
+        Holds::Yes
+    } else if ends.iter().all(|end| *end == End::Fails) {
+        Holds::No
+    } else {
+        Holds::Partly
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn test(values: &[f64]) -> Option<Paired> {
+        statistics::test_zero(values)
+    }
+
+    #[test]
+    fn all_parts_make_a_yes_none_a_no_and_some_a_partly() {
+        let up = || Part::positive("up", test(&[1.0, 1.1, 0.9, 1.0]));
+        let down = || Part::positive("down", test(&[-1.0, -1.1, -0.9, -1.0]));
+        assert_eq!(judge(vec![up(), up()]).holds, Holds::Yes);
+        assert_eq!(judge(vec![down(), down()]).holds, Holds::No);
+        assert_eq!(judge(vec![up(), down()]).holds, Holds::Partly);
+        assert_eq!(judge(vec![up(), Part::positive("not run", None)]).holds, Holds::Yes);
+    }
+
+    #[test]
+    fn a_right_direction_that_chance_explains_is_partly() {
+        assert_eq!(judge(vec![Part::positive("x", test(&[1.0, -0.9, 0.2]))]).holds, Holds::Partly);
+        assert_eq!(judge(vec![Part::positive("x", test(&[1.0]))]).holds, Holds::Partly);
+    }
+
+    #[test]
+    fn similar_means_that_the_whole_interval_is_within_the_margin() {
+        assert_eq!(judge(vec![Part::similar("x", test(&[0.01, 0.012, 0.011]))]).holds, Holds::Yes);
+        assert_eq!(judge(vec![Part::similar("x", test(&[0.2, -0.2, 0.03]))]).holds, Holds::Partly);
+        assert_eq!(judge(vec![Part::similar("x", test(&[0.2, 0.21, 0.2]))]).holds, Holds::No);
+        assert_eq!(judge(vec![Part::dissimilar("x", test(&[-0.2, -0.21, -0.2]))]).holds, Holds::Yes);
+    }
+
+    #[test]
+    fn nothing_run_is_untestable() {
+        assert!(matches!(judge(vec![]).holds, Holds::Untestable(_)));
+        assert!(matches!(count(&[]).holds, Holds::Untestable(_)));
+    }
+}
