@@ -169,7 +169,7 @@ class Mechanism(_Algorithm):
         return None if oldest is None else Drop(oldest.id)
 
     def obsolete(self, at: Local) -> int | None:
-        """A copy to drop before room is asked for, even if there may be space; called until it returns None."""
+        """A copy to drop before space is requested; called until it returns None."""
         return None
 
     def on_created(self, at: Local, replica: Replica) -> None:
