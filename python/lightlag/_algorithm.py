@@ -126,7 +126,7 @@ class Mechanism(_Algorithm):
     """Congestion control of a node: what to admit, keep, drop or move.
 
     A subclass with a `name` can be used by scenarios at once. Each node has an instance of its own,
-    made anew for each run, that has `node`, `nodes`, `seed`, `random` and its parameters before
+    created for each run, that has `node`, `nodes`, `seed`, `random` and its parameters before
     ``__init__(self)`` is called. A subclass defines what differs from "no congestion control": hooks
     that it leaves out are never called.
 
@@ -169,7 +169,7 @@ class Mechanism(_Algorithm):
         return None if oldest is None else Drop(oldest.id)
 
     def obsolete(self, at: Local) -> int | None:
-        """A copy to drop before room is asked for, though there may be room; asked until there is none."""
+        """A copy to drop before space is requested; called until it returns None."""
         return None
 
     def on_created(self, at: Local, replica: Replica) -> None:
@@ -250,10 +250,10 @@ class Mechanism(_Algorithm):
 
 
 class Router(_Algorithm):
-    """Who gets a copy, in which order.
+    """Decides which peers get a copy, in which order.
 
     As of `Mechanism`: a subclass with a `name` can be used by scenarios at once; each node has an
-    instance of its own; hooks that are left out are never called. Only `score` must be defined.
+    instance of its own; omitted hooks are never called. Only `score` must be defined.
     Deliveries to destinations need no router.
     """
 
@@ -272,7 +272,7 @@ class Router(_Algorithm):
     """Whether peers get `state` at the start of a contact only, not whenever it changes: saves work."""
 
     def score(self, at: Local, replica: Replica, peer: int) -> float | None:
-        """How good it is to give a copy to `peer`, higher first if `ranked`; none: not now."""
+        """Value of sending a copy to `peer`, higher first if `ranked`; None: not now."""
         raise TypeError(f"router `{self.name}` must define `score`")
 
     def on_created(self, at: Local, replica: Replica) -> None:
@@ -350,7 +350,7 @@ def _base(cls: type[_Algorithm]) -> type[_Algorithm]:
 
 
 def _check_hooks(cls: type[_Algorithm]) -> None:
-    """A misspelt hook would never be called, and nobody would notice."""
+    """A misspelt hook would never be called, without any notice."""
     base = _base(cls)
     known = [hook for hook in _lightlag.hook_names() if hasattr(base, hook)]
     expected = [*known, *base._flags]

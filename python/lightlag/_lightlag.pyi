@@ -15,17 +15,17 @@ Values: TypeAlias = list[tuple[str, str]]
 # --- what hooks are shown ----------------------------------------------------------------------
 
 class Bundle:
-    """The facts of a bundle that never change on its way."""
+    """The facts of a bundle that never change."""
 
     @property
     def id(self) -> int:
         """Its number in the run."""
     @property
     def source(self) -> int:
-        """Where it was created."""
+        """Number of the node that created it."""
     @property
     def destination(self) -> int:
-        """Where it is to go."""
+        """Number of its destination."""
     @property
     def size(self) -> int:
         """Bytes that it occupies in buffers and on links."""
@@ -60,10 +60,10 @@ class Replica(Bundle):
         """The same in nanoseconds, exactly."""
     @property
     def hops(self) -> int:
-        """Links crossed on the way here."""
+        """Links crossed so far."""
     @property
     def sending(self) -> int:
-        """Transfers of this copy that are under way; while there are any it cannot be dropped."""
+        """Transfers of this copy in progress; while there are any it cannot be dropped."""
     def has_visited(self, node: int) -> bool:
         """Whether the copy has been at a node; known only if the router `records_path`."""
 
@@ -88,7 +88,7 @@ class Link:
         """Whether the next transfer begins when the last bit has left, not when it has arrived."""
     @property
     def peer_free(self) -> int:
-        """Free bytes of the peer's buffer, as last told; for mechanisms that set `needs_neighbours`."""
+        """Free bytes of the peer's buffer, as last reported; for mechanisms that set `needs_neighbours`."""
     @property
     def peer_capacity(self) -> int:
         """Bytes of the peer's buffer; for mechanisms that set `needs_neighbours`."""
@@ -132,10 +132,10 @@ class Census:
         """Nodes other than its source that have held a copy of a bundle, or got it as its destination."""
     @property
     def mean_made(self) -> float:
-        """Mean of `made` over the bundles in the network; 0 when there are none."""
+        """Mean of `made` over the bundles in the network; 0 without bundles."""
     @property
     def mean_alive(self) -> float:
-        """Mean of `alive` over the bundles in the network; 0 when there are none."""
+        """Mean of `alive` over the bundles in the network; 0 without bundles."""
 
 @final
 class Local:
