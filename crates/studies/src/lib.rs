@@ -21,7 +21,7 @@ pub const STUDIES: [Study; 6] =
 /// The study of this name.
 ///
 /// # Errors
-/// There is none: the names of all.
+/// The name is unknown; the message lists all names.
 pub fn find(name: &str) -> Result<Study, String> {
     let found = STUDIES.into_iter().find(|study| study.name == name);
     found.ok_or_else(|| format!("there is no study `{name}`; there are: {}", names()))
