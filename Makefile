@@ -36,7 +36,7 @@ fidelity: $(BIN) ## our figures beside those of The ONE and ns-2, point by point
 
 docs: $(VENV)/.ready ## the manual (out/docs) and the API of the crates (target/doc)
 	$(PY) -m pip install --quiet --requirement docs/requirements.txt
-	$(PY) -m mkdocs build --quiet --strict --site-dir out/docs
+	$(PY) -m zensical build --strict --clean --config-file mkdocs.yml
 	cargo doc --quiet --workspace --no-deps
 
 fuzz: ## fuzz every parser, SECONDS each (default 600)

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-TOP = Path(__file__).parents[1]
+TOP = Path(__file__).resolve().parents[1]
 PAGES = TOP / "docs/algorithms"
 ONLY_WITH = {"contact_plan": "a contact plan: a table `[contacts.NAME]` in the scenario"}
 

@@ -1,76 +1,116 @@
-"""Puts the picture and the table that `make run` has made into the README: readme.py, after `make run`."""
+"""Puts the table and the picture of `make run` into the README: readme.py, after `make run`."""
 
 from __future__ import annotations
 
+import argparse
 import json
-import math
-import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
-STUDY = Path("out/study/dtn-congestion-quick")
-PICTURE = Path("out/pictures/figure_9.png")
+import vl_convert
+
+import results
+
+TOP = Path(__file__).resolve().parents[1]
 MARKS = ("<!-- results -->\n", "<!-- /results -->")
-ROUTERS = {"epidemic": "epidemic", "prophet": "PRoPHET", "spray_and_wait": "spray and wait"}
-MECHANISMS = ("none", "rrcc", "afner", "storage_routing", "credit")
-METRICS = {
-    "delivery_prob": "Delivery ratio",
-    "latency_avg": "Latency of what was delivered, s",
-    "overhead_ratio": "Overhead, transfers per delivery",
+PICTURE = TOP / "docs/images/earth_mars.png"
+ROUTERS = {
+    "epidemic": "epidemic",
+    "prophet": "PRoPHET",
+    "spray_and_wait copies=10": "spray and wait",
+    "contact_graph": "contact graph",
 }
-SCENE = {"mobility": "random_waypoint", "period_s": "300", "receipts": "false", "drop_memory": "false"}
-
-Point = dict[str, dict[str, Any]]
-
-
-def rounded(value: float, digits: int) -> str:
-    """Fixed notation with so many significant digits."""
-    if value == 0:
-        return "0"
-    return f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
+MECHANISMS = ("none", "rrcc", "afner", "storage_routing", "credit", "copy_value")
+COLOURS = ("#b8bcc8", "#8fa8c8", "#c8b8a0", "#a0bfae", "#7d8fb3", "#e07b00")
 
 
-def estimate(point: Point, metric: str) -> str:
-    """Mean and half of the 95 % interval."""
-    told = point["metrics"][metric]
-    return f"{rounded(told['mean'], 3)} ± {rounded((told['high'] - told['low']) / 2, 2)}"
+def table(tasks: list[results.Task]) -> str:
+    """Tasks down; the best, the next best and the bound across."""
+    lines = ["| task | best | | next best, not ours | | bound |", "|---|---|---|---|---|---|"]
+    for task in tasks:
+        best, other = (f"{named(one[0])} | {results.shown(task, one[1])}" for one in (task.best, task.next))
+        bound = f"{task.bound} {task.unit}".strip()
+        lines.append(f"| {task.name} | **{best.replace(' | ', '** | **')}** | {other} | {bound} |")
+    return "\n".join(["", *lines, "", ""])
 
 
-def tables(points: list[Point]) -> str:
-    """A table a metric: mechanisms down, routers across."""
-    scene = [p for p in points if all(p["values"].get(key) == value for key, value in SCENE.items())]
-    found = {(p["values"]["mechanism"], p["values"]["router"]): p for p in scene}
-    lines = []
-    for metric, title in METRICS.items():
-        lines += [
-            "",
-            f"**{title}**",
-            "",
-            f"| mechanism | {' | '.join(ROUTERS.values())} |",
-            "|---|---|---|---|",
-        ]
-        for mechanism in MECHANISMS:
-            at = (found.get((mechanism, router)) for router in ROUTERS)
-            cells = ("–" if point is None else estimate(point, metric) for point in at)
-            lines.append(f"| {mechanism} | {' | '.join(cells)} |")
-    return "\n".join([*lines, "", "AFNER works with epidemic routing only.", ""])
+def named(method: str) -> str:
+    """A method with its page."""
+    first, _, rest = method.partition(" ")
+    page = TOP / f"docs/algorithms/{first}.md"
+    link = f"[{first}](docs/algorithms/{first}.md)" if page.exists() else first
+    return f"{link} {rest}".strip()
+
+
+def bars(points: list[dict[str, Any]], bound: float) -> dict[str, Any]:
+    """Bundles delivered between Earth and Mars by router and mechanism, with the bound as a line."""
+    rows = [
+        {
+            "router": ROUTERS[point["values"]["router"]],
+            "mechanism": point["values"]["mechanism"],
+            **{key: point["metrics"]["delivery_prob"][key] for key in ("mean", "low", "high")},
+        }
+        for point in points
+    ]
+    routers = {"field": "router", "sort": list(ROUTERS.values()), "title": None, "axis": {"labelAngle": 0}}
+    order = {"field": "mechanism", "sort": list(MECHANISMS)}
+    colour = {
+        **order,
+        "scale": {"domain": MECHANISMS, "range": COLOURS},
+        "title": None,
+        "legend": {"orient": "bottom"},
+    }
+    across = {"x": routers, "xOffset": order}
+    share = {"scale": {"domain": [0, 1]}, "title": "mean, 95 % interval"}
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "width": 620,
+        "height": 260,
+        "background": "white",
+        "title": {"text": "Mars rovers to Earth, 48 h: share of bundles delivered", "anchor": "start"},
+        "data": {"values": rows},
+        "layer": [
+            {
+                "mark": {"type": "bar"},
+                "encoding": {
+                    **across,
+                    "y": {"field": "mean", "type": "quantitative", **share},
+                    "color": colour,
+                },
+            },
+            {
+                "mark": {"type": "rule"},
+                "encoding": {
+                    **across,
+                    "y": {"field": "low", "type": "quantitative"},
+                    "y2": {"field": "high"},
+                },
+            },
+            {
+                "mark": {"type": "rule", "strokeDash": [6, 4], "color": "#c62828"},
+                "encoding": {"y": {"datum": bound}},
+            },
+            {
+                "data": {"values": [{"text": f"bound: {bound:.3f}"}]},
+                "mark": {"type": "text", "align": "left", "dy": 9, "color": "#c62828"},
+                "encoding": {"text": {"field": "text"}, "x": {"value": 4}, "y": {"datum": bound}},
+            },
+        ],
+    }
 
 
 def main() -> int:
-    """Writes README.md and docs/images."""
-    summary = STUDY / "runs" / "summary.json"
-    if not summary.exists() or not PICTURE.exists():
-        print(f"{summary} or {PICTURE} is missing; run `make run` first", file=sys.stderr)
-        return 2
-    points: list[Point] = json.loads(summary.read_text())["points"]
-    readme = Path("README.md")
+    """Writes README.md and its picture."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binary", default=str(TOP / "target/release/lightlag"))
+    tasks = [task(results.Lab(parser.parse_args().binary)) for task in results.TASKS]
+    points = json.loads((results.EARTH_MARS / "summary.json").read_text())["points"]
+    PICTURE.write_bytes(vl_convert.vegalite_to_png(bars(points, float(tasks[0].bound)), scale=2))
+    readme = TOP / "README.md"
     before, rest = readme.read_text().split(MARKS[0])
-    after = rest.split(MARKS[1])[1]
-    readme.write_text(before + MARKS[0] + tables(points) + MARKS[1] + after)
-    shutil.copy(PICTURE, "docs/images/delivery_ratio.png")
+    readme.write_text(before + MARKS[0] + table(tasks) + MARKS[1] + rest.split(MARKS[1])[1])
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-TOP = Path(__file__).parents[1]
+TOP = Path(__file__).resolve().parents[1]
 LIST = TOP / "tests/python/words.txt"
 FENCE = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)", re.MULTILINE | re.DOTALL)
 QUIET = re.compile(r"`[^`\n]*`|\]\([^)\s]*\)|https?://\S+|<!--.*?-->", re.DOTALL)

@@ -1,12 +1,12 @@
 #![no_main]
 //! A daemon's side of its connections, told whatever an authenticated peer can say in datagrams.
 
-use lightlag_protocols::adaptive::{Arrival, Config, Datagrams, DatagramsConfig, Event, Session, Stack};
+use lightlag_protocols::session::{Arrival, Config, Datagrams, DatagramsConfig, Event, Session, Stack};
 use lightlag_protocols::controllers::{Flow, find};
 use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
-use lightlag_protocols::wire::adaptive::{Epoch, Frame, Head, Hints, Note, Serial};
+use lightlag_protocols::wire::session::{Epoch, Frame, Head, Hints, Note, Serial};
 use std::collections::BTreeMap;
 
 const STACKS: [Stack; 2] = [Stack(0), Stack(1)];

@@ -88,7 +88,9 @@ def test_the_same_algorithm_gives_the_same_run_in_both_languages(
     assert runs[1].violations == []
 
 
-def test_a_mechanism_moves_copies_of_a_router_in_python_in_their_single_copy_phase(walk: lightlag.Scenario) -> None:
+def test_a_mechanism_moves_copies_of_a_router_in_python_in_their_single_copy_phase(
+    walk: lightlag.Scenario,
+) -> None:
     walk.set("mechanism", "copy_value").set("buffer", "200 kB")
     routers = ({"name": name, "copies": 6} for name in ("spray_and_wait", "python_spray"))
     runs = [lightlag.run(walk.copy().set("router", router)) for router in routers]

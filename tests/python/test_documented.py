@@ -114,7 +114,7 @@ def test_commands_of_the_docs_that_take_seconds_and_no_network_run() -> None:
 
 
 def _first_commands() -> list[str]:
-    blocks = FENCE.findall((TOP / "README.md").read_text())
+    blocks = FENCE.findall((TOP / "docs/guide/daemon.md").read_text())
     first: str = next(block for block in blocks if "lightlagd example" in block)
     return first.splitlines()
 
@@ -204,5 +204,11 @@ def test_the_parameters_on_the_pages_are_those_of_the_program() -> None:
         "--binary",
         str(built("lightlag")),
     ]
+    done = subprocess.run(checked, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_reference_of_python_is_that_of_the_docstrings() -> None:
+    checked = [sys.executable, str(TOP / "tools/python_api.py"), "--check"]
     done = subprocess.run(checked, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

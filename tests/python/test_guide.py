@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide/python.md"])
+@pytest.mark.parametrize("page", ["docs/guide/python.md"])
 def test_the_python_of_a_document_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader can paste it, standing where the repository is."""
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")

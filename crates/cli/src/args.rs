@@ -183,10 +183,10 @@ pub struct Transfer {
     #[arg(value_name = "HOST:PORT")]
     pub to: Option<String>,
     /// What carries it, the same at both sides: udpdtn, ltp-udp, ltp-dccp, dccp or tcp
-    #[arg(long, value_name = "WAY", default_value = "udpdtn")]
+    #[arg(long, value_name = "TRANSPORT", default_value = "udpdtn")]
     pub over: String,
     /// Listen for files [default: all addresses of this machine, the port as above]
-    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["file", "to"])]
+    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["file", "to", "rate", "light", "controller", "sets", "give_up", "packet_size"])]
     pub listen: Option<String>,
     /// Listening: where files go
     #[arg(long, value_name = "DIR", default_value = ".", conflicts_with = "file")]
@@ -227,24 +227,24 @@ pub struct Transfer {
 /// How fast what is sent may leave, and in what packets.
 #[derive(Args)]
 pub struct Pacing {
-    /// Sending: the rate that the contact plan promises, as "100 Mbit/s" [default: found by probing]
-    #[arg(long, value_name = "RATE", conflicts_with = "listen", allow_hyphen_values = true)]
+    /// Sending: rate of the contact plan, as "100 Mbit/s" [default: found by probing; bundles over udp: 1 Mbit/s]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub rate: Option<String>,
-    /// Sending: the round trip of light, as "240 s"; until then silence means nothing
-    #[arg(long, value_name = "TIME", conflicts_with = "listen", allow_hyphen_values = true)]
+    /// Sending: light-time RTT, as "240 s"; no timeout is shorter
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub light: Option<String>,
-    /// Sending: what paces it; see `lightlag list` [default: contact_rate over udpdtn, and over ltp-udp with
+    /// Sending: congestion controller; see `lightlag list` [default: contact_rate over udpdtn, and over ltp-udp with
     /// --rate; cubic over ltp-udp without; ccid2 over dccp and ltp-dccp]
-    #[arg(long, value_name = "NAME", conflicts_with = "listen")]
+    #[arg(long, value_name = "NAME")]
     pub controller: Option<String>,
     /// Sending: set a parameter of the controller, as `--set pull=0.1`
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = key_value, conflicts_with = "listen")]
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = key_value)]
     pub sets: Vec<(String, String)>,
-    /// Sending: give up after so long a silence, as "1 h" [default: never]
-    #[arg(long, value_name = "TIME", conflicts_with = "listen", allow_hyphen_values = true)]
+    /// Sending: give up after this time without an answer, as "1 h" [default: never]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub give_up: Option<String>,
     /// Sending: bytes of a packet, headers of IP and UDP included [default: 1500 B]
-    #[arg(long, value_name = "SIZE", conflicts_with = "listen", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub packet_size: Option<String>,
 }
 
@@ -254,10 +254,10 @@ pub struct BenchLink {
     #[arg(value_name = "HOST:PORT", required_unless_present = "listen")]
     pub to: Option<String>,
     /// What carries it, the same at both sides: udpdtn, ltp-udp, ltp-dccp, dccp or tcp
-    #[arg(long, value_name = "WAY")]
+    #[arg(long, value_name = "TRANSPORT")]
     pub over: String,
     /// Count what comes [default: at all addresses of this machine, the port as above]
-    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with = "to")]
+    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["to", "rate", "light", "controller", "sets", "give_up", "packet_size"])]
     pub listen: Option<String>,
     /// Listening: exit after the first measurement has ended
     #[arg(long, conflicts_with = "to")]

@@ -234,10 +234,10 @@ fn what_does_not_fit_or_is_too_large_is_told_in_one_line() {
         (&["empty", "--over", "udp"], "a bundle has bytes"),
         (&["nothing", "--over", "udp"], "name a file"),
         (&["small", "--over", "udp", "--rate", "0 bit/s"], "carries nothing"),
-        (&["small", "--over", "udp", "--engine", "5"], "--engine means nothing --over udp"),
-        (&["small", "--over", "tcp", "--light", "5 s"], "--light means nothing --over tcp"),
+        (&["small", "--over", "udp", "--engine", "5"], "--engine is not supported with --over udp"),
+        (&["small", "--over", "tcp", "--light", "5 s"], "--light is not supported with --over tcp"),
         (&["small", "--over", "tcp", "--node", "mars"], "no endpoint"),
-        (&["small", "--over", "ltp-udp", "--raw"], "--raw means nothing --over ltp-udp"),
+        (&["small", "--over", "ltp-udp", "--raw"], "--raw is not supported with --over ltp-udp"),
         (&["small", "--over", "ltp-udp", "--packet-size", "30 B"], "--packet-size"),
         (&["small", "--over", "ltp-udp", "--controller", "ccid3"], "works with dccp only"),
     ] {

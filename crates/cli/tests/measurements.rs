@@ -254,8 +254,8 @@ fn what_is_wrong_with_a_measurement_is_told_in_one_line() {
         (&["--over", "udpdtn", "--packet-size", "44 B"], "45 to 65507"),
         (&["--over", "udpdtn", "--set", "x=1"], "--set"),
         (&[], "--over"),
-        (&["--over", "tcp", "--rate", "1 Mbit/s"], "--rate means nothing --over tcp"),
-        (&["--over", "tcp", "--capture", "x.pcap"], "take tcpdump"),
+        (&["--over", "tcp", "--rate", "1 Mbit/s"], "--rate is not supported with --over tcp"),
+        (&["--over", "tcp", "--capture", "x.pcap"], "use tcpdump"),
         (&["--over", "dccp", "--every", "1 ms"], "at least 100 ms"),
         (&["--over", "dccp", "--every", "2 min"], "longer than --time"),
         (&["--over", "dccp", "--time", "0 s"], "--time"),
@@ -268,7 +268,7 @@ fn what_is_wrong_with_a_measurement_is_told_in_one_line() {
         assert!(line.contains(said), "{words:?}: {line}");
     }
     for (more, said) in
-        [(["--capture", "file"], "is the file that is sent"), (["--over", "tcp"], "take tcpdump")]
+        [(["--capture", "file"], "is the file that is sent"), (["--over", "tcp"], "use tcpdump")]
     {
         let words = ["transfer", "file", "127.0.0.1:9"];
         let capture = if more[0] == "--capture" { &[][..] } else { &["--capture", "x.pcap"] };

@@ -29,6 +29,13 @@ fn parts(place: &Place) -> usize {
     names.filter(|entry| entry.file_name().to_string_lossy().contains(".part")).count()
 }
 
+/// Bytes of disk that files take where they come to.
+fn kept(place: &Place) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let files = std::fs::read_dir(place.path("into")).into_iter().flatten().flatten();
+    files.filter_map(|entry| entry.metadata().ok()).map(|found| found.blocks() * 512).sum()
+}
+
 #[test]
 fn files_of_every_size_arrive_as_they_are() {
     let place = Place::new();
@@ -127,7 +134,12 @@ fn a_file_that_changes_while_it_is_sent_is_noticed_by_both() {
     place.write("file", noise(20_000_000));
     let (listener, at) = listening(&place, &["--once"]);
     let sender = Running::start(&place, &["transfer", "file", &at, "--rate", "40 Mbit/s"]);
-    std::thread::sleep(Duration::from_millis(1200));
+    // More than 1 MiB must have come: what fails before does not end the listener.
+    let began = Instant::now();
+    while kept(&place) < 2 << 20 {
+        assert!(began.elapsed() < Duration::from_secs(60), "nothing comes");
+        std::thread::sleep(Duration::from_millis(5));
+    }
     place.write("file", noise(20_000_001));
     let (code, _, told) = sender.end();
     assert_eq!((code, told.lines().count()), (Some(1), 1), "{told}");

@@ -167,11 +167,11 @@ fn what_is_wrong_with_a_command_is_told_in_one_line() {
     place.write("file", "x").write("key", noise(32));
     for (over, more, said) in [
         ("pigeon", &[][..], "name one of udpdtn, ltp-udp, ltp-dccp, dccp, tcp"),
-        ("tcp", &["--key-file", "key"], "--key-file means nothing --over tcp"),
-        ("tcp", &["--controller", "cubic"], "--controller means nothing --over tcp"),
-        ("tcp", &["--rate", "1 Mbit/s"], "--rate means nothing --over tcp"),
-        ("tcp", &["--packet-size", "900 B"], "--packet-size means nothing"),
-        ("dccp", &["--in-order"], "--in-order means nothing --over dccp"),
+        ("tcp", &["--key-file", "key"], "--key-file is not supported with --over tcp"),
+        ("tcp", &["--controller", "cubic"], "--controller is not supported with --over tcp"),
+        ("tcp", &["--rate", "1 Mbit/s"], "--rate is not supported with --over tcp"),
+        ("tcp", &["--packet-size", "900 B"], "--packet-size is not supported"),
+        ("dccp", &["--in-order"], "--in-order is not supported with --over dccp"),
         ("dccp", &["--controller", "contact_rate", "--rate", "1 Mbit/s"], "take ccid2"),
         ("dccp", &["--packet-size", "60 B"], "--packet-size"),
         ("ltp-udp", &["--controller", "ccid3"], "works with dccp only"),

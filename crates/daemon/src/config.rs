@@ -1,14 +1,15 @@
 //! The daemon's one file of settings, in TOML.
 
 use super::budget;
+use super::controller::ControllerChoice;
 use super::keys::PublicKey;
 use super::plan::Contact;
 use super::seal;
 use super::target::Pattern;
-use bytesize::ByteSize;
 use lightlag_node::Error;
-use lightlag_protocols::adaptive::PRIORITIES;
-use lightlag_protocols::wire::adaptive::Hints;
+use lightlag_protocols::session::PRIORITIES;
+use lightlag_protocols::units::{BitRate, Bytes, parse};
+use lightlag_protocols::wire::session::Hints;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -36,13 +37,13 @@ pub struct Config {
     pub peer: Vec<Peer>,
     /// SOCKS5 for applications.
     #[serde(default)]
-    pub socks: Vec<Door>,
+    pub socks: Vec<Acceptor>,
     /// HTTP CONNECT for applications.
     #[serde(default)]
-    pub http: Vec<Door>,
+    pub http: Vec<Acceptor>,
     /// Where the kernel redirects what others send (`REDIRECT` of netfilter).
     #[serde(default)]
-    pub redirected: Vec<Door>,
+    pub redirected: Vec<Acceptor>,
     /// Ports that lead to one target.
     #[serde(default)]
     pub forward: Vec<Forward>,
@@ -109,9 +110,12 @@ pub struct Peer {
     /// Bytes of a datagram on the way, with all that is not the link's.
     #[serde(default = "default_datagram")]
     pub datagram: u16,
-    /// Bytes a second at which datagrams leave before anything is known of the way.
-    #[serde(default = "default_rate", deserialize_with = "size")]
-    pub first_rate: ByteSize,
+    /// At which datagrams leave before anything is known of the path.
+    #[serde(default = "default_rate", deserialize_with = "rate")]
+    pub first_rate: BitRate,
+    /// The controller of datagrams, and its parameters.
+    #[serde(default)]
+    pub controller: ControllerChoice,
 }
 
 /// What carries connections.
@@ -130,7 +134,7 @@ pub enum Choice {
 /// Where applications come in.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Door {
+pub struct Acceptor {
     /// Its address.
     #[serde(deserialize_with = "address")]
     pub listen: SocketAddr,
@@ -207,7 +211,7 @@ impl Password {
     }
 }
 
-impl Door {
+impl Acceptor {
     /// Whether an application may come in; the hints in what it has given for a user's name.
     ///
     /// # Errors
@@ -276,25 +280,25 @@ pub struct Limits {
     pub connections: usize,
     /// Bytes of a stream that may wait for an application here.
     #[serde(deserialize_with = "size")]
-    pub window: ByteSize,
+    pub window: Bytes,
     /// Bytes that durable connections may have stored.
     #[serde(deserialize_with = "size")]
-    pub custody: ByteSize,
+    pub custody: Bytes,
     /// Callers that have not yet shown a key.
     pub handshakes: usize,
     /// Bytes of memory that all connections may have together; see [`super::budget::default_memory`].
     #[serde(deserialize_with = "size")]
-    pub memory: ByteSize,
+    pub memory: Bytes,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 20_000,
-            window: ByteSize::mib(64),
-            custody: ByteSize::gib(4),
+            window: Bytes(64 << 20),
+            custody: Bytes(4 << 30),
             handshakes: 256,
-            memory: ByteSize::b(budget::default_memory()),
+            memory: Bytes(budget::default_memory()),
         }
     }
 }
@@ -342,8 +346,8 @@ fn default_state() -> PathBuf {
 fn default_datagram() -> u16 {
     1280
 }
-fn default_rate() -> ByteSize {
-    ByteSize::kb(125)
+fn default_rate() -> BitRate {
+    BitRate(1_000_000)
 }
 fn default_priority() -> u8 {
     1
@@ -378,20 +382,29 @@ fn patterns<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Pattern>, D::Error
         Given::Some(patterns) => patterns,
     })
 }
-fn size<'de, D: Deserializer<'de>>(from: D) -> Result<ByteSize, D::Error> {
-    /// As TOML may have it.
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "it must be a size, as in \"64 MiB\", or a number of bytes")]
-    enum Given {
-        Bytes(u64),
-        Text(String),
+/// As TOML may have a quantity.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "it must be a quantity, as in \"64 MiB\" or \"1 Mbit/s\"")]
+enum Quantity {
+    /// A number of bytes, or of bytes a second.
+    Plain(u64),
+    Text(String),
+}
+fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Bytes, D::Error> {
+    match Quantity::deserialize(from)? {
+        Quantity::Plain(bytes) => Ok(Bytes(bytes)),
+        Quantity::Text(text) => parse::bytes(&text).map_err(serde::de::Error::custom),
     }
-    match Given::deserialize(from)? {
-        Given::Bytes(bytes) => Ok(ByteSize::b(bytes)),
-        Given::Text(text) => text
-            .parse()
-            .map_err(|_| serde::de::Error::custom(format!("{text:?}; it must be a size, as in \"64 MiB\""))),
-    }
+}
+/// A rate; without "/s", as in earlier versions, bytes a second are meant.
+fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<BitRate, D::Error> {
+    let of_bytes = |bytes: Bytes| BitRate(bytes.0.saturating_mul(8));
+    let text = match Quantity::deserialize(from)? {
+        Quantity::Plain(bytes) => return Ok(of_bytes(Bytes(bytes))),
+        Quantity::Text(text) => text,
+    };
+    let read = if text.ends_with('B') { parse::bytes(&text).map(of_bytes) } else { parse::bit_rate(&text) };
+    read.map_err(serde::de::Error::custom)
 }
 fn priority<'de, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
     let given = u8::deserialize(from)?;
@@ -407,10 +420,10 @@ const CHANGEABLE: [&str; 7] = ["reach", "serve", "deny", "stack", "tcp", "udpdtn
 const SECTIONS: [&str; 7] = ["services", "socks", "http", "redirected", "forward", "direct", "deny"];
 /// Bytes of a password: what SOCKS can say (RFC 1929).
 const PASSWORD_MAX: usize = 255;
-/// Bytes a second that a controller may begin with.
-const FIRST_RATES: std::ops::RangeInclusive<u64> = 13..=125_000_000_000;
-/// Least bytes of memory for connections: some dozens of them work with so many.
-const MEMORY_LEAST: u64 = 8 << 20;
+/// Rates that a controller may begin with.
+const FIRST_RATES: std::ops::RangeInclusive<BitRate> = BitRate(104)..=BitRate(1_000_000_000_000);
+/// Least memory for connections: some dozens of them work with it.
+const MEMORY_LEAST: Bytes = Bytes(8 << 20);
 /// Least bytes of a datagram: less than any link of IPv6 must carry would do, but not less than this.
 const DATAGRAM_LEAST: u16 = 576;
 
@@ -481,10 +494,10 @@ impl Config {
             if let Some(at) = peer.contact.iter().position(|contact| contact.from >= contact.to) {
                 return Err(format!("peer {name:?}: contact {}: `to` must be later than `from`", at + 1));
             }
-            if !FIRST_RATES.contains(&peer.first_rate.as_u64()) {
+            if !FIRST_RATES.contains(&peer.first_rate) {
                 return Err(format!(
-                    "peer {name:?}: first_rate {}; it must be 13 B to 125 GB",
-                    peer.first_rate
+                    "peer {name:?}: first_rate = {} bit/s; 104 bit/s to 1 Tbit/s are accepted",
+                    peer.first_rate.0
                 ));
             }
         }
@@ -514,14 +527,11 @@ impl Config {
             return Err(format!("two listen on {twice}; each needs an address of its own"));
         }
         let Limits { connections, window, handshakes, memory, .. } = self.limits;
-        if connections == 0 || handshakes == 0 || window.as_u64() == 0 {
+        if connections == 0 || handshakes == 0 || window == Bytes(0) {
             return Err("limits: connections, window and handshakes must be 1 or more".to_owned());
         }
-        if memory.as_u64() < MEMORY_LEAST {
-            return Err(format!(
-                "limits: memory = {memory}; it must be {} or more",
-                ByteSize::b(MEMORY_LEAST)
-            ));
+        if memory < MEMORY_LEAST {
+            return Err(format!("limits: memory = {} B; 8 MiB or more are accepted", memory.0));
         }
         Ok(())
     }
@@ -560,6 +570,7 @@ impl Config {
         for peer in &mut self.peer {
             if let Some(old) = known.iter().find(|old| old.key == peer.key) {
                 (peer.datagram, peer.first_rate) = (old.datagram, old.first_rate);
+                peer.controller = old.controller.clone();
             }
         }
     }

@@ -1,12 +1,12 @@
 //! What is known of the way to another daemon, gathered for the policy, and what comes of its decisions.
 
 use super::config::Choice;
-use super::peer::Peer;
+use super::peer::{Peer, UNSENT_MOST};
 use super::plan;
 use super::stack::{STACKS, TCP, UDPDTN};
 use super::tcp_info::TcpInfo;
 use super::traffic::Lead;
-use lightlag_protocols::adaptive::{
+use lightlag_protocols::session::{
     Connection, Context, Kind, PRIORITIES, Policy, PolicyConfig, Stack, StreamContext,
 };
 use lightlag_protocols::time::{Duration, Instant};
@@ -29,6 +29,8 @@ const HANGS: Duration = Duration::from_secs(3);
 const RATE_OVER: Duration = Duration::from_secs(4);
 /// Bytes of a segment on the link beside its data: IPv4 and TCP with time stamps.
 const HEADERS: u32 = 52;
+/// A stream that is given as much as may wait here counts as so many bytes: its application has more.
+const FULL: u64 = 64 << 20;
 /// Between calls that are to replace a stream that backs off.
 const CALL_EVERY: Duration = Duration::from_secs(2);
 
@@ -206,7 +208,8 @@ fn gather(peer: &Peer, now: Instant, stream: Option<Stream>, lead: Option<Stack>
     peer.look(|session| {
         for (_, connection) in session.connections().filter(|(_, one)| one.stack == STACKS[0].0) {
             let class = usize::from(connection.hints.priority.min(PRIORITIES - 1));
-            backlog[class].0 += connection.outgoing.unsent();
+            let unsent = connection.outgoing.unsent();
+            backlog[class].0 += if unsent >= UNSENT_MOST / 2 { FULL } else { unsent };
         }
     });
     let planned = plan::says(&peer.contacts.borrow(), SystemTime::now());

@@ -178,7 +178,7 @@ fn seen(ask: Ask) -> Router<()> {
     router.route("/status", get(get_status)).with_state(ask)
 }
 
-/// Serves the owner's socket, for as long as the daemon lives.
+/// Serves the owner's socket, for as long as the daemon epochs.
 ///
 /// # Errors
 /// It cannot be made.
@@ -208,7 +208,7 @@ pub fn serve(path: &Path, ask: Ask) -> Result<(), Error> {
     Ok(())
 }
 
-/// Serves the page and the metrics, for as long as the daemon lives.
+/// Serves the page and the metrics, for as long as the daemon epochs.
 pub fn serve_page(listener: TcpListener, ask: Ask) {
     let is_local = listener.local_addr().is_ok_and(|at| at.ip().is_loopback());
     let router = seen(ask);

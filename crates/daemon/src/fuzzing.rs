@@ -4,7 +4,7 @@ use super::keys::Identity;
 use super::proxy::socks;
 use super::seal::{self, Seal};
 use super::stack::tcp;
-use lightlag_protocols::wire::adaptive::Epoch;
+use lightlag_protocols::wire::session::Epoch;
 
 /// An application of SOCKS5 says this.
 pub fn socks(said: &[u8]) {

@@ -1,6 +1,6 @@
 //! What carried connections, since when, and why.
 
-use lightlag_protocols::adaptive::Stack;
+use lightlag_protocols::session::Stack;
 use lightlag_protocols::time::Instant;
 use std::collections::VecDeque;
 

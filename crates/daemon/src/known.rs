@@ -2,7 +2,7 @@
 //! they are of use at once. Nothing depends on it but that: where the file is lost or old, the other daemons are asked first.
 
 use super::keys::PublicKey;
-use lightlag_protocols::wire::adaptive::Epoch;
+use lightlag_protocols::wire::session::Epoch;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};

@@ -8,15 +8,16 @@ mod budget;
 pub mod config;
 mod context;
 pub mod control;
-mod custody;
+mod controller;
 mod descriptors;
+mod durable;
+mod epoch;
 pub mod example;
 #[doc(hidden)]
 pub mod fuzzing;
 mod history;
 pub mod keys;
 mod known;
-mod life;
 mod links;
 mod log_limit;
 mod metrics;
@@ -41,18 +42,18 @@ pub use target::{Pattern, Target};
 
 use config::{Choice, Config};
 use control::Command;
-use custody::Custody;
+use durable::DurableConnection;
+use epoch::EpochState;
 use keys::{Identity, PublicKey};
-use life::Life;
 use lightlag_node::Error;
 use lightlag_node::clock::Clock;
-use lightlag_protocols::adaptive::Budget;
-use lightlag_protocols::wire::adaptive::Why;
+use lightlag_protocols::session::Budget;
+use lightlag_protocols::wire::session::Why;
 use peer::{Peer, Peers, Wanted};
 use proxy::Router;
 use proxy::access::Access;
 use proxy::serve::Services;
-use reload::Doors;
+use reload::Acceptors;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use rustls::ServerConfig;
 use seal::Seal;
@@ -93,10 +94,10 @@ struct Daemon {
     config: RefCell<Config>,
     router: Rc<Router>,
     services: Services,
-    doors: RefCell<Doors>,
+    doors: RefCell<Acceptors>,
     tls: Keys,
     identity: Identity,
-    life: Life,
+    life: EpochState,
     wants: mpsc::UnboundedSender<Wanted>,
     /// Of the memory of all connections.
     budget: Arc<Budget>,
@@ -142,7 +143,7 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
     let _grown = signal(SignalKind::from_raw(nix::libc::SIGXFSZ));
     let identity = Identity::read(&config.key)?;
     let opened = private::tighten(&config.state)?;
-    let life = Life::begin(&config.state)?;
+    let life = EpochState::begin(&config.state)?;
     let (asks, asked) = mpsc::unbounded_channel();
     control::serve(&config.control(), asks.clone())?;
     if let Some(address) = config.page {
@@ -150,11 +151,11 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
     }
     let (wants, wanted) = mpsc::unbounded_channel();
     let clock = Clock::start();
-    let budget = Arc::new(Budget::new(config.limits.memory.as_u64()));
+    let budget = Arc::new(Budget::new(config.limits.memory.0));
     let peers: Peers =
         Rc::new(RefCell::new(meet(&config, &identity, (clock, &life), (&wants, &budget)).await?));
     let services = Rc::new(RefCell::new(services::Services::begin(&config.state, config.services.clone())));
-    let (store, found) = Store::open(&config.state, config.limits.custody.as_u64())?;
+    let (store, found) = Store::open(&config.state, config.limits.custody.0)?;
     inherit(found, &peers.borrow(), &store, &services);
     spawn_local(proxy::serve::serve(wanted, services.clone(), store.clone()));
     start(&peers);
@@ -172,7 +173,7 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
         directly: Cell::new((0, 0)),
         applications: RefCell::default(),
     });
-    let doors = RefCell::new(Doors::default());
+    let doors = RefCell::new(Acceptors::default());
     let prepared = doors.borrow().prepare(&config)?;
     doors.borrow_mut().open(prepared, &router);
     let socket = router.peers.borrow().iter().find_map(|peer| peer.udpdtn.socket());
@@ -211,7 +212,7 @@ fn listen(setting: &str, address: SocketAddr) -> Result<TcpListener, Error> {
 async fn meet(
     config: &Config,
     identity: &Identity,
-    (clock, life): (Clock, &Life),
+    (clock, life): (Clock, &EpochState),
     (wants, budget): (&mpsc::UnboundedSender<Wanted>, &Arc<Budget>),
 ) -> Result<Vec<Rc<Peer>>, Error> {
     let bind = async |address: SocketAddr| {
@@ -241,7 +242,7 @@ fn know(
     config: &Config,
     other: &config::Peer,
     identity: &Identity,
-    (clock, life): (Clock, &Life),
+    (clock, life): (Clock, &EpochState),
     (socket, wants, budget): (Option<Rc<UdpSocket>>, mpsc::UnboundedSender<Wanted>, Arc<Budget>),
 ) -> Result<Rc<Peer>, Error> {
     if other.key == identity.public() {
@@ -270,10 +271,10 @@ fn start(peers: &Peers) {
     }
 }
 
-/// Goes on with the durable connections of earlier lives. It waits for no write: that may take as long as a disk is full.
+/// Goes on with the durable connections of earlier epochs. It waits for no write: that may take as long as a disk is full.
 fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, services: &Services) {
     let known = |key: &Key| peers.iter().find(|peer| peer.key() == key.peer);
-    let inherited = custody::inherit(found);
+    let inherited = durable::inherit(found);
     for (key, complete) in &inherited.over {
         if let Some(peer) = known(key) {
             peer.with(|session| session.remember(key.id, *complete));
@@ -281,7 +282,7 @@ fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, service
     }
     let latest: BTreeMap<PublicKey, u32> =
         peers.iter().filter_map(|peer| Some((peer.key(), peer.udpdtn.peer()?.number))).collect();
-    spawn_local(custody::forget_old(store.clone(), inherited.over, move |key| latest.get(key).copied()));
+    spawn_local(durable::forget_old(store.clone(), inherited.over, move |key| latest.get(key).copied()));
     for (key, record) in inherited.alive {
         let Some(peer) = known(&key) else {
             warn!(peer = %key.peer, target = record.target, "a durable connection of a peer that is not in the settings waits");
@@ -292,9 +293,9 @@ fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, service
         let (accepted, given, _) = record.into;
         match is_over {
             Some(complete) => peer.with(|session| session.remember(key.id, complete)),
-            None => Custody::restore(peer, key, &record),
+            None => DurableConnection::restore(peer, key, &record),
         }
-        let custody = Custody::resume(peer, store, key.id, record);
+        let custody = DurableConnection::resume(peer, store, key.id, record);
         if is_ours || is_settled {
             // The application here is gone; a target that was given all is not given it again.
             spawn_local(async move { custody.leave().await });

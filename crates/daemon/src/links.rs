@@ -17,7 +17,7 @@ const ROW: Duration = Duration::from_millis(20);
 const CHANGES: [MulticastGroup; 3] =
     [MulticastGroup::Link, MulticastGroup::Ipv4Route, MulticastGroup::Ipv6Route];
 
-/// Tells all peers of their links, now and whenever they change, for as long as the daemon lives.
+/// Tells all peers of their links, now and whenever they change, for as long as the daemon epochs.
 pub async fn watch(peers: Peers) {
     let (connection, handle, mut changes) = match new_multicast_connection(&CHANGES) {
         Ok(made) => made,

@@ -13,7 +13,7 @@ pub const REQUEST_WITHIN: Duration = Duration::from_secs(30);
 /// A connection may not last longer: a request is short.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// Serves all that come, for as long as the daemon lives.
+/// Serves all that come, for as long as the daemon epochs.
 pub async fn serve(listener: TcpListener, router: Router<()>) {
     loop {
         let socket = accept(&listener).await;

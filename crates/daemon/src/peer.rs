@@ -10,9 +10,9 @@ use super::target::Pattern;
 use super::traffic::Traffic;
 use super::{config, keys::PublicKey};
 use lightlag_node::clock::Clock;
-use lightlag_protocols::adaptive::{Budget, Config, Connection, Event, Session, Stack, State};
+use lightlag_protocols::session::{Budget, Config, Connection, Event, Session, Stack, State};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::wire::adaptive::{ConnectionId, Epoch, Hints, Why};
+use lightlag_protocols::wire::session::{ConnectionId, Epoch, Hints, Why};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -23,6 +23,8 @@ use tracing::warn;
 
 /// Bytes of a stream that may leave before the other daemon has said anything; both must mean the same.
 const WINDOW_FIRST: u64 = 1 << 20;
+/// Bytes of a stream that wait here to be sent: several times what leaves at once.
+pub const UNSENT_MOST: u64 = 2 << 20;
 /// Connections of which bytes came before what they are for.
 const UNNAMED_MAX: usize = 4096;
 /// What a stack that was left still carries has this long to arrive, and two round trips.
@@ -42,7 +44,7 @@ pub struct Wanted {
 
 /// What an application's side of a connection waits for.
 #[derive(Default)]
-pub struct Tap {
+pub struct ConnectionWaker {
     /// There is something to read, or it is over.
     pub reads: Notify,
     /// There is room to write, or it is over.
@@ -105,7 +107,7 @@ pub struct Peer {
     /// What its owner asked for, over what the settings say.
     choice: Cell<Choice>,
     session: RefCell<Session>,
-    taps: RefCell<BTreeMap<ConnectionId, Rc<Tap>>>,
+    wakers: RefCell<BTreeMap<ConnectionId, Rc<ConnectionWaker>>>,
     since: RefCell<BTreeMap<ConnectionId, Instant>>,
     wakes: [Notify; STACKS.len()],
     tend: Notify,
@@ -127,12 +129,14 @@ impl Peer {
         let bounds = Config {
             incarnation: epoch.number,
             window: WINDOW_FIRST,
-            window_most: limits.window.as_u64(),
+            window_most: limits.window.0,
             connections_max: limits.connections,
             unnamed_max: UNNAMED_MAX,
         };
         let choice = config.stack;
         let first = if choice == Choice::Udpdtn { UDPDTN } else { TCP };
+        let mut session = Session::with_budget(bounds, first, budget);
+        session.limit_unsent(UNSENT_MOST);
         Rc::new(Self {
             clock,
             epoch,
@@ -145,8 +149,8 @@ impl Peer {
             link: Cell::new(None),
             traffic: Traffic::default(),
             choice: Cell::new(choice),
-            session: RefCell::new(Session::with_budget(bounds, first, budget)),
-            taps: RefCell::default(),
+            session: RefCell::new(session),
+            wakers: RefCell::default(),
             since: RefCell::default(),
             wakes: std::array::from_fn(|_| Notify::new()),
             tend: Notify::new(),
@@ -197,37 +201,37 @@ impl Peer {
                 // Who takes them goes when the daemon does.
                 let _ = self.wanted.send(Wanted { peer: self.clone(), id, target, hints });
             }
-            Event::Opened(id) => self.tell(id, |tap| tap.is_open.set(true)),
+            Event::Opened(id) => self.tell(id, |waker| waker.is_open.set(true)),
             Event::Readable(id) => self.tell(id, |_| ()),
             Event::Writable(id) => self.tell(id, |_| ()),
             Event::Over(id, how) => {
-                self.tell(id, |tap| tap.over.set(Some(how)));
+                self.tell(id, |waker| waker.over.set(Some(how)));
                 self.since.borrow_mut().remove(&id);
             }
         }
     }
-    fn tell(&self, id: ConnectionId, what: impl FnOnce(&Tap)) {
-        if let Some(tap) = self.taps.borrow().get(&id) {
-            what(tap);
-            tap.reads.notify_one();
-            tap.writes.notify_one();
+    fn tell(&self, id: ConnectionId, what: impl FnOnce(&ConnectionWaker)) {
+        if let Some(waker) = self.wakers.borrow().get(&id) {
+            what(waker);
+            waker.reads.notify_one();
+            waker.writes.notify_one();
         }
     }
     /// Makes a connection; none if there are too many.
-    pub fn open(self: &Rc<Self>, target: &str, hints: Hints) -> Option<(ConnectionId, Rc<Tap>)> {
+    pub fn open(self: &Rc<Self>, target: &str, hints: Hints) -> Option<(ConnectionId, Rc<ConnectionWaker>)> {
         if self.is_removed() {
             return None;
         }
         let id = self.with(|session| session.open(target, hints))?;
         self.counts.opened.set(self.counts.opened.get() + 1);
-        Some((id, self.tap(id)))
+        Some((id, self.waker(id)))
     }
-    /// What an application's side of a connection waits for; until [`Peer::untap`].
-    pub fn tap(&self, id: ConnectionId) -> Rc<Tap> {
-        let tap = Rc::new(Tap::default());
-        self.taps.borrow_mut().insert(id, tap.clone());
+    /// What an application's side of a connection waits for; until [`Peer::forget_waker`].
+    pub fn waker(&self, id: ConnectionId) -> Rc<ConnectionWaker> {
+        let waker = Rc::new(ConnectionWaker::default());
+        self.wakers.borrow_mut().insert(id, waker.clone());
         self.since.borrow_mut().insert(id, self.clock.now());
-        tap
+        waker
     }
     /// It is in the settings no more: applications at both ends of its connections see a reset, and it is refused. Durable
     /// connections keep what they have accepted, and go on where it is in the settings again. The stacks still run, to carry
@@ -282,8 +286,8 @@ impl Peer {
         self.is_removed.get()
     }
     /// Nobody waits for it any more.
-    pub fn untap(&self, id: ConnectionId) {
-        self.taps.borrow_mut().remove(&id);
+    pub fn forget_waker(&self, id: ConnectionId) {
+        self.wakers.borrow_mut().remove(&id);
     }
     /// Looks at the session.
     pub fn look<R>(&self, at: impl FnOnce(&Session) -> R) -> R {

@@ -1,7 +1,8 @@
 //! When another daemon can be reached, as somebody has planned it.
 
-use lightlag_protocols::adaptive::Planned;
+use lightlag_protocols::session::Planned;
 use lightlag_protocols::time::Duration;
+use lightlag_protocols::units::parse;
 use serde::{Deserialize, Deserializer};
 use std::time::SystemTime;
 
@@ -29,10 +30,7 @@ fn time<'de, D: Deserializer<'de>>(from: D) -> Result<SystemTime, D::Error> {
 
 fn span<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(from)?;
-    let span = humantime::parse_duration(&text).map_err(|why| {
-        serde::de::Error::custom(format!("{text:?}: {why}; it must be as \"2min\" or \"800ms\""))
-    })?;
-    i64::try_from(span.as_nanos()).map(Duration::from_nanos).map_err(serde::de::Error::custom)
+    parse::time(&text).map_err(serde::de::Error::custom)
 }
 
 /// What a plan says of a time; none if there is no plan. Of contacts that overlap the one with the least delay counts.

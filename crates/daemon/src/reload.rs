@@ -1,7 +1,7 @@
 //! What a daemon takes from its settings while it runs: peers, doors, contacts, rules and services. All of it or, where
 //! anything is wrong, nothing. Connections that the new settings still allow go on.
 
-use super::config::{self, Config, Door, Forward};
+use super::config::{self, Acceptor, Config, Forward};
 use super::peer::Peer;
 use super::proxy::access::Access;
 use super::proxy::{self, Router};
@@ -39,9 +39,9 @@ fn call(peer: &Rc<Peer>, config: &config::Peer) {
 /// A door as the settings have it.
 #[derive(Clone, PartialEq, Eq)]
 enum Kind {
-    Socks(Rc<Door>),
-    Http(Rc<Door>),
-    Redirected(Rc<Door>),
+    Socks(Rc<Acceptor>),
+    Http(Rc<Acceptor>),
+    Redirected(Rc<Acceptor>),
     Forward(Forward),
 }
 
@@ -61,7 +61,7 @@ impl Kind {
         }
     }
     fn all(config: &Config) -> Vec<Self> {
-        let of = |doors: &[Door], kind: fn(Rc<Door>) -> Self| -> Vec<Self> {
+        let of = |doors: &[Acceptor], kind: fn(Rc<Acceptor>) -> Self| -> Vec<Self> {
             doors.iter().cloned().map(Rc::new).map(kind).collect()
         };
         let forwards = config.forward.iter().cloned().map(Self::Forward).collect();
@@ -90,14 +90,14 @@ struct Opened {
 
 /// All doors that are open.
 #[derive(Default)]
-pub struct Doors {
+pub struct Acceptors {
     open: Vec<Opened>,
 }
 
-/// Doors that can be opened: all their addresses are there.
+/// Acceptors that can be opened: all their addresses are there.
 pub struct Prepared(Vec<(Kind, Rc<TcpListener>)>);
 
-impl Doors {
+impl Acceptors {
     /// Listens for what is new; nothing is let in yet.
     ///
     /// # Errors

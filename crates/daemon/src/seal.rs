@@ -4,10 +4,10 @@
 //! (HKDF-SHA-256, RFC 5869) for AES-256-GCM (RFC 5116); a datagram's number within the epoch is its nonce. The epoch has 64
 //! random bits, so no key is derived twice, though the clock or the stored state is lost. The receiver's epoch for which the
 //! datagram was made is authenticated with it: whether that is the present one,
-//! [`Datagrams`](lightlag_protocols::adaptive::Datagrams) decides. What follows from this is in `docs/guide/security.md`.
+//! [`Datagrams`](lightlag_protocols::session::Datagrams) decides. What follows from this is in `docs/guide/security.md`.
 
 use super::keys::{Identity, PublicKey};
-use lightlag_protocols::wire::adaptive::{Epoch, Serial};
+use lightlag_protocols::wire::session::{Epoch, Serial};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use ring::hkdf;
 

@@ -50,7 +50,7 @@ pub struct Services {
 }
 
 impl Services {
-    /// Those of the settings, and those that programs had told an earlier life of the daemon.
+    /// Those of the settings, and those that programs had told an earlier epoch of the daemon.
     pub fn begin(state: &Path, configured: BTreeMap<String, String>) -> Self {
         let file = state.join("services.json");
         let led = match fs::read(&file) {
@@ -100,7 +100,7 @@ impl Services {
         }
         was_led
     }
-    /// A daemon that cannot write goes on; only its next life does not know.
+    /// A daemon that cannot write goes on; only its next epoch does not know.
     fn keep(&self) {
         let new = self.file.with_extension("new");
         let bytes = serde_json::to_vec(&self.led).unwrap_or_default();

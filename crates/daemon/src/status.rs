@@ -5,9 +5,9 @@ use super::peer::Peer;
 use super::proxy::Router;
 use super::stack;
 use super::stack::udpdtn::Refused;
-use lightlag_protocols::adaptive::{Connection, State};
+use lightlag_protocols::session::{Connection, State};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::wire::adaptive::ConnectionId;
+use lightlag_protocols::wire::session::ConnectionId;
 use serde::{Deserialize, Serialize};
 
 /// A daemon at a time.
@@ -137,7 +137,7 @@ pub struct DatagramsStatus {
 /// A connection.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ConnectionStatus {
-    /// Its number among those of its opener's life.
+    /// Its number among those of its opener's epoch.
     pub id: String,
     /// Whether it was opened from here.
     pub is_ours: bool,

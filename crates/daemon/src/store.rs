@@ -7,7 +7,7 @@ use super::keys::PublicKey;
 use super::log_limit;
 use damage::Unopened;
 use lightlag_node::Error;
-use lightlag_protocols::wire::adaptive::{ConnectionId, Hints};
+use lightlag_protocols::wire::session::{ConnectionId, Hints};
 use redb::{Builder, Database, DatabaseError, Durability, ReadableDatabase, ReadableTable, TableDefinition};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tracing::{error, info};
 
-/// Of a connection: the other daemon, the life and the number.
+/// Of a connection: the other daemon, the epoch and the number.
 const RECORDS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("connections");
 /// The same, the direction, and the offset of the first byte.
 const BYTES: TableDefinition<&[u8], &[u8]> = TableDefinition::new("bytes");
@@ -280,7 +280,7 @@ impl Store {
     pub async fn write(&self, writes: Vec<Write>) {
         let (done, is_done) = oneshot::channel();
         self.shared.pending.fetch_add(length(&writes), Ordering::Relaxed);
-        // The writer lives as long as the process.
+        // The writer epochs as long as the process.
         let _ = self.asks.send(Asked { writes, done });
         let _ = is_done.await;
     }

@@ -1,7 +1,7 @@
 //! How much leaves and comes by which stack: whoever does little but answer is to answer by what the other side sends.
 
 use super::stack::STACKS;
-use lightlag_protocols::adaptive::Stack;
+use lightlag_protocols::session::Stack;
 use lightlag_protocols::time::{Duration, Instant};
 use std::cell::Cell;
 use std::collections::VecDeque;

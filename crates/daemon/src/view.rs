@@ -1,7 +1,6 @@
 //! A daemon's state as its owner reads it.
 
 use super::status::{ConnectionStatus, PeerStatus, Status};
-use bytesize::ByteSize;
 use std::fmt::Write;
 
 /// Switches that are shown.
@@ -97,7 +96,9 @@ fn row(one: &ConnectionStatus) -> [String; 9] {
 }
 
 fn size(bytes: u64) -> String {
-    ByteSize(bytes).display().si().to_string()
+    let units = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
+    let unit = units.iter().find(|(_, factor)| bytes as f64 >= *factor);
+    unit.map_or_else(|| format!("{bytes} B"), |(unit, factor)| format!("{:.1} {unit}", bytes as f64 / factor))
 }
 
 fn span(seconds: f64) -> String {

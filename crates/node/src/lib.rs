@@ -4,13 +4,11 @@
 //! hands over what came, sends what the machine wants to send, writes and reads files, and sleeps until
 //! the machine's deadline.
 
-pub mod carrier;
 pub mod clock;
 pub mod convergence;
 pub mod emulate;
 mod error;
 pub mod interrupt;
-pub mod ltp;
 pub mod names;
 mod places;
 pub mod real_time;
@@ -18,5 +16,6 @@ mod refusals;
 pub mod socket;
 pub mod tap;
 pub mod transfer;
+pub mod transports;
 
 pub use error::Error;

@@ -1,6 +1,7 @@
 //! A listener of bundles, and engines played by the test.
 
-use lightlag_node::convergence::{Event, Listening, Shelf, find};
+use lightlag_node::convergence::{BundleStore, Event, LTP_UDP, Listening};
+use lightlag_node::transports::ListenOptions;
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::Bytes;
 use std::net::{SocketAddr, UdpSocket};
@@ -14,11 +15,9 @@ const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr:
 fn answers(said: &[&[u8]]) -> Vec<Vec<u8>> {
     let folder = tempfile::tempdir().expect("a folder");
     let listening = Listening {
-        at: ANY,
-        shelf: Shelf::new(folder.path(), 1000, None).expect("a shelf").opaque(true),
+        options: ListenOptions { at: ANY, packet: Bytes(1500), raw: false, tap: None },
+        store: BundleStore::new(folder.path(), 1000, None).expect("a store").opaque(true),
         count: None,
-        packet: Bytes(1500),
-        raw: false,
         reply_to: None,
         idle: Duration::from_secs(60),
         key: None,
@@ -27,14 +26,13 @@ fn answers(said: &[&[u8]]) -> Vec<Vec<u8>> {
     let (done, (tell, hear)) = (&AtomicBool::new(false), channel());
     thread::scope(|scope| {
         scope.spawn(move || {
-            let way = find("ltp-udp").expect("a way");
             let mut watch = |event| {
                 if let Event::Listening(at) = event {
                     tell.send(at).expect("somebody waits");
                 }
                 !done.load(Ordering::Relaxed)
             };
-            way.listen(listening, &mut watch).expect("it listens");
+            LTP_UDP.listen(listening, &mut watch).expect("it listens");
         });
         let engine = UdpSocket::bind(ANY).expect("a socket");
         engine.set_read_timeout(Some(std::time::Duration::from_secs(5))).expect("it has one");

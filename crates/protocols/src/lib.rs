@@ -11,7 +11,6 @@
 //! a seeded stream per purpose ([`rng`]), formulas use one set of functions ([`math`]), and what
 //! happened is told in one kind of record ([`record`]).
 
-pub mod adaptive;
 pub mod controllers;
 pub mod dtn;
 pub mod link;
@@ -20,6 +19,7 @@ pub mod ndn;
 pub mod parameter;
 pub mod record;
 pub mod rng;
+pub mod session;
 pub mod time;
 pub mod transport;
 pub mod units;

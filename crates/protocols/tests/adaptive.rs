@@ -1,9 +1,9 @@
 //! Two daemons and what is between them: whatever stacks do, streams come whole and in order.
 
-use lightlag_protocols::adaptive::{Config, Event, Session, Stack, Ticket};
 use lightlag_protocols::rng::Stream;
+use lightlag_protocols::session::{Config, Event, Session, Stack, Ticket};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::wire::adaptive::{ConnectionId, Frame, Hints, Why};
+use lightlag_protocols::wire::session::{ConnectionId, Frame, Hints, Why};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,12 +1,12 @@
 //! Connections over datagrams, on ways whose delay changes while they are under way.
 
-use lightlag_protocols::adaptive::{Arrival, Config, Datagrams, DatagramsConfig, Event, Session, Stack};
 use lightlag_protocols::controllers::{self, Flow};
 use lightlag_protocols::parameter::{Parameters, Value};
 use lightlag_protocols::rng::Stream;
+use lightlag_protocols::session::{Arrival, Config, Datagrams, DatagramsConfig, Event, Session, Stack};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
-use lightlag_protocols::wire::adaptive::{ConnectionId, Epoch, Hints, Note, Serial};
+use lightlag_protocols::wire::session::{ConnectionId, Epoch, Hints, Note, Serial};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

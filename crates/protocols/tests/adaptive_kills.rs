@@ -1,9 +1,9 @@
 //! Daemons that are killed at any moment and go on from what they had stored: durable streams come whole and once.
 
-use lightlag_protocols::adaptive::{Config, Event, Session, Stack, Stored, Ticket};
 use lightlag_protocols::rng::Stream;
+use lightlag_protocols::session::{Config, Event, Session, Stack, Stored, Ticket};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::wire::adaptive::{ConnectionId, Frame, Hints};
+use lightlag_protocols::wire::session::{ConnectionId, Frame, Hints};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Loses all that is under way when a daemon is killed.

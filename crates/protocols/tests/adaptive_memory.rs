@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "whatever fails here fails the test")]
 
-use lightlag_protocols::adaptive::{
+use lightlag_protocols::session::{
     Budget, CONNECTION_COST, Config, Event, Session, Stack, UNADVERTISED_MOST,
 };
-use lightlag_protocols::wire::adaptive::{ConnectionId, Frame, Hints, Why};
+use lightlag_protocols::wire::session::{ConnectionId, Frame, Hints, Why};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;

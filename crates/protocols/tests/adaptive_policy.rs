@@ -1,11 +1,11 @@
 //! The policy moves connections when it should, tells why, and does not flap.
 
-use lightlag_protocols::adaptive::{
+use lightlag_protocols::session::{
     Context, DatagramsContext, Kind, PRIORITIES, Planned, Policy, PolicyConfig, StreamContext, Switch,
 };
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_protocols::wire::adaptive::Hints;
+use lightlag_protocols::wire::session::Hints;
 use proptest::prelude::*;
 
 /// Contexts are told so often.

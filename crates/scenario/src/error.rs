@@ -1,11 +1,10 @@
 //! What is wrong with an input, where, and what would be right: always one line.
 
+use lightlag_protocols::units::parse::one_line;
+pub use lightlag_protocols::units::parse::{Wrong, quoted};
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
-
-/// The longest piece of input that an error repeats.
-const QUOTED_CHARS: usize = 80;
 
 /// Where something stands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,39 +50,10 @@ impl Error {
     pub fn new(place: &Place, what: impl AsRef<str>, right: impl AsRef<str>) -> Self {
         Self { place: place.clone(), what: one_line(what.as_ref()), right: one_line(right.as_ref()) }
     }
-}
-
-/// What is wrong with a value, and what would be right, before it is known where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
-    /// What is wrong.
-    pub what: String,
-    /// What would be right.
-    pub right: String,
-}
-
-impl Wrong {
-    /// Both halves.
-    pub fn new(what: impl Into<String>, right: impl Into<String>) -> Self {
-        Self { what: what.into(), right: right.into() }
+    /// What is wrong with a value that stands there.
+    pub fn at(place: &Place, wrong: Wrong) -> Self {
+        Self::new(place, wrong.what, wrong.right)
     }
-    /// With the place.
-    pub fn at(self, place: &Place) -> Error {
-        Error::new(place, self.what, self.right)
-    }
-}
-
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-/// A piece of input as an error shows it: short, on one line.
-pub fn quoted(text: &str) -> String {
-    let mut shown: String = text.chars().take(QUOTED_CHARS).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    format!("`{}`", one_line(&shown))
 }
 
 /// A number as people read it: never a page of digits.

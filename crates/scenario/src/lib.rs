@@ -61,7 +61,6 @@ mod files;
 mod model;
 pub mod names;
 pub mod packets;
-pub mod quantity;
 #[cfg(test)]
 #[path = "../../../tests/skip.rs"]
 mod skip;
@@ -75,6 +74,7 @@ pub use error::{Error, Place, Result, Wrong, suggestion};
 pub use failures::Failures;
 pub use file::{Ignored, Point, Points, ScenarioFile, Skipped, Source};
 pub use files::{FILE_BYTES_MAX, open as open_file};
+pub use lightlag_protocols::units::parse as quantity;
 pub use model::*;
 pub use the_one::{Property, REPORTS, properties};
 pub(crate) use toml_file::{Section, algorithm, named, read_quantity, wrong_type};

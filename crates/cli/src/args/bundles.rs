@@ -1,6 +1,6 @@
 //! What can be typed after `lightlag bundles`.
 
-use super::key_value;
+use super::Pacing;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -21,32 +21,14 @@ pub struct SendBundles {
     #[arg(long, value_name = "HOST:PORT")]
     pub to: String,
     /// What carries them: ltp-udp, udp, ltp-dccp, dccp or tcp (TCPCLv4)
-    #[arg(long, value_name = "WAY")]
+    #[arg(long, value_name = "TRANSPORT")]
     pub over: String,
     /// Where they leave from, for peers that answer to a fixed place (ltp-udp, udp) [default: any port]
     #[arg(long, value_name = "[HOST:]PORT")]
     pub from: Option<String>,
-    /// The rate that the contact plan promises, as "100 Mbit/s"; over udp the rate at which they leave
-    /// [default: found by probing; 1 Mbit/s over udp]
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
-    pub rate: Option<String>,
-    /// The round trip of light, as "240 s"
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub light: Option<String>,
-    /// What paces them; see `lightlag list` [default: over ltp-udp contact_rate with --rate and cubic without;
-    /// ccid2 over dccp and ltp-dccp]
-    #[arg(long, value_name = "NAME")]
-    pub controller: Option<String>,
-    /// Set a parameter of the controller, as `--set pull=0.1`
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = key_value)]
-    pub sets: Vec<(String, String)>,
-    /// Give up after so long a silence, as "1 h" [default: never]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub give_up: Option<String>,
-    /// Bytes of a packet, headers of IP and UDP included [default: 1500 B]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub packet_size: Option<String>,
-    /// LTP: the number of our engine [default: one by chance]
+    #[command(flatten)]
+    pub pacing: Pacing,
+    /// LTP: the number of our engine [default: drawn at random]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
     pub engine: Option<u64>,
     /// LTP: the client service that the blocks are for [default: 1, bundles]
@@ -79,7 +61,7 @@ pub struct ListenBundles {
     #[arg(value_name = "[HOST:]PORT", default_value = "", hide_default_value = true)]
     pub at: String,
     /// What carries them: ltp-udp, udp, ltp-dccp, dccp or tcp (TCPCLv4)
-    #[arg(long, value_name = "WAY")]
+    #[arg(long, value_name = "TRANSPORT")]
     pub over: String,
     /// Where bundles go
     #[arg(long, value_name = "DIR", default_value = "inbox")]

@@ -1,14 +1,15 @@
 //! `lightlag bench-link`.
 
-use super::carry::{find, fits, paces};
+use super::pacing::{find, listen_options, send_options, supports_capture, supports_pacing};
 use super::record::Recording;
-use super::transfer::{give_up, light, packet_size, rate};
-use super::{Failed, address, listening_address, option};
+use super::{Failed, option};
 use crate::args::BenchLink;
 use crate::output::{Done, Failure, print};
-use lightlag_node::carrier::bench::{EVERY_LEAST, Interval, Measured, Outcome, Plan, Tallies, send};
-use lightlag_node::carrier::{Cargo, Event, Listening, Sending, Way};
 use lightlag_node::clock::processor_time;
+use lightlag_node::transports::bench::{EVERY_LEAST, Interval, Measured, Outcome, Plan, Tallies, send};
+use lightlag_node::transports::{
+    Carrier, Event, Listening, Payload, Sending, Service, Transport, UdpdtnOptions,
+};
 use lightlag_protocols::time::Duration;
 use lightlag_scenario::quantity;
 use serde_json::{Value, json};
@@ -18,17 +19,21 @@ use std::sync::Arc;
 /// How often figures are told if nothing else is said.
 const EVERY: Duration = Duration::from_nanos(10_000_000_000);
 
+/// A transport, and what carries noise over it.
+type Over = (&'static Transport, &'static Service<&'static dyn Carrier>);
+
 pub fn bench_link(options: &BenchLink) -> Done {
-    let way = find(&options.over)?;
-    fits(&options.pacing, way, options.capture.is_some())?;
+    let over = find(&options.over, |transport| transport.files.as_ref())?;
+    supports_pacing(&options.pacing, over.0)?;
+    supports_capture(over.0, options.capture.is_some())?;
     let recording = match &options.capture {
         None => Recording::interruptible()?,
-        path => Recording::begin(path.as_deref(), way.is_dccp(), None)?,
+        path => Recording::begin(path.as_deref(), over.0.is_dccp(), None)?,
     };
     let done = match (&options.listen, &options.to) {
-        (Some(at), _) => listen(options, way, at, &recording),
-        (None, Some(to)) => measure(options, way, to, &recording),
-        _ => Err(Failure::Input("who listens is missing; write `lightlag bench-link HOST:PORT`".to_owned())),
+        (Some(at), _) => listen(options, over, at, &recording),
+        (None, Some(to)) => measure(options, over, to, &recording),
+        _ => Err(Failure::Input("missing HOST:PORT; write `lightlag bench-link HOST:PORT`".to_owned())),
     };
     recording.end(done)
 }
@@ -52,40 +57,39 @@ fn plan(options: &BenchLink) -> Result<Plan, Failure> {
 
 // --- sending --------------------------------------------------------------------------------
 
-fn measure(options: &BenchLink, way: &Way, to: &str, recording: &Recording) -> Done {
-    let pacing = &options.pacing;
-    let to = address(to, way.port)?;
+fn measure(options: &BenchLink, (transport, service): Over, to: &str, recording: &Recording) -> Done {
+    let to = (to, service.port);
     let sending = Sending {
-        cargo: Cargo::Noise(plan(options)?),
-        to,
-        packet: packet_size(pacing)?,
-        rate: rate(pacing)?,
-        light: light(pacing)?,
-        give_up: give_up(pacing)?,
-        controller: paces(pacing, way)?,
-        raw: false,
-        tap: recording.tap(),
+        payload: Payload::Noise(plan(options)?),
+        options: send_options(&options.pacing, transport, to, false, recording)?,
+        udpdtn: UdpdtnOptions::default(),
     };
+    let to = sending.options.to;
     let mut printed = Ok(());
-    let result = send(way, sending, &mut |interval| {
+    let result = send(transport, sending, &mut |interval| {
         if let Some(interval) = interval {
-            let told = if options.json { json_of(interval, "sender", way, to) } else { line_of(interval) };
+            let told =
+                if options.json { json_of(interval, "sender", transport, to) } else { line_of(interval) };
             printed = print(&(told + "\n"));
         }
         printed.is_ok() && recording.goes_on()
     });
     printed?;
     let outcome = result.map_err(Failed)?;
-    print(&if options.json { outcome_json(&outcome, way, to) } else { outcome_text(&outcome, way, to) })
+    print(&if options.json {
+        outcome_json(&outcome, transport, to)
+    } else {
+        outcome_text(&outcome, transport, to)
+    })
 }
 
-fn outcome_text(outcome: &Outcome, way: &Way, to: SocketAddr) -> String {
+fn outcome_text(outcome: &Outcome, transport: &Transport, to: SocketAddr) -> String {
     let (what, measured) = best(outcome);
     let passed = match (outcome.total.datagrams, outcome.total.repairs) {
         (Some(datagrams), Some(repairs)) => format!(", {datagrams} datagrams, {repairs} repairs"),
         _ => String::new(),
     };
-    format!("{} to {to}, {what}: {}{passed}{}\n", way.name, summary(&measured), processor())
+    format!("{} to {to}, {what}: {}{passed}{}\n", transport.name, summary(&measured), processor())
 }
 
 /// The receiver's word, or else what the sender knows.
@@ -93,9 +97,9 @@ fn best(outcome: &Outcome) -> (&'static str, Measured) {
     outcome.received.map_or(("acknowledged", outcome.acknowledged), |measured| ("received", measured))
 }
 
-fn outcome_json(outcome: &Outcome, way: &Way, to: SocketAddr) -> String {
+fn outcome_json(outcome: &Outcome, transport: &Transport, to: SocketAddr) -> String {
     let (what, measured) = best(outcome);
-    let mut told = measured_json(&measured, "sender", way, to);
+    let mut told = measured_json(&measured, "sender", transport, to);
     told["counted"] = what.into();
     told["complete"] = outcome.received.is_some().into();
     told["datagrams"] = outcome.total.datagrams.into();
@@ -106,30 +110,27 @@ fn outcome_json(outcome: &Outcome, way: &Way, to: SocketAddr) -> String {
 
 // --- listening ------------------------------------------------------------------------------
 
-fn listen(options: &BenchLink, way: &Way, at: &str, recording: &Recording) -> Done {
+fn listen(options: &BenchLink, (transport, service): Over, at: &str, recording: &Recording) -> Done {
     let listening = Listening {
-        at: listening_address(at, way.port)?,
-        dock: Arc::new(Tallies),
+        options: listen_options((at, service.port), None, false, recording)?,
+        inbox: Arc::new(Tallies),
         once: options.once,
-        packet: packet_size(&options.pacing)?,
-        raw: false,
-        tap: recording.tap(),
     };
     let mut printed = Ok(());
-    let result = way.carrier.listen(listening, &mut |event| {
+    let result = service.by.listen(listening, &mut |event| {
         match event {
             Event::Listening(at) => eprintln!("listening at {at}"),
             Event::Began(_, _, _, from) => eprintln!("a measurement from {from}"),
             Event::Refused(line) | Event::Failed(line) => eprintln!("lightlag: {line}"),
             Event::Interval(from, interval) if options.json => {
-                printed = print(&(json_of(&interval, "receiver", way, from) + "\n"));
+                printed = print(&(json_of(&interval, "receiver", transport, from) + "\n"));
             }
             Event::Interval(_, interval) => printed = print(&(line_of(&interval) + "\n")),
             Event::Measured(from, measured) => {
                 let told = if options.json {
-                    measured_json(&measured, "receiver", way, from).to_string()
+                    measured_json(&measured, "receiver", transport, from).to_string()
                 } else {
-                    format!("{} from {from}: {}{}", way.name, summary(&measured), processor())
+                    format!("{} from {from}: {}{}", transport.name, summary(&measured), processor())
                 };
                 printed = print(&(told + "\n"));
             }
@@ -174,10 +175,10 @@ fn processor() -> String {
     format!("; {:.2} s of processors here", processor_time().as_secs_f64())
 }
 
-fn json_of(interval: &Interval, role: &str, way: &Way, peer: SocketAddr) -> String {
+fn json_of(interval: &Interval, role: &str, transport: &Transport, peer: SocketAddr) -> String {
     json!({
         "role": role,
-        "over": way.name,
+        "over": transport.name,
         "peer": peer.to_string(),
         "at_s": interval.at.as_secs_f64(),
         "span_s": interval.span.as_secs_f64(),
@@ -190,10 +191,10 @@ fn json_of(interval: &Interval, role: &str, way: &Way, peer: SocketAddr) -> Stri
     .to_string()
 }
 
-fn measured_json(measured: &Measured, role: &str, way: &Way, peer: SocketAddr) -> Value {
+fn measured_json(measured: &Measured, role: &str, transport: &Transport, peer: SocketAddr) -> Value {
     json!({
         "role": role,
-        "over": way.name,
+        "over": transport.name,
         "peer": peer.to_string(),
         "bytes": measured.bytes,
         "duration_s": measured.span_ns as f64 / 1e9,

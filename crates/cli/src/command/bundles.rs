@@ -1,26 +1,22 @@
 //! `lightlag bundles`.
 
-use super::controller::controller;
+use super::pacing::{find, listen_options, send_options, supports, supports_pacing};
+use super::record::Recording;
 use super::transfer::{hex, show};
 use super::{Failed, address, bar, goodput, listening_address, option, size};
 use crate::args::{Bundles, ListenBundles, SendBundles};
 use crate::output::{Done, Failure, print};
-use lightlag_node::convergence::{
-    self, Bundle, Event, Listening, LtpSending, MakeController, Sending, Shelf, Tag, WAYS, Way,
-};
+use lightlag_node::convergence::{Bundle, BundleStore, Event, Listening, LtpSending, Sending, Tag};
 use lightlag_node::transfer::Key as Secret;
+use lightlag_node::transports::{SendOptions, Transport};
 use lightlag_protocols::time::Duration;
-use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::ltp::auth::Key;
-use lightlag_scenario::{Wrong, quantity};
+use lightlag_scenario::quantity;
 use serde_json::json;
 use std::path::Path;
 
 /// What a node of ours is called if nothing else is said.
 const NODE: &str = "dtn://lightlag/";
-/// Bytes of a packet if nothing else is said.
-const PACKET: Bytes = Bytes(1500);
-const PACKET_MOST: Bytes = Bytes(65_535);
 /// A block whose sender is silent for so long is given up if nothing else is said.
 const IDLE: Duration = Duration::from_secs(86_400);
 /// Longest name of a node that a message of TCPCL holds.
@@ -34,37 +30,6 @@ pub fn bundles(options: &Bundles) -> Done {
 }
 
 // --- options --------------------------------------------------------------------------------
-
-fn find(name: &str) -> Result<&'static Way, Failure> {
-    convergence::find(name).ok_or_else(|| {
-        let known: Vec<&str> = WAYS.iter().map(|way| way.name).collect();
-        Failure::Input(format!("--over: there is no `{name}`; name one of {}", known.join(", ")))
-    })
-}
-
-/// What means nothing to a way is refused, not ignored: the first flag that is given and does not fit.
-fn fits(way: &Way, flags: &[(&str, bool, bool)]) -> Done {
-    match flags.iter().find(|(_, given, fits)| *given && !*fits) {
-        Some((flag, ..)) => {
-            Err(Failure::Input(format!("{flag} means nothing --over {}; leave it out", way.name)))
-        }
-        None => Ok(()),
-    }
-}
-
-fn port(way: &Way, raw: bool) -> u16 {
-    way.raw_port.filter(|_| raw).unwrap_or(way.port)
-}
-
-fn packet_size(text: Option<&String>) -> Result<Bytes, Failure> {
-    let Some(text) = text else { return Ok(PACKET) };
-    let packet = option("--packet-size", text, size)?;
-    if packet > PACKET_MOST {
-        let line = format!("--packet-size: {} B; a packet has at most {} B", packet.0, PACKET_MOST.0);
-        return Err(Failure::Input(line));
-    }
-    Ok(packet)
-}
 
 fn key(file: Option<&Path>) -> Result<Option<Key>, Failure> {
     let read = |path| Secret::secret(path).map_err(|line| Failure::Input(format!("--key-file {line}")));
@@ -80,42 +45,24 @@ fn node(text: Option<&String>) -> Result<String, Failure> {
     Ok(node.to_owned())
 }
 
-/// What paces it, by name.
-fn paces(options: &SendBundles, way: &Way) -> Result<Option<(String, MakeController)>, Failure> {
-    let Some(transport) = way.transport else { return Ok(None) };
-    let instead = way.controllers[usize::from(options.rate.is_some())];
-    let name = options.controller.as_deref().unwrap_or(instead);
-    if name == "contact_rate" && options.rate.is_none() {
-        let what = format!("contact_rate needs a planned rate --over {}", way.name);
-        return Err(Failure::Input(format!("--controller: {what}; add --rate, or take {instead}")));
-    }
-    let make = controller(transport, instead, name, &options.sets)?;
-    Ok(Some((name.to_owned(), make)))
-}
-
 // --- sending --------------------------------------------------------------------------------
 
-fn send_fits(options: &SendBundles, way: &Way) -> Done {
-    let (tcp, udp) = (way.name == "tcp", way.name.ends_with("udp"));
-    fits(
-        way,
+fn send_supports(options: &SendBundles, transport: &Transport, has_raw: bool) -> Done {
+    let (is_tcp, is_ltp) = (transport.name == "tcp", transport.is_ltp());
+    supports(
+        transport,
         &[
-            ("--from", options.from.is_some(), udp),
-            ("--rate", options.rate.is_some(), !tcp),
-            ("--light", options.light.is_some(), way.transport.is_some()),
-            ("--controller", options.controller.is_some(), way.transport.is_some()),
-            ("--set", !options.sets.is_empty(), way.transport.is_some()),
-            ("--give-up", options.give_up.is_some(), way.name != "udp"),
-            ("--packet-size", options.packet_size.is_some(), !tcp),
-            ("--engine", options.engine.is_some(), way.is_ltp),
-            ("--service", options.service.is_some(), way.is_ltp),
-            ("--green", options.green.is_some(), way.is_ltp),
-            ("--aggregate", options.aggregate.is_some(), way.is_ltp),
-            ("--key-file", options.key_file.is_some(), way.is_ltp),
-            ("--node", options.node.is_some(), tcp),
-            ("--raw", options.raw, way.raw_port.is_some()),
+            ("--from", options.from.is_some(), transport.name.ends_with("udp")),
+            ("--engine", options.engine.is_some(), is_ltp),
+            ("--service", options.service.is_some(), is_ltp),
+            ("--green", options.green.is_some(), is_ltp),
+            ("--aggregate", options.aggregate.is_some(), is_ltp),
+            ("--key-file", options.key_file.is_some(), is_ltp),
+            ("--node", options.node.is_some(), is_tcp),
+            ("--raw", options.raw, has_raw),
         ],
-    )
+    )?;
+    supports_pacing(&options.pacing, transport)
 }
 
 fn ltp(options: &SendBundles) -> Result<LtpSending, Failure> {
@@ -133,38 +80,31 @@ fn ltp(options: &SendBundles) -> Result<LtpSending, Failure> {
 }
 
 fn send(options: &SendBundles) -> Done {
-    let way = find(&options.over)?;
-    send_fits(options, way)?;
-    let time = |flag: &str, text: &Option<String>, read: fn(&str) -> Result<Duration, Wrong>| {
-        text.as_deref().map(|text| option(flag, text, read)).transpose()
-    };
+    let (transport, service) = find(&options.over, |transport| transport.bundles.as_ref())?;
+    send_supports(options, transport, service.raw_port.is_some())?;
+    let (to, recording) = ((&options.to[..], service.port(options.raw)), Recording::none());
+    let path = send_options(&options.pacing, transport, to, options.raw, &recording)?;
+    let from = options.from.as_deref().map(|text| listening_address(text, service.port)).transpose()?;
     let sending = Sending {
         files: options.files.clone(),
-        to: address(&options.to, port(way, options.raw))?,
-        from: options.from.as_deref().map(|text| listening_address(text, way.port)).transpose()?,
-        packet: packet_size(options.packet_size.as_ref())?,
-        rate: options.rate.as_deref().map(|text| option("--rate", text, quantity::bit_rate)).transpose()?,
-        light: time("--light", &options.light, quantity::time)?,
-        give_up: time("--give-up", &options.give_up, quantity::positive_time)?,
-        raw: options.raw,
-        controller: paces(options, way)?,
+        options: SendOptions { from, ..path },
         ltp: ltp(options)?,
         node: node(options.node.as_ref())?,
     };
     let bar = bar();
-    let result = way.send(sending, &mut |progress| {
+    let result = service.by.send(sending, &mut |progress| {
         show(&bar, progress);
         true
     });
     bar.finish_and_clear();
     let bundles = result.map_err(Failed)?;
     // Over UDP nobody says that it has arrived, and of what is green neither.
-    let confirms = way.name != "udp" && options.green.is_none();
+    let confirms = transport.name != "udp" && options.green.is_none();
     let text = |bundle: &Bundle| {
         if !options.json {
             return sent_line(bundle);
         }
-        let mut told = json_of("sender", way, bundle);
+        let mut told = json_of("sender", transport, bundle);
         told["acknowledged"] = (confirms && bundle.outcome.is_ok()).into();
         told["error"] = bundle.outcome.as_ref().err().cloned().into();
         told.to_string()
@@ -184,10 +124,10 @@ fn send(options: &SendBundles) -> Done {
     }
 }
 
-fn json_of(role: &str, way: &Way, bundle: &Bundle) -> serde_json::Value {
+fn json_of(role: &str, transport: &Transport, bundle: &Bundle) -> serde_json::Value {
     let mut told = json!({
         "role": role,
-        "over": way.name,
+        "over": transport.name,
         "file": bundle.path.display().to_string(),
         "peer": bundle.peer.to_string(),
         "bytes": bundle.bytes,
@@ -235,23 +175,23 @@ fn sent_line(bundle: &Bundle) -> String {
 
 // --- listening ------------------------------------------------------------------------------
 
-fn listen_fits(options: &ListenBundles, way: &Way) -> Done {
-    fits(
-        way,
+fn listen_supports(options: &ListenBundles, transport: &Transport, has_raw: bool) -> Done {
+    supports(
+        transport,
         &[
-            ("--packet-size", options.packet_size.is_some(), way.transport.is_some()),
-            ("--reply-to", options.reply_to.is_some(), way.name == "ltp-udp"),
-            ("--idle", options.idle.is_some(), way.is_ltp),
-            ("--key-file", options.key_file.is_some(), way.is_ltp),
-            ("--node", options.node.is_some(), way.name == "tcp"),
-            ("--raw", options.raw, way.raw_port.is_some()),
+            ("--packet-size", options.packet_size.is_some(), transport.controlled_as.is_some()),
+            ("--reply-to", options.reply_to.is_some(), transport.name == "ltp-udp"),
+            ("--idle", options.idle.is_some(), transport.is_ltp()),
+            ("--key-file", options.key_file.is_some(), transport.is_ltp()),
+            ("--node", options.node.is_some(), transport.name == "tcp"),
+            ("--raw", options.raw, has_raw),
         ],
     )
 }
 
 fn listen(options: &ListenBundles) -> Done {
-    let way = find(&options.over)?;
-    listen_fits(options, way)?;
+    let (transport, service) = find(&options.over, |transport| transport.bundles.as_ref())?;
+    listen_supports(options, transport, service.raw_port.is_some())?;
     if options.count == Some(0) {
         return Err(Failure::Input("--count: it is a whole number from 1 on".to_owned()));
     }
@@ -259,26 +199,25 @@ fn listen(options: &ListenBundles) -> Done {
     let stored = options.max_stored.as_deref().map(|text| option("--max-stored", text, size));
     let stored = stored.transpose()?.map(|most| most.0);
     let most = option("--max-size", &options.max_size, size)?.0;
-    let shelf = Shelf::new(&options.folder, most, stored).map_err(Failed)?;
+    let store = BundleStore::new(&options.folder, most, stored).map_err(Failed)?;
+    let at = (&options.at[..], service.port(options.raw));
     let listening = Listening {
-        at: listening_address(&options.at, port(way, options.raw))?,
+        options: listen_options(at, options.packet_size.as_deref(), options.raw, &Recording::none())?,
         count: options.count,
-        packet: packet_size(options.packet_size.as_ref())?,
-        raw: options.raw,
-        reply_to: options.reply_to.as_deref().map(|text| address(text, way.port)).transpose()?,
+        reply_to: options.reply_to.as_deref().map(|text| address(text, service.port)).transpose()?,
         idle: idle.transpose()?.unwrap_or(IDLE),
         key: key(options.key_file.as_deref())?,
         node: node(options.node.as_ref())?,
-        shelf: shelf.opaque(options.opaque),
+        store: store.opaque(options.opaque),
     };
     let mut printed = Ok(());
-    let result = way.listen(listening, &mut |event| {
+    let result = service.by.listen(listening, &mut |event| {
         match event {
             Event::Listening(at) => eprintln!("listening at {at}"),
             Event::Refused(line) | Event::Failed(line) => eprintln!("lightlag: {line}"),
             Event::Bundle(bundle) => {
                 let text = if options.json {
-                    json_of("receiver", way, &bundle).to_string()
+                    json_of("receiver", transport, &bundle).to_string()
                 } else {
                     kept_line(&bundle)
                 };

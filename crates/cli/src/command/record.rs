@@ -20,13 +20,17 @@ pub struct Recording {
 type Shared = Arc<Mutex<io::Result<Datagrams<BufWriter<File>>>>>;
 
 impl Recording {
+    /// Nothing is captured, and nobody asks for the end.
+    pub const fn none() -> Self {
+        Self { file: None, asked: None }
+    }
     /// Nothing is captured; who asks for the end is heard.
     pub fn interruptible() -> Result<Self, Failure> {
         Ok(Self { file: None, asked: Some(Interrupt::watch()?) })
     }
     /// To a file, if one is given; `dccp`: it is DCCP that passes; `sent`: what must not be written over.
     pub fn begin(path: Option<&Path>, dccp: bool, sent: Option<&Path>) -> Result<Self, Failure> {
-        let Some(path) = path else { return Ok(Self { file: None, asked: None }) };
+        let Some(path) = path else { return Ok(Self::none()) };
         if let Some(sent) = sent {
             keep_apart(sent, "the file that is sent", &[("--capture", Some(path))])?;
         }

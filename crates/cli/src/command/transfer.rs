@@ -1,81 +1,63 @@
 //! `lightlag transfer`.
 
-use super::controller::controller;
+use super::pacing::{find, listen_options, send_options, supports, supports_capture, supports_pacing};
 use super::record::Recording;
-use super::{Failed, address, bar, carry, goodput, listening_address, option, size};
-use crate::args::{Pacing, Transfer};
+use super::{Failed, bar, goodput, option, size};
+use crate::args::Transfer;
 use crate::output::{Done, Failure, print};
 use indicatif::ProgressBar;
-use lightlag_node::transfer::{
-    Error, Event, Finished, Key, Listener, Listening, PORT, Progress, Sending, Sent, send,
+use lightlag_node::transfer::Key;
+use lightlag_node::transports::{
+    Carrier, Error, Event, FileInbox, Finished, Listening, Payload, Progress, Sending, Sent, Service,
+    Transport, UdpdtnOptions,
 };
 use lightlag_protocols::time::Duration;
-use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_scenario::quantity;
 use serde_json::json;
 use std::fmt::Write;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
 
-/// What carries it, as controllers name it.
-const TRANSPORT: &str = "udpdtn";
-/// Bytes of a packet if nothing else is said.
-const PACKET: Bytes = Bytes(1500);
+/// A transport, and what carries files over it.
+type Over = (&'static Transport, &'static Service<&'static dyn Carrier>);
 
 pub fn transfer(options: &Transfer) -> Done {
-    if options.over != TRANSPORT {
-        return carry::carry(options);
-    }
-    if options.raw {
-        let line = "--raw means nothing --over udpdtn; leave it out, or transfer --over dccp or ltp-dccp";
-        return Err(Failure::Input(line.to_owned()));
-    }
-    let recording = Recording::begin(options.capture.as_deref(), false, options.file.as_deref())?;
+    let over = find(&options.over, |transport| transport.files.as_ref())?;
+    let (transport, service) = over;
+    let is_udpdtn = transport.name == "udpdtn";
+    supports(
+        transport,
+        &[
+            ("--key-file", options.key_file.is_some(), is_udpdtn),
+            ("--in-order", options.in_order, is_udpdtn),
+            ("--max-partial", options.max_partial.is_some(), is_udpdtn),
+            ("--raw", options.raw, service.raw_port.is_some()),
+        ],
+    )?;
+    supports_pacing(&options.pacing, transport)?;
+    supports_capture(transport, options.capture.is_some())?;
+    let recording =
+        Recording::begin(options.capture.as_deref(), transport.is_dccp(), options.file.as_deref())?;
     let done = match (&options.listen, &options.file, &options.to) {
-        (Some(at), ..) => listen(options, at, &recording),
-        (None, Some(file), Some(to)) => send_file(options, file, to, &recording),
-        _ => Err(Failure::Input(
-            "a file and who listens are missing; write `lightlag transfer FILE HOST:PORT`".into(),
-        )),
+        (Some(at), ..) => listen(options, over, at, &recording),
+        (None, Some(file), Some(to)) => send(options, over, (file, to), &recording),
+        _ => {
+            Err(Failure::Input("missing FILE and HOST:PORT; write `lightlag transfer FILE HOST:PORT`".into()))
+        }
     };
     recording.end(done)
 }
+
+// --- options --------------------------------------------------------------------------------
 
 fn key(options: &Transfer) -> Result<Option<Key>, Failure> {
     let read = |path| Key::read(path).map_err(|line| Failure::Input(format!("--key-file {line}")));
     options.key_file.as_deref().map(read).transpose()
 }
 
-// --- options --------------------------------------------------------------------------------
-
-pub(super) fn packet_size(options: &Pacing) -> Result<Bytes, Failure> {
-    let Some(text) = &options.packet_size else { return Ok(PACKET) };
-    let packet = option("--packet-size", text, size)?;
-    if packet > Bytes(65_535) {
-        let line = format!("--packet-size: {} B; a packet has at most 65535 B", packet.0);
-        return Err(Failure::Input(line));
-    }
-    Ok(packet)
-}
-
-pub(super) fn rate(options: &Pacing) -> Result<Option<BitRate>, Failure> {
-    options.rate.as_deref().map(|text| option("--rate", text, quantity::bit_rate)).transpose()
-}
-
-pub(super) fn light(options: &Pacing) -> Result<Option<Duration>, Failure> {
-    options.light.as_deref().map(|text| option("--light", text, quantity::time)).transpose()
-}
-
-pub(super) fn give_up(options: &Pacing) -> Result<Option<Duration>, Failure> {
-    options.give_up.as_deref().map(|text| option("--give-up", text, quantity::positive_time)).transpose()
-}
-
-pub(super) fn size_most(options: &Transfer) -> Result<Option<u64>, Failure> {
-    let most = options.max_size.as_deref().map(|text| option("--max-size", text, size)).transpose()?;
-    Ok(most.map(|size| size.0))
-}
-
-fn partial_most(options: &Transfer) -> Result<Option<u64>, Failure> {
-    let most = options.max_partial.as_deref().map(|text| option("--max-partial", text, size)).transpose()?;
-    Ok(most.map(|size| size.0))
+fn bytes(flag: &str, text: Option<&str>) -> Result<Option<u64>, Failure> {
+    let bytes = text.map(|text| option(flag, text, size)).transpose()?;
+    Ok(bytes.map(|size| size.0))
 }
 
 /// Where a sender remembers listeners: `lightlag` in the user's folder for state, as the XDG base directory
@@ -89,33 +71,23 @@ fn memory_folder() -> Option<std::path::PathBuf> {
 
 // --- sending --------------------------------------------------------------------------------
 
-fn send_file(options: &Transfer, file: &std::path::Path, to: &str, recording: &Recording) -> Done {
+fn send(options: &Transfer, over: Over, (file, to): (&Path, &str), recording: &Recording) -> Done {
+    let (transport, service) = over;
+    let to = (to, service.port(options.raw));
     let sending = Sending {
-        file: file.to_owned(),
-        packet: packet_size(&options.pacing)?,
-        rate: rate(&options.pacing)?,
-        light: light(&options.pacing)?,
-        in_order: options.in_order,
-        give_up: give_up(&options.pacing)?,
-        key: key(options)?,
-        memory: memory_folder(),
-        controller: controller(
-            TRANSPORT,
-            "contact_rate",
-            options.pacing.controller.as_deref().unwrap_or("contact_rate"),
-            &options.pacing.sets,
-        )?,
-        to: address(to, PORT)?,
-        tap: recording.tap(),
+        payload: Payload::File(file.to_owned()),
+        options: send_options(&options.pacing, transport, to, options.raw, recording)?,
+        udpdtn: UdpdtnOptions { in_order: options.in_order, key: key(options)?, memory: memory_folder() },
     };
-    let (bar, to) = (bar(), sending.to);
-    let result = send(sending, &mut |progress| {
+    let (bar, to) = (bar(), sending.options.to);
+    let result = service.by.send(sending, &mut |progress| {
         show(&bar, progress);
         recording.goes_on()
     });
     bar.finish_and_clear();
     let sent = result.map_err(Failed)?;
-    print(&if options.json { json_of(&sent, file, to) + "\n" } else { line_of(&sent, file, to) + "\n" })
+    let text = if options.json { json_of(&sent, transport.name, file, to) } else { line_of(&sent, file, to) };
+    print(&(text + "\n"))
 }
 
 pub(super) fn show(bar: &ProgressBar, progress: Progress) {
@@ -135,36 +107,34 @@ pub(super) fn show(bar: &ProgressBar, progress: Progress) {
     }
 }
 
-fn json_of(sent: &Sent, file: &std::path::Path, to: std::net::SocketAddr) -> String {
+fn json_of(sent: &Sent, over: &str, file: &Path, to: SocketAddr) -> String {
     json!({
         "role": "sender",
+        "over": over,
         "file": file.display().to_string(),
         "peer": to.to_string(),
         "bytes": sent.bytes,
         "blake3": hex(&sent.digest),
         "duration_s": sent.seconds,
         "goodput_bit_per_s": goodput(sent.bytes - sent.resumed.min(sent.bytes), sent.seconds),
-        "datagrams": sent.counts.sent,
-        "repairs": sent.counts.repairs,
-        "silences": sent.counts.silences,
+        "datagrams": sent.datagrams,
+        "repairs": sent.repairs,
+        "silences": sent.timeouts,
         "resumed_bytes": sent.resumed,
-        "rtt_s": sent.rtt.map(lightlag_protocols::time::Duration::as_secs_f64),
+        "rtt_s": sent.rtt.map(Duration::as_secs_f64),
         "ignored_datagrams": sent.ignored,
         "complete": true,
     })
     .to_string()
 }
 
-fn line_of(sent: &Sent, file: &std::path::Path, to: std::net::SocketAddr) -> String {
-    let rate = goodput(sent.bytes - sent.resumed.min(sent.bytes), sent.seconds) / 1e6;
-    let mut line = format!(
-        "{}: {} bytes to {to} in {:.3} s, {rate:.1} Mbit/s, {} datagrams, {} repairs",
-        file.display(),
-        sent.bytes,
-        sent.seconds,
-        sent.counts.sent,
-        sent.counts.repairs
-    );
+fn line_of(sent: &Sent, file: &Path, to: SocketAddr) -> String {
+    let (file, bytes, seconds) = (file.display(), sent.bytes, sent.seconds);
+    let rate = goodput(bytes - sent.resumed.min(bytes), seconds) / 1e6;
+    let mut line = format!("{file}: {bytes} bytes to {to} in {seconds:.3} s, {rate:.1} Mbit/s");
+    if let (Some(datagrams), Some(repairs)) = (sent.datagrams, sent.repairs) {
+        let _ = write!(line, ", {datagrams} datagrams, {repairs} repairs");
+    }
     if sent.resumed > 0 {
         let _ = write!(line, "; {} bytes were there already", sent.resumed);
     }
@@ -180,25 +150,23 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 
 // --- listening ------------------------------------------------------------------------------
 
-fn listen(options: &Transfer, at: &str, recording: &Recording) -> Done {
+fn listen(options: &Transfer, (transport, service): Over, at: &str, recording: &Recording) -> Done {
+    let size_most = bytes("--max-size", options.max_size.as_deref())?;
+    let mut inbox = FileInbox::new(&options.folder, options.overwrite, size_most).map_err(Failed)?;
+    inbox.partial_most = bytes("--max-partial", options.max_partial.as_deref())?;
+    inbox.key = key(options)?;
     let listening = Listening {
-        at: listening_address(at, PORT)?,
-        folder: options.folder.clone(),
+        options: listen_options((at, service.port(options.raw)), None, options.raw, recording)?,
+        inbox: Arc::new(inbox),
         once: options.once,
-        overwrite: options.overwrite,
-        size_most: size_most(options)?,
-        partial_most: partial_most(options)?,
-        key: key(options)?,
-        tap: recording.tap(),
     };
-    let mut listener = Listener::new(listening).map_err(Failed)?;
-    tell_all(options, None, recording, |watch| listener.run(watch))
+    tell_all(options, transport.name, recording, |watch| service.by.listen(listening, watch))
 }
 
 /// Shows what a listener tells; a failure was told when it happened.
-pub(super) fn tell_all(
+fn tell_all(
     options: &Transfer,
-    over: Option<&str>,
+    over: &str,
     recording: &Recording,
     run: impl FnOnce(&mut dyn FnMut(Event) -> bool) -> Result<(), Error>,
 ) -> Done {
@@ -238,9 +206,10 @@ pub(super) fn tell_all(
     }
 }
 
-fn finished_json(finished: &Finished, over: Option<&str>) -> String {
-    let mut told = json!({
+fn finished_json(finished: &Finished, over: &str) -> String {
+    json!({
         "role": "receiver",
+        "over": over,
         "file": finished.path.display().to_string(),
         "peer": finished.from.to_string(),
         "bytes": finished.bytes,
@@ -249,11 +218,8 @@ fn finished_json(finished: &Finished, over: Option<&str>) -> String {
         "goodput_bit_per_s": goodput(finished.bytes - finished.resumed.min(finished.bytes), finished.seconds),
         "resumed_bytes": finished.resumed,
         "complete": true,
-    });
-    if let Some(over) = over {
-        told["over"] = over.into();
-    }
-    told.to_string()
+    })
+    .to_string()
 }
 
 fn finished_line(finished: &Finished) -> String {

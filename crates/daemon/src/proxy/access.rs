@@ -5,7 +5,7 @@
 
 use crate::target::{Pattern, Target};
 use crate::{config, descriptors};
-use lightlag_protocols::wire::adaptive::Why;
+use lightlag_protocols::wire::session::Why;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 

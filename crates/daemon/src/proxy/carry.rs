@@ -1,13 +1,13 @@
 //! An application's socket at one end, a connection of the session at the other.
 
-use crate::custody::Custody;
-use crate::peer::{Peer, Tap};
+use crate::durable::DurableConnection;
+use crate::peer::{ConnectionWaker, Peer};
 use crate::stack::tcp;
 use crate::store::End;
 use crate::tcp_info::{TcpInfo, keep_unsent_low, leave_unpaced_within_machine};
 use bytes::BufMut;
-use lightlag_protocols::adaptive::Session;
-use lightlag_protocols::wire::adaptive::{ConnectionId, Why};
+use lightlag_protocols::session::Session;
+use lightlag_protocols::wire::session::{ConnectionId, Why};
 use std::cell::{Cell, RefCell};
 use std::io::{self, ErrorKind, IoSlice};
 use std::rc::Rc;
@@ -30,30 +30,30 @@ thread_local! {
 }
 
 /// One end of a connection.
-pub struct Line {
+pub struct ProxiedConnection {
     /// With whom it is shared.
     pub peer: Rc<Peer>,
     /// Which.
     pub id: ConnectionId,
     /// What is waited for.
-    pub tap: Rc<Tap>,
+    pub waker: Rc<ConnectionWaker>,
     /// Both streams are carried to their ends though nobody waits here any more.
     is_settled: Cell<bool>,
 }
 
-impl Drop for Line {
+impl Drop for ProxiedConnection {
     fn drop(&mut self) {
-        self.peer.untap(self.id);
-        if !self.is_settled.get() && self.tap.over.get().is_none() {
+        self.peer.forget_waker(self.id);
+        if !self.is_settled.get() && self.waker.over.get().is_none() {
             self.peer.with(|session| session.reset(self.id, Why::Aborted));
         }
     }
 }
 
-impl Line {
+impl ProxiedConnection {
     /// One that nobody carries yet; dropped like that, the connection is over.
-    pub fn new(peer: Rc<Peer>, id: ConnectionId, tap: Rc<Tap>) -> Self {
-        Self { peer, id, tap, is_settled: Cell::new(false) }
+    pub fn new(peer: Rc<Peer>, id: ConnectionId, waker: Rc<ConnectionWaker>) -> Self {
+        Self { peer, id, waker, is_settled: Cell::new(false) }
     }
     /// Ends the connection.
     pub fn reset(&self, why: Why) {
@@ -70,13 +70,13 @@ impl Line {
     /// Why it was not.
     pub async fn opened(&self) -> Result<(), Why> {
         loop {
-            if let Some(over) = self.tap.over.get() {
+            if let Some(over) = self.waker.over.get() {
                 return over;
             }
-            if self.tap.is_open.get() {
+            if self.waker.is_open.get() {
                 return Ok(());
             }
-            self.tap.reads.notified().await;
+            self.waker.reads.notified().await;
         }
     }
     /// Carries both streams until both have ended, or the connection is over: then the application sees a reset.
@@ -91,7 +91,7 @@ impl Line {
                 self.settle();
                 end_well(&socket);
             }
-            Err(why) if self.tap.over.get().is_none() => self.reset(why),
+            Err(why) if self.waker.over.get().is_none() => self.reset(why),
             Err(_) => {}
         }
         done.map(|_| ())
@@ -100,7 +100,7 @@ impl Line {
         loop {
             if self.peer.look(|session| session.room(self.id)) == 0 {
                 tokio::select! {
-                    () = self.tap.writes.notified() => self.check()?,
+                    () = self.waker.writes.notified() => self.check()?,
                     // Whoever waits for room sees a reset nevertheless.
                     _ = socket.ready(Interest::ERROR) => return Err(Why::Aborted),
                 }
@@ -108,7 +108,7 @@ impl Line {
             }
             tokio::select! {
                 ready = socket.readable() => ready.map_err(|_| Why::Aborted)?,
-                () = self.tap.writes.notified() => {
+                () = self.waker.writes.notified() => {
                     self.check()?;
                     continue;
                 }
@@ -126,7 +126,7 @@ impl Line {
         }
     }
     fn check(&self) -> Result<(), Why> {
-        match self.tap.over.get() {
+        match self.waker.over.get() {
             Some(Err(why)) => Err(why),
             _ => Ok(()),
         }
@@ -147,7 +147,7 @@ impl Line {
                 return Ok(());
             } else {
                 self.check()?;
-                self.tap.reads.notified().await;
+                self.waker.reads.notified().await;
             }
         }
     }
@@ -159,7 +159,7 @@ impl Line {
                 Ok(written) => IoSlice::advance_slices(&mut left, written),
                 Err(why) if why.kind() == ErrorKind::WouldBlock => tokio::select! {
                     ready = socket.writable() => ready.map_err(|_| Why::Aborted)?,
-                    () = self.tap.reads.notified() => self.check()?,
+                    () = self.waker.reads.notified() => self.check()?,
                 },
                 Err(_) => return Err(Why::Aborted),
             }
@@ -183,10 +183,10 @@ fn end_well(socket: &TcpStream) {
 }
 
 /// Carries both streams of a durable connection: until both have ended, or the application here is gone.
-pub async fn carry_durable(custody: &Custody, socket: TcpStream) {
+pub async fn carry_durable(durable: &DurableConnection, socket: TcpStream) {
     begin(&socket);
     // Neither may be dropped before its end: what it has done is known when it has ended.
-    let (accepts, gives) = (accept_all(custody, &socket), give_all(custody, &socket));
+    let (accepts, gives) = (accept_all(durable, &socket), give_all(durable, &socket));
     tokio::pin!(accepts, gives);
     tokio::select! {
         () = &mut accepts => {
@@ -206,13 +206,13 @@ enum After {
     Nothing,
 }
 
-async fn accept_all(custody: &Custody, socket: &TcpStream) {
-    if custody.has_ended() {
-        // A target that says again what an earlier life has accepted.
+async fn accept_all(durable: &DurableConnection, socket: &TcpStream) {
+    if durable.has_ended() {
+        // A target that says again what an earlier epoch has accepted.
         return discard_all(socket).await;
     }
     loop {
-        let room = usize::try_from(custody.room()).unwrap_or(usize::MAX);
+        let room = usize::try_from(durable.room()).unwrap_or(usize::MAX);
         if room == 0 {
             tokio::time::sleep(PAUSE).await;
             continue;
@@ -222,10 +222,10 @@ async fn accept_all(custody: &Custody, socket: &TcpStream) {
             Err(why) => Err(why),
         };
         match read {
-            Ok(bytes) if bytes.is_empty() => return custody.end(End::Whole).await,
-            Ok(bytes) => custody.accept(bytes).await,
+            Ok(bytes) if bytes.is_empty() => return durable.end(End::Whole).await,
+            Ok(bytes) => durable.accept(bytes).await,
             Err(why) if why.kind() == ErrorKind::WouldBlock => {}
-            Err(_) => return custody.end(End::Cut).await,
+            Err(_) => return durable.end(End::Cut).await,
         }
     }
 }
@@ -252,31 +252,31 @@ async fn discard_all(socket: &TcpStream) {
     }
 }
 
-async fn give_all(custody: &Custody, socket: &TcpStream) -> After {
+async fn give_all(durable: &DurableConnection, socket: &TcpStream) -> After {
     // Some kernels count the opening as a byte.
     let at_start = TcpInfo::of(socket).map_or(0, |info| info.acknowledged);
     let mut written = 0;
     loop {
-        if let Some(bytes) = custody.next() {
+        if let Some(bytes) = durable.next() {
             if write_all(socket, &bytes).await.is_err() {
-                return on_gone(custody).await;
+                return on_gone(durable).await;
             }
             written += bytes.len() as u64;
-            custody.given(bytes.len() as u64).await;
-        } else if let Some(end) = custody.is_at_end() {
+            durable.given(bytes.len() as u64).await;
+        } else if let Some(end) = durable.is_at_end() {
             if end == End::Whole {
                 end_well(socket);
                 let _ = socket2::SockRef::from(socket).shutdown(std::net::Shutdown::Write);
                 if acknowledged(socket).await.is_some_and(|bytes| bytes < at_start + written) {
-                    return on_gone(custody).await;
+                    return on_gone(durable).await;
                 }
-                custody.settle().await;
+                durable.settle().await;
                 return After::Accept;
             }
-            custody.settle().await;
+            durable.settle().await;
             return After::Nothing;
         } else {
-            custody.more().await;
+            durable.more().await;
         }
     }
 }
@@ -298,12 +298,12 @@ async fn acknowledged(socket: &TcpStream) -> Option<u64> {
 }
 
 /// An application that opened a connection may leave; a target that does is no target.
-async fn on_gone(custody: &Custody) -> After {
-    if custody.record().is_ours {
-        custody.settle().await;
+async fn on_gone(durable: &DurableConnection) -> After {
+    if durable.record().is_ours {
+        durable.settle().await;
         After::Accept
     } else {
-        custody.reset(Why::Aborted).await;
+        durable.reset(Why::Aborted).await;
         After::Nothing
     }
 }

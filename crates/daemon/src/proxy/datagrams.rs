@@ -2,8 +2,8 @@
 //!
 //! What an application of UDP may lose is not lost here; whatever waits for longer than it bears it drops itself.
 
-use super::socks::{Wishes, named};
-use super::{Line, Router, Via};
+use super::socks::{RequestedHints, named};
+use super::{ProxiedConnection, Router, Via};
 use crate::descriptors;
 use crate::target::Target;
 use fast_socks5::server::{Socks5ServerProtocol, states};
@@ -39,10 +39,10 @@ fn any(like: IpAddr) -> SocketAddr {
 }
 
 /// Carries datagrams between a target and a connection until that is over.
-pub async fn carry(line: &Line, socket: &UdpSocket) {
+pub async fn carry(line: &ProxiedConnection, socket: &UdpSocket) {
     let mut buffer = vec![0; LONGEST];
     let mut stream = Stream::default();
-    while line.tap.over.get().is_none() && !stream.is_over(line) {
+    while line.waker.over.get().is_none() && !stream.is_over(line) {
         while let Some(datagram) = stream.next(line) {
             let _ = socket.send(&datagram).await;
         }
@@ -52,13 +52,13 @@ pub async fn carry(line: &Line, socket: &UdpSocket) {
                     write(line, &buffer[..length]);
                 }
             }
-            () = line.tap.reads.notified() => {}
+            () = line.waker.reads.notified() => {}
         }
     }
 }
 
 /// A datagram for which there is no room is dropped, as anywhere.
-fn write(line: &Line, datagram: &[u8]) {
+fn write(line: &ProxiedConnection, datagram: &[u8]) {
     let Ok(length) = u16::try_from(datagram.len()) else { return };
     line.peer.with(|session| {
         if session.room(line.id) >= datagram.len() + 2 {
@@ -76,10 +76,10 @@ struct Stream {
 }
 
 impl Stream {
-    fn is_over(&self, line: &Line) -> bool {
+    fn is_over(&self, line: &ProxiedConnection) -> bool {
         line.peer.look(|session| session.is_at_end(line.id))
     }
-    fn next(&mut self, line: &Line) -> Option<Vec<u8>> {
+    fn next(&mut self, line: &ProxiedConnection) -> Option<Vec<u8>> {
         while let Some(more) = line.peer.with(|session| session.read(line.id)) {
             self.taken += more.len() as u64;
             self.bytes.extend(more);
@@ -96,10 +96,10 @@ impl Stream {
 struct Association {
     router: Rc<Router>,
     socket: UdpSocket,
-    wishes: Wishes,
+    requested: RequestedHints,
     /// Where the application is: known when it has sent something.
     application: Cell<Option<SocketAddr>>,
-    lines: RefCell<BTreeMap<String, Rc<Line>>>,
+    lines: RefCell<BTreeMap<String, Rc<ProxiedConnection>>>,
 }
 
 /// Serves UDP ASSOCIATE until the application closes the connection that it was asked by.
@@ -109,7 +109,7 @@ struct Association {
 pub async fn associate(
     router: &Rc<Router>,
     proto: Socks5ServerProtocol<TcpStream, states::CommandRead>,
-    wishes: Wishes,
+    requested: RequestedHints,
 ) -> Result<(), String> {
     let socket = UdpSocket::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.and_then(descriptors::check);
     let socket = socket.map_err(|why| why.to_string())?;
@@ -118,7 +118,7 @@ pub async fn associate(
     let association = Rc::new(Association {
         router: router.clone(),
         socket,
-        wishes,
+        requested,
         application: Cell::new(None),
         lines: RefCell::default(),
     });
@@ -138,7 +138,7 @@ pub async fn associate(
         }
     }
     for line in association.lines.borrow().values() {
-        line.reset(lightlag_protocols::wire::adaptive::Why::Aborted);
+        line.reset(lightlag_protocols::wire::session::Why::Aborted);
     }
     Ok(())
 }
@@ -148,7 +148,7 @@ impl Association {
         let Ok((0, target, plain)) = parse_udp_request(datagram).await else { return };
         let name = named(&target).to_string();
         let known = self.lines.borrow().get(&name).cloned();
-        if let Some(line) = known.filter(|line| line.tap.over.get().is_none()) {
+        if let Some(line) = known.filter(|line| line.waker.over.get().is_none()) {
             return write(&line, plain);
         }
         if self.lines.borrow().len() >= TARGETS_MAX {
@@ -156,9 +156,9 @@ impl Association {
         }
         let asked = Target::parse(&format!("udp:{name}"));
         // Targets that no other daemon reaches have no stream to go by.
-        let Ok(Some(peer)) = self.router.peer(&asked, Via::of(&self.wishes)) else { return };
-        let Some((id, tap)) = peer.open(&asked.to_string(), self.wishes.hints) else { return };
-        let line = Rc::new(Line::new(peer.clone(), id, tap));
+        let Ok(Some(peer)) = self.router.peer(&asked, Via::of(&self.requested)) else { return };
+        let Some((id, waker)) = peer.open(&asked.to_string(), self.requested.hints) else { return };
+        let line = Rc::new(ProxiedConnection::new(peer.clone(), id, waker));
         write(&line, plain);
         self.lines.borrow_mut().insert(name.clone(), line.clone());
         let all = self.clone();
@@ -167,18 +167,18 @@ impl Association {
             all.lines.borrow_mut().remove(&name);
         });
     }
-    async fn answer(&self, line: &Line, name: &str) {
+    async fn answer(&self, line: &ProxiedConnection, name: &str) {
         let Target::Tcp(host, port) = Target::parse(name) else { return };
         let Ok(header) = new_udp_header((host.as_str(), port)) else { return };
         let mut stream = Stream::default();
-        while line.tap.over.get().is_none() {
+        while line.waker.over.get().is_none() {
             while let Some(datagram) = stream.next(line) {
                 let whole = [&header[..], &datagram].concat();
                 if let Some(application) = self.application.get() {
                     let _ = self.socket.send_to(&whole, application).await;
                 }
             }
-            line.tap.reads.notified().await;
+            line.waker.reads.notified().await;
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Ports that lead to one target, and ports that lead to where a connection was meant to go.
 
 use super::{Router, Via, accept};
-use crate::config::{Door, Forward};
+use crate::config::{Acceptor, Forward};
 use crate::target::Target;
-use lightlag_protocols::wire::adaptive::Hints;
+use lightlag_protocols::wire::session::Hints;
 use nix::sys::socket::{getsockopt, sockopt};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::spawn_local;
 use tracing::debug;
 
-/// Lets applications in, for as long as the daemon lives.
+/// Lets applications in, for as long as the daemon epochs.
 pub async fn serve(router: Rc<Router>, listener: Rc<TcpListener>, forward: Forward) {
     let target = Target::parse(&forward.to);
     loop {
@@ -21,7 +21,7 @@ pub async fn serve(router: Rc<Router>, listener: Rc<TcpListener>, forward: Forwa
 }
 
 /// Lets in what the kernel redirects here (`REDIRECT` of netfilter), and leads it to where it was going.
-pub async fn serve_redirected(router: Rc<Router>, listener: Rc<TcpListener>, door: Rc<Door>) {
+pub async fn serve_redirected(router: Rc<Router>, listener: Rc<TcpListener>, door: Rc<Acceptor>) {
     loop {
         let socket = accept(&listener).await;
         let own = socket.local_addr().ok().map(|own| (own.ip(), own.port()));

@@ -1,9 +1,9 @@
 //! HTTP CONNECT (RFC 9110, section 9.3.6), with hints in `Proxy-Authorization` (Basic) as SOCKS has them in the user's
 //! name.
 
-use super::socks::Wishes;
+use super::socks::RequestedHints;
 use super::{Router, Via, accept};
-use crate::config::Door;
+use crate::config::Acceptor;
 use crate::descriptors;
 use crate::page_server::REQUEST_WITHIN;
 use crate::target::Target;
@@ -14,7 +14,7 @@ use hyper::header::{HeaderMap, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZAT
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use lightlag_protocols::wire::adaptive::Why;
+use lightlag_protocols::wire::session::Why;
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::rc::Rc;
@@ -24,8 +24,8 @@ use tracing::debug;
 
 type Answer = Response<Full<Bytes>>;
 
-/// Lets applications in, for as long as the daemon lives.
-pub async fn serve(router: Rc<Router>, listener: Rc<TcpListener>, door: Rc<Door>) {
+/// Lets applications in, for as long as the daemon epochs.
+pub async fn serve(router: Rc<Router>, listener: Rc<TcpListener>, door: Rc<Acceptor>) {
     loop {
         let socket = accept(&listener).await;
         let (router, door) = (router.clone(), door.clone());
@@ -53,13 +53,13 @@ pub async fn serve(router: Rc<Router>, listener: Rc<TcpListener>, door: Rc<Door>
 async fn answer(
     router: Rc<Router>,
     request: Request<Incoming>,
-    door: Rc<Door>,
+    door: Rc<Acceptor>,
 ) -> Result<Answer, Infallible> {
     if request.method() != Method::CONNECT {
         return Ok(say(StatusCode::METHOD_NOT_ALLOWED, "only CONNECT; with curl: --proxytunnel"));
     }
-    let wishes = match wishes(request.headers(), &door) {
-        Ok(wishes) => wishes,
+    let requested = match requested(request.headers(), &door) {
+        Ok(requested) => requested,
         Err((status, why)) => {
             let mut answer = say(status, &why);
             if status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
@@ -75,7 +75,7 @@ async fn answer(
     if !matches!(target, Target::Tcp(..) | Target::Service(_)) || asked.is_empty() {
         return Ok(say(StatusCode::BAD_REQUEST, "the target must be host:port"));
     }
-    match router.connect(&target, wishes.hints, Via::of(&wishes)).await {
+    match router.connect(&target, requested.hints, Via::of(&requested)).await {
         Ok(way) => {
             spawn_local(async move {
                 let Ok(upgraded) = hyper::upgrade::on(request).await else { return };
@@ -88,13 +88,13 @@ async fn answer(
     }
 }
 
-fn wishes(headers: &HeaderMap, door: &Door) -> Result<Wishes, (StatusCode, String)> {
+fn requested(headers: &HeaderMap, door: &Acceptor) -> Result<RequestedHints, (StatusCode, String)> {
     let needed = |why: &str| (StatusCode::PROXY_AUTHENTICATION_REQUIRED, why.to_owned());
     let wrong = |why: String| (StatusCode::BAD_REQUEST, why);
     let Some(given) = headers.get(PROXY_AUTHORIZATION) else {
         return match &door.password {
             Some(_) => Err(needed("this proxy needs a password")),
-            None => Ok(Wishes { hints: door.hints(), by: None }),
+            None => Ok(RequestedHints { hints: door.hints(), by: None }),
         };
     };
     let basic = || "Proxy-Authorization must be Basic, of HINTS:PASSWORD".to_owned();
@@ -105,7 +105,7 @@ fn wishes(headers: &HeaderMap, door: &Door) -> Result<Wishes, (StatusCode, Strin
     let text = text.ok_or_else(|| wrong(basic()))?;
     let (user, password) = text.split_once(':').unwrap_or((&text, ""));
     let hints = door.admit(user, password.as_bytes()).map_err(|why| needed(&why))?;
-    Wishes::read(hints, door.hints()).map_err(wrong)
+    RequestedHints::read(hints, door.hints()).map_err(wrong)
 }
 
 fn status(why: Why) -> StatusCode {

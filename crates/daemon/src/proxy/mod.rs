@@ -9,15 +9,15 @@ pub mod serve;
 pub mod socks;
 
 use access::{Access, Place};
-pub use carry::{Line, carry_durable};
+pub use carry::{ProxiedConnection, carry_durable};
 
-use super::custody::Custody;
+use super::durable::DurableConnection;
 use super::peer::{Peer, Peers};
 use super::store::{Record, Store};
 use super::target::Target;
 use super::{descriptors, log_limit};
-use lightlag_protocols::wire::adaptive::{ConnectionId, Hints, TARGET_MAX, Why};
-use socks::Wishes;
+use lightlag_protocols::wire::session::{ConnectionId, Hints, TARGET_MAX, Why};
+use socks::RequestedHints;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -61,17 +61,17 @@ pub enum Via<'a> {
 
 impl<'a> Via<'a> {
     /// As an application has asked.
-    pub fn of(wishes: &'a Wishes) -> Self {
-        wishes.by.as_deref().map_or(Self::Any, Self::Asked)
+    pub fn of(requested: &'a RequestedHints) -> Self {
+        requested.by.as_deref().map_or(Self::Any, Self::Asked)
     }
 }
 
 /// A connection for an application.
 pub enum Way {
     /// Shared with another daemon.
-    By(Line),
+    By(ProxiedConnection),
     /// The same, and durable.
-    Durable(Rc<Custody>),
+    Durable(Rc<DurableConnection>),
     /// By plain TCP, as nobody near the target is known.
     Direct(TcpStream),
 }
@@ -140,11 +140,11 @@ impl Router {
         if hints.durable {
             let (id, _) = peer.open(&name, hints).ok_or(Why::Full)?;
             let record = Record::new(name, hints, true);
-            return Ok(Way::Durable(Custody::begin(peer, &self.store, id, record).await));
+            return Ok(Way::Durable(DurableConnection::begin(peer, &self.store, id, record).await));
         }
         for _ in 0..OPENINGS {
-            let (id, tap) = peer.open(&name, hints).ok_or(Why::Full)?;
-            let line = Line::new(peer.clone(), id, tap);
+            let (id, waker) = peer.open(&name, hints).ok_or(Why::Full)?;
+            let line = ProxiedConnection::new(peer.clone(), id, waker);
             match tokio::time::timeout(ANSWER_AFTER, line.opened()).await {
                 // The far daemon has restarted unnoticed. The application has sent nothing yet: no target hears it twice.
                 Ok(Err(Why::Unknown)) => {}
@@ -153,8 +153,8 @@ impl Router {
                 // leaves until it is heard: one that has restarted opens that, where it could only refuse this one.
                 Err(_) if peer.is_in_doubt(id) => {
                     line.reset(Why::Aborted);
-                    let (id, tap) = peer.open(&name, hints).ok_or(Why::Full)?;
-                    return Ok(Way::By(Line::new(peer.clone(), id, tap)));
+                    let (id, waker) = peer.open(&name, hints).ok_or(Why::Full)?;
+                    return Ok(Way::By(ProxiedConnection::new(peer.clone(), id, waker)));
                 }
                 Ok(Ok(())) | Err(_) => return Ok(Way::By(line)),
             }
@@ -173,12 +173,12 @@ impl Router {
             .ok_or_else(|| format!("no connection with another daemon comes from {from}"))?;
         let is = peer.look(|session| session.connection(*id).map(|connection| connection.hints));
         let is = is.ok_or_else(|| format!("the connection from {from} is over"))?;
-        let wanted = Wishes::read(changes, is)?;
+        let wanted = RequestedHints::read(changes, is)?;
         if wanted.by.is_some() || wanted.hints.durable != is.durable {
             return Err("peer and durable must be said before the connection is made".to_owned());
         }
         peer.with(|session| session.hint(*id, wanted.hints));
-        Ok(Wishes { by: Some(peer.config.name.clone()), ..wanted }.to_string())
+        Ok(RequestedHints { by: Some(peer.config.name.clone()), ..wanted }.to_string())
     }
     /// Carries an application's streams until they have ended.
     pub async fn carry(&self, way: Way, socket: TcpStream) {
@@ -200,11 +200,11 @@ impl Router {
                     self.applications.borrow_mut().remove(&from);
                 }
             }
-            Way::Durable(custody) => {
+            Way::Durable(durable) => {
                 if !read.is_empty() {
-                    custody.accept(read.to_vec()).await;
+                    durable.accept(read.to_vec()).await;
                 }
-                carry_durable(&custody, socket).await;
+                carry_durable(&durable, socket).await;
             }
             Way::Direct(mut target) => {
                 let (now, ever) = self.directly.get();

@@ -1,14 +1,14 @@
 //! Targets here, for the other daemons.
 
 use super::access::{self, Place};
-use super::carry::{Line, carry_durable};
+use super::carry::{ProxiedConnection, carry_durable};
 use super::datagrams;
-use crate::custody::Custody;
+use crate::durable::DurableConnection;
 use crate::peer::{Peer, Wanted};
 use crate::store::{Record, Store};
 use crate::target::Target;
 use crate::{descriptors, log_limit, services};
-use lightlag_protocols::wire::adaptive::Why;
+use lightlag_protocols::wire::session::Why;
 use std::cell::RefCell;
 use std::io::{self, ErrorKind};
 use std::rc::Rc;
@@ -25,7 +25,7 @@ const HOLD: Duration = Duration::from_secs(24 * 3600);
 /// What can be reached here by name, and from here.
 pub type Services = Rc<RefCell<services::Services>>;
 
-/// Reaches what the others want reached, for as long as the daemon lives.
+/// Reaches what the others want reached, for as long as the daemon epochs.
 pub async fn serve(mut wanted: UnboundedReceiver<Wanted>, services: Services, store: Store) {
     while let Some(wanted) = wanted.recv().await {
         let (services, store) = (services.clone(), store.clone());
@@ -62,15 +62,15 @@ async fn allowed(peer: &Peer, target: &str, services: &Services) -> Result<Place
 }
 
 /// Reaches the target of a durable connection, however often that must be tried.
-pub async fn reach_durable(custody: Rc<Custody>, services: Services) {
-    let record = custody.record();
+pub async fn reach_durable(durable: Rc<DurableConnection>, services: Services) {
+    let record = durable.record();
     let (mut pause, begun) = (AGAIN.0, Instant::now());
-    while !custody.is_over() || record.over.is_some() {
-        let why = match allowed(&custody.peer, &record.target, &services).await {
+    while !durable.is_over() || record.over.is_some() {
+        let why = match allowed(&durable.peer, &record.target, &services).await {
             Ok(Place::Tcp(addresses)) => match descriptors::connect(&addresses).await {
                 Ok(socket) => {
-                    custody.opened().await;
-                    return carry_durable(&custody, socket).await;
+                    durable.opened().await;
+                    return carry_durable(&durable, socket).await;
                 }
                 Err(why) => reason(&why),
             },
@@ -78,21 +78,21 @@ pub async fn reach_durable(custody: Rc<Custody>, services: Services) {
             Err(why) => why,
         };
         if why == Why::Forbidden || begun.elapsed() > HOLD {
-            return custody.reset(why).await;
+            return durable.reset(why).await;
         }
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(AGAIN.1);
     }
-    custody.settle().await;
+    durable.settle().await;
 }
 
 async fn reach(wanted: Wanted, services: &Services, store: &Store) {
     let Wanted { peer, id, target, hints } = wanted;
     if hints.durable {
-        let custody = Custody::begin(&peer, store, id, Record::new(target, hints, false)).await;
-        return reach_durable(custody, services.clone()).await;
+        let durable = DurableConnection::begin(&peer, store, id, Record::new(target, hints, false)).await;
+        return reach_durable(durable, services.clone()).await;
     }
-    let line = Line::new(peer.clone(), id, peer.tap(id));
+    let line = ProxiedConnection::new(peer.clone(), id, peer.waker(id));
     match allowed(&peer, &target, services).await {
         Ok(Place::Tcp(addresses)) => match descriptors::connect(&addresses).await {
             Ok(socket) => {

@@ -2,7 +2,7 @@
 
 use super::datagrams;
 use super::{Router, Via, accept};
-use crate::config::Door;
+use crate::config::Acceptor;
 use crate::descriptors::{self, Caller};
 use crate::log_limit;
 use crate::target::Target;
@@ -12,8 +12,8 @@ use fast_socks5::server::{
 };
 use fast_socks5::util::target_addr::TargetAddr;
 use fast_socks5::{ReplyError, Socks5Command};
-use lightlag_protocols::adaptive::PRIORITIES;
-use lightlag_protocols::wire::adaptive::{Hints, Why};
+use lightlag_protocols::session::PRIORITIES;
+use lightlag_protocols::wire::session::{Hints, Why};
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
@@ -27,30 +27,30 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a connection is to be carried, and by whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wishes {
+pub struct RequestedHints {
     /// How.
     pub hints: Hints,
     /// By which of the other daemons.
     pub by: Option<String>,
 }
 
-impl Wishes {
+impl RequestedHints {
     /// Reads `priority=3,durable,delay=5000,peer=mars`, each of them or none, over what holds otherwise.
     ///
     /// # Errors
     /// What is wrong.
     pub fn read(text: &str, otherwise: Hints) -> Result<Self, String> {
-        let mut wishes = Self { hints: otherwise, by: None };
+        let mut requested = Self { hints: otherwise, by: None };
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
             let number = || value.parse::<u64>().map_err(|_| format!("{key}={value}: no number"));
             match key {
                 "priority" if value.parse::<u8>().is_ok_and(|given| given < PRIORITIES) => {
-                    wishes.hints.priority = number()? as u8;
+                    requested.hints.priority = number()? as u8;
                 }
-                "durable" if value.is_empty() => wishes.hints.durable = true,
-                "delay" => wishes.hints.delay_most_ms = Some(number()?),
-                "peer" if !value.is_empty() => wishes.by = Some(value.to_owned()),
+                "durable" if value.is_empty() => requested.hints.durable = true,
+                "delay" => requested.hints.delay_most_ms = Some(number()?),
+                "peer" if !value.is_empty() => requested.by = Some(value.to_owned()),
                 _ => {
                     return Err(format!(
                         "{part:?}: it must be priority=0 to {}, durable, delay=MS or peer=NAME",
@@ -59,7 +59,7 @@ impl Wishes {
                 }
             }
         }
-        Ok(wishes)
+        Ok(requested)
     }
     /// The same from the user's name of an application. Java sends the name of its user and an empty password without
     /// being asked to: a plain word with an empty password is no hint.
@@ -70,7 +70,7 @@ impl Wishes {
     }
 }
 
-impl fmt::Display for Wishes {
+impl fmt::Display for RequestedHints {
     fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
         let Self { hints, by } = self;
         write!(to, "priority={}", hints.priority)?;
@@ -84,8 +84,8 @@ impl fmt::Display for Wishes {
     }
 }
 
-/// Lets applications in, for as long as the daemon lives.
-pub async fn serve(router: Rc<Router>, listener: Rc<TcpListener>, door: Rc<Door>) {
+/// Lets applications in, for as long as the daemon epochs.
+pub async fn serve(router: Rc<Router>, listener: Rc<TcpListener>, door: Rc<Acceptor>) {
     loop {
         let socket = accept(&listener).await;
         let (router, door) = (router.clone(), door.clone());
@@ -99,18 +99,23 @@ pub async fn serve(router: Rc<Router>, listener: Rc<TcpListener>, door: Rc<Door>
     }
 }
 
-async fn answer(router: &Rc<Router>, socket: TcpStream, door: &Door, caller: Caller) -> Result<(), String> {
+async fn answer(
+    router: &Rc<Router>,
+    socket: TcpStream,
+    door: &Acceptor,
+    caller: Caller,
+) -> Result<(), String> {
     let asked = tokio::time::timeout(PATIENCE, ask(socket, door)).await.map_err(|_| "it says nothing")?;
     if asked.as_ref().is_err_and(|why| door.password.is_some() && why.contains("password")) {
         router.intruders.set(router.intruders.get() + 1);
     }
-    let ((proto, command, target), wishes) = asked?;
+    let ((proto, command, target), requested) = asked?;
     drop(caller);
     let failed = |why: SocksServerError| why.to_string();
     match command {
         Socks5Command::TCPConnect => {
             let target = named(&target);
-            match router.connect(&target, wishes.hints, Via::of(&wishes)).await {
+            match router.connect(&target, requested.hints, Via::of(&requested)).await {
                 Ok(way) => {
                     let unspecified = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
                     let socket = proto.reply_success(unspecified).await.map_err(failed)?;
@@ -120,7 +125,7 @@ async fn answer(router: &Rc<Router>, socket: TcpStream, door: &Door, caller: Cal
                 Err(why) => proto.reply_error(&reply(why)).await.map_err(failed),
             }
         }
-        Socks5Command::UDPAssociate => datagrams::associate(router, proto, wishes).await,
+        Socks5Command::UDPAssociate => datagrams::associate(router, proto, requested).await,
         Socks5Command::TCPBind => proto.reply_error(&ReplyError::CommandNotSupported).await.map_err(failed),
     }
 }
@@ -183,7 +188,7 @@ fast_socks5::auth_method_enums! {
 ///
 /// # Errors
 /// It does not speak SOCKS5, gives no password where one is needed, or its hints are wrong.
-pub async fn ask<S>(socket: S, door: &Door) -> Result<(Asked<S>, Wishes), String>
+pub async fn ask<S>(socket: S, door: &Acceptor) -> Result<(Asked<S>, RequestedHints), String>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -194,20 +199,20 @@ where
     let started = Socks5ServerProtocol::start(socket).negotiate_auth(methods).await.map_err(|why| {
         if door.password.is_some() { format!("it offers no password: {why}") } else { why.to_string() }
     })?;
-    let (proto, wishes) = match started {
+    let (proto, requested) = match started {
         Started::NoAuthentication(auth) => {
-            (Socks5ServerProtocol::finish_auth(auth), Wishes { hints: door.hints(), by: None })
+            (Socks5ServerProtocol::finish_auth(auth), RequestedHints { hints: door.hints(), by: None })
         }
         Started::UserName(mut auth) => {
             let (user, password) = auth.read().await?;
             let user = std::str::from_utf8(&user).map_err(|_| "the user's name is no UTF-8".to_owned());
             let hints = user.and_then(|user| door.admit(user, &password));
-            let wishes = hints.and_then(|hints| Wishes::of_user(hints, door.hints(), &password));
-            auth.reply(wishes.is_ok()).await?;
-            (Socks5ServerProtocol::finish_auth(auth), wishes?)
+            let requested = hints.and_then(|hints| RequestedHints::of_user(hints, door.hints(), &password));
+            auth.reply(requested.is_ok()).await?;
+            (Socks5ServerProtocol::finish_auth(auth), requested?)
         }
     };
-    Ok((proto.read_command().await.map_err(failed)?, wishes))
+    Ok((proto.read_command().await.map_err(failed)?, requested))
 }
 
 /// A target of SOCKS as daemons name it.
@@ -235,7 +240,7 @@ mod tests {
     #[test]
     fn wishes_are_read_over_what_holds_otherwise() {
         let otherwise = Hints { priority: 1, ..Hints::default() };
-        let read = |text| Wishes::read(text, otherwise);
+        let read = |text| RequestedHints::read(text, otherwise);
         assert_eq!(read("").unwrap().hints, otherwise);
         let all = read("priority=3, durable,delay=5000,peer=mars").unwrap();
         assert_eq!(all.hints, Hints { priority: 3, durable: true, delay_most_ms: Some(5000) });
@@ -247,7 +252,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_wishes_make_it_panic(text in ".{0,60}") {
-            let _ = Wishes::read(&text, Hints::default());
+            let _ = RequestedHints::read(&text, Hints::default());
         }
     }
 }

@@ -4,7 +4,7 @@ pub mod pipe;
 pub mod tcp;
 pub mod udpdtn;
 
-use lightlag_protocols::adaptive::Stack;
+use lightlag_protocols::session::Stack;
 
 /// TLS over TCP.
 pub const TCP: Stack = Stack(0);

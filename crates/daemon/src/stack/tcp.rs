@@ -10,7 +10,7 @@ use crate::peer::Peer;
 use crate::tcp_info::{TcpInfo, keep_unsent_low, leave_unpaced_within_machine};
 use crate::tls;
 use lightlag_protocols::units::BitRate;
-use lightlag_protocols::wire::adaptive::{Epoch, Frame};
+use lightlag_protocols::wire::session::{Epoch, Frame};
 use rustls::pki_types::ServerName;
 use rustls::{AlertDescription, CertificateError, ClientConfig};
 use serde::{Deserialize, Serialize};
@@ -441,7 +441,7 @@ pub fn read_record(bytes: &[u8]) -> Result<Option<Split<'_>>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lightlag_protocols::wire::adaptive::{ConnectionId, OFFSET_MAX};
+    use lightlag_protocols::wire::session::{ConnectionId, OFFSET_MAX};
 
     #[test]
     fn a_record_is_read_once_it_has_come_as_a_whole() {

@@ -5,17 +5,15 @@ use crate::config;
 use crate::peer::{Peer, Peers};
 use crate::seal::{self, Name, Seal};
 use lightlag_node::clock::to_std;
-use lightlag_protocols::adaptive::{
+use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::session::{
     Arrival, DATAGRAM_LEAST, Datagrams, DatagramsConfig, DatagramsContext, Path, Session,
 };
-use lightlag_protocols::controllers::{self, Controller, Flow};
-use lightlag_protocols::parameter::{Parameters, Value};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_protocols::wire::adaptive::{Epoch, Note, Serial};
+use lightlag_protocols::wire::session::{Epoch, Note, Serial};
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use tokio::net::UdpSocket;
@@ -26,6 +24,8 @@ use tracing::{debug, info};
 const HEADERS: usize = 28;
 /// No datagram is longer.
 const LONGEST: usize = 65_536;
+/// Datagrams that are taken before others have their turn.
+const AT_ONCE: usize = 16;
 /// A name that is not known is asked for again after this.
 const ASK_AGAIN: std::time::Duration = std::time::Duration::from_secs(5);
 
@@ -185,10 +185,6 @@ fn sizes(peer: &config::Peer) -> (usize, Bytes) {
 /// Begins with a rate and a round trip that a stream had, or, where there was none, slowly; and keeps to what arrives.
 fn controller(peer: &config::Peer, handed: Option<(BitRate, Option<Duration>)>) -> Box<dyn Controller> {
     let (datagram, headers) = sizes(peer);
-    let entry = controllers::find("loss_tolerant").expect("it is in the table");
-    let first = peer.first_rate.as_u64().saturating_mul(8) as f64;
-    let first = BTreeMap::from([("initial_rate".to_owned(), Value::Number(first))]);
-    let parameters = Parameters::resolve("loss_tolerant", entry.algorithm.parameters, &first);
     let flow = Flow {
         segment: Bytes(datagram as u64),
         packet: Bytes(datagram as u64 + headers.0),
@@ -197,10 +193,10 @@ fn controller(peer: &config::Peer, handed: Option<(BitRate, Option<Duration>)>) 
         seed: 0,
         index: 0,
     };
-    entry.build(&parameters.expect("a rate that the settings may have is in range"), flow)
+    peer.controller.build(peer.first_rate, flow)
 }
 
-/// Sends what there is to send, for as long as the daemon lives.
+/// Sends what there is to send, for as long as the daemon epochs.
 pub async fn run(peer: Rc<Peer>, host: Option<String>) {
     let state = &peer.udpdtn;
     let Some(socket) = state.socket() else { return };
@@ -269,7 +265,7 @@ async fn resolve(host: &str) -> SocketAddr {
     }
 }
 
-/// Takes what comes by a socket to whom it is from, for as long as the daemon lives.
+/// Takes what comes by a socket to whom it is from, for as long as the daemon epochs.
 pub async fn receive(socket: Rc<UdpSocket>, peers: Peers) {
     let mut buffer = vec![0; LONGEST];
     loop {
@@ -278,10 +274,18 @@ pub async fn receive(socket: Rc<UdpSocket>, peers: Peers) {
             tokio::task::yield_now().await;
             continue;
         };
-        let datagram = &mut buffer[..length];
-        let Some(peer) = seal::sender(datagram).and_then(|name| named(&peers.borrow(), name)) else {
-            continue;
-        };
+        on_named(&peers, &mut buffer[..length], from);
+        // Those that have come meanwhile are taken without asking whether there are any.
+        for _ in 1..AT_ONCE {
+            let Ok((length, from)) = socket.try_recv_from(&mut buffer) else { break };
+            on_named(&peers, &mut buffer[..length], from);
+        }
+    }
+}
+
+fn on_named(peers: &Peers, datagram: &mut [u8], from: SocketAddr) {
+    let peer = seal::sender(datagram).and_then(|name| named(&peers.borrow(), name));
+    if let Some(peer) = peer {
         on_datagram(&peer, datagram, from);
     }
 }

@@ -1,4 +1,4 @@
-//! Stores that are damaged on disk: the next life reads all of it, or says so.
+//! Stores that are damaged on disk: the next epoch reads all of it, or says so.
 
 use super::*;
 use proptest::prelude::*;
@@ -118,7 +118,7 @@ fn a_store_that_is_gone_or_empty_is_told_of_until_its_owner_has_seen_to_it() {
         }
         let (store, _) = Store::open(folder.path(), 100).unwrap();
         assert_eq!(store.losses().len(), 1);
-        // Still in the life after that.
+        // Still in the epoch after that.
         let copy = tempfile::tempdir().unwrap();
         for file in fs::read_dir(folder.path()).unwrap().flatten() {
             fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();

@@ -170,9 +170,12 @@ fn wrong_settings_are_told_in_one_line() {
         ),
         (
             "[limits]\nwindow = \"64 XB\"\n".to_owned(),
-            "lightlagd.toml:2: \"64 XB\"; it must be a size, as in \"64 MiB\"",
+            "lightlagd.toml:2: `XB` is no unit of size; units: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB",
         ),
-        ("[limits]\nwindow = -1\n".to_owned(), "lightlagd.toml:2: it must be a size, as in \"64 MiB\""),
+        (
+            "[limits]\nwindow = -1\n".to_owned(),
+            "lightlagd.toml:2: it must be a quantity, as in \"64 MiB\" or \"1 Mbit/s\"",
+        ),
         (
             format!("{peer}serve = [\"10.0.0.0/99\"]\n"),
             "lightlagd.toml:4: \"10.0.0.0/99\": the length must be 0 to 32",

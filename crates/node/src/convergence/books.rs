@@ -1,4 +1,4 @@
-//! What a shelf may still take, and what bundles that come take of it.
+//! What a store may still take, and what bundles that come take of it.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;

@@ -1,15 +1,12 @@
 //! A bundle in a datagram of its own, over UDP or DCCP (RFC 7122, section 3.2).
 
-use super::stock::{self, Item};
-use super::{
-    Bundle, Error, Event, Listening, PORT, Progress, Sending, Shelf, Tag, UDP_RATE, flow, socket, told,
-};
-use crate::carrier::dccp::{self, DccpDoor, Line, OnLine};
-use crate::carrier::exchange::{Arrivals, Departure, Door, End, Told, Welcome, cannot_listen};
-use crate::carrier::ltp::{KEEP_ALIVE, KEEP_ALIVE_EVERY, named};
-use crate::socket::Socket;
+use super::outgoing::{self, Item};
+use super::{Bundle, BundleStore, Error, Event, Listening, PORT, Progress, Sending, Tag, UDP_RATE, status};
+use crate::transports::dccp::{self, DccpAcceptor, Line, OnLine};
+use crate::transports::driver::{Accept, Acceptor, Endpoint, ListenerDriver, SenderDriver, Status};
+use crate::transports::ltp::{KEEP_ALIVE, KEEP_ALIVE_EVERY};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::transport::dccp::{Ccid, Connection, SERVICE_BUNDLES, UDP_HEADER};
+use lightlag_protocols::transport::dccp::{Connection, SERVICE_BUNDLES, UDP_HEADER};
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::net::SocketAddr;
 
@@ -74,7 +71,7 @@ impl Leaving {
     }
 }
 
-impl End for Leaving {
+impl Endpoint for Leaving {
     fn take(&mut self, _: Instant, _: &[u8]) -> Result<(), Error> {
         // Nothing comes back.
         Ok(())
@@ -122,47 +119,46 @@ impl End for Leaving {
     fn abort(&mut self) {
         self.ended = true;
     }
-    fn told(&self) -> Told {
+    fn status(&self) -> Status {
         let known = self.fates.iter().filter(|fate| fate.is_some()).count();
-        told(self.is_done(), (known as u64, self.items.len() as u64))
+        status(self.is_done(), (known as u64, self.items.len() as u64))
     }
     fn take_events(&mut self) -> Vec<Event> {
         self.bundles(0.0).into_iter().map(Event::Bundle).collect()
     }
 }
 
-/// As [`super::Way::send`], over UDP.
+/// As [`super::Layer::send`], over UDP.
 pub fn send_over_udp(
     sending: Sending,
     watch: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Bundle>, Error> {
-    let items = stock::open(&sending.files, watch)?;
-    let check = stock::checker(&items);
-    let mut end = Leaving::new(items, sending.packet.saturating_sub(UDP_HEADER), "udp", sending.to)?;
-    end.rate = Some(sending.rate.unwrap_or(UDP_RATE));
-    let mut departure = Departure::by(socket(&sending)?, sending.to, None);
-    let (_, seconds) = departure.run(&mut end, &check, watch)?;
-    Ok(end.bundles(seconds))
+    let Sending { files, mut options, .. } = sending;
+    let items = outgoing::open(&files, watch)?;
+    let check = outgoing::checker(&items);
+    let mut leaving = Leaving::new(items, options.packet.saturating_sub(UDP_HEADER), "udp", options.to)?;
+    leaving.rate = Some(options.rate.unwrap_or(UDP_RATE));
+    let mut driver = SenderDriver::new(options.take_socket()?, options.to, None);
+    let (_, seconds) = driver.run(&mut leaving, &check, watch)?;
+    Ok(leaving.bundles(seconds))
 }
 
-/// As [`super::Way::send`], over DCCP.
+/// As [`super::Layer::send`], over DCCP.
 pub fn send_over_dccp(
     sending: Sending,
     watch: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Bundle>, Error> {
-    let items = stock::open(&sending.files, watch)?;
-    let check = stock::checker(&items);
-    let name = sending.controller.as_ref().map_or("ccid2", |(name, _)| name);
-    let Sending { packet, raw, light, to, give_up, .. } = sending;
-    let mut config =
-        dccp::config(SERVICE_BUNDLES, true, &OnLine { packet, raw, at: to, ccid: Ccid::of(name), light })?;
-    let mut end = Leaving::new(items, config.segment(), "dccp", to)?;
-    end.tells_fates = true;
-    let mut departure = dccp::departure(&mut config, PORT, to, raw, give_up, None)?;
-    let flow = flow(&sending, config.segment())?;
-    let controller = sending.controller.map_or_else(|| named("ccid2", flow), |(_, make)| Ok(make(flow)))?;
-    let mut line = Line::new(Box::new(Connection::connect(config, controller)), Box::new(end), false);
-    let (_, seconds) = departure.run(&mut line, &check, watch)?;
+    let Sending { files, mut options, .. } = sending;
+    let items = outgoing::open(&files, watch)?;
+    let check = outgoing::checker(&items);
+    let mut config = dccp::config(SERVICE_BUNDLES, true, &OnLine::of(&options))?;
+    let mut leaving = Leaving::new(items, config.segment(), "dccp", options.to)?;
+    leaving.tells_fates = true;
+    let mut driver = dccp::driver(&mut config, PORT, &mut options)?;
+    let flow = options.flow(config.segment())?;
+    let controller = options.take_controller("ccid2", flow)?;
+    let mut line = Line::new(Box::new(Connection::connect(config, controller)), Box::new(leaving), false);
+    let (_, seconds) = driver.run(&mut line, &check, watch)?;
     let events = line.take_events().into_iter().filter_map(|event| match event {
         Event::Bundle(bundle) => Some(Bundle { seconds, ..bundle }),
         _ => None,
@@ -171,26 +167,26 @@ pub fn send_over_dccp(
 }
 
 /// Keeps a datagram; an empty one and a keep-alive are none (RFC 7122, section 3.4).
-fn keep(shelf: &Shelf, from: SocketAddr, bytes: &[u8]) -> Option<Event> {
+fn keep(store: &BundleStore, from: SocketAddr, bytes: &[u8]) -> Option<Event> {
     if bytes.is_empty() || bytes == KEEP_ALIVE {
         return None;
     }
-    Some(match shelf.keep(bytes, from, Tag::Datagram) {
+    Some(match store.keep(bytes, from, Tag::Datagram) {
         Ok(bundle) => Event::Bundle(bundle),
         Err(why) => Event::Refused(format!("a datagram from {from}: {why}")),
     })
 }
 
 /// Takes bundles of everybody.
-struct UdpDoor {
-    shelf: Shelf,
+struct UdpAcceptor {
+    store: BundleStore,
     events: Vec<Event>,
 }
 
-impl Door for UdpDoor {
-    fn welcome(&mut self, _: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Welcome, Error> {
-        self.events.extend(keep(&self.shelf, from, bytes));
-        Ok(Welcome::Nothing)
+impl Acceptor for UdpAcceptor {
+    fn accept(&mut self, _: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Accept, Error> {
+        self.events.extend(keep(&self.store, from, bytes));
+        Ok(Accept::Nothing)
     }
     fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
@@ -199,16 +195,16 @@ impl Door for UdpDoor {
 
 /// Bundles that come over a connection of DCCP.
 struct Coming {
-    shelf: Shelf,
+    store: BundleStore,
     from: SocketAddr,
     /// Bytes of bundles that were kept.
     brought: u64,
     events: Vec<Event>,
 }
 
-impl End for Coming {
+impl Endpoint for Coming {
     fn take(&mut self, _: Instant, bytes: &[u8]) -> Result<(), Error> {
-        let event = keep(&self.shelf, self.from, bytes);
+        let event = keep(&self.store, self.from, bytes);
         if let Some(Event::Bundle(bundle)) = &event {
             self.brought += bundle.bytes;
         }
@@ -224,32 +220,29 @@ impl End for Coming {
     fn deadline(&self) -> Option<Instant> {
         None
     }
-    fn told(&self) -> Told {
-        Told { over: true, ..Told::default() }
+    fn status(&self) -> Status {
+        Status { over: true, ..Status::default() }
     }
     fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
 }
 
-/// As [`super::Way::listen`], over UDP.
-pub fn listen_over_udp(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-    let socket = Socket::bind(listening.at).map_err(|why| cannot_listen(listening.at, false, &why))?;
-    let door = UdpDoor { shelf: listening.shelf, events: Vec::new() };
-    Arrivals::by(socket, door, listening.count).run(watch)
+/// As [`super::Layer::listen`], over UDP.
+pub fn listen_over_udp(mut listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
+    let socket = listening.options.take_socket()?;
+    let acceptor = UdpAcceptor { store: listening.store, events: Vec::new() };
+    ListenerDriver::new(socket, acceptor, listening.count).run(watch)
 }
 
-/// As [`super::Way::listen`], over DCCP.
-pub fn listen_over_dccp(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-    let Listening { at, packet, raw, .. } = listening;
-    let config =
-        dccp::config(SERVICE_BUNDLES, false, &OnLine { packet, raw, at, ccid: Ccid::Two, light: None })?;
-    let shelf = listening.shelf;
-    let coming = move |from| -> Box<dyn End> {
-        Box::new(Coming { shelf: shelf.clone(), from, brought: 0, events: Vec::new() })
+/// As [`super::Layer::listen`], over DCCP.
+pub fn listen_over_dccp(mut listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
+    let config = dccp::config(SERVICE_BUNDLES, false, &OnLine::listening(&listening.options))?;
+    let store = listening.store;
+    let coming = move |from| -> Box<dyn Endpoint> {
+        Box::new(Coming { store: store.clone(), from, brought: 0, events: Vec::new() })
     };
-    let door = DccpDoor::new(config, if raw { at.port() } else { PORT }, Box::new(coming))?;
-    let socket = if raw { Socket::raw(at) } else { Socket::bind(at) };
-    let socket = socket.map_err(|why| cannot_listen(at, raw, &why))?;
-    Arrivals::by(socket, door, listening.count).run(watch)
+    let server = if listening.options.raw { listening.options.at.port() } else { PORT };
+    let acceptor = DccpAcceptor::new(config, server, Box::new(coming))?;
+    ListenerDriver::new(listening.options.take_socket()?, acceptor, listening.count).run(watch)
 }

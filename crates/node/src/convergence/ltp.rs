@@ -1,18 +1,17 @@
 //! A bundle as a block of LTP, over UDP or DCCP (RFC 5326; RFC 7122, section 3.3): plain segments, and an end
 //! when the reports have acknowledged all.
 
-use super::shelf::{Part, Unkept};
-use super::stock::{self, Block, Item};
-use super::{Bundle, Error, Event, Listening, Progress, Sending, Shelf, Tag, flow, socket, told};
-use crate::carrier::dccp::{self, DccpDoor, Line, OnLine};
-use crate::carrier::exchange::{Arrivals, Departure, Door, End, Told, Welcome, cannot_listen};
-use crate::carrier::ltp::{LtpEnd, Side as LtpSide, named};
-use crate::ltp::Blocks;
-use crate::socket::Socket;
+use super::outgoing::{self, Block, Item};
+use super::store::{Part, Unkept};
+use super::{Bundle, BundleStore, Error, Event, Listening, Progress, Sending, Tag, status};
 use crate::transfer::sender::random;
+use crate::transports::dccp::{self, DccpAcceptor, Line, OnLine};
+use crate::transports::driver::{Accept, Acceptor, Endpoint, ListenerDriver, SenderDriver, Status};
+use crate::transports::ltp::{LtpEndpoint, Side as LtpSide, named};
+use crate::transports::segments::Blocks;
 use lightlag_protocols::controllers::{Controller, Flow};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::transport::dccp::{Ccid, Connection, SERVICE_LTP};
+use lightlag_protocols::transport::dccp::{Connection, SERVICE_LTP};
 use lightlag_protocols::transport::ltp::{
     Config, Content, End as Side, Engine, Event as LtpEvent, Quotas, Reason, SessionId, UDP_HEADER,
 };
@@ -143,13 +142,13 @@ impl LtpSide for Leaving {
             self.end(session, Err("the connection ended before all was acknowledged".to_owned()));
         }
     }
-    fn told(&self, engine: &Engine) -> Told {
+    fn status(&self, engine: &Engine) -> Status {
         let under_way: u64 =
             self.open.keys().filter_map(|session| engine.acked(*session)).map(|one| one.0).sum();
         let all = self.blocks.iter().map(|block| block.length).sum();
         let counts = engine.counts();
-        let told = told(self.is_done(), (self.done_bytes + under_way, all));
-        Told { sent: [counts.sent, counts.repairs], ..told }
+        let status = status(self.is_done(), (self.done_bytes + under_way, all));
+        Status { sent: [counts.sent, counts.repairs], ..status }
     }
     fn take_events(&mut self) -> Vec<Event> {
         self.bundles(0.0).into_iter().map(Event::Bundle).collect()
@@ -170,15 +169,15 @@ fn leaving(
     segment: u64,
     controller: Box<dyn Controller>,
     is_kept_alive: bool,
-) -> Result<LtpEnd<Leaving>, Error> {
+) -> Result<LtpEndpoint<Leaving>, Error> {
     let (mut items, ltp) = (items, &sending.ltp);
-    let blocks = stock::blocks(&mut items, ltp.aggregate)?;
+    let blocks = outgoing::blocks(&mut items, ltp.aggregate)?;
     let engine = match ltp.engine {
         Some(engine) => engine,
         None => u64::from(random()? % ENGINES_MOST + 1),
     };
     // The engine of the peer is known to the peer.
-    let config = config(engine, u64::from(engine == 0), segment, sending.light)?;
+    let config = config(engine, u64::from(engine == 0), segment, sending.options.light)?;
     let extensions = ltp.key.as_ref().map_or(0, Key::overhead);
     let config = Config { services: Some(Vec::new()), extensions, ..config };
     let mut engine = Engine::new(config, controller);
@@ -187,7 +186,7 @@ fn leaving(
     let mut leaving = Leaving {
         items,
         blocks,
-        peer: sending.to,
+        peer: sending.options.to,
         service,
         green: ltp.green,
         next: 0,
@@ -199,10 +198,10 @@ fn leaving(
     if let Some((_, Err(why))) = leaving.fates.first().and_then(Option::as_ref) {
         return Err(Error::Input(format!("{why}; take another --packet-size")));
     }
-    Ok(LtpEnd::new(engine, leaving, ltp.key.clone(), is_kept_alive))
+    Ok(LtpEndpoint::new(engine, leaving, ltp.key.clone(), is_kept_alive))
 }
 
-fn bundles(end: &mut dyn End, seconds: f64) -> Vec<Bundle> {
+fn bundles(end: &mut dyn Endpoint, seconds: f64) -> Vec<Bundle> {
     let events = end.take_events().into_iter().filter_map(|event| match event {
         Event::Bundle(bundle) => Some(Bundle { seconds, ..bundle }),
         _ => None,
@@ -210,44 +209,39 @@ fn bundles(end: &mut dyn End, seconds: f64) -> Vec<Bundle> {
     events.collect()
 }
 
-/// As [`super::Way::send`], over UDP.
+/// As [`super::Layer::send`], over UDP.
 pub fn send_over_udp(
     mut sending: Sending,
     watch: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Bundle>, Error> {
-    let items = stock::open(&sending.files, watch)?;
-    let check = stock::checker(&items);
-    let segment = sending.packet.saturating_sub(UDP_HEADER);
-    let flow = flow(&sending, segment)?;
-    let controller = match sending.controller.take() {
-        Some((_, make)) => make(flow),
-        None => named("cubic", flow)?,
-    };
-    let mut end = leaving(items, &sending, segment.0, controller, false)?;
-    let mut departure = Departure::by(socket(&sending)?, sending.to, sending.give_up);
-    let (_, seconds) = departure.run(&mut end, &check, watch)?;
-    Ok(bundles(&mut end, seconds))
+    let items = outgoing::open(&sending.files, watch)?;
+    let check = outgoing::checker(&items);
+    let segment = sending.options.packet.saturating_sub(UDP_HEADER);
+    let flow = sending.options.flow(segment)?;
+    let controller = sending.options.take_controller("cubic", flow)?;
+    let mut endpoint = leaving(items, &sending, segment.0, controller, false)?;
+    let options = &mut sending.options;
+    let mut driver = SenderDriver::new(options.take_socket()?, options.to, options.give_up);
+    let (_, seconds) = driver.run(&mut endpoint, &check, watch)?;
+    Ok(bundles(&mut endpoint, seconds))
 }
 
-/// As [`super::Way::send`], over DCCP.
+/// As [`super::Layer::send`], over DCCP.
 pub fn send_over_dccp(
     mut sending: Sending,
     watch: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Bundle>, Error> {
-    let items = stock::open(&sending.files, watch)?;
-    let check = stock::checker(&items);
-    let paces = sending.controller.take();
-    let ccid = Ccid::of(paces.as_ref().map_or("ccid2", |(name, _)| name));
-    let Sending { packet, raw, light, to, give_up, .. } = sending;
-    let mut config = dccp::config(SERVICE_LTP, false, &OnLine { packet, raw, at: to, ccid, light })?;
-    let mut departure = dccp::departure(&mut config, PORT, to, raw, give_up, None)?;
-    let flow = flow(&sending, config.segment())?;
-    let controller = paces.map_or_else(|| named("ccid2", flow), |(_, make)| Ok(make(flow)))?;
+    let items = outgoing::open(&sending.files, watch)?;
+    let check = outgoing::checker(&items);
+    let mut config = dccp::config(SERVICE_LTP, false, &OnLine::of(&sending.options))?;
+    let mut driver = dccp::driver(&mut config, PORT, &mut sending.options)?;
+    let flow = sending.options.flow(config.segment())?;
+    let controller = sending.options.take_controller("ccid2", flow)?;
     // DCCP paces; LTP takes what it is given.
     let inner =
         leaving(items, &sending, config.segment().0, named("fixed", unplanned(config.segment()))?, true)?;
     let mut line = Line::new(Box::new(Connection::connect(config, controller)), Box::new(inner), false);
-    let (_, seconds) = departure.run(&mut line, &check, watch)?;
+    let (_, seconds) = driver.run(&mut line, &check, watch)?;
     Ok(bundles(&mut line, seconds))
 }
 
@@ -261,7 +255,7 @@ fn unplanned(segment: Bytes) -> Flow {
 
 /// Blocks that come from one engine.
 struct Coming {
-    shelf: Shelf,
+    store: BundleStore,
     from: SocketAddr,
     services: BTreeMap<SessionId, u64>,
     parts: BTreeMap<SessionId, Part>,
@@ -283,7 +277,7 @@ impl Coming {
         let part = match self.parts.entry(session) {
             std::collections::btree_map::Entry::Occupied(part) => part.into_mut(),
             std::collections::btree_map::Entry::Vacant(place) => {
-                place.insert(Part::new(&self.shelf, self.from)?)
+                place.insert(Part::new(&self.store, self.from)?)
             }
         };
         let before = part.here();
@@ -315,7 +309,7 @@ impl Coming {
         let mut bundles = Vec::new();
         block.each_capsule(&mut |block, service, unit| {
             let tag = Tag::Ltp { engine: session.originator, session: session.number, service, lacks: 0 };
-            let mut part = Part::new(&self.shelf, self.from)?;
+            let mut part = Part::new(&self.store, self.from)?;
             part.copy(block, unit)?;
             bundles.push(part.keep(tag)?);
             Ok(())
@@ -375,9 +369,9 @@ impl LtpSide for Coming {
     fn brought(&self) -> u64 {
         self.brought
     }
-    fn told(&self, engine: &Engine) -> Told {
+    fn status(&self, engine: &Engine) -> Status {
         let over = self.parts.is_empty() && engine.sessions() == (0, 0);
-        Told { over, ..Told::default() }
+        Status { over, ..Status::default() }
     }
     fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
@@ -390,7 +384,7 @@ impl LtpSide for Coming {
 /// What every engine that receives has alike.
 #[derive(Clone)]
 struct Habits {
-    shelf: Shelf,
+    store: BundleStore,
     reply_to: Option<SocketAddr>,
     idle: Duration,
     key: Option<Key>,
@@ -400,9 +394,9 @@ struct Habits {
 
 impl Habits {
     fn of(listening: &Listening, segment: u64, is_kept_alive: bool) -> Self {
-        let Listening { shelf, reply_to, idle, key, .. } = listening;
-        let (shelf, key) = (shelf.clone(), key.clone());
-        Self { shelf, reply_to: *reply_to, idle: *idle, key, segment, is_kept_alive }
+        let Listening { store, reply_to, idle, key, .. } = listening;
+        let (store, key) = (store.clone(), key.clone());
+        Self { store, reply_to: *reply_to, idle: *idle, key, segment, is_kept_alive }
     }
     /// The engine that a datagram tells of, if it begins a session with it or gives one up, which is to be
     /// acknowledged though nothing is known of it (RFC 5326, section 6.17).
@@ -413,28 +407,28 @@ impl Habits {
         (believed && begins).then_some(packet.segment.session.originator)
     }
     /// An engine for the one of this number that sends from there.
-    fn meet(&self, from: SocketAddr, peer: u64) -> Result<LtpEnd<Coming>, Error> {
+    fn meet(&self, from: SocketAddr, peer: u64) -> Result<LtpEndpoint<Coming>, Error> {
         // Ours is never told, as we begin no session; it only must not be the peer's.
         let config = config(u64::from(peer == 0), peer, self.segment, None)?;
         let quotas = Quotas { imports: IMPORTS_MAX, ..Quotas::default() };
         let extensions = self.key.as_ref().map_or(0, Key::overhead);
         let config = Config { quotas, extensions, idle: self.idle, ..config };
         let engine = Engine::new(config, named("fixed", unplanned(Bytes(self.segment)))?);
-        let shelf = self.shelf.clone();
+        let store = self.store.clone();
         let (services, parts) = (BTreeMap::new(), BTreeMap::new());
         let (brought, unwanted, events) = (0, Vec::new(), Vec::new());
-        let coming = Coming { shelf, from, services, parts, brought, unwanted, events };
-        Ok(LtpEnd::new(engine, coming, self.key.clone(), self.is_kept_alive))
+        let coming = Coming { store, from, services, parts, brought, unwanted, events };
+        Ok(LtpEndpoint::new(engine, coming, self.key.clone(), self.is_kept_alive))
     }
 }
 
-struct UdpDoor(Habits);
+struct UdpAcceptor(Habits);
 
-impl Door for UdpDoor {
-    fn welcome(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Welcome, Error> {
+impl Acceptor for UdpAcceptor {
+    fn accept(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Accept, Error> {
         let mut awaited = Awaited::new(self.0.clone(), from);
         awaited.take(now, bytes)?;
-        Ok(if awaited.end.is_some() { Welcome::Peer(Box::new(awaited)) } else { Welcome::Nothing })
+        Ok(if awaited.end.is_some() { Accept::Peer(Box::new(awaited)) } else { Accept::Nothing })
     }
 }
 
@@ -442,7 +436,7 @@ impl Door for UdpDoor {
 struct Awaited {
     habits: Habits,
     from: SocketAddr,
-    end: Option<(u64, LtpEnd<Coming>)>,
+    end: Option<(u64, LtpEndpoint<Coming>)>,
     /// What ends told that have made room, and what they brought.
     events: Vec<Event>,
     brought: u64,
@@ -454,7 +448,7 @@ impl Awaited {
     }
     /// Another engine takes the place of one that is done: whoever begins anew may have another number.
     fn make_way(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if self.end.as_ref().is_some_and(|(_, end)| !end.told().over) {
+        if self.end.as_ref().is_some_and(|(_, end)| !end.status().over) {
             return Ok(());
         }
         let known = self.end.as_ref().map(|(engine, _)| *engine);
@@ -467,7 +461,7 @@ impl Awaited {
     }
 }
 
-impl End for Awaited {
+impl Endpoint for Awaited {
     fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
         self.make_way(bytes)?;
         self.end.as_mut().map_or(Ok(()), |(_, end)| end.take(now, bytes))
@@ -489,8 +483,8 @@ impl End for Awaited {
     fn brought(&self) -> u64 {
         self.brought + self.end.as_ref().map_or(0, |(_, end)| end.brought())
     }
-    fn told(&self) -> Told {
-        self.end.as_ref().map(|(_, end)| end.told()).unwrap_or_default()
+    fn status(&self) -> Status {
+        self.end.as_ref().map(|(_, end)| end.status()).unwrap_or_default()
     }
     fn take_events(&mut self) -> Vec<Event> {
         let mut events = std::mem::take(&mut self.events);
@@ -499,21 +493,19 @@ impl End for Awaited {
     }
 }
 
-/// As [`super::Way::listen`], over UDP.
-pub fn listen_over_udp(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-    let socket = Socket::bind(listening.at).map_err(|why| cannot_listen(listening.at, false, &why))?;
-    let habits = Habits::of(&listening, listening.packet.saturating_sub(UDP_HEADER).0, false);
-    Arrivals::by(socket, UdpDoor(habits), listening.count).run(watch)
+/// As [`super::Layer::listen`], over UDP.
+pub fn listen_over_udp(mut listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
+    let socket = listening.options.take_socket()?;
+    let habits = Habits::of(&listening, listening.options.packet.saturating_sub(UDP_HEADER).0, false);
+    ListenerDriver::new(socket, UdpAcceptor(habits), listening.count).run(watch)
 }
 
-/// As [`super::Way::listen`], over DCCP.
-pub fn listen_over_dccp(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-    let Listening { at, packet, raw, .. } = listening;
-    let config = dccp::config(SERVICE_LTP, false, &OnLine { packet, raw, at, ccid: Ccid::Two, light: None })?;
+/// As [`super::Layer::listen`], over DCCP.
+pub fn listen_over_dccp(mut listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
+    let config = dccp::config(SERVICE_LTP, false, &OnLine::listening(&listening.options))?;
     let habits = Habits::of(&listening, config.segment().0, true);
-    let coming = move |from| -> Box<dyn End> { Box::new(Awaited::new(habits.clone(), from)) };
-    let door = DccpDoor::new(config, if raw { at.port() } else { PORT }, Box::new(coming))?;
-    let socket = if raw { Socket::raw(at) } else { Socket::bind(at) };
-    let socket = socket.map_err(|why| cannot_listen(at, raw, &why))?;
-    Arrivals::by(socket, door, listening.count).run(watch)
+    let coming = move |from| -> Box<dyn Endpoint> { Box::new(Awaited::new(habits.clone(), from)) };
+    let server = if listening.options.raw { listening.options.at.port() } else { PORT };
+    let acceptor = DccpAcceptor::new(config, server, Box::new(coming))?;
+    ListenerDriver::new(listening.options.take_socket()?, acceptor, listening.count).run(watch)
 }

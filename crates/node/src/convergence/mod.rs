@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `stock` | bundles that are to be sent |
 //! | `books` | bytes that are kept and still may be |
-//! | `shelf` | where bundles are kept that have come |
+//! | `store` | where bundles are kept that have come |
 //! | `ltp` | a bundle is a block of LTP, over UDP or DCCP |
 //! | `datagram` | a bundle is a datagram of UDP or DCCP |
 //! | `tcpcl` | TCPCLv4 over the kernel's TCP |
@@ -15,25 +15,23 @@
 mod books;
 mod datagram;
 mod ltp;
-mod shelf;
-mod stock;
+mod outgoing;
+mod store;
 mod tcpcl;
 
-pub use crate::carrier::MakeController;
 pub use crate::error::Error;
 pub use crate::transfer::{Event, Progress};
-pub use shelf::Shelf;
+pub use store::BundleStore;
 
-use crate::carrier::dccp;
-use crate::carrier::exchange::Told;
-use crate::carrier::header::Receipt;
 use crate::refusals::Refusals;
-use lightlag_protocols::controllers::Flow;
+use crate::transports::driver::Status;
+use crate::transports::header::Receipt;
+use crate::transports::{ListenOptions, SendOptions};
 use lightlag_protocols::time::Duration;
-use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::units::BitRate;
 use lightlag_protocols::wire::ltp::aggregation::BUNDLE_SERVICE;
 use lightlag_protocols::wire::ltp::auth::Key;
-use lightlag_protocols::wire::{ltp as ltp_wire, tcpcl as tcpcl_wire};
+use lightlag_protocols::wire::tcpcl as tcpcl_wire;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -46,22 +44,8 @@ pub const UDP_RATE: BitRate = BitRate(1_000_000);
 pub struct Sending {
     /// The bundles.
     pub files: Vec<PathBuf>,
-    /// To whom.
-    pub to: SocketAddr,
-    /// From where; none: from any port. Peers that answer to a fixed place need one.
-    pub from: Option<SocketAddr>,
-    /// Bytes of a packet, headers of IP and UDP included; nothing to TCP.
-    pub packet: Bytes,
-    /// What the plan promises; over UDP at which datagrams leave.
-    pub rate: Option<BitRate>,
-    /// Round trip of light that the plan promises.
-    pub light: Option<Duration>,
-    /// Give up after so long a silence.
-    pub give_up: Option<Duration>,
-    /// DCCP in IP packets of its own, not in UDP.
-    pub raw: bool,
-    /// What paces it; UDP and the kernel's TCP have none.
-    pub controller: Option<(String, MakeController)>,
+    /// To whom, and how fast.
+    pub options: SendOptions,
     /// Of LTP.
     pub ltp: LtpSending,
     /// What this node calls itself, over TCP.
@@ -91,16 +75,12 @@ impl Default for LtpSending {
 
 /// How to listen.
 pub struct Listening {
-    /// Where.
-    pub at: SocketAddr,
+    /// Where, and in what packets.
+    pub options: ListenOptions,
     /// Where bundles are kept.
-    pub shelf: Shelf,
-    /// End when so many have come.
+    pub store: BundleStore,
+    /// Endpoint when so many have come.
     pub count: Option<u64>,
-    /// Bytes of a packet, headers of IP and UDP included.
-    pub packet: Bytes,
-    /// DCCP in IP packets of its own, not in UDP.
-    pub raw: bool,
     /// Where reports of LTP go; none: to where data come from.
     pub reply_to: Option<SocketAddr>,
     /// A block of LTP whose sender is silent for so long is given up.
@@ -155,20 +135,9 @@ pub enum Tag {
     },
 }
 
-/// A way and what is to be known of it.
-pub struct Way {
-    /// What it is called.
-    pub name: &'static str,
-    /// Where a listener is found if nothing else is said.
-    pub port: u16,
-    /// The same of DCCP in IP packets of its own; none: that cannot carry it.
-    pub raw_port: Option<u16>,
-    /// As controllers name what carries it; none: it takes no controller.
-    pub transport: Option<&'static str>,
-    /// What paces it if nothing else is said: without a planned rate, and with one.
-    pub controllers: [&'static str; 2],
-    /// Whether it is LTP, which has engines, services, keys and colours.
-    pub is_ltp: bool,
+/// A convergence layer.
+#[derive(Clone, Copy)]
+pub struct Layer {
     send: Send,
     listen: Listen,
 }
@@ -176,7 +145,7 @@ pub struct Way {
 type Send = fn(Sending, &mut dyn FnMut(Progress) -> bool) -> Result<Vec<Bundle>, Error>;
 type Listen = fn(Listening, &mut dyn FnMut(Event) -> bool) -> Result<(), Error>;
 
-impl Way {
+impl Layer {
     /// Sends bundles; tells what became of each.
     ///
     /// # Errors
@@ -199,89 +168,19 @@ impl Way {
     }
 }
 
-/// All of them.
-pub const WAYS: &[Way] = &[
-    Way {
-        name: "ltp-udp",
-        port: ltp_wire::PORT,
-        raw_port: None,
-        transport: Some("ltp"),
-        controllers: ["cubic", "contact_rate"],
-        is_ltp: true,
-        send: ltp::send_over_udp,
-        listen: ltp::listen_over_udp,
-    },
-    Way {
-        name: "udp",
-        port: PORT,
-        raw_port: None,
-        transport: None,
-        controllers: [""; 2],
-        is_ltp: false,
-        send: datagram::send_over_udp,
-        listen: datagram::listen_over_udp,
-    },
-    Way {
-        name: "ltp-dccp",
-        port: dccp::PORT,
-        raw_port: Some(ltp_wire::PORT),
-        transport: Some("dccp"),
-        controllers: ["ccid2"; 2],
-        is_ltp: true,
-        send: ltp::send_over_dccp,
-        listen: ltp::listen_over_dccp,
-    },
-    Way {
-        name: "dccp",
-        port: dccp::PORT,
-        raw_port: Some(PORT),
-        transport: Some("dccp"),
-        controllers: ["ccid2"; 2],
-        is_ltp: false,
-        send: datagram::send_over_dccp,
-        listen: datagram::listen_over_dccp,
-    },
-    Way {
-        name: "tcp",
-        port: tcpcl_wire::PORT,
-        raw_port: None,
-        transport: None,
-        controllers: [""; 2],
-        is_ltp: false,
-        send: tcpcl::send,
-        listen: tcpcl::listen,
-    },
-];
-
-/// The way of a name.
-pub fn find(name: &str) -> Option<&'static Way> {
-    WAYS.iter().find(|way| way.name == name)
-}
+/// Blocks of LTP in UDP (RFC 7122, section 3.3).
+pub const LTP_UDP: Layer = Layer { send: ltp::send_over_udp, listen: ltp::listen_over_udp };
+/// Blocks of LTP in DCCP (RFC 7122, section 3.3).
+pub const LTP_DCCP: Layer = Layer { send: ltp::send_over_dccp, listen: ltp::listen_over_dccp };
+/// Datagrams of UDP (RFC 7122, section 3.2).
+pub const UDP: Layer = Layer { send: datagram::send_over_udp, listen: datagram::listen_over_udp };
+/// Datagrams of DCCP (RFC 7122, section 3.2).
+pub const DCCP: Layer = Layer { send: datagram::send_over_dccp, listen: datagram::listen_over_dccp };
+/// TCPCLv4 (RFC 9174).
+pub const TCP: Layer = Layer { send: tcpcl::send, listen: tcpcl::listen };
 
 /// An end of which every bundle has met its fate is over, as one whose receipt is here.
-fn told(done: bool, progress: (u64, u64)) -> Told {
+fn status(done: bool, progress: (u64, u64)) -> Status {
     let receipt = done.then_some(Receipt { digest: [0; 32], outcome: Ok(()), measured: None });
-    Told { progress: Some(progress), receipt, over: done, ..Told::default() }
-}
-
-/// What a controller is built for.
-fn flow(sending: &Sending, segment: Bytes) -> Result<Flow, Error> {
-    Ok(Flow {
-        segment,
-        packet: sending.packet,
-        planned_rate: sending.rate,
-        planned_round_trip: sending.light,
-        seed: crate::transfer::sender::random()?.into(),
-        index: 0,
-    })
-}
-
-/// A socket of UDP that can reach a peer, from the place that it knows if it needs one.
-fn socket(sending: &Sending) -> Result<crate::socket::Socket, Error> {
-    let (to, from) = (sending.to, sending.from);
-    let opened = from.map_or_else(|| crate::socket::Socket::towards(to), crate::socket::Socket::bind);
-    opened.map_err(|why| match from {
-        Some(from) => Error::Input(format!("--from: {from}: {why}; name a free address of this machine")),
-        None => Error::Failed(format!("cannot open a socket to {to}: {why}")),
-    })
+    Status { progress: Some(progress), receipt, over: done, ..Status::default() }
 }

@@ -1,9 +1,9 @@
 //! Bundles over TCPCLv4 (RFC 9174) and the kernel's TCP: a thread for each connection that comes.
 
-use super::shelf::{Part, Unkept};
-use super::stock::{self, Item};
+use super::outgoing::{self, Item};
+use super::store::{Part, Unkept};
 use super::tcpcl_wire::{RefuseReason, TermReason};
-use super::{Bundle, Error, Event, Listening, Progress, Sending, Shelf, Tag};
+use super::{Bundle, BundleStore, Error, Event, Listening, Progress, Sending, Tag};
 use crate::clock::{Clock, to_std};
 use crate::places::{Newcomer, Place, Places};
 use lightlag_protocols::time::{Duration, Instant};
@@ -209,8 +209,8 @@ impl Leaving {
 }
 
 fn connect(sending: &Sending) -> Result<TcpStream, Error> {
-    let to = sending.to;
-    let stream = match sending.give_up {
+    let to = sending.options.to;
+    let stream = match sending.options.give_up {
         Some(most) => TcpStream::connect_timeout(&to, to_std(most)),
         None => TcpStream::connect(to),
     };
@@ -221,11 +221,11 @@ fn connect(sending: &Sending) -> Result<TcpStream, Error> {
     })
 }
 
-/// As [`super::Way::send`].
+/// As [`super::Layer::send`].
 pub fn send(sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Vec<Bundle>, Error> {
-    let items = stock::open(&sending.files, watch)?;
-    let check = stock::checker(&items);
-    let to = sending.to;
+    let items = outgoing::open(&sending.files, watch)?;
+    let check = outgoing::checker(&items);
+    let to = sending.options.to;
     let broken = |why: io::Error| Error::Failed(format!("{to}: {why}"));
     let all = items.iter().map(|item| item.length).sum();
     let fates = items.iter().map(|_| None).collect();
@@ -269,9 +269,9 @@ pub fn send(sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result
             next_tick = now + TICK;
             check()?;
             if !watch(Progress::Sending((leaving.done_bytes + acked).min(all), all)) {
-                return Err(crate::carrier::stopped());
+                return Err(crate::transports::stopped());
             }
-            if let Some(most) = sending.give_up.filter(|most| now - heard > *most) {
+            if let Some(most) = sending.options.give_up.filter(|most| now - heard > *most) {
                 return Err(Error::Failed(format!("{to} did not answer for {} s", most.as_secs_f64())));
             }
         }
@@ -298,7 +298,7 @@ fn config(is_active: bool, node: &str, transfer_mru: u64) -> Config {
 
 /// Bundles that come by a session.
 struct Coming {
-    shelf: Shelf,
+    store: BundleStore,
     peer: SocketAddr,
     node: String,
     part: Option<(u64, Part)>,
@@ -323,7 +323,7 @@ impl Coming {
     fn note(&mut self, session: &mut Session, told: Told) {
         match told {
             Told::Opened { node } => self.node = node.replace(char::is_control, " "),
-            Told::Coming { transfer, .. } => match Part::new(&self.shelf, self.peer) {
+            Told::Coming { transfer, .. } => match Part::new(&self.store, self.peer) {
                 Ok(part) => self.part = Some((transfer, part)),
                 Err(why) => self.refuse(session, transfer, &why.into()),
             },
@@ -403,9 +403,9 @@ fn serve(io: TcpStream, config: Config, coming: &mut Coming, ends: &AtomicBool) 
     Ok(())
 }
 
-/// As [`super::Way::listen`].
+/// As [`super::Layer::listen`].
 pub fn listen(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-    let at = listening.at;
+    let at = listening.options.at;
     let cannot = |why: io::Error| {
         Error::Input(format!("cannot listen at {at}: {why}; name a free address of this machine"))
     };
@@ -453,11 +453,11 @@ fn admit(newcomer: Newcomer, listening: &Listening, out: &Sender<Event>, ends: &
         let line = format!("{peer}: refused, as bundles come by all {STREAMS_MAX} connections");
         let _ = out.send(Event::Refused(line));
     }
-    let config = config(false, &listening.node, listening.shelf.size_most);
-    let (shelf, out, ends) = (listening.shelf.clone(), out.clone(), ends.clone());
+    let config = config(false, &listening.node, listening.store.size_most);
+    let (store, out, ends) = (listening.store.clone(), out.clone(), ends.clone());
     // Without a thread the connection is closed, and its place is free.
     let _ = std::thread::Builder::new().spawn(move || {
-        let mut coming = Coming { shelf, peer, node: String::new(), part: None, out, place };
+        let mut coming = Coming { store, peer, node: String::new(), part: None, out, place };
         if let Err(why) = serve(stream, config, &mut coming, &ends) {
             coming.tell(Event::Refused(format!("{peer}: the connection: {why}")));
         }

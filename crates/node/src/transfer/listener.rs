@@ -8,37 +8,17 @@ use super::lines::Lines;
 use super::name::file_name;
 use super::sender::random;
 use super::store::{Kept, Place, kept};
-use crate::carrier::bench::{Interval, Measured, Plan};
 use crate::clock::Clock;
 use crate::places::{Room, room_now};
 use crate::socket::Socket;
-use crate::tap::Tap;
+use crate::transports::bench::{Interval, Measured, Plan};
+use crate::transports::{FileInbox, ListenOptions};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::wire::udpdtn::{Body, Opening, Packet, Reason};
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-
-/// How to listen.
-pub struct Listening {
-    /// Where.
-    pub at: SocketAddr,
-    /// Where files go.
-    pub folder: PathBuf,
-    /// Exit after the first transfer that ends.
-    pub once: bool,
-    /// Replace files of the same name.
-    pub overwrite: bool,
-    /// Largest file that is taken.
-    pub size_most: Option<u64>,
-    /// Most bytes of unfinished files that senders without a key may leave here; none: half of the disk.
-    pub partial_most: Option<u64>,
-    /// Authenticates datagrams.
-    pub key: Option<Key>,
-    /// Sees all datagrams.
-    pub tap: Option<Tap>,
-}
 
 /// What came of a transfer.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,7 +108,8 @@ const SPARE_BYTES: u64 = 1 << 20;
 
 /// Receives files until it is told to stop.
 pub struct Listener {
-    listening: Listening,
+    listening: FileInbox,
+    once: bool,
     socket: Socket,
     clock: Clock,
     sessions: BTreeMap<u32, Incoming>,
@@ -139,7 +120,6 @@ pub struct Listener {
     events: Vec<Event>,
     /// The first transfer that ended well (true) or badly, and when its sender may still ask.
     ended: Option<(bool, u32)>,
-    ignored: u64,
     digests: BTreeMap<PathBuf, (Stamp, [u8; 32])>,
     /// What was accepted under the key.
     accepted: Option<Accepted>,
@@ -165,17 +145,9 @@ impl Listener {
     ///
     /// # Errors
     /// One line.
-    pub fn new(mut listening: Listening) -> Result<Self, Error> {
-        let folder = listening.folder.display();
-        fs::create_dir_all(&listening.folder).map_err(|why| {
-            Error::Input(format!("{folder}: {why}; name a folder that can be written with --folder"))
-        })?;
-        let mut socket = Socket::bind(listening.at).map_err(|why| {
-            let at = listening.at;
-            Error::Input(format!("cannot listen at {at}: {why}; name a free address of this machine"))
-        })?;
+    pub fn new(mut options: ListenOptions, listening: FileInbox, once: bool) -> Result<Self, Error> {
+        let socket = options.take_socket()?;
         let broken = |why: std::io::Error| Error::Failed(format!("the socket: {why}"));
-        socket.set_tap(listening.tap.take()).map_err(broken)?;
         let at = socket.address().map_err(broken)?;
         let accepted = listening.key.as_ref().map(|key| Accepted::open(&listening.folder, key));
         let accepted = accepted.transpose().map_err(Error::Input)?;
@@ -185,6 +157,7 @@ impl Listener {
             next_count: Instant::ZERO,
             lines: Lines::default(),
             listening,
+            once,
             socket,
             clock: Clock::start(),
             sessions: BTreeMap::new(),
@@ -193,20 +166,8 @@ impl Listener {
             next_tick: Instant::ZERO,
             events: vec![Event::Listening(at)],
             ended: None,
-            ignored: 0,
             digests: BTreeMap::new(),
         })
-    }
-    /// Where it listens.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn address(&self) -> std::io::Result<SocketAddr> {
-        self.socket.address()
-    }
-    /// Datagrams that were dropped: malformed, without a valid tag, from others than their session's.
-    pub fn ignored(&self) -> u64 {
-        self.ignored
     }
     /// Receives until the first transfer has ended, if it is to end then, or until `watch` says false.
     ///
@@ -244,14 +205,13 @@ impl Listener {
     }
 
     fn receive(&mut self) -> std::io::Result<usize> {
-        let Self { socket, clock, listening, sessions, unknown, ignored, .. } = self;
+        let Self { socket, clock, listening, sessions, unknown, .. } = self;
         let key = listening.key.as_ref();
         let mut openings: Vec<Waiting> = Vec::new();
         let came = socket.receive(clock, |from, bytes, at| {
             let opened = key.map_or(Some((bytes, None)), |key| key.open_sent(bytes));
             let packet = opened.and_then(|(bytes, fresh)| Some((Packet::read(bytes).ok()?, fresh)));
             let Some((packet, fresh)) = packet else {
-                *ignored += 1;
                 return;
             };
             let mut wait = || openings.push(Waiting { from, bytes: packet.to_bytes(), fresh, at });
@@ -261,7 +221,7 @@ impl Listener {
                 (Some(incoming), _) => incoming.take(at, from, &packet, key.is_some()),
                 (None, Body::Open(_)) => wait(),
                 (None, Body::Data(..)) => *unknown = Some((from, packet.session)),
-                _ => *ignored += 1,
+                _ => {}
             }
         })?;
         for Waiting { from, bytes, fresh, at } in openings {
@@ -639,7 +599,7 @@ impl Listener {
     }
     /// Whether it is to end, and the sender has surely heard why: two of its round trips of silence.
     fn is_over(&self, now: Instant) -> bool {
-        let Some((_, session)) = self.ended.filter(|_| self.listening.once) else { return false };
+        let Some((_, session)) = self.ended.filter(|_| self.once) else { return false };
         self.sessions.get(&session).is_none_or(|incoming| {
             let round_trips = Duration::from_nanos(incoming.report_every.as_nanos().saturating_mul(32));
             let linger = Duration::from_nanos(500_000_000).saturating_add(round_trips);

@@ -17,9 +17,11 @@ pub(crate) mod store;
 
 pub use crate::error::Error;
 pub use auth::Key;
-pub use listener::{Event, Finished, Listener, Listening};
+pub(crate) use listener::Listener;
+pub use listener::{Event, Finished};
 pub use name::file_name;
-pub use sender::{Counted, Progress, Sending, Sent, send};
+pub(crate) use sender::send;
+pub use sender::{Counted, Progress};
 
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::transport::udpdtn::{self, DIGEST_BYTES, HEADER, UDP_HEADER};

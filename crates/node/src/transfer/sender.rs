@@ -6,42 +6,15 @@ use super::source::Source;
 use super::{Error, config};
 use crate::clock::Clock;
 use crate::socket::Socket;
-use crate::tap::Tap;
-use lightlag_protocols::controllers::{Controller, Flow};
+use crate::transports::{SendOptions, Sent, UdpdtnOptions};
+use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
-use lightlag_protocols::transport::udpdtn::{self, Counts, Cut, Datagram};
-use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::transport::udpdtn::{self, Cut, Datagram};
+use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::udpdtn::{Body, Data, Opening, Packet, Reason, Unwrap, write_data};
 use std::net::SocketAddr;
-use std::path::PathBuf;
-
-/// What is to be sent, and how.
-pub struct Sending {
-    /// The file.
-    pub file: PathBuf,
-    /// To whom.
-    pub to: SocketAddr,
-    /// Bytes of a packet, headers of IP and UDP included.
-    pub packet: Bytes,
-    /// What the plan promises.
-    pub rate: Option<BitRate>,
-    /// Round trip of light that the plan promises.
-    pub light: Option<Duration>,
-    /// Repair each block before the next one begins.
-    pub in_order: bool,
-    /// Give up after so long a silence.
-    pub give_up: Option<Duration>,
-    /// Authenticates datagrams.
-    pub key: Option<Key>,
-    /// Folder in which is remembered, under a key, what was learned of listeners; made if it is not there. Without
-    /// it the listener needs one round trip more before it believes that the transfer is no recording.
-    pub memory: Option<PathBuf>,
-    /// What paces it.
-    pub controller: Box<dyn FnOnce(Flow) -> Box<dyn Controller>>,
-    /// Sees all datagrams.
-    pub tap: Option<Tap>,
-}
+use std::path::{Path, PathBuf};
 
 /// How far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,25 +42,6 @@ pub struct Counted {
     pub rtt: Option<Duration>,
 }
 
-/// What came of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sent {
-    /// Bytes of the file.
-    pub bytes: u64,
-    /// BLAKE3 of the file.
-    pub digest: [u8; 32],
-    /// From the first datagram to the report that all is there.
-    pub seconds: f64,
-    /// What the machine has done.
-    pub counts: Counts,
-    /// Least round trip.
-    pub rtt: Option<Duration>,
-    /// Bytes that the receiver had at its first report: what an earlier transfer had left.
-    pub resumed: u64,
-    /// Datagrams that were no part of this: malformed, or without a valid tag.
-    pub ignored: u64,
-}
-
 /// Datagrams between two looks at what has come.
 const BURST: usize = 256;
 /// With less than this a block rarely needs repairs.
@@ -101,11 +55,16 @@ const CHECK_EVERY: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// [`Error::Input`] if it could not begin, [`Error::Failed`] if it failed or was stopped.
-pub fn send(sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
-    let source = Source::open(&sending.file, &mut |done, all| {
+pub(crate) fn send(
+    file: &Path,
+    options: SendOptions,
+    udpdtn: UdpdtnOptions,
+    watch: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Sent, Error> {
+    let source = Source::open(file, &mut |done, all| {
         watch(Progress::Reading(done, all));
     })?;
-    let mut outgoing = Outgoing::new(sending, source)?;
+    let mut outgoing = Outgoing::new(file, options, udpdtn, source)?;
     outgoing.run(watch)
 }
 
@@ -133,12 +92,11 @@ struct Outgoing {
 }
 
 impl Outgoing {
-    fn new(sending: Sending, source: Source) -> Result<Self, Error> {
-        let Sending { file, to, packet, rate, light, in_order, give_up, key, memory, controller, tap } =
-            sending;
+    fn new(file: &Path, options: SendOptions, udpdtn: UdpdtnOptions, source: Source) -> Result<Self, Error> {
+        let (mut options, UdpdtnOptions { in_order, key, memory }) = (options, udpdtn);
+        let (to, packet, light) = (options.to, options.packet, options.light.unwrap_or_default());
         let tag = if key.is_some() { TAG_BYTES } else { 0 };
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let light = light.unwrap_or_default();
         let mut config = config(Bytes(source.length()), source.digest(), packet, tag, light)?;
         let session = random()?;
         let mut memory = key.as_ref().map(|key| Memory::open(memory.as_deref(), key, to));
@@ -148,19 +106,11 @@ impl Outgoing {
         };
         config.in_order = in_order;
         config.seed = session.into();
-        let flow = Flow {
-            segment: config.symbol,
-            packet,
-            planned_rate: rate,
-            // A promise in whole units is no yardstick for queues: those are measured by one-way times.
-            planned_round_trip: None,
-            seed: session.into(),
-            index: 0,
-        };
-        let machine = udpdtn::Sender::new(config, controller(flow), Bytes(source.length()));
-        let cannot = |why| Error::Failed(format!("cannot open a socket to {to}: {why}"));
-        let mut socket = Socket::towards(to).map_err(cannot)?;
-        socket.set_tap(tap).map_err(cannot)?;
+        // A promise in whole units is no yardstick for queues: those are measured by one-way times.
+        let flow = Flow { planned_round_trip: None, seed: session.into(), ..options.flow(config.symbol)? };
+        let controller = options.take_controller("contact_rate", flow)?;
+        let machine = udpdtn::Sender::new(config, controller, Bytes(source.length()));
+        let socket = options.take_socket()?;
         Ok(Self {
             socket,
             cut: machine.cut(),
@@ -171,9 +121,9 @@ impl Outgoing {
             ignored: 0,
             next_tick: Instant::ZERO,
             next_check: Instant::ZERO,
-            file,
+            file: file.to_owned(),
             to,
-            give_up,
+            give_up: options.give_up,
             key,
             memory,
             fresh,
@@ -202,14 +152,18 @@ impl Outgoing {
         }
     }
     fn sent(&self) -> Sent {
+        let counts = self.machine.counts();
         Sent {
             bytes: self.source.length(),
             digest: self.source.digest(),
             seconds: self.clock.now().as_secs_f64(),
-            counts: self.machine.counts(),
-            rtt: self.machine.rtt(),
+            datagrams: Some(counts.sent),
+            repairs: Some(counts.repairs),
+            timeouts: Some(counts.silences),
             resumed: self.first_report.unwrap_or(0),
-            ignored: self.ignored,
+            ignored: Some(self.ignored),
+            rtt: self.machine.rtt(),
+            measured: None,
         }
     }
     fn broken(&self, why: &std::io::Error) -> Error {

@@ -6,7 +6,7 @@ use crate::time::Instant;
 use crate::transport::udpdtn::{self, UDP_HEADER};
 use crate::transport::{dccp, ltp, tcp};
 use crate::units::Bytes;
-use crate::wire::adaptive::Serial;
+use crate::wire::session::Serial;
 use std::sync::Arc;
 
 /// A packet on a link.

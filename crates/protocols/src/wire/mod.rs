@@ -1,9 +1,9 @@
 //! Bytes on the wire, and the values that they stand for.
 
-pub mod adaptive;
 pub mod bundle;
 pub mod dccp;
 pub mod ltp;
 pub mod ndn;
+pub mod session;
 pub mod tcpcl;
 pub mod udpdtn;

@@ -151,7 +151,10 @@ fn interval(code: u8) -> Duration {
 /// The code of the interval that is nearest.
 fn interval_code(every: Duration) -> u8 {
     let off = |code: &u8| interval(*code).as_nanos().abs_diff(every.as_nanos());
-    (0..INTERVALS).min_by_key(off).unwrap_or_default()
+    // Codes grow with the interval: the nearest is next to the greatest power of two below it.
+    let doubled = (every.as_nanos().max(1) / INTERVAL_LEAST_NS[0]).checked_ilog2().unwrap_or(0) as u8;
+    let first = doubled.saturating_mul(2).min(INTERVALS - 1);
+    (first..(first + 3).min(INTERVALS)).min_by_key(off).unwrap_or_default()
 }
 
 /// An interval as the wire can say it.
@@ -474,3 +477,26 @@ pub fn size(body: &Body) -> u64 {
 #[cfg(test)]
 #[path = "udpdtn_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod interval_tests {
+    use super::*;
+
+    #[test]
+    fn the_code_of_an_interval_is_that_of_the_nearest_one() {
+        let nearest = |every: i64| {
+            (0..INTERVALS).min_by_key(|code| interval(*code).as_nanos().abs_diff(every)).unwrap_or_default()
+        };
+        for code in 0..INTERVALS {
+            for off in [-1_000_000, -414_214, -1, 0, 1, 414_213, 414_214, 586_000] {
+                for scale in [1, 1 << (code / 2)] {
+                    let every = interval(code).as_nanos() + off * scale;
+                    assert_eq!(interval_code(Duration::from_nanos(every)), nearest(every), "{every} ns");
+                }
+            }
+        }
+        for every in [i64::MIN, -1, 0, 1, i64::MAX] {
+            assert_eq!(interval_code(Duration::from_nanos(every)), nearest(every), "{every} ns");
+        }
+    }
+}

@@ -31,7 +31,7 @@ impl Nodes {
     /// The node, or nothing where contacts of unknown nodes are left out.
     fn node(&self, id: &str, place: &Place) -> Result<Option<u32>> {
         match self.find(id) {
-            None if !self.skip_unknown => Err(self.unknown(id).at(place)),
+            None if !self.skip_unknown => Err(crate::Error::at(place, self.unknown(id))),
             found => Ok(found),
         }
     }

@@ -158,7 +158,7 @@ fn mechanism(space: &Space, catalogue: &Catalogue) -> Result<Algorithm<dyn Mecha
         }
     }
     let place = found.as_ref().map_or_else(|| space.run.layers.place(), |found| found.place.clone());
-    let parameters = resolve(&entry, &given).map_err(|wrong| wrong.at(&place))?;
+    let parameters = resolve(&entry, &given).map_err(|wrong| crate::Error::at(&place, wrong))?;
     Ok(Algorithm { entry, parameters })
 }
 
@@ -170,7 +170,7 @@ fn parameter_value(found: &Found, entry: &Entry<dyn Mechanism>, default: &Value)
     };
     let name = found.key.rsplit('.').next().unwrap_or_default();
     let alone = BTreeMap::from([(name.to_owned(), value.clone())]);
-    resolve(entry, &alone).map_err(|wrong| wrong.at(found.place))?;
+    resolve(entry, &alone).map_err(|wrong| crate::Error::at(found.place, wrong))?;
     Ok(value)
 }
 

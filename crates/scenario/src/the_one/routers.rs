@@ -100,8 +100,8 @@ pub fn router(found: &Found, run: Run, catalogue: &Catalogue) -> Result<Algorith
         given.insert(key.parameter.to_owned(), value);
         place = setting.place.clone();
         // One at a time, so that an error has the place of its own setting.
-        resolve(&entry, &given).map_err(|wrong| wrong.at(&place))?;
+        resolve(&entry, &given).map_err(|wrong| crate::Error::at(&place, wrong))?;
     }
-    let parameters = resolve(&entry, &given).map_err(|wrong| wrong.at(&place))?;
+    let parameters = resolve(&entry, &given).map_err(|wrong| crate::Error::at(&place, wrong))?;
     Ok(Algorithm { entry, parameters })
 }

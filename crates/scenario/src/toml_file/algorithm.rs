@@ -37,9 +37,9 @@ pub fn algorithm<A: ?Sized, S>(
         given.insert(key.name.clone(), parameter(value, &path, unit)?);
         last = value.place.clone();
         // One at a time, so that an error has the place of its own parameter.
-        resolve(&entry, &given).map_err(|wrong| wrong.at(&last))?;
+        resolve(&entry, &given).map_err(|wrong| crate::Error::at(&last, wrong))?;
     }
-    let parameters = resolve(&entry, &given).map_err(|wrong| wrong.at(&last))?;
+    let parameters = resolve(&entry, &given).map_err(|wrong| crate::Error::at(&last, wrong))?;
     Ok(Algorithm { entry, parameters })
 }
 

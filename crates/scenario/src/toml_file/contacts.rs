@@ -157,7 +157,7 @@ fn channels(section: &Section, names: &Names) -> Result<Channels> {
                 "a pair is \"A B\" for both ways or \"A -> B\" for one; `all` stands for every node",
             )
         })?;
-        let select = |text: &str| names.select(text).map_err(|wrong| wrong.at(&key.place));
+        let select = |text: &str| names.select(text).map_err(|wrong| crate::Error::at(&key.place, wrong));
         let (from, to) = (select(from)?, select(to)?);
         pairs = from.len().saturating_mul(to.len()).saturating_add(pairs);
         if pairs > PAIRS_MAX {

@@ -204,7 +204,7 @@ fn place_of(root: &Section, key: &str) -> Place {
 fn scenario_name<'t>(root: &Section<'t>) -> Result<Option<&'t str>> {
     let name = root.text("name")?;
     if let Some(name) = name {
-        check_file_name(name).map_err(|wrong| wrong.at(&root.place_of("name")))?;
+        check_file_name(name).map_err(|wrong| crate::Error::at(&root.place_of("name"), wrong))?;
     }
     Ok(name)
 }

@@ -165,7 +165,8 @@ fn mechanism(section: &Section, root: &Section, context: &Context) -> Result<Alg
 fn none(section: &Section, context: &Context) -> Result<Algorithm<dyn Mechanism>> {
     let wrong = |right: String| Error::new(&section.place, "no mechanism is given", right);
     let entry = context.catalogue.mechanism("none").map_err(wrong)?;
-    let parameters = resolve(&entry, &BTreeMap::new()).map_err(|wrong| wrong.at(&section.place))?;
+    let parameters =
+        resolve(&entry, &BTreeMap::new()).map_err(|wrong| crate::Error::at(&section.place, wrong))?;
     Ok(Algorithm { entry, parameters })
 }
 

@@ -3,7 +3,7 @@
 use super::plan::{SCENARIOS, VARIANTS, sets};
 use lightlag_lab::metrics::TimeSeries;
 use lightlag_lab::run::{ContactsCache, Options, run};
-use lightlag_protocols::adaptive::Kind;
+use lightlag_protocols::session::Kind;
 use lightlag_scenario::Seed;
 
 /// Seed of every curve.

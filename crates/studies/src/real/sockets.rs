@@ -4,11 +4,13 @@
 use crate::dccp::sockets::{Beside, Connection, Seen};
 use lightlag_capture::analysis::{Analysed, Analysis, Options, Record};
 use lightlag_capture::over_udp;
-use lightlag_node::carrier::bench::{self, Plan, Tallies};
-use lightlag_node::carrier::{self, Cargo, Event, Listening, Sending, Way};
 use lightlag_node::emulate::{Emulating, Emulator};
 use lightlag_node::real_time::{self, Watch};
 use lightlag_node::tap::{Passing, Tap};
+use lightlag_node::transports::bench::{self, Plan, Tallies};
+use lightlag_node::transports::{
+    self, Event, ListenOptions, Listening, Payload, SendOptions, Sending, Transport, UdpdtnOptions,
+};
 use lightlag_protocols::controllers;
 use lightlag_protocols::link::{Counts, LinkSpec};
 use lightlag_protocols::parameter::Parameters;
@@ -66,16 +68,16 @@ fn join<T>(thread: JoinHandle<T>) -> Result<T, String> {
 
 /// Makes one.
 fn make(wanted: Connection) -> Result<Seen, String> {
-    let way = carrier::find("dccp").ok_or("DCCP is not built in")?;
+    let transport = transports::find("dccp").ok_or("DCCP is not built in")?;
     let over = Arc::new(AtomicBool::new(false));
-    let (receiver, at) = receive(way, &over)?;
+    let (receiver, at) = receive(transport, &over)?;
     let (link, through) = carry(wanted.links, at, wanted.seed, &over)?;
     let beside = send_beside(wanted.beside, through, &over)?;
     let analysis = Arc::new(Mutex::new(Some(Analysis::new(Options {
         dccp_ports: vec![through.port()],
         ..Options::default()
     }))));
-    let sent = send(way, wanted.controller, wanted.span, through, tap(&analysis));
+    let sent = send(transport, wanted.controller, wanted.span, through, tap(&analysis));
     over.store(true, Ordering::Release);
     join(receiver)?;
     join(beside)?;
@@ -87,19 +89,20 @@ fn make(wanted: Connection) -> Result<Seen, String> {
 }
 
 /// Counts what comes, at an address that is told.
-fn receive(way: &'static Way, over: &Arc<AtomicBool>) -> Result<(JoinHandle<()>, SocketAddr), String> {
+fn receive(
+    transport: &'static Transport,
+    over: &Arc<AtomicBool>,
+) -> Result<(JoinHandle<()>, SocketAddr), String> {
     let (tell, told) = channel();
     let over = over.clone();
     let listening = Listening {
-        at: HERE,
-        dock: Arc::new(Tallies),
+        options: ListenOptions { at: HERE, packet: Bytes(PACKET as u64), raw: false, tap: None },
+        inbox: Arc::new(Tallies),
         once: false,
-        packet: Bytes(PACKET as u64),
-        raw: false,
-        tap: None,
     };
+    let files = transport.files.as_ref().ok_or("DCCP carries no noise")?;
     let thread = thread::spawn(move || {
-        let ended = way.carrier.listen(listening, &mut |event| {
+        let ended = files.by.listen(listening, &mut |event| {
             if let Event::Listening(at) = event {
                 let _ = tell.send(Ok(at));
             }
@@ -160,22 +163,32 @@ fn send_beside(mut beside: Beside, to: SocketAddr, over: &Arc<AtomicBool>) -> Re
     }))
 }
 
-fn send(way: &Way, name: &str, time: Duration, to: SocketAddr, tap: Tap) -> Result<bench::Outcome, String> {
+fn send(
+    transport: &Transport,
+    name: &str,
+    time: Duration,
+    to: SocketAddr,
+    tap: Tap,
+) -> Result<bench::Outcome, String> {
     let entry = controllers::find(name).ok_or_else(|| format!("there is no controller {name}"))?;
     let parameters = Parameters::resolve(name, entry.algorithm.parameters, &BTreeMap::new());
     let parameters = parameters.map_err(|why| why.to_string())?;
     let sending = Sending {
-        cargo: Cargo::Noise(Plan { time, every: Duration::from_secs(10) }),
-        to,
-        packet: Bytes(PACKET as u64),
-        rate: None,
-        light: None,
-        give_up: Some(Duration::from_secs(60)),
-        controller: Some((name.to_owned(), Box::new(move |flow| entry.build(&parameters, flow)))),
-        raw: false,
-        tap: Some(tap),
+        payload: Payload::Noise(Plan { time, every: Duration::from_secs(10) }),
+        options: SendOptions {
+            to,
+            from: None,
+            packet: Bytes(PACKET as u64),
+            rate: None,
+            light: None,
+            give_up: Some(Duration::from_secs(60)),
+            raw: false,
+            controller: Some((name.to_owned(), Box::new(move |flow| entry.build(&parameters, flow)))),
+            tap: Some(tap),
+        },
+        udpdtn: UdpdtnOptions::default(),
     };
-    bench::send(way, sending, &mut |_| true).map_err(|why| why.to_string())
+    bench::send(transport, sending, &mut |_| true).map_err(|why| why.to_string())
 }
 
 /// Shows datagrams to an analysis, in IP and UDP.

@@ -2,10 +2,10 @@
 
 use super::pipe::Pipe;
 use super::{DATAGRAMS, FAR, Make, STREAM, byte};
-use lightlag_protocols::adaptive::{Datagrams, Event, Session, Stack};
 use lightlag_protocols::record::packets::Parcel;
+use lightlag_protocols::session::{Datagrams, Event, Session, Stack};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::wire::adaptive::ConnectionId;
+use lightlag_protocols::wire::session::ConnectionId;
 
 /// Of a packet outside the connection, as the paper had it.
 const PLAIN_PAYLOAD: u64 = 1024;

@@ -11,14 +11,14 @@ pub use far::Far;
 pub use near::{Change, Near};
 
 use super::FlowSpec;
-use lightlag_protocols::adaptive::{Config as SessionConfig, DatagramsConfig, PolicyConfig, Stack};
 use lightlag_protocols::controllers::{Controller, Flow};
 use lightlag_protocols::link::LinkSpec;
+use lightlag_protocols::session::{Config as SessionConfig, DatagramsConfig, PolicyConfig, Stack};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp;
 use lightlag_protocols::transport::udpdtn::UDP_HEADER;
 use lightlag_protocols::units::Bytes;
-use lightlag_protocols::wire::adaptive::{Epoch, Serial};
+use lightlag_protocols::wire::session::{Epoch, Serial};
 use std::sync::Arc;
 
 /// Bytes of a datagram on the link beside its frames and their head.

@@ -3,17 +3,15 @@
 use super::pipe::Pipe;
 use super::{DATAGRAMS, Decides, Make, NEAR, STREAM, Truth, byte};
 use crate::packets::Source;
-use lightlag_protocols::adaptive::{
-    Best, Context, Datagrams, Kind, Policy, PolicyConfig, Session, SwitchWhy,
-};
 use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::record::Observation;
 use lightlag_protocols::record::packets::Parcel;
+use lightlag_protocols::session::{Best, Context, Datagrams, Kind, Policy, PolicyConfig, Session, SwitchWhy};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp;
 use lightlag_protocols::transport::udpdtn::UDP_HEADER;
 use lightlag_protocols::units::BitRate;
-use lightlag_protocols::wire::adaptive::{ConnectionId, Hints};
+use lightlag_protocols::wire::session::{ConnectionId, Hints};
 use std::collections::VecDeque;
 
 /// Context is looked at so often.

@@ -4,12 +4,12 @@
 //! zeros where there were no more.
 
 use super::{FAR, Make, NEAR, STREAM};
-use lightlag_protocols::adaptive::{Session, StreamContext};
 use lightlag_protocols::record::packets::Parcel;
+use lightlag_protocols::session::{Session, StreamContext};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::{Machine, tcp};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_protocols::wire::adaptive::Frame;
+use lightlag_protocols::wire::session::Frame;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 

@@ -1,0 +1,135 @@
+//! Options of what is sent over a transport: `lightlag transfer`, `bench-link` and `bundles`.
+
+use super::controller::controller;
+use super::record::Recording;
+use super::{address, listening_address, option, size};
+use crate::args::Pacing;
+use crate::output::{Done, Failure};
+use lightlag_node::transports::{ListenOptions, MakeController, SendOptions, Service, TRANSPORTS, Transport};
+use lightlag_protocols::time::Duration;
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_scenario::quantity;
+
+/// Bytes of a packet by default.
+const PACKET: Bytes = Bytes(1500);
+const PACKET_MOST: Bytes = Bytes(65_535);
+
+/// The transport of a name, and what `carries` something over it.
+pub fn find<C>(
+    name: &str,
+    carries: impl Fn(&'static Transport) -> Option<&'static Service<C>>,
+) -> Result<(&'static Transport, &'static Service<C>), Failure> {
+    let mut known = TRANSPORTS.iter().filter_map(|transport| Some((transport, carries(transport)?)));
+    let found = known.clone().find(|(transport, _)| transport.name == name);
+    found.ok_or_else(|| {
+        let first = known.next().map_or("", |(transport, _)| transport.name);
+        let names = known.fold(first.to_owned(), |names, (transport, _)| names + ", " + transport.name);
+        Failure::Input(format!("--over: there is no transport `{name}`; name one of {names}"))
+    })
+}
+
+/// A flag that is given but has no effect over this transport is an error: each flag, whether it is given, and whether
+/// the transport supports it.
+pub fn supports(transport: &Transport, flags: &[(&str, bool, bool)]) -> Done {
+    match flags.iter().find(|(_, is_given, is_supported)| *is_given && !*is_supported) {
+        Some((flag, ..)) => {
+            let over = transport.name;
+            Err(Failure::Input(format!("{flag} is not supported with --over {over}; leave it out")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// As [`supports`], of the flags that all commands have.
+pub fn supports_pacing(pacing: &Pacing, transport: &Transport) -> Done {
+    let (is_tcp, is_controlled) = (transport.name == "tcp", transport.controlled_as.is_some());
+    supports(
+        transport,
+        &[
+            ("--rate", pacing.rate.is_some(), !is_tcp),
+            ("--light", pacing.light.is_some(), is_controlled),
+            ("--controller", pacing.controller.is_some(), is_controlled),
+            ("--set", !pacing.sets.is_empty(), is_controlled),
+            ("--give-up", pacing.give_up.is_some(), transport.name != "udp"),
+            ("--packet-size", pacing.packet_size.is_some(), !is_tcp),
+        ],
+    )
+}
+
+/// `--capture` shows no packets of the kernel's TCP.
+pub fn supports_capture(transport: &Transport, is_given: bool) -> Done {
+    if is_given && transport.name == "tcp" {
+        let line = "--capture sees no packets --over tcp: the kernel has them; use tcpdump";
+        return Err(Failure::Input(line.to_owned()));
+    }
+    Ok(())
+}
+
+/// `--packet-size`.
+pub fn packet_size(text: Option<&str>) -> Result<Bytes, Failure> {
+    let Some(text) = text else { return Ok(PACKET) };
+    let packet = option("--packet-size", text, size)?;
+    if packet > PACKET_MOST {
+        let line = format!("--packet-size: {} B; a packet has at most {} B", packet.0, PACKET_MOST.0);
+        return Err(Failure::Input(line));
+    }
+    Ok(packet)
+}
+
+/// `--give-up` and `--light`.
+fn time(
+    flag: &str,
+    text: Option<&str>,
+    read: fn(&str) -> Result<Duration, lightlag_scenario::Wrong>,
+) -> Result<Option<Duration>, Failure> {
+    text.map(|text| option(flag, text, read)).transpose()
+}
+
+fn rate(pacing: &Pacing) -> Result<Option<BitRate>, Failure> {
+    pacing.rate.as_deref().map(|text| option("--rate", text, quantity::bit_rate)).transpose()
+}
+
+/// The controller that is named, or the transport's default.
+fn paces(pacing: &Pacing, transport: &Transport) -> Result<Option<(String, MakeController)>, Failure> {
+    let Some(controlled_as) = transport.controlled_as else { return Ok(None) };
+    let default = transport.controllers[usize::from(pacing.rate.is_some())];
+    let name = pacing.controller.as_deref().unwrap_or(default);
+    if name == "contact_rate" && name != default && pacing.rate.is_none() {
+        let what = format!("contact_rate needs a planned rate --over {}", transport.name);
+        return Err(Failure::Input(format!("--controller: {what}; add --rate, or take {default}")));
+    }
+    let make = controller(controlled_as, default, name, &pacing.sets)?;
+    Ok(Some((name.to_owned(), make)))
+}
+
+/// How something is sent to `HOST:PORT`.
+pub fn send_options(
+    pacing: &Pacing,
+    transport: &Transport,
+    (to, port): (&str, u16),
+    raw: bool,
+    recording: &Recording,
+) -> Result<SendOptions, Failure> {
+    Ok(SendOptions {
+        to: address(to, port)?,
+        from: None,
+        packet: packet_size(pacing.packet_size.as_deref())?,
+        rate: rate(pacing)?,
+        light: time("--light", pacing.light.as_deref(), quantity::time)?,
+        give_up: time("--give-up", pacing.give_up.as_deref(), quantity::positive_time)?,
+        raw,
+        controller: paces(pacing, transport)?,
+        tap: recording.tap(),
+    })
+}
+
+/// How to listen at `[HOST:]PORT`.
+pub fn listen_options(
+    (at, port): (&str, u16),
+    packet: Option<&str>,
+    raw: bool,
+    recording: &Recording,
+) -> Result<ListenOptions, Failure> {
+    let at = listening_address(at, port)?;
+    Ok(ListenOptions { at, packet: packet_size(packet)?, raw, tap: recording.tap() })
+}

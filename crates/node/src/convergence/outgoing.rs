@@ -1,0 +1,146 @@
+//! Bundles that are to be sent.
+
+use super::{Bundle, Error, Progress, Tag};
+use crate::transports::stopped;
+use lightlag_protocols::transport::ltp::Aggregator;
+use lightlag_protocols::wire::ltp::aggregation::{BUNDLE_SERVICE, bundle_length};
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::SocketAddr;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+const HASH_BYTES: usize = 1 << 20;
+
+/// A file that is a bundle. It is open only while it leaves.
+pub struct Item {
+    path: PathBuf,
+    /// Bytes of it.
+    pub length: u64,
+    digest: [u8; 32],
+    modified: Option<SystemTime>,
+    file: Option<File>,
+}
+
+impl Item {
+    /// Reads the file once, to know its digest.
+    fn open(path: &Path) -> Result<Self, Error> {
+        let cannot = |why: io::Error| Error::Input(format!("{}: {why}; name a file", path.display()));
+        let mut file = File::open(path).map_err(cannot)?;
+        let found = file.metadata().map_err(cannot)?;
+        if !found.is_file() {
+            return Err(Error::Input(format!("{}: it is no file; name a file", path.display())));
+        }
+        let (mut hasher, mut bytes, mut length) = (blake3::Hasher::new(), vec![0; HASH_BYTES], 0);
+        loop {
+            let count = file.read(&mut bytes).map_err(cannot)?;
+            if count == 0 {
+                break;
+            }
+            hasher.update(&bytes[..count]);
+            length += count as u64;
+        }
+        if length == 0 {
+            return Err(Error::Input(format!("{}: it is empty; a bundle has bytes", path.display())));
+        }
+        let digest = *hasher.finalize().as_bytes();
+        Ok(Self { path: path.to_owned(), length, digest, modified: found.modified().ok(), file: None })
+    }
+    /// Fills `out` with the bytes from `at` on.
+    pub fn read(&mut self, at: u64, out: &mut [u8]) -> io::Result<()> {
+        if self.file.is_none() {
+            self.file = Some(File::open(&self.path)?);
+        }
+        let Some(file) = &self.file else { return Err(io::ErrorKind::NotFound.into()) };
+        file.read_exact_at(out, at)
+    }
+    /// It has left, or does not leave.
+    pub fn close(&mut self) {
+        self.file = None;
+    }
+    /// Whether the file still is what it was.
+    fn check(&self) -> Result<(), Error> {
+        let path = self.path.display();
+        let found = std::fs::metadata(&self.path).map_err(|why| Error::Failed(format!("{path}: {why}")))?;
+        if found.len() == self.length && found.modified().ok() == self.modified {
+            return Ok(());
+        }
+        Err(Error::Failed(format!("{path}: it changed while it was sent; send it again")))
+    }
+    /// What became of it.
+    pub fn bundle(&self, peer: SocketAddr, tag: Tag, seconds: f64, outcome: Result<(), String>) -> Bundle {
+        let (path, bytes, digest) = (self.path.clone(), self.length, self.digest);
+        Bundle { path, bytes, digest, peer, tag, seconds, outcome }
+    }
+    /// Its name, to tell of it.
+    pub fn name(&self) -> std::path::Display<'_> {
+        self.path.display()
+    }
+}
+
+/// Bundles in the order in which they leave.
+///
+/// # Errors
+/// The first that cannot be read, in one line.
+pub fn open(files: &[PathBuf], watch: &mut dyn FnMut(Progress) -> bool) -> Result<Vec<Item>, Error> {
+    let mut items = Vec::new();
+    for (count, path) in files.iter().enumerate() {
+        if !watch(Progress::Reading(count as u64, files.len() as u64)) {
+            return Err(stopped());
+        }
+        items.push(Item::open(path)?);
+    }
+    Ok(items)
+}
+
+/// Asks of all whether they still are what they were.
+pub fn checker(items: &[Item]) -> impl Fn() -> Result<(), Error> + use<> {
+    let copy = |item: &Item| Item { path: item.path.clone(), file: None, ..*item };
+    let items: Vec<Item> = items.iter().map(copy).collect();
+    move || items.iter().try_for_each(Item::check)
+}
+
+/// What leaves as one block of LTP.
+pub struct Block {
+    /// The bundles of it, by their places in the stock.
+    pub items: Vec<usize>,
+    /// Its bytes, if it is not simply a file.
+    pub bytes: Option<Vec<u8>>,
+    /// Bytes of it.
+    pub length: u64,
+}
+
+/// Each bundle as a block, or several in one of about so many bytes (CCSDS 734.1-B-1, section 7).
+///
+/// # Errors
+/// One line, if something is no bundle and so could not be told apart in such a block.
+pub fn blocks(items: &mut [Item], aggregate: Option<u64>) -> Result<Vec<Block>, Error> {
+    let Some(size) = aggregate else {
+        let single =
+            |(at, item): (usize, &mut Item)| Block { items: vec![at], bytes: None, length: item.length };
+        return Ok(items.iter_mut().enumerate().map(single).collect());
+    };
+    let mut collected = Aggregator::new(size, lightlag_protocols::time::Duration::MAX);
+    let (mut blocks, mut waiting) = (Vec::new(), Vec::new());
+    let finished = |items: Vec<usize>, bytes: Vec<u8>| {
+        let length = bytes.len() as u64;
+        Block { items, bytes: Some(bytes), length }
+    };
+    for (at, item) in items.iter_mut().enumerate() {
+        let mut bytes = vec![0; item.length as usize];
+        let read = item.read(0, &mut bytes);
+        read.map_err(|why| Error::Failed(format!("{}: {why}", item.name())))?;
+        item.close();
+        if bundle_length(&bytes) != Some(bytes.len()) {
+            let what = "it is no bundle of version 7, so --aggregate could not tell where it ends";
+            return Err(Error::Input(format!("{}: {what}; leave --aggregate out", item.name())));
+        }
+        waiting.push(at);
+        if let Some(block) = collected.push(lightlag_protocols::time::Instant::ZERO, BUNDLE_SERVICE, &bytes) {
+            blocks.push(finished(std::mem::take(&mut waiting), block));
+        }
+    }
+    blocks.extend(collected.flush().map(|block| finished(waiting, block)));
+    Ok(blocks)
+}

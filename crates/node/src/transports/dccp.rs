@@ -1,0 +1,361 @@
+//! DCCP in UDP (RFC 6773), and what is carried over it: LTP (RFC 7122) or the pieces of a file.
+
+use super::driver::{Accept, Acceptor, Endpoint, ListenerDriver, SenderDriver, Status, no_raw};
+use super::incoming::Inbox;
+use super::message::Message;
+use super::{
+    Carrier, Error, Event, ListenOptions, Listening, Progress, SERVICE_FILES, SendOptions, Sending, Sent,
+    ltp, pieces,
+};
+use crate::socket::Socket;
+use crate::transfer::sender::random;
+use lightlag_protocols::controllers::Flow;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::Machine;
+use lightlag_protocols::transport::dccp::{
+    Answer, Ccid, Config, Connection, IP_HEADER, Listener, Packet, SERVICE_LTP, State, UDP_HEADER,
+};
+use lightlag_protocols::transport::rto::Timers;
+use lightlag_protocols::units::Bytes;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+/// The UDP port of DCCP (RFC 6773, section 3.8).
+pub const PORT: u16 = 6511;
+/// The DCCP ports at which files are expected: of LTP, and of pieces.
+const SERVERS: [u16; 2] = [lightlag_protocols::wire::ltp::PORT, crate::transfer::PORT];
+/// Datagrams that wait for the congestion control: few, so that what leaves is fresh.
+const QUEUE: usize = 64;
+/// Where the ports of clients begin.
+const PORTS_FREE: u16 = 49_152;
+const IPV6_HEADER: Bytes = Bytes(40);
+
+/// What is carried over DCCP.
+pub enum OverDccp {
+    /// LTP.
+    Blocks,
+    /// The pieces of a file.
+    Pieces,
+}
+
+impl OverDccp {
+    fn service(&self) -> u32 {
+        match self {
+            Self::Blocks => SERVICE_LTP,
+            Self::Pieces => SERVICE_FILES,
+        }
+    }
+    fn server(&self) -> u16 {
+        match self {
+            Self::Blocks => SERVERS[0],
+            Self::Pieces => SERVERS[1],
+        }
+    }
+    fn config(&self, line: &OnLine) -> Result<Config, Error> {
+        config(self.service(), matches!(self, Self::Pieces), line)
+    }
+    /// What sends a message over it.
+    fn leaving(
+        &self,
+        message: Message,
+        config: &Config,
+        light: Option<Duration>,
+    ) -> Result<Box<dyn Endpoint>, Error> {
+        let datagram = config.segment();
+        Ok(match self {
+            Self::Blocks => {
+                // DCCP paces; LTP takes what it is given.
+                let flow = flow(config, 0);
+                Box::new(ltp::sending(message, datagram.0, light, ltp::named("fixed", flow)?, true)?)
+            }
+            Self::Pieces => Box::new(pieces::Leaving::new(message, datagram.0)?),
+        })
+    }
+}
+
+/// What a connection runs over.
+pub struct OnLine {
+    /// Bytes of a packet, headers of IP and UDP included.
+    pub packet: Bytes,
+    /// IP packets of its own, not UDP.
+    pub raw: bool,
+    /// An address at the other end, or of ours: that of IPv6 have longer headers.
+    pub at: SocketAddr,
+    /// Kind of its congestion control.
+    pub ccid: Ccid,
+    /// Round trip of light.
+    pub light: Option<Duration>,
+}
+
+impl OnLine {
+    /// Of a sender.
+    pub fn of(options: &SendOptions) -> Self {
+        let ccid = Ccid::of(options.controller_name("ccid2"));
+        Self { packet: options.packet, raw: options.raw, at: options.to, ccid, light: options.light }
+    }
+    /// Of a listener.
+    pub fn listening(options: &ListenOptions) -> Self {
+        Self { packet: options.packet, raw: options.raw, at: options.at, ccid: Ccid::Two, light: None }
+    }
+}
+
+/// A connection for a service; `tells_fates`: what became of each datagram is to be known.
+pub fn config(service: u32, tells_fates: bool, line: &OnLine) -> Result<Config, Error> {
+    let ms = |n: i64| Duration::from_nanos(n * 1_000_000);
+    let first = line.light.unwrap_or_default().saturating_add(ms(1000));
+    let timers = Timers { first, margin: ms(200), least: ms(200), most: first.max(Duration::from_secs(60)) };
+    let initial = u64::from(random()?) << 16 | u64::from(random()? & 0xffff);
+    let below = match line.at {
+        _ if !line.raw => UDP_HEADER,
+        SocketAddr::V4(_) => IP_HEADER,
+        SocketAddr::V6(_) => IPV6_HEADER,
+    };
+    Ok(Config {
+        service,
+        ack_delay: ms(20),
+        queue: QUEUE,
+        tells_fates,
+        initial,
+        ..Config::new(line.packet, below, line.ccid, timers)
+    })
+}
+
+/// What runs a connection to a port of DCCP; a port of a raw socket's address is that one.
+///
+/// # Errors
+/// One line.
+pub fn driver(config: &mut Config, server: u16, options: &mut SendOptions) -> Result<SenderDriver, Error> {
+    let (source, to) = (PORTS_FREE | random()? as u16, options.to);
+    config.ports = [source, if options.raw { to.port() } else { server }];
+    if !options.raw {
+        return Ok(SenderDriver::new(options.take_socket()?, to, options.give_up));
+    }
+    let mut socket = Socket::raw_towards(to, source).map_err(|why| no_raw(&why))?;
+    socket.set_tap(options.tap.take()).map_err(|why| no_raw(&why))?;
+    Ok(SenderDriver::new(socket, to, options.give_up))
+}
+
+fn flow(config: &Config, seed: u64) -> Flow {
+    Flow {
+        segment: config.segment(),
+        packet: config.packet,
+        planned_rate: None,
+        planned_round_trip: None,
+        seed,
+        index: 0,
+    }
+}
+
+impl Carrier for OverDccp {
+    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
+        let Sending { payload, mut options, .. } = sending;
+        let message = Message::load(&payload, watch)?;
+        let sent = Sent::of(&message);
+        let check = message.checker()?;
+        let mut config = self.config(&OnLine::of(&options))?;
+        let flow = Flow { packet: config.packet, ..options.flow(config.segment())? };
+        let mut driver = driver(&mut config, self.server(), &mut options)?;
+        let controller = options.take_controller("ccid2", flow)?;
+        let inner = self.leaving(message, &config, options.light)?;
+        let mut line = Line::new(Box::new(Connection::connect(config, controller)), inner, false);
+        let (status, seconds) = driver.run(&mut line, &check, watch)?;
+        Ok(sent.with(&status, seconds))
+    }
+    fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
+        let Listening { mut options, inbox, once } = listening;
+        let config = self.config(&OnLine::listening(&options))?;
+        let segment = config.segment().0;
+        let coming = |from: SocketAddr| -> Box<dyn Endpoint> {
+            let inbox = inbox.clone();
+            match self {
+                Self::Blocks => Box::new(Blocks { inbox, from, segment, end: None }),
+                Self::Pieces => Box::new(pieces::Coming::new(inbox.as_ref(), from)),
+            }
+        };
+        let server = if options.raw { options.at.port() } else { self.server() };
+        let acceptor = DccpAcceptor::new(config, server, Box::new(coming))?;
+        ListenerDriver::new(options.take_socket()?, acceptor, once.then_some(1)).run(watch)
+    }
+}
+
+/// Makes what is carried over a connection with somebody.
+type MakeEndpoint<'a> = Box<dyn Fn(SocketAddr) -> Box<dyn Endpoint> + 'a>;
+
+/// Opens connections.
+pub struct DccpAcceptor<'a> {
+    listener: Listener,
+    coming: MakeEndpoint<'a>,
+}
+
+impl<'a> DccpAcceptor<'a> {
+    /// At a port of DCCP.
+    ///
+    /// # Errors
+    /// One line.
+    pub fn new(config: Config, server: u16, coming: MakeEndpoint<'a>) -> Result<Self, Error> {
+        let config = Config { ports: [server, 0], ..config };
+        let mut key = [0; 32];
+        getrandom::fill(&mut key)
+            .map_err(|why| Error::Failed(format!("the system gives no random numbers: {why}")))?;
+        ltp::named("ccid2", flow(&config, 0))?;
+        let controller = move || ltp::named("ccid2", flow(&config, 0)).expect("it was made before");
+        let listener = Listener::new(config, vec![config.service], key, Box::new(controller));
+        Ok(Self { listener, coming })
+    }
+}
+
+impl Acceptor for DccpAcceptor<'_> {
+    fn accept(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Accept, Error> {
+        let Ok(packet) = Packet::read(bytes) else { return Ok(Accept::Nothing) };
+        Ok(match self.listener.answer(now, &bytes_of(from), packet) {
+            Answer::Nothing => Accept::Nothing,
+            Answer::Reply(reply) => {
+                let mut out = Vec::new();
+                reply.write(None, &mut out);
+                Accept::Reply(out)
+            }
+            Answer::Open(connection) => {
+                let mut line = Line::new(connection, (self.coming)(from), true);
+                line.hand_on(now)?;
+                Accept::Peer(Box::new(line))
+            }
+        })
+    }
+}
+
+/// An address as bytes, for cookies.
+fn bytes_of(at: SocketAddr) -> Vec<u8> {
+    let mut bytes = match at.ip() {
+        IpAddr::V4(ip) => ip.octets().to_vec(),
+        IpAddr::V6(ip) => ip.octets().to_vec(),
+    };
+    bytes.extend_from_slice(&at.port().to_be_bytes());
+    bytes
+}
+
+/// The receiving engine of LTP: there is one as soon as the first segment names the other.
+struct Blocks {
+    inbox: Arc<dyn Inbox>,
+    from: SocketAddr,
+    segment: u64,
+    end: Option<ltp::LtpEndpoint<ltp::Coming>>,
+}
+
+impl Endpoint for Blocks {
+    fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
+        if self.end.is_none()
+            && let Some(peer) = ltp::originator(bytes)
+        {
+            self.end = Some(ltp::receiving(self.inbox.clone(), self.from, peer, self.segment, true)?);
+        }
+        self.end.as_mut().map_or(Ok(()), |end| end.take(now, bytes))
+    }
+    fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
+        self.end.as_mut().map_or(Ok(false), |end| end.give(now, out))
+    }
+    fn deadline(&self) -> Option<Instant> {
+        self.end.as_ref().and_then(Endpoint::deadline)
+    }
+    fn abort(&mut self) {
+        if let Some(end) = &mut self.end {
+            end.abort();
+        }
+    }
+    fn brought(&self) -> u64 {
+        self.end.as_ref().map_or(0, Endpoint::brought)
+    }
+    fn status(&self) -> Status {
+        self.end.as_ref().map(Endpoint::status).unwrap_or_default()
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        self.end.as_mut().map(Endpoint::take_events).unwrap_or_default()
+    }
+}
+
+/// A connection, and what is carried over it.
+pub struct Line {
+    connection: Box<Connection>,
+    inner: Box<dyn Endpoint>,
+    is_server: bool,
+    aborted: bool,
+}
+
+impl Line {
+    /// Who has asked for it closes it.
+    pub fn new(connection: Box<Connection>, inner: Box<dyn Endpoint>, is_server: bool) -> Self {
+        Self { connection, inner, is_server, aborted: false }
+    }
+    /// What has come, and what became of what has left.
+    fn hand_on(&mut self, now: Instant) -> Result<(), Error> {
+        while let Some((ordinal, arrived)) = self.connection.take_fate() {
+            self.inner.on_fate(now, ordinal, arrived);
+        }
+        while let Some(data) = self.connection.receive() {
+            self.inner.take(now, &data)?;
+        }
+        Ok(())
+    }
+    fn is_open(&self) -> bool {
+        matches!(self.connection.state(), State::PartOpen | State::Open)
+    }
+    fn has_ended(&self) -> bool {
+        self.connection.state() >= State::TimeWait
+    }
+    /// Gives the connection what it can take.
+    fn fill(&mut self, now: Instant) -> Result<(), Error> {
+        while self.is_open() && self.connection.room() > 0 {
+            let mut datagram = Vec::new();
+            if !self.inner.give(now, &mut datagram)? {
+                break;
+            }
+            // There is room, so it is too large or the connection closes: either way it is lost.
+            let _ = self.connection.send(datagram.into());
+        }
+        Ok(())
+    }
+}
+
+impl Endpoint for Line {
+    fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
+        let Ok(packet) = Packet::read(bytes) else { return Ok(()) };
+        self.connection.handle(now, packet);
+        self.hand_on(now)?;
+        if self.has_ended() && !self.aborted {
+            self.aborted = true;
+            self.inner.abort();
+        }
+        Ok(())
+    }
+    fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
+        self.fill(now)?;
+        if !self.is_server && self.inner.is_over() {
+            self.connection.close();
+        }
+        let Some(packet) = self.connection.poll(now) else {
+            // A timer may have told of losses.
+            self.hand_on(now)?;
+            return Ok(false);
+        };
+        packet.write(None, out);
+        Ok(true)
+    }
+    fn deadline(&self) -> Option<Instant> {
+        let inner = self.inner.deadline().filter(|_| self.is_open() && self.connection.room() > 0);
+        [self.connection.deadline(), inner].into_iter().flatten().min()
+    }
+    fn abort(&mut self) {
+        self.connection.abort();
+    }
+    fn is_gone(&self) -> bool {
+        self.has_ended()
+    }
+    fn brought(&self) -> u64 {
+        self.inner.brought()
+    }
+    fn status(&self) -> Status {
+        Status { over: self.has_ended(), rtt: self.connection.rtt(), ..self.inner.status() }
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        self.inner.take_events()
+    }
+}

@@ -1,0 +1,444 @@
+//! Datagrams between a socket of this machine and others: one [`Endpoint`] for each.
+
+use super::header::Receipt;
+use super::{Counted, Error, Event, Progress, stopped};
+use crate::clock::Clock;
+use crate::places::{Place, Room, Standing, room_now};
+use crate::socket::Socket;
+use lightlag_protocols::time::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
+/// One end of a transfer, without a socket.
+pub trait Endpoint {
+    /// A datagram came.
+    ///
+    /// # Errors
+    /// One line, which ends this end.
+    fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error>;
+    /// Appends the next datagram; false if none may leave now.
+    ///
+    /// # Errors
+    /// One line, which ends this end.
+    fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error>;
+    /// When to come back though nothing comes.
+    fn deadline(&self) -> Option<Instant>;
+    /// What became of a datagram that was given, counted from zero, where the way tells.
+    fn on_fate(&mut self, _now: Instant, _ordinal: u64, _arrived: bool) {}
+    /// As [`Status::over`], more cheaply where that can be.
+    fn is_over(&self) -> bool {
+        self.status().over
+    }
+    /// Nothing of it needs to be remembered.
+    fn is_gone(&self) -> bool {
+        false
+    }
+    /// Ends at once; what there is to say of that is given next.
+    fn abort(&mut self) {}
+    /// Whether a datagram from there may be of the peer to whom it sends.
+    fn hears(&self, from: SocketAddr, peer: SocketAddr) -> bool {
+        from == peer
+    }
+    /// Where a peer that is heard from there listens.
+    fn answers_to(&self, from: SocketAddr) -> SocketAddr {
+        from
+    }
+    /// Bytes of files, bundles or noise that have come and had not come before. A peer that brings too few of them
+    /// loses its place to another.
+    fn brought(&self) -> u64 {
+        0
+    }
+    /// How far it is.
+    fn status(&self) -> Status;
+    /// What our user is to know.
+    fn take_events(&mut self) -> Vec<Event> {
+        Vec::new()
+    }
+}
+
+/// How far an end is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Status {
+    /// Bytes that are there, of so many; none where nothing is under way.
+    pub progress: Option<(u64, u64)>,
+    /// What the receiver said, or says.
+    pub receipt: Option<Receipt>,
+    /// The other side needs nothing more of this end.
+    pub over: bool,
+    /// Datagrams with data, and those among them that were sent again.
+    pub sent: [u64; 2],
+    /// Round trip.
+    pub rtt: Option<Duration>,
+}
+
+/// Datagrams that leave before the socket is read again.
+const SENDS_MOST: usize = 128;
+/// Batches that are read before anything leaves.
+const READS_MOST: usize = 8;
+const SLEEP_MOST: Duration = Duration::from_nanos(50_000_000);
+/// Shorter sleeps cost more than they give: what is late leaves in one batch.
+const SLEEP_LEAST: Duration = Duration::from_nanos(100_000);
+const TICK: Duration = Duration::from_nanos(100_000_000);
+const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// Whoever has the receipt stays so long at most to say so.
+const LINGER: Duration = Duration::from_nanos(500_000_000);
+/// Peers at a time.
+const PEERS_MAX: usize = 64;
+/// Crowds are told of so often.
+const TELL_EVERY: Duration = Duration::from_secs(10);
+
+fn broken(why: std::io::Error) -> Error {
+    Error::Failed(format!("the socket: {why}"))
+}
+
+/// Why there is no socket of IP protocol 33, in one line.
+pub fn no_raw(why: &std::io::Error) -> Error {
+    Error::Input(if why.kind() == std::io::ErrorKind::PermissionDenied {
+        "--raw: sockets of IP protocol 33 need the capability CAP_NET_RAW; run it as root, or leave --raw out"
+            .to_owned()
+    } else {
+        format!("--raw: cannot open a socket of IP protocol 33: {why}; leave --raw out for DCCP in UDP")
+    })
+}
+
+/// Sends what an end has to send; whether there is more.
+fn transmit(
+    socket: &mut Socket,
+    clock: &Clock,
+    to: SocketAddr,
+    end: &mut dyn Endpoint,
+) -> Result<bool, Error> {
+    let mut datagram = Vec::new();
+    for _ in 0..SENDS_MOST {
+        datagram.clear();
+        if !end.give(clock.now(), &mut datagram)? {
+            socket.flush().map_err(broken)?;
+            return Ok(false);
+        }
+        socket.push(to, |out| out.extend_from_slice(&datagram)).map_err(broken)?;
+    }
+    socket.flush().map_err(broken)?;
+    Ok(true)
+}
+
+fn sleep(socket: &Socket, clock: &Clock, due: Option<Instant>) -> Result<(), Error> {
+    let now = clock.now();
+    let until = due.unwrap_or(Instant::MAX).min(now + SLEEP_MOST);
+    if until > now {
+        socket.wait((until - now).max(SLEEP_LEAST)).map_err(broken)?;
+    }
+    Ok(())
+}
+
+/// A sender's side.
+pub struct SenderDriver {
+    /// The socket.
+    pub socket: Socket,
+    /// The clock by which the end counts.
+    pub clock: Clock,
+    /// To whom.
+    pub to: SocketAddr,
+    /// Give up after so long a silence.
+    pub give_up: Option<Duration>,
+}
+
+impl SenderDriver {
+    /// By this socket.
+    pub fn new(socket: Socket, to: SocketAddr, give_up: Option<Duration>) -> Self {
+        Self { socket, clock: Clock::start(), to, give_up }
+    }
+    /// Runs an end until the receipt is here and acknowledged, or `watch` says false.
+    ///
+    /// # Errors
+    /// One line; the receipt's, if the receiver refused.
+    pub fn run(
+        &mut self,
+        end: &mut dyn Endpoint,
+        check: &dyn Fn() -> Result<(), Error>,
+        watch: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<(Status, f64), Error> {
+        let done = self.exchange(end, check, watch);
+        if done.is_err() {
+            end.abort();
+            // What the other side does not hear of this it finds out by itself.
+            let _ = transmit(&mut self.socket, &self.clock, self.to, end);
+        }
+        done
+    }
+    fn exchange(
+        &mut self,
+        end: &mut dyn Endpoint,
+        check: &dyn Fn() -> Result<(), Error>,
+        watch: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<(Status, f64), Error> {
+        let (mut heard, mut next_tick, mut next_check) = (Instant::ZERO, Instant::ZERO, CHECK_AT);
+        let mut done: Option<Instant> = None;
+        loop {
+            for _ in 0..READS_MOST {
+                if self.receive(end, &mut heard)? == 0 {
+                    break;
+                }
+            }
+            let more = transmit(&mut self.socket, &self.clock, self.to, end)?;
+            let now = self.clock.now();
+            if now >= next_tick || !more {
+                let told = end.status();
+                let ends = told.receipt.is_some() || told.over;
+                if now >= next_tick || ends && done.is_none() {
+                    next_tick = now + TICK;
+                    self.tell(&told, now - heard, watch)?;
+                }
+                if ends {
+                    let done = *done.get_or_insert(now);
+                    if told.over || now - done > LINGER {
+                        return Self::conclude(told, done.as_secs_f64());
+                    }
+                }
+            }
+            if now >= next_check && done.is_none() {
+                next_check = now + CHECK_EVERY;
+                check()?;
+            }
+            if !more {
+                sleep(&self.socket, &self.clock, end.deadline())?;
+            }
+        }
+    }
+    fn receive(&mut self, end: &mut dyn Endpoint, heard: &mut Instant) -> Result<usize, Error> {
+        let Self { socket, clock, to, .. } = self;
+        let mut failed = None;
+        let came = socket.receive(clock, |from, bytes, at| {
+            if end.hears(from, *to) {
+                *heard = (*heard).max(at);
+                if let Err(why) = end.take(at, bytes) {
+                    failed.get_or_insert(why);
+                }
+            }
+        });
+        failed.map_or(came.map_err(broken), Err)
+    }
+    fn tell(
+        &self,
+        told: &Status,
+        silent: Duration,
+        watch: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<(), Error> {
+        let seconds = silent.as_secs_f64();
+        if let Some(most) = self.give_up.filter(|most| silent > *most) {
+            let (to, most) = (self.to, most.as_secs_f64());
+            return Err(Error::Failed(format!(
+                "{to} did not answer for {most} s; does it listen there, --over the same?"
+            )));
+        }
+        let (done, all) = told.progress.unwrap_or_default();
+        let [datagrams, repairs] = told.sent.map(Some);
+        let counted = Counted { bytes: done, datagrams, repairs, rtt: told.rtt };
+        let mut goes_on = watch(Progress::Sending(done, all)) && watch(Progress::Counted(counted));
+        if seconds >= 3.0 {
+            goes_on &= watch(Progress::Silent(seconds as u64));
+        }
+        if goes_on { Ok(()) } else { Err(stopped()) }
+    }
+    fn conclude(told: Status, seconds: f64) -> Result<(Status, f64), Error> {
+        match &told.receipt {
+            Some(Receipt { outcome: Err(why), .. }) => {
+                Err(Error::Failed(format!("the receiver refused: {why}")))
+            }
+            Some(_) => Ok((told, seconds)),
+            None => Err(Error::Failed("the other side ended it without a receipt".to_owned())),
+        }
+    }
+}
+
+const CHECK_AT: Instant = Instant::from_nanos(CHECK_EVERY.as_nanos());
+
+/// What is done with a datagram of somebody who is not known.
+pub enum Accept {
+    /// Nothing.
+    Nothing,
+    /// An answer that needs no memory.
+    Reply(Vec<u8>),
+    /// He is known from now on; the datagram has been taken.
+    Peer(Box<dyn Endpoint>),
+}
+
+/// Meets strangers.
+pub trait Acceptor {
+    /// A datagram of a stranger.
+    ///
+    /// # Errors
+    /// One line; the datagram is dropped.
+    fn accept(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Accept, Error>;
+    /// What our user is to know of datagrams that were taken at the acceptor.
+    fn take_events(&mut self) -> Vec<Event> {
+        Vec::new()
+    }
+}
+
+struct Peer {
+    end: Box<dyn Endpoint>,
+    heard: Instant,
+    brought: u64,
+    place: Place,
+}
+
+impl Peer {
+    fn new(end: Box<dyn Endpoint>, now: Instant) -> Self {
+        let mut peer = Self { end, heard: now, brought: 0, place: Place::default() };
+        peer.note(now);
+        peer
+    }
+    /// A datagram of it has been taken.
+    fn note(&mut self, now: Instant) {
+        self.heard = now;
+        let brought = self.end.brought();
+        self.place.add(brought.saturating_sub(self.brought));
+        self.brought = brought;
+    }
+    fn standing(&self) -> Standing {
+        // It has brought all that it wanted to.
+        if self.end.is_over() { Standing::Idle(std::time::Duration::MAX) } else { self.place.standing() }
+    }
+}
+
+/// A listener's side.
+pub struct ListenerDriver<D> {
+    acceptor: D,
+    socket: Socket,
+    clock: Clock,
+    peers: BTreeMap<SocketAddr, Peer>,
+    once: bool,
+    /// Bundles that are to come before it ends.
+    awaited: u64,
+    /// The last stranger for whom there was no room, until it is told, and when that may be.
+    turned_away: (Option<SocketAddr>, Instant),
+    /// Whether the first transfer ended well, and when.
+    ended: Option<(bool, Instant)>,
+    next_tick: Instant,
+}
+
+impl<D: Acceptor> ListenerDriver<D> {
+    /// By this socket, until so many bundles, or transfers, have come.
+    pub fn new(socket: Socket, acceptor: D, count: Option<u64>) -> Self {
+        let (clock, peers) = (Clock::start(), BTreeMap::new());
+        let (once, awaited) = (count.is_some(), count.unwrap_or(0));
+        let (ended, next_tick, turned_away) = (None, Instant::ZERO, (None, Instant::ZERO));
+        Self { acceptor, socket, clock, peers, once, awaited, turned_away, ended, next_tick }
+    }
+    /// Receives until the first transfer has ended, if it is to end then, or until `watch` says false.
+    ///
+    /// # Errors
+    /// One line.
+    pub fn run(&mut self, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
+        let at = self.socket.address().map_err(broken)?;
+        let mut goes_on = watch(Event::Listening(at));
+        while goes_on {
+            let mut more = false;
+            for _ in 0..READS_MOST {
+                if self.receive(watch)? == 0 {
+                    break;
+                }
+            }
+            for (to, peer) in &mut self.peers {
+                let to = peer.end.answers_to(*to);
+                match transmit(&mut self.socket, &self.clock, to, peer.end.as_mut()) {
+                    Ok(left) => more |= left,
+                    Err(why) => {
+                        watch(Event::Refused(format!("{to}: {why}")));
+                    }
+                }
+            }
+            goes_on = self.note(watch) && !self.is_over();
+            if !more && goes_on {
+                let due = self.peers.values().filter_map(|peer| peer.end.deadline()).min();
+                sleep(&self.socket, &self.clock, due)?;
+            }
+        }
+        match self.ended {
+            Some((false, _)) if self.once => Err(Error::Failed("the transfer failed".to_owned())),
+            _ => Ok(()),
+        }
+    }
+    fn receive(&mut self, watch: &mut dyn FnMut(Event) -> bool) -> Result<usize, Error> {
+        let Self { acceptor, socket, clock, peers, turned_away, .. } = self;
+        let (mut replies, mut failed) = (Vec::new(), Vec::new());
+        let came = socket.receive(clock, |from, bytes, at| {
+            let taken = match peers.get_mut(&from) {
+                Some(peer) => {
+                    let taken = peer.end.take(at, bytes);
+                    peer.note(at);
+                    taken
+                }
+                None => acceptor.accept(at, from, bytes).map(|accept| match accept {
+                    Accept::Nothing => {}
+                    Accept::Reply(reply) => replies.push((from, reply)),
+                    Accept::Peer(end) => {
+                        if make_room(peers, from.ip()) {
+                            peers.insert(from, Peer::new(end, at));
+                        } else {
+                            turned_away.0 = Some(from);
+                        }
+                    }
+                }),
+            };
+            if let Err(why) = taken {
+                failed.push(format!("{from}: {why}"));
+            }
+        });
+        failed.into_iter().for_each(|line| {
+            watch(Event::Refused(line));
+        });
+        for (to, reply) in replies {
+            self.socket.push(to, |out| out.extend_from_slice(&reply)).map_err(broken)?;
+        }
+        self.socket.flush().map_err(broken)?;
+        came.map_err(broken)
+    }
+    /// Tells what has happened; whether to go on.
+    fn note(&mut self, watch: &mut dyn FnMut(Event) -> bool) -> bool {
+        let now = self.clock.now();
+        let mut goes_on = true;
+        let mut events = self.acceptor.take_events();
+        events.extend(self.peers.values_mut().flat_map(|peer| peer.end.take_events()));
+        for event in events {
+            if matches!(event, Event::Bundle(_)) && self.awaited > 1 {
+                self.awaited -= 1;
+            } else if let Some(well) = event.ends() {
+                self.ended.get_or_insert((well, now));
+            }
+            goes_on &= watch(event);
+        }
+        self.peers.retain(|_, peer| !peer.end.is_gone());
+        if now >= self.next_tick {
+            self.next_tick = now + TICK;
+            if let Some(from) = self.turned_away.0.take_if(|_| now >= self.turned_away.1) {
+                self.turned_away.1 = now + TELL_EVERY;
+                let line = format!("{from}: there is no room, as {PEERS_MAX} others are sending");
+                goes_on &= watch(Event::Refused(line));
+            }
+            let progress = self.peers.values().filter_map(|peer| peer.end.status().progress);
+            let (here, all) = progress.fold((0_u64, 0_u64), |(here, all), (some, most)| {
+                (here.saturating_add(some), all.saturating_add(most))
+            });
+            goes_on &= watch(Event::Progress(here, all));
+        }
+        goes_on
+    }
+    /// Whether it is to end, and the sender has surely heard why.
+    fn is_over(&mut self) -> bool {
+        let Some((_, at)) = self.ended.filter(|_| self.once) else { return false };
+        let silent = |peer: &Peer| self.clock.now() - peer.heard.max(at) > LINGER * 4;
+        self.peers.values().all(|peer| peer.end.status().over || silent(peer))
+    }
+}
+
+/// Drops a peer that makes no progress if there is no room; whether there is room then.
+fn make_room(peers: &mut BTreeMap<SocketAddr, Peer>, newcomer: IpAddr) -> bool {
+    if peers.len() < PEERS_MAX {
+        return true;
+    }
+    let standings: Vec<_> = peers.iter().map(|(at, peer)| (at.ip(), peer.standing())).collect();
+    let Room::Drop(at) = room_now(PEERS_MAX, newcomer, &standings) else { return false };
+    let dropped = peers.keys().nth(at).copied();
+    dropped.and_then(|dropped| peers.remove(&dropped)).is_some()
+}

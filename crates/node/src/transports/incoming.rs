@@ -1,0 +1,376 @@
+//! A file that comes in, until it is whole and has its name.
+
+use super::Error;
+use super::claims::{Claim, Claims};
+use super::header::{HEADER_BYTES, Header, Receipt};
+use crate::transfer::sender::random;
+use crate::transfer::store::{Place, rename};
+use crate::transfer::{Event, Finished, Key, file_name};
+use lightlag_protocols::transport::ranges::Ranges;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Bytes that follow each other are written together, up to so many.
+const STAGE_BYTES: usize = 256 << 10;
+const HASH_BYTES: usize = 1 << 20;
+/// Left free on the disk.
+const SPARE_BYTES: u64 = 1 << 20;
+
+/// Keeps what comes here apart from what UDPDTN keeps to be resumed.
+const WITHOUT_RESUMING: [u8; 32] = [1; 32];
+
+/// Where parcels go.
+pub trait Inbox: Send + Sync {
+    /// What takes the next one, which somebody sends.
+    fn incoming(&self, from: SocketAddr) -> Box<dyn Incoming>;
+    /// Where files go, if they are files.
+    fn files(&self) -> Option<&FileInbox> {
+        None
+    }
+}
+
+/// A message that comes in, until it is whole or refused.
+pub trait Incoming: Send {
+    /// These bytes have come, and had not before. What cannot be taken ends it.
+    fn write(&mut self, at: u64, bytes: &[u8]);
+    /// All of it has come.
+    fn finish(&mut self);
+    /// It is not taken, or does not go on.
+    fn refuse(&mut self, why: String);
+    /// Time has passed; asked some twenty times a second, or more often.
+    fn tick(&mut self) {}
+    /// Bytes of header and content, as soon as they are known.
+    fn total(&self) -> Option<u64>;
+    /// Whether its header is here: before that nobody knows that it is one.
+    fn has_begun(&self) -> bool {
+        self.total().is_some()
+    }
+    /// How far it is: bytes of the content that are here, of so many; none before it began, or after its end.
+    fn progress(&self) -> Option<(u64, u64)>;
+    /// How it ended, if it has.
+    fn receipt(&self) -> Option<&Receipt>;
+    /// What has happened since the last call.
+    fn take_events(&mut self) -> Vec<Event>;
+}
+
+/// Where files go, and which are taken.
+#[derive(Clone)]
+pub struct FileInbox {
+    /// The folder; it is there.
+    pub folder: PathBuf,
+    /// Files of the same name are replaced.
+    pub overwrite: bool,
+    /// Largest file that is taken.
+    pub size_most: Option<u64>,
+    /// Over UDPDTN: most bytes of unfinished files that senders without a key may leave here; `None`: half of the disk.
+    pub partial_most: Option<u64>,
+    /// Over UDPDTN: authenticates datagrams.
+    pub key: Option<Key>,
+    /// Files that are being written now.
+    claims: Claims,
+}
+
+impl FileInbox {
+    /// A folder, made if it is not there.
+    ///
+    /// # Errors
+    /// One line.
+    pub fn new(folder: &Path, overwrite: bool, size_most: Option<u64>) -> Result<Self, Error> {
+        fs::create_dir_all(folder).map_err(|why| {
+            let folder = folder.display();
+            Error::Input(format!("{folder}: {why}; name a folder that can be written with --folder"))
+        })?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            overwrite,
+            size_most,
+            partial_most: None,
+            key: None,
+            claims: Claims::default(),
+        })
+    }
+    fn check_length(&self, length: u64) -> Result<(), String> {
+        let most = self.size_most.unwrap_or(u64::MAX);
+        if length > most {
+            return Err(format!("it has {length} bytes; the receiver takes at most {most} (--max-size)"));
+        }
+        let Ok(disk) = rustix::fs::statvfs(&self.folder) else { return Ok(()) };
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        if length.saturating_add(SPARE_BYTES) > free {
+            return Err(format!("it needs {length} bytes of disk, the receiver has {free}; make room there"));
+        }
+        Ok(())
+    }
+}
+
+impl Inbox for FileInbox {
+    fn incoming(&self, from: SocketAddr) -> Box<dyn Incoming> {
+        Box::new(IncomingFile::new(self.clone(), from))
+    }
+    fn files(&self) -> Option<&FileInbox> {
+        Some(self)
+    }
+}
+
+/// A file that comes in: in a part of its content's own as soon as its name is known.
+struct IncomingFile {
+    inbox: FileInbox,
+    from: SocketAddr,
+    began: Instant,
+    head: [u8; HEADER_BYTES],
+    head_here: Ranges,
+    header: Option<Header>,
+    /// What it is called here, if it was given a name.
+    claim: Option<Claim>,
+    part: Option<(File, PathBuf)>,
+    /// Bytes that are to be written, and where.
+    stage: (u64, Vec<u8>),
+    hasher: blake3::Hasher,
+    hashed: u64,
+    arrived: u64,
+    receipt: Option<Receipt>,
+    events: Vec<Event>,
+}
+
+impl Incoming for IncomingFile {
+    fn total(&self) -> Option<u64> {
+        self.header.as_ref().map(|header| header.length.saturating_add(HEADER_BYTES as u64))
+    }
+    fn progress(&self) -> Option<(u64, u64)> {
+        let length = self.header.as_ref().filter(|_| self.receipt.is_none())?.length;
+        Some((self.arrived.saturating_sub(HEADER_BYTES as u64).min(length), length))
+    }
+    fn receipt(&self) -> Option<&Receipt> {
+        self.receipt.as_ref()
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+    fn write(&mut self, at: u64, bytes: &[u8]) {
+        if self.receipt.is_some() {
+            return;
+        }
+        self.arrived += bytes.len() as u64;
+        let head = (HEADER_BYTES as u64).saturating_sub(at).min(bytes.len() as u64) as usize;
+        let (head, rest) = bytes.split_at(head);
+        if let Err(why) = self.write_head(at, head).and_then(|()| self.write_rest(at, rest)) {
+            self.refuse(why);
+        }
+    }
+    /// It is checked, and gets its name.
+    fn finish(&mut self) {
+        if self.receipt.is_none()
+            && let Err(why) = self.try_finish()
+        {
+            self.refuse(why);
+        }
+    }
+    fn refuse(&mut self, why: String) {
+        if self.receipt.is_some() {
+            return;
+        }
+        let said = self.header.as_ref().and_then(|header| file_name(&header.name).ok());
+        self.end(said.unwrap_or_else(|| "a file".to_owned()), Err(why));
+    }
+}
+
+impl IncomingFile {
+    fn new(inbox: FileInbox, from: SocketAddr) -> Self {
+        Self {
+            inbox,
+            from,
+            began: Instant::now(),
+            head: [0; HEADER_BYTES],
+            head_here: Ranges::default(),
+            header: None,
+            claim: None,
+            part: None,
+            stage: (0, Vec::new()),
+            hasher: blake3::Hasher::new(),
+            hashed: 0,
+            arrived: 0,
+            receipt: None,
+            events: Vec::new(),
+        }
+    }
+    fn write_head(&mut self, at: u64, bytes: &[u8]) -> Result<(), String> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let first = at as usize;
+        self.head[first..first + bytes.len()].copy_from_slice(bytes);
+        self.head_here.insert(at, at + bytes.len() as u64);
+        if self.header.is_some() || self.head_here.total() < HEADER_BYTES as u64 {
+            return Ok(());
+        }
+        let header = Header::read(&self.head).map_err(|why| format!("the header of the file: {why}"))?;
+        self.header = Some(header.clone());
+        self.begin(&header)
+    }
+    fn begin(&mut self, header: &Header) -> Result<(), String> {
+        let name = file_name(&header.name)?;
+        let path = self.inbox.folder.join(&name);
+        if let Ok(found) = fs::symlink_metadata(&path) {
+            if found.is_file() && found.len() == header.length && digest_of(&path) == Some(header.digest) {
+                self.end(name, Ok(()));
+                return Ok(());
+            }
+            if !self.inbox.overwrite || !found.is_file() {
+                return Err(exists(&name));
+            }
+        }
+        self.inbox.check_length(header.length)?;
+        let folder = &self.inbox.folder;
+        let place = Place::new(folder, &name, &header.digest, header.length, Some(&WITHOUT_RESUMING));
+        let part = place.part().to_owned();
+        self.claim = Some(self.inbox.claims.claim(&name, &part));
+        // The same content's earlier sender writes to what has no name any more.
+        let _ = fs::remove_file(&part);
+        match &mut self.part {
+            // What came before the header has a place already.
+            Some((_, place)) => {
+                fs::rename(&*place, &part).map_err(|why| of_disk(&why))?;
+                *place = part;
+            }
+            None => self.part = Some(create(part)?),
+        }
+        self.events.push(Event::Began(name, header.length, 0, self.from));
+        Ok(())
+    }
+    fn write_rest(&mut self, at: u64, bytes: &[u8]) -> Result<(), String> {
+        if bytes.is_empty() || self.receipt.is_some() {
+            return Ok(());
+        }
+        let at = at.max(HEADER_BYTES as u64) - HEADER_BYTES as u64;
+        let end = at.saturating_add(bytes.len() as u64);
+        match &self.header {
+            Some(header) if end > header.length => {
+                return Err(format!("bytes came from behind its end at {}", header.length));
+            }
+            Some(_) => {}
+            None => self.inbox.check_length(end)?,
+        }
+        if at != self.stage.0 + self.stage.1.len() as u64 || self.stage.1.len() >= STAGE_BYTES {
+            self.flush()?;
+            self.stage.0 = at;
+        }
+        self.stage.1.extend_from_slice(bytes);
+        Ok(())
+    }
+    fn flush(&mut self) -> Result<(), String> {
+        let (at, bytes) = (self.stage.0, &self.stage.1);
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if self.part.is_none() {
+            let number = random().map_err(|why| why.to_string())?;
+            self.part = Some(create(self.inbox.folder.join(format!(".incoming-{number:08x}.part")))?);
+        }
+        let Some((file, _)) = &self.part else { return Ok(()) };
+        if let Some(claim) = self.claim.as_ref().filter(|claim| !claim.is_ours()) {
+            return Err(format!("another sender has taken over the file called {}", claim.name()));
+        }
+        file.write_all_at(bytes, at).map_err(|why| of_disk(&why))?;
+        if at == self.hashed {
+            self.hasher.update(bytes);
+            self.hashed += bytes.len() as u64;
+        }
+        self.stage.0 += bytes.len() as u64;
+        self.stage.1.clear();
+        Ok(())
+    }
+    fn try_finish(&mut self) -> Result<(), String> {
+        self.flush()?;
+        let (Some(header), Some(claim), Some((file, part))) = (&self.header, &self.claim, &self.part) else {
+            return Err("it ended before its header had come".to_owned());
+        };
+        let name = claim.name();
+        if !claim.is_ours() {
+            return Err(format!("another sender has taken over the file called {name}"));
+        }
+        let mut bytes = vec![0; HASH_BYTES];
+        while self.hashed < header.length {
+            let count = (header.length - self.hashed).min(HASH_BYTES as u64) as usize;
+            let read = file.read_exact_at(&mut bytes[..count], self.hashed);
+            read.map_err(|why| of_disk(&why))?;
+            self.hasher.update(&bytes[..count]);
+            self.hashed += count as u64;
+        }
+        if self.hasher.finalize() != blake3::Hash::from_bytes(header.digest) {
+            return Err(format!(
+                "{name}: the content does not match the sender's digest; it was damaged on the path, or changed while it was sent: send it again"
+            ));
+        }
+        rename(part, &self.inbox.folder.join(name), self.inbox.overwrite).map_err(|why| {
+            if why.kind() == io::ErrorKind::AlreadyExists { exists(name) } else { of_disk(&why) }
+        })?;
+        let name = name.to_owned();
+        self.part = None;
+        self.end(name, Ok(()));
+        Ok(())
+    }
+    fn end(&mut self, name: String, outcome: Result<(), String>) {
+        let (length, digest) = self.header.as_ref().map_or((0, [0; 32]), |h| (h.length, h.digest));
+        self.events.push(match &outcome {
+            Ok(()) => Event::Finished(Finished {
+                path: self.inbox.folder.join(&name),
+                name,
+                bytes: length,
+                digest,
+                seconds: self.began.elapsed().as_secs_f64(),
+                resumed: length.saturating_sub(self.arrived),
+                from: self.from,
+            }),
+            Err(why) => {
+                let come = self.arrived.saturating_sub(HEADER_BYTES as u64);
+                Event::failed(format!("{name} from {}: {why}", self.from), come, length)
+            }
+        });
+        self.receipt = Some(Receipt { digest, outcome, measured: None });
+        self.release();
+    }
+    /// Whatever is not whole goes, and the name is free.
+    fn release(&mut self) {
+        let claim = self.claim.take();
+        let is_ours = claim.as_ref().is_none_or(Claim::is_ours);
+        if let Some((_, part)) = self.part.take().filter(|_| is_ours) {
+            // What is gone already need not go.
+            let _ = fs::remove_file(part);
+        }
+        self.stage.1 = Vec::new();
+    }
+}
+
+impl Drop for IncomingFile {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+fn create(path: PathBuf) -> Result<(File, PathBuf), String> {
+    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path);
+    Ok((opened.map_err(|why| of_disk(&why))?, path))
+}
+
+fn digest_of(path: &Path) -> Option<[u8; 32]> {
+    let mut hasher = blake3::Hasher::new();
+    io::copy(&mut File::open(path).ok()?, &mut hasher).ok()?;
+    Some(*hasher.finalize().as_bytes())
+}
+
+fn of_disk(why: &io::Error) -> String {
+    match why.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "the receiver's disk is full; make room there and send again".to_owned()
+        }
+        _ => format!("the receiver cannot write: {why}"),
+    }
+}
+
+fn exists(name: &str) -> String {
+    format!("another file called {name} is there; move it away, or listen with --overwrite")
+}

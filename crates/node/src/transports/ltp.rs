@@ -1,0 +1,475 @@
+//! Files over LTP: a block is a header and a file, all of it red; the receipt is a block of its own.
+
+use super::bench::ENDLESS;
+use super::driver::{Accept, Acceptor, Endpoint, ListenerDriver, SenderDriver, Status};
+use super::header::{RECEIPT_MOST, Receipt};
+use super::incoming::{Inbox, Incoming};
+use super::message::Message;
+use super::segments::{self, Blocks};
+use super::{Carrier, Error, Event, Listening, Progress, Sending, Sent};
+use crate::transfer::sender::random;
+use lightlag_protocols::controllers::{self, Controller, Flow};
+use lightlag_protocols::parameter::Parameters;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::Machine;
+use lightlag_protocols::transport::ltp::{Config, Engine, Event as LtpEvent, Quotas, Reason, SessionId};
+use lightlag_protocols::units::Bytes;
+use lightlag_protocols::wire::ltp::Packet;
+use lightlag_protocols::wire::ltp::auth::Key;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// The client service by which files are carried; no other service is here.
+const SERVICE: u64 = 70;
+/// The engine that listens; those that send take greater numbers by chance.
+const LISTENER: u64 = 1;
+/// A checkpoint at least so often: they tell how far it is and what to repair.
+const CHECKPOINT_EVERY: u64 = 4 << 20;
+/// What both ends and their queues may take.
+const MARGIN: Duration = Duration::from_nanos(100_000_000);
+/// Transfers that one peer may have under way.
+const IMPORTS_MAX: usize = 16;
+/// Datagrams that keep a way open (RFC 7122, section 3.4): four zero octets.
+pub const KEEP_ALIVE: [u8; 4] = [0; 4];
+/// How often they leave where nothing else does.
+pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
+
+/// An engine without a socket, as an [`Endpoint`].
+pub struct LtpEndpoint<B> {
+    engine: Engine,
+    blocks: B,
+    key: Option<Key>,
+    is_kept_alive: bool,
+    gave_at: Instant,
+}
+
+/// Blocks of one side of transfers.
+pub trait Side: Blocks {
+    /// Begins the blocks that are due, and cancels those that are not wanted.
+    fn steer(&mut self, engine: &mut Engine);
+    /// The block that it sends.
+    fn own(&self) -> Option<SessionId> {
+        None
+    }
+    /// The way has ended.
+    fn on_abort(&mut self) {}
+    /// As [`Endpoint::brought`].
+    fn brought(&self) -> u64 {
+        0
+    }
+    /// As [`Endpoint::status`].
+    fn status(&self, engine: &Engine) -> Status;
+    /// As [`Endpoint::take_events`].
+    fn take_events(&mut self) -> Vec<Event>;
+    /// As [`Endpoint::hears`].
+    fn hears(&self, from: SocketAddr, peer: SocketAddr) -> bool {
+        from == peer
+    }
+    /// As [`Endpoint::answers_to`].
+    fn answers_to(&self, from: SocketAddr) -> SocketAddr {
+        from
+    }
+    /// Why reading or writing failed.
+    fn failure(&mut self, why: io::Error) -> Error;
+}
+
+impl<B: Side> LtpEndpoint<B> {
+    /// Segments are authenticated if there is a key; a way that is kept alive is never silent for long.
+    pub fn new(engine: Engine, blocks: B, key: Option<Key>, is_kept_alive: bool) -> Self {
+        Self { engine, blocks, key, is_kept_alive, gave_at: Instant::ZERO }
+    }
+    fn checked<T>(&mut self, done: io::Result<T>) -> Result<T, Error> {
+        done.map_err(|why| self.blocks.failure(why))
+    }
+}
+
+impl<B: Side> Endpoint for LtpEndpoint<B> {
+    fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
+        if bytes == KEEP_ALIVE {
+            return Ok(());
+        }
+        for (packet, bytes) in segments::segments(bytes).flatten() {
+            if self.key.as_ref().is_some_and(|key| key.check(&packet, bytes).is_err()) {
+                continue;
+            }
+            // What it refuses the engine counts.
+            let _ = self.engine.receive(now, &packet.segment);
+            let done = segments::tell(&mut self.engine, &mut self.blocks, &packet);
+            self.checked(done)?;
+            self.blocks.steer(&mut self.engine);
+        }
+        Ok(())
+    }
+    fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let Some(segment) = self.engine.poll(now) else {
+            let done = segments::tell(&mut self.engine, &mut self.blocks, &Packet::new(segments::EMPTY, &[]));
+            self.checked(done)?;
+            self.blocks.steer(&mut self.engine);
+            if self.is_kept_alive && now - self.gave_at >= KEEP_ALIVE_EVERY {
+                self.gave_at = now;
+                out.extend_from_slice(&KEEP_ALIVE);
+                return Ok(true);
+            }
+            return Ok(false);
+        };
+        self.gave_at = now;
+        let done = segments::write(&mut self.blocks, segment, self.key.as_ref(), out);
+        self.checked(done)?;
+        let done = segments::tell(&mut self.engine, &mut self.blocks, &Packet::new(segments::EMPTY, &[]));
+        self.checked(done)?;
+        Ok(true)
+    }
+    fn deadline(&self) -> Option<Instant> {
+        let keep_alive = self.is_kept_alive.then(|| self.gave_at + KEEP_ALIVE_EVERY);
+        [self.engine.deadline(), keep_alive].into_iter().flatten().min()
+    }
+    fn abort(&mut self) {
+        if let Some(session) = self.blocks.own() {
+            self.engine.cancel(session, Reason::User);
+        }
+        self.blocks.on_abort();
+    }
+    fn hears(&self, from: SocketAddr, peer: SocketAddr) -> bool {
+        self.blocks.hears(from, peer)
+    }
+    fn answers_to(&self, from: SocketAddr) -> SocketAddr {
+        self.blocks.answers_to(from)
+    }
+    fn brought(&self) -> u64 {
+        self.blocks.brought()
+    }
+    fn status(&self) -> Status {
+        self.blocks.status(&self.engine)
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        self.blocks.take_events()
+    }
+}
+
+// --- sending --------------------------------------------------------------------------------
+
+/// The block that leaves, and the receipt that comes.
+pub struct Leaving {
+    message: Message,
+    session: SessionId,
+    /// Bytes that were there before it was closed.
+    acked: u64,
+    reply: [u8; RECEIPT_MOST],
+    receipt: Option<Receipt>,
+    /// The receipt was acknowledged, or the block was given up.
+    over: bool,
+    failed: Option<Error>,
+}
+
+impl Blocks for Leaving {
+    fn read(&mut self, _: SessionId, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.message.read(offset, out).map_err(|why| {
+            self.failed = Some(why);
+            io::ErrorKind::Other.into()
+        })
+    }
+    fn write(&mut self, _: SessionId, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let place = self.reply.get_mut(offset as usize..offset as usize + bytes.len());
+        place.ok_or(io::ErrorKind::InvalidData)?.copy_from_slice(bytes);
+        Ok(())
+    }
+    fn tell(&mut self, event: &LtpEvent) -> io::Result<()> {
+        match event {
+            LtpEvent::RedPart { length, .. } => {
+                let receipt = self.reply.get(..*length as usize).map(Receipt::read);
+                self.receipt = receipt.and_then(Result::ok);
+            }
+            LtpEvent::Closed(_) => self.over = self.receipt.is_some(),
+            LtpEvent::Cancelled { session, .. } if *session == self.session => {
+                self.over |= self.receipt.is_none();
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Side for Leaving {
+    fn steer(&mut self, engine: &mut Engine) {
+        if self.receipt.is_some()
+            && let Some(acked) = engine.acked(self.session)
+        {
+            // One that is cancelled tells nothing.
+            self.acked = self.acked.max(acked.0);
+            engine.cancel(self.session, Reason::User);
+        }
+    }
+    fn own(&self) -> Option<SessionId> {
+        Some(self.session)
+    }
+    fn status(&self, engine: &Engine) -> Status {
+        let counts = engine.counts();
+        let head = self.message.total() - self.message.length();
+        let all = if self.acked > 0 { self.acked } else { self.message.total() };
+        let done =
+            engine.acked(self.session).map_or(all, |acked| acked.0.max(self.acked)).saturating_sub(head);
+        Status {
+            progress: Some((done, self.message.length())),
+            receipt: self.receipt.clone(),
+            over: self.over,
+            sent: [counts.sent, counts.repairs],
+            rtt: engine.rtt(),
+        }
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        Vec::new()
+    }
+    fn failure(&mut self, why: io::Error) -> Error {
+        self.failed.take().unwrap_or_else(|| Error::Failed(format!("a block: {why}")))
+    }
+}
+
+/// An engine that sends a message in segments of at most so many bytes.
+///
+/// # Errors
+/// One line.
+pub fn sending(
+    message: Message,
+    segment: u64,
+    light: Option<Duration>,
+    controller: Box<dyn Controller>,
+    is_kept_alive: bool,
+) -> Result<LtpEndpoint<Leaving>, Error> {
+    let number = random()?;
+    let engine = u64::from(number).max(LISTENER + 1);
+    let quotas = Quotas { imports: 4, block: RECEIPT_MOST as u64, ..Quotas::default() };
+    let config = Config { quotas, light, ..config(engine, LISTENER, segment, number.into()) };
+    let mut engine = Engine::new(config, controller);
+    let session = engine
+        .send(SERVICE, message.total(), 0)
+        .map_err(|why| Error::Input(format!("LTP cannot carry it: {why}; take another --packet-size")))?;
+    let blocks = Leaving {
+        message,
+        session,
+        acked: 0,
+        reply: [0; RECEIPT_MOST],
+        receipt: None,
+        over: false,
+        failed: None,
+    };
+    Ok(LtpEndpoint::new(engine, blocks, None, is_kept_alive))
+}
+
+fn config(engine: u64, peer: u64, segment: u64, seed: u64) -> Config {
+    Config {
+        segment,
+        seed,
+        first_wait: Duration::from_secs(1),
+        margin: MARGIN,
+        checkpoint_every: Some(CHECKPOINT_EVERY),
+        // Only the user gives up.
+        tries: u32::MAX,
+        services: Some(vec![SERVICE]),
+        ..Config::new(engine, peer, Bytes(segment))
+    }
+}
+
+// --- receiving ------------------------------------------------------------------------------
+
+/// Blocks that come, and receipts that leave.
+pub struct Coming {
+    inbox: Arc<dyn Inbox>,
+    from: SocketAddr,
+    incoming: BTreeMap<SessionId, Box<dyn Incoming>>,
+    /// Receipts that are not known to have arrived, and of which block.
+    receipts: BTreeMap<SessionId, (SessionId, Vec<u8>)>,
+    answered: BTreeSet<SessionId>,
+    refused: Vec<SessionId>,
+    events: Vec<Event>,
+    /// Bytes of all blocks, each once.
+    brought: u64,
+}
+
+impl Coming {
+    fn incoming(&mut self, session: SessionId) -> &mut dyn Incoming {
+        self.incoming.entry(session).or_insert_with(|| self.inbox.incoming(self.from)).as_mut()
+    }
+}
+
+impl Blocks for Coming {
+    fn read(&mut self, session: SessionId, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let (_, bytes) = self.receipts.get(&session).ok_or(io::ErrorKind::NotFound)?;
+        let part = bytes.get(offset as usize..offset as usize + out.len());
+        out.copy_from_slice(part.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+    fn write(&mut self, session: SessionId, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.brought += bytes.len() as u64;
+        self.incoming(session).write(offset, bytes);
+        Ok(())
+    }
+    fn tell(&mut self, event: &LtpEvent) -> io::Result<()> {
+        match event {
+            LtpEvent::RedPart { session, .. } => self.incoming(*session).finish(),
+            LtpEvent::Sent(session) | LtpEvent::Cancelled { session, .. }
+                if self.receipts.contains_key(session) =>
+            {
+                let Some((block, _)) = self.receipts.remove(session) else { return Ok(()) };
+                if let Some(mut gone) = self.incoming.remove(&block) {
+                    self.events.extend(gone.take_events());
+                }
+                self.answered.remove(&block);
+                self.refused.push(block);
+            }
+            LtpEvent::Cancelled { session, .. } => {
+                if let Some(incoming) = self.incoming.get_mut(session) {
+                    incoming.refuse("the sender gave it up".to_owned());
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Side for Coming {
+    fn steer(&mut self, engine: &mut Engine) {
+        // What is refused and still open comes no more.
+        for block in self.refused.drain(..) {
+            engine.cancel(block, Reason::User);
+        }
+        for (block, incoming) in &mut self.incoming {
+            incoming.tick();
+            let Some(receipt) = incoming.receipt().filter(|_| !self.answered.contains(block)) else {
+                continue;
+            };
+            let bytes = receipt.to_bytes();
+            if let Ok(session) = engine.send(SERVICE, bytes.len() as u64, 0) {
+                self.receipts.insert(session, (*block, bytes));
+                self.answered.insert(*block);
+            }
+        }
+    }
+    fn brought(&self) -> u64 {
+        self.brought
+    }
+    fn on_abort(&mut self) {
+        for incoming in self.incoming.values_mut() {
+            incoming.refuse("the connection ended before it was whole".to_owned());
+        }
+    }
+    fn status(&self, _: &Engine) -> Status {
+        let progress = self.incoming.values().filter_map(|incoming| incoming.progress());
+        Status {
+            progress: progress.reduce(|one, other| (one.0 + other.0, one.1.saturating_add(other.1))),
+            over: self.incoming.is_empty(),
+            ..Status::default()
+        }
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        let mut events = std::mem::take(&mut self.events);
+        events.extend(self.incoming.values_mut().flat_map(|incoming| incoming.take_events()));
+        events
+    }
+    fn failure(&mut self, why: io::Error) -> Error {
+        Error::Failed(format!("a block: {why}"))
+    }
+}
+
+/// An engine that receives what engine `peer` sends from `from`.
+///
+/// # Errors
+/// One line.
+pub fn receiving(
+    inbox: Arc<dyn Inbox>,
+    from: SocketAddr,
+    peer: u64,
+    segment: u64,
+    is_kept_alive: bool,
+) -> Result<LtpEndpoint<Coming>, Error> {
+    let seed = random()?;
+    // What a message may be long the incoming knows.
+    let quotas = Quotas { imports: IMPORTS_MAX, block: ENDLESS, ..Quotas::default() };
+    let config = Config { quotas, ..config(LISTENER, peer, segment, seed.into()) };
+    let flow = Flow {
+        segment: Bytes(segment),
+        packet: Bytes(segment),
+        planned_rate: None,
+        planned_round_trip: None,
+        seed: seed.into(),
+        index: 0,
+    };
+    let engine = Engine::new(config, named("fixed", flow)?);
+    let (incoming, receipts, answered) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+    let blocks = Coming {
+        inbox,
+        from,
+        incoming,
+        receipts,
+        answered,
+        refused: Vec::new(),
+        events: Vec::new(),
+        brought: 0,
+    };
+    Ok(LtpEndpoint::new(engine, blocks, None, is_kept_alive))
+}
+
+/// The engine that began the session of a segment of data.
+pub fn originator(bytes: &[u8]) -> Option<u64> {
+    use lightlag_protocols::transport::ltp::Content;
+    let segment = Packet::read_first(bytes).ok()?.0.segment;
+    let begins = matches!(segment.content, Content::Data(_)) && segment.session.originator != LISTENER;
+    begins.then_some(segment.session.originator)
+}
+
+/// A controller with its parameters as they are.
+///
+/// # Errors
+/// There is none of this name.
+pub fn named(name: &str, flow: Flow) -> Result<Box<dyn Controller>, Error> {
+    let unknown = || Error::Input(format!("there is no controller `{name}`; see `lightlag list`"));
+    let entry = controllers::find(name).ok_or_else(unknown)?;
+    let parameters = Parameters::resolve(name, entry.algorithm.parameters, &BTreeMap::new());
+    Ok(entry.build(&parameters.map_err(|_| unknown())?, flow))
+}
+
+// --- over UDP -------------------------------------------------------------------------------
+
+/// LTP over UDP (RFC 5326, section 5; RFC 7122, section 3.3).
+pub struct OverUdp;
+
+/// Bytes of the headers of IPv4 and UDP.
+const BELOW: Bytes = lightlag_protocols::transport::ltp::UDP_HEADER;
+
+impl Carrier for OverUdp {
+    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
+        let Sending { payload, mut options, .. } = sending;
+        let message = Message::load(&payload, watch)?;
+        let sent = Sent::of(&message);
+        let check = message.checker()?;
+        let segment = options.packet.saturating_sub(BELOW).0;
+        let flow = options.flow(Bytes(segment))?;
+        let controller = options.take_controller("cubic", flow)?;
+        let mut endpoint = self::sending(message, segment, options.light, controller, false)?;
+        let mut driver = SenderDriver::new(options.take_socket()?, options.to, options.give_up);
+        let (status, seconds) = driver.run(&mut endpoint, &check, watch)?;
+        Ok(sent.with(&status, seconds))
+    }
+    fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
+        let Listening { mut options, inbox, once } = listening;
+        let acceptor = UdpAcceptor { inbox, packet: options.packet };
+        ListenerDriver::new(options.take_socket()?, acceptor, once.then_some(1)).run(watch)
+    }
+}
+
+struct UdpAcceptor {
+    inbox: Arc<dyn Inbox>,
+    packet: Bytes,
+}
+
+impl Acceptor for UdpAcceptor {
+    fn accept(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Accept, Error> {
+        let Some(peer) = originator(bytes) else { return Ok(Accept::Nothing) };
+        let segment = self.packet.saturating_sub(BELOW).0;
+        let mut end = receiving(self.inbox.clone(), from, peer, segment, false)?;
+        end.take(now, bytes)?;
+        Ok(Accept::Peer(Box::new(end)))
+    }
+}

@@ -1,0 +1,91 @@
+//! What a way carries to the receiver: a header, then a file, or noise without end.
+
+use super::bench::{ENDLESS, Noise};
+use super::header::{HEADER_BYTES, Header};
+use super::{Error, Payload};
+use crate::transfer::Progress;
+use crate::transfer::source::Source;
+
+/// A header, then what it announces.
+pub struct Message {
+    header: [u8; HEADER_BYTES],
+    content: Content,
+}
+
+enum Content {
+    File(Box<Source>),
+    Noise(Noise),
+}
+
+/// Asks now and then whether what is sent still is what it was.
+pub type Check = Box<dyn Fn() -> Result<(), Error>>;
+
+impl Message {
+    /// Reads a file once, to know its digest.
+    ///
+    /// # Errors
+    /// One line: it is not there, cannot be read, or is no file.
+    pub fn load(payload: &Payload, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Self, Error> {
+        let path = match payload {
+            Payload::Noise(plan) => {
+                return Ok(Self { header: plan.to_header(), content: Content::Noise(Noise::new()) });
+            }
+            Payload::File(path) => path,
+        };
+        let source = Source::open(path, &mut |done, all| {
+            // Whoever says no is heard as soon as it is read.
+            watch(Progress::Reading(done, all));
+        })?;
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let header = Header { name, length: source.length(), digest: source.digest() };
+        Ok(Self { header: header.to_bytes(), content: Content::File(Box::new(source)) })
+    }
+    /// Bytes of header and content.
+    pub fn total(&self) -> u64 {
+        HEADER_BYTES as u64 + self.length()
+    }
+    /// Bytes of the content.
+    pub fn length(&self) -> u64 {
+        match &self.content {
+            Content::File(source) => source.length(),
+            Content::Noise(_) => ENDLESS - HEADER_BYTES as u64,
+        }
+    }
+    /// BLAKE3 of the file; zeros of noise.
+    pub fn digest(&self) -> [u8; 32] {
+        match &self.content {
+            Content::File(source) => source.digest(),
+            Content::Noise(_) => [0; 32],
+        }
+    }
+    /// Fills `out` with the bytes from `at` on; header and content have so many.
+    ///
+    /// # Errors
+    /// One line if the file can no longer be read as it was.
+    pub fn read(&mut self, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        let first = at.min(HEADER_BYTES as u64) as usize;
+        let (head, rest) = out.split_at_mut((HEADER_BYTES - first).min(out.len()));
+        head.copy_from_slice(&self.header[first..first + head.len()]);
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let place = at + head.len() as u64 - HEADER_BYTES as u64;
+        match &mut self.content {
+            Content::File(source) => source.read_at(place, rest),
+            Content::Noise(noise) => {
+                noise.read(place, rest);
+                Ok(())
+            }
+        }
+    }
+    /// Asks whether the file still is what it was.
+    ///
+    /// # Errors
+    /// One line if it cannot be asked.
+    pub fn checker(&self) -> Result<Check, Error> {
+        Ok(match &self.content {
+            Content::File(source) => Box::new(source.checker()?),
+            Content::Noise(_) => Box::new(|| Ok(())),
+        })
+    }
+}

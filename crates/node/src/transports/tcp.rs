@@ -1,0 +1,309 @@
+//! Files over the kernel's TCP: header and file one way, the receipt the other.
+
+use super::header::{RECEIPT_MOST, Receipt};
+use super::incoming::{Inbox, Incoming};
+use super::message::Message;
+use super::{Carrier, Counted, Error, Event, Listening, Progress, Sending, Sent, stopped};
+use crate::places::{Newcomer, Place, Places};
+use crate::refusals::Refusals;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// What is read or written at once.
+const CHUNK: usize = 256 << 10;
+const TICK: Duration = Duration::from_millis(100);
+/// Transfers at a time.
+const STREAMS_MAX: usize = 64;
+/// A transfer that stands still for so long is given up.
+const IDLE_MOST: Duration = Duration::from_secs(600);
+/// The header of a file must have come so soon.
+const OPENING: Duration = Duration::from_secs(10);
+/// Whoever was refused may take so long to notice.
+const DRAIN_MOST: Duration = Duration::from_secs(5);
+/// The same for those without a place.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// The kernel's TCP.
+pub struct Tcp;
+
+impl Carrier for Tcp {
+    fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
+        let message = Message::load(&sending.payload, watch)?;
+        let sent = Sent::of(&message);
+        let began = Instant::now();
+        let give_up = sending.options.give_up.map(crate::clock::to_std);
+        let failed =
+            |why: io::Error| Error::Failed(format!("{}: {}", sending.options.to, said(&why, give_up)));
+        let stream = connect(sending.options.to, give_up).map_err(failed)?;
+        let receipt = Giving { stream, message, at: 0, give_up, failed: &failed }.run(watch)?;
+        conclude(&receipt, sent, began)
+    }
+    fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
+        let at = listening.options.at;
+        let cannot =
+            |why| Error::Input(format!("cannot listen at {at}: {why}; name a free address of this machine"));
+        let listener = TcpListener::bind(at).map_err(cannot)?;
+        listener.set_nonblocking(true).map_err(cannot)?;
+        serve(&listener, &listening, watch)
+    }
+}
+
+// --- sending --------------------------------------------------------------------------------
+
+fn connect(to: SocketAddr, give_up: Option<Duration>) -> io::Result<TcpStream> {
+    let stream = match give_up {
+        Some(most) => TcpStream::connect_timeout(&to, most)?,
+        None => TcpStream::connect(to)?,
+    };
+    stream.set_read_timeout(give_up)?;
+    stream.set_write_timeout(give_up)?;
+    Ok(stream)
+}
+
+fn said(why: &io::Error, give_up: Option<Duration>) -> String {
+    match (why.kind(), give_up) {
+        (_, Some(most)) if is_timeout(why) => {
+            format!("it did not answer for {} s", most.as_secs_f64())
+        }
+        (io::ErrorKind::ConnectionRefused, _) => "nobody listens there, --over tcp".to_owned(),
+        _ => why.to_string(),
+    }
+}
+
+fn is_timeout(why: &io::Error) -> bool {
+    matches!(why.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+/// A message on its way into a stream.
+struct Giving<'a> {
+    stream: TcpStream,
+    message: Message,
+    /// Bytes of it that the kernel has taken.
+    at: u64,
+    give_up: Option<Duration>,
+    failed: &'a dyn Fn(io::Error) -> Error,
+}
+
+impl Giving<'_> {
+    /// Gives all of it, or as much as the receiver wants before it answers; tells its receipt.
+    fn run(mut self, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Vec<u8>, Error> {
+        self.stream.set_nonblocking(true).map_err(self.failed)?;
+        let (mut chunk, mut given, mut told, mut moved) = (Vec::new(), 0, Instant::now(), Instant::now());
+        while self.at < self.message.total() {
+            if given == chunk.len() {
+                given = 0;
+                chunk.resize((self.message.total() - self.at).min(CHUNK as u64) as usize, 0);
+                self.message.read(self.at, &mut chunk)?;
+            }
+            let ready = self.wait().map_err(self.failed)?;
+            if ready.contains(PollFlags::IN) {
+                return self.receipt().map_err(self.failed);
+            }
+            match self.stream.write(&chunk[given..]) {
+                Ok(count) => {
+                    self.at += count as u64;
+                    given += count;
+                    moved = Instant::now();
+                }
+                Err(why) if why.kind() == io::ErrorKind::WouldBlock => {}
+                // A receipt says more than that the stream is closed.
+                Err(why) => return self.receipt().map_err(|_| (self.failed)(why)),
+            }
+            if self.give_up.is_some_and(|most| moved.elapsed() > most) {
+                return Err((self.failed)(io::ErrorKind::TimedOut.into()));
+            }
+            if told.elapsed() >= TICK {
+                told = Instant::now();
+                self.tell(watch)?;
+            }
+        }
+        self.stream.shutdown(Shutdown::Write).map_err(self.failed)?;
+        self.receipt().map_err(self.failed)
+    }
+    /// Until there is something to read, or room to write.
+    fn wait(&self) -> io::Result<PollFlags> {
+        let mut polled = [PollFd::new(&self.stream, PollFlags::IN | PollFlags::OUT)];
+        let tick = Timespec { tv_sec: 0, tv_nsec: i64::from(TICK.subsec_nanos()) };
+        match poll(&mut polled, Some(&tick)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(polled[0].revents()),
+            Err(why) => Err(why.into()),
+        }
+    }
+    fn receipt(&mut self) -> io::Result<Vec<u8>> {
+        self.stream.set_nonblocking(false)?;
+        let mut receipt = Vec::new();
+        let read = (&mut self.stream).take(RECEIPT_MOST as u64).read_to_end(&mut receipt);
+        match read {
+            Err(why) if receipt.is_empty() => Err(why),
+            _ => Ok(receipt),
+        }
+    }
+    fn tell(&self, watch: &mut dyn FnMut(Progress) -> bool) -> Result<(), Error> {
+        let length = self.message.length();
+        let counted = Counted { bytes: self.at, ..Counted::default() };
+        let goes_on =
+            watch(Progress::Sending(self.at.min(length), length)) && watch(Progress::Counted(counted));
+        if goes_on { Ok(()) } else { Err(stopped()) }
+    }
+}
+
+fn conclude(receipt: &[u8], sent: Sent, began: Instant) -> Result<Sent, Error> {
+    let receipt = Receipt::read(receipt)
+        .map_err(|why| Error::Failed(format!("the other side ended it without a receipt: {why}")))?;
+    match receipt.outcome {
+        Ok(()) => Ok(Sent { seconds: began.elapsed().as_secs_f64(), measured: receipt.measured, ..sent }),
+        Err(why) => Err(Error::Failed(format!("the receiver refused: {why}"))),
+    }
+}
+
+// --- receiving ------------------------------------------------------------------------------
+
+/// What a thread tells of its stream: by number, and how far it is.
+enum News {
+    Event(Event),
+    Progress(usize, Option<(u64, u64)>),
+}
+
+fn serve(
+    listener: &TcpListener,
+    listening: &Listening,
+    watch: &mut dyn FnMut(Event) -> bool,
+) -> Result<(), Error> {
+    let broken = |why: io::Error| Error::Failed(format!("the socket: {why}"));
+    let at = listener.local_addr().map_err(broken)?;
+    let mut goes_on = watch(Event::Listening(at));
+    let (out, news) = channel();
+    let (mut places, mut refusals) = (Places::new(STREAMS_MAX), Refusals::default());
+    let mut under_way = std::collections::BTreeMap::new();
+    let (mut count, mut ended) = (0, None);
+    while goes_on && !(listening.once && ended.is_some() && !places.are_active()) {
+        match places.accept(listener) {
+            Ok(Some(newcomer)) => {
+                count += 1;
+                admit(newcomer, count, &listening.inbox, &out);
+            }
+            Ok(None) => {}
+            // Whoever came is gone again, or there are too many files open: others come later.
+            Err(_) => std::thread::sleep(TICK),
+        }
+        match news.recv_timeout(Duration::from_millis(20)) {
+            Ok(News::Event(event)) => {
+                if let Some(well) = event.ends() {
+                    ended.get_or_insert(well);
+                }
+                goes_on &= refusals.pass(event, watch);
+            }
+            Ok(News::Progress(number, Some(progress))) => {
+                under_way.insert(number, progress);
+                let sum =
+                    |(a, b): (u64, u64), (c, d): &(u64, u64)| (a.saturating_add(*c), b.saturating_add(*d));
+                let (here, all) = under_way.values().fold((0, 0), sum);
+                goes_on &= watch(Event::Progress(here, all));
+            }
+            Ok(News::Progress(number, None)) => drop(under_way.remove(&number)),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+        }
+        if under_way.is_empty() {
+            goes_on &= watch(Event::Progress(0, 0));
+        }
+    }
+    match ended {
+        Some(false) if listening.once => Err(Error::Failed("the transfer failed".to_owned())),
+        _ => Ok(()),
+    }
+}
+
+fn admit(newcomer: Newcomer, number: usize, inbox: &Arc<dyn Inbox>, out: &Sender<News>) {
+    let Newcomer { stream, peer, place, .. } = newcomer;
+    let coming = Coming { incoming: inbox.incoming(peer), number, place, out: out.clone() };
+    // Without a thread the connection is closed, and its place is free.
+    let _ = std::thread::Builder::new().spawn(move || coming.run(stream));
+}
+
+/// A message that comes by a stream.
+struct Coming {
+    incoming: Box<dyn Incoming>,
+    number: usize,
+    place: Arc<Place>,
+    out: Sender<News>,
+}
+
+impl Coming {
+    fn run(mut self, stream: TcpStream) {
+        if let Err(why) = self.receive(stream) {
+            self.incoming.refuse(format!("the connection: {why}"));
+        }
+        self.tell();
+        let _ = self.out.send(News::Progress(self.number, None));
+    }
+    /// Tells what has happened. Nobody listens any more if the command is ending.
+    fn tell(&mut self) {
+        for event in self.incoming.take_events() {
+            let _ = self.out.send(News::Event(event));
+        }
+    }
+    fn receive(&mut self, mut stream: TcpStream) -> io::Result<()> {
+        stream.set_nonblocking(false)?;
+        stream.set_read_timeout(Some(TICK))?;
+        let (mut bytes, mut at, mut told, mut heard) =
+            (vec![0; CHUNK], 0_u64, Instant::now(), Instant::now());
+        let began = heard;
+        while self.incoming.receipt().is_none() && self.incoming.total() != Some(at) {
+            if self.place.is_dismissed() {
+                self.incoming
+                    .refuse(format!("all {STREAMS_MAX} places are taken by others; try again later"));
+                break;
+            }
+            if !self.incoming.has_begun() && began.elapsed() > OPENING {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "no header of a file came"));
+            }
+            match stream.read(&mut bytes) {
+                Ok(0) => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "the sender ended it before it was whole",
+                    ));
+                }
+                Ok(count) => {
+                    self.incoming.write(at, &bytes[..count]);
+                    self.place.add(count as u64);
+                    at += count as u64;
+                    heard = Instant::now();
+                }
+                Err(why) if is_timeout(&why) && heard.elapsed() < IDLE_MOST => self.incoming.tick(),
+                Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+                Err(why) => return Err(why),
+            }
+            self.tell();
+            if told.elapsed() >= TICK {
+                told = Instant::now();
+                let _ = self.out.send(News::Progress(self.number, self.incoming.progress()));
+            }
+        }
+        self.incoming.finish();
+        let Some(receipt) = self.incoming.receipt() else { return Ok(()) };
+        // Whoever listens once waits until the receipt has left.
+        self.place.answer();
+        stream.write_all(&receipt.to_bytes())?;
+        stream.shutdown(Shutdown::Write)?;
+        drain(&mut stream, &mut bytes, if self.place.is_dismissed() { FAREWELL } else { DRAIN_MOST })
+    }
+}
+
+/// Reads what the sender still has on the way: a connection that is closed before would take the receipt
+/// with it.
+fn drain(stream: &mut TcpStream, bytes: &mut [u8], most: Duration) -> io::Result<()> {
+    let began = Instant::now();
+    stream.set_read_timeout(Some(most))?;
+    while began.elapsed() < most {
+        // Whatever happens now, the receipt has left.
+        if !stream.read(bytes).is_ok_and(|count| count > 0) {
+            break;
+        }
+    }
+    Ok(())
+}

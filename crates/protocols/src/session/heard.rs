@@ -1,0 +1,119 @@
+//! What has come of the datagrams from the other side, and what of that is to be told.
+//!
+//! Where a delay falls by minutes, datagrams come in reverse order, and those of several minutes at once. So a report tells
+//! what is new wherever it is, and tells it twice, as reports are lost too.
+
+use crate::time::{Duration, Instant};
+use crate::transport::ranges::{Range, Ranges};
+use crate::wire::session::{RUNS_MAX, Report};
+use std::collections::BTreeSet;
+
+/// So many datagrams are reported without waiting for more.
+const REPORT_AFTER: u32 = 256;
+/// Ranges of numbers that are remembered; of more, the lower half is forgotten.
+const RANGES_MAX: usize = 65_536;
+
+/// What has come.
+#[derive(Debug, Default)]
+pub struct Heard {
+    /// The epoch of the other side.
+    pub incarnation: Option<u32>,
+    numbers: Ranges,
+    /// Numbers below this are not remembered.
+    floor: u64,
+    count: u64,
+    highest_at: Instant,
+    /// What was never told, and what was told once.
+    untold: Ranges,
+    told_once: Ranges,
+    unreported: u32,
+    report_at: Option<Instant>,
+}
+
+impl Heard {
+    /// Of a epoch of the other side.
+    pub fn of(incarnation: u32) -> Self {
+        Self { incarnation: Some(incarnation), ..Self::default() }
+    }
+    /// Whether a datagram did not come before, as far as is remembered.
+    pub fn is_new(&self, number: u64) -> bool {
+        number >= self.floor && self.numbers.around(number).is_none()
+    }
+    /// Whether none with a higher number came before.
+    pub fn is_newest(&self, number: u64) -> bool {
+        self.numbers.last().is_none_or(|(_, behind)| number >= behind)
+    }
+    /// A datagram came, that carries something or not.
+    pub fn on_number(&mut self, now: Instant, number: u64, carries: bool) {
+        if self.is_newest(number) {
+            self.highest_at = now;
+        }
+        self.numbers.insert(number, number + 1);
+        if carries {
+            self.untold.insert(number, number + 1);
+        }
+        self.count += 1;
+        if self.numbers.len() > RANGES_MAX {
+            self.floor = self.numbers.iter().nth(RANGES_MAX / 2).map_or(self.floor, |(from, _)| from);
+            for known in [&mut self.numbers, &mut self.untold, &mut self.told_once] {
+                known.remove_below(self.floor);
+            }
+        }
+    }
+    /// Whether something came that was not told twice.
+    pub fn has_news(&self) -> bool {
+        !(self.untold.is_empty() && self.told_once.is_empty())
+    }
+    /// When a report is due.
+    pub fn report_at(&self) -> Option<Instant> {
+        self.report_at
+    }
+    /// Something came that is to be reported within `every`.
+    pub fn owe_report(&mut self, now: Instant, every: Duration) {
+        self.unreported += 1;
+        let at = if self.unreported >= REPORT_AFTER { now } else { now.saturating_add(every) };
+        self.report_at = Some(self.report_at.map_or(at, |other| other.min(at)));
+    }
+    /// What is to be told now, if anybody was heard.
+    pub fn report(&self, now: Instant) -> Option<Report> {
+        let incarnation = self.incarnation?;
+        let (_, behind) = self.numbers.last()?;
+        let micros = |span: Duration| (span.as_nanos() / 1000).max(0);
+        let mut report = Report {
+            incarnation,
+            highest: behind - 1,
+            held_us: micros(now - self.highest_at).unsigned_abs(),
+            received: self.count,
+            runs: Vec::new(),
+        };
+        report.tell(self.to_tell().into_iter().rev());
+        Some(report)
+    }
+    /// The highest, then what is new, then what was told once, then what is known besides; each as wide as it is known.
+    fn to_tell(&self) -> BTreeSet<Range> {
+        let mut all = BTreeSet::new();
+        let news = self.untold.iter().rev().chain(self.told_once.iter().rev());
+        let wide = news.filter_map(|(from, _)| self.numbers.around(from));
+        for range in self.numbers.last().into_iter().chain(wide).chain(self.numbers.iter().rev()) {
+            if all.len() == RUNS_MAX {
+                break;
+            }
+            all.insert(range);
+        }
+        all
+    }
+    /// A datagram has left, with a report if there was something to tell. What had no room in it follows at once, what was told once follows after `every`.
+    pub fn on_reported(&mut self, now: Instant, every: Duration) {
+        for (from, to) in self.to_tell() {
+            let news: Vec<Range> = self.untold.clipped(from, to).collect();
+            self.untold.remove(from, to);
+            self.told_once.remove(from, to);
+            for (from, to) in news {
+                self.told_once.insert(from, to);
+            }
+        }
+        self.unreported = 0;
+        let follows = (!self.told_once.is_empty()).then(|| now.saturating_add(every));
+        self.report_at = if self.untold.is_empty() { follows } else { Some(now) };
+    }
+}

@@ -1,0 +1,138 @@
+//! Connections that are over: what still has to be said of them, and what late frames of them are answered.
+
+use super::{Stack, Telling};
+use crate::transport::ranges::Ranges;
+use crate::wire::session::{ConnectionId, Frame, Why};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Numbers of one epoch are kept in so many ranges; of more, all up to the end of the first count as cut.
+const RANGES_MAX: usize = 65_536;
+/// So many last words are kept; the oldest of more are forgotten.
+const FAREWELLS_MAX: usize = 4096;
+
+/// The last word of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Farewell {
+    /// It ends at once.
+    Reset(Why),
+    /// It was over, and its streams had come to their ends or not.
+    Gone(bool),
+}
+
+impl Farewell {
+    /// As it is sent.
+    pub fn frame(self, id: ConnectionId) -> Frame<'static> {
+        match self {
+            Self::Reset(why) => Frame::Reset { id, why },
+            Self::Gone(complete) => Frame::Gone { id, complete },
+        }
+    }
+}
+
+/// Numbers of one epoch of a daemon.
+#[derive(Debug, Default)]
+struct Ended {
+    complete: Ranges,
+    cut: Ranges,
+    /// Some were durable: a later epoch may ask for them.
+    durable: bool,
+}
+
+/// Connections that are over.
+#[derive(Debug, Default)]
+pub struct Over {
+    ended: BTreeMap<u32, Ended>,
+    farewells: BTreeMap<ConnectionId, (Farewell, Telling)>,
+    /// In the order in which they were said first.
+    order: VecDeque<ConnectionId>,
+    due: BTreeMap<Stack, VecDeque<ConnectionId>>,
+}
+
+impl Over {
+    /// Whether it is over, and if so, whether its streams had come to their ends.
+    pub fn is_over(&self, id: ConnectionId) -> Option<bool> {
+        let ended = self.ended.get(&id.incarnation)?;
+        let has = |ranges: &Ranges| ranges.around(id.number.into()).is_some();
+        if has(&ended.cut) { Some(false) } else { has(&ended.complete).then_some(true) }
+    }
+    /// It is.
+    pub fn insert(&mut self, id: ConnectionId, complete: bool, durable: bool) {
+        self.ended.entry(id.incarnation).or_default().durable |= durable;
+        if self.is_over(id).is_none() {
+            let ended = self.ended.entry(id.incarnation).or_default();
+            let numbers = if complete { &mut ended.complete } else { &mut ended.cut };
+            numbers.insert(id.number.into(), u64::from(id.number) + 1);
+            if let Some((from, to)) = numbers.first().filter(|_| numbers.len() > RANGES_MAX) {
+                numbers.remove(from, to);
+                ended.cut.insert(0, to);
+            }
+        }
+    }
+    /// Lives whose connections nobody asks for any more, as none was durable, are forgotten.
+    pub fn retain(&mut self, lives: impl Fn(u32) -> bool) {
+        self.ended.retain(|life, ended| ended.durable || lives(*life));
+    }
+    /// The last word is to be said, by this stack.
+    pub fn say(&mut self, id: ConnectionId, farewell: Farewell, stack: Stack) {
+        match self.farewells.insert(id, (farewell, Telling::Due)) {
+            // It stands in a queue already.
+            Some((_, Telling::Due)) => return,
+            Some(_) => {}
+            None => self.order.push_back(id),
+        }
+        self.due.entry(stack).or_default().push_back(id);
+        while self.order.len() > FAREWELLS_MAX {
+            if let Some(oldest) = self.order.pop_front() {
+                self.farewells.remove(&oldest);
+            }
+        }
+    }
+    /// What is to be said by this stack now.
+    pub fn next(&mut self, stack: Stack) -> Option<(ConnectionId, Farewell)> {
+        let due = self.due.get_mut(&stack)?;
+        while let Some(id) = due.pop_front() {
+            if let Some((farewell, telling @ Telling::Due)) = self.farewells.get_mut(&id) {
+                *telling = Telling::Carried(stack, 0);
+                return Some((id, *farewell));
+            }
+        }
+        None
+    }
+    /// Whether something is to be said by this stack.
+    pub fn waits(&self, stack: Stack) -> bool {
+        self.due.get(&stack).is_some_and(|due| !due.is_empty())
+    }
+    /// It was lost under way, and is said again by `stack`.
+    pub fn on_lost(&mut self, id: ConnectionId, stack: Stack) {
+        if let Some((_, telling @ Telling::Carried(..))) = self.farewells.get_mut(&id) {
+            *telling = Telling::Due;
+            self.due.entry(stack).or_default().push_back(id);
+        }
+    }
+    /// What `failed` carried may be lost, and is said again by `stack`.
+    pub fn reclaim(&mut self, failed: Stack, stack: Stack) {
+        let lost = self.farewells.iter().filter(|(_, (_, telling))| *telling == Telling::Carried(failed, 0));
+        let mut lost: Vec<ConnectionId> = lost.map(|(id, _)| *id).collect();
+        lost.extend(self.due.remove(&failed).into_iter().flatten());
+        for id in lost {
+            if let Some((_, telling)) = self.farewells.get_mut(&id) {
+                *telling = Telling::Due;
+                self.due.entry(stack).or_default().push_back(id);
+            }
+        }
+    }
+    /// The other side knows.
+    pub fn forget(&mut self, id: ConnectionId) {
+        if self.farewells.remove(&id).is_some() {
+            self.order.retain(|other| *other != id);
+        }
+    }
+    /// Whether anything is still said.
+    pub fn has_farewells(&self) -> bool {
+        !self.farewells.is_empty()
+    }
+    /// What is still said of it.
+    pub fn farewell(&self, id: ConnectionId) -> Option<Farewell> {
+        self.farewells.get(&id).map(|(farewell, _)| *farewell)
+    }
+}
