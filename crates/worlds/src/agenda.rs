@@ -4,8 +4,10 @@ use lightlag_protocols::time::Instant;
 
 /// Up to this many parties, looking at all of them takes less time than a tournament.
 const FEW: usize = 16;
-/// Bits of a party's number among few.
-const PARTY_BITS: u32 = FEW.trailing_zeros();
+/// Up to this many, deadline and number fit in one value, and looking takes half of that.
+const FEWEST: usize = 8;
+/// Bits of a party's number among the fewest.
+const PARTY_BITS: u32 = FEWEST.trailing_zeros();
 /// What a party without a deadline shows.
 const NEVER: i64 = i64::MAX >> PARTY_BITS;
 
@@ -14,9 +16,11 @@ pub struct Agenda {
     /// A complete binary tree of winners; leaves from `width` on.
     winners: Vec<u32>,
     deadlines: Vec<Instant>,
-    /// Of few parties: deadline and number in one value, so that the least is the first.
-    keys: [i64; FEW],
-    /// Parties; 0 where the tournament is played.
+    /// Of the fewest parties: deadline and number, so that the least is the first.
+    keys: [i64; FEWEST],
+    /// Whether the keys are in use.
+    keyed: bool,
+    /// Parties, and up to three that have no deadline.
     looked_at: usize,
     width: usize,
 }
@@ -29,14 +33,13 @@ impl Agenda {
         for (party, leaf) in winners[width..].iter_mut().enumerate() {
             *leaf = party as u32;
         }
-        let looked_at = if parties <= FEW { parties } else { 0 };
+        let looked_at = parties.next_multiple_of(4);
         let keys = std::array::from_fn(|party| key(NEVER, party as u32));
-        let mut agenda = Self { winners, deadlines: vec![Instant::MAX; width], keys, looked_at, width };
-        agenda.replay_all();
+        let keyed = parties <= FEWEST;
+        let mut agenda =
+            Self { winners, deadlines: vec![Instant::MAX; width], keys, keyed, looked_at, width };
+        (1..width).rev().for_each(|node| agenda.winners[node] = agenda.play(node));
         agenda
-    }
-    fn replay_all(&mut self) {
-        (1..self.width).rev().for_each(|node| self.winners[node] = self.play(node));
     }
     #[inline]
     fn play(&self, node: usize) -> u32 {
@@ -44,40 +47,56 @@ impl Agenda {
         if self.deadlines[right as usize] < self.deadlines[left as usize] { right } else { left }
     }
     #[inline]
-    fn first_of_few(&self) -> (Instant, u32) {
+    fn first_of_keys(&self) -> (Instant, u32) {
         // Without a branch that could be guessed wrong, and in chains that do not wait for each other.
-        let of_half = |from: usize| {
-            let half = &self.keys[from..from + FEW / 2];
-            let quarter = |at: usize| half[at].min(half[at + 1]).min(half[at + 2].min(half[at + 3]));
-            quarter(0).min(quarter(4))
+        let least_of = |at: usize| {
+            let keys = &self.keys[at..at + 4];
+            keys[0].min(keys[1]).min(keys[2].min(keys[3]))
         };
-        let first = if self.looked_at <= FEW / 2 { of_half(0) } else { of_half(0).min(of_half(FEW / 2)) };
-        (deadline_of(first), (first & (FEW as i64 - 1)) as u32)
+        let first = least_of(0).min(least_of(4));
+        (deadline_of(first), (first & (FEWEST as i64 - 1)) as u32)
+    }
+    fn first_of_few(&self) -> (Instant, u32) {
+        // Without a branch that could be guessed wrong.
+        let (mut first_at, mut first) = (i64::MAX, 0);
+        for (four, party) in self.deadlines[..self.looked_at].as_chunks::<4>().0.iter().zip((0..).step_by(4))
+        {
+            for (deadline, place) in four.iter().zip(0..) {
+                let at = deadline.as_nanos();
+                let earlier = at < first_at;
+                first_at = if earlier { at } else { first_at };
+                first = if earlier { party + place } else { first };
+            }
+        }
+        (Instant::from_nanos(first_at), first)
     }
     /// `party` is due then.
     #[inline]
     pub fn set(&mut self, party: u32, deadline: Option<Instant>) {
         let at = deadline.unwrap_or(Instant::MAX);
-        // One comparison: whether there is one follows no pattern that a processor could guess.
-        let has_room = at.as_nanos().wrapping_sub(NEVER) as u64 >= i64::MAX.abs_diff(NEVER);
-        if self.looked_at > 0 && has_room {
-            self.keys[party as usize] = key(at.as_nanos().min(NEVER), party);
-        } else {
-            self.set_of_many(party, at);
+        if self.keyed {
+            // One comparison: whether there is a deadline follows no pattern that a processor could guess.
+            let has_room = at.as_nanos().wrapping_sub(NEVER) as u64 >= i64::MAX.abs_diff(NEVER);
+            if has_room {
+                self.keys[party as usize] = key(at.as_nanos().min(NEVER), party);
+                return;
+            }
+            self.give_up_keys();
+        }
+        let known = &mut self.deadlines[party as usize];
+        if self.width <= FEW {
+            *known = at;
+        } else if *known != at {
+            *known = at;
+            self.replay(party);
         }
     }
-    fn set_of_many(&mut self, party: u32, at: Instant) {
-        if self.looked_at > 0 {
-            // A deadline 18 years ahead leaves no room for a number beside it.
-            for party in 0..self.looked_at {
-                self.deadlines[party] = deadline_of(self.keys[party]);
-            }
-            self.looked_at = 0;
-            self.replay_all();
-        }
-        if self.deadlines[party as usize] != at {
-            self.deadlines[party as usize] = at;
-            self.replay(party);
+    /// A deadline 36 years ahead leaves no room for a number beside it.
+    #[cold]
+    fn give_up_keys(&mut self) {
+        self.keyed = false;
+        for (deadline, key) in self.deadlines.iter_mut().zip(self.keys) {
+            *deadline = deadline_of(key);
         }
     }
     fn replay(&mut self, party: u32) {
@@ -90,7 +109,10 @@ impl Agenda {
     /// Which party is due first, and when.
     #[inline]
     pub fn first(&self) -> (Instant, u32) {
-        if self.looked_at > 0 {
+        if self.keyed {
+            return self.first_of_keys();
+        }
+        if self.width <= FEW {
             return self.first_of_few();
         }
         let party = self.winners[1];
@@ -117,7 +139,7 @@ mod tests {
         #[test]
         fn few_and_many_parties_have_the_same_first(
             steps in proptest::collection::vec(
-                (0_u32..16, prop_oneof![
+                (0_u32..8, prop_oneof![
                     8 => (0_i64..50).prop_map(Some),
                     2 => Just(None),
                     1 => (0_i64..=i64::MAX).prop_map(Some),
@@ -125,14 +147,13 @@ mod tests {
                 1..200,
             ),
         ) {
-            // One party more, which never has a deadline, makes a tournament of it.
-            let (mut few, mut many) = (Agenda::new(16), Agenda::new(17));
+            // Parties that never have a deadline change how it is found, and nothing else.
+            let mut agendas = [8, 9, 17].map(Agenda::new);
             for (party, at) in steps {
-                let at = at.map(Instant::from_nanos);
-                few.set(party, at);
-                many.set(party, at);
-                prop_assert_eq!(few.first().0, many.first().0);
-                prop_assert!(few.first().1 == many.first().1 || few.first().0 == Instant::MAX);
+                agendas.iter_mut().for_each(|agenda| agenda.set(party, at.map(Instant::from_nanos)));
+                let [keys, few, many] = agendas.each_ref().map(Agenda::first);
+                prop_assert_eq!((keys.0, few.0), (many.0, many.0));
+                prop_assert!(many.0 == Instant::MAX || (keys.1, few.1) == (many.1, many.1));
             }
         }
     }
