@@ -39,7 +39,7 @@ class Threshold(lightlag.Mechanism):
     def make_room(
         self, at: lightlag.Local, incoming: lightlag.Bundle, preferred: int | None
     ) -> lightlag.Drop | None:
-        """Drop the copy that has come the longest way."""
+        """Drop the copy with the most hops."""
         idle = [replica for replica in at.store.replicas if replica.sending == 0]
         if not idle:
             return None

@@ -97,9 +97,9 @@ def patterns_once(cache: list[tuple[re.Pattern[str], str]] = []) -> list[tuple[r
 
 GROUPS = {
     "docs": ["*.md", "docs/**/*.md"],
-    "python": ["python/**/*.py", "python/**/*.pyi", "examples/**/*.py", "scenarios/**/*.py"],
+    "python": ["python/**/*.py", "python/**/*.pyi", "examples/**/*.py"],
     "tools": ["tools/*.py", "tools/*.sh", "tests/**/*.py", "fuzz/*.sh", ".ci/run"],
-    "scenarios": ["scenarios/**/*.toml"],
+    "scenarios": ["scenarios/**/*.toml", "scenarios/**/*.py"],
 }
 
 

@@ -19,18 +19,20 @@ from lightlag._algorithm import Mechanism, Router, algorithms, parameter
 from lightlag._lightlag import (
     COMMIT,
     VERSION,
+    AfterTransfer,
     Bundle,
     Census,
     Drop,
     DropReason,
-    AfterTransfer,
     Link,
     Local,
     Move,
     Refusal,
+    RefusedIds,
     Replica,
     ScenarioError,
     Store,
+    Wait,
 )
 from lightlag._run import Result, run
 from lightlag._scenario import Point, Scenario
@@ -40,23 +42,25 @@ __version__ = VERSION
 __commit__ = COMMIT
 
 __all__ = [
+    "AfterTransfer",
     "Bundle",
     "Census",
     "Drop",
     "DropReason",
-    "AfterTransfer",
     "Link",
     "Local",
     "Mechanism",
     "Move",
     "Point",
     "Refusal",
+    "RefusedIds",
     "Replica",
     "Result",
     "Router",
     "Scenario",
     "ScenarioError",
     "Store",
+    "Wait",
     "algorithms",
     "compare",
     "figures",

@@ -14,7 +14,18 @@ from typing import Any, ClassVar, TypeVar, cast
 import polars as pl
 
 from lightlag import _lightlag
-from lightlag._lightlag import Bundle, Drop, DropReason, AfterTransfer, Local, Move, Refusal, Replica
+from lightlag._lightlag import (
+    AfterTransfer,
+    Bundle,
+    Drop,
+    DropReason,
+    Local,
+    Move,
+    Refusal,
+    RefusedIds,
+    Replica,
+    Wait,
+)
 
 T = TypeVar("T", bool, int, float, str)
 
@@ -81,6 +92,10 @@ class _Algorithm:
     """How many nodes there are, of numbers below this one."""
     seed: int
     """The seed of the run."""
+    router_counts_copies: bool
+    """For a mechanism: `Router.counts_copies` of the node's router."""
+    router_has_single_copy_phase: bool
+    """For a mechanism: `Router.single_copy_phase` of the node's router."""
 
     _kind: ClassVar[str]
     _flags: ClassVar[tuple[str, ...]]
@@ -98,11 +113,10 @@ class _Algorithm:
         return random.Random(f"{self.name} {self.seed} {self.node}")
 
     @classmethod
-    def _at_node(cls, node: int, nodes: int, seed: int, values: Mapping[str, object]) -> _Algorithm:
+    def _at_node(cls, facts: Mapping[str, object], values: Mapping[str, object]) -> _Algorithm:
         """Makes the instance of a node: everything is there before `__init__`, which takes no arguments."""
         made = cls.__new__(cls)
-        made.node, made.nodes, made.seed = node, nodes, seed
-        for name, value in values.items():
+        for name, value in (*facts.items(), *values.items()):
             setattr(made, name, value)
         cast("Any", made).__init__()
         return made
@@ -112,7 +126,7 @@ class Mechanism(_Algorithm):
     """Congestion control of a node: what to admit, keep, drop or move.
 
     A subclass with a `name` can be used by scenarios at once. Each node has an instance of its own,
-    made anew for each run, that has `node`, `nodes`, `seed`, `random` and its parameters before
+    created for each run, that has `node`, `nodes`, `seed`, `random` and its parameters before
     ``__init__(self)`` is called. A subclass defines what differs from "no congestion control": hooks
     that it leaves out are never called.
 
@@ -120,24 +134,34 @@ class Mechanism(_Algorithm):
     """
 
     _kind = "mechanism"
-    _flags = ("needs_census", "needs_neighbours", "needs_reception_order", "needs_receipts", "needs_charged")
+    _flags = (
+        "needs_census",
+        "needs_neighbours",
+        "needs_reception_order",
+        "needs_receipts",
+        "needs_charged",
+        "smallest_first",
+    )
 
     needs_census: ClassVar[bool] = False
     """Whether it needs `Local.census`: an oracle that only a simulated world can give."""
     needs_neighbours: ClassVar[bool] = False
-    """Whether `Link.peer_free`, `Link.peer_capacity` and `Link.peer_idle` are to be kept up to date."""
+    """Whether `Link.peer_free`, `Link.peer_capacity` and `Link.peer_idle` are kept up to date."""
     needs_reception_order: ClassVar[bool] = False
     """Whether copies are offered in the order of reception, whatever the scenario's send order."""
     needs_receipts: ClassVar[bool] = False
     """Whether nodes acknowledge what is delivered and delete copies; links are charged 8 bytes a receipt."""
     needs_charged: ClassVar[bool] = False
-    """Whether links are charged for `state`, and for receipts that nodes exchange by habit."""
+    """Whether links are charged for `state`, and for receipts under the policy `receipts`."""
+    smallest_first: ClassVar[bool] = False
+    """Whether the smallest of the bundles that wait at the application is stored first, not the oldest."""
 
-    def make_room(self, at: Local, incoming: Bundle, preferred: int | None) -> Drop | Move | None:
-        """How to make room for `incoming`, asked again until it fits; none: there is none for it.
+    def make_room(self, at: Local, incoming: Bundle, preferred: int | None) -> Drop | Move | Wait | None:
+        """How to make room for `incoming`, asked again until it fits. None refuses it.
 
-        `preferred` is the bundle that the router would lose first, if it has an opinion. A copy that is
-        being sent cannot be dropped. A copy moves over a link that is up.
+        `preferred` is the bundle that the router would drop first, if it has an opinion. A copy that is
+        being sent cannot be dropped. A copy moves over a link that is up. `Wait` lets a bundle that was
+        created here wait at the application, and refuses an offer.
         """
         if preferred is not None:
             return Drop(preferred)
@@ -145,29 +169,51 @@ class Mechanism(_Algorithm):
         return None if oldest is None else Drop(oldest.id)
 
     def obsolete(self, at: Local) -> int | None:
-        """A copy to drop before room is asked for, though there may be room; asked until there is none."""
+        """A copy to drop before space is requested; called until it returns None."""
         return None
 
     def on_created(self, at: Local, replica: Replica) -> None:
-        """A bundle was created here and is about to be stored; `replica.mark` can be set."""
+        """A bundle was created here and will be stored; `replica.mark` can be set."""
 
     def state(self, at: Local) -> Mapping[int, float] | None:
-        """What this node tells a peer at the start of a contact: numbers under whole numbers."""
+        """What this node reports to a peer at the start of a contact: numbers under whole numbers."""
         return None
 
     def on_contact_up(self, at: Local, peer: int, state: dict[int, float] | None) -> None:
-        """A contact with `peer` has begun; `state` is what it told."""
+        """A contact with `peer` has begun; `state` is what it reported."""
 
     def on_contact_down(self, at: Local, peer: int) -> None:
         """The contact has ended."""
 
     def may_replicate(self, at: Local, replica: Replica, peer: int) -> bool:
-        """Whether a copy may be given to `peer` now; deliveries to the destination are not asked for."""
+        """Whether a copy may be given to `peer` now. Not called for deliveries to the destination."""
         return True
 
     def admit(self, at: Local, replica: Replica, sender: int) -> Refusal | None:
         """Whether an offered copy is taken; asked before room is made. None takes it."""
         return None
+
+    def admit_created(self, at: Local, bundle: Bundle) -> Refusal | None:
+        """Whether a bundle that an application hands over is stored. None stores it, if there is room.
+
+        A bundle that is refused waits at the application and is tried again when something has changed.
+        """
+        return None
+
+    def refused_ids(self) -> RefusedIds:
+        """Bundles that it does not accept any more, unless this node is their destination.
+
+        Peers know them and do not offer them; `admit` refuses the same. The mechanism keeps one
+        `RefusedIds` and returns it here; it is read after each hook whose name begins with `on_`.
+        """
+        return RefusedIds()
+
+    def evictable_bytes(self, at: Local) -> int:
+        """Stored bytes that it would drop for copies of its peers.
+
+        With the free buffer they are the room that peers see (`needs_neighbours`).
+        """
+        return 0
 
     def mark_for_peer(self, at: Local, replica: Replica) -> int:
         """The mark that the peer's new copy will carry; asked before `on_sent`."""
@@ -177,20 +223,26 @@ class Mechanism(_Algorithm):
         """A copy has left for `peer`; `delivered` if it is the destination. `replica.mark` can be set."""
 
     def on_received(self, at: Local, replica: Replica, sender: int) -> None:
-        """A copy has come and is about to be stored or delivered; `replica.mark` can be set."""
+        """A copy has arrived and will be stored or delivered; `replica.mark` can be set."""
+
+    def on_returned(self, at: Local, replica: Replica, peer: int) -> None:
+        """`peer` had no room when the copy that was sent to it arrived; `replica.mark` can be set."""
+
+    def on_receipt(self, at: Local, id: int, created_ns: int) -> None:
+        """A bundle is known to be delivered, whether a copy is here or not."""
 
     def on_dropped(self, at: Local, bundle: Bundle, reason: DropReason) -> None:
         """A copy was dropped or removed here."""
 
     def on_moved(self, at: Local, bundle: Bundle, to: int, already_had: bool) -> None:
-        """A copy has left for another custodian, or was given up as the custodian `already_had` it."""
+        """A copy has left for another custodian, or was given up because that `already_had` it."""
 
     def reclaim(self, at: Local, peer: int) -> int | None:
-        """A copy to ask back from `peer` now, as there is room again; asked until there is none."""
+        """A copy to ask back from `peer` now that there is room again; asked until None."""
         return None
 
     def on_reclaim_refused(self, at: Local, peer: int, id: int) -> None:
-        """`peer` no longer has what was asked back."""
+        """`peer` no longer has the copy that was asked back."""
 
     def observe(self, at: Local) -> Mapping[str, float]:
         """What time series show of it."""
@@ -198,15 +250,15 @@ class Mechanism(_Algorithm):
 
 
 class Router(_Algorithm):
-    """Who gets a copy, in which order.
+    """Decides which peers get a copy, in which order.
 
     As of `Mechanism`: a subclass with a `name` can be used by scenarios at once; each node has an
-    instance of its own; hooks that are left out are never called. Only `score` must be defined.
+    instance of its own; omitted hooks are never called. Only `score` must be defined.
     Deliveries to destinations need no router.
     """
 
     _kind = "router"
-    _flags = ("ranked", "counts_copies", "single_copy_phase", "records_path", "reports_changes")
+    _flags = ("ranked", "counts_copies", "single_copy_phase", "records_path", "fixed_state")
 
     ranked: ClassVar[bool] = False
     """Whether offers are sorted by score over all links."""
@@ -215,29 +267,39 @@ class Router(_Algorithm):
     single_copy_phase: ClassVar[bool] = False
     """Whether a copy reaches a single-copy phase, in which it is forwarded only to its destination."""
     records_path: ClassVar[bool] = False
-    """Whether copies carry the way they came (`Replica.has_visited`)."""
-    reports_changes: ClassVar[bool] = True
-    """Whether peers in contact hear of every change of `state`."""
+    """Whether copies carry the path that they took (`Replica.has_visited`)."""
+    fixed_state: ClassVar[bool] = False
+    """Whether peers get `state` at the start of a contact only, not whenever it changes: saves work."""
 
     def score(self, at: Local, replica: Replica, peer: int) -> float | None:
-        """How good it is to give a copy to `peer`, higher first if `ranked`; none: not now."""
+        """Value of sending a copy to `peer`, higher first if `ranked`; None: not now."""
         raise TypeError(f"router `{self.name}` must define `score`")
 
     def on_created(self, at: Local, replica: Replica) -> None:
-        """A bundle was created here and is about to be stored; `replica.mark` can be set."""
+        """A bundle was created here and will be stored; `replica.mark` can be set."""
 
     def state(self, at: Local) -> Mapping[int, float] | None:
-        """What this node tells a peer: numbers under whole numbers."""
+        """What this node reports to a peer: numbers under whole numbers."""
         return None
 
     def on_contact_up(self, at: Local, peer: int, state: dict[int, float] | None) -> None:
-        """A contact with `peer` has begun; `state` is what it told."""
+        """A contact with `peer` has begun; `state` is what it reported."""
 
-    def on_state(self, at: Local, peer: int, state: dict[int, float]) -> None:
-        """`peer` told its state anew during the contact."""
+    def on_peer_state(self, at: Local, peer: int, state: dict[int, float]) -> None:
+        """The state of `peer` has changed during the contact."""
 
-    def on_contact_down(self, at: Local, peer: int) -> None:
-        """The contact has ended."""
+    def on_contact_down(self, at: Local, peer: int) -> bool | None:
+        """The contact has ended. True: scores may have risen, so that offers are made again."""
+
+    def on_offering(self, at: Local) -> None:
+        """The node is about to offer copies, by scores as they are now; only if `ranked`."""
+
+    def on_refused(self, at: Local, replica: Replica, peer: int, why: Refusal) -> bool | None:
+        """`peer` has refused a copy. True: scores may have risen, so that a `ranked` router offers again."""
+
+    def delivers(self, at: Local, replica: Replica, peer: int) -> bool:
+        """Whether a copy whose destination is `peer`, in contact now, is sent to it now."""
+        return True
 
     def accept(self, at: Local, replica: Replica, sender: int) -> Refusal | None:
         """Whether an offer fits the routing; it is neither held, delivered nor expired. None takes it."""
@@ -252,17 +314,17 @@ class Router(_Algorithm):
         return AfterTransfer.KEEP
 
     def on_received(self, at: Local, replica: Replica, sender: int) -> None:
-        """A copy has come and is about to be stored; `replica.mark` can be set."""
+        """A copy has arrived and will be stored; `replica.mark` can be set."""
 
     def on_delivered(self, at: Local, bundle: Bundle, sender: int) -> None:
-        """A bundle has come to its destination, this node, for the first time."""
+        """A bundle has arrived at its destination, this node, for the first time."""
 
     def take_acknowledged(self) -> Sequence[int]:
         """Bundles known to be delivered since the last call: copies of them are removed here."""
         return ()
 
     def victim(self, at: Local) -> int | None:
-        """Which copy the router would lose first, none being sent; mechanisms may heed it."""
+        """The copy that the router would drop first, as advice to the mechanism; not one being sent."""
         return None
 
     def observe(self, at: Local) -> Mapping[str, float]:
@@ -270,7 +332,17 @@ class Router(_Algorithm):
         return {}
 
 
-_OWN_NAMES = ("name", "paper", "only_with", "node", "nodes", "seed", "random")
+_OWN_NAMES = (
+    "name",
+    "paper",
+    "only_with",
+    "node",
+    "nodes",
+    "seed",
+    "random",
+    "router_counts_copies",
+    "router_has_single_copy_phase",
+)
 
 
 def _base(cls: type[_Algorithm]) -> type[_Algorithm]:
@@ -278,7 +350,7 @@ def _base(cls: type[_Algorithm]) -> type[_Algorithm]:
 
 
 def _check_hooks(cls: type[_Algorithm]) -> None:
-    """A misspelt hook would never be called, and nobody would notice."""
+    """A misspelt hook would never be called, without any notice."""
     base = _base(cls)
     known = [hook for hook in _lightlag.hook_names() if hasattr(base, hook)]
     expected = [*known, *base._flags]

@@ -15,17 +15,17 @@ Values: TypeAlias = list[tuple[str, str]]
 # --- what hooks are shown ----------------------------------------------------------------------
 
 class Bundle:
-    """The facts of a bundle that never change on its way."""
+    """The facts of a bundle that never change."""
 
     @property
     def id(self) -> int:
         """Its number in the run."""
     @property
     def source(self) -> int:
-        """Where it was created."""
+        """Number of the node that created it."""
     @property
     def destination(self) -> int:
-        """Where it is to go."""
+        """Number of its destination."""
     @property
     def size(self) -> int:
         """Bytes that it occupies in buffers and on links."""
@@ -35,6 +35,12 @@ class Bundle:
     @property
     def expires_s(self) -> float:
         """When its lifetime ends, in seconds into the run; infinite if never."""
+    @property
+    def created_ns(self) -> int:
+        """When it was created, in nanoseconds into the run, exactly."""
+    @property
+    def expires_ns(self) -> int:
+        """When its lifetime ends, in nanoseconds into the run; 2**63 - 1 if never."""
 
 class Replica(Bundle):
     """A copy of a bundle as it is stored at a node."""
@@ -42,18 +48,22 @@ class Replica(Bundle):
     mark: int
     """What this algorithm wrote on the copy, a whole number from 0 to 2**64 - 1.
 
-    It can be set in `on_created`, `on_received` and `on_sent`; elsewhere setting it has no effect.
+    It can be set in `on_created`, `on_received`, `on_sent` and `on_returned`; elsewhere setting it has no
+    effect.
     """
 
     @property
     def received_s(self) -> float:
-        """When this copy came here, in seconds into the run."""
+        """When this copy arrived here, in seconds into the run."""
+    @property
+    def received_ns(self) -> int:
+        """The same in nanoseconds, exactly."""
     @property
     def hops(self) -> int:
-        """Links crossed on the way here."""
+        """Links crossed so far."""
     @property
     def sending(self) -> int:
-        """Transfers of this copy that are under way; while there are any it cannot be dropped."""
+        """Transfers of this copy in progress; while there are any it cannot be dropped."""
     def has_visited(self, node: int) -> bool:
         """Whether the copy has been at a node; known only if the router `records_path`."""
 
@@ -71,11 +81,14 @@ class Link:
     def delay_s(self) -> float:
         """One-way delay towards the peer."""
     @property
+    def delay_ns(self) -> int:
+        """The same in nanoseconds, exactly."""
+    @property
     def pipelined(self) -> bool:
         """Whether the next transfer begins when the last bit has left, not when it has arrived."""
     @property
     def peer_free(self) -> int:
-        """Free bytes of the peer's buffer, as last told; for mechanisms that set `needs_neighbours`."""
+        """Free bytes of the peer's buffer, as last reported; for mechanisms that set `needs_neighbours`."""
     @property
     def peer_capacity(self) -> int:
         """Bytes of the peer's buffer; for mechanisms that set `needs_neighbours`."""
@@ -119,10 +132,10 @@ class Census:
         """Nodes other than its source that have held a copy of a bundle, or got it as its destination."""
     @property
     def mean_made(self) -> float:
-        """Mean of `made` over the bundles in the network; 0 when there are none."""
+        """Mean of `made` over the bundles in the network; 0 without bundles."""
     @property
     def mean_alive(self) -> float:
-        """Mean of `alive` over the bundles in the network; 0 when there are none."""
+        """Mean of `alive` over the bundles in the network; 0 without bundles."""
 
 @final
 class Local:
@@ -131,6 +144,9 @@ class Local:
     @property
     def now_s(self) -> float:
         """The time in seconds into the run."""
+    @property
+    def now_ns(self) -> int:
+        """The same in nanoseconds, exactly."""
     @property
     def node(self) -> int:
         """This node."""
@@ -159,7 +175,7 @@ class Drop:
 class Move:
     """Make room by moving a copy to a neighbour, an alternate custodian.
 
-    Said again of a copy that is already leaving, it means: wait.
+    Repeated for a copy that is already leaving, it means: wait.
     """
 
     def __new__(cls, id: int, to: int) -> Move: ...
@@ -169,6 +185,23 @@ class Move:
     @property
     def to(self) -> int:
         """To whom."""
+
+@final
+class Wait:
+    """No room now: a bundle created here waits at the application; an offer is refused."""
+
+    def __new__(cls) -> Wait: ...
+
+@final
+class RefusedIds:
+    """Numbers of bundles that a mechanism does not accept any more, 0 to 16777216."""
+
+    def __new__(cls) -> RefusedIds: ...
+    def add(self, id: int) -> None:
+        """Adds a number."""
+    def discard(self, id: int) -> None:
+        """Removes a number, if it is there."""
+    def __contains__(self, id: int) -> bool: ...
 
 @final
 class Refusal:

@@ -15,7 +15,7 @@ from lightlag._scenario import Point, Scenario
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What came of a run, and everything to do it again.
+    """The result of a run, and everything needed to repeat it.
 
     Each figure of `summary` is an attribute, too: ``result.delivery_prob``. Times are in seconds.
     """
@@ -86,7 +86,7 @@ def run(
 ) -> Result:
     """Runs a scenario once; the same scenario and seed give the same result, to the byte.
 
-    Other threads of Python go on meanwhile.
+    Other Python threads continue meanwhile.
 
     Args:
         scenario: What to run; a scenario that is a sweep has `Scenario.points` to choose from.

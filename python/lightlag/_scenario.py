@@ -1,4 +1,4 @@
-"""Scenarios: what is to be run."""
+"""Scenarios: descriptions of runs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Scenario:
         keys: Top-level keys, beside or instead of `toml`.
 
     Raises:
-        ScenarioError: The text is no TOML, or a key leads nowhere. What a key means is checked by
+        ScenarioError: The text is not TOML, or a key does not exist. What a key means is checked by
             `points`, `run` and `sweep`.
         TypeError: A value has no counterpart in TOML.
 
@@ -128,7 +128,7 @@ class Scenario:
             The scenario itself, so that calls chain.
 
         Raises:
-            ScenarioError: The key leads nowhere.
+            ScenarioError: The key does not exist.
         """
         text = str(value) if self._native.is_the_one() else _checks.made(lambda: _toml.inline(value))
         self._set_again([(key, text)])
@@ -165,7 +165,7 @@ class Scenario:
     def points(self) -> list[Point]:
         """All experiments: the cross product of all lists, the first list varying slowest.
 
-        Points whose mechanism refuses the router are left out; `skipped` tells of them.
+        Points whose mechanism does not support the router are skipped; `skipped` lists them.
 
         Raises:
             ScenarioError: The first thing that is wrong with any of them.

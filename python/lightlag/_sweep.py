@@ -38,9 +38,9 @@ def sweep(
         seeds: By default the scenario's own.
         threads: How many runs at a time; by default one for each core. Hooks in Python run one at a
             time whatever it is.
-        out: Folder to keep the results in; a sweep that was stopped goes on there when it is started
+        out: Folder to keep the results in; a sweep that was stopped resumes there when it is started
             again, and the command line can report on it.
-        judge: Whether the judge replays the runs; the column `violations` tells what it found.
+        judge: Whether the judge replays the runs; the column `violations` is the count of what it found.
 
     Returns:
         A row for each run: `point`, `seed`, a column for each key that varies, `version`, `commit`, and
@@ -66,8 +66,8 @@ def compare(first: Runs, second: Runs) -> pl.DataFrame:
     Returns:
         A row for each point and figure: the values that make the point, `metric`, the means `first` and
         `second`, their `difference` (second minus first, over common seeds) with the ends `low` and
-        `high` of its 95% interval, and `p`, the probability of such a difference by chance, corrected
-        for the number of rows (Holm); null where there are too few runs to tell.
+        `high` of its 95% interval, and `p`, the probability of such a random difference, corrected
+        for the number of rows (Holm); null if there are too few runs.
 
     Raises:
         ScenarioError: There is no table in a folder, or nothing that could be compared.

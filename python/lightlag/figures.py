@@ -44,8 +44,8 @@ def lines(
         runs: What `sweep` gave, or its folder.
         x: Column of the horizontal axis: numbers, or quantities of one unit such as "500 kB".
         y: Column of a figure.
-        series: Column that tells the curves apart; by default `mechanism` if there is one.
-        panel: Column that tells small multiples apart.
+        series: Column that distinguishes the curves; by default `mechanism` if there is one.
+        panel: Column that distinguishes small multiples.
         baseline: The curve that is only there for comparison: grey and dashed.
         title: Heading.
         x_title: Title of the horizontal axis; by default the column's name and unit.
@@ -89,10 +89,10 @@ def bars(
 
     Args:
         runs: What `sweep` gave, or its folder.
-        x: Column that tells the groups apart.
+        x: Column that distinguishes the groups.
         y: Column of a figure.
-        series: Column that tells the bars of a group apart; by default `mechanism` if there is one.
-        panel: Column that tells small multiples apart.
+        series: Column that distinguishes the bars of a group; by default `mechanism` if there is one.
+        panel: Column that distinguishes small multiples.
         baseline: The series that is only there for comparison: grey.
         title: Heading.
         x_title: Title of the horizontal axis; by default the column's name.

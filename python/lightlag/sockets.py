@@ -10,7 +10,7 @@ Needs nothing but a daemon::
     with sockets.listen("echo") as listener:
         line, _ = listener.accept()
 
-What comes back are sockets of Python, for `select`, `ssl` and whatever else takes one.
+They return Python sockets, for `select`, `ssl` and all else that uses one.
 """
 
 import errno
@@ -43,7 +43,7 @@ class NoDaemonError(ConnectionError):
 
 @dataclass(frozen=True)
 class Hints:
-    """How a connection is to be carried; what is not said is as the daemon has it."""
+    """How a connection is carried; omitted values are those of the daemon."""
 
     #: 0 to 3; higher goes first.
     priority: int | None = None
@@ -122,7 +122,7 @@ def _ask(line: socket.socket, host: str, port: int, said: str) -> None:
         raise OSError(errno.EPROTO, "the daemon does not speak SOCKS5")
     if said:
         user = said.encode()
-        # Nobody looks at the password, but it must have a byte.
+        # The password is not checked, but it must have a byte.
         line.sendall(bytes([1, len(user)]) + user + b"\x01-")
         if _read(line, 2)[1] != 0:
             raise ValueError(f"the daemon does not take the hints {said!r}; priority must be 0 to 3")
@@ -192,7 +192,7 @@ def hints(
     delay_most_ms: int | None = None,
     control: str | None = None,
 ) -> Hints:
-    """Tells how a connection is carried, after the changes that are asked for.
+    """Returns how a connection is carried, after the requested changes.
 
     Raises:
         NoDaemonError: No daemon answers there.

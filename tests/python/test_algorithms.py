@@ -1,14 +1,17 @@
 """Routers and mechanisms that are written in Python."""
 
+import re
+import runpy
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
 import pytest
 
 import lightlag
-from lightlag import Bundle, Drop, DropReason, AfterTransfer, Link, Local, Move, Refusal, Replica
+from lightlag import AfterTransfer, Bundle, Drop, DropReason, Link, Local, Move, Refusal, Replica, _lightlag
 
 
 class PythonNone(lightlag.Mechanism):
@@ -38,7 +41,7 @@ class PythonEpidemic(lightlag.Router):
     """What `epidemic` does."""
 
     name = "python_epidemic"
-    reports_changes = False
+    fixed_state = True
 
     def score(self, at: Local, replica: Replica, peer: int) -> float:
         """Everybody gets everything."""
@@ -51,7 +54,7 @@ class PythonSpray(lightlag.Router):
     name = "python_spray"
     counts_copies = True
     single_copy_phase = True
-    reports_changes = False
+    fixed_state = True
     copies = lightlag.parameter(10, low=1, high=1000, meaning="Copies of each bundle.")
 
     def on_created(self, at: Local, replica: Replica) -> None:
@@ -214,6 +217,54 @@ def test_hooks_see_the_node_and_write_on_copies(walk: lightlag.Scenario) -> None
     drawn = result.series.filter(pl.col("name").cast(pl.String) == "drawn")
     assert drawn["value"].n_unique() == 10
     assert lightlag.run(walk, series=True).json() == result.json()
+
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def rust_hooks(file: str, trait: str, events: tuple[str, ...]) -> set[str]:
+    """The methods of a trait; in place of `on_event` and `on_copy`, a hook for each variant."""
+    source = (REPOSITORY / "crates/protocols/src/dtn" / file).read_text()
+    body = re.search(rf"pub trait {trait}: Send {{\n(.*?)\n}}\n", source, re.S)
+    assert body is not None
+    methods = set(re.findall(r"^    fn (\w+)", body[1], re.M)) - {"on_event", "on_copy"}
+    for event in events:
+        variants = re.search(rf"pub enum {event}(?:<'a>)? {{\n(.*?)\n}}\n", source, re.S)
+        assert variants is not None
+        names = re.findall(r"^    ([A-Z]\w+)", variants[1], re.M)
+        methods |= {"on" + re.sub("([A-Z])", r"_\1", name).lower() for name in names}
+    return methods
+
+
+def python_hooks(base: type) -> set[str]:
+    """The methods of a base class that are hooks."""
+    return {name for name, value in vars(base).items() if callable(value) and not name.startswith("_")}
+
+
+def test_python_reaches_every_hook_that_rust_has() -> None:
+    assert python_hooks(lightlag.Router) == rust_hooks("router.rs", "Router", ("RouterEvent",))
+    events = ("MechanismEvent", "CopyEvent")
+    # `admit` takes two kinds of `Incoming`; in Python each has a hook.
+    mechanism = rust_hooks("mechanism.rs", "Mechanism", events) | {"admit_created"}
+    assert python_hooks(lightlag.Mechanism) == mechanism
+    hooks = python_hooks(lightlag.Router) | python_hooks(lightlag.Mechanism)
+    assert hooks == set(_lightlag.hook_names())
+
+
+@pytest.mark.parametrize(
+    "router", ["epidemic", {"name": "spray_and_wait", "copies": 6}, "python_spray", "prophet"]
+)
+@pytest.mark.parametrize("buffer", ["200 kB", "400 kB"])
+def test_copy_value_in_python_agrees_with_rust(walk: lightlag.Scenario, router: Any, buffer: str) -> None:
+    runpy.run_path(str(REPOSITORY / "examples/copy_value.py"))
+    walk.set("router", router).set("buffer", buffer)
+    both = ("copy_value", "python_copy_value")
+    runs = [lightlag.run(walk.copy().set("mechanism", name), series=True) for name in both]
+    assert runs[0].json() == runs[1].json()
+    assert runs[0].series is not None
+    assert runs[1].series is not None
+    assert runs[0].series.equals(runs[1].series)
+    assert runs[1].violations == []
 
 
 def test_parameters_have_ranges_units_and_defaults(walk: lightlag.Scenario) -> None:

@@ -6,7 +6,6 @@ mod emulate;
 pub use bundles::{Bundles, ListenBundles, SendBundles};
 pub use emulate::Emulate;
 
-use crate::command::study::names;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -27,7 +26,7 @@ pub enum Verb {
     Run(Run),
     /// Run every point of a scenario with every seed, on all cores; resumes where it was stopped
     Sweep(Sweep),
-    /// Tell how much of a scenario's traffic any mechanism and router could deliver at most, and how soon
+    /// Compute the most of a scenario's traffic that any mechanism and router can deliver, and how soon
     Bound(Bound),
     /// Compare two sweeps point by point, over common seeds
     Compare(Compare),
@@ -42,7 +41,7 @@ pub enum Verb {
     /// Send bundles to other implementations, or keep those that they send: LTP, UDP, DCCP, TCPCLv4
     #[command(subcommand)]
     Bundles(Bundles),
-    /// Measure the throughput of LTP, DCCP or TCP to whoever listens, over minutes
+    /// Measure the throughput of LTP, DCCP or TCP to a listener, over minutes
     BenchLink(Box<BenchLink>),
     /// Analyse a capture of packets (pcap, pcapng): flows, round trips, losses and the reaction to each, pauses
     Capture(Capture),
@@ -86,7 +85,7 @@ pub struct Run {
     /// Where a .pcapng trace is captured: senders, receivers, drops, or a node's name [default: senders]
     #[arg(long, value_name = "WHERE", requires = "trace")]
     pub capture: Option<String>,
-    /// Do not replay the run by the judge
+    /// Do not check the run with the judge
     #[arg(long)]
     pub no_judge: bool,
     /// Do not write The ONE's report files that a settings file asks for
@@ -110,7 +109,7 @@ pub struct Sweep {
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub json: bool,
-    /// Do not replay the runs by the judge
+    /// Do not check the runs with the judge
     #[arg(long)]
     pub no_judge: bool,
 }
@@ -148,13 +147,17 @@ pub struct List {
 }
 
 #[derive(Args)]
+#[command(after_help = crate::command::study::list())]
 pub struct Study {
-    #[arg(help = format!("Which: {}", names()))]
-    pub name: String,
-    /// A look within a minute: fewer seeds and points, shorter runs
+    #[arg(help = format!("One of {}", lightlag_studies::names()), required_unless_present = "list")]
+    pub name: Option<String>,
+    /// List the studies: paper, contents, duration
+    #[arg(long, conflicts_with = "name")]
+    pub list: bool,
+    /// Fewer seeds and points, and shorter runs: about a minute
     #[arg(long)]
     pub quick: bool,
-    /// Between two kernels, too, in real time (adaptive; 20 minutes, as root)
+    /// Measure between two kernels in real time as well (adaptive; 20 minutes, as root)
     #[arg(long)]
     pub real: bool,
     /// Folder of the results [default: out/study/NAME]
@@ -294,7 +297,7 @@ pub struct Capture {
     /// A UDP port that carries DCCP (RFC 6773); may be given several times [default: 6511]
     #[arg(long = "dccp-port", value_name = "PORT")]
     pub dccp_ports: Vec<u16>,
-    /// Shortest pause that is told
+    /// Shortest pause that is reported
     #[arg(long, value_name = "TIME", default_value = "200 ms", allow_hyphen_values = true)]
     pub pause: String,
     /// Print one JSON object instead of a table
@@ -320,7 +323,7 @@ pub enum Names {
     Get(Box<GetName>),
     /// Answer Interests for a file, until stopped
     Put(PutName),
-    /// Make a key that signs: FILE, and FILE.pub for those who are to trust it
+    /// Make a signing key: FILE, and FILE.pub for receivers to trust
     Keygen(MakeKey),
 }
 

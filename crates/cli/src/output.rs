@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-/// Version and commit, as `--version` tells them.
+/// Version and commit, as `--version` prints them.
 pub const VERSION: &str = lightlag_lab::VERSION_AND_COMMIT;
 
 /// Why a command did not do what was asked.
@@ -43,7 +43,7 @@ pub fn print(text: &str) -> Done {
     }
 }
 
-/// Makes a folder, before anybody waits for what is to go there.
+/// Makes a folder for results, before the run.
 ///
 /// # Errors
 /// One line that names it.
@@ -61,7 +61,7 @@ pub fn write_file(path: &Path, text: impl AsRef<[u8]>) -> Done {
     create_file(path)?.write_all(text.as_ref()).map_err(|why| cannot_write(path, &why))
 }
 
-/// Makes a folder and opens a file in it that is to be written.
+/// Makes a folder and opens a file in it for writing.
 ///
 /// # Errors
 /// One line that names the path.
@@ -70,7 +70,7 @@ pub fn create_file(path: &Path) -> Result<File, Failure> {
     File::create(path).map_err(|why| cannot_write(path, &why))
 }
 
-/// Makes the folder that a file is to be in.
+/// Makes the folder of a file.
 ///
 /// # Errors
 /// One line that names the path.
@@ -83,7 +83,7 @@ pub fn cannot_write(path: &Path, why: &std::io::Error) -> Failure {
     Failure::Input(format!("cannot write {}: {why}", path.display()))
 }
 
-/// Tells what the judge found; a failure if it found something.
+/// Prints the violations that the judge found; any is a failure.
 ///
 /// # Errors
 /// [`Failure::Verdict`].

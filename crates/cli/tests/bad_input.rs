@@ -370,7 +370,7 @@ fn help_names_every_study() {
     let known = place.refused(&["study", "nothing"]);
     let (_, names) = known.split_once("there are: ").expect("they are named");
     assert!(names.contains("dccp"), "{names}");
-    assert!(place.good(&["study", "--help"]).contains(&format!("Which: {names}")));
+    assert!(place.good(&["study", "--help"]).contains(&format!("One of {names}")));
 }
 
 #[test]

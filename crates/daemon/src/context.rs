@@ -84,17 +84,22 @@ impl Judge {
         let lead = self.lead.look(now, &peer.traffic);
         let switch = self.policy.on_context(now, &gather(peer, now, stream, lead));
         let (stack, why) = match peer.choice() {
-            Choice::Tcp => (TCP, Some("its owner wants it".to_owned())),
-            Choice::Udpdtn => (UDPDTN, Some("its owner wants it".to_owned())),
+            Choice::Tcp => (TCP, Some("chosen by the operator".to_owned())),
+            Choice::Udpdtn => (UDPDTN, Some("chosen by the operator".to_owned())),
             Choice::Auto => (stack_of(self.policy.kind()), None),
         };
         let is_wish = why.is_some();
         if (stack, is_wish) != self.decided {
             self.decided = (stack, is_wish);
             let why = why.or_else(|| switch.map(|switch| switch.why.to_string()));
-            let why = why.unwrap_or_else(|| format!("it may be chosen again: {}", self.policy.why()));
+            let why = why.unwrap_or_else(|| format!("automatic again: {}", self.policy.why()));
             if stack != peer.carrier() {
-                info!(peer = peer.config.name, to = super::stack::name(stack), why, "switch");
+                info!(
+                    peer = peer.config.name,
+                    to = super::stack::name(stack),
+                    why,
+                    "switched connections to another stack"
+                );
                 peer.history.borrow_mut().switch(now, stack, why);
                 // What was delivered while it was not used says nothing of its rate.
                 self.deliveries.clear();

@@ -87,7 +87,7 @@ impl EpochState {
         match fs::read_to_string(&path) {
             Ok(text) => Ok(text.trim().parse().unwrap_or_else(|_| {
                 // As after a loss of the state: the clock gives the number.
-                warn!(file = %path.display(), "it is damaged: the epoch's number comes from the clock");
+                warn!(file = %path.display(), "the file is damaged: taking the epoch number from the clock");
                 0
             })),
             Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(0),

@@ -29,7 +29,7 @@ pub struct History {
 impl History {
     /// Since a first stack.
     pub fn new(at: Instant, stack: Stack) -> Self {
-        let now = Switch { at, stack, why: "it was the first".to_owned() };
+        let now = Switch { at, stack, why: "initial stack".to_owned() };
         Self { now, before: VecDeque::new(), count: 0 }
     }
     /// What carries them now.

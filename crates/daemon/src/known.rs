@@ -23,7 +23,7 @@ impl Known {
         let file = folder.join("peers.json");
         let epochs = match fs::read(&file) {
             Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_else(|why| {
-                warn!(file = %file.display(), %why, "peers are asked for their epochs again");
+                warn!(file = %file.display(), %why, "cannot read stored epochs of peers; asking them again");
                 BTreeMap::new()
             }),
             Err(_) => BTreeMap::new(),
@@ -40,7 +40,7 @@ impl Known {
             return;
         }
         if let Err(why) = self.write() {
-            warn!(file = %self.file.display(), %why, "epochs of peers cannot be kept");
+            warn!(file = %self.file.display(), %why, "cannot store epochs of peers");
         }
     }
     /// A daemon that is cut off while writing leaves the old file.

@@ -192,8 +192,8 @@ async fn live(config: Config, path: &Path) -> Result<(), Error> {
         socket: RefCell::new(socket),
         removed: RefCell::default(),
     };
-    info!(key = %daemon.key, peers = daemon.router.peers.borrow().len(), "lightlagd runs");
-    opened.iter().for_each(|file| warn!(file, "other users had access: mode changed"));
+    info!(key = %daemon.key, peers = daemon.router.peers.borrow().len(), "lightlagd started");
+    opened.iter().for_each(|file| warn!(file, "other users had access: changed the file mode"));
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
     daemon.obey(asked, path).await
 }
@@ -285,10 +285,10 @@ fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, service
     spawn_local(durable::forget_old(store.clone(), inherited.over, move |key| latest.get(key).copied()));
     for (key, record) in inherited.alive {
         let Some(peer) = known(&key) else {
-            warn!(peer = %key.peer, target = record.target, "a durable connection of a peer that is not in the settings waits");
+            warn!(peer = %key.peer, target = record.target, "kept a durable connection of a peer that is not in the settings");
             continue;
         };
-        info!(peer = peer.config.name, target = record.target, "a durable connection goes on");
+        info!(peer = peer.config.name, target = record.target, "resumed a durable connection");
         let (is_ours, is_settled, is_over) = (record.is_ours, record.is_settled, record.over);
         let (accepted, given, _) = record.into;
         match is_over {
@@ -308,7 +308,7 @@ fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, service
                 target,
                 given,
                 accepted,
-                "a durable connection is cut off: its target was in the middle of an answer when this daemon was killed"
+                "reset a durable connection: its target was answering when this daemon was killed"
             );
             spawn_local(async move { custody.reset(Why::Aborted).await });
         }
@@ -406,7 +406,7 @@ impl Daemon {
                 _ = breaks.recv() => break,
                 _ = hangs_up.recv() => {
                     if let Err(why) = self.reload(path).await {
-                        warn!(why, "the settings are as they were");
+                        warn!(why, "reload failed; the settings are unchanged");
                     }
                 }
                 command = asked.recv() => match command {
@@ -421,7 +421,7 @@ impl Daemon {
             }
         }
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
-        info!("lightlagd ends");
+        info!("lightlagd stops");
         let all_gone = async {
             while self
                 .router

@@ -21,7 +21,7 @@ const CHANGES: [MulticastGroup; 3] =
 pub async fn watch(peers: Peers) {
     let (connection, handle, mut changes) = match new_multicast_connection(&CHANGES) {
         Ok(made) => made,
-        Err(why) => return warn!(%why, "nothing is known of links: netlink"),
+        Err(why) => return warn!(%why, "cannot watch network interfaces (netlink)"),
     };
     spawn_local(connection);
     loop {
@@ -30,7 +30,7 @@ pub async fn watch(peers: Peers) {
             let Some(address) = peer.udpdtn.address() else { continue };
             let is_up = is_up(&handle, address.ip()).await;
             if peer.link.replace(is_up) != is_up {
-                info!(peer = peer.config.name, is_up, "link");
+                info!(peer = peer.config.name, is_up, "network interface changed");
                 peer.on_changed();
             }
         }

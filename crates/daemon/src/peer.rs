@@ -74,7 +74,7 @@ pub struct Peer {
     /// What the settings say of it.
     pub config: config::Peer,
     /// Which targets are reached by it, and which it may have reached from here.
-    pub access: RefCell<Access>,
+    pub access: RefCell<Rc<Access>>,
     /// When it can be reached, where that is planned.
     pub contacts: RefCell<Vec<Contact>>,
     /// What has happened.
@@ -157,7 +157,7 @@ impl Peer {
             must_follow: Cell::new(None),
             version: RefCell::default(),
             wanted,
-            access: RefCell::new(Access::of(&config, deny)),
+            access: RefCell::new(Rc::new(Access::of(&config, deny))),
             contacts: RefCell::new(config.contact.clone()),
             counts: Counts::default(),
             tasks: RefCell::default(),
@@ -238,7 +238,7 @@ impl Peer {
     /// the resets; see [`Peer::has_farewells`] and [`Peer::stop`].
     pub fn remove(self: &Rc<Self>) {
         self.is_removed.set(true);
-        *self.access.borrow_mut() = Access::default();
+        *self.access.borrow_mut() = Rc::default();
         self.end_connections(|_| true, (Why::Forbidden, Why::Aborted));
     }
     /// Whether it has still to be told of connections that are over.
@@ -369,7 +369,7 @@ impl Peer {
             warn!(
                 peer = self.config.name,
                 epoch = known.number,
-                "it names an epoch of this daemon that cannot have been"
+                "ignored a peer that claims an impossible epoch of this daemon"
             );
         }
     }

@@ -235,7 +235,7 @@ impl Daemon {
         }
         for peer in self.router.peers.borrow().iter() {
             let Some(new) = config.peer.iter().find(|new| new.key == peer.key()) else { continue };
-            *peer.access.borrow_mut() = Access::of(new, &config.deny);
+            *peer.access.borrow_mut() = Rc::new(Access::of(new, &config.deny));
             *peer.contacts.borrow_mut() = new.contact.clone();
             peer.choose(new.stack);
         }
@@ -245,9 +245,9 @@ impl Daemon {
         let mut started = self.config.borrow_mut();
         let changed: Vec<String> = config.fixed_changes(&started).into_iter().map(str::to_owned).collect();
         started.take_changes(config);
-        let mut said = "taken: peers, doors, direct, deny and services".to_owned();
+        let mut said = "reloaded peers, listeners, direct, deny and services".to_owned();
         if !changed.is_empty() {
-            said += &format!("; needs a restart: what has changed in {}", changed.join(", "));
+            said += &format!("; changes in {} need a restart", changed.join(", "));
         }
         said
     }

@@ -55,7 +55,7 @@ impl Services {
         let file = state.join("services.json");
         let led = match fs::read(&file) {
             Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_else(|why| {
-                warn!(file = %file.display(), %why, "programs must tell their services again");
+                warn!(file = %file.display(), %why, "cannot read stored services; programs must register them again");
                 BTreeMap::new()
             }),
             Err(_) => BTreeMap::new(),
@@ -105,7 +105,7 @@ impl Services {
         let new = self.file.with_extension("new");
         let bytes = serde_json::to_vec(&self.led).unwrap_or_default();
         if let Err(why) = fs::write(&new, bytes).and_then(|()| fs::rename(&new, &self.file)) {
-            warn!(file = %self.file.display(), %why, "services cannot be kept");
+            warn!(file = %self.file.display(), %why, "cannot store services; they are lost at the next restart");
         }
     }
 }

@@ -389,7 +389,7 @@ impl Shared {
             }
             if held(&self.trouble).take().is_some() {
                 self.count();
-                info!(path = self.name, "what was accepted is stored again");
+                info!(path = self.name, "storing accepted data works again");
             }
             for asked in all {
                 self.pending.fetch_sub(length(&asked.writes), Ordering::Relaxed);
@@ -418,7 +418,7 @@ impl Shared {
     fn fail(&self, why: &redb::Error) {
         let mut trouble = held(&self.trouble);
         if trouble.is_none() {
-            error!(%why, path = self.name, "what was accepted cannot be stored; it waits");
+            error!(%why, path = self.name, "cannot store accepted data; applications with durable connections wait");
             *trouble = Some(format!("{}: {why}", self.name));
         }
     }

@@ -56,7 +56,7 @@ impl Pinned {
         let Ok(mut told) = self.told.lock() else { return };
         if told.is_none_or(|at| at.elapsed() >= TOLD_EVERY) {
             *told = Some(Instant::now());
-            warn!(%key, "a key that no peer in the settings has was refused; for a minute no other is told");
+            warn!(%key, "rejected an unknown peer key; suppressing this warning for 60 s");
         }
     }
     fn check_signature(

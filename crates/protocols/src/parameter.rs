@@ -1,7 +1,6 @@
 //! What an algorithm declares about itself: its parameters with units, ranges and defaults.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use thiserror::Error;
 
 /// One parameter of an algorithm.
@@ -222,38 +221,18 @@ impl Parameters {
     }
 }
 
-/// The node and the network for which an algorithm is built.
-#[derive(Clone, Debug, Default)]
-pub struct BuildContext {
-    /// Whose algorithm it is.
-    pub node: crate::dtn::NodeId,
-    /// How many nodes there are (numbers below this one).
-    pub nodes: u32,
-    /// The run's seed, for streams of the algorithm's own.
-    pub seed: u64,
-    /// The contacts that are planned; empty where none are, or nobody asks for them.
-    pub plan: Arc<crate::dtn::ContactPlan>,
-    /// For a mechanism: whether the node's router makes a limited number of copies of a bundle
-    /// ([`crate::dtn::Router::counts_copies`]), so that a dropped copy is not replaced.
-    pub counts_copies: bool,
-    /// For a mechanism: whether copies of the node's router reach a single-copy phase
-    /// ([`crate::dtn::Router::single_copy_phase`]).
-    pub single_copy_phase: bool,
-}
-
-/// A row of a folder's table: all that the rest of the system needs to know of an algorithm. `S` is
-/// what it is built for.
-pub struct Entry<A: ?Sized, S = BuildContext> {
+/// A row of a table: all that the rest of the system needs to know of an algorithm. `S` is what it is
+/// built for.
+pub struct Entry<A: ?Sized, S> {
     /// File = type = string in a scenario = page in the docs.
     pub name: &'static str,
     /// Where it comes from.
     pub paper: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// Names of what it insists on (routers, for a mechanism; [`crate::dtn::CONTACT_PLAN`], for a router);
-    /// empty: any.
+    /// Names of what it requires; empty: any.
     pub only_with: &'static [&'static str],
-    /// Builds one for a node.
+    /// Builds one.
     pub build: fn(&Parameters, S) -> Box<A>,
 }
 

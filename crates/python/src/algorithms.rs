@@ -1,7 +1,7 @@
 //! The algorithms that scenarios can name: those of the lab, and those that Python has registered.
 
-use crate::hooks::{Class, Hooks, Instance, Kind, WrittenMechanism, WrittenRouter, leaked};
-use lightlag_protocols::dtn::{Domain, Mechanism, Parameter, Router, Value};
+use crate::hooks::{self, Class, Hooks, Instance, Kind, WrittenMechanism, WrittenRouter, leaked};
+use lightlag_protocols::dtn::{Built, Domain, Mechanism, Parameter, Router, Value};
 use lightlag_scenario::{Build, Catalogue, Entry};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
@@ -70,21 +70,29 @@ pub fn register(class: &Bound<'_, PyAny>, declared: Declared<'_>) -> PyResult<()
             declared,
             parameters,
             Arc::new(move |given, context| {
-                Box::new(WrittenRouter(Instance::new(made.clone(), given, context)))
+                let properties = hooks::router_properties(&made);
+                let algorithm = Box::new(WrittenRouter(Instance::new(made.clone(), given, &context)));
+                Built { algorithm, properties }
             }),
         )),
         Kind::Mechanism => catalogue.register_mechanism(entry::<dyn Mechanism>(
             declared,
             parameters,
             Arc::new(move |given, context| {
-                Box::new(WrittenMechanism(Instance::new(made.clone(), given, context)))
+                let properties = hooks::needs(&made);
+                let algorithm = Box::new(WrittenMechanism::new(Instance::new(made.clone(), given, &context)));
+                Built { algorithm, properties }
             }),
         )),
     });
     Ok(())
 }
 
-fn entry<A: ?Sized>(declared: Declared<'_>, parameters: Vec<Parameter>, build: Build<A>) -> Entry<A> {
+fn entry<A: ?Sized + lightlag_scenario::Kind>(
+    declared: Declared<'_>,
+    parameters: Vec<Parameter>,
+    build: Build<A>,
+) -> Entry<A> {
     Entry {
         name: declared.name,
         paper: declared.paper,
@@ -134,7 +142,11 @@ pub fn algorithms(py: Python<'_>) -> PyResult<Vec<Row>> {
     routers.chain(mechanisms).collect()
 }
 
-fn row<A: ?Sized>(py: Python<'_>, kind: &'static str, entry: &Entry<A>) -> PyResult<Row> {
+fn row<A: ?Sized + lightlag_scenario::Kind>(
+    py: Python<'_>,
+    kind: &'static str,
+    entry: &Entry<A>,
+) -> PyResult<Row> {
     let told = |p: &Parameter| {
         let default = match &p.default {
             Value::Number(number) => number.into_py_any(py)?,

@@ -76,7 +76,7 @@ fn mark((x, series, panel, values): ShownMark) -> Option<Mark> {
 pub fn study_figures(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(String, String, String, String)>> {
     py.detach(|| {
         let results = Results::read(&folder).map_err(results_error)?;
-        let figures = comparative::evaluate(&results).figures.into_iter();
+        let figures = comparative::figures(&results).into_iter();
         let told = |made: report::Figure| (made.id, made.title, made.caption, made.specification.to_string());
         Ok(figures.map(told).collect())
     })

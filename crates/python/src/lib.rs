@@ -19,7 +19,7 @@ mod _lightlag {
     #[pymodule_export]
     use crate::figures::{bars, lines, report_html, study_figures};
     #[pymodule_export]
-    use crate::hooks::{AfterTransfer, Drop, DropReason, Move, Refusal};
+    use crate::hooks::{AfterTransfer, Drop, DropReason, Move, Refusal, RefusedIds, Wait};
     #[pymodule_export]
     use crate::hooks::{Bundle, CensusView, Link, LocalView, Replica, StoreView};
     #[pymodule_export]

@@ -76,7 +76,7 @@ fn main() -> ExitCode {
             given => ("--socks", given.to_owned()),
         };
         let right = "it must be host:port, as in 127.0.0.1:1080";
-        return fail(&format!("{flag}: {given:?} is no address; {right}"), 2);
+        return fail(&format!("{flag}: {given:?} is not an address; {right}"), 2);
     };
     if TcpStream::connect_timeout(&daemon, Duration::from_secs(10)).is_err() {
         return fail(

@@ -1,44 +1,80 @@
 //! The algorithms that scenarios can name: those of the protocols, and those that were registered.
 
 use super::error::{Wrong, suggestion};
-use lightlag_protocols::dtn::{self, BuildContext, Mechanism, Parameter, Parameters, Router, Value};
+use lightlag_protocols::controllers::{self, Controller, Flow};
+use lightlag_protocols::dtn::{self, BuildContext, Built, Mechanism, Parameter, Parameters, Router, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Makes an algorithm with its parameters for a node.
-pub type Build<A, S = BuildContext> = Arc<dyn Fn(&Parameters, S) -> Box<A> + Send + Sync>;
+/// A kind of algorithm: `dyn Router`, `dyn Mechanism` or `dyn Controller`.
+pub trait Kind {
+    /// What an algorithm of this kind is built for.
+    type Context;
+    /// What building one gives.
+    type Built;
+}
+impl Kind for dyn Router {
+    type Context = BuildContext;
+    type Built = Built<dyn Router>;
+}
+impl Kind for dyn Mechanism {
+    type Context = BuildContext;
+    type Built = Built<dyn Mechanism>;
+}
+impl Kind for dyn Controller {
+    type Context = Flow;
+    type Built = Box<dyn Controller>;
+}
+
+/// Builds an algorithm with its parameters.
+pub type Build<A> = Arc<dyn Fn(&Parameters, <A as Kind>::Context) -> <A as Kind>::Built + Send + Sync>;
 
 /// An algorithm that a scenario can name.
-pub struct Entry<A: ?Sized, S = BuildContext> {
+pub struct Entry<A: ?Sized + Kind> {
     /// What scenarios call it.
     pub name: String,
     /// Where it comes from.
     pub paper: String,
     /// Its parameters.
     pub parameters: Cow<'static, [Parameter]>,
-    /// Names of what it insists on (routers, for a mechanism; a contact plan, for a router); empty: any.
+    /// Names of what it requires (routers, for a mechanism; a contact plan, for a router); empty: any.
     pub only_with: Vec<String>,
-    /// Makes one.
-    pub build: Build<A, S>,
+    /// Builds one.
+    pub build: Build<A>,
 }
 
-impl<A: ?Sized, S> fmt::Debug for Entry<A, S> {
+impl<A: ?Sized + Kind> fmt::Debug for Entry<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
 }
 
-impl<A: ?Sized + 'static, S: 'static> From<&dtn::Entry<A, S>> for Entry<A, S> {
-    fn from(entry: &dtn::Entry<A, S>) -> Self {
-        let build = entry.build;
+impl<A> From<&'static dtn::Entry<A>> for Entry<A>
+where
+    A: ?Sized + dtn::Kind + Kind<Context = BuildContext, Built = Built<A>>,
+{
+    fn from(entry: &'static dtn::Entry<A>) -> Self {
         Self {
             name: entry.name.to_owned(),
             paper: entry.paper.to_owned(),
             parameters: Cow::Borrowed(entry.parameters),
             only_with: entry.only_with.iter().map(|&name| name.to_owned()).collect(),
-            build: Arc::new(build),
+            build: Arc::new(|given, context| entry.built(given, context)),
+        }
+    }
+}
+
+impl From<&'static controllers::Entry> for Entry<dyn Controller> {
+    fn from(entry: &'static controllers::Entry) -> Self {
+        let algorithm = &entry.algorithm;
+        Self {
+            name: algorithm.name.to_owned(),
+            paper: algorithm.paper.to_owned(),
+            parameters: Cow::Borrowed(algorithm.parameters),
+            only_with: algorithm.only_with.iter().map(|&name| name.to_owned()).collect(),
+            build: Arc::new(|given, flow| entry.build(given, flow)),
         }
     }
 }
@@ -93,12 +129,12 @@ impl Catalogue {
     }
 }
 
-fn register<A: ?Sized>(list: &mut Vec<Arc<Entry<A>>>, entry: Entry<A>) {
+fn register<A: ?Sized + Kind>(list: &mut Vec<Arc<Entry<A>>>, entry: Entry<A>) {
     list.retain(|known| known.name != entry.name);
     list.push(Arc::new(entry));
 }
 
-fn find<A: ?Sized>(list: &[Arc<Entry<A>>], name: &str) -> Result<Arc<Entry<A>>, String> {
+fn find<A: ?Sized + Kind>(list: &[Arc<Entry<A>>], name: &str) -> Result<Arc<Entry<A>>, String> {
     list.iter().find(|entry| entry.name == name).cloned().ok_or_else(|| {
         let known: Vec<&str> = list.iter().map(|entry| entry.name.as_str()).collect();
         suggestion(name, &known)
@@ -109,8 +145,8 @@ fn find<A: ?Sized>(list: &[Arc<Entry<A>>], name: &str) -> Result<Arc<Entry<A>>, 
 ///
 /// # Errors
 /// The first that is unknown or out of its range.
-pub fn resolve<A: ?Sized, S>(
-    entry: &Entry<A, S>,
+pub fn resolve<A: ?Sized + Kind>(
+    entry: &Entry<A>,
     given: &BTreeMap<String, Value>,
 ) -> Result<Parameters, Wrong> {
     Parameters::resolve(&entry.name, &entry.parameters, given).map_err(|error| {
@@ -135,7 +171,10 @@ mod tests {
             paper: "mine".to_owned(),
             parameters: Cow::Borrowed(&[]),
             only_with: Vec::new(),
-            build: Arc::new(|_, _| Box::new(dtn::mechanisms::None)),
+            build: Arc::new(|_, _| Built {
+                algorithm: Box::new(dtn::mechanisms::None),
+                properties: dtn::Needs::NONE,
+            }),
         });
         assert_eq!(catalogue.mechanisms().len(), count);
         assert_eq!(catalogue.mechanism("none").unwrap().paper, "mine");

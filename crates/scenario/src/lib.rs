@@ -69,7 +69,7 @@ mod toml_file;
 mod traffic;
 mod tree;
 
-pub use catalogue::{Build, Catalogue, Entry};
+pub use catalogue::{Build, Catalogue, Entry, Kind};
 pub use error::{Error, Place, Result, Wrong, suggestion};
 pub use failures::Failures;
 pub use file::{Ignored, Point, Points, ScenarioFile, Skipped, Source};

@@ -1,13 +1,11 @@
 //! One fully resolved experiment, as plain data.
 
-use super::catalogue::Entry;
+use super::catalogue::{Entry, Kind};
 use super::error::Place;
 use super::failures::Failures;
 use super::quantity::{Area, Bounds, Position};
 use crate::packets::Network;
-use lightlag_protocols::dtn::{
-    BuildContext, Bundle, CONTACT_PLAN, Mechanism, NodePolicy, Parameters, Router,
-};
+use lightlag_protocols::dtn::{Bundle, CONTACT_PLAN, Mechanism, NodePolicy, Parameters, Router};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::Delay;
@@ -85,20 +83,20 @@ pub struct Group {
 }
 
 /// An algorithm and its parameters.
-pub struct Algorithm<A: ?Sized, S = BuildContext> {
+pub struct Algorithm<A: ?Sized + Kind> {
     /// Which.
-    pub entry: Arc<Entry<A, S>>,
+    pub entry: Arc<Entry<A>>,
     /// All its parameters.
     pub parameters: Parameters,
 }
 
-impl<A: ?Sized, S> std::fmt::Debug for Algorithm<A, S> {
+impl<A: ?Sized + Kind> std::fmt::Debug for Algorithm<A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:?} {:?}", self.entry, self.parameters)
     }
 }
 
-impl<A: ?Sized, S> Clone for Algorithm<A, S> {
+impl<A: ?Sized + Kind> Clone for Algorithm<A> {
     fn clone(&self) -> Self {
         Self { entry: self.entry.clone(), parameters: self.parameters.clone() }
     }

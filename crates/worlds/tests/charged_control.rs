@@ -8,12 +8,12 @@ mod common;
 use common::{Net, delivered};
 use lightlag_protocols::dtn::Radio;
 use lightlag_protocols::dtn::{
-    BufferDecision, Bundle, BundleId, DropReason, Local, Mechanism, Needs, NodePolicy, Table,
+    BufferDecision, Built, Bundle, BundleId, DropReason, Local, Mechanism, Needs, NodePolicy, Table,
 };
 use lightlag_protocols::record::bundles::Record;
 
 /// Refuses what does not fit, and tells peers a hundred numbers.
-struct Talkative(Needs);
+struct Talkative;
 
 fn numbers() -> Table {
     (0..100).map(|key| (key, 0.5)).collect()
@@ -23,21 +23,17 @@ impl Mechanism for Talkative {
     fn make_room(&mut self, _: &Local, _: &Bundle, _: Option<BundleId>) -> BufferDecision {
         BufferDecision::Refuse
     }
-    fn needs(&self) -> Needs {
-        self.0
-    }
     fn state(&mut self, _: &Local) -> Option<Table> {
         Some(numbers())
     }
 }
 
-const CHARGED: Needs =
-    Needs { census: false, neighbours: false, reception_order: false, receipts: false, charged: true };
+const CHARGED: Needs = Needs { charged: true, ..Needs::NONE };
 const RECEIPTS: Needs = Needs { charged: false, receipts: true, ..CHARGED };
 const FREE: Needs = Needs { charged: false, ..CHARGED };
 
 fn run(net: Net, needs: Needs) -> Vec<(f64, Record)> {
-    net.run_with(move |_| Box::new(Talkative(needs)))
+    net.run_with(move |_| Built { algorithm: Box::new(Talkative), properties: needs })
 }
 
 fn control_bytes(run: &[(f64, Record)]) -> Vec<(f64, u32, u32, u64)> {

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use lightlag_protocols::dtn::{
-    Bundle, BundleId, DropReason, Entry, Mechanism, NodeId, NodePolicy, Parameters, Router, mechanisms,
+    Bundle, BundleId, DropReason, Entry, Kind, Mechanism, NodeId, NodePolicy, Parameters, Router, mechanisms,
     routers,
 };
 use lightlag_protocols::record::bundles::{Observer, Record};
@@ -87,9 +87,9 @@ fn traffic(nodes: u32) -> Vec<Bundle> {
         .collect()
 }
 
-fn builder<A: ?Sized + 'static>(entry: &'static Entry<A>) -> Builder<A> {
+fn builder<A: ?Sized + Kind>(entry: &'static Entry<A>) -> Builder<A> {
     let parameters = Parameters::resolve(entry.name, entry.parameters, &BTreeMap::new()).unwrap();
-    Arc::new(move |context| (entry.build)(&parameters, context))
+    Arc::new(move |context| entry.built(&parameters, context))
 }
 
 #[derive(Default)]

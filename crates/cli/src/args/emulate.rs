@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub struct Emulate {
     #[command(flatten)]
     pub source: Source,
-    /// Run this on the near side of the link, and end with it: it has 10.77.0.1 and fd77::1, the far side
+    /// Run this on the near side of the link, and exit when it exits: it has 10.77.0.1 and fd77::1, the far side
     /// 10.77.0.2 and fd77::2. Needs root
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
@@ -31,7 +31,7 @@ pub struct Emulate {
         allow_hyphen_values = true
     )]
     pub mtu: String,
-    /// What packets under way may take; a plan that could need more is refused
+    /// Memory for packets in flight; a plan that could need more is rejected
     #[arg(
         long,
         value_name = "SIZE",
@@ -43,7 +43,7 @@ pub struct Emulate {
     /// Write all packets that pass either side, a pcapng
     #[arg(long, value_name = "OUT.pcapng", conflicts_with = "listen")]
     pub capture: Option<PathBuf>,
-    /// Write what each second carried each way: .csv, or .parquet
+    /// Write the traffic of each second and direction: .csv, or .parquet
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
     pub table: Option<PathBuf>,
     /// Carry UDP datagrams only: where they come in
@@ -58,7 +58,7 @@ pub struct Emulate {
     /// Seed of delays and losses [default: the file's first]
     #[arg(long, allow_negative_numbers = true, value_parser = seed)]
     pub seed: Option<u64>,
-    /// Stop after so long, as "10 s" [default: never]
+    /// Stop after this time, as "10 s" [default: never]
     #[arg(long = "for", value_name = "TIME", allow_hyphen_values = true)]
     pub span: Option<String>,
     /// Print one JSON object at the end instead of lines

@@ -3,7 +3,8 @@
 use crate::args::List;
 use crate::output::{Done, print};
 use lightlag_protocols::controllers;
-use lightlag_protocols::dtn::{Entry, Parameter, Value, mechanisms, routers};
+use lightlag_protocols::dtn::{Entry, Kind, Parameter, Value, mechanisms, routers};
+use lightlag_protocols::parameter;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -11,7 +12,10 @@ pub fn list(options: &List) -> Done {
     let wanted = |name: &str| options.name.as_ref().is_none_or(|part| name.contains(part.as_str()));
     let routers: Vec<Row> = routers::TABLE.iter().map(|entry| row("router", entry)).collect();
     let mechanisms: Vec<Row> = mechanisms::TABLE.iter().map(|entry| row("mechanism", entry)).collect();
-    let controllers = controllers::TABLE.iter().map(|entry| row("controller", &entry.algorithm));
+    let controllers = controllers::TABLE.iter().map(|entry| {
+        let parameter::Entry { name, paper, only_with, parameters, .. } = entry.algorithm;
+        Row { kind: "controller", name, paper, only_with, parameters }
+    });
     let rows: Vec<Row> =
         routers.into_iter().chain(mechanisms).chain(controllers).filter(|row| wanted(row.name)).collect();
     if rows.is_empty() {
@@ -35,7 +39,7 @@ struct Row {
     parameters: &'static [Parameter],
 }
 
-fn row<A: ?Sized, S>(kind: &'static str, entry: &Entry<A, S>) -> Row {
+fn row<A: ?Sized + Kind>(kind: &'static str, entry: &Entry<A>) -> Row {
     let Entry { name, paper, only_with, parameters, .. } = *entry;
     Row { kind, name, paper, only_with, parameters }
 }

@@ -2,46 +2,22 @@
 
 use crate::args::Study;
 use crate::output::{Done, Failure, make_folder, print, write_file};
-use lightlag_studies::{self as study, real};
-use std::path::{Path, PathBuf};
-
-/// The studies, by the name that is typed.
-const STUDIES: &[(&str, Run)] = &[
-    (ADAPTIVE, adaptive),
-    ("arc", |options, out| study::arc::run(options.quick, out, options.threads)),
-    ("dccp", |options, out| study::dccp::run(options.quick, out, options.threads, &real::connect)),
-    ("dcp", |options, out| study::dcp::run(options.quick, out, options.threads)),
-    ("dtn-congestion", |options, out| study::comparative::run(options.quick, out, options.threads)),
-    ("universal", |options, out| study::universal::run(options.quick, out, options.threads)),
-];
-/// The one that can be run between kernels.
-const ADAPTIVE: &str = "adaptive";
-
-type Run = fn(&Study, &Path) -> Result<study::Studied, study::Error>;
-
-fn adaptive(options: &Study, out: &Path) -> Result<study::Studied, study::Error> {
-    let real = options.real.then_some(&real::transfer as study::adaptive::real::Make);
-    study::adaptive::run(options.quick, real, out, options.threads)
-}
-
-/// The names of all, as help and errors tell them.
-pub fn names() -> String {
-    STUDIES.iter().map(|known| known.0).collect::<Vec<_>>().join(", ")
-}
+use lightlag_studies::{Order, STUDIES, find};
+use std::path::PathBuf;
 
 pub fn study(options: &Study) -> Done {
-    let Some((_, run)) = STUDIES.iter().find(|known| known.0 == options.name) else {
-        return Err(format!("no study `{}`; there are: {}", options.name, names()).into());
-    };
-    if options.real && options.name != ADAPTIVE {
-        return Err(
-            format!("--real: study {} is not run between kernels; {ADAPTIVE} is", options.name).into()
-        );
+    let Some(name) = options.name.as_ref().filter(|_| !options.list) else { return print(&list()) };
+    let study = find(name)?;
+    if options.real && !study.has_real() {
+        let with = STUDIES.iter().filter(|study| study.has_real()).map(|study| study.name);
+        let with: Vec<&str> = with.collect();
+        return Err(format!("--real: not supported by study {name}; use it with {}", with.join(", ")).into());
     }
-    let folder = if options.quick { format!("{}-quick", options.name) } else { options.name.clone() };
+    let folder = if options.quick { format!("{name}-quick") } else { name.clone() };
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("out/study").join(folder));
     make_folder(&out)?;
-    let done = run(options, &out)?;
+    let order = Order { quick: options.quick, real: options.real, out: &out, threads: options.threads };
+    let done = study.run(&order)?;
     let path = out.join("report.html");
     write_file(&path, done.report.html())?;
     for figure in &done.report.figures {
@@ -57,4 +33,13 @@ pub fn study(options: &Study) -> Done {
         return Err(Failure::Verdict);
     }
     Ok(())
+}
+
+/// The table of studies: what each compares, its paper, and its duration on two cores.
+pub fn list() -> String {
+    let row = |study: &lightlag_studies::Study| {
+        let lines = [study.summary, &format!("{}; {}", study.paper, study.takes)].join("\n                 ");
+        format!("{:16} {lines}\n", study.name)
+    };
+    STUDIES.iter().map(row).collect()
 }

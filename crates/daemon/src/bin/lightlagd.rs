@@ -11,7 +11,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Keeps connections of applications while what carries them changes between TCP and a delay-tolerant stack.
+/// Keeps application connections open while it moves them between TCP and a delay-tolerant datagram transport.
 #[derive(Parser)]
 #[command(version, max_term_width = 100)]
 struct Cli {
@@ -21,29 +21,29 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Run until told to end (SIGTERM, Ctrl-C, `lightlagd stop`); SIGHUP reads the settings again
+    /// Run until SIGTERM, Ctrl-C or `lightlagd stop`; SIGHUP reloads the settings
     Run(Settings),
-    /// Make a key that only you can read, and print its public half for the other side
+    /// Make a private key and print its public half for the settings of the peer
     Keygen {
-        /// The file to make; one that is there is never overwritten
+        /// File to make, with mode 0600; an existing file is not overwritten
         #[arg(default_value = "key.pem")]
         file: PathBuf,
     },
-    /// Print the public half of a key
+    /// Print the public half of a private key
     Key {
-        /// Its file
+        /// File of the private key
         #[arg(default_value = "key.pem")]
         file: PathBuf,
     },
-    /// Make keys and settings of two daemons on this machine, to try
+    /// Make keys and settings of two daemons on this machine, to try them
     Example {
-        /// The folder; `near` and `far` are made in it
+        /// Folder in which `near` and `far` are made
         #[arg(default_value = "lightlagd-example")]
         folder: PathBuf,
     },
-    /// Say whether the settings are right
+    /// Check the settings
     Check(Settings),
-    /// Show peers, connections, what carries them and why
+    /// Show peers, connections, the stack that carries them and why
     Status {
         #[command(flatten)]
         settings: Settings,
@@ -51,33 +51,33 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Say whether the daemon answers (exit code 0) or not (1); with --ready, whether it can carry connections
+    /// Check that the daemon answers (exit code 0, else 1); with --ready, that it can carry connections
     Health {
         #[command(flatten)]
         settings: Settings,
-        /// Whether a peer was heard, and what durable connections accept can be stored
+        /// Also check that a peer was heard and that data of durable connections can be stored
         #[arg(long)]
         ready: bool,
     },
-    /// Choose what carries connections with a peer: auto, tcp or udpdtn
+    /// Choose the stack that carries connections with a peer: auto, tcp or udpdtn
     Switch {
         #[command(flatten)]
         settings: Settings,
-        /// Its name in the settings
+        /// Name of the peer in the settings
         peer: String,
-        /// What is to carry them; `auto` is what suits the way
+        /// Stack; `auto` follows the state of the path
         #[arg(value_parser = ["auto", "tcp", "udpdtn"])]
         stack: String,
     },
-    /// Read the settings again
+    /// Reload the settings
     Reload(Settings),
-    /// End
+    /// Stop the daemon
     Stop(Settings),
 }
 
 #[derive(clap::Args)]
 struct Settings {
-    /// The file of settings
+    /// Settings file
     #[arg(short, long, default_value = "lightlagd.toml", value_name = "FILE")]
     config: PathBuf,
 }

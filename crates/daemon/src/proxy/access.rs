@@ -89,7 +89,7 @@ pub async fn resolve(target: &Target) -> io::Result<Place> {
     };
     let found = descriptors::resolve(host, *port).await?;
     if found.is_empty() {
-        return Err(io::Error::other("no address"));
+        return Err(io::Error::other("cannot resolve the peer's address"));
     }
     Ok(if matches!(target, Target::Udp(..)) { Place::Udp(found) } else { Place::Tcp(found) })
 }

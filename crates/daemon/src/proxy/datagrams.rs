@@ -27,7 +27,7 @@ const TARGETS_MAX: usize = 256;
 /// # Errors
 /// There is none, or it cannot be reached.
 pub async fn reach(addresses: &[SocketAddr]) -> io::Result<UdpSocket> {
-    let address = *addresses.first().ok_or_else(|| io::Error::other("no address"))?;
+    let address = *addresses.first().ok_or_else(|| io::Error::other("cannot resolve the peer's address"))?;
     let socket = descriptors::check(UdpSocket::bind(any(address.ip())).await?)?;
     socket.connect(address).await?;
     Ok(socket)

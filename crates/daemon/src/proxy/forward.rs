@@ -29,7 +29,7 @@ pub async fn serve_redirected(router: Rc<Router>, listener: Rc<TcpListener>, doo
             Some((host, port)) => {
                 lead(&router, socket, Target::Tcp(host.to_string(), port), door.hints(), None);
             }
-            None => debug!("a connection that was not redirected is meant for nobody"),
+            None => debug!("closed a connection without an original destination"),
         }
     }
 }
@@ -49,7 +49,7 @@ fn lead(router: &Rc<Router>, socket: TcpStream, target: Target, hints: Hints, by
         match router.connect(&target, hints, by.as_deref().map_or(Via::Any, Via::Setting)).await {
             Ok(way) => router.carry(way, socket).await,
             Err(why) => {
-                debug!(%target, ?why, "forward");
+                debug!(%target, ?why, "closed a forwarded connection");
                 let _ = socket.set_zero_linger();
             }
         }

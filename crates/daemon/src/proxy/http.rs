@@ -44,7 +44,7 @@ pub async fn serve(router: Rc<Router>, listener: Rc<TcpListener>, door: Rc<Accep
                 .serve_connection(io, service)
                 .with_upgrades();
             if let Err(why) = served.await {
-                debug!(%why, "http");
+                debug!(%why, "closed an HTTP client");
             }
         });
     }

@@ -109,20 +109,20 @@ impl Router {
         let rules = self.direct.borrow().clone();
         if rules.serve.is_empty() || matches!(target, Target::Service(_)) {
             if let Some(suppressed) = log_limit::allow("no route") {
-                warn!(%target, suppressed, "no other daemon reaches it, and `direct` is off");
+                warn!(%target, suppressed, "refused: no peer reaches the target, and `direct` is off");
             }
             return Err(Why::Unreachable);
         }
         let Place::Tcp(addresses) = rules.find(target).await.inspect_err(|why| {
             if let Some(suppressed) = log_limit::allow("direct refused") {
-                warn!(%target, ?why, suppressed, "not reached by plain TCP: see `direct` and `deny`");
+                warn!(%target, ?why, suppressed, "refused: not allowed by `direct` and `deny`");
             }
         })?
         else {
             return Err(Why::Unreachable);
         };
         if let Some(suppressed) = log_limit::allow("direct") {
-            info!(%target, suppressed, "goes by plain TCP: no other daemon reaches it");
+            info!(%target, suppressed, "connecting directly: no peer reaches the target");
         }
         let reached = descriptors::connect(&addresses).await;
         reached.map(Way::Direct).map_err(|why| serve::reason(&why))
@@ -134,7 +134,7 @@ impl Router {
         }
         if peer.is_hopeless() {
             let why = peer.tcp.trouble().unwrap_or_default();
-            warn!(peer = peer.config.name, target = name, why, "not reached: the keys do not match");
+            warn!(peer = peer.config.name, target = name, why, "refused: the keys do not match");
             return Err(Why::Unreachable);
         }
         if hints.durable {

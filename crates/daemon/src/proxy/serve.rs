@@ -100,7 +100,7 @@ async fn reach(wanted: Wanted, services: &Services, store: &Store) {
                 let _ = line.carry(socket).await;
             }
             Err(why) => {
-                debug!(target, %why, "cannot be reached");
+                debug!(target, %why, "cannot connect to the target");
                 line.reset(reason(&why));
             }
         },

@@ -43,7 +43,7 @@ impl RequestedHints {
         let mut requested = Self { hints: otherwise, by: None };
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
-            let number = || value.parse::<u64>().map_err(|_| format!("{key}={value}: no number"));
+            let number = || value.parse::<u64>().map_err(|_| format!("{key}={value}: not a number"));
             match key {
                 "priority" if value.parse::<u8>().is_ok_and(|given| given < PRIORITIES) => {
                     requested.hints.priority = number()? as u8;
@@ -105,7 +105,8 @@ async fn answer(
     door: &Acceptor,
     caller: Caller,
 ) -> Result<(), String> {
-    let asked = tokio::time::timeout(PATIENCE, ask(socket, door)).await.map_err(|_| "it says nothing")?;
+    let asked =
+        tokio::time::timeout(PATIENCE, ask(socket, door)).await.map_err(|_| "no request within 60 s")?;
     if asked.as_ref().is_err_and(|why| door.password.is_some() && why.contains("password")) {
         router.intruders.set(router.intruders.get() + 1);
     }
@@ -163,7 +164,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> UserNameState<S> {
         let failed = |why: std::io::Error| why.to_string();
         let version = self.0.read_u8().await.map_err(failed)?;
         if version != 1 {
-            return Err(format!("version {version} of the user's name; it must be 1"));
+            return Err(format!("user-name authentication version {version}; 1 is accepted"));
         }
         let [mut name, mut password] = [Vec::new(), Vec::new()];
         for part in [&mut name, &mut password] {
@@ -197,7 +198,7 @@ where
     let methods = [Method::UserName(UserName), Method::NoAuthentication(NoAuthentication)];
     let methods = if door.password.is_some() { &methods[..1] } else { &methods[..] };
     let started = Socks5ServerProtocol::start(socket).negotiate_auth(methods).await.map_err(|why| {
-        if door.password.is_some() { format!("it offers no password: {why}") } else { why.to_string() }
+        if door.password.is_some() { format!("no password offered: {why}") } else { why.to_string() }
     })?;
     let (proto, requested) = match started {
         Started::NoAuthentication(auth) => {
@@ -205,7 +206,7 @@ where
         }
         Started::UserName(mut auth) => {
             let (user, password) = auth.read().await?;
-            let user = std::str::from_utf8(&user).map_err(|_| "the user's name is no UTF-8".to_owned());
+            let user = std::str::from_utf8(&user).map_err(|_| "the user name is not UTF-8".to_owned());
             let hints = user.and_then(|user| door.admit(user, &password));
             let requested = hints.and_then(|hints| RequestedHints::of_user(hints, door.hints(), &password));
             auth.reply(requested.is_ok()).await?;

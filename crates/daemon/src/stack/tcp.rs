@@ -181,7 +181,7 @@ impl State {
 pub fn adopt(peer: &Rc<Peer>, stream: TlsStream<TcpStream>, we_called: bool) {
     let state = &peer.tcp;
     if !state.is_better(we_called, peer.key()) {
-        debug!(peer = peer.config.name, "a crossing connection is not needed");
+        debug!(peer = peer.config.name, "closed a redundant TCP connection");
         return;
     }
     let socket = &stream.get_ref().0;
@@ -197,7 +197,7 @@ pub fn adopt(peer: &Rc<Peer>, stream: TlsStream<TcpStream>, we_called: bool) {
         if let Some(ended) = runs.tcp.end(generation) {
             runs.tcp.count(&ended);
             if ended.is_taken {
-                info!(peer = runs.config.name, why, "tcp ended");
+                info!(peer = runs.config.name, why, "TCP connection closed");
             } else {
                 *runs.tcp.trouble.borrow_mut() = Some(why);
             }
@@ -254,7 +254,10 @@ pub async fn call(peer: Rc<Peer>, address: String) {
 
 fn tell(peer: &Peer, address: &str, why: String, silent: &mut bool) {
     if !std::mem::replace(silent, true) {
-        warn!(peer = peer.config.name, address, why, "tcp cannot be had; more tries are not told");
+        warn!(
+            peer = peer.config.name,
+            address, why, "TCP connection failed; further failures are not logged"
+        );
     }
     *peer.tcp.trouble.borrow_mut() = Some(why);
 }
@@ -288,16 +291,16 @@ fn told(peer: &Rc<Peer>, why: &std::io::Error) -> String {
     }
     match of_tls {
         Some(rustls::Error::AlertReceived(AlertDescription::AccessDenied)) => {
-            format!("it does not know our key: name {} in its settings", peer.tcp.own)
+            format!("the peer does not know our key; add {} to its settings", peer.tcp.own)
         }
         Some(rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol)) => {
             format!(
-                "it speaks another version of the protocol than {}: run the same lightlagd on both",
+                "the peer speaks another protocol version than {}; run the same lightlagd on both",
                 tls::version()
             )
         }
         Some(rustls::Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure)) => {
-            format!("it shows another key than {}, which our settings name", peer.key())
+            format!("the peer has another key than {}, which our settings name", peer.key())
         }
         _ => why.to_string(),
     }
@@ -331,7 +334,7 @@ async fn run(peer: &Rc<Peer>, stream: TlsStream<TcpStream>, we_called: bool) -> 
     peer.on_hello(hello.epoch, hello.known)?;
     *peer.version.borrow_mut() = Some(hello.version.chars().take(VERSION_MOST).collect());
     peer.tcp.on_taken();
-    info!(peer = peer.config.name, we_called, "tcp connected");
+    info!(peer = peer.config.name, we_called, "TCP connected");
     tokio::select! {
         done = write(peer, &pipe) => done,
         done = read(peer, &pipe, (hello.epoch.number, came)) => done,
@@ -406,7 +409,7 @@ fn take(peer: &Rc<Peer>, life: u32, record: &[u8]) -> Result<(), String> {
             let (frame, behind) = Frame::read(life, rest).map_err(|why| why.to_string())?;
             if !session.handle(&frame) {
                 // Whoever sent it carries it again, as all that a stack carried that ended.
-                return Err("there is no room for what came".to_owned());
+                return Err("no memory for received data".to_owned());
             }
             rest = behind;
         }
@@ -419,7 +422,7 @@ fn take(peer: &Rc<Peer>, life: u32, record: &[u8]) -> Result<(), String> {
 /// # Errors
 /// It is no hello.
 pub fn read_hello(record: &[u8]) -> Result<Hello, String> {
-    postcard::from_bytes(record).map_err(|_| "what came first is no hello".to_owned())
+    postcard::from_bytes(record).map_err(|_| "the first record is not a hello".to_owned())
 }
 
 /// Bytes, and what follows them.
@@ -433,7 +436,7 @@ pub fn read_record(bytes: &[u8]) -> Result<Option<Split<'_>>, String> {
     let Some((length, rest)) = bytes.split_first_chunk() else { return Ok(None) };
     let length = u32::from_be_bytes(*length) as usize;
     if length > RECORD_MAX {
-        return Err(format!("a record of {length} bytes; {RECORD_MAX} are the most"));
+        return Err(format!("a record of {length} bytes; at most {RECORD_MAX} are accepted"));
     }
     Ok(rest.split_at_checked(length))
 }

@@ -224,7 +224,7 @@ pub async fn run(peer: Rc<Peer>, host: Option<String>) {
             state.path.borrow_mut().on_sent(sealed.len() as u64);
             // What the system does not take now is lost as on the way.
             if let Err(why) = socket.send_to(&sealed, address).await {
-                debug!(peer = peer.config.name, %address, %why, "a datagram could not be sent");
+                debug!(peer = peer.config.name, %address, %why, "cannot send a datagram");
             }
             let (left, came) = state.counts.get();
             state.counts.set((left + 1, came));
@@ -258,8 +258,8 @@ async fn resolve(host: &str) -> SocketAddr {
     loop {
         match tokio::net::lookup_host(host).await.map(|mut found| found.next()) {
             Ok(Some(address)) => return address,
-            Ok(None) => debug!(host, "no address"),
-            Err(why) => debug!(host, %why, "no address"),
+            Ok(None) => debug!(host, "cannot resolve the peer's address"),
+            Err(why) => debug!(host, %why, "cannot resolve the peer's address"),
         }
         tokio::time::sleep(ASK_AGAIN).await;
     }
@@ -331,7 +331,7 @@ fn on_datagram(peer: &Rc<Peer>, datagram: &mut [u8], from: SocketAddr) {
             on_path(peer, now, (from, length), is_newest, note);
             state.heard.notify_one();
         }
-        Err(why) => debug!(peer = peer.config.name, %why, "a datagram is wrong"),
+        Err(why) => debug!(peer = peer.config.name, %why, "dropped a malformed datagram"),
     }
 }
 
@@ -369,7 +369,7 @@ fn on_path(
         send_note(peer, Note::PathChallenge(token), from);
     }
     if state.address() != before {
-        info!(peer = peer.config.name, address = %from, "udpdtn heard");
+        info!(peer = peer.config.name, address = %from, "udpdtn: peer heard at a new address");
         peer.on_changed();
     }
 }
@@ -392,7 +392,7 @@ fn send_single(peer: &Peer, serial: Serial, plain: &[u8], to: SocketAddr) {
         state.path.borrow_mut().on_sent(sealed.len() as u64);
     }
     if let Err(why) = socket.try_send_to(&sealed, to) {
-        debug!(peer = peer.config.name, address = %to, %why, "a datagram could not be sent");
+        debug!(peer = peer.config.name, address = %to, %why, "cannot send a datagram");
     }
     let (left, came) = state.counts.get();
     state.counts.set((left + 1, came));

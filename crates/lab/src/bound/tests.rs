@@ -6,7 +6,9 @@ mod runs;
 
 use super::*;
 use crate::metrics::Metrics;
-use lightlag_protocols::dtn::{BundleId, Mechanism, NodeId, NodePolicy, Router, mechanisms, routers};
+use lightlag_protocols::dtn::{
+    Built, BundleId, Mechanism, Needs, NodeId, NodePolicy, Router, RouterProperties, mechanisms, routers,
+};
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -23,8 +25,10 @@ fn at(seconds: f64) -> Instant {
 
 /// A run of an hour whose links carry 1,000 B/s.
 fn network(nodes: usize, buffer: u64) -> Setup {
-    let router: Builder<dyn Router> = Arc::new(|_| Box::new(routers::Epidemic));
-    let mechanism: Builder<dyn Mechanism> = Arc::new(|_| Box::new(mechanisms::None));
+    let router: Builder<dyn Router> =
+        Arc::new(|_| Built { algorithm: Box::new(routers::Epidemic), properties: RouterProperties::NONE });
+    let mechanism: Builder<dyn Mechanism> =
+        Arc::new(|_| Built { algorithm: Box::new(mechanisms::None), properties: Needs::NONE });
     let node = Node { buffer: Bytes(buffer), router, mechanism, policy: NodePolicy::default() };
     Setup {
         nodes: vec![node; nodes],

@@ -66,8 +66,8 @@ fn setup(router: &str, mechanism: &str, rules: &Rules, policy: NodePolicy, delay
     let for_mechanism = own(mechanism.name, mechanism.parameters);
     let node = Node {
         buffer: Bytes(500_000),
-        router: Arc::new(move |context| (router.build)(&for_router, context)),
-        mechanism: Arc::new(move |context| (mechanism.build)(&for_mechanism, context)),
+        router: Arc::new(move |context| router.built(&for_router, context)),
+        mechanism: Arc::new(move |context| mechanism.built(&for_mechanism, context)),
         policy,
     };
     let contacts = meetings(delay_s);

@@ -21,7 +21,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
         Parameter::word(
             "event",
             &["open_hole", "each_loss"],
-            "A congestion event: as long as a hole is open (the paper's words), or each newly found loss.",
+            "A congestion event: while a gap is open (the paper's words), or each newly found loss.",
         ),
         Parameter::flag(
             "quick_again",

@@ -31,7 +31,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
         Parameter::flag(
             "stuck_window",
             false,
-            "A fault of Linux before 3.2: after a silence the window may stay at one packet.",
+            "A fault of Linux before 3.2: after a timeout the window may stay at one packet.",
         ),
     ],
     only_with: &[],

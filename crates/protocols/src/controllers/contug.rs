@@ -23,7 +23,12 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             (1.0, 1e6),
             "Segments that may leave to a site at the start.",
         ),
-        Parameter::integer("sites", 8.0, (1.0, 64.0), "Sites that are told apart; the oldest makes room."),
+        Parameter::integer(
+            "sites",
+            8.0,
+            (1.0, 64.0),
+            "Responders with a window of their own; the oldest is replaced.",
+        ),
         Parameter::number(
             "timeout_min",
             "s",

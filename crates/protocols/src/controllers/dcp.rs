@@ -53,7 +53,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
         Parameter::word(
             "new_site",
             &["mad_margin", "mad", "mark", "off"],
-            "What tells a new site: a relative delay off the mean by more than a margin, by more than the mean absolute deviation as printed, the site's mark, or nothing.",
+            "How a new responder is detected: a relative delay off the mean by more than a margin, by more than the mean absolute deviation as printed, the responder's mark, or not at all.",
         ),
         Parameter::number(
             "mad_factor",

@@ -20,7 +20,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
         Parameter::number("beta", "", 0.8, (0.1, 0.99), "Share that bic and cubic keep after a cut."),
         Parameter::number("aimd_beta", "", 0.5, (0.1, 0.99), "Share that aimd keeps after a cut."),
         Parameter::number("c", "", 0.4, (0.001, 100.0), "Segments per second cubed, of cubic."),
-        Parameter::number("low_window", "", 14.0, (1.0, 1e6), "Below so many segments bic is Reno."),
+        Parameter::number("low_window", "", 14.0, (1.0, 1e6), "Window in segments below which bic is Reno."),
         Parameter::number(
             "max_increment",
             "",

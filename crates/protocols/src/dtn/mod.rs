@@ -5,6 +5,7 @@ mod arrivals;
 mod bundle;
 mod census;
 mod contact_plan;
+mod entry;
 mod id_set;
 mod mechanism;
 pub mod mechanisms;
@@ -16,7 +17,7 @@ mod table;
 #[cfg(test)]
 mod testing;
 
-pub use crate::parameter::{BuildContext, Domain, Entry, Parameter, ParameterError, Parameters, Value};
+pub use crate::parameter::{Domain, Parameter, ParameterError, Parameters, Value};
 pub use crate::record::Observation;
 pub use agent::{
     Agent, Answer, Arrival, BundleInTransit, ByReception, Creation, Deletion, DropReason, NodePolicy, Peers,
@@ -25,9 +26,12 @@ pub use agent::{
 pub use bundle::{Bundle, BundleId, NodeId};
 pub use census::Census;
 pub use contact_plan::{CONTACT_PLAN, ContactPlan, PlannedContact};
+pub use entry::{BuildContext, Built, Entry, Kind};
 pub use id_set::IdSet;
-pub use mechanism::{BufferDecision, Mechanism, Needs};
+pub use mechanism::{BufferDecision, CopyEvent, Incoming, Mechanism, MechanismEvent, Needs};
 pub use radio::{Propagation, Radio};
-pub use router::{AfterTransfer, Link, Local, Offer, PeerSpace, Refusal, Router};
+pub use router::{
+    AfterTransfer, Link, Local, Offer, PeerSpace, Refusal, Router, RouterEvent, RouterProperties,
+};
 pub use store::{Head, Path, Replica, Sieve, Store};
 pub use table::{Table, TableError};

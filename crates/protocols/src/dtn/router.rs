@@ -92,77 +92,127 @@ pub enum AfterTransfer {
     GiveUp,
 }
 
-/// Who gets a copy, in which order.
+/// What never changes for a router; declared in its table row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RouterProperties {
+    /// Offers are sorted by [`Router::score`] over all links. If not, they leave by link (oldest first),
+    /// then in send order.
+    pub ranked: bool,
+    /// The router makes a limited number of copies of a bundle. A copy that is being sent is not offered
+    /// to another peer meanwhile, and a dropped copy is not replaced.
+    pub counts_copies: bool,
+    /// A copy reaches a single-copy phase, in which it is forwarded only to its destination.
+    pub single_copy_phase: bool,
+    /// Copies carry the path that they took ([`Replica::path`]).
+    pub records_path: bool,
+    /// Peers get this node's state at the start of a contact only, not whenever it changes, which saves
+    /// the driver work.
+    pub fixed_state: bool,
+}
+
+impl RouterProperties {
+    /// None of them.
+    pub const NONE: Self = Self {
+        ranked: false,
+        counts_copies: false,
+        single_copy_phase: false,
+        records_path: false,
+        fixed_state: false,
+    };
+}
+
+/// What happens to a router beside copies that come and go.
+#[derive(Clone, Copy)]
+pub enum RouterEvent<'a> {
+    /// A contact with `peer` has begun. The initiator hears of it first; `state` of the other end already
+    /// includes that it met the initiator.
+    ContactUp {
+        /// The other end.
+        peer: NodeId,
+        /// Its [`Router::state`].
+        state: Option<&'a Table>,
+    },
+    /// The state of `peer` has changed during the contact.
+    PeerState {
+        /// The other end.
+        peer: NodeId,
+        /// Its new state.
+        state: &'a Table,
+    },
+    /// The contact has ended.
+    ContactDown {
+        /// The other end.
+        peer: NodeId,
+    },
+    /// The node is about to offer copies, by scores as they are now. For [`RouterProperties::ranked`] only.
+    Offering,
+    /// `peer` has refused a copy that it was offered.
+    Refused {
+        /// The copy.
+        replica: &'a Replica,
+        /// The other end.
+        peer: NodeId,
+        /// Its reason.
+        why: Refusal,
+    },
+    /// A bundle has arrived at its destination, this node, for the first time.
+    Delivered {
+        /// The bundle.
+        bundle: &'a Bundle,
+        /// The last sender.
+        from: NodeId,
+    },
+}
+
+/// Routing: which peer gets a copy, and in which order.
 ///
-/// The agent delivers to destinations first, unless [`Router::delivers`] says no; then it offers copies to
-/// peers by [`Router::score`]. "Do nothing" (`direct`) implements that one method.
+/// The agent delivers to destinations by itself; a router that does nothing more (`direct`) implements
+/// [`score`](Self::score) alone. What never changes for a router is no method, but [`RouterProperties`]
+/// in its table row.
+///
+/// # Order of calls
+///
+/// 1. A contact begins: the second end's [`state`](Self::state) goes to the initiator as
+///    [`RouterEvent::ContactUp`], then the initiator's to the second end. Unless the state is fixed,
+///    each change of it during the contact is a [`RouterEvent::PeerState`] for the peers.
+/// 2. A bundle is created here: [`on_created`](Self::on_created), then it is stored.
+/// 3. A radio is free: [`delivers`](Self::delivers) for each copy whose destination is in contact; if
+///    there is nothing to deliver, [`score`](Self::score) for each other copy that a peer lacks. The peer
+///    calls [`accept`](Self::accept); its refusal is a [`RouterEvent::Refused`] at the sender.
+/// 4. The last bit has left: [`mark_for_peer`](Self::mark_for_peer), then [`on_sent`](Self::on_sent). A
+///    copy that a mechanism moves to a custodian is not sent by the router: neither is called.
+/// 5. The last bit has arrived: [`on_received`](Self::on_received), then the copy is stored; at the
+///    destination [`RouterEvent::Delivered`] instead.
+/// 6. The buffer is full: [`victim`](Self::victim), before the mechanism decides.
+/// 7. [`take_acknowledged`](Self::take_acknowledged) follows `ContactUp`, `PeerState`, `Delivered` and
+///    `on_sent`.
+///
+/// Copies can be dropped or moved by the mechanism, or expire, without a call.
 pub trait Router: Send {
-    /// How good it is to give a copy of `replica` to `peer`; `None`: not now. Higher goes first when
-    /// [`Router::ranked`]; otherwise any `Some` is as good as another.
+    /// How good it is to give a copy of `replica` to `peer`; `None`: not now. The highest goes first if the
+    /// router is [`ranked`](RouterProperties::ranked); otherwise the number does not matter.
     fn score(&self, at: &Local, replica: &Replica, peer: NodeId) -> Option<f64>;
 
     /// Whether a copy whose destination is `peer`, in contact now, is sent to it now. A router that plans may
-    /// know that it would not get through, or that something else comes first.
+    /// know that it would not arrive, or that something else goes first.
     fn delivers(&self, _at: &Local, _replica: &Replica, _peer: NodeId) -> bool {
         true
     }
-    /// Whether offers are sorted by score over all links. If not, they leave by link (oldest first),
-    /// then in send order.
-    fn ranked(&self) -> bool {
-        false
-    }
-    /// Whether a copy that is being sent must not be offered to another peer meanwhile: routers that
-    /// count copies.
-    fn counts_copies(&self) -> bool {
-        false
-    }
-    /// Whether a copy reaches a single-copy phase, in which it is forwarded only to its destination.
-    fn single_copy_phase(&self) -> bool {
-        false
-    }
-    /// Whether copies carry the way they came ([`Replica::path`]).
-    fn records_path(&self) -> bool {
-        false
-    }
-
-    /// A bundle was created here and is about to be stored.
-    fn on_created(&mut self, _at: &Local, _replica: &mut Replica) {}
-    /// What this node tells a peer at the start of a contact and whenever it changes.
-    fn state(&mut self, _at: &Local) -> Option<Table> {
-        None
-    }
-    /// Whether peers in contact need to hear of every change of this node's state. If not, what they
-    /// were told at the start of the contact is enough, and the driver is spared the work.
-    fn reports_changes(&self) -> bool {
-        true
-    }
-    /// A contact with `peer` has begun; `state` is what it told. The initiator's turn comes first;
-    /// the other end sees the state that resulted from it.
-    fn on_contact_up(&mut self, _at: &Local, _peer: NodeId, _state: Option<&Table>) {}
-    /// `peer` told its state anew during the contact.
-    fn on_state(&mut self, _at: &Local, _peer: NodeId, _state: &Table) {}
-    /// The contact has ended.
-    fn on_contact_down(&mut self, _at: &Local, _peer: NodeId) {}
-
     /// Whether an offer fits the routing; the agent has found it neither held, delivered nor expired.
     ///
     /// # Errors
-    /// The refusal that the sender is told.
+    /// The refusal that the sender gets.
     fn accept(&mut self, _at: &Local, _offer: &Offer) -> Result<(), Refusal> {
         Ok(())
     }
-    /// The mark that the peer's new copy will carry; asked before [`Router::on_sent`].
+    /// The mark that the peer's new copy will carry.
     fn mark_for_peer(&self, replica: &Replica) -> u64 {
         replica.router_mark
     }
-    /// `peer` has refused a copy that it was offered.
-    fn on_refused(&mut self, _at: &Local, _replica: &Replica, _peer: NodeId, _why: Refusal) {}
-    /// Whether scores may have risen since the last call though no link has come up and no copy has come:
-    /// asked after refusals and at the end of a contact, so that the driver asks for offers anew.
-    fn rerouted(&mut self) -> bool {
-        false
-    }
-    /// The last bit of a copy has left for `peer`; `delivered` when the peer is its destination.
+    /// A bundle was created here and will be stored. The router may write its mark on it.
+    fn on_created(&mut self, _at: &Local, _replica: &mut Replica) {}
+    /// The last bit of a copy has left for `peer`; `delivered` if the peer is its destination. The router
+    /// may change its mark and decides what happens to its own copy.
     fn on_sent(
         &mut self,
         _at: &Local,
@@ -172,18 +222,27 @@ pub trait Router: Send {
     ) -> AfterTransfer {
         AfterTransfer::Keep
     }
-    /// A copy has come and is about to be stored.
+    /// A copy has arrived and will be stored. The router may change its mark.
     fn on_received(&mut self, _at: &Local, _replica: &mut Replica, _from: NodeId) {}
-    /// A bundle has come to its destination, this node, for the first time.
-    fn on_delivered(&mut self, _at: &Local, _bundle: &Bundle, _from: NodeId) {}
-    /// Bundles known to be delivered since the last call: copies of them are removed here.
+    /// What this node reports to a peer at the start of a contact and, unless
+    /// [`fixed_state`](RouterProperties::fixed_state), when it changes; `None`: nothing.
+    fn state(&mut self, _at: &Local) -> Option<Table> {
+        None
+    }
+    /// Something else has happened. The result matters for [`RouterEvent::Refused`] and
+    /// [`RouterEvent::ContactDown`]: whether scores may have risen since [`RouterEvent::Offering`], so that
+    /// the node makes offers again.
+    fn on_event(&mut self, _at: &Local, _event: &RouterEvent) -> bool {
+        false
+    }
+    /// Bundles known to be delivered since the last call: their copies are removed here.
     fn take_acknowledged(&mut self) -> Vec<BundleId> {
         Vec::new()
     }
-    /// Which copy the router would lose first; mechanisms may heed it. `None`: no opinion.
+    /// The copy that the router would drop first, as advice to the mechanism; `None`: no opinion.
     fn victim(&self, _at: &Local) -> Option<BundleId> {
         None
     }
-    /// What plots can see.
+    /// Adds its observables for traces and plots.
     fn observe(&self, _at: &Local, _seen: &mut Observation) {}
 }

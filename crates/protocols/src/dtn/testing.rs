@@ -1,6 +1,8 @@
 //! What the unit tests of algorithms stand on: a place and copies with round numbers.
 
-use super::{BuildContext, Bundle, BundleId, Entry, Local, NodeId, Parameters, Replica, Store, Value};
+use super::{
+    BuildContext, Built, Bundle, BundleId, Entry, Kind, Local, NodeId, Parameters, Replica, Store, Value,
+};
 use crate::time::Instant;
 use crate::units::Bytes;
 
@@ -37,8 +39,13 @@ pub fn store_of(copies: impl IntoIterator<Item = Replica>) -> Store {
 }
 
 /// An algorithm of a table for node 0 of ten, with `given` instead of its defaults.
-pub fn built<A: ?Sized>(entry: &Entry<A>, given: &[(&str, Value)]) -> Box<A> {
+pub fn built<A: ?Sized + Kind>(entry: &Entry<A>, given: &[(&str, Value)]) -> Box<A> {
+    built_with_properties(entry, given).algorithm
+}
+
+/// The same, and its properties.
+pub fn built_with_properties<A: ?Sized + Kind>(entry: &Entry<A>, given: &[(&str, Value)]) -> Built<A> {
     let given = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let given = Parameters::resolve(entry.name, entry.parameters, &given).unwrap();
-    (entry.build)(&given, BuildContext { nodes: 10, seed: 1, ..BuildContext::default() })
+    entry.built(&given, BuildContext { nodes: 10, seed: 1, ..BuildContext::default() })
 }

@@ -6,8 +6,8 @@
 pub mod tidy;
 
 use lightlag_protocols::dtn::{
-    Agent, Answer, Arrival, BuildContext, Bundle, BundleId, BundleInTransit, ByReception, Census,
-    ContactPlan, Creation, Domain, Entry, IdSet, Link, Mechanism, NodeId, NodePolicy, Offer, Parameter,
+    Agent, Answer, Arrival, BuildContext, Built, Bundle, BundleId, BundleInTransit, ByReception, Census,
+    ContactPlan, Creation, Domain, Entry, IdSet, Kind, Link, Mechanism, NodeId, NodePolicy, Offer, Parameter,
     Parameters, PeerSpace, Peers, PlannedContact, Router, Summary, Transfer, TransferKind, Value, mechanisms,
     routers,
 };
@@ -107,10 +107,10 @@ impl Peers for Others<'_> {
     }
 }
 
-fn build<A: ?Sized>(table: &[Entry<A>], (name, given): &Choice, context: BuildContext) -> Box<A> {
+fn build<A: ?Sized + Kind>(table: &[Entry<A>], (name, given): &Choice, context: BuildContext) -> Built<A> {
     let entry = table.iter().find(|entry| entry.name == *name).expect("the name is in the table");
     let given = Parameters::resolve(entry.name, entry.parameters, given).expect("the values are allowed");
-    (entry.build)(&given, context)
+    entry.built(&given, context)
 }
 
 impl Network {
@@ -124,13 +124,9 @@ impl Network {
                 plan: plan.clone(),
                 ..BuildContext::default()
             };
-            let router: Box<dyn Router> = build(routers::TABLE, router, context.clone());
-            let context = BuildContext {
-                counts_copies: router.counts_copies(),
-                single_copy_phase: router.single_copy_phase(),
-                ..context
-            };
-            let mechanism: Box<dyn Mechanism> = build(mechanisms::TABLE, mechanism, context);
+            let router: Built<dyn Router> = build(routers::TABLE, router, context.clone());
+            let context = BuildContext { router: router.properties, ..context };
+            let mechanism: Built<dyn Mechanism> = build(mechanisms::TABLE, mechanism, context);
             Some(Agent::new(NodeId(node), BUFFER, router, mechanism, terms.policy))
         });
         Self {
@@ -530,7 +526,7 @@ pub fn plain(name: &str) -> Choice<'_> {
 
 /// An algorithm with its parameters at the ends of their ranges or at any of their words: first each
 /// in turn, then all at random.
-pub fn extremes<A: ?Sized>(entry: &Entry<A>) -> Vec<Choice<'static>> {
+pub fn extremes<A: ?Sized + Kind>(entry: &Entry<A>) -> Vec<Choice<'static>> {
     let ends: Vec<(String, Vec<Value>)> =
         entry.parameters.iter().map(|p| (p.name.to_owned(), ends_of(p))).collect();
     let mut all: Vec<Choice> = Vec::new();

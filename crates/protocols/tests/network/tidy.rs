@@ -1,7 +1,7 @@
 //! The repository lints itself: one name per algorithm everywhere, and a page that tells of all its
 //! parameters.
 
-use lightlag_protocols::dtn::Entry;
+use lightlag_protocols::dtn::{Entry, Kind};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::path::Path;
 ///
 /// # Panics
 /// With the first thing that is missing.
-pub fn tidy<A: ?Sized>(folder: &str, table: &[Entry<A>]) {
+pub fn tidy<A: ?Sized + Kind>(folder: &str, table: &[Entry<A>]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let files = fs::read_dir(root.join("src/dtn").join(folder)).expect("the folder is there");
     let files: BTreeSet<String> = files

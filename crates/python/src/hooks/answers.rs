@@ -19,6 +19,18 @@ impl Drop {
     }
 }
 
+/// No room now: a bundle created here waits at the application; an offer is refused.
+#[pyclass(frozen, module = "lightlag")]
+pub struct Wait;
+
+#[pymethods]
+impl Wait {
+    #[new]
+    fn new() -> Self {
+        Self
+    }
+}
+
 /// Make room by moving a copy to a neighbour, an alternate custodian.
 #[pyclass(frozen, module = "lightlag")]
 pub struct Move {
@@ -49,6 +61,20 @@ pub enum Refusal {
     DroppedBefore,
     Routing,
     Congestion,
+}
+
+impl From<dtn::Refusal> for Refusal {
+    fn from(refusal: dtn::Refusal) -> Self {
+        match refusal {
+            dtn::Refusal::Held => Self::Held,
+            dtn::Refusal::Delivered => Self::Delivered,
+            dtn::Refusal::Expired => Self::Expired,
+            dtn::Refusal::NoSpace => Self::NoSpace,
+            dtn::Refusal::DroppedBefore => Self::DroppedBefore,
+            dtn::Refusal::Routing => Self::Routing,
+            dtn::Refusal::Congestion => Self::Congestion,
+        }
+    }
 }
 
 impl From<Refusal> for dtn::Refusal {

@@ -7,9 +7,10 @@ use super::raised::raise;
 use lightlag_protocols::dtn::{
     BuildContext, Domain, Local, Observation, Parameter, Parameters, Replica, Table, Value,
 };
+use pyo3::IntoPyObjectExt;
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{IntoPyDict, PyDict, PyString};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -33,9 +34,10 @@ macro_rules! hooks {
 }
 
 hooks! {
-    accept admit make_room mark_for_peer may_replicate observe obsolete on_contact_down on_contact_up
-    on_created on_delivered on_dropped on_moved on_received on_reclaim_refused on_sent on_state reclaim
-    score state take_acknowledged victim
+    accept admit admit_created delivers evictable_bytes make_room mark_for_peer may_replicate observe obsolete
+    on_contact_down on_contact_up on_created on_delivered on_dropped on_moved on_offering on_peer_state
+    on_receipt on_received on_reclaim_refused on_refused on_returned on_sent reclaim refused_ids score state
+    take_acknowledged victim
 }
 
 /// A registered class.
@@ -90,13 +92,19 @@ pub struct Instance {
 
 impl Instance {
     /// Makes one; a class that cannot be instantiated ends the run.
-    pub fn new(class: Arc<Class>, parameters: &Parameters, context: BuildContext) -> Self {
+    pub fn new(class: Arc<Class>, parameters: &Parameters, context: &BuildContext) -> Self {
         let built = Python::attach(|py| {
             let values = class.values(py, parameters)?;
-            let object = class.class.bind(py).call_method1(
-                pyo3::intern!(py, "_at_node"),
-                (context.node.0, context.nodes, context.seed, values),
-            )?;
+            let router = context.router;
+            let facts = [
+                ("node", context.node.0.into_bound_py_any(py)?),
+                ("nodes", context.nodes.into_bound_py_any(py)?),
+                ("seed", context.seed.into_bound_py_any(py)?),
+                ("router_counts_copies", router.counts_copies.into_bound_py_any(py)?),
+                ("router_has_single_copy_phase", router.single_copy_phase.into_bound_py_any(py)?),
+            ];
+            let facts = facts.into_py_dict(py)?;
+            let object = class.class.bind(py).call_method1(pyo3::intern!(py, "_at_node"), (facts, values))?;
             Ok(object.unbind())
         });
         match built {
@@ -120,6 +128,17 @@ impl Instance {
             let (name, node, now) = (&self.class.name, at.node.0, at.now.as_secs_f64());
             raise(error, || format!("in `{hook}` of `{name}` at node {node}, {now} s into the run"))
         })
+    }
+    /// Calls a hook that answers nothing, if the class defines it.
+    pub fn report(
+        &self,
+        at: &Local,
+        hook: &Option<Py<PyString>>,
+        call: impl for<'c, 'py> FnOnce(Call<'c, 'py>) -> PyResult<Bound<'py, PyAny>>,
+    ) {
+        if let Some(hook) = hook {
+            self.call(at, hook, |made| call(made).map(drop));
+        }
     }
     /// Calls a hook that does not see the node.
     pub fn call_blindly<R>(

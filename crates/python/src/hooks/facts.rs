@@ -39,6 +39,14 @@ impl Bundle {
     fn expires_s(&self) -> f64 {
         seconds(self.0.expires)
     }
+    #[getter]
+    fn created_ns(&self) -> i64 {
+        self.0.created.as_nanos()
+    }
+    #[getter]
+    fn expires_ns(&self) -> i64 {
+        self.0.expires.as_nanos()
+    }
     fn __repr__(&self) -> String {
         let bundle = &self.0;
         format!(
@@ -96,6 +104,10 @@ impl Replica {
     fn received_s(&self) -> f64 {
         seconds(self.received)
     }
+    #[getter]
+    fn received_ns(&self) -> i64 {
+        self.received.as_nanos()
+    }
     /// Whether the copy has been at `node`.
     fn has_visited(&self, node: u32) -> bool {
         self.path.contains(dtn::NodeId(node))
@@ -123,6 +135,8 @@ pub struct Link {
     rate_bit_per_s: u64,
     /// One-way delay towards the peer.
     delay_s: f64,
+    /// The same in nanoseconds, exactly.
+    delay_ns: i64,
     /// Whether the next transfer begins when the last bit has left, not when it has arrived.
     pipelined: bool,
     /// Free bytes of the peer's buffer, as last told.
@@ -139,6 +153,7 @@ impl From<&dtn::Link> for Link {
             peer: link.peer.0,
             rate_bit_per_s: link.rate.as_bit_per_s(),
             delay_s: link.delay.as_secs_f64(),
+            delay_ns: link.delay.as_nanos(),
             pipelined: link.pipelined,
             peer_free: link.peer_space.free.get(),
             peer_capacity: link.peer_space.capacity.get(),

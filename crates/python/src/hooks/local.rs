@@ -33,7 +33,12 @@ pub fn showing<R>(
     let ticket = Ticket(CALLS.fetch_add(1, Ordering::Relaxed));
     SHOWN.set(Shown { local, kind, call: ticket.0 }, || {
         Python::attach(|py| {
-            let view = LocalView { ticket, now_s: seconds(local.now), node: local.node.0 };
+            let view = LocalView {
+                ticket,
+                now_s: seconds(local.now),
+                now_ns: local.now.as_nanos(),
+                node: local.node.0,
+            };
             hook(py, Bound::new(py, view)?)
         })
     })
@@ -56,6 +61,8 @@ pub struct LocalView {
     ticket: Ticket,
     #[pyo3(get)]
     now_s: f64,
+    #[pyo3(get)]
+    now_ns: i64,
     #[pyo3(get)]
     node: u32,
 }

@@ -1,110 +1,204 @@
 //! A congestion mechanism that is written in Python.
 
-use super::answers::{Drop, DropReason, Move, Refusal};
-use super::class::{Instance, table};
+use super::answers::{Drop, DropReason, Move, Refusal, Wait};
+use super::class::{Class, Instance, table};
 use super::facts;
 use lightlag_protocols::dtn::{
-    self, BufferDecision, Bundle, BundleId, Local, Mechanism, Needs, NodeId, Observation, Offer, Replica,
-    Table,
+    self, BufferDecision, Bundle, BundleId, CopyEvent, IdSet, Incoming, Local, Mechanism, MechanismEvent,
+    Needs, NodeId, Observation, Replica, Table,
 };
+use lightlag_protocols::units::Bytes;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// An instance at a node. Where its class leaves a hook out, the answer is that of `none`.
-pub struct Written(pub Instance);
+pub struct Written {
+    instance: Instance,
+    /// What the hook `refused_ids` showed last.
+    refused: IdSet,
+    version: u64,
+}
+
+impl Written {
+    pub fn new(instance: Instance) -> Self {
+        Self { instance, refused: IdSet::default(), version: 0 }
+    }
+    /// Asks the hook `refused_ids` again: after every hook that reports something.
+    fn learn_refused_ids(&mut self) {
+        let Some(hook) = &self.instance.class.hooks.refused_ids else { return };
+        let (refused, version) = (&mut self.refused, &mut self.version);
+        self.instance.call_blindly(hook, |object, hook| {
+            let answer = object.call_method0(hook)?;
+            let Ok(shown) = answer.cast::<RefusedIds>() else {
+                return Err(PyTypeError::new_err(format!("expected a RefusedIds; got {answer}")));
+            };
+            let shown = shown.borrow();
+            if *version != shown.version {
+                refused.clone_from(&shown.ids);
+                *version = shown.version;
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Numbers of bundles that a mechanism does not accept any more.
+#[pyclass(module = "lightlag")]
+#[derive(Default)]
+pub struct RefusedIds {
+    ids: IdSet,
+    /// Counts changes, so that an unchanged set is not copied.
+    version: u64,
+}
+
+/// The largest bundle number that a set holds: bounds its memory.
+const LAST_ID: u32 = 1 << 24;
+
+#[pymethods]
+impl RefusedIds {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+    /// Adds a number.
+    fn add(&mut self, id: u32) -> PyResult<()> {
+        if id > LAST_ID {
+            return Err(PyValueError::new_err(format!("bundle {id}: the largest number is {LAST_ID}")));
+        }
+        self.version += u64::from(self.ids.insert(id));
+        Ok(())
+    }
+    /// Removes a number, if it is there.
+    fn discard(&mut self, id: u32) {
+        if self.ids.contains(id) {
+            self.ids.remove(id);
+            self.version += 1;
+        }
+    }
+    fn __contains__(&self, id: u32) -> bool {
+        self.ids.contains(id)
+    }
+}
+
+/// What the flags of a class declare.
+pub fn needs(class: &Class) -> Needs {
+    Needs {
+        census: class.flag("needs_census"),
+        neighbours: class.flag("needs_neighbours"),
+        reception_order: class.flag("needs_reception_order"),
+        receipts: class.flag("needs_receipts"),
+        charged: class.flag("needs_charged"),
+        smallest_first: class.flag("smallest_first"),
+    }
+}
 
 impl Mechanism for Written {
     fn make_room(&mut self, at: &Local, incoming: &Bundle, preferred: Option<BundleId>) -> BufferDecision {
-        let Some(hook) = &self.0.class.hooks.make_room else {
+        let Some(hook) = &self.instance.class.hooks.make_room else {
             return dtn::mechanisms::None.make_room(at, incoming, preferred);
         };
-        self.0.call(at, hook, |call| {
+        self.instance.call(at, hook, |call| {
             let arguments = (call.at(), facts::Bundle(*incoming), preferred.map(|id| id.0));
             room(at, &call.with(arguments)?)
         })
     }
     fn obsolete(&mut self, at: &Local) -> Option<BundleId> {
-        let hook = self.0.class.hooks.obsolete.as_ref()?;
-        self.0.call(at, hook, |call| {
+        let hook = self.instance.class.hooks.obsolete.as_ref()?;
+        self.instance.call(at, hook, |call| {
             let id: Option<u32> = call.with((call.at(),))?.extract()?;
             id.map(|id| idle(at, id)).transpose()
         })
     }
-    fn needs(&self) -> Needs {
-        let class = &self.0.class;
-        Needs {
-            census: class.flag("needs_census"),
-            neighbours: class.flag("needs_neighbours"),
-            reception_order: class.flag("needs_reception_order"),
-            receipts: class.flag("needs_receipts"),
-            charged: class.flag("needs_charged"),
-        }
-    }
-    fn on_created(&mut self, at: &Local, replica: &mut Replica) {
-        let Some(hook) = &self.0.class.hooks.on_created else { return };
-        self.0.call(at, hook, |call| call.with_copy(replica, |at, copy| (at, copy)).map(drop));
-    }
     fn state(&mut self, at: &Local) -> Option<Table> {
-        self.0.state(at)
-    }
-    fn on_contact_up(&mut self, at: &Local, peer: NodeId, state: Option<&Table>) {
-        let Some(hook) = &self.0.class.hooks.on_contact_up else { return };
-        self.0.call(at, hook, |call| call.with((call.at(), peer.0, table(call.py(), state)?)).map(drop));
-    }
-    fn on_contact_down(&mut self, at: &Local, peer: NodeId) {
-        let Some(hook) = &self.0.class.hooks.on_contact_down else { return };
-        self.0.call(at, hook, |call| call.with((call.at(), peer.0)).map(drop));
+        self.instance.state(at)
     }
     fn may_replicate(&self, at: &Local, replica: &Replica, peer: NodeId) -> bool {
-        let Some(hook) = &self.0.class.hooks.may_replicate else { return true };
-        self.0.call(at, hook, |call| call.with((call.at(), call.copy(replica)?, peer.0))?.extract())
+        let Some(hook) = &self.instance.class.hooks.may_replicate else { return true };
+        self.instance.call(at, hook, |call| call.with((call.at(), call.copy(replica)?, peer.0))?.extract())
     }
-    fn admit(&mut self, at: &Local, offer: &Offer) -> Result<(), dtn::Refusal> {
-        let Some(hook) = &self.0.class.hooks.admit else { return Ok(()) };
-        self.0.call(at, hook, |call| {
-            let answer = call.with((call.at(), call.copy(offer.replica)?, offer.from.0))?;
-            refusal(&answer)
-        })
+    fn admit(&mut self, at: &Local, incoming: &Incoming) -> Result<(), dtn::Refusal> {
+        let hooks = &self.instance.class.hooks;
+        match incoming {
+            Incoming::Offered(offer) => {
+                let Some(hook) = &hooks.admit else { return Ok(()) };
+                self.instance.call(at, hook, |call| {
+                    refusal(&call.with((call.at(), call.copy(offer.replica)?, offer.from.0))?)
+                })
+            }
+            Incoming::Created(bundle) => {
+                let Some(hook) = &hooks.admit_created else { return Ok(()) };
+                let bundle = facts::Bundle(**bundle);
+                self.instance.call(at, hook, |call| refusal(&call.with((call.at(), bundle))?))
+            }
+        }
     }
     fn mark_for_peer(&self, at: &Local, replica: &Replica) -> u64 {
-        let Some(hook) = &self.0.class.hooks.mark_for_peer else { return replica.mechanism_mark };
-        self.0.call(at, hook, |call| call.with((call.at(), call.copy(replica)?))?.extract())
+        let Some(hook) = &self.instance.class.hooks.mark_for_peer else { return replica.mechanism_mark };
+        self.instance.call(at, hook, |call| call.with((call.at(), call.copy(replica)?))?.extract())
     }
-    fn on_sent(&mut self, at: &Local, replica: &mut Replica, peer: NodeId, delivered: bool) {
-        let Some(hook) = &self.0.class.hooks.on_sent else { return };
-        self.0.call(at, hook, |call| {
-            call.with_copy(replica, |at, copy| (at, copy, peer.0, delivered)).map(drop)
+    fn on_copy(&mut self, at: &Local, replica: &mut Replica, event: CopyEvent) {
+        let hooks = &self.instance.class.hooks;
+        let hook = match event {
+            CopyEvent::Created => &hooks.on_created,
+            CopyEvent::Received { .. } => &hooks.on_received,
+            CopyEvent::Sent { .. } => &hooks.on_sent,
+            CopyEvent::Returned { .. } => &hooks.on_returned,
+        };
+        self.instance.report(at, hook, |call| match event {
+            CopyEvent::Created => call.with_copy(replica, |at, copy| (at, copy)),
+            CopyEvent::Received { from: peer } | CopyEvent::Returned { peer } => {
+                call.with_copy(replica, |at, copy| (at, copy, peer.0))
+            }
+            CopyEvent::Sent { peer, delivered } => {
+                call.with_copy(replica, |at, copy| (at, copy, peer.0, delivered))
+            }
         });
+        self.learn_refused_ids();
     }
-    fn on_received(&mut self, at: &Local, replica: &mut Replica, from: NodeId) {
-        let Some(hook) = &self.0.class.hooks.on_received else { return };
-        self.0.call(at, hook, |call| call.with_copy(replica, |at, copy| (at, copy, from.0)).map(drop));
+    fn on_event(&mut self, at: &Local, event: &MechanismEvent) {
+        let (made, hooks) = (&self.instance, &self.instance.class.hooks);
+        match *event {
+            MechanismEvent::ContactUp { peer, state } => {
+                made.report(at, &hooks.on_contact_up, |call| {
+                    call.with((call.at(), peer.0, table(call.py(), state)?))
+                });
+            }
+            MechanismEvent::ContactDown { peer } => {
+                made.report(at, &hooks.on_contact_down, |call| call.with((call.at(), peer.0)));
+            }
+            MechanismEvent::Receipt { id, created } => {
+                made.report(at, &hooks.on_receipt, |call| call.with((call.at(), id.0, created.as_nanos())));
+            }
+            MechanismEvent::Dropped { bundle, reason } => {
+                let (bundle, reason) = (facts::Bundle(*bundle), DropReason::from(reason));
+                made.report(at, &hooks.on_dropped, |call| call.with((call.at(), bundle, reason)));
+            }
+            MechanismEvent::Moved { bundle, to, already_had } => {
+                let bundle = facts::Bundle(*bundle);
+                made.report(at, &hooks.on_moved, |call| call.with((call.at(), bundle, to.0, already_had)));
+            }
+            MechanismEvent::ReclaimRefused { peer, id } => {
+                made.report(at, &hooks.on_reclaim_refused, |call| call.with((call.at(), peer.0, id.0)));
+            }
+        }
+        self.learn_refused_ids();
     }
-    fn on_dropped(&mut self, at: &Local, bundle: &Bundle, reason: dtn::DropReason) {
-        let Some(hook) = &self.0.class.hooks.on_dropped else { return };
-        self.0.call(at, hook, |call| {
-            call.with((call.at(), facts::Bundle(*bundle), DropReason::from(reason))).map(drop)
-        });
+    fn evictable_bytes(&self, at: &Local) -> Bytes {
+        let Some(hook) = &self.instance.class.hooks.evictable_bytes else { return Bytes(0) };
+        Bytes(self.instance.call(at, hook, |call| call.with((call.at(),))?.extract()))
     }
-    fn on_moved(&mut self, at: &Local, bundle: &Bundle, to: NodeId, already_had: bool) {
-        let Some(hook) = &self.0.class.hooks.on_moved else { return };
-        self.0.call(at, hook, |call| {
-            call.with((call.at(), facts::Bundle(*bundle), to.0, already_had)).map(drop)
-        });
+    fn refused_ids(&self) -> &IdSet {
+        &self.refused
     }
     fn reclaim(&mut self, at: &Local, peer: NodeId) -> Option<BundleId> {
-        let hook = self.0.class.hooks.reclaim.as_ref()?;
-        self.0.call(at, hook, |call| {
+        let hook = self.instance.class.hooks.reclaim.as_ref()?;
+        self.instance.call(at, hook, |call| {
             let id: Option<u32> = call.with((call.at(), peer.0))?.extract()?;
             Ok(id.map(BundleId))
         })
     }
-    fn on_reclaim_refused(&mut self, at: &Local, peer: NodeId, id: BundleId) {
-        let Some(hook) = &self.0.class.hooks.on_reclaim_refused else { return };
-        self.0.call(at, hook, |call| call.with((call.at(), peer.0, id.0)).map(drop));
-    }
     fn observe(&self, at: &Local, seen: &mut Observation) {
-        self.0.observe(at, seen);
+        self.instance.observe(at, seen);
     }
 }
 
@@ -126,9 +220,12 @@ fn room(at: &Local, answer: &Bound<'_, PyAny>) -> PyResult<BufferDecision> {
     if let Ok(drop) = answer.cast::<Drop>() {
         return idle(at, drop.get().id).map(BufferDecision::Drop);
     }
+    if answer.is_instance_of::<Wait>() {
+        return Ok(BufferDecision::Wait);
+    }
     let Ok(moved) = answer.cast::<Move>() else {
         return Err(PyTypeError::new_err(format!(
-            "expected a Drop, a Move, or None to refuse; got {answer}"
+            "expected a Drop, a Move, a Wait, or None to refuse; got {answer}"
         )));
     };
     let Move { id, to } = *moved.get();

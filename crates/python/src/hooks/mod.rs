@@ -9,11 +9,11 @@ mod names;
 mod raised;
 mod router;
 
-pub use answers::{AfterTransfer, Drop, DropReason, Move, Refusal};
+pub use answers::{AfterTransfer, Drop, DropReason, Move, Refusal, Wait};
 pub use class::{Class, Hooks, Instance};
 pub use facts::{Bundle, Kind, Link, Replica};
 pub use local::{CensusView, LocalView, StoreView};
-pub use mechanism::Written as WrittenMechanism;
+pub use mechanism::{RefusedIds, Written as WrittenMechanism, needs};
 pub use names::leaked;
 pub use raised::catching;
-pub use router::Written as WrittenRouter;
+pub use router::{Written as WrittenRouter, properties as router_properties};

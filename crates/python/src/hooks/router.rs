@@ -1,11 +1,11 @@
 //! A router that is written in Python.
 
-use super::answers::AfterTransfer;
-use super::class::{Instance, table};
+use super::answers::{AfterTransfer, Refusal};
+use super::class::{Class, Instance, table};
 use super::facts;
 use super::mechanism::{idle, refusal};
 use lightlag_protocols::dtn::{
-    self, Bundle, BundleId, Local, NodeId, Observation, Offer, Replica, Router, Table,
+    self, BundleId, Local, NodeId, Observation, Offer, Replica, Router, RouterEvent, RouterProperties, Table,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -13,25 +13,25 @@ use pyo3::prelude::*;
 /// An instance at a node. Where its class leaves a hook out, the answer is the trait's own.
 pub struct Written(pub Instance);
 
+/// What the flags of a class declare.
+pub fn properties(class: &Class) -> RouterProperties {
+    RouterProperties {
+        ranked: class.flag("ranked"),
+        counts_copies: class.flag("counts_copies"),
+        single_copy_phase: class.flag("single_copy_phase"),
+        records_path: class.flag("records_path"),
+        fixed_state: class.flag("fixed_state"),
+    }
+}
+
 impl Router for Written {
     fn score(&self, at: &Local, replica: &Replica, peer: NodeId) -> Option<f64> {
         let hook = self.0.class.hooks.score.as_ref()?;
         self.0.call(at, hook, |call| call.with((call.at(), call.copy(replica)?, peer.0))?.extract())
     }
-    fn ranked(&self) -> bool {
-        self.0.class.flag("ranked")
-    }
-    fn counts_copies(&self) -> bool {
-        self.0.class.flag("counts_copies")
-    }
-    fn single_copy_phase(&self) -> bool {
-        self.0.class.flag("single_copy_phase")
-    }
-    fn records_path(&self) -> bool {
-        self.0.class.flag("records_path")
-    }
-    fn reports_changes(&self) -> bool {
-        self.0.class.flag("reports_changes")
+    fn delivers(&self, at: &Local, replica: &Replica, peer: NodeId) -> bool {
+        let Some(hook) = &self.0.class.hooks.delivers else { return true };
+        self.0.call(at, hook, |call| call.with((call.at(), call.copy(replica)?, peer.0))?.extract())
     }
     fn on_created(&mut self, at: &Local, replica: &mut Replica) {
         let Some(hook) = &self.0.class.hooks.on_created else { return };
@@ -39,19 +39,6 @@ impl Router for Written {
     }
     fn state(&mut self, at: &Local) -> Option<Table> {
         self.0.state(at)
-    }
-    fn on_contact_up(&mut self, at: &Local, peer: NodeId, state: Option<&Table>) {
-        let Some(hook) = &self.0.class.hooks.on_contact_up else { return };
-        self.0.call(at, hook, |call| call.with((call.at(), peer.0, table(call.py(), state)?)).map(drop));
-    }
-    fn on_state(&mut self, at: &Local, peer: NodeId, state: &Table) {
-        let Some(hook) = &self.0.class.hooks.on_state else { return };
-        self.0
-            .call(at, hook, |call| call.with((call.at(), peer.0, table(call.py(), Some(state))?)).map(drop));
-    }
-    fn on_contact_down(&mut self, at: &Local, peer: NodeId) {
-        let Some(hook) = &self.0.class.hooks.on_contact_down else { return };
-        self.0.call(at, hook, |call| call.with((call.at(), peer.0)).map(drop));
     }
     fn accept(&mut self, at: &Local, offer: &Offer) -> Result<(), dtn::Refusal> {
         let Some(hook) = &self.0.class.hooks.accept else { return Ok(()) };
@@ -83,9 +70,38 @@ impl Router for Written {
         let Some(hook) = &self.0.class.hooks.on_received else { return };
         self.0.call(at, hook, |call| call.with_copy(replica, |at, copy| (at, copy, from.0)).map(drop));
     }
-    fn on_delivered(&mut self, at: &Local, bundle: &Bundle, from: NodeId) {
-        let Some(hook) = &self.0.class.hooks.on_delivered else { return };
-        self.0.call(at, hook, |call| call.with((call.at(), facts::Bundle(*bundle), from.0)).map(drop));
+    fn on_event(&mut self, at: &Local, event: &RouterEvent) -> bool {
+        let hooks = &self.0.class.hooks;
+        match *event {
+            RouterEvent::ContactUp { peer, state } => {
+                self.0.report(at, &hooks.on_contact_up, |call| {
+                    call.with((call.at(), peer.0, table(call.py(), state)?))
+                });
+            }
+            RouterEvent::PeerState { peer, state } => {
+                let state = Some(state);
+                self.0.report(at, &hooks.on_peer_state, |call| {
+                    call.with((call.at(), peer.0, table(call.py(), state)?))
+                });
+            }
+            RouterEvent::ContactDown { peer } => {
+                let Some(hook) = &hooks.on_contact_down else { return false };
+                return self.0.call(at, hook, |call| call.with((call.at(), peer.0))?.is_truthy());
+            }
+            RouterEvent::Offering => self.0.report(at, &hooks.on_offering, |call| call.with((call.at(),))),
+            RouterEvent::Refused { replica, peer, why } => {
+                let Some(hook) = &hooks.on_refused else { return false };
+                let why = Refusal::from(why);
+                return self.0.call(at, hook, |call| {
+                    call.with((call.at(), call.copy(replica)?, peer.0, why))?.is_truthy()
+                });
+            }
+            RouterEvent::Delivered { bundle, from } => {
+                let bundle = facts::Bundle(*bundle);
+                self.0.report(at, &hooks.on_delivered, |call| call.with((call.at(), bundle, from.0)));
+            }
+        }
+        false
     }
     fn take_acknowledged(&mut self) -> Vec<BundleId> {
         let Some(hook) = &self.0.class.hooks.take_acknowledged else { return Vec::new() };

@@ -4,7 +4,7 @@ use super::{nodes, people, routes};
 use crate::packets::{LinkPlan, read_links};
 use crate::quantity::{positive_time, time};
 use crate::{Algorithm, Error, Result, Section, Seed};
-use lightlag_protocols::controllers::{Controller, Flow};
+use lightlag_protocols::controllers::Controller;
 use lightlag_protocols::ndn::StampedAt;
 use lightlag_protocols::ndn::{Config, Names, Producer, Requests};
 use lightlag_protocols::rng::{self, Stream};
@@ -87,7 +87,7 @@ pub struct ConsumerPlan {
     /// How it behaves.
     pub config: Config,
     /// What controls it.
-    pub controller: Algorithm<dyn Controller, Flow>,
+    pub controller: Algorithm<dyn Controller>,
 }
 
 /// What a consumer asks for.

@@ -156,7 +156,7 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
     })
 }
 
-type Chosen = Algorithm<dyn controllers::Controller, controllers::Flow>;
+type Chosen = Algorithm<dyn controllers::Controller>;
 
 fn fits(section: &Section, (key, chosen): (&str, &Chosen), transport: &str) -> Result<()> {
     if chosen.entry.only_with.is_empty() || chosen.entry.only_with.iter().any(|name| *name == transport) {

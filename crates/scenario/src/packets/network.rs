@@ -3,7 +3,7 @@
 use super::{flows, links};
 use crate::quantity::positive_time;
 use crate::{Algorithm, Error, Result, Section, Seed};
-use lightlag_protocols::controllers::{self, Controller, Flow};
+use lightlag_protocols::controllers::{self, Controller};
 use lightlag_protocols::link::{LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::{dccp, ltp, tcp, udpdtn};
@@ -60,9 +60,9 @@ pub struct FlowPlan {
     /// What it is carried by.
     pub carrier: Carrier,
     /// What controls it.
-    pub controller: Algorithm<dyn Controller, Flow>,
+    pub controller: Algorithm<dyn Controller>,
     /// What controls its datagrams, if it has two stacks.
-    pub datagram_controller: Option<Algorithm<dyn Controller, Flow>>,
+    pub datagram_controller: Option<Algorithm<dyn Controller>>,
     /// Whether that wants samples of the delivery rate.
     pub samples: bool,
     /// What the plan says of the rate.
@@ -194,9 +194,9 @@ impl Network {
 }
 
 /// The entry of a controller, as scenarios know algorithms.
-pub fn controller(name: &str) -> std::result::Result<Arc<crate::Entry<dyn Controller, Flow>>, String> {
+pub fn controller(name: &str) -> std::result::Result<Arc<crate::Entry<dyn Controller>>, String> {
     match controllers::find(name) {
-        Some(entry) => Ok(Arc::new((&entry.algorithm).into())),
+        Some(entry) => Ok(Arc::new(entry.into())),
         None => {
             let known: Vec<&str> = controllers::TABLE.iter().map(|entry| entry.algorithm.name).collect();
             Err(crate::suggestion(name, &known))
@@ -204,7 +204,7 @@ pub fn controller(name: &str) -> std::result::Result<Arc<crate::Entry<dyn Contro
     }
 }
 
-fn maker(algorithm: &Algorithm<dyn Controller, Flow>) -> MakeControllers {
+fn maker(algorithm: &Algorithm<dyn Controller>) -> MakeControllers {
     let (entry, parameters) = (algorithm.entry.clone(), algorithm.parameters.clone());
     Arc::new(move |flow| (entry.build)(&parameters, flow))
 }

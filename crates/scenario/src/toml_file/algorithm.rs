@@ -1,7 +1,7 @@
 //! `router = "epidemic"`, or with parameters `router = { name = "spray_and_wait", copies = 10 }`.
 
 use super::section::{Section, quantity, wrong_type};
-use crate::catalogue::{Entry, resolve};
+use crate::catalogue::{Entry, Kind, resolve};
 use crate::error::{Error, Result, quoted};
 use crate::model::Algorithm;
 use crate::quantity::in_unit;
@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Reads an algorithm; `find` looks its name up.
-pub fn algorithm<A: ?Sized, S>(
+pub fn algorithm<A: ?Sized + Kind>(
     node: &Node,
     path: &str,
-    find: impl Fn(&str) -> std::result::Result<Arc<Entry<A, S>>, String>,
-) -> Result<Algorithm<A, S>> {
+    find: impl Fn(&str) -> std::result::Result<Arc<Entry<A>>, String>,
+) -> Result<Algorithm<A>> {
     let (name, place, section) = match &node.value {
         Value::Text(name) => (name.as_str(), &node.place, None),
         Value::Table(_) => {

@@ -1,9 +1,11 @@
-//! What the paper says, and what we want, beside what we measure.
+//! The tests of the claims in `study.toml`.
 
 use super::plan::{DAEMONS, KERNEL, ORACLE, PLAIN, POLICY, SCENARIOS, TCP, TCP_2008};
-use super::view::{curves, limit, mean, packets};
-use crate::view::found;
-use lightlag_lab::report::{Finding, Verdict};
+use super::{limit, mean, on_curves, packets};
+use crate::shared::parts::{NOT_RUN, found};
+use crate::shared::runs::least;
+use crate::shared::words::{Claim, claim};
+use lightlag_lab::report::Finding;
 use lightlag_lab::results::Results;
 
 /// Packets that we want delivered in each scenario.
@@ -11,71 +13,25 @@ const WANTED: [f64; 2] = [83_000.0, 97_000.0];
 /// Of what the oracle delivers.
 const SHARE: f64 = 0.95;
 
-/// The claims, tested.
-pub fn evaluate(results: &Results) -> Vec<Verdict> {
-    vec![
-        Verdict::new(
-            "P1",
-            "7a, 7b",
-            "short delays: swapping delivers 80 % more than TCP alone (85,000 against 47,000 packets)",
-            gains(results, 0, 0.8),
-        ),
-        Verdict::new(
-            "P2",
-            "7c, 7d",
-            "long delays: swapping delivers 90 % more than TCP alone (60,000 against 31,766 packets)",
-            gains(results, 1, 0.9),
-        ),
-        Verdict::new(
-            "P3",
-            "7a",
-            "TCP as of 2008 delivers 47,000 packets, within 10 %",
-            tcp(results, 0, 47_000.0),
-        ),
-        Verdict::new(
-            "P4",
-            "7c",
-            "TCP as of 2008 delivers 31,766 packets, within 10 %",
-            tcp(results, 1, 31_766.0),
-        ),
-        Verdict::new(
-            "O1",
-            "7b",
-            "(ours) in order and without loss, by the policy, at least 83,000 packets with each seed",
-            delivers(results, 0),
-        ),
-        Verdict::new(
-            "O2",
-            "7d",
-            "(ours) in order and without loss, by the policy, at least 97,000 packets with each seed",
-            delivers(results, 1),
-        ),
-        Verdict::new(
-            "O3",
-            "7b, 7d",
-            "(ours) the policy delivers at least 95 % of what the oracle does in both scenarios",
-            beside_oracle(results),
-        ),
-        Verdict::new(
-            "O4",
-            "curves",
-            "(ours) the policy delivers at least 95 % of what the oracle does on every curve that was drawn",
-            on_curves(results),
-        ),
-        Verdict::new(
-            "O5",
-            "7b, 7d",
-            "(ours) between two kernels lightlagd delivers at least as many, in order and without loss",
-            by_daemons(results),
-        ),
-    ]
-}
+type Test = fn(&Results) -> Finding;
+
+pub const CLAIMS: &[Claim<Test>] = &[
+    claim("P1", |results| gains(results, 0, 0.8)),
+    claim("P2", |results| gains(results, 1, 0.9)),
+    claim("P3", |results| tcp(results, 0, 47_000.0)),
+    claim("P4", |results| tcp(results, 1, 31_766.0)),
+    claim("O1", |results| delivers(results, 0)),
+    claim("O2", |results| delivers(results, 1)),
+    claim("O3", beside_oracle),
+    claim("O4", every_curve),
+    claim("O5", by_daemons),
+];
 
 fn gains(results: &Results, which: usize, least: f64) -> Finding {
     let figure = SCENARIOS[which].0;
     let of = |variant| mean(results, figure, variant).map(|value| value.mean);
     let (Some(tcp), Some(plain), Some(ours)) = (of(TCP_2008), of(PLAIN), of(POLICY)) else {
-        return Finding::untestable("these points were not run");
+        return Finding::untestable(NOT_RUN);
     };
     let more = |packets: f64| 100.0 * (packets / tcp - 1.0);
     // About: nine tenths of what the paper gains.
@@ -92,7 +48,7 @@ fn tcp(results: &Results, which: usize, paper: f64) -> Finding {
     let old = mean(results, figure, TCP_2008).map(|value| value.mean);
     let new = mean(results, figure, TCP).map(|value| value.mean);
     let (Some(old), Some(new)) = (old, new) else {
-        return Finding::untestable("these points were not run");
+        return Finding::untestable(NOT_RUN);
     };
     found(&[(old / paper - 1.0).abs() <= 0.1], format!("{old:.0}; TCP as of today {new:.0}"))
 }
@@ -132,12 +88,10 @@ fn beside_oracle(results: &Results) -> Finding {
     found(&all, told.join(" and "))
 }
 
-fn on_curves(results: &Results) -> Finding {
-    let shares: Vec<f64> = curves(results).iter().map(|(_, oracle, policy, _)| policy / oracle).collect();
+fn every_curve(results: &Results) -> Finding {
+    let shares: Vec<f64> = on_curves(results).iter().map(|(_, oracle, policy, _)| policy / oracle).collect();
     let all: Vec<bool> = shares.iter().map(|share| *share >= SHARE).collect();
-    let Some(worst) = shares.iter().copied().reduce(f64::min) else {
-        return Finding::untestable("the curves were not run");
-    };
+    let Some(worst) = least(&shares) else { return Finding::untestable(NOT_RUN) };
     let mean = shares.iter().sum::<f64>() / shares.len() as f64;
     let enough = all.iter().filter(|enough| **enough).count();
     let (worst, mean) = (100.0 * worst, 100.0 * mean);

@@ -1,81 +1,109 @@
-//! The study of connections that move between TCP and datagrams.
+//! Connections that move between TCP and datagrams.
 //!
 //! "An Adaptive Architecture to Support Delay Tolerant Networking" (Petz and Julien, University of Texas, 2008): its two
-//! scenarios and Figures 7a to 7d, beside a reliable transport that is moved by who knows the delay and by a policy that
-//! does not, and fifty delay curves that the paper does not have.
+//! scenarios and Figures 7a to 7d, beside a reliable transport moved by an oracle and by a policy, and fifty delay
+//! curves that the paper does not have.
 
+mod charts;
 mod claims;
 mod curves;
-mod figures;
 mod plan;
 pub mod real;
-mod runs;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod view;
 
-use crate::points::{Text, violations};
-use crate::{Error, Studied};
-use lightlag_lab::report::Report;
+use crate::shared::over_time::{Series, sampled, values};
+use crate::shared::points::scenario;
+use crate::shared::runs::Runs;
+use crate::shared::words::Words;
+use crate::shared::{Evidence, Real, Said, Study};
+use curves::Curve;
+use lightlag_lab::results::Results;
 use lightlag_lab::run::Outcome;
-use std::path::Path;
+use lightlag_lab::statistics::{self, Estimate, estimate};
+use lightlag_protocols::session::Kind;
+use plan::{CURVE, CURVES, ORACLE, POLICY, SCENARIOS, TCP, TCP_2008, VARIANTS, sets};
+use std::sync::LazyLock;
 
-/// Heading of the report.
-pub const TITLE: &str = "Connections that stay while what carries them changes";
+static WORDS: LazyLock<Words> = LazyLock::new(|| Words::read(include_str!("study.toml")));
 
-/// What a reader must know before believing a quick look.
-const QUICK: &str = "This is a quick look, not the study: two seeds instead of five, and ten curves instead of fifty. Run it \
-                     without --quick before believing a verdict.";
+/// The row of the table of studies.
+pub const STUDY: Study = Study {
+    name: "adaptive",
+    paper: "Petz and Julien, 2008",
+    summary: "connections that move between TCP and datagrams while the delay changes",
+    takes: "20 s quick, 1 min in full, 20 min more with --real (as root)",
+    words: &WORDS,
+    plan: |order| Ok(plan::plan(order.quick)?),
+    metrics: Outcome::metrics,
+    evaluate: |evidence: &Evidence<'_>| {
+        let (results, simulated) = (evidence.results, over_time()?);
+        let all: Vec<&Series> = evidence.over_time.iter().chain(&simulated).collect();
+        let claims = WORDS.verdicts(claims::CLAIMS, |test| test(results));
+        let (figures, tables) = (charts::all(results, &all), tables::all(results, &all));
+        Ok(Said { claims, figures, tables, ..Said::default() })
+    },
+    real: Real::OnRequest(|| real::run(&crate::real::transfer)),
+};
 
-/// Runs the study into a folder, on so many threads (0: one per core), and goes on where it was stopped. What is
-/// measured between two kernels takes its own time, and is measured again each time.
-///
-/// # Errors
-/// The folder cannot be used, or kernels cannot be.
-pub fn run(quick: bool, real: Option<real::Make>, out: &Path, threads: usize) -> Result<Studied, Error> {
-    let (rows, mut runs) = real.map(real::run).transpose().map_err(Error::Real)?.unwrap_or_default();
-    let points = plan::plan(quick)?;
-    let mut results = points.run((&out.join("runs"), threads), plan::SHORT.toml, Outcome::metrics)?;
-    results.rows.extend(rows);
-    runs.extend(runs::all()?);
-    let violations = violations(&results);
-    let mut again = "lightlag study adaptive".to_owned();
-    again += if quick { " --quick" } else { "" };
-    again += if real.is_some() { " --real" } else { "" };
-    let report = Report {
-        title: TITLE.to_owned(),
-        introduction: introduction(),
-        warnings: if quick { vec![QUICK.to_owned()] } else { Vec::new() },
-        build: results.build.clone(),
-        seeds: results.seeds(),
-        runs: results.rows.len(),
-        again: vec![again],
-        claims: claims::evaluate(&results),
-        figures: figures::all(&results, &runs),
-        tables: tables::all(&results, &runs),
-        scenarios: [plan::SHORT, plan::LONG].map(Text::shown).to_vec(),
-    };
-    Ok(Studied { results, report, violations })
+/// Payload of a packet, as the paper has it; TCP alone has that of a segment.
+const PAYLOAD: f64 = 1024.0;
+const SEGMENT: f64 = 1036.0;
+/// Throughput is averaged over this many seconds.
+const EVERY_S: usize = 5;
+
+/// One run of each scenario and variant over time.
+fn over_time() -> Result<Vec<Series>, lightlag_scenario::Error> {
+    let mut all = Vec::new();
+    for (figure, name) in SCENARIOS {
+        for variant in VARIANTS {
+            let outcome = sampled(&scenario(name, sets(variant))?, None)?;
+            let changes = outcome.changes.iter().map(|change| {
+                let to = if change.to == Kind::Stream { "TCP" } else { "datagrams" };
+                let why = change.why.map_or("the delay passed 250 ms".to_owned(), |why| why.to_string());
+                (change.at.as_secs_f64(), to, why)
+            });
+            let changes = changes.collect();
+            all.push(Series { figure, variant, throughput: throughput(&outcome), changes });
+        }
+    }
+    Ok(all)
 }
 
-fn introduction() -> Vec<String> {
-    [
-        "The paper swaps TCP for plain UDP under a connection while the delay is long, told when by who knows the delay, \
-         and loses 0.01 % and 1.74 % of the packets. Here connections are streams with offsets that either stack carries: \
-         nothing is lost or reordered, and the far end checks every byte. The policy knows what a daemon can know: TCP's \
-         round trip, timer, silence and delivery rate, and the datagrams' round trip.",
-        "The curves are those with which a kernel's TCP of 2008 delivers what it did in the paper: 72 packets of 1,076 bytes a \
-         second with ramps of 90 s, and 90 with ramps of 60 s. The limit is that of a sender that fills the link from the \
-         first moment on and repeats what is lost: it is computed from the curve. TCP is that of the world, with CUBIC; its \
-         threshold of duplicates is set to 6, as the kernel's grows where packets are reordered.",
-        "With --real both scenarios are run between two kernels, too, in twenty minutes: network namespaces with \
-         a modelled link between them, and either the kernel's TCP alone, with CUBIC, as it was in 2008 (buffers of 174,760 \
-         bytes, neither RACK nor tail loss probes) or as it is, or two lightlagd. Packets are of 1,076 bytes in all; bytes that come \
-         in order are counted by 1,024.",
-        "The fifty curves are drawn with fixed seeds: plateaus, ramps and flaps between 10 ms and 120 s over twenty minutes, \
-         every second one without loss, the others with up to 5 % where the delay is longest; each is run with three seeds.",
-    ]
-    .map(str::to_owned)
-    .to_vec()
+fn throughput(outcome: &Outcome) -> Vec<(f64, f64)> {
+    let delivered = values(outcome, "file", "delivered").into_iter().step_by(EVERY_S);
+    let each: Vec<(f64, f64)> = delivered.map(|(at, bytes)| (at, bytes / PAYLOAD)).collect();
+    each.windows(2).map(|two| (two[1].0, (two[1].1 - two[0].1) / (two[1].0 - two[0].0))).collect()
+}
+
+/// The limit of a scenario of the paper.
+fn limit(figure: &str) -> f64 {
+    if figure == SCENARIOS[0].0 { Curve::short().limit() } else { Curve::long().limit() }
+}
+
+/// Packets that a variant delivered in a scenario, by seed.
+fn packets(results: &Results, figure: &str, variant: &str) -> Vec<f64> {
+    let payload = if [TCP, TCP_2008].contains(&variant) { SEGMENT } else { PAYLOAD };
+    let bytes = Runs::of(results, figure).at(variant, &[]).each("delivered_bytes");
+    bytes.into_iter().map(|bytes| bytes / payload).collect()
+}
+
+/// Their mean and interval.
+fn mean(results: &Results, figure: &str, variant: &str) -> Option<Estimate> {
+    estimate(&packets(results, figure, variant))
+}
+
+/// Of each curve that was drawn: its number, what the oracle and the policy delivered on average, and the limit.
+fn on_curves(results: &Results) -> Vec<(u64, f64, f64, f64)> {
+    let runs = Runs::of(results, CURVES);
+    let of = |number: f64, variant| {
+        let bytes = runs.at(variant, &[(CURVE, number)]).each("delivered_bytes");
+        statistics::mean(&bytes).map(|bytes| bytes / PAYLOAD)
+    };
+    let one = |number: f64| {
+        let limit = Curve::drawn(number as u64).limit();
+        Some((number as u64, of(number, ORACLE)?, of(number, POLICY)?, limit))
+    };
+    runs.numbers(CURVE).into_iter().filter_map(one).collect()
 }

@@ -1,21 +1,15 @@
 //! What the study runs.
 
 use super::curves::Curve;
-use crate::points::{Point, Points, Text};
+use crate::shared::points::{Point, Points, scenario};
+use lightlag_scenario::Error;
 
-/// The paper's first scenario.
-pub const SHORT: Text = Text {
-    name: "adaptive_short.toml",
-    toml: include_str!("../../../../scenarios/papers/adaptive_short.toml"),
-};
-/// Its second.
-pub const LONG: Text = Text {
-    name: "adaptive_long.toml",
-    toml: include_str!("../../../../scenarios/papers/adaptive_long.toml"),
-};
+/// The paper's first scenario, and its second.
+pub const SHORT: &str = "adaptive_short.toml";
+pub const LONG: &str = "adaptive_long.toml";
 
 /// Figures that runs are in.
-pub const SCENARIOS: [(&str, Text); 2] = [("scenario_1", SHORT), ("scenario_2", LONG)];
+pub const SCENARIOS: [(&str, &str); 2] = [("scenario_1", SHORT), ("scenario_2", LONG)];
 /// Those over curves that are drawn.
 pub const CURVES: &str = "curves";
 /// Column of the table of runs: which curve.
@@ -24,9 +18,9 @@ pub const CURVE: &str = "curve";
 /// TCP as it was in 2008, and as it is.
 pub const TCP_2008: &str = "TCP only, 2008";
 pub const TCP: &str = "TCP only";
-/// TCP, and plain UDP where who knows the delay says so.
+/// TCP, and plain UDP where the oracle says so.
 pub const PLAIN: &str = "swapping to UDP";
-/// Connections that stay, with who knows the delay, and with the policy.
+/// Connections that stay, moved by the oracle, and by the policy.
 pub const ORACLE: &str = "ours, oracle";
 pub const POLICY: &str = "ours, policy";
 /// All of the world.
@@ -66,25 +60,21 @@ const CURVES_QUICK: u64 = 10;
 ///
 /// # Errors
 /// None with the scenarios that are compiled in.
-pub fn plan(quick: bool) -> Result<Points, lightlag_scenario::Error> {
+pub fn plan(quick: bool) -> Result<Points, Error> {
     let mut list = Vec::new();
-    for (figure, text) in SCENARIOS {
+    for (figure, name) in SCENARIOS {
         for variant in VARIANTS {
-            let mut file = text.file()?;
-            sets(variant).into_iter().try_for_each(|(key, value)| file.set(key, value))?;
-            list.push(Point::new(&file, (figure, variant), [])?);
+            list.push(Point::of::<&str>(&scenario(name, sets(variant))?, (figure, variant), [])?);
         }
     }
     for number in 1..=if quick { CURVES_QUICK } else { CURVES_ALL } {
         let curve = Curve::drawn(number);
+        let (steps, losses) = (curve.steps(), curve.losses());
         for variant in [ORACLE, POLICY] {
-            let mut file = SHORT.file()?;
-            file.set("links.path.delay.steps", &curve.steps())?;
-            file.set("links.path.loss", &curve.losses())?;
-            sets(variant).into_iter().try_for_each(|(key, value)| file.set(key, value))?;
-            let point = Point::new(&file, (CURVES, variant), [(CURVE, number.to_string())])?;
-            list.push(Point { seeds: Some(CURVE_SEEDS), ..point });
+            let link = [("links.path.delay.steps", steps.as_str()), ("links.path.loss", losses.as_str())];
+            let file = scenario(SHORT, link.into_iter().chain(sets(variant)))?;
+            list.push(Point::of(&file, (CURVES, variant), [(CURVE, number)])?.with_seeds(CURVE_SEEDS));
         }
     }
-    Ok(Points { list, seeds: if quick { SEEDS_QUICK } else { SEEDS } })
+    Ok(Points::of(list, if quick { SEEDS_QUICK } else { SEEDS }, &[SHORT, LONG]))
 }

@@ -1,11 +1,13 @@
 //! The same connections between two kernels, in real time.
 //!
-//! Whoever has namespaces, kernels and daemons makes them; what is asked of him and what is made of it is here.
+//! [`crate::real`] makes the transfers; this module says which, and turns the measurements into rows and series.
 
 use super::plan::{DAEMONS, KERNEL, KERNEL_2008, SCENARIOS};
-use super::runs::{self, EVERY_S};
-use super::view::PAYLOAD;
-use crate::view::{FIGURE, VARIANT};
+use super::{EVERY_S, PAYLOAD};
+use crate::shared::Measured;
+use crate::shared::over_time::Series;
+use crate::shared::points::{only, scenario};
+use crate::shared::runs::{FIGURE, VARIANT};
 use lightlag_lab::results::Row;
 use lightlag_protocols::link::{Counts, LinkSpec};
 use lightlag_protocols::time::Duration;
@@ -64,13 +66,13 @@ pub type Make<'a> = &'a dyn Fn(Vec<Transfer>) -> Result<Vec<Seen>, String>;
 ///
 /// # Errors
 /// One line: it cannot be made here.
-pub fn run(make: Make) -> Result<(Vec<Row>, Vec<runs::Seen>), String> {
+pub fn run(make: Make) -> Result<Measured, String> {
     let (mut which, mut wanted) = (Vec::new(), Vec::new());
-    for (scenario, (figure, _)) in SCENARIOS.iter().enumerate() {
+    for (index, (figure, _)) in SCENARIOS.iter().enumerate() {
         for (variant, seeds, settings, by_daemons) in VARIANTS {
             for seed in 1..=seeds {
                 which.push((*figure, variant, seed));
-                let (links, span) = link(scenario).map_err(|error| error.to_string())?;
+                let (links, span) = link(index).map_err(|error| error.to_string())?;
                 let name = format!("{figure}, {variant}, seed {seed}");
                 wanted.push(Transfer { name, settings, by_daemons, seed, links, span });
             }
@@ -82,14 +84,14 @@ pub fn run(make: Make) -> Result<(Vec<Row>, Vec<runs::Seen>), String> {
         rows.push(row((figure, variant), seed, &seen));
         if seed == 1 {
             let throughput = throughput(&seen.delivered);
-            over_time.push(runs::Seen { figure, variant, throughput, changes: seen.changes });
+            over_time.push(Series { figure, variant, throughput, changes: seen.changes });
         }
     }
-    Ok((rows, over_time))
+    Ok(Measured { rows, over_time })
 }
 
-fn link(scenario: usize) -> Result<([LinkSpec; 2], Duration), lightlag_scenario::Error> {
-    let point = SCENARIOS[scenario].1.file()?.points()?.list.remove(0).scenario;
+fn link(which: usize) -> Result<([LinkSpec; 2], Duration), lightlag_scenario::Error> {
+    let point = only(&scenario::<&str>(SCENARIOS[which].1, [])?)?;
     let network = point.packets.as_ref().expect("it is one of packets");
     let links = network.both_ways(None).expect("it has a link");
     Ok((links, point.duration))
@@ -138,7 +140,7 @@ mod tests {
             assert!(wanted.iter().all(|one| one.span == Duration::from_secs(1200)));
             Ok(wanted.iter().map(seen).collect())
         };
-        let (rows, over_time) = run(&make).unwrap();
+        let Measured { rows, over_time } = run(&make).unwrap();
         assert_eq!((rows.len(), over_time.len()), (8, 6));
         assert!(rows.iter().all(|row| row.metric("delivered_bytes") == Some(12_000.0 * 1024.0)));
         let throughput = &over_time[0].throughput;

@@ -3,13 +3,13 @@
 use super::plan::{
     DAEMONS, KERNEL, KERNEL_2008, ORACLE, PLAIN, POLICY, REAL, SCENARIOS, TCP, TCP_2008, VARIANTS,
 };
-use super::runs::Seen;
-use super::view::{curves, limit, mean};
-use crate::view::{metrics, told};
+use super::{limit, mean, on_curves};
+use crate::shared::charts::{NONE, cell, row, table};
+use crate::shared::over_time::Series;
+use crate::shared::runs::Runs;
 use lightlag_lab::report::Table;
 use lightlag_lab::results::Results;
-
-const NONE: &str = "-";
+use lightlag_lab::statistics;
 
 /// What the paper has, and what a real kernel has on the same curves.
 fn beside(which: usize, variant: &str) -> [&'static str; 2] {
@@ -25,9 +25,9 @@ fn beside(which: usize, variant: &str) -> [&'static str; 2] {
 }
 
 /// All of them.
-pub fn all(results: &Results, runs: &[Seen]) -> Vec<Table> {
+pub fn all(results: &Results, runs: &[&Series]) -> Vec<Table> {
     let mut all: Vec<Table> = (0..SCENARIOS.len()).map(|which| scenario(results, which)).collect();
-    all.push(on_curves(results));
+    all.push(curves(results));
     for variant in [POLICY, DAEMONS] {
         all.extend((0..SCENARIOS.len()).filter_map(|which| changes(runs, which, variant)));
     }
@@ -38,64 +38,39 @@ fn scenario(results: &Results, which: usize) -> Table {
     let figure = SCENARIOS[which].0;
     let limit = limit(figure);
     let was_real = REAL.iter().filter(|variant| mean(results, figure, variant).is_some());
-    let row = |variant: &&str| {
+    let of = |variant: &&str| {
         let value = mean(results, figure, variant);
-        let [paper, kernel] = beside(which, variant).map(str::to_owned);
         let share = value.map_or(NONE.to_owned(), |value| format!("{:.1} %", 100.0 * value.mean / limit));
-        let repeated = metrics(results, figure, variant, &[], "packets_repaired");
-        let repeated = lightlag_lab::statistics::mean(&repeated);
+        let repeated = Runs::of(results, figure).at(variant, &[]).each("packets_repaired");
+        let repeated = statistics::mean(&repeated).map_or(NONE.to_owned(), |mean| format!("{mean:.0}"));
         let lost = if *variant == PLAIN { "yes" } else { "0" };
-        vec![
-            (*variant).to_owned(),
-            value.map_or(NONE.to_owned(), told),
-            share,
-            lost.to_owned(),
-            repeated.map_or(NONE.to_owned(), |repeated| format!("{repeated:.0}")),
-            paper,
-            kernel,
-        ]
+        let own = [cell(value), share, lost.to_owned(), repeated];
+        row([variant], own.into_iter().chain(beside(which, variant).map(str::to_owned)))
     };
+    let title = format!("Scenario {}: packets delivered in twenty minutes", which + 1);
+    let caption = format!(
+        "Means and 95 % intervals; in order but for UDP. The limit is {limit:.0} packets. The last column was measured \
+         by others on the same curves, through an emulator of their own."
+    );
     let head =
         ["", "packets delivered", "of the limit", "lost", "repeated", "the paper", "a kernel, real time"];
-    Table {
-        title: format!("Scenario {}: packets delivered in twenty minutes", which + 1),
-        caption: format!(
-            "Means and 95 % intervals; in order but for UDP. The limit is {limit:.0} packets. The last column is what others \
-             measured on the same curves, through an emulator of their own."
-        ),
-        head: head.map(str::to_owned).to_vec(),
-        rows: VARIANTS.iter().chain(was_real).map(row).collect(),
-    }
+    table((&title, &caption), head, VARIANTS.iter().chain(was_real).map(of).collect())
 }
 
-fn on_curves(results: &Results) -> Table {
-    let row = |(number, oracle, policy, limit): (u64, f64, f64, f64)| {
-        let percent = |share: f64| format!("{:.1}", 100.0 * share);
-        vec![
-            number.to_string(),
-            format!("{limit:.0}"),
-            format!("{oracle:.0}"),
-            format!("{policy:.0}"),
-            percent(policy / oracle),
-            percent(policy / limit),
-        ]
+fn curves(results: &Results) -> Table {
+    let of = |(number, oracle, policy, limit): (u64, f64, f64, f64)| {
+        let whole = [limit, oracle, policy].map(|packets| format!("{packets:.0}"));
+        let shares = [policy / oracle, policy / limit].map(|share| format!("{:.1}", 100.0 * share));
+        row([&number.to_string()], whole.into_iter().chain(shares))
     };
     let head = ["curve", "limit", ORACLE, POLICY, "policy of oracle, %", "policy of limit, %"];
-    Table {
-        title: "Delay curves that were drawn".to_owned(),
-        caption: "Packets delivered in order in twenty minutes, means of three seeds.".to_owned(),
-        head: head.map(str::to_owned).to_vec(),
-        rows: curves(results).into_iter().map(row).collect(),
-    }
+    let caption = "Packets delivered in order in twenty minutes, means of three seeds.";
+    table(("Delay curves that were drawn", caption), head, on_curves(results).into_iter().map(of).collect())
 }
 
-fn changes(runs: &[Seen], which: usize, variant: &str) -> Option<Table> {
+fn changes(runs: &[&Series], which: usize, variant: &str) -> Option<Table> {
     let seen = runs.iter().find(|seen| seen.figure == SCENARIOS[which].0 && seen.variant == variant)?;
-    let row = |(at, to, why): &(f64, &str, String)| vec![format!("{at:.1}"), (*to).to_owned(), why.clone()];
-    Some(Table {
-        title: format!("Scenario {}, {variant}: when the connection moved, and why", which + 1),
-        caption: "The first seed.".to_owned(),
-        head: ["s", "to", "why"].map(str::to_owned).to_vec(),
-        rows: seen.changes.iter().map(row).collect(),
-    })
+    let of = |(at, to, why): &(f64, &str, String)| vec![format!("{at:.1}"), (*to).to_owned(), why.clone()];
+    let title = format!("Scenario {}, {variant}: when the connection moved, and why", which + 1);
+    Some(table((&title, "The first seed."), ["s", "to", "why"], seen.changes.iter().map(of).collect()))
 }

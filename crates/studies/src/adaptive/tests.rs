@@ -2,15 +2,14 @@
 
 use super::curves::Curve;
 use super::plan::{ORACLE, POLICY, SHORT, sets};
+use crate::shared::points::{only, scenario};
 use lightlag_lab::run::{ContactsCache, Options, run};
 use lightlag_scenario::Seed;
 
 fn packets(curve: &Curve, variant: &str) -> f64 {
-    let mut file = SHORT.file().unwrap();
-    file.set("links.path.delay.steps", &curve.steps()).unwrap();
-    file.set("links.path.loss", &curve.losses()).unwrap();
-    sets(variant).into_iter().for_each(|(key, value)| file.set(key, value).unwrap());
-    let scenario = file.points().unwrap().list.remove(0).scenario;
+    let (steps, losses) = (curve.steps(), curve.losses());
+    let link = [("links.path.delay.steps", steps.as_str()), ("links.path.loss", losses.as_str())];
+    let scenario = only(&scenario(SHORT, link.into_iter().chain(sets(variant))).unwrap()).unwrap();
     let outcome = run(&scenario, Seed::Number(1), &ContactsCache::default(), &Options::default()).unwrap();
     assert_eq!(outcome.violations_total, 0, "{:?}", outcome.violations);
     let bytes = outcome.metrics().into_iter().find(|metric| metric.0 == "delivered_bytes").unwrap();

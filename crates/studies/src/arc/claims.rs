@@ -1,70 +1,49 @@
-//! What the paper says, beside what we measure.
+//! The tests of the claims in `study.toml`.
 
-use super::plan::{ARC, LOSS, PAPER_TCPS, RTT, SIZE};
-use super::sharing;
-use super::view::{goodput, limit};
-use crate::view::{found, levels};
-use lightlag_lab::report::{Finding, Verdict};
+use super::plan::{ARC, LOSS, OURS, PAPER_TCPS, RTT, SIZE};
+use super::{contests, goodput, limit};
+use crate::shared::parts::found;
+use crate::shared::runs::{Runs, most};
+use crate::shared::words::{Claim, claim};
+use lightlag_lab::report::Finding;
 use lightlag_lab::results::{Results, number};
 
-/// Of the limit: what counts as full use of the link.
+/// Of the limit: full use of the link.
 const FULL: f64 = 0.95;
-/// Of the limit: what counts as not yet rolled off.
+/// Of the limit: not yet rolled off.
 const KNEE: f64 = 0.85;
+/// Least Jain index of equal shares.
+const EQUAL: f64 = 0.95;
+/// Least share of what CUBIC has alone, or of half of the link where that is less.
+const STARVES: f64 = 0.2;
+/// Half of the link, in kbit/s.
+const HALF: f64 = 500.0;
 
-/// The claims, tested.
-pub fn evaluate(results: &Results) -> Vec<Verdict> {
-    vec![
-        Verdict::new(
-            "A1",
-            "3",
-            "ARC uses the link fully up to a round trip of 10 s (p = 0.001)",
-            full_up_to_10_s(results),
-        ),
-        Verdict::new("A2", "3", "at 10 s the TCPs get less than 10 % of the link", tcps_at_10_s(results)),
-        Verdict::new("A3", "3", "Westwood+ rolls off past 2 s, the other TCPs past 0.8 s", knees(results)),
-        Verdict::new(
-            "A4",
-            "3",
-            "at 2000 s ARC gets about 10 kbit/s, the TCPs practically nothing",
-            at_2000_s(results),
-        ),
-        Verdict::new(
-            "A5",
-            "4",
-            "at 600 s ARC gets one to two orders of magnitude more than the TCPs, for p from 1e-4 to 1e-2",
-            orders_at_600_s(results),
-        ),
-        Verdict::new(
-            "A6",
-            "5",
-            "ARC's goodput grows with the file up to a few tens of MB at a round trip of 200 s, and falls with it",
-            file_size(results),
-        ),
-        Verdict::new(
-            "A7",
-            "sharing",
-            "(ours) 2, 4 and 16 flows of contact_rate, together or apart, have a Jain index of at least 0.95",
-            sharing::equal(results),
-        ),
-        Verdict::new(
-            "A8",
-            "sharing",
-            "(ours) beside CUBIC neither starves: a fifth of half the link, or of what CUBIC has alone if less",
-            sharing::lives_beside(results),
-        ),
-    ]
-}
+type Test = fn(&Results) -> Finding;
+
+pub const CLAIMS: &[Claim<Test>] = &[
+    claim("A1", full_up_to_10_s),
+    claim("A2", tcps_at_10_s),
+    claim("A3", knees),
+    claim("A4", at_2000_s),
+    claim("A5", orders_at_600_s),
+    claim("A6", file_size),
+    claim("A7", equal),
+    claim("A8", lives_beside),
+];
 
 fn at(results: &Results, figure: &str, variant: &str, column: &str, x: f64) -> Option<f64> {
     goodput(results, figure, variant, &[(column, x)]).map(|value| value.mean)
 }
 
+/// Share of the limit at a round-trip time of figure 3.
+fn share(results: &Results, variant: &str, rtt: f64) -> Option<f64> {
+    Some(at(results, "figure_3", variant, RTT, rtt)? / limit(rtt, 1e-3, 1e9))
+}
+
 fn full_up_to_10_s(results: &Results) -> Finding {
-    let rtts = levels(results, "figure_3", RTT).into_iter().filter(|rtt| *rtt <= 10.0);
-    let shares: Vec<(f64, f64)> = rtts
-        .filter_map(|rtt| Some((rtt, at(results, "figure_3", ARC, RTT, rtt)? / limit(rtt, 1e-3, 1e9))))
-        .collect();
+    let rtts = Runs::of(results, "figure_3").numbers(RTT).into_iter().filter(|rtt| *rtt <= 10.0);
+    let shares: Vec<(f64, f64)> = rtts.filter_map(|rtt| Some((rtt, share(results, ARC, rtt)?))).collect();
     let all: Vec<bool> = shares.iter().map(|share| share.1 >= FULL).collect();
     let told: Vec<String> =
         shares.iter().map(|(rtt, share)| format!("{rtt} s: {:.0} %", 100.0 * share)).collect();
@@ -83,12 +62,10 @@ fn told(each: &[(&str, Option<f64>)]) -> String {
 }
 
 fn knees(results: &Results) -> Finding {
-    let share = |tcp: &str, rtt: f64| Some(at(results, "figure_3", tcp, RTT, rtt)? / limit(rtt, 1e-3, 1e9));
-    let mut all = Vec::new();
-    let mut shown = Vec::new();
+    let (mut all, mut shown) = (Vec::new(), Vec::new());
     for tcp in PAPER_TCPS {
         let (before, after) = if tcp == "westwood_plus" { (2.0, 5.0) } else { (0.8, 2.0) };
-        if let (Some(full), Some(less)) = (share(tcp, before), share(tcp, after)) {
+        if let (Some(full), Some(less)) = (share(results, tcp, before), share(results, tcp, after)) {
             all.push(full >= KNEE && less < KNEE);
             let (full, less) = (100.0 * full, 100.0 * less);
             shown.push(format!("{tcp} {full:.0} % at {before} s and {less:.0} % at {after} s"));
@@ -108,12 +85,11 @@ fn at_2000_s(results: &Results) -> Finding {
 }
 
 fn orders_at_600_s(results: &Results) -> Finding {
-    let mut all = Vec::new();
-    let mut shown = Vec::new();
-    for loss in levels(results, "figure_4", LOSS) {
-        let best =
-            PAPER_TCPS.iter().filter_map(|tcp| at(results, "figure_4", tcp, LOSS, loss)).reduce(f64::max);
-        if let (Some(arc), Some(best)) = (at(results, "figure_4", ARC, LOSS, loss), best) {
+    let (mut all, mut shown) = (Vec::new(), Vec::new());
+    for loss in Runs::of(results, "figure_4").numbers(LOSS) {
+        let of = |variant: &str| at(results, "figure_4", variant, LOSS, loss);
+        let best = PAPER_TCPS.iter().filter_map(|tcp| of(tcp)).reduce(f64::max);
+        if let (Some(arc), Some(best)) = (of(ARC), best) {
             all.push(arc >= 10.0 * best);
             shown.push(format!("{:.0} times the best at p = {loss}", arc / best));
         }
@@ -125,11 +101,9 @@ fn file_size(results: &Results) -> Finding {
     let of = |rtt: f64, size: f64| {
         goodput(results, "figure_5", ARC, &[(RTT, rtt), (SIZE, size)]).map(|value| value.mean)
     };
-    let sizes = levels(results, "figure_5", SIZE);
+    let sizes = Runs::of(results, "figure_5").numbers(SIZE);
     let curve: Vec<f64> = sizes.iter().filter_map(|&size| of(200.0, size)).collect();
-    let Some(largest) = curve.iter().copied().reduce(f64::max) else {
-        return Finding::untestable("200 s was not run");
-    };
+    let Some(largest) = most(&curve) else { return Finding::untestable("200 s was not run") };
     let small: Vec<f64> =
         sizes.iter().filter(|size| **size <= 1e7).filter_map(|&size| of(200.0, size)).collect();
     let grows = small.windows(2).all(|two| two[1] > two[0]);
@@ -138,4 +112,24 @@ fn file_size(results: &Results) -> Finding {
     let falls = [2.0, 20.0, 200.0].map(|rtt| of(rtt, 1e7)).windows(2).all(|two| two[0] > two[1]);
     let shown: Vec<String> = curve.iter().map(|kbit| number(*kbit)).collect();
     found(&[grows, reached, falls], format!("at 200 s, by size: {} kbit/s", shown.join(", ")))
+}
+
+fn equal(results: &Results) -> Finding {
+    let runs = Runs::of(results, "sharing");
+    let indices: Vec<f64> = OURS.iter().flat_map(|variant| runs.at(variant, &[]).each("jain")).collect();
+    let least = indices.iter().copied().fold(f64::INFINITY, f64::min);
+    let equal: Vec<bool> = indices.iter().map(|jain| *jain >= EQUAL).collect();
+    let below = equal.iter().filter(|equal| !**equal).count();
+    found(&equal, format!("least index {least:.3}; {below} of {} runs below {EQUAL}", indices.len()))
+}
+
+fn lives_beside(results: &Results) -> Finding {
+    let (mut all, mut shown) = (Vec::new(), Vec::new());
+    for (_, rtt, loss, [ours, cubic, alone]) in contests(results) {
+        all.push(ours >= STARVES * HALF && cubic >= STARVES * alone.min(HALF));
+        let tenths = |kbit: f64| number((kbit * 10.0).round() / 10.0);
+        let (ours, cubic, alone) = (number(ours.round()), tenths(cubic), tenths(alone));
+        shown.push(format!("{rtt} s, p = {loss}: {ours} and {cubic} ({alone} alone)"));
+    }
+    found(&all, format!("kbit/s of contact_rate and CUBIC: {}", shown.join("; ")))
 }

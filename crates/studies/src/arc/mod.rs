@@ -1,76 +1,87 @@
-//! The study of Adaptive Rate Control, run again.
+//! Adaptive Rate Control.
 //!
 //! "A Congestion Control Algorithm for the Planetary Internet" (Grieco and Mascolo, IFAC 2005): its figures 3, 4
-//! and 5 with its TCPs and ARC, and beside them what came since, UDPDTN at the rate of the contact, and the limit.
+//! and 5 with its TCPs and ARC, beside newer controllers, UDPDTN at the rate of the contact, and the limit.
 
+mod charts;
 mod claims;
-mod figures;
 mod plan;
-mod sharing;
-mod view;
 
-use crate::points::{Text, violations};
-use crate::{Error, Studied};
-use lightlag_lab::report::Report;
-use lightlag_lab::results::Metrics;
-use lightlag_lab::run::Outcome;
-use std::path::Path;
+use crate::shared::points::metrics_of;
+use crate::shared::runs::Runs;
+use crate::shared::words::Words;
+use crate::shared::{Evidence, Real, Said, Study};
+use lightlag_lab::results::Results;
+use lightlag_lab::statistics::{Estimate, estimate};
+use std::sync::LazyLock;
 
-/// Heading of the report.
-pub const TITLE: &str = "Adaptive Rate Control on planetary links, run again";
+static WORDS: LazyLock<Words> = LazyLock::new(|| Words::read(include_str!("study.toml")));
 
-/// What a reader must know before believing a quick look.
-const QUICK: &str = "This is a quick look, not the study: two seeds instead of ten and fewer points. Run it without \
-                     --quick before believing a verdict.";
+/// The row of the table of studies.
+pub const STUDY: Study = Study {
+    name: "arc",
+    paper: "Grieco and Mascolo, 2005",
+    summary: "ARC and TCP on planetary links, beside UDPDTN and the limit",
+    takes: "1 min quick, 4 min in full",
+    words: &WORDS,
+    plan: |order| Ok(plan::plan(order.quick)?),
+    metrics: |outcome| {
+        let column = |part| (format!("goodput_of_{part}"), part, "goodput_bit_per_s");
+        metrics_of(outcome, ["ours", "beside"].map(column))
+    },
+    evaluate: |evidence: &Evidence<'_>| {
+        let results = evidence.results;
+        let claims = WORDS.verdicts(claims::CLAIMS, |test| test(results));
+        Ok(Said {
+            claims,
+            figures: charts::figures(results),
+            tables: charts::tables(results),
+            ..Said::default()
+        })
+    },
+    real: Real::Nothing,
+};
 
-/// Runs the study into a folder, on so many threads (0: one per core), and goes on where it was stopped.
-///
-/// # Errors
-/// The folder cannot be used.
-pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
-    let points = plan::plan(quick)?;
-    let results = points.run((&out.join("runs"), threads), plan::LINK.toml, metrics)?;
-    let violations = violations(&results);
-    let again = if quick { "lightlag study arc --quick" } else { "lightlag study arc" };
-    let report = Report {
-        title: TITLE.to_owned(),
-        introduction: introduction(),
-        warnings: if quick { vec![QUICK.to_owned()] } else { Vec::new() },
-        build: results.build.clone(),
-        seeds: results.seeds(),
-        runs: results.rows.len(),
-        again: vec![again.to_owned()],
-        claims: claims::evaluate(&results),
-        figures: figures::all(&results),
-        tables: figures::tables(&results),
-        scenarios: [plan::LINK, plan::SHARING, plan::BESIDE].map(Text::shown).to_vec(),
+/// Goodputs in kbit/s of all seeds where a variant of a figure stands at these places.
+fn goodputs(results: &Results, figure: &str, variant: &str, places: &[(&str, f64)]) -> Vec<f64> {
+    let bits = Runs::of(results, figure).at(variant, places).each("goodput_bit_per_s");
+    bits.into_iter().map(|bits| bits / 1e3).collect()
+}
+
+/// Their mean and interval.
+fn goodput(results: &Results, figure: &str, variant: &str, places: &[(&str, f64)]) -> Option<Estimate> {
+    estimate(&goodputs(results, figure, variant, places))
+}
+
+/// Goodputs in kbit/s of ours and of CUBIC beside each other, and of CUBIC alone.
+fn contest(results: &Results, variant: &str, rtt: f64, loss: f64) -> Option<[f64; 3]> {
+    let here = [(plan::RTT, rtt), (plan::LOSS, loss)];
+    let runs = Runs::of(results, "beside").at(variant, &here);
+    let mean = |metric| {
+        let kbit: Vec<f64> = runs.each(metric).into_iter().map(|bits| bits / 1e3).collect();
+        estimate(&kbit).map(|value| value.mean)
     };
-    Ok(Studied { results, report, violations })
+    let alone = goodput(results, "beside", plan::ALONE, &here)?.mean;
+    Some([mean("goodput_of_ours")?, mean("goodput_of_beside")?, alone])
 }
 
-/// Those of the run, and of two flows of different kinds.
-fn metrics(outcome: &Outcome) -> Metrics {
-    let mut metrics = outcome.metrics();
-    for name in ["ours", "beside"] {
-        let goodput = outcome.figures.of_part(name, "goodput_bit_per_s");
-        metrics.extend(goodput.map(|bits| (format!("goodput_of_{name}"), bits)));
-    }
-    metrics
+/// What each contest of ours with CUBIC was, with its round-trip time and its loss.
+fn contests(results: &Results) -> Vec<(&'static str, f64, f64, [f64; 3])> {
+    let runs = Runs::of(results, "beside");
+    let (rtts, losses) = (runs.numbers(plan::RTT), runs.numbers(plan::LOSS));
+    let places = rtts.iter().flat_map(|&rtt| losses.iter().map(move |&loss| (rtt, loss))).collect::<Vec<_>>();
+    let of = |variant| {
+        let one = move |&(rtt, loss): &(f64, f64)| {
+            Some((variant, rtt, loss, contest(results, variant, rtt, loss)?))
+        };
+        places.iter().filter_map(one).collect::<Vec<_>>()
+    };
+    plan::OURS.into_iter().flat_map(of).collect()
 }
 
-fn introduction() -> Vec<String> {
-    [
-        "One flow sends 1 GB over a link of 1 Mbit/s that loses packets at random in both directions, with a queue of \
-         100 packets: the paper's scenario. A run ends with the file or after 400 round trips, at least 20000 s.",
-        "ARC is shown under three readings of what the paper leaves open: the window holds while a hole is open (the \
-         paper's words, and ours by default), it answers each newly found loss, or it also probes quickly again up to \
-         the window of the last event. CUBIC, Hybla and BBR came later; BBR believes its least round-trip time for \
-         10 s, as published, or for ever. UDPDTN sends at the rate of the contact, told by the plan or found out. TCP-Planet has a queue with priorities, \
-         which it needs.",
-        "What the paper does not ask: how flows of UDPDTN share the link with each other and with CUBIC (the last two \
-         claims and tables, which are ours).",
-        "A point has ten seeds; three where the reading is not the paper's, one where flows share.",
-    ]
-    .map(str::to_owned)
-    .to_vec()
+/// Goodput in kbit/s of a sender that knows the rate, codes without overhead and never waits: half a round trip, and
+/// the packets of 1500 B with 1460 B of payload that make up for those lost.
+fn limit(rtt_s: f64, loss: f64, size: f64) -> f64 {
+    let sending_s = size / 1460.0 * 1500.0 * 8.0 / 1e6 / (1.0 - loss);
+    size * 8.0 / (rtt_s / 2.0 + sending_s) / 1e3
 }

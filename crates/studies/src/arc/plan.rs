@@ -1,17 +1,12 @@
 //! What the study runs.
 
-use crate::points::{Point, Points, Text};
+use crate::shared::points::{Point, Points, scenario};
+use lightlag_scenario::Error;
 
-/// The paper's link.
-pub const LINK: Text =
-    Text { name: "arc_link.toml", toml: include_str!("../../../../scenarios/papers/arc_link.toml") };
-
-/// Flows of one kind on it.
-pub const SHARING: Text =
-    Text { name: "arc_sharing.toml", toml: include_str!("../../../../scenarios/papers/arc_sharing.toml") };
-/// Two of different kinds on it.
-pub const BESIDE: Text =
-    Text { name: "arc_beside.toml", toml: include_str!("../../../../scenarios/papers/arc_beside.toml") };
+/// The paper's link; flows of one kind on it; two of different kinds on it.
+const LINK: &str = "arc_link.toml";
+const SHARING: &str = "arc_sharing.toml";
+const BESIDE: &str = "arc_beside.toml";
 
 /// Columns of the table of runs. Round-trip time.
 pub const RTT: &str = "rtt_s";
@@ -84,7 +79,7 @@ pub fn variants() -> Vec<&'static str> {
 ///
 /// # Errors
 /// None with the scenario that is compiled in.
-pub fn plan(quick: bool) -> Result<Points, lightlag_scenario::Error> {
+pub fn plan(quick: bool) -> Result<Points, Error> {
     let mut points = Vec::new();
     let all = if quick { 2 } else { 10 };
     let rtts: &[f64] = if quick { &RTTS_QUICK } else { &RTTS };
@@ -93,11 +88,11 @@ pub fn plan(quick: bool) -> Result<Points, lightlag_scenario::Error> {
         for &rtt in rtts {
             // One point is in both.
             let figure = if rtt == RTT_OF_LOSSES { "figure_3 figure_4" } else { "figure_3" };
-            points.push(Point { seeds, ..point(figure, variant, rtt, 1e-3, 1e9)? });
+            points.push(point(figure, variant, rtt, 1e-3, 1e9)?.with_seeds(seeds));
         }
         let once = |loss: &f64| if quick { *loss == 1e-2 || *loss == 1e-4 } else { *loss != 1e-3 };
         for loss in LOSSES.into_iter().filter(once) {
-            points.push(Point { seeds, ..point("figure_4", variant, RTT_OF_LOSSES, loss, 1e9)? });
+            points.push(point("figure_4", variant, RTT_OF_LOSSES, loss, 1e9)?.with_seeds(seeds));
         }
     }
     for variant in [ARC].into_iter().chain(OURS) {
@@ -108,11 +103,11 @@ pub fn plan(quick: bool) -> Result<Points, lightlag_scenario::Error> {
         }
     }
     share(quick, &mut points)?;
-    Ok(Points { list: points, seeds: all })
+    Ok(Points::of(points, all, &[LINK, SHARING, BESIDE]))
 }
 
 /// Flows that share the link.
-fn share(quick: bool, points: &mut Vec<Point>) -> Result<(), lightlag_scenario::Error> {
+fn share(quick: bool, points: &mut Vec<Point>) -> Result<(), Error> {
     let counts: &[u32] = if quick { &[2, 4] } else { &[2, 4, 16] };
     for variant in OURS {
         for rtt in RTTS_SHARED {
@@ -144,41 +139,23 @@ fn share(quick: bool, points: &mut Vec<Point>) -> Result<(), lightlag_scenario::
 /// One point of flows that share.
 fn shared(
     figure: &str,
-    text: Text,
+    name: &str,
     variant: &str,
     rtt: f64,
     loss: f64,
-    given: &[(&str, String)],
+    given: &[(&'static str, String)],
     (count, apart): (u32, f64),
-) -> Result<Point, lightlag_scenario::Error> {
-    let mut file = text.file()?;
-    file.set("rtt", &format!("{rtt} s"))?;
-    file.set("loss", &loss.to_string())?;
-    let only = if variant == ALONE { "controller" } else { "planned_rate" };
-    for (key, value) in sets(variant).into_iter().filter(|(key, _)| *key == only) {
-        file.set(key, &value)?;
-    }
-    for (key, value) in given {
-        file.set(key, value)?;
-    }
-    let columns = [
-        (RTT, rtt.to_string()),
-        (LOSS, loss.to_string()),
-        (FLOWS, count.to_string()),
-        (APART, apart.to_string()),
-    ];
-    Ok(Point { seeds: Some(SEEDS_OF_SHARING), ..Point::new(&file, (figure, variant), columns)? })
+) -> Result<Point, Error> {
+    let key = if variant == ALONE { "controller" } else { "planned_rate" };
+    let only = sets(variant).into_iter().filter(|set| set.0 == key);
+    let link = [("rtt", format!("{rtt} s")), ("loss", loss.to_string())];
+    let file = scenario(name, link.into_iter().chain(only).chain(given.iter().cloned()))?;
+    let columns = [(RTT, rtt), (LOSS, loss), (FLOWS, count.into()), (APART, apart)];
+    Ok(Point::of(&file, (figure, variant), columns)?.with_seeds(SEEDS_OF_SHARING))
 }
 
-fn point(
-    figure: &str,
-    variant: &str,
-    rtt: f64,
-    loss: f64,
-    size: f64,
-) -> Result<Point, lightlag_scenario::Error> {
-    let mut file = LINK.file()?;
-    // Figure 5 asks for whole files; the others stop where the reference runs of ns-2 do.
+fn point(figure: &str, variant: &str, rtt: f64, loss: f64, size: f64) -> Result<Point, Error> {
+    // Figure 5 needs whole files; the others stop where the reference runs of ns-2 do.
     let limit = if figure == "figure_5" { 10_000_000.0 } else { (400.0 * rtt).max(20_000.0) };
     let given = [
         ("rtt", format!("{rtt} s")),
@@ -186,9 +163,6 @@ fn point(
         ("file_size", format!("{size} B")),
         ("time_limit", format!("{limit} s")),
     ];
-    for (key, value) in given.into_iter().chain(sets(variant)) {
-        file.set(key, &value)?;
-    }
-    let columns = [(RTT, rtt.to_string()), (LOSS, loss.to_string()), (SIZE, size.to_string())];
-    Point::new(&file, (figure, variant), columns)
+    let file = scenario(LINK, given.into_iter().chain(sets(variant)))?;
+    Point::of(&file, (figure, variant), [(RTT, rtt), (LOSS, loss), (SIZE, size)])
 }

@@ -3,8 +3,6 @@
 //! Figures share runs: figure 3 at a period of 300 s is figure 5 at an inter-contact time of 1000 s. Two points of
 //! two files are the same cell when these columns agree, and then they are run once.
 
-use lightlag_lab::sweep::Job;
-use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 /// `ipn` between planets, `terrestrial` on Earth.
@@ -31,7 +29,7 @@ pub const BUFFER: &str = "buffer_kb";
 pub const PERIOD: &str = "period_s";
 /// Lifetime of messages.
 pub const LIFETIME: &str = "lifetime_h";
-/// Whether nodes tell each other of deliveries.
+/// Whether nodes exchange receipts of deliveries.
 pub const RECEIPTS: &str = "receipts";
 /// Whether nodes remember what they dropped.
 pub const DROP_MEMORY: &str = "drop_memory";
@@ -126,47 +124,6 @@ pub fn wanted(cell: &Cell) -> bool {
     value(MECHANISM) != Some("afner") || value(ROUTER) == Some("epidemic")
 }
 
-/// The runs of a study, each once. `S` is whatever is needed to run a cell.
-#[derive(Debug)]
-pub struct Cells<S> {
-    known: BTreeMap<Cell, usize>,
-    cells: Vec<(Cell, BTreeSet<u64>, S)>,
-}
-
-impl<S> Default for Cells<S> {
-    fn default() -> Self {
-        Self { known: BTreeMap::new(), cells: Vec::new() }
-    }
-}
-
-impl<S> Cells<S> {
-    /// Adds a cell, unless it is not wanted; where it is known, only its new seeds.
-    pub fn add(&mut self, cell: Cell, seeds: &[u64], scenario: S) {
-        if !wanted(&cell) {
-            return;
-        }
-        let next = self.cells.len();
-        let index = *self.known.entry(cell.clone()).or_insert(next);
-        if index == next {
-            self.cells.push((cell, BTreeSet::new(), scenario));
-        }
-        self.cells[index].1.extend(seeds);
-    }
-
-    /// What a job's point is to be run with.
-    pub fn scenario(&self, point: usize) -> &S {
-        &self.cells[point].2
-    }
-
-    /// All runs.
-    pub fn jobs(&self) -> Vec<Job> {
-        let jobs = |(point, (cell, seeds, _)): (usize, &(Cell, BTreeSet<u64>, S))| {
-            seeds.iter().map(|seed| Job { point, seed: *seed, values: cell.clone() }).collect::<Vec<_>>()
-        };
-        self.cells.iter().enumerate().flat_map(jobs).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,14 +173,8 @@ mod tests {
     }
 
     #[test]
-    fn no_cell_is_run_twice_and_afner_only_with_epidemic() {
-        let mut cells = Cells::default();
-        cells.add(cell("epidemic", "none", &[]), &[1, 2], "first");
-        cells.add(cell("epidemic", "none", &[]), &[2, 3], "second");
-        cells.add(cell("spray_and_wait copies=10", "afner", &[]), &[1], "third");
-        cells.add(cell("epidemic", "afner", &[]), &[1], "fourth");
-        let jobs: Vec<(usize, u64)> = cells.jobs().iter().map(|job| (job.point, job.seed)).collect();
-        assert_eq!(jobs, [(0, 1), (0, 2), (0, 3), (1, 1)]);
-        assert_eq!((*cells.scenario(0), *cells.scenario(1)), ("first", "fourth"));
+    fn afner_runs_only_with_epidemic_routing() {
+        assert!(wanted(&cell("epidemic", "afner", &[])));
+        assert!(!wanted(&cell("spray_and_wait copies=10", "afner", &[])));
     }
 }

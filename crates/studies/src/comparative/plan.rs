@@ -1,21 +1,18 @@
 //! What the study runs.
 
+use super::cell::{Cell, cell_of, wanted};
+use crate::Error;
+use crate::shared::points::{PAPERS, Point, Points, text_of, unpack};
+use lightlag_scenario::{Scenario, ScenarioFile, Seed};
+use std::collections::BTreeMap;
+use std::path::Path;
+
 /// One scenario file and what is set otherwise in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSet {
     /// The file, below `scenarios/papers`.
     pub file: &'static str,
     /// Keys and their values in TOML, as `lightlag sweep --set key=value` takes them.
     pub set: Vec<(&'static str, &'static str)>,
-}
-
-/// All that the study runs; cells that two sets share are run once.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// Whether it is a quick look with fewer seeds, fewer points and shorter runs.
-    pub quick: bool,
-    /// The sets, in order.
-    pub sets: Vec<RunSet>,
 }
 
 /// Files of the paper's figures. Figures 10 and 11 show other metrics of figure 9's runs: their files say the same
@@ -42,36 +39,63 @@ const TERRESTRIAL: [&str; 3] = [FIGURE_FILES[4], FIGURE_FILES[5], SWITCHES_FILE]
 /// Every node sends to every other, where the files let the base station send to the rovers.
 const ALL_TO_ALL: [(&str, &str); 2] = [("traffic.messages.from", "all"), ("traffic.messages.to", "all")];
 
-/// The plan of the study, whole or as a quick look.
-pub fn plan(quick: bool) -> Plan {
-    let sets = if quick { quick_sets() } else { whole_sets() };
-    Plan { quick, sets }
+/// The sets of the study, whole or as a quick look.
+pub fn sets(quick: bool) -> Vec<RunSet> {
+    if quick { quick_sets() } else { whole_sets() }
 }
 
-impl Plan {
-    /// The files, each once.
-    pub fn files(&self) -> Vec<&'static str> {
-        let mut files: Vec<&str> = Vec::new();
-        for set in &self.sets {
-            if !files.contains(&set.file) {
-                files.push(set.file);
-            }
+/// The files of some sets, each once.
+pub fn files(sets: &[RunSet]) -> Vec<&'static str> {
+    let mut files: Vec<&str> = Vec::new();
+    for set in sets {
+        if !files.contains(&set.file) {
+            files.push(set.file);
         }
-        files
     }
+    files
+}
 
-    /// What a reader must know before believing a quick look.
-    pub fn warnings(&self) -> Vec<String> {
-        if !self.quick {
-            return Vec::new();
+/// The points of the study, from the scenarios that are written into a folder; cells that two sets share are run
+/// once, with the most seeds of both.
+///
+/// # Errors
+/// The folder cannot be written.
+pub fn points(quick: bool, folder: &Path) -> Result<Points, Error> {
+    unpack(&PAPERS, folder)?;
+    let sets = sets(quick);
+    let mut list: Vec<Point> = Vec::new();
+    let mut known: BTreeMap<Cell, usize> = BTreeMap::new();
+    for set in &sets {
+        let (cells, seeds) = cells(set, folder)?;
+        for (cell, scenario) in cells {
+            let index = *known.entry(cell.clone()).or_insert(list.len());
+            if index == list.len() {
+                list.push(Point::new(cell, scenario));
+            }
+            list[index].seeds = list[index].seeds.max(Some(seeds));
         }
-        vec![
-            "This is a quick look, not the study: three seeds instead of five, fewer points on each axis, one \
-             reading of the interplanetary scenario, and two hours instead of twelve on Earth. Run it without --quick \
-             before believing a verdict."
-                .to_string(),
-        ]
     }
+    let points = Points::of(list, 0, &files(&sets));
+    let text = points.scenarios.iter().map(|scenario| scenario.text.as_str()).collect();
+    Ok(Points { all_judged: true, text, ..points })
+}
+
+/// The cells of a set, with their scenarios from a folder, and the number of their seeds.
+pub fn cells(set: &RunSet, folder: &Path) -> Result<(Vec<(Cell, Scenario)>, u64), lightlag_scenario::Error> {
+    let mut file = ScenarioFile::read(&[&folder.join(set.file)])?;
+    for (key, value) in &set.set {
+        file.set(key, value)?;
+    }
+    // The files number their seeds from 1.
+    let seeds = file.seeds()?.iter().filter(|seed| matches!(seed, Seed::Number(_))).count() as u64;
+    // The compiled-in text is the one that was read a moment ago.
+    let said: toml::Table = text_of(set.file).parse().unwrap_or_default();
+    let fixed = || set.set.iter().map(|(key, value)| ((*key).to_owned(), value.trim_matches('"').to_owned()));
+    let cell = |point: lightlag_scenario::Point| {
+        let axes: Vec<(String, String)> = point.values.into_iter().chain(fixed()).collect();
+        (cell_of(&said, &axes), point.scenario)
+    };
+    Ok((file.points()?.list.into_iter().map(cell).filter(|(cell, _)| wanted(cell)).collect(), seeds))
 }
 
 fn whole_sets() -> Vec<RunSet> {
@@ -105,24 +129,4 @@ fn quick_sets() -> Vec<RunSet> {
         RunSet { file: FIGURE_FILES[4], set: [&earth[..], &[PERIODS]].concat() },
         RunSet { file: FIGURE_FILES[5], set: earth.to_vec() },
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_plan_leaves_out_figures_that_share_their_runs() {
-        for quick in [true, false] {
-            let files = plan(quick).files();
-            assert!(files.contains(&FIGURE_FILES[5]));
-            assert!(!files.contains(&FIGURE_FILES[6]) && !files.contains(&FIGURE_FILES[7]));
-        }
-    }
-
-    #[test]
-    fn a_quick_look_says_so() {
-        assert!(plan(true).warnings()[0].contains("quick look"));
-        assert!(plan(false).warnings().is_empty());
-    }
 }

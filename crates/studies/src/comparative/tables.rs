@@ -1,8 +1,10 @@
 //! The study's tables.
 
 use super::cell::{BUFFER, DURATION, INTER_CONTACT, MECHANISM, MOBILITY, PERIOD, ROUTER};
-use crate::comparative::claims::view::{Data, Reading, View};
-use crate::parts::interval;
+use super::readings::{Data, Reading, Scope};
+use crate::shared::charts::{row, table};
+use crate::shared::parts::interval;
+use crate::shared::runs::Runs;
 use lightlag_lab::report::Table;
 use lightlag_lab::results::Results;
 
@@ -30,95 +32,46 @@ pub(super) fn all(results: &Results) -> Vec<Table> {
 }
 
 /// Every cell of a figure with its metrics.
-fn numbers(title: &str, view: &View<'_>, column: &str) -> Table {
-    let rows = cells(view, &[column, ROUTER, MECHANISM])
-        .into_iter()
-        .map(|(names, cell)| {
-            let told = METRICS.iter().map(|(metric, _)| interval(cell.estimate(metric)));
-            names.into_iter().chain(told).collect()
-        })
-        .collect();
-    let heads = METRICS.iter().map(|(_, head)| *head);
-    Table {
-        title: title.to_string(),
-        caption: "Mean and half width of the 95% interval.".to_string(),
-        head: head([column, "router", "mechanism"].into_iter().chain(heads)),
-        rows,
-    }
+fn numbers(title: &str, view: &Runs<'_>, column: &str) -> Table {
+    let of = |(names, cell): (Vec<&str>, Runs<'_>)| {
+        row(&names, METRICS.iter().map(|(metric, _)| interval(cell.estimate(metric))))
+    };
+    let head = row([column, "router", "mechanism"], METRICS.iter().map(|(_, head)| (*head).to_owned()));
+    let rows = view.split(&[column, ROUTER, MECHANISM]).into_iter().map(of).collect();
+    table((title, "Mean and half width of the 95% interval."), head, rows)
 }
 
 /// Figure 7's delivery ratios at its ends, under every reading of the interplanetary scenario.
 fn readings(results: &Results) -> Table {
-    let rows = Reading::all_interplanetary()
-        .iter()
-        .flat_map(|reading| {
-            let view = Data::of(results, reading).figure_7.only(ROUTER, "epidemic");
-            cells(&view, &[MECHANISM])
-                .into_iter()
-                .filter_map(|(names, cell)| {
-                    let (short, long) = cell.ends(DURATION)?;
-                    let told = [short, long].map(|end| interval(end.estimate("delivery_prob")));
-                    Some([vec![reading.name.to_string()], names, told.to_vec()].concat())
-                })
-                .collect::<Vec<_>>()
-        })
-        .collect();
-    Table {
-        title: "The interplanetary scenario as it can be read".to_string(),
-        caption: "Delivery ratio with epidemic routing, a message every 1 to 300 s, for the shortest and the longest \
-                  contacts. The paper's own tables fit no single reading."
-            .to_string(),
-        head: head(["reading", "mechanism", "shortest contacts", "longest contacts"]),
-        rows,
+    let mut rows = Vec::new();
+    for reading in Reading::all_interplanetary() {
+        let view = Data::of(results, &reading).figure_7.only(ROUTER, "epidemic");
+        for (names, cell) in view.split(&[MECHANISM]) {
+            let Some((short, long)) = cell.ends(DURATION) else { continue };
+            let ends = [short, long].map(|end| interval(end.estimate("delivery_prob")));
+            rows.push(row([reading.name, names[0]], ends));
+        }
     }
+    let caption = "Delivery ratio with epidemic routing, a message every 1 to 300 s, for the shortest and the longest \
+                   contacts. The paper's own tables fit no single reading.";
+    let head = ["reading", "mechanism", "shortest contacts", "longest contacts"];
+    table(("The readings of the interplanetary scenario", caption), head, rows)
 }
 
-/// Figure 9's cells with nodes that tell of deliveries, remember drops, or both.
+/// Figure 9's cells with nodes that report deliveries, remember drops, or both.
 fn switches(results: &Results) -> Table {
-    let mut all = vec![Data::of(results, &Reading::PRIMARY).figure_9];
-    all.extend(Reading::all_switches().iter().map(|reading| Data::of(results, reading).figure_9));
-    let rows = cells(&all[0], &[MOBILITY, ROUTER, MECHANISM])
-        .into_iter()
-        .filter(|_| all[1..].iter().any(|view| !view.is_empty()))
-        .map(|(names, _)| {
-            let told = all.iter().map(|view| {
-                let columns = [MOBILITY, ROUTER, MECHANISM];
-                let cell = names
-                    .iter()
-                    .zip(columns)
-                    .fold(view.clone(), |view, (name, column)| view.only(column, name));
-                interval(cell.estimate("delivery_prob"))
-            });
-            names.clone().into_iter().chain(told).collect()
-        })
-        .collect();
-    Table {
-        title: "What nodes tell and remember".to_string(),
-        caption: "Delivery ratio in figure 9's cells. Receipts: nodes tell each other what was delivered, and delete it. \
-                  Memory: a node does not take again what it has dropped. The paper has neither; the original papers of \
-                  RRCC and CCC have one each."
-            .to_string(),
-        head: head(["mobility", "router", "mechanism", "neither", "receipts", "memory", "both"]),
-        rows,
-    }
-}
-
-/// The cells of a slice: every combination of values that was run.
-fn cells<'a>(view: &View<'a>, columns: &[&str]) -> Vec<(Vec<String>, View<'a>)> {
-    columns.iter().fold(vec![(Vec::new(), view.clone())], |cells, column| {
-        cells
-            .into_iter()
-            .flat_map(|(names, slice): (Vec<String>, View<'a>)| {
-                let split = |level: &str| {
-                    let named = names.iter().cloned().chain([level.to_string()]).collect();
-                    (named, slice.only(column, level))
-                };
-                slice.levels(column).into_iter().map(split).collect::<Vec<_>>()
-            })
-            .collect()
-    })
-}
-
-fn head<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    names.into_iter().map(str::to_string).collect()
+    let of = |reading: &Reading| Data::of(results, reading).figure_9;
+    let columns = [MOBILITY, ROUTER, MECHANISM];
+    let mut all = vec![of(&Reading::PRIMARY)];
+    all.extend(Reading::others(Scope::Terrestrial).iter().map(of));
+    let rows = all[0].split(&columns).into_iter().filter(|_| all[1..].iter().any(|view| !view.is_empty()));
+    let rows = rows.map(|(names, _)| {
+        let values: Vec<(&str, &str)> = columns.into_iter().zip(names.iter().copied()).collect();
+        row(&names, all.iter().map(|view| interval(view.fixed(&values).estimate("delivery_prob"))))
+    });
+    let caption = "Delivery ratio in figure 9's cells. Receipts: nodes exchange receipts of deliveries, and delete what \
+                   was delivered. Memory: a node does not accept again what it has dropped. The paper has neither; the \
+                   original papers of RRCC and CCC have one each.";
+    let head = ["mobility", "router", "mechanism", "neither", "receipts", "memory", "both"];
+    table(("Receipts and memory of drops", caption), head, rows.collect())
 }

@@ -1,10 +1,12 @@
 //! The poster's four faults, each as a claim on DCCP without it, and each brought back.
 
-use super::plan::RATES;
+use super::here::Here;
+use super::plan::{RATE, RATES};
 use super::variants::{CCID2, CCID3, INCONSISTENT, PAIRS, PAUSES, SMALL, STUCK, TCP_SACK, Variant};
-use super::view::Here;
-use crate::view::{found, levels};
-use lightlag_lab::report::{Finding, Verdict};
+use crate::shared::parts::{NOT_RUN, found};
+use crate::shared::runs::Runs;
+use crate::shared::words::{Claim, claim};
+use lightlag_lab::report::Finding;
 use lightlag_lab::results::Results;
 use lightlag_lab::statistics::mean;
 
@@ -14,76 +16,52 @@ const ALIKE: f64 = 3.0;
 const SPREAD: f64 = 2.0;
 /// The least margin of the timer beyond a round trip (RFC 6298, section 2, with the 200 ms of Linux), in seconds.
 const TIMER_MARGIN_S: f64 = 0.2;
-/// Random losses of the readings.
-const SOME_LOSS: f64 = 1e-4;
-const MUCH_LOSS: f64 = 1e-3;
-
 /// DCCP with a window, for which TCP has the same.
 const WINDOWED: [Variant; 2] = [PAIRS[0].1, CCID2];
 
-/// The claims, tested.
-pub fn evaluate(results: &Results) -> Vec<Verdict> {
-    let (clean, narrow) = (Here::satellite(results, 0.0), Here::narrow(results));
-    let lossy = |check: Check| {
-        [("0.01 % lost at random", SOME_LOSS), ("0.1 % lost at random", MUCH_LOSS)]
-            .map(|(name, loss)| (name.to_owned(), check(Here::satellite(results, loss)).holds))
-    };
-    let on_sockets = Here::sockets(results);
-    let small_windows = |check: Check| ("small windows".to_owned(), check(narrow).holds);
-    let silenced = |check: Check| (SILENCED.to_owned(), check(Here::silence(results)).holds);
-    let mut verdicts = vec![
-        Verdict::new("D1", "1", THROUGHPUT_SAYS, throughput(results)),
-        Verdict::new("D2", "2", SPREAD_SAYS, spread(clean)),
-        Verdict::new("D3", "4", PAUSES_SAYS, pauses(clean)),
-        Verdict::new("D4", "-", ANSWERS_SAYS, answers(clean)),
-        Verdict::new("D5", "1, 3", STUCK_SAYS, stuck(results)),
-        Verdict::new("D6", "2, 4", WAITING_SAYS, waiting(results)),
-        Verdict::new("D7", "-", INCONSISTENT_SAYS, inconsistent(clean)),
-        Verdict::new("D8", "4", SMALL_SAYS, small(clean)),
-        Verdict::new("D9", "1", ON_SOCKETS_SAY[0], throughput_on_sockets(clean, on_sockets)),
-        Verdict::new("D10", "2", ON_SOCKETS_SAY[1], spread(on_sockets)),
-        Verdict::new("D11", "4", ON_SOCKETS_SAY[2], pauses(on_sockets)),
-        Verdict::new("D12", "-", ON_SOCKETS_SAY[3], answers(on_sockets)),
-    ];
-    for (verdict, check) in verdicts.iter_mut().zip([as_tcp as Check, spread, pauses, answers]) {
-        verdict.readings.extend(lossy(check));
-        verdict.readings.push(small_windows(check));
-    }
-    for (place, check) in [(0, as_tcp as Check), (3, answers)] {
-        verdicts[place].readings.push(silenced(check));
-    }
-    verdicts
-}
+type Test = fn(&Results) -> Finding;
 
-/// The reading of those after timers.
+pub const CLAIMS: &[Claim<Test>] = &[
+    claim("D1", throughput as Test).or(&[
+        (LITTLE_LOSS, |results| as_tcp(Here::satellite(results, 1e-4))),
+        (MUCH_LOSS, |results| as_tcp(Here::satellite(results, 1e-3))),
+        (SMALL_WINDOWS, |results| as_tcp(Here::narrow(results))),
+        (SILENCED, |results| as_tcp(Here::silence(results))),
+    ]),
+    claim("D2", (|results| spread(Here::satellite(results, 0.0))) as Test).or(&[
+        (LITTLE_LOSS, |results| spread(Here::satellite(results, 1e-4))),
+        (MUCH_LOSS, |results| spread(Here::satellite(results, 1e-3))),
+        (SMALL_WINDOWS, |results| spread(Here::narrow(results))),
+    ]),
+    claim("D3", (|results| pauses(Here::satellite(results, 0.0))) as Test).or(&[
+        (LITTLE_LOSS, |results| pauses(Here::satellite(results, 1e-4))),
+        (MUCH_LOSS, |results| pauses(Here::satellite(results, 1e-3))),
+        (SMALL_WINDOWS, |results| pauses(Here::narrow(results))),
+    ]),
+    claim("D4", (|results| answers(Here::satellite(results, 0.0))) as Test).or(&[
+        (LITTLE_LOSS, |results| answers(Here::satellite(results, 1e-4))),
+        (MUCH_LOSS, |results| answers(Here::satellite(results, 1e-3))),
+        (SMALL_WINDOWS, |results| answers(Here::narrow(results))),
+        (SILENCED, |results| answers(Here::silence(results))),
+    ]),
+    claim("D5", stuck),
+    claim("D6", waiting),
+    claim("D7", |results| inconsistent(Here::satellite(results, 0.0))),
+    claim("D8", |results| small(Here::satellite(results, 0.0))),
+    claim("D9", throughput_on_sockets),
+    claim("D10", |results| spread(Here::sockets(results))),
+    claim("D11", |results| pauses(Here::sockets(results))),
+    claim("D12", |results| answers(Here::sockets(results))),
+];
+
+/// Names of the readings.
+const LITTLE_LOSS: &str = "0.01 % lost at random";
+const MUCH_LOSS: &str = "0.1 % lost at random";
+const SMALL_WINDOWS: &str = "small windows";
 const SILENCED: &str = "silent for 5 s once";
 
-/// A claim on connections of one link.
-type Check = fn(Here<'_>) -> Finding;
-
-const THROUGHPUT_SAYS: &str =
-    "(DCCP as it should be) throughput is within 3 % of TCP's with the same controller, on every link";
-const SPREAD_SAYS: &str =
-    "(DCCP as it should be) the coefficient of variation over connections on one link is below 2 %";
-const PAUSES_SAYS: &str = "(DCCP as it should be) no connection pauses for longer than a round trip and the timer's \
-                           least margin, none until a timer expires";
-const ANSWERS_SAYS: &str =
-    "(DCCP as it should be) every loss is answered, and by one halving of the window: RFC 4341, section 5";
-/// The first four on sockets.
-const ON_SOCKETS_SAY: [&str; 4] = [
-    "(on real sockets) throughput is within 3 % of what TCP has with the same controller in the world",
-    "(on real sockets) the coefficient of variation over connections is below 2 %",
-    "(on real sockets) no connection pauses beyond the RFC's timers",
-    "(on real sockets) every loss is answered, and by one halving of the window: RFC 4341, section 5",
-];
-const STUCK_SAYS: &str = "after a timer the window stays at one packet: throughput far below TCP's, one packet a round \
-                          trip (fault: stuck window)";
-const WAITING_SAYS: &str = "connections pause until a timer expires, again and again (fault: pauses)";
-const INCONSISTENT_SAYS: &str = "losses are answered more than once, or not (fault: inconsistent loss)";
-const SMALL_SAYS: &str = "acknowledgements are refused, and connections pause (fault: small sequence window)";
-
 fn throughput(results: &Results) -> Finding {
-    let links = levels(results, RATES, super::plan::RATE).into_iter();
+    let links = Runs::of(results, RATES).numbers(RATE).into_iter();
     let links = links.map(|rate| (format!("{rate} Mbit/s"), Here::rate(results, rate)));
     let satellite = ("the satellite".to_owned(), Here::satellite(results, 0.0));
     let each: Vec<(String, f64)> = links
@@ -108,7 +86,8 @@ fn as_tcp(here: Here<'_>) -> Finding {
     alike(&PAIRS.iter().filter_map(|pair| here.beyond(*pair)).collect::<Vec<_>>())
 }
 
-fn throughput_on_sockets(world: Here<'_>, sockets: Here<'_>) -> Finding {
+fn throughput_on_sockets(results: &Results) -> Finding {
+    let (world, sockets) = (Here::satellite(results, 0.0), Here::sockets(results));
     let beyond = |(tcp, dccp): &(Variant, Variant)| {
         Some(100.0 * (sockets.goodput(*dccp)? / world.goodput(*tcp)? - 1.0))
     };
@@ -145,7 +124,7 @@ fn pauses(here: Here<'_>) -> Finding {
         };
         all.push(longest <= rtt + TIMER_MARGIN_S);
         let mut told = format!("{}: longest {longest:.2} s at round trips up to {rtt:.2} s", variant.name);
-        // A rate waits for its own time, as nobody acknowledges its packets one by one.
+        // The packets of a rate wait for their own time, not for acknowledgements.
         if variant != CCID3 {
             let by_timer = here.sum(variant, "pauses_by_timer");
             all.push(by_timer == 0.0);
@@ -186,7 +165,7 @@ fn stuck(results: &Results) -> Finding {
     let (Some(stuck), Some(ours), Some(tcp)) =
         (here.goodput(STUCK), here.goodput(CCID2), here.goodput(TCP_SACK))
     else {
-        return Finding::untestable("it was not run");
+        return Finding::untestable(NOT_RUN);
     };
     let alone = |variant| 100.0 * mean(&here.each(variant, "alone")).unwrap_or(f64::NAN);
     let told = format!(
@@ -203,7 +182,7 @@ fn waiting(results: &Results) -> Finding {
     let [faulty, ours, tcp] = [PAUSES, CCID2, PAIRS[1].0].map(|variant| here.sum(variant, "pauses_by_timer"));
     let count = here.goodputs(PAUSES).len();
     if count == 0 {
-        return Finding::untestable("it was not run");
+        return Finding::untestable(NOT_RUN);
     }
     let variation = |variant| here.variation(variant).unwrap_or(f64::NAN);
     let told = format!(
@@ -227,7 +206,7 @@ fn small(here: Here<'_>) -> Finding {
     let [faulty, ours] = [SMALL, CCID2].map(|variant| here.sum(variant, "pauses_by_timer"));
     let count = here.goodputs(SMALL).len();
     if count == 0 {
-        return Finding::untestable("it was not run");
+        return Finding::untestable(NOT_RUN);
     }
     let variation = here.variation(SMALL).unwrap_or(f64::NAN);
     let told = format!(

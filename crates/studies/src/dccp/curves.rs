@@ -2,54 +2,41 @@
 
 use super::plan::{OVER_TIME, SATELLITE, narrow_link, silent_link};
 use super::variants::{CCID2, LINUX, PAUSES, SMALL, STUCK, Variant};
+use crate::shared::charts::{Curve, figure};
+use crate::shared::over_time::{means, sampled, values};
+use crate::shared::points::scenario;
 use lightlag_capture::analysis::{Cell, Graph, Options as Analysis};
 use lightlag_lab::captured::{Scene, charts};
-use lightlag_lab::metrics::TimeSeries;
-use lightlag_lab::packets::{PacketSeries, Row};
 use lightlag_lab::report::Figure;
-use lightlag_lab::run::{ContactsCache, Options, Outcome, run};
-use lightlag_scenario::Seed;
+use lightlag_lab::run::Outcome;
+use lightlag_scenario::Error;
 
-/// Seed of every curve.
-const SEED: u64 = 1;
-/// Throughput is averaged over so many seconds.
+/// Throughput is averaged over this many seconds.
 const THROUGHPUT_EVERY_S: f64 = 10.0;
 /// Points of a curve.
 const POINTS_MAX: usize = 500;
 /// Packets of the pauses are drawn up to here: later ones look the same.
 const PAUSES_SHOWN_S: f64 = 60.0;
 
-/// A curve of a figure.
-#[derive(Clone, Debug)]
-pub struct Curve {
-    /// In which figure it is.
-    pub figure: &'static str,
-    /// Its name there.
-    pub series: String,
-    /// Seconds, and what is drawn.
-    pub points: Vec<(f64, f64)>,
-}
-
 /// All curves.
-///
-/// # Errors
-/// None with the scenario that is compiled in.
-pub fn all() -> Result<(Vec<Curve>, Vec<Figure>), lightlag_scenario::Error> {
+pub fn all() -> Result<(Vec<Curve>, Vec<Figure>), Error> {
     let mut curves = Vec::new();
     for variant in OVER_TIME {
-        let points = throughput(&seen(variant, &[])?);
-        curves.push(Curve { figure: "over_minutes", series: variant.name.to_owned(), points });
+        let goodput = values(&seen(variant, Vec::new())?, "one", "goodput");
+        let points = means(&goodput, THROUGHPUT_EVERY_S, |bits| bits / 1e6);
+        curves.push(Curve::new("over_minutes", variant.name, points));
     }
-    let ours = seen(CCID2, &[])?;
-    let stuck = seen(STUCK, &[])?;
+    let ours = seen(CCID2, Vec::new())?;
+    let stuck = seen(STUCK, Vec::new())?;
     for (outcome, series) in [(&ours, AFTER), (&stuck, BEFORE)] {
-        let points = values(outcome, "window").into_iter().map(|(at, bytes)| (at, bytes / 1456.0)).collect();
-        curves.push(Curve { figure: "fault_stuck_window", series: series.to_owned(), points });
+        let window = values(outcome, "one", "window").into_iter().map(|(at, bytes)| (at, bytes / 1456.0));
+        curves.push(Curve::new("fault_stuck_window", series, window.collect()));
     }
-    curves.extend(before_and_after("fault_small_sequence_window", &ours, &seen(SMALL, &[])?));
-    let linux = seen(LINUX, &narrow_link())?;
+    curves.extend(before_and_after("fault_small_sequence_window", &ours, &seen(SMALL, Vec::new())?));
+    let linux = seen(LINUX, narrow_link())?;
     let silent = silent_link();
-    let mut of_pauses = before_and_after("fault_pauses", &seen(CCID2, &silent)?, &seen(PAUSES, &silent)?);
+    let mut of_pauses =
+        before_and_after("fault_pauses", &seen(CCID2, silent.clone())?, &seen(PAUSES, silent)?);
     of_pauses.iter_mut().for_each(|curve| curve.points.retain(|point| point.0 <= PAUSES_SHOWN_S));
     curves.extend(of_pauses);
     let sequences =
@@ -63,47 +50,14 @@ pub const AFTER: &str = "without it";
 
 /// Packets sent, with a fault and without.
 fn before_and_after(figure: &'static str, ours: &Outcome, faulty: &Outcome) -> Vec<Curve> {
-    let curve = |(outcome, series): (&Outcome, &str)| Curve {
-        figure,
-        series: series.to_owned(),
-        points: sent(outcome),
-    };
+    let curve = |(outcome, series): (&Outcome, &str)| Curve::new(figure, series, sent(outcome));
     [(faulty, BEFORE), (ours, AFTER)].map(curve).to_vec()
 }
 
 /// One run of a variant, sampled and analysed.
-fn seen(variant: Variant, given: &[(&'static str, String)]) -> Result<Outcome, lightlag_scenario::Error> {
-    let mut file = SATELLITE.file()?;
-    for (key, value) in given.iter().chain(&variant.sets()) {
-        file.set(key, value)?;
-    }
-    let scenario = file.points()?.list.remove(0).scenario;
-    let analysis = Some(Analysis { graphs: true, ..Analysis::default() });
-    let options = Options { judge: false, series: true, analysis, ..Options::default() };
-    run(&scenario, Seed::Number(SEED), &ContactsCache::default(), &options)
-}
-
-/// One number of the connection, where it is sampled.
-fn values(outcome: &Outcome, name: &str) -> Vec<(f64, f64)> {
-    let Some(TimeSeries::Packets(series)) = &outcome.series else { return Vec::new() };
-    let mine = |row: &&Row| row.name == name && is_one(series, row);
-    let rows = series.rows().iter().filter(mine);
-    rows.map(|row| (row.at.as_secs_f64(), row.value)).collect()
-}
-
-fn is_one(series: &PacketSeries, row: &Row) -> bool {
-    series.name_of(row.of) == "one"
-}
-
-/// Goodput in Mbit/s: means over [`THROUGHPUT_EVERY_S`], at its end.
-fn throughput(outcome: &Outcome) -> Vec<(f64, f64)> {
-    let each = values(outcome, "goodput");
-    let span = |point: &(f64, f64)| (point.0 / THROUGHPUT_EVERY_S - 1e-9).floor();
-    let mean = |chunk: &[(f64, f64)]| {
-        let sum: f64 = chunk.iter().map(|point| point.1).sum();
-        ((span(&chunk[0]) + 1.0) * THROUGHPUT_EVERY_S, sum / chunk.len() as f64 / 1e6)
-    };
-    each.chunk_by(|one, next| span(one) == span(next)).map(mean).collect()
+fn seen(variant: Variant, given: Vec<(&'static str, String)>) -> Result<Outcome, Error> {
+    let file = scenario(SATELLITE, given.into_iter().chain(variant.sets()))?;
+    sampled(&file, Some(Analysis { graphs: true, ..Analysis::default() }))
 }
 
 /// The number of each packet sent, counted from the first.
@@ -131,10 +85,5 @@ fn connection(outcome: &Outcome, id: &str, variant: Variant) -> Option<Figure> {
     let scene = Scene { began_ns, numbers_packets: true };
     let caption = "Time and sequence as tcptrace draws them, throughput, round trips, and what is under way, from \
                    the packets at the sender. The wheel zooms. The one with all faults is on the link of 128 kbit/s.";
-    Some(Figure {
-        id: id.to_owned(),
-        specification: charts(&title, graph, scene),
-        title,
-        caption: caption.to_owned(),
-    })
+    Some(figure((id, &title, caption), charts(&title, graph, scene)))
 }

@@ -1,13 +1,11 @@
 //! What the study runs.
 
 use super::variants::{CCID2, CCID3, FAULTS, LINUX, PAIRS, PAUSES, STUCK, UDP, Variant};
-use crate::points::{Point, Points, Text};
+use crate::shared::points::{Point, Points, scenario};
+use lightlag_scenario::Error;
 
 /// The poster's link.
-pub const SATELLITE: Text = Text {
-    name: "dccp_satellite.toml",
-    toml: include_str!("../../../../scenarios/papers/dccp_satellite.toml"),
-};
+pub const SATELLITE: &str = "dccp_satellite.toml";
 
 /// Columns of the table of runs. Rate of the link, in Mbit/s.
 pub const RATE: &str = "rate_mbit_per_s";
@@ -44,25 +42,30 @@ const SILENT: &str = "10 s..15 s";
 /// Random losses, besides those of full queues.
 const LOSSES: [f64; 3] = [0.0, 1e-4, 1e-3];
 
+/// These pairs over both transports, then some more variants.
+fn pairs(count: usize, more: [Variant; 2]) -> Vec<Variant> {
+    PAIRS[..count].iter().flat_map(|(tcp, dccp)| [*tcp, *dccp]).chain(more).collect()
+}
+
 /// Every variant over links of many rates.
 pub fn over_rates() -> Vec<Variant> {
-    PAIRS.iter().flat_map(|(tcp, dccp)| [*tcp, *dccp]).chain([CCID3, UDP]).collect()
+    pairs(4, [CCID3, UDP])
 }
 
-/// Those without a fault of whom there are many connections on the poster's link.
+/// Those without a fault that have many connections on the poster's link.
 pub fn spread() -> Vec<Variant> {
-    PAIRS[..2].iter().flat_map(|(tcp, dccp)| [*tcp, *dccp]).chain([CCID3, UDP]).collect()
+    pairs(2, [CCID3, UDP])
 }
 
-/// Those of whom there are many connections on the narrow link.
+/// Those with many connections on the narrow link.
 pub fn narrow() -> Vec<Variant> {
-    PAIRS[..2].iter().flat_map(|(tcp, dccp)| [*tcp, *dccp]).chain([STUCK, LINUX]).collect()
+    pairs(2, [STUCK, LINUX])
 }
 
-/// Those of whom there are many connections on the link that is silent once: timers bring windows to one packet,
-/// where two of the faults show.
+/// Those with many connections on the link that is silent once: timers bring windows to one packet, where two of the
+/// faults show.
 pub fn silenced() -> Vec<Variant> {
-    PAIRS[..2].iter().flat_map(|(tcp, dccp)| [*tcp, *dccp]).chain([STUCK, PAUSES]).collect()
+    pairs(2, [STUCK, PAUSES])
 }
 
 /// Keys of the link that is silent once.
@@ -81,13 +84,13 @@ pub fn narrow_link() -> Vec<(&'static str, String)> {
 ///
 /// # Errors
 /// None with the scenario that is compiled in.
-pub fn plan(quick: bool) -> Result<Points, lightlag_scenario::Error> {
+pub fn plan(quick: bool) -> Result<Points, Error> {
     let mut list = Vec::new();
     for &rate in if quick { &RATES_QUICK[..] } else { &ALL_RATES } {
         for variant in over_rates() {
             let made = point(RATES, variant, &link_of(rate), &[(RATE, rate)])?;
-            let one = rate >= FAST || quick;
-            list.push(Point { seeds: Some(if one { 1 } else { 3 }), analysed: false, ..made });
+            let seeds = if rate >= FAST || quick { 1 } else { 3 };
+            list.push(Point { analysed: false, ..made.with_seeds(seeds) });
         }
     }
     for loss in LOSSES {
@@ -103,7 +106,7 @@ pub fn plan(quick: bool) -> Result<Points, lightlag_scenario::Error> {
     for variant in silenced() {
         list.push(point(SILENCE, variant, &silent_link(), &[])?);
     }
-    Ok(Points { list, seeds: if quick { CONNECTIONS_QUICK } else { CONNECTIONS } })
+    Ok(Points::of(list, if quick { CONNECTIONS_QUICK } else { CONNECTIONS }, &[SATELLITE]))
 }
 
 /// A link of some Mbit/s, whose queue holds a bandwidth-delay product. Jitter would make packets overtake each
@@ -124,14 +127,11 @@ fn point(
     variant: Variant,
     given: &[(&'static str, String)],
     columns: &[(&'static str, f64)],
-) -> Result<Point, lightlag_scenario::Error> {
-    let mut file = SATELLITE.file()?;
-    for (key, value) in given.iter().chain(&variant.sets()) {
-        file.set(key, value)?;
-    }
-    let columns = columns.iter().map(|(name, value)| (*name, value.to_string()));
-    Ok(Point { analysed: true, ..Point::new(&file, (figure, variant.name), columns)? })
+) -> Result<Point, Error> {
+    let file = scenario(SATELLITE, given.iter().cloned().chain(variant.sets()))?;
+    let made = Point::of(&file, (figure, variant.name), columns.iter().copied())?;
+    Ok(Point { analysed: true, ..made })
 }
 
-/// Who is drawn over time.
+/// Drawn over time.
 pub const OVER_TIME: [Variant; 4] = [PAIRS[0].0, CCID2, CCID3, UDP];

@@ -1,5 +1,6 @@
 //! What a capture of a connection shows, as metrics of its run.
 
+use crate::shared::points::metrics_of;
 use lightlag_capture::analysis::{Analysed, Answer, Found, HalfFigures, Loss};
 use lightlag_lab::results::Metrics;
 use lightlag_lab::run::Outcome;
@@ -11,15 +12,9 @@ const ONCE_MOST: f64 = 0.75;
 
 /// Those of the run, of the connection that is looked at, and of what its capture shows.
 pub fn metrics(outcome: &Outcome) -> Metrics {
-    let mut metrics = outcome.metrics();
-    for (name, figure) in [
-        ("goodput_of_one", "goodput_bit_per_s"),
-        ("timeouts_of_one", "timeouts"),
-        ("episodes_of_one", "loss_episodes"),
-    ] {
-        let value = outcome.figures.of_part("one", figure);
-        metrics.extend(value.map(|value| (name.to_owned(), value)));
-    }
+    let parts = [("goodput", "goodput_bit_per_s"), ("timeouts", "timeouts"), ("episodes", "loss_episodes")];
+    let mut metrics =
+        metrics_of(outcome, parts.map(|(name, figure)| (format!("{name}_of_one"), "one", figure)));
     metrics.extend(outcome.analysed.iter().flat_map(of_capture));
     metrics
 }

@@ -1,11 +1,12 @@
 //! The same connections on real sockets, through the poster's link in real time.
 //!
-//! Whoever has sockets makes them; what is asked of him and what is made of it is here.
+//! [`crate::real`] makes the connections; this module says which, and turns the measurements into rows.
 
 use super::plan::{CONNECTIONS, SATELLITE, SOCKETS};
 use super::seen;
 use super::variants::{CCID2, CCID3, PAIRS, Variant};
-use crate::view::{FIGURE, VARIANT};
+use crate::shared::points::{only, scenario};
+use crate::shared::runs::{FIGURE, VARIANT};
 use lightlag_capture::analysis::Analysed;
 use lightlag_lab::results::Row;
 use lightlag_protocols::link::{Counts, LinkSpec};
@@ -82,12 +83,8 @@ pub fn run(connect: Connect) -> Result<Vec<Row>, String> {
 /// The connection of the scenario, as the world runs it with this seed.
 fn connection(variant: Variant, seed: u64) -> Result<Connection, String> {
     let told = |error: lightlag_scenario::Error| error.to_string();
-    let mut file = SATELLITE.file().map_err(told)?;
-    for (key, value) in variant.sets() {
-        file.set(key, &value).map_err(told)?;
-    }
-    let scenario = file.points().map_err(told)?.list.remove(0).scenario;
-    let lacks = || format!("{}: it has no link, or nothing is beside the connection", SATELLITE.name);
+    let scenario = scenario(SATELLITE, variant.sets()).and_then(|file| only(&file)).map_err(told)?;
+    let lacks = || format!("{SATELLITE}: there is no link, or no cross traffic");
     let network = scenario.packets.as_ref().ok_or_else(lacks)?;
     let setup = network.setup(Seed::Number(seed), scenario.own_seed, scenario.duration);
     Ok(Connection {

@@ -1,14 +1,15 @@
 //! What the paper says, beside what we measure.
 
-use super::curves::{Curve, find};
-use super::figures::shares;
-use super::ours;
+use super::curves::find;
 use super::plan::{CLOCK, DISTANCE, EDGE, JITTER, SOME_JITTER_MS, START, TARGET};
 use super::reference::CEILING;
 use super::variants::{AIMD, DCP, DCP_MARKS, DCP_SLOW_START, LEDBAT, NEWCOMER, TCP_LIKE};
-use super::view::Number::{Drops, Goodput, Jain, Queueing, Timeouts};
-use crate::view::{found, levels};
-use lightlag_lab::report::{Finding, Holds, Verdict};
+use super::{DROPS, GOODPUT, JAIN, QUEUEING, TIMEOUTS, shares};
+use crate::shared::charts::Curve;
+use crate::shared::parts::{NOT_RUN, found};
+use crate::shared::runs::{Runs, least, most};
+use crate::shared::words::{Claim, claim};
+use lightlag_lab::report::Finding;
 use lightlag_lab::results::{Results, number};
 use lightlag_lab::statistics::mean;
 
@@ -32,179 +33,69 @@ const FAIR: f64 = 0.95;
 const COSTS: f64 = 0.01;
 
 /// What claims are tested on.
-struct Data<'a> {
-    results: &'a Results,
-    curves: &'a [Curve],
+pub struct Data<'a> {
+    pub results: &'a Results,
+    pub curves: &'a [Curve],
 }
 
-/// The claims, tested.
-pub fn evaluate(results: &Results, curves: &[Curve]) -> Vec<Verdict> {
-    let data = Data { results, curves };
-    let mut verdicts: Vec<Verdict> = CLAIMS.iter().map(|claim| claim.verdict(&data)).collect();
-    verdicts.extend(ours::evaluate(results));
-    verdicts
-}
-
-type Check = fn(&Data<'_>) -> Finding;
-
-/// A claim of the paper.
-struct Claim {
-    id: &'static str,
-    figure: &'static str,
-    paper_says: &'static str,
-    check: Check,
-    /// The same test where the paper can be read otherwise.
-    readings: &'static [(&'static str, Check)],
-}
-
-const CLAIMS: [Claim; 14] = [
-    Claim {
-        id: "D1",
-        figure: "3a",
-        paper_says: "DCP's window reaches a steady state of 133 Interests and stays there",
-        check: steady_window,
-        readings: &[],
-    },
-    Claim {
-        id: "D2",
-        figure: "VI-A",
-        paper_says: "no timeout occurs while DCP runs (slow start off)",
-        check: |data| no_timeouts(data, "readings", DCP, &[]),
-        readings: &[
-            ("300 s instead of 60 s", |data| no_timeouts(data, "long", DCP, &[])),
-            ("jitter of 1 ms", |data| no_timeouts(data, "jitter", DCP, &[(JITTER, 1.0)])),
-            ("MAD rule as printed", |data| no_timeouts(data, "readings", "dcp, MAD as printed", &[])),
-            ("slow start on", |data| no_timeouts(data, "readings", DCP_SLOW_START, &[])),
-        ],
-    },
-    Claim {
-        id: "D3",
-        figure: "3c",
-        paper_says: "DCP gets about 9.3 Mbit/s",
-        check: |data| goodput_is(data, DCP, 9.3),
-        readings: &[
-            ("MAD rule as printed", |data| goodput_is(data, "dcp, MAD as printed", 9.3)),
-            ("flight size after removal", |data| goodput_is(data, "dcp, flight after removal", 9.3)),
-            ("slow start on", |data| goodput_is(data, DCP_SLOW_START, 9.3)),
-        ],
-    },
-    Claim {
-        id: "D4",
-        figure: "3c",
-        paper_says: "the TCP-like protocol gets about 8.7 Mbit/s",
-        check: |data| goodput_is(data, TCP_LIKE, 8.7),
-        readings: &[
-            ("one cut per round trip", |data| goodput_is(data, "aimd, no slow start", 8.7)),
-            ("one cut per round trip, slow start", |data| goodput_is(data, AIMD, 8.7)),
-        ],
-    },
-    Claim {
-        id: "D5",
-        figure: "3c",
-        paper_says: "DCP gets more than the TCP-like protocol, whose packets are dropped",
-        check: |data| more_than(data, TCP_LIKE),
-        readings: &[
-            ("one cut per round trip", |data| more_than(data, "aimd, no slow start")),
-            ("one cut per round trip, slow start", |data| more_than(data, AIMD)),
-        ],
-    },
-    Claim {
-        id: "D6",
-        figure: "3b",
-        paper_says: "after an overflow the TCP-like protocol leaves the queue empty for a few seconds",
-        check: empty_for_seconds,
-        readings: &[],
-    },
-    Claim {
-        id: "D7",
-        figure: "3b",
-        paper_says: "once the queueing delay reaches the target both protocols halt the growth of their windows",
-        check: halts,
-        readings: &[],
-    },
-    Claim {
-        id: "D8",
-        figure: "IV-E",
-        paper_says: "the target is a trade-off: less queueing delay costs use of the link",
-        check: target_costs,
-        readings: &[],
-    },
-    Claim {
-        id: "D9",
-        figure: "4",
-        paper_says: "after a switch from store to producer LEDBAT leaves the link unused (latecomer's disadvantage)",
-        check: |data| suffers(data, 0.0),
-        readings: &[("jitter", |data| suffers(data, SOME_JITTER_MS))],
-    },
-    Claim {
-        id: "D10",
-        figure: "4",
-        paper_says: "DCP sees that another site answers, forgets its base delay, and uses the link",
-        check: |data| recovers(data, DCP, BY_DISTANCE, 0.0),
-        readings: &[
-            ("site marks", |data| recovers(data, DCP_MARKS, BY_DISTANCE, 0.0)),
-            ("jitter", |data| recovers(data, DCP, BY_DISTANCE, SOME_JITTER_MS)),
-            ("site marks, jitter", |data| recovers(data, DCP_MARKS, BY_DISTANCE, SOME_JITTER_MS)),
-        ],
-    },
-    Claim {
-        id: "D11",
-        figure: "IV-G",
-        paper_says: "clocks of sites that differ do not hurt DCP, whichever is ahead",
-        check: |data| recovers(data, DCP, BY_CLOCK, 0.0),
-        readings: &[
-            ("site marks", |data| recovers(data, DCP_MARKS, BY_CLOCK, 0.0)),
-            ("jitter", |data| recovers(data, DCP, BY_CLOCK, SOME_JITTER_MS)),
-            ("site marks, jitter", |data| recovers(data, DCP_MARKS, BY_CLOCK, SOME_JITTER_MS)),
-        ],
-    },
-    Claim {
-        id: "D12",
-        figure: "V-A",
-        paper_says: "a LEDBAT flow that starts late gets most of the link (latecomer's advantage)",
-        check: |data| latecomer(data, 0.0),
-        readings: &[("jitter", |data| latecomer(data, SOME_JITTER_MS))],
-    },
-    Claim {
-        id: "D13",
-        figure: "5",
-        paper_says: "slow start lets late DCP flows see the true base delay: two consumers share equally",
-        check: |data| fair(data, DCP_SLOW_START),
-        readings: &[("only the newcomer in slow start", |data| fair(data, NEWCOMER))],
-    },
-    Claim {
-        id: "D14",
-        figure: "V-A",
-        paper_says: "the newcomer's slow start makes flows lose packets that were there before, but few",
-        check: |data| losses_of_first(data, 0.0),
-        readings: &[("jitter", |data| losses_of_first(data, SOME_JITTER_MS))],
-    },
-];
-
-impl Claim {
-    fn verdict(&self, data: &Data<'_>) -> Verdict {
-        let found = (self.check)(data);
-        let readings = self.readings.iter().map(|(name, check)| ((*name).to_owned(), check(data).holds));
-        Verdict {
-            id: self.id,
-            figure: self.figure,
-            paper_says: self.paper_says,
-            we_measure: found.we_measure,
-            holds: found.holds,
-            // A reading that was not run says nothing.
-            readings: readings.filter(|reading| !matches!(reading.1, Holds::Untestable(_))).collect(),
-        }
+impl Data<'_> {
+    /// The numbers of a column in a figure.
+    fn levels(&self, figure: &str, column: &str) -> Vec<f64> {
+        Runs::of(self.results, figure).numbers(column)
     }
 }
 
-fn range(points: &[(f64, f64)]) -> Option<(f64, f64)> {
-    let values = || points.iter().map(|point| point.1);
-    Some((values().reduce(f64::min)?, values().reduce(f64::max)?))
-}
+type Test = fn(&Data<'_>) -> Finding;
+
+pub const CLAIMS: &[Claim<Test>] = &[
+    claim("D1", steady_window as Test),
+    claim("D2", (|data| no_timeouts(data, "readings", DCP, &[])) as Test).or(&[
+        ("300 s instead of 60 s", |data| no_timeouts(data, "long", DCP, &[])),
+        ("jitter of 1 ms", |data| no_timeouts(data, "jitter", DCP, &[(JITTER, 1.0)])),
+        ("MAD rule as printed", |data| no_timeouts(data, "readings", "dcp, MAD as printed", &[])),
+        ("slow start on", |data| no_timeouts(data, "readings", DCP_SLOW_START, &[])),
+    ]),
+    claim("D3", (|data| goodput_is(data, DCP, 9.3)) as Test).or(&[
+        ("MAD rule as printed", |data| goodput_is(data, "dcp, MAD as printed", 9.3)),
+        ("flight size after removal", |data| goodput_is(data, "dcp, flight after removal", 9.3)),
+        ("slow start on", |data| goodput_is(data, DCP_SLOW_START, 9.3)),
+    ]),
+    claim("D4", (|data| goodput_is(data, TCP_LIKE, 8.7)) as Test).or(&[
+        ("one cut per round trip", |data| goodput_is(data, "aimd, no slow start", 8.7)),
+        ("one cut per round trip, slow start", |data| goodput_is(data, AIMD, 8.7)),
+    ]),
+    claim("D5", (|data| more_than(data, TCP_LIKE)) as Test).or(&[
+        ("one cut per round trip", |data| more_than(data, "aimd, no slow start")),
+        ("one cut per round trip, slow start", |data| more_than(data, AIMD)),
+    ]),
+    claim("D6", empty_for_seconds),
+    claim("D7", halts),
+    claim("D8", target_costs),
+    claim("D9", (|data| suffers(data, 0.0)) as Test).or(&[("jitter", |data| suffers(data, SOME_JITTER_MS))]),
+    claim("D10", (|data| recovers(data, DCP, BY_DISTANCE, 0.0)) as Test).or(&[
+        ("site marks", |data| recovers(data, DCP_MARKS, BY_DISTANCE, 0.0)),
+        ("jitter", |data| recovers(data, DCP, BY_DISTANCE, SOME_JITTER_MS)),
+        ("site marks, jitter", |data| recovers(data, DCP_MARKS, BY_DISTANCE, SOME_JITTER_MS)),
+    ]),
+    claim("D11", (|data| recovers(data, DCP, BY_CLOCK, 0.0)) as Test).or(&[
+        ("site marks", |data| recovers(data, DCP_MARKS, BY_CLOCK, 0.0)),
+        ("jitter", |data| recovers(data, DCP, BY_CLOCK, SOME_JITTER_MS)),
+        ("site marks, jitter", |data| recovers(data, DCP_MARKS, BY_CLOCK, SOME_JITTER_MS)),
+    ]),
+    claim("D12", (|data| latecomer(data, 0.0)) as Test)
+        .or(&[("jitter", |data| latecomer(data, SOME_JITTER_MS))]),
+    claim("D13", (|data| fair(data, DCP_SLOW_START)) as Test)
+        .or(&[("only the newcomer in slow start", |data| fair(data, NEWCOMER))]),
+    claim("D14", (|data| losses_of_first(data, 0.0)) as Test)
+        .or(&[("jitter", |data| losses_of_first(data, SOME_JITTER_MS))]),
+];
 
 fn steady_window(data: &Data<'_>) -> Finding {
     let late = find(data.curves, "figure_3a", DCP, STEADY_FROM_S);
-    let Some((least, most)) = range(late) else { return Finding::untestable("the window was not sampled") };
+    let values: Vec<f64> = late.iter().map(|point| point.1).collect();
+    let Some((least, most)) = least(&values).zip(most(&values)) else {
+        return Finding::untestable("the window was not sampled");
+    };
     let middle = (least + most) / 2.0;
     let (steady, there) = (most - least <= STEADY * middle, (middle - WINDOW).abs() <= STEADY * WINDOW);
     found(&[steady, there], format!("between {least:.1} and {most:.1} from {STEADY_FROM_S} s on"))
@@ -212,26 +103,24 @@ fn steady_window(data: &Data<'_>) -> Finding {
 
 /// Goodput of the path of section VI-A, in Mbit/s.
 fn goodput(data: &Data<'_>, variant: &str) -> Option<f64> {
-    ["single", "readings"].iter().find_map(|figure| Goodput("one").mean(data.results, figure, variant, &[]))
+    ["single", "readings"].iter().find_map(|figure| GOODPUT[0].mean(data.results, figure, variant, &[]))
 }
 
 fn no_timeouts(data: &Data<'_>, figure: &str, variant: &str, places: &[(&str, f64)]) -> Finding {
-    let each = Timeouts("one").each(data.results, figure, variant, places);
-    let Some(most) = each.iter().copied().reduce(f64::max) else {
-        return Finding::untestable("it was not run");
-    };
+    let each = TIMEOUTS.each(data.results, figure, variant, places);
+    let Some(most) = most(&each) else { return Finding::untestable(NOT_RUN) };
     found(&[most == 0.0], format!("{most} timeouts in 60 s"))
 }
 
 fn goodput_is(data: &Data<'_>, variant: &str, printed: f64) -> Finding {
-    let Some(ours) = goodput(data, variant) else { return Finding::untestable("it was not run") };
+    let Some(ours) = goodput(data, variant) else { return Finding::untestable(NOT_RUN) };
     let met = (ours - printed).abs() <= PRINTED * printed;
-    found(&[met], format!("{ours:.2} Mbit/s of {CEILING:.2} that are to be had"))
+    found(&[met], format!("{ours:.2} Mbit/s of at most {CEILING:.2}"))
 }
 
 fn more_than(data: &Data<'_>, other: &str) -> Finding {
     let (Some(ours), Some(others)) = (goodput(data, DCP), goodput(data, other)) else {
-        return Finding::untestable("it was not run");
+        return Finding::untestable(NOT_RUN);
     };
     found(&[ours > others * (1.0 + COSTS)], format!("{ours:.2} and {others:.2} Mbit/s"))
 }
@@ -262,11 +151,11 @@ fn empty_for_seconds(data: &Data<'_>) -> Finding {
 }
 
 fn halts(data: &Data<'_>) -> Finding {
-    let drops = |variant| Drops("one").mean(data.results, "single", variant, &[]);
+    let drops = |variant| DROPS[0].mean(data.results, "single", variant, &[]);
     let (Some(dcp), Some(tcp)) = (drops(DCP), drops(TCP_LIKE)) else {
-        return Finding::untestable("they were not run");
+        return Finding::untestable(NOT_RUN);
     };
-    // The target is a full queue: whoever goes on growing there loses packets.
+    // The target is a full queue: a window that grows further loses packets.
     let told =
         format!("drops at the queue that the target fills: {dcp} of DCP, {tcp} of the TCP-like protocol");
     found(&[dcp == 0.0, tcp == 0.0], told)
@@ -275,11 +164,11 @@ fn halts(data: &Data<'_>) -> Finding {
 fn target_costs(data: &Data<'_>) -> Finding {
     let mut all = Vec::new();
     let mut shown = Vec::new();
-    for jitter in levels(data.results, "target", JITTER) {
+    for jitter in data.levels("target", JITTER) {
         let at = |target: f64| {
             let places = [(TARGET, target), (JITTER, jitter)];
-            let goodput = Goodput("one").mean(data.results, "target", DCP, &places)?;
-            Some((goodput, Queueing("one").mean(data.results, "target", DCP, &places)?))
+            let goodput = GOODPUT[0].mean(data.results, "target", DCP, &places)?;
+            Some((goodput, QUEUEING.mean(data.results, "target", DCP, &places)?))
         };
         if let (Some(small), Some(large)) = (at(5.0), at(50.0)) {
             all.push(small.0 < large.0 * (1.0 - COSTS));
@@ -296,9 +185,9 @@ fn target_costs(data: &Data<'_>) -> Finding {
 fn after_switch(data: &Data<'_>, variant: &str, by: By, jitter: f64) -> Vec<(f64, f64)> {
     let at = |at: f64| {
         let places = [(by.column, at), (JITTER, jitter)];
-        Some((at, Goodput("two").mean(data.results, by.figure, variant, &places)?))
+        Some((at, GOODPUT[1].mean(data.results, by.figure, variant, &places)?))
     };
-    levels(data.results, by.figure, by.column).into_iter().filter_map(at).collect()
+    data.levels(by.figure, by.column).into_iter().filter_map(at).collect()
 }
 
 /// What the sites of section VI-B differ in.
@@ -337,10 +226,9 @@ fn recovers(data: &Data<'_>, variant: &str, by: By, jitter: f64) -> Finding {
 fn latecomer(data: &Data<'_>, jitter: f64) -> Finding {
     let share = |start: f64| {
         let places = [(START, start), (JITTER, jitter)];
-        Some((start, mean(&shares(data.results, "start", LEDBAT, &places, "two"))?))
+        Some((start, mean(&shares(data.results, "start", LEDBAT, &places, 1))?))
     };
-    let shares: Vec<(f64, f64)> =
-        levels(data.results, "start", START).into_iter().filter_map(share).collect();
+    let shares: Vec<(f64, f64)> = data.levels("start", START).into_iter().filter_map(share).collect();
     let all: Vec<bool> = shares.iter().map(|(_, share)| *share >= ADVANTAGE).collect();
     let shown: Vec<String> =
         shares.iter().map(|(start, share)| format!("{share:.0} % started at {start} s")).collect();
@@ -351,17 +239,17 @@ fn fair(data: &Data<'_>, variant: &str) -> Finding {
     let mut all = Vec::new();
     let mut shown = Vec::new();
     let mut test = |figure, places: &[(&str, f64)], what: String| {
-        let each = Jain.each(data.results, figure, variant, places);
-        if let Some(least) = each.iter().copied().reduce(f64::min) {
+        let each = JAIN.each(data.results, figure, variant, places);
+        if let Some(least) = least(&each) {
             all.push(least >= FAIR);
             let below = each.iter().filter(|jain| **jain < FAIR).count();
             shown.push(format!("{least:.2} {what} ({below} of {} below {FAIR})", each.len()));
         }
     };
-    for at in levels(data.results, "start", START) {
+    for at in data.levels("start", START) {
         test("start", &[(START, at)], format!("started at {at} s"));
     }
-    for at in levels(data.results, "edge", EDGE) {
+    for at in data.levels("edge", EDGE) {
         test("edge", &[(EDGE, at)], format!("edges of {at} Mbit/s"));
     }
     test("random_start", &[], "random starts without jitter".to_owned());
@@ -374,11 +262,12 @@ const FEW_DROPS: f64 = 120.0;
 fn losses_of_first(data: &Data<'_>, jitter: f64) -> Finding {
     let mut all = Vec::new();
     let mut shown = Vec::new();
-    for edge in levels(data.results, "edge", EDGE) {
+    for edge in data.levels("edge", EDGE) {
         // The first flow has no slow start of its own here: what it loses the newcomer makes it lose.
-        let drops =
-            |flow| Drops(flow).mean(data.results, "edge", NEWCOMER, &[(EDGE, edge), (JITTER, jitter)]);
-        if let (Some(one), Some(two)) = (drops("one"), drops("two")) {
+        let drops = |drops: super::Number| {
+            drops.mean(data.results, "edge", NEWCOMER, &[(EDGE, edge), (JITTER, jitter)])
+        };
+        if let (Some(one), Some(two)) = (drops(DROPS[0]), drops(DROPS[1])) {
             all.push(one > 0.0 && one <= FEW_DROPS);
             shown.push(format!("{} and {} with edges of {edge} Mbit/s", number(one), number(two)));
         }

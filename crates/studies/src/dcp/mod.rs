@@ -1,12 +1,12 @@
-//! The study of DCP, run again.
+//! DCP.
 //!
 //! "A Delay-Based Congestion-Control Protocol for Information-Centric Networks" (Albalawi and Garcia-Luna-Aceves,
-//! 2019): its figures 3, 4 and 5 and its claims, what its readings give, and where it ends; beside it what consumers
-//! of named Data use today, and short_queue.
+//! 2019): its figures 3, 4 and 5 and its claims, its readings, and its limits; beside it the controllers of today's
+//! consumers of named data, and short_queue.
 
+mod charts;
 mod claims;
 mod curves;
-mod figures;
 mod ours;
 mod plan;
 mod reference;
@@ -14,75 +14,90 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod variants;
-mod view;
 
-use crate::points::{Text, violations};
-use crate::{Error, Studied};
-use lightlag_lab::report::Report;
-use lightlag_lab::results::Metrics;
-use lightlag_lab::run::Outcome;
-use std::path::Path;
+use crate::shared::points::metrics_of;
+use crate::shared::runs::Runs;
+use crate::shared::words::Words;
+use crate::shared::{Evidence, Real, Said, Study};
+use lightlag_lab::results::Results;
+use lightlag_lab::statistics::{Estimate, estimate};
+use std::sync::LazyLock;
 
-/// Heading of the report.
-pub const TITLE: &str = "DCP: delay-based congestion control for named data, run again";
+static WORDS: LazyLock<Words> = LazyLock::new(|| Words::read(include_str!("study.toml")));
 
-/// What a reader must know before believing a quick look.
-const QUICK: &str = "This is a quick look, not the study: two or three seeds and fewer points. Run it without --quick \
-                     before believing a verdict.";
+/// The row of the table of studies.
+pub const STUDY: Study = Study {
+    name: "dcp",
+    paper: "Albalawi and Garcia-Luna-Aceves, 2019",
+    summary: "DCP and ten other controllers for named data",
+    takes: "30 s quick, 2 min in full",
+    words: &WORDS,
+    plan: |order| Ok(plan::plan(order.quick)?),
+    metrics: |outcome| {
+        let of = |part| OF_CONSUMERS.map(|(name, figure)| (format!("{name}_of_{part}"), part, figure));
+        metrics_of(outcome, ["one", "two"].into_iter().flat_map(of))
+    },
+    evaluate: |evidence: &Evidence<'_>| {
+        let (results, curves) = (evidence.results, curves::all()?);
+        let mut claims =
+            WORDS.verdicts(claims::CLAIMS, |test| test(&claims::Data { results, curves: &curves }));
+        claims.extend(WORDS.verdicts(ours::CLAIMS, |test| test(results)));
+        let (figures, tables) = (charts::all(results, &curves), tables::all(results));
+        Ok(Said { claims, figures, tables, ..Said::default() })
+    },
+    real: Real::Nothing,
+};
 
-/// Runs the study into a folder, on so many threads (0: one per core), and goes on where it was stopped.
-///
-/// # Errors
-/// The folder cannot be used.
-pub fn run(quick: bool, out: &Path, threads: usize) -> Result<Studied, Error> {
-    let points = plan::plan(quick)?;
-    let results = points.run((&out.join("runs"), threads), plan::SINGLE.toml, metrics)?;
-    let curves = curves::all()?;
-    let violations = violations(&results);
-    let again = if quick { "lightlag study dcp --quick" } else { "lightlag study dcp" };
-    let report = Report {
-        title: TITLE.to_owned(),
-        introduction: introduction(),
-        warnings: if quick { vec![QUICK.to_owned()] } else { Vec::new() },
-        build: results.build.clone(),
-        seeds: results.seeds(),
-        runs: results.rows.len(),
-        again: vec![again.to_owned()],
-        claims: claims::evaluate(&results, &curves),
-        figures: figures::all(&results, &curves),
-        tables: tables::all(&results),
-        scenarios: [plan::SINGLE, plan::CACHING, plan::TWO_FLOWS].map(Text::shown).to_vec(),
-    };
-    Ok(Studied { results, report, violations })
-}
+/// Figures of each consumer that are kept in the table of runs, and their names there.
+const OF_CONSUMERS: [(&str, &str); 6] = [
+    ("goodput", "goodput_bit_per_s"),
+    ("window", "window_median"),
+    ("timeouts", "timeouts"),
+    ("drops", "drops"),
+    ("queueing_p50", "queueing_delay_p50_s"),
+    ("queueing_p99", "queueing_delay_p99_s"),
+];
 
-/// Those of the run, and of its consumers.
-fn metrics(outcome: &Outcome) -> Metrics {
-    let mut metrics = outcome.metrics();
-    for consumer in ["one", "two"] {
-        for (name, figure) in view::OF_CONSUMERS {
-            let value = outcome.figures.of_part(consumer, figure);
-            metrics.extend(value.map(|value| (format!("{name}_of_{consumer}"), value)));
-        }
+/// A number of a run: its column, and what it is multiplied by.
+#[derive(Clone, Copy)]
+struct Number(&'static str, f64);
+
+/// Goodputs in Mbit/s.
+const GOODPUT: [Number; 2] = [Number("goodput_of_one", 1e-6), Number("goodput_of_two", 1e-6)];
+/// Packets dropped at full queues.
+const DROPS: [Number; 2] = [Number("drops_of_one", 1.0), Number("drops_of_two", 1.0)];
+/// Of the first consumer, in Interests.
+const WINDOW: Number = Number("window_of_one", 1.0);
+/// Of the first consumer.
+const TIMEOUTS: Number = Number("timeouts_of_one", 1.0);
+/// Of the Data of the first consumer, in milliseconds: median and 99th percentile.
+const QUEUEING: Number = Number("queueing_p50_of_one", 1e3);
+const QUEUEING_WORST: Number = Number("queueing_p99_of_one", 1e3);
+/// Jain's index of the goodputs of the two consumers.
+const JAIN: Number = Number("jain", 1.0);
+
+type Places<'a> = &'a [(&'a str, f64)];
+
+impl Number {
+    /// Of all seeds where a variant of a figure stands at these places.
+    fn each(self, results: &Results, figure: &str, variant: &str, places: Places<'_>) -> Vec<f64> {
+        let raw = Runs::of(results, figure).at(variant, places).each(self.0);
+        raw.into_iter().map(|value| value * self.1).collect()
     }
-    metrics
+    /// Their mean and interval.
+    fn of(self, results: &Results, figure: &str, variant: &str, places: Places<'_>) -> Option<Estimate> {
+        estimate(&self.each(results, figure, variant, places))
+    }
+    /// Their mean.
+    fn mean(self, results: &Results, figure: &str, variant: &str, places: Places<'_>) -> Option<f64> {
+        self.of(results, figure, variant, places).map(|value| value.mean)
+    }
 }
 
-fn introduction() -> Vec<String> {
-    [
-        "A consumer asks a producer for Data of 1024 B over three links of 10 ms, the middle one of 10 Mbit/s with a \
-         queue of 60 packets: the path that follows from the paper's bandwidth-delay product. No more than 9.67 Mbit/s \
-         of content fit through it. Where the paper's text leaves a choice, DCP takes the one with which its own \
-         figures come out; the table of readings shows the others, beside ndnSIM and a sketch that shares no code with \
-         this program.",
-        "The paper's TCP-like protocol halves its window at each of the several timeouts of one overflow (\"aimd, each \
-         timeout\"); consumers of today cut it once per round trip (\"aimd\"). LEDBAT has DCP's target of 50 ms. The \
-         queues of PCON mark what has waited too long. Where there is a store the queue holds 120 packets, which the paper \
-         leaves open: one of 60 is full at the target, so that DCP loses a packet now and then and gets 8.1 Mbit/s, whichever \
-         site it switches to.",
-        "The last claims are ours, on short_queue. Runs without jitter are all alike and have one seed; where chance \
-         matters there are five seeds, or twenty.",
-    ]
-    .map(str::to_owned)
-    .to_vec()
+/// Shares of one of two flows, in percent of what both get, by seed.
+fn shares(results: &Results, figure: &str, variant: &str, places: Places<'_>, of: usize) -> Vec<f64> {
+    let runs = Runs::of(results, figure).at(variant, places);
+    let both = GOODPUT.map(|goodput| runs.each(goodput.0));
+    let share = |(one, two): (&f64, &f64)| 100.0 * [one, two][of] / (one + two);
+    both[0].iter().zip(&both[1]).map(share).collect()
 }

@@ -4,20 +4,16 @@ use super::variants::{
     AIMD, ALL, DCP, DCP_MARKS, DCP_SLOW_START, LEDBAT, LEDBAT_PLUS_PLUS, NEWCOMER, OURS, READINGS, TCP_LIKE,
     controller, sets,
 };
-use crate::points::{Point, Points, Text};
+use crate::shared::points::{Point, Points, scenario};
 use lightlag_protocols::rng::Stream;
+use lightlag_scenario::Error;
 
 /// Section VI-A: one consumer, one producer.
-pub const SINGLE: Text =
-    Text { name: "dcp_single.toml", toml: include_str!("../../../../scenarios/papers/dcp_single.toml") };
+pub const SINGLE: &str = "dcp_single.toml";
 /// Section VI-B: a store near the consumer.
-pub const CACHING: Text =
-    Text { name: "dcp_caching.toml", toml: include_str!("../../../../scenarios/papers/dcp_caching.toml") };
+pub const CACHING: &str = "dcp_caching.toml";
 /// Section VI-C: two consumers on one bottleneck.
-pub const TWO_FLOWS: Text = Text {
-    name: "dcp_two_flows.toml",
-    toml: include_str!("../../../../scenarios/papers/dcp_two_flows.toml"),
-};
+pub const TWO_FLOWS: &str = "dcp_two_flows.toml";
 
 /// Columns of the table of runs. Greatest random delay that each link adds.
 pub const JITTER: &str = "jitter_ms";
@@ -77,13 +73,13 @@ struct Size {
     seeds_of_chance: u64,
 }
 
-type Made = Result<(), lightlag_scenario::Error>;
+type Made = Result<(), Error>;
 
 /// The plan, whole or as a quick look.
 ///
 /// # Errors
 /// None with the scenarios that are compiled in.
-pub fn plan(quick: bool) -> Result<Points, lightlag_scenario::Error> {
+pub fn plan(quick: bool) -> Result<Points, Error> {
     let size = Size { quick, seeds: if quick { 2 } else { 5 }, seeds_of_chance: if quick { 3 } else { 20 } };
     let mut list = Vec::new();
     alone(&mut list)?;
@@ -92,27 +88,24 @@ pub fn plan(quick: bool) -> Result<Points, lightlag_scenario::Error> {
     caching(&size, &mut list)?;
     late(&size, &mut list)?;
     beside(&size, &mut list)?;
-    Ok(Points { list, seeds: size.seeds })
+    Ok(Points::of(list, size.seeds, &[SINGLE, CACHING, TWO_FLOWS]))
 }
 
 /// A point of a scenario with these keys set.
 fn point<'a>(
-    text: Text,
+    name: &str,
     (figure, variant): (&str, &str),
-    given: &[(&str, String)],
+    given: &[(&'static str, String)],
     columns: impl IntoIterator<Item = (&'a str, f64)>,
-) -> Result<Point, lightlag_scenario::Error> {
-    let queue = if text.name == TWO_FLOWS.name { QUEUE_OF_TWO } else { QUEUE };
-    let mut file = text.file()?;
-    for (key, value) in sets(variant, queue).iter().chain(given) {
-        file.set(key, value)?;
-    }
-    Point::new(&file, (figure, variant), columns.into_iter().map(|(name, value)| (name, value.to_string())))
+) -> Result<Point, Error> {
+    let queue = if name == TWO_FLOWS { QUEUE_OF_TWO } else { QUEUE };
+    let file = scenario(name, sets(variant, queue).into_iter().chain(given.iter().cloned()))?;
+    Point::of(&file, (figure, variant), columns)
 }
 
 /// Section VI-A, without anything random: one seed says all.
 fn alone(list: &mut Vec<Point>) -> Made {
-    let run = |figure, variant| Ok(Point { seeds: Some(1), ..point(SINGLE, (figure, variant), &[], [])? });
+    let run = |figure, variant| Ok::<_, Error>(point(SINGLE, (figure, variant), &[], [])?.with_seeds(1));
     for variant in ALL {
         list.push(run(if READINGS.contains(&variant) { "single readings" } else { "single" }, variant)?);
     }
@@ -120,7 +113,7 @@ fn alone(list: &mut Vec<Point>) -> Made {
         list.push(run("readings", variant)?);
     }
     let long = [("duration", LONG.to_owned())];
-    list.push(Point { seeds: Some(1), ..point(SINGLE, ("long", DCP), &long, [])? });
+    list.push(point(SINGLE, ("long", DCP), &long, [])?.with_seeds(1));
     Ok(())
 }
 
@@ -135,7 +128,7 @@ fn targets(size: &Size, list: &mut Vec<Point>) -> Made {
             ];
             let columns = [(TARGET, target), (JITTER, jitter)];
             let seeds = if jitter == 0.0 { 1 } else { size.seeds };
-            list.push(Point { seeds: Some(seeds), ..point(SINGLE, ("target", DCP), &given, columns)? });
+            list.push(point(SINGLE, ("target", DCP), &given, columns)?.with_seeds(seeds));
         }
     }
     Ok(())
@@ -147,8 +140,7 @@ fn jitters(size: &Size, list: &mut Vec<Point>) -> Made {
         for &jitter in jitters {
             let given = [("jitter", format!("{jitter} ms"))];
             let seeds = if [DCP, OURS].contains(&variant) { size.seeds_of_chance } else { size.seeds };
-            let made = point(SINGLE, ("jitter", variant), &given, [(JITTER, jitter)])?;
-            list.push(Point { seeds: Some(seeds), ..made });
+            list.push(point(SINGLE, ("jitter", variant), &given, [(JITTER, jitter)])?.with_seeds(seeds));
         }
     }
     Ok(())
@@ -185,7 +177,7 @@ fn caching(size: &Size, list: &mut Vec<Point>) -> Made {
 
 /// A point without jitter, with one seed that says all, and one with [`SOME_JITTER_MS`].
 fn calm_and_jittered(
-    text: Text,
+    name: &str,
     names: (&str, &str),
     given: &[(&'static str, String)],
     columns: &[(&'static str, f64)],
@@ -193,8 +185,8 @@ fn calm_and_jittered(
 ) -> Made {
     for jitter in [0.0, SOME_JITTER_MS] {
         let given = [given, &[("jitter", format!("{jitter} ms"))]].concat();
-        let made = point(text, names, &given, columns.iter().copied().chain([(JITTER, jitter)]))?;
-        list.push(Point { seeds: (jitter == 0.0).then_some(1), ..made });
+        let made = point(name, names, &given, columns.iter().copied().chain([(JITTER, jitter)]))?;
+        list.push(made.with_seeds((jitter == 0.0).then_some(1)));
     }
     Ok(())
 }
@@ -219,9 +211,8 @@ fn late(size: &Size, list: &mut Vec<Point>) -> Made {
             let (low, high) = RANDOM_STARTS;
             let start = Stream::new(seed, "starts of the latecomer", 0).uniform(low, high);
             let start = (start * 1e3).round() / 1e3;
-            let made =
-                point(TWO_FLOWS, ("random_start", variant), &given(start, EDGE_FAST), [(START, start)])?;
-            list.push(Point { seeds: Some(1), ..made });
+            let given = given(start, EDGE_FAST);
+            list.push(point(TWO_FLOWS, ("random_start", variant), &given, [(START, start)])?.with_seeds(1));
         }
     }
     Ok(())
@@ -239,8 +230,7 @@ fn beside(size: &Size, list: &mut Vec<Point>) -> Made {
                 ("duration", "120 s".to_owned()),
                 ("jitter", format!("{SOME_JITTER_MS} ms")),
             ];
-            let made = point(TWO_FLOWS, (figure, variant), &given, [])?;
-            list.push(Point { seeds: Some(size.seeds), ..made });
+            list.push(point(TWO_FLOWS, (figure, variant), &given, [])?.with_seeds(size.seeds));
         }
     }
     Ok(())

@@ -1,7 +1,9 @@
-//! What is claimed of ours, and whether it is so.
+//! The claims about our mechanism, tested.
 
+use super::WORDS;
 use super::cells::{AS_GOOD, Grade, Measure, Standing};
 use super::grid::{PAPER, STRESS};
+use crate::shared::parts::NOT_RUN;
 use lightlag_lab::compare::SIGNIFICANCE;
 use lightlag_lab::report::{Finding, Holds, Verdict};
 use lightlag_lab::results::number;
@@ -15,43 +17,18 @@ const FAR: f64 = 0.02;
 /// So many of the worst cells are told; a table has them all.
 const TOLD: usize = 8;
 
-/// The claims, tested.
+/// The claims of `study.toml`, tested.
 pub fn evaluate(all: &[Standing<'_>]) -> Vec<Verdict> {
     let on =
         |grid: &str| -> Vec<&Standing<'_>> { all.iter().filter(|one| one.cell.grid() == grid).collect() };
     let (paper, stress) = (on(PAPER), on(STRESS));
     vec![
-        Verdict::new(
-            "U1a",
-            "paper's grid",
-            "nowhere worse in the delivery ratio",
-            nowhere_worse(&paper, Measure::Ratio),
-        ),
-        Verdict::new(
-            "U1b",
-            "paper's grid",
-            "nowhere worse in the delay, the undelivered counted",
-            nowhere_worse(&paper, Measure::Delay),
-        ),
-        Verdict::new(
-            "U1c",
-            "paper's grid",
-            "nowhere worse in bytes sent per byte delivered",
-            nowhere_worse(&paper, Measure::Bytes),
-        ),
-        Verdict::new(
-            "U2",
-            "paper's grid",
-            "a better delivery ratio wherever the best other is below 0.98 and more could be delivered",
-            better_where_there_is_room(&paper),
-        ),
-        Verdict::new("U3", "stress grid", "both in at least 90 % of the cells under stress", mostly(&stress)),
-        Verdict::new(
-            "U4",
-            "both grids",
-            "nowhere more than 0.02 behind in the delivery ratio",
-            nowhere_far_behind(all),
-        ),
+        WORDS.verdict("U1a", nowhere_worse(&paper, Measure::Ratio)),
+        WORDS.verdict("U1b", nowhere_worse(&paper, Measure::Delay)),
+        WORDS.verdict("U1c", nowhere_worse(&paper, Measure::Bytes)),
+        WORDS.verdict("U2", better_where_there_is_room(&paper)),
+        WORDS.verdict("U3", mostly(&stress)),
+        WORDS.verdict("U4", nowhere_far_behind(all)),
     ]
 }
 
@@ -120,7 +97,7 @@ fn behind(standing: &Standing<'_>, measure: Measure) -> f64 {
 
 fn nowhere_worse(standings: &[&Standing<'_>], measure: Measure) -> Finding {
     if standings.is_empty() {
-        return Finding::untestable("not among these runs");
+        return Finding::untestable(NOT_RUN);
     }
     let tally = Tally::of(standings.iter().copied(), measure);
     let holds = match (tally.worse, tally.surely_worse) {
@@ -201,7 +178,7 @@ fn is_better(standing: &Standing<'_>) -> bool {
 
 fn mostly(standings: &[&Standing<'_>]) -> Finding {
     if standings.is_empty() {
-        return Finding::untestable("not among these runs");
+        return Finding::untestable(NOT_RUN);
     }
     let count = |so: &dyn Fn(&Standing<'_>) -> bool| standings.iter().filter(|one| so(one)).count();
     let not_worse = count(&|one| !one.is_worse());
@@ -222,7 +199,7 @@ fn mostly(standings: &[&Standing<'_>]) -> Finding {
 
 fn nowhere_far_behind(all: &[Standing<'_>]) -> Finding {
     if all.is_empty() {
-        return Finding::untestable("not among these runs");
+        return Finding::untestable(NOT_RUN);
     }
     let mut far: Vec<&Standing<'_>> = all.iter().filter(|one| behind(one, Measure::Ratio) > FAR).collect();
     far.sort_by(|a, b| behind(b, Measure::Ratio).total_cmp(&behind(a, Measure::Ratio)));

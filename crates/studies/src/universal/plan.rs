@@ -2,7 +2,7 @@
 
 use super::grid::{Axis, BETWEEN_PLANETS, HELSINKI_MAP, ON_EARTH, Router, SPRAY, STREETS, Set, axes};
 use super::treatments::{Role, Treatment, treatments};
-use crate::points::{Point, Points};
+use crate::shared::points::{Point, Points};
 use lightlag_scenario::{Catalogue, ScenarioFile};
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub fn plan(quick: bool, scenarios: &Path) -> Result<Points, lightlag_scenario::
     if quick {
         list.iter_mut().for_each(|point| point.seeds = None);
     }
-    Ok(Points { list, seeds: if quick { SEEDS_QUICK } else { SEEDS } })
+    Ok(Points::of(list, if quick { SEEDS_QUICK } else { SEEDS }, &[]))
 }
 
 /// Whether the map of Helsinki has been fetched.
@@ -105,11 +105,8 @@ fn points(
     (seeds, bounded): (Option<u64>, bool),
 ) -> Result<impl Iterator<Item = Point>, lightlag_scenario::Error> {
     let point = move |point: lightlag_scenario::Point| Point {
-        values: values(),
-        scenario: point.scenario,
-        seeds,
-        analysed: false,
         bounded,
+        ..Point::new(values(), point.scenario).with_seeds(seeds)
     };
     Ok(file.points()?.list.into_iter().map(point))
 }

@@ -4,6 +4,7 @@ use super::cells::{Cell, Difference, Grade, Measure, Standing, cells};
 use super::claims::{Tally, worst};
 use super::grid::{GRIDS, PAPER, STRESS};
 use super::treatments::{Role, treatments};
+use crate::shared::charts::table;
 use lightlag_lab::report::Table;
 use lightlag_lab::results::{Point, Results, number};
 use lightlag_lab::statistics;
@@ -36,15 +37,11 @@ fn verdicts(standings: &[Standing<'_>]) -> Table {
         (tally.cells > 0).then(|| names.into_iter().chain(counts).chain([worst]).collect())
     };
     let all = GRIDS.into_iter().flat_map(|grid| Measure::ALL.map(|measure| (grid, measure)));
-    Table {
-        title: "Ours beside the best other mechanism of each cell".to_owned(),
-        caption: "Better or worse: the 95% interval of the difference (bootstrap over the seeds, paired) leaves zero, and \
+    let caption = "Better or worse: the 95% interval of the difference (bootstrap over the seeds, paired) leaves zero, and \
                   the difference is at least 0.002 (of the delay and the bytes: 0.2 %). Surely: by a paired t test, corrected \
-                  after Holm over all cells of the grid."
-            .to_owned(),
-        head: head(&["grid", "measure", "cells", "better", "surely", "as good", "worse", "surely", "the worst"]),
-        rows: all.filter_map(row).collect(),
-    }
+                  after Holm over all cells of the grid.";
+    let head = ["grid", "measure", "cells", "better", "surely", "as good", "worse", "surely", "the worst"];
+    table(("Ours beside the best other mechanism of each cell", caption), head, all.filter_map(row).collect())
 }
 
 /// What each mechanism, and each part of ours, does in the cells of the paper's grid.
@@ -67,23 +64,23 @@ fn ablation(results: &Results) -> Table {
             [with.len().to_string(), count(Grade::Better), count(Grade::AsGood), count(Grade::Worse)];
         (!with.is_empty()).then(|| [name.to_owned()].into_iter().chain(means).chain(counts).collect())
     };
-    Table {
-        title: "Mechanisms and parts of ours".to_owned(),
-        caption: "Means over the cells of the comparative study's grid in which a mechanism can run, and in how many of \
-                  them ours has a better, as good or worse delivery ratio."
-            .to_owned(),
-        head: head(&[
-            "mechanism",
-            Measure::ALL[0].name(),
-            Measure::ALL[1].name(),
-            Measure::ALL[2].name(),
-            "cells",
-            "ours better",
-            "as good",
-            "ours worse",
-        ]),
-        rows: treatments(PAPER).iter().filter_map(|treatment| row(&treatment.name)).collect(),
-    }
+    let caption = "Means over the cells of the comparative study's grid in which a mechanism can run, and in how many of \
+                  them ours has a better, as good or worse delivery ratio.";
+    let head = [
+        "mechanism",
+        Measure::ALL[0].name(),
+        Measure::ALL[1].name(),
+        Measure::ALL[2].name(),
+        "cells",
+        "ours better",
+        "as good",
+        "ours worse",
+    ];
+    table(
+        ("Mechanisms and parts of ours", caption),
+        head,
+        treatments(PAPER).iter().filter_map(|treatment| row(&treatment.name)).collect(),
+    )
 }
 
 fn worse(standings: &[Standing<'_>]) -> Table {
@@ -105,13 +102,9 @@ fn worse(standings: &[Standing<'_>]) -> Table {
             }));
         }
     }
-    Table {
-        title: "Where ours is worse".to_owned(),
-        caption: "The worst first. p: by a paired t test, corrected after Holm over all cells of the grid."
-            .to_owned(),
-        head: head(&["grid", "measure", "cell", "best other", "ours", "other", "difference", "p"]),
-        rows,
-    }
+    let caption = "The worst first. p: by a paired t test, corrected after Holm over all cells of the grid.";
+    let head = ["grid", "measure", "cell", "best other", "ours", "other", "difference", "p"];
+    table(("Where ours is worse", caption), head, rows)
 }
 
 fn every_cell(standings: &[Standing<'_>], grid: &str, title: &str) -> Table {
@@ -131,27 +124,23 @@ fn every_cell(standings: &[Standing<'_>], grid: &str, title: &str) -> Table {
             .map(|measure| one.by(measure).map_or(NONE.to_owned(), |found| told(found) + mark(found.grade)));
         names.into_iter().chain(ratios).chain(differences).collect()
     };
-    Table {
-        title: title.to_owned(),
-        caption: "Delivery ratios of ours, the best other and gbsd, which sees every copy in the network; what the router \
+    let caption = "Delivery ratios of ours, the best other and gbsd, which sees every copy in the network; what the router \
                   delivers where buffers are never full; and the bound, which nobody can exceed (lightlag bound). Differences (ours minus other) with 95% intervals by the bootstrap over the seeds; ▲ ours \
-                  is better, ▼ worse."
-            .to_owned(),
-        head: head(&[
-            "where",
-            "what",
-            "ours",
-            "best other",
-            "its ratio",
-            "gbsd",
-            "unlimited",
-            "bound",
-            "Δ delivery ratio",
-            "Δ delay (s)",
-            "Δ bytes per byte",
-        ]),
-        rows: standings.iter().filter(|one| one.cell.grid() == grid).map(row).collect(),
-    }
+                  is better, ▼ worse.";
+    let head = [
+        "where",
+        "what",
+        "ours",
+        "best other",
+        "its ratio",
+        "gbsd",
+        "unlimited",
+        "bound",
+        "Δ delivery ratio",
+        "Δ delay (s)",
+        "Δ bytes per byte",
+    ];
+    table((title, caption), head, standings.iter().filter(|one| one.cell.grid() == grid).map(row).collect())
 }
 
 fn mark(grade: Grade) -> &'static str {
@@ -170,8 +159,4 @@ fn told(found: &Difference) -> String {
     let interval =
         found.interval.map_or(String::new(), |(low, high)| format!(" [{}, {}]", number(low), number(high)));
     number(found.mean) + &interval
-}
-
-fn head(names: &[&str]) -> Vec<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
 }

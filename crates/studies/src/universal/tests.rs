@@ -1,14 +1,17 @@
 use super::cells::{Grade, Measure, Standing, standings};
+use super::charts;
 use super::claims::{self, Tally};
 use super::grid::{PAPER, STRESS};
-use super::plan::{CELL, CHANGE, GRID, ROLE, ROUTER, TREATMENT, plan};
+use super::plan::{CELL, GRID, ROLE, ROUTER, TREATMENT, plan};
 use super::treatments::{MECHANISM, Role, treatments};
-use super::{figures, report};
+use crate::comparative::cell::Cell;
 use crate::comparative::cell::{CONTACTS, TRAFFIC, WORLD};
-use crate::comparative::{FIGURE_FILES, tests::cells_of};
-use crate::points::Point;
+use crate::comparative::plan::FIGURE_FILES;
+use crate::comparative::tests::cells_of;
+use crate::shared::points::Point;
+use crate::shared::tests::results;
 use lightlag_lab::report::Holds;
-use lightlag_lab::results::{Build, Results, Row};
+use lightlag_lab::results::{Results, Row};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -21,11 +24,9 @@ fn value<'a>(point: &'a Point, column: &str) -> &'a str {
 }
 
 #[test]
-fn the_plan_has_no_cell_twice_and_every_cell_has_ours_the_others_and_the_reference() {
+fn every_cell_has_ours_the_others_and_the_reference() {
     for quick in [true, false] {
         let points = plan(quick, &scenarios()).unwrap();
-        let all: BTreeSet<_> = points.list.iter().map(|point| &point.values).collect();
-        assert_eq!(all.len(), points.list.len());
         let run = points.list.iter().filter(|point| !point.bounded);
         let cells: BTreeSet<_> = run.map(|point| CELL.map(|column| value(point, column))).collect();
         for role in [Role::Ours, Role::Reference, Role::Unlimited] {
@@ -57,10 +58,10 @@ fn cells_that_are_told_apart_are_different_scenarios() {
 
 #[test]
 fn the_papers_grid_has_all_cells_between_planets_that_its_figures_have() {
-    let is = |cell: &crate::comparative::Cell, column: &str, wanted: &str| {
+    let is = |cell: &Cell, column: &str, wanted: &str| {
         cell.iter().any(|(name, value)| name == column && value == wanted)
     };
-    let files = FIGURE_FILES.iter().flat_map(|file| cells_of(file, &[]));
+    let files = FIGURE_FILES.iter().flat_map(|file| cells_of(file));
     let theirs: BTreeSet<_> = files
         .filter(|cell| {
             is(cell, WORLD, "ipn") && is(cell, CONTACTS, "S") && is(cell, TRAFFIC, "base_to_rovers")
@@ -107,11 +108,6 @@ fn rows(point: usize, cell: [&str; 5], treatment: &str, role: Role, seeds: &[Num
         Row { point, seed, values: values.clone(), metrics }
     };
     (1..).zip(seeds.iter().copied()).map(row).collect()
-}
-
-fn results(rows: Vec<Row>) -> Results {
-    let build = Build { version: "0.1.0".into(), commit: "made up".into() };
-    Results { build, scenario: String::new(), rows }
 }
 
 fn cell_of(grid: &'static str, change: &'static str) -> [&'static str; 5] {
@@ -254,37 +250,12 @@ fn where_nobody_delivers_anything_there_is_nothing_to_win() {
 fn a_heat_map_has_a_tile_for_each_cell() {
     let results = made_up(PAPER);
     let all = standings(&results);
-    let tiles = figures::tiles(&all, PAPER);
+    let tiles = charts::tiles(&all, PAPER);
     let told: Vec<_> = tiles.iter().map(|tile| (tile.row.as_str(), tile.column.as_str())).collect();
     assert_eq!(told, [("streets, epidemic", HEAVY), ("streets, epidemic", LIGHT)]);
     assert!((tiles[0].value - 0.125).abs() < 1e-9);
     assert!(tiles[0].note.starts_with("credit: "));
-    assert!(figures::tiles(&all, STRESS).is_empty());
-}
-
-#[test]
-fn the_report_tells_claims_maps_tables_and_scenarios() {
-    let made = report(true, &made_up(PAPER));
-    assert_eq!(made.claims.len(), 6);
-    assert_eq!(made.figures.len(), 1);
-    let titles: Vec<&str> = made.tables.iter().map(|table| table.title.as_str()).collect();
-    assert_eq!(titles.len(), 4, "{titles:?}");
-    for table in &made.tables {
-        assert!(table.rows.iter().all(|row| row.len() == table.head.len()), "{}", table.title);
-    }
-    let html = made.html();
-    assert!(html.contains("quick look") && html.contains("walkers.toml"));
-}
-
-#[test]
-fn no_column_of_the_study_is_called_like_a_measure() {
-    let measures = lightlag_lab::metrics::Summary::default().numbers();
-    for column in CELL.iter().chain(&[TREATMENT, ROLE, CHANGE]) {
-        assert!(
-            measures.iter().all(|(name, _)| name != column),
-            "a table would have two columns of one name"
-        );
-    }
+    assert!(charts::tiles(&all, STRESS).is_empty());
 }
 
 #[test]

@@ -2,14 +2,14 @@
 
 use crate::contacts::Contacts;
 use lightlag_protocols::dtn::{
-    BuildContext, Bundle, ContactPlan, Mechanism, NodePolicy, Propagation, Radio, Router,
+    BuildContext, Built, Bundle, ContactPlan, Mechanism, NodePolicy, Propagation, Radio, Router,
 };
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::sync::Arc;
 
-/// Makes the algorithm of a node.
-pub type Builder<A> = Arc<dyn Fn(BuildContext) -> Box<A> + Send + Sync>;
+/// Builds the algorithm of a node, with its properties.
+pub type Builder<A> = Arc<dyn Fn(BuildContext) -> Built<A> + Send + Sync>;
 
 /// One node.
 #[derive(Clone)]

@@ -642,10 +642,6 @@ fn new_agent(setup: &Setup, node: NodeId) -> Agent {
     let (nodes, seed, plan) = (setup.nodes.len() as u32, setup.seed, setup.plan.clone());
     let context = BuildContext { node, nodes, seed, plan, ..BuildContext::default() };
     let router = (spec.router)(context.clone());
-    let context = BuildContext {
-        counts_copies: router.counts_copies(),
-        single_copy_phase: router.single_copy_phase(),
-        ..context
-    };
+    let context = BuildContext { router: router.properties, ..context };
     Agent::new(node, spec.buffer, router, (spec.mechanism)(context), spec.policy)
 }

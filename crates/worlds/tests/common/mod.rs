@@ -1,7 +1,8 @@
 //! A small network in a few words.
 
 use lightlag_protocols::dtn::{
-    BuildContext, Bundle, BundleId, Mechanism, NodeId, NodePolicy, Parameter, Parameters, mechanisms, routers,
+    BuildContext, Built, Bundle, BundleId, Mechanism, NodeId, NodePolicy, Parameter, Parameters, mechanisms,
+    routers,
 };
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
@@ -78,18 +79,18 @@ impl Net {
     pub fn run(&self) -> Vec<(f64, Record)> {
         let mechanism = mechanisms::TABLE.iter().find(|e| e.name == self.mechanism).unwrap();
         let parameters = defaults(mechanism.parameters);
-        self.run_with(move |context| (mechanism.build)(&parameters, context))
+        self.run_with(move |context| mechanism.built(&parameters, context))
     }
     /// The same with a mechanism that no table knows.
     pub fn run_with(
         &self,
-        mechanism: impl Fn(BuildContext) -> Box<dyn Mechanism> + Send + Sync + 'static,
+        mechanism: impl Fn(BuildContext) -> Built<dyn Mechanism> + Send + Sync + 'static,
     ) -> Vec<(f64, Record)> {
         let router = routers::TABLE.iter().find(|e| e.name == self.router).unwrap();
         let for_router = defaults(router.parameters);
         let node = Node {
             buffer: Bytes(self.buffer),
-            router: Arc::new(move |context| (router.build)(&for_router, context)),
+            router: Arc::new(move |context| router.built(&for_router, context)),
             mechanism: Arc::new(mechanism),
             policy: self.policy,
         };

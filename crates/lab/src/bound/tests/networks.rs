@@ -4,7 +4,8 @@
 use super::super::{of_setup, within};
 use crate::metrics::Metrics;
 use lightlag_protocols::dtn::{
-    Bundle, BundleId, Mechanism, NodeId, NodePolicy, Parameters, Router, mechanisms, routers,
+    Built, Bundle, BundleId, Mechanism, Needs, NodeId, NodePolicy, Parameters, Router, RouterProperties,
+    mechanisms, routers,
 };
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::rng::Stream;
@@ -109,8 +110,11 @@ fn network(seed: u64) -> Setup {
     let (rules, policy) = (rules(random), policy(random));
     let node = |_| Node {
         buffer: Bytes(20_000 + random.below(150_000)),
-        router: Arc::new(|_| Box::new(routers::Direct)),
-        mechanism: Arc::new(|_| Box::new(mechanisms::None)),
+        router: Arc::new(|_| Built {
+            algorithm: Box::new(routers::Direct),
+            properties: RouterProperties::NONE,
+        }),
+        mechanism: Arc::new(|_| Built { algorithm: Box::new(mechanisms::None), properties: Needs::NONE }),
         policy,
     };
     let spec = (0..nodes).map(node).collect();
@@ -155,8 +159,8 @@ fn pairs() -> Vec<Pair> {
             let for_mechanism = own(mechanism.name, mechanism.parameters);
             pairs.push(Pair {
                 name: format!("{} with {}", router.name, mechanism.name),
-                router: Arc::new(move |context| (router.build)(&for_router, context)),
-                mechanism: Arc::new(move |context| (mechanism.build)(&for_mechanism, context)),
+                router: Arc::new(move |context| router.built(&for_router, context)),
+                mechanism: Arc::new(move |context| mechanism.built(&for_mechanism, context)),
             });
         }
     }

@@ -12,8 +12,9 @@ mod sending;
 
 use super::router::PeerSpace;
 use super::{
-    Bundle, BundleId, Census, IdSet, Link, Local, Mechanism, Needs, NodeId, Observation, Offer, Path,
-    Refusal, Replica, Router, Sieve, Store, Table,
+    Built, Bundle, BundleId, Census, CopyEvent, IdSet, Incoming, Link, Local, Mechanism, MechanismEvent,
+    Needs, NodeId, Observation, Offer, Path, Refusal, Replica, Router, RouterEvent, RouterProperties, Sieve,
+    Store, Table,
 };
 use crate::time::Instant;
 use crate::units::Bytes;
@@ -215,10 +216,9 @@ pub struct Agent {
     mechanism: Box<dyn Mechanism>,
     needs: Needs,
     policy: NodePolicy,
-    /// The router's constant answers, asked once.
-    ranked: bool,
-    counts_copies: bool,
-    records_path: bool,
+    properties: RouterProperties,
+    /// A refusal may have raised the router's scores.
+    rescored: bool,
     links: Vec<Link>,
     /// The peers of `links`.
     connected: IdSet,
@@ -249,22 +249,21 @@ impl Agent {
     pub fn new(
         node: NodeId,
         buffer: Bytes,
-        router: Box<dyn Router>,
-        mechanism: Box<dyn Mechanism>,
+        router: Built<dyn Router>,
+        mechanism: Built<dyn Mechanism>,
         policy: NodePolicy,
     ) -> Self {
         Self {
             node,
             store: Store::new(buffer),
-            needs: mechanism.needs(),
-            ranked: router.ranked(),
-            counts_copies: router.counts_copies(),
-            records_path: router.records_path(),
+            needs: mechanism.properties,
+            properties: router.properties,
+            rescored: false,
             connected: IdSet::default(),
             near: Sieve::default(),
             had: IdSet::default(),
-            router,
-            mechanism,
+            router: router.algorithm,
+            mechanism: mechanism.algorithm,
             policy,
             links: Vec::new(),
             delivered: IdSet::default(),
@@ -339,21 +338,21 @@ impl Agent {
         self.mechanism.state(&local!(self, now, None))
     }
     /// The mechanism learns of the contact and of what the peer's mechanism told.
-    pub fn meet_mechanism(&mut self, now: Instant, peer: NodeId, told: Option<&Table>) {
-        self.mechanism.on_contact_up(&local!(self, now, None), peer, told);
+    pub fn meet_mechanism(&mut self, now: Instant, peer: NodeId, state: Option<&Table>) {
+        self.mechanism.on_event(&local!(self, now, None), &MechanismEvent::ContactUp { peer, state });
     }
     /// The router learns of the contact and of what the peer's router told.
-    pub fn meet_router(&mut self, now: Instant, peer: NodeId, told: Option<&Table>) {
-        self.router.on_contact_up(&local!(self, now, None), peer, told);
+    pub fn meet_router(&mut self, now: Instant, peer: NodeId, state: Option<&Table>) {
+        self.router.on_event(&local!(self, now, None), &RouterEvent::ContactUp { peer, state });
         self.remove_acknowledged(now);
     }
     /// Whether peers in contact are to be told whenever the router's state changes.
     pub fn reports_changes(&self) -> bool {
-        self.router.reports_changes()
+        !self.properties.fixed_state
     }
     /// The router learns what the peer's router told anew.
-    pub fn hear_router(&mut self, now: Instant, peer: NodeId, told: &Table) {
-        self.router.on_state(&local!(self, now, None), peer, told);
+    pub fn hear_router(&mut self, now: Instant, peer: NodeId, state: &Table) {
+        self.router.on_event(&local!(self, now, None), &RouterEvent::PeerState { peer, state });
         self.remove_acknowledged(now);
     }
     /// The link has gone down. Transfers on it must have been completed or aborted. True when there may
@@ -364,9 +363,9 @@ impl Agent {
         self.near = self.links.iter().map(|link| link.peer).collect();
         self.leaving.retain(|leaving| leaving.to != peer);
         let at = local!(self, now, None);
-        self.router.on_contact_down(&at, peer);
-        self.mechanism.on_contact_down(&at, peer);
-        self.router.rerouted()
+        let rescored = self.router.on_event(&at, &RouterEvent::ContactDown { peer });
+        self.mechanism.on_event(&at, &MechanismEvent::ContactDown { peer });
+        rescored
     }
     /// The space that the peers report ([`Needs::neighbours`]), in the order of
     /// [`Agent::links`].
@@ -385,7 +384,7 @@ impl Agent {
     pub fn learn_receipt(&mut self, now: Instant, id: BundleId, created: Instant) -> bool {
         let news = self.acknowledged.insert(id.0);
         if news {
-            self.mechanism.on_receipt(&local!(self, now, None), id, created);
+            self.mechanism.on_event(&local!(self, now, None), &MechanismEvent::Receipt { id, created });
             self.delete_idle(now, id, DropReason::Acknowledged);
         }
         news
@@ -395,25 +394,26 @@ impl Agent {
 
     /// The application hands over a bundle.
     pub fn create(&mut self, now: Instant, bundle: Bundle, census: Option<&Census>) -> Creation {
-        let may_enter = self.mechanism.may_enter(&local!(self, now, None), &bundle);
-        if !self.waiting.is_empty() || !may_enter {
+        let admitted = self.mechanism.admit(&local!(self, now, None), &Incoming::Created(&bundle));
+        if !self.waiting.is_empty() || admitted.is_err() {
             self.wait(bundle);
             return Creation::Waiting;
         }
         self.admit_created(now, bundle, census)
     }
     fn wait(&mut self, bundle: Bundle) {
-        let key = |bundle: &Bundle| (self.mechanism.rank_waiting(bundle), bundle.created, bundle.id);
+        let rank = |bundle: &Bundle| if self.needs.smallest_first { bundle.size } else { Bytes(0) };
+        let key = |bundle: &Bundle| (rank(bundle), bundle.created, bundle.id);
         let own = key(&bundle);
         let place = self.waiting.partition_point(|other| key(other) < own);
         self.waiting.insert(place, bundle);
     }
-    /// Tries to store the first bundle that waits at the application and may enter; `None` when it still has to wait
+    /// Tries to store the first bundle that waits at the application and is admitted; `None` when it still has to wait
     /// or there is none. One at a time, as the next may evict it again.
     pub fn retry_waiting(&mut self, now: Instant, census: Option<&Census>) -> Option<(Bundle, Creation)> {
         let at = local!(self, now, None);
-        let may = |bundle: &Bundle| self.mechanism.may_enter(&at, bundle);
-        let place = self.waiting.iter().position(may)?;
+        let admitted = |bundle: &Bundle| self.mechanism.admit(&at, &Incoming::Created(bundle)).is_ok();
+        let place = self.waiting.iter().position(admitted)?;
         let bundle = self.waiting.remove(place)?;
         match self.admit_created(now, bundle, census) {
             Creation::Waiting => None,
@@ -445,7 +445,7 @@ impl Agent {
         let mut replica = self.fresh_replica(now, bundle);
         let at = local!(self, now, census);
         self.router.on_created(&at, &mut replica);
-        self.mechanism.on_created(&at, &mut replica);
+        self.mechanism.on_copy(&at, &mut replica, CopyEvent::Created);
         self.keep(replica);
         Creation::Stored
     }
@@ -454,7 +454,8 @@ impl Agent {
         self.store.insert(replica);
     }
     fn fresh_replica(&self, now: Instant, bundle: Bundle) -> Replica {
-        let path = if self.records_path { Path::default().then(self.node) } else { Path::default() };
+        let path =
+            if self.properties.records_path { Path::default().then(self.node) } else { Path::default() };
         Replica { bundle, received: now, hops: 0, sending: 0, router_mark: 0, mechanism_mark: 0, path }
     }
 
@@ -475,7 +476,7 @@ impl Agent {
     }
     /// `peer` no longer has what was asked back.
     pub fn on_reclaim_refused(&mut self, now: Instant, peer: NodeId, id: BundleId) {
-        self.mechanism.on_reclaim_refused(&local!(self, now, None), peer, id);
+        self.mechanism.on_event(&local!(self, now, None), &MechanismEvent::ReclaimRefused { peer, id });
     }
     /// Deletes the copy of `id` if its lifetime is over and it is not being sent.
     pub fn expire(&mut self, now: Instant, id: BundleId) {
@@ -505,7 +506,8 @@ impl Agent {
         if reason == DropReason::Overflow && self.policy.drop_memory {
             self.dropped.insert(id.0);
         }
-        self.mechanism.on_dropped(&local!(self, now, None), &replica.bundle, reason);
+        let dropped = MechanismEvent::Dropped { bundle: &replica.bundle, reason };
+        self.mechanism.on_event(&local!(self, now, None), &dropped);
         self.events.push(Deletion { bundle: replica.bundle, reason, received: replica.received });
     }
 }

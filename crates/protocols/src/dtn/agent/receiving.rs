@@ -1,7 +1,10 @@
 //! The receiving side of an agent: answers to offers, room, arrivals.
 
 use super::{Agent, Answer, Arrival, BundleInTransit, DropReason, Leaving};
-use crate::dtn::{BufferDecision, Bundle, Census, Local, NodeId, Offer, Path, Refusal, Replica};
+use crate::dtn::{
+    BufferDecision, Bundle, Census, CopyEvent, Incoming, Local, NodeId, Offer, Path, Refusal, Replica,
+    RouterEvent,
+};
 use crate::time::Instant;
 
 impl Agent {
@@ -25,7 +28,7 @@ impl Agent {
         }
         let at = local!(self, now, census);
         self.router.accept(&at, offer)?;
-        self.mechanism.admit(&at, offer)
+        self.mechanism.admit(&at, &Incoming::Offered(offer))
     }
     fn acceptable(&self, now: Instant, bundle: &Bundle) -> Result<(), Refusal> {
         let id = bundle.id;
@@ -109,7 +112,7 @@ impl Agent {
             sending: 0,
             router_mark: transit.router_mark,
             mechanism_mark: transit.mechanism_mark,
-            path: if self.records_path { transit.path.then(self.node) } else { Path::default() },
+            path: if self.properties.records_path { transit.path.then(self.node) } else { Path::default() },
         };
         if replica.bundle.destination == self.node {
             return self.deliver(now, replica, from, census);
@@ -125,7 +128,7 @@ impl Agent {
         }
         let at = local!(self, now, census);
         self.router.on_received(&at, &mut replica, from);
-        self.mechanism.on_received(&at, &mut replica, from);
+        self.mechanism.on_copy(&at, &mut replica, CopyEvent::Received { from });
         self.keep(replica);
         Arrival::Stored
     }
@@ -139,9 +142,9 @@ impl Agent {
         let first = self.delivered.insert(replica.bundle.id.0);
         self.had.insert(replica.bundle.id.0);
         let at = local!(self, now, census);
-        self.mechanism.on_received(&at, &mut replica, from);
+        self.mechanism.on_copy(&at, &mut replica, CopyEvent::Received { from });
         if first {
-            self.router.on_delivered(&at, &replica.bundle, from);
+            self.router.on_event(&at, &RouterEvent::Delivered { bundle: &replica.bundle, from });
         }
         self.remove_acknowledged(now);
         Arrival::Delivered { first }

@@ -3,7 +3,10 @@
 use super::{
     Agent, Answer, BundleInTransit, DropReason, Leaving, Peers, SendOrder, Summary, Transfer, TransferKind,
 };
-use crate::dtn::{AfterTransfer, BundleId, Census, Head, Local, NodeId, Offer, Refusal, Replica, Sieve};
+use crate::dtn::{
+    AfterTransfer, BundleId, Census, CopyEvent, Head, Local, MechanismEvent, NodeId, Offer, Refusal, Replica,
+    RouterEvent, Sieve,
+};
 use crate::time::Instant;
 
 impl Agent {
@@ -132,12 +135,13 @@ impl Agent {
         peers: &mut P,
         census: Option<&Census>,
     ) -> Option<Transfer> {
-        if self.ranked {
-            // A refusal may have shown the router another way.
-            self.router.rerouted();
+        if self.properties.ranked {
+            self.router.on_event(&local!(self, now, None), &RouterEvent::Offering);
             loop {
+                self.rescored = false;
                 let begun = self.offer_ranked(now, order, peers, census);
-                if begun.is_some() || !self.router.rerouted() {
+                // A refusal may have led the router to another path.
+                if begun.is_some() || !self.rescored {
                     return begun;
                 }
             }
@@ -245,7 +249,8 @@ impl Agent {
             Answer::Accept => self.begin(id, to, kind).ok_or(Answer::Later),
             refused => {
                 if let (Answer::Refuse(why), TransferKind::Replication) = (refused, kind) {
-                    self.router.on_refused(&at, replica, to, why);
+                    self.rescored |=
+                        self.router.on_event(&at, &RouterEvent::Refused { replica, peer: to, why });
                 }
                 Err(refused)
             }
@@ -254,7 +259,7 @@ impl Agent {
     /// Whether a transfer that is under way has the only claim to a copy.
     #[inline]
     fn reserved(&self, replica: &Replica) -> bool {
-        replica.sending > 0 && (self.counts_copies || self.moving.contains(&replica.bundle.id))
+        replica.sending > 0 && (self.properties.counts_copies || self.moving.contains(&replica.bundle.id))
     }
     fn begin(&mut self, id: BundleId, to: NodeId, kind: TransferKind) -> Option<Transfer> {
         let replica = self.store.get_mut(id)?;
@@ -307,7 +312,8 @@ impl Agent {
         let mut after = AfterTransfer::Keep;
         if !custody {
             after = self.router.on_sent(&at, &mut replica, transfer.to, delivered);
-            self.mechanism.on_sent(&at, &mut replica, transfer.to, delivered);
+            let sent = CopyEvent::Sent { peer: transfer.to, delivered };
+            self.mechanism.on_copy(&at, &mut replica, sent);
         }
         self.store.update(slot, replica);
         if custody {
@@ -326,7 +332,7 @@ impl Agent {
     pub fn returned(&mut self, now: Instant, id: BundleId, peer: NodeId) {
         let Some(slot) = self.store.slot(id) else { return };
         let mut replica = self.store.replicas()[slot].clone();
-        self.mechanism.on_returned(&local!(self, now, None), &mut replica, peer);
+        self.mechanism.on_copy(&local!(self, now, None), &mut replica, CopyEvent::Returned { peer });
         self.store.update(slot, replica);
     }
     /// The contact ended before the last bit of a transfer had left. The copy is kept.
@@ -343,7 +349,8 @@ impl Agent {
     }
     fn hand_over(&mut self, now: Instant, id: BundleId, to: NodeId, had: bool, census: Option<&Census>) {
         if let Some(bundle) = self.store.get(id).map(|r| r.bundle) {
-            self.mechanism.on_moved(&local!(self, now, census), &bundle, to, had);
+            let moved = MechanismEvent::Moved { bundle: &bundle, to, already_had: had };
+            self.mechanism.on_event(&local!(self, now, census), &moved);
             self.delete_idle(now, id, DropReason::HandedOver);
         }
     }

@@ -1,8 +1,8 @@
 //! AFNER: what has been forwarded more often than the average makes room.
 
 use crate::dtn::{
-    BufferDecision, BuildContext, Bundle, BundleId, Census, DropReason, Entry, Local, Mechanism, Needs,
-    NodeId, Observation, Parameter, Parameters, Replica, Table,
+    BufferDecision, BuildContext, Bundle, BundleId, Census, CopyEvent, Entry, Local, Mechanism,
+    MechanismEvent, Needs, Observation, Parameter, Parameters, Replica, Table,
 };
 use crate::rng::Stream;
 use crate::time::Duration;
@@ -36,7 +36,7 @@ struct Kept {
     numbers: Vec<(i64, u32)>,
 }
 
-/// How the rest of the system knows it.
+/// Its row in the table of mechanisms.
 pub const ENTRY: Entry<dyn Mechanism> = Entry {
     name: "afner",
     paper: "Li, Cheng, Liu, You: A novel congestion control strategy in delay tolerant networks, ICFN 2010",
@@ -65,6 +65,12 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
         ),
     ],
     only_with: &["epidemic"],
+    properties: |given, _| Needs {
+        census: given.word("knowledge") != "gossip",
+        // Section 3.2: messages are transmitted first in, first out.
+        reception_order: true,
+        ..Needs::NONE
+    },
     build,
 };
 
@@ -165,29 +171,10 @@ impl Mechanism for Afner {
         let chosen = if self.descending { None } else { self.above_average(at, average) };
         chosen.or_else(|| self.largest(at)).map_or(BufferDecision::Refuse, BufferDecision::Drop)
     }
-    fn needs(&self) -> Needs {
-        Needs {
-            census: !matches!(self.knowledge, Knowledge::Gossip(_)),
-            // Section 3.2: messages are transmitted first in, first out.
-            reception_order: true,
-            ..Needs::default()
-        }
-    }
-    fn on_created(&mut self, _: &Local, replica: &mut Replica) {
-        if let Knowledge::Gossip(view) = &mut self.knowledge {
-            view.learn(replica.bundle.id, 1, replica.bundle.expires);
-        }
-    }
     fn state(&mut self, at: &Local) -> Option<Table> {
         match &self.knowledge {
             Knowledge::Gossip(view) => Some(view.summary(at.store)),
             _ => None,
-        }
-    }
-    fn on_contact_up(&mut self, at: &Local, _: NodeId, told: Option<&Table>) {
-        if let Knowledge::Gossip(view) = &mut self.knowledge {
-            view.forget_expired(at.now);
-            told.into_iter().for_each(|told| view.hear(told, at.now));
         }
     }
     /// The new copy brings along the forwarding number that includes it.
@@ -197,28 +184,30 @@ impl Mechanism for Afner {
             _ => 0,
         }
     }
-    fn on_sent(&mut self, _: &Local, replica: &mut Replica, _: NodeId, delivered: bool) {
-        if let Knowledge::Gossip(view) = &mut self.knowledge
-            && !delivered
-        {
-            let id = replica.bundle.id;
-            view.learn(id, view.number(id).saturating_add(1), replica.bundle.expires);
+    fn on_copy(&mut self, at: &Local, replica: &mut Replica, event: CopyEvent) {
+        let Knowledge::Gossip(view) = &mut self.knowledge else { return };
+        let Bundle { id, destination, expires, .. } = replica.bundle;
+        match event {
+            CopyEvent::Created => view.learn(id, 1, expires),
+            CopyEvent::Sent { delivered: false, .. } => {
+                view.learn(id, view.number(id).saturating_add(1), expires);
+            }
+            CopyEvent::Received { .. } if destination != at.node => {
+                view.learn(id, replica.mechanism_mark.try_into().unwrap_or(u32::MAX), expires);
+            }
+            // A delivery makes no copy.
+            CopyEvent::Sent { .. } | CopyEvent::Received { .. } | CopyEvent::Returned { .. } => {}
         }
     }
-    fn on_received(&mut self, at: &Local, replica: &mut Replica, _: NodeId) {
-        // A delivery makes no copy.
-        if let Knowledge::Gossip(view) = &mut self.knowledge
-            && replica.bundle.destination != at.node
-        {
-            let number = replica.mechanism_mark.try_into().unwrap_or(u32::MAX);
-            view.learn(replica.bundle.id, number, replica.bundle.expires);
-        }
-    }
-    fn on_dropped(&mut self, _: &Local, bundle: &Bundle, _: DropReason) {
-        if let Knowledge::Gossip(view) = &mut self.knowledge
-            && self.alive
-        {
-            view.lose_one(bundle.id);
+    fn on_event(&mut self, at: &Local, event: &MechanismEvent) {
+        let Knowledge::Gossip(view) = &mut self.knowledge else { return };
+        match event {
+            MechanismEvent::ContactUp { state, .. } => {
+                view.forget_expired(at.now);
+                state.iter().for_each(|state| view.hear(state, at.now));
+            }
+            MechanismEvent::Dropped { bundle, .. } if self.alive => view.lose_one(bundle.id),
+            _ => {}
         }
     }
     fn observe(&self, _: &Local, seen: &mut Observation) {
@@ -231,8 +220,8 @@ impl Mechanism for Afner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dtn::Store;
-    use crate::dtn::testing::{built, copy, place, store_of};
+    use crate::dtn::testing::{built, built_with_properties, copy, place, store_of};
+    use crate::dtn::{NodeId, Store};
 
     /// Copies 0 to 3 in order of reception; 1, 3, 8 and 8 copies made of them: 5 on average.
     fn scene() -> (Store, Census) {
@@ -302,17 +291,22 @@ mod tests {
         let at = place(&store, 0, 0.0);
         let given = [("knowledge", "gossip".into()), ("select", "descending".into())];
         let (mut here, mut there) = (built(&ENTRY, &given), built(&ENTRY, &given));
-        assert_eq!(here.needs(), Needs { reception_order: true, ..Needs::default() });
+        assert_eq!(
+            built_with_properties(&ENTRY, &given).properties,
+            Needs { reception_order: true, ..Needs::NONE }
+        );
         for id in 0..4 {
-            here.on_created(&at, &mut copy(id, 100));
-            there.on_created(&at, &mut copy(id, 100));
+            here.on_copy(&at, &mut copy(id, 100), CopyEvent::Created);
+            there.on_copy(&at, &mut copy(id, 100), CopyEvent::Created);
         }
         // The peer forwards bundle 3 twice; its new copies say so, and so does its summary vector.
         assert_eq!(there.mark_for_peer(&at, &copy(3, 100)), 2);
-        (0..2).for_each(|_| there.on_sent(&at, &mut copy(3, 100), NodeId(5), false));
+        (0..2).for_each(|_| {
+            there.on_copy(&at, &mut copy(3, 100), CopyEvent::Sent { peer: NodeId(5), delivered: false })
+        });
         assert_eq!(there.mark_for_peer(&at, &copy(3, 100)), 4);
         let told = there.state(&at);
-        here.on_contact_up(&at, NodeId(1), told.as_ref());
+        here.on_event(&at, &MechanismEvent::ContactUp { peer: NodeId(1), state: told.as_ref() });
         assert_eq!(here.make_room(&at, &copy(9, 100).bundle, None), BufferDecision::Drop(BundleId(3)));
     }
 }

@@ -10,8 +10,8 @@
 
 use crate::dtn::arrivals::Arrivals;
 use crate::dtn::{
-    BufferDecision, Bundle, BundleId, DropReason, Entry, IdSet, Link, Local, Mechanism, Needs, NodeId,
-    Observation, Offer, Parameter, Refusal, Replica,
+    BufferDecision, Bundle, BundleId, CopyEvent, DropReason, Entry, IdSet, Incoming, Link, Local, Mechanism,
+    MechanismEvent, Needs, NodeId, Observation, Offer, Parameter, Refusal, Replica,
 };
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
@@ -51,7 +51,7 @@ pub struct CopyValue {
     sizes: Sizes,
 }
 
-/// How the rest of the system knows it.
+/// Its row in the table of mechanisms.
 pub const ENTRY: Entry<dyn Mechanism> = Entry {
     name: "copy_value",
     paper: "",
@@ -61,51 +61,58 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
             "",
             0.3,
             (0.0, 1.0),
-            "of the copies that the giver knows of, its own gift included, the new copy knows this share",
+            "share of the sender's copy count, this transfer included, that the receiver's copy starts with",
         ),
         Parameter::number(
             "own",
             "",
             1.0,
             (0.0, 100.0),
-            "a bundle that was created here counts so many copies less",
+            "copies subtracted from the count of a bundle that was created at this node",
         ),
         Parameter::number(
             "margin",
             "",
             0.7,
             (0.0, 100.0),
-            "a copy makes room only for one that counts so many copies less; at the horizon it counts as many more",
+            "difference in copies above which one copy displaces another; also added to a copy at its horizon",
         ),
         Parameter::number(
             "horizon",
             "",
             1.0,
             (0.01, 100.0),
-            "the horizon of a copy's time at a node, by the usual age of what is delivered",
+            "horizon of a copy's time at a node, in usual ages of delivered bundles",
         ),
         Parameter::number(
             "late",
             "",
             2.0,
             (0.0, 100.0),
-            "a copy counts so many more with each halving of what is left of a lifetime below the usual age",
+            "copies added for each halving of the remaining lifetime below the usual age",
         ),
         Parameter::number(
             "fade",
             "",
             0.98,
             (0.0, 1.0),
-            "each delivery that is heard of makes what is known of those before count so much",
+            "weight of earlier deliveries after each new receipt, in the usual age",
         ),
         Parameter::integer(
             "memory",
             65_536.0,
             (0.0, 1e9),
-            "bundles dropped here to make room that are remembered, the newest",
+            "number of the newest dropped bundles that are remembered, and not accepted again",
         ),
     ],
     only_with: &[],
+    properties: |_, context| Needs {
+        neighbours: !context.plan.is_empty() || context.router.single_copy_phase,
+        receipts: true,
+        // More of the small ones fit.
+        smallest_first: true,
+        ..Needs::NONE
+    },
     build: |given, context| {
         let planned = !context.plan.is_empty();
         Box::new(CopyValue {
@@ -116,8 +123,8 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
             late: given.number("late"),
             horizon: Horizon::new(given.number("horizon"), given.number("fade")),
             planned,
-            counted: context.counts_copies,
-            single_copy_phase: context.single_copy_phase && !planned,
+            counted: context.router.counts_copies,
+            single_copy_phase: context.router.single_copy_phase && !planned,
             arrivals: Arrivals::new(context.plan),
             drops: Drops::new(given.number("memory") as usize),
             offered: None,
@@ -297,12 +304,60 @@ impl CopyValue {
     fn displaces(&self, incoming: Cost, stored: Cost) -> bool {
         (incoming.0, incoming.1 + self.margin) < stored
     }
+    /// By a plan, what cannot leave yet, or may as well leave later, waits where it takes no room.
+    fn admits_created(&mut self, at: &Local, bundle: &Bundle) -> bool {
+        if !self.planned {
+            return true;
+        }
+        self.sizes.see(bundle);
+        at.links.iter().any(|link| {
+            self.arrival(at.now, link.peer, bundle, Some(at.node)).is_some()
+                && !self.can_wait(at, link, bundle)
+        })
+    }
+    fn admit_offered(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
+        let (bundle, mark) = (offer.bundle(), self.told(Mark::of(offer.replica)));
+        if bundle.destination != at.node {
+            if !self.leads_on(at, bundle, Some(offer.from)) {
+                return Err(Refusal::Congestion);
+            }
+            let counts = self.planned && mark.gives_custody();
+            if self.drops.contains(bundle.id) && !counts {
+                return Err(Refusal::DroppedBefore);
+            }
+        }
+        self.offered = Some(Offered { id: bundle.id, from: offer.from, mark });
+        Ok(())
+    }
+    fn on_sent(&mut self, at: &Local, replica: &mut Replica, peer: NodeId) {
+        let known = Mark::of(replica);
+        let comes = comes_to(at, peer);
+        if self.planned {
+            self.under_way.push(peer, (at.now, comes), replica.bundle.size);
+        }
+        let custody = if known.gives_custody() {
+            let answered = comes.saturating_add(comes - at.now);
+            ((answered - Instant::ZERO).as_secs_f64().ceil()).min(f64::from(u32::MAX - 1)) as u32
+        } else {
+            known.custody
+        };
+        replica.mechanism_mark = Mark { copies: known.copies + 1.0, custody }.bits();
+    }
 }
 
 /// When what leaves now is at `peer`.
 fn comes_to(at: &Local, peer: NodeId) -> Instant {
     let link = at.links.iter().find(|link| link.peer == peer);
     at.now.saturating_add(link.map(|link| link.delay).unwrap_or_default())
+}
+
+/// A copy in custody that came back is in custody for good again, and there is one copy less.
+fn take_back(now: Instant, replica: &mut Replica) {
+    let known = Mark::of(replica);
+    if known.in_custody(now) {
+        let copies = (known.copies - 1.0).max(0.0);
+        replica.mechanism_mark = Mark { copies, custody: Mark::FOR_GOOD }.bits();
+    }
 }
 
 impl Mechanism for CopyValue {
@@ -325,24 +380,6 @@ impl Mechanism for CopyValue {
             return BufferDecision::Move { id, to };
         }
         if self.leads_on(at, incoming, None) { BufferDecision::Wait } else { BufferDecision::Refuse }
-    }
-    fn needs(&self) -> Needs {
-        Needs { neighbours: self.planned || self.single_copy_phase, receipts: true, ..Needs::default() }
-    }
-    /// By a plan, what cannot leave yet, or may as well leave later, waits where it takes no room.
-    fn may_enter(&mut self, at: &Local, bundle: &Bundle) -> bool {
-        if !self.planned {
-            return true;
-        }
-        self.sizes.see(bundle);
-        at.links.iter().any(|link| {
-            self.arrival(at.now, link.peer, bundle, Some(at.node)).is_some()
-                && !self.can_wait(at, link, bundle)
-        })
-    }
-    /// The smallest first: more of them fit.
-    fn rank_waiting(&self, bundle: &Bundle) -> u64 {
-        bundle.size.0
     }
     fn evictable_bytes(&self, at: &Local) -> Bytes {
         if !self.planned {
@@ -367,58 +404,32 @@ impl Mechanism for CopyValue {
         // By a plan a copy that counts is taken all the same.
         if self.planned { IdSet::none() } else { self.drops.known() }
     }
-    fn admit(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
-        let (bundle, mark) = (offer.bundle(), self.told(Mark::of(offer.replica)));
-        if bundle.destination != at.node {
-            if !self.leads_on(at, bundle, Some(offer.from)) {
-                return Err(Refusal::Congestion);
-            }
-            let counts = self.planned && mark.gives_custody();
-            if self.drops.contains(bundle.id) && !counts {
-                return Err(Refusal::DroppedBefore);
-            }
+    fn admit(&mut self, at: &Local, incoming: &Incoming) -> Result<(), Refusal> {
+        match incoming {
+            Incoming::Offered(offer) => self.admit_offered(at, offer),
+            Incoming::Created(bundle) if self.admits_created(at, bundle) => Ok(()),
+            Incoming::Created(_) => Err(Refusal::NoSpace),
         }
-        self.offered = Some(Offered { id: bundle.id, from: offer.from, mark });
-        Ok(())
     }
     fn mark_for_peer(&self, _: &Local, replica: &Replica) -> u64 {
         self.told(Mark::of(replica)).bits()
     }
-    fn on_created(&mut self, _: &Local, replica: &mut Replica) {
-        replica.mechanism_mark = Mark::NEW.bits();
-    }
-    fn on_sent(&mut self, at: &Local, replica: &mut Replica, peer: NodeId, _: bool) {
-        let known = Mark::of(replica);
-        let comes = comes_to(at, peer);
-        if self.planned {
-            self.under_way.push(peer, (at.now, comes), replica.bundle.size);
-        }
-        let custody = if known.gives_custody() {
-            let answered = comes.saturating_add(comes - at.now);
-            ((answered - Instant::ZERO).as_secs_f64().ceil()).min(f64::from(u32::MAX - 1)) as u32
-        } else {
-            known.custody
-        };
-        replica.mechanism_mark = Mark { copies: known.copies + 1.0, custody }.bits();
-    }
-    fn on_returned(&mut self, at: &Local, replica: &mut Replica, _: NodeId) {
-        let known = Mark::of(replica);
-        if known.in_custody(at.now) {
-            let copies = (known.copies - 1.0).max(0.0);
-            replica.mechanism_mark = Mark { copies, custody: Mark::FOR_GOOD }.bits();
+    fn on_copy(&mut self, at: &Local, replica: &mut Replica, event: CopyEvent) {
+        match event {
+            CopyEvent::Created => replica.mechanism_mark = Mark::NEW.bits(),
+            CopyEvent::Sent { peer, .. } => self.on_sent(at, replica, peer),
+            CopyEvent::Returned { .. } => take_back(at.now, replica),
+            CopyEvent::Received { .. } => {}
         }
     }
-    fn on_moved(&mut self, at: &Local, bundle: &Bundle, to: NodeId, already_had: bool) {
-        if self.planned && !already_had {
-            self.under_way.push(to, (at.now, comes_to(at, to)), bundle.size);
-        }
-    }
-    fn on_receipt(&mut self, at: &Local, _: BundleId, created: Instant) {
-        self.horizon.on_delivery(at.now - created);
-    }
-    fn on_dropped(&mut self, _: &Local, bundle: &Bundle, reason: DropReason) {
-        if reason == DropReason::Overflow {
-            self.drops.insert(bundle.id);
+    fn on_event(&mut self, at: &Local, event: &MechanismEvent) {
+        match *event {
+            MechanismEvent::Moved { bundle, to, already_had: false } if self.planned => {
+                self.under_way.push(to, (at.now, comes_to(at, to)), bundle.size);
+            }
+            MechanismEvent::Receipt { created, .. } => self.horizon.on_delivery(at.now - created),
+            MechanismEvent::Dropped { bundle, reason: DropReason::Overflow } => self.drops.insert(bundle.id),
+            _ => {}
         }
     }
     fn observe(&self, at: &Local, seen: &mut Observation) {

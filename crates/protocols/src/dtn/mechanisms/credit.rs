@@ -2,8 +2,8 @@
 //! makes room, and what was dropped here is not taken again.
 
 use crate::dtn::{
-    BufferDecision, Bundle, BundleId, DropReason, Entry, IdSet, Local, Mechanism, NodeId, Observation, Offer,
-    Parameter, Parameters, Refusal, Replica,
+    BufferDecision, Bundle, BundleId, CopyEvent, DropReason, Entry, IdSet, Incoming, Local, Mechanism,
+    MechanismEvent, Needs, Observation, Parameter, Parameters, Refusal, Replica,
 };
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ struct Rules {
     occupancy: f64,
 }
 
-/// How the rest of the system knows it.
+/// Its row in the table of mechanisms.
 pub const ENTRY: Entry<dyn Mechanism> = Entry {
     name: "credit",
     paper: "Leela-amornsin, Esaki: Heuristic congestion control for message deletion in delay tolerant network, NEW2AN 2010",
@@ -87,6 +87,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
         ),
     ],
     only_with: &[],
+    properties: |_, _| Needs::NONE,
     build: |given, _| {
         Box::new(Credit { rules: rules(given), dropped: IdSet::default(), order: VecDeque::new() })
     },
@@ -156,13 +157,11 @@ impl Mechanism for Credit {
         }
         rules.poorest(at).filter(|&(credit, _)| credit <= rules.minimum).map(|(_, id)| id)
     }
-    fn on_created(&mut self, _: &Local, replica: &mut Replica) {
-        replica.mechanism_mark = self.rules.initial.to_bits();
-    }
     fn refused_ids(&self) -> &IdSet {
         &self.dropped
     }
-    fn admit(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
+    fn admit(&mut self, at: &Local, incoming: &Incoming) -> Result<(), Refusal> {
+        let Incoming::Offered(offer) = incoming else { return Ok(()) };
         let bundle = offer.bundle();
         if self.dropped.contains(bundle.id.0) && bundle.destination != at.node {
             return Err(Refusal::DroppedBefore);
@@ -172,12 +171,19 @@ impl Mechanism for Credit {
     fn mark_for_peer(&self, at: &Local, replica: &Replica) -> u64 {
         self.rules.rewarded(self.rules.credit(replica, at.now)).to_bits()
     }
-    fn on_sent(&mut self, at: &Local, replica: &mut Replica, _: NodeId, _: bool) {
-        let left = self.rules.penalised(self.rules.credit(replica, at.now));
-        replica.mechanism_mark = (left + self.rules.lost(replica, at.now)).to_bits();
+    fn on_copy(&mut self, at: &Local, replica: &mut Replica, event: CopyEvent) {
+        match event {
+            CopyEvent::Created => replica.mechanism_mark = self.rules.initial.to_bits(),
+            CopyEvent::Sent { .. } => {
+                let left = self.rules.penalised(self.rules.credit(replica, at.now));
+                replica.mechanism_mark = (left + self.rules.lost(replica, at.now)).to_bits();
+            }
+            CopyEvent::Received { .. } | CopyEvent::Returned { .. } => {}
+        }
     }
-    fn on_dropped(&mut self, _: &Local, bundle: &Bundle, reason: DropReason) {
-        if !self.rules.looping_control || reason != DropReason::Overflow {
+    fn on_event(&mut self, _: &Local, event: &MechanismEvent) {
+        let MechanismEvent::Dropped { bundle, reason: DropReason::Overflow } = event else { return };
+        if !self.rules.looping_control {
             return;
         }
         let news = self.dropped.insert(bundle.id.0);
@@ -199,6 +205,7 @@ impl Mechanism for Credit {
 mod tests {
     use super::*;
     use crate::dtn::testing::{built, copy, place, store_of};
+    use crate::dtn::{NodeId, Offer};
 
     fn with_credit(id: u32, credit: f64) -> Replica {
         Replica { mechanism_mark: credit.to_bits(), ..copy(id, 300) }
@@ -225,7 +232,7 @@ mod tests {
             let mut mechanism = built(&ENTRY, &given);
             let mut replica = with_credit(1, credit);
             assert_eq!(f64::from_bits(mechanism.mark_for_peer(&at, &replica)), expected);
-            mechanism.on_sent(&at, &mut replica, NodeId(1), false);
+            mechanism.on_copy(&at, &mut replica, CopyEvent::Sent { peer: NodeId(1), delivered: false });
             assert_eq!(credit_now(&replica, 0.0), (credit - 5.0).max(0.0));
         }
     }
@@ -235,8 +242,12 @@ mod tests {
         let store = store_of([]);
         let mut mechanism = built(&ENTRY, &[]);
         let mut replica = copy(1, 100);
-        mechanism.on_created(&place(&store, 0, 0.0), &mut replica);
-        mechanism.on_sent(&place(&store, 0, 119.0), &mut replica, NodeId(1), false);
+        mechanism.on_copy(&place(&store, 0, 0.0), &mut replica, CopyEvent::Created);
+        mechanism.on_copy(
+            &place(&store, 0, 119.0),
+            &mut replica,
+            CopyEvent::Sent { peer: NodeId(1), delivered: false },
+        );
         assert_eq!(credit_now(&replica, 119.0), 94.0);
         assert_eq!(credit_now(&replica, 120.0), 93.0);
         // 6000 s later nothing is left, and a copy is worth its reward.
@@ -256,11 +267,22 @@ mod tests {
         let store = store_of([]);
         let mut mechanism = built(&ENTRY, &[("memory", 2.0.into())]);
         let at = place(&store, 1, 0.0);
-        (1..4).for_each(|id| mechanism.on_dropped(&at, &copy(id, 1).bundle, DropReason::Overflow));
-        mechanism.on_dropped(&at, &copy(4, 1).bundle, DropReason::Expired);
+        (1..4).for_each(|id| {
+            mechanism.on_event(
+                &at,
+                &MechanismEvent::Dropped { bundle: &copy(id, 1).bundle, reason: DropReason::Overflow },
+            )
+        });
+        mechanism.on_event(
+            &at,
+            &MechanismEvent::Dropped { bundle: &copy(4, 1).bundle, reason: DropReason::Expired },
+        );
         let mut answer = |node, id| {
             let replica = copy(id, 1);
-            mechanism.admit(&place(&store, node, 0.0), &Offer { replica: &replica, from: NodeId(0) })
+            mechanism.admit(
+                &place(&store, node, 0.0),
+                &Incoming::Offered(&Offer { replica: &replica, from: NodeId(0) }),
+            )
         };
         assert_eq!(answer(1, 1), Ok(()), "two are remembered, this is the third last");
         assert_eq!(answer(1, 2), Err(Refusal::DroppedBefore));

@@ -6,8 +6,8 @@
 //! the two halves of the policy this is the drop: a mechanism has no say in the order of offers.
 
 use crate::dtn::{
-    BufferDecision, BuildContext, Bundle, BundleId, Entry, Local, Mechanism, Needs, NodeId, Observation,
-    Parameter, Parameters, Table,
+    BufferDecision, BuildContext, Bundle, BundleId, Entry, Local, Mechanism, MechanismEvent, Needs,
+    Observation, Parameter, Parameters,
 };
 use crate::math;
 
@@ -38,7 +38,7 @@ struct Spread {
     remaining_s: f64,
 }
 
-/// How the rest of the system knows it.
+/// Its row in the table of mechanisms.
 pub const ENTRY: Entry<dyn Mechanism> = Entry {
     name: "gbsd",
     paper: "Krifa, Barakat, Spyropoulos: Optimal buffer management policies for delay tolerant networks, SECON 2008",
@@ -57,6 +57,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
         ),
     ],
     only_with: &[],
+    properties: |_, _| Needs { census: true, ..Needs::NONE },
     build,
 };
 
@@ -144,11 +145,8 @@ impl Mechanism for Gbsd {
         }
         self.least(at).map_or(BufferDecision::Refuse, BufferDecision::Drop)
     }
-    fn needs(&self) -> Needs {
-        Needs { census: true, ..Needs::default() }
-    }
-    fn on_contact_up(&mut self, _: &Local, _: NodeId, _: Option<&Table>) {
-        self.contacts += 1;
+    fn on_event(&mut self, _: &Local, event: &MechanismEvent) {
+        self.contacts += u64::from(matches!(event, MechanismEvent::ContactUp { .. }));
     }
     fn observe(&self, at: &Local, seen: &mut Observation) {
         seen.push(("meeting_rate", self.meeting_rate(at)));

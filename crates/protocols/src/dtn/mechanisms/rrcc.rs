@@ -2,8 +2,8 @@
 //! that it and its peers have seen.
 
 use crate::dtn::{
-    BufferDecision, BuildContext, Bundle, BundleId, DropReason, Entry, Local, Mechanism, NodeId, Observation,
-    Parameter, Parameters, Replica, Store, Table,
+    BufferDecision, BuildContext, Bundle, BundleId, CopyEvent, DropReason, Entry, Local, Mechanism,
+    MechanismEvent, Needs, NodeId, Observation, Parameter, Parameters, Replica, Store, Table,
 };
 use crate::rng::Stream;
 
@@ -31,7 +31,7 @@ struct Rules {
     minimum: f64,
 }
 
-/// How the rest of the system knows it.
+/// Its row in the table of mechanisms.
 pub const ENTRY: Entry<dyn Mechanism> = Entry {
     name: "rrcc",
     paper: "Thompson, Nelson, Bakht, Abdelzaher, Kravets: Retiring replicants: congestion control for intermittently-connected networks, INFOCOM 2010",
@@ -86,6 +86,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
         ),
     ],
     only_with: &[],
+    properties: |_, _| Needs::NONE,
     build,
 };
 
@@ -146,11 +147,18 @@ impl Rrcc {
         }
         self.congestion = Some(updated);
     }
+    fn on_contact_up(&mut self, at: &Local, peer: NodeId, state: Option<&Table>) {
+        let drops = self.drops as f64 + count(state, DROPS);
+        let replications = self.replications_seen(at.store) as f64 + count(state, REPLICATIONS);
+        (self.drops, self.replications) = (0, 0);
+        self.update(drops, replications);
+        self.budgets.push((peer, self.copies_allowed()));
+    }
 }
 
-/// What a peer says it has counted; nonsense counts as nothing.
-fn count(told: Option<&Table>, row: u64) -> f64 {
-    told.and_then(|table| table.get(row)).filter(|n| n.is_finite() && *n >= 0.0).unwrap_or(0.0)
+/// A count from a peer's state; 0 if it is missing or impossible.
+fn count(state: Option<&Table>, row: u64) -> f64 {
+    state.and_then(|table| table.get(row)).filter(|n| n.is_finite() && *n >= 0.0).unwrap_or(0.0)
 }
 
 impl Mechanism for Rrcc {
@@ -168,16 +176,6 @@ impl Mechanism for Rrcc {
         let replications = self.replications_seen(at.store);
         Some([(DROPS, self.drops as f64), (REPLICATIONS, replications as f64)].into_iter().collect())
     }
-    fn on_contact_up(&mut self, at: &Local, peer: NodeId, told: Option<&Table>) {
-        let drops = self.drops as f64 + count(told, DROPS);
-        let replications = self.replications_seen(at.store) as f64 + count(told, REPLICATIONS);
-        (self.drops, self.replications) = (0, 0);
-        self.update(drops, replications);
-        self.budgets.push((peer, self.copies_allowed()));
-    }
-    fn on_contact_down(&mut self, _: &Local, peer: NodeId) {
-        self.budgets.retain(|&(other, _)| other != peer);
-    }
     fn may_replicate(&self, _: &Local, replica: &Replica, peer: NodeId) -> bool {
         if self.rules.per_contact {
             self.budgets.iter().any(|&(other, left)| other == peer && left > 0)
@@ -185,25 +183,32 @@ impl Mechanism for Rrcc {
             replica.mechanism_mark.saturating_add(u64::from(replica.sending)) < self.copies_allowed()
         }
     }
-    /// Copies made of this copy so far are its mark; they are the node's own affair.
+    /// Copies made of this copy so far are its mark; it does not leave the node.
     fn mark_for_peer(&self, _: &Local, _: &Replica) -> u64 {
         0
     }
-    fn on_sent(&mut self, _: &Local, replica: &mut Replica, peer: NodeId, delivered: bool) {
-        if delivered {
-            return;
-        }
-        replica.mechanism_mark = replica.mechanism_mark.saturating_add(1);
-        if let Some((_, left)) = self.budgets.iter_mut().find(|budget| budget.0 == peer) {
-            *left = left.saturating_sub(1);
+    fn on_copy(&mut self, _: &Local, replica: &mut Replica, event: CopyEvent) {
+        match event {
+            CopyEvent::Received { .. } => {
+                let earlier = if self.rules.count_buffered { 0 } else { replica.hops.saturating_sub(1) };
+                self.replications += 1 + u64::from(earlier);
+            }
+            CopyEvent::Sent { peer, delivered: false } => {
+                replica.mechanism_mark = replica.mechanism_mark.saturating_add(1);
+                if let Some((_, left)) = self.budgets.iter_mut().find(|budget| budget.0 == peer) {
+                    *left = left.saturating_sub(1);
+                }
+            }
+            CopyEvent::Sent { .. } | CopyEvent::Created | CopyEvent::Returned { .. } => {}
         }
     }
-    fn on_received(&mut self, _: &Local, replica: &mut Replica, _: NodeId) {
-        let earlier = if self.rules.count_buffered { 0 } else { replica.hops.saturating_sub(1) };
-        self.replications += 1 + u64::from(earlier);
-    }
-    fn on_dropped(&mut self, _: &Local, _: &Bundle, reason: DropReason) {
-        self.drops += u64::from(reason == DropReason::Overflow);
+    fn on_event(&mut self, at: &Local, event: &MechanismEvent) {
+        match *event {
+            MechanismEvent::ContactUp { peer, state } => self.on_contact_up(at, peer, state),
+            MechanismEvent::ContactDown { peer } => self.budgets.retain(|&(other, _)| other != peer),
+            MechanismEvent::Dropped { reason, .. } => self.drops += u64::from(reason == DropReason::Overflow),
+            _ => {}
+        }
     }
     fn observe(&self, _: &Local, seen: &mut Observation) {
         seen.push(("replication_limit", self.limit));
@@ -226,11 +231,21 @@ mod tests {
     fn contact(mechanism: &mut dyn Mechanism, drops: u64, replications: u64) -> (f64, f64) {
         let store = store_of([]);
         let at = place(&store, 0, 0.0);
-        mechanism.on_dropped(&at, &copy(1, 100).bundle, DropReason::Overflow);
-        mechanism.on_received(&at, &mut Replica { hops: 1, ..copy(2, 100) }, NodeId(1));
+        mechanism.on_event(
+            &at,
+            &MechanismEvent::Dropped { bundle: &copy(1, 100).bundle, reason: DropReason::Overflow },
+        );
+        mechanism.on_copy(
+            &at,
+            &mut Replica { hops: 1, ..copy(2, 100) },
+            CopyEvent::Received { from: NodeId(1) },
+        );
         let told = [(DROPS, drops as f64 - 1.0), (REPLICATIONS, replications as f64 - 1.0)];
-        mechanism.on_contact_up(&at, NodeId(1), Some(&told.into_iter().collect()));
-        mechanism.on_contact_down(&at, NodeId(1));
+        mechanism.on_event(
+            &at,
+            &MechanismEvent::ContactUp { peer: NodeId(1), state: Some(&told.into_iter().collect()) },
+        );
+        mechanism.on_event(&at, &MechanismEvent::ContactDown { peer: NodeId(1) });
         (observed(mechanism, "congestion_value"), observed(mechanism, "replication_limit"))
     }
 
@@ -268,7 +283,10 @@ mod tests {
         let store = store_of([]);
         for (word, limit) in [("keep", 1.0), ("one", 2.0)] {
             let mut rrcc = built(&ENTRY, &[("without_replications", word.into())]);
-            rrcc.on_contact_up(&place(&store, 0, 0.0), NodeId(1), None);
+            rrcc.on_event(
+                &place(&store, 0, 0.0),
+                &MechanismEvent::ContactUp { peer: NodeId(1), state: None },
+            );
             assert_eq!(observed(&*rrcc, "replication_limit"), limit);
         }
     }
@@ -280,11 +298,11 @@ mod tests {
         let mut rrcc = built(&ENTRY, &[("without_replications", "one".into())]);
         let mut replica = copy(1, 100);
         assert!(!rrcc.may_replicate(&at, &replica, NodeId(1)), "not in contact");
-        rrcc.on_contact_up(&at, NodeId(1), None);
-        rrcc.on_sent(&at, &mut replica, NodeId(1), true);
+        rrcc.on_event(&at, &MechanismEvent::ContactUp { peer: NodeId(1), state: None });
+        rrcc.on_copy(&at, &mut replica, CopyEvent::Sent { peer: NodeId(1), delivered: true });
         for _ in 0..2 {
             assert!(rrcc.may_replicate(&at, &replica, NodeId(1)));
-            rrcc.on_sent(&at, &mut replica, NodeId(1), false);
+            rrcc.on_copy(&at, &mut replica, CopyEvent::Sent { peer: NodeId(1), delivered: false });
         }
         assert!(!rrcc.may_replicate(&at, &replica, NodeId(1)));
     }
@@ -297,7 +315,7 @@ mod tests {
         let mut replica = copy(1, 100);
         assert!(rrcc.may_replicate(&at, &replica, NodeId(1)));
         assert!(!rrcc.may_replicate(&at, &Replica { sending: 1, ..replica.clone() }, NodeId(1)));
-        rrcc.on_sent(&at, &mut replica, NodeId(1), false);
+        rrcc.on_copy(&at, &mut replica, CopyEvent::Sent { peer: NodeId(1), delivered: false });
         assert!(!rrcc.may_replicate(&at, &replica, NodeId(1)));
         assert!(rrcc.may_replicate(&at, &copy(2, 100), NodeId(1)));
         assert_eq!(rrcc.mark_for_peer(&at, &replica), 0);
@@ -309,7 +327,11 @@ mod tests {
         let at = place(&store, 0, 0.0);
         for (word, expected) in [("received", 3.0), ("buffered", 1.0 + 4.0)] {
             let mut rrcc = built(&ENTRY, &[("hops", word.into())]);
-            rrcc.on_received(&at, &mut Replica { hops: 3, ..copy(2, 100) }, NodeId(1));
+            rrcc.on_copy(
+                &at,
+                &mut Replica { hops: 3, ..copy(2, 100) },
+                CopyEvent::Received { from: NodeId(1) },
+            );
             assert_eq!(rrcc.state(&at).unwrap().get(REPLICATIONS), Some(expected));
         }
     }

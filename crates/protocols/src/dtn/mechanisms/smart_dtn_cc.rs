@@ -10,8 +10,8 @@
 //! lists each choice with its reason.
 
 use crate::dtn::{
-    BufferDecision, BuildContext, Bundle, BundleId, DropReason, Entry, Local, Mechanism, Needs, NodeId,
-    Observation, Offer, Parameter, Parameters, Refusal, Replica, Table,
+    BufferDecision, BuildContext, Bundle, BundleId, Entry, Incoming, Local, Mechanism, MechanismEvent, Needs,
+    NodeId, Observation, Parameter, Parameters, Refusal, Replica, Table,
 };
 use crate::math;
 use crate::rng::Stream;
@@ -113,7 +113,7 @@ impl State {
 /// Row of the state table: present when the node asks for no copies.
 const CONGESTED: u64 = 0;
 
-/// How the rest of the system knows it.
+/// Its row in the table of mechanisms.
 pub const ENTRY: Entry<dyn Mechanism> = Entry {
     name: "smart_dtn_cc",
     paper: "Reconstructed without the full text from Silva, Obraczka, Burleigh, Nogueira, Hirata: A congestion control framework for delay- and disruption tolerant networks, Ad Hoc Networks 2019",
@@ -163,6 +163,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
         Parameter::number("rate_losing", "", 0.2, (0.0, 1.0), "learning rate while it is not"),
     ],
     only_with: &[],
+    properties: |_, _| Needs { neighbours: true, ..Needs::NONE },
     build,
 };
 
@@ -305,9 +306,6 @@ impl SmartDtnCc {
         }
         self.migrating.map(|(id, to)| BufferDecision::Move { id, to })
     }
-    fn settle(&mut self, id: BundleId) {
-        self.migrating = self.migrating.filter(|&(moving, _)| moving != id);
-    }
 }
 
 fn occupied(at: &Local) -> f64 {
@@ -325,27 +323,15 @@ impl Mechanism for SmartDtnCc {
         let clears = matches!(self.action, DropOldest | DropRandom | DropShortestLived);
         if clears && self.is_full(occupied(at)) { self.victim(at) } else { None }
     }
-    fn needs(&self) -> Needs {
-        Needs { neighbours: true, ..Needs::default() }
-    }
     fn state(&mut self, at: &Local) -> Option<Table> {
         self.look(at);
         (self.action == Notify).then(|| [(CONGESTED, 1.0)].into_iter().collect())
     }
-    fn on_contact_up(&mut self, _: &Local, peer: NodeId, told: Option<&Table>) {
-        let congested = told.is_some_and(|told| told.get(CONGESTED).is_some());
-        if congested && !self.congested_peers.contains(&peer) {
-            self.congested_peers.push(peer);
-        }
-    }
-    fn on_contact_down(&mut self, _: &Local, peer: NodeId) {
-        self.congested_peers.retain(|&other| other != peer);
-        self.migrating = self.migrating.filter(|&(_, to)| to != peer);
-    }
     fn may_replicate(&self, _: &Local, _: &Replica, peer: NodeId) -> bool {
         !self.congested_peers.contains(&peer)
     }
-    fn admit(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
+    fn admit(&mut self, at: &Local, incoming: &Incoming) -> Result<(), Refusal> {
+        let Incoming::Offered(offer) = incoming else { return Ok(()) };
         self.look(at);
         let bundle = offer.bundle();
         self.offered = Some((bundle.id, offer.from));
@@ -354,11 +340,23 @@ impl Mechanism for SmartDtnCc {
         }
         Ok(())
     }
-    fn on_dropped(&mut self, _: &Local, bundle: &Bundle, _: DropReason) {
-        self.settle(bundle.id);
-    }
-    fn on_moved(&mut self, _: &Local, bundle: &Bundle, _: NodeId, _: bool) {
-        self.settle(bundle.id);
+    fn on_event(&mut self, _: &Local, event: &MechanismEvent) {
+        match *event {
+            MechanismEvent::ContactUp { peer, state } => {
+                let congested = state.is_some_and(|state| state.get(CONGESTED).is_some());
+                if congested && !self.congested_peers.contains(&peer) {
+                    self.congested_peers.push(peer);
+                }
+            }
+            MechanismEvent::ContactDown { peer } => {
+                self.congested_peers.retain(|&other| other != peer);
+                self.migrating = self.migrating.filter(|&(_, to)| to != peer);
+            }
+            MechanismEvent::Dropped { bundle, .. } | MechanismEvent::Moved { bundle, .. } => {
+                self.migrating = self.migrating.filter(|&(moving, _)| moving != bundle.id);
+            }
+            MechanismEvent::Receipt { .. } | MechanismEvent::ReclaimRefused { .. } => {}
+        }
     }
     fn observe(&self, _: &Local, seen: &mut Observation) {
         seen.push(("congestion_state", f64::from(self.state as u8)));

@@ -2,8 +2,8 @@
 //! asked back later.
 
 use crate::dtn::{
-    BufferDecision, Bundle, BundleId, DropReason, Entry, Link, Local, Mechanism, Needs, NodeId, Observation,
-    Offer, Parameter, Parameters, Refusal, Replica,
+    BufferDecision, Bundle, BundleId, CopyEvent, Entry, Incoming, Link, Local, Mechanism, MechanismEvent,
+    Needs, NodeId, Observation, Parameter, Parameters, Refusal, Replica,
 };
 use crate::math;
 use crate::units::Bytes;
@@ -40,7 +40,7 @@ enum Push {
     LeastLifetime,
 }
 
-/// How the rest of the system knows it.
+/// Its row in the table of mechanisms.
 pub const ENTRY: Entry<dyn Mechanism> = Entry {
     name: "storage_routing",
     paper: "Seligman, Fall, Mundur: Alternative custodians for congestion control in delay tolerant networks, CHANTS 2006",
@@ -68,6 +68,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
         Parameter::number("guard", "", 0.1, (0.0, 1.0), "share of the buffer that retrieval leaves free"),
     ],
     only_with: &[],
+    properties: |_, _| Needs { neighbours: true, ..Needs::NONE },
     build: |given, _| {
         Box::new(StorageRouting {
             rules: rules(given),
@@ -158,6 +159,21 @@ impl StorageRouting {
             .first()
             .map_or(BufferDecision::Refuse, |&(bundle, to)| BufferDecision::Move { id: bundle.id, to })
     }
+    fn on_contact_down(&mut self, peer: NodeId) {
+        self.leaving.retain(|&(_, to)| to != peer);
+        // What was asked back and has not come is still there, and has been away longest.
+        let unanswered = self.asked.extract_if(.., |&mut (_, custodian)| custodian == peer);
+        self.away.splice(0..0, unanswered);
+    }
+    fn on_moved(&mut self, bundle: &Bundle, to: NodeId, already_had: bool) {
+        // What goes back to a node that had asked us to keep it is not ours to ask back, nor is what
+        // the custodian had on its own account.
+        let ours = take(&mut self.leaving, bundle.id).is_some();
+        if ours && !already_had && self.rules.retrieval {
+            take(&mut self.away, bundle.id);
+            self.away.push((*bundle, to));
+        }
+    }
 }
 
 impl Mechanism for StorageRouting {
@@ -177,34 +193,11 @@ impl Mechanism for StorageRouting {
             None => BufferDecision::Drop(bundle.id),
         }
     }
-    fn needs(&self) -> Needs {
-        Needs { neighbours: true, ..Needs::default() }
-    }
-    fn admit(&mut self, _: &Local, offer: &Offer) -> Result<(), Refusal> {
-        self.offered = Some((offer.bundle().id, offer.from));
-        Ok(())
-    }
-    fn on_contact_down(&mut self, _: &Local, peer: NodeId) {
-        self.leaving.retain(|&(_, to)| to != peer);
-        // What was asked back and has not come is still there, and has been away longest.
-        let unanswered = self.asked.extract_if(.., |&mut (_, custodian)| custodian == peer);
-        self.away.splice(0..0, unanswered);
-    }
-    fn on_received(&mut self, _: &Local, replica: &mut Replica, _: NodeId) {
-        take(&mut self.asked, replica.bundle.id);
-        take(&mut self.away, replica.bundle.id);
-    }
-    fn on_dropped(&mut self, _: &Local, bundle: &Bundle, _: DropReason) {
-        take(&mut self.leaving, bundle.id);
-    }
-    fn on_moved(&mut self, _: &Local, bundle: &Bundle, to: NodeId, already_had: bool) {
-        // What goes back to a node that had asked us to keep it is not ours to ask back, nor is what
-        // the custodian had on its own account.
-        let ours = take(&mut self.leaving, bundle.id).is_some();
-        if ours && !already_had && self.rules.retrieval {
-            take(&mut self.away, bundle.id);
-            self.away.push((*bundle, to));
+    fn admit(&mut self, _: &Local, incoming: &Incoming) -> Result<(), Refusal> {
+        if let Incoming::Offered(offer) = incoming {
+            self.offered = Some((offer.bundle().id, offer.from));
         }
+        Ok(())
     }
     fn reclaim(&mut self, at: &Local, peer: NodeId) -> Option<BundleId> {
         if self.away.is_empty() {
@@ -222,8 +215,20 @@ impl Mechanism for StorageRouting {
         self.asked.push(back);
         Some(back.0.id)
     }
-    fn on_reclaim_refused(&mut self, _: &Local, _: NodeId, id: BundleId) {
-        take(&mut self.asked, id);
+    fn on_copy(&mut self, _: &Local, replica: &mut Replica, event: CopyEvent) {
+        if let CopyEvent::Received { .. } = event {
+            take(&mut self.asked, replica.bundle.id);
+            take(&mut self.away, replica.bundle.id);
+        }
+    }
+    fn on_event(&mut self, _: &Local, event: &MechanismEvent) {
+        match *event {
+            MechanismEvent::ContactDown { peer } => self.on_contact_down(peer),
+            MechanismEvent::Dropped { bundle, .. } => drop(take(&mut self.leaving, bundle.id)),
+            MechanismEvent::Moved { bundle, to, already_had } => self.on_moved(bundle, to, already_had),
+            MechanismEvent::ReclaimRefused { id, .. } => drop(take(&mut self.asked, id)),
+            MechanismEvent::ContactUp { .. } | MechanismEvent::Receipt { .. } => {}
+        }
     }
     fn observe(&self, _: &Local, seen: &mut Observation) {
         seen.push(("copies_away", (self.away.len() + self.asked.len()) as f64));
@@ -234,7 +239,7 @@ impl Mechanism for StorageRouting {
 mod tests {
     use super::*;
     use crate::dtn::testing::{built, copy, place, store_of};
-    use crate::dtn::{PeerSpace, Store, Value};
+    use crate::dtn::{Offer, PeerSpace, Store, Value};
     use crate::time::{Duration, Instant};
     use crate::units::BitRate;
 
@@ -327,7 +332,7 @@ mod tests {
         let links = [link(4, 1, 900)];
         let at = Local { links: &links, ..place(&store, 0, 0.0) };
         let mut mechanism = built(&ENTRY, &[]);
-        mechanism.admit(&at, &Offer { replica: &incoming, from: NodeId(4) }).unwrap();
+        mechanism.admit(&at, &Incoming::Offered(&Offer { replica: &incoming, from: NodeId(4) })).unwrap();
         assert_eq!(mechanism.make_room(&at, &incoming.bundle, None), BufferDecision::Drop(BundleId(1)));
     }
 
@@ -338,17 +343,20 @@ mod tests {
         room(&mut *mechanism, &full(), &links, 200);
         let tight = store_of([copy(2, 400), copy(3, 200)]);
         let at = place(&tight, 0, 0.0);
-        mechanism.on_moved(&at, &copy(1, 300).bundle, NodeId(4), false);
+        mechanism.on_event(
+            &at,
+            &MechanismEvent::Moved { bundle: &copy(1, 300).bundle, to: NodeId(4), already_had: false },
+        );
         assert_eq!(mechanism.reclaim(&at, NodeId(4)), None, "400 free, 100 guarded: not more than 300");
         let roomy = store_of([copy(2, 400)]);
         let at = place(&roomy, 0, 1.0);
         assert_eq!(mechanism.reclaim(&at, NodeId(5)), None);
         assert_eq!(mechanism.reclaim(&at, NodeId(4)), Some(BundleId(1)));
         assert_eq!(mechanism.reclaim(&at, NodeId(4)), None, "asked already");
-        mechanism.on_contact_down(&at, NodeId(4));
+        mechanism.on_event(&at, &MechanismEvent::ContactDown { peer: NodeId(4) });
         assert_eq!(mechanism.reclaim(&at, NodeId(4)), Some(BundleId(1)), "it had not come");
-        mechanism.on_reclaim_refused(&at, NodeId(4), BundleId(1));
-        mechanism.on_contact_down(&at, NodeId(4));
+        mechanism.on_event(&at, &MechanismEvent::ReclaimRefused { peer: NodeId(4), id: BundleId(1) });
+        mechanism.on_event(&at, &MechanismEvent::ContactDown { peer: NodeId(4) });
         assert_eq!(mechanism.reclaim(&at, NodeId(4)), None, "the custodian no longer has it");
     }
 
@@ -359,8 +367,14 @@ mod tests {
         let at = place(&empty, 0, 0.0);
         let mut mechanism = built(&ENTRY, &[]);
         room(&mut *mechanism, &full(), &links, 200);
-        mechanism.on_moved(&at, &copy(1, 300).bundle, NodeId(4), true);
-        mechanism.on_moved(&at, &copy(7, 300).bundle, NodeId(4), false);
+        mechanism.on_event(
+            &at,
+            &MechanismEvent::Moved { bundle: &copy(1, 300).bundle, to: NodeId(4), already_had: true },
+        );
+        mechanism.on_event(
+            &at,
+            &MechanismEvent::Moved { bundle: &copy(7, 300).bundle, to: NodeId(4), already_had: false },
+        );
         assert_eq!(mechanism.reclaim(&at, NodeId(4)), None);
     }
 }

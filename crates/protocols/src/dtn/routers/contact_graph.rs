@@ -2,8 +2,8 @@
 
 use crate::dtn::contact_plan::CONTACT_PLAN;
 use crate::dtn::{
-    AfterTransfer, Bundle, BundleId, ContactPlan, Entry, Local, NodeId, Observation, Parameter, Refusal,
-    Replica, Router, Store,
+    AfterTransfer, Bundle, BundleId, ContactPlan, Entry, Local, NodeId, Observation, Parameter, Replica,
+    Router, RouterEvent, RouterProperties, Store,
 };
 use crate::time::{Duration, Instant};
 use route::{Request, Route, best_route};
@@ -43,7 +43,7 @@ struct Queued {
     refused: Vec<NodeId>,
 }
 
-/// How the rest of the system knows it.
+/// Its row in the table of routers.
 pub const ENTRY: Entry<dyn Router> = Entry {
     name: "contact_graph",
     paper: "CCSDS 734.3-B-1: Schedule-aware bundle routing, 2019; Fraire, De Jonckère, Burleigh: Routing in the space internet: a contact graph routing tutorial, JNCA 2021",
@@ -53,6 +53,7 @@ pub const ENTRY: Entry<dyn Router> = Entry {
         "contacts of a route whose volume a node books: all; or the first, which is its own",
     )],
     only_with: &[CONTACT_PLAN],
+    properties: |_, _| RouterProperties { ranked: true, counts_copies: true, ..RouterProperties::NONE },
     build: |given, context| {
         Box::new(ContactGraph {
             node: context.node,
@@ -161,6 +162,15 @@ impl ContactGraph {
         missed.sort_unstable();
         missed.into_iter().for_each(|(_, id)| self.reroute(at.now, id));
     }
+    /// The bundle is offered to the entry node of another route, if there is one; to this one again, if
+    /// there is none.
+    fn on_refused(&mut self, now: Instant, id: BundleId, peer: NodeId) {
+        let Some(queued) = self.queued.get_mut(&id) else { return };
+        if !queued.refused.contains(&peer) {
+            queued.refused.push(peer);
+            self.reroute(now, id);
+        }
+    }
 }
 
 impl Router for ContactGraph {
@@ -175,12 +185,6 @@ impl Router for ContactGraph {
     fn delivers(&self, at: &Local, replica: &Replica, peer: NodeId) -> bool {
         self.score(at, replica, peer).is_some() || !self.is_planned(peer, at.now)
     }
-    fn ranked(&self) -> bool {
-        true
-    }
-    fn counts_copies(&self) -> bool {
-        true
-    }
     fn on_created(&mut self, at: &Local, replica: &mut Replica) {
         self.forget_gone(at.store);
         self.enqueue(at.now, replica.bundle, None);
@@ -189,25 +193,22 @@ impl Router for ContactGraph {
         self.forget_gone(at.store);
         self.enqueue(at.now, replica.bundle, Some(from));
     }
-    fn on_contact_up(&mut self, at: &Local, _: NodeId, _: Option<&crate::dtn::Table>) {
-        self.reroute_missed(at);
-    }
-    fn on_contact_down(&mut self, at: &Local, peer: NodeId) {
-        self.queued.values_mut().for_each(|queued| queued.refused.retain(|&node| node != peer));
-        self.reroute_missed(at);
-    }
-    /// The bundle is offered to the entry node of another route, if there is one; to this one again, if
-    /// there is none.
-    fn on_refused(&mut self, at: &Local, replica: &Replica, peer: NodeId, _: Refusal) {
-        let id = replica.bundle.id;
-        let Some(queued) = self.queued.get_mut(&id) else { return };
-        if !queued.refused.contains(&peer) {
-            queued.refused.push(peer);
-            self.reroute(at.now, id);
+    fn on_event(&mut self, at: &Local, event: &RouterEvent) -> bool {
+        match *event {
+            RouterEvent::ContactUp { .. } => self.reroute_missed(at),
+            RouterEvent::ContactDown { peer } => {
+                self.queued.values_mut().for_each(|queued| queued.refused.retain(|&node| node != peer));
+                self.reroute_missed(at);
+                return std::mem::take(&mut self.rerouted);
+            }
+            RouterEvent::Offering => self.rerouted = false,
+            RouterEvent::Refused { replica, peer, .. } => {
+                self.on_refused(at.now, replica.bundle.id, peer);
+                return std::mem::take(&mut self.rerouted);
+            }
+            RouterEvent::PeerState { .. } | RouterEvent::Delivered { .. } => {}
         }
-    }
-    fn rerouted(&mut self) -> bool {
-        std::mem::take(&mut self.rerouted)
+        false
     }
     /// Of the route's later contacts the volume stays booked: it is used there by and by.
     fn on_sent(&mut self, _: &Local, replica: &mut Replica, _: NodeId, _: bool) -> AfterTransfer {

@@ -1,16 +1,17 @@
 //! Epidemic routing: every encounter gets a copy of everything that it does not hold.
 
-use crate::dtn::{Entry, Local, NodeId, Replica, Router};
+use crate::dtn::{Entry, Local, NodeId, Replica, Router, RouterProperties};
 
 /// Gives a copy to everybody who lacks one.
 pub struct Epidemic;
 
-/// How the rest of the system knows it.
+/// Its row in the table of routers.
 pub const ENTRY: Entry<dyn Router> = Entry {
     name: "epidemic",
     paper: "Vahdat, Becker: Epidemic routing for partially-connected ad hoc networks, Duke CS-2000-06, 2000",
     parameters: &[],
     only_with: &[],
+    properties: |_, _| RouterProperties::NONE,
     build: |_, _| Box::new(Epidemic),
 };
 

@@ -1,28 +1,23 @@
 //! First contact: one copy, handed to the first peer that has not had it.
 
-use crate::dtn::{AfterTransfer, Entry, Local, NodeId, Offer, Refusal, Replica, Router};
+use crate::dtn::{AfterTransfer, Entry, Local, NodeId, Offer, Refusal, Replica, Router, RouterProperties};
 
 /// Hands its only copy on; a node where the bundle has been refuses it.
 pub struct FirstContact;
 
-/// How the rest of the system knows it.
+/// Its row in the table of routers.
 pub const ENTRY: Entry<dyn Router> = Entry {
     name: "first_contact",
     paper: "Jain, Fall, Patra: Routing in a delay tolerant network, SIGCOMM 2004",
     parameters: &[],
     only_with: &[],
+    properties: |_, _| RouterProperties { counts_copies: true, records_path: true, ..RouterProperties::NONE },
     build: |_, _| Box::new(FirstContact),
 };
 
 impl Router for FirstContact {
     fn score(&self, _: &Local, _: &Replica, _: NodeId) -> Option<f64> {
         Some(0.0)
-    }
-    fn counts_copies(&self) -> bool {
-        true
-    }
-    fn records_path(&self) -> bool {
-        true
     }
     /// Without this rule two neighbours would pass a bundle to and fro for as long as they meet.
     fn accept(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {

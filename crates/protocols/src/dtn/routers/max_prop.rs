@@ -1,7 +1,8 @@
 //! MaxProp: epidemic in an order of merit, with acknowledgements and its own order of dropping.
 
 use crate::dtn::{
-    AfterTransfer, Bundle, BundleId, Entry, IdSet, Local, NodeId, Parameter, Replica, Router, Table,
+    AfterTransfer, Bundle, BundleId, Entry, IdSet, Local, NodeId, Parameter, Replica, Router, RouterEvent,
+    RouterProperties, Table,
 };
 use crate::dtn::{Observation, Store};
 use crate::time::Instant;
@@ -32,7 +33,7 @@ struct Contact {
     exchanging: bool,
 }
 
-/// How the rest of the system knows it.
+/// Its row in the table of routers.
 pub const ENTRY: Entry<dyn Router> = Entry {
     name: "max_prop",
     paper: "Burgess, Gallagher, Jensen, Levine: MaxProp: routing for vehicle-based disruption-tolerant networks, INFOCOM 2006",
@@ -53,6 +54,12 @@ pub const ENTRY: Entry<dyn Router> = Entry {
         Parameter::integer("samples", 10.0, (1.0, 1e6), "contacts over which transferred bytes are averaged"),
     ],
     only_with: &[],
+    properties: |_, _| RouterProperties {
+        ranked: true,
+        records_path: true,
+        fixed_state: true,
+        ..RouterProperties::NONE
+    },
     build: |given, context| {
         let most = given.number("probabilities") as usize;
         Box::new(MaxProp {
@@ -122,6 +129,30 @@ impl MaxProp {
         let (sum, count) = used.fold((0_u64, 0), |(sum, count), &s| (sum.saturating_add(s), count + 1));
         self.mean_contact_bytes = sum.checked_div(count).unwrap_or(0);
     }
+    fn on_contact_up(&mut self, at: &Local, peer: NodeId, state: Option<&Table>) {
+        self.contacts.push(Contact { peer, bytes: 0, exchanging: true });
+        self.meetings.get_mut().met(peer, at.now);
+        if let Some(state) = state {
+            self.learn(at, peer, state);
+        }
+    }
+    fn on_peer_state(&mut self, at: &Local, peer: NodeId, state: &Table) {
+        // The initiator hears once more, of what the other end has become by the exchange.
+        let Some(contact) = self.contacts.iter_mut().find(|contact| contact.peer == peer) else { return };
+        if std::mem::take(&mut contact.exchanging) {
+            self.learn(at, peer, state);
+        }
+    }
+    fn on_contact_down(&mut self, peer: NodeId) {
+        if let Some(at) = self.contacts.iter().position(|contact| contact.peer == peer) {
+            let bytes = self.contacts.remove(at).bytes;
+            self.sample(bytes);
+        }
+    }
+    fn on_delivered(&mut self, bundle: &Bundle, from: NodeId) {
+        self.count_bytes(from, bundle);
+        self.acknowledged.insert(bundle.id.0);
+    }
 }
 
 impl Router for MaxProp {
@@ -132,40 +163,11 @@ impl Router for MaxProp {
         }
         Some(self.merit(at.store, replica, peer))
     }
-    fn ranked(&self) -> bool {
-        true
-    }
-    fn records_path(&self) -> bool {
-        true
-    }
-    /// Acknowledgements in rows 0.., then for each owner its time and its meeting probabilities.
+    /// Acknowledgements in rows 0.., then for each owner its time and its meeting probabilities. Exchanged
+    /// at the start of a contact only, as in The ONE.
     fn state(&mut self, _: &Local) -> Option<Table> {
         let acknowledged = self.acknowledged.iter().map(|id| (u64::from(id), 1.0));
         Some(acknowledged.chain(self.meetings.get_mut().rows()).collect())
-    }
-    /// States are exchanged at the start of a contact only, as in The ONE.
-    fn reports_changes(&self) -> bool {
-        false
-    }
-    fn on_contact_up(&mut self, at: &Local, peer: NodeId, told: Option<&Table>) {
-        self.contacts.push(Contact { peer, bytes: 0, exchanging: true });
-        self.meetings.get_mut().met(peer, at.now);
-        if let Some(told) = told {
-            self.learn(at, peer, told);
-        }
-    }
-    fn on_state(&mut self, at: &Local, peer: NodeId, told: &Table) {
-        // The initiator hears once more, of what the other end has become by the exchange.
-        let Some(contact) = self.contacts.iter_mut().find(|contact| contact.peer == peer) else { return };
-        if std::mem::take(&mut contact.exchanging) {
-            self.learn(at, peer, told);
-        }
-    }
-    fn on_contact_down(&mut self, _: &Local, peer: NodeId) {
-        if let Some(at) = self.contacts.iter().position(|contact| contact.peer == peer) {
-            let bytes = self.contacts.remove(at).bytes;
-            self.sample(bytes);
-        }
     }
     fn on_sent(&mut self, _: &Local, replica: &mut Replica, peer: NodeId, delivered: bool) -> AfterTransfer {
         let id = replica.bundle.id;
@@ -182,9 +184,15 @@ impl Router for MaxProp {
     fn on_received(&mut self, _: &Local, replica: &mut Replica, from: NodeId) {
         self.count_bytes(from, &replica.bundle);
     }
-    fn on_delivered(&mut self, _: &Local, bundle: &Bundle, from: NodeId) {
-        self.count_bytes(from, bundle);
-        self.acknowledged.insert(bundle.id.0);
+    fn on_event(&mut self, at: &Local, event: &RouterEvent) -> bool {
+        match *event {
+            RouterEvent::ContactUp { peer, state } => self.on_contact_up(at, peer, state),
+            RouterEvent::PeerState { peer, state } => self.on_peer_state(at, peer, state),
+            RouterEvent::ContactDown { peer } => self.on_contact_down(peer),
+            RouterEvent::Delivered { bundle, from } => self.on_delivered(bundle, from),
+            RouterEvent::Offering | RouterEvent::Refused { .. } => {}
+        }
+        false
     }
     fn take_acknowledged(&mut self) -> Vec<BundleId> {
         std::mem::take(&mut self.to_remove)
@@ -274,7 +282,7 @@ mod tests {
         let store = store_of([]);
         let mut router = router(0);
         let at = place(&store, 0, 10.0);
-        router.on_contact_up(&at, NodeId(1), Some(&told()));
+        router.on_event(&at, &RouterEvent::ContactUp { peer: NodeId(1), state: Some(&told()) });
         // From 1 by way of 2: (1 - 0.75) + (1 - 0.9) = 0.35, better than 1 - 0.25.
         let score = router.score(&at, &copy(1, 100), NodeId(1)).unwrap();
         assert!((score + 0.35).abs() < 1e-12, "{score}");
@@ -287,7 +295,10 @@ mod tests {
         let store = store_of([]);
         let mut router = router(0);
         for (seconds, peer) in [(1.0, 1), (2.0, 2), (3.0, 1)] {
-            router.on_contact_up(&place(&store, 0, seconds), NodeId(peer), None);
+            router.on_event(
+                &place(&store, 0, seconds),
+                &RouterEvent::ContactUp { peer: NodeId(peer), state: None },
+            );
         }
         // 1; then (1/2, 1/2); then ((1/2 + 1)/2, 1/4).
         let state = router.state(&place(&store, 0, 3.0)).unwrap();
@@ -302,7 +313,10 @@ mod tests {
         assert_eq!(giver.take_acknowledged(), [BundleId(4)]);
         let state = giver.state(&place(&store, 1, 2.0)).unwrap();
         let mut other = router(2);
-        other.on_contact_up(&place(&store, 2, 2.0), NodeId(1), Some(&state));
+        other.on_event(
+            &place(&store, 2, 2.0),
+            &RouterEvent::ContactUp { peer: NodeId(1), state: Some(&state) },
+        );
         assert_eq!(other.take_acknowledged(), [BundleId(4)]);
         assert_eq!(other.state(&place(&store, 2, 2.0)).unwrap().get(4), Some(1.0));
     }
@@ -342,12 +356,15 @@ mod tests {
         };
         let store = store_of([to(1, 9, 2), to(2, 2, 2), to(3, 7, 0), to(4, 9, 3)]);
         let mut router = router(0);
-        router.on_contact_up(&place(&store, 0, 10.0), NodeId(1), Some(&told()));
+        router.on_event(
+            &place(&store, 0, 10.0),
+            &RouterEvent::ContactUp { peer: NodeId(1), state: Some(&told()) },
+        );
         let at = place(&store, 0, 10.0);
         assert_eq!(router.victim(&at), Some(BundleId(3)), "no path is known to node 7");
         // After a contact of 100 bytes a copy without hops is young.
         router.on_sent(&at, &mut copy(6, 100), NodeId(1), false);
-        router.on_contact_down(&at, NodeId(1));
+        router.on_event(&at, &RouterEvent::ContactDown { peer: NodeId(1) });
         assert_eq!(router.victim(&at), Some(BundleId(4)), "equal costs: the one that has come farther");
     }
 }

@@ -1,6 +1,8 @@
 //! PRoPHET: a copy goes to whoever is more likely to meet the destination.
 
-use crate::dtn::{BuildContext, Entry, Local, NodeId, Parameter, Replica, Router, Table};
+use crate::dtn::{
+    BuildContext, Entry, Local, NodeId, Parameter, Replica, Router, RouterEvent, RouterProperties, Table,
+};
 use crate::math;
 use crate::time::Instant;
 
@@ -11,7 +13,7 @@ pub struct Prophet {
     transitivity: f64,
 }
 
-/// How the rest of the system knows it.
+/// Its row in the table of routers.
 pub const ENTRY: Entry<dyn Router> = Entry {
     name: "prophet",
     paper: "Lindgren, Doria, Schelén: Probabilistic routing in intermittently connected networks, 2003",
@@ -28,6 +30,7 @@ pub const ENTRY: Entry<dyn Router> = Entry {
         Parameter::number("time_unit", "s", 30.0, (1e-3, 1e9), "length of a time unit"),
     ],
     only_with: &[],
+    properties: |_, _| RouterProperties { ranked: true, ..RouterProperties::NONE },
     build: |given, context| {
         Box::new(Prophet {
             known: Predictabilities::new(&context, given.number("gamma"), given.number("time_unit")),
@@ -37,20 +40,9 @@ pub const ENTRY: Entry<dyn Router> = Entry {
     },
 };
 
-impl Router for Prophet {
-    /// GRTRMax: only strictly better peers, the best one first.
-    fn score(&self, _: &Local, replica: &Replica, peer: NodeId) -> Option<f64> {
-        let (mine, theirs) = self.known.compare(replica.bundle.destination, peer)?;
-        (theirs > mine).then_some(theirs)
-    }
-    fn ranked(&self) -> bool {
-        true
-    }
-    fn state(&mut self, at: &Local) -> Option<Table> {
-        Some(self.known.tell(at.now))
-    }
-    fn on_contact_up(&mut self, at: &Local, peer: NodeId, told: Option<&Table>) {
-        self.known.hear(at.now, peer, told);
+impl Prophet {
+    fn on_contact_up(&mut self, at: &Local, peer: NodeId, state: Option<&Table>) {
+        self.known.hear(at.now, peer, state);
         // P(a,b) += (1 - P(a,b)) P_init
         let met = self.known.of(peer);
         self.known.set(peer, met + (1.0 - met) * self.encounter);
@@ -58,11 +50,25 @@ impl Router for Prophet {
         let weight = self.known.of(peer) * self.transitivity;
         self.known.combine(at.node, peer, |mine, theirs| mine + (1.0 - mine) * weight * theirs);
     }
-    fn on_state(&mut self, at: &Local, peer: NodeId, told: &Table) {
-        self.known.hear(at.now, peer, Some(told));
+}
+
+impl Router for Prophet {
+    /// GRTRMax: only strictly better peers, the best one first.
+    fn score(&self, _: &Local, replica: &Replica, peer: NodeId) -> Option<f64> {
+        let (mine, theirs) = self.known.compare(replica.bundle.destination, peer)?;
+        (theirs > mine).then_some(theirs)
     }
-    fn on_contact_down(&mut self, _: &Local, peer: NodeId) {
-        self.known.forget(peer);
+    fn state(&mut self, at: &Local) -> Option<Table> {
+        Some(self.known.tell(at.now))
+    }
+    fn on_event(&mut self, at: &Local, event: &RouterEvent) -> bool {
+        match *event {
+            RouterEvent::ContactUp { peer, state } => self.on_contact_up(at, peer, state),
+            RouterEvent::PeerState { peer, state } => self.known.hear(at.now, peer, Some(state)),
+            RouterEvent::ContactDown { peer } => self.known.forget(peer),
+            RouterEvent::Offering | RouterEvent::Refused { .. } | RouterEvent::Delivered { .. } => {}
+        }
+        false
     }
 }
 
@@ -184,14 +190,17 @@ mod tests {
         let store = store_of([]);
         let mut router = router(0);
         let told: Table = [(0, 0.9), (9, 0.8)].into_iter().collect();
-        router.on_contact_up(&place(&store, 0, 0.0), NodeId(1), Some(&told));
+        router.on_event(
+            &place(&store, 0, 0.0),
+            &RouterEvent::ContactUp { peer: NodeId(1), state: Some(&told) },
+        );
         assert_eq!(predictability(&mut *router, &store, 0.0, 1), 0.75);
         assert!((predictability(&mut *router, &store, 0.0, 9) - 0.75 * 0.8 * 0.25).abs() < 1e-15);
         assert_eq!(predictability(&mut *router, &store, 0.0, 0), 0.0, "nothing is learnt about oneself");
         // 45 s are one and a half time units.
         let faded = 0.75 * math::pow(0.98, 1.5);
         assert!((predictability(&mut *router, &store, 45.0, 1) - faded).abs() < 1e-15);
-        router.on_contact_up(&place(&store, 0, 45.0), NodeId(1), None);
+        router.on_event(&place(&store, 0, 45.0), &RouterEvent::ContactUp { peer: NodeId(1), state: None });
         let met_again = faded + (1.0 - faded) * 0.75;
         assert!((predictability(&mut *router, &store, 45.0, 1) - met_again).abs() < 1e-15);
     }
@@ -202,10 +211,16 @@ mod tests {
         let mut router = router(0);
         let at = place(&store, 0, 0.0);
         let same = 0.75 * 0.4 * 0.25;
-        router.on_contact_up(&at, NodeId(1), Some(&[(9, 0.4)].into_iter().collect()));
-        router.on_contact_up(&at, NodeId(2), None);
-        router.on_state(&at, NodeId(2), &[(9, same)].into_iter().collect());
-        router.on_contact_up(&at, NodeId(3), None);
+        router.on_event(
+            &at,
+            &RouterEvent::ContactUp { peer: NodeId(1), state: Some(&[(9, 0.4)].into_iter().collect()) },
+        );
+        router.on_event(&at, &RouterEvent::ContactUp { peer: NodeId(2), state: None });
+        router.on_event(
+            &at,
+            &RouterEvent::PeerState { peer: NodeId(2), state: &[(9, same)].into_iter().collect() },
+        );
+        router.on_event(&at, &RouterEvent::ContactUp { peer: NodeId(3), state: None });
         let replica = copy(1, 100);
         assert!((router.score(&at, &replica, NodeId(1)).unwrap() - 0.4).abs() < 1e-15);
         assert_eq!(router.score(&at, &replica, NodeId(2)), None, "equal is not better");
@@ -217,9 +232,12 @@ mod tests {
     fn a_comparison_holds_while_both_sides_fade() {
         let store = store_of([]);
         let mut router = router(0);
-        router.on_contact_up(&place(&store, 0, 0.0), NodeId(1), Some(&[(9, 0.5)].into_iter().collect()));
+        router.on_event(
+            &place(&store, 0, 0.0),
+            &RouterEvent::ContactUp { peer: NodeId(1), state: Some(&[(9, 0.5)].into_iter().collect()) },
+        );
         // Another contact, much later, ages both: the first peer is still the better one, by as much.
-        router.on_contact_up(&place(&store, 0, 3000.0), NodeId(2), None);
+        router.on_event(&place(&store, 0, 3000.0), &RouterEvent::ContactUp { peer: NodeId(2), state: None });
         let score = router.score(&place(&store, 0, 3000.0), &copy(1, 100), NodeId(1)).unwrap();
         assert!((score - 0.5 * math::pow(0.98, 100.0)).abs() < 1e-12);
     }
@@ -229,7 +247,10 @@ mod tests {
         let store = store_of([]);
         let mut router = router(0);
         let told: Table = [(2, f64::NAN), (3, 7.0), (4, -1.0), (u64::MAX, 0.5)].into_iter().collect();
-        router.on_contact_up(&place(&store, 0, 0.0), NodeId(1), Some(&told));
+        router.on_event(
+            &place(&store, 0, 0.0),
+            &RouterEvent::ContactUp { peer: NodeId(1), state: Some(&told) },
+        );
         let state = router.state(&place(&store, 0, 0.0)).unwrap();
         assert_eq!(state, [(1, 0.75)].into_iter().collect());
     }

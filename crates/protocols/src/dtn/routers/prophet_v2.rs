@@ -1,7 +1,7 @@
 //! PRoPHET version 2: quick re-encounters count for less, and transitivity takes the best path.
 
 use super::prophet::Predictabilities;
-use crate::dtn::{Entry, Local, NodeId, Parameter, Replica, Router, Table};
+use crate::dtn::{Entry, Local, NodeId, Parameter, Replica, Router, RouterEvent, RouterProperties, Table};
 use crate::time::Instant;
 
 /// As [`super::Prophet`], with the equations of 2011.
@@ -13,7 +13,7 @@ pub struct ProphetV2 {
     transitivity: f64,
 }
 
-/// How the rest of the system knows it.
+/// Its row in the table of routers.
 pub const ENTRY: Entry<dyn Router> = Entry {
     name: "prophet_v2",
     paper: "Grasic, Davies, Lindgren, Doria: The evolution of a DTN routing protocol – PRoPHETv2, CHANTS 2011",
@@ -43,6 +43,7 @@ pub const ENTRY: Entry<dyn Router> = Entry {
         Parameter::number("time_unit", "s", 30.0, (1e-3, 1e9), "length of a time unit"),
     ],
     only_with: &[],
+    properties: |_, _| RouterProperties { ranked: true, ..RouterProperties::NONE },
     build: |given, context| {
         Box::new(ProphetV2 {
             known: Predictabilities::new(&context, given.number("gamma"), given.number("time_unit")),
@@ -62,22 +63,8 @@ impl ProphetV2 {
         *last = Some(now);
         self.encounter_max * share
     }
-}
-
-impl Router for ProphetV2 {
-    /// GRTRMax: peers that are at least as good, the best one first.
-    fn score(&self, _: &Local, replica: &Replica, peer: NodeId) -> Option<f64> {
-        let (mine, theirs) = self.known.compare(replica.bundle.destination, peer)?;
-        (theirs >= mine).then_some(theirs)
-    }
-    fn ranked(&self) -> bool {
-        true
-    }
-    fn state(&mut self, at: &Local) -> Option<Table> {
-        Some(self.known.tell(at.now))
-    }
-    fn on_contact_up(&mut self, at: &Local, peer: NodeId, told: Option<&Table>) {
-        self.known.hear(at.now, peer, told);
+    fn on_contact_up(&mut self, at: &Local, peer: NodeId, state: Option<&Table>) {
+        self.known.hear(at.now, peer, state);
         // P(a,b) += (1 - P(a,b)) P_enc
         let met = self.known.of(peer);
         let encounter = self.encounter(at.now, peer);
@@ -86,11 +73,25 @@ impl Router for ProphetV2 {
         let weight = self.known.of(peer) * self.transitivity;
         self.known.combine(at.node, peer, |mine, theirs| mine.max(weight * theirs));
     }
-    fn on_state(&mut self, at: &Local, peer: NodeId, told: &Table) {
-        self.known.hear(at.now, peer, Some(told));
+}
+
+impl Router for ProphetV2 {
+    /// GRTRMax: peers that are at least as good, the best one first.
+    fn score(&self, _: &Local, replica: &Replica, peer: NodeId) -> Option<f64> {
+        let (mine, theirs) = self.known.compare(replica.bundle.destination, peer)?;
+        (theirs >= mine).then_some(theirs)
     }
-    fn on_contact_down(&mut self, _: &Local, peer: NodeId) {
-        self.known.forget(peer);
+    fn state(&mut self, at: &Local) -> Option<Table> {
+        Some(self.known.tell(at.now))
+    }
+    fn on_event(&mut self, at: &Local, event: &RouterEvent) -> bool {
+        match *event {
+            RouterEvent::ContactUp { peer, state } => self.on_contact_up(at, peer, state),
+            RouterEvent::PeerState { peer, state } => self.known.hear(at.now, peer, Some(state)),
+            RouterEvent::ContactDown { peer } => self.known.forget(peer),
+            RouterEvent::Offering | RouterEvent::Refused { .. } | RouterEvent::Delivered { .. } => {}
+        }
+        false
     }
 }
 
@@ -111,8 +112,8 @@ mod tests {
     fn an_encounter_soon_after_the_last_one_counts_in_proportion() {
         let store = store_of([]);
         let mut router = router();
-        router.on_contact_up(&place(&store, 0, 0.0), NodeId(1), None);
-        router.on_contact_up(&place(&store, 0, 450.0), NodeId(1), None);
+        router.on_event(&place(&store, 0, 0.0), &RouterEvent::ContactUp { peer: NodeId(1), state: None });
+        router.on_event(&place(&store, 0, 450.0), &RouterEvent::ContactUp { peer: NodeId(1), state: None });
         let faded = 0.5 * math::pow(0.999_885_791, 15.0);
         let expected = faded + (1.0 - faded) * 0.5 * 0.25;
         let state = router.state(&place(&store, 0, 450.0)).unwrap();
@@ -124,12 +125,21 @@ mod tests {
         let store = store_of([]);
         let mut router = router();
         let at = place(&store, 0, 0.0);
-        router.on_contact_up(&at, NodeId(1), Some(&[(9, 0.8)].into_iter().collect()));
-        router.on_contact_up(&at, NodeId(2), Some(&[(9, 0.1)].into_iter().collect()));
+        router.on_event(
+            &at,
+            &RouterEvent::ContactUp { peer: NodeId(1), state: Some(&[(9, 0.8)].into_iter().collect()) },
+        );
+        router.on_event(
+            &at,
+            &RouterEvent::ContactUp { peer: NodeId(2), state: Some(&[(9, 0.1)].into_iter().collect()) },
+        );
         let mine = router.state(&at).unwrap().get(9).unwrap();
         assert!((mine - 0.5 * 0.8 * 0.9).abs() < 1e-15);
         assert_eq!(router.score(&at, &copy(1, 100), NodeId(2)), None);
-        router.on_state(&at, NodeId(2), &[(9, mine)].into_iter().collect());
+        router.on_event(
+            &at,
+            &RouterEvent::PeerState { peer: NodeId(2), state: &[(9, mine)].into_iter().collect() },
+        );
         assert_eq!(router.score(&at, &copy(1, 100), NodeId(2)), Some(mine));
     }
 }

@@ -1,6 +1,6 @@
 //! Spray and wait: a bounded number of copies, then each waits for the destination.
 
-use crate::dtn::{AfterTransfer, Entry, Local, NodeId, Parameter, Replica, Router};
+use crate::dtn::{AfterTransfer, Entry, Local, NodeId, Parameter, Replica, Router, RouterProperties};
 
 /// The copies that a replica may still hand out are its router mark, itself included.
 pub struct SprayAndWait {
@@ -8,7 +8,7 @@ pub struct SprayAndWait {
     binary: bool,
 }
 
-/// How the rest of the system knows it.
+/// Its row in the table of routers.
 pub const ENTRY: Entry<dyn Router> = Entry {
     name: "spray_and_wait",
     paper: "Spyropoulos, Psounis, Raghavendra: Spray and wait, WDTN 2005",
@@ -26,6 +26,11 @@ pub const ENTRY: Entry<dyn Router> = Entry {
         ),
     ],
     only_with: &[],
+    properties: |_, _| RouterProperties {
+        counts_copies: true,
+        single_copy_phase: true,
+        ..RouterProperties::NONE
+    },
     build: |given, _| {
         Box::new(SprayAndWait {
             copies: given.number("copies") as u64,
@@ -44,12 +49,6 @@ impl SprayAndWait {
 impl Router for SprayAndWait {
     fn score(&self, _: &Local, replica: &Replica, _: NodeId) -> Option<f64> {
         (replica.router_mark > 1).then_some(0.0)
-    }
-    fn counts_copies(&self) -> bool {
-        true
-    }
-    fn single_copy_phase(&self) -> bool {
-        true
     }
     fn on_created(&mut self, _: &Local, replica: &mut Replica) {
         replica.router_mark = self.copies;

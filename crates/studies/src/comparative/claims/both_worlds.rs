@@ -1,59 +1,40 @@
 //! Claims that need both worlds, or none.
 
 use super::interplanetary::{ANY_ROUTER, MECHANISMS, RATIO};
-use super::view::{Data, View};
-use super::{Claim, Finding, Holds, Scope};
-use crate::comparative::cell::{MECHANISM, PERIOD, ROUTER};
-use crate::parts::{Part, judge};
+use super::{Claims, Data};
+use crate::comparative::cell::{INTER_CONTACT, MECHANISM, PERIOD, ROUTER};
+use crate::shared::parts::{Part, judge};
+use crate::shared::runs::Runs;
+use crate::shared::words::claim;
+use lightlag_lab::report::{Finding, Holds};
 use lightlag_lab::results::number;
 use lightlag_lab::statistics;
 
-pub(super) const CLAIMS: &[Claim] = &[
-    claim("C10", "5, 9", "RRCC depends less on the router between planets than on Earth.", |data| {
-        judge(vec![less_spread(data, "rrcc")])
-    }),
-    claim("C18", "3, 8", "Delivery ratios are higher on Earth than between planets.", |data| {
+pub(super) const CLAIMS: Claims = &[
+    claim("C10", |data| judge(vec![less_spread(data, "rrcc")])),
+    claim("C18", |data| {
         let shared = data.figure_3.levels(MECHANISM);
         judge(shared.into_iter().map(|mechanism| earth_above(data, mechanism)).collect())
     }),
-    claim(
-        "C32",
-        "3, 8",
-        "No mechanism performs similarly in both worlds (read as: within five points of delivery ratio).",
-        |data| {
-            let part = |mechanism: &&str| {
-                let (earth, planets) = both(data, mechanism);
-                Part::dissimilar(format!("{mechanism}: Earth − planets"), earth.minus(&planets, RATIO))
-            };
-            judge(MECHANISMS.iter().map(part).collect())
-        },
-    ),
-    claim(
-        "C33",
-        "text",
-        "With random waypoint, nodes stop moving when the stationary state is reached.",
-        |_| waypoint_nodes_keep_moving(),
-    ),
-    claim("C35", "all", "Intervals over five runs are often zero or nearly so.", intervals_are_often_zero),
+    claim("C32", |data| {
+        let part = |mechanism: &&str| {
+            let (earth, planets) = both(data, mechanism);
+            Part::dissimilar(format!("{mechanism}: Earth − planets"), earth.minus(&planets, RATIO))
+        };
+        judge(MECHANISMS.iter().map(part).collect())
+    }),
+    claim("C33", |_| waypoint_nodes_keep_moving()),
+    claim("C35", intervals_are_often_zero),
 ];
 
-const fn claim(
-    id: &'static str,
-    figure: &'static str,
-    paper_says: &'static str,
-    check: fn(&Data<'_>) -> Finding,
-) -> Claim {
-    Claim { id, figure, paper_says, scope: Scope::Interplanetary, check }
-}
-
 fn less_spread(data: &Data<'_>, mechanism: &str) -> Part {
-    let spread = |view: &View<'_>| view.only(MECHANISM, mechanism).spread(ROUTER, RATIO);
+    let spread = |view: &Runs<'_>| view.only(MECHANISM, mechanism).spread(ROUTER, RATIO);
     let (earth, planets) = (spread(&data.figure_9), spread(&data.figure_5));
     Part::positive("spread over routers, Earth − planets", statistics::paired(&earth, &planets))
 }
 
 /// Figures 8 and 3: the same mechanism and the same periods.
-fn both<'a>(data: &Data<'a>, mechanism: &str) -> (View<'a>, View<'a>) {
+fn both<'a>(data: &Data<'a>, mechanism: &str) -> (Runs<'a>, Runs<'a>) {
     let (earth, planets) =
         (data.figure_8.only(MECHANISM, mechanism), data.figure_3.only(MECHANISM, mechanism));
     let shared: Vec<&str> =
@@ -95,8 +76,8 @@ fn intervals_are_often_zero(data: &Data<'_>) -> Finding {
     let mechanisms = data.figure_5.any_of(MECHANISM, &ANY_ROUTER);
     let widths: Vec<f64> = [data.figure_3.clone(), mechanisms]
         .iter()
-        .flat_map(cells)
-        .filter_map(|cell| cell.estimate(RATIO)?.half_width)
+        .flat_map(|view| view.split(&[MECHANISM, ROUTER, PERIOD, INTER_CONTACT]))
+        .filter_map(|(_, cell)| cell.estimate(RATIO)?.half_width)
         .collect();
     if widths.is_empty() {
         return Finding::untestable("one seed has no interval");
@@ -115,17 +96,4 @@ fn intervals_are_often_zero(data: &Data<'_>) -> Finding {
         number(typical)
     );
     Finding { holds, we_measure: told }
-}
-
-/// The cells of figures 3 and 5.
-fn cells<'a>(view: &View<'a>) -> Vec<View<'a>> {
-    use crate::comparative::cell::INTER_CONTACT;
-    [MECHANISM, ROUTER, PERIOD, INTER_CONTACT].iter().fold(vec![view.clone()], |slices, column| {
-        slices
-            .iter()
-            .flat_map(|slice| {
-                slice.levels(column).into_iter().map(|level| slice.only(column, level)).collect::<Vec<_>>()
-            })
-            .collect()
-    })
 }

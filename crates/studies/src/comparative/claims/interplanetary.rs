@@ -1,10 +1,12 @@
 //! Claims about figures 3 to 7: between planets.
 
-use super::view::{Data, View};
-use super::{Claim, Finding, Holds, Scope};
+use super::{Claims, Data};
 use crate::comparative::cell::{BUFFER, DURATION, INTER_CONTACT, MECHANISM, PERIOD, ROUTER};
-use crate::parts::{self, CONSTANT, MET, Part, count, from_to, interval, judge};
+use crate::shared::parts::{CONSTANT, MET, NOT_RUN, Part, count, from_to, interval, judge};
+use crate::shared::runs::{Runs, least, most};
+use crate::shared::words::claim;
 use lightlag_lab::compare::SIGNIFICANCE;
+use lightlag_lab::report::{Finding, Holds};
 use lightlag_lab::results::number;
 use lightlag_lab::statistics::{self, Paired};
 
@@ -24,26 +26,17 @@ pub(super) const BASELINE: &str = "none";
 /// "As inter-contact times increase" is read as these.
 const LONG_GAPS: [&str; 2] = ["4000", "5000"];
 
-pub(super) const CLAIMS: &[Claim] = &[
-    claim("C1", "3", "The delivery ratio rises with the generation period, for every mechanism.", |data| {
-        judge(trends(&data.figure_3, PERIOD, RATIO, Part::positive))
-    }),
-    claim("C2", "3", "Delivery ratios are overall quite low (read as: below one half).", quite_low),
-    claim(
-        "C3",
-        "3",
-        "In some cases the baseline delivers more than a mechanism, often more than AFNER.",
-        baseline_sometimes_above,
-    ),
-    claim("C4", "5", "The delivery ratio falls with the inter-contact time.", |data| {
-        judge(trends(&data.figure_5, INTER_CONTACT, RATIO, Part::negative))
-    }),
-    claim("C5", "5", "CCC's delivery ratio is quite similar to SR's.", |data| {
+pub(super) const CLAIMS: Claims = &[
+    claim("C1", |data| judge(trends(&data.figure_3, PERIOD, RATIO, Part::positive))),
+    claim("C2", quite_low),
+    claim("C3", baseline_sometimes_above),
+    claim("C4", |data| judge(trends(&data.figure_5, INTER_CONTACT, RATIO, Part::negative))),
+    claim("C5", |data| {
         judge(per_level(&data.figure_5, ROUTER, |router, slice| {
             Part::similar(router, difference(slice, "credit", "storage_routing", RATIO))
         }))
     }),
-    claim("C6", "5", "CCC and SR deliver slightly more with PRoPHET than with the other routers.", |data| {
+    claim("C6", |data| {
         let routers = ["epidemic", "spray_and_wait"];
         judge(pairs(&["credit", "storage_routing"], &routers, |mechanism, router| {
             let slice = data.figure_5.only(MECHANISM, mechanism);
@@ -51,90 +44,47 @@ pub(super) const CLAIMS: &[Claim] = &[
             Part::positive(format!("{mechanism}: prophet − {router}"), test)
         }))
     }),
-    claim(
-        "C7",
-        "5",
-        "Except AFNER, all deliver more than the baseline at larger inter-contact times.",
-        |data| judge(each_above(&long_gaps(data), &ANY_ROUTER, BASELINE, RATIO)),
-    ),
-    claim("C8", "5", "AFNER delivers less than the baseline.", |data| {
-        judge(vec![above(&data.figure_5, BASELINE, "afner", RATIO)])
-    }),
-    claim("C9", "5", "RRCC delivers the most as inter-contact times increase.", |data| {
+    claim("C7", |data| judge(each_above(&long_gaps(data), &ANY_ROUTER, BASELINE, RATIO))),
+    claim("C8", |data| judge(vec![above(&data.figure_5, BASELINE, "afner", RATIO)])),
+    claim("C9", |data| {
         judge(above_each(&long_gaps(data), "rrcc", &["afner", "storage_routing", "credit"], RATIO))
     }),
-    claim(
-        "C11",
-        "6",
-        "The minimum latency is about 23,000 s, a hundred times the propagation delay.",
-        minimum_latency,
-    ),
-    claim(
-        "C12",
-        "6",
-        "Latency fluctuates for buffers from 1000 to 5000 kB and tends to stay constant beyond.",
-        latency_settles,
-    ),
-    claim(
-        "C13",
-        "6",
-        "RRCC raises the latency; that of SR, CCC and AFNER falls with the buffer size.",
-        latency_and_buffers,
-    ),
-    claim("C14", "7", "The delivery ratio rises with the contact duration, for every mechanism.", |data| {
-        judge(trends(&data.figure_7, DURATION, RATIO, Part::positive))
-    }),
-    claim("C15", "7", "RRCC delivers more than AFNER, CCC and SR.", |data| {
+    claim("C11", minimum_latency),
+    claim("C12", latency_settles),
+    claim("C13", latency_and_buffers),
+    claim("C14", |data| judge(trends(&data.figure_7, DURATION, RATIO, Part::positive))),
+    claim("C15", |data| {
         judge(above_each(&data.figure_7, "rrcc", &["afner", "credit", "storage_routing"], RATIO))
     }),
-    claim(
-        "C16",
-        "7",
-        "Mechanisms depend little on the router (read as: routers within five points of delivery ratio).",
-        |data| judge(spreads(&data.figure_7, &ANY_ROUTER)),
-    ),
-    claim(
-        "C34",
-        "text",
-        "The expiry of messages in itself controls congestion between planets.",
-        expiry_controls,
-    ),
+    claim("C16", |data| judge(spreads(&data.figure_7, &ANY_ROUTER))),
+    claim("C34", expiry_controls),
 ];
 
-const fn claim(
-    id: &'static str,
-    figure: &'static str,
-    paper_says: &'static str,
-    check: fn(&Data<'_>) -> Finding,
-) -> Claim {
-    Claim { id, figure, paper_says, scope: Scope::Interplanetary, check }
-}
-
-/// One mechanism's runs; AFNER has only epidemic ones, so whoever is compared with it is held to them.
-pub(super) fn difference(view: &View<'_>, first: &str, second: &str, metric: &str) -> Option<Paired> {
+/// One mechanism minus another; AFNER has only epidemic runs, so it is compared with those of the other.
+pub(super) fn difference(view: &Runs<'_>, first: &str, second: &str, metric: &str) -> Option<Paired> {
     let afner = first == "afner" || second == "afner";
     let view = if afner { view.only(ROUTER, "epidemic") } else { view.clone() };
     view.only(MECHANISM, first).minus(&view.only(MECHANISM, second), metric)
 }
 
 /// `first` is above `second`.
-pub(super) fn above(view: &View<'_>, first: &str, second: &str, metric: &str) -> Part {
+pub(super) fn above(view: &Runs<'_>, first: &str, second: &str, metric: &str) -> Part {
     Part::positive(format!("{first} − {second}"), difference(view, first, second, metric))
 }
 
 /// Each of these is above one.
-pub(super) fn each_above(view: &View<'_>, these: &[&str], one: &str, metric: &str) -> Vec<Part> {
+pub(super) fn each_above(view: &Runs<'_>, these: &[&str], one: &str, metric: &str) -> Vec<Part> {
     these.iter().map(|this| above(view, this, one, metric)).collect()
 }
 
 /// One is above each of these.
-pub(super) fn above_each(view: &View<'_>, one: &str, these: &[&str], metric: &str) -> Vec<Part> {
+pub(super) fn above_each(view: &Runs<'_>, one: &str, these: &[&str], metric: &str) -> Vec<Part> {
     these.iter().map(|this| above(view, one, this, metric)).collect()
 }
 
 /// The slope of a metric over a column, mechanism by mechanism, told by the curve's ends.
 pub(super) fn trends(
-    view: &View<'_>,
+    view: &Runs<'_>,
     column: &str,
     metric: &str,
     part: fn(String, Option<Paired>) -> Part,
@@ -147,15 +97,15 @@ pub(super) fn trends(
 
 /// A part for each value of a column.
 pub(super) fn per_level<'a>(
-    view: &View<'a>,
+    view: &Runs<'a>,
     column: &str,
-    part: impl Fn(&str, &View<'a>) -> Part,
+    part: impl Fn(&str, &Runs<'a>) -> Part,
 ) -> Vec<Part> {
     view.levels(column).into_iter().map(|level| part(level, &view.only(column, level))).collect()
 }
 
 /// Mechanism by mechanism, the spread over routers is small.
-pub(super) fn spreads(view: &View<'_>, mechanisms: &[&str]) -> Vec<Part> {
+pub(super) fn spreads(view: &Runs<'_>, mechanisms: &[&str]) -> Vec<Part> {
     let part = |mechanism: &&str| {
         let spread: Vec<f64> = view.only(MECHANISM, mechanism).spread(ROUTER, RATIO).into_values().collect();
         Part::similar(format!("{mechanism}: spread"), statistics::test_zero(&spread))
@@ -167,7 +117,7 @@ fn pairs(first: &[&str], second: &[&str], part: impl Fn(&str, &str) -> Part) -> 
     first.iter().flat_map(|a| second.iter().map(|b| part(a, b)).collect::<Vec<_>>()).collect()
 }
 
-fn long_gaps<'a>(data: &Data<'a>) -> View<'a> {
+fn long_gaps<'a>(data: &Data<'a>) -> Runs<'a> {
     data.figure_5.any_of(INTER_CONTACT, &LONG_GAPS)
 }
 
@@ -200,7 +150,7 @@ fn baseline_sometimes_above(data: &Data<'_>) -> Finding {
         })
         .collect();
     if cells.is_empty() {
-        return Finding::untestable("not among these runs");
+        return Finding::untestable(NOT_RUN);
     }
     let wins = significant_wins(&cells);
     let told: Vec<String> = MECHANISMS
@@ -237,29 +187,23 @@ fn minimum_latency(data: &Data<'_>) -> Finding {
     let smallest = cells(&data.figure_6)
         .filter_map(|(name, cell)| Some((name, cell.estimate(LATENCY)?)))
         .min_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
-    let Some((name, smallest)) = smallest else { return Finding::untestable("not among these runs") };
+    let Some((name, smallest)) = smallest else { return Finding::untestable(NOT_RUN) };
     let printed = 2.3e4;
     let holds = if (smallest.mean - printed).abs() <= MET * printed { Holds::Yes } else { Holds::No };
     Finding { holds, we_measure: format!("smallest {} s ({name})", interval(Some(smallest))) }
 }
 
 /// The cells of figure 6, named.
-fn cells<'a>(view: &View<'a>) -> impl Iterator<Item = (String, View<'a>)> {
+fn cells<'a>(view: &Runs<'a>) -> impl Iterator<Item = (String, Runs<'a>)> {
     curves(view).flat_map(|(name, curve)| {
         curve.along(BUFFER).into_iter().map(move |(buffer, cell)| (format!("{name}, {buffer} kB"), cell))
     })
 }
 
 /// The curves of figure 6: a mechanism with a router.
-fn curves<'a>(view: &View<'a>) -> impl Iterator<Item = (String, View<'a>)> {
-    let mechanisms = view.levels(MECHANISM).into_iter().map(|name| (name, view.only(MECHANISM, name)));
-    mechanisms.collect::<Vec<_>>().into_iter().flat_map(|(mechanism, slice)| {
-        slice
-            .levels(ROUTER)
-            .into_iter()
-            .map(|router| (format!("{mechanism} with {router}"), slice.only(ROUTER, router)))
-            .collect::<Vec<_>>()
-    })
+fn curves<'a>(view: &Runs<'a>) -> impl Iterator<Item = (String, Runs<'a>)> {
+    let split = view.split(&[MECHANISM, ROUTER]).into_iter();
+    split.map(|(names, curve)| (format!("{} with {}", names[0], names[1]), curve))
 }
 
 fn latency_settles(data: &Data<'_>) -> Finding {
@@ -275,15 +219,13 @@ fn latency_settles(data: &Data<'_>) -> Finding {
 }
 
 /// Largest minus smallest mean latency between two buffer sizes, as a share of their mean.
-fn movement(curve: &View<'_>, from: f64, to: f64) -> Option<f64> {
+fn movement(curve: &Runs<'_>, from: f64, to: f64) -> Option<f64> {
     let inside = curve.along(BUFFER).into_iter().filter(|(buffer, _)| (from..=to).contains(buffer));
     let means: Vec<f64> = inside.filter_map(|(_, cell)| Some(cell.estimate(LATENCY)?.mean)).collect();
     if means.len() < 2 {
         return None;
     }
-    let largest = means.iter().copied().reduce(f64::max)?;
-    let smallest = means.iter().copied().reduce(f64::min)?;
-    Some((largest - smallest) / statistics::mean(&means)?)
+    Some((most(&means)? - least(&means)?) / statistics::mean(&means)?)
 }
 
 fn latency_and_buffers(data: &Data<'_>) -> Finding {
@@ -296,13 +238,13 @@ fn latency_and_buffers(data: &Data<'_>) -> Finding {
 fn expiry_controls(data: &Data<'_>) -> Finding {
     use crate::comparative::cell::LIFETIME;
     let Some((short, whole)) = data.lifetimes.ends(LIFETIME) else {
-        return Finding::untestable("not among these runs");
+        return Finding::untestable(NOT_RUN);
     };
     if data.lifetimes.levels(LIFETIME).len() < 2 {
         let expired = whole.estimate("dropped_expired");
         return Finding::untestable(format!(
             "a message lives as long as the run; expired: {}",
-            parts::interval(expired)
+            interval(expired)
         ));
     }
     let lives: Vec<String> = data.lifetimes.levels(LIFETIME).into_iter().map(str::to_string).collect();

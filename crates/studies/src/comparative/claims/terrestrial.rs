@@ -4,107 +4,76 @@ use super::interplanetary::{
     ANY_ROUTER, BASELINE, LATENCY, MECHANISMS, OVERHEAD, RATIO, above_each, difference, each_above,
     per_level, trends,
 };
-use super::view::{Data, View};
-use super::{Claim, Finding, Scope};
+use super::{Claims, Data};
 use crate::comparative::cell::{MECHANISM, MOBILITY, PERIOD, ROUTER};
-use crate::parts::{Part, judge};
+use crate::shared::parts::{Part, judge};
+use crate::shared::runs::Runs;
+use crate::shared::words::claim;
+use lightlag_lab::report::Finding;
 use lightlag_lab::statistics::{self, Paired};
 
 const WALK: &str = "random_walk";
 const WAYPOINT: &str = "random_waypoint";
 const MAP: &str = "shortest_path_map";
 
-pub(super) const CLAIMS: &[Claim] = &[
-    claim("C17", "8", "The delivery ratio rises with the generation period.", |data| {
-        judge(trends(&data.figure_8, PERIOD, RATIO, Part::positive))
-    }),
-    claim("C19", "8", "CCC delivers the most.", |data| {
+pub(super) const CLAIMS: Claims = &[
+    claim("C17", |data| judge(trends(&data.figure_8, PERIOD, RATIO, Part::positive))),
+    claim("C19", |data| {
         judge(above_each(&data.figure_8, "credit", &[BASELINE, "rrcc", "afner", "storage_routing"], RATIO))
     }),
-    claim("C20", "8", "AFNER delivers the least, as little as the baseline.", |data| {
+    claim("C20", |data| {
         let mut all = each_above(&data.figure_8, &ANY_ROUTER, "afner", RATIO);
         let test = difference(&data.figure_8, "afner", BASELINE, RATIO);
         all.push(Part::similar("afner − none", test));
         judge(all)
     }),
-    claim(
-        "C21",
-        "9",
-        "Delivery ratios tend to be higher on the map than with random walk and waypoint.",
-        |data| {
-            judge(vec![moved(&data.figure_9, MAP, WALK, RATIO), moved(&data.figure_9, MAP, WAYPOINT, RATIO)])
-        },
-    ),
-    claim("C22", "9b", "With random waypoint, all mechanisms deliver more than the baseline.", |data| {
+    claim("C21", |data| {
+        judge(vec![moved(&data.figure_9, MAP, WALK, RATIO), moved(&data.figure_9, MAP, WAYPOINT, RATIO)])
+    }),
+    claim("C22", |data| {
         judge(each_above(&data.figure_9.only(MOBILITY, WAYPOINT), &MECHANISMS, BASELINE, RATIO))
     }),
-    claim("C23", "9", "Mechanisms deliver more with random waypoint than with random walk.", |data| {
+    claim("C23", |data| {
         judge(per_level(&data.figure_9.any_of(MECHANISM, &MECHANISMS), MECHANISM, |mechanism, slice| {
             Part::positive(mechanism, moved_test(slice, WAYPOINT, WALK, RATIO))
         }))
     }),
-    claim(
-        "C24",
-        "9",
-        "CCC delivers the most with random walk, CCC and SR with random waypoint.",
-        best_with_random_movement,
-    ),
-    claim("C25", "9c", "On the map, CCC and RRCC are similar.", |data| {
+    claim("C24", best_with_random_movement),
+    claim("C25", |data| {
         judge(per_level(&data.figure_9.only(MOBILITY, MAP), ROUTER, |router, slice| {
             Part::similar(router, difference(slice, "credit", "rrcc", RATIO))
         }))
     }),
-    claim("C26", "9", "The delivery ratio of RRCC, CCC and SR varies with the router.", routers_matter),
-    claim("C27", "10", "With epidemic routing, AFNER's latency is relatively low.", |data| {
+    claim("C26", routers_matter),
+    claim("C27", |data| {
         judge(per_level(&data.figure_9.only(ROUTER, "epidemic"), MOBILITY, |mobility, slice| {
             let others = slice.any_of(MECHANISM, &[BASELINE, "rrcc", "storage_routing", "credit"]);
             let test = others.minus(&slice.only(MECHANISM, "afner"), LATENCY);
             Part::positive(format!("{mobility}: mean of the others − afner (s)"), test)
         }))
     }),
-    claim(
-        "C28",
-        "10",
-        "Latency on the map is large (page 25), and it decreases on the map (page 26).",
-        |data| {
-            let test = |other| moved_test(&data.figure_9, MAP, other, LATENCY);
-            judge(vec![
-                Part::positive("large: map − waypoint (s)", test(WAYPOINT)),
-                Part::positive("large: map − walk (s)", test(WALK)),
-                Part::negative("decreases: map − waypoint (s)", test(WAYPOINT)),
-            ])
-        },
-    ),
-    claim(
-        "C29",
-        "11",
-        "Epidemic routing has far more overhead than PRoPHET and Spray and Wait (read as: twice or more).",
-        epidemic_floods,
-    ),
-    claim("C30", "11", "AFNER has the highest overhead of the mechanisms.", |data| {
-        judge(above_each(&data.figure_9, "afner", &ANY_ROUTER, OVERHEAD))
+    claim("C28", |data| {
+        let test = |other| moved_test(&data.figure_9, MAP, other, LATENCY);
+        judge(vec![
+            Part::positive("large: map − waypoint (s)", test(WAYPOINT)),
+            Part::positive("large: map − walk (s)", test(WALK)),
+            Part::negative("decreases: map − waypoint (s)", test(WAYPOINT)),
+        ])
     }),
-    claim("C31", "11", "The lower a mechanism's overhead, the higher its delivery ratio.", |data| {
+    claim("C29", epidemic_floods),
+    claim("C30", |data| judge(above_each(&data.figure_9, "afner", &ANY_ROUTER, OVERHEAD))),
+    claim("C31", |data| {
         judge(per_level(&data.figure_9, MOBILITY, |mobility, slice| {
             Part::negative(format!("{mobility}: rank correlation"), rank_correlation(slice))
         }))
     }),
 ];
 
-const fn claim(
-    id: &'static str,
-    figure: &'static str,
-    paper_says: &'static str,
-    check: fn(&Data<'_>) -> Finding,
-) -> Claim {
-    Claim { id, figure, paper_says, scope: Scope::Terrestrial, check }
-}
-
-fn moved_test(view: &View<'_>, first: &str, second: &str, metric: &str) -> Option<Paired> {
+fn moved_test(view: &Runs<'_>, first: &str, second: &str, metric: &str) -> Option<Paired> {
     view.only(MOBILITY, first).minus(&view.only(MOBILITY, second), metric)
 }
 
-fn moved(view: &View<'_>, first: &str, second: &str, metric: &str) -> Part {
+fn moved(view: &Runs<'_>, first: &str, second: &str, metric: &str) -> Part {
     Part::positive(format!("{first} − {second}"), moved_test(view, first, second, metric))
 }
 
@@ -154,23 +123,18 @@ fn epidemic_floods(data: &Data<'_>) -> Finding {
 }
 
 /// Rank correlation of overhead and delivery ratio over mechanisms and routers, seed by seed.
-fn rank_correlation(view: &View<'_>) -> Option<Paired> {
+fn rank_correlation(view: &Runs<'_>) -> Option<Paired> {
     let with_control = view.any_of(MECHANISM, &MECHANISMS);
     let cells: Vec<_> = with_control
-        .levels(MECHANISM)
+        .split(&[MECHANISM, ROUTER])
         .into_iter()
-        .flat_map(|mechanism| {
-            let slice = with_control.only(MECHANISM, mechanism);
-            slice.levels(ROUTER).into_iter().map(move |router| slice.only(ROUTER, router)).collect::<Vec<_>>()
-        })
-        .map(|cell| (cell.by_seed(OVERHEAD), cell.by_seed(RATIO)))
+        .map(|(_, cell)| (cell.by_seed(OVERHEAD), cell.by_seed(RATIO)))
         .collect();
-    let of = |seed: u64| {
+    view.test(|seed| {
         let points: Vec<(f64, f64)> = cells
             .iter()
             .filter_map(|(overhead, ratio)| Some((*overhead.get(&seed)?, *ratio.get(&seed)?)))
             .collect();
         statistics::spearman(&points)
-    };
-    statistics::test_zero(&view.seeds().into_iter().filter_map(of).collect::<Vec<_>>())
+    })
 }

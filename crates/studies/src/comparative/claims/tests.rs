@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::comparative::cell::*;
-use lightlag_lab::results::{Build, Row};
+use crate::shared::tests::results;
+use lightlag_lab::results::Row;
 
 const PERIODS: [f64; 5] = [100.0, 200.0, 300.0, 400.0, 500.0];
 const THOUSANDS: [f64; 5] = [1000.0, 2000.0, 3000.0, 4000.0, 5000.0];
@@ -130,10 +131,6 @@ fn rows(world: fn(&At) -> Gives, shift: f64, seeds: u64, propagation: &str) -> V
         }
     }
     rows
-}
-
-fn results(rows: Vec<Row>) -> Results {
-    Results { build: Build { version: "1".into(), commit: "c".into() }, scenario: String::new(), rows }
 }
 
 fn of<T: Copy>(name: &str, known: &[(&str, T)], otherwise: T) -> T {

@@ -1,8 +1,8 @@
 use super::*;
-use crate::dtn::testing::{built, copy, place, store_of};
+use crate::dtn::testing::{built, built_with_properties, copy, place, store_of};
 use crate::dtn::{
-    Agent, BuildContext, ContactPlan, Creation, Link, NodePolicy, Parameters, PeerSpace, PlannedContact,
-    Store,
+    Agent, BuildContext, Built, ContactPlan, Creation, Link, NodePolicy, Parameters, PeerSpace,
+    PlannedContact, RouterProperties, Store,
 };
 use crate::units::BitRate;
 use proptest::prelude::*;
@@ -20,10 +20,10 @@ fn copied(id: u32, copies: f32) -> Replica {
 
 /// From, to, start and end in seconds: a mechanism that knows these contacts.
 fn planned(contacts: &[(u32, u32, i64, i64)]) -> Box<dyn Mechanism> {
-    planned_far(0, contacts)
+    planned_far(0, contacts).algorithm
 }
 /// With so many seconds of light time.
-fn planned_far(delay_s: i64, contacts: &[(u32, u32, i64, i64)]) -> Box<dyn Mechanism> {
+fn planned_far(delay_s: i64, contacts: &[(u32, u32, i64, i64)]) -> Built<dyn Mechanism> {
     let contact = |&(from, to, start, end): &(u32, u32, i64, i64)| PlannedContact {
         from: NodeId(from),
         to: NodeId(to),
@@ -33,15 +33,24 @@ fn planned_far(delay_s: i64, contacts: &[(u32, u32, i64, i64)]) -> Box<dyn Mecha
         delay: Duration::from_secs(delay_s),
     };
     let plan = Arc::new(ContactPlan::new(contacts.iter().map(contact)));
-    built_for(BuildContext { plan, ..BuildContext::default() })
+    built_in(BuildContext { plan, ..BuildContext::default() })
 }
 fn built_for(context: BuildContext) -> Box<dyn Mechanism> {
-    let given = Parameters::resolve(ENTRY.name, ENTRY.parameters, &Default::default()).unwrap();
-    (ENTRY.build)(&given, BuildContext { node: NodeId(RELAY), nodes: 10, seed: 1, ..context })
+    built_in(context).algorithm
 }
-/// With a router that makes only so many copies of a bundle, or as many as it can.
-fn counted(counted: bool) -> Box<dyn Mechanism> {
-    built_for(BuildContext { counts_copies: counted, ..BuildContext::default() })
+fn built_in(context: BuildContext) -> Built<dyn Mechanism> {
+    let given = Parameters::resolve(ENTRY.name, ENTRY.parameters, &Default::default()).unwrap();
+    ENTRY.built(&given, BuildContext { node: NodeId(RELAY), nodes: 10, seed: 1, ..context })
+}
+/// With a router whose copies reach a single-copy phase.
+fn in_single_copy_phase() -> BuildContext {
+    let router = RouterProperties { single_copy_phase: true, ..RouterProperties::NONE };
+    BuildContext { router, ..BuildContext::default() }
+}
+/// With a router that makes a limited number of copies of a bundle, or as many as it can.
+fn counted(counts_copies: bool) -> Box<dyn Mechanism> {
+    let router = RouterProperties { counts_copies, ..RouterProperties::NONE };
+    built_for(BuildContext { router, ..BuildContext::default() })
 }
 fn link(peer: u32, delay_s: i64, free: u64) -> Link {
     let peer_space = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle: true };
@@ -55,7 +64,7 @@ fn link(peer: u32, delay_s: i64, free: u64) -> Link {
 }
 /// What is answered to an offer from node 1, and how room is made for it.
 fn offered(mechanism: &mut dyn Mechanism, at: &Local, replica: &Replica) -> Result<BufferDecision, Refusal> {
-    mechanism.admit(at, &Offer { replica, from: NodeId(1) })?;
+    mechanism.admit(at, &Incoming::Offered(&Offer { replica, from: NodeId(1) }))?;
     Ok(mechanism.make_room(at, &replica.bundle, None))
 }
 
@@ -87,7 +96,10 @@ fn what_was_here_for_the_usual_age_of_deliveries_makes_room_for_what_was_copied_
     let mut mechanism = built(&ENTRY, &[]);
     let mut answer = |now| offered(&mut *mechanism, &place(&store, RELAY, now), &copied(8, 0.9)).unwrap();
     assert_eq!(answer(100.0), BufferDecision::Wait, "nothing is known of ages");
-    mechanism.on_receipt(&place(&store, RELAY, 100.0), BundleId(7), Instant::ZERO);
+    mechanism.on_event(
+        &place(&store, RELAY, 100.0),
+        &MechanismEvent::Receipt { id: BundleId(7), created: Instant::ZERO },
+    );
     let mut answer = |now| offered(&mut *mechanism, &place(&store, RELAY, now), &copied(8, 0.9)).unwrap();
     assert_eq!(answer(90.0), BufferDecision::Wait);
     assert_eq!(answer(101.0), BufferDecision::Drop(BundleId(1)));
@@ -98,7 +110,10 @@ fn of_equals_what_has_had_its_chance_makes_room_unless_the_router_counts_copies(
     let store = store_of([copied(1, 0.3)]);
     let answer = |now, is_counted, copies| {
         let mut mechanism = counted(is_counted);
-        mechanism.on_receipt(&place(&store, RELAY, 100.0), BundleId(7), Instant::ZERO);
+        mechanism.on_event(
+            &place(&store, RELAY, 100.0),
+            &MechanismEvent::Receipt { id: BundleId(7), created: Instant::ZERO },
+        );
         offered(&mut *mechanism, &place(&store, RELAY, now), &copied(8, copies)).unwrap()
     };
     assert_eq!(answer(99.0, false, 0.0), BufferDecision::Wait);
@@ -124,7 +139,7 @@ fn a_node_keeps_fewer_bundles_of_its_own_the_more_room_they_take_unless_the_rout
 fn a_copy_that_has_come_to_rest_is_moved_to_the_neighbour_with_most_room_before_any_is_dropped() {
     let store = store_of([copied(1, 0.2), copied(2, 0.5)]);
     let answer = |links: &[Link], copies| {
-        let mut mechanism = built_for(BuildContext { single_copy_phase: true, ..BuildContext::default() });
+        let mut mechanism = built_for(in_single_copy_phase());
         offered(&mut *mechanism, &Local { links, ..place(&store, RELAY, 0.0) }, &copied(8, copies)).unwrap()
     };
     let busy =
@@ -137,9 +152,7 @@ fn a_copy_that_has_come_to_rest_is_moved_to_the_neighbour_with_most_room_before_
     );
     assert_eq!(answer(&links, 1.0), BufferDecision::Wait, "it comes with 0.6");
     assert_eq!(answer(&[link(2, 0, 299)], 0.0), BufferDecision::Wait, "to drop it would gain too little");
-    assert!(
-        built_for(BuildContext { single_copy_phase: true, ..BuildContext::default() }).needs().neighbours
-    );
+    assert!(built_in(in_single_copy_phase()).properties.neighbours);
 }
 
 #[test]
@@ -151,7 +164,7 @@ fn what_will_soon_be_too_late_makes_room() {
     let store = store_of([soon(1, 100_000), soon(2, 1_000), soon(3, 100_000)]);
     let mut mechanism = built(&ENTRY, &[]);
     let at = place(&store, RELAY, 900.0);
-    mechanism.on_receipt(&at, BundleId(7), Instant::from_secs(500));
+    mechanism.on_event(&at, &MechanismEvent::Receipt { id: BundleId(7), created: Instant::from_secs(500) });
     assert_eq!(offered(&mut *mechanism, &at, &soon(8, 100_000)), Ok(BufferDecision::Drop(BundleId(2))));
 }
 
@@ -162,7 +175,7 @@ fn giver_and_taker_know_of_one_more_copy() {
     let mut mechanism = built(&ENTRY, &[("share", 0.5.into())]);
     let mut replica = copied(1, 3.0);
     assert_eq!(f32::from_bits((mechanism.mark_for_peer(&at, &replica) >> 32) as u32), 2.0);
-    mechanism.on_sent(&at, &mut replica, NodeId(1), false);
+    mechanism.on_copy(&at, &mut replica, CopyEvent::Sent { peer: NodeId(1), delivered: false });
     assert_eq!(Mark::of(&replica).copies, 4.0);
 }
 
@@ -171,9 +184,12 @@ fn what_was_dropped_to_make_room_is_not_taken_again() {
     let store = store_of([]);
     let mut mechanism = built(&ENTRY, &[]);
     let at = place(&store, RELAY, 0.0);
-    mechanism.on_dropped(&at, &copy(1, 1).bundle, DropReason::Overflow);
-    mechanism.on_dropped(&at, &copy(2, 1).bundle, DropReason::Expired);
-    let mut answer = |id| mechanism.admit(&at, &Offer { replica: &copied(id, 0.0), from: NodeId(1) });
+    mechanism
+        .on_event(&at, &MechanismEvent::Dropped { bundle: &copy(1, 1).bundle, reason: DropReason::Overflow });
+    mechanism
+        .on_event(&at, &MechanismEvent::Dropped { bundle: &copy(2, 1).bundle, reason: DropReason::Expired });
+    let mut answer =
+        |id| mechanism.admit(&at, &Incoming::Offered(&Offer { replica: &copied(id, 0.0), from: NodeId(1) }));
     assert_eq!((answer(1), answer(2)), (Err(Refusal::DroppedBefore), Ok(())));
 }
 
@@ -218,11 +234,11 @@ fn custody_moves_on_with_a_copy_once_it_can_be_known_to_have_come() {
     let mut replica = copied(1, 0.0);
     let custody = |bits| Mark::of(&Replica { mechanism_mark: bits, ..copy(1, 1) }).custody;
     assert_eq!(custody(mechanism.mark_for_peer(&at(100.0), &replica)), Mark::FOR_GOOD);
-    mechanism.on_sent(&at(100.0), &mut replica, NodeId(1), false);
+    mechanism.on_copy(&at(100.0), &mut replica, CopyEvent::Sent { peer: NodeId(1), delivered: false });
     assert_eq!(custody(mechanism.mark_for_peer(&at(100.0), &replica)), Mark::EXTRA, "it moves once");
     assert!(Mark::of(&replica).in_custody(at(579.0).now), "the answer may still come");
     assert!(!Mark::of(&replica).in_custody(at(580.0).now));
-    mechanism.on_returned(&at(340.0), &mut replica, NodeId(1));
+    mechanism.on_copy(&at(340.0), &mut replica, CopyEvent::Returned { peer: NodeId(1) });
     assert_eq!(Mark::of(&replica), Mark::NEW, "there was no room");
 }
 
@@ -245,8 +261,10 @@ fn by_a_plan_a_full_node_moves_a_copy_to_where_it_is_sooner_and_has_room() {
 fn by_a_plan_what_is_created_waits_for_a_link_that_leads_on_and_the_smallest_is_the_first() {
     let bundle = |id, size| Bundle { source: NodeId(RELAY), size: Bytes(size), ..copy(id, size).bundle };
     let contacts = [(RELAY, 1, 0, 100), (RELAY, 2, 200, 300), (2, 9, 400, 500)];
-    let router = Box::new(crate::dtn::routers::Epidemic);
-    let mut agent = Agent::new(NodeId(RELAY), Bytes(1000), router, planned(&contacts), NodePolicy::default());
+    let epidemic = crate::dtn::routers::TABLE.iter().find(|entry| entry.name == "epidemic");
+    let router = built_with_properties(epidemic.unwrap(), &[]);
+    let mechanism = planned_far(0, &contacts);
+    let mut agent = Agent::new(NodeId(RELAY), Bytes(1000), router, mechanism, NodePolicy::default());
     let at = Instant::from_secs;
     agent.link_up(link(1, 0, 1000));
     assert_eq!(agent.create(at(0), bundle(1, 300), None), Creation::Waiting);
@@ -262,7 +280,8 @@ fn by_a_plan_what_is_created_waits_for_a_link_that_leads_on_and_the_smallest_is_
 fn by_a_plan_what_fills_its_contact_is_moved_to_where_it_arrives_at_all() {
     let store = store_of([1, 2, 3].map(|id| copied(id, 0.0)));
     let room = |end, pipelined| {
-        let mut mechanism = planned_far(10, &[(RELAY, 1, 0, 100), (RELAY, 9, 200, end), (1, 9, 500, 600)]);
+        let mut mechanism =
+            planned_far(10, &[(RELAY, 1, 0, 100), (RELAY, 9, 200, end), (1, 9, 500, 600)]).algorithm;
         let links = [Link { pipelined, ..link(1, 10, 300) }];
         let at = Local { links: &links, ..place(&store, RELAY, 0.0) };
         mechanism.make_room(&at, &Bundle { source: NodeId(RELAY), ..copy(8, 300).bundle }, None)
@@ -282,8 +301,8 @@ fn by_a_plan_what_is_large_waits_for_the_last_contact_before_the_peer_gains_room
             let created = Instant::from_secs(second);
             Bundle { source: NodeId(RELAY), created, ..copy(8, size).bundle }
         };
-        let small = mechanism.may_enter(&at, &bundle(1, 100));
-        (small, mechanism.may_enter(&at, &bundle(2, 300)))
+        let small = mechanism.admit(&at, &Incoming::Created(&bundle(1, 100))).is_ok();
+        (small, mechanism.admit(&at, &Incoming::Created(&bundle(2, 300))).is_ok())
     };
     let [now, later, on] = [(RELAY, 1, 0, 100), (RELAY, 1, 200, 300), (1, 9, 400, 500)];
     let (both, the_small) = ((true, true), (true, false));
@@ -312,7 +331,7 @@ fn by_a_plan_no_more_is_sent_than_there_will_be_room_for_and_one_that_asks() {
     };
     let send = |mechanism: &mut dyn Mechanism, now| {
         let at = Local { links: &[link(1, 10, 0)], ..place(&store, RELAY, now) };
-        mechanism.on_sent(&at, &mut copied(1, 0.0), NodeId(1), false);
+        mechanism.on_copy(&at, &mut copied(1, 0.0), CopyEvent::Sent { peer: NodeId(1), delivered: false });
     };
     assert!(sends(&*mechanism, 0, 0.0), "the first one asks");
     send(&mut *mechanism, 0.0);
@@ -346,7 +365,7 @@ proptest! {
         let at = place(&store, RELAY, 0.0);
         let mut mechanism = if is_planned { planned(&[(RELAY, 9, 0, 9)]) } else { built(&ENTRY, &[]) };
         let replica = Replica { mechanism_mark: offered, ..copy(99, 50) };
-        mechanism.admit(&at, &Offer { replica: &replica, from: NodeId(0) }).unwrap();
+        mechanism.admit(&at, &Incoming::Offered(&Offer { replica: &replica, from: NodeId(0) })).unwrap();
         if let BufferDecision::Drop(id) = mechanism.make_room(&at, &replica.bundle, None) {
             prop_assert_eq!(store.get(id).map(|replica| replica.sending), Some(0));
         }

@@ -1,6 +1,6 @@
 use super::*;
-use crate::dtn::testing::{built, copy, place, store_of};
-use crate::dtn::{Census, Replica, Store, Value};
+use crate::dtn::testing::{built, built_with_properties, copy, place, store_of};
+use crate::dtn::{Census, NodeId, Replica, Store, Value};
 use crate::time::Instant;
 use proptest::prelude::*;
 
@@ -154,7 +154,12 @@ fn the_meeting_rate_is_learned_from_contacts_unless_it_is_given() {
     let store = store_of([]);
     let rate = |given: &[(&str, Value)], contacts| {
         let mut gbsd = built(&ENTRY, given);
-        (0..contacts).for_each(|peer| gbsd.on_contact_up(&place(&store, 0, 1.0), NodeId(peer), None));
+        (0..contacts).for_each(|peer| {
+            gbsd.on_event(
+                &place(&store, 0, 1.0),
+                &MechanismEvent::ContactUp { peer: NodeId(peer), state: None },
+            )
+        });
         let mut seen = Vec::new();
         gbsd.observe(&place(&store, 0, 200.0), &mut seen);
         seen[0].1
@@ -167,7 +172,7 @@ fn the_meeting_rate_is_learned_from_contacts_unless_it_is_given() {
 
 #[test]
 fn it_asks_for_the_oracle() {
-    assert_eq!(built(&ENTRY, &[]).needs(), Needs { census: true, ..Needs::default() });
+    assert_eq!(built_with_properties(&ENTRY, &[]).properties, Needs { census: true, ..Needs::NONE });
 }
 
 proptest! {
@@ -184,7 +189,7 @@ proptest! {
         let (mut store, census) = (store_of(replicas), alive(&counts));
         let given = [("goal", Value::from(if goal { "delivery" } else { "delay" }))];
         let mut gbsd = built(&ENTRY, &given);
-        (0..contacts).for_each(|peer| gbsd.on_contact_up(&place(&store, 1, seconds), NodeId(peer), None));
+        (0..contacts).for_each(|peer| gbsd.on_event(&place(&store, 1, seconds), &MechanismEvent::ContactUp { peer: NodeId(peer), state: None }));
         let incoming = until(copies.len() as u32, size, expires).bundle;
         let mut dropped = 0;
         while store.free() < incoming.size {

@@ -1,6 +1,6 @@
 use super::*;
-use crate::dtn::testing::{built, copy, place, store_of};
-use crate::dtn::{Link, PeerSpace, Store};
+use crate::dtn::testing::{built_with_properties, copy, place, store_of};
+use crate::dtn::{DropReason, Link, Offer, PeerSpace, Store};
 use crate::units::{BitRate, Bytes};
 use proptest::prelude::*;
 
@@ -161,9 +161,16 @@ fn dropping_as_an_action_empties_the_buffer_down_to_the_threshold() {
 fn refusing_concerns_what_is_for_others() {
     let (store, offered) = (full(), copy(9, 100));
     let offer = Offer { replica: &offered, from: NodeId(4) };
-    assert_eq!(acting(Action::Refuse).admit(&place(&store, 0, 1.0), &offer), Err(Refusal::Congestion));
-    assert_eq!(acting(Action::Refuse).admit(&place(&store, 9, 1.0), &offer), Ok(()), "its destination");
-    assert_eq!(acting(Notify).admit(&place(&store, 0, 1.0), &offer), Ok(()));
+    assert_eq!(
+        acting(Action::Refuse).admit(&place(&store, 0, 1.0), &Incoming::Offered(&offer)),
+        Err(Refusal::Congestion)
+    );
+    assert_eq!(
+        acting(Action::Refuse).admit(&place(&store, 9, 1.0), &Incoming::Offered(&offer)),
+        Ok(()),
+        "its destination"
+    );
+    assert_eq!(acting(Notify).admit(&place(&store, 0, 1.0), &Incoming::Offered(&offer)), Ok(()));
 }
 
 #[test]
@@ -174,12 +181,15 @@ fn a_copy_moves_to_the_neighbour_with_most_room_one_at_a_time() {
     assert_eq!(room(&mut smart, &full(), &links), first);
     assert_eq!(room(&mut smart, &full(), &links), first, "it waits for it");
     let store = full();
-    smart.on_contact_down(&place(&store, 0, 1.0), NodeId(6));
+    smart.on_event(&place(&store, 0, 1.0), &MechanismEvent::ContactDown { peer: NodeId(6) });
     assert_eq!(
         room(&mut smart, &store, &links[..1]),
         BufferDecision::Move { id: BundleId(1), to: NodeId(4) }
     );
-    smart.on_moved(&place(&store, 0, 1.0), &copy(1, 300).bundle, NodeId(4), false);
+    smart.on_event(
+        &place(&store, 0, 1.0),
+        &MechanismEvent::Moved { bundle: &copy(1, 300).bundle, to: NodeId(4), already_had: false },
+    );
     assert_eq!(
         room(&mut smart, &store, &[neighbour(4, 299, true)]),
         BufferDecision::Drop(BundleId(1)),
@@ -193,7 +203,7 @@ fn nothing_moves_to_the_sender_of_what_is_to_come() {
     let links = [neighbour(4, 900, true)];
     let at = Local { links: &links, ..place(&store, 0, 1.0) };
     let mut smart = acting(Migrate);
-    smart.admit(&at, &Offer { replica: &offered, from: NodeId(4) }).unwrap();
+    smart.admit(&at, &Incoming::Offered(&Offer { replica: &offered, from: NodeId(4) })).unwrap();
     assert_eq!(smart.make_room(&at, &offered.bundle, None), BufferDecision::Drop(BundleId(1)));
 }
 
@@ -204,11 +214,11 @@ fn who_says_that_it_is_congested_gets_no_copies_for_the_rest_of_the_contact() {
     assert_eq!(acting(DropOldest).state(&at), None);
     let told = acting(Notify).state(&at);
     let (mut smart, replica) = (fresh(1), copy(1, 300));
-    smart.on_contact_up(&at, NodeId(4), told.as_ref());
-    smart.on_contact_up(&at, NodeId(5), None);
+    smart.on_event(&at, &MechanismEvent::ContactUp { peer: NodeId(4), state: told.as_ref() });
+    smart.on_event(&at, &MechanismEvent::ContactUp { peer: NodeId(5), state: None });
     assert!(!smart.may_replicate(&at, &replica, NodeId(4)));
     assert!(smart.may_replicate(&at, &replica, NodeId(5)));
-    smart.on_contact_down(&at, NodeId(4));
+    smart.on_event(&at, &MechanismEvent::ContactDown { peer: NodeId(4) });
     assert!(smart.may_replicate(&at, &replica, NodeId(4)));
 }
 
@@ -254,12 +264,18 @@ fn play(steps: &[Step], seed: u64) -> Vec<String> {
         let at = Local { links: &links, ..place(&copy, 0, now) };
         let told: Option<Table> = step.busy.then(|| [(CONGESTED, f64::NAN)].into_iter().collect());
         match step.kind {
-            0 => smart.on_contact_up(&at, peer, told.as_ref()),
-            1 => smart.on_contact_down(&at, peer),
+            0 => smart.on_event(&at, &MechanismEvent::ContactUp { peer, state: told.as_ref() }),
+            1 => smart.on_event(&at, &MechanismEvent::ContactDown { peer }),
             2 => log.push(format!("{:?}", smart.state(&at))),
-            3 => log.push(format!("{:?}", smart.admit(&at, &Offer { replica: &replica, from: peer }))),
+            3 => log.push(format!(
+                "{:?}",
+                smart.admit(&at, &Incoming::Offered(&Offer { replica: &replica, from: peer }))
+            )),
             4 => log.push(format!("{:?}", smart.may_replicate(&at, &replica, peer))),
-            5 => smart.on_moved(&at, &replica.bundle, peer, step.busy),
+            5 => smart.on_event(
+                &at,
+                &MechanismEvent::Moved { bundle: &replica.bundle, to: peer, already_had: step.busy },
+            ),
             _ => fill(&mut smart, &mut store, &links, now, replica, &mut log),
         }
     }
@@ -287,7 +303,14 @@ fn fill(
                 BufferDecision::Drop(id) => Some(id),
                 BufferDecision::Move { id, .. } => {
                     assert!(before.contains(id), "a copy that is not here");
-                    smart.on_moved(&at, &before.get(id).unwrap().bundle, NodeId(2), false);
+                    smart.on_event(
+                        &at,
+                        &MechanismEvent::Moved {
+                            bundle: &before.get(id).unwrap().bundle,
+                            to: NodeId(2),
+                            already_had: false,
+                        },
+                    );
                     Some(id)
                 }
                 BufferDecision::Refuse | BufferDecision::Wait => None,
@@ -299,7 +322,7 @@ fn fill(
             return assert!(before.oldest_idle().is_none(), "a full buffer with idle copies got no answer");
         };
         let gone = store.remove(id).expect("an answer names a copy that is here");
-        smart.on_dropped(&at, &gone.bundle, DropReason::Overflow);
+        smart.on_event(&at, &MechanismEvent::Dropped { bundle: &gone.bundle, reason: DropReason::Overflow });
     }
 }
 
@@ -333,5 +356,5 @@ proptest! {
 
 #[test]
 fn it_is_built_with_its_defaults_and_needs_to_know_its_neighbours_room() {
-    assert_eq!(built(&ENTRY, &[]).needs(), Needs { neighbours: true, ..Needs::default() });
+    assert_eq!(built_with_properties(&ENTRY, &[]).properties, Needs { neighbours: true, ..Needs::NONE });
 }

@@ -5,7 +5,7 @@ use super::route_tests::{A, B, C, D, E, at, contact, tutorial};
 use crate::dtn::testing::{copy, store_of};
 use crate::dtn::{
     AfterTransfer, BuildContext, BundleId, ContactPlan, Local, NodeId, Parameters, Refusal, Replica, Router,
-    Store, Value,
+    RouterEvent, Store, Value,
 };
 use crate::time::Instant;
 use std::collections::BTreeMap;
@@ -45,12 +45,16 @@ impl Node {
         self.router.on_received(&local(&self.store, now), &mut replica, from);
         self.store.insert(replica);
     }
-    fn refuse(&mut self, now: i64, id: u32, peer: NodeId) {
+    /// Whether there is another path.
+    fn refuse(&mut self, now: i64, id: u32, peer: NodeId) -> bool {
         let replica = self.store.get(BundleId(id)).unwrap();
-        self.router.on_refused(&local(&self.store, now), replica, peer, Refusal::NoSpace);
+        self.router.on_event(
+            &local(&self.store, now),
+            &RouterEvent::Refused { replica, peer, why: Refusal::NoSpace },
+        )
     }
     fn part(&mut self, now: i64, peer: NodeId) {
-        self.router.on_contact_down(&local(&self.store, now), peer);
+        self.router.on_event(&local(&self.store, now), &RouterEvent::ContactDown { peer });
     }
     fn send(&mut self, now: i64, id: u32, peer: NodeId) -> AfterTransfer {
         let mut replica = self.store.remove(BundleId(id)).unwrap();
@@ -134,7 +138,7 @@ fn a_copy_that_is_gone_gives_its_volume_back() {
     node.create(0, to_e(2, 6));
     assert!(node.takers(0, 2).is_empty(), "only one fits");
     node.store.remove(BundleId(1));
-    node.router.on_contact_up(&local(&node.store, 1), C, None);
+    node.router.on_event(&local(&node.store, 1), &RouterEvent::ContactUp { peer: C, state: None });
     assert_eq!(node.takers(1, 2), [E]);
 }
 
@@ -163,12 +167,11 @@ fn nothing_goes_back_to_where_it_came_from() {
 fn who_refuses_is_passed_over_until_the_contact_ends_if_there_is_another_way() {
     let mut node = node(tutorial(), &[]);
     node.create(0, to_e(1, 1));
-    node.refuse(0, 1, C);
-    assert!(node.router.rerouted(), "the driver is to ask again");
+    assert!(node.refuse(0, 1, C), "the node makes offers again");
     assert_eq!(node.takers(0, 1), [B]);
-    node.refuse(0, 1, B);
+    assert!(node.refuse(0, 1, B));
     assert_eq!(node.takers(10, 1), [E]);
-    node.refuse(10, 1, E);
+    assert!(!node.refuse(10, 1, E));
     assert_eq!(node.takers(10, 1), [E], "no other way is left: it is offered again");
     node.part(20, C);
     node.part(20, E);

@@ -2,30 +2,24 @@
 
 use super::cells::{Measure, Standing};
 use super::grid::{PAPER, STRESS};
+use crate::shared::charts::figure;
 use lightlag_lab::figure::{Tile, heat_map};
 use lightlag_lab::report::Figure;
 
 /// Differences beyond have the last colour.
 const MOST: f64 = 0.2;
 const CAPTION: &str = "Delivery ratio of ours minus that of the best other mechanism of the cell, means over the seeds: blue where ours \
-                       is ahead, orange where it is behind. A pointer on a tile tells who that is.";
+                       is ahead, orange where it is behind. Hover over a tile for its name.";
 
 /// One for each grid that was run.
 pub fn all(standings: &[Standing<'_>]) -> Vec<Figure> {
-    [(PAPER, "The comparative study's grid"), (STRESS, "Under stress")]
-        .into_iter()
-        .filter_map(|(grid, title)| figure(standings, grid, title))
-        .collect()
-}
-
-fn figure(standings: &[Standing<'_>], grid: &str, title: &str) -> Option<Figure> {
-    let tiles = tiles(standings, grid);
-    (!tiles.is_empty()).then(|| Figure {
-        id: format!("grid_{grid}"),
-        title: title.to_owned(),
-        caption: CAPTION.to_owned(),
-        specification: heat_map("difference", MOST, &tiles),
-    })
+    let drawn = |(grid, title)| {
+        let tiles = tiles(standings, grid);
+        let words = (&*format!("grid_{grid}"), title, CAPTION);
+        (!tiles.is_empty()).then(|| figure(words, heat_map("difference", MOST, &tiles)))
+    };
+    let grids = [(PAPER, "The comparative study's grid"), (STRESS, "Under stress")];
+    grids.into_iter().filter_map(drawn).collect()
 }
 
 /// The cells of a grid.

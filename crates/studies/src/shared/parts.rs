@@ -1,13 +1,15 @@
 //! The few tests that all claims are made of.
 //!
-//! A claim about several mechanisms has several parts. Their probabilities are corrected together after Holm; all
-//! parts must hold for a yes, none for a no.
+//! A claim about several mechanisms has several parts. Their p-values are corrected together after Holm. It holds if
+//! all parts hold, and does not if none does.
 
 use lightlag_lab::compare::SIGNIFICANCE;
 use lightlag_lab::report::{Finding, Holds};
 use lightlag_lab::results::number;
 use lightlag_lab::statistics::{self, Estimate, Paired};
 
+/// Reason of a claim without runs.
+pub const NOT_RUN: &str = "not among these runs";
 /// Delivery ratios this close are "similar": five of a hundred messages.
 pub const SIMILAR: f64 = 0.05;
 /// A level is "constant" while it moves by less than this share.
@@ -64,7 +66,7 @@ impl Part {
         Self::new(label, test, Wanted::Large(SIMILAR))
     }
 
-    /// Tells these figures instead of the difference.
+    /// Shows these figures instead of the difference.
     #[must_use]
     pub fn told(mut self, told: String) -> Self {
         self.told = told;
@@ -101,7 +103,7 @@ pub fn judge(parts: Vec<Part>) -> Finding {
     let run: Vec<(&Part, &Paired)> =
         parts.iter().filter_map(|part| Some((part, part.test.as_ref()?))).collect();
     if run.is_empty() {
-        return Finding::untestable("not among these runs");
+        return Finding::untestable(NOT_RUN);
     }
     let known: Vec<f64> = run.iter().filter_map(|(_, test)| test.p).collect();
     let mut corrected = statistics::holm(&known).into_iter();
@@ -111,20 +113,22 @@ pub fn judge(parts: Vec<Part>) -> Finding {
     Finding { holds: joined(&ends), we_measure: told.join("; ") }
 }
 
-/// A claim of plain statements without a test: how many are so.
+/// A claim of plain statements without a test.
 pub fn count(statements: &[(String, bool)]) -> Finding {
-    if statements.is_empty() {
-        return Finding::untestable("not among these runs");
-    }
-    let so = statements.iter().filter(|(_, so)| *so).count();
-    let told: Vec<String> =
-        statements.iter().map(|(told, so)| format!("{told} {}", if *so { "✓" } else { "✗" })).collect();
-    let holds = match so {
+    let mark = |(told, so): &(String, bool)| format!("{told} {}", if *so { "✓" } else { "✗" });
+    let all: Vec<bool> = statements.iter().map(|statement| statement.1).collect();
+    found(&all, statements.iter().map(mark).collect::<Vec<_>>().join("; "))
+}
+
+/// A claim of which these parts hold.
+pub fn found(all: &[bool], we_measure: String) -> Finding {
+    let holds = match all.iter().filter(|holds| **holds).count() {
+        _ if all.is_empty() => return Finding::untestable(NOT_RUN),
         0 => Holds::No,
-        all if all == statements.len() => Holds::Yes,
+        n if n == all.len() => Holds::Yes,
         _ => Holds::Partly,
     };
-    Finding { holds, we_measure: told.join("; ") }
+    Finding { holds, we_measure }
 }
 
 /// "mean ± half width".

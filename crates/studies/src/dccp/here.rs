@@ -1,8 +1,8 @@
-//! Numbers of the study in the units in which they are told.
+//! The connections on one link, and their numbers in the units of the report.
 
-use super::plan::{LOSS, RATE, RATES, SPREAD};
+use super::plan::{LOSS, NARROW, RATE, RATES, SILENCE, SOCKETS, SPREAD};
 use super::variants::Variant;
-use crate::view::metrics;
+use crate::shared::runs::Runs;
 use lightlag_lab::results::Results;
 use lightlag_lab::statistics::{mean, standard_deviation};
 
@@ -25,19 +25,19 @@ impl<'a> Here<'a> {
     }
     /// On the link on which windows are small.
     pub fn narrow(results: &'a Results) -> Self {
-        Self { results, figure: super::plan::NARROW, place: None }
+        Self { results, figure: NARROW, place: None }
     }
     /// On the poster's link, silent once.
     pub fn silence(results: &'a Results) -> Self {
-        Self { results, figure: super::plan::SILENCE, place: None }
+        Self { results, figure: SILENCE, place: None }
     }
     /// On the poster's link, on real sockets.
     pub fn sockets(results: &'a Results) -> Self {
-        Self { results, figure: super::plan::SOCKETS, place: None }
+        Self { results, figure: SOCKETS, place: None }
     }
     /// A metric of each connection.
     pub fn each(&self, variant: Variant, metric: &str) -> Vec<f64> {
-        metrics(self.results, self.figure, variant.name, self.place.as_slice(), metric)
+        Runs::of(self.results, self.figure).at(variant.name, self.place.as_slice()).each(metric)
     }
     /// Of all connections together.
     pub fn sum(&self, variant: Variant, metric: &str) -> f64 {

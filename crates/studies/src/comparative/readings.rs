@@ -1,0 +1,135 @@
+//! The readings of what the paper leaves open, and the slices behind its figures under each.
+
+use super::cell::{
+    BUFFER, CONTACTS, DROP_MEMORY, DURATION, INTER_CONTACT, LIFETIME, MECHANISM, MOBILITY, PERIOD,
+    PROPAGATION, RECEIPTS, ROUTER, TRAFFIC, WORLD,
+};
+use crate::shared::runs::Runs;
+use lightlag_lab::results::Results;
+
+/// Which of the paper's open points a claim depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Contact tables, traffic and propagation between planets.
+    Interplanetary,
+    /// What nodes remember and report on Earth.
+    Terrestrial,
+}
+
+/// A reading of what the paper leaves open: values that columns must have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// What is different from the primary reading.
+    pub name: &'static str,
+    interplanetary: [(&'static str, &'static str); 3],
+    switches: [(&'static str, &'static str); 2],
+}
+
+const STRETCHED: (&str, &str) = (CONTACTS, "S");
+const PERIODIC: (&str, &str) = (CONTACTS, "P");
+const BASE_TO_ROVERS: (&str, &str) = (TRAFFIC, "base_to_rovers");
+const ALL_TO_ALL: (&str, &str) = (TRAFFIC, "all_to_all");
+const PIPELINED: (&str, &str) = (PROPAGATION, "pipelined");
+const STOP_AND_WAIT: (&str, &str) = (PROPAGATION, "stop_and_wait");
+const PLAIN: [(&str, &str); 2] = [(RECEIPTS, "false"), (DROP_MEMORY, "false")];
+
+impl Reading {
+    /// Table 2 and its stretched forms, the base station sends to the rovers, links carry on while bits travel,
+    /// nodes neither report deliveries nor remember drops.
+    pub const PRIMARY: Self = Self {
+        name: "stretched tables, base to rovers, pipelined",
+        interplanetary: [STRETCHED, BASE_TO_ROVERS, PIPELINED],
+        switches: PLAIN,
+    };
+
+    /// Every reading of the interplanetary scenario, the primary one first.
+    pub fn all_interplanetary() -> Vec<Self> {
+        [Self::PRIMARY].into_iter().chain(Self::others(Scope::Interplanetary)).collect()
+    }
+
+    /// The interplanetary reading of that name.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn named(name: &str) -> Self {
+        let found = Self::all_interplanetary().into_iter().find(|reading| reading.name == name);
+        found.expect("the names of readings are written in this crate")
+    }
+
+    /// The other readings that matter for a claim.
+    pub fn others(scope: Scope) -> Vec<Self> {
+        match scope {
+            Scope::Interplanetary => [
+                ("stop-and-wait", [STRETCHED, BASE_TO_ROVERS, STOP_AND_WAIT]),
+                ("all to all", [STRETCHED, ALL_TO_ALL, PIPELINED]),
+                ("all to all, stop-and-wait", [STRETCHED, ALL_TO_ALL, STOP_AND_WAIT]),
+                ("periodic tables", [PERIODIC, BASE_TO_ROVERS, PIPELINED]),
+                ("periodic, stop-and-wait", [PERIODIC, BASE_TO_ROVERS, STOP_AND_WAIT]),
+                ("periodic, all to all", [PERIODIC, ALL_TO_ALL, PIPELINED]),
+                ("periodic, all to all, stop-and-wait", [PERIODIC, ALL_TO_ALL, STOP_AND_WAIT]),
+            ]
+            .map(|(name, interplanetary)| Self { name, interplanetary, switches: PLAIN })
+            .to_vec(),
+            Scope::Terrestrial => [
+                ("with receipts", "true", "false"),
+                ("with memory of drops", "false", "true"),
+                ("with both", "true", "true"),
+            ]
+            .map(|(name, receipts, memory)| {
+                let switches = [(RECEIPTS, receipts), (DROP_MEMORY, memory)];
+                Self { name, switches, ..Self::PRIMARY }
+            })
+            .to_vec(),
+        }
+    }
+}
+
+/// The slices behind the paper's figures, under one reading.
+#[derive(Clone, Debug)]
+pub struct Data<'a> {
+    /// Figure 3: delivery ratio over the generation period, between planets.
+    pub figure_3: Runs<'a>,
+    /// Figure 5: over the inter-contact time.
+    pub figure_5: Runs<'a>,
+    /// Figure 6: latency over the buffer size.
+    pub figure_6: Runs<'a>,
+    /// Figure 7: over the contact duration.
+    pub figure_7: Runs<'a>,
+    /// Figure 8: delivery ratio over the generation period, on Earth.
+    pub figure_8: Runs<'a>,
+    /// Figures 9 to 11: mobility models and routers.
+    pub figure_9: Runs<'a>,
+    /// Ours: lifetimes shorter than the run, between planets.
+    pub lifetimes: Runs<'a>,
+}
+
+impl<'a> Data<'a> {
+    /// Takes the slices.
+    pub fn of(results: &'a Results, reading: &Reading) -> Self {
+        let all = Runs::all(results).fixed(&reading.switches);
+        let planets = all.only(WORLD, "ipn").fixed(&reading.interplanetary);
+        let whole_life = planets.only(LIFETIME, "12");
+        let earth = all.only(WORLD, "terrestrial");
+        const EPIDEMIC: (&str, &str) = (ROUTER, "epidemic");
+        const EVERY_300_S: (&str, &str) = (PERIOD, "300");
+        const USUAL_BUFFER: (&str, &str) = (BUFFER, "4000");
+        const USUAL_GAP: (&str, &str) = (INTER_CONTACT, "1000");
+        const USUAL_LENGTH: (&str, &str) = (DURATION, "1000");
+        Self {
+            figure_3: whole_life.fixed(&[EPIDEMIC, USUAL_BUFFER, USUAL_GAP, USUAL_LENGTH]),
+            figure_5: whole_life.fixed(&[EVERY_300_S, USUAL_BUFFER, USUAL_LENGTH]),
+            figure_6: whole_life.fixed(&[EVERY_300_S, USUAL_GAP, USUAL_LENGTH]),
+            figure_7: whole_life.fixed(&[EVERY_300_S, USUAL_BUFFER, USUAL_GAP]),
+            figure_8: earth.fixed(&[EPIDEMIC, (BUFFER, "1000"), (MOBILITY, "random_waypoint")]),
+            figure_9: earth.fixed(&[(BUFFER, "500"), EVERY_300_S]),
+            lifetimes: planets.fixed(&[
+                EPIDEMIC,
+                (MECHANISM, "none"),
+                (PERIOD, "100"),
+                USUAL_BUFFER,
+                USUAL_GAP,
+                USUAL_LENGTH,
+            ]),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! A study as a row of a table, and the one driver that runs it.
+
+use super::points::Points;
+use super::words::Words;
+use crate::shared::over_time::Series;
+use lightlag_lab::report::{Figure, Report, Table, Verdict};
+use lightlag_lab::results::{Metrics, Results, Row};
+use lightlag_lab::run::Outcome;
+use lightlag_lab::sweep;
+use std::path::Path;
+use std::sync::LazyLock;
+
+/// Why a study stopped; one line each.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A scenario is invalid.
+    #[error(transparent)]
+    Scenario(#[from] lightlag_scenario::Error),
+    /// The folder cannot be used, or a run failed.
+    #[error(transparent)]
+    Sweep(#[from] sweep::Error),
+    /// The scenario files cannot be written.
+    #[error("cannot write {0}: {1}; name another folder")]
+    Disk(String, std::io::Error),
+    /// A measurement in real time is not possible here.
+    #[error("--real: {0}")]
+    Real(String),
+}
+
+/// A study: what it reproduces, and its parts.
+pub struct Study {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// Authors and year of the paper.
+    pub paper: &'static str,
+    /// What it shows, in one line.
+    pub summary: &'static str,
+    /// Duration on two cores with `--quick` and without, and with `--real` where that is supported.
+    pub takes: &'static str,
+    /// Title, introduction and claims in words.
+    pub words: &'static LazyLock<Words>,
+    /// What is run.
+    pub plan: fn(&Order<'_>) -> Result<Points, Error>,
+    /// The columns that a run adds to the table of results.
+    pub metrics: fn(&Outcome) -> Metrics,
+    /// Claims, figures and tables from the results.
+    pub evaluate: fn(&Evidence<'_>) -> Result<Said, Error>,
+    /// What is measured in real time as well.
+    pub real: Real,
+}
+
+/// How a study is run.
+pub struct Order<'a> {
+    /// With fewer seeds and points, and shorter runs.
+    pub quick: bool,
+    /// With measurements in real time, where they need to be requested.
+    pub real: bool,
+    /// Folder of the results; an interrupted study resumes from there.
+    pub out: &'a Path,
+    /// Runs at a time; 0: one per core.
+    pub threads: usize,
+}
+
+/// What a study measures in real time, beside its runs; measured again each time.
+pub enum Real {
+    /// Nothing.
+    Nothing,
+    /// Always but with `--quick`; where it is not possible, the report has a warning.
+    Always(fn() -> Result<Measured, String>),
+    /// Only with `--real`; where it is not possible, the study stops.
+    OnRequest(fn() -> Result<Measured, String>),
+}
+
+/// Measurements in real time.
+#[derive(Default)]
+pub struct Measured {
+    /// Rows of the table of runs.
+    pub rows: Vec<Row>,
+    /// Series over time, for figures.
+    pub over_time: Vec<Series>,
+}
+
+/// What claims, figures and tables are made from.
+pub struct Evidence<'a> {
+    /// Whether it is a quick look.
+    pub quick: bool,
+    /// All runs.
+    pub results: &'a Results,
+    /// Series over time that were measured in real time.
+    pub over_time: Vec<Series>,
+}
+
+/// The statements of a study.
+#[derive(Default)]
+pub struct Said {
+    /// The paper's claims beside our measurements.
+    pub claims: Vec<Verdict>,
+    /// Figures.
+    pub figures: Vec<Figure>,
+    /// Tables; the first is printed on a terminal.
+    pub tables: Vec<Table>,
+    /// Warnings beside that of a quick look.
+    pub warnings: Vec<String>,
+    /// Replacements for `{name}` in the introduction.
+    pub facts: Vec<(&'static str, String)>,
+}
+
+/// A finished study.
+pub struct Studied {
+    /// All its runs.
+    pub results: Results,
+    /// Its report, ready to be written.
+    pub report: Report,
+    /// Violations that the judge found in all runs.
+    pub violations: u64,
+}
+
+impl Study {
+    /// Whether `--real` is supported.
+    pub fn has_real(&self) -> bool {
+        matches!(self.real, Real::OnRequest(_))
+    }
+
+    /// Runs the study, or what an interrupted one left to do.
+    ///
+    /// # Errors
+    /// The folder cannot be used, or a requested measurement is not possible here.
+    pub fn run(&self, order: &Order<'_>) -> Result<Studied, Error> {
+        let mut warnings: Vec<String> = order.quick.then(|| self.words.quick.clone()).into_iter().collect();
+        let measured = self.measure(order, &mut warnings)?;
+        let points = (self.plan)(order)?;
+        let mut results = points.run(order, self.metrics)?;
+        results.rows.extend(measured.rows);
+        let violations = results.rows.iter().filter_map(|row| row.metric("violations")).sum::<f64>() as u64;
+        let evidence = Evidence { quick: order.quick, results: &results, over_time: measured.over_time };
+        let said = (self.evaluate)(&evidence)?;
+        warnings.extend(said.warnings);
+        let report = Report {
+            title: self.words.title.clone(),
+            introduction: self.words.introduction(&said.facts),
+            warnings,
+            build: results.build.clone(),
+            seeds: results.seeds(),
+            runs: results.rows.len(),
+            again: vec![self.command(order)],
+            claims: said.claims,
+            figures: said.figures,
+            tables: said.tables,
+            scenarios: points.scenarios,
+        };
+        Ok(Studied { results, report, violations })
+    }
+
+    fn measure(&self, order: &Order<'_>, warnings: &mut Vec<String>) -> Result<Measured, Error> {
+        match self.real {
+            Real::OnRequest(measure) if order.real => measure().map_err(Error::Real),
+            Real::Always(measure) if !order.quick => Ok(measure().unwrap_or_else(|why| {
+                warnings.push(format!("Nothing was measured on real sockets: {why}."));
+                Measured::default()
+            })),
+            _ => Ok(Measured::default()),
+        }
+    }
+
+    /// The command that runs it again.
+    pub(super) fn command(&self, order: &Order<'_>) -> String {
+        let flags = [(order.quick, " --quick"), (order.real, " --real")];
+        let given = flags.into_iter().filter(|(given, _)| *given).map(|(_, flag)| flag);
+        format!("lightlag study {}{}", self.name, given.collect::<String>())
+    }
+}
+
+impl Studied {
+    /// Verdicts and the first table, for a terminal.
+    pub fn terminal(&self) -> String {
+        let mut text = String::new();
+        for claim in &self.report.claims {
+            text += &format!("{:4} {:10} {}\n", claim.id, claim.holds.word(), claim.paper_says);
+        }
+        // Of several figures the one that compares all mechanisms is shown.
+        let tables = &self.report.tables;
+        let shown = tables.iter().find(|table| table.title.starts_with("Figures 9 to 11")).or(tables.first());
+        text + "\n"
+            + &shown
+                .map_or(String::new(), |table| lightlag_lab::results::table_text(&table.head, &table.rows))
+    }
+}

@@ -1,0 +1,151 @@
+//! Every study: its plan, and its statements on made-up results.
+
+use super::runs::{FIGURE, VARIANT};
+use super::{Evidence, Order, Study};
+use crate::STUDIES;
+use lightlag_lab::metrics::Summary;
+use lightlag_lab::results::{Build, Results, Row};
+use lightlag_lab::sweep::Job;
+use std::collections::BTreeSet;
+
+/// Metrics of a study's runs.
+fn metrics(study: &Study) -> &'static [&'static str] {
+    match study.name {
+        "adaptive" => &["delivered_bytes", "packets_repaired"],
+        "arc" => &["goodput_bit_per_s", "goodput_of_ours", "goodput_of_beside", "jain"],
+        "dccp" => &[
+            "goodput_of_one",
+            "longest_pause_s",
+            "rtt_most_s",
+            "packets_dropped",
+            "packets_lost",
+            "alone",
+            "lost",
+            "losses",
+            "answered_once",
+            "answered_more",
+            "answered_not",
+            "pauses",
+            "pauses_by_timer",
+        ],
+        "dcp" => &[
+            "goodput_of_one",
+            "goodput_of_two",
+            "window_of_one",
+            "timeouts_of_one",
+            "drops_of_one",
+            "drops_of_two",
+            "queueing_p50_of_one",
+            "queueing_p99_of_one",
+            "jain",
+        ],
+        _ => &[
+            "delivery_prob",
+            "latency_avg",
+            "censored_delay_avg",
+            "overhead_ratio",
+            "dropped_overflow",
+            "sent_bytes",
+            "control_bytes",
+            "delivered_bytes",
+            "delivered",
+        ],
+    }
+}
+
+/// Figures and variants of what is measured in real time.
+fn real(study: &Study) -> Vec<(&'static str, &'static str)> {
+    let scenarios = ["scenario_1", "scenario_2"];
+    match study.name {
+        "adaptive" => {
+            let variants = ["a kernel, 2008", "a kernel", "ours, lightlagd"];
+            scenarios.into_iter().flat_map(|figure| variants.map(|variant| (figure, variant))).collect()
+        }
+        "dccp" => ["dccp, sack", "dccp, ccid2", "dccp, ccid3"].map(|variant| ("sockets", variant)).to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// A table of these rows.
+pub(crate) fn results(rows: Vec<Row>) -> Results {
+    Results { build: Build { version: "1".into(), commit: "c".into() }, scenario: String::new(), rows }
+}
+
+/// All runs of a study, with made-up metrics.
+pub(crate) fn made_up(study: &Study, quick: bool) -> Results {
+    let mut jobs = jobs(study, quick);
+    for (figure, variant) in real(study) {
+        let values = vec![(FIGURE.to_owned(), figure.to_owned()), (VARIANT.to_owned(), variant.to_owned())];
+        jobs.extend([1, 2].map(|seed| Job { point: usize::MAX, seed, values: values.clone() }));
+    }
+    let row = |job: Job| {
+        let number = 1.0 + (job.point.wrapping_mul(37).wrapping_add(job.seed as usize * 11) % 97) as f64;
+        let metrics = metrics(study).iter().map(|name| ((*name).to_owned(), number / 100.0)).collect();
+        Row { point: job.point, seed: job.seed, values: job.values, metrics }
+    };
+    results(jobs.into_iter().map(row).collect())
+}
+
+fn jobs(study: &Study, quick: bool) -> Vec<Job> {
+    let folder = tempfile::tempdir().unwrap();
+    let order = Order { quick, real: false, out: folder.path(), threads: 1 };
+    (study.plan)(&order).unwrap().jobs()
+}
+
+#[test]
+fn every_study_runs_nothing_twice_and_names_no_column_like_a_measure() {
+    let measures: BTreeSet<&str> = Summary::default().numbers().into_iter().map(|(name, _)| name).collect();
+    for study in &STUDIES {
+        for quick in [true, false] {
+            let jobs = jobs(study, quick);
+            let runs: BTreeSet<_> = jobs.iter().map(|job| (&job.values, job.seed)).collect();
+            assert!(!jobs.is_empty() && runs.len() == jobs.len(), "{}", study.name);
+            let taken = |job: &&Job| job.values.iter().any(|(column, _)| measures.contains(column.as_str()));
+            assert_eq!(jobs.iter().find(taken), None, "a table would have two columns of one name");
+        }
+    }
+}
+
+#[test]
+fn every_claim_figure_and_table_of_every_study_has_its_runs() {
+    for study in &STUDIES {
+        let name = study.name;
+        // All cells of `universal` take minutes, and a quick look has every kind of them.
+        let quick = name == "universal";
+        let results = made_up(study, quick);
+        let evidence = Evidence { quick, results: &results, over_time: Vec::new() };
+        let said = (study.evaluate)(&evidence).unwrap();
+        let untested: Vec<_> = said.claims.iter().filter(|claim| !claim.holds.reason().is_empty()).collect();
+        assert!(untested.is_empty(), "{name}: {untested:?}");
+        let tested: BTreeSet<&str> = said.claims.iter().map(|claim| claim.id).collect();
+        assert_eq!(tested, study.words.claims().collect(), "{name}: each claim of study.toml is tested");
+        for figure in &said.figures {
+            assert!(
+                figure.specification.to_string().matches("\"series\":").count() > 1
+                    || name == "universal"
+                    || figure.id.starts_with("time_sequence"),
+                "{name}: {} is empty",
+                figure.id
+            );
+        }
+        assert!(!said.figures.is_empty() && !said.tables.is_empty());
+        for table in &said.tables {
+            let whole = table.rows.iter().all(|row| row.len() == table.head.len());
+            assert!(whole && !table.rows.is_empty(), "{name}: {}", table.title);
+            let undefined = table.rows.iter().flatten().find(|cell| cell.contains("NaN"));
+            assert_eq!(undefined, None, "{name}: {}", table.title);
+        }
+        let introduction = study.words.introduction(&said.facts);
+        assert!(!introduction.iter().any(|text| text.contains('{')), "{name}: a fact is missing");
+    }
+}
+
+#[test]
+fn a_study_names_the_command_that_runs_it_again() {
+    let study = crate::find("adaptive").ok().unwrap();
+    let out = std::path::Path::new("out");
+    let command = |quick, real| study.command(&Order { quick, real, out, threads: 0 });
+    assert_eq!(command(false, false), "lightlag study adaptive");
+    assert_eq!(command(true, true), "lightlag study adaptive --quick --real");
+    assert!(crate::find("arcs").err().unwrap().contains("there are: adaptive, arc,"));
+}
