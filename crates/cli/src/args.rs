@@ -32,6 +32,8 @@ pub enum Verb {
     Compare(Compare),
     /// List routers, mechanisms and controllers with their parameters
     List(List),
+    /// Print the JSON Schema of scenarios in TOML, with which editors complete their keys
+    Schema,
     /// Reproduce the figures and claims of a paper
     Study(Study),
     /// Write one HTML file about a finished sweep; it works without a network

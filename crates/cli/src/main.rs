@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Verb::Bound(options) => command::bound::bound(&options),
         Verb::Compare(options) => command::compare::compare(&options),
         Verb::List(options) => command::list::list(&options),
+        Verb::Schema => command::list::schema(),
         Verb::Study(options) => command::study::study(&options),
         Verb::Report(options) => command::report::report(&options),
         Verb::Transfer(options) => command::transfer::transfer(&options),

@@ -314,6 +314,9 @@ impl Observer for Judge {
             Record::ContactDown { a, b } => self.contact_down(a, b),
             Record::Node { node, buffer } => self.node(node, buffer),
             Record::Sample { node, used, .. } => self.sample(node, used),
+            Record::Position { node, .. } => {
+                self.known([node, node]);
+            }
             Record::Control { .. } => {}
             Record::End => self.end(),
         }

@@ -127,7 +127,7 @@ fn play(setup: &Setup) -> Seen {
 fn a_bundle_alone_arrives_as_early_as_any_way_allows() {
     let (mut delivered, mut hopeless) = (0, 0);
     for scenario in scenarios() {
-        let setup = scenario.setup(Seed::Own).unwrap();
+        let setup = scenario.bundles().unwrap().setup(Seed::Own).unwrap();
         for (source, destination) in ROVERS.iter().flat_map(|&rover| [(BASE, rover), (rover, BASE)]) {
             for created in (0..40_000).step_by(4321).map(Instant::from_secs) {
                 let bundle = Bundle {
@@ -155,7 +155,7 @@ fn a_bundle_alone_arrives_as_early_as_any_way_allows() {
 #[test]
 fn under_light_load_all_arrives_that_can() {
     for scenario in scenarios() {
-        let setup = scenario.setup(Seed::Number(1)).unwrap();
+        let setup = scenario.bundles().unwrap().setup(Seed::Number(1)).unwrap();
         let mut light: Vec<Bundle> = setup.bundles.iter().step_by(10).copied().collect();
         light.iter_mut().zip(0..).for_each(|(bundle, id)| bundle.id = BundleId(id));
         let can = |bundle: &&Bundle| earliest(&setup.contacts, bundle, setup.until).is_some();
@@ -169,7 +169,7 @@ fn under_light_load_all_arrives_that_can() {
 #[test]
 fn in_room_enough_nothing_is_lost_under_the_whole_load() {
     for scenario in scenarios() {
-        let setup = scenario.setup(Seed::Number(1)).unwrap();
+        let setup = scenario.bundles().unwrap().setup(Seed::Number(1)).unwrap();
         let seen = play(&setup);
         let able =
             setup.bundles.iter().filter(|b| earliest(&setup.contacts, b, setup.until).is_some()).count();

@@ -6,7 +6,7 @@
 #[path = "../../../tests/skip.rs"]
 mod skip;
 
-use lightlag_scenario::ScenarioFile;
+use lightlag_scenario::{Scenario, ScenarioFile};
 use std::path::{Path, PathBuf};
 
 /// All files below `folder` with one of these endings.
@@ -38,24 +38,29 @@ fn check(path: &Path) {
         }
         points => points.unwrap_or_else(|error| panic!("{error}")),
     };
-    if let Some(network) = &points.list[0].scenario.packets {
-        return assert!(!network.flows.is_empty(), "{} sends nothing", path.display());
-    }
-    if let Some(network) = &points.list[0].scenario.names {
-        return assert!(!network.consumers.is_empty(), "{} asks for nothing", path.display());
-    }
     let seed = file.seeds().unwrap()[0];
+    let mut first = true;
     for point in &points.list {
-        assert!(point.scenario.node_count() > 1, "{}", path.display());
-        assert!(!point.scenario.traffic.is_empty(), "{} sends nothing", path.display());
-        // Each error that only a seed shows; contacts of movement are left to real runs.
-        let messages = point.scenario.messages(seed).unwrap_or_else(|error| panic!("{error}"));
-        assert!(!messages.is_empty(), "{} sends nothing", path.display());
-    }
-    let first = &points.list[0].scenario;
-    first.fleet(seed).unwrap_or_else(|error| panic!("{error}"));
-    if first.groups.iter().all(|group| group.radios.is_empty()) {
-        assert!(!first.contacts(seed).unwrap().list.is_empty(), "{}: nobody meets", path.display());
+        let network = match &point.scenario {
+            Scenario::Packets(network) => {
+                return assert!(!network.flows.is_empty(), "{} sends nothing", path.display());
+            }
+            Scenario::Names(network) => {
+                return assert!(!network.consumers.is_empty(), "{} requests nothing", path.display());
+            }
+            Scenario::Bundles(network) => network,
+        };
+        assert!(network.node_count() > 1, "{}", path.display());
+        assert!(!network.traffic.is_empty(), "{} sends nothing", path.display());
+        // Each error that shows only with a seed; contacts of movement are left to real runs.
+        let seeded = network.seeded(seed).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!seeded.messages.is_empty(), "{} sends nothing", path.display());
+        if std::mem::take(&mut first) {
+            seeded.fleet().unwrap_or_else(|error| panic!("{error}"));
+            if network.groups.iter().all(|group| group.radios.is_empty()) {
+                assert!(!seeded.contacts().unwrap().list.is_empty(), "{}: no contacts", path.display());
+            }
+        }
     }
 }
 

@@ -30,7 +30,7 @@ size = "50..100 kB"
 }
 
 fn setup(world: &str, seed: u64) -> Setup {
-    file(world).points().unwrap().list[0].scenario.setup(Seed::Number(seed)).unwrap()
+    file(world).points().unwrap().list[0].scenario.bundles().unwrap().setup(Seed::Number(seed)).unwrap()
 }
 
 fn figures(world: &str, seed: u64) -> Figures {
@@ -92,7 +92,7 @@ fn routers_that_plan_are_told_of_no_failure() {
              [traffic.mail]\nevents = [{{ at = \"1 s\", from = \"a\", to = \"b\", size = \"1 kB\" }}]\n"
         );
         let file = ScenarioFile::from_toml("s.toml", &text, ".".into(), Catalogue::default().into()).unwrap();
-        file.points().unwrap().list[0].scenario.setup(Seed::Number(1)).unwrap()
+        file.points().unwrap().list[0].scenario.bundles().unwrap().setup(Seed::Number(1)).unwrap()
     };
     let (whole, failed) = (planned("0"), planned("1"));
     assert_eq!(whole.plan, failed.plan);

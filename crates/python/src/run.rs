@@ -37,7 +37,7 @@ pub fn run(py: Python<'_>, scenario: &Scenario, seed: Seed, wanted: Wanted) -> P
     let options = Options { judge, reports, series, trace, capture, analysis: None };
     let done = py.detach(|| catching(|| run::run(scenario, seed, &CACHE, &options)))?;
     let outcome = done.map_err(scenario_error)?;
-    Ok(Outcome { seed: scenario.seed_number(seed), outcome })
+    Ok(Outcome { seed: scenario.head().seed_number(seed), outcome })
 }
 
 /// Figures by name.

@@ -95,7 +95,7 @@ pub struct Point(pub lightlag_scenario::Point);
 impl Point {
     #[getter]
     fn name(&self) -> &str {
-        &self.0.scenario.name
+        &self.0.scenario.head().name
     }
     #[getter]
     fn values(&self) -> Values {
@@ -103,12 +103,17 @@ impl Point {
     }
     #[getter]
     fn duration_s(&self) -> f64 {
-        self.0.scenario.duration.as_secs_f64()
+        self.0.scenario.head().duration.as_secs_f64()
     }
     /// The names of the nodes, by number.
     #[getter]
     fn nodes(&self) -> Vec<String> {
-        self.0.scenario.node_names().map(str::to_owned).collect()
+        self.0
+            .scenario
+            .bundles()
+            .into_iter()
+            .flat_map(|network| network.node_names().map(str::to_owned))
+            .collect()
     }
     /// Runs it; other threads of Python go on meanwhile.
     fn run(&self, py: Python<'_>, number: Option<u64>, wanted: Wanted) -> PyResult<Outcome> {

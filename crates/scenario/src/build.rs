@@ -2,10 +2,12 @@
 
 use super::error::{Error, Place, Result};
 use super::files::Files;
-use super::model::{Draws, Group, MapFile, MapReading, Message, Mobility, Movement, Roads, Scenario, Seed};
+use super::model::{
+    BundleNetwork, Draws, Group, MapFile, MapReading, Message, Mobility, Movement, Roads, Seed,
+};
 use super::quantity::{Area, Bounds, Position};
 use super::traffic;
-use lightlag_protocols::dtn::{Bundle, ContactPlan, NodeId};
+use lightlag_protocols::dtn::{ContactPlan, NodeId};
 use lightlag_protocols::rng::mix;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
@@ -14,70 +16,143 @@ use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
 use lightlag_worlds::messages::{Node, Setup};
 use lightlag_worlds::mobility::map::osm::{self, OsmOptions};
 use lightlag_worlds::mobility::map::{Disconnected, MapOptions, RoadMap};
-use lightlag_worlds::mobility::{self as worlds, Fleet, Model, Point, Span};
+use lightlag_worlds::mobility::{self as worlds, Fleet, Model, Point, Span, Walk};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-impl Scenario {
-    /// All that a run needs.
-    ///
-    /// # Errors
-    /// What only shows when it is computed: a map that is none, radios that contradict a table.
-    pub fn setup(&self, seed: Seed) -> Result<Setup> {
-        self.setup_with(seed, Arc::new(self.contacts(seed)?))
+/// A scenario under one seed, its traffic drawn.
+#[derive(Debug)]
+pub struct Seeded<'s> {
+    network: &'s BundleNetwork,
+    seed: Seed,
+    /// The messages of the run; a message's place is its bundle's number.
+    pub messages: Vec<Message>,
+}
+
+impl Seeded<'_> {
+    /// All that a run needs, with contacts computed before under the same [`Seeded::contacts_key`].
+    pub fn setup(&self, contacts: Arc<Contacts>) -> Setup {
+        let network = self.network;
+        Setup {
+            nodes: network.groups.iter().flat_map(nodes).collect(),
+            contacts: network.surviving(contacts, self.seed),
+            plan: Arc::new(network.plan()),
+            bundles: Arc::new(self.messages.iter().map(|message| message.bundle).collect()),
+            until: network.head.until(),
+            seed: self.number(),
+            rules: network.rules.clone(),
+        }
     }
-    /// All that a run needs, with contacts computed before by a scenario of the same
-    /// [`Scenario::contacts_key`].
-    ///
-    /// # Errors
-    /// Traffic beyond all measure.
-    pub fn setup_with(&self, seed: Seed, contacts: Arc<Contacts>) -> Result<Setup> {
-        let bundles: Vec<Bundle> = self.messages(seed)?.into_iter().map(|message| message.bundle).collect();
-        Ok(Setup {
-            nodes: self.groups.iter().flat_map(nodes).collect(),
-            contacts: self.surviving(contacts, seed),
-            plan: Arc::new(self.plan()),
-            bundles: Arc::new(bundles),
-            until: self.until(),
-            seed: self.seed_number(seed),
-            rules: self.rules.clone(),
-        })
+    fn number(&self) -> u64 {
+        self.network.head.seed_number(self.seed)
     }
-    /// The messages of a run with their names; a message's place is its bundle's number.
-    ///
-    /// # Errors
-    /// Traffic beyond all measure.
-    pub fn messages(&self, seed: Seed) -> Result<Vec<Message>> {
-        traffic::messages(self, seed)
-    }
-    /// The end of a run.
-    pub fn until(&self) -> Instant {
-        Instant::ZERO.saturating_add(self.duration)
-    }
-    /// Scenarios with equal keys have equal contacts under this seed.
-    pub fn contacts_key(&self, seed: Seed) -> String {
+    /// Scenarios with equal keys have equal contacts.
+    pub fn contacts_key(&self) -> String {
+        let network = self.network;
         let groups: Vec<_> =
-            self.groups.iter().map(|group| (group.count(), &group.mobility, &group.radios)).collect();
-        let told: Vec<u128> = self.contacts.iter().map(|source| source.key).collect();
-        let moved = self.moves().then(|| {
+            network.groups.iter().map(|group| (group.count(), &group.mobility, &group.radios)).collect();
+        let told: Vec<u128> = network.contacts.iter().map(|source| source.key).collect();
+        let moved = network.moves().then(|| {
             // The file's own seed is a seed of its own only where the draws are The ONE's.
-            let own = seed == Seed::Own && self.movement.draws == Draws::TheOne;
-            (own, self.seed_number(seed), &self.movement, self.stops_key(seed))
+            let own = self.seed == Seed::Own && network.movement.draws == Draws::TheOne;
+            (own, self.number(), &network.movement, self.stops_key())
         });
-        format!("{:?} {:?} {told:?} {moved:?} {groups:?}", self.duration, self.rules.tick)
+        format!("{:?} {:?} {told:?} {moved:?} {groups:?}", network.head.duration, network.rules.tick)
     }
     /// When nodes can talk. Mechanisms, routers and buffers have no influence on it.
     ///
     /// # Errors
-    /// A map that is none, or contacts of movement and table that overlap.
-    pub fn contacts(&self, seed: Seed) -> Result<Contacts> {
-        let mut links: Vec<Link> = self.told().collect();
-        if self.moves() {
-            links.extend(self.met(seed)?);
+    /// A map that cannot be used, or contacts of movement and table that overlap.
+    pub fn contacts(&self) -> Result<Contacts> {
+        let mut links: Vec<Link> = self.network.told().collect();
+        if self.network.moves() {
+            links.extend(self.met()?);
         }
         links.sort_by_key(|link| (link.start, link.a, link.b, link.end));
-        self.check_overlap(&links)?;
+        self.network.check_overlap(&links)?;
         Ok(contacts(links))
+    }
+    /// Contacts of radios.
+    fn met(&self) -> Result<Vec<Link>> {
+        let network = self.network;
+        let (radios, classes) = radios(&network.groups);
+        let mut walk = self.walk()?;
+        let until = network.head.until();
+        let encounters = kinetic::encounters(&mut walk, &radios, until, network.rules.tick);
+        let rates = rates(&network.groups, &classes);
+        Ok(joined(encounters, |encounter| {
+            let rate = |node: NodeId| rates.get(&(node.0, encounter.class)).copied().unwrap_or(BitRate(0));
+            rate(encounter.a).min(rate(encounter.b))
+        }))
+    }
+    /// The nodes in motion, from the start of the run.
+    ///
+    /// # Errors
+    /// As of [`Seeded::fleet`], or a parameter that no motion can have.
+    pub fn walk(&self) -> Result<Walk> {
+        self.fleet()?.walk().map_err(|error| wrong_motion(&self.network.place(), &error))
+    }
+    /// How the nodes move, in the terms of the worlds.
+    ///
+    /// # Errors
+    /// A map that cannot be used.
+    pub fn fleet(&self) -> Result<Fleet> {
+        let network = self.network;
+        let mut models = Models { files: Files::default(), maps: BTreeMap::new() };
+        let mut groups = Vec::new();
+        for group in &network.groups {
+            // Without a mobility there is no radio either: the place makes no difference.
+            let nowhere = Mobility::At(Position { x_m: 0.0, y_m: 0.0 });
+            let mobility = group.mobility.as_ref().unwrap_or(&nowhere);
+            let model = models.model(mobility, group.count())?;
+            model
+                .check(group.count())
+                .map_err(|error| wrong_motion(&map_place(mobility, &network.place()), &error))?;
+            groups.push(worlds::Group { count: group.count(), model });
+        }
+        let mut fleet = Fleet::new(groups, self.number());
+        if network.movement.draws == Draws::TheOne {
+            fleet.draws = worlds::Draws::TheOne { rng_seed: rng_seed(self.number(), self.seed) };
+            fleet.tick = network.rules.tick;
+            fleet.clock_stops = self.clock_stops();
+        }
+        fleet.warmup = network.movement.warmup;
+        Ok(fleet)
+    }
+    /// In The ONE the clock stands at the last event while nodes move, which can shorten a pause.
+    fn clock_stops(&self) -> Vec<Instant> {
+        let mut stops: Vec<Instant> = self.messages.iter().map(|message| message.bundle.created).collect();
+        for told in self.network.contacts.iter().flat_map(|source| source.list.iter()) {
+            stops.extend([told.start, told.end]);
+        }
+        stops.sort();
+        stops.dedup();
+        stops
+    }
+    /// A digest of the clock stops; zero where they do not matter.
+    fn stops_key(&self) -> u64 {
+        if self.network.movement.draws != Draws::TheOne || self.network.rules.tick.is_none() {
+            return 0;
+        }
+        self.clock_stops().iter().fold(1, |hash, stop| mix(hash ^ stop.as_nanos() as u64))
+    }
+}
+
+impl BundleNetwork {
+    /// Draws the traffic of a run.
+    ///
+    /// # Errors
+    /// More messages than a run can carry.
+    pub fn seeded(&self, seed: Seed) -> Result<Seeded<'_>> {
+        Ok(Seeded { network: self, seed, messages: traffic::messages(self, seed)? })
+    }
+    /// All that a run needs.
+    ///
+    /// # Errors
+    /// What shows only when it is computed: a map that cannot be used, radios that contradict a table.
+    pub fn setup(&self, seed: Seed) -> Result<Setup> {
+        let seeded = self.seeded(seed)?;
+        Ok(seeded.setup(Arc::new(seeded.contacts()?)))
     }
     /// What is known of the contacts beforehand: those that are told, for routers that ask. Contacts of
     /// radios are a matter of chance.
@@ -94,66 +169,8 @@ impl Scenario {
     fn moves(&self) -> bool {
         self.movement.radios_connect && self.groups.iter().any(|group| !group.radios.is_empty())
     }
-    /// Contacts of radios.
-    fn met(&self, seed: Seed) -> Result<Vec<Link>> {
-        let (radios, classes) = radios(&self.groups);
-        let fleet = self.fleet(seed)?;
-        let mut walk = fleet.walk().map_err(|error| wrong_motion(&self.place(), &error))?;
-        let encounters = kinetic::encounters(&mut walk, &radios, self.until(), self.rules.tick);
-        let rates = rates(&self.groups, &classes);
-        Ok(joined(encounters, |encounter| {
-            let rate = |node: NodeId| rates.get(&(node.0, encounter.class)).copied().unwrap_or(BitRate(0));
-            rate(encounter.a).min(rate(encounter.b))
-        }))
-    }
-    /// How the nodes move, in the terms of the worlds.
-    ///
-    /// # Errors
-    /// A map that is none.
-    pub fn fleet(&self, seed: Seed) -> Result<Fleet> {
-        let mut models = Models { files: Files::default(), maps: BTreeMap::new() };
-        let mut groups = Vec::new();
-        for group in &self.groups {
-            // Who has no mobility has no radio either: where it stands makes no difference.
-            let nowhere = Mobility::At(Position { x_m: 0.0, y_m: 0.0 });
-            let mobility = group.mobility.as_ref().unwrap_or(&nowhere);
-            let model = models.model(mobility, group.count())?;
-            model
-                .check(group.count())
-                .map_err(|error| wrong_motion(&map_place(mobility, &self.place()), &error))?;
-            groups.push(worlds::Group { count: group.count(), model });
-        }
-        let number = self.seed_number(seed);
-        let mut fleet = Fleet::new(groups, number);
-        if self.movement.draws == Draws::TheOne {
-            fleet.draws = worlds::Draws::TheOne { rng_seed: rng_seed(number, seed) };
-            fleet.tick = self.rules.tick;
-            fleet.clock_stops = self.clock_stops(seed)?;
-        }
-        fleet.warmup = self.movement.warmup;
-        Ok(fleet)
-    }
-    /// In The ONE the clock stands at the last event while nodes move, which can shorten a pause.
-    fn clock_stops(&self, seed: Seed) -> Result<Vec<Instant>> {
-        let mut stops: Vec<Instant> =
-            self.messages(seed)?.iter().map(|message| message.bundle.created).collect();
-        for told in self.contacts.iter().flat_map(|source| source.list.iter()) {
-            stops.extend([told.start, told.end]);
-        }
-        stops.sort();
-        stops.dedup();
-        Ok(stops)
-    }
-    /// What tells clock stops apart; nothing where they do not matter.
-    fn stops_key(&self, seed: Seed) -> u64 {
-        if self.movement.draws != Draws::TheOne || self.rules.tick.is_none() {
-            return 0;
-        }
-        let stops = self.clock_stops(seed).unwrap_or_default();
-        stops.iter().fold(1, |hash, stop| mix(hash ^ stop.as_nanos() as u64))
-    }
     fn place(&self) -> Place {
-        Place::File(self.name.as_str().into())
+        Place::File(self.head.name.as_str().into())
     }
     fn check_overlap(&self, links: &[Link]) -> Result<()> {
         let mut last: BTreeMap<(NodeId, NodeId), Instant> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! What no plan knows: contacts that do not take place, and nodes that vanish.
 
-use super::model::{Scenario, Seed};
+use super::model::{BundleNetwork, Seed};
 use lightlag_protocols::dtn::NodeId;
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
@@ -17,13 +17,13 @@ pub struct Failures {
     pub nodes: f64,
 }
 
-impl Scenario {
+impl BundleNetwork {
     /// The contacts that take place out of all that could.
     pub(super) fn surviving(&self, contacts: Arc<Contacts>, seed: Seed) -> Arc<Contacts> {
         if self.failures == Failures::default() {
             return contacts;
         }
-        let (number, vanish) = (self.seed_number(seed), self.vanishing(seed));
+        let (number, vanish) = (self.head.seed_number(seed), self.vanishing(seed));
         let takes_place = |index: usize| {
             Stream::new(number, "contacts_fail", index as u64).unit() >= self.failures.contacts
         };
@@ -46,7 +46,7 @@ impl Scenario {
     }
     /// When each node vanishes; [`Instant::MAX`]: never.
     pub(super) fn vanishing(&self, seed: Seed) -> Vec<Instant> {
-        let number = self.seed_number(seed);
+        let number = self.head.seed_number(seed);
         let mut order: Vec<NodeId> = (0..self.node_count()).map(NodeId).collect();
         let mut when = vec![Instant::MAX; order.len()];
         let count = (self.failures.nodes * order.len() as f64).round() as usize;
@@ -55,7 +55,7 @@ impl Scenario {
         }
         for node in &order[..count] {
             let at = Stream::new(number, "vanishes_at", u64::from(node.0)).unit();
-            when[node.0 as usize] = Instant::from_secs_f64(at * self.duration.as_secs_f64());
+            when[node.0 as usize] = Instant::from_secs_f64(at * self.head.duration.as_secs_f64());
         }
         when
     }

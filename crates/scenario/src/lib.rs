@@ -1,10 +1,10 @@
 //! Scenarios: what is to be run, from TOML files and from The ONE's settings.
 //!
 //! [`ScenarioFile::read`] reads a file, [`ScenarioFile::points`] resolves it into the experiments of
-//! its sweep, and each [`Scenario`] becomes with a [`Seed`] what a world runs: [`Scenario::setup`].
-//! The costly part of that, contacts, does not depend on traffic and algorithms; compute it once for
-//! each [`Scenario::contacts_key`] with [`Scenario::contacts`] and hand it to
-//! [`Scenario::setup_with`].
+//! its sweep, and each [`Scenario`] becomes with a [`Seed`] what its world runs: [`BundleNetwork::setup`],
+//! [`packets::Network::setup`] or [`names::NameNetwork::setup`]. The costly part of a scenario of bundles, its
+//! contacts, does not depend on traffic and algorithms; compute it once for each [`Seeded::contacts_key`] with
+//! [`Seeded::contacts`] and pass it to [`Seeded::setup`].
 //!
 //! Every error is one line, `FILE:LINE: what is wrong; what would be right`.
 //!
@@ -28,22 +28,12 @@
 //! let file = ScenarioFile::from_toml("walk.toml", text, ".".into(), Catalogue::default().into())?;
 //! let points = file.points()?.list;
 //! assert_eq!(points.len(), 3);
-//! let setup = points[0].scenario.setup(file.seeds()?[0])?;
+//! let setup = points[0].scenario.bundles().expect("it has nodes").setup(file.seeds()?[0])?;
 //! assert_eq!(setup.nodes.len(), 20);
 //! # Ok::<(), lightlag_scenario::Error>(())
 //! ```
 //!
-//! # Keys in TOML
-//!
-//! | table | keys |
-//! |---|---|
-//! | top | `name` `duration` `seeds`; and for all nodes that do not have their own: `router` `mechanism` `buffer` `receipts` `drop_memory` `mobility` `radio` |
-//! | `[limits]` | `events` `memory`: how much a run may take ([`crate::budget`]) |
-//! | `[world]` | `tick` `radio` (node, link, direction) `propagation` (pipelined, stop_and_wait) `send_order` (random, fifo, clock) `purge_every` `sample_every` `warmup` `contacts_fail` `nodes_vanish` (0 to 1) |
-//! | `[nodes.NAME]` | `count` `first` (number of the first node's name) `buffer` `router` `mechanism` `receipts` `drop_memory` `delete_delivered` `overfill` `deliver_past_buffer` `mobility` `radio` or `radios.NAME` (`range` `rate`) |
-//! | `mobility` | `model` = stationary (`at` or `area`), random_waypoint (`area` `speed` `pause` `initial`), random_walk (`area` `speed` `pause` `leg`), shortest_path_map (`map` or `maps` `area` `speed` `pause` `roads` `bounding_box` `largest_part`) |
-//! | `[contacts.NAME]` | `kind` (table, the_one, ion, intervals) `file` or `rows` (`a` `b` `start` `end` `rate` `delay`) `rate` `delay` or `delays` `pairs."A B"` or `pairs."A -> B"` (`rate` `delay` `delays`) `first_id` `unknown_nodes` (error, skip) `origin` |
-//! | `[traffic.NAME]` | `interval` `arrivals` (whole_seconds, uniform, exponential) `size` `from` `to` `lifetime` `prefix` `start` `end` `shape` (pairs, burst, one_from_each, one_to_each); or `events` (`at` `from` `to` `size` `lifetime` `name`) or `file` (The ONE's `C` lines) |
+//! The keys of TOML are declared in [`keys`]; [`schema()`] is their JSON Schema.
 //!
 //! Nodes are chosen by names of nodes or groups, ranges of nodes (`"Sat0..Sat3"`, both ends count),
 //! `all`, and lists of these with commas. Intervals in whole seconds and sizes exclude their upper
@@ -58,9 +48,11 @@ mod error;
 mod failures;
 mod file;
 mod files;
+pub mod keys;
 mod model;
 pub mod names;
 pub mod packets;
+mod schema;
 #[cfg(test)]
 #[path = "../../../tests/skip.rs"]
 mod skip;
@@ -69,6 +61,7 @@ mod toml_file;
 mod traffic;
 mod tree;
 
+pub use build::Seeded;
 pub use catalogue::{Build, Catalogue, Entry, Kind};
 pub use error::{Error, Place, Result, Wrong, suggestion};
 pub use failures::Failures;
@@ -76,6 +69,7 @@ pub use file::{Ignored, Point, Points, ScenarioFile, Skipped, Source};
 pub use files::{FILE_BYTES_MAX, open as open_file};
 pub use lightlag_protocols::units::parse as quantity;
 pub use model::*;
+pub use schema::schema;
 pub use the_one::{Property, REPORTS, properties};
 pub(crate) use toml_file::{Section, algorithm, named, read_quantity, wrong_type};
 pub(crate) use tree::{Node, Value};

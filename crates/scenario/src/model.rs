@@ -4,6 +4,8 @@ use super::catalogue::{Entry, Kind};
 use super::error::Place;
 use super::failures::Failures;
 use super::quantity::{Area, Bounds, Position};
+use crate::budget::Estimate;
+use crate::names::NameNetwork;
 use crate::packets::Network;
 use lightlag_protocols::dtn::{Bundle, CONTACT_PLAN, Mechanism, NodePolicy, Parameters, Router};
 use lightlag_protocols::time::{Duration, Instant};
@@ -20,11 +22,33 @@ pub const GROUPS_MAX: usize = 10_000;
 
 /// One experiment: with a [`Seed`] it is one run.
 #[derive(Clone, Debug)]
-pub struct Scenario {
+pub enum Scenario {
+    /// Bundles over contacts.
+    Bundles(BundleNetwork),
+    /// Packets over links.
+    Packets(Network),
+    /// Named data over forwarders.
+    Names(NameNetwork),
+}
+
+/// What every scenario has, whatever its world.
+#[derive(Clone, Debug, Default)]
+pub struct Head {
     /// Its name.
     pub name: String,
     /// How long a run lasts.
     pub duration: Duration,
+    /// The seed that [`Seed::Own`] stands for.
+    pub own_seed: u64,
+    /// What a run of it takes at most.
+    pub estimate: Estimate,
+}
+
+/// Nodes that store bundles, their contacts, and what is sent.
+#[derive(Clone, Debug)]
+pub struct BundleNetwork {
+    /// Name, duration and seed.
+    pub head: Head,
     /// How links and nodes behave, and what is sampled.
     pub rules: Rules,
     /// What fails.
@@ -33,20 +57,14 @@ pub struct Scenario {
     pub groups: Vec<Group>,
     /// How nodes move.
     pub movement: Movement,
+    /// Time between the positions of nodes in a trace; `None`: a trace has no positions.
+    pub positions_every: Option<Duration>,
     /// Contacts that do not come from movement.
     pub contacts: Vec<ContactSource>,
     /// What is sent.
     pub traffic: Vec<Traffic>,
-    /// The seed that [`Seed::Own`] stands for.
-    pub own_seed: u64,
     /// What The ONE would write about it.
     pub reports: Vec<Report>,
-    /// Links and flows, in a scenario of packets; it has no groups, contacts and traffic then.
-    pub packets: Option<Network>,
-    /// Producers and consumers, in a scenario of names; it has none of the rest then.
-    pub names: Option<crate::names::NameNetwork>,
-    /// What a run of it takes at most.
-    pub estimate: crate::budget::Estimate,
 }
 
 /// Which run of a scenario.
@@ -74,7 +92,7 @@ pub struct Group {
     pub mechanism: Algorithm<dyn Mechanism>,
     /// What a node does whatever its router and mechanism.
     pub policy: NodePolicy,
-    /// How they move; none: their contacts are told by [`Scenario::contacts`].
+    /// How they move; none: their contacts are those of [`BundleNetwork::contacts`].
     pub mobility: Option<Mobility>,
     /// Their radios.
     pub radios: Vec<Radio>,
@@ -375,6 +393,39 @@ pub struct Report {
 }
 
 impl Scenario {
+    /// Its name, duration and seed.
+    pub fn head(&self) -> &Head {
+        match self {
+            Self::Bundles(network) => &network.head,
+            Self::Packets(network) => &network.head,
+            Self::Names(network) => &network.head,
+        }
+    }
+    /// Its nodes, contacts and traffic, if it is one of bundles.
+    pub fn bundles(&self) -> Option<&BundleNetwork> {
+        if let Self::Bundles(network) = self { Some(network) } else { None }
+    }
+    /// Its links and flows, if it is one of packets.
+    pub fn packets(&self) -> Option<&Network> {
+        if let Self::Packets(network) = self { Some(network) } else { None }
+    }
+}
+
+impl Head {
+    /// The number that a seed stands for.
+    pub fn seed_number(&self, seed: Seed) -> u64 {
+        match seed {
+            Seed::Own => self.own_seed,
+            Seed::Number(number) => number,
+        }
+    }
+    /// The end of a run.
+    pub fn until(&self) -> Instant {
+        Instant::ZERO.saturating_add(self.duration)
+    }
+}
+
+impl BundleNetwork {
     /// How many nodes there are.
     pub fn node_count(&self) -> u32 {
         self.groups.iter().map(Group::count).sum()
@@ -391,13 +442,6 @@ impl Scenario {
             rest = rest.wrapping_sub(if inside { 0 } else { group.count() });
             inside
         })
-    }
-    /// The number that a seed stands for.
-    pub fn seed_number(&self, seed: Seed) -> u64 {
-        match seed {
-            Seed::Own => self.own_seed,
-            Seed::Number(number) => number,
-        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::error::{Error, Place, Result};
 use super::model::{
-    Draws, Generator, Group, Interval, ListedMessage, Message, Scenario, Seed, Shape, Traffic, TrafficKind,
+    BundleNetwork, Draws, Generator, Group, Interval, ListedMessage, Message, Seed, Shape, Traffic,
+    TrafficKind,
 };
 use java_random::Random;
 use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
@@ -23,13 +24,13 @@ pub fn java_hash(text: &str) -> i32 {
 ///
 /// # Errors
 /// A source that creates more than any run can carry.
-pub fn messages(scenario: &Scenario, seed: Seed) -> Result<Vec<Message>> {
-    let until = Instant::ZERO.saturating_add(scenario.duration);
+pub fn messages(scenario: &BundleNetwork, seed: Seed) -> Result<Vec<Message>> {
+    let until = scenario.head.until();
     let mut all: Vec<(ListedMessage, Option<Duration>)> = Vec::new();
     for traffic in &scenario.traffic {
         let created = match &traffic.kind {
             TrafficKind::Random(generator) => {
-                let dice = Dice::new(generator, seed, scenario.seed_number(seed));
+                let dice = Dice::new(generator, seed, scenario.head.seed_number(seed));
                 generate(generator, dice, until, &traffic.place)?
             }
             TrafficKind::Listed(list) => list.iter().filter(|message| message.at <= until).cloned().collect(),

@@ -30,10 +30,13 @@ pub fn link(options: &Emulate) -> Result<([LinkSpec; 2], u64), Failure> {
     let scenario = point.ok_or_else(|| Failure::Input("the scenario has no points".to_owned()))?.scenario;
     let seed = match file.seeds()?.first() {
         Some(lightlag_scenario::Seed::Number(number)) => *number,
-        _ => scenario.own_seed,
+        _ => scenario.head().own_seed,
     };
-    let network = scenario.packets.as_ref().ok_or_else(|| {
-        Failure::Input(format!("{}: it has no links; name a scenario with [links.NAME]", scenario.name))
+    let network = scenario.packets().ok_or_else(|| {
+        Failure::Input(format!(
+            "{}: it has no links; name a scenario with [links.NAME]",
+            scenario.head().name
+        ))
     })?;
     let pair = network.both_ways(options.link.as_deref());
     let pair = pair.map_err(|why| Failure::Input(format!("--link: {why}")))?;

@@ -31,6 +31,12 @@ pub fn list(options: &List) -> Done {
     Ok(())
 }
 
+/// `lightlag schema`.
+pub fn schema() -> Done {
+    let schema = lightlag_scenario::schema(&lightlag_scenario::Catalogue::default());
+    print(&(serde_json::to_string_pretty(&schema)? + "\n"))
+}
+
 struct Row {
     kind: &'static str,
     name: &'static str,

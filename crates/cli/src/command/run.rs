@@ -7,7 +7,7 @@ use lightlag_capture::Where;
 use lightlag_lab::metrics::Part;
 use lightlag_lab::results::{number, table_text};
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};
-use lightlag_scenario::{Point, Scenario, Seed};
+use lightlag_scenario::{Point, Seed};
 
 pub fn run(options: &Run) -> Done {
     let file = read(&options.source)?;
@@ -37,9 +37,10 @@ pub fn run(options: &Run) -> Done {
     }
     tell_ignored(&file);
     let outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted)?;
-    write_files(options, &outcome, &point.scenario, point.scenario.seed_number(seed))?;
+    let head = point.scenario.head();
+    write_files(options, &outcome, &head.name, head.seed_number(seed))?;
     print(&if options.json { outcome.figures.json() + "\n" } else { table(&outcome) })?;
-    tell_violations(&point.scenario.name, &outcome.violations, outcome.violations_total)
+    tell_violations(&head.name, &outcome.violations, outcome.violations_total)
 }
 
 fn choose(mut points: Vec<Point>, options: &Run) -> Result<Point, Failure> {
@@ -54,7 +55,7 @@ fn choose(mut points: Vec<Point>, options: &Run) -> Result<Point, Failure> {
     }
 }
 
-fn write_files(options: &Run, outcome: &Outcome, scenario: &Scenario, seed: u64) -> Done {
+fn write_files(options: &Run, outcome: &Outcome, name: &str, seed: u64) -> Done {
     for (path, text) in &outcome.reports {
         let path = match (&options.out, path.file_name()) {
             (Some(folder), Some(name)) => folder.join(name),
@@ -68,7 +69,6 @@ fn write_files(options: &Run, outcome: &Outcome, scenario: &Scenario, seed: u64)
         let mut bytes = Vec::new();
         series.write_parquet(&mut bytes)?;
         write_file(&folder.join("series.parquet"), bytes)?;
-        let name = &scenario.name;
         if let Some(report) = lightlag_lab::report::of_series(series, name, seed) {
             write_file(&folder.join("series.html"), report.html())?;
         }

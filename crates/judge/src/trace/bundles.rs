@@ -1,134 +1,72 @@
 //! A record as a flat row: what both file formats hold.
 
-use super::table::columns;
-use super::{Text, TraceRow, TraceWriter, names};
+use super::table::row;
+use super::{Names, Text, TraceRow, TraceWriter, names};
 use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
-use serde::{Deserialize, Serialize};
 use std::io::Write;
 
-/// One row. Which columns are filled depends on `kind`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Row {
-    /// When, in nanoseconds.
-    pub time_ns: i64,
-    /// What happened: node, created, rejected, contact_up, contact_down, started, aborted, sent,
-    /// stored, delivered, refused, control, gone, sample, end.
-    pub kind: Text,
-    /// The node, the sender, the source, or one end of a contact.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub node: Option<u32>,
-    /// The receiver, the destination, or the other end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub peer: Option<u32>,
-    /// The bundle.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bundle: Option<u32>,
-    /// Size of the buffer, the bundle or the control data, or bytes in use.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<u64>,
-    /// When the bundle was created, the transfer started, or the copy received.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub since_ns: Option<i64>,
-    /// When the bundle's lifetime ends.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expires_ns: Option<i64>,
-    /// Bits per second from node to peer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<u64>,
-    /// Bits per second from peer to node.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate_back: Option<u64>,
-    /// One-way delay from node to peer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay_ns: Option<i64>,
-    /// One-way delay from peer to node.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay_back_ns: Option<i64>,
-    /// Links crossed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hops: Option<u32>,
-    /// Whether a delivery is the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first: Option<bool>,
-    /// Why a copy was deleted or refused.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<Text>,
-    /// What algorithms show: `name=value name=value`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seen: Option<String>,
+row! {
+    /// One row. Which columns are filled depends on `kind`.
+    Row {
+        /// When, in nanoseconds.
+        time_ns: i64,
+        /// What happened: node, created, rejected, contact_up, contact_down, started, aborted, sent,
+        /// stored, delivered, refused, control, gone, sample, position, end.
+        kind: Text,
+        /// The node, the sender, the source, or one end of a contact.
+        node: Option<u32>,
+        /// The receiver, the destination, or the other end.
+        peer: Option<u32>,
+        /// The bundle.
+        bundle: Option<u32>,
+        /// Size of the buffer, the bundle or the control data, or bytes in use.
+        bytes: Option<u64>,
+        /// When the bundle was created, the transfer started, or the copy received.
+        since_ns: Option<i64>,
+        /// When the bundle's lifetime ends.
+        expires_ns: Option<i64>,
+        /// Bits per second from node to peer.
+        rate: Option<u64>,
+        /// Bits per second from peer to node.
+        rate_back: Option<u64>,
+        /// One-way delay from node to peer.
+        delay_ns: Option<i64>,
+        /// One-way delay from peer to node.
+        delay_back_ns: Option<i64>,
+        /// Links crossed.
+        hops: Option<u32>,
+        /// Whether a delivery is the first.
+        first: Option<bool>,
+        /// Why a copy was deleted or refused.
+        why: Option<Text>,
+        /// What algorithms show: `name=value name=value`.
+        seen: Option<String>,
+        /// Name of `node`.
+        node_name: Option<String>,
+        /// Name of `peer`.
+        peer_name: Option<String>,
+        /// Name of the node that holds this copy of the bundle after the row; empty where the copy is gone.
+        holder: Option<String>,
+        /// Metres to the east of the origin, of a `position`.
+        x_m: Option<f64>,
+        /// Metres to the north of the origin, of a `position`.
+        y_m: Option<f64>,
+    }
 }
 
 /// Node and bundle numbers are small and dense: readers make tables of that length.
 const MOST_NUMBERS: u32 = 1 << 26;
 
-columns!(Row {
-    time_ns,
-    kind,
-    node,
-    peer,
-    bundle,
-    bytes,
-    since_ns,
-    expires_ns,
-    rate,
-    rate_back,
-    delay_ns,
-    delay_back_ns,
-    hops,
-    first,
-    why,
-    seen,
-});
-
 impl TraceRow for Row {
     type Event = Record;
-    fn new(now: Instant, record: &Record) -> Self {
-        let kind = kind(record).into();
-        let row = Self { time_ns: now.as_nanos(), kind, ..Self::default() };
-        match record {
-            Record::Node { node, buffer } => Self { node: Some(node.0), bytes: Some(buffer.get()), ..row },
-            Record::Created(bundle) | Record::Rejected(bundle) => row.with_bundle(bundle),
-            Record::ContactUp { a, b, rate, delay } => row.with_contact(*a, *b, *rate, *delay),
-            Record::ContactDown { a, b } => Self { node: Some(a.0), peer: Some(b.0), ..row },
-            Record::Started { from, to, id }
-            | Record::Aborted { from, to, id }
-            | Record::Sent { from, to, id } => row.with_transfer(*from, *to, *id),
-            Record::Stored { from, to, id, started } => {
-                Self { since_ns: Some(started.as_nanos()), ..row.with_transfer(*from, *to, *id) }
-            }
-            Record::Delivered { from, to, id, started, hops, first } => Self {
-                since_ns: Some(started.as_nanos()),
-                hops: Some(*hops),
-                first: Some(*first),
-                ..row.with_transfer(*from, *to, *id)
-            },
-            Record::Refused { from, to, id, started, why } => Self {
-                since_ns: Some(started.as_nanos()),
-                why: Some(names::of_refusal(*why).into()),
-                ..row.with_transfer(*from, *to, *id)
-            },
-            Record::Control { from, to, size } => {
-                Self { node: Some(from.0), peer: Some(to.0), bytes: Some(size.get()), ..row }
-            }
-            Record::Gone { node, id, reason, received } => Self {
-                node: Some(node.0),
-                bundle: Some(id.0),
-                since_ns: Some(received.as_nanos()),
-                why: Some(names::of_reason(*reason).into()),
-                ..row
-            },
-            Record::Sample { node, used, seen } => Self {
-                node: Some(node.0),
-                bytes: Some(used.get()),
-                seen: Some(names::of_observation(seen)),
-                ..row
-            },
-            Record::End => row,
-        }
+    fn new(now: Instant, record: &Record, names: &Names) -> Self {
+        Self::plain(now, record).with_names(record, names)
+    }
+    fn kind(&self) -> &str {
+        &self.kind
     }
     fn at(&self) -> Instant {
         Instant::from_nanos(self.time_ns)
@@ -150,6 +88,10 @@ impl TraceRow for Row {
                 let seen = names::observation(self.seen.as_deref().unwrap_or_default())?;
                 Ok(Record::Sample { node: self.node()?, used: self.bytes()?, seen })
             }
+            "position" => {
+                let (x_m, y_m) = (self.need("x_m", self.x_m)?, self.need("y_m", self.y_m)?);
+                Ok(Record::Position { node: self.node()?, x_m, y_m })
+            }
             "end" => Ok(Record::End),
             unknown => Err(format!("unknown kind `{unknown}`")),
         }
@@ -163,6 +105,67 @@ impl<W: Write + Send> Observer for TraceWriter<Row, W> {
 }
 
 impl Row {
+    fn plain(now: Instant, record: &Record) -> Self {
+        let kind = kind(record).into();
+        let row = Self { time_ns: now.as_nanos(), kind, ..Self::default() };
+        match record {
+            Record::Node { node, buffer } => Self { node: Some(node.0), bytes: Some(buffer.get()), ..row },
+            Record::Created(bundle) | Record::Rejected(bundle) => row.with_bundle(bundle),
+            Record::ContactUp { a, b, rate, delay } => row.with_contact(*a, *b, *rate, *delay),
+            Record::ContactDown { a, b } => Self { node: Some(a.0), peer: Some(b.0), ..row },
+            Record::Started { from, to, id }
+            | Record::Aborted { from, to, id }
+            | Record::Sent { from, to, id } => row.with_transfer(*from, *to, *id),
+            Record::Stored { from, to, id, started } => {
+                Self { since_ns: Some(started.as_nanos()), ..row.with_transfer(*from, *to, *id) }
+            }
+            Record::Delivered { from, to, id, started, hops, first } => Self {
+                since_ns: Some(started.as_nanos()),
+                hops: Some(*hops),
+                first: Some(*first),
+                ..row.with_transfer(*from, *to, *id)
+            },
+            Record::Refused { from, to, id, started, why } => Self {
+                since_ns: Some(started.as_nanos()),
+                why: names::name(&names::REFUSALS, *why),
+                ..row.with_transfer(*from, *to, *id)
+            },
+            Record::Control { from, to, size } => {
+                Self { node: Some(from.0), peer: Some(to.0), bytes: Some(size.get()), ..row }
+            }
+            Record::Gone { node, id, reason, received } => Self {
+                node: Some(node.0),
+                bundle: Some(id.0),
+                since_ns: Some(received.as_nanos()),
+                why: names::name(&names::REASONS, *reason),
+                ..row
+            },
+            Record::Sample { node, used, seen } => Self {
+                node: Some(node.0),
+                bytes: Some(used.get()),
+                seen: Some(names::of_observation(seen)),
+                ..row
+            },
+            Record::Position { node, x_m, y_m } => {
+                Self { node: Some(node.0), x_m: Some(*x_m), y_m: Some(*y_m), ..row }
+            }
+            Record::End => row,
+        }
+    }
+    fn with_names(self, record: &Record, names: &Names) -> Self {
+        let name = |number: Option<u32>| number.and_then(|number| names.node(number));
+        let (node_name, peer_name) = (name(self.node), name(self.peer));
+        let holder = match record {
+            Record::Created(_) | Record::Started { .. } | Record::Aborted { .. } | Record::Sent { .. } => {
+                node_name.clone()
+            }
+            // A refused copy stays with its sender.
+            Record::Refused { .. } => node_name.clone(),
+            Record::Stored { .. } | Record::Delivered { .. } => peer_name.clone(),
+            _ => None,
+        };
+        Self { node_name, peer_name, holder, ..self }
+    }
     fn with_bundle(self, bundle: &Bundle) -> Self {
         Self {
             node: Some(bundle.source.0),
@@ -199,14 +202,14 @@ impl Row {
             }
             _ => {
                 let why = self.why()?;
-                let why = names::refusal(why).ok_or_else(|| format!("unknown refusal `{why}`"))?;
+                let why = names::value(&names::REFUSALS, "refusal", why)?;
                 Record::Refused { from, to, id, started, why }
             }
         })
     }
     fn gone(&self) -> Result<Record, String> {
         let why = self.why()?;
-        let reason = names::reason(why).ok_or_else(|| format!("unknown reason `{why}`"))?;
+        let reason = names::value(&names::REASONS, "reason", why)?;
         Ok(Record::Gone { node: self.node()?, id: self.id()?, reason, received: self.since()? })
     }
     fn contact_up(&self) -> Result<Record, String> {
@@ -228,9 +231,6 @@ impl Row {
             created: self.since()?,
             expires: Instant::from_nanos(self.need("expires_ns", self.expires_ns)?),
         })
-    }
-    fn need<T>(&self, column: &str, value: Option<T>) -> Result<T, String> {
-        value.ok_or_else(|| format!("`{}` without `{column}`", self.kind))
     }
     fn number(&self, column: &str, value: Option<u32>) -> Result<u32, String> {
         let number = self.need(column, value)?;
@@ -272,6 +272,7 @@ fn kind(record: &Record) -> &'static str {
         Record::Control { .. } => "control",
         Record::Gone { .. } => "gone",
         Record::Sample { .. } => "sample",
+        Record::Position { .. } => "position",
         Record::End => "end",
     }
 }

@@ -14,7 +14,7 @@ mod writer;
 pub use bundles::Row;
 pub use ndn::NameRow;
 pub use packets::PacketRow;
-pub use table::{Columns, Text};
+pub use table::{Column, Columns, Text};
 pub use writer::TraceWriter;
 
 use lightlag_protocols::time::Instant;
@@ -26,17 +26,75 @@ use std::path::Path;
 
 /// A row of a trace: an event, flat.
 pub trait TraceRow: Columns + Serialize + DeserializeOwned + Send + 'static {
-    /// What it tells of.
+    /// What it records.
     type Event;
-    /// The row of an event.
-    fn new(now: Instant, event: &Self::Event) -> Self;
+    /// The row of an event, in a world of these names.
+    fn new(now: Instant, event: &Self::Event, names: &Names) -> Self;
     /// When it happened.
     fn at(&self) -> Instant;
+    /// What happened: the column `kind`.
+    fn kind(&self) -> &str;
+    /// The value of a column that this kind of row must have.
+    ///
+    /// # Errors
+    /// If it is missing.
+    fn need<T>(&self, column: &str, value: Option<T>) -> Result<T, String> {
+        value.ok_or_else(|| format!("`{}` without `{column}`", self.kind()))
+    }
     /// The event of a row.
     ///
     /// # Errors
     /// What is missing or makes no sense.
     fn event(&self) -> Result<Self::Event, String>;
+}
+
+/// What things are called, by their numbers. What has no name here gets none in the trace.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    /// Nodes.
+    pub nodes: Vec<String>,
+    /// Directions of links: the name, and the nodes at which they begin and end.
+    pub links: Vec<[String; 3]>,
+    /// Flows.
+    pub flows: Vec<String>,
+    /// Consumers, and the numbers of their nodes.
+    pub consumers: Vec<(String, u32)>,
+    /// Producers, and the numbers of their nodes.
+    pub producers: Vec<(String, u32)>,
+    /// Prefixes of names of data.
+    pub prefixes: lightlag_protocols::ndn::Names,
+}
+
+impl Names {
+    fn node(&self, number: u32) -> Option<String> {
+        self.nodes.get(number as usize).cloned()
+    }
+    /// Of a direction of a link: its name and those of its ends.
+    fn link(&self, number: u32) -> [Option<String>; 3] {
+        let link = self.links.get(number as usize).cloned();
+        link.map_or([const { None }; 3], |names| names.map(Some))
+    }
+}
+
+/// Where a packet is, seen from a link.
+#[derive(Clone, Copy)]
+enum At {
+    Start,
+    End,
+    /// At the node that the row names.
+    Node,
+    Nowhere,
+}
+
+impl At {
+    /// The node's name, out of those of the link, its start and its end.
+    fn of(self, link: &[Option<String>; 3]) -> Option<String> {
+        match self {
+            Self::Start => link[1].clone(),
+            Self::End => link[2].clone(),
+            Self::Node | Self::Nowhere => None,
+        }
+    }
 }
 
 /// Why a trace can't be written or read.

@@ -1,18 +1,23 @@
 //! Names of reasons, and names that live as long as the program.
 
+use super::Text;
 use lightlag_protocols::dtn::{DropReason, Observation, Refusal};
+use lightlag_protocols::link::Why;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 
-const REASONS: [(DropReason, &str); 4] = [
+pub(super) const REASONS: [(DropReason, &str); 4] = [
     (DropReason::Overflow, "overflow"),
     (DropReason::Expired, "expired"),
     (DropReason::Acknowledged, "acknowledged"),
     (DropReason::HandedOver, "handed_over"),
 ];
 
-const REFUSALS: [(Refusal, &str); 7] = [
+/// Why a packet was dropped.
+pub(super) const WHYS: [(Why, &str); 3] = [(Why::Full, "full"), (Why::Marked, "marked"), (Why::Lost, "lost")];
+
+pub(super) const REFUSALS: [(Refusal, &str); 7] = [
     (Refusal::Held, "held"),
     (Refusal::Delivered, "delivered"),
     (Refusal::Expired, "expired"),
@@ -22,17 +27,14 @@ const REFUSALS: [(Refusal, &str); 7] = [
     (Refusal::Congestion, "congestion"),
 ];
 
-pub(super) fn of_reason(reason: DropReason) -> &'static str {
-    REASONS.iter().find(|row| row.0 == reason).map_or("", |row| row.1)
+/// The name of a value.
+pub(super) fn name<T: PartialEq>(known: &[(T, &'static str)], value: T) -> Option<Text> {
+    known.iter().find(|known| known.0 == value).map(|known| known.1.into())
 }
-pub(super) fn reason(name: &str) -> Option<DropReason> {
-    REASONS.iter().find(|row| row.1 == name).map(|row| row.0)
-}
-pub(super) fn of_refusal(refusal: Refusal) -> &'static str {
-    REFUSALS.iter().find(|row| row.0 == refusal).map_or("", |row| row.1)
-}
-pub(super) fn refusal(name: &str) -> Option<Refusal> {
-    REFUSALS.iter().find(|row| row.1 == name).map(|row| row.0)
+/// The value of a name, or an error that calls it `what`.
+pub(super) fn value<T: Copy>(known: &[(T, &str)], what: &str, name: &str) -> Result<T, String> {
+    let found = known.iter().find(|known| known.1 == name).map(|known| known.0);
+    found.ok_or_else(|| format!("unknown {what} `{name}`"))
 }
 
 /// `name=value name=value`; values read back to the bit.

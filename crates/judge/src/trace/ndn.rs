@@ -1,96 +1,87 @@
 //! A row of a trace of names: enough for the judge.
 
-use super::table::columns;
-use super::{Text, TraceRow, TraceWriter};
+use super::names::{WHYS, name, value};
+use super::table::row;
+use super::{At, Names, Text, TraceRow, TraceWriter};
 use crate::names::{Carried, Event};
-use lightlag_protocols::link::Why;
 use lightlag_protocols::ndn::{Data, Interest, Name, Prefix, Refused, Selectors};
 use lightlag_protocols::record::names::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
-use serde::{Deserialize, Serialize};
 use std::io::Write;
 
-/// One thing that happened, flat. Columns are empty where they mean nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NameRow {
-    /// When.
-    pub time_ns: i64,
-    /// `offered`, `arrived`, `dropped`, `asked`, `delivered`, `produced`, `hit`, `refused`, `end`.
-    pub kind: Text,
-    /// The direction of a link, counted from 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub link: Option<u32>,
-    /// The node, counted from 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub node: Option<u32>,
-    /// Of that node by which something came: links first, then consumers, then producers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub face: Option<u32>,
-    /// The consumer, counted from 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub consumer: Option<u32>,
-    /// The producer, counted from 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub producer: Option<u32>,
-    /// `interest` or `data`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub what: Option<Text>,
-    /// What stands before the segment of the name, by its number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prefix: Option<u32>,
-    /// The segment.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub segment: Option<u32>,
-    /// Bytes of the packet on a link.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<u32>,
-    /// Tells Interests for one name apart.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub nonce: Option<u32>,
-    /// What whoever asked wants to see on the Data.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub token: Option<u32>,
-    /// How long an Interest stays pending.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lifetime_ms: Option<u32>,
-    /// How many more nodes an Interest may pass.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hop_limit: Option<u32>,
-    /// The name of the Data may be longer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub can_be_prefix: Option<bool>,
-    /// A store may only answer with fresh Data.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub must_be_fresh: Option<bool>,
-    /// Bytes of content.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub content: Option<u32>,
-    /// How long Data are fresh.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub freshness_ms: Option<u32>,
-    /// When Data left whoever answered, in microseconds of its clock modulo 2³².
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stamp: Option<u32>,
-    /// Data are to be stamped when they leave, by a clock that is ahead by so much.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stamp_due_ns: Option<i64>,
-    /// Who answered.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub site: Option<u32>,
-    /// A queue asks to slow down.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub marked: Option<bool>,
-    /// Tells Data of different content apart.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub print: Option<u64>,
-    /// Why it was dropped (`full`, `marked`, `lost`) or refused (`hop_limit`, `loop`, `no_route`, `pit_full`,
-    /// `too_soon`, `unsolicited`, `no_data`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<Text>,
+row! {
+    /// One thing that happened, flat. Columns are empty where they mean nothing.
+    NameRow {
+        /// When.
+        time_ns: i64,
+        /// `offered`, `arrived`, `dropped`, `asked`, `delivered`, `produced`, `hit`, `refused`, `end`.
+        kind: Text,
+        /// The direction of a link, counted from 0.
+        link: Option<u32>,
+        /// The node, counted from 0.
+        node: Option<u32>,
+        /// Of that node by which something came: links first, then consumers, then producers.
+        face: Option<u32>,
+        /// The consumer, counted from 0.
+        consumer: Option<u32>,
+        /// The producer, counted from 0.
+        producer: Option<u32>,
+        /// `interest` or `data`.
+        what: Option<Text>,
+        /// What stands before the segment of the name, by its number.
+        prefix: Option<u32>,
+        /// The segment.
+        segment: Option<u32>,
+        /// Bytes of the packet on a link.
+        bytes: Option<u32>,
+        /// Tells Interests for one name apart.
+        nonce: Option<u32>,
+        /// What whoever asked wants to see on the Data.
+        token: Option<u32>,
+        /// How long an Interest stays pending.
+        lifetime_ms: Option<u32>,
+        /// How many more nodes an Interest may pass.
+        hop_limit: Option<u32>,
+        /// The name of the Data may be longer.
+        can_be_prefix: Option<bool>,
+        /// A store may only answer with fresh Data.
+        must_be_fresh: Option<bool>,
+        /// Bytes of content.
+        content: Option<u32>,
+        /// How long Data are fresh.
+        freshness_ms: Option<u32>,
+        /// When Data left whoever answered, in microseconds of its clock modulo 2³².
+        stamp: Option<u32>,
+        /// Data are to be stamped when they leave, by a clock that is ahead by so much.
+        stamp_due_ns: Option<i64>,
+        /// Who answered.
+        site: Option<u32>,
+        /// A queue asks to slow down.
+        marked: Option<bool>,
+        /// Tells Data of different content apart.
+        print: Option<u64>,
+        /// Why it was dropped (`full`, `marked`, `lost`) or refused (`hop_limit`, `loop`, `no_route`, `pit_full`,
+        /// `too_soon`, `unsolicited`, `no_data`).
+        why: Option<Text>,
+        /// The name without its segment.
+        prefix_name: Option<String>,
+        /// Name of the direction of the link.
+        link_name: Option<String>,
+        /// Name of the node at which the link begins.
+        from_name: Option<String>,
+        /// Name of the node at which the link ends.
+        to_name: Option<String>,
+        /// Name of `node`, or of that of the consumer or producer.
+        node_name: Option<String>,
+        /// Name of the consumer.
+        consumer_name: Option<String>,
+        /// Name of the producer.
+        producer_name: Option<String>,
+        /// Name of the node that holds the packet after the row; empty where it is lost, refused or used up.
+        holder: Option<String>,
+    }
 }
 
-const WHYS: [(Why, &str); 3] = [(Why::Full, "full"), (Why::Marked, "marked"), (Why::Lost, "lost")];
 const REFUSED: [(Refused, &str); 7] = [
     (Refused::HopLimit, "hop_limit"),
     (Refused::Loop, "loop"),
@@ -101,60 +92,38 @@ const REFUSED: [(Refused, &str); 7] = [
     (Refused::NoData, "no_data"),
 ];
 
-columns!(NameRow {
-    time_ns,
-    kind,
-    link,
-    node,
-    face,
-    consumer,
-    producer,
-    what,
-    prefix,
-    segment,
-    bytes,
-    nonce,
-    token,
-    lifetime_ms,
-    hop_limit,
-    can_be_prefix,
-    must_be_fresh,
-    content,
-    freshness_ms,
-    stamp,
-    stamp_due_ns,
-    site,
-    marked,
-    print,
-    why,
-});
-
 impl TraceRow for NameRow {
     type Event = Event;
-    fn new(now: Instant, event: &Event) -> Self {
+    fn kind(&self) -> &str {
+        &self.kind
+    }
+    fn new(now: Instant, event: &Event, names: &Names) -> Self {
         let row = |kind: &'static str| Self { time_ns: now.as_nanos(), kind: kind.into(), ..Self::default() };
-        match event {
-            Event::Offered(link, carried) => row("offered").with_carried(*link, carried),
-            Event::Arrived(link, carried) => row("arrived").with_carried(*link, carried),
+        let (row, holds) = match event {
+            Event::Offered(link, carried) => (row("offered").with_carried(*link, carried), At::Start),
+            Event::Arrived(link, carried) => (row("arrived").with_carried(*link, carried), At::End),
             Event::Dropped(link, carried, why) => {
-                Self { why: text(&WHYS, *why), ..row("dropped").with_carried(*link, carried) }
+                let row = row("dropped").with_carried(*link, carried);
+                (Self { why: name(&WHYS, *why), ..row }, At::Nowhere)
             }
             Event::Asked(consumer, interest) => {
-                Self { consumer: Some(*consumer), ..row("asked").with_interest(interest) }
+                let row = row("asked").with_interest(interest);
+                (Self { consumer: Some(*consumer), ..row }, At::Node)
             }
             Event::Delivered(consumer, data) => {
-                Self { consumer: Some(*consumer), ..row("delivered").with_data(data) }
+                (Self { consumer: Some(*consumer), ..row("delivered").with_data(data) }, At::Node)
             }
             Event::Produced(producer, data) => {
-                Self { producer: Some(*producer), ..row("produced").with_data(data) }
+                (Self { producer: Some(*producer), ..row("produced").with_data(data) }, At::Node)
             }
-            Event::Hit(node, data) => Self { node: Some(*node), ..row("hit").with_data(data) },
-            Event::Refused(node, face, name, why) => {
-                let (node, face) = (Some(*node), Some(*face));
-                Self { node, face, why: text(&REFUSED, *why), ..row("refused").with_name(*name) }
+            Event::Hit(node, data) => (Self { node: Some(*node), ..row("hit").with_data(data) }, At::Node),
+            Event::Refused(node, face, of, why) => {
+                let (node, face, why) = (Some(*node), Some(*face), name(&REFUSED, *why));
+                (Self { node, face, why, ..row("refused").with_name(*of) }, At::Nowhere)
             }
-            Event::End => row("end"),
-        }
+            Event::End => (row("end"), At::Nowhere),
+        };
+        row.with_names(names, holds)
     }
     fn at(&self) -> Instant {
         Instant::from_nanos(self.time_ns)
@@ -269,15 +238,29 @@ impl NameRow {
         })
     }
     fn reason<T: Copy>(&self, known: &[(T, &str)]) -> Result<T, String> {
-        let why = self.need("why", self.why.as_deref())?;
-        let found = known.iter().find(|known| known.1 == why).map(|known| known.0);
-        found.ok_or_else(|| format!("unknown reason `{why}`"))
+        value(known, "reason", self.need("why", self.why.as_deref())?)
     }
-    fn need<T>(&self, column: &str, value: Option<T>) -> Result<T, String> {
-        value.ok_or_else(|| format!("`{}` without `{column}`", self.kind))
+    fn with_names(self, names: &Names, holds: At) -> Self {
+        let link = self.link.map_or([const { None }; 3], |link| names.link(link));
+        let consumer = self.consumer.and_then(|number| names.consumers.get(number as usize));
+        let producer = self.producer.and_then(|number| names.producers.get(number as usize));
+        let node = self.node.or(consumer.or(producer).map(|party| party.1));
+        let node_name = node.and_then(|node| names.node(node));
+        let holder = if let At::Node = holds { node_name.clone() } else { holds.of(&link) };
+        let prefix = self.prefix.filter(|&prefix| (prefix as usize) < names.prefixes.count());
+        let whole = |prefix| Name { prefix: Prefix(prefix), segment: Name::WHOLE };
+        let prefix_name = prefix.map(|prefix| names.prefixes.text(whole(prefix)));
+        let [link_name, from_name, to_name] = link;
+        Self {
+            prefix_name,
+            link_name,
+            from_name,
+            to_name,
+            node_name,
+            consumer_name: consumer.map(|party| party.0.clone()),
+            producer_name: producer.map(|party| party.0.clone()),
+            holder,
+            ..self
+        }
     }
-}
-
-fn text<T: PartialEq>(known: &[(T, &'static str)], why: T) -> Option<Text> {
-    known.iter().find(|known| known.0 == why).map(|known| known.1.into())
 }

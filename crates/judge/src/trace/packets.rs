@@ -1,102 +1,84 @@
 //! A row of a trace of packets: enough for the judge.
 
-use super::table::columns;
-use super::{Text, TraceRow, TraceWriter};
+use super::names::{WHYS, name, value};
+use super::table::row;
+use super::{At, Names, Text, TraceRow, TraceWriter};
 use crate::packets::{Event, Facts, WHATS};
-use lightlag_protocols::link::Why;
 use lightlag_protocols::record::packets::{Observer, Record};
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::transport::ranges::Range;
 use lightlag_protocols::transport::tcp::{SACK_BLOCKS_MAX, Sack};
-use serde::{Deserialize, Serialize};
 use std::io::Write;
 
-/// One thing that happened, flat. Columns are empty where they mean nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PacketRow {
-    /// When.
-    pub time_ns: i64,
-    /// `offered`, `arrived`, `dropped`, `delivered`, `end`.
-    pub kind: Text,
-    /// The direction of a link, counted from 0 in the order of the scenario, there before back.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub link: Option<u32>,
-    /// The flow, counted from 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub flow: Option<u32>,
-    /// From the sender to the receiver.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub forward: Option<bool>,
-    /// Links that the packet has crossed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hop: Option<u32>,
-    /// Lower ones leave first, where the queue has priorities.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub priority: Option<u32>,
-    /// What it is for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub what: Option<Text>,
-    /// Bytes on the link; of `delivered` bytes in all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<u64>,
-    /// Bytes of data.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub length: Option<u32>,
-    /// Offset of the first of them; of a symbol its block times 2^32 and its number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub offset: Option<u64>,
-    /// The stream ends with it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fin: Option<bool>,
-    /// Everything below has come.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ack: Option<u64>,
-    /// What has come above: `FROM-TO FROM-TO`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sack: Option<String>,
-    /// Tells packets of different content apart.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub print: Option<u64>,
-    /// Why it was dropped: `full`, `marked`, `lost`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<Text>,
+row! {
+    /// One thing that happened, flat. Columns are empty where they mean nothing.
+    PacketRow {
+        /// When.
+        time_ns: i64,
+        /// `offered`, `arrived`, `dropped`, `delivered`, `end`.
+        kind: Text,
+        /// The direction of a link, counted from 0 in the order of the scenario, there before back.
+        link: Option<u32>,
+        /// The flow, counted from 0.
+        flow: Option<u32>,
+        /// From the sender to the receiver.
+        forward: Option<bool>,
+        /// Links that the packet has crossed.
+        hop: Option<u32>,
+        /// Lower ones leave first, where the queue has priorities.
+        priority: Option<u32>,
+        /// What it is for.
+        what: Option<Text>,
+        /// Bytes on the link; of `delivered` bytes in all.
+        bytes: Option<u64>,
+        /// Bytes of data.
+        length: Option<u32>,
+        /// Offset of the first of them; of a symbol its block times 2^32 and its number.
+        offset: Option<u64>,
+        /// The stream ends with it.
+        fin: Option<bool>,
+        /// Everything below has come.
+        ack: Option<u64>,
+        /// What has come above: `FROM-TO FROM-TO`.
+        sack: Option<String>,
+        /// Tells packets of different content apart.
+        print: Option<u64>,
+        /// Why it was dropped: `full`, `marked`, `lost`.
+        why: Option<Text>,
+        /// Name of the direction of the link.
+        link_name: Option<String>,
+        /// Name of the node at which the link begins.
+        from_name: Option<String>,
+        /// Name of the node at which the link ends.
+        to_name: Option<String>,
+        /// Name of the flow.
+        flow_name: Option<String>,
+        /// Name of the node that holds the packet after the row; empty where it is lost or used up.
+        holder: Option<String>,
+    }
 }
-
-const WHYS: [(Why, &str); 3] = [(Why::Full, "full"), (Why::Marked, "marked"), (Why::Lost, "lost")];
-
-columns!(PacketRow {
-    time_ns,
-    kind,
-    link,
-    flow,
-    forward,
-    hop,
-    priority,
-    what,
-    bytes,
-    length,
-    offset,
-    fin,
-    ack,
-    sack,
-    print,
-    why,
-});
 
 impl TraceRow for PacketRow {
     type Event = Event;
-    fn new(now: Instant, event: &Event) -> Self {
+    fn kind(&self) -> &str {
+        &self.kind
+    }
+    fn new(now: Instant, event: &Event, names: &Names) -> Self {
         let row = |kind: &'static str| Self { time_ns: now.as_nanos(), kind: kind.into(), ..Self::default() };
         match event {
-            Event::Offered(link, facts) => row("offered").with_packet(*link, facts),
-            Event::Arrived(link, facts) => row("arrived").with_packet(*link, facts),
-            Event::Dropped(link, facts, why) => {
-                let why = WHYS.iter().find(|known| known.0 == *why).map(|known| known.1.into());
-                Self { why, ..row("dropped").with_packet(*link, facts) }
+            Event::Offered(link, facts) => {
+                row("offered").with_packet(*link, facts).with_names(names, At::Start)
             }
+            Event::Arrived(link, facts) => {
+                row("arrived").with_packet(*link, facts).with_names(names, At::End)
+            }
+            Event::Dropped(link, facts, why) => Self {
+                why: name(&WHYS, *why),
+                ..row("dropped").with_packet(*link, facts).with_names(names, At::Nowhere)
+            },
             Event::Delivered(flow, total) => {
                 Self { flow: Some(*flow), bytes: Some(*total), ..row("delivered") }
+                    .with_names(names, At::Nowhere)
             }
             Event::End => row("end"),
         }
@@ -110,9 +92,7 @@ impl TraceRow for PacketRow {
             "arrived" => Ok(Event::Arrived(self.link()?, self.facts()?)),
             "dropped" => {
                 let why = self.need("why", self.why.as_deref())?;
-                let known = WHYS.iter().find(|known| known.1 == why).map(|known| known.0);
-                let why = known.ok_or_else(|| format!("unknown reason `{why}`"))?;
-                Ok(Event::Dropped(self.link()?, self.facts()?, why))
+                Ok(Event::Dropped(self.link()?, self.facts()?, value(&WHYS, "reason", why)?))
             }
             "delivered" => {
                 Ok(Event::Delivered(self.need("flow", self.flow)?, self.need("bytes", self.bytes)?))
@@ -134,7 +114,6 @@ impl<W: Write + Send> Observer for TraceWriter<PacketRow, W> {
 
 impl PacketRow {
     fn with_packet(self, link: u32, facts: &Facts) -> Self {
-        let what = WHATS.iter().find(|known| known.0 == facts.what).map(|known| known.1.into());
         let blocks = facts.sack.as_ref().map(Sack::blocks);
         let text = |blocks: &[Range]| {
             blocks.iter().map(|(from, to)| format!("{from}-{to}")).collect::<Vec<_>>().join(" ")
@@ -145,7 +124,7 @@ impl PacketRow {
             forward: Some(facts.forward),
             hop: Some(facts.hop.into()),
             priority: Some(facts.priority.into()),
-            what,
+            what: name(&WHATS, facts.what),
             bytes: Some(facts.size.into()),
             length: Some(facts.length),
             offset: Some(facts.offset),
@@ -156,12 +135,19 @@ impl PacketRow {
             ..self
         }
     }
+    /// Names of link and flow. After the row the packet is at the start of the link, at its end, or nowhere.
+    fn with_names(self, names: &Names, at: At) -> Self {
+        let link = self.link.map_or([const { None }; 3], |link| names.link(link));
+        let holder = at.of(&link);
+        let flow_name = self.flow.and_then(|flow| names.flows.get(flow as usize).cloned());
+        let [link_name, from_name, to_name] = link;
+        Self { link_name, from_name, to_name, flow_name, holder, ..self }
+    }
     fn link(&self) -> Result<u32, String> {
         self.need("link", self.link)
     }
     fn facts(&self) -> Result<Facts, String> {
         let what = self.need("what", self.what.as_deref())?;
-        let known = WHATS.iter().find(|known| known.1 == what).map(|known| known.0);
         let (hop, size) = (self.need("hop", self.hop)?, self.need("bytes", self.bytes)?);
         let priority = self.need("priority", self.priority)?;
         Ok(Facts {
@@ -169,7 +155,7 @@ impl PacketRow {
             forward: self.need("forward", self.forward)?,
             hop: u16::try_from(hop).map_err(|_| format!("`hop` {hop} is too large"))?,
             priority: u8::try_from(priority).map_err(|_| format!("`priority` {priority} is too large"))?,
-            what: known.ok_or_else(|| format!("unknown packet `{what}`"))?,
+            what: value(&WHATS, "packet", what)?,
             size: u32::try_from(size).map_err(|_| format!("`bytes` {size} are too many"))?,
             length: self.need("length", self.length)?,
             offset: self.need("offset", self.offset)?,
@@ -178,9 +164,6 @@ impl PacketRow {
             sack: self.sack.as_deref().map(blocks).transpose()?,
             print: self.need("print", self.print)?,
         })
-    }
-    fn need<T>(&self, column: &str, value: Option<T>) -> Result<T, String> {
-        value.ok_or_else(|| format!("`{}` without `{column}`", self.kind))
     }
 }
 

@@ -3,8 +3,8 @@
 use super::TraceError;
 use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, Int64Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_array::{UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use std::borrow::Cow;
@@ -13,10 +13,28 @@ use std::sync::Arc;
 /// A text that is nearly always one of ours.
 pub type Text = Cow<'static, str>;
 
-/// A row of flat columns. `columns!(Row { field, field })` makes a struct one.
+/// A column of a trace.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// What it says, in one or more sentences of Markdown.
+    pub about: &'static str,
+    /// Whether rows may leave it out.
+    pub optional: bool,
+    /// Its type in a table.
+    pub data_type: fn() -> DataType,
+}
+
+/// A row of flat columns, declared by the macro `row!`.
 pub trait Columns: Sized {
+    /// The columns, in order.
+    const COLUMNS: &'static [Column];
     /// Names and types.
-    fn schema() -> SchemaRef;
+    fn schema() -> SchemaRef {
+        let field = |column: &Column| Field::new(column.name, (column.data_type)(), column.optional);
+        Arc::new(Schema::new(Self::COLUMNS.iter().map(field).collect::<Vec<_>>()))
+    }
     /// The rows as a table.
     ///
     /// # Errors
@@ -29,14 +47,26 @@ pub trait Columns: Sized {
     fn rows(batch: &RecordBatch) -> Result<Vec<Self>, TraceError>;
 }
 
-macro_rules! columns {
-    ($row:ident { $($field:ident),+ $(,)? }) => {
+/// Declares a row: its fields are the columns of tables and the keys of JSON lines; their comments are the reference
+/// of the format in the documentation.
+macro_rules! row {
+    ($(#[$about_row:meta])* $row:ident { $($(#[doc = $about:literal])+ $field:ident: $kind:ty,)+ }) => {
+        $(#[$about_row])*
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $row {$(
+            $(#[doc = $about])+
+            #[serde(skip_serializing_if = "crate::trace::table::Cell::is_gap")]
+            pub $field: $kind,
+        )+}
+
         impl $crate::trace::Columns for $row {
-            fn schema() -> arrow_schema::SchemaRef {
-                use $crate::trace::table::field;
-                let fields = vec![$(field(stringify!($field), |row: &Self| &row.$field)),+];
-                std::sync::Arc::new(arrow_schema::Schema::new(fields))
-            }
+            const COLUMNS: &'static [$crate::trace::Column] = &[$($crate::trace::Column {
+                name: stringify!($field),
+                about: concat!($($about),+),
+                optional: <$kind as $crate::trace::table::Cell>::OPTIONAL,
+                data_type: <$kind as $crate::trace::table::Cell>::data_type,
+            }),+];
             fn batch(rows: &[Self]) -> Result<arrow_array::RecordBatch, arrow_schema::ArrowError> {
                 use $crate::trace::table::Cell;
                 let columns = vec![$(Cell::column(rows.iter().map(|row| &row.$field))),+];
@@ -49,11 +79,13 @@ macro_rules! columns {
         }
     };
 }
-pub(crate) use columns;
+pub(crate) use row;
 
 /// A cell of a column of its type.
 pub(crate) trait Cell: Sized {
     const OPTIONAL: bool;
+    /// Whether JSON lines leave it out.
+    fn is_gap(&self) -> bool;
     fn data_type() -> DataType;
     fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef
     where
@@ -64,10 +96,6 @@ pub(crate) trait Cell: Sized {
 
 pub(crate) type Reader<'a, C> = Box<dyn Fn(usize) -> C + 'a>;
 
-pub(crate) fn field<R, C: Cell>(name: &str, _: impl Fn(&R) -> &C) -> Field {
-    Field::new(name, C::data_type(), C::OPTIONAL)
-}
-
 pub(crate) fn reader<'a, C: Cell>(batch: &'a RecordBatch, name: &str) -> Result<Reader<'a, C>, TraceError> {
     let column = batch.column_by_name(name).filter(|column| C::OPTIONAL || column.null_count() == 0);
     C::reader(column.ok_or_else(|| TraceError::Format(format!("column `{name}` has gaps")))?)
@@ -77,6 +105,9 @@ macro_rules! numbers {
     ($($cell:ty, $arrow:ty, $array:ty, $data:ident;)+) => {$(
         impl Cell for Option<$cell> {
             const OPTIONAL: bool = true;
+            fn is_gap(&self) -> bool {
+                self.is_none()
+            }
             fn data_type() -> DataType {
                 DataType::$data
             }
@@ -95,10 +126,14 @@ numbers! {
     u32, UInt32Type, UInt32Array, UInt32;
     u64, UInt64Type, UInt64Array, UInt64;
     i64, Int64Type, Int64Array, Int64;
+    f64, Float64Type, Float64Array, Float64;
 }
 
 impl Cell for i64 {
     const OPTIONAL: bool = false;
+    fn is_gap(&self) -> bool {
+        false
+    }
     fn data_type() -> DataType {
         DataType::Int64
     }
@@ -113,6 +148,9 @@ impl Cell for i64 {
 
 impl Cell for Option<bool> {
     const OPTIONAL: bool = true;
+    fn is_gap(&self) -> bool {
+        self.is_none()
+    }
     fn data_type() -> DataType {
         DataType::Boolean
     }
@@ -129,6 +167,9 @@ macro_rules! texts {
     ($($cell:ty),+) => {$(
         impl Cell for Option<$cell> {
             const OPTIONAL: bool = true;
+            fn is_gap(&self) -> bool {
+                self.is_none()
+            }
             fn data_type() -> DataType {
                 text_type()
             }
@@ -147,6 +188,9 @@ texts!(String, Text);
 
 impl Cell for Text {
     const OPTIONAL: bool = false;
+    fn is_gap(&self) -> bool {
+        false
+    }
     fn data_type() -> DataType {
         text_type()
     }
@@ -155,7 +199,6 @@ impl Cell for Text {
     }
     fn reader(column: &ArrayRef) -> Result<Reader<'_, Self>, TraceError> {
         let texts = text_reader(column)?;
-        // An empty text is no name of anything: the row says so.
         Ok(Box::new(move |row| texts(row).unwrap_or_default().into()))
     }
 }

@@ -57,19 +57,21 @@ fn story() -> Vec<(Instant, Record)> {
         Record::Gone { node: a, id, reason: DropReason::HandedOver, received: started },
         Record::Sample { node: a, used: Bytes(1), seen: vec![("cr", 0.1), ("limit", f64::INFINITY)] },
         Record::Sample { node: b, used: Bytes(0), seen: vec![] },
+        Record::Position { node: b, x_m: -0.5, y_m: 1e9 },
         Record::End,
     ];
     records.into_iter().enumerate().map(|(at, record)| (Instant::from_nanos(at as i64), record)).collect()
 }
 
 fn as_parquet(story: &[(Instant, Record)]) -> Vec<u8> {
-    let mut trace = TraceWriter::<Row, _>::parquet(Vec::new()).expect("a vector takes everything");
+    let mut trace =
+        TraceWriter::<Row, _>::parquet(Vec::new(), Names::default()).expect("a vector takes everything");
     story.iter().for_each(|(now, record)| trace.on_record(*now, record));
     trace.finish().expect("a vector takes everything")
 }
 
 fn as_json(story: &[(Instant, Record)]) -> Vec<u8> {
-    let mut trace = TraceWriter::<Row, _>::json_lines(Vec::new());
+    let mut trace = TraceWriter::<Row, _>::json_lines(Vec::new(), Names::default());
     story.iter().for_each(|(now, record)| trace.on_record(*now, record));
     trace.finish().expect("a vector takes everything")
 }
@@ -100,7 +102,7 @@ fn a_json_line_has_only_what_its_record_has() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[5], r#"{"time_ns":5,"kind":"started","node":0,"peer":1,"bundle":3}"#);
     assert_eq!(lines[12], r#"{"time_ns":12,"kind":"sample","node":0,"bytes":1,"seen":"cr=0.1 limit=inf"}"#);
-    assert_eq!(lines[14], r#"{"time_ns":14,"kind":"end"}"#);
+    assert_eq!(lines[15], r#"{"time_ns":15,"kind":"end"}"#);
 }
 
 #[test]

@@ -68,18 +68,16 @@ impl Bound {
 /// # Errors
 /// What is wrong with the scenario; one of packets or names.
 pub fn bound(scenario: &Scenario, seed: Seed, cache: &ContactsCache) -> Result<Bound> {
-    check_world(scenario)?;
-    let setup = scenario.setup_with(seed, cache.get(scenario, seed)?)?;
-    Ok(of_setup(&setup, counts_from(scenario)))
-}
-
-fn check_world(scenario: &Scenario) -> Result<()> {
-    let world = match (&scenario.packets, &scenario.names) {
-        (Some(_), _) => "packets",
-        (_, Some(_)) => "names",
-        _ => return Ok(()),
+    let world = match scenario {
+        Scenario::Bundles(network) => {
+            let seeded = network.seeded(seed)?;
+            let setup = seeded.setup(cache.get(&seeded)?);
+            return Ok(of_setup(&setup, counts_from(network)));
+        }
+        Scenario::Packets(_) => "packets",
+        Scenario::Names(_) => "names",
     };
-    let place = Place::File(scenario.name.as_str().into());
+    let place = Place::File(scenario.head().name.as_str().into());
     let right = "name one of messages, with nodes, contacts and traffic";
     Err(Error::new(&place, format!("a scenario of {world} has no such bound"), right))
 }

@@ -3,7 +3,7 @@
 use super::bound;
 use crate::results::{Build, Results, Row, summary};
 use crate::run::ContactsCache;
-use lightlag_scenario::{Group, Point, Result, Scenario, ScenarioFile, Seed};
+use lightlag_scenario::{BundleNetwork, Group, Point, Result, Scenario, ScenarioFile, Seed};
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 
@@ -28,7 +28,7 @@ pub fn table(file: &ScenarioFile, text: &str, seeds: &[Seed]) -> Result<Table> {
     let row = |&(point, seed): &(usize, Seed)| {
         let Point { values, scenario } = &points[point];
         let metrics = bound(scenario, seed, &cache)?.metrics();
-        Ok(Row { point, seed: scenario.seed_number(seed), values: values.clone(), metrics })
+        Ok(Row { point, seed: scenario.head().seed_number(seed), values: values.clone(), metrics })
     };
     let rows = jobs.par_iter().with_max_len(1).map(row).collect::<Result<Vec<Row>>>()?;
     let too_large = rows.iter().filter(|row| row.metric("bound").is_none()).count();
@@ -69,8 +69,10 @@ fn distinct(points: Vec<Point>) -> Vec<Point> {
 
 /// Scenarios with equal keys have equal bounds under each seed.
 fn key(scenario: &Scenario) -> String {
-    let Scenario { duration, failures, groups, movement, contacts, traffic, own_seed, .. } = scenario;
-    let rules = &scenario.rules;
+    // Other worlds have no bounds, which the first of their points reports.
+    let Scenario::Bundles(network) = scenario else { return String::new() };
+    let BundleNetwork { head, failures, groups, movement, contacts, traffic, rules, .. } = network;
+    let (duration, own_seed) = (head.duration, head.own_seed);
     let rules = (rules.radio, rules.propagation, rules.tick, rules.purge_every);
     let contacts: Vec<u128> = contacts.iter().map(|source| source.key).collect();
     let group = |group: &Group| {
@@ -78,7 +80,7 @@ fn key(scenario: &Scenario) -> String {
         format!("{name} {nodes:?} {buffer:?} {} {mobility:?} {radios:?} {lifetime:?}", policy.overfill)
     };
     let groups: Vec<String> = groups.iter().map(group).collect();
-    let counts_from = crate::run::counts_from(scenario);
+    let counts_from = crate::run::counts_from(network);
     format!(
         "{duration:?} {rules:?} {failures:?} {movement:?} {own_seed} {counts_from:?} {contacts:?} {traffic:?} {groups:?}"
     )

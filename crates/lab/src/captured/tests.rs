@@ -243,7 +243,7 @@ fn conversation_over(transport: &str, controller: &str, size: u64) -> Conversati
     file.set("transport", transport).unwrap();
     file.set("controller", controller).unwrap();
     let scenario = file.points().unwrap().list.remove(0).scenario;
-    let setup = scenario.packets.unwrap().setup(Seed::Number(1), 1, lightlag_protocols::time::Duration::ZERO);
+    let setup = scenario.packets().unwrap().setup(Seed::Number(1));
     Conversation::new(&super::run::headers(&setup.flows[0]), 0, [0, 2])
 }
 

@@ -233,7 +233,11 @@ impl Observer for Metrics {
             Record::Control { size, .. } => {
                 self.control_bytes += if now >= self.warmup { size.get() } else { 0 };
             }
-            Record::Node { .. } | Record::ContactDown { .. } | Record::Sample { .. } | Record::End => {}
+            Record::Node { .. }
+            | Record::ContactDown { .. }
+            | Record::Sample { .. }
+            | Record::Position { .. }
+            | Record::End => {}
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod collect;
 mod figures;
+pub mod reference;
 mod series;
 mod summary;
 pub mod the_one;
@@ -10,4 +11,4 @@ pub use collect::Metrics;
 pub use figures::{Figures, Part};
 pub(crate) use series::write_table;
 pub use series::{Series, SeriesError, TimeSeries};
-pub use summary::{DEADLINES, Number, Summary};
+pub use summary::{DEADLINES, Metric, Number, Summary};

@@ -20,6 +20,18 @@ pub enum Number {
     Real(f64),
 }
 
+impl From<u64> for Number {
+    fn from(count: u64) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl From<f64> for Number {
+    fn from(real: f64) -> Self {
+        Self::Real(real)
+    }
+}
+
 impl From<Number> for f64 {
     fn from(number: Number) -> Self {
         match number {
@@ -29,88 +41,118 @@ impl From<Number> for f64 {
     }
 }
 
-/// The numbers of one run. The first nineteen are those of The ONE's `MessageStatsReport`, by the
-/// same formulas; times are in seconds.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Summary {
-    /// When the run ended.
-    pub sim_time: f64,
-    /// Bundles created, those that found no room at their source included.
-    pub created: u64,
-    /// Transfers begun.
-    pub started: u64,
-    /// Transfers that arrived, whatever became of the copy.
-    pub relayed: u64,
-    /// Transfers cut off by the end of a contact.
-    pub aborted: u64,
-    /// Copies deleted for lack of room or at the end of their lifetime.
-    pub dropped: u64,
-    /// Copies deleted for other reasons.
-    pub removed: u64,
-    /// Bundles that reached their destination.
-    pub delivered: u64,
-    /// delivered / created; 0 if nothing was created.
-    pub delivery_prob: f64,
-    /// Always 0: bundles ask for no response.
-    pub response_prob: f64,
-    /// (relayed - delivered) / delivered.
-    pub overhead_ratio: f64,
-    /// Mean delay of delivered bundles.
-    pub latency_avg: f64,
-    /// Upper median of the same.
-    pub latency_med: f64,
-    /// Mean number of links crossed by delivered bundles.
-    pub hopcount_avg: f64,
-    /// Upper median of the same; 0 if nothing was delivered.
-    pub hopcount_med: u64,
-    /// Mean time that deleted copies had been stored.
-    pub buffertime_avg: f64,
-    /// Upper median of the same.
-    pub buffertime_med: f64,
-    /// Always NaN: bundles ask for no response.
-    pub rtt_avg: f64,
-    /// Always NaN.
-    pub rtt_med: f64,
-    /// Mean delay of all bundles created, where one that is not delivered counts with its age at the
-    /// end: without it, a mechanism that delivers the hard bundles looks slow.
-    pub censored_delay_avg: f64,
-    /// Bytes of first deliveries.
-    pub delivered_bytes: u64,
-    /// Bytes of transfers whose last bit left.
-    pub sent_bytes: u64,
-    /// Transfers whose copy was not stored on arrival.
-    pub refused: u64,
-    /// Bundles that found no room at their source.
-    pub rejected: u64,
-    /// Deliveries of what had been delivered before.
-    pub delivered_again: u64,
-    /// Copies deleted for lack of room.
-    pub dropped_overflow: u64,
-    /// Copies deleted at the end of their lifetime.
-    pub dropped_expired: u64,
-    /// Copies deleted because their bundle was known to be delivered.
-    pub removed_acknowledged: u64,
-    /// Copies given up because the next node has one.
-    pub removed_handed_over: u64,
-    /// Links that came up.
-    pub encounters: u64,
-    /// Bytes of control data that mechanisms are charged: states and receipts.
-    pub control_bytes: u64,
-    /// (`sent_bytes` + `control_bytes`) / `delivered_bytes`; NaN if nothing was delivered.
-    pub bytes_per_delivered_byte: f64,
-    /// Per deadline of [`DEADLINES`], the share of created bundles delivered within it.
-    pub delivered_by: [f64; DEADLINES.len()],
-    /// Jain's index of the delivery ratios of the destinations: 1 when all are served alike.
-    pub fairness: f64,
-    /// Delays of the delivered bundles, ascending: the curve behind the rows.
-    pub latencies: Vec<Duration>,
+/// A figure of a run, for the reference in the documentation.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// Its name in results.
+    pub name: &'static str,
+    /// What it measures; times are in seconds.
+    pub about: &'static str,
+}
+
+/// Declares the numbers of a run: their comments are their reference in the documentation.
+macro_rules! summary {
+    ($(#[$about:meta])* { $($(#[doc = $text:literal])+ $name:ident: $kind:ty,)+ } with { $($rest:tt)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct Summary {
+            $($(#[doc = $text])+ pub $name: $kind,)+
+            $($rest)+
+        }
+
+        impl Summary {
+            const DECLARED: &'static [Metric] =
+                &[$(Metric { name: stringify!($name), about: concat!($($text),+) }),+];
+            fn declared(&self) -> Vec<(&'static str, Number)> {
+                vec![$((stringify!($name), self.$name.into())),+]
+            }
+        }
+    };
+}
+
+summary! {
+    /// The numbers of one run. The first nineteen are those of The ONE's `MessageStatsReport`, by the
+    /// same formulas; times are in seconds.
+    {
+            /// When the run ended.
+            sim_time: f64,
+            /// Bundles created, those that found no room at their source included.
+            created: u64,
+            /// Transfers begun.
+            started: u64,
+            /// Transfers that arrived, whatever became of the copy.
+            relayed: u64,
+            /// Transfers cut off by the end of a contact.
+            aborted: u64,
+            /// Copies deleted for lack of room or at the end of their lifetime.
+            dropped: u64,
+            /// Copies deleted for other reasons.
+            removed: u64,
+            /// Bundles that reached their destination.
+            delivered: u64,
+            /// delivered / created; 0 if nothing was created.
+            delivery_prob: f64,
+            /// Always 0: bundles ask for no response.
+            response_prob: f64,
+            /// (relayed - delivered) / delivered.
+            overhead_ratio: f64,
+            /// Mean delay of delivered bundles.
+            latency_avg: f64,
+            /// Upper median of the same.
+            latency_med: f64,
+            /// Mean number of links crossed by delivered bundles.
+            hopcount_avg: f64,
+            /// Upper median of the same; 0 if nothing was delivered.
+            hopcount_med: u64,
+            /// Mean time that deleted copies had been stored.
+            buffertime_avg: f64,
+            /// Upper median of the same.
+            buffertime_med: f64,
+            /// Always NaN: bundles ask for no response.
+            rtt_avg: f64,
+            /// Always NaN.
+            rtt_med: f64,
+            /// Mean delay of all bundles created, where one that is not delivered counts with its age at the
+            /// end: without it, a mechanism that delivers the hard bundles looks slow.
+            censored_delay_avg: f64,
+            /// Bytes of first deliveries.
+            delivered_bytes: u64,
+            /// Bytes of transfers whose last bit left.
+            sent_bytes: u64,
+            /// Transfers whose copy was not stored on arrival.
+            refused: u64,
+            /// Bundles that found no room at their source.
+            rejected: u64,
+            /// Deliveries of what had been delivered before.
+            delivered_again: u64,
+            /// Copies deleted for lack of room.
+            dropped_overflow: u64,
+            /// Copies deleted at the end of their lifetime.
+            dropped_expired: u64,
+            /// Copies deleted because their bundle was known to be delivered.
+            removed_acknowledged: u64,
+            /// Copies given up because the next node has one.
+            removed_handed_over: u64,
+            /// Links that came up.
+            encounters: u64,
+            /// Bytes of control data that mechanisms are charged: states and receipts.
+            control_bytes: u64,
+            /// (`sent_bytes` + `control_bytes`) / `delivered_bytes`; NaN if nothing was delivered.
+            bytes_per_delivered_byte: f64,
+    } with {
+        /// Per deadline of [`DEADLINES`], the share of created bundles delivered within it.
+        pub delivered_by: [f64; DEADLINES.len()],
+        /// Jain's index of the delivery ratios of the destinations: 1 when all are served alike.
+        pub fairness: f64,
+        /// Delays of the delivered bundles, ascending: the curve behind the rows.
+        pub latencies: Vec<Duration>,
+    }
 }
 
 impl Summary {
     /// All rows by name: The ONE's in its order, then ours.
     pub fn numbers(&self) -> Vec<(&'static str, Number)> {
-        let mut rows = self.the_one_numbers();
-        rows.extend(self.own_numbers());
+        let mut rows = self.declared();
         rows.extend(DEADLINES.iter().zip(self.delivered_by).map(|(row, by)| (row.0, Number::Real(by))));
         rows.push(("fairness", Number::Real(self.fairness)));
         rows
@@ -122,45 +164,21 @@ impl Summary {
     }
     /// The rows of `MessageStatsReport` (The ONE, report/MessageStatsReport.java).
     pub(super) fn the_one_numbers(&self) -> Vec<(&'static str, Number)> {
-        use Number::{Count, Real};
-        vec![
-            ("sim_time", Real(self.sim_time)),
-            ("created", Count(self.created)),
-            ("started", Count(self.started)),
-            ("relayed", Count(self.relayed)),
-            ("aborted", Count(self.aborted)),
-            ("dropped", Count(self.dropped)),
-            ("removed", Count(self.removed)),
-            ("delivered", Count(self.delivered)),
-            ("delivery_prob", Real(self.delivery_prob)),
-            ("response_prob", Real(self.response_prob)),
-            ("overhead_ratio", Real(self.overhead_ratio)),
-            ("latency_avg", Real(self.latency_avg)),
-            ("latency_med", Real(self.latency_med)),
-            ("hopcount_avg", Real(self.hopcount_avg)),
-            ("hopcount_med", Count(self.hopcount_med)),
-            ("buffertime_avg", Real(self.buffertime_avg)),
-            ("buffertime_med", Real(self.buffertime_med)),
-            ("rtt_avg", Real(self.rtt_avg)),
-            ("rtt_med", Real(self.rtt_med)),
-        ]
+        let mut rows = self.declared();
+        rows.truncate(THE_ONE);
+        rows
     }
-    fn own_numbers(&self) -> [(&'static str, Number); 13] {
-        use Number::{Count, Real};
-        [
-            ("censored_delay_avg", Real(self.censored_delay_avg)),
-            ("delivered_bytes", Count(self.delivered_bytes)),
-            ("sent_bytes", Count(self.sent_bytes)),
-            ("refused", Count(self.refused)),
-            ("rejected", Count(self.rejected)),
-            ("delivered_again", Count(self.delivered_again)),
-            ("dropped_overflow", Count(self.dropped_overflow)),
-            ("dropped_expired", Count(self.dropped_expired)),
-            ("removed_acknowledged", Count(self.removed_acknowledged)),
-            ("removed_handed_over", Count(self.removed_handed_over)),
-            ("encounters", Count(self.encounters)),
-            ("control_bytes", Count(self.control_bytes)),
-            ("bytes_per_delivered_byte", Real(self.bytes_per_delivered_byte)),
-        ]
+    /// The reference of all rows, in their order.
+    pub fn reference() -> Vec<Metric> {
+        let by = DEADLINES.map(|row| Metric {
+            name: row.0,
+            about: "Share of created bundles that were delivered within the time in the name.",
+        });
+        let fairness =
+            "Jain's index of the delivery ratios of the destinations: 1 when all are served alike.";
+        [Self::DECLARED, &by, &[Metric { name: "fairness", about: fairness }]].concat()
     }
 }
+
+/// How many rows are those of The ONE.
+const THE_ONE: usize = 19;

@@ -1,8 +1,7 @@
 //! Runs of names, and what came of their consumers.
 
 mod figures;
-mod run;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use run::run;
+pub(crate) use figures::figures;

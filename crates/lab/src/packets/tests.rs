@@ -321,7 +321,7 @@ const ION: &str = "a contact +100 +400 1 2 125000\na contact +600 +900 1 2 12500
 fn a_link_follows_the_contacts_and_ranges_of_a_plan() {
     let (_folder, file) = with_files(PLAN, &[("plan.ionrc", ION)]);
     let scenario = file.points().unwrap().list.remove(0).scenario;
-    let network = scenario.packets.as_ref().unwrap();
+    let network = scenario.packets().unwrap();
     let [there, back] = [0, 1].map(|index| &network.links[index].spec);
     let at = |link: &LinkSpec, s| link.rate.at(Instant::from_secs(s)).0;
     assert_eq!([50, 200, 500, 700].map(|s| at(there, s)), [0, 1_000_000, 0, 100_000]);
@@ -344,7 +344,7 @@ fn a_link_follows_connections_of_the_one_and_light_times_of_a_file() {
     let files = [("events.txt", "10 CONN 1 2 up\n60 CONN 1 2 down\n"), ("light.csv", "0,10\n100,20\n")];
     let (_folder, file) = with_files(&text, &files);
     let scenario = file.points().unwrap().list.remove(0).scenario;
-    let spec = &scenario.packets.as_ref().unwrap().links[1].spec;
+    let spec = &scenario.packets().unwrap().links[1].spec;
     assert_eq!([5, 20, 70].map(|s| spec.rate.at(Instant::from_secs(s)).0), [0, 1_000_000, 0]);
     assert_eq!(spec.delay.at(Instant::from_secs(50)), Duration::from_secs(15));
 }

@@ -44,7 +44,7 @@ impl Plan {
         let mut jobs = Vec::new();
         for (index, point) in points.list.iter().enumerate() {
             for &seed in seeds {
-                let seed = point.scenario.seed_number(seed);
+                let seed = point.scenario.head().seed_number(seed);
                 jobs.push(Job { point: index, seed, values: point.values.clone() });
             }
         }
@@ -53,7 +53,7 @@ impl Plan {
     }
     /// The scenario's name.
     pub fn name(&self) -> &str {
-        self.points.first().map_or("scenario", |point| &point.scenario.name)
+        self.points.first().map_or("scenario", |point| &point.scenario.head().name)
     }
     /// Points that make no sense and are left out.
     pub fn skipped(&self) -> &[Skipped] {
@@ -99,7 +99,7 @@ impl Plan {
     }
     /// The ONE's own run is not the run of the same number: its traffic has no seed.
     fn seed(&self, job: &Job) -> Seed {
-        let is_own = self.points[job.point].scenario.own_seed == job.seed;
+        let is_own = self.points[job.point].scenario.head().own_seed == job.seed;
         if is_own && self.seeds.contains(&Seed::Own) { Seed::Own } else { Seed::Number(job.seed) }
     }
 }

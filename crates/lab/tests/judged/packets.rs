@@ -3,7 +3,7 @@
 use crate::random::{at, limits, link, links, ms};
 use lightlag_judge::packets::{Event, Kind, PacketJudge, PacketRules, What};
 use lightlag_judge::trace::PacketRow;
-use lightlag_judge::trace::{TraceRow, TraceWriter, read};
+use lightlag_judge::trace::{Names, TraceRow, TraceWriter, read};
 use lightlag_lab::judged;
 use lightlag_protocols::controllers::{self, Entry};
 use lightlag_protocols::link::queues::{Discipline, Limit};
@@ -265,9 +265,9 @@ fn a_trace_in_a_file_is_judged_like_the_run() {
         std::fs::write(&file, trace.finish().unwrap()).unwrap();
         read::<PacketRow>(file.path()).unwrap().collect::<Result<Story, _>>().unwrap()
     };
-    let back = written(TraceWriter::parquet(Vec::new()).unwrap());
+    let back = written(TraceWriter::parquet(Vec::new(), Names::default()).unwrap());
     assert_eq!(back, events);
-    assert_eq!(written(TraceWriter::json_lines(Vec::new())), events);
+    assert_eq!(written(TraceWriter::json_lines(Vec::new(), Names::default())), events);
     let mut rules = judged::packets(&setup);
     rules.links[1].loss = Loss::None;
     assert_eq!(judge(rules.clone(), &back).verdict(), judge(rules, &events).verdict());

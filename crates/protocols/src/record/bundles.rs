@@ -132,6 +132,15 @@ pub enum Record {
         /// What router and mechanism show.
         seen: Observation,
     },
+    /// Where a node is, in metres from the origin; at the instants that a trace asks for.
+    Position {
+        /// Which node.
+        node: NodeId,
+        /// To the east.
+        x_m: f64,
+        /// To the north.
+        y_m: f64,
+    },
     /// The run is over.
     End,
 }

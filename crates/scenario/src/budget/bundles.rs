@@ -2,7 +2,7 @@
 
 use super::{Estimate, Item};
 use crate::quantity::Bounds;
-use crate::{Generator, Group, Interval, Mobility, Scenario, Shape, Traffic, TrafficKind};
+use crate::{BundleNetwork, Generator, Group, Interval, Mobility, Shape, Traffic, TrafficKind};
 use crate::{Place, Told};
 use lightlag_protocols::dtn::Radio as Radios;
 use lightlag_protocols::time::{Duration, Instant};
@@ -41,7 +41,7 @@ const MAP_LEG_M: f64 = 1.0;
 pub type Places<'a> = &'a dyn Fn(&str) -> Place;
 
 /// What a run of a scenario takes; its maps and seeds are not looked at.
-pub fn estimate(scenario: &Scenario, places: Places) -> Estimate {
+pub fn estimate(scenario: &BundleNetwork, places: Places) -> Estimate {
     let run = Run::of(scenario);
     let (motion, contacts, messages) = (run.motion(), run.contacts(), run.messages());
     let mut estimate = Estimate::default();
@@ -95,6 +95,14 @@ pub fn estimate(scenario: &Scenario, places: Places) -> Estimate {
         samples,
         samples * SAMPLE_BYTES,
     );
+    let positions = times(scenario.positions_every) * nodes;
+    add(
+        "world.positions_every",
+        format!("`world.positions_every` makes {positions:.1e} positions in a trace"),
+        "let more time pass between them",
+        positions,
+        0.0,
+    );
     let purges = times(scenario.rules.purge_every);
     add(
         "world.purge_every",
@@ -107,7 +115,7 @@ pub fn estimate(scenario: &Scenario, places: Places) -> Estimate {
 }
 
 struct Run<'s> {
-    scenario: &'s Scenario,
+    scenario: &'s BundleNetwork,
     nodes: f64,
     lasts_s: f64,
     moved_s: f64,
@@ -149,8 +157,8 @@ struct Messages {
 }
 
 impl<'s> Run<'s> {
-    fn of(scenario: &'s Scenario) -> Self {
-        let lasts_s = scenario.duration.as_secs_f64();
+    fn of(scenario: &'s BundleNetwork) -> Self {
+        let lasts_s = scenario.head.duration.as_secs_f64();
         let tick_s = scenario.rules.tick.map_or(0.0, Duration::as_secs_f64);
         let movers = scenario.groups.iter().map(|group| Mover::of(group, tick_s)).collect();
         Self {
@@ -244,7 +252,7 @@ impl<'s> Run<'s> {
     fn messages(&self) -> Messages {
         let mut all = Messages { count: 0.0, alive: 0.0, smallest: f64::INFINITY, largest: 0.0 };
         for traffic in &self.scenario.traffic {
-            let count = created(traffic, self.scenario.duration);
+            let count = created(traffic, self.scenario.head.duration);
             let of_groups = self.scenario.groups.iter().map(|group| group.lifetime);
             let lifetime =
                 traffic.lifetime.or_else(|| of_groups.max_by_key(|l| l.unwrap_or(Duration::MAX))?);

@@ -14,6 +14,7 @@ pub mod packets;
 #[cfg(test)]
 mod tests;
 
+use crate::keys;
 use crate::quantity;
 use crate::{Error, Place, Result, Section};
 use lightlag_protocols::units::Bytes;
@@ -37,8 +38,6 @@ impl Default for Limits {
     }
 }
 
-const KEYS: &[&str] = &["events", "memory"];
-
 impl Limits {
     /// Those of `[limits]`.
     ///
@@ -46,7 +45,7 @@ impl Limits {
     /// A key that is no limit.
     pub fn read(root: &Section) -> Result<Self> {
         let mut limits = Self::default();
-        let Some(table) = root.table("limits", KEYS)? else { return Ok(limits) };
+        let Some(table) = root.table("limits", keys::LIMITS)? else { return Ok(limits) };
         limits.events = table.real("events", 1.0, 1e18)?.unwrap_or(limits.events);
         limits.memory = table.quantity("memory", quantity::bytes)?.unwrap_or(limits.memory);
         Ok(limits)

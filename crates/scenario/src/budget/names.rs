@@ -28,7 +28,8 @@ const REPEATED: f64 = 2.0;
 const TIMER_LEAST_S: f64 = 1e-3;
 
 /// What the consumers of a run ask for.
-pub fn estimate(root: &Section, network: &NameNetwork, duration: Duration) -> Estimate {
+pub fn estimate(root: &Section, network: &NameNetwork) -> Estimate {
+    let duration = network.head.duration;
     let mut estimate = Estimate::default();
     let parties = network.links.len() + network.consumers.len();
     let (mut asked, mut pending) = (0.0, 0.0);

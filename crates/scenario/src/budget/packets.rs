@@ -17,7 +17,8 @@ const SAMPLE_BYTES: f64 = 64.0;
 const PARTY_BYTES: f64 = 20_000.0;
 
 /// What the flows of a run take.
-pub fn estimate(root: &Section, network: &Network, duration: Duration) -> Estimate {
+pub fn estimate(root: &Section, network: &Network) -> Estimate {
+    let duration = network.head.duration;
     let mut estimate = Estimate::default();
     let links = &network.links;
     let shares = shares(network, duration);

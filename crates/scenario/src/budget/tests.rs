@@ -57,14 +57,12 @@ impl record::names::Observer for Counter {
 
 /// Events of a whole run; none of what only a seed shows to be wrong.
 fn events(scenario: &Scenario) -> Option<u64> {
-    let most = (FACTOR * (scenario.estimate.events() + 100.0)) as u64 + 1;
+    let most = (FACTOR * (scenario.head().estimate.events() + 100.0)) as u64 + 1;
     let (seed, mut counter) = (Seed::Number(1), Counter { seen: 0, most });
-    if let Some(network) = &scenario.packets {
-        packets::run(&network.setup(seed, 1, scenario.duration), &mut counter);
-    } else if let Some(network) = &scenario.names {
-        names::run(&network.setup(seed, 1, scenario.duration), &mut counter);
-    } else {
-        messages::run(&scenario.setup(seed).ok()?, &mut counter);
+    match scenario {
+        Scenario::Bundles(network) => messages::run(&network.setup(seed).ok()?, &mut counter),
+        Scenario::Packets(network) => drop(packets::run(&network.setup(seed), &mut counter)),
+        Scenario::Names(network) => drop(names::run(&network.setup(seed), &mut counter)),
     }
     Some(counter.seen)
 }
@@ -274,7 +272,7 @@ fn draw_and_check(rounds: u64, wild: f64, near: f64) -> [Tally; 4] {
             }
             Ok(points) => {
                 let scenario = &points.list[0].scenario;
-                let (most, bytes) = (scenario.estimate.events(), scenario.estimate.bytes());
+                let (most, bytes) = (scenario.head().estimate.events(), scenario.head().estimate.bytes());
                 assert!(most <= LIMIT && bytes <= MEMORY, "{most:e} events, {bytes:e} bytes\n{text}");
                 tally.accepted += 1;
                 if most > RUN_EVENTS || bytes > 1e8 {
@@ -352,8 +350,8 @@ fn every_scenario_of_the_repository_keeps_within_the_limits() {
             Err(error) => panic!("{error}"),
         };
         let most = |of: fn(&Point) -> f64| points.list.iter().map(of).fold(0.0, f64::max);
-        let events = most(|point| point.scenario.estimate.events());
-        let bytes = most(|point| point.scenario.estimate.bytes());
+        let events = most(|point| point.scenario.head().estimate.events());
+        let bytes = most(|point| point.scenario.head().estimate.bytes());
         println!("{}: {events:.1e} events, {bytes:.1e} bytes", path.display());
         assert!(events * 2.0 < LIMIT && bytes * 2.0 < MEMORY, "{}", path.display());
         read += 1;
@@ -462,7 +460,7 @@ fn a_lifetime_of_thousands_of_years_is_no_end() {
     let settings =
         drawn(&template(3, &mut Stream::new(1, "settings", 0)).1, 0.0, 0.0, &mut Stream::new(1, "", 0));
     let points = points("s.txt", &settings.replace("msgTtl = 30", "msgTtl = 2000000000")).unwrap();
-    assert_eq!(points.list[0].scenario.groups[0].lifetime, None);
+    assert_eq!(points.list[0].scenario.bundles().unwrap().groups[0].lifetime, None);
 }
 
 #[test]

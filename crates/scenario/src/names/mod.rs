@@ -6,4 +6,4 @@ mod people;
 mod routes;
 
 pub use network::{ConsumerPlan, NameNetwork, NodePlan, ProducerPlan, Wants};
-pub(crate) use network::{KEYS, packet_of, read};
+pub(crate) use network::{packet_of, read};

@@ -3,7 +3,7 @@
 use super::{nodes, people, routes};
 use crate::packets::{LinkPlan, read_links};
 use crate::quantity::{positive_time, time};
-use crate::{Algorithm, Error, Result, Section, Seed};
+use crate::{Algorithm, Error, Head, Result, Section, Seed};
 use lightlag_protocols::controllers::Controller;
 use lightlag_protocols::ndn::StampedAt;
 use lightlag_protocols::ndn::{Config, Names, Producer, Requests};
@@ -12,25 +12,11 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::names::{ConsumerSpec, LinkEnds, MakeController, NodeSpec, ProducerSpec, Setup};
 
-/// Tables and keys of a scenario of names.
-pub const KEYS: &[&str] = &[
-    "name",
-    "duration",
-    "seeds",
-    "parameters",
-    "nodes",
-    "links",
-    "producers",
-    "consumers",
-    "sample_every",
-    "measure_from",
-    "stamps",
-    "limits",
-];
-
 /// Nodes, links between them, and who lives there.
 #[derive(Clone, Debug)]
 pub struct NameNetwork {
+    /// Name, duration and seed.
+    pub head: Head,
     /// All names that are spoken of.
     pub names: Names,
     /// Every node that a link or a table names.
@@ -103,7 +89,7 @@ pub enum Wants {
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn read(root: &Section, files: crate::packets::Read) -> Result<NameNetwork> {
+pub fn read(head: Head, root: &Section, files: crate::packets::Read) -> Result<NameNetwork> {
     let links = read_links(root, files)?;
     let mut nodes = nodes::read(root, &links)?;
     let mut names = Names::default();
@@ -113,8 +99,8 @@ pub fn read(root: &Section, files: crate::packets::Read) -> Result<NameNetwork> 
     let stamps =
         [("wire", StampedAt::Wire), ("application", StampedAt::Application), ("none", StampedAt::Nowhere)];
     let measure_from = root.quantity("measure_from", time)?.unwrap_or_default();
-    let duration = root.quantity("duration", time)?.unwrap_or_default();
-    if measure_from >= duration && duration > Duration::ZERO {
+    let duration = head.duration;
+    if measure_from >= duration {
         return Err(Error::new(
             &root.place_of("measure_from"),
             format!("`measure_from` is {} s", measure_from.as_secs_f64()),
@@ -122,6 +108,7 @@ pub fn read(root: &Section, files: crate::packets::Read) -> Result<NameNetwork> 
         ));
     }
     Ok(NameNetwork {
+        head,
         sample_every: root.quantity("sample_every", positive_time)?,
         measure_from: Instant::ZERO.saturating_add(measure_from),
         stamped_at: root.word("stamps", &stamps)?.unwrap_or_default(),
@@ -135,11 +122,8 @@ pub fn read(root: &Section, files: crate::packets::Read) -> Result<NameNetwork> 
 
 impl NameNetwork {
     /// What the world of names runs.
-    pub fn setup(&self, seed: Seed, own: u64, duration: Duration) -> Setup {
-        let seed = match seed {
-            Seed::Own => own,
-            Seed::Number(number) => number,
-        };
+    pub fn setup(&self, seed: Seed) -> Setup {
+        let seed = self.head.seed_number(seed);
         let link = |(plan, index): (&LinkPlan, u32)| LinkEnds {
             from: self.node(&plan.from),
             to: self.node(&plan.to),
@@ -153,7 +137,7 @@ impl NameNetwork {
             links: self.links.iter().zip(0..).map(link).collect(),
             producers: self.producers.iter().map(|producer| producer.spec.clone()).collect(),
             consumers: consumers.map(|(plan, index)| plan.spec(seed, index)).collect(),
-            until: Instant::ZERO.saturating_add(duration),
+            until: self.head.until(),
             until_complete: true,
             measure_from: self.measure_from,
             stamped_at: self.stamped_at,

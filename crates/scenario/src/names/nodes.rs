@@ -1,15 +1,13 @@
 //! `[nodes.NAME]`: stores and clocks. Nodes that only links name are plain forwarders.
 
 use super::NodePlan;
+use crate::keys;
 use crate::packets::LinkPlan;
 use crate::quantity::{bytes, time};
 use crate::{Error, Result, Section, Wrong, named};
 use lightlag_protocols::ndn::{Clock, ForwarderConfig};
 use lightlag_protocols::time::Duration;
 use lightlag_worlds::names::NodeSpec;
-
-const KEYS: &[&str] = &["cache", "pending", "clock", "strips_stamps"];
-const CLOCK_KEYS: &[&str] = &["offset", "skew"];
 
 /// Every node, in the order in which links name them.
 pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<NodePlan>> {
@@ -26,7 +24,7 @@ pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<NodePlan>> {
             nodes.push(NodePlan { name: name.clone(), spec });
         }
     }
-    for (name, section) in named(root, "nodes", KEYS)? {
+    for (name, section) in named(root, "nodes", keys::FORWARDERS)? {
         let Some(node) = nodes.iter_mut().find(|node| node.name == name) else {
             let what = format!("no link leads to or from `{name}`");
             return Err(Error::new(&section.place, what, "name a node that a table [links.NAME] joins"));
@@ -56,7 +54,7 @@ fn check_links(root: &Section, links: &[LinkPlan]) -> Result<()> {
 }
 
 fn clock(section: &Section) -> Result<Clock> {
-    let Some(clock) = section.table("clock", CLOCK_KEYS)? else { return Ok(Clock::default()) };
+    let Some(clock) = section.table("clock", keys::CLOCK)? else { return Ok(Clock::default()) };
     let offset = clock.quantity("offset", signed_time_s)?.unwrap_or(0.0);
     // Seconds gained a second.
     let skew = clock.real("skew", -0.5, 0.5)?.unwrap_or(0.0);

@@ -4,6 +4,7 @@ use super::network::{Wants, packet_of};
 use super::{ConsumerPlan, NodePlan, ProducerPlan};
 use crate::budget::Limits;
 use crate::budget::names::OBJECT_BYTES;
+use crate::keys;
 use crate::packets::{Alike, alike, controller};
 use crate::quantity::{bytes, positive_time, time};
 use crate::{Error, Result, Section, algorithm, named};
@@ -13,24 +14,6 @@ use lightlag_protocols::transport::rto::Timers;
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::names::ProducerSpec;
 use std::sync::Arc;
-
-const PRODUCER_KEYS: &[&str] = &["at", "prefix", "object", "segment", "overhead", "freshness"];
-const CONSUMER_KEYS: &[&str] = &[
-    "at",
-    "count",
-    "apart",
-    "object",
-    "size",
-    "catalogue",
-    "start",
-    "stop",
-    "stop_after",
-    "controller",
-    "interest",
-    "lifetime",
-    "timeout_least",
-];
-const CATALOGUE_KEYS: &[&str] = &["prefix", "objects", "exponent", "shift"];
 
 /// A Data packet of the packet format has room for so much (the practical bound of NDN forwarders).
 const PACKET_BYTES_MAX: u64 = 8_800;
@@ -43,7 +26,7 @@ const OBJECTS_MAX: i64 = 10_000_000;
 /// Everyone who has Data.
 pub fn producers(root: &Section, nodes: &[NodePlan], names: &mut Names) -> Result<Vec<ProducerPlan>> {
     let mut all: Vec<ProducerPlan> = Vec::new();
-    for (name, section) in named(root, "producers", PRODUCER_KEYS)? {
+    for (name, section) in named(root, "producers", keys::PRODUCERS)? {
         let node = place(&section, nodes)?;
         let prefix = prefix(&section, "prefix", names)?;
         if all.iter().any(|other| other.spec.prefix == prefix && other.spec.node == node) {
@@ -97,7 +80,7 @@ pub fn consumers(
     names: &mut Names,
 ) -> Result<Vec<ConsumerPlan>> {
     let (mut all, limits) = (Vec::new(), Limits::read(root)?);
-    for Alike { section, each, stop } in alike(root, ("consumers", "consumer"), CONSUMER_KEYS)? {
+    for Alike { section, each, stop } in alike(root, ("consumers", "consumer"), keys::CONSUMERS)? {
         let one = consumer(&section, nodes, producers, names, limits)?;
         all.extend(each.into_iter().map(|(name, start)| ConsumerPlan { name, start, stop, ..one.clone() }));
     }
@@ -190,7 +173,7 @@ fn popular<'p>(
     names: &mut Names,
     limits: Limits,
 ) -> Result<(Wants, &'p Producer)> {
-    let Some(table) = section.table("catalogue", CATALOGUE_KEYS)? else {
+    let Some(table) = section.table("catalogue", keys::CATALOGUE)? else {
         return Err(section.missing("catalogue", "{ prefix = \"/data\", objects = 1000 }"));
     };
     let above = prefix(&table, "prefix", names)?;

@@ -1,5 +1,6 @@
 //! Tables that stand for several alike: `count` of them, one `apart` after the other.
 
+use crate::keys::Key;
 use crate::quantity::{positive_time, time};
 use crate::{Error, Result, Section, named};
 use lightlag_protocols::time::{Duration, Instant};
@@ -19,7 +20,11 @@ pub struct Alike<'t> {
 }
 
 /// Every table `[tables.NAME]`, of which one is called a `kind`.
-pub fn alike<'t>(root: &Section<'t>, (tables, kind): (&str, &str), keys: &[&str]) -> Result<Vec<Alike<'t>>> {
+pub fn alike<'t>(
+    root: &Section<'t>,
+    (tables, kind): (&str, &str),
+    keys: &'static [Key],
+) -> Result<Vec<Alike<'t>>> {
     let end = root.quantity("duration", positive_time)?.unwrap_or(Duration::MAX);
     let mut known = BTreeSet::new();
     let mut all = Vec::new();

@@ -3,6 +3,7 @@
 use super::alike::{Alike, alike};
 use super::network::{controller, no_way};
 use super::{Carrier, FlowPlan, LinkPlan, Network};
+use crate::keys;
 use crate::quantity::{bit_rate, bytes, positive_time, time};
 use crate::{Algorithm, Error, Node, Result, Section, Value, algorithm};
 use lightlag_protocols::controllers::{self, Recovery};
@@ -14,40 +15,6 @@ use lightlag_protocols::transport::{dccp, ltp, udpdtn};
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::packets::adaptive::{self, Decides};
 use lightlag_worlds::packets::{Source, Span};
-
-const KEYS: &[&str] = &[
-    "from",
-    "to",
-    "count",
-    "start",
-    "stop",
-    "apart",
-    "transport",
-    "controller",
-    "size",
-    "rate",
-    "on",
-    "off",
-    "packet_size",
-    "ack_every",
-    "ack_delay",
-    "duplicates",
-    "recovery",
-    "timers",
-    "planned_rate",
-    "receive_window",
-    "block_symbols",
-    "in_order",
-    "block_size",
-    "checkpoint_every",
-    "report_every",
-    "copies",
-    "sequence_window",
-    "fault",
-    "switch",
-    "switch_delay",
-    "datagram_controller",
-];
 
 /// What carries a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,7 +65,7 @@ const KEYS_OF: &[(&str, &[Kind])] = &[
 /// Every flow.
 pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<FlowPlan>> {
     let mut flows = Vec::new();
-    for Alike { section, each, stop } in alike(root, ("flows", "flow"), KEYS)? {
+    for Alike { section, each, stop } in alike(root, ("flows", "flow"), keys::FLOWS)? {
         let one = flow(&section, links)?;
         flows.extend(each.into_iter().map(|(name, start)| FlowPlan { name, start, stop, ..one.clone() }));
     }
@@ -227,7 +194,7 @@ fn source(section: &Section, kind: Kind) -> Result<Source> {
 /// `"10 s"`, or `{ exponential = "10 s" }` for one that is drawn anew each time.
 fn span(section: &Section, key: &str) -> Result<Span> {
     if section.get(key).is_some_and(|node| matches!(node.value, Value::Table(_)))
-        && let Some(table) = section.table(key, &["exponential"])?
+        && let Some(table) = section.table(key, keys::SPAN)?
     {
         return table.need("exponential", "\"10 s\"", positive_time).map(Span::Exponential);
     }

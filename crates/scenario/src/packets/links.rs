@@ -2,6 +2,7 @@
 
 use super::plan::{self, Planned};
 use super::{LinkPlan, ephemeris};
+use crate::keys;
 use crate::quantity::{bit_rate, bit_rate_or_none, bytes, deviation, positive_time, time};
 use crate::{Error, Node, Place, Result, Section, Value, named, wrong_type};
 use lightlag_protocols::link::queues::{Discipline, Limit};
@@ -10,39 +11,21 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
 use std::sync::Arc;
 
-const KEYS: &[&str] = &[
-    "from",
-    "to",
-    "rate",
-    "delay",
-    "round_trip",
-    "loss",
-    "queue",
-    "outages",
-    "reorder",
-    "duplicate",
-    "jitter",
-    "back",
-    "one_way",
-    "plan",
-];
-const BACK_KEYS: &[&str] = &["rate", "delay", "loss", "queue", "outages", "reorder", "duplicate", "jitter"];
-
 /// Reads a file that is named at a place: its whole name, and its bytes.
 pub type Read<'a> = &'a dyn Fn(&str, &Place) -> Result<(String, Arc<[u8]>)>;
 
 /// Both directions of every link.
 pub fn read(root: &Section, files: Read) -> Result<Vec<LinkPlan>> {
     let mut links = Vec::new();
-    for (name, section) in named(root, "links", KEYS)? {
+    for (name, section) in named(root, "links", keys::LINKS)? {
         let from = section.need_text("from", "\"earth\"")?.to_owned();
         let to = section.need_text("to", "\"mars\"")?.to_owned();
         let planned =
-            section.table("plan", plan::KEYS)?.map(|table| plan::read(&table, files)).transpose()?;
+            section.table("plan", keys::PLAN)?.map(|table| plan::read(&table, files)).transpose()?;
         let planned = planned.as_ref();
         let there = direction(&section, None, planned.map(|planned| (planned, 0)), files)?;
         let one_way = section.flag("one_way")?.unwrap_or(false);
-        let back = match section.table("back", BACK_KEYS)? {
+        let back = match section.table("back", keys::BACK)? {
             Some(back) => direction(&back, Some(&there), planned.map(|planned| (planned, 1)), files)?,
             None if one_way => there.clone(),
             None => planned_back(&there, &section, planned)?,
@@ -104,7 +87,7 @@ fn direction(
             Some(node) => queue(node, &section.key("queue"))?,
             None => other.map_or(Discipline::DropTail(Limit::Packets(100)), |other| other.queue),
         },
-        reorder: section.table("reorder", &["share", "delay"])?.map_or(Ok(None), |table| {
+        reorder: section.table("reorder", keys::REORDER)?.map_or(Ok(None), |table| {
             let share = need_share(&table, "share")?;
             Ok(Some((share, table.need("delay", "\"10 ms\"", time)?)))
         })?,
@@ -145,7 +128,7 @@ fn need_share(section: &Section, name: &str) -> Result<f64> {
 /// `"1 Mbit/s"`, or `{ steps = [{ at = "0 s", rate = "1 Mbit/s" }, ...] }`.
 fn rate(node: &Node, path: &str) -> Result<Rate> {
     if let Value::Table(_) = node.value {
-        let section = Section::new(node, path, &["steps"])?;
+        let section = Section::new(node, path, keys::STEPS)?;
         let rows = steps(&section, "rate", |row| row.need("rate", "\"1 Mbit/s\"", bit_rate_or_none))?;
         if rows.iter().all(|row| row.1 == BitRate(0)) {
             return Err(Error::new(
@@ -165,7 +148,7 @@ fn delay(node: &Node, path: &str, files: Read) -> Result<Delay> {
     let Value::Table(_) = node.value else {
         return crate::read_quantity(node, path, time).map(Delay::Constant);
     };
-    let open = Section::open(node, path)?;
+    let open = Section::new(node, path, keys::DELAY)?;
     let mean = Delay::Curve(match open.text("file")? {
         Some(name) => {
             open.allow(&["file", "variance", "every"])?;
@@ -202,7 +185,8 @@ fn steps<T>(
     };
     let mut rows: Vec<(Instant, T)> = Vec::new();
     for item in items {
-        let row = Section::new(item, &path, &["at", what])?;
+        let row = Section::open(item, &path)?;
+        row.allow(&["at", what])?;
         let at = Instant::ZERO.saturating_add(row.need("at", "\"0 s\"", time)?);
         if rows.last().is_some_and(|last| last.0 >= at) {
             return Err(Error::new(

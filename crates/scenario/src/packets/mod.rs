@@ -10,4 +10,4 @@ mod plan;
 pub(crate) use alike::{Alike, alike};
 pub(crate) use links::{Read, read as read_links};
 pub use network::{Carrier, FlowPlan, LinkPlan, Network};
-pub(crate) use network::{KEYS, controller, read};
+pub(crate) use network::{controller, read};

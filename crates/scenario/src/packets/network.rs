@@ -2,7 +2,7 @@
 
 use super::{flows, links};
 use crate::quantity::positive_time;
-use crate::{Algorithm, Error, Result, Section, Seed};
+use crate::{Algorithm, Error, Head, Result, Section, Seed};
 use lightlag_protocols::controllers::{self, Controller};
 use lightlag_protocols::link::{LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
@@ -14,13 +14,11 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// Tables and keys of a scenario of packets, beside those of every scenario.
-pub const KEYS: &[&str] =
-    &["name", "duration", "seeds", "parameters", "links", "flows", "sample_every", "limits"];
-
 /// Links, and flows over them.
 #[derive(Clone, Debug)]
 pub struct Network {
+    /// Name, duration and seed.
+    pub head: Head,
     /// Both directions of each link that has two.
     pub links: Vec<LinkPlan>,
     /// Who sends what to whom.
@@ -90,14 +88,14 @@ pub enum Carrier {
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn read(root: &Section, files: links::Read) -> Result<Network> {
+pub fn read(head: Head, root: &Section, files: links::Read) -> Result<Network> {
     let links = links::read(root, files)?;
     let flows = flows::read(root, &links)?;
     if flows.is_empty() {
         return Err(root.missing("flows", "a table [flows.NAME] with `from` and `to`"));
     }
     let sample_every = root.quantity("sample_every", positive_time)?;
-    Ok(Network { links, flows, sample_every })
+    Ok(Network { head, links, flows, sample_every })
 }
 
 impl Network {
@@ -117,7 +115,7 @@ impl Network {
         Ok([there.spec.clone(), back.map_or(silent, |back| back.spec.clone())])
     }
     /// What the world of packets runs.
-    pub fn setup(&self, seed: Seed, own: u64, duration: Duration) -> Setup {
+    pub fn setup(&self, seed: Seed) -> Setup {
         let flow = |plan: &FlowPlan| -> FlowSpec {
             let (entry, parameters) = (plan.controller.entry.clone(), plan.controller.parameters.clone());
             let controller: MakeController = Box::new(move |flow| (entry.build)(&parameters, flow));
@@ -147,14 +145,11 @@ impl Network {
         let flows: Vec<FlowSpec> = self.flows.iter().map(flow).collect();
         Setup {
             links: self.links.iter().map(|link| link.spec.clone()).collect(),
-            until: Instant::ZERO.saturating_add(duration),
+            until: self.head.until(),
             until_complete: flows.iter().all(FlowSpec::ends),
             flows,
             until_delivered: None,
-            seed: match seed {
-                Seed::Own => own,
-                Seed::Number(number) => number,
-            },
+            seed: self.head.seed_number(seed),
             sample_every: self.sample_every,
         }
     }

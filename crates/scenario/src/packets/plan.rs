@@ -7,9 +7,6 @@ use lightlag_protocols::link::{Delay, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
 
-/// Keys of `plan = { ... }`.
-pub const KEYS: &[&str] = &["kind", "file", "from", "to"];
-
 #[derive(Clone, Copy)]
 enum Kind {
     Ion,

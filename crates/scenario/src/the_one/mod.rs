@@ -29,7 +29,7 @@ use super::catalogue::Catalogue;
 use super::error::{Error, Place, Result, short};
 use super::file::Ignored;
 use super::files::{Files, check_file_name};
-use super::model::{Draws, Group, Movement, Report, Scenario};
+use super::model::{BundleNetwork, Draws, Group, Head, Movement, Report, Scenario};
 use super::toml_file::{Outcome, Sweep};
 use super::traffic::{check_amount, check_fit};
 use crate::budget::{self, Estimate, Limits};
@@ -131,24 +131,21 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Outcome> {
     if let Some(refused) = refused {
         return Ok(Outcome::Refused(refused));
     }
-    let mut scenario = Scenario {
-        packets: None,
+    let own_seed = i64::from(run.space("MovementModel").parse("rngSeed", int)?.unwrap_or(0)) as u64;
+    let mut network = BundleNetwork {
+        head: Head { name, duration, own_seed, estimate: Estimate::default() },
         failures: Default::default(),
-        names: None,
+        positions_every: None,
         rules,
         movement,
         contacts: queues.contacts,
         traffic: queues.traffic,
-        own_seed: i64::from(run.space("MovementModel").parse("rngSeed", int)?.unwrap_or(0)) as u64,
         reports,
-        name,
-        duration,
         groups,
-        estimate: Estimate::default(),
     };
-    scenario.estimate = budget::bundles::estimate(&scenario, &|key| place_of(run, key));
-    scenario.estimate.check(limits(run)?)?;
-    Ok(Outcome::Fits(Box::new(scenario)))
+    network.head.estimate = budget::bundles::estimate(&network, &|key| place_of(run, key));
+    network.head.estimate.check(limits(run)?)?;
+    Ok(Outcome::Fits(Box::new(Scenario::Bundles(network))))
 }
 
 /// `Limits.events` and `Limits.memory` (bytes) are no keys of The ONE.

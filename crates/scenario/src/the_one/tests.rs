@@ -70,8 +70,8 @@ fn broken(from: &str, to: &str) -> String {
 fn settings_become_a_scenario_with_the_ones_rules() {
     let file = read(WHOLE).unwrap();
     assert_eq!(file.seeds().unwrap(), [Seed::Own]);
-    let scenario = file.points().unwrap().list.remove(0).scenario;
-    assert_eq!((scenario.name.as_str(), scenario.own_seed), ("walk_7", 7));
+    let scenario = file.points().unwrap().list.remove(0).scenario.bundles().unwrap().clone();
+    assert_eq!((scenario.head.name.as_str(), scenario.head.own_seed), ("walk_7", 7));
     assert_eq!(scenario.rules.tick, Some(Duration::from_nanos(100_000_000)));
     assert_eq!(scenario.rules.send_order, SendOrderKind::Clock);
     assert_eq!(scenario.rules.purge_every, Some(Duration::from_secs(60)));
@@ -86,7 +86,7 @@ fn settings_become_a_scenario_with_the_ones_rules() {
     let report = &scenario.reports[0];
     assert_eq!(report.output, PathBuf::from("reports/walk_7_MessageStatsReport.txt"));
     assert_eq!((report.precision, report.warmup), (2, Duration::from_secs(100)));
-    let messages = scenario.messages(Seed::Own).unwrap();
+    let messages = scenario.seeded(Seed::Own).unwrap().messages;
     assert_eq!((messages.len(), messages[0].name.as_str()), (99, "M1_1"));
     let life = messages[0].bundle.expires - messages[0].bundle.created;
     assert_eq!(life, Duration::from_secs(719 * 60) + Duration::from_nanos(1));
@@ -96,7 +96,7 @@ fn settings_become_a_scenario_with_the_ones_rules() {
 
 #[test]
 fn another_seed_moves_nodes_and_traffic_and_contacts_follow_the_seed() {
-    let scenario = read(WHOLE).unwrap().points().unwrap().list.remove(0).scenario;
+    let scenario = read(WHOLE).unwrap().points().unwrap().list.remove(0).scenario.bundles().unwrap().clone();
     let own = scenario.setup(Seed::Own).unwrap();
     assert!(own.contacts.list.len() > 100);
     assert_eq!(own.contacts, scenario.setup(Seed::Own).unwrap().contacts);
@@ -113,7 +113,7 @@ fn another_seed_moves_nodes_and_traffic_and_contacts_follow_the_seed() {
 fn run_arrays_make_points_in_lockstep() {
     let text = WHOLE.replace("rngSeed = 7", "rngSeed = [1; 2; 3]").replace("prefix = M1_", "prefix = [A; B]");
     let points = read(&text).unwrap().points().unwrap().list;
-    let names: Vec<&str> = points.iter().map(|point| point.scenario.name.as_str()).collect();
+    let names: Vec<&str> = points.iter().map(|point| point.scenario.head().name.as_str()).collect();
     assert_eq!(names, ["walk_1", "walk_2", "walk_3"]);
     let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
     assert_eq!(points[2].values, [pair("Events1.prefix", "A"), pair("MovementModel.rngSeed", "3")]);
@@ -125,7 +125,7 @@ fn overrides_and_mechanisms_can_be_set() {
     file.set("Group.mechanism", "rrcc").unwrap();
     file.set("Group.receipts", "true").unwrap();
     file.set("Group2.router", "EpidemicRouter").unwrap();
-    let scenario = file.points().unwrap().list.remove(0).scenario;
+    let scenario = file.points().unwrap().list.remove(0).scenario.bundles().unwrap().clone();
     assert_eq!(scenario.groups[0].mechanism.entry.name, "rrcc");
     assert!(scenario.groups[0].policy.receipts);
     assert_eq!(scenario.groups[1].router.entry.name, "epidemic");
@@ -248,7 +248,7 @@ fn files_of_events_bring_messages_and_connections() {
         let catalogue = Arc::new(Catalogue::default());
         ScenarioFile::from_the_one("s.txt", text.as_bytes(), folder.clone(), catalogue).unwrap().points()
     };
-    let scenario = read(&text).unwrap().list.remove(0).scenario;
+    let scenario = read(&text).unwrap().list.remove(0).scenario.bundles().unwrap().clone();
     assert!(matches!(scenario.traffic[0].kind, TrafficKind::Listed(_)));
     let setup = scenario.setup(Seed::Own).unwrap();
     assert_eq!((setup.bundles.len(), setup.contacts.list.len()), (1, 1));
@@ -270,12 +270,12 @@ fn the_settings_of_the_reference_are_read_as_they_are() {
     for entry in entries {
         let path = entry.unwrap().path();
         let file = ScenarioFile::read(&[&path]).unwrap();
-        let scenario = file.points().unwrap().list.remove(0).scenario;
-        assert_eq!(scenario.name, path.file_stem().unwrap().to_string_lossy());
-        let messages = scenario.messages(Seed::Own).unwrap();
-        assert_eq!(messages.len(), expected[scenario.own_seed as usize - 1], "{}", scenario.name);
-        if scenario.own_seed == 1 {
-            assert!(scenario.fleet(Seed::Own).is_ok(), "{}", scenario.name);
+        let scenario = file.points().unwrap().list.remove(0).scenario.bundles().unwrap().clone();
+        assert_eq!(scenario.head.name, path.file_stem().unwrap().to_string_lossy());
+        let messages = scenario.seeded(Seed::Own).unwrap().messages;
+        assert_eq!(messages.len(), expected[scenario.head.own_seed as usize - 1], "{}", scenario.head.name);
+        if scenario.head.own_seed == 1 {
+            assert!(scenario.seeded(Seed::Own).unwrap().fleet().is_ok(), "{}", scenario.head.name);
         }
         read += 1;
     }

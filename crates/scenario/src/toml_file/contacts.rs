@@ -8,17 +8,13 @@ use crate::contacts::{
     the_one_events,
 };
 use crate::error::{Error, Result, quoted};
+use crate::keys;
 use crate::model::{ContactSource, Told};
 use crate::quantity as q;
 use crate::tree::{Node, Value};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_worlds::contacts::Delay;
 use std::sync::Arc;
-
-const KEYS: &[&str] =
-    &["kind", "file", "rows", "rate", "delay", "delays", "pairs", "first_id", "unknown_nodes", "origin"];
-const WAY_KEYS: &[&str] = &["rate", "delay", "delays"];
-const ROW_KEYS: &[&str] = &["a", "b", "start", "end", "rate", "delay"];
 
 /// More pairs than anyone means to name.
 const PAIRS_MAX: usize = 10_000_000;
@@ -41,7 +37,7 @@ pub fn sources(
     duration: Duration,
     context: &Context,
 ) -> Result<Vec<ContactSource>> {
-    let sections = named(root, "contacts", KEYS)?;
+    let sections = named(root, "contacts", keys::CONTACTS)?;
     names.check_tables(sections.len(), &root.place_of("contacts"))?;
     sections.into_iter().map(|(name, section)| source(name, &section, names, duration, context)).collect()
 }
@@ -119,7 +115,7 @@ fn inline_rows(node: &Node, path: &str) -> Result<Vec<Row>> {
         return Err(Error::new(&node.place, format!("the list `{path}` is empty"), "tell of a contact"));
     }
     let row = |node: &Arc<Node>| {
-        let section = Section::new(node, path, ROW_KEYS)?;
+        let section = Section::new(node, path, keys::ROW)?;
         let (start, end) =
             (section.need("start", "\"2000 s\"", q::time)?, section.need("end", "\"3000 s\"", q::time)?);
         if end <= start {
@@ -149,7 +145,7 @@ fn channels(section: &Section, names: &Names) -> Result<Channels> {
     let Some(node) = section.get("pairs") else { return Ok(channels) };
     let (path, mut pairs) = (section.key("pairs"), 0_usize);
     for (key, node) in Section::open(node, &path)?.entries() {
-        let way = way(&Section::new(node, &format!("{path}.{}", key.name), WAY_KEYS)?)?;
+        let way = way(&Section::new(node, &format!("{path}.{}", key.name), keys::WAY)?)?;
         let (from, to, both) = pair(&key.name).ok_or_else(|| {
             Error::new(
                 &key.place,

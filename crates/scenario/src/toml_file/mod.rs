@@ -19,11 +19,12 @@ mod world;
 use super::catalogue::Catalogue;
 use super::error::{Error, Place, Result};
 use super::files::{Files, check_file_name};
-use super::model::{ContactSource, GROUPS_MAX, Scenario, TrafficKind};
+use super::model::{BundleNetwork, ContactSource, GROUPS_MAX, Head, Scenario, TrafficKind};
 use super::quantity;
 use super::traffic::{check_amount, check_fit};
 use super::tree::{Node, Value};
 use crate::budget::{self, Estimate, Limits};
+use crate::keys::{self, Key};
 pub use algorithm::algorithm;
 use lightlag_protocols::time::Duration;
 pub use section::{Section, quantity as read_quantity, wrong_type};
@@ -31,25 +32,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-const KEYS: &[&str] = &[
-    "name",
-    "duration",
-    "seeds",
-    "router",
-    "mechanism",
-    "buffer",
-    "receipts",
-    "drop_memory",
-    "mobility",
-    "radio",
-    "world",
-    "nodes",
-    "contacts",
-    "traffic",
-    "parameters",
-    "limits",
-];
 
 /// What the points of a sweep take together, as they are all read before the first is run.
 #[derive(Default)]
@@ -78,18 +60,21 @@ impl Sweep {
     /// If they no longer fit into the memory of a run.
     pub fn add(&mut self, place: &Place, outcome: &Outcome, limits: Limits) -> Result<()> {
         let Outcome::Fits(scenario) = outcome else { return Ok(()) };
-        let ends = scenario.traffic.iter().map(|traffic| match &traffic.kind {
-            TrafficKind::Random(generator) => (generator.from.len() + generator.to.len()) as f64 * 4.0,
-            TrafficKind::Listed(list) => list.len() as f64 * NODE_BYTES * 2.0,
-        });
-        let linked = scenario.packets.as_ref().map_or(0, |network| network.links.len() + network.flows.len());
-        let named = scenario.names.as_ref().map_or(0.0, budget::names::plan_bytes);
+        let parts = match &**scenario {
+            Scenario::Bundles(network) => {
+                let ends = network.traffic.iter().map(|traffic| match &traffic.kind {
+                    TrafficKind::Random(generator) => {
+                        (generator.from.len() + generator.to.len()) as f64 * 4.0
+                    }
+                    TrafficKind::Listed(list) => list.len() as f64 * NODE_BYTES * 2.0,
+                });
+                f64::from(network.node_count()) * NODE_BYTES + ends.sum::<f64>()
+            }
+            Scenario::Packets(network) => (network.links.len() + network.flows.len()) as f64 * PARTY_BYTES,
+            Scenario::Names(network) => budget::names::plan_bytes(network),
+        };
         self.points += 1;
-        self.bytes += POINT_BYTES
-            + f64::from(scenario.node_count()) * NODE_BYTES
-            + ends.sum::<f64>()
-            + linked as f64 * PARTY_BYTES
-            + named;
+        self.bytes += POINT_BYTES + parts;
         let ahead = if self.points < FIRST_POINTS { self.points } else { self.points.max(self.all) };
         let bytes = self.bytes / self.points as f64 * ahead as f64;
         let what = format!("the {ahead} points of the sweep take {bytes:.1e} bytes");
@@ -125,70 +110,68 @@ pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
     let open = Section::open(tree, "")?;
     let limits = Limits::read(&open)?;
     let has = |keys: [&str; 2]| keys.iter().any(|key| open.get(key).is_some());
-    if has(["producers", "consumers"]) {
-        open.allow(crate::names::KEYS)?;
-        let names = crate::names::read(&open, &|name, place| read_file(name, place, context))?;
-        let scenario = linked(&open, tree, name)?;
-        let estimate = budget::names::estimate(&open, &names, scenario.duration);
-        estimate.check(limits)?;
-        return Ok(Outcome::Fits(Box::new(Scenario { names: Some(names), estimate, ..scenario })));
-    }
-    if has(["links", "flows"]) {
-        open.allow(crate::packets::KEYS)?;
-        let packets = crate::packets::read(&open, &|name, place| read_file(name, place, context))?;
-        let scenario = linked(&open, tree, name)?;
-        let estimate = budget::packets::estimate(&open, &packets, scenario.duration);
-        estimate.check(limits)?;
-        return Ok(Outcome::Fits(Box::new(Scenario { packets: Some(packets), estimate, ..scenario })));
-    }
-    let root = Section::new(tree, "", KEYS)?;
-    let duration = root.need("duration", "\"12 h\"", quantity::positive_time)?;
-    let world::Behaviour { rules, movement, failures } = world::world(&root)?;
-    let groups = match nodes::groups(&root, context)? {
+    let files = |name: &str, place: &Place| read_file(name, place, context);
+    let scenario = if has(["producers", "consumers"]) {
+        let open = open.declared(keys::NAMES)?;
+        let mut network = crate::names::read(head(&open, tree, name)?, &open, &files)?;
+        network.head.estimate = budget::names::estimate(&open, &network);
+        Scenario::Names(network)
+    } else if has(["links", "flows"]) {
+        let open = open.declared(keys::PACKETS)?;
+        let mut network = crate::packets::read(head(&open, tree, name)?, &open, &files)?;
+        network.head.estimate = budget::packets::estimate(&open, &network);
+        Scenario::Packets(network)
+    } else {
+        let open = open.declared(keys::BUNDLES)?;
+        match bundles(head(&open, tree, name)?, &open, context)? {
+            Ok(network) => Scenario::Bundles(network),
+            Err(error) => return Ok(Outcome::Refused(error)),
+        }
+    };
+    scenario.head().estimate.check(limits)?;
+    Ok(Outcome::Fits(Box::new(scenario)))
+}
+
+/// What every scenario has, but for the estimate.
+fn head(root: &Section, tree: &Node, name: &str) -> Result<Head> {
+    Ok(Head {
+        name: scenario_name(root)?.unwrap_or(name).to_owned(),
+        duration: root.need("duration", "\"12 h\"", quantity::positive_time)?,
+        own_seed: seeds(tree)?[0],
+        estimate: Estimate::default(),
+    })
+}
+
+/// A scenario of bundles, or why its mechanism refuses its router.
+fn bundles(
+    head: Head,
+    root: &Section,
+    context: &Context,
+) -> Result<std::result::Result<BundleNetwork, Error>> {
+    let duration = head.duration;
+    let world::Behaviour { rules, movement, failures, positions_every } = world::world(root)?;
+    let groups = match nodes::groups(root, context)? {
         nodes::Groups::Fit(groups) => groups,
-        nodes::Groups::Refused(error) => return Ok(Outcome::Refused(error)),
+        nodes::Groups::Refused(error) => return Ok(Err(error)),
     };
     let names = names::Names::new(&groups, &root.place_of("nodes"))?;
-    let contacts = contacts::sources(&root, &names, duration, context)?;
-    let traffic = traffic::sources(&root, &names, duration, context)?;
-    let mut scenario = Scenario {
-        name: scenario_name(&root)?.unwrap_or(name).to_owned(),
-        duration,
+    let contacts = contacts::sources(root, &names, duration, context)?;
+    let traffic = traffic::sources(root, &names, duration, context)?;
+    let reports = Vec::new();
+    let mut network = BundleNetwork {
+        head,
         rules,
         failures,
         groups,
         movement,
+        positions_every,
         contacts,
         traffic,
-        own_seed: seeds(tree)?[0],
-        reports: Vec::new(),
-        packets: None,
-        names: None,
-        estimate: Estimate::default(),
+        reports,
     };
-    check(&scenario, &root)?;
-    scenario.estimate = budget::bundles::estimate(&scenario, &|key| place_of(&root, key));
-    scenario.estimate.check(limits)?;
-    Ok(Outcome::Fits(Box::new(scenario)))
-}
-
-/// What a scenario of links has beside what is on them.
-fn linked(root: &Section, tree: &Node, name: &str) -> Result<Scenario> {
-    Ok(Scenario {
-        name: scenario_name(root)?.unwrap_or(name).to_owned(),
-        duration: root.need("duration", "\"12 h\"", quantity::positive_time)?,
-        rules: Default::default(),
-        failures: Default::default(),
-        groups: Vec::new(),
-        movement: super::model::Movement::PLAIN,
-        contacts: Vec::new(),
-        traffic: Vec::new(),
-        own_seed: seeds(tree)?[0],
-        reports: Vec::new(),
-        packets: None,
-        names: None,
-        estimate: Estimate::default(),
-    })
+    check(&network, root)?;
+    network.head.estimate = budget::bundles::estimate(&network, &|key| place_of(root, key));
+    Ok(Ok(network))
 }
 
 /// The place of a key, or of one in a table.
@@ -210,7 +193,7 @@ fn scenario_name<'t>(root: &Section<'t>) -> Result<Option<&'t str>> {
 }
 
 /// What can only be seen in the whole.
-fn check(scenario: &Scenario, root: &Section) -> Result<()> {
+fn check(scenario: &BundleNetwork, root: &Section) -> Result<()> {
     let moves = scenario.groups.iter().any(|group| !group.radios.is_empty());
     if !moves && scenario.contacts.is_empty() {
         return Err(Error::new(
@@ -220,7 +203,7 @@ fn check(scenario: &Scenario, root: &Section) -> Result<()> {
         ));
     }
     for traffic in &scenario.traffic {
-        check_amount(traffic, scenario.duration)?;
+        check_amount(traffic, scenario.head.duration)?;
         check_fit(traffic, traffic.largest(), &scenario.groups)?;
     }
     if scenario.contacts.len() > 1 {
@@ -263,7 +246,7 @@ pub fn seeds(tree: &Node) -> Result<Vec<u64>> {
 }
 
 /// The tables inside a table of tables, such as `[nodes.NAME]`.
-pub fn named<'t>(root: &Section<'t>, key: &str, known: &[&str]) -> Result<Vec<(String, Section<'t>)>> {
+pub fn named<'t>(root: &Section<'t>, key: &str, known: &'static [Key]) -> Result<Vec<(String, Section<'t>)>> {
     let Some(node) = root.get(key) else { return Ok(Vec::new()) };
     let mut all = Vec::new();
     let count = Section::open(node, key)?.entries().count();

@@ -4,6 +4,7 @@ use super::section::Section;
 use super::{Context, algorithm, mobility, named};
 use crate::catalogue::resolve;
 use crate::error::{Error, Result};
+use crate::keys;
 use crate::model::{Algorithm, Group, Mobility, NODES_MAX, Radio};
 use crate::quantity;
 use crate::tree::Node;
@@ -11,22 +12,6 @@ use lightlag_protocols::dtn::{Mechanism, NodePolicy, Router};
 use lightlag_protocols::units::Bytes;
 use std::collections::BTreeMap;
 
-const KEYS: &[&str] = &[
-    "count",
-    "first",
-    "buffer",
-    "router",
-    "mechanism",
-    "receipts",
-    "drop_memory",
-    "delete_delivered",
-    "overfill",
-    "deliver_past_buffer",
-    "mobility",
-    "radio",
-    "radios",
-];
-const RADIO_KEYS: &[&str] = &["range", "rate"];
 /// As a count in TOML.
 const COUNT_MAX: i64 = NODES_MAX as i64;
 
@@ -39,7 +24,7 @@ pub enum Groups {
 }
 
 pub fn groups(root: &Section, context: &Context) -> Result<Groups> {
-    let sections = named(root, "nodes", KEYS)?;
+    let sections = named(root, "nodes", keys::NODES)?;
     if sections.is_empty() {
         return Err(root.missing("nodes", "{ NAME = { count = 50 } }"));
     }
@@ -213,7 +198,7 @@ fn motion(section: &Section, root: &Section, context: &Context) -> Result<(Optio
 }
 
 fn radio(node: &Node, path: &str, name: &str) -> Result<Radio> {
-    let section = Section::new(node, path, RADIO_KEYS)?;
+    let section = Section::new(node, path, keys::RADIO)?;
     let range_m = section.need("range", "\"150 m\"", quantity::length_m)?;
     if range_m <= 0.0 {
         return Err(Error::new(

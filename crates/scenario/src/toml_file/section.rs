@@ -1,6 +1,7 @@
 //! A table of a scenario under the eyes of its reader: which keys it may have, and typed access.
 
 use crate::error::{Error, Place, Result, Wrong, quoted, suggestion};
+use crate::keys::{Key as Declared, Kind, names};
 use crate::tree::{Key, Node, Value};
 use std::sync::Arc;
 
@@ -12,6 +13,8 @@ pub struct Section<'t> {
     /// Where it stands.
     pub place: Place,
     entries: &'t [(Key, Arc<Node>)],
+    /// What its keys are declared to be.
+    declared: &'static [Declared],
 }
 
 /// An error about the type of a value.
@@ -23,15 +26,27 @@ impl<'t> Section<'t> {
     /// A table with free keys, such as names.
     pub fn open(node: &'t Node, path: &str) -> Result<Self> {
         match &node.value {
-            Value::Table(entries) => Ok(Self { path: path.to_owned(), place: node.place.clone(), entries }),
+            Value::Table(entries) => {
+                Ok(Self { path: path.to_owned(), place: node.place.clone(), entries, declared: &[] })
+            }
             _ => Err(wrong_type(node, path, "it must be a table")),
         }
     }
-    /// A table whose keys are among `known`.
-    pub fn new(node: &'t Node, path: &str, known: &[&str]) -> Result<Self> {
-        let section = Self::open(node, path)?;
-        section.allow(known)?;
-        Ok(section)
+    /// A table of declared keys.
+    pub fn new(node: &'t Node, path: &str, keys: &'static [Declared]) -> Result<Self> {
+        Self::open(node, path)?.declared(keys)
+    }
+    /// The same table, whose keys must be among these.
+    pub fn declared(self, keys: &'static [Declared]) -> Result<Self> {
+        self.allow(&names(keys))?;
+        Ok(Self { declared: keys, ..self })
+    }
+    /// Whether a key that is declared is declared like this.
+    fn agrees(&self, name: &str, like: impl Fn(&Kind) -> bool) -> bool {
+        match self.declared.iter().find(|key| key.name == name).map(|key| &key.kind) {
+            Some(Kind::Any(kinds)) => kinds.iter().any(like),
+            declared => declared.is_none_or(like),
+        }
     }
     /// Refuses the first key that is not among `known`.
     pub fn allow(&self, known: &[&str]) -> Result<()> {
@@ -61,8 +76,9 @@ impl<'t> Section<'t> {
         self.get(name).map_or_else(|| self.place.clone(), |node| node.place.clone())
     }
     /// A table inside.
-    pub fn table(&self, name: &str, known: &[&str]) -> Result<Option<Section<'t>>> {
-        self.get(name).map(|node| Section::new(node, &self.key(name), known)).transpose()
+    pub fn table(&self, name: &str, keys: &'static [Declared]) -> Result<Option<Section<'t>>> {
+        debug_assert!(self.agrees(name, |kind| matches!(kind, Kind::Table(_))), "{}", self.key(name));
+        self.get(name).map(|node| Section::new(node, &self.key(name), keys)).transpose()
     }
     /// A string.
     pub fn text(&self, name: &str) -> Result<Option<&'t str>> {
@@ -87,6 +103,7 @@ impl<'t> Section<'t> {
     }
     /// True or false.
     pub fn flag(&self, name: &str) -> Result<Option<bool>> {
+        debug_assert!(self.agrees(name, |kind| matches!(kind, Kind::Flag)), "{}", self.key(name));
         self.get(name)
             .map(|node| match node.value {
                 Value::Flag(flag) => Ok(flag),
@@ -96,6 +113,8 @@ impl<'t> Section<'t> {
     }
     /// A whole number between bounds, both included.
     pub fn whole(&self, name: &str, low: i64, high: i64) -> Result<Option<i64>> {
+        let like = |kind: &Kind| matches!(*kind, Kind::Whole(least, most) if (least, most) == (low, high));
+        debug_assert!(self.agrees(name, like), "{}", self.key(name));
         let right = format!("it must be a whole number from {low} to {high}");
         self.get(name)
             .map(|node| match node.value {
@@ -109,6 +128,8 @@ impl<'t> Section<'t> {
     }
     /// A number without a unit between bounds, both included.
     pub fn real(&self, name: &str, low: f64, high: f64) -> Result<Option<f64>> {
+        let like = |kind: &Kind| matches!(*kind, Kind::Real(least, most) if (least, most) == (low, high));
+        debug_assert!(self.agrees(name, like), "{}", self.key(name));
         let right = format!("it must be a number from {low} to {high}");
         let Some(node) = self.get(name) else { return Ok(None) };
         let value = match node.value {
@@ -127,6 +148,8 @@ impl<'t> Section<'t> {
         name: &str,
         parse: impl Fn(&str) -> std::result::Result<T, Wrong>,
     ) -> Result<Option<T>> {
+        let like = |kind: &Kind| matches!(kind, Kind::Quantity(_) | Kind::Text);
+        debug_assert!(self.agrees(name, like), "{}", self.key(name));
         self.get(name).map(|node| quantity(node, &self.key(name), parse)).transpose()
     }
     /// A quantity that must be there.
@@ -142,6 +165,8 @@ impl<'t> Section<'t> {
     pub fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let known: Vec<&str> = words.iter().map(|word| word.0).collect();
+        let like = |kind: &Kind| matches!(kind, Kind::Word(declared) if **declared == *known);
+        debug_assert!(self.agrees(name, like), "{}", self.key(name));
         match words.iter().find(|word| word.0 == text) {
             Some(word) => Ok(Some(word.1)),
             None => Err(Error::new(

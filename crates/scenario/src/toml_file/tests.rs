@@ -86,8 +86,11 @@ fn broken(from: &str, to: &str) -> String {
 fn a_whole_scenario_is_read_as_written() {
     let points = points(WHOLE);
     assert_eq!(points.list.len(), 1);
-    let scenario = &points.list[0].scenario;
-    assert_eq!((scenario.name.as_str(), scenario.duration), ("streets", Duration::from_secs(14_400)));
+    let scenario = points.list[0].scenario.bundles().unwrap();
+    assert_eq!(
+        (scenario.head.name.as_str(), scenario.head.duration),
+        ("streets", Duration::from_secs(14_400))
+    );
     assert_eq!(scenario.rules.tick, Some(Duration::from_nanos(100_000_000)));
     let names: Vec<&str> = scenario.node_names().collect();
     assert_eq!(names, ["walker0", "walker1", "walker2", "walker3", "walker4", "kiosk"]);
@@ -104,7 +107,7 @@ fn a_whole_scenario_is_read_as_written() {
 
 #[test]
 fn a_setup_has_all_nodes_messages_with_lifetimes_and_contacts_that_its_seed_decides() {
-    let scenario = points(WHOLE).list.remove(0).scenario;
+    let scenario = points(WHOLE).list.remove(0).scenario.bundles().unwrap().clone();
     let setup = scenario.setup(Seed::Number(1)).unwrap();
     assert_eq!((setup.nodes.len(), setup.until), (6, Instant::from_secs(14_400)));
     assert!(!setup.contacts.list.is_empty() && setup.bundles.len() > 50);
@@ -112,22 +115,34 @@ fn a_setup_has_all_nodes_messages_with_lifetimes_and_contacts_that_its_seed_deci
     assert!(setup.bundles.windows(2).all(|pair| pair[0].created <= pair[1].created));
     assert_eq!(setup.contacts, scenario.setup(Seed::Number(1)).unwrap().contacts);
     assert_ne!(setup.contacts, scenario.setup(Seed::Number(2)).unwrap().contacts);
-    assert_ne!(scenario.contacts_key(Seed::Number(1)), scenario.contacts_key(Seed::Number(2)));
+    assert_ne!(
+        scenario.seeded(Seed::Number(1)).unwrap().contacts_key(),
+        scenario.seeded(Seed::Number(2)).unwrap().contacts_key()
+    );
 }
 
 #[test]
 fn the_files_own_seed_is_its_first() {
-    let scenario = points(WHOLE).list.remove(0).scenario;
-    assert_eq!(scenario.messages(Seed::Own).unwrap(), scenario.messages(Seed::Number(1)).unwrap());
-    assert_ne!(scenario.messages(Seed::Own).unwrap(), scenario.messages(Seed::Number(2)).unwrap());
-    assert_eq!(scenario.contacts_key(Seed::Own), scenario.contacts_key(Seed::Number(1)));
+    let scenario = points(WHOLE).list.remove(0).scenario.bundles().unwrap().clone();
+    assert_eq!(
+        scenario.seeded(Seed::Own).unwrap().messages,
+        scenario.seeded(Seed::Number(1)).unwrap().messages
+    );
+    assert_ne!(
+        scenario.seeded(Seed::Own).unwrap().messages,
+        scenario.seeded(Seed::Number(2)).unwrap().messages
+    );
+    assert_eq!(
+        scenario.seeded(Seed::Own).unwrap().contacts_key(),
+        scenario.seeded(Seed::Number(1)).unwrap().contacts_key()
+    );
 }
 
 #[test]
 fn told_contacts_have_the_rates_and_delays_of_their_pairs() {
-    let scenario = points(TOLD).list.remove(0).scenario;
+    let scenario = points(TOLD).list.remove(0).scenario.bundles().unwrap().clone();
     assert_eq!(scenario.node_names().collect::<Vec<_>>(), ["BS", "Sat0", "Sat1", "Rover1", "Rover2"]);
-    let contacts = scenario.contacts(Seed::Number(1)).unwrap();
+    let contacts = scenario.seeded(Seed::Number(1)).unwrap().contacts().unwrap();
     let [first, second] = &contacts.list[..] else { panic!() };
     let channel = |index: u32| &contacts.channels[index as usize];
     assert_eq!(channel(first.forward).rate, BitRate(2_500_000));
@@ -135,7 +150,10 @@ fn told_contacts_have_the_rates_and_delays_of_their_pairs() {
     assert_eq!(channel(first.forward).delay.at(Instant::ZERO), Duration::from_secs(240));
     assert_eq!(channel(second.forward).delay.at(Instant::ZERO), Duration::from_secs(1));
     // Without movement all seeds share their contacts.
-    assert_eq!(scenario.contacts_key(Seed::Number(1)), scenario.contacts_key(Seed::Number(2)));
+    assert_eq!(
+        scenario.seeded(Seed::Number(1)).unwrap().contacts_key(),
+        scenario.seeded(Seed::Number(2)).unwrap().contacts_key()
+    );
 }
 
 #[test]
@@ -161,11 +179,15 @@ fn lists_are_swept_and_combinations_that_a_mechanism_refuses_are_skipped() {
     let alone = TOLD.replace("router = \"epidemic\"", "router = \"direct\"\nmechanism = \"afner\"");
     assert!(told(&alone).contains("refuses router `direct`"));
     // Points that differ in algorithms only share their contacts.
-    let keys: Vec<String> = points.list.iter().map(|p| p.scenario.contacts_key(Seed::Number(1))).collect();
+    let keys: Vec<String> = points
+        .list
+        .iter()
+        .map(|p| p.scenario.bundles().unwrap().seeded(Seed::Number(1)).unwrap().contacts_key())
+        .collect();
     assert!(keys.windows(2).all(|pair| pair[0] == pair[1]));
     assert!(Arc::ptr_eq(
-        &points.list[0].scenario.contacts[0].list,
-        &points.list[1].scenario.contacts[0].list
+        &points.list[0].scenario.bundles().unwrap().contacts[0].list,
+        &points.list[1].scenario.bundles().unwrap().contacts[0].list
     ));
 }
 
@@ -178,7 +200,7 @@ fn overrides_replace_add_and_sweep() {
     let points = file.points().unwrap();
     assert_eq!(points.list.len(), 2);
     assert_eq!(points.list[1].values, [("router.copies".to_owned(), "8".to_owned())]);
-    assert_eq!(points.list[0].scenario.groups[0].buffer, Bytes(2_000_000));
+    assert_eq!(points.list[0].scenario.bundles().unwrap().groups[0].buffer, Bytes(2_000_000));
     file.set("world.tik", "1 s").unwrap();
     assert_eq!(
         file.points().unwrap_err().to_string(),
@@ -318,7 +340,7 @@ fn mistakes_in_told_contacts_are_told() {
 #[test]
 fn delays_can_change_over_time() {
     let text = TOLD.replace("delay = \"1 s\"", "delays = [[\"0 s\", \"300 s\"], [\"1 h\", \"310 s\"]]");
-    let scenario = points(&text).list.remove(0).scenario;
+    let scenario = points(&text).list.remove(0).scenario.bundles().unwrap().clone();
     let delay = &scenario.contacts[0].list[1].forward.delay;
     assert_eq!(delay.at(Instant::from_secs(3601)), Duration::from_secs(310));
     let unsorted = TOLD.replace("delay = \"1 s\"", "delays = [[\"1 h\", \"300 s\"], [\"0 s\", \"310 s\"]]");
@@ -338,7 +360,8 @@ fn files_of_contacts_are_found_beside_the_scenario() {
         let text = format!("{text}{extra}\n");
         let file =
             ScenarioFile::from_toml("s.toml", &text, folder.clone(), Arc::new(Catalogue::default())).unwrap();
-        file.points().map(|mut points| points.list.remove(0).scenario.contacts.remove(0).list)
+        file.points()
+            .map(|mut points| points.list.remove(0).scenario.bundles().unwrap().contacts[0].list.clone())
     };
     let ion = list("kind = \"ion\"\nfile = \"plan.ion\"").unwrap();
     assert_eq!((ion[0].forward.rate, ion[0].backward.rate), (BitRate(8000), BitRate(0)));
@@ -367,7 +390,7 @@ fn tables_and_events_of_the_reference_tell_the_same_contacts() {
         );
         let file =
             ScenarioFile::from_toml("s.toml", &text, folder.clone(), Arc::new(Catalogue::default())).unwrap();
-        let list = file.points().unwrap().list.remove(0).scenario.contacts.remove(0).list;
+        let list = file.points().unwrap().list.remove(0).scenario.bundles().unwrap().contacts[0].list.clone();
         list.iter().map(|c| (c.start, c.end, c.a.min(c.b), c.a.max(c.b))).collect::<Vec<_>>()
     };
     for path in entries.map(|entry| entry.unwrap().path()).filter(|path| path.extension().unwrap() == "csv") {

@@ -5,6 +5,7 @@ use super::section::{Section, wrong_type};
 use super::{Context, named, read_file};
 use crate::contacts::{EventKind, the_one_events};
 use crate::error::{Error, Place, Result};
+use crate::keys;
 use crate::model::{Draws, Generator, Interval, ListedMessage, Shape, Traffic, TrafficKind};
 use crate::quantity::{self as q, Bounds};
 use crate::traffic::{never_advances, only_meets_itself};
@@ -17,11 +18,6 @@ use std::sync::Arc;
 const RANDOM_KEYS: &[&str] =
     &["interval", "arrivals", "size", "from", "to", "lifetime", "prefix", "start", "end", "shape"];
 const LISTED_KEYS: &[&str] = &["events", "file", "lifetime", "prefix"];
-const EVENT_KEYS: &[&str] = &["at", "from", "to", "size", "lifetime", "name"];
-const ALL_KEYS: &[&str] = &[
-    "interval", "arrivals", "size", "from", "to", "lifetime", "prefix", "start", "end", "shape", "events",
-    "file",
-];
 
 /// How an interval is drawn.
 #[derive(Clone, Copy)]
@@ -44,7 +40,7 @@ const SHAPES: &[(&str, Shape)] = &[
 ];
 
 pub fn sources(root: &Section, names: &Names, duration: Duration, context: &Context) -> Result<Vec<Traffic>> {
-    let sections = named(root, "traffic", ALL_KEYS)?;
+    let sections = named(root, "traffic", keys::TRAFFIC)?;
     names.check_tables(sections.len(), &root.place_of("traffic"))?;
     let traffic: Vec<Traffic> = sections
         .into_iter()
@@ -254,7 +250,7 @@ fn events(node: &Node, path: &str, prefix: &str, names: &Names) -> Result<Vec<Li
     }
     let mut messages = Vec::new();
     for (item, number) in list.iter().zip(1..) {
-        let section = Section::new(item, path, EVENT_KEYS)?;
+        let section = Section::new(item, path, keys::EVENT)?;
         let one = |key: &str| {
             let nodes = section.need(key, "\"NODE\"", |text| names.select(text))?;
             match nodes[..] {

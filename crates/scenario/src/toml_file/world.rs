@@ -3,36 +3,27 @@
 use super::section::Section;
 use crate::error::Result;
 use crate::failures::Failures;
+use crate::keys;
 use crate::model::Movement;
 use crate::quantity;
 use lightlag_protocols::dtn::{Propagation, Radio};
+use lightlag_protocols::time::Duration;
 use lightlag_worlds::messages::{Rules, SendOrderKind};
-
-const KEYS: &[&str] = &[
-    "tick",
-    "radio",
-    "propagation",
-    "send_order",
-    "purge_every",
-    "sample_every",
-    "warmup",
-    "contacts_fail",
-    "nodes_vanish",
-];
 
 /// All that the table says.
 pub struct Behaviour {
     pub rules: Rules,
     pub movement: Movement,
     pub failures: Failures,
+    pub positions_every: Option<Duration>,
 }
 
 pub fn world(root: &Section) -> Result<Behaviour> {
     let mut rules = Rules::default();
     let mut movement = Movement::PLAIN;
     let mut failures = Failures::default();
-    let Some(world) = root.table("world", KEYS)? else {
-        return Ok(Behaviour { rules, movement, failures });
+    let Some(world) = root.table("world", keys::WORLD)? else {
+        return Ok(Behaviour { rules, movement, failures, positions_every: None });
     };
     rules.tick = world.quantity("tick", quantity::positive_time)?;
     rules.purge_every = world.quantity("purge_every", quantity::positive_time)?;
@@ -55,5 +46,6 @@ pub fn world(root: &Section) -> Result<Behaviour> {
     }
     failures.contacts = world.real("contacts_fail", 0.0, 1.0)?.unwrap_or(0.0);
     failures.nodes = world.real("nodes_vanish", 0.0, 1.0)?.unwrap_or(0.0);
-    Ok(Behaviour { rules, movement, failures })
+    let positions_every = world.quantity("positions_every", quantity::positive_time)?;
+    Ok(Behaviour { rules, movement, failures, positions_every })
 }

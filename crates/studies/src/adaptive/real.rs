@@ -92,9 +92,9 @@ pub fn run(make: Make) -> Result<Measured, String> {
 
 fn link(which: usize) -> Result<([LinkSpec; 2], Duration), lightlag_scenario::Error> {
     let point = only(&scenario::<&str>(SCENARIOS[which].1, [])?)?;
-    let network = point.packets.as_ref().expect("it is one of packets");
+    let network = point.packets().expect("it is one of packets");
     let links = network.both_ways(None).expect("it has a link");
-    Ok((links, point.duration))
+    Ok((links, network.head.duration))
 }
 
 fn row(names: (&str, &str), seed: u64, seen: &Seen) -> Row {

@@ -85,14 +85,14 @@ fn connection(variant: Variant, seed: u64) -> Result<Connection, String> {
     let told = |error: lightlag_scenario::Error| error.to_string();
     let scenario = scenario(SATELLITE, variant.sets()).and_then(|file| only(&file)).map_err(told)?;
     let lacks = || format!("{SATELLITE}: there is no link, or no cross traffic");
-    let network = scenario.packets.as_ref().ok_or_else(lacks)?;
-    let setup = network.setup(Seed::Number(seed), scenario.own_seed, scenario.duration);
+    let network = scenario.packets().ok_or_else(lacks)?;
+    let setup = network.setup(Seed::Number(seed));
     Ok(Connection {
         controller: variant.controller(),
         seed,
         links: network.both_ways(None)?,
         beside: Beside::of(&setup).ok_or_else(lacks)?,
-        span: scenario.duration,
+        span: network.head.duration,
     })
 }
 

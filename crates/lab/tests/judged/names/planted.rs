@@ -2,7 +2,7 @@
 
 use super::*;
 use lightlag_judge::trace::NameRow;
-use lightlag_judge::trace::{TraceRow, TraceWriter, read};
+use lightlag_judge::trace::{Names as TraceNames, TraceRow, TraceWriter, read};
 use lightlag_protocols::link::Why;
 use lightlag_protocols::ndn::Refused;
 use proptest::prelude::*;
@@ -343,9 +343,9 @@ fn a_trace_in_a_file_is_judged_like_the_run() {
         std::fs::write(&file, trace.finish().unwrap()).unwrap();
         read::<NameRow>(file.path()).unwrap().collect::<Result<Story, _>>().unwrap()
     };
-    let back = written(TraceWriter::parquet(Vec::new()).unwrap());
+    let back = written(TraceWriter::parquet(Vec::new(), TraceNames::default()).unwrap());
     assert_eq!(back, events);
-    assert_eq!(written(TraceWriter::json_lines(Vec::new())), events);
+    assert_eq!(written(TraceWriter::json_lines(Vec::new(), TraceNames::default())), events);
     let mut rules = judged::names(&setup);
     rules.links[1].spec.loss = Loss::None;
     assert_eq!(judge(rules.clone(), &back).verdict(), judge(rules, &events).verdict());

@@ -1,0 +1,149 @@
+//! The world of bundles.
+
+use super::positions::Positions;
+use super::trace::TraceFile;
+use super::{ContactsCache, Options, Outcome, Watchers, World};
+use crate::judged;
+use crate::metrics::{Metrics, Series, TimeSeries, the_one};
+use lightlag_judge::Judge;
+use lightlag_judge::trace::{Names, Row, TraceError, TraceWriter};
+use lightlag_protocols::record::bundles::{Observer, Record};
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_scenario::{BundleNetwork, Draws, Error, Place, Report, Result, Seed, Seeded};
+use lightlag_worlds::messages;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Nodes that store bundles, with contacts that other runs have computed.
+pub struct Bundles<'s> {
+    pub network: &'s BundleNetwork,
+    pub cache: &'s ContactsCache,
+}
+
+/// Bundles created earlier do not count.
+pub fn counts_from(network: &BundleNetwork) -> Instant {
+    let stats = network.reports.iter().find(|report| report.class == "MessageStatsReport");
+    Instant::ZERO + stats.map_or(Duration::ZERO, |report| report.warmup)
+}
+
+impl<'s> World for Bundles<'s> {
+    type Setup = (messages::Setup, Seeded<'s>);
+    type Judge = Judge;
+    type Trace = Trace;
+
+    fn setup(&self, seed: Seed, _: &Options) -> Result<Self::Setup> {
+        let seeded = self.network.seeded(seed)?;
+        Ok((seeded.setup(self.cache.get(&seeded)?), seeded))
+    }
+    fn judge(&self, (setup, _): &Self::Setup) -> Judge {
+        Judge::new(judged::bundles(setup))
+    }
+    fn trace(&self, file: TraceFile, (_, seeded): &Self::Setup, _: &Options) -> Result<Trace> {
+        let nodes = self.network.node_names().map(str::to_owned).collect();
+        let moves = self.network.groups.iter().any(|group| group.mobility.is_some());
+        let positions = match self.network.positions_every.filter(|_| moves) {
+            Some(every) => Some(Positions::new(self.network, seeded.walk()?, every)),
+            None => None,
+        };
+        Ok(Trace { rows: file.rows(Names { nodes, ..Names::default() })?, positions })
+    }
+    fn run(
+        &self,
+        (setup, seeded): &Self::Setup,
+        watchers: &mut Watchers<Self>,
+        options: &Options,
+    ) -> Result<(Outcome, Instant)> {
+        let reports = if options.reports { the_one_reports(self.network, seeded)? } else { Vec::new() };
+        let sampled = options.series && setup.rules.sample_every.is_some();
+        let mut extras = Extras { reports, series: sampled.then(Series::new) };
+        let mut metrics = Metrics::new(counts_from(self.network));
+        let Watchers { trace, judge } = watchers;
+        // The common case is compiled for itself: 3 million transfers a run.
+        if extras.reports.is_empty() && extras.series.is_none() && trace.is_none() {
+            messages::run(setup, &mut (&mut metrics, judge));
+        } else {
+            messages::run(setup, &mut ((&mut metrics, judge), (&mut extras, trace)));
+        }
+        let mut summary = metrics.summary();
+        let network = self.network;
+        if network.movement.draws == Draws::TheOne {
+            // What The ONE's clock would show.
+            summary.sim_time = the_one::shows_at_end(network.rules.tick, network.head.until());
+        }
+        let texts = extras.reports.into_iter().map(|(report, path)| (path, report.text()));
+        let outcome = Outcome {
+            figures: summary.into(),
+            reports: texts.collect(),
+            series: extras.series.map(TimeSeries::Nodes),
+            ..Outcome::default()
+        };
+        Ok((outcome, setup.until))
+    }
+    fn verdict(mut judge: Judge, _: Instant) -> (Vec<String>, u64) {
+        judge.close();
+        (judge.verdict().iter().map(ToString::to_string).collect(), judge.total())
+    }
+    fn finish(trace: Trace, _: Instant) -> std::result::Result<(), TraceError> {
+        trace.rows.finish().map(drop)
+    }
+}
+
+/// Observers that few runs have.
+struct Extras {
+    reports: Vec<(the_one::Report, PathBuf)>,
+    series: Option<Series>,
+}
+
+impl Observer for Extras {
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        self.reports.iter_mut().for_each(|(report, _)| report.on_record(now, record));
+        self.series.on_record(now, record);
+    }
+}
+
+/// Records in a file, and between them the positions of the nodes.
+pub struct Trace {
+    rows: TraceWriter<Row, BufWriter<File>>,
+    positions: Option<Positions>,
+}
+
+impl Observer for Trace {
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        // Nodes are introduced before anything else.
+        if let (Some(positions), false) = (&mut self.positions, matches!(record, Record::Node { .. })) {
+            positions.until(now, |at, position| self.rows.put(at, position));
+        }
+        self.rows.put(now, record);
+    }
+}
+
+/// The report files that the settings list.
+fn the_one_reports(network: &BundleNetwork, seeded: &Seeded) -> Result<Vec<(the_one::Report, PathBuf)>> {
+    let bundles: Arc<[String]> = seeded.messages.iter().map(|message| message.name.clone()).collect();
+    let nodes: Arc<[String]> = network.node_names().map(str::to_owned).collect();
+    let report = |wanted: &Report| {
+        let seconds = |key: &str, otherwise: Duration| {
+            let given = wanted.settings.iter().find(|(name, _)| name == key);
+            given.and_then(|(_, value)| value.parse().ok()).map_or(otherwise, Duration::from_secs_f64)
+        };
+        let defaults = the_one::Options::default();
+        let options = the_one::Options {
+            scenario: network.head.name.clone(),
+            precision: wanted.precision as usize,
+            warmup: wanted.warmup,
+            granularity: seconds("granularity", defaults.granularity),
+            occupancy_interval: seconds("occupancyInterval", defaults.occupancy_interval),
+            tick: network.rules.tick,
+            ttl_minutes: None,
+            nodes: nodes.clone(),
+            bundles: bundles.clone(),
+        };
+        let made = the_one::Report::new(&wanted.class, &options);
+        let place = Place::File(network.head.name.as_str().into());
+        made.map(|report| (report, wanted.output.clone()))
+            .map_err(|error| Error::new(&place, error.to_string(), "leave the report out"))
+    };
+    network.reports.iter().map(report).collect()
+}

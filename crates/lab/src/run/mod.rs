@@ -1,0 +1,189 @@
+//! One run: a scenario and a seed in; figures, verdict, reports and a trace out.
+//!
+//! [`run`] is the same for the three worlds. What differs between them is behind the trait `World`.
+
+mod bundles;
+mod names;
+mod packets;
+mod positions;
+mod trace;
+
+use crate::metrics::{Figures, TimeSeries};
+use lightlag_capture::Where;
+use lightlag_capture::analysis::{self, Analysed};
+use lightlag_judge::trace::TraceError;
+use lightlag_protocols::time::Instant;
+use lightlag_scenario::{Result, Scenario, Seed, Seeded};
+use lightlag_worlds::contacts::Contacts;
+use lightlag_worlds::packets::adaptive::Change;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use trace::TraceFile;
+
+pub(crate) use bundles::counts_from;
+
+/// Outputs of a run besides its figures.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Have the judge check it.
+    pub judge: bool,
+    /// Make the report files of The ONE that the scenario lists.
+    pub reports: bool,
+    /// Collect time series, where the scenario samples.
+    pub series: bool,
+    /// Write every record here: the name ends in `.parquet`, or in `.jsonl` for lines of JSON; in
+    /// scenarios of packets also in `.pcapng`.
+    pub trace: Option<PathBuf>,
+    /// Where a trace that ends in `.pcapng` is captured.
+    pub capture: Where,
+    /// In scenarios of packets: analyse what a capture of the run shows, under these options. It is kept in
+    /// memory until the run has ended: some 140 bytes a packet.
+    pub analysis: Option<analysis::Options>,
+}
+
+impl Default for Options {
+    /// The judge, and nothing else.
+    fn default() -> Self {
+        Self {
+            judge: true,
+            reports: false,
+            series: false,
+            trace: None,
+            capture: Where::default(),
+            analysis: None,
+        }
+    }
+}
+
+/// What came of a run.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Its figures.
+    pub figures: Figures,
+    /// The first violations that the judge found, each in a line; empty without a judge.
+    pub violations: Vec<String>,
+    /// All violations that the judge found.
+    pub violations_total: u64,
+    /// The ONE's report files: where the settings want them, and their text.
+    pub reports: Vec<(PathBuf, String)>,
+    /// Time series of buffers, flows, links and algorithms.
+    pub series: Option<TimeSeries>,
+    /// Analysis of a capture of the run, if requested.
+    pub analysed: Option<Analysed>,
+    /// Transports of the connections of adaptive flows, and since when.
+    pub changes: Vec<Change>,
+}
+
+impl Outcome {
+    /// The figures as a row of results has them, and the number of violations.
+    pub fn metrics(&self) -> crate::results::Metrics {
+        let violations = ("violations".to_owned(), self.violations_total as f64);
+        let rows = self.figures.rows().into_iter().map(|(name, value)| (name.to_owned(), value));
+        rows.chain([violations]).collect()
+    }
+}
+
+/// Contacts that runs share: mobility does not depend on traffic, router or mechanism, so it is
+/// computed once for all runs of a sweep that have the same seed.
+#[derive(Debug, Default)]
+pub struct ContactsCache(Mutex<Vec<(String, Arc<Contacts>)>>);
+
+/// More than the seeds and mobility models that a study goes through side by side.
+const CACHED_MAX: usize = 48;
+
+impl ContactsCache {
+    /// The contacts of a scenario under a seed.
+    ///
+    /// # Errors
+    /// If they cannot be computed: a map that cannot be used, for example.
+    pub fn get(&self, seeded: &Seeded) -> Result<Arc<Contacts>> {
+        let key = seeded.contacts_key();
+        if let Some(found) = self.find(&key) {
+            return Ok(found);
+        }
+        // Computed without the lock: two threads may do the same work once, none waits for another's.
+        let fresh = Arc::new(seeded.contacts()?);
+        let mut cached = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if cached.len() >= CACHED_MAX {
+            cached.remove(0);
+        }
+        cached.push((key, fresh.clone()));
+        Ok(fresh)
+    }
+    fn find(&self, key: &str) -> Option<Arc<Contacts>> {
+        let cached = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        cached.iter().find(|entry| entry.0 == key).map(|entry| entry.1.clone())
+    }
+}
+
+/// Runs a scenario with a seed.
+///
+/// # Errors
+/// What is wrong with the scenario, or with the file of the trace.
+pub fn run(scenario: &Scenario, seed: Seed, cache: &ContactsCache, options: &Options) -> Result<Outcome> {
+    match scenario {
+        Scenario::Bundles(network) => play(&bundles::Bundles { network, cache }, seed, options),
+        Scenario::Packets(network) => play(network, seed, options),
+        Scenario::Names(network) => play(network, seed, options),
+    }
+}
+
+/// A world with its scenario.
+///
+/// [`play`] calls `check` before anything else, then `setup`, then `judge` and `trace` where they are wanted, `run`,
+/// and at last `verdict` and `finish`.
+trait World {
+    /// Ends of names of traces, as an error lists them.
+    const TRACES: &'static str = "trace.parquet, or trace.jsonl for people";
+    /// All that a run needs.
+    type Setup;
+    /// The judge of this world.
+    type Judge;
+    /// Where the records of a run are written to.
+    type Trace;
+
+    /// Refuses options that do not fit the scenario.
+    fn check(&self, _: &Options) -> Result<()> {
+        Ok(())
+    }
+    /// Makes the setup; traffic is drawn here and nowhere else.
+    fn setup(&self, seed: Seed, options: &Options) -> Result<Self::Setup>;
+    /// A judge of the run.
+    fn judge(&self, setup: &Self::Setup) -> Self::Judge;
+    /// A trace of the run in a file.
+    fn trace(&self, file: TraceFile, setup: &Self::Setup, options: &Options) -> Result<Self::Trace>;
+    /// Runs it, with figures, series and reports in the outcome, and the instant at which it ended.
+    fn run(
+        &self,
+        setup: &Self::Setup,
+        watchers: &mut Watchers<Self>,
+        options: &Options,
+    ) -> Result<(Outcome, Instant)>;
+    /// The first violations, a line each, and their number, once the run has ended.
+    fn verdict(judge: Self::Judge, ended: Instant) -> (Vec<String>, u64);
+    /// Completes the trace.
+    fn finish(trace: Self::Trace, ended: Instant) -> std::result::Result<(), TraceError>;
+}
+
+/// Observers that any world may have.
+struct Watchers<W: World + ?Sized> {
+    trace: Option<W::Trace>,
+    judge: Option<W::Judge>,
+}
+
+fn play<W: World>(world: &W, seed: Seed, options: &Options) -> Result<Outcome> {
+    world.check(options)?;
+    // Open the trace first: a bad path must fail before the run.
+    let file = options.trace.as_deref().map(|path| TraceFile::create(path, W::TRACES)).transpose()?;
+    let setup = world.setup(seed, options)?;
+    let trace = file.map(|file| world.trace(file, &setup, options)).transpose()?;
+    let judge = options.judge.then(|| world.judge(&setup));
+    let mut watchers = Watchers { trace, judge };
+    let (outcome, ended) = world.run(&setup, &mut watchers, options)?;
+    if let (Some(trace), Some(path)) = (watchers.trace, &options.trace) {
+        W::finish(trace, ended).map_err(|error| trace::failed(path, &error))?;
+    }
+    let (violations, violations_total) =
+        watchers.judge.map(|judge| W::verdict(judge, ended)).unwrap_or_default();
+    Ok(Outcome { violations, violations_total, ..outcome })
+}

@@ -1,0 +1,85 @@
+//! The world of named data.
+
+use super::trace::{TraceFile, link_names};
+use super::{Options, Outcome, Watchers, World};
+use crate::judged;
+use crate::metrics::TimeSeries;
+use crate::names::figures;
+use crate::packets::{Of, PacketSeries};
+use lightlag_judge::names::{Event, NamesJudge, NamesRules};
+use lightlag_judge::trace::{NameRow, Names, TraceError, TraceWriter};
+use lightlag_protocols::record::names::{Observer, Record};
+use lightlag_protocols::time::Instant;
+use lightlag_scenario::names::NameNetwork;
+use lightlag_scenario::{Result, Seed};
+use lightlag_worlds::names::{self, Setup};
+use std::fs::File;
+use std::io::BufWriter;
+
+impl World for NameNetwork {
+    type Setup = Setup;
+    type Judge = NamesJudge;
+    type Trace = TraceWriter<NameRow, BufWriter<File>>;
+
+    fn setup(&self, seed: Seed, options: &Options) -> Result<Setup> {
+        let setup = NameNetwork::setup(self, seed);
+        Ok(Setup { sample_every: setup.sample_every.filter(|_| options.series), ..setup })
+    }
+    fn judge(&self, setup: &Setup) -> NamesJudge {
+        NamesJudge::new(NamesRules {
+            link_names: self.links.iter().map(|link| link.name.clone()).collect(),
+            node_names: self.nodes.iter().map(|node| node.name.clone()).collect(),
+            consumer_names: self.consumers.iter().map(|one| one.name.clone()).collect(),
+            ..judged::names(setup)
+        })
+    }
+    fn trace(&self, file: TraceFile, _: &Setup, _: &Options) -> Result<Self::Trace> {
+        file.rows(Names {
+            nodes: self.nodes.iter().map(|node| node.name.clone()).collect(),
+            links: link_names(&self.links),
+            consumers: self.consumers.iter().map(|one| (one.name.clone(), one.node)).collect(),
+            producers: self.producers.iter().map(|one| (one.name.clone(), one.spec.node)).collect(),
+            prefixes: self.names.clone(),
+            ..Names::default()
+        })
+    }
+    fn run(
+        &self,
+        setup: &Setup,
+        Watchers { trace, judge }: &mut Watchers<Self>,
+        _: &Options,
+    ) -> Result<(Outcome, Instant)> {
+        let mut series = setup.sample_every.map(|_| {
+            let links = self.links.iter().map(|link| link.name.clone()).collect();
+            PacketSeries::new(self.consumers.iter().map(|one| one.name.clone()).collect(), links)
+        });
+        // Observers that do not need packets add no cost.
+        let outcome = if trace.is_none() && judge.is_none() {
+            names::run(setup, &mut series)
+        } else {
+            names::run(setup, &mut ((trace, judge), &mut series))
+        };
+        let series = series.map(TimeSeries::Packets);
+        let made = Outcome { figures: figures(self, &outcome), series, ..Outcome::default() };
+        Ok((made, outcome.ended))
+    }
+    fn verdict(mut judge: NamesJudge, ended: Instant) -> (Vec<String>, u64) {
+        judge.end(ended);
+        (judge.verdict().iter().map(ToString::to_string).collect(), judge.total())
+    }
+    fn finish(mut trace: Self::Trace, ended: Instant) -> std::result::Result<(), TraceError> {
+        trace.put(ended, &Event::End);
+        trace.finish().map(drop)
+    }
+}
+
+impl Observer for PacketSeries {
+    const PACKETS: bool = false;
+    fn on_record(&mut self, now: Instant, record: &Record) {
+        match record {
+            Record::Consumer(consumer, seen) => self.sample(now, *consumer, seen),
+            Record::Backlog(link, waiting) => self.push(now, Of::Link(*link), "queue", *waiting as f64),
+            _ => {}
+        }
+    }
+}

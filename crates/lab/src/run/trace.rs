@@ -1,0 +1,60 @@
+//! The file of a trace.
+
+use lightlag_judge::trace::{Names, TraceError, TraceRow, TraceWriter};
+use lightlag_scenario::packets::LinkPlan;
+use lightlag_scenario::{Error, Place, Result};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+/// A file that is open, and empty.
+pub struct TraceFile {
+    path: PathBuf,
+    pub file: BufWriter<File>,
+}
+
+impl TraceFile {
+    /// Creates it and its folder; `names` are examples of names with ends that are known.
+    ///
+    /// # Errors
+    /// If its name ends otherwise, or the file system refuses.
+    pub fn create(path: &Path, names: &str) -> Result<Self> {
+        let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+        if end.is_empty() || !names.contains(&format!("trace.{end}")) {
+            let right = format!("name it like {names}");
+            return Err(Error::new(&place_of(path), "a trace has no such ending", right));
+        }
+        let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        let file = folder.and_then(|()| File::create(path));
+        let file = file.map_err(|error| failed(path, &TraceError::File(error)))?;
+        Ok(Self { path: path.to_owned(), file: BufWriter::new(file) })
+    }
+    /// Whether its name ends like this.
+    pub fn ends_in(&self, end: &str) -> bool {
+        self.path.extension().is_some_and(|found| found == end)
+    }
+    /// A writer of rows to it.
+    ///
+    /// # Errors
+    /// What the encoder says.
+    pub fn rows<R: TraceRow>(self, names: Names) -> Result<TraceWriter<R, BufWriter<File>>> {
+        match self.ends_in("parquet") {
+            true => TraceWriter::parquet(self.file, names).map_err(|error| failed(&self.path, &error)),
+            false => Ok(TraceWriter::json_lines(self.file, names)),
+        }
+    }
+}
+
+/// A trace that cannot be written, as an error of the option that names it.
+pub fn failed(path: &Path, error: &TraceError) -> Error {
+    Error::new(&place_of(path), error.to_string(), "name a file that can be written")
+}
+
+fn place_of(path: &Path) -> Place {
+    Place::File(path.display().to_string().as_str().into())
+}
+
+/// Names of links and of the nodes at their ends.
+pub fn link_names(links: &[LinkPlan]) -> Vec<[String; 3]> {
+    links.iter().map(|link| [link.name.clone(), link.from.clone(), link.to.clone()]).collect()
+}

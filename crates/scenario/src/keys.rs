@@ -1,0 +1,346 @@
+//! Every key of a scenario in TOML: what its reader knows, what editors complete, and what the reference lists.
+//!
+//! A reader opens a table with its list of keys: a key that is not in the list is an error, and in tests a value that is
+//! read otherwise than declared here fails.
+
+/// A key of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value.
+    pub kind: Kind,
+    /// What it is for.
+    pub about: &'static str,
+}
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A text of any form.
+    Text,
+    /// True or false.
+    Flag,
+    /// A whole number between these, both included.
+    Whole(i64, i64),
+    /// A number between these, both included.
+    Real(f64, f64),
+    /// A text with a number and a unit, like this.
+    Quantity(&'static str),
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A router, by name or as a table with `name` and its parameters.
+    Router,
+    /// A mechanism, in the same form.
+    Mechanism,
+    /// A controller, in the same form.
+    Controller,
+    /// A table with these keys.
+    Table(&'static [Key]),
+    /// Tables by names of one's own, each with these keys.
+    Named(&'static [Key]),
+    /// Tables of a form that their own reader checks.
+    Open,
+    /// A list that is one value, and no axis of a sweep.
+    List(&'static Kind),
+    /// Any of these.
+    Any(&'static [Kind]),
+}
+
+/// Names of keys.
+pub fn names(keys: &[Key]) -> Vec<&'static str> {
+    keys.iter().map(|key| key.name).collect()
+}
+
+macro_rules! keys {
+    ($($(#[$about_all:meta])* $all:ident { $($name:ident: $kind:expr, $about:literal;)+ })+) => {$(
+        $(#[$about_all])*
+        pub const $all: &[Key] = &[$(Key { name: stringify!($name), kind: $kind, about: $about }),+];
+    )+};
+}
+
+use Kind::{
+    Any, Controller, Flag, List, Mechanism, Named, Open, Quantity, Real, Router, Table, Text, Whole, Word,
+};
+
+const TIME: Kind = Quantity("10 s");
+const SIZE: Kind = Quantity("500 kB");
+const RATE: Kind = Quantity("1 Mbit/s");
+/// A text that names several numbers.
+const FREE: Kind = Text;
+const SHARE: Kind = Real(0.0, 1.0);
+const COUNT_MAX: i64 = crate::NODES_MAX as i64;
+const SWITCHES: &[&str] = &["policy", "oracle", "oracle_plain", "datagrams"];
+const FAULTS: &[&str] = &["none", "pauses", "inconsistent_loss", "small_sequence_window", "all"];
+
+keys! {
+    /// Of a scenario of bundles.
+    BUNDLES {
+        name: Text, "Name of the scenario; results and reports are called by it. Without one, the file's.";
+        duration: TIME, "Length of a run.";
+        seeds: List(&Whole(0, i64::MAX)), "Seeds of the runs of a sweep; `run` takes the first.";
+        parameters: Open, "Values by name; a value `\"$name\"` elsewhere stands for them.";
+        limits: Table(LIMITS), "How much a run may take.";
+        router: Router, "Router of all nodes without one of their own.";
+        mechanism: Mechanism, "Congestion mechanism of all nodes without one of their own.";
+        buffer: SIZE, "Buffer of all nodes without one of their own.";
+        receipts: Flag, "Whether nodes pass on receipts of delivered bundles.";
+        drop_memory: Flag, "Whether nodes refuse copies of bundles that they dropped.";
+        mobility: Open, "Motion of all nodes without one of their own.";
+        radio: Table(RADIO), "Radio of all nodes without one of their own.";
+        world: Table(WORLD), "Behaviour of links and nodes, and what is sampled.";
+        nodes: Named(NODES), "Groups of nodes that are alike.";
+        contacts: Named(CONTACTS), "Contacts that do not come from motion.";
+        traffic: Named(TRAFFIC), "What is sent.";
+    }
+    /// Of a scenario of packets.
+    PACKETS {
+        name: Text, "Name of the scenario; results and reports are called by it. Without one, the file's.";
+        duration: TIME, "Length of a run.";
+        seeds: List(&Whole(0, i64::MAX)), "Seeds of the runs of a sweep; `run` takes the first.";
+        parameters: Open, "Values by name; a value `\"$name\"` elsewhere stands for them.";
+        limits: Table(LIMITS), "How much a run may take.";
+        links: Named(LINKS), "Links between nodes.";
+        flows: Named(FLOWS), "Flows of packets over the links.";
+        sample_every: TIME, "Time between samples of flows and links for the time series.";
+    }
+    /// Of a scenario of named data.
+    NAMES {
+        name: Text, "Name of the scenario; results and reports are called by it. Without one, the file's.";
+        duration: TIME, "Length of a run.";
+        seeds: List(&Whole(0, i64::MAX)), "Seeds of the runs of a sweep; `run` takes the first.";
+        parameters: Open, "Values by name; a value `\"$name\"` elsewhere stands for them.";
+        limits: Table(LIMITS), "How much a run may take.";
+        nodes: Named(FORWARDERS), "Content stores and clocks of nodes that links join.";
+        links: Named(LINKS), "Links between nodes.";
+        producers: Named(PRODUCERS), "Producers of Data.";
+        consumers: Named(CONSUMERS), "Consumers of Data.";
+        sample_every: TIME, "Time between samples of consumers and links for the time series.";
+        measure_from: TIME, "Figures of consumers count from then on.";
+        stamps: Word(&["wire", "application", "none"]), "Where Data get the time stamp that controllers read.";
+    }
+    /// Of `[limits]`.
+    LIMITS {
+        events: Real(1.0, 1e18), "Most events of a run, about a microsecond of computing each.";
+        memory: SIZE, "Most memory of a run.";
+    }
+    /// Of `[world]`.
+    WORLD {
+        tick: TIME, "Links and nodes change at multiples of this only, as in The ONE; exact without it.";
+        radio: Word(&["node", "link", "direction"]), "What can carry one transfer at a time.";
+        propagation: Word(&["pipelined", "stop_and_wait"]), "Whether a transfer waits for the arrival of the last.";
+        send_order: Word(&["fifo", "random", "clock"]), "Order in which nodes act that can act at one instant.";
+        purge_every: TIME, "Time between removals of expired bundles; at once without it.";
+        sample_every: TIME, "Time between samples of buffers and algorithms for the time series.";
+        positions_every: TIME, "Time between the positions of nodes in a trace; a trace has none without it.";
+        warmup: TIME, "Time that nodes move before the run starts.";
+        contacts_fail: SHARE, "Probability that a contact does not take place.";
+        nodes_vanish: SHARE, "Share of the nodes that vanish during the run.";
+    }
+    /// Of `[nodes.NAME]` in a scenario of bundles.
+    NODES {
+        count: Whole(1, COUNT_MAX), "Number of nodes; more than one have a number behind the name.";
+        first: Whole(0, COUNT_MAX), "Number of the first node.";
+        buffer: SIZE, "Size of each buffer.";
+        router: Router, "Decides what is offered to which neighbour.";
+        mechanism: Mechanism, "Decides what is admitted, kept, dropped or moved.";
+        receipts: Flag, "Whether nodes pass on receipts of delivered bundles.";
+        drop_memory: Flag, "Whether nodes refuse copies of bundles that they dropped.";
+        delete_delivered: Flag, "Whether the sender deletes its copy after delivery, as The ONE does.";
+        overfill: Flag, "Whether a node's own bundles may exceed its buffer, as in The ONE.";
+        deliver_past_buffer: Flag, "Whether a bundle larger than the free space is delivered.";
+        mobility: Open, "How the nodes move.";
+        radio: Table(RADIO), "The radio of each node.";
+        radios: Named(RADIO), "Several radios; each reaches radios of its own name.";
+    }
+    /// Of a radio.
+    RADIO {
+        range: Quantity("150 m"), "Range; the smaller of two counts.";
+        rate: RATE, "Rate; the smaller of two counts.";
+    }
+    /// Of `[contacts.NAME]`.
+    CONTACTS {
+        kind: Word(&["table", "the_one", "ion", "intervals"]), "Format of the file.";
+        file: Text, "The file, relative to the scenario's folder.";
+        rows: List(&Table(ROW)), "Contacts in place of a file.";
+        rate: RATE, "Rate of contacts that state none.";
+        delay: TIME, "One-way light time of contacts that state none.";
+        delays: List(&List(&TIME)), "Light time as a table of instants and delays, straight lines between.";
+        pairs: Named(WAY), "Rate and delay of pairs: `\"A B\"` both directions, `\"A -> B\"` one.";
+        first_id: Whole(0, 4_294_967_295), "Number in the file of the scenario's first node.";
+        unknown_nodes: Word(&["error", "skip"]), "What to do with contacts of nodes that the scenario lacks.";
+        origin: TIME, "Instant of the file at which the run starts.";
+    }
+    /// Of a pair's direction.
+    WAY {
+        rate: RATE, "Rate.";
+        delay: TIME, "One-way light time.";
+        delays: List(&List(&TIME)), "Light time as a table of instants and delays.";
+    }
+    /// Of a contact in place.
+    ROW {
+        a: Text, "One node.";
+        b: Text, "The other.";
+        start: TIME, "When the link comes up.";
+        end: TIME, "When it goes down.";
+        rate: RATE, "Rate in both directions.";
+        delay: TIME, "One-way light time in both directions.";
+    }
+    /// Of `[traffic.NAME]`.
+    TRAFFIC {
+        interval: Quantity("1..300 s"), "Time between bundles.";
+        arrivals: Word(&["whole_seconds", "uniform", "exponential"]), "How the interval is drawn.";
+        size: Quantity("50..100 kB"), "Size of a bundle, the upper end excluded.";
+        from: FREE, "Sources: names of nodes or groups, ranges `A1..A5`, `all`, with commas.";
+        to: FREE, "Destinations, in the same form.";
+        lifetime: TIME, "Lifetime of the bundles.";
+        prefix: Text, "Start of the names of bundles; it names the random stream.";
+        start: TIME, "When the first interval begins.";
+        end: TIME, "When the last bundle may be created.";
+        shape: Word(&["pairs", "burst", "one_from_each", "one_to_each"]), "Which sources send to which destinations.";
+        events: List(&Table(EVENT)), "Bundles one by one.";
+        file: Text, "A file with lines of bundles as The ONE writes them.";
+    }
+    /// Of a bundle that is listed.
+    EVENT {
+        at: TIME, "When it is created.";
+        from: Text, "Source.";
+        to: Text, "Destination.";
+        size: SIZE, "Size.";
+        lifetime: TIME, "Lifetime.";
+        name: Text, "Name.";
+    }
+    /// Of `[links.NAME]`.
+    LINKS {
+        from: Text, "Node at which the link begins.";
+        to: Text, "Node at which it ends.";
+        rate: Any(&[RATE, Table(STEPS)]), "Rate, or `{ steps = [...] }` over time.";
+        delay: Any(&[TIME, Table(DELAY)]), "One-way delay, or a table: `steps` or `file`, `variance`, `every`.";
+        round_trip: TIME, "Twice the delay, in place of it.";
+        loss: Any(&[SHARE, Open]), "Share of packets lost, or `{ model = ... }`.";
+        queue: Any(&[FREE, Open]), "Size of the queue in packets or bytes, or `{ discipline = ... }`.";
+        outages: FREE, "When nothing leaves: `10 s..20 s, 1 h..2 h`.";
+        reorder: Table(REORDER), "Packets that are delayed, so that later ones overtake them.";
+        duplicate: SHARE, "Share of packets that arrive twice.";
+        jitter: TIME, "Largest random addition to the delay.";
+        back: Table(BACK), "What differs in the other direction.";
+        one_way: Flag, "Whether there is no other direction.";
+        plan: Table(PLAN), "Rates, outages and delays from a contact plan.";
+    }
+    /// Of the other direction of a link.
+    BACK {
+        rate: Any(&[RATE, Table(STEPS)]), "Rate, or `{ steps = [...] }` over time.";
+        delay: Any(&[TIME, Table(DELAY)]), "One-way delay, or a table.";
+        loss: Any(&[SHARE, Open]), "Share of packets lost, or `{ model = ... }`.";
+        queue: Any(&[FREE, Open]), "Size of the queue, or `{ discipline = ... }`.";
+        outages: FREE, "When nothing leaves.";
+        reorder: Table(REORDER), "Packets that are delayed.";
+        duplicate: SHARE, "Share of packets that arrive twice.";
+        jitter: TIME, "Largest random addition to the delay.";
+    }
+    /// Of a rate over time.
+    STEPS {
+        steps: List(&Open), "Rows `{ at = \"0 s\", rate = \"1 Mbit/s\" }`, in order of time.";
+    }
+    /// Of a delay over time.
+    DELAY {
+        steps: List(&Open), "Rows `{ at = \"0 s\", delay = \"5 s\" }`, straight lines between.";
+        file: Text, "A file of light times, or of JPL Horizons.";
+        variance: Quantity("500 ms^2"), "Variance around the delay.";
+        every: TIME, "Time between draws of the variation.";
+    }
+    /// Of `reorder`.
+    REORDER {
+        share: SHARE, "Share of packets.";
+        delay: TIME, "By how much they are delayed.";
+    }
+    /// Of the plan of a link.
+    PLAN {
+        kind: Word(&["ion", "the_one"]), "Format of the file.";
+        file: Text, "The file, relative to the scenario's folder.";
+        from: Text, "The plan's name of the node at which the link begins.";
+        to: Text, "The plan's name of the node at which it ends.";
+    }
+    /// Of `[flows.NAME]`.
+    FLOWS {
+        from: Text, "Node of the sender.";
+        to: Text, "Node of the receiver.";
+        count: Whole(1, 10_000), "Number of flows; more than one have a number behind the name.";
+        start: TIME, "When the first flow starts.";
+        stop: TIME, "When its source ends.";
+        apart: TIME, "Time between the starts of the flows of a `count`.";
+        transport: Word(&["tcp", "dccp", "udpdtn", "ltp", "adaptive"]), "Transport protocol.";
+        controller: Controller, "Congestion controller.";
+        size: SIZE, "Bytes to send; without it data never end.";
+        rate: RATE, "Rate of a source with `on` and `off`.";
+        on: Any(&[TIME, Table(SPAN)]), "How long the source sends.";
+        off: Any(&[TIME, Table(SPAN)]), "How long it pauses.";
+        packet_size: SIZE, "Bytes of a full packet with its headers.";
+        ack_every: Whole(1, 1000), "Segments per acknowledgement.";
+        ack_delay: TIME, "Longest delay of an acknowledgement.";
+        duplicates: Whole(1, 1000), "Duplicate acknowledgements that mean a loss.";
+        recovery: Word(&["new_reno", "sack", "fack", "rack"]), "Loss detection and repair of TCP.";
+        timers: Word(&["path", "rfc", "y2005"]), "Retransmission timers: by the path, RFC 6298, or ns-2 of 2005.";
+        planned_rate: FREE, "Rate that the sender knows from a plan: a rate, `plan` or `unknown`.";
+        receive_window: SIZE, "Receive window of TCP.";
+        block_symbols: Whole(1, 56_403), "Symbols per block of UDPDTN.";
+        in_order: Flag, "Whether UDPDTN delivers in order.";
+        block_size: SIZE, "Bytes per block of LTP.";
+        checkpoint_every: SIZE, "Bytes between checkpoints of LTP.";
+        report_every: TIME, "Time between reports of LTP that nothing requests.";
+        copies: Whole(1, 10), "Copies of what LTP cannot afford to lose.";
+        sequence_window: Whole(32, 1 << 46), "Sequence window of DCCP.";
+        fault: Word(FAULTS), "Faults of early DCCP to reproduce.";
+        switch: Word(SWITCHES), "What decides between the two stacks of an adaptive connection.";
+        switch_delay: TIME, "Silence after which an oracle switches.";
+        datagram_controller: Controller, "Controller of the datagrams of an adaptive connection.";
+    }
+    /// Of a random span.
+    SPAN {
+        exponential: TIME, "Mean of an exponential distribution.";
+    }
+    /// Of `[nodes.NAME]` in a scenario of named data.
+    FORWARDERS {
+        cache: SIZE, "Size of the content store; without it there is none.";
+        pending: Whole(1, 4_294_967_294), "Most pending Interests.";
+        clock: Table(CLOCK), "How the node's clock differs from true time.";
+        strips_stamps: Flag, "Whether it removes time stamps from Data.";
+    }
+    /// Of `clock`.
+    CLOCK {
+        offset: FREE, "How far it is ahead; behind with a minus.";
+        skew: Real(-0.5, 0.5), "Seconds gained per second.";
+    }
+    /// Of `[producers.NAME]`.
+    PRODUCERS {
+        at: Text, "Its node.";
+        prefix: Text, "Prefix of its Data, like `/data`.";
+        object: SIZE, "Size of each object; without it objects never end.";
+        segment: SIZE, "Content of a Data packet.";
+        overhead: SIZE, "Other bytes of a Data packet.";
+        freshness: TIME, "How long Data are fresh.";
+    }
+    /// Of `[consumers.NAME]`.
+    CONSUMERS {
+        at: Text, "Its node.";
+        count: Whole(1, 10_000), "Number of consumers; more than one have a number behind the name.";
+        apart: TIME, "Time between the starts of the consumers of a `count`.";
+        object: Text, "Name of the object that it requests.";
+        size: SIZE, "How much of it; all without it.";
+        catalogue: Table(CATALOGUE), "Objects that it requests by their popularity, in place of one.";
+        start: TIME, "When it starts.";
+        stop: TIME, "When it sends its last new Interest.";
+        stop_after: Whole(1, i64::MAX), "Data after which it sends no new Interest.";
+        controller: Controller, "Congestion controller.";
+        interest: SIZE, "Bytes of an Interest.";
+        lifetime: TIME, "Lifetime of an Interest.";
+        timeout_least: TIME, "Least retransmission timer.";
+    }
+    /// Of `catalogue`.
+    CATALOGUE {
+        prefix: Text, "Prefix of the objects.";
+        objects: Whole(1, 10_000_000), "Number of objects.";
+        exponent: Real(0.0, 100.0), "Exponent of the Zipf distribution.";
+        shift: Real(0.0, 100.0), "Shift of the Zipf-Mandelbrot distribution.";
+    }
+}
