@@ -2,7 +2,8 @@
 SHELL := bash
 PYTHON ?= python3
 VENV := .venv
-BIN := target/release/lightlag
+PROFILE ?= release
+BIN := target/$(PROFILE)/lightlag
 PY := $(VENV)/bin/python
 
 .PHONY: run test quick bench docs fidelity fuzz torture lint install clean help
@@ -19,14 +20,14 @@ test: ## run every test of Rust and Python
 quick: ## the tests of algorithms, worlds, scenarios and judge: some 90 s once they are built
 	@$(PYTHON) tools/test.py --quick
 
-bench: $(BIN) ## time and memory beside The ONE, ns-2, ns-3 and ndnd (NS3_PYTHON: a Python with `ns3` of PyPI)
+bench: $(BIN) ## time and memory beside The ONE, PONS, ns-2, ns-3 and ndnd (PROFILE=dist: as released; NS3_PYTHON: a Python with `ns3` of PyPI)
 	@$(PYTHON) tools/bench.py --binary $(BIN)
 	@$(PYTHON) tools/bench_packets.py --binary $(BIN) --ns3-python $(or $(NS3_PYTHON),$(PYTHON))
 	@$(PYTHON) tools/bench_transfer.py --binary $(BIN)
 	@$(PYTHON) tools/bench_names.py --binary $(BIN)
 	@$(PYTHON) tools/bench_capture.py --binary $(BIN)
 	@$(PYTHON) tools/bench_emulate.py --binary $(BIN)
-	@$(PYTHON) tools/bench_daemon.py --daemon target/release/lightlagd
+	@$(PYTHON) tools/bench_daemon.py --daemon target/$(PROFILE)/lightlagd
 
 fidelity: $(BIN) ## our figures beside those of The ONE and ns-2, point by point, names beside ndnd, captures beside tshark and tcptrace, routes beside aiodtnsim
 	@failed=0; for check in fidelity fidelity_ns2 fidelity_names names_path fidelity_capture fidelity_dccp fidelity_bundles fidelity_daemon fidelity_routes; do \
@@ -51,15 +52,15 @@ lint: $(VENV)/.ready ## formatting and lints
 	$(PY) -m ruff format --check python scenarios tests tools examples
 
 $(BIN): FORCE
-	@cargo build --quiet --release -p lightlag-cli -p lightlag-daemon -p lightlag-run
+	@cargo build --quiet --profile $(PROFILE) -p lightlag-cli -p lightlag-daemon -p lightlag-run
 FORCE:
 
 $(VENV)/.ready: pyproject.toml
 	@bash tools/venv.sh
 
 install: ## lightlagd, lightlag-run, liblightlag, manual pages and unit under PREFIX (/usr/local), in DESTDIR
-	cargo build --quiet --release -p lightlag-daemon -p lightlag-socket -p lightlag-run
-	@DESTDIR=$(DESTDIR) PREFIX=$(or $(PREFIX),/usr/local) bash tools/install.sh target/release
+	cargo build --quiet --profile dist -p lightlag-daemon -p lightlag-socket -p lightlag-run
+	@DESTDIR=$(DESTDIR) PREFIX=$(or $(PREFIX),/usr/local) bash tools/install.sh target/dist
 
 clean: ## remove what was built
 	rm -rf target out $(VENV) .tools

@@ -77,6 +77,11 @@ def signature(node: ast.FunctionDef, owner: str = "") -> str:
     return f"{owner}{node.name}({ast.unparse(arguments)}){returns}"
 
 
+def call(node: ast.FunctionDef, owner: str, level: str) -> str:
+    """A function: its name, how it is called, and its docstring."""
+    return f"{level} {owner}{node.name}\n\n```python\n{signature(node, owner)}\n```\n\n{prose(node)}\n"
+
+
 def is_public(node: ast.AST) -> bool:
     """Whether users may call it."""
     return isinstance(node, Defined) and not node.name.startswith("_")
@@ -109,7 +114,7 @@ def attributes(node: ast.ClassDef) -> Iterator[tuple[str, str, str]]:
 def of_class(node: ast.ClassDef) -> Iterator[str]:
     """A class: attributes as a table, then methods."""
     bases = f"({', '.join(ast.unparse(base) for base in node.bases)})" if node.bases else ""
-    yield f"### class `{node.name}{bases}`\n\n{prose(node)}\n"
+    yield f"### {node.name}\n\n```python\nclass {node.name}{bases}\n```\n\n{prose(node)}\n"
     rows = list(attributes(node))
     if rows:
         yield "| attribute | type | meaning |\n|---|---|---|"
@@ -118,7 +123,7 @@ def of_class(node: ast.ClassDef) -> Iterator[str]:
         yield ""
     for one in node.body:
         if isinstance(one, ast.FunctionDef) and is_public(one) and not is_attribute(one):
-            yield f"#### `{signature(one, f'{node.name}.')}`\n\n{prose(one)}\n"
+            yield call(one, f"{node.name}.", "####")
 
 
 def page() -> str:
@@ -130,13 +135,13 @@ def page() -> str:
         if isinstance(node, ast.ClassDef):
             parts += of_class(node)
         elif node is not None:
-            parts.append(f"### `{signature(node)}`\n\n{prose(node)}\n")
+            parts.append(call(node, "", "###"))
     for module in MODULES:
         source = tree(PACKAGE / f"{module}.py")
         parts.append(f"## lightlag.{module}\n\n{prose(source)}\n")
         for one in source.body:
             if is_public(one) and isinstance(one, ast.FunctionDef):
-                parts.append(f"### `{signature(one, f'{module}.')}`\n\n{prose(one)}\n")
+                parts.append(call(one, f"{module}.", "###"))
             elif is_public(one) and isinstance(one, ast.ClassDef):
                 parts += of_class(one)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip() + "\n"

@@ -96,7 +96,8 @@ def patterns_once(cache: list[tuple[re.Pattern[str], str]] = []) -> list[tuple[r
 
 
 GROUPS = {
-    "docs": ["*.md", "docs/**/*.md"],
+    "docs": ["*.md", "docs/*.md", "docs/[!r]*/**/*.md", "docs/reference/python.md"],
+    "reference": ["docs/reference/[!p]*.md"],
     "python": ["python/**/*.py", "python/**/*.pyi", "examples/**/*.py"],
     "tools": ["tools/*.py", "tools/*.sh", "tests/**/*.py", "fuzz/*.sh", ".ci/run"],
     "scenarios": ["scenarios/**/*.toml", "scenarios/**/*.py"],

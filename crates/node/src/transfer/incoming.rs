@@ -98,6 +98,8 @@ pub struct Incoming {
     pub is_repeated: bool,
     /// Too much is kept already: what is here goes if it does not become whole, or much, in this session.
     pub is_volatile: bool,
+    /// What is here of it was there when unfinished files were counted last.
+    pub is_counted: bool,
     /// Its place among the transfers that the listener serves.
     pub seat: Seat,
     /// Bytes of symbols that came in this session and had not come before.
@@ -198,6 +200,7 @@ impl Incoming {
             overwrite: false,
             is_repeated: false,
             is_volatile: false,
+            is_counted: false,
             seat: Seat::default(),
             brought: 0,
         }

@@ -446,7 +446,7 @@ impl Listener {
         if let Some(mut gone) = self.sessions.remove(&session) {
             // What cannot be written down is received again.
             let _ = gone.save(now);
-            self.kept.count += usize::from(gone.is_kept() && !gone.is_lost());
+            self.kept.count += usize::from(gone.is_kept() && !gone.is_lost() && !gone.is_counted);
             gone.leave();
         }
     }
@@ -456,7 +456,7 @@ impl Listener {
             return Ok(false);
         }
         let planned =
-            self.sessions.values().filter(|other| other.place().is_some() && !other.is_kept()).count();
+            self.sessions.values().filter(|other| other.place().is_some() && !other.is_counted).count();
         let is_volatile = self.kept.count + planned >= PARTS_MAX;
         let most = self.partial_most();
         if self.kept.bytes.saturating_add(length) > most {
@@ -483,6 +483,7 @@ impl Listener {
         }
         let began = std::time::Instant::now();
         self.kept = kept(&self.listening.folder, Some(PART_LITTLE));
+        self.sessions.values_mut().for_each(|incoming| incoming.is_counted = incoming.is_kept());
         let took = Duration::from_nanos(began.elapsed().as_nanos() as i64 * 50);
         self.next_count = now.saturating_add(took.max(COUNT_EVERY));
         let most = self.partial_most();

@@ -157,8 +157,8 @@ impl Endpoint {
             Self::UdpdtnReceiver(receiver, symbol) => {
                 receiver.poll(now).map(|sent| Body::Udpdtn(sent, *symbol))
             }
-            Self::LtpSender(sender) => sender.poll(now).map(|(sent, start)| Body::Ltp(sent, start)),
-            Self::LtpReceiver(receiver) => receiver.poll(now).map(|sent| Body::Ltp(sent, 0)),
+            Self::LtpSender(sender) => sender.poll(now).map(|(sent, start)| Body::Ltp(Box::new(sent), start)),
+            Self::LtpReceiver(receiver) => receiver.poll(now).map(|sent| Body::Ltp(Box::new(sent), 0)),
             Self::AdaptiveNear(near) => near.poll(now).map(|parcel| Body::Adaptive(Box::new(parcel))),
             Self::AdaptiveFar(far) => far.poll(now).map(|parcel| Body::Adaptive(Box::new(parcel))),
         }
