@@ -23,17 +23,17 @@ SECOND_NS = 1e9
 
 def float32(value: float) -> float:
     """The nearest number of single precision: marks have 32 bits for a number of copies."""
-    return struct.unpack("<f", struct.pack("<f", value))[0]
+    return float(struct.unpack("<f", struct.pack("<f", value))[0])
 
 
 def octaves(value: float) -> float:
     """The logarithm to base 2, linear between powers of two: exponent and mantissa of the double."""
-    return struct.unpack("<Q", struct.pack("<d", value))[0] / 2.0**52 - 1023.0
+    return int(struct.unpack("<Q", struct.pack("<d", value))[0]) / 2.0**52 - 1023.0
 
 
 def from_octaves(value: float) -> float:
     """The number whose `octaves` are `value`."""
-    return struct.unpack("<d", struct.pack("<Q", int((value + 1023.0) * 2.0**52)))[0]
+    return float(struct.unpack("<d", struct.pack("<Q", int((value + 1023.0) * 2.0**52)))[0])
 
 
 class Mark(NamedTuple):
@@ -51,7 +51,7 @@ class Mark(NamedTuple):
 
     def bits(self) -> int:
         """As it is written on a copy."""
-        return struct.unpack("<I", struct.pack("<f", self.copies))[0] << 32 | self.custody
+        return int(struct.unpack("<I", struct.pack("<f", self.copies))[0]) << 32 | self.custody
 
     def in_custody(self, now_ns: int) -> bool:
         """Whether the copy is in custody at that time."""

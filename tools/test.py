@@ -106,9 +106,8 @@ class Tally:
         rows = [[part.strip() for part in line.split("|")] for line in lines if line and line[0] != "#"]
         for row in rows:
             if len(row) != 3 or not all(row):
-                sys.exit(
-                    f"tests/skips.txt: `{' | '.join(row)}`: not `TEST | REASON OF THE SKIP | WHY IT IS ALLOWED`"
-                )
+                form = "`TEST | REASON OF THE SKIP | WHY IT IS ALLOWED`"
+                sys.exit(f"tests/skips.txt: `{' | '.join(row)}`: not {form}")
         match = fnmatch.fnmatchcase
         return [
             name

@@ -1,5 +1,8 @@
 //! The pages of the reference that are made from declarations in the code. `UPDATE_DOCS=1` writes them anew.
 
+// The helpers of a test fail as tests do.
+#![allow(clippy::unwrap_used)]
+
 use lightlag_judge::trace::{Column, Columns, NameRow, PacketRow, Row};
 use lightlag_lab::metrics::reference::{CONSUMERS, FLOWS, NAMES, NODES, PACKETS};
 use lightlag_lab::metrics::{Figures, Metric, Summary};

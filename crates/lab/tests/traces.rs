@@ -1,5 +1,8 @@
 //! Traces of whole runs, as other programs read them.
 
+// The helpers of a test fail as tests do.
+#![allow(clippy::unwrap_used)]
+
 use lightlag_judge::trace::{NameRow, PacketRow, Row};
 use lightlag_lab::run::{ContactsCache, Options, run};
 use lightlag_scenario::{Catalogue, ScenarioFile, Seed};

@@ -39,7 +39,7 @@ fn queues() -> impl Strategy<Value = Discipline> {
     (limits(), 0..3, 2_i64..50, 20_i64..300, any::<bool>()).prop_map(
         |(limit, which, target, interval, mark)| match which {
             0 => Discipline::drop_tail(limit),
-            1 => Discipline::named("priority", limit, &[]).unwrap(),
+            1 => Discipline::named("priority", limit, &[]).expect("a row of the table"),
             _ => Discipline::named(
                 "codel",
                 limit,

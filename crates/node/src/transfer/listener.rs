@@ -429,7 +429,7 @@ impl Listener {
             return Ok(());
         }
         let has_unproven = open().any(|(_, incoming)| !incoming.is_proven);
-        let eligible = open().filter(|(_, incoming)| !(has_unproven || !is_proven) || !incoming.is_proven);
+        let eligible = open().filter(|(_, incoming)| !incoming.is_proven || (is_proven && !has_unproven));
         let (ids, peers): (Vec<u32>, Vec<_>) =
             eligible.map(|(&id, incoming)| (id, (incoming.peer.ip(), incoming.seat.standing()))).unzip();
         let text = format!("the receiver serves {SESSIONS_MAX} transfers already; try again later");
