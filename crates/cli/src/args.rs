@@ -184,7 +184,7 @@ pub struct Transfer {
     /// The file to send
     #[arg(required_unless_present = "listen", requires = "to")]
     pub file: Option<PathBuf>,
-    /// Who listens [default port: 4561 for udpdtn and tcp, 1113 for ltp-udp, 6511 for dccp and ltp-dccp]
+    /// The listener [default port: 4561 for udpdtn and tcp, 1113 for ltp-udp, 6511 for dccp and ltp-dccp]
     #[arg(value_name = "HOST:PORT")]
     pub to: Option<String>,
     /// What carries it, the same at both sides: udpdtn, ltp-udp, ltp-dccp, dccp or tcp
@@ -255,19 +255,19 @@ pub struct Pacing {
 
 #[derive(Args)]
 pub struct BenchLink {
-    /// Who listens [default port: 4561 for udpdtn and tcp, 1113 for ltp-udp, 6511 for dccp and ltp-dccp]
+    /// The listener [default port: 4561 for udpdtn and tcp, 1113 for ltp-udp, 6511 for dccp and ltp-dccp]
     #[arg(value_name = "HOST:PORT", required_unless_present = "listen")]
     pub to: Option<String>,
     /// What carries it, the same at both sides: udpdtn, ltp-udp, ltp-dccp, dccp or tcp
     #[arg(long, value_name = "TRANSPORT")]
     pub over: String,
-    /// Count what comes [default: at all addresses of this machine, the port as above]
+    /// Receive and count [default: at all addresses of this machine, the port as above]
     #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["to", "rate", "light", "controller", "sets", "give_up", "packet_size"])]
     pub listen: Option<String>,
     /// Listening: exit after the first measurement has ended
     #[arg(long, conflicts_with = "to")]
     pub once: bool,
-    /// Sending: for so long, from the first byte that the receiver gets
+    /// Sending: duration, from the first byte that the receiver gets
     #[arg(
         long,
         value_name = "TIME",
@@ -276,7 +276,7 @@ pub struct BenchLink {
         allow_hyphen_values = true
     )]
     pub time: String,
-    /// Sending: both sides tell figures so often [default: 10 s, or the whole of a shorter --time]
+    /// Sending: interval of the figures that both sides print [default: 10 s, or the whole of a shorter --time]
     #[arg(long, value_name = "TIME", conflicts_with = "listen", allow_hyphen_values = true)]
     pub every: Option<String>,
     #[command(flatten)]
@@ -365,15 +365,15 @@ pub struct GetName {
 
 #[derive(Args)]
 pub struct PutName {
-    /// Its name, as /a/b; a version is appended
+    /// Name of the file, as /a/b; a version is appended
     pub name: String,
     /// The file
     pub file: PathBuf,
-    /// The forwarder that is to send Interests: udp://HOST:PORT, tcp://HOST:PORT or unix:///PATH [default:
+    /// The forwarder that sends Interests here: udp://HOST:PORT, tcp://HOST:PORT or unix:///PATH [default:
     /// $NDN_CLIENT_TRANSPORT, or unix:///run/nfd/nfd.sock]
     #[arg(long, value_name = "URI", conflicts_with = "listen")]
     pub face: Option<String>,
-    /// Answer without a forwarder whoever asks here
+    /// Answer consumers here without a forwarder
     #[arg(long, value_name = "URI")]
     pub listen: Option<String>,
     /// Bytes of content in a segment

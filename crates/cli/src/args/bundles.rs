@@ -17,7 +17,7 @@ pub struct SendBundles {
     /// The bundles
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Who listens [default port: 1113 for ltp-udp, 4556 for udp and tcp, 6511 for dccp and ltp-dccp]
+    /// The listener [default port: 1113 for ltp-udp, 4556 for udp and tcp, 6511 for dccp and ltp-dccp]
     #[arg(long, value_name = "HOST:PORT")]
     pub to: String,
     /// What carries them: ltp-udp, udp, ltp-dccp, dccp or tcp (TCPCLv4)
@@ -37,7 +37,7 @@ pub struct SendBundles {
     /// LTP: bytes at the end of each block that are green, not repaired [default: none]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub green: Option<String>,
-    /// LTP: collect bundles in blocks of about so many bytes, for client service 2 (CCSDS 734.1-B-1)
+    /// LTP: collect bundles in blocks of about this size, for client service 2 (CCSDS 734.1-B-1)
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, conflicts_with_all = ["service", "green"])]
     pub aggregate: Option<String>,
     /// LTP: a file with a secret that both sides have; segments are authenticated with it (RFC 5327)
@@ -66,7 +66,7 @@ pub struct ListenBundles {
     /// Where bundles go
     #[arg(long, value_name = "DIR", default_value = "inbox")]
     pub folder: PathBuf,
-    /// Exit when so many bundles have come [default: never]
+    /// Exit after this number of bundles [default: never]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
     pub count: Option<u64>,
     /// Largest bundle that is taken
@@ -85,7 +85,7 @@ pub struct ListenBundles {
     /// LTP: where reports go, for engines that listen at another place than they send from (ltp-udp)
     #[arg(long, value_name = "HOST:PORT")]
     pub reply_to: Option<String>,
-    /// LTP: give a block up whose sender is silent for so long [default: 1 d]
+    /// LTP: give a block up after this time without a segment of it [default: 1 d]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub idle: Option<String>,
     /// LTP: a file with a secret that both sides have: only segments authenticated with it count (RFC 5327)
