@@ -1,4 +1,4 @@
-//! Kinds of violations, and the account of what was found.
+//! Kinds of violations, and the findings by kind.
 
 use lightlag_protocols::time::Instant;
 use std::fmt;
@@ -107,7 +107,7 @@ impl<K: Copy + Into<usize>> Findings<Finding<K>> {
 /// Enough to see what is wrong; a broken world can violate at every record.
 const MOST_KEPT: usize = 1_000;
 
-/// What was found so far: all of it counted by kind, the first of it kept.
+/// Findings so far: all are counted by kind, the first [`MOST_KEPT`] are kept.
 #[derive(Clone, Debug)]
 pub(super) struct Findings<V> {
     kept: Vec<V>,
@@ -115,7 +115,7 @@ pub(super) struct Findings<V> {
 }
 
 impl<V> Findings<V> {
-    /// Nothing, of so many kinds.
+    /// No findings yet; `kinds` is the number of kinds.
     pub(super) fn new(kinds: usize) -> Self {
         Self { kept: Vec::new(), counts: vec![0; kinds] }
     }

@@ -35,7 +35,7 @@ kinds! {
     RadioBusy = "radio_busy",
     /// The last bit leaves before the rate of the link allows.
     OverRate = "over_rate",
-    /// A transfer ends, or a copy arrives, that was not under way.
+    /// A transfer ends, or a copy arrives, without a transfer in progress.
     NeverStarted = "never_started",
     /// A copy arrives before its last bit has left.
     NeverSent = "never_sent",
@@ -43,7 +43,7 @@ kinds! {
     FasterThanLight = "faster_than_light",
     /// A copy arrives from a node that has dropped it and did not send it before.
     SentAfterDrop = "sent_after_drop",
-    /// The record of an arrival tells another start than the transfer's.
+    /// The record of an arrival gives another start time than the transfer's.
     WrongStart = "wrong_start",
     /// A transfer should be over and is neither sent nor aborted.
     NeverEnded = "never_ended",
@@ -60,18 +60,18 @@ kinds! {
     StoredAtDestination = "stored_at_destination",
     /// A copy is delivered at a node that is not its destination.
     WrongDestination = "wrong_destination",
-    /// A second delivery is told as the first.
+    /// A second delivery is reported as the first.
     DeliveredTwice = "delivered_twice",
-    /// A first delivery is told as a repetition.
+    /// A first delivery is reported as a repetition.
     FirstDenied = "first_denied",
-    /// A delivered copy has crossed another number of links than it tells.
+    /// A delivered copy has crossed another number of links than its record states.
     WrongHops = "wrong_hops",
 
     /// A copy is deleted that was not there.
     NothingToDelete = "nothing_to_delete",
     /// A copy is deleted while it is being sent.
     DeletedWhileSent = "deleted_while_sent",
-    /// The record of a deletion tells another reception than the copy's.
+    /// The record of a deletion gives another reception time than the copy's.
     WrongReception = "wrong_reception",
     /// A copy expires before its lifetime is over.
     ExpiredEarly = "expired_early",
@@ -79,6 +79,6 @@ kinds! {
     Outlived = "outlived",
     /// A copy is deleted as acknowledged though none was sent to the destination.
     AcknowledgedUndelivered = "acknowledged_undelivered",
-    /// A copy is given up as handed over though nobody took it.
+    /// A copy is given up as handed over, but no node took it.
     HandedToNobody = "handed_to_nobody",
 }

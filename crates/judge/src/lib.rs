@@ -52,7 +52,7 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// A judge of a run that was to keep `rules`.
+    /// A judge of a run under `rules`.
     pub fn new(rules: JudgeRules) -> Self {
         Self {
             rules,
@@ -77,7 +77,7 @@ impl Judge {
     pub fn count(&self, kind: Kind) -> u64 {
         self.found.count(kind)
     }
-    /// No more records will come: a trace that has not told its end is incomplete.
+    /// No more records will come: a trace without an end record is incomplete.
     pub fn close(&mut self) {
         if !self.ended {
             self.ended = true;
@@ -192,7 +192,7 @@ impl Judge {
         state.own = state.own.saturating_add(if own { size.get() } else { 0 });
         self.check_fill(node, id);
     }
-    /// With `overfill`, what was created here may be too much; what came from others may not.
+    /// With `overfill`, only bundles received from other nodes count against the buffer size.
     #[inline]
     fn check_fill(&mut self, node: NodeId, id: BundleId) {
         let NodeState { buffer, used, own, .. } = self.nodes[node.0 as usize];
@@ -283,7 +283,7 @@ impl Judge {
         self.ended = true;
         if self.now < self.rules.until {
             let until = self.rules.until;
-            self.add(Kind::EndMissing, About::Nothing, || format!("the run was to last until {until:?}"));
+            self.add(Kind::EndMissing, About::Nothing, || format!("the run should last until {until:?}"));
         }
         self.account_for_transfers();
         for (node, id, copy) in self.copies.sorted() {

@@ -1,11 +1,11 @@
-//! Links and what is under way on them, as the judge sees them.
+//! Links and the transfers in progress on them, as the judge sees them.
 
 use super::table::Slots;
 use lightlag_protocols::dtn::{BundleId, NodeId};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 
-/// Most links have one thing under way: it stands beside the link, not behind a pointer.
+/// Most links have one transfer in progress, which is stored inline, without an allocation.
 type Few<T> = smallvec::SmallVec<[T; 1]>;
 
 /// A pair of nodes that was ever in contact, or claims to be.
@@ -33,7 +33,7 @@ pub(super) struct Sending {
     pub id: BundleId,
     pub started: Instant,
     pub size: Bytes,
-    /// The contact is over: told already.
+    /// The contact is over, and this transfer is already reported.
     pub cut: bool,
 }
 
@@ -92,7 +92,7 @@ impl Links {
         let link = self.of(from, to);
         (link.up, &mut link.directions[usize::from(from > to)])
     }
-    /// Every direction on which something is under way, by sender and receiver.
+    /// Every direction with a transfer in progress, by sender and receiver.
     pub(super) fn busy(&self) -> Vec<(NodeId, NodeId, &Direction)> {
         let both = |link: &'_ Link| [(link.low, link.high, 0), (link.high, link.low, 1)];
         let all = self

@@ -4,7 +4,7 @@ use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 
-/// The rules that a run was to keep.
+/// The rules of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JudgeRules {
     /// How many transfers a node takes part in.
@@ -24,7 +24,7 @@ pub struct JudgeRules {
 
 /// Delays change slowly: nothing in the solar system recedes faster than a thousandth of light's
 /// speed (Mercury orbits at 59 km/s, Parker Solar Probe reaches 192 km/s). The record of a contact
-/// tells the least delay, so this bounds how much longer a flight may take.
+/// gives the least delay, so this bounds how much longer a flight may take.
 const DRIFT_PER_MILLE: i64 = 1;
 
 impl JudgeRules {

@@ -40,10 +40,10 @@ pub(super) struct CopyState {
     pub received: Instant,
     pub expires: Instant,
     pub size: Bytes,
-    /// `None` if it came out of nowhere.
+    /// `None` if the copy appeared without a transfer.
     pub hops: Option<u32>,
     pub own: bool,
-    /// Transfers of it under way.
+    /// Transfers of it in progress.
     pub sending: u32,
     /// Transfers of it whose last bit has left.
     pub sent: u32,

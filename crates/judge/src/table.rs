@@ -13,7 +13,7 @@ const DENSE: u64 = 1 << 22;
 /// What is known by number and never taken out.
 #[derive(Clone, Debug)]
 pub(super) struct Slots<V> {
-    /// Position + 1 by small key; 0 where there is none.
+    /// Position + 1 by small key; 0 without an entry.
     dense: Vec<u32>,
     sparse: Table<u32>,
     values: Vec<V>,
@@ -42,7 +42,7 @@ impl<V> Slots<V> {
     pub(super) fn get_mut(&mut self, key: u64) -> Option<&mut V> {
         self.position(key).map(|at| &mut self.values[at])
     }
-    /// The value of a key, made by `fresh` if there is none yet.
+    /// The value of a key; a missing one is made by `fresh`.
     #[inline]
     pub(super) fn ensure(&mut self, key: u64, fresh: impl FnOnce() -> V) -> &mut V {
         let at = self.position(key).unwrap_or_else(|| self.add(key, fresh()));

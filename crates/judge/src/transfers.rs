@@ -201,7 +201,7 @@ impl Judge {
         }
         if hops == 0 || crossed.is_some_and(|crossed| crossed != hops) {
             let crossed = crossed.map_or("some".to_owned(), |crossed| crossed.to_string());
-            self.add(Kind::WrongHops, about, || format!("{hops} told, {crossed} crossed"));
+            self.add(Kind::WrongHops, about, || format!("{hops} recorded, {crossed} crossed"));
         }
         let Some(state) = self.bundles.get_mut(u64::from(id.0)) else { return };
         let before = std::mem::replace(&mut state.delivered, true);
@@ -246,7 +246,7 @@ impl Judge {
             Propagation::StopAndWait => last_bit.saturating_add(self.longest_flight(direction.delay)),
         })
     }
-    /// The record of a contact tells the least delay.
+    /// The record of a contact gives the least delay.
     fn longest_flight(&self, delay: Duration) -> Duration {
         delay.saturating_add(self.rules.spread(delay))
     }

@@ -18,7 +18,7 @@ pub(super) struct Owed {
     due: Option<Duration>,
 }
 
-/// Times in microseconds, rounded on the way.
+/// Times in traces are rounded to microseconds.
 const ROUNDING: Duration = Duration::from_nanos(1_000);
 
 /// Bytes of content that a producer has to a name.
@@ -152,7 +152,7 @@ impl NamesJudge {
             None => self.tell_consumer(Kind::DeliveredUnarrived, consumer, |rules| rules.text(data.name)),
         }
     }
-    /// Time goes on: what was to be sent is sent.
+    /// Time advances: Data that are still owed are violations.
     #[inline]
     pub(super) fn settle(&mut self) {
         self.came.clear();
@@ -166,7 +166,7 @@ impl NamesJudge {
                 Some(consumer) if self.asked.contains_key(&(consumer, name.word())) => {
                     self.tell_consumer(Kind::NeverDelivered, consumer, |rules| rules.text(name));
                 }
-                // It has had them by another way, and waits no more.
+                // The consumer already has the Data by another path, and no longer waits.
                 Some(_) => {}
             }
         }

@@ -11,7 +11,7 @@ use lightlag_protocols::time::Duration;
 pub enum Carried {
     /// An Interest, and its bytes on the link.
     Interest(Interest, u32),
-    /// Data, and how far ahead the clock is that is to stamp them when they leave.
+    /// Data, and the offset of the clock that stamps them when they leave; `None` if they need no stamp.
     Data(Data, Option<Duration>),
 }
 
@@ -22,7 +22,7 @@ pub enum Event {
     Offered(u32, Carried),
     /// It came out of it.
     Arrived(u32, Carried),
-    /// A queue dropped it, or it was lost; told when it was decided, which is before it has left.
+    /// A queue dropped it, or it was lost; recorded at the decision, before the packet would have left.
     Dropped(u32, Carried, Why),
     /// A consumer asks its own node.
     Asked(u32, Interest),
@@ -58,7 +58,7 @@ impl Event {
 
 /// Set in the tags of Data that a queue has marked.
 pub(super) const MARKED: u64 = 1 << 34;
-/// Set in the tags of Data that are to be stamped when they leave.
+/// Set in the tags of Data that will be stamped when they leave.
 pub(super) const DUE: u64 = 1 << 33;
 const STAMPED: u64 = 1 << 32;
 /// What the stamping changes.

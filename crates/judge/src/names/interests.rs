@@ -19,13 +19,13 @@ pub(super) struct Hand {
     pub crossed: bool,
 }
 
-/// Where Interests that are under way have been, by name and nonce. Nobody goes through them.
+/// Interests in flight by name and nonce, with the nodes they have passed. Never iterated.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trips(HashMap<(u64, u32), Trip>);
 
 #[derive(Clone, Debug, Default)]
 struct Trip {
-    /// On so many links; copies made there don't count.
+    /// Links that it is on now, without copies made by a link.
     under_way: u32,
     /// Nodes that have passed it on, and by which faces it had come.
     passed: SmallVec<[(u32, Face); 4]>,
@@ -97,7 +97,7 @@ impl NamesJudge {
         self.waits(hand);
         None
     }
-    /// Nothing is told of an Interest: then it waits with others.
+    /// No record about an Interest: it must have joined a pending one.
     #[inline]
     pub(super) fn waits(&mut self, hand: Option<Hand>) {
         let Some(hand) = hand else { return };
@@ -126,7 +126,7 @@ impl NamesJudge {
         self.trips.goes_on(&hand);
         self.has_landed(&hand);
     }
-    /// An Interest goes on to a link or a producer: may it, and does it go the right way?
+    /// An Interest is forwarded to a link or a producer: checks the route, loops and the store.
     pub(super) fn goes_on(&mut self, hand: &Hand, to: Face) {
         let Hand { node, face, interest, .. } = *hand;
         let name = interest.name;
@@ -223,7 +223,7 @@ impl NamesJudge {
         };
         holds && face == hand.face
     }
-    /// Whether it goes on to a producer that has no such Data; told of that one's face.
+    /// Whether the producer has no such Data; `face` is the face in the record.
     fn has_no_data(&mut self, hand: &Hand, face: Face) -> bool {
         let name = hand.interest.name;
         let Some(to) = self.rules.lead(hand.node, name.prefix, hand.face) else { return false };

@@ -1,4 +1,4 @@
-//! What can be wrong in a run of names, by name.
+//! Kinds of violations in a run of named data.
 
 use crate::findings::{Finding, kinds_with_links};
 
@@ -16,17 +16,17 @@ kinds_with_links! {
     AskedOutOfTime = "asked_out_of_time",
     /// A node passes on an Interest that did not come.
     InterestForged = "interest_forged",
-    /// An Interest goes on with another nonce, token, lifetime or size, or its hops are not one fewer.
+    /// An Interest leaves with another nonce, token, lifetime or size, or its hop limit is not 1 lower.
     InterestChanged = "interest_changed",
     /// A node passes on an Interest that it has passed on before.
     Looped = "looped",
     /// An Interest goes where no route of the longest prefix leads first.
     WrongRoute = "wrong_route",
-    /// An Interest goes on while others wait for the same, or too soon after the last of its face.
+    /// An Interest is forwarded while one for its name is pending, or too soon after the last of its face.
     NotAggregated = "not_aggregated",
-    /// An Interest goes on although the store has what it asks for.
+    /// An Interest is forwarded although the store has the Data.
     StorePassedOver = "store_passed_over",
-    /// Nothing becomes of an Interest, and nobody else waits for the same.
+    /// An Interest vanishes, and no other one for the same name is pending.
     Swallowed = "swallowed",
     /// More Interests are pending at a node than fit.
     TooManyPending = "too_many_pending",
@@ -47,7 +47,7 @@ kinds_with_links! {
     MarkRemoved = "mark_removed",
     /// A congestion mark is set where no queue marks.
     MarkForged = "mark_forged",
-    /// Stamp or site are not those of who answered, or not of the time at which the Data left.
+    /// Stamp or site are not those of the node that answered, or not of the time at which the Data left.
     WrongStamp = "wrong_stamp",
     /// Data came, and an Interest that waits for them gets no answer.
     NotForwarded = "not_forwarded",

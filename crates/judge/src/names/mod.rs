@@ -1,10 +1,9 @@
-//! An independent judge of runs of names. It sees what consumers ask for, what links carry, what producers
-//! and stores answer and what nodes refuse, shares no code with the worlds, and names what cannot have
-//! happened: Data without an Interest, Data out of thin air or changed on the way, an Interest that goes
-//! in a circle, an answer from a store that cannot have it, and whatever links can do wrong.
+//! An independent judge of runs of named data. It sees what consumers ask for, what links carry, what
+//! producers and stores answer and what nodes refuse, and shares no code with the worlds. It names what cannot
+//! have happened: Data without an Interest, Data out of thin air or changed in transit, an Interest that loops,
+//! an answer from a store that cannot have it, and every fault of a link.
 //!
-//! A node says nothing when an Interest waits with others for the same: what becomes of an Interest is
-//! told by the record that comes next.
+//! An Interest that joins a pending one leaves no record: the next record shows which of the two it was.
 
 mod data;
 mod event;
@@ -49,11 +48,11 @@ pub struct NamesJudge {
     trips: Trips,
     /// By consumer and name what it waits for, and the Data where its own node has answered.
     asked: HashMap<(u32, u64), Option<Data>>,
-    /// Data that must go somewhere before time goes on.
+    /// Data that a node must send before time advances.
     owed: Vec<Owed>,
-    /// Nodes and names of the Data that have come since time went on.
+    /// Nodes and names of the Data that have come since time last advanced.
     came: Vec<(u32, u64)>,
-    /// Node and name of Data that came last, if nobody waited for them.
+    /// Node and name of the last Data, if no face waited for them.
     unsolicited: Option<(u32, u64)>,
     found: Findings<Violation>,
 }
@@ -65,7 +64,7 @@ struct NodeState {
 }
 
 impl NamesJudge {
-    /// A judge of a run that was to keep `rules`.
+    /// A judge of a run under `rules`.
     pub fn new(rules: NamesRules) -> Self {
         let node = |node: &NodeRules| NodeState {
             pending: PendingTable::default(),
@@ -91,7 +90,7 @@ impl NamesJudge {
     pub fn verdict(&self) -> &[Violation] {
         self.found.kept()
     }
-    /// Interests that it keeps account of now: those that are still under way or waited for.
+    /// Number of Interests that it keeps state for: in flight or pending.
     pub fn kept(&self) -> usize {
         let pending = self.nodes.iter().map(|node| node.pending.len());
         self.asked.len() + self.trips.len() + pending.sum::<usize>()
@@ -104,7 +103,7 @@ impl NamesJudge {
     pub fn count(&self, kind: Kind) -> u64 {
         self.found.count(kind)
     }
-    /// No more events will come: a trace that has not told its end is incomplete.
+    /// No more events will come: a trace without an end record is incomplete.
     pub fn close(&mut self) {
         if !self.ended {
             self.ended = true;
@@ -114,7 +113,7 @@ impl NamesJudge {
     /// Something happened.
     #[inline]
     pub fn on_event(&mut self, now: Instant, event: &Event) {
-        // Told when it was decided, before or after the time of what comes next.
+        // A drop is recorded at its decision, before or after the time of the next event.
         let decided = matches!(event, Event::Dropped(..));
         if !decided {
             self.clock(now);
@@ -247,7 +246,7 @@ impl NamesJudge {
         what(&mut self.links[link as usize], Teller { now, hear: &mut hear })
     }
 
-    // --- what is told -----------------------------------------------------------------------
+    // --- reports ----------------------------------------------------------------------------
 
     #[cold]
     fn tell_node(&mut self, kind: Kind, node: u32, detail: impl FnOnce(&NamesRules) -> String) {

@@ -1,4 +1,4 @@
-//! Interests that are pending at a node, by what came and what became of it.
+//! The pending Interests of a node, as the judge computes them.
 
 use lightlag_protocols::ndn::{Face, Interest, Name};
 use lightlag_protocols::time::{Duration, Instant};
@@ -35,10 +35,10 @@ impl Pending {
     }
 }
 
-/// All of a node. What has ended is forgotten.
+/// The pending Interests of a node. Expired ones are removed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PendingTable {
-    /// By name. Nobody goes through it.
+    /// By name. Never iterated.
     table: HashMap<u64, Pending>,
     ends: BinaryHeap<Reverse<(Instant, u64)>>,
     lately: VecDeque<Instant>,
@@ -73,7 +73,7 @@ impl PendingTable {
     pub(super) fn take(&mut self, name: Name) -> Option<Pending> {
         self.table.remove(&name.word())
     }
-    /// One more waits, or one that waits has asked again; `passed_on` if its Interest went on.
+    /// A face joins, or a face that waits has asked again; `passed_on` if its Interest was forwarded.
     pub(super) fn join(&mut self, now: Instant, face: Face, interest: &Interest, passed_on: bool) {
         let name = interest.name.word();
         let lifetime = Duration::from_nanos(i64::from(interest.lifetime_ms) * 1_000_000);

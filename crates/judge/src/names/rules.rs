@@ -6,7 +6,7 @@ use lightlag_protocols::ndn::{Clock, Face, ForwarderConfig, Name, Names, Prefix,
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::BTreeMap;
 
-/// The rules that a run was to keep.
+/// The rules of a run.
 #[derive(Clone, Debug)]
 pub struct NamesRules {
     /// Directions of links.
@@ -23,7 +23,7 @@ pub struct NamesRules {
     pub names: Names,
     /// End of the run at the latest.
     pub until: Instant,
-    /// Names of links, for what is told; may be empty.
+    /// Names of links for reports; may be empty.
     pub link_names: Vec<String>,
     /// Names of nodes.
     pub node_names: Vec<String>,
@@ -93,7 +93,7 @@ impl NamesRules {
         let known = prefix != Names::ROOT && (prefix.0 as usize) < self.names.count();
         known.then(|| self.names.parent(prefix))
     }
-    /// A name as people write it; one that nobody knows by its numbers.
+    /// A name as URI; an unknown prefix is shown by its number.
     pub(super) fn text(&self, name: Name) -> String {
         if (name.prefix.0 as usize) < self.names.count() {
             return self.names.text(name);
@@ -120,7 +120,7 @@ pub(super) fn ahead(clock: &Clock, at: Instant) -> Duration {
     Duration::from_nanos(clock.offset.as_nanos().saturating_add(gained as i64))
 }
 
-/// From one time to another; a trace may tell of any.
+/// From one time to another, saturating: a trace may hold any times.
 pub(super) fn span(from: Instant, to: Instant) -> Duration {
     Duration::from_nanos(to.as_nanos().saturating_sub(from.as_nanos()))
 }

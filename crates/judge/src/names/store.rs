@@ -1,4 +1,4 @@
-//! What the store of a node holds, by what came and what was asked.
+//! The content store of a node, as the judge computes it.
 
 use lightlag_protocols::ndn::{Data, Name};
 use lightlag_protocols::time::Instant;
@@ -10,7 +10,7 @@ pub(super) struct StoreState {
     capacity: u64,
     used: u64,
     uses: u64,
-    /// Of each name when it was used last, the Data, and until when they are fresh. Nobody goes through it.
+    /// By name: when it was last used, the Data, and until when they are fresh. Never iterated.
     kept: HashMap<u64, (u64, Data, Instant)>,
     by_use: BTreeMap<u64, u64>,
 }

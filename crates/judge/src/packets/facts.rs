@@ -75,7 +75,7 @@ pub struct Facts {
     pub fin: bool,
     /// Everything below has come.
     pub ack: u64,
-    /// What has come above.
+    /// Blocks received above `ack`.
     pub sack: Option<Sack>,
     /// The same for packets of the same content, hardly ever for others.
     pub print: u64,
@@ -115,7 +115,7 @@ impl Facts {
             Kind::Ack => What::Ack,
         };
         (self.length, self.offset, self.ack) = (segment.length, segment.offset, segment.ack);
-        // Without what is heard of probes: whoever judges what has come asks for blocks only.
+        // Without the counts of probes: the judge checks blocks only.
         let sack = segment.sack.as_deref().filter(|sack| !sack.blocks().is_empty());
         self.sack = sack.map(|sack| sack.counting(None));
         let mut print = fold(self.what as u64, self.offset);
@@ -194,7 +194,7 @@ impl Facts {
             ),
         }
     }
-    /// The same for equal packets of one flow and way.
+    /// The same for equal packets of one flow and direction.
     #[inline]
     pub fn key(&self) -> u64 {
         let way = (u64::from(self.priority) << 1) | u64::from(self.forward);

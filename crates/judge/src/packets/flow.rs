@@ -1,16 +1,16 @@
-//! A flow as the judge sees it: what has come to its receiver, and what that has made of it.
+//! A flow as the judge sees it: the data at its receiver, and the bytes delivered from them.
 
 use super::facts::{Facts, What};
 use std::collections::{BTreeMap, HashSet};
 
-/// What has come.
+/// State of the receiver.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FlowState {
     /// Everything below has come.
     pub prefix: u64,
     /// Spans that have come above: end by start.
     above: BTreeMap<u64, u64>,
-    /// Symbols or datagrams that have come, and the bytes of them. Nobody goes through the set.
+    /// Symbols or datagrams received, and their bytes. The set is never iterated.
     symbols: HashSet<u64>,
     symbol_bytes: u64,
     /// What the receiver has delivered, as it says.
@@ -63,7 +63,7 @@ impl FlowState {
     pub(super) fn deliverable(&self) -> u64 {
         if self.is_stream { self.prefix } else { self.symbol_bytes }
     }
-    /// Whether all has come that an acknowledgement tells of.
+    /// Whether all data that a packet acknowledges have arrived.
     pub(super) fn covers(&self, packet: &Facts) -> bool {
         let covered = |&(from, to): &(u64, u64)| {
             to <= self.prefix || self.above.range(..=from).next_back().is_some_and(|(_, end)| *end >= to)

@@ -22,7 +22,7 @@ kinds_with_links! {
     Unsupplied = "unsupplied",
     /// A node passes on a packet that did not come.
     Forged = "forged",
-    /// A packet comes to a node on its way and is not passed on.
+    /// A packet arrives at an intermediate node and is not forwarded.
     NotForwarded = "not_forwarded",
 
     /// A receiver acknowledges what has not come.

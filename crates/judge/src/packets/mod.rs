@@ -1,7 +1,7 @@
-//! An independent judge of runs of packets. It sees what is offered to links, what comes out of them
-//! and what is dropped, shares no code with the worlds, and names what cannot have happened: a packet
-//! out of thin air, a link over its rate, an arrival before light could bring it, a queue over its
-//! size, bytes delivered that did not come or come twice, packets lost without a trace.
+//! An independent judge of runs of packets. It sees packets offered to links, delivered by links and
+//! dropped, and shares no code with the worlds. It names what cannot have happened: a packet out of thin
+//! air, a link over its rate, an arrival before light could bring it, a queue over its size, bytes delivered
+//! that did not arrive or are delivered twice, packets lost without a trace.
 
 mod facts;
 mod flow;
@@ -26,9 +26,9 @@ pub enum Event {
     Offered(u32, Facts),
     /// It came out of it.
     Arrived(u32, Facts),
-    /// A queue dropped it, or it was lost; told when it was decided, which is before it has left.
+    /// A queue dropped it, or it was lost; recorded at the decision, before the packet would have left.
     Dropped(u32, Facts, Why),
-    /// Bytes of a flow were delivered: so many in all.
+    /// Bytes of a flow were delivered: their total so far.
     Delivered(u32, u64),
     /// The run is over.
     End,
@@ -58,15 +58,15 @@ pub struct PacketJudge {
     ended: bool,
     links: Vec<LinkState>,
     flows: Vec<FlowState>,
-    /// What has come to a node on its way must be passed on at once: the link, the hop and the packet.
+    /// A packet at an intermediate node must be forwarded at once: the link, the hop and the packet.
     due: Option<(u32, u16, u64)>,
-    /// What has come to a receiver in order must be delivered at once.
+    /// Flow whose receiver must deliver in-order data at once.
     awaits: Option<u32>,
     found: Findings<Violation>,
 }
 
 impl PacketJudge {
-    /// A judge of a run that was to keep `rules`.
+    /// A judge of a run under `rules`.
     pub fn new(rules: PacketRules) -> Self {
         Self {
             now: Instant::ZERO,
@@ -91,7 +91,7 @@ impl PacketJudge {
     pub fn count(&self, kind: Kind) -> u64 {
         self.found.count(kind)
     }
-    /// No more events will come: a trace that has not told its end is incomplete.
+    /// No more events will come: a trace without an end record is incomplete.
     pub fn close(&mut self) {
         if !self.ended {
             self.ended = true;
@@ -139,8 +139,8 @@ impl PacketJudge {
             && delivered != Some(flow)
         {
             let (name, state) = (name(&self.rules.flow_names, "flow", flow), &self.flows[flow as usize]);
-            let (prefix, told) = (state.prefix, state.told);
-            let detail = || format!("{name}: {prefix} B have come, {told} B are delivered");
+            let (prefix, delivered) = (state.prefix, state.told);
+            let detail = || format!("{name}: {prefix} B have come, {delivered} B are delivered");
             self.found.add(Kind::NeverDelivered, self.now, detail);
         }
     }
@@ -231,11 +231,11 @@ impl PacketJudge {
         }
         let bytes = self.rules.flows[flow as usize].bytes;
         let state = &mut self.flows[flow as usize];
-        let (deliverable, told) = (state.deliverable(), state.told);
+        let (deliverable, before) = (state.deliverable(), state.told);
         state.told = state.told.max(total);
-        let short = state.is_stream && total > told && total < deliverable;
-        if total <= told {
-            self.tell_flow(Kind::DeliveredTwice, flow, || format!("{total} B after {told} B"));
+        let short = state.is_stream && total > before && total < deliverable;
+        if total <= before {
+            self.tell_flow(Kind::DeliveredTwice, flow, || format!("{total} B after {before} B"));
         }
         if total > deliverable || bytes.is_some_and(|bytes| total > bytes) {
             self.tell_flow(Kind::DeliveredUnarrived, flow, || {

@@ -3,7 +3,7 @@
 use lightlag_protocols::link::LinkSpec;
 use lightlag_protocols::time::Instant;
 
-/// The rules that a run was to keep.
+/// The rules of a run.
 #[derive(Clone, Debug)]
 pub struct PacketRules {
     /// Directions of links, as they were asked for.
@@ -12,7 +12,7 @@ pub struct PacketRules {
     pub flows: Vec<FlowRules>,
     /// End of the run at the latest.
     pub until: Instant,
-    /// Names of links, for what is told; may be empty.
+    /// Names of links for reports; may be empty.
     pub link_names: Vec<String>,
     /// Names of flows.
     pub flow_names: Vec<String>,
@@ -27,6 +27,6 @@ pub struct FlowRules {
     pub backward: Vec<u32>,
     /// When it begins.
     pub start: Instant,
-    /// Bytes that there are to be sent, if that is known.
+    /// Bytes of the flow, if known.
     pub bytes: Option<u64>,
 }

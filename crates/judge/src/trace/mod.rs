@@ -145,7 +145,7 @@ impl<R: TraceRow> Iterator for Events<R> {
     }
 }
 
-/// Opens a trace of either format; the first bytes tell which.
+/// Opens a trace of either format, which the first bytes show.
 ///
 /// # Errors
 /// If the file can't be opened, or is no trace. What is wrong later on comes from the iterator.

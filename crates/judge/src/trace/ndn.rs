@@ -34,9 +34,9 @@ row! {
         segment: Option<u32>,
         /// Bytes of the packet on a link.
         bytes: Option<u32>,
-        /// Tells Interests for one name apart.
+        /// Distinguishes Interests for one name.
         nonce: Option<u32>,
-        /// What whoever asked wants to see on the Data.
+        /// What the sender of an Interest wants to see on the Data.
         token: Option<u32>,
         /// How long an Interest stays pending.
         lifetime_ms: Option<u32>,
@@ -50,15 +50,15 @@ row! {
         content: Option<u32>,
         /// How long Data are fresh.
         freshness_ms: Option<u32>,
-        /// When Data left whoever answered, in microseconds of its clock modulo 2³².
+        /// When Data left the node that answered, in microseconds of its clock modulo 2³².
         stamp: Option<u32>,
-        /// Data are to be stamped when they leave, by a clock that is ahead by so much.
+        /// Offset in ns of the clock that will stamp the Data when they leave.
         stamp_due_ns: Option<i64>,
         /// Who answered.
         site: Option<u32>,
         /// A queue asks to slow down.
         marked: Option<bool>,
-        /// Tells Data of different content apart.
+        /// Distinguishes Data of different content.
         print: Option<u64>,
         /// Why it was dropped (`full`, `marked`, `lost`) or refused (`hop_limit`, `loop`, `no_route`, `pit_full`,
         /// `too_soon`, `unsolicited`, `no_data`).

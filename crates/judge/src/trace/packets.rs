@@ -39,9 +39,9 @@ row! {
         fin: Option<bool>,
         /// Everything below has come.
         ack: Option<u64>,
-        /// What has come above: `FROM-TO FROM-TO`.
+        /// Blocks received above `ack`: `FROM-TO FROM-TO`.
         sack: Option<String>,
-        /// Tells packets of different content apart.
+        /// Distinguishes packets of different content.
         print: Option<u64>,
         /// Why it was dropped: `full`, `marked`, `lost`.
         why: Option<Text>,
@@ -135,7 +135,7 @@ impl PacketRow {
             ..self
         }
     }
-    /// Names of link and flow. After the row the packet is at the start of the link, at its end, or nowhere.
+    /// Names of link and flow. After the row the packet is at the start of the link, at its end, or gone.
     fn with_names(self, names: &Names, at: At) -> Self {
         let link = self.link.map_or([const { None }; 3], |link| names.link(link));
         let holder = at.of(&link);

@@ -135,7 +135,7 @@ fn nothing_comes_after_an_error() {
 
 #[test]
 fn a_missing_file_and_a_table_of_something_else_are_errors() {
-    assert!(matches!(read::<Row>(std::path::Path::new("/nowhere/at/all")), Err(TraceError::File(_))));
+    assert!(matches!(read::<Row>(std::path::Path::new("/missing/file")), Err(TraceError::File(_))));
     let mut other = Vec::new();
     let column = |name| (name, Arc::new(Int64Array::from(vec![1])) as ArrayRef);
     let table = RecordBatch::try_from_iter([column("time_ns"), column("value")]).expect("equal columns");

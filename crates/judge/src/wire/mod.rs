@@ -41,22 +41,22 @@ pub(super) struct Parcel {
     pub priority: u8,
 }
 
-/// How what came out of a link once went in.
+/// How a packet that came out of a link went in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossed {
     /// Its tags then.
     pub tags: u64,
     /// When it was offered.
     pub offered: Instant,
-    /// When its first bit can have left: where packets overtake each other, equal ones can't be told apart.
+    /// When its first bit can have left: where packets overtake each other, equal ones are indistinguishable.
     pub began: (Instant, Instant),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It waits, leaves, or is under way.
+    /// It waits, leaves, or is in flight.
     Inside,
-    /// It was lost under way, or has come.
+    /// It was lost in flight, or has arrived.
     Over,
     /// The queue has dropped it: it never leaves.
     Dropped,
@@ -100,13 +100,13 @@ pub(super) struct LinkState {
     waiting_bytes: u64,
     /// When the newest was offered and which it is, until it is settled whether a packet was dropped.
     unsettled: Option<(Instant, u64)>,
-    /// Of what has come and may come again: when last, and how often. Nobody goes through it.
+    /// Arrived packets that may arrive again: the last arrival and the count. Never iterated.
     copies: HashMap<u64, (Instant, u64)>,
     /// The same in order of time.
     expected: VecDeque<(Instant, u64)>,
 }
 
-/// To whom a link tells what is wrong.
+/// Where a link reports faults.
 pub(super) struct Teller<'a> {
     pub now: Instant,
     pub hear: &'a mut dyn FnMut(Fault, String),
@@ -168,7 +168,7 @@ impl LinkState {
     fn has_priorities(&self) -> bool {
         self.spec.queue.by_priority()
     }
-    /// Behind what has begun to leave by now, and what waits and is as urgent or more.
+    /// Behind packets that have begun to leave by now, and waiting ones of equal or higher priority.
     fn place_of(&mut self, priority: u8, now: Instant) -> u64 {
         self.serve(now);
         let mut index = self.count();
@@ -187,7 +187,7 @@ impl LinkState {
             to.tell(Fault::Overfull, || format!("{waiting} packets wait at {} s", at.as_secs_f64()));
         }
     }
-    /// Whether so much may wait beside the packet that is leaving.
+    /// Whether that much may wait beside the packet that is leaving.
     fn fits(&self, packets: u64, bytes: u64) -> bool {
         match self.spec.queue.limit() {
             Limit::Packets(most) => packets < most,
@@ -217,7 +217,7 @@ impl LinkState {
         true
     }
 
-    /// How it once went in; nothing if that is told already, or never happened.
+    /// How it went in; `None` for a duplicate or after a fault.
     #[inline]
     pub(super) fn arrived(&mut self, packet: &Parcel, mut to: Teller) -> Option<Crossed> {
         self.settle(&mut to);
@@ -226,7 +226,7 @@ impl LinkState {
             return None;
         }
         let Some(at) = at.or_else(|| self.inside_altered(packet.key, to.now)) else {
-            to.tell(Fault::OutOfThinAir, || "nothing like this is under way".to_owned());
+            to.tell(Fault::OutOfThinAir, || "no such packet is in flight".to_owned());
             return None;
         };
         if !self.is_here(at, to.now) {
@@ -311,7 +311,7 @@ impl LinkState {
         let (offered, left) = (entry.offered.as_secs_f64(), entry.left.as_secs_f64());
         to.tell(kind, || format!("offered at {offered} s, cannot have left before {left} s"));
     }
-    /// Nobody can tell equal packets apart: a copy that is still to come may be of the newest of them.
+    /// Equal packets are indistinguishable: a copy that is still to come may be of the newest of them.
     fn expect_copy(&mut self, packet: &Parcel, now: Instant) {
         let key = packet.key;
         self.forget_copies(now);
@@ -414,7 +414,7 @@ impl LinkState {
     }
     /// Lost while it left, or no later contact will take it.
     fn lost(&mut self, packet: &Parcel, at: Instant, to: &mut Teller) -> bool {
-        // Told when it begins to leave: those before it have left, those behind it have not.
+        // Recorded when it begins to leave: those before it have left, those behind it have not.
         self.serve_before(at);
         let mut lost = self.served(packet, at);
         if lost.is_none() {

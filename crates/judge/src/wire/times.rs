@@ -1,4 +1,4 @@
-//! When a packet leaves and comes at the earliest, reckoned anew: not with the code of links.
+//! Earliest departure and arrival of a packet, recomputed without the code of links.
 
 use lightlag_protocols::link::{DEVIATIONS_MOST, Delay, LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
@@ -17,7 +17,7 @@ pub(super) fn leaves(rate: &Rate, start: Instant, size: u32) -> Instant {
             loop {
                 let until = rows.get(next).map(|row| row.0);
                 if now.0 == 0 {
-                    // What was cut off begins anew.
+                    // A packet cut off by an outage starts again.
                     left = bits;
                 } else {
                     let done = later(at, left, now);
@@ -48,7 +48,7 @@ fn later(at: Instant, bits: u128, rate: BitRate) -> Instant {
     at.saturating_add(Duration::from_nanos(i64::try_from(ns).unwrap_or(i64::MAX)))
 }
 
-/// How long what leaves at `at` is under way at least: half a nanosecond may be lost on a curve.
+/// Least one-way delay of a packet that leaves at `at`: half a nanosecond may be lost on a curve.
 pub(super) fn under_way(delay: &Delay, at: Instant) -> Duration {
     match delay {
         Delay::Constant(delay) => *delay,
