@@ -28,7 +28,7 @@ impl<E> Queue<E> {
         self.heap.push(Reverse(Scheduled { at, sequence: self.scheduled, event }));
         self.scheduled += 1;
     }
-    /// When the next event is due; [`Instant::MAX`] if there is none.
+    /// When the next event is due; [`Instant::MAX`] for an empty queue.
     pub fn next_at(&self) -> Instant {
         self.heap.peek().map_or(Instant::MAX, |Reverse(next)| next.at)
     }

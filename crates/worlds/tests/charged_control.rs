@@ -1,4 +1,4 @@
-//! What mechanisms tell each other takes time where they ask to be charged for it.
+//! Control data of mechanisms takes time on links where they ask to be charged for it.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,7 +12,7 @@ use lightlag_protocols::dtn::{
 };
 use lightlag_protocols::record::bundles::Record;
 
-/// Refuses what does not fit, and tells peers a hundred numbers.
+/// Refuses bundles that do not fit, and sends a hundred numbers to peers.
 struct Talkative;
 
 fn numbers() -> Table {
@@ -118,7 +118,7 @@ fn receipts_by_habit_are_free_unless_the_mechanism_asks_to_be_charged() {
 fn a_receipt_learnt_during_a_transfer_delays_the_next_one_only() {
     let mut net = Net::new(3).contact(0, 1, 0.0, 100.0).contact(1, 2, 0.0, 100.0);
     net.rules.radio = Radio::Direction;
-    // Direct routing: 1 gets bundle 0 and tells 2, to which it is sending bundles 1 and 2.
+    // Direct routing: 1 gets bundle 0 and sends the receipt to 2, to which it is sending bundles 1 and 2.
     let net =
         net.router("direct").bundle(0, 1, 50_000, 0.0).bundle(1, 2, 75_000, 0.0).bundle(1, 2, 75_000, 0.0);
     let run = run(net, RECEIPTS);

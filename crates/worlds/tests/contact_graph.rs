@@ -39,7 +39,7 @@ fn what_does_not_fit_into_a_contact_takes_the_next_one() {
 
 #[test]
 fn what_misses_its_contact_leaves_at_once_over_a_link_that_is_up() {
-    // The radio of node 1 is busy with a bundle of its own: what was to leave at 0.5 s can only at 9.6 s.
+    // The radio of node 1 is busy with a bundle of its own: the bundle planned for 0.5 s leaves at 9.6 s.
     let net = Net::new(4).router("contact_graph").contact(0, 1, 0.0, 10.0).contact(0, 2, 0.0, 900.0);
     let net = net.contact(1, 3, 100.0, 200.0).contact(2, 3, 300.0, 400.0);
     let run = net.bundle(1, 0, 3_000_000, 0.0).bundle(0, 3, SECOND, 0.5).run();

@@ -1,6 +1,6 @@
 //! Whole runs as text tables under version control: a change of behaviour is a visible diff.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p lightlag-worlds --test golden` writes them anew.
+//! `UPDATE_GOLDEN=1 cargo test -p lightlag-worlds --test golden` rewrites them.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -49,7 +49,7 @@ fn walkers(tick: Option<Duration>) -> Contacts {
     contacts(met.iter().map(contact).collect(), 0.0)
 }
 
-/// A relay with two hops of 240 s each way, in contact every other 500 s.
+/// A relay with two hops of 240 s in each direction, in contact every other 500 s.
 fn relay() -> Contacts {
     let contact = |start: i64, a: u32, b: u32| Contact {
         a: NodeId(a),

@@ -1,6 +1,6 @@
 //! Whole runs of packets as text tables under version control: a change of behaviour is a visible diff.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p lightlag-worlds --test golden_packets` writes them anew.
+//! `UPDATE_GOLDEN=1 cargo test -p lightlag-worlds --test golden_packets` rewrites them.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -13,7 +13,7 @@ fn s(n: i64) -> Duration {
     Duration::from_secs(n)
 }
 
-/// One flow over one link there and back.
+/// One flow over one bidirectional link.
 struct Bench {
     controller: &'static str,
     rate: Rate,
@@ -97,7 +97,7 @@ fn a_flow_waits_for_its_contacts_without_a_timeout() {
     assert!(flow.complete, "{outcome:?}");
     // 12.5 MB a contact, headers included: five contacts.
     assert!(flow.end < at(4100), "{flow:?}");
-    assert!(flow.timeouts < 20, "what is under way when a contact ends may be lost: {flow:?}");
+    assert!(flow.timeouts < 20, "data in flight when a contact ends may be lost: {flow:?}");
 }
 
 #[test]

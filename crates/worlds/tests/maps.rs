@@ -47,7 +47,7 @@ const STRINGS: [&str; 8] =
 type Node = (i64, f64, f64);
 type Way<'a> = (&'a [i64], &'a [(u64, u64)]);
 
-/// A file of nodes (id, longitude, latitude) and ways (ids, tags by place in [`STRINGS`]).
+/// A file of nodes (id, longitude, latitude) and roads (ids, tags by place in [`STRINGS`]).
 fn file(nodes: &[Node], ways: &[Way<'_>]) -> Vec<u8> {
     let strings: Vec<u8> = STRINGS.iter().flat_map(|s| pbf::bytes(1, s.as_bytes())).collect();
     let units = |deg: f64| (deg * 1e7).round() as i64;

@@ -26,7 +26,7 @@ fn fleet(count: u32, model: impl Model + 'static, seed: u64) -> Fleet {
     Fleet::new(vec![Group { count, model: Arc::new(model) }], seed)
 }
 
-/// Streets 100 m apart, 11 each way.
+/// Streets 100 m apart, 11 in each direction.
 fn town() -> Arc<RoadMap> {
     let mut builder = MapBuilder::default();
     let at = |i: u32, j: u32| Point::new(f64::from(i) * 100.0, f64::from(j) * 100.0);

@@ -216,7 +216,7 @@ fn every_controller_beside_itself_over_a_path_with_a_store_stays_as_it_was() {
         "window",
         "queue_ms"
     );
-    // What bounds nothing has a million Interests under way.
+    // A controller without bounds has a million Interests in flight.
     let bounds =
         |entry: &&controllers::Entry| entry.algorithm.only_with.is_empty() && entry.algorithm.name != "fixed";
     for entry in controllers::TABLE.iter().filter(bounds) {

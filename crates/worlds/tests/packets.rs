@@ -12,7 +12,7 @@ use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::packets::{FlowSpec, Outcome, Setup, Source, Transport, run};
 use std::collections::BTreeMap;
 
-/// One link there and back, and flows over it.
+/// One bidirectional link, and flows over it.
 struct Bench {
     rate: u64,
     rtt_s: f64,
@@ -232,7 +232,7 @@ fn jain(outcome: &Outcome) -> f64 {
 
 #[test]
 fn many_flows_whose_first_data_are_lost_under_their_openings_become_equal() {
-    // Sixteen trains fill the queue: many a first report tells of an opening only, and not of a round trip.
+    // Sixteen trains fill the queue: many a first report covers an opening only, without a round trip.
     for apart_s in [0, 25] {
         let bench = Bench { rtt_s: 10.0, loss: 0.001, seed: 2, ..Bench::default() };
         let outcome = run(&contact_flows(&bench, &[50_000_000; 16], None, apart_s), &mut ());
@@ -291,7 +291,7 @@ fn a_transfer_without_reports_for_a_day_goes_on_when_they_return() {
     assert!(outcome.flows[0].end < s(200_000), "{outcome:?}");
 }
 
-/// When things happened, drops aside: those are told when they are decided.
+/// When things happened, without drops: those are recorded when they are decided.
 #[derive(Default)]
 struct Times(Vec<Instant>);
 

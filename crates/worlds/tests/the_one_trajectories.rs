@@ -70,7 +70,7 @@ fn meetings(rng_seed: i32, messages: &[Message]) -> Vec<Encounter> {
     encounters(&mut walk, &radios, Instant::from_secs_f64(END_S), tick)
 }
 
-/// A transfer under way.
+/// A transfer in progress.
 struct Transfer {
     message: usize,
     done_s: f64,

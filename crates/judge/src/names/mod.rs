@@ -1,7 +1,7 @@
 //! An independent judge of runs of named data. It sees what consumers ask for, what links carry, what
-//! producers and stores answer and what nodes refuse, and shares no code with the worlds. It names what cannot
-//! have happened: Data without an Interest, Data out of thin air or changed in transit, an Interest that loops,
-//! an answer from a store that cannot have it, and every fault of a link.
+//! producers and stores answer and what nodes refuse, and shares no code with the worlds. It names what
+//! cannot have happened: Data without an Interest, Data out of thin air or changed in transit, a looping
+//! Interest, an answer from a store that cannot have it, and every fault of a link.
 //!
 //! An Interest that joins a pending one leaves no record: the next record shows which of the two it was.
 

@@ -1,7 +1,7 @@
 //! Traces of runs as files: Parquet (one row an event, flat columns) and JSON lines.
 //!
-//! Both formats hold the same rows: [`Row`] of a world of bundles, [`PacketRow`] of packets, [`NameRow`] of names. What is
-//! read is event for event what was written.
+//! Both formats hold the same rows: [`Row`] of a world of bundles, [`PacketRow`] of packets,
+//! [`NameRow`] of named data. Reading gives back the events that were written.
 
 mod bundles;
 mod names;

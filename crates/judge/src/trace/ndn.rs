@@ -60,8 +60,8 @@ row! {
         marked: Option<bool>,
         /// Distinguishes Data of different content.
         print: Option<u64>,
-        /// Why it was dropped (`full`, `marked`, `lost`) or refused (`hop_limit`, `loop`, `no_route`, `pit_full`,
-        /// `too_soon`, `unsolicited`, `no_data`).
+        /// Why it was dropped (`full`, `marked`, `lost`) or refused (`hop_limit`, `loop`, `no_route`,
+        /// `pit_full`, `too_soon`, `unsolicited`, `no_data`).
         why: Option<Text>,
         /// The name without its segment.
         prefix_name: Option<String>,

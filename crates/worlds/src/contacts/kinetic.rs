@@ -33,22 +33,21 @@ pub struct Encounter {
     pub b: NodeId,
     /// The class of the radios with which they talk.
     pub class: u16,
-    /// When they are out of range again, at most the horizon: an encounter that ends at the horizon
-    /// was cut off there (or, by chance, ends there).
+    /// When they are out of range again, at most the horizon, at which open encounters are cut off.
     pub end: Instant,
 }
 
 /// All encounters from zero up to `until`, in the order of start, `a`, `b` and class.
 ///
 /// `radios` holds the radios of each node; of two radios of one class in a node the stronger counts,
-/// and a range that is not greater than or equal to 0 reaches nobody. Nodes without an entry have
+/// and a range that is not greater than or equal to 0 reaches no node. Nodes without an entry have
 /// no radio.
 ///
-/// Without a tick, times are exact to the nanosecond, and encounters of no length are left out. With
+/// Without a tick, times are exact to the nanosecond, and encounters of no length are omitted. With
 /// a tick, the two are in contact at a tick if they are in range at that moment: `start` is rounded
-/// up to a tick, `end` is the first tick after the exact end, what holds at no tick is left out, and
-/// what no tick parts is joined. Zero is a tick: whoever is in range at the start is in contact from
-/// zero on. (The ONE looks first after one tick.)
+/// up to a tick, `end` is the first tick after the exact end, encounters that hold at no tick are omitted,
+/// and those not separated by a tick are joined. Zero is a tick: nodes in range at the start are in
+/// contact from zero on. (The ONE looks first after one tick.)
 pub fn encounters<M: Motion + ?Sized>(
     motion: &mut M,
     radios: &[Vec<Radio>],
@@ -88,7 +87,7 @@ struct Slot {
     range_m: f64,
     column: u32,
     row: u32,
-    /// When it enters the next cell, and which way.
+    /// When it enters the next cell, and in which direction.
     crosses: Instant,
     way: (i8, i8),
     /// Encounters with slots of greater number that may still grow.
@@ -374,7 +373,7 @@ impl Grid {
         let members = slots.iter().filter(|slot| slot.grid as usize == index);
         let (count, range_m) =
             members.fold((0, 0.0_f64), |(n, range), slot| (n + 1, range.max(slot.range_m)));
-        // A little wider than the range, so that rounding at a border hides nobody.
+        // A little wider than the range, so that rounding at a border hides no node.
         let mut side_m = range_m * (1.0 + 1e-9) + 1e-3;
         let (width, height) = (greatest.x - least.x, greatest.y - least.y);
         let cells = |extent: f64, side_m: f64| (extent / side_m).ceil().max(1.0);

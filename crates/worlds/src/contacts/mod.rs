@@ -42,14 +42,14 @@ pub enum Delay {
 }
 
 impl Delay {
-    /// Whether there is none at any time.
+    /// Whether the delay is zero at all times.
     pub fn is_zero(&self) -> bool {
         match self {
             Self::Constant(delay) => *delay == Duration::ZERO,
             Self::Table(rows) => rows.iter().all(|row| row.1 == Duration::ZERO),
         }
     }
-    /// The least delay of what leaves from `start` to `end`.
+    /// The least delay of bits that leave from `start` to `end`.
     pub fn least(&self, start: Instant, end: Instant) -> Duration {
         match self {
             Self::Constant(delay) => *delay,
@@ -59,7 +59,7 @@ impl Delay {
             }
         }
     }
-    /// The greatest delay of what leaves from `start` to `end`.
+    /// The greatest delay of bits that leave from `start` to `end`.
     pub fn greatest(&self, start: Instant, end: Instant) -> Duration {
         match self {
             Self::Constant(delay) => *delay,
@@ -69,7 +69,7 @@ impl Delay {
             }
         }
     }
-    /// The delay of what leaves at `now`.
+    /// The delay of a bit that leaves at `now`.
     pub fn at(&self, now: Instant) -> Duration {
         match self {
             Self::Constant(delay) => *delay,

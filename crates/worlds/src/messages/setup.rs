@@ -31,7 +31,7 @@ pub struct Setup {
     pub nodes: Vec<Node>,
     /// When nodes can talk. Traffic does not influence it: it is shared by all runs of one seed.
     pub contacts: Arc<Contacts>,
-    /// What nodes know of the contacts beforehand; empty where nobody asks.
+    /// Contacts that nodes know beforehand; empty where no algorithm uses them.
     pub plan: Arc<ContactPlan>,
     /// What is created when, ascending by [`Bundle::created`]; a bundle's number is its index.
     pub bundles: Arc<Vec<Bundle>>,
@@ -103,7 +103,7 @@ impl Default for Rules {
 pub enum SendOrderKind {
     /// By reception.
     Fifo,
-    /// Shuffled anew at each offer, from the node's own stream.
+    /// Shuffled at each offer, from the node's own stream.
     Random,
     /// Shuffled by the clock's second: nodes with equally many copies shuffle alike, as The ONE's
     /// queue mode RANDOM does.

@@ -16,7 +16,7 @@ use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
 
-/// Plays a run and tells `observer` everything that happens.
+/// Runs a setup and reports every event to `observer`.
 pub fn run<O: Observer>(setup: &Setup, observer: &mut O) {
     World::new(setup, observer).play();
 }
@@ -28,10 +28,10 @@ pub(super) struct Port {
     contact: u32,
     /// From here to the peer, and from the peer to here.
     rates: [BitRate; 2],
-    /// Transfers under way from here to the peer, and from the peer to here: slot + 1, or 0.
+    /// Transfers in progress from here to the peer, and from the peer to here: slot + 1, or 0.
     pub outgoing: u32,
     pub incoming: u32,
-    /// When the control data that is charged has left from here to the peer, and from the peer to here.
+    /// When the charged control data has left from here to the peer, and from the peer to here.
     told: [Instant; 2],
 }
 
@@ -47,7 +47,7 @@ impl Port {
     }
 }
 
-/// What nodes tell their peers about buffers and radios.
+/// Buffer and radio state that nodes report to their peers.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'w> {
     pub spaces: &'w [PeerSpace],
@@ -70,7 +70,7 @@ impl Around<'_> {
     }
 }
 
-/// A transfer under way.
+/// A transfer in progress.
 struct Ongoing {
     transfer: Transfer,
     from: NodeId,
@@ -107,7 +107,7 @@ pub(super) struct World<'a, O> {
     ports: Vec<Vec<Port>>,
     /// Per node, transfers that it takes part in.
     active: Vec<u32>,
-    /// Per node, bundles under way to it, where its peers could offer them a second time.
+    /// Per node, bundles in flight to it, where its peers could offer them a second time.
     expected: Vec<IdSet>,
     track_expected: bool,
     ongoing: Vec<Option<Ongoing>>,
@@ -122,7 +122,7 @@ pub(super) struct World<'a, O> {
     activation: ActivationOrder,
     orders: Orders,
     census: Option<Census>,
-    /// Per node, what it tells its peers about its buffer; empty where no mechanism wants to know.
+    /// Per node, the buffer state that its peers see; empty where no mechanism needs it.
     spaces: Vec<PeerSpace>,
     receipts: bool,
     /// Counts changes. What has not changed since a node last found nothing to send (`tried`) need not
@@ -309,7 +309,7 @@ impl<'a, O: Observer> World<'a, O> {
         }
         self.publish(node);
     }
-    /// As [`World::flush`], where nothing else tells that the node has changed.
+    /// As [`World::flush`], where no other call reports the change.
     fn flush_change(&mut self, node: NodeId) {
         if self.agents[node.0 as usize].has_deletions() {
             self.flush(node);
@@ -508,11 +508,11 @@ impl<'a, O: Observer> World<'a, O> {
                 self.reclaim(node);
             }
             while self.can_take_part(node) && self.start_next(node) {}
-            // Only now: who is busy again need not be considered by others.
+            // Last, so that a released node that is busy again is not offered to others.
             self.settle_released();
         }
     }
-    /// Starts the next transfer of `node`, or of a peer that serves it; false if there is none.
+    /// Starts the next transfer of `node`, or of a peer that serves it; false without one.
     fn start_next(&mut self, node: NodeId) -> bool {
         let index = node.0 as usize;
         let changes = self.changes;
@@ -531,8 +531,8 @@ impl<'a, O: Observer> World<'a, O> {
         self.flush_touched(node);
         begun.is_some()
     }
-    /// Peers with which a transfer could start now, as far as that is quickly seen, and that were not tried in vain
-    /// before; false if there is none.
+    /// Finds free peers for a transfer by a quick check, without those unchanged since the last attempt;
+    /// false without any.
     fn find_eligible(&mut self, node: NodeId) -> bool {
         let tried = self.tried[node.0 as usize];
         let anew = self.supply[node.0 as usize] > tried;
@@ -569,7 +569,7 @@ impl<'a, O: Observer> World<'a, O> {
         if let Some(transfer) = me.offer_custody(self.now, &mut others, census) {
             return Some((node, transfer));
         }
-        // Answers can delete copies of our own, so the order is drawn anew for each kind of offer.
+        // Answers can delete copies of our own, so each kind of offer draws its own order.
         let reception = me.needs().reception_order;
         if me.may_deliver() {
             let mut order = self.orders.draw(self.now, me.store().replicas().len(), reception);
@@ -613,7 +613,7 @@ impl<'a, O: Observer> World<'a, O> {
             }
         }
     }
-    /// `node` tells about its buffer and radio, if any mechanism wants to know.
+    /// Publishes the buffer and radio state of `node`, if any mechanism needs it.
     #[inline]
     fn publish(&mut self, node: NodeId) {
         let Some(space) = self.spaces.get_mut(node.0 as usize) else { return };
@@ -621,7 +621,7 @@ impl<'a, O: Observer> World<'a, O> {
         let idle = self.active[node.0 as usize] == 0;
         *space = PeerSpace { free: agent.room(self.now), capacity: agent.store().capacity(), idle };
     }
-    /// `node` hears what its peers have told, before it acts on it.
+    /// `node` reads the published state of its peers before it acts on it.
     #[inline]
     fn hear_peers(&mut self, node: NodeId) {
         let around = Around { spaces: &self.spaces, ports: &self.ports, radio: self.setup.rules.radio };

@@ -8,7 +8,7 @@
 use super::MobilityError;
 use lightlag_protocols::time::{Duration, Instant};
 
-/// One reading is kept per so many steps, the ones between are added up anew.
+/// Every `MARK`-th reading is kept, the ones between are added up again.
 const MARK: usize = 256;
 /// Steps that are added up faithfully (310 days of 0.1 s); beyond, the clock is multiplied.
 const FAITHFUL: i64 = 1 << 28;
@@ -47,7 +47,7 @@ impl Clock {
         stops.sort_by(f64::total_cmp);
         Ok(Self { tick, step_s, warm, warm_last_s: -now, marks: vec![0.0], stops })
     }
-    /// The step with which the warm-up begins; zero if there is none.
+    /// The step with which the warm-up begins; zero without a warm-up.
     pub(super) fn first_step(&self) -> i64 {
         -(self.warm.len() as i64)
     }

@@ -49,7 +49,7 @@ pub enum Draws {
         seed: u64,
     },
     /// One `java.util.Random` for all nodes, drawn from in The ONE's order: first all nodes begin
-    /// in the order of their numbers, then whoever needs a path or a pause first, ties by number.
+    /// in the order of their numbers, then nodes draw when they need a path or a pause, ties by number.
     TheOne {
         /// `MovementModel.rngSeed`, 0 if the settings have none.
         rng_seed: i32,

@@ -5,7 +5,7 @@ use super::map::MapError;
 /// Why nodes cannot move as described.
 #[derive(Debug, thiserror::Error)]
 pub enum MobilityError {
-    /// A range of values that is none.
+    /// An invalid range of values.
     #[error("{what} {low} to {high}: both must be finite, at least 0, and in ascending order")]
     Span {
         /// The parameter.
@@ -33,7 +33,7 @@ pub enum MobilityError {
         /// What would be right.
         why: &'static str,
     },
-    /// Steps with which a walk cannot go on everywhere.
+    /// Steps with which a walk cannot continue everywhere.
     #[error(
         "step length {low} to {high} m: must reach above 0 and begin at most at half of the shorter side of the area, {most} m"
     )]
@@ -75,7 +75,7 @@ pub enum MobilityError {
         /// What would be right.
         instead: &'static str,
     },
-    /// A tick or a warm-up that is none.
+    /// An invalid tick or warm-up.
     #[error("{what} of {seconds} s: must be {right}")]
     Time {
         /// The parameter.

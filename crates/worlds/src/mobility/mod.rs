@@ -3,8 +3,8 @@
 //! Motion is piecewise linear: a node passes through [`Leg`]s, one after the other without a gap; a
 //! pause is a leg that ends where it began. A [`Model`] says where a node begins, where it goes
 //! next, how fast and how long it rests; the [`Fleet`] asks the models of all its nodes in the
-//! order of time and turns the answers into legs. Whoever needs motion asks a [`Motion`] for one
-//! leg at a time, so that nothing but the present is kept.
+//! order of time and turns the answers into legs. The contact finder asks a [`Motion`] for one
+//! leg at a time, so that only the present is kept.
 
 mod clock;
 mod draws;
@@ -49,7 +49,7 @@ impl Point {
         let (dx, dy) = (self.x - other.x, self.y - other.y);
         (dx * dx + dy * dy).sqrt()
     }
-    /// The point at `share` of the way to `to`: 0 is here, 1 is there.
+    /// The point at `share` of the distance to `to`: 0 is here, 1 is there.
     pub fn toward(self, to: Self, share: f64) -> Self {
         Self { x: self.x + share * (to.x - self.x), y: self.y + share * (to.y - self.y) }
     }
@@ -179,7 +179,7 @@ pub struct Begin {
     pub pause_s: f64,
     /// The spot from which the next journey leaves.
     pub spot: Spot,
-    /// Speed in m/s if it is already on the way, along the points that the model has appended.
+    /// Speed in m/s if it begins in motion, along the points that the model has appended.
     pub under_way: Option<f64>,
 }
 
@@ -203,7 +203,7 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// # Errors
     /// One that names the parameter and its value.
     fn check(&self, count: u32) -> Result<(), MobilityError>;
-    /// Where the `index`-th node of the group begins. Appends to `path` if it is under way.
+    /// Where the `index`-th node of the group begins. Appends to `path` if it begins in motion.
     fn begin(&self, index: u32, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Begin;
     /// The next journey; appends its points to `path`, the first one may be where the node stands.
     fn depart(&self, from: Spot, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Journey;
@@ -216,8 +216,8 @@ pub trait Model: fmt::Debug + Send + Sync {
 /// A source of legs for a number of nodes.
 ///
 /// The first leg of each node starts at [`Instant::ZERO`], each further one when and where the last
-/// ended, and each lasts longer than zero. **Legs must be asked for in the order of their start, ties by node**: sources
-/// that share one random stream draw in that order.
+/// ended, and each lasts longer than zero. **Legs must be asked for in the order of their start, ties by
+/// node**: sources that share one random stream draw in that order.
 pub trait Motion {
     /// How many nodes there are; they are numbered from zero.
     fn node_count(&self) -> u32;

@@ -5,7 +5,7 @@ use lightlag_protocols::math::{cos, sin};
 
 /// Random walk (Camp, Boleng and Davies 2002), as The ONE reads it: each step has its own speed,
 /// a uniform direction, a uniform length and its own pause; a step that would leave the area is
-/// drawn anew, which thins the nodes out along the border.
+/// drawn again, which thins the nodes out along the border.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RandomWalk {
     /// Where nodes walk.

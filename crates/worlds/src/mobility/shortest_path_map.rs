@@ -1,14 +1,14 @@
-//! Along the roads of a map, by the shortest way to a random vertex.
+//! Along the roads of a map, by the shortest path to a random vertex.
 
 use super::map::RoadMap;
 use super::{Area, Begin, Draw, Initial, Journey, MobilityError, Model, Point, Span, Spot};
 use std::sync::Arc;
 
 /// Shortest-path map-based movement (Keränen, Ott and Kärkkäinen 2009): a uniform vertex of the map
-/// as destination, the shortest way there, a pause.
+/// as destination, the shortest path there, a pause.
 ///
 /// A node begins between a uniform vertex and one of its neighbours. Draws are in the order of The
-/// ONE, which spends one on the choice among points of interest even if there are none.
+/// ONE, which spends one on the choice among points of interest even without any.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShortestPathMap {
     /// The roads.
@@ -66,7 +66,7 @@ impl Model for ShortestPathMap {
         let speed_m_per_s = self.speed_m_per_s.draw(draw);
         let _point_of_interest = draw.unit();
         let vertex = self.vertex(draw);
-        // `check` has found all vertices to be in one part, so there is a way.
+        // `check` has found all vertices to be in one part, so there is a path.
         let _ = self.map.shortest_path(from.vertex, vertex, self.layers, path);
         Journey { speed_m_per_s, to: Spot { point: self.map.point(vertex), vertex } }
     }

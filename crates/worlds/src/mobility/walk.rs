@@ -41,11 +41,11 @@ struct Node {
 enum Rest {
     /// Not at rest: it has a path.
     None,
-    /// It will rest for so many seconds, known since the start.
+    /// It will rest for this number of seconds, known since the start.
     Known(f64),
-    /// It rests until the clock shows so many seconds; motion in ticks only.
+    /// It rests until the clock shows this time in seconds; motion in ticks only.
     Until(f64),
-    /// It has rested and is to leave.
+    /// The pause is over: it departs next.
     Over,
 }
 
@@ -209,7 +209,7 @@ impl Node {
         }
     }
 
-    /// One leg under way: as many steps as end before the next point, or the one that reaches it.
+    /// One leg of motion: all steps that end before the next point, or the one that reaches it.
     fn ticked_motion(&mut self, model: &dyn Model, draw: &mut dyn super::Draw, clock: &mut Clock) -> Leg {
         let (from, step) = (self.at, self.step);
         let ahead_m = self.path.last().map_or(0.0, |next| from.distance(*next));

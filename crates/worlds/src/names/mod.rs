@@ -31,9 +31,9 @@ pub struct Setup {
     pub until: Instant,
     /// End as soon as every consumer has everything.
     pub until_complete: bool,
-    /// Figures of consumers are of what comes from then on.
+    /// Measured figures of consumers count from then on.
     pub measure_from: Instant,
-    /// When Data are stamped by whoever answers.
+    /// When the node that answers stamps Data.
     pub stamped_at: StampedAt,
     /// For random streams.
     pub seed: u64,
@@ -87,7 +87,7 @@ pub struct ConsumerSpec {
     pub start: Instant,
     /// When it stops asking for anything new.
     pub stop: Option<Instant>,
-    /// Stops asking for anything new after so many Data.
+    /// Stops asking for anything new after this number of Data.
     pub stop_after: Option<u64>,
     /// What it asks for.
     pub requests: Requests,
@@ -99,8 +99,8 @@ pub struct ConsumerSpec {
     pub controller: Factory,
 }
 
-/// What came of a consumer. Where it says "measured", from [`Setup::measure_from`] or its start on,
-/// whichever is later.
+/// Results of a consumer. Measured figures count from [`Setup::measure_from`] or its start on, whichever
+/// is later.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ConsumerOutcome {
     /// When it began.
@@ -125,7 +125,7 @@ pub struct ConsumerOutcome {
     pub queueing_delay_p99: Option<Duration>,
 }
 
-/// What came of a node.
+/// Results of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NodeOutcome {
     /// What its forwarder has done.
@@ -136,7 +136,7 @@ pub struct NodeOutcome {
     pub pending_max: u64,
 }
 
-/// What came of a run.
+/// Results of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Of each consumer.

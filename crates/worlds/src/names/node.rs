@@ -5,7 +5,7 @@ use lightlag_protocols::ndn::StampedAt;
 use lightlag_protocols::ndn::{Clock, Data, Face, Forwarder, ForwarderConfig, stamp};
 use lightlag_protocols::time::{Duration, Instant};
 
-/// A node under way.
+/// State of a node.
 pub struct Node {
     pub forwarder: Forwarder,
     clock: Clock,
@@ -44,7 +44,7 @@ impl Node {
         data.stamp = Some(stamp(now, ahead));
         None
     }
-    /// Data that come by and go on.
+    /// Removes stamps from forwarded Data, if the node does not know them.
     #[inline]
     pub fn passes(&self, data: &mut Data) {
         if self.strips_stamps {

@@ -10,7 +10,7 @@ const WINDOW_EVERY: Duration = Duration::from_nanos(10_000_000);
 const WINDOW_PARTS: f64 = 100.0;
 /// More Interests than any window lets out.
 const WINDOW_MAX: f64 = 1e12;
-/// A window as large is none: the rate decides.
+/// A window of this size or more is no bound: the rate decides.
 const NO_WINDOW: f64 = 1e9;
 
 /// Why nothing is too large for a histogram.
@@ -37,7 +37,7 @@ impl Tally {
     pub fn from(&self) -> Instant {
         self.from
     }
-    /// Data came that had waited in queues for so long.
+    /// Data came that had waited in queues for `queued`.
     #[inline]
     pub fn data(&mut self, now: Instant, content: u32, queued: Duration) {
         if now >= self.from {
@@ -52,7 +52,7 @@ impl Tally {
     }
     /// The window is so large.
     pub fn window(&mut self, now: Instant, interests: f64) {
-        // Where nothing comes for long, the window stood as long: each look counts for the time since the last.
+        // Without arrivals the window stays the same: each look counts for the time since the last.
         let looks = 1 + (now - self.window_due).as_nanos() / WINDOW_EVERY.as_nanos();
         let window = (interests.min(WINDOW_MAX) * WINDOW_PARTS) as u64;
         self.windows.record_n(window, looks as u64).expect(GROWS);

@@ -14,15 +14,15 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::units::Bytes;
 
-/// Plays a run and tells `observer` what happens.
+/// Runs a setup and reports events to `observer`.
 pub fn run<O: Observer>(setup: &Setup, observer: &mut O) -> Outcome {
     World::new(setup, observer).play()
 }
 
-/// What a node has itself takes so long to reach a consumer on it: no run stands still.
+/// Delay from a node to a consumer on it: no run stands still.
 const LOOPBACK: Duration = Duration::from_nanos(1_000);
 
-/// A run under way.
+/// State of a run.
 pub struct World<'a, O> {
     setup: &'a Setup,
     observer: &'a mut O,
@@ -30,7 +30,7 @@ pub struct World<'a, O> {
     links: Vec<Link<Packet>>,
     nodes: Vec<Node>,
     consumers: Vec<ConsumerState>,
-    /// Data on the way from a node to a consumer on it.
+    /// Data in transit from a node to a consumer on it.
     local: Queue<(u32, Data)>,
     /// Whom Data go to, and with which token: empty between two calls.
     downstream: Vec<(Face, u32)>,
@@ -54,7 +54,7 @@ struct ConsumerState {
 struct Passage {
     /// How long they waited in queues.
     queued: Duration,
-    /// They are to be stamped when they leave, by a clock that is ahead by so much.
+    /// Offset of the clock that will stamp the Data when they leave; `None` if they need no stamp.
     stamp_due: Option<Duration>,
     /// This node has answered.
     local: bool,
@@ -206,7 +206,7 @@ impl<'a, O: Observer> World<'a, O> {
             Verdict::Refuse(why) => self.refuse(now, node, face, interest.name, why),
         }
     }
-    /// A producer on the node answers whoever asked by `face`.
+    /// A producer on the node answers the Interest that came by `face`.
     fn produce(&mut self, now: Instant, (node, face): (u32, Face), producer: u32, interest: &Interest) {
         let Some(mut data) = self.setup.producers[producer as usize].producer.answer(interest) else {
             return self.refuse(now, node, self.faces.producer(producer), interest.name, Refused::NoData);

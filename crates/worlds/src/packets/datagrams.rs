@@ -8,14 +8,14 @@ use lightlag_protocols::transport::dccp::{Config, Connection, Listener, Packet, 
 use lightlag_protocols::units::Bytes;
 use std::sync::Arc;
 
-/// Seals the cookies of a simulated listener: nobody there guesses.
+/// Seals the cookies of a simulated listener, where no host guesses them.
 const KEY: [u8; 32] = [0; 32];
 
 /// Sends, and closes when everything has left.
 pub struct DatagramSender {
     /// The connection.
     pub connection: Connection,
-    /// Bytes there are to be sent in all; none: no end.
+    /// Bytes to send in all; `None`: no end.
     supplied: Option<u64>,
     ends: bool,
     given: u64,
@@ -39,7 +39,7 @@ impl DatagramSender {
             full: vec![0; config.segment().0 as usize].into(),
         }
     }
-    /// So many bytes in all are there to be sent.
+    /// Sets the number of bytes to send in all.
     pub fn supply(&mut self, total: Bytes) {
         self.supplied = Some(total.0);
     }

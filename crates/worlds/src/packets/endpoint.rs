@@ -128,7 +128,7 @@ impl Endpoint {
         }
     }
     /// Something came.
-    #[inline(always)] // One caller: what it moves need not be copied on the way.
+    #[inline(always)] // One caller: its arguments need not be copied.
     pub fn handle(&mut self, now: Instant, body: Body) {
         match (self, body) {
             (Self::TcpSender(sender), Body::Tcp(segment)) => sender.handle(now, segment),
@@ -146,7 +146,7 @@ impl Endpoint {
         }
     }
     /// The next thing to send.
-    #[inline(always)] // One caller: what it moves need not be copied on the way.
+    #[inline(always)] // One caller: its result need not be copied.
     pub fn poll(&mut self, now: Instant) -> Option<Body> {
         match self {
             Self::TcpSender(sender) => sender.poll(now).map(Body::Tcp),
@@ -164,7 +164,7 @@ impl Endpoint {
         }
     }
     /// When to poll though nothing comes.
-    #[inline(always)] // One caller: what it moves need not be copied on the way.
+    #[inline(always)] // One caller: its result need not be copied.
     pub fn deadline(&self) -> Option<Instant> {
         match self {
             Self::TcpSender(sender) => sender.deadline(),
@@ -210,7 +210,7 @@ impl Endpoint {
             Self::AdaptiveFar(far) => far.is_complete(),
         }
     }
-    /// So many bytes in all are there to be sent.
+    /// Sets the number of bytes to send in all.
     pub fn supply(&mut self, total: Bytes) {
         match self {
             Self::TcpSender(sender) => sender.supply(total.0),

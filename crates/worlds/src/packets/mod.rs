@@ -32,7 +32,7 @@ pub struct Setup {
     pub until: Instant,
     /// End as soon as every flow is complete.
     pub until_complete: bool,
-    /// End as soon as so many bytes of each flow were delivered in order.
+    /// End as soon as this number of bytes of each flow was delivered in order.
     pub until_delivered: Option<Bytes>,
     /// For random streams.
     pub seed: u64,
@@ -48,7 +48,7 @@ pub struct FlowSpec {
     pub backward: Vec<u32>,
     /// When it begins.
     pub start: Instant,
-    /// When its source falls silent for ever; what was sent by then is still repaired.
+    /// When its source stops for ever; what was sent by then is still repaired.
     pub stop: Option<Instant>,
     /// What it sends.
     pub source: Source,
@@ -101,7 +101,7 @@ pub enum Transport {
     },
 }
 
-/// What came of a flow.
+/// Results of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowOutcome {
     /// When it began.
@@ -122,7 +122,7 @@ pub struct FlowOutcome {
     pub episodes: u64,
 }
 
-/// What came of a run.
+/// Results of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Of each flow.

@@ -9,7 +9,7 @@ use lightlag_protocols::units::{BitRate, Bytes};
 /// What a flow sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Source {
-    /// So many bytes.
+    /// A file of this size.
     File(Bytes),
     /// Always more.
     Persistent,
@@ -29,7 +29,7 @@ pub enum Source {
 pub enum Span {
     /// Always the same.
     Fixed(Duration),
-    /// Drawn anew each time, exponentially distributed with this mean.
+    /// Drawn for each period, exponentially distributed with this mean.
     Exponential(Duration),
 }
 
@@ -44,7 +44,7 @@ impl Span {
     }
 }
 
-/// An on/off source under way.
+/// State of an on/off source.
 pub struct Switch {
     draws: Stream,
     is_on: bool,

@@ -11,12 +11,12 @@ use lightlag_protocols::record::packets::{Observer, Packet, Record};
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::units::{BitRate, Bytes};
 
-/// Plays a run and tells `observer` what happens.
+/// Runs a setup and reports events to `observer`.
 pub fn run<O: Observer>(setup: &Setup, observer: &mut O) -> Outcome {
     World::new(setup, observer).play()
 }
 
-/// A run under way.
+/// State of a run.
 pub struct World<'a, O> {
     setup: &'a Setup,
     observer: &'a mut O,
@@ -220,7 +220,7 @@ impl<'a, O: Observer> World<'a, O> {
         self.agenda.set(self.first_start + flow, next);
         self.visit_end(now, 2 * flow);
     }
-    /// A flow is told what its plan has from now on.
+    /// A flow gets the rate of its plan from now on.
     fn turn_plan(&mut self, now: Instant, flow: u32) {
         let setup = self.setup;
         let Some(Rate::Table(rows)) = &setup.flows[flow as usize].planned_rate else { return };

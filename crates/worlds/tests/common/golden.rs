@@ -12,7 +12,7 @@ pub fn check(name: &str, text: &str) {
     let differs = kept.lines().zip(text.lines()).find(|(a, b)| a != b);
     assert!(
         kept == text,
-        "{name} has changed (UPDATE_GOLDEN=1 writes it anew), first at\n  kept {:?}\n  now  {:?}",
+        "{name} has changed (UPDATE_GOLDEN=1 rewrites it), first at\n  kept {:?}\n  now  {:?}",
         differs.map(|d| d.0),
         differs.map(|d| d.1)
     );

@@ -1,4 +1,4 @@
-//! Contacts: links come up and go down, and their ends tell each other what they know.
+//! Contacts: links come up and go down, and their ends exchange what they know.
 
 use super::{Port, World};
 use crate::contacts::Contact;
@@ -58,7 +58,7 @@ impl<O: Observer> World<'_, O> {
             }
         }
     }
-    /// Both ends tell each other their state: at once, and free of charge where no mechanism asks to be
+    /// Both ends exchange their state: at once, and free of charge where no mechanism asks to be
     /// charged, as in The ONE.
     fn meet(&mut self, a: NodeId, b: NodeId) {
         let now = self.now;
@@ -82,14 +82,14 @@ impl<O: Observer> World<'_, O> {
             self.exchange_receipts(a, b);
         }
     }
-    /// What the mechanism of `from` tells `to`; nothing if it is charged and the link does not carry it.
+    /// State that the mechanism of `from` sends to `to`; `None` if charged and the link does not carry it.
     fn mechanism_state(&mut self, from: NodeId, to: NodeId) -> Option<Table> {
         let agent = &mut self.agents[from.0 as usize];
         let charged = agent.needs().charged;
         let state = agent.mechanism_state(self.now)?;
         (!charged || self.charge(from, to, state.size())).then_some(state)
     }
-    /// `node` tells its peers the state of its router anew.
+    /// `node` sends the current state of its router to its peers.
     pub(super) fn tell_router_state(&mut self, node: NodeId) {
         if !self.agents[node.0 as usize].reports_changes() {
             return;
@@ -143,8 +143,8 @@ impl<O: Observer> World<'_, O> {
         let needs = self.agents[node.0 as usize].needs();
         needs.receipts || needs.charged
     }
-    /// The link is busy with control data after the transfer that is under way: the next one has to wait.
-    /// What it tells is known at once all the same. False if the link carries nothing in this direction.
+    /// Occupies the link with control data after the transfer in progress: the next transfer has to wait.
+    /// The peer knows the content at once all the same. False if the link carries nothing in this direction.
     fn charge(&mut self, from: NodeId, to: NodeId, size: Bytes) -> bool {
         let port = self.ports[from.0 as usize].iter().find(|port| port.peer == to);
         let Some(port) = port.filter(|port| port.rates[0] > BitRate(0)) else { return false };

@@ -1,4 +1,4 @@
-//! Maps of roads: what they are made of, and the shortest ways through them.
+//! Road maps: vertices, edges, and the shortest paths along them.
 
 mod error;
 mod java_order;
@@ -64,7 +64,7 @@ pub struct RoadMap {
     lengths_m: Vec<f64>,
     /// Bit n: the vertex is part of layer n.
     layers: Vec<u32>,
-    /// Place of each vertex in the order of (y, x), which decides between ways of equal length.
+    /// Rank of each vertex in the order of (y, x), which decides between paths of equal length.
     rank: Vec<u32>,
 }
 

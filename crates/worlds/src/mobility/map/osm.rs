@@ -1,9 +1,9 @@
 //! Roads from OpenStreetMap data in PBF format.
 //!
-//! Ways with the tag `highway` become lines, projected to the plane: x = R·cos(φ0)·(λ - λ0),
+//! Each `way` with the tag `highway` becomes a line, projected to the plane: x = R·cos(φ0)·(λ - λ0),
 //! y = R·(φ - φ0) about the middle of the roads (equirectangular; within 10 km of the middle the
-//! error of a length stays below 0.2% at 60° of latitude). One-way streets can be used both ways,
-//! as in The ONE. OpenStreetMap data is under the ODbL: give the attribution with results.
+//! error of a length stays below 0.2% at 60° of latitude). One-way streets can be used in both
+//! directions, as in The ONE. OpenStreetMap data is under the ODbL: give the attribution with results.
 
 use super::{MapError, Point};
 use lightlag_protocols::math::cos;
@@ -91,7 +91,7 @@ pub fn parse(bytes: &[u8], name: &str, options: &OsmOptions) -> Result<Vec<Vec<P
     let read = catch_unwind(AssertUnwindSafe(|| read_lines(bytes, name, options)));
     let lines = read.unwrap_or_else(|_| Err(broken(name, "its numbers overflow")))?;
     if lines.is_empty() {
-        let right = "expected ways with a fitting tag `highway` within the bounds";
+        let right = "expected roads with a fitting tag `highway` within the bounds";
         return Err(MapError::NoRoad { file: name.to_owned(), right });
     }
     Ok(projected(&lines))
@@ -123,7 +123,7 @@ fn read_lines(bytes: &[u8], name: &str, options: &OsmOptions) -> Result<Vec<Vec<
     };
     let mut lines = Vec::new();
     for way in &ways {
-        // A way is cut where a point is missing or outside.
+        // A road is cut where a point is missing or outside.
         for piece in way.iter().map(at).collect::<Vec<_>>().split(Option::is_none) {
             if piece.len() > 1 {
                 lines.push(piece.iter().flatten().copied().collect());

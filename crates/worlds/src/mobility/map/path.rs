@@ -1,4 +1,4 @@
-//! Shortest ways through a map.
+//! Shortest paths through a map.
 
 use super::{Point, RoadMap};
 use std::cmp::{Ordering, Reverse};
@@ -25,8 +25,8 @@ impl PartialOrd for Ahead {
 }
 
 impl RoadMap {
-    /// Appends the points of the shortest way to `path`, both ends included, and returns its length
-    /// in metres (Dijkstra 1959). Only vertices of one of `layers` are used. None if there is no way.
+    /// Appends the points of the shortest path to `path`, both ends included, and returns its length
+    /// in metres (Dijkstra 1959). Only vertices of one of `layers` are used. `None` without a path.
     pub fn shortest_path(&self, from: u32, to: u32, layers: u32, path: &mut Vec<Point>) -> Option<f64> {
         let (distance_m, before) = self.search(from, to, layers)?;
         let start = path.len();
@@ -94,7 +94,7 @@ mod tests {
         let map = grid();
         let mut path = Vec::new();
         let (from, to) = (vertex(&map, 0.0, 0.0), vertex(&map, 20.0, 10.0));
-        let length_m = map.shortest_path(from, to, u32::MAX, &mut path).expect("a way");
+        let length_m = map.shortest_path(from, to, u32::MAX, &mut path).expect("a path");
         assert!((length_m - (200.0_f64.sqrt() + 10.0)).abs() < 1e-12);
         assert_eq!(path, [Point::new(0.0, 0.0), Point::new(10.0, 10.0), Point::new(20.0, 10.0)]);
     }
@@ -127,7 +127,7 @@ mod tests {
         }
         for (i, row) in far.iter().enumerate() {
             for (j, &expected) in row.iter().enumerate() {
-                let found = map.shortest_path(i as u32, j as u32, u32::MAX, &mut Vec::new()).expect("a way");
+                let found = map.shortest_path(i as u32, j as u32, u32::MAX, &mut Vec::new()).expect("a path");
                 assert!((found - expected).abs() < 1e-9, "{i} to {j}: {found} is not {expected}");
             }
         }

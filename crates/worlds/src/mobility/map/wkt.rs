@@ -9,8 +9,8 @@ const RIGHT_TYPE: &str = "expected LINESTRING, MULTILINESTRING or POINT";
 const RIGHT_PAIR: &str = "expected two finite numbers, as in \"106.97 76.25\"";
 
 /// Reads the lines of a file: `LINESTRING (x y, x y, ...)` and `MULTILINESTRING ((...), (...))`.
-/// `POINT` is checked and passed over, `EMPTY` is none. Types may be in any case; a third
-/// coordinate is passed over, as The ONE does. `name` stands for the file in errors.
+/// `POINT` is checked and ignored, and `EMPTY` adds no line. Types may be in any case; a third
+/// coordinate is ignored, as in The ONE. `name` stands for the file in errors.
 ///
 /// # Errors
 /// One that names file and line, what is there and what would be right.

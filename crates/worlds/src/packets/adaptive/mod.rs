@@ -1,7 +1,7 @@
-//! A flow over connections that stay: an application whose bytes TCP or datagrams carry, whichever suits now.
+//! A flow over persistent connections: TCP or datagrams carry an application's bytes, whichever suits now.
 //!
-//! Near is who sends; it decides what carries the connection, by the policy or by what only a world can know. Far
-//! answers by whatever the last bytes came by.
+//! Near sends, and selects the transport by the policy or by the true delay. Far answers over the transport
+//! by which the last bytes came.
 
 mod far;
 mod near;
@@ -41,18 +41,18 @@ pub struct Config {
     pub window: Bytes,
     /// Who decides.
     pub decides: Decides,
-    /// Datagrams carry no connection, but packets of which nobody tells whether they came: what the paper did.
+    /// Datagrams are plain packets without feedback, outside of the connection, as in the paper.
     pub plain: bool,
 }
 
-/// Who decides what carries the connection.
+/// How the transport of the connection is selected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decides {
-    /// The policy, by what the stacks tell it.
+    /// By the policy, from what both transports report.
     Policy(PolicyConfig),
-    /// Who is told the delay of the way, as the paper's context aggregator was: longer than this is for datagrams.
+    /// By the true delay of the path, as by the paper's context aggregator: datagrams above this delay.
     Oracle(Duration),
-    /// Nobody: datagrams from the first to the last.
+    /// Datagrams from the first to the last.
     Datagrams,
 }
 
@@ -107,7 +107,7 @@ fn byte(at: u64) -> u8 {
     (at.wrapping_mul(31) ^ (at >> 9)) as u8
 }
 
-/// The delay of a way, as only a world knows it.
+/// The true delay of a path, which only a world knows.
 pub struct Truth(Vec<LinkSpec>);
 
 impl Truth {

@@ -1,4 +1,4 @@
-//! The end that sends, and decides what carries the connection.
+//! The end that sends, and selects the transport of the connection.
 
 use super::pipe::Pipe;
 use super::{DATAGRAMS, Decides, Make, NEAR, STREAM, Truth, byte};
@@ -13,26 +13,26 @@ use lightlag_protocols::units::BitRate;
 use lightlag_protocols::wire::session::{ConnectionId, Hints};
 use std::collections::VecDeque;
 
-/// Context is looked at so often.
+/// Interval of decisions.
 const LOOK_EVERY: Duration = Duration::from_nanos(100_000_000);
-/// Nothing is decided before TCP had so long to connect.
+/// Time for TCP to connect before the first decision.
 const FIRST_LOOK: Duration = Duration::from_secs(1);
 /// Bytes that wait beyond what was carried.
 const AHEAD: u64 = 65_536;
 const WRITE: u64 = 16_384;
-/// What TCP carries when it is left has so long to be acknowledged, and two round trips.
+/// After a switch to datagrams, data on TCP have this time and two round trips to be acknowledged.
 const GRACE: Duration = Duration::from_secs(2);
-/// The rate that is handed over is that of so long.
+/// The rate that is handed over is the mean of this time.
 const RATE_OVER: Duration = Duration::from_secs(5);
 
-/// A change of what carries the connection.
+/// A switch to another transport.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// When.
     pub at: Instant,
-    /// Who carries from then on.
+    /// The transport from then on.
     pub to: Kind,
-    /// Why; none: who knows the delay said so.
+    /// The policy's reason; `None` without a policy.
     pub why: Option<SwitchWhy>,
 }
 
@@ -160,8 +160,8 @@ impl Near {
         let is_there = to == Kind::Datagrams || self.pipe.as_ref().is_some_and(Pipe::is_open);
         is_there.then_some(Change { at: now, to, why: None })
     }
-    /// A stream that was left is not taken up again: what it still waits for has been carried, and what it knew of the
-    /// way does not hold any more. A new one is made when it would be used.
+    /// A stream that was left is not used again: its remaining data has been carried, and its estimates of
+    /// the path are outdated. A new one is opened when the policy would return to it.
     fn prepare_return(&mut self, wanted: bool) {
         let fresh = self.close_at.is_none() && self.pipe.is_some();
         if self.plain.is_some() {
@@ -220,7 +220,7 @@ impl Near {
         }
     }
 
-    // --- what comes and goes ------------------------------------------------------------------
+    // --- input and output -----------------------------------------------------------------------
 
     /// Something came.
     pub fn handle(&mut self, now: Instant, parcel: Parcel) {

@@ -1,7 +1,7 @@
-//! One end of a TCP connection that carries frames both ways: two streams of TCP, each with its own segments.
+//! One end of a TCP connection with frames in both directions: two streams, each with its own segments.
 //!
-//! The senders of the world cut streams into full segments. So what is given to them are records of that size: frames, and
-//! zeros where there were no more.
+//! The senders of the world cut streams into full segments, so they are given records of that size: frames,
+//! padded with zeros.
 
 use super::{FAR, Make, NEAR, STREAM};
 use lightlag_protocols::record::packets::Parcel;
@@ -21,7 +21,7 @@ const LENGTH: usize = 2;
 const ROOM_LEAST: usize = Frame::OVERHEAD_MAX + 64;
 /// Far only answers: its records hold one notice.
 const ANSWER: Bytes = Bytes(64);
-/// The delivery rate is that of so long.
+/// The delivery rate is the mean of this time.
 const RATE_OVER: Duration = Duration::from_secs(1);
 
 /// One end.
@@ -34,7 +34,7 @@ pub struct Pipe {
     /// Bytes that were written and are not acknowledged, and the offset of the first.
     written: VecDeque<u8>,
     acknowledged: u64,
-    /// Parts of what comes, by offset.
+    /// Received records, by offset.
     parts: BTreeMap<u64, Arc<[u8]>>,
     /// Everything below was taken out of the parts.
     taken: u64,
@@ -130,7 +130,7 @@ impl Pipe {
         self.written.drain(..(acknowledged - self.acknowledged) as usize);
         self.acknowledged = acknowledged;
     }
-    /// What has come in order goes to the session, record by record.
+    /// Passes in-order data to the session, record by record.
     fn take(&mut self, session: &mut Session) -> bool {
         let before = self.taken;
         while self.taken < self.receiver.delivered()
@@ -185,7 +185,7 @@ impl Pipe {
     pub fn deadline(&self) -> Option<Instant> {
         [self.sender.deadline(), self.receiver.deadline()].into_iter().flatten().min()
     }
-    /// What a policy is to know of it, if it is open.
+    /// The context of an open connection for a policy.
     pub fn context(&mut self, now: Instant) -> Option<StreamContext> {
         if !self.is_open() {
             return None;
@@ -206,13 +206,13 @@ impl Pipe {
     fn rate(&self) -> Option<BitRate> {
         let ((from, before), (to, after)) = self.deliveries.front().zip(self.deliveries.back())?;
         let span = (*to - *from).as_secs_f64();
-        // Of less than this, bursts would be taken for rates.
+        // In a shorter span, a burst would count as the rate.
         (span >= RATE_OVER.as_secs_f64() / 2.0)
             .then(|| BitRate(((after - before) as f64 * 8.0 / span) as u64))
     }
 }
 
-/// The next frames for a stream, as long as a segment; empty if there are none.
+/// The next frames for a stream, at most a segment; empty without any.
 fn record(session: &mut Session, segment: usize) -> Vec<u8> {
     let mut record = vec![0; LENGTH];
     while let room = segment - record.len()
