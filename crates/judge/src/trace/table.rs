@@ -47,8 +47,8 @@ pub trait Columns: Sized {
     fn rows(batch: &RecordBatch) -> Result<Vec<Self>, TraceError>;
 }
 
-/// Declares a row: its fields are the columns of tables and the keys of JSON lines; their comments are the reference
-/// of the format in the documentation.
+/// Declares a row: its fields are the columns of tables and the keys of JSON lines; their comments are the
+/// reference of the format in the documentation.
 macro_rules! row {
     ($(#[$about_row:meta])* $row:ident { $($(#[doc = $about:literal])+ $field:ident: $kind:ty,)+ }) => {
         $(#[$about_row])*
