@@ -23,7 +23,7 @@ enum Knowledge {
     Oracle,
     /// The oracle's numbers, each kept for a period from its first use in it.
     Stale { period: Duration, kept: Kept },
-    /// What contacts have told.
+    /// Numbers learned at contacts.
     Gossip(View),
 }
 
@@ -117,7 +117,7 @@ impl Afner {
             }
         }
     }
-    /// One of the copies above the average, uniformly; `None` when there is none.
+    /// One of the copies above the average, uniformly; `None` without any.
     ///
     /// Reservoir sampling: one pass, no list.
     fn above_average(&mut self, at: &Local, average: f64) -> Option<BundleId> {

@@ -1,12 +1,12 @@
-//! Keeps the copies that add most: where contacts are planned, the one that is to arrive; elsewhere, those of the bundles
-//! that have fewest others.
+//! Keeps the copies with the highest marginal value: on a contact plan, the copy in custody; otherwise,
+//! copies of the least replicated bundles.
 //!
-//! A copy is worth what it adds to the chance of its bundle. Where contacts are a matter of chance each other copy takes
-//! something of that, and nobody can count them: but who gives a copy away knows of one more, and so does who gets it. Where
-//! contacts are planned, one copy that has room on its way is enough: it is in custody, which moves on with the copy to
-//! whoever a way leads on from, and is not dropped; all others are extra, and make room for it. So there is one copy
-//! that counts between planets and there are many among walkers, by one rule. Whatever there is no room for stays where it
-//! is: at its sender, or at the application.
+//! A copy is worth what it adds to the delivery probability of its bundle. With random contacts, each other
+//! copy takes something of that, and their number is unknown; but giver and receiver of a copy know of one
+//! more. On a contact plan, one copy with room on its path is enough: it is in custody, which moves on with
+//! the copy to any node from which a path leads on, and is not dropped; all others are extra, and make room
+//! for it. So one copy counts between planets and there are many among walkers, by one rule. A bundle without
+//! room stays where it is: at its sender, or at the application.
 
 use crate::dtn::arrivals::Arrivals;
 use crate::dtn::{
@@ -25,8 +25,8 @@ mod horizon;
 mod sizes;
 mod under_way;
 
-/// Where the router counts copies, one at its horizon counts so much of the margin more: what makes room for it has to count
-/// less, however little, as nothing makes good for what is dropped.
+/// Share of the margin by which a copy at its horizon costs more, where the router counts copies. Less than
+/// 1: a dropped copy is not replaced, so only one with fewer other copies may displace it.
 const COUNTED: f64 = 0.9;
 
 /// A copy is worth what it adds.
@@ -148,7 +148,8 @@ struct Offered {
 struct Mark {
     /// How many others there may be.
     copies: f32,
-    /// It is in custody up to this second: [`Mark::FOR_GOOD`], [`Mark::EXTRA`], or until it is known that a peer has it.
+    /// It is in custody up to this second: [`Mark::FOR_GOOD`], [`Mark::EXTRA`], or until it is known that a
+    /// peer has it.
     custody: u32,
 }
 
@@ -178,12 +179,12 @@ type Cost = (bool, f64);
 const PRICELESS: Cost = (false, f64::NEG_INFINITY);
 
 impl CopyValue {
-    /// What a copy knows that is made of one that knows this.
+    /// The mark of a copy made of one with the mark `known`.
     fn told(&self, known: Mark) -> Mark {
         let copies = (known.copies + 1.0) * self.share as f32;
         Mark { copies, custody: if known.gives_custody() { Mark::FOR_GOOD } else { Mark::EXTRA } }
     }
-    /// When a bundle that is at `from` can be at its destination; none: not in its lifetime.
+    /// When a bundle that is at `from` can be at its destination; `None`: not in its lifetime.
     fn arrival(
         &mut self,
         now: Instant,
@@ -198,7 +199,7 @@ impl CopyValue {
     fn leads_on(&mut self, at: &Local, bundle: &Bundle, without: Option<NodeId>) -> bool {
         !self.planned || self.arrival(at.now, at.node, bundle, without).is_some()
     }
-    /// Of a copy that has been here for so long.
+    /// The cost of a copy that was `held` here.
     fn cost(&mut self, at: &Local, bundle: &Bundle, mark: Mark, held: Duration) -> Cost {
         let copies = f64::from(mark.copies);
         if self.planned {
@@ -211,8 +212,8 @@ impl CopyValue {
         let reached = if self.counted { COUNTED * reached.min(1.0) } else { reached };
         (false, copies + late - own + self.margin * reached)
     }
-    /// What a bundle that was created here counts less: where the router copies freely, less the more room such bundles take,
-    /// or a node with a small buffer would carry nothing for others.
+    /// What a bundle that was created here counts less: where the router copies freely, less the more room
+    /// such bundles take, or a node with a small buffer would carry nothing for others.
     fn own_bonus(&self, at: &Local) -> f64 {
         if self.counted {
             return self.own;
@@ -239,12 +240,12 @@ impl CopyValue {
         let mark = self.offered(incoming).map_or(Mark::NEW, |offered| offered.mark);
         self.cost(at, incoming, mark, Duration::ZERO)
     }
-    /// The offer of what comes, unless it was created here.
+    /// The offer of the incoming bundle, unless it was created here.
     fn offered(&self, incoming: &Bundle) -> Option<Offered> {
         self.offered.filter(|offered| offered.id == incoming.id)
     }
-    /// Who a copy is moved to: the neighbour with most room, if it has enough and its radio is free, but not the giver of
-    /// what comes.
+    /// New custodian of a copy: the neighbour with most room, if it has enough and its radio is free, but not
+    /// the sender of `incoming`.
     fn custodian(&self, at: &Local, id: BundleId, incoming: &Bundle) -> Option<NodeId> {
         let size = at.store.get(id)?.bundle.size;
         let giver = self.offered(incoming).map(|offered| offered.from);
@@ -254,8 +255,8 @@ impl CopyValue {
         let roomiest = at.links.iter().filter(has_room).rev().max_by_key(|link| link.peer_space.free);
         roomiest.map(|link| link.peer)
     }
-    /// A copy that a peer in contact has room for and would have there sooner, or that finds no room on the contact by which it
-    /// would leave here: whatever the router waits for.
+    /// A copy that a peer in contact has room for and would have there sooner, or that finds no room on the
+    /// contact by which it would leave here: whatever the router waits for.
     fn sooner_elsewhere(&mut self, at: &Local) -> Option<(BundleId, NodeId)> {
         if !self.planned {
             return None;
@@ -275,7 +276,7 @@ impl CopyValue {
         }
         None
     }
-    /// Whether it arrives sooner from a peer, or at all, where what leaves before it fills its contact here.
+    /// Whether it arrives sooner from a peer, or at all, where the bundles ahead of it fill its contact here.
     fn is_sooner_there(&mut self, at: &Local, link: &Link, bundle: &Bundle, ahead: Bytes) -> bool {
         let Some(there) = self.arrival(at.now, link.peer, bundle, Some(at.node)) else { return false };
         let here = self.arrival(at.now, at.node, bundle, Some(link.peer));
@@ -286,9 +287,9 @@ impl CopyValue {
             })
         }
     }
-    /// Whether it arrives as soon if it leaves over the next contact with the peer: that carries whatever the peer has
-    /// room for, which gets no more until then. Of more bundles that wait, smaller ones can be chosen; what is small goes
-    /// at once, or all would be lost with this node.
+    /// Whether it arrives as soon if it leaves over the next contact with the peer: that carries whatever the
+    /// peer has room for, which gets no more until then. Of more bundles that wait, smaller ones can be
+    /// chosen; what is small goes at once, or all would be lost with this node.
     fn can_wait(&mut self, at: &Local, link: &Link, bundle: &Bundle) -> bool {
         if !self.sizes.is_large(bundle) {
             return false;
@@ -300,7 +301,7 @@ impl CopyValue {
             && next.carries(at.now, bundle.size, link.pipelined) >= link.peer_space.free
             && plan.carried_from(link.peer, at.node, (at.now, next.start)) == Bytes(0)
     }
-    /// Whether a copy adds so much more than another that it is worth the transfer.
+    /// Whether a copy adds enough more than another that it is worth the transfer.
     fn displaces(&self, incoming: Cost, stored: Cost) -> bool {
         (incoming.0, incoming.1 + self.margin) < stored
     }
@@ -345,13 +346,13 @@ impl CopyValue {
     }
 }
 
-/// When what leaves now is at `peer`.
+/// When a bundle that leaves now is at `peer`.
 fn comes_to(at: &Local, peer: NodeId) -> Instant {
     let link = at.links.iter().find(|link| link.peer == peer);
     at.now.saturating_add(link.map(|link| link.delay).unwrap_or_default())
 }
 
-/// A copy in custody that came back is in custody for good again, and there is one copy less.
+/// A copy in custody that came back is in permanent custody again, and there is one copy less.
 fn take_back(now: Instant, replica: &mut Replica) {
     let known = Mark::of(replica);
     if known.in_custody(now) {
@@ -388,8 +389,8 @@ impl Mechanism for CopyValue {
         let is_spare = |copy: &&Replica| copy.sending == 0 && !Mark::of(copy).in_custody(at.now);
         Bytes(at.store.replicas().iter().filter(is_spare).map(|copy| copy.bundle.size.0).sum())
     }
-    /// By a plan, only what there will be room for: what the peer has told, and what can have left it when this comes. One
-    /// more may go to ask: the peer may make room by moving others on.
+    /// On a plan, only copies that fit into the room that the peer reported, plus what can leave it before
+    /// they arrive. The first may always go: the peer may make room by moving others on.
     fn may_replicate(&self, at: &Local, replica: &Replica, peer: NodeId) -> bool {
         if !self.planned {
             return true;

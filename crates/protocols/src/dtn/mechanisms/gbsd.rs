@@ -94,8 +94,8 @@ impl Goal {
 }
 
 impl Gbsd {
-    /// Lambda. Learned: contacts begun here, per second and other node. Who has never been met counts,
-    /// as L is known: left out, rare peers would make every pair look as if it met often.
+    /// Lambda. Learned: contacts begun here, per second and other node. Nodes never met count, as L is
+    /// known: without them, rare peers would make every pair look as if it met often.
     fn meeting_rate(&self, at: &Local) -> f64 {
         let observed_s = at.now.as_secs_f64() * (self.nodes - 1.0).max(1.0);
         self.given_rate
@@ -113,8 +113,8 @@ impl Gbsd {
         };
         self.goal.log_utility(self.nodes, self.meeting_rate(at), spread)
     }
-    /// Whether enough room can be had from copies that are worth less than `incoming`: what is refused
-    /// in the end must not cost others their copies first.
+    /// Whether copies worth less than `incoming` can make enough room: a bundle that is refused in the end
+    /// must not cost others their copies first.
     fn outweighs(&self, at: &Local, incoming: &Bundle) -> bool {
         let worth = self.utility(at, incoming, true);
         let lesser = at.store.replicas().iter().filter(|r| r.sending == 0);
@@ -139,7 +139,7 @@ impl Gbsd {
 
 impl Mechanism for Gbsd {
     fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> BufferDecision {
-        // What has come to its destination is not one copy among others.
+        // A bundle at its destination is not one copy among others.
         if incoming.destination != at.node && !self.outweighs(at, incoming) {
             return BufferDecision::Refuse;
         }

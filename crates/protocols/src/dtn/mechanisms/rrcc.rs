@@ -127,7 +127,7 @@ impl Rrcc {
         if !self.rules.count_buffered {
             return self.replications;
         }
-        // The same copies are counted anew at every contact, as the public code does.
+        // The same copies are counted again at every contact, as in the public code.
         let earlier = store.replicas().iter().map(|r| u64::from(r.hops.saturating_sub(1)));
         self.replications + earlier.sum::<u64>()
     }

@@ -4,7 +4,7 @@
 //! Nogueira, Hirata: A congestion control framework for delay- and disruption tolerant networks, Ad Hoc
 //! Networks 2019, and Smart congestion control for delay- and disruption tolerant networks, SECON 2016;
 //! not their full text. From there: Q-learning at each node with local information only; four states
-//! told from the buffer's occupancy and its forecast; actions that drop, migrate, refuse or notify; a
+//! by the buffer's occupancy and its forecast; actions that drop, migrate, refuse or notify; a
 //! reward when congestion falls; Boltzmann exploration; a rate by Win or Learn Fast. Thresholds,
 //! rewards, rates, the forecast and the exact set of actions are ours: `docs/algorithms/smart_dtn_cc.md`
 //! lists each choice with its reason.
@@ -34,9 +34,9 @@ pub struct SmartDtnCc {
     learner: Learner,
     /// Peers in contact that asked for no copies.
     congested_peers: Vec<NodeId>,
-    /// The copy that is to move, until it has left.
+    /// The copy that will move, until it has left.
     migrating: Option<(BundleId, NodeId)>,
-    /// The last offer and its sender, to whom nothing is moved to make way for it.
+    /// The last offer and its sender, to which no copy is moved to make room for it.
     offered: Option<(BundleId, NodeId)>,
     random: Stream,
 }
@@ -78,7 +78,7 @@ enum State {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
-    /// Nothing: the oldest copy makes room when there is none.
+    /// Nothing: the oldest copy makes room when the buffer is full.
     TakeAll,
     DropOldest,
     DropRandom,

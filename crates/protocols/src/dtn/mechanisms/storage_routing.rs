@@ -18,7 +18,7 @@ pub struct StorageRouting {
     away: Vec<(Bundle, NodeId)>,
     /// Copies asked back that have not come yet.
     asked: Vec<(Bundle, NodeId)>,
-    /// The last offer and its sender, who is no custodian for what makes way for it.
+    /// The last offer and its sender, which is no custodian for copies that make room for it.
     offered: Option<(BundleId, NodeId)>,
 }
 

@@ -37,7 +37,7 @@ impl View {
             self.set(id, number.saturating_sub(1), expires);
         }
     }
-    /// What this node tells: per copy in its buffer the number (even rows) and the end of its lifetime
+    /// The state for peers: per copy in the buffer the number (even rows) and the end of its lifetime
     /// in seconds (odd rows).
     pub fn summary(&self, store: &Store) -> Table {
         let copies = store.replicas().iter().map(|r| (r.bundle.id, r.bundle.expires));
@@ -47,7 +47,7 @@ impl View {
         });
         rows.collect()
     }
-    /// Learns what a peer told.
+    /// Learns the state of a peer.
     pub fn hear(&mut self, told: &Table, now: Instant) {
         let mut number = None;
         for (row, value) in told.iter().filter(|row| row.0 >> 1 < LAST_ID) {

@@ -1,14 +1,16 @@
 //! How long a copy is worth keeping, learnt from what is delivered.
 //!
-//! Who hears of a delivery knows how old the bundle was by then: its name tells when it was created. The geometric mean of that,
-//! over about 1 / (1 − fade) deliveries, is the usual age: ages spread over orders of magnitude, and a few old ones say little of
-//! when most arrive. The horizon is `horizon` times that: a copy that was here for so long has had its chance.
+//! A node that learns of a delivery knows the bundle's age by then, as its name has the time of creation. The
+//! geometric mean of these ages over about 1 / (1 − fade) deliveries is the usual age: ages spread over
+//! orders of magnitude, and a few old ones say little of when most arrive. The horizon is `horizon` times
+//! that: a copy held for this time has had its chance.
 //!
-//! It is the law of control: where more is offered than can be carried, what is delivered is delivered young, the horizon
-//! shrinks and buffers turn over faster; where nodes seldom meet, deliveries are old and copies stay. It comes to rest where
-//! the usual age A(H) under a horizon of H is H / `horizon`. A(H) grows with H, as old copies live to be delivered; but not below
-//! the time that the way takes, nor beyond the lifetime, and by a smaller factor than H does, since most deliveries are made by
-//! young copies: so there is one such place, and a mean that follows A(H) goes there without overshoot.
+//! This is a control law: under overload, deliveries are young, so the horizon shrinks and buffers turn over
+//! faster; where nodes seldom meet, deliveries are old and copies stay. It settles where the usual age A(H)
+//! under a horizon of H is H / `horizon`. A(H) grows with H, as old copies live to be delivered, but not
+//! below the latency of the path nor beyond the lifetime, and by a smaller factor than H, since most
+//! deliveries are by young copies: so there is one fixed point, and a mean that follows A(H) converges to it
+//! without overshoot.
 
 use crate::time::Duration;
 
@@ -56,16 +58,16 @@ impl Horizon {
         self.octaves = Some(before + (age - before) / self.heard);
         self.usual = None;
     }
-    /// How far a copy that was here for so long is towards the horizon: 1 there, and hardly more beyond; 0 as long as that is not
-    /// known.
+    /// Position of a copy, held for this time, relative to the horizon: 1 at the horizon, and hardly more
+    /// beyond; 0 before the first delivery.
     pub fn reached(&mut self, held: Duration) -> f64 {
         self.settle().map_or(0.0, |usual| {
             let part = held.as_nanos() as f64 * usual.rate;
             if part > 1.0 { 1.0 + BEYOND * octaves(part) } else { part }
         })
     }
-    /// How often what is left of a lifetime is the usual age halved: a copy whose lifetime is soon over has lost about so many
-    /// halves of its chance. 0 as long as more is left.
+    /// How often the usual age must be halved to get the remaining lifetime: a copy close to its end has
+    /// lost about that number of halves of its chance. 0 if more is left.
     pub fn late(&mut self, left: Duration) -> f64 {
         let left = in_nanos(left);
         self.settle().filter(|usual| usual.age > left).map_or(0.0, |usual| octaves(usual.age) - octaves(left))
@@ -73,8 +75,8 @@ impl Horizon {
 }
 
 const SECOND: f64 = 1e9;
-/// With each time that a copy is here twice as long as the horizon, so much more: of equals the one that has been here for long
-/// makes room.
+/// Extra cost, in margins, for each doubling of the time beyond the horizon: of equals, the copy held
+/// longest makes room.
 const BEYOND: f64 = 0.02;
 
 /// A second at least: less is no other world.
@@ -82,12 +84,13 @@ fn in_nanos(age: Duration) -> f64 {
     (age.as_nanos() as f64).max(SECOND)
 }
 
-/// The logarithm to base 2 as the number itself has it, exponent and mantissa: straight between powers of two, at most 0.09
-/// below. As even a measure as the logarithm, the same on every machine, and free: each node hears of each delivery.
+/// The logarithm to base 2 as the number itself has it, exponent and mantissa: straight between powers of
+/// two, at most 0.09 below. As even a measure as the logarithm, the same on every machine, and free: each
+/// node hears of each delivery.
 fn octaves(value: f64) -> f64 {
     value.to_bits() as f64 / MANTISSA - BIAS
 }
-/// The number that has so many.
+/// The inverse of [`octaves`].
 fn from_octaves(octaves: f64) -> f64 {
     f64::from_bits(((octaves + BIAS) * MANTISSA) as u64)
 }

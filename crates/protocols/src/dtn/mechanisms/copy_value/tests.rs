@@ -22,7 +22,7 @@ fn copied(id: u32, copies: f32) -> Replica {
 fn planned(contacts: &[(u32, u32, i64, i64)]) -> Box<dyn Mechanism> {
     planned_far(0, contacts).algorithm
 }
-/// With so many seconds of light time.
+/// With a one-way light time in seconds.
 fn planned_far(delay_s: i64, contacts: &[(u32, u32, i64, i64)]) -> Built<dyn Mechanism> {
     let contact = |&(from, to, start, end): &(u32, u32, i64, i64)| PlannedContact {
         from: NodeId(from),
@@ -83,11 +83,7 @@ fn nothing_makes_room_for_what_was_copied_nearly_as_often_but_at_its_destination
         |copies, node| offered(&mut *mechanism, &place(&store, node, 0.0), &copied(8, copies)).unwrap();
     assert_eq!(answer(0.0, RELAY), BufferDecision::Drop(BundleId(1)), "it comes with 0.3");
     assert_eq!(answer(1.0, RELAY), BufferDecision::Wait, "it comes with 0.6");
-    assert_eq!(
-        answer(1.0, 9),
-        BufferDecision::Drop(BundleId(1)),
-        "what has come to its destination is taken"
-    );
+    assert_eq!(answer(1.0, 9), BufferDecision::Drop(BundleId(1)), "a bundle at its destination is accepted");
 }
 
 #[test]
@@ -269,7 +265,7 @@ fn by_a_plan_what_is_created_waits_for_a_link_that_leads_on_and_the_smallest_is_
     agent.link_up(link(1, 0, 1000));
     assert_eq!(agent.create(at(0), bundle(1, 300), None), Creation::Waiting);
     assert_eq!(agent.create(at(1), bundle(2, 200), None), Creation::Waiting);
-    assert_eq!(agent.retry_waiting(at(1), None), None, "node 1 meets nobody");
+    assert_eq!(agent.retry_waiting(at(1), None), None, "node 1 meets no node");
     agent.link_down(at(100), NodeId(1));
     agent.link_up(link(2, 0, 1000));
     let mut entered = || agent.retry_waiting(at(200), None).map(|(bundle, _)| bundle.id.0);
@@ -337,7 +333,7 @@ fn by_a_plan_no_more_is_sent_than_there_will_be_room_for_and_one_that_asks() {
     send(&mut *mechanism, 0.0);
     assert!(!sends(&*mechanism, 599, 1.0));
     assert!(sends(&*mechanism, 600, 1.0));
-    assert!(sends(&*mechanism, 0, 10.0), "nothing is under way any more");
+    assert!(sends(&*mechanism, 0, 10.0), "nothing is in flight any more");
     send(&mut *mechanism, 495.0);
     assert!(sends(&*mechanism, 0, 495.0), "when it comes much can have left");
 }

@@ -1,10 +1,10 @@
-//! What has left for peers and is not there yet.
+//! Copies that have left for peers and have not arrived yet.
 
 use crate::dtn::NodeId;
 use crate::time::Instant;
 use crate::units::Bytes;
 
-/// Copies under way.
+/// Copies in flight.
 #[derive(Default)]
 pub struct UnderWay {
     /// To whom, when it comes there, and how large it is.
@@ -17,7 +17,7 @@ impl UnderWay {
         self.copies.retain(|(_, comes, _)| *comes > now);
         self.copies.push((peer, comes, size));
     }
-    /// How much is under way to `peer`.
+    /// Bytes in flight to `peer`.
     pub fn to(&self, peer: NodeId, now: Instant) -> Bytes {
         let there = self.copies.iter().filter(|(to, comes, _)| *to == peer && *comes > now);
         Bytes(there.map(|(.., size)| size.0).sum())

@@ -16,7 +16,7 @@ fn until(id: u32, size: u64, expires: i64) -> Replica {
     replica.bundle.expires = Instant::from_secs(expires);
     replica
 }
-/// A census in which each bundle (by number) is alive at so many nodes, the source among them.
+/// A census with the number of nodes at which each bundle is alive, the source among them.
 fn alive(counts: &[u32]) -> Census {
     let mut census = Census::default();
     for (id, &count) in counts.iter().enumerate() {
