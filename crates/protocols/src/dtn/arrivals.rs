@@ -5,14 +5,14 @@ use crate::time::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Earliest arrivals by a plan, remembered for as long as they hold. No volumes: what a bundle needs of a contact is taken
-/// to be little.
+/// Earliest arrivals by a plan, remembered for as long as they hold. No volumes: what a bundle needs of a
+/// contact is taken to be little.
 pub struct Arrivals {
     plan: Arc<ContactPlan>,
     known: BTreeMap<Way, Arrival>,
 }
 
-/// From where to where, and by whom not.
+/// Source, destination, and a node that must not be passed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Way {
     from: NodeId,
@@ -23,7 +23,7 @@ struct Way {
 #[derive(Clone, Copy)]
 struct Arrival {
     at: Instant,
-    /// Whoever leaves within these is there at that time.
+    /// A bundle that leaves between these times arrives at `at`.
     leaves: (Instant, Instant),
     /// By which contact.
     first: Option<usize>,
@@ -46,7 +46,8 @@ impl Arrivals {
     pub fn plan(&self) -> &ContactPlan {
         &self.plan
     }
-    /// When what is at `from` now is at `to` at the earliest, if it does not pass `without`; [`Instant::MAX`]: never.
+    /// When what is at `from` now is at `to` at the earliest, if it does not pass `without`;
+    /// [`Instant::MAX`]: never.
     pub fn earliest(&mut self, now: Instant, from: NodeId, to: NodeId, without: Option<NodeId>) -> Instant {
         if from == to { now } else { self.arrival(now, Way { from, to, without }).at }
     }
@@ -118,7 +119,7 @@ impl Arrivals {
             let contact = &self.plan.contacts()[contact];
             latest = Some(match latest {
                 None => leaves,
-                // Whoever comes at its end is too late for a contact.
+                // A bundle that comes at the end of a contact is too late for it.
                 Some(behind) => (behind - contact.delay).min(contact.end - Duration::from_nanos(1)),
             });
             at = from;

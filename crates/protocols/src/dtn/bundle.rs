@@ -1,4 +1,4 @@
-//! What is carried: bundles, and who carries them.
+//! Bundles, and the nodes that carry them.
 
 use crate::time::Instant;
 use crate::units::Bytes;
@@ -12,19 +12,19 @@ pub struct NodeId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct BundleId(pub u32);
 
-/// The facts of a bundle that never change on its way: its primary block.
+/// The facts of a bundle that never change in transit: its primary block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bundle {
     /// Its name.
     pub id: BundleId,
     /// Where it was created.
     pub source: NodeId,
-    /// Where it is to go.
+    /// The node that it is for.
     pub destination: NodeId,
     /// Length as it occupies buffers and links.
     pub size: Bytes,
     /// When it was created.
     pub created: Instant,
-    /// When its lifetime ends; from then on nobody keeps it.
+    /// When its lifetime ends; from then on no node keeps it.
     pub expires: Instant,
 }

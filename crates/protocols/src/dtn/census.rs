@@ -80,11 +80,11 @@ impl Census {
     pub fn seen_by(&self, id: BundleId, node: NodeId) -> bool {
         self.seers.get(id.0 as usize).is_some_and(|seers| seers.contains(node.0))
     }
-    /// Mean of [`Census::made`] over the bundles in the network; 0 when there are none.
+    /// Mean of [`Census::made`] over the bundles in the network; 0 without bundles.
     pub fn mean_made(&self) -> f64 {
         ratio(self.made_sum, self.bundles)
     }
-    /// Mean of [`Census::alive`] over the bundles in the network; 0 when there are none.
+    /// Mean of [`Census::alive`] over the bundles in the network; 0 without bundles.
     pub fn mean_alive(&self) -> f64 {
         ratio(self.alive_sum, self.bundles)
     }

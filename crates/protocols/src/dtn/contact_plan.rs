@@ -26,7 +26,8 @@ pub struct PlannedContact {
 }
 
 impl PlannedContact {
-    /// What goes over it from `now` on in bundles of one size, each sent at once or when the one before has arrived.
+    /// What goes over it from `now` on in bundles of one size, each sent at once or when the one before has
+    /// arrived.
     pub fn carries(&self, now: Instant, size: Bytes, pipelined: bool) -> Bytes {
         let waits = if pipelined { Duration::ZERO } else { self.delay };
         let each = (self.rate.time_for(size) + waits).as_secs_f64();
@@ -59,7 +60,7 @@ pub struct Edge {
 }
 
 impl ContactPlan {
-    /// A plan of these contacts. What carries nothing is left out; a contact that begins before the one
+    /// A plan of these contacts. Those that carry nothing are omitted; a contact that begins before the one
     /// before it in its direction has ended begins when that ends, as links do in the worlds.
     pub fn new(contacts: impl IntoIterator<Item = PlannedContact>) -> Self {
         let carries = |c: &PlannedContact| c.from != c.to && c.rate > BitRate(0) && c.end > c.start;

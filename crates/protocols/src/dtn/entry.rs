@@ -39,7 +39,8 @@ pub struct Entry<A: ?Sized + Kind> {
     pub paper: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// Names of what it requires (routers, for a mechanism; [`super::CONTACT_PLAN`], for a router); empty: any.
+    /// Names of what it requires (routers, for a mechanism; [`super::CONTACT_PLAN`], for a router); empty:
+    /// any.
     pub only_with: &'static [&'static str],
     /// What never changes for it.
     pub properties: fn(&Parameters, &BuildContext) -> A::Properties,

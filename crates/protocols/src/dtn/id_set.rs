@@ -57,7 +57,7 @@ impl IdSet {
     pub fn len(&self) -> usize {
         self.0.iter().map(|w| w.count_ones() as usize).sum()
     }
-    /// Whether there are none.
+    /// Whether it has no members.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|&w| w == 0)
     }

@@ -196,8 +196,8 @@ pub trait Mechanism: Send {
     fn evictable_bytes(&self, _at: &Local) -> Bytes {
         Bytes(0)
     }
-    /// Bundles that it does not accept any more, unless this node is their destination: peers know them and do
-    /// not offer them. [`Mechanism::admit`] refuses the same.
+    /// Bundles that it does not accept any more, unless this node is their destination: peers know them and
+    /// do not offer them. [`Mechanism::admit`] refuses the same.
     fn refused_ids(&self) -> &IdSet {
         IdSet::none()
     }

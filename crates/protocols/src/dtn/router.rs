@@ -1,4 +1,4 @@
-//! Who gets a copy, in which order: the contract of routers, and what every hook can see.
+//! The contract of routers: which peer gets a copy, in which order; and what every hook can see.
 
 use super::{Bundle, BundleId, Census, NodeId, Replica, Store, Table};
 use crate::record::Observation;
@@ -177,7 +177,7 @@ pub enum RouterEvent<'a> {
 ///    each change of it during the contact is a [`RouterEvent::PeerState`] for the peers.
 /// 2. A bundle is created here: [`on_created`](Self::on_created), then it is stored.
 /// 3. A radio is free: [`delivers`](Self::delivers) for each copy whose destination is in contact; if
-///    there is nothing to deliver, [`score`](Self::score) for each other copy that a peer lacks. The peer
+///    there is nothing to deliver, [`score`](Self::score) for each other copy missing at a peer. The peer
 ///    calls [`accept`](Self::accept); its refusal is a [`RouterEvent::Refused`] at the sender.
 /// 4. The last bit has left: [`mark_for_peer`](Self::mark_for_peer), then [`on_sent`](Self::on_sent). A
 ///    copy that a mechanism moves to a custodian is not sent by the router: neither is called.
@@ -189,7 +189,7 @@ pub enum RouterEvent<'a> {
 ///
 /// Copies can be dropped or moved by the mechanism, or expire, without a call.
 pub trait Router: Send {
-    /// How good it is to give a copy of `replica` to `peer`; `None`: not now. The highest goes first if the
+    /// The value of a copy of `replica` at `peer`; `None`: not now. The highest goes first if the
     /// router is [`ranked`](RouterProperties::ranked); otherwise the number does not matter.
     fn score(&self, at: &Local, replica: &Replica, peer: NodeId) -> Option<f64>;
 

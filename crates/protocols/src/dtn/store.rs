@@ -5,7 +5,7 @@ use crate::time::Instant;
 use crate::units::Bytes;
 use std::sync::Arc;
 
-/// The way that a copy came, newest hop first; copies share the tails.
+/// The path of a copy so far, newest hop first; copies share the tails.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Path(Option<Arc<Hop>>);
 
@@ -40,9 +40,9 @@ pub struct Replica {
     pub bundle: Bundle,
     /// When this copy came here.
     pub received: Instant,
-    /// Links crossed on the way here.
+    /// Links crossed so far.
     pub hops: u32,
-    /// Transfers of this copy that are under way; while there are any it can't be dropped.
+    /// Transfers of this copy in progress; while there are any it can't be dropped.
     pub sending: u32,
     /// What the router writes on its copy; an extension block of the bundle.
     pub router_mark: u64,
@@ -93,7 +93,7 @@ impl FromIterator<NodeId> for Sieve {
 pub struct Head {
     /// Which bundle.
     pub id: BundleId,
-    /// Where it is to go.
+    /// Its destination.
     pub destination: NodeId,
 }
 
@@ -141,7 +141,7 @@ impl Store {
     pub fn heads(&self) -> &[Head] {
         &self.heads
     }
-    /// Where the copies are to go, coarsely: most searches for a destination end here.
+    /// The destinations of the copies, coarsely: most searches for a destination end here.
     #[inline]
     pub fn bound(&self) -> Sieve {
         self.bound

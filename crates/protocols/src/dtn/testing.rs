@@ -11,7 +11,7 @@ pub fn place(store: &Store, node: u32, seconds: f64) -> Local<'_> {
     Local { now: Instant::from_secs_f64(seconds), node: NodeId(node), store, links: &[], census: None }
 }
 
-/// A fresh copy of bundle `id` on its way from node 0 to node 9.
+/// A new copy of bundle `id` from node 0 to node 9.
 pub fn copy(id: u32, size: u64) -> Replica {
     Replica {
         bundle: Bundle {

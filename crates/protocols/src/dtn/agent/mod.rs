@@ -151,7 +151,7 @@ pub trait Peers {
 pub struct Summary<'a> {
     /// Copies that it holds, and bundles that have come to it as their destination.
     pub had: &'a IdSet,
-    /// Copies that are under way to it, where the driver keeps account of them.
+    /// Copies that are in flight to it, where the driver keeps account of them.
     pub expected: &'a IdSet,
     /// Bundles that it does not take any more, by its policy and by its mechanism.
     pub refused_ids: [&'a IdSet; 2],
@@ -203,12 +203,12 @@ impl SendOrder for ByReception {
 
 /// A node of a delay-tolerant network, without I/O.
 ///
-/// The driver tells it of contacts ([`Agent::link_up`], [`Agent::link_down`]) and new bundles
+/// The driver reports contacts ([`Agent::link_up`], [`Agent::link_down`]) and new bundles
 /// ([`Agent::create`]). When a radio is free it asks for the next transfer, in this order:
 /// [`Agent::offer_custody`], [`Agent::offer_deliverable`], (of each peer) [`Agent::serve`],
 /// [`Agent::offer_copies`]. A transfer ends in [`Agent::complete`] at the sender and
 /// [`Agent::receive`] at the receiver, or in [`Agent::abort`]. After each call,
-/// [`Agent::drain_deletions`] tells which copies are gone.
+/// [`Agent::drain_deletions`] lists the copies deleted.
 pub struct Agent {
     node: NodeId,
     store: Store,
@@ -227,7 +227,7 @@ pub struct Agent {
     delivered: IdSet,
     acknowledged: IdSet,
     dropped: IdSet,
-    /// Copies whose custody is to move.
+    /// Copies whose custody will move.
     leaving: VecDeque<Leaving>,
     /// Copies whose custody is moving right now.
     moving: Vec<BundleId>,
@@ -235,7 +235,7 @@ pub struct Agent {
     events: Vec<Deletion>,
 }
 
-/// A copy whose custody is to move.
+/// A copy whose custody will move.
 #[derive(Clone, Copy)]
 struct Leaving {
     id: BundleId,
@@ -280,7 +280,7 @@ impl Agent {
     pub fn store(&self) -> &Store {
         &self.store
     }
-    /// The room that it tells its peers of.
+    /// The room that it reports to its peers: free bytes and those that its mechanism would evict.
     pub fn room(&self, now: Instant) -> Bytes {
         self.store.free() + self.mechanism.evictable_bytes(&local!(self, now, None))
     }
@@ -297,7 +297,7 @@ impl Agent {
     pub fn acknowledged(&self) -> &IdSet {
         &self.acknowledged
     }
-    /// What it tells its peers of what it has and of what it does not take, given the copies that are under way to it.
+    /// Its summary vector: what it has and what it does not take. `expected`: copies in flight to it.
     #[inline]
     pub fn summary<'a>(&'a self, expected: Option<&'a IdSet>) -> Summary<'a> {
         let expected = expected.unwrap_or(IdSet::none());
@@ -329,28 +329,28 @@ impl Agent {
         self.links.push(link);
         self.near = self.links.iter().map(|link| link.peer).collect();
     }
-    /// What the router tells its peers.
+    /// The router's state for its peers; `None`: nothing.
     pub fn router_state(&mut self, now: Instant) -> Option<Table> {
         self.router.state(&local!(self, now, None))
     }
-    /// What the mechanism tells its peer at the start of a contact.
+    /// The mechanism's state for its peer at the start of a contact; `None`: nothing.
     pub fn mechanism_state(&mut self, now: Instant) -> Option<Table> {
         self.mechanism.state(&local!(self, now, None))
     }
-    /// The mechanism learns of the contact and of what the peer's mechanism told.
+    /// The mechanism learns of the contact and of the state that the peer's mechanism sent.
     pub fn meet_mechanism(&mut self, now: Instant, peer: NodeId, state: Option<&Table>) {
         self.mechanism.on_event(&local!(self, now, None), &MechanismEvent::ContactUp { peer, state });
     }
-    /// The router learns of the contact and of what the peer's router told.
+    /// The router learns of the contact and of the state that the peer's router sent.
     pub fn meet_router(&mut self, now: Instant, peer: NodeId, state: Option<&Table>) {
         self.router.on_event(&local!(self, now, None), &RouterEvent::ContactUp { peer, state });
         self.remove_acknowledged(now);
     }
-    /// Whether peers in contact are to be told whenever the router's state changes.
+    /// Whether peers in contact must get the router's state whenever it changes.
     pub fn reports_changes(&self) -> bool {
         !self.properties.fixed_state
     }
-    /// The router learns what the peer's router told anew.
+    /// The router gets the changed state of the peer's router.
     pub fn hear_router(&mut self, now: Instant, peer: NodeId, state: &Table) {
         self.router.on_event(&local!(self, now, None), &RouterEvent::PeerState { peer, state });
         self.remove_acknowledged(now);
@@ -408,8 +408,8 @@ impl Agent {
         let place = self.waiting.partition_point(|other| key(other) < own);
         self.waiting.insert(place, bundle);
     }
-    /// Tries to store the first bundle that waits at the application and is admitted; `None` when it still has to wait
-    /// or there is none. One at a time, as the next may evict it again.
+    /// Tries to store the first bundle that waits at the application and is admitted; `None` if none is
+    /// admitted. One at a time, as the next may evict it again.
     pub fn retry_waiting(&mut self, now: Instant, census: Option<&Census>) -> Option<(Bundle, Creation)> {
         let at = local!(self, now, None);
         let admitted = |bundle: &Bundle| self.mechanism.admit(&at, &Incoming::Created(bundle)).is_ok();

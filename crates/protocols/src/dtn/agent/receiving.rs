@@ -15,8 +15,8 @@ impl Agent {
         }
         self.room_for(now, offer.bundle(), census)
     }
-    /// Whether an offer would be taken, room aside: what can be said of a copy that will be under way
-    /// for a while.
+    /// Whether an offer would be accepted, room aside: for a copy that will be in flight for a while, no
+    /// more can be said.
     ///
     /// # Errors
     /// Why not.

@@ -10,7 +10,7 @@ use crate::dtn::{
 use crate::time::Instant;
 
 impl Agent {
-    /// A copy whose custody is to move, if its new custodian can take it now.
+    /// Starts to move custody of a copy, if its new custodian can take it now.
     pub fn offer_custody<P: Peers>(
         &mut self,
         now: Instant,
@@ -31,7 +31,7 @@ impl Agent {
             let answer = if summary.holds(id) {
                 Answer::Refuse(Refusal::Held)
             } else if summary.has(id) {
-                // On its way to the peer: if it gets there, no transfer is needed.
+                // In flight to the peer: if it arrives, no transfer is needed.
                 Answer::Later
             } else {
                 peers.answer(to, &Offer { replica, from: self.node })
@@ -47,7 +47,7 @@ impl Agent {
                 Answer::Refuse(Refusal::Held | Refusal::Delivered) => {
                     self.hand_over(now, id, to, true, census);
                 }
-                // Who asked for it back has no room after all: it stays.
+                // The peer that asked for it back has no room after all: it stays.
                 _ if asked => {}
                 _ => self.delete_idle(now, id, DropReason::Overflow),
             }
@@ -59,7 +59,7 @@ impl Agent {
     pub fn may_offer(&self, summary: &Summary) -> bool {
         !self.leaving.is_empty() || self.may_deliver() || self.has_more_than(summary)
     }
-    /// Whether it holds anything that the peer lacks.
+    /// Whether it holds anything that the peer does not have.
     #[inline]
     fn has_more_than(&self, summary: &Summary) -> bool {
         // Most searches find nothing: see that without branches or an order, among many copies by words.
@@ -188,7 +188,7 @@ impl Agent {
             self.offer_one(now, slot, peer, TransferKind::Replication, peers).ok()
         })
     }
-    /// The next copy for `peer` from a position of the order on that the peer lacks, the router wants
+    /// The next copy for `peer` from a position of the order on that the peer does not have, the router wants
     /// it to have and the mechanism allows: its position, slot and score.
     #[inline]
     fn candidate<P: Peers>(
@@ -233,7 +233,7 @@ impl Agent {
         peers: &mut P,
     ) -> Result<Transfer, Answer> {
         let id = self.store.heads()[slot].id;
-        // A single copy that is on its way to one peer must not be delivered to another meanwhile.
+        // A single copy in flight to one peer must not be delivered to another meanwhile.
         if !peers.idle(to) || self.reserved(&self.store.replicas()[slot]) {
             return Err(Answer::Later);
         }
@@ -256,7 +256,7 @@ impl Agent {
             }
         }
     }
-    /// Whether a transfer that is under way has the only claim to a copy.
+    /// Whether a transfer in progress has the only claim to a copy.
     #[inline]
     fn reserved(&self, replica: &Replica) -> bool {
         replica.sending > 0 && (self.properties.counts_copies || self.moving.contains(&replica.bundle.id))

@@ -1,4 +1,4 @@
-//! Contact graph routing: the plan of contacts says which way a bundle gets there first.
+//! Contact graph routing: a bundle takes the route of earliest arrival through the contact plan.
 
 use crate::dtn::contact_plan::CONTACT_PLAN;
 use crate::dtn::{
@@ -86,7 +86,7 @@ impl ContactGraph {
             self.release(&bundle, &route);
         }
     }
-    /// Looks for a route anew. If there is none, the one that the bundle had is kept while it lasts.
+    /// Looks for a new route. Without one, the old route is kept while it lasts.
     fn reroute(&mut self, now: Instant, id: BundleId) {
         let place = self.next_place();
         let Some(queued) = self.queued.get_mut(&id) else { return };
@@ -144,7 +144,7 @@ impl ContactGraph {
         let time = |at: usize| self.plan.contacts()[at].rate.time_for(bundle.size);
         route.contacts.iter().take(count).map(|&at| (at, time(at))).collect()
     }
-    /// Copies can be dropped or moved without the router being told.
+    /// Mechanisms drop or move copies without a call to the router.
     fn forget_gone(&mut self, store: &Store) {
         if self.queued.len() > store.replicas().len() {
             let gone: Vec<BundleId> = self.queued.keys().copied().filter(|&id| !store.contains(id)).collect();
@@ -162,8 +162,7 @@ impl ContactGraph {
         missed.sort_unstable();
         missed.into_iter().for_each(|(_, id)| self.reroute(at.now, id));
     }
-    /// The bundle is offered to the entry node of another route, if there is one; to this one again, if
-    /// there is none.
+    /// The bundle is offered to the entry node of another route, or to this one again if no other is left.
     fn on_refused(&mut self, now: Instant, id: BundleId, peer: NodeId) {
         let Some(queued) = self.queued.get_mut(&id) else { return };
         if !queued.refused.contains(&peer) {
@@ -174,7 +173,7 @@ impl ContactGraph {
 }
 
 impl Router for ContactGraph {
-    /// Who came first to a queue leaves first.
+    /// The bundle that came first to a queue leaves first.
     fn score(&self, at: &Local, replica: &Replica, peer: NodeId) -> Option<f64> {
         let Queued { route, place, .. } = self.queued.get(&replica.bundle.id)?;
         let first = &self.plan.contacts()[route.as_ref()?.contacts[0]];

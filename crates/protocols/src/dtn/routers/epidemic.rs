@@ -2,7 +2,7 @@
 
 use crate::dtn::{Entry, Local, NodeId, Replica, Router, RouterProperties};
 
-/// Gives a copy to everybody who lacks one.
+/// Gives a copy to every peer without one.
 pub struct Epidemic;
 
 /// Its row in the table of routers.

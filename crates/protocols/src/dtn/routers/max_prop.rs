@@ -17,7 +17,7 @@ pub struct MaxProp {
     /// By peer: what was sent to it; it does not get that again.
     sent: Vec<IdSet>,
     acknowledged: IdSet,
-    /// Acknowledged copies that are here and are to be removed.
+    /// Acknowledged copies that are here and must be removed.
     to_remove: Vec<BundleId>,
     /// Peers in contact, and whether their state after the exchange has still to come.
     contacts: Vec<Contact>,
@@ -99,7 +99,7 @@ impl MaxProp {
     fn hop_threshold(&self, store: &Store) -> u32 {
         self.threshold.borrow_mut().get(store, self.mean_contact_bytes)
     }
-    /// Adopts what `peer` told: acknowledgements, then meeting probabilities.
+    /// Adopts the state of `peer`: acknowledgements, then meeting probabilities.
     fn learn(&mut self, at: &Local, peer: NodeId, told: &Table) {
         let meetings = self.meetings.get_mut();
         for (key, number) in told.iter() {
@@ -213,7 +213,7 @@ impl Router for MaxProp {
 #[derive(Default)]
 struct Threshold {
     hops: u32,
-    /// Copies are stored in order of reception, so that count and newest copy tell whether the store
+    /// Copies are stored in order of reception, so that count and newest copy show whether the store
     /// is the same.
     seen: Option<(usize, BundleId, Instant, u64)>,
     scratch: Vec<(u32, u64)>,
@@ -283,7 +283,7 @@ mod tests {
         let mut router = router(0);
         let at = place(&store, 0, 10.0);
         router.on_event(&at, &RouterEvent::ContactUp { peer: NodeId(1), state: Some(&told()) });
-        // From 1 by way of 2: (1 - 0.75) + (1 - 0.9) = 0.35, better than 1 - 0.25.
+        // From 1 over 2: (1 - 0.75) + (1 - 0.9) = 0.35, better than 1 - 0.25.
         let score = router.score(&at, &copy(1, 100), NodeId(1)).unwrap();
         assert!((score + 0.35).abs() < 1e-12, "{score}");
         let unknown = router.score(&at, &copy(1, 100), NodeId(5)).unwrap();

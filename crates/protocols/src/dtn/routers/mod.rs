@@ -1,4 +1,4 @@
-//! Routers: who gets a copy. One file each, one line each in [`TABLE`].
+//! Routers choose the peers that get a copy. One file each, one line each in [`TABLE`].
 
 use super::{Entry, Router};
 

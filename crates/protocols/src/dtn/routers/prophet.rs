@@ -1,4 +1,4 @@
-//! PRoPHET: a copy goes to whoever is more likely to meet the destination.
+//! PRoPHET: a copy goes to nodes that are more likely to meet the destination.
 
 use crate::dtn::{
     BuildContext, Entry, Local, NodeId, Parameter, Replica, Router, RouterEvent, RouterProperties, Table,
@@ -72,7 +72,7 @@ impl Router for Prophet {
     }
 }
 
-/// One node's predictabilities and those that its peers in contact have told, all as of one moment.
+/// One node's predictabilities and those that its peers in contact reported, all as of one moment.
 ///
 /// They all fade by the same factor, so that comparisons hold at any later time without ageing:
 /// [`Predictabilities::compare`] is two reads, and powers are computed at contacts only.
@@ -107,13 +107,13 @@ impl Predictabilities {
             *mine = number;
         }
     }
-    /// This node's and `peer`'s predictability for `destination`; `None` if `peer` told nothing.
+    /// This node's and `peer`'s predictability for `destination`; `None` without a report of `peer`.
     #[inline]
     pub(super) fn compare(&self, destination: NodeId, peer: NodeId) -> Option<(f64, f64)> {
         let theirs = *self.told.get(peer.0 as usize)?.get(destination.0 as usize)?;
         Some((self.of(destination), theirs))
     }
-    /// Replaces each of this node's numbers by `update` of it and what `peer` told.
+    /// Replaces each of this node's numbers by `update` of it and what `peer` reported.
     pub(super) fn combine(&mut self, me: NodeId, peer: NodeId, update: impl Fn(f64, f64) -> f64) {
         let Some(told) = self.told.get(peer.0 as usize) else { return };
         for (node, (mine, &theirs)) in self.mine.iter_mut().zip(told).enumerate() {
@@ -122,13 +122,13 @@ impl Predictabilities {
             }
         }
     }
-    /// What this node tells at `now`.
+    /// This node's report at `now`.
     pub(super) fn tell(&mut self, now: Instant) -> Table {
         self.age(now);
         let known = self.mine.iter().enumerate().filter(|&(_, &number)| number > 0.0);
         known.map(|(node, &number)| (node as u64, number)).collect()
     }
-    /// `peer` tells its numbers of `now`.
+    /// `peer` reports its numbers of `now`.
     pub(super) fn hear(&mut self, now: Instant, peer: NodeId, told: Option<&Table>) {
         self.age(now);
         let nodes = self.mine.len();

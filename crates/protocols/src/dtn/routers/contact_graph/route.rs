@@ -8,7 +8,7 @@ use crate::units::Bytes;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A way from contact to contact.
+/// A route through contacts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     /// The contacts, as places in [`ContactPlan::contacts`]; at least one.
@@ -34,7 +34,7 @@ pub struct Request<'a> {
     pub now: Instant,
     /// Where it is.
     pub from: NodeId,
-    /// Where it is to go.
+    /// Its destination.
     pub to: NodeId,
     /// What it takes of a contact: the estimated volume consumption (2.4.3).
     pub size: Bytes,
@@ -82,8 +82,8 @@ type Step = Option<usize>;
 
 impl Search<'_> {
     /// Dijkstra's algorithm over the contact multigraph (Moy and others: Contact Multigraph Routing,
-    /// 2023): nodes are settled by time of arrival. A node is settled once more by who comes later over
-    /// fewer contacts, as a long wait further on may make both ways equally fast.
+    /// 2023): nodes are settled by time of arrival. A node is settled once more by a later arrival over
+    /// fewer contacts, as a long wait further on may make both routes equally fast.
     fn earliest_arrival(&self) -> Option<Route> {
         let Request { now, from, to, .. } = *self.request;
         let mut fewest = vec![u32::MAX; self.plan.nodes()];

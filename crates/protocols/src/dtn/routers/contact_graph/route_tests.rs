@@ -25,7 +25,7 @@ pub fn contact(from: NodeId, to: NodeId, start: i64, end: i64) -> PlannedContact
 }
 
 /// The plan of Fraire, De Jonckère, Burleigh 2021 (pyCGR's `cgr_tutorial.txt`): links of one unit of
-/// volume per second, each both ways.
+/// volume per second, each in both directions.
 pub fn tutorial() -> ContactPlan {
     let links = [
         (A, B, 0, 60),
@@ -49,7 +49,7 @@ fn nodes(plan: &ContactPlan, route: &Route) -> Vec<NodeId> {
     route.contacts.iter().map(|&at| plan.contacts()[at].to).collect()
 }
 
-/// The way and the time of arrival, if there is a route.
+/// The nodes of the route and the time of arrival, if there is a route.
 fn way(plan: &ContactPlan, volumes: &Volumes, request: &Request) -> Option<(Vec<NodeId>, i64)> {
     let route = best_route(plan, volumes, request)?;
     Some((nodes(plan, &route), route.arrival.as_nanos() / 1_000_000_000))
@@ -65,7 +65,7 @@ fn the_tutorials_bundle_goes_by_c_and_d_unless_it_is_too_large_or_has_no_time() 
     assert_eq!(best(&request(2)), Some((vec![C, D, E], 9)));
     // Four: at D by 10, when D and E part. From A itself to E: 10 + 4 + 1.
     assert_eq!(best(&request(4)), Some((vec![E], 15)));
-    // Eleven don't fit into ten seconds, whatever the way.
+    // Eleven don't fit into ten seconds, on any route.
     assert_eq!(best(&request(11)), None);
     // Later the first of the contacts of D and E is over, then that of A and E too.
     assert_eq!(best(&Request { now: at(9), ..request(2) }), Some((vec![E], 13)));
@@ -97,7 +97,7 @@ fn a_queue_delays_the_own_contact_and_bookings_use_up_those_of_others() {
         volumes.book(contact, Duration::from_secs(seconds));
         volumes
     };
-    // A's queue for C holds it up for two seconds; then the way by B is as fast, but longer.
+    // A's queue for C holds it up for two seconds; then the route by B is as fast, but longer.
     assert_eq!(way(&plan, &booked(number(A, C, 0), 2), &request(1)), Some((vec![C, D, E], 8)));
     assert_eq!(way(&plan, &booked(number(A, C, 0), 3), &request(1)), Some((vec![B, C, D, E], 8)));
     // Nine of the ten seconds of D and E are gone: one is left, but not two.
@@ -114,7 +114,7 @@ fn of_equally_fast_routes_the_shorter_then_the_longer_lived_then_the_lower_entry
         best_route(&plan, &free, &request(1)).map(|route| nodes(&plan, &route))
     };
     let last = contact(D, E, 50, 60);
-    // By B and C one is early at D, and waits there as long as who comes by C alone.
+    // By B and C one is early at D, and waits there as long as one that comes by C alone.
     let long = [contact(A, B, 0, 5), contact(B, C, 0, 9), contact(C, D, 0, 40), last];
     let short = [contact(A, C, 20, 30)];
     assert_eq!(best(&[&long[..], &short].concat()), Some(vec![C, D, E]));
@@ -126,7 +126,7 @@ fn of_equally_fast_routes_the_shorter_then_the_longer_lived_then_the_lower_entry
 /// The merits of a route: the less, the better.
 type Merit = (Instant, usize, Reverse<Instant>, NodeId);
 
-/// Goes all ways that visit no node twice; keeps the best.
+/// Tries all paths that visit no node twice; keeps the best.
 struct Everywhere<'a> {
     plan: &'a ContactPlan,
     volumes: &'a Volumes,

@@ -172,7 +172,7 @@ fn who_refuses_is_passed_over_until_the_contact_ends_if_there_is_another_way() {
     assert!(node.refuse(0, 1, B));
     assert_eq!(node.takers(10, 1), [E]);
     assert!(!node.refuse(10, 1, E));
-    assert_eq!(node.takers(10, 1), [E], "no other way is left: it is offered again");
+    assert_eq!(node.takers(10, 1), [E], "no other route is left: it is offered again");
     node.part(20, C);
     node.part(20, E);
     assert_eq!(node.takers(20, 1), [C]);

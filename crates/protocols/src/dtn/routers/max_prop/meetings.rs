@@ -69,7 +69,7 @@ impl Meetings {
             std::iter::once((head, row.as_of_s)).chain(met)
         })
     }
-    /// One number of what `teller` told, in order of keys. A row replaces the one that is here if it
+    /// One number of the state of `teller`, in order of keys. A row replaces the one that is here if it
     /// is newer, or the teller's own.
     pub fn hear(&mut self, owner: u64, column: u64, number: f64, teller: NodeId) {
         let nodes = self.rows.len() as u64;
