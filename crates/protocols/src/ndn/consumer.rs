@@ -1,4 +1,4 @@
-//! Who wants the Data: a window of Interests, kept as any controller of [`crate::controllers`] says.
+//! A consumer of Data: a window of Interests, kept as any controller of [`crate::controllers`] says.
 
 use super::stamp::{OneWay, stamp};
 use super::waiting::{Waiting, WaitingTable};
@@ -23,13 +23,13 @@ pub struct Config {
     pub lifetime: Duration,
     /// When an Interest is taken to be lost, where the controller has no rule of its own.
     pub timers: Timers,
-    /// An Interest is not repeated before so much has passed since it was sent last: forwarders take one
-    /// that comes sooner for a duplicate (NFD's best-route strategy for up to 250 ms, ndnd's for 400 ms).
+    /// Least time between repetitions of an Interest: forwarders treat one that comes sooner as a duplicate
+    /// (NFD's best-route strategy for up to 250 ms, ndnd's for 400 ms).
     pub repair_after: Duration,
-    /// Where a rate is kept, Interests that leave late by up to so much are made up for: a process that sleeps
-    /// wakes late.
+    /// Where a rate is kept, Interests that leave late by up to this time are made up for: a process that
+    /// sleeps wakes late.
     pub slack: Duration,
-    /// Give up after so many repairs of one Interest.
+    /// Give up after this number of repairs of one Interest.
     pub repairs_max: u32,
     /// Its clock, against which stamps are read.
     pub clock: Clock,
@@ -70,7 +70,7 @@ pub struct Counts {
     pub timeouts: u64,
     /// Data that came for the first time.
     pub data: u64,
-    /// Data nobody waited for.
+    /// Data without a pending Interest.
     pub unsolicited: u64,
     /// Losses and marks that began an episode.
     pub episodes: u64,
@@ -104,7 +104,7 @@ pub struct Consumer {
     delivered_at: Instant,
     one_way: OneWay,
     stopped: bool,
-    /// All that was drawn lately is on its way already: more waits for an answer.
+    /// All names drawn lately are in flight already: more wait for an answer.
     all_asked: bool,
     failed: Option<Name>,
     counts: Counts,
@@ -136,7 +136,7 @@ impl Consumer {
             counts: Counts::default(),
         }
     }
-    /// The object has so many segments: Interests for later ones are forgotten.
+    /// The object has this number of segments: Interests for later ones are forgotten.
     pub fn finish_at(&mut self, segments: u32) {
         self.requests.set_segments(segments);
         self.lost.retain(|name| name.segment < segments);
@@ -206,9 +206,9 @@ impl Consumer {
     pub fn is_awaited(&self, name: Name) -> bool {
         self.waiting.get(name).is_some()
     }
-    /// What answered is not what was asked for, such as Data whose signature is wrong: the Interest is repeated
-    /// before anything new. This is no sign of congestion, and does not count as one of the repairs after which
-    /// it gives up; the caller bounds how often it happens.
+    /// What answered is not what was asked for, such as Data whose signature is wrong: the Interest is
+    /// repeated before anything new. This is no sign of congestion, and does not count as one of the repairs
+    /// after which it gives up; the caller bounds how often it happens.
     pub fn ask_again(&mut self, name: Name) {
         if self.waiting.give_up(name).is_none() {
             return;
@@ -301,7 +301,7 @@ impl Consumer {
         let cause = if later_came { Cause::Gap } else { Cause::Timeout };
         self.tell_loss(now, cause, self.config.segment, waiting);
     }
-    /// How long to wait for an answer to an Interest that was repaired so often.
+    /// How long to wait for an answer to an Interest after this number of repairs.
     fn timeout(&self, repairs: u32) -> Duration {
         let own = self.controller.advice().timeout.map(|span| self.rto.backed_off(span));
         let span = own.unwrap_or_else(|| self.rto.span());
@@ -390,7 +390,7 @@ impl Consumer {
 const DOUBLINGS_MAX: u32 = 6;
 /// More Interests than any forwarder keeps, where a controller lets everything leave.
 const WINDOW_MAX: u64 = 1 << 20;
-/// So many names in a row that are on their way already: more wait for an answer first.
+/// After this number of names in a row that are in flight already, more wait for an answer.
 const TRIES_MAX: usize = 1_000;
 
 impl Machine for Consumer {

@@ -108,7 +108,7 @@ fn an_answer_that_comes_too_late_still_counts_once() {
     for interest in first.iter().chain(&again) {
         consumer.handle(ms(1_001), data(interest));
     }
-    // The window after a silence lets only one be repeated.
+    // The window after a timeout lets only one be repeated.
     assert_eq!((consumer.counts().data, consumer.counts().unsolicited), (2, 1));
     assert!(consumer.is_complete());
     assert_eq!(consumer.in_flight(), 0);
@@ -211,7 +211,7 @@ proptest! {
         fates in proptest::collection::vec(0_u8..10, 1..200),
     ) {
         let name = controllers::TABLE[which].algorithm.name;
-        // What needs a transport of its own to tell it things is not for consumers.
+        // Controllers that need reports of a transport of their own are not for consumers.
         prop_assume!(controllers::TABLE[which].algorithm.only_with.is_empty());
         // Where all is lost, timers that double outlast the test.
         prop_assume!(fates.iter().any(|fate| *fate != 0));

@@ -1,4 +1,4 @@
-//! Where names lead: the face of the longest prefix that has a route.
+//! Routes of names: the face of the longest prefix that has a route.
 
 use super::{Face, Names, Prefix};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub struct Fib {
 }
 
 impl Fib {
-    /// Names under `prefix` are to be had behind `face`, at this cost.
+    /// Names under `prefix` are available behind `face`, at this cost.
     pub fn add(&mut self, prefix: Prefix, face: Face, cost: u32) {
         let faces = self.routes.entry(prefix).or_default();
         faces.retain(|known| known.1 != face);

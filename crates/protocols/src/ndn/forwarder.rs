@@ -43,7 +43,7 @@ pub enum Refused {
     PitFull,
     /// Its face has just asked for the same.
     TooSoon,
-    /// Nobody asked for these Data.
+    /// No Interest is pending for these Data.
     Unsolicited,
     /// The producer has no such Data.
     NoData,
@@ -52,7 +52,7 @@ pub enum Refused {
 /// What becomes of an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It goes on there, as it is now.
+    /// It is forwarded there, as it is now.
     Forward(Face),
     /// The store has what it asks for.
     Answer(Data),
@@ -156,7 +156,7 @@ impl Forwarder {
             return Verdict::Refuse(Refused::HopLimit);
         }
         interest.hop_limit -= 1;
-        // What ended unanswered may still be under way in a circle that takes longer than its lifetime.
+        // An Interest that expired may still be in a loop that takes longer than its lifetime.
         let dead = &mut self.dead;
         self.pit.expire(now, |entry| dead.insert_all(entry));
         if self.dead.contains(interest.name, interest.nonce) {
@@ -209,13 +209,13 @@ impl Forwarder {
             None => Verdict::Refuse(Refused::NoRoute),
         }
     }
-    /// A face that answers at once has answered: the Data go to whoever asked.
+    /// A face that answers at once has answered: the store keeps the Data, the caller passes them on.
     #[inline]
     pub fn on_answer(&mut self, now: Instant, data: &Data) {
         self.counts.data += 1;
         self.store.keep(now, data);
     }
-    /// Data came by `face`: calls `send` with the face and the token of everyone who waits for them. False if nobody does.
+    /// Data came by `face`: calls `send` with the face and token of each waiting face. False without any.
     #[inline]
     pub fn on_data(
         &mut self,

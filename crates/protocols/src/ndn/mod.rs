@@ -1,4 +1,4 @@
-//! Named data without I/O: Interests go out, Data come back the way the Interests went
+//! Named data without I/O: Interests go out, Data come back on the reverse path
 //! (NDN packet specification v0.3; the forwarding pipelines of "NFD Developer's Guide").
 //!
 //! Here a name is a number: [`Names`] interns what stands before the segment, so that a forwarder
@@ -32,7 +32,7 @@ pub use store::Store;
 
 use crate::time::{Duration, Instant};
 
-/// One of a forwarder's doors: a link, or a consumer or producer on the same node.
+/// One of a forwarder's faces: a link, or a consumer or producer on the same node.
 pub type Face = u32;
 
 /// Asks for Data.
@@ -40,9 +40,9 @@ pub type Face = u32;
 pub struct Interest {
     /// Of what.
     pub name: Name,
-    /// Tells two Interests for one name apart.
+    /// Distinguishes two Interests for one name.
     pub nonce: u32,
-    /// What whoever sent it on wants to see on the Data (the PIT token of NDNLPv2).
+    /// What the previous node wants to see on the Data (the PIT token of NDNLPv2).
     pub token: u32,
     /// How long it stays pending, in milliseconds.
     pub lifetime_ms: u32,
@@ -83,17 +83,17 @@ pub struct Data {
     pub content: u32,
     /// Bytes of the whole packet on a link.
     pub size: u32,
-    /// How long a store may give them to who wants them fresh, in milliseconds.
+    /// How long a store may answer with them where `must_be_fresh` is set, in milliseconds.
     pub freshness_ms: u32,
     /// As the Interest that brought them had it.
     pub token: u32,
-    /// When whoever answered let them leave, in microseconds of its clock modulo 2³² (SendTime, a field
+    /// When they left the node that answered, in microseconds of its clock modulo 2³² (SendTime, a field
     /// of the link protocol outside of what is signed).
     pub stamp: Option<u32>,
     /// Who answered (SiteId).
     pub site: Option<u32>,
-    /// A queue on the way asks to slow down (CongestionMark).
+    /// A queue on the path asks to slow down (CongestionMark).
     pub marked: bool,
-    /// A digest of the content: it must not change on the way.
+    /// A digest of the content: it must not change in transit.
     pub print: u64,
 }

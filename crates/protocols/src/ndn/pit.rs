@@ -1,4 +1,4 @@
-//! Pending Interests: who waits for what.
+//! Pending Interests, and the faces that wait for their Data.
 
 use super::wheel::Wheel;
 use super::{Face, Interest, Name, Selectors};
@@ -50,7 +50,7 @@ impl Entry {
 /// What an Interest finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Nobody waits for this yet.
+    /// No face waits for this yet.
     Nothing,
     /// Another face waits for it, or did until now, and this Interest came by that one too: it went in a
     /// circle.
@@ -81,7 +81,7 @@ fn hash(name: Name, selectors: Selectors) -> u64 {
 }
 
 impl Pit {
-    /// An empty table for at most so many Interests.
+    /// An empty table for at most `limit` Interests.
     pub fn new(limit: usize) -> Self {
         let limit = limit.min(u32::MAX as usize - 1);
         Self { entries: Wheel::new(), index: HashTable::new(), unusual: 0, limit, expired: 0, peak: 0 }
@@ -98,7 +98,7 @@ impl Pit {
     pub fn is_full(&self) -> bool {
         self.entries.len() >= self.limit
     }
-    /// Forgets what has ended by now; `each` is told of it.
+    /// Removes entries that have expired by now, and passes each to `each`.
     #[inline]
     pub fn expire(&mut self, now: Instant, mut each: impl FnMut(&Entry)) {
         while let Some(entry) = self.entries.pop_ended(now) {
@@ -109,7 +109,7 @@ impl Pit {
     }
     fn forget(&mut self, entry: &Entry) {
         let entries = &self.entries;
-        // Its slot is free already: that is how it is told from others that hash alike.
+        // Its slot is free already, which distinguishes it from others of equal hash.
         let gone = |at: &u32| entries.get(*at).is_none();
         if let Ok(found) = self.index.find_entry(hash(entry.name, entry.selectors), gone) {
             found.remove();
@@ -123,7 +123,7 @@ impl Pit {
         };
         self.index.find(hash(name, selectors), is_it).copied()
     }
-    /// Who waits for the same; `ended` is told of those who no longer do.
+    /// Finds the entry for the same Data; an expired one is removed and passed to `ended`.
     #[inline]
     pub fn find(
         &mut self,
@@ -165,7 +165,7 @@ impl Pit {
         self.unusual += usize::from(selectors != Selectors::default());
         self.peak = self.peak.max(self.entries.len());
     }
-    /// One more Interest of those who wait, or of one more; the nonce of the one that it replaces.
+    /// A face that waits asks again, or one more waits; returns the nonce that it replaces.
     pub fn join(&mut self, now: Instant, at: u32, face: Face, interest: &Interest) -> Option<u32> {
         let expires = interest.expires(now);
         let news = Downstream { face, nonce: interest.nonce, token: interest.token, expires };

@@ -1,9 +1,9 @@
-//! Who has the Data.
+//! A producer of Data.
 
 use super::{Data, Interest, Name};
 use crate::rng;
 
-/// Answers Interests for objects under a prefix, each of so many segments.
+/// Answers Interests for objects under a prefix, all of one size.
 #[derive(Clone, Debug)]
 pub struct Producer {
     /// Bytes of each object.

@@ -40,7 +40,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Objects of so many segments each, of which the n-th is asked for with a chance proportional to
+    /// Objects of `segments` segments each, of which the n-th is asked for with a chance proportional to
     /// 1/(n + `shift`)^`exponent` (Zipf; with a shift, Mandelbrot's).
     pub fn new(objects: Vec<Prefix>, segments: u32, exponent: f64, shift: f64) -> Self {
         let weight = |rank: usize| math::pow(rank as f64 + 1.0 + shift, -exponent);
@@ -99,7 +99,7 @@ impl Requests {
             }
         }
     }
-    /// An object turns out to have so many segments.
+    /// An object turns out to have `count` segments.
     pub fn set_segments(&mut self, count: u32) {
         if let Self::Object { segments, .. } = self {
             *segments = Some(segments.map_or(count, |known| known.min(count)));

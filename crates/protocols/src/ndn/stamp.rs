@@ -1,4 +1,4 @@
-//! When Data left whoever answered, as 32 bits of microseconds (as uTP has it, BEP 29).
+//! When Data left the node that answered, as 32 bits of microseconds (as in uTP, BEP 29).
 
 use crate::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use crate::time::{Duration, Instant};
 pub struct Clock {
     /// Ahead of true time at the start.
     pub offset: Duration,
-    /// Gains so many seconds a second.
+    /// Seconds gained per second.
     pub skew: f64,
 }
 
@@ -26,7 +26,7 @@ impl Clock {
 /// When Data are stamped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StampedAt {
-    /// When the first bit leaves: queues in front of the first link are seen by no one.
+    /// When the first bit leaves: delay in queues in front of the first link is not measured.
     #[default]
     Wire,
     /// When they are made or found: such queues count as delay.
@@ -35,7 +35,7 @@ pub enum StampedAt {
     Nowhere,
 }
 
-/// What a clock that is ahead by so much shows, in microseconds modulo 2³².
+/// The time of a clock that is `ahead` of true time, in microseconds modulo 2³².
 #[inline]
 pub fn stamp(now: Instant, ahead: Duration) -> u32 {
     ((now.saturating_add(ahead)).as_nanos().div_euclid(1_000)) as u32

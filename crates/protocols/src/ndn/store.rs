@@ -18,7 +18,7 @@ struct Kept {
     fresh_until: Instant,
 }
 
-/// The same on every machine; nobody goes through the table in its order.
+/// The same on every machine; the table is never iterated in its order.
 #[derive(Default)]
 struct Mixed(u64);
 
@@ -37,7 +37,7 @@ impl Hasher for Mixed {
 }
 
 impl Store {
-    /// An empty one for so many bytes; of none, nothing is ever kept.
+    /// An empty store of `capacity` bytes; with 0, nothing is ever kept.
     pub fn new(capacity: Bytes) -> Self {
         Self { capacity, used: Bytes(0), kept: lru::LruCache::unbounded_with_hasher(Default::default()) }
     }
@@ -50,8 +50,7 @@ impl Store {
         let kept = self.kept.get(&name.word())?;
         (!must_be_fresh || now < kept.fresh_until).then_some(kept.data)
     }
-    /// Data come by. What says that it is not for keeping is not: whoever set the stamp and the mark
-    /// meant this passage only.
+    /// Keeps Data that pass through, without stamp, site and mark: those hold for this passage only.
     #[inline]
     pub fn keep(&mut self, now: Instant, data: &Data) {
         let size = Bytes(u64::from(data.size));

@@ -4,7 +4,7 @@
 use crate::time::Instant;
 
 const NONE: u32 = u32::MAX;
-/// Spokes are 2²⁴ ns apart, 17 ms: ends are told this much late at most.
+/// Spokes are 2²⁴ ns apart, 17 ms: ends are reported this much late at most.
 const TICK_BITS: u32 = 24;
 /// What ends later than a turn of the wheel is looked at once a turn.
 const SPOKES: usize = 1024;
