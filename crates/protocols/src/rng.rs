@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// The stream of a purpose; `index` tells apart streams of one purpose (one per node, say).
+    /// The stream of a purpose; `index` distinguishes streams of one purpose (one per node, say).
     pub fn new(seed: u64, purpose: &str, index: u64) -> Self {
         // FNV-1a over the name, then one avalanche per part.
         let name = purpose

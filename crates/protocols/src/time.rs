@@ -1,7 +1,7 @@
 //! Virtual time: integer nanoseconds, always passed in.
 //!
 //! No algorithm reads a clock. A world advances [`Instant`] from event to event, a real node from
-//! its monotonic clock; the algorithm cannot tell which.
+//! its monotonic clock; the algorithm cannot distinguish them.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};

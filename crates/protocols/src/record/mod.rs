@@ -1,5 +1,5 @@
-//! Records: what happened in a run, of bundles, packets or named data. Worlds and nodes write them; the judge, the metrics
-//! and the plots read them, and need nothing else.
+//! Records: what happened in a run, of bundles, packets or named data. Worlds and nodes write them; the
+//! judge, the metrics and the plots read them, and need nothing else.
 
 pub mod bundles;
 pub mod names;

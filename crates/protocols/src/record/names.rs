@@ -38,9 +38,10 @@ observers!(Record, PACKETS);
 pub struct Packet {
     /// What it is.
     pub body: Body,
-    /// How long it has waited in queues since it was made; while it waits, less the time at which it began to.
+    /// How long it has waited in queues since it was made; while it waits, less the time at which it began
+    /// to.
     waited: Duration,
-    /// It is to be stamped when it leaves, by a clock that is ahead by so much; [`Duration::MAX`]: it is not.
+    /// Offset of the clock that stamps it when it leaves; [`Duration::MAX`]: no stamp.
     stamp_due: Duration,
 }
 
@@ -54,8 +55,8 @@ pub enum Body {
 }
 
 impl Packet {
-    /// One that is offered to a link now, has waited for so long in others, and is to be stamped by a clock
-    /// that is ahead by so much, or not.
+    /// A packet that is offered to a link now and has waited for `queued` in others; `stamp_due` is the
+    /// offset of the clock that stamps it when it leaves, `None`: no stamp.
     #[inline]
     pub fn new(now: Instant, body: Body, queued: Duration, stamp_due: Option<Duration>) -> Self {
         let waited = queued - (now - Instant::ZERO);
@@ -66,7 +67,7 @@ impl Packet {
     pub fn queued(&self) -> Duration {
         self.waited
     }
-    /// How far the clock is ahead by which it is to be stamped when it leaves.
+    /// Offset of the clock that stamps it when it leaves; `None`: no stamp.
     #[inline]
     pub fn stamp_due(&self) -> Option<Duration> {
         (self.stamp_due < Duration::MAX).then_some(self.stamp_due)

@@ -1,5 +1,5 @@
-/// Makes the trait `Observer` for a `Record`, and its forms: nobody, two of them, a reference, and one that may be absent.
-/// Where a flag is named, the observers say by it whether they want to see packets; a run is faster without.
+/// Makes the trait `Observer` for a `Record`, and implements it for `()`, pairs, references and `Option`.
+/// A named flag says whether the observer needs packets; a run is faster without.
 macro_rules! observers {
     ($record:ident $(, $flag:ident)?) => {
         /// Watches a run.

@@ -31,7 +31,8 @@ pub enum Body {
     Dccp(Box<dccp::Packet>),
     /// A datagram of UDPDTN, and the payload of one that carries data.
     Udpdtn(udpdtn::Datagram, Bytes),
-    /// A segment of LTP, and where its block begins in the stream. Boxed, as it is twice as large as the others.
+    /// A segment of LTP, and where its block begins in the stream. Boxed, as it is twice as large as the
+    /// others.
     Ltp(Box<ltp::Segment>, u64),
     /// Of a connection that stays.
     Adaptive(Box<Parcel>),
@@ -70,7 +71,7 @@ pub enum Record<'p> {
     Arrived(u32, &'p Packet),
     /// A queue dropped it, or it was lost.
     Dropped(u32, &'p Packet, Why),
-    /// Bytes of a flow were delivered in order: so many in all.
+    /// Bytes of a flow were delivered in order: their total so far.
     Delivered(u32, u64),
     /// What a flow's controller shows.
     Flow(u32, Observation),
@@ -85,11 +86,11 @@ observers!(Record, PACKETS);
 pub enum Parcel {
     /// A datagram.
     Datagram(Serial, Arc<[u8]>),
-    /// A datagram that carries so many bytes and no connection, and its number.
+    /// A datagram outside of any connection: its number and its bytes.
     Plain(u64, Bytes),
     /// A segment of TCP.
     Segment {
-        /// Of the so-manieth connection.
+        /// Number of the connection.
         life: u32,
         /// Of its two streams, that from near to far.
         forward: bool,
@@ -126,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_packet_on_a_wire_takes_56_bytes() {
-        // Hundreds of thousands are under way on a long link.
+        // Hundreds of thousands are in flight on a long link.
         assert_eq!(size_of::<(Instant, Packet)>(), 56);
     }
 }

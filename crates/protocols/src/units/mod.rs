@@ -1,4 +1,5 @@
-//! Quantities that carry their unit in their type, and the parser of quantities written with a unit ([`parse`]).
+//! Quantities that carry their unit in their type, and the parser of quantities written with a unit
+//! ([`parse`]).
 
 pub mod parse;
 

@@ -1,4 +1,5 @@
-//! Numbers with units, as scenarios, settings and command lines write them: `"500 kB"`, `"2.5 Mbit/s"`, `"0.5..1.5 m/s"`.
+//! Numbers with units, as scenarios, settings and command lines write them: `"500 kB"`, `"2.5 Mbit/s"`,
+//! `"0.5..1.5 m/s"`.
 
 use super::{BitRate, Bytes};
 use crate::time::Duration;
@@ -7,7 +8,7 @@ use thiserror::Error;
 /// The longest piece of input that an error repeats, in characters.
 const QUOTED_CHARS: usize = 80;
 
-/// A quantity, or why a text is none.
+/// A quantity, or what is wrong with the text.
 pub type Parsed<T> = Result<T, Wrong>;
 
 /// What is wrong with a value, and what is accepted: one line without the place.
