@@ -9,17 +9,17 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Loses nothing while it lives, as TCP.
 const STEADY: Stack = Stack(0);
-/// Loses, repeats and reorders frames, and tells what came.
+/// Loses, repeats and reorders frames, and reports which came.
 const LOSSY: Stack = Stack(1);
 
-/// A frame under way.
+/// A frame in flight.
 struct Flying {
     life: u32,
     bytes: Vec<u8>,
     ticket: Ticket,
 }
 
-/// A daemon, its applications, and what it has under way.
+/// A daemon, its applications, and its frames in flight.
 struct Daemon {
     session: Session,
     steady: VecDeque<Flying>,
@@ -116,7 +116,7 @@ impl Daemon {
     }
 }
 
-/// What is under way from one to the other comes, or not.
+/// Frames in flight from one to the other arrive, or not.
 fn carry(from: &mut Daemon, to: &mut Daemon, chance: &mut Stream, lossy: bool) {
     for _ in 0..chance.below(8) {
         if let Some(flying) = from.steady.pop_front() {
@@ -259,7 +259,7 @@ fn tell_all(from: &mut Session, to: &mut Session) {
 fn a_refused_connection_is_over_on_both_sides_with_the_reason() {
     let mut near = Session::new(config(1, 1000), STEADY);
     let mut far = Session::new(config(2, 1000), STEADY);
-    let id = near.open("nowhere:1", Hints::default()).unwrap();
+    let id = near.open("closed:1", Hints::default()).unwrap();
     tell_all(&mut near, &mut far);
     assert!(matches!(far.poll_event(), Some(Event::Open { .. })));
     far.reset(id, Why::Refused);

@@ -1,4 +1,4 @@
-//! Connections over datagrams, on ways whose delay changes while they are under way.
+//! Connections over datagrams, on paths whose delay changes while datagrams are in flight.
 
 use lightlag_protocols::controllers::{self, Flow};
 use lightlag_protocols::parameter::{Parameters, Value};
@@ -28,7 +28,7 @@ struct Daemon {
     left: u64,
 }
 
-/// What a way does to a datagram that leaves at a time: when it comes, if it does.
+/// What a path does to a datagram that leaves at a time: when it arrives, if it does.
 type Way = Box<dyn FnMut(Instant) -> Option<Instant>>;
 
 impl Daemon {
@@ -155,7 +155,7 @@ fn way(
     delay: impl Fn(f64) -> f64 + 'static,
     loss: impl Fn(f64) -> f64 + 'static,
 ) -> Way {
-    let mut chance = Stream::new(seed, "way", side);
+    let mut chance = Stream::new(seed, "path", side);
     Box::new(move |now| {
         let mean = delay(now.as_secs_f64());
         let drawn: f64 = mean + (0..12).map(|_| chance.unit() - 0.5).sum::<f64>() * 0.022;
@@ -205,8 +205,8 @@ fn an_outage_is_not_filled_with_data_and_what_was_lost_comes_after_it() {
 
 #[test]
 fn a_delay_that_grows_while_others_still_come_is_learned_from_those_that_were_given_up() {
-    // Reports that were under way since an earlier rise break the silence, and it gave up all that left since, again and
-    // again.
+    // Reports in flight since an earlier rise ended the timeout, and all that left since was given up, again
+    // and again.
     const HIGH: f64 = 20.0;
     let flaps = |at: f64| if at < 60.0 || (64.0..66.0).contains(&at) { 0.2 } else { HIGH };
     let length = 30_000_000;
@@ -264,7 +264,7 @@ fn begin(number: u32, nonce: u64, peer: Option<Epoch>) -> Daemon {
     Daemon::begin(Epoch { number, nonce }, peer, 1e7)
 }
 
-/// Two daemons between which somebody records all, repeats what he likes and lets them begin anew.
+/// Two daemons, and an attacker that records all datagrams, replays any and restarts the daemons.
 struct Attacked {
     daemons: [Daemon; 2],
     epochs: u64,
@@ -308,7 +308,7 @@ impl Attacked {
             }
         }
     }
-    /// Lets all come that leaves within so many seconds.
+    /// Delivers everything that leaves within this number of seconds.
     fn carry(&mut self, seconds: i64, arrives: impl Fn(usize) -> bool) {
         for _ in 0..10 * seconds {
             self.now += Duration::from_nanos(100_000_000);

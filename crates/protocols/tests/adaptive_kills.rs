@@ -1,4 +1,4 @@
-//! Daemons that are killed at any moment and go on from what they had stored: durable streams come whole and once.
+//! Daemons killed at any moment resume from what they had stored: durable streams arrive whole and once.
 
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::session::{Config, Event, Session, Stack, Stored, Ticket};
@@ -6,9 +6,9 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::wire::session::{ConnectionId, Frame, Hints};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Loses all that is under way when a daemon is killed.
+/// Loses all frames in flight when a daemon is killed.
 const STEADY: Stack = Stack(0);
-/// Loses, repeats and reorders frames, and tells what came.
+/// Loses, repeats and reorders frames, and reports which came.
 const LOSSY: Stack = Stack(1);
 const STACKS: [Stack; 2] = [STEADY, LOSSY];
 const LENGTH: usize = 3000;
@@ -23,7 +23,7 @@ struct Kept {
     into: Vec<u8>,
     into_ended: bool,
     over: Option<bool>,
-    /// So many disks were lost before.
+    /// Disks that were lost before.
     lost: usize,
 }
 
@@ -102,7 +102,7 @@ impl Daemon {
             }
         }
     }
-    /// Applications give bytes, the session is fed from the disk, and what came is stored before it is taken.
+    /// Applications give bytes, the session is fed from the disk, and received bytes are stored before taken.
     fn move_bytes(&mut self, chance: &mut Stream) {
         for (id, kept) in &mut self.disk {
             let Some(connection) = self.session.connection(*id) else { continue };

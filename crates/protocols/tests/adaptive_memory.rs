@@ -1,4 +1,4 @@
-//! Many connections that share a budget of memory, some of which nobody reads.
+//! Many connections that share a budget of memory, some of them without a reader.
 
 #![expect(clippy::unwrap_used, reason = "whatever fails here fails the test")]
 
@@ -17,7 +17,7 @@ const LIMIT: u64 = 128 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reader {
     Nothing,
-    /// So many bytes in each round.
+    /// This number of bytes in each round.
     Some(u64),
     All,
 }

@@ -1,4 +1,4 @@
-//! The policy moves connections when it should, tells why, and does not flap.
+//! The policy moves connections when it should, gives its reason, and does not flap.
 
 use lightlag_protocols::session::{
     Context, DatagramsContext, Kind, PRIORITIES, Planned, Policy, PolicyConfig, StreamContext, Switch,
@@ -8,7 +8,7 @@ use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_protocols::wire::session::Hints;
 use proptest::prelude::*;
 
-/// Contexts are told so often.
+/// Interval of contexts, in seconds.
 const EVERY_S: f64 = 0.25;
 
 fn seconds(s: f64) -> Duration {
@@ -35,7 +35,7 @@ impl Play {
     fn new() -> Self {
         Self { policy: Policy::new(PolicyConfig::default()), at: 0.0, switches: Vec::new() }
     }
-    /// Tells it the same for so many seconds.
+    /// Gives it the same context for `s` seconds.
     fn tell(&mut self, s: f64, context: &Context) {
         let until = self.at + s;
         while self.at < until {
@@ -89,10 +89,10 @@ fn a_stream_that_never_reaches_what_datagrams_carried_is_held_up() {
 #[test]
 fn a_long_round_trip_without_a_queue_is_left_whoever_limits_the_rate() {
     let limited = stream(0.9, 2).map(|told| StreamContext { application_limited: true, ..told });
-    for told in [limited, stream(0.9, 500)] {
+    for one in [limited, stream(0.9, 500)] {
         let mut play = Play::new();
-        play.tell(10.0, &both(told, datagrams(0.9)));
-        assert_eq!(play.reasons(), ["round trip 900 ms, more than 500 ms"], "{told:?}");
+        play.tell(10.0, &both(one, datagrams(0.9)));
+        assert_eq!(play.reasons(), ["round trip 900 ms, more than 500 ms"], "{one:?}");
     }
 }
 
@@ -153,7 +153,7 @@ fn datagrams_that_nobody_answers_are_left_for_a_stream_that_is_answered() {
     let mut play = Play::new();
     let deaf = Some(DatagramsContext { silent: seconds(50.0), ..DatagramsContext::default() });
     play.tell(5.0, &both(None, deaf));
-    assert!(play.policy.would_return(), "whoever can make a stream is to make one");
+    assert!(play.policy.would_return(), "a side that can open a stream must open one");
     play.tell(5.0, &both(stream(0.1, 72), deaf));
     assert_eq!(play.policy.kind(), Kind::Stream);
     assert_eq!(play.reasons(), ["TCP is not connected", "round trip 100 ms, less than 300 ms"]);
@@ -189,12 +189,12 @@ fn low_priorities_go_by_datagrams_while_higher_ones_fill_the_stream() {
     let mut context = both(stream(0.1, 72), datagrams(0.1));
     context.backlog[0] = full;
     play.tell(60.0, &context);
-    assert_eq!(play.policy.kind_for(&hints(0, None)), Kind::Stream, "nobody else wants it");
+    assert_eq!(play.policy.kind_for(&hints(0, None)), Kind::Stream, "no other class has a backlog");
     context.backlog[2] = full;
     play.tell(60.0, &context);
     let kinds: Vec<Kind> = (0..PRIORITIES).map(|class| play.policy.kind_for(&hints(class, None))).collect();
     assert_eq!(kinds, [Kind::Datagrams, Kind::Datagrams, Kind::Stream, Kind::Stream]);
-    assert_eq!(play.policy.kind_for(&hints(0, Some(100))), Kind::Stream, "it can't bear a long way");
+    assert_eq!(play.policy.kind_for(&hints(0, Some(100))), Kind::Stream, "it does not tolerate a long delay");
     context.backlog[2] = Bytes(0);
     play.tell(60.0, &context);
     assert_eq!(play.policy.kind_for(&hints(0, None)), Kind::Stream);

@@ -16,11 +16,11 @@ const SEGMENT: u64 = 1460;
 /// What happens next, as numbers that the environment makes legal.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// As much as the window lets, at most so many segments.
+    /// As much as the window lets, at most this number of segments.
     Send { segments: u64 },
-    /// So many segments arrived, after this round trip.
+    /// This number of segments arrived, after this round trip.
     Acknowledge { segments: u64, rtt_ms: i64, flags: u8 },
-    /// So many segments are lost.
+    /// This number of segments is lost.
     Lose { segments: u64, cause: Cause, again: bool },
     /// Time passes.
     Wait { ms: i64 },
@@ -75,7 +75,7 @@ fn built(entry: &'static Entry, planned: Option<u64>) -> Box<dyn Controller> {
     entry.build(&parameters, flow)
 }
 
-/// A transport that does what it is told, as far as it can.
+/// A transport that obeys its controller, as far as it can.
 struct Environment {
     now: Instant,
     in_flight: u64,
@@ -97,7 +97,7 @@ impl Environment {
         }
         self.pass(Duration::from_nanos(1));
     }
-    /// Time goes on to the next deadline at most, a few times.
+    /// Time advances to the next deadline at most, a few times.
     fn pass(&mut self, span: Duration) {
         let until = self.now.saturating_add(span);
         for _ in 0..20 {

@@ -62,7 +62,7 @@ fn play(row: &Entry<Packet>, limit: Limit, steps: &[Step]) -> Result<(Vec<u32>, 
         } else {
             let mut instead = Vec::new();
             let next = queue.pop(now, &mut instead);
-            prop_assert!(row.drops_waiting || instead.is_empty(), "{}: drops what waits", row.name);
+            prop_assert!(row.drops_waiting || instead.is_empty(), "{}: drops waiting packets", row.name);
             for packet in instead.iter().chain(&next) {
                 prop_assert!(waiting.contains(packet), "{}: gives what is not there", row.name);
                 waiting.retain(|other| other != packet);

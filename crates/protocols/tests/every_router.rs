@@ -15,7 +15,7 @@ fn marks(network: &Network, id: BundleId) -> u64 {
     let moving = network.transits().filter(|p| p.bundle.id == id && p.kind != TransferKind::Delivery);
     stored.sum::<u64>() + moving.map(|p| p.router_mark).sum::<u64>()
 }
-/// So few copies that nodes of this small network are often down to the last.
+/// Few enough copies that nodes of this small network are often down to the last.
 const FEW: u64 = 3;
 
 fn choice(router: &'static str) -> Choice<'static> {

@@ -50,7 +50,7 @@ fn events(end: &mut Session) -> Vec<Event> {
     std::iter::from_fn(|| end.take_event()).collect()
 }
 
-/// Two ends, and what each was told.
+/// Two ends, and the events of each.
 struct Pair {
     ends: [Session; 2],
     told: [Vec<Event>; 2],
@@ -63,7 +63,7 @@ impl Pair {
         let ends = configs.map(|config| Session::new(at(0), config));
         Self { ends, told: [Vec::new(), Vec::new()], kept: BTreeMap::new(), now: at(0) }
     }
-    /// Carries what there is in pieces of so many bytes, until there is nothing more.
+    /// Carries all data in chunks of this size, until there is nothing more.
     fn run(&mut self, chunk: usize) {
         loop {
             let mut idle = true;
@@ -175,7 +175,7 @@ fn a_bundle_counts_as_sent_only_when_it_is_kept() {
         let back = written(&mut pair[1], at(1));
         pair[0].receive(at(1), &back);
     }
-    assert!(!events(&mut pair[0]).contains(&Event::Sent { transfer }), "nobody has said that it is kept");
+    assert!(!events(&mut pair[0]).contains(&Event::Sent { transfer }), "it is not acknowledged yet");
     pair[1].refuse(transfer, RefuseReason::NoResources);
     let back = written(&mut pair[1], at(1));
     pair[0].receive(at(1), &back);
@@ -190,7 +190,7 @@ fn what_is_too_long_is_refused_before_it_leaves_or_as_soon_as_its_length_is_told
     pair.run(1000);
     assert!(pair.was_told(0, &Event::TooLong { transfer: large, most: 300 }));
     assert!(pair.was_told(0, &Event::Sent { transfer: small }));
-    // Whoever sends it all the same hears so, and the next bundle is taken.
+    // A sender that sends it all the same is refused, and the next bundle is taken.
     let mut there = opened();
     let (flags, last) = (FIRST, LAST);
     there.receive(at(1), &segment(1, flags, &[0; 100], Some(20_000)));
@@ -198,7 +198,8 @@ fn what_is_too_long_is_refused_before_it_leaves_or_as_soon_as_its_length_is_told
     there.receive(at(1), &segment(2, ONLY, b"two", None));
     let said = events(&mut there);
     assert!(said.contains(&Event::Whole { transfer: 2 }) && !said.contains(&Event::Whole { transfer: 1 }));
-    // What left before the refusal came is refused again (section 5.2.4); the second bundle holds back nothing.
+    // What left before the refusal came is refused again (section 5.2.4); the second bundle holds back
+    // nothing.
     let refusal = bytes_of(&Message::Refuse { reason: RefuseReason::NoResources, transfer: 1 });
     assert_eq!(written(&mut there, at(1)), [&refusal[..], &refusal].concat());
 }

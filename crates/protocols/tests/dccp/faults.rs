@@ -18,7 +18,7 @@ fn line(faults: Faults, values: &[(&str, Value)]) -> Line {
     line
 }
 
-/// Everything of a second is lost: a silence.
+/// Loses everything of one second: an outage.
 fn with_silence(line: Line) -> Line {
     let mut count = 0;
     line.losing(move |forward, _, packet| {

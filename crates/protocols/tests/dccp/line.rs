@@ -41,7 +41,7 @@ pub fn ccid2() -> Factory {
     Factory::resolve("ccid2", &Default::default()).expect("it is in the table")
 }
 
-/// What happens to a packet on the way.
+/// What happens to a packet in transit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fate {
     /// It comes.
@@ -63,17 +63,17 @@ pub struct Line {
     pub client: Connection,
     pub server: Passive,
     pub delay: Duration,
-    /// From the client to the server, with so many packets of buffer.
+    /// From the client to the server, and its buffer in packets.
     pub rate: Option<(BitRate, usize)>,
     pub fates: Fates,
-    /// Datagrams that the client still has to send, of so many bytes; each begins with its number.
+    /// Datagrams that the client still has to send, each of `size` bytes; each begins with its number.
     pub left: u64,
     pub size: usize,
     pub came: BTreeMap<u64, u32>,
     pub dropped: u64,
     /// Options put in front of those of the next acknowledgement to the client.
     pub spoil: Option<Vec<u8>>,
-    /// Every other datagram is bent on the way; so many were.
+    /// Every other datagram is corrupted in transit; `flipped` counts them.
     pub flips: bool,
     pub flipped: u64,
     /// Packets of each kind that left, from client and from server.
@@ -227,7 +227,7 @@ impl Line {
         }
         self.take();
     }
-    /// Something came to the server, or to the client, from nowhere.
+    /// Hands a packet to the server, or to the client, that the other end did not send.
     pub fn inject(&mut self, forward: bool, packet: Packet) {
         if forward {
             self.server.handle(self.now, packet)
@@ -247,7 +247,7 @@ impl Line {
                 self.now = until;
                 return true;
             }
-            assert!(next >= self.now || arrival != Some(next), "time goes on");
+            assert!(next >= self.now || arrival != Some(next), "time advances");
             self.now = self.now.max(next);
             while let Some(entry) = self.on_the_way.first_entry().filter(|entry| entry.key().0 <= self.now) {
                 let (forward, packet) = entry.remove();

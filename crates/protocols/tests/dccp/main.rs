@@ -145,7 +145,7 @@ fn a_connection_goes_on_after_a_silence_in_which_all_numbers_were_used_up() {
         line.fates = Box::new(|_, _, _| Fate::Comes);
         line.play(s(60));
         let rate = (line.came.len() - before) as f64 / 50.0;
-        assert!(rate > 300.0, "{name}: {rate} datagrams a second after the silence");
+        assert!(rate > 300.0, "{name}: {rate} datagrams a second after the outage");
     }
 }
 
@@ -316,7 +316,7 @@ fn short_numbers_are_ignored_until_they_are_allowed() {
 
 #[test]
 fn a_request_is_no_packet_without_data() {
-    // RFC 4340, section 7.7: the acknowledgement after it tells of none.
+    // RFC 4340, section 7.7: the acknowledgement after it reports none.
     let mut line = Line::new("ccid3", &[], ms(50)).losing(move |forward, n, packet| {
         let told = Options::new(&packet.options).any(|item| matches!(item, Ok(Item::NdpCount(_))));
         assert!(!forward || n > 1 || !told, "packet {n}");
@@ -365,10 +365,10 @@ fn a_request_is_answered_with_its_timestamp_and_its_data_are_reported_as_dropped
     pad(&mut request.options);
     request.data = Arc::from(*b"early");
     let Answer::Reply(response) = listener.answer(s(1), b"here", request.clone()) else { panic!() };
-    let told: Vec<_> = Options::new(&response.options).map(Result::unwrap).collect();
-    assert!(told.contains(&Item::TimestampEcho { stamp: 77, elapsed: None }), "{told:?}");
-    assert!(told.contains(&Item::DataDropped(&[0x80])), "{told:?}");
-    // Section 5.6: nobody is refused who did not ask.
+    let options: Vec<_> = Options::new(&response.options).map(Result::unwrap).collect();
+    assert!(options.contains(&Item::TimestampEcho { stamp: 77, elapsed: None }), "{options:?}");
+    assert!(options.contains(&Item::DataDropped(&[0x80])), "{options:?}");
+    // Section 5.6: only a Request is refused, other packets find no connection.
     request.header.destination += 1;
     let refused = |packet: &Packet| match listener.answer(s(1), b"here", packet.clone()) {
         Answer::Reply(Packet { header: Header { body: Body::Reset { code, .. }, .. }, .. }) => code,

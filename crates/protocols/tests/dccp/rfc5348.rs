@@ -1,8 +1,8 @@
 //! CCID 3 beside a computation of RFC 5348 that shares no code with it.
 //!
-//! "Exactly the RFC's response" to losses means: losses that would have come within one round trip of the first are
-//! one event (section 5.2); an event is reported as soon as it is found (section 6.1), and p with it (5.4, 5.5); and
-//! what the sender then does is step 4 of section 4.3, to rounding.
+//! "Exactly the RFC's response" to losses means: losses that would have come within one round trip of the
+//! first are one event (section 5.2); an event is reported as soon as it is found (section 6.1), and p with
+//! it (5.4, 5.5); and what the sender then does is step 4 of section 4.3, to rounding.
 
 use crate::line::{config, controller};
 use lightlag_protocols::controllers::{Ack, Controller, ControllerEvent, Sent, TfrcReport};
@@ -105,7 +105,7 @@ impl Sender {
     }
 }
 
-/// What happens: after so many ms, and how long the round trip took, in ms; what is reported, if anything is.
+/// What happens: after how many ms, and how long the round trip took, in ms; what is reported, if anything.
 #[derive(Clone, Debug)]
 struct Step {
     after_ms: u32,
@@ -186,8 +186,8 @@ proptest! {
 
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
-/// Sections 5.4 and 5.5: the open interval and up to eight closed ones, newest first, with their discounts; gives p,
-/// and by how much the open one discounts the others.
+/// Sections 5.4 and 5.5: the open interval and up to eight closed ones, newest first, with their discounts;
+/// gives p, and by how much the open one discounts the others.
 fn loss_event_rate(open: f64, closed: &[(f64, f64)]) -> (f64, f64) {
     let count = closed.len().min(8);
     let mean = |parts: &[(f64, f64)]| {
@@ -229,7 +229,8 @@ fn a_receiver_finds_the_events_and_the_rate_of_them_that_the_rfc_says() {
             let ccval = (at_ms * 4 / rtt_ms % 16) as u8;
             let tells = receiver.on_data(now, Sequence::new(5000 + number), ccval, 0, 1456);
             came.push((number, at_ms as f64));
-            // Section 5.1: what three later ones have overtaken is lost; section 5.2: when it would have come.
+            // Section 5.1: what three later ones have overtaken is lost; section 5.2: when it would have
+            // come.
             let events_before = began.len();
             while came.len() >= settled + 4 {
                 let ((before, before_ms), (next, next_ms)) = (came[settled], came[settled + 1]);
@@ -249,7 +250,7 @@ fn a_receiver_finds_the_events_and_the_rate_of_them_that_the_rfc_says() {
                 }
             }
             if began.len() > events_before {
-                assert!(tells, "seed {seed}: an event is told at once, at {at_ms} ms");
+                assert!(tells, "seed {seed}: an event is reported at once, at {at_ms} ms");
             }
             let p = receiver.loss_event_rate();
             assert_eq!(p == 0.0, began.is_empty(), "seed {seed}, at {at_ms} ms");

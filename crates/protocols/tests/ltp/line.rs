@@ -43,9 +43,9 @@ pub struct Habits {
     pub delay: Duration,
     pub loss: f64,
     pub repeats: f64,
-    /// Up to so much later than others.
+    /// The most by which a segment is later than others.
     pub mixes: Duration,
-    /// Nothing passes in these times, either way; both engines are told.
+    /// Nothing passes in these times, in either direction; both engines see the link go down and up.
     pub outages: Vec<(Instant, Instant)>,
 }
 
@@ -73,7 +73,7 @@ pub struct Line {
     pub seen: [Seen; 2],
     pub now: Instant,
     pub carried: u64,
-    /// Segments of data that ask for nothing and left again before anybody could tell of them.
+    /// Segments of data that ask for nothing and left again before any report could cover them.
     pub unasked_copies: u64,
     left_at: BTreeMap<(SessionId, u64), Instant>,
     habits: Habits,
@@ -133,7 +133,7 @@ impl Line {
         }
         self.note(end, &[], 0);
     }
-    /// Takes down what an engine tells, and compares what came with what it must be.
+    /// Records the events of an engine, and compares received data with what they must be.
     fn note(&mut self, end: usize, data: &[u8], offset: u64) {
         while let Some(event) = self.engines[end].take_event() {
             let seen = &mut self.seen[end];
@@ -146,7 +146,7 @@ impl Line {
                 }
                 Event::RedPart { session, length, .. } => {
                     assert_eq!(seen.here[&session].within(0, length), length);
-                    assert_eq!(seen.red.insert(session, length), None, "it is told once");
+                    assert_eq!(seen.red.insert(session, length), None, "it is reported once");
                 }
                 Event::Sent(session) => seen.sent.push(session),
                 Event::Closed(session) => seen.closed.push(session),
@@ -155,7 +155,7 @@ impl Line {
             }
         }
     }
-    /// Lets both go on until nothing is to happen before `until`; tells whether that is so.
+    /// Runs both engines until `until`.
     pub fn run(&mut self, until: Instant) {
         loop {
             self.tell_outages();

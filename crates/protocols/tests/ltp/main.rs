@@ -159,7 +159,7 @@ fn timers_stand_still_while_the_link_is_down() {
     let carried = line.carried;
     assert_eq!(line.engines[0].deadline(), None);
     line.run(Instant::from_secs(100_001));
-    assert_eq!(line.carried, carried, "what was left of the wait goes on");
+    assert_eq!(line.carried, carried, "the rest of the wait continues");
     line.run(Instant::from_secs(100_010));
     assert!(line.is_still());
     assert_eq!(line.engines[0].counts().repairs, 1);
@@ -225,8 +225,8 @@ fn a_peer_that_never_answers_costs_no_more_than_the_tries() {
     assert_eq!(line.carried, 4 + 4 + 5);
 }
 
-/// One block of 64 MB to Mars; gives the round trips until its sender knows that it is there, and the segments of
-/// data that left for each that had to.
+/// One block of 64 MB to Mars; gives the round trips until its sender knows that it is there, and the
+/// segments of data that left for each that had to.
 fn to_mars(loss: f64, copies: Option<u32>, seed: u64) -> (f64, f64) {
     let light = Duration::from_secs(960);
     let habits = Habits { loss, ..Habits::clean(Duration::from_secs(480)) };
@@ -253,7 +253,7 @@ fn a_block_over_mars_takes_one_round_trip_for_its_repairs() {
 
 /// By hand: `cargo test --release -p lightlag-protocols --test ltp -- --ignored --nocapture what_copies`.
 #[test]
-#[ignore = "tells figures"]
+#[ignore = "prints figures"]
 fn what_copies_cost_and_save() {
     for loss in [0.0, 0.01, 0.05, 0.1, 0.2] {
         for copies in [None, Some(1), Some(3)] {

@@ -1,4 +1,4 @@
-//! What nobody should say to an engine, and how it is refused.
+//! Segments that no host should send to an engine, and how they are refused.
 
 use super::line::{Habits, Line, byte, controller, ms};
 use lightlag_protocols::time::{Duration, Instant};
@@ -182,7 +182,7 @@ fn a_thousand_sessions_that_never_finish_are_bounded_and_end() {
     let refused: Vec<Refusal> = one.refusals().map(|(refusal, _)| refusal).collect();
     assert_eq!(refused, [Refusal::Sessions, Refusal::Pieces, Refusal::Reports, Refusal::Answers]);
     assert_eq!(one.sessions(), (0, 100));
-    // Nobody says more: reports are repeated, sessions are given up, and nothing is left.
+    // No segment comes any more: reports are repeated, sessions are given up, and nothing is left.
     let mut now = NOW;
     let mut left = 0;
     while let Some(next) = {

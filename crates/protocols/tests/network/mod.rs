@@ -146,7 +146,7 @@ impl Network {
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
         self.agents.iter().map(|agent| agent.as_ref().expect("no offer is being made"))
     }
-    /// What has left a node and not yet come to the next.
+    /// Bundles that have left a node and have not yet come to the next.
     pub fn transits(&self) -> impl Iterator<Item = &BundleInTransit> {
         self.transits.iter().map(|(_, _, _, transit)| transit)
     }
@@ -384,7 +384,7 @@ impl Network {
             outcomes.push((bundle.id, outcome));
         }
         self.census = census;
-        // Booked before the losses: what was stored first may have been dropped for what came later.
+        // Booked before the losses: a bundle stored first may have been dropped for a later one.
         for (id, outcome) in outcomes {
             self.on_creation(node, id, outcome);
         }
@@ -564,7 +564,7 @@ pub fn busy_steps(seed: u64, count: usize) -> Vec<Step> {
     steps.collect()
 }
 
-/// How often a property is tried. Failures are told, not kept in files.
+/// How often a property is tried. Failures are printed, not kept in files.
 pub fn cases(count: u32) -> proptest::test_runner::Config {
     proptest::test_runner::Config { cases: count, failure_persistence: None, ..Default::default() }
 }

@@ -1,4 +1,4 @@
-//! The repository lints itself: one name per algorithm everywhere, and a page that tells of all its
+//! The repository lints itself: one name per algorithm everywhere, and a page that lists all its
 //! parameters.
 
 use lightlag_protocols::dtn::{Entry, Kind};
@@ -31,7 +31,7 @@ pub fn tidy<A: ?Sized + Kind>(folder: &str, table: &[Entry<A>]) {
         for parameter in entry.parameters {
             let row =
                 format!("| `{}` | {} |", parameter.name, parameter.default.to_string().trim_matches('"'));
-            assert!(page.contains(&row), "the page of `{}` lacks the row {row}", entry.name);
+            assert!(page.contains(&row), "the page of `{}` has no row {row}", entry.name);
         }
     }
 }
