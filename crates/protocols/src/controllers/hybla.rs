@@ -9,7 +9,7 @@ use crate::record::Observation;
 use crate::time::Duration;
 use crate::units::{BitRate, Bytes};
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "hybla",
     paper: "Caini and Firrincieli, TCP Hybla: a TCP enhancement for heterogeneous networks (2004)",
