@@ -422,8 +422,8 @@ impl Session {
         self.ready.has_data(stack)
     }
     /// Appends the next frame for a stack to `out`, of at most `room` bytes; `None` if nothing fits. A frame
-    /// of
-    /// exactly `room` bytes is the last that its datagram has room for.
+    /// that
+    /// fills `room` is the last of its datagram.
     pub fn poll(&mut self, stack: Stack, room: usize, out: &mut Vec<u8>) -> Option<Ticket> {
         // With room for a byte, a connection with data has a piece that fits.
         if room <= Frame::OVERHEAD_MAX {
