@@ -85,7 +85,8 @@ impl Controller for Hybla {
     fn window(&self) -> Bytes {
         self.reno.bytes()
     }
-    /// Bursts of rho segments an acknowledgement would overflow every queue, so they are spaced (section 4.2).
+    /// Bursts of rho segments an acknowledgement would overflow every queue, so they are spaced (section
+    /// 4.2).
     fn rate(&self) -> Option<BitRate> {
         let rate = SPACING * self.reno.window * self.per_payload / self.rtt_min?.as_secs_f64();
         Some(BitRate((8.0 * rate) as u64))

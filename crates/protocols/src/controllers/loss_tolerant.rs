@@ -1,22 +1,16 @@
 //! Continues at the rate of another transport, and follows the rate that arrives.
 //!
 //! It is for paths whose delay changes by minutes and that always lose some packets. So neither a growing
-//! delay
-//! nor loss as such is a sign of a full link. A round is a number of packets sent after the last change of
-//! the
-//! rate: at any delay a change is judged by its effect. When two rounds lose more than usual, the flow tries
-//! the
-//! rate that got through. If the loss falls, the rate was too high; else it is the path's, and usual from
-//! then
-//! on. After some rounds at one rate the flow tries a higher one, and keeps it unless half of the step is
-//! lost.
+//! delay nor loss as such is a sign of a full link. A round is a number of packets sent after the last change
+//! of the rate: at any delay a change is judged by its effect. When two rounds lose more than usual, the flow
+//! tries the rate that got through. If the loss falls, the rate was too high; else it is the path's, and
+//! usual from then on. After some rounds at one rate the flow tries a higher one, and keeps it unless half of
+//! the step is lost.
 //!
 //! On an unknown path a loss up to `tolerance` is usual. A flow that inherits a rate starts at half of it for
 //! two round trips, at most 1.5 s, which lets TCP's queue drain; a flow that was too fast does the same. A
-//! flow
-//! without a rate starts at `initial_rate` and doubles it each round, and so does one that inherits a rate
-//! above
-//! its own.
+//! flow without a rate starts at `initial_rate` and doubles it each round, and so does one that inherits a
+//! rate above its own.
 
 use super::{Ack, Advice, Cause, Controller, ControllerEvent, Flow, Loss, Sent};
 use crate::math;
@@ -85,8 +79,7 @@ const START_LEAST: Duration = Duration::from_secs(1);
 /// Packets of it that may only fill a queue.
 const START_FILLS: f64 = 64.0;
 /// Rounds at one rate before a higher one is tried, at first and at most, and the step to that, at first and
-/// at
-/// most. A failed trial doubles the rounds.
+/// at most. A failed trial doubles the rounds.
 const HOLD_ROUNDS: u32 = 8;
 const HOLD_MOST: u32 = 32;
 const STEP: f64 = 0.1;

@@ -29,8 +29,7 @@ impl Best {
         }
     }
     /// Whether the stream had stopped becoming faster: then another transport may start at this rate; else
-    /// the
-    /// rate is only a lower bound of the path's.
+    /// the rate is only a lower bound of the path's.
     pub fn is_found(&self, now: Instant, round_trip: Option<Duration>) -> bool {
         let rounds = round_trip.unwrap_or_default() * FOUND_ROUNDS;
         now - self.mark.1 >= rounds.max(FOUND_AFTER)

@@ -9,15 +9,15 @@ const FIXED: u64 = 8 * 1024;
 /// Bytes of a connection that has the least window in both directions.
 pub const CONNECTION_COST: u64 = FIXED + 2 * WINDOW_LEAST;
 /// Bytes in flight of all connections between two daemons beyond the windows that the receiver has
-/// advertised.
-/// Both sides know this limit: the sender keeps to it, the receiver has room for it.
+/// advertised. Both sides know this limit: the sender keeps to it, the receiver has room for it.
 pub const UNADVERTISED_MOST: u64 = 16 << 20;
 
 /// Counts the memory of all connections, of all sessions that share it.
 ///
-/// One half is for connections with the least windows: it bounds their number. The other half is lent to those that can
-/// use more. Each gets at most a quarter of what is free (Choudhury and Hahne, "Dynamic queue length thresholds for
-/// shared-memory packet switches", 1998), so that some is always left for those that come later.
+/// One half is for connections with the least windows: it bounds their number. The other half is lent to
+/// those that can use more. Each gets at most a quarter of what is free (Choudhury and Hahne, "Dynamic queue
+/// length thresholds for shared-memory packet switches", 1998), so that some is always left for those that
+/// come later.
 #[derive(Debug)]
 pub struct Budget {
     limit: u64,

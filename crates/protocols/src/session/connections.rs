@@ -18,7 +18,8 @@ const AHEAD: u64 = 64 * 1024;
 pub struct Config {
     /// This epoch of the daemon, greater than any before.
     pub incarnation: u32,
-    /// Bytes of a stream that may leave before anything is heard of it. At the far daemon it must be as large.
+    /// Bytes of a stream that may leave before anything is heard of it. At the far daemon it must be as
+    /// large.
     pub window: u64,
     /// Bytes of a stream that may wait for the application here, once it has taken enough to deserve it.
     pub window_most: u64,
@@ -88,8 +89,7 @@ enum What {
 ///
 /// The driver moves bytes: from applications by [`Session::write`], to them by [`Session::read`] and
 /// [`Session::take`], and frames by [`Session::poll`] and [`Session::handle`]. A stack that loses frames
-/// calls
-/// [`Session::on_lost`] and [`Session::on_arrived`]; a reliable one only [`Session::on_failed`].
+/// calls [`Session::on_lost`] and [`Session::on_arrived`]; a reliable one only [`Session::on_failed`].
 pub struct Session {
     config: Config,
     /// The epoch of the far daemon, if it is known.
@@ -146,7 +146,8 @@ impl Session {
 
     // --- the driver's side --------------------------------------------------------------------
 
-    /// Makes a connection. None if there are too many, or the target is empty or longer than [`TARGET_MAX`] bytes.
+    /// Makes a connection. None if there are too many, or the target is empty or longer than [`TARGET_MAX`]
+    /// bytes.
     pub fn open(&mut self, target: &str, hints: Hints) -> Option<ConnectionId> {
         let can_be_named = (1..=TARGET_MAX).contains(&target.len());
         if !can_be_named || self.is_full() {
@@ -201,8 +202,7 @@ impl Session {
         taken
     }
     /// Takes at most `most` bytes of a stream ahead of the bytes sent, however wide the window is: queued
-    /// bytes
-    /// cost memory and make no stack faster. By default the window alone is the limit.
+    /// bytes cost memory and make no stack faster. By default the window alone is the limit.
     pub fn limit_unsent(&mut self, most: u64) {
         self.unsent_most = most;
     }
@@ -275,8 +275,7 @@ impl Session {
     }
 
     /// Restores a durable connection of an earlier epoch of this daemon; bytes after [`Outgoing::given`] must
-    /// be
-    /// written again.
+    /// be written again.
     pub fn restore(&mut self, id: ConnectionId, stored: Stored) {
         let Stored { target, hints, is_open, acknowledged, had, taken, ended } = stored;
         let Config { window, window_most, .. } = self.config;
@@ -307,7 +306,8 @@ impl Session {
 
     // --- stacks -------------------------------------------------------------------------------
 
-    /// Another stack carries a connection from now on. What the one before still carries has `grace` to arrive.
+    /// Another stack carries a connection from now on. What the one before still carries has `grace` to
+    /// arrive.
     pub fn carry_by(&mut self, now: Instant, id: ConnectionId, stack: Stack, grace: Duration) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         let before = std::mem::replace(&mut connection.stack, stack);
@@ -390,9 +390,8 @@ impl Session {
     // --- frames -------------------------------------------------------------------------------
 
     /// Holds back connections that were never carried, or carries them: while the other side does not answer,
-    /// none
-    /// of their frames leaves by this stack. A later epoch of the other side then cannot know them, and they
-    /// stay.
+    /// none of their frames leaves by this stack. A later epoch of the other side then cannot know them, and
+    /// they stay.
     pub fn hold_new(&mut self, stack: Stack, hold: bool) {
         let holding = hold.then_some(stack);
         if self.holding != holding {
@@ -422,8 +421,7 @@ impl Session {
         self.ready.has_data(stack)
     }
     /// Appends the next frame for a stack to `out`, of at most `room` bytes; `None` if nothing fits. A frame
-    /// that
-    /// fills `room` is the last of its datagram.
+    /// that fills `room` is the last of its datagram.
     pub fn poll(&mut self, stack: Stack, room: usize, out: &mut Vec<u8>) -> Option<Ticket> {
         // With room for a byte, a connection with data has a piece that fits.
         if room <= Frame::OVERHEAD_MAX {
@@ -636,8 +634,8 @@ impl Session {
 
     // --- inside -------------------------------------------------------------------------------
 
-    /// Makes a connection of the far daemon known, if it can be. True if it is known now, or is answered that it is
-    /// over; false if there is no room.
+    /// Makes a connection of the far daemon known, if it can be. True if it is known now, or is answered that
+    /// it is over; false if there is no room.
     fn find_or_make(&mut self, id: ConnectionId) -> bool {
         if self.connections.contains_key(&id) {
             return true;
@@ -703,7 +701,8 @@ impl Session {
         self.unadvertised = self.unadvertised - unadvertised + connection.outgoing.unadvertised();
         Some(result)
     }
-    /// Whether it has sent more than was advertised while there is no memory: another version, or one that means harm.
+    /// Whether it has sent more than was advertised while there is no memory: another version, or one that
+    /// means harm.
     fn is_too_much(&self, id: ConnectionId) -> bool {
         let is_beyond = |connection: &Connection| connection.incoming.is_beyond();
         self.budget.is_overdrawn() && self.connections.get(&id).is_some_and(is_beyond)

@@ -1,8 +1,7 @@
 //! UDPDTN as a stack of connections: frames in datagrams, over paths with any loss, delay and reordering.
 //!
 //! There is no handshake: the first datagram carries frames. The other side's reports pace later datagrams
-//! through
-//! the given [`Controller`]. A lost datagram is found by others sent at about the same time
+//! through the given [`Controller`]. A lost datagram is found by others sent at about the same time
 //! ([`super::waiting`]), and its frames are sent again. Without an answer, only probes leave.
 
 use super::Stack;
@@ -61,8 +60,8 @@ pub struct Config {
     pub stack: Stack,
     /// This epoch of the daemon.
     pub epoch: Epoch,
-    /// The latest epoch of the other side that an earlier epoch of this daemon knew, if any: datagrams are bound to it until
-    /// another one is heard.
+    /// The latest epoch of the other side that an earlier epoch of this daemon knew, if any: datagrams are
+    /// bound to it until another one is heard.
     pub peer: Option<Epoch>,
     /// Bytes of a datagram at most, without its whole [`Serial`]; [`DATAGRAM_LEAST`] at least.
     pub datagram: usize,
@@ -98,18 +97,18 @@ pub enum Arrival {
     },
     /// It came before, as a copy or by a path that repeats. It has changed nothing.
     Repeated,
-    /// It was made for another epoch of this daemon, for none, or by an epoch of the other side that is not the latest one.
-    /// It has changed nothing; [`Datagrams::greet`] answers it.
+    /// It was made for another epoch of this daemon, for none, or by an epoch of the other side that is not
+    /// the latest one. It has changed nothing; [`Datagrams::greet`] answers it.
     Stale,
 }
 
 /// A stack that carries frames in datagrams.
 ///
-/// Both sides have an [`Epoch`], and each datagram is bound to the epoch of its receiver: the receiver acts on those alone
-/// that were made for its present epoch. Whatever was recorded before it began is [`Arrival::Stale`], though nothing
-/// of earlier epochs is remembered. The price: a side that does not know the other's present epoch must hear of it before
-/// what it sends is of use. Until then only questions leave, in [`Datagrams::poll`], and the other side answers them by
-/// [`Datagrams::greet`].
+/// Both sides have an [`Epoch`], and each datagram is bound to the epoch of its receiver: the receiver acts
+/// on those alone that were made for its present epoch. Whatever was recorded before it began is
+/// [`Arrival::Stale`], though nothing of earlier epochs is remembered. The price: a side that does not know
+/// the other's present epoch must hear of it before what it sends is of use. Until then only questions leave,
+/// in [`Datagrams::poll`], and the other side answers them by [`Datagrams::greet`].
 pub struct Datagrams {
     config: Config,
     controller: Box<dyn Controller>,
@@ -204,8 +203,8 @@ impl Datagrams {
         self.probes = true;
     }
     /// Takes over from another stack: with a controller built for that stack's rate and round trip, or, if
-    /// that had
-    /// not found its rate, with its own, which receives that rate as a lower bound. Datagrams stay in flight.
+    /// that had not found its rate, with its own, which receives that rate as a lower bound. Datagrams stay
+    /// in flight.
     pub fn continue_from(&mut self, now: Instant, handed: Result<Box<dyn Controller>, BitRate>) {
         match handed {
             Ok(controller) => self.controller = controller,
@@ -242,10 +241,8 @@ impl Datagrams {
         self.waits_since.map_or(Duration::ZERO, |since| now - since.max(self.heard_at))
     }
     /// Whether the other side's answer is overdue, as far as the round trip is known. Then connections that
-    /// were
-    /// never carried wait for it ([`Session::hold_new`]): it may have ended, and its next epoch must not open
-    /// a
-    /// second time what this one may have opened.
+    /// were never carried wait for it ([`Session::hold_new`]): it may have ended, and its next epoch must not
+    /// open a second time what this one may have opened.
     pub fn is_unheard(&self, now: Instant) -> bool {
         self.asked > 0 || (self.rtt.is_none() && self.silent(now) > UNHEARD_FIRST)
     }
@@ -336,10 +333,8 @@ impl Datagrams {
         Serial { epoch: self.config.epoch, bound, number, is_short: false }
     }
     /// The answer to a datagram that was [`Arrival::Stale`], bound to the epoch that made it. It informs that
-    /// epoch of
-    /// this daemon's present one, and of a later epoch of the other side if one is known here. `None`: too
-    /// many
-    /// were answered just now.
+    /// epoch of this daemon's present one, and of a later epoch of the other side if one is known here.
+    /// `None`: too many were answered just now.
     pub fn greet(&mut self, now: Instant, to: Epoch, out: &mut Vec<u8>) -> Option<Serial> {
         while self.greeted.front().is_some_and(|at| now - *at >= GREET_OVER) {
             self.greeted.pop_front();
@@ -412,8 +407,7 @@ impl Datagrams {
         self.peer
     }
     /// The other side was received in this epoch, in a datagram that cannot be a replay. False if a later
-    /// epoch is
-    /// known, or another one with its number: it must begin a new one.
+    /// epoch is known, or another one with its number: it must begin a new one.
     pub fn meet(&mut self, now: Instant, epoch: Epoch, session: &mut Session) -> bool {
         if !self.is_latest(epoch) {
             return false;
@@ -436,8 +430,8 @@ impl Datagrams {
     fn is_latest(&self, epoch: Epoch) -> bool {
         self.peer.is_none_or(|known| known == epoch || known.precedes(epoch))
     }
-    /// Whether a note says that this epoch follows none that the other side knows: this daemon must begin another one, later
-    /// than the one that is given.
+    /// Whether a note says that this epoch follows none that the other side knows: this daemon must begin
+    /// another one, later than the one that is given.
     pub fn must_follow(&self, known: Epoch) -> bool {
         known != self.config.epoch && !known.precedes(self.config.epoch)
     }

@@ -1,8 +1,7 @@
 //! Datagrams received from the other side, and which of them to report.
 //!
 //! Where a delay falls by minutes, datagrams arrive in reverse order, and those of several minutes at once.
-//! So a
-//! report has all new ranges, wherever they are, and repeats each once, as reports are lost too.
+//! So a report has all new ranges, wherever they are, and repeats each once, as reports are lost too.
 
 use crate::time::{Duration, Instant};
 use crate::transport::ranges::{Range, Ranges};

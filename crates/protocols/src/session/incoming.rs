@@ -34,7 +34,8 @@ pub struct Incoming {
 const GROWTH: u64 = 4;
 
 impl Incoming {
-    /// Nothing came yet. How many bytes may wait to be taken at first, and at most, as the application takes more.
+    /// Nothing came yet. How many bytes may wait to be taken at first, and at most, as the application takes
+    /// more.
     pub fn new(first: u64, most: u64) -> Self {
         let room = (first, most.max(first));
         let (parts, received) = (BTreeMap::new(), Ranges::default());
@@ -59,8 +60,7 @@ impl Incoming {
         self.end == Some(self.read)
     }
     /// The highest possible window. The other side may have sent up to it: it may know no window yet, or one
-    /// from
-    /// an earlier epoch of this daemon.
+    /// from an earlier epoch of this daemon.
     pub fn limit(&self) -> u64 {
         let (first, most) = self.room;
         self.taken + first.saturating_add(GROWTH.saturating_mul(self.taken)).min(most)

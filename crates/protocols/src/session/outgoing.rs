@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, VecDeque};
 /// Pieces of one write are kept together up to this size, so that small writes make few frames.
 const CHUNK: usize = 16 * 1024;
 
-/// What the application gave, until the other side has it. The end of the stream counts as one position behind the
-/// last byte.
+/// What the application gave, until the other side has it. The end of the stream counts as one position
+/// behind the last byte.
 #[derive(Debug, Default)]
 pub struct Outgoing {
     /// Bytes, and where they begin.
@@ -59,8 +59,8 @@ impl Outgoing {
     pub fn new(window: u64) -> Self {
         Self { window, advertised: window.min(WINDOW_LEAST), ..Self::default() }
     }
-    /// An earlier epoch of this daemon had `had` bytes, and of them the other side has `below`; what is given next follows
-    /// these.
+    /// An earlier epoch of this daemon had `had` bytes, and of them the other side has `below`; what is given
+    /// next follows these.
     pub fn resumed(below: u64, had: u64, window: u64) -> Self {
         let below = below.min(had);
         Self {
@@ -90,8 +90,8 @@ impl Outgoing {
     pub fn unsent(&self) -> u64 {
         self.end - self.next.min(self.end)
     }
-    /// Bytes that the application may give: what the other side takes now, and `ahead` for when it takes more; but where
-    /// `share` bytes may wait here, no more than these.
+    /// Bytes that the application may give: what the other side takes now, and `ahead` for when it takes
+    /// more; but where `share` bytes may wait here, no more than these.
     pub fn room(&self, ahead: u64, share: u64) -> u64 {
         let wanted = self.window.saturating_add(ahead).saturating_sub(self.end);
         if self.finished { 0 } else { wanted.min(share.saturating_sub(self.memory)) }
@@ -208,8 +208,7 @@ impl Outgoing {
         parts.into_iter().for_each(|(from, to)| self.repeat(from, to));
     }
     /// The far daemon has restarted: it has only acknowledged bytes, and has advertised nothing. `window`
-    /// bytes may
-    /// be sent before it answers.
+    /// bytes may be sent before it answers.
     pub fn on_forgotten(&mut self, window: u64) {
         self.window = self.below.saturating_add(window);
         self.advertised = self.below.saturating_add(window.min(WINDOW_LEAST));
@@ -228,7 +227,8 @@ impl Outgoing {
             at = ends;
         }
     }
-    /// The other side has everything before `below`, and takes bytes before `window`. False if that was never sent.
+    /// The other side has everything before `below`, and takes bytes before `window`. False if that was never
+    /// sent.
     pub fn on_ack(&mut self, below: u64, window: u64) -> bool {
         if below > self.next && self.had.is_none_or(|had| below > had + 1) {
             return false;

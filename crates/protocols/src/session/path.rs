@@ -1,11 +1,10 @@
 //! Where datagrams to the other side go, when it moves.
 //!
 //! A datagram's source address is not sealed: an attacker can forward a copied datagram from elsewhere, ahead
-//! of
-//! the original. So a new address is used only once the other side has answered a challenge sent there (as in
-//! RFC 9000, sections 8.2 and 9.3). Where no address was known, the first one is used at once, for at most
-//! three
-//! times the bytes received from it until it has answered (RFC 9000, section 8.1): no amplification attack.
+//! of the original. So a new address is used only once the other side has answered a challenge sent there (as
+//! in RFC 9000, sections 8.2 and 9.3). Where no address was known, the first one is used at once, for at most
+//! three times the bytes received from it until it has answered (RFC 9000, section 8.1): no amplification
+//! attack.
 
 use crate::time::{Duration, Instant};
 
@@ -56,8 +55,7 @@ impl<A: Copy + PartialEq> Path<A> {
         self.allowance = self.allowance.map(|left| left.saturating_sub(bytes));
     }
     /// An accepted datagram of `bytes` arrived from an address; `is_newest`: none sent later has arrived.
-    /// Returns
-    /// the number of a challenge to send to that address now, if any.
+    /// Returns the number of a challenge to send to that address now, if any.
     pub fn on_came(&mut self, now: Instant, from: A, bytes: u64, is_newest: bool) -> Option<u64> {
         if self.used.is_none() {
             (self.used, self.allowance) = (Some(from), Some(0));

@@ -1,16 +1,11 @@
 //! Which kind of stack carries connections now: the context aggregator's decision, without its sources.
 //!
 //! The paper's oracle swaps where the one-way delay passes 250 ms. Here the stacks' own measurements decide.
-//! A long
-//! round trip over TCP may be TCP's own queue, which is no reason to leave it: so it counts only where TCP
-//! has
-//! become slower than it was while the round trip was short, or is not sending all it could. A timer that
-//! backs
-//! off and missing acknowledgements are reasons of their own. Datagrams keep their queue short, so their
-//! round trip
-//! is that of the path: when it is short again, connections return to TCP, but later each time they had to
-//! leave
-//! it soon.
+//! A long round trip over TCP may be TCP's own queue, which is no reason to leave it: so it counts only where
+//! TCP has become slower than it was while the round trip was short, or is not sending all it could. A timer
+//! that backs off and missing acknowledgements are reasons of their own. Datagrams keep their queue short, so
+//! their round trip is that of the path: when it is short again, connections return to TCP, but later each
+//! time they had to leave it soon.
 
 use super::PRIORITIES;
 use super::best::Best;
@@ -38,7 +33,8 @@ const UNHEARD: Duration = Duration::from_secs(30);
 const CALM: Duration = Duration::from_secs(60);
 /// A backlog longer than this, in seconds at the stream's rate, is more than the path can carry.
 const BACKLOG_S: f64 = 1.0;
-/// How long it must be so before the next class of priority leaves the stream, and not so before one comes back.
+/// How long it must be so before the next class of priority leaves the stream, and not so before one comes
+/// back.
 const SPILL_AFTER: Duration = Duration::from_secs(2);
 const RETURN_AFTER: Duration = Duration::from_secs(10);
 
@@ -306,8 +302,8 @@ impl Policy {
         let is_fast = self.share(stream.rtt).is_some_and(|share| share.now >= share.best * NEAR_BEST);
         is_long && (stream.application_limited || !is_fast)
     }
-    /// What it delivers, beside the best, or what datagrams have carried; where neither is known, beside what it delivered
-    /// first, unless its round trip is longer than its own queue makes it.
+    /// What it delivers, beside the best, or what datagrams have carried; where neither is known, beside what
+    /// it delivered first, unless its round trip is longer than its own queue makes it.
     fn share(&self, rtt: Option<Duration>) -> Option<Share> {
         let (now, _) = self.rate?;
         let first = self.first.filter(|_| rtt.is_some_and(|rtt| rtt <= self.config.long * 2));
@@ -325,8 +321,7 @@ impl Policy {
     // --- what is decided ----------------------------------------------------------------------
 
     /// Responses use the kind of their requests, if it is available: their round trip includes the other
-    /// side's
-    /// queue, and their low rate is not the network's.
+    /// side's queue, and their low rate is not the network's.
     fn led_to(&self, context: &Context) -> Option<Kind> {
         context.leads.filter(|kind| match kind {
             Kind::Stream => context.stream.is_some(),

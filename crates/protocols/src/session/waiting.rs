@@ -1,9 +1,8 @@
 //! Unacknowledged datagrams, and which of them are lost.
 //!
 //! On the paths that this is for, the delay changes by minutes while datagrams are in flight: one sent later
-//! may
-//! arrive much earlier. So a later number says nothing of an earlier one, unless both left at about the same
-//! time.
+//! may arrive much earlier. So a later number says nothing of an earlier one, unless both left at about the
+//! same time.
 
 use super::connections::Ticket;
 use crate::time::{Duration, Instant};
@@ -176,8 +175,8 @@ impl Waiting {
         }
         lost
     }
-    /// Gives up the first, if all that left in the second after it are settled for long. `newest`: when the last one left
-    /// that has come.
+    /// Gives up the first, if all that left in the second after it are settled for long. `newest`: when the
+    /// last one left that has come.
     pub fn find_alone(&mut self, now: Instant, newest: Instant) -> Option<Sent> {
         let mut firsts = self.sent.iter();
         let (number, first) = firsts.next().map(|(number, sent)| (*number, sent.at)).unzip();
@@ -189,8 +188,7 @@ impl Waiting {
         self.give_up(now, number)
     }
     /// Gives up datagrams in flight for longer than `most` if others sent later than their neighbours
-    /// arrived, and
-    /// in any case for longer than twice that.
+    /// arrived, and in any case for longer than twice that.
     pub fn find_old(&mut self, now: Instant, most: Duration, newest: Instant) -> Vec<Sent> {
         let mut lost = Vec::new();
         while let Some(first) = self.first() {

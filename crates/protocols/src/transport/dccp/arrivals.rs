@@ -164,7 +164,8 @@ impl Arrivals {
             self.acks.pop_front();
         }
     }
-    /// Appends a Data Dropped option of at most `room` bytes, if anything was not delivered: the newest of it.
+    /// Appends a Data Dropped option of at most `room` bytes, if anything was not delivered: the newest of
+    /// it.
     pub fn write_drops(&self, room: usize, out: &mut Vec<u8>) {
         let mut cells = Vec::new();
         let mut at = self.greatest();

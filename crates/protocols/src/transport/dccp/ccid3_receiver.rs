@@ -122,8 +122,7 @@ impl Ccid3Receiver {
         }
     }
     /// A new data packet has arrived, after `without_data` packets without data. True if a report is due: for
-    /// a
-    /// new loss event, or after a round trip (RFC 4342, section 6).
+    /// a new loss event, or after a round trip (RFC 4342, section 6).
     pub fn on_data(
         &mut self,
         now: Instant,
@@ -228,8 +227,7 @@ impl Ccid3Receiver {
         begun
     }
     /// A gap is lost: its packets within a round trip of the open event belong to that, and each further
-    /// round
-    /// trip is an event of its own.
+    /// round trip is an event of its own.
     fn on_lost(&mut self, now: Instant, hole: &Hole) -> bool {
         let mut left = *hole;
         let mut begun = false;
@@ -324,7 +322,8 @@ impl Ccid3Receiver {
         // As many intervals either way (RFC 5348, section 5.4): the oldest makes room for the open one.
         1.0 / mean(with_open.take(self.intervals.len() - 1)).max(plain).max(1.0)
     }
-    /// By how much the open interval discounts the others (RFC 5348, section 5.5); gives its length, and their mean.
+    /// By how much the open interval discounts the others (RFC 5348, section 5.5); gives its length, and
+    /// their mean.
     fn update_discount(&mut self) -> (f64, f64) {
         let open = self.intervals.front().map_or(0, |open| self.position.saturating_sub(open.begin)) as f64;
         let plain = mean(self.intervals.iter().skip(1).map(|i| (i.length, i.discount)));

@@ -1,10 +1,8 @@
 //! Negotiation of features (RFC 4340, section 6).
 //!
 //! Each feature exists at both ends. The feature location asks with Change L, the remote with Change R, until
-//! it
-//! receives a Confirm. Most are reconciled by server priority: of the values that both ends accept, the one
-//! that
-//! the server prefers. Two are non-negotiable: the feature location sets their value.
+//! it receives a Confirm. Most are reconciled by server priority: of the values that both ends accept, the
+//! one that the server prefers. Two are non-negotiable: the feature location sets their value.
 
 use super::Retry;
 use crate::time::{Duration, Instant};
@@ -293,7 +291,8 @@ impl Features {
     fn on_change(&mut self, place: Place, number: u8, values: &[u8]) -> Result<bool, ResetCode> {
         let act = if place == Place::Here { Act::ConfirmL } else { Act::ConfirmR };
         let is_server = self.is_server;
-        // An unknown feature or an invalid value is answered by an empty confirmation (sections 6.6.7 and 6.6.8).
+        // An unknown feature or an invalid value is answered by an empty confirmation (sections 6.6.7 and
+        // 6.6.8).
         let Some(name) = Name::of(number).filter(|name| name.may_have(values)) else {
             self.confirm(act, number, Vec::new());
             return Ok(false);
@@ -324,9 +323,9 @@ impl Features {
             self.confirms.push(Confirm { act, feature, values, sent: false });
         }
     }
-    /// The other end has answered. One that does not know the feature or refuses the value leaves it as it is;
-    /// where that cannot be, or where the answer is not what both lists lead to, the connection ends (section
-    /// 6.6.8).
+    /// The other end has answered. One that does not know the feature or refuses the value leaves it as it
+    /// is; where that cannot be, or where the answer is not what both lists lead to, the connection ends
+    /// (section 6.6.8).
     fn on_confirm(
         &mut self,
         place: Place,

@@ -2,8 +2,7 @@
 //!
 //! An Init Cookie is the request itself, sealed: the time of the answer, its number, service and options, and
 //! an HMAC-SHA-256 of them and of the sender's address. A client that returns a cookie has received the
-//! answer,
-//! and the connection is built as if it had been kept since.
+//! answer, and the connection is built as if it had been kept since.
 
 use super::connection::{Connection, refuse};
 use super::{Ccid, Config, Packet};

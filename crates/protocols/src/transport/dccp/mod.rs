@@ -1,10 +1,9 @@
 //! DCCP: datagrams that are not repaired, under congestion control (RFC 4340), without I/O.
 //!
 //! A [`Connection`] is a machine at either end. It takes data with [`Connection::send`], returns received
-//! data
-//! with [`Connection::receive`], and its [`crate::controllers::Controller`] decides how much of its own data
-//! may be in flight. A [`Listener`] answers requests and keeps no state: it seals that into an Init Cookie.
-//! [`Passive`] is a listener that waits for one connection.
+//! data with [`Connection::receive`], and its [`crate::controllers::Controller`] decides how much of its own
+//! data may be in flight. A [`Listener`] answers requests and keeps no state: it seals that into an Init
+//! Cookie. [`Passive`] is a listener that waits for one connection.
 //!
 //! | file | what |
 //! |---|---|

@@ -13,7 +13,8 @@ use crate::time::Duration;
 const COPIES_MOST: u32 = 8;
 /// The prior before any report: one segment of a hundred is lost, with the weight of ten segments.
 const PRIOR: Fates = Fates { lost: 0.1, sent: 10.0 };
-/// Where a larger share is lost, a queue overflows rather than noise: copies of repairs would fill it further.
+/// Where a larger share is lost, a queue overflows rather than noise: copies of repairs would fill it
+/// further.
 const LOSS_OF_FULL_LINK: f64 = 0.25;
 /// Segments after which older ones count half: losses change.
 const MEMORY_SEGMENTS: f64 = 10_000.0;
@@ -69,7 +70,8 @@ impl Copies {
         // Without a report on our own segments the losses of the other direction are used.
         if self.out.sent > 0.0 { &self.out } else { &self.back }
     }
-    /// How often a row of `segments` repairs leaves: as [`Copies::weigh`] says, unless the link seems to be full.
+    /// How often a row of `segments` repairs leaves: as [`Copies::weigh`] says, unless the link seems to be
+    /// full.
     pub fn weigh_repairs(&self, segments: u64, time: Duration, round_trip: Duration) -> u32 {
         let full = self.fates().all_lost(1) > LOSS_OF_FULL_LINK;
         if full { 1 } else { self.weigh(segments, time, round_trip) }
