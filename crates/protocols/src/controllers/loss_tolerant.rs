@@ -7,10 +7,10 @@
 //! usual from then on. After some rounds at one rate the flow tries a higher one, and keeps it unless half of
 //! the step is lost.
 //!
-//! On an unknown path a loss up to `tolerance` is usual. A flow that inherits a rate starts at half of it for
-//! two round trips, at most 1.5 s, which lets TCP's queue drain; a flow that was too fast does the same. A
-//! flow without a rate starts at `initial_rate` and doubles it each round, and so does one that inherits a
-//! rate above its own.
+//! On an unknown path a loss up to `tolerance` is usual. A flow that inherits a known rate starts at half of
+//! it for two round trips, at most 1.5 s, which lets TCP's queue drain; a flow that was too fast does the
+//! same. A flow without a rate starts at `initial_rate` and doubles it each round; so does a flow to which
+//! another transport hands over a higher rate that is only a lower bound.
 
 use super::{Ack, Advice, Cause, Controller, ControllerEvent, Flow, Loss, Sent};
 use crate::math;
