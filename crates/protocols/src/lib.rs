@@ -3,13 +3,13 @@
 //!
 //! # The contract
 //!
-//! A driver (a world or a node) owns the clock and the links. It tells an algorithm what happened
-//! (`on_*`), asks it for answers (bare nouns, `may_*`, `make_room`), and passes the time with every
-//! call. One input, then every answer it leads to, then the next input: nothing happens in between.
+//! A driver (a world or a node) owns the clock and the links. It reports events to an algorithm (`on_*`),
+//! queries it (bare nouns, `may_*`, `make_room`), and passes the time with every call. One input, then
+//! every answer it leads to, then the next input: nothing happens in between.
 //!
 //! Time is integer nanoseconds ([`time`]), quantities carry units ([`units`]), randomness comes from
-//! a seeded stream per purpose ([`rng`]), formulas use one set of functions ([`math`]), and what
-//! happened is told in one kind of record ([`record`]).
+//! a seeded stream per purpose ([`rng`]), formulas use one set of functions ([`math`]), and events are
+//! written as one kind of record ([`record`]).
 
 pub mod controllers;
 pub mod dtn;

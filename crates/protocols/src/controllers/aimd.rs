@@ -8,7 +8,7 @@ use crate::parameter::{self, Parameter};
 use crate::record::Observation;
 use crate::units::Bytes;
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "aimd",
     paper: "Schneider et al., A Practical Congestion Control Scheme for Named Data Networking (2016)",

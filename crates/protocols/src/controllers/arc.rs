@@ -13,7 +13,7 @@ use crate::record::Observation;
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "arc",
     paper: "Grieco and Mascolo, A Congestion Control Algorithm for the Planetary Internet (2005)",
@@ -80,7 +80,7 @@ struct Arc {
     quick_until: f64,
     /// When W was brought up to date.
     updated: Instant,
-    /// A hole is open: W does not grow.
+    /// A gap is open: W does not grow.
     holds: bool,
     rtt_min: Option<Duration>,
     /// B, in packets per second.

@@ -9,7 +9,7 @@ use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
 use std::collections::VecDeque;
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "bbr",
     paper: "Cardwell et al., BBR: Congestion-Based Congestion Control (2016)",
@@ -82,7 +82,7 @@ struct Bbr {
     before_probe: f64,
     probe_ends: Option<Instant>,
     in_flight: u64,
-    /// A silence: only what is acknowledged may be replaced until the next round.
+    /// After a timeout, until the next round: sends only as much as is acknowledged.
     conserves: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::time::{Duration, Instant};
 use crate::transport::rto::{Rto, Timers};
 use crate::units::Bytes;
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "ccid2",
     paper: "RFC 4341",
@@ -77,14 +77,14 @@ struct Ccid2 {
     sticks: bool,
     rto: Rto,
     last_sent: Instant,
-    /// Most that was under way since then.
+    /// Most in flight since `used_since`.
     used: f64,
     used_since: Instant,
 }
 
 impl Ccid2 {
     /// One packet for two acknowledged in slow start, as TCP with delayed acknowledgements; else one for a
-    /// window of data. An acknowledgement that stands for others that were lost opens the window no further in
+    /// window of data. An acknowledgement that covers lost ones opens the window no further in
     /// slow start than one of them would: by half the Ack Ratio (RFC 4341, section 5).
     fn grow(&mut self, packets: f64, ack_ratio: u64) {
         let starts = self.window < self.threshold;
@@ -102,7 +102,7 @@ impl Ccid2 {
             self.window += 1.0;
         }
     }
-    /// RFC 2861, section 3: half for each timeout of silence, not below what a start may send.
+    /// RFC 2861, section 3: half for each RTO without sending, not below the initial window.
     fn decay_idle(&mut self, now: Instant) {
         let timeout = self.rto.span().as_nanos().max(1);
         let spans = (now - self.last_sent).as_nanos() / timeout;

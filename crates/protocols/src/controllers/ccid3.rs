@@ -10,7 +10,7 @@ use crate::record::Observation;
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "ccid3",
     paper: "RFC 4342",
@@ -165,13 +165,13 @@ impl Ccid3 {
             self.doubled_at = now;
         }
     }
-    /// Section 4.4: nothing was heard.
+    /// Section 4.4: the nofeedback timer has expired.
     fn on_silence(&mut self, now: Instant) {
         let received = self.greatest_received();
         let recovers = self.initial();
         let slow = if self.loss_event_rate > 0.0 { received < recovers } else { self.rate < 2.0 * recovers };
         if self.rtt.is_some() && self.idle && slow {
-            // It has not sent: its silence says nothing.
+            // It was idle: missing feedback means nothing.
         } else if self.loss_event_rate == 0.0 {
             self.rate = (self.rate / 2.0).max(self.least());
         } else {

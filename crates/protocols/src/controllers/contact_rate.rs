@@ -1,13 +1,13 @@
 //! Sends at the rate of the contact from the first packet on, and shares it.
 //!
-//! Where the contact plan tells the rate, nothing is probed. Where it does not, short trains of
-//! packets leave while the first light is under way; how fast they arrive is how fast the link is, so
-//! one report is enough. A flow that is alone stays there: no queue, no loss.
+//! A rate in the contact plan needs no probing. Without one, the flow sends short packet trains during the
+//! first light-time round trip; the trains arrive at the rate of the link, so one report is enough. A flow
+//! alone on the link stays at that rate: no queue, no loss.
 //!
 //! Others on the link show as a queue that stands at the bottleneck all the time between two reports:
 //! more than `standing_queue` packets above the light time of the plan, or above the least time seen.
-//! Then, once per round trip, the flow goes on from what it got, less a share `yields`; else it adds a
-//! share `pull` of what it lacks of the link. What flows get is proportional to what they send, so all
+//! Then, once per round trip, the flow takes its received rate, less a share `yields`; else it adds a
+//! share `pull` of the link rate it does not use. What flows get is proportional to what they send, so all
 //! of them shrink by one factor and close one share of the gap, both of which make them more equal
 //! (Chiu and Jain 1989) without a loss in common and whatever they began with. Random loss is no sign
 //! of others: it leaves no queue.
@@ -17,14 +17,13 @@
 //! when the queue overflows, that is when more is lost than without a queue; until none has stood for
 //! a while.
 //!
-//! Where the light time is not planned, the least time seen stands for it. That may grow by [`DRIFT`], as distances
-//! and errors of clocks do, else who moves away would see a queue where none is.
+//! Without a planned light time, the least one-way delay seen replaces it. That may grow by [`DRIFT`], as
+//! distances and clock errors do; otherwise a receding node would take its longer path for a queue.
 //!
-//! The plan may change, by a contact plan's next contact or by whoever manages the network: the share
-//! of the link is kept, and nothing leaves while there is no contact.
+//! The plan may change, by its next contact or by the network's management: the flow keeps its share of
+//! the link, and sends nothing while there is no contact.
 //!
-//! A plan that promises too much costs one round trip of overload; one that promises too little is
-//! kept to.
+//! A plan with too high a rate costs one round trip of overload; too low a rate is not exceeded.
 
 use super::{Ack, Advice, Controller, ControllerEvent, Flow, Loss};
 use crate::math;
@@ -33,7 +32,7 @@ use crate::record::Observation;
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "contact_rate",
     paper: "",
@@ -103,7 +102,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
 const LEAST_SHARE: f64 = 0.005;
 /// Of the newest round trip, in what is lost without a queue.
 const BACKGROUND_WEIGHT: f64 = 0.125;
-/// How much the least delay may grow, in seconds a second: nodes that part at 30 km/s, or clocks 100 ppm apart.
+/// How much the least delay may grow, in s/s: nodes that part at 30 km/s, or clocks 100 ppm apart.
 const DRIFT: f64 = 1e-4;
 /// Round trips without a standing queue after which the link is no longer contested.
 const QUIET_ENDS: u32 = 10;
@@ -123,26 +122,26 @@ struct ContactRate {
     standing_for: u32,
     /// Round trips in a row in which none stood.
     quiet_for: u32,
-    /// Somebody on the link does not yield to a queue.
+    /// Another flow on the link does not yield to a queue.
     contested: bool,
     /// There is no contact.
     silent: bool,
-    /// The plan has changed; reports tell of it from then on.
+    /// When reports begin to cover the changed plan.
     settles: Option<Instant>,
     rtt_min: Option<Duration>,
     /// Share lost while no queue stood.
     background: f64,
     packet_bits: f64,
-    /// What the link has, in bit/s; none while nothing is known.
+    /// Rate of the link in bit/s; `None` while unknown.
     link: Option<f64>,
-    /// The plan has said so.
+    /// `link` comes from the plan.
     planned: bool,
     rate: Option<f64>,
     base: Option<Base>,
     round: Round,
 }
 
-/// Least time under way.
+/// Least one-way delay, and when it was measured.
 #[derive(Clone, Copy, Debug)]
 struct Base {
     least: Duration,
@@ -155,7 +154,7 @@ struct Round {
     began: Option<Instant>,
     sent: u64,
     received: u64,
-    /// Of the report whose least time under way is the greatest: that time, and its round trip.
+    /// From the report with the greatest one-way delay: that delay, and its round trip.
     one_way: Option<Duration>,
     rtt: Option<Duration>,
 }
@@ -194,7 +193,7 @@ impl ContactRate {
             *base = seen;
         }
     }
-    /// Who else is there, and what is lost without them.
+    /// Updates `contested`, and the loss without a queue.
     fn learn(&mut self, stands: bool) {
         if stands {
             (self.standing_for, self.quiet_for) = (self.standing_for + 1, 0);
@@ -216,7 +215,7 @@ impl ContactRate {
     }
     /// The plan gives the link another rate.
     fn plan(&mut self, now: Instant, rate: BitRate) {
-        // Reports of the next round trip tell of what left under the old plan.
+        // Reports of the next round trip cover packets sent under the old plan.
         self.round = Round::default();
         self.settles = self.light.or(self.rtt_min).map(|rtt| now.saturating_add(rtt));
         self.silent = rate == BitRate(0);
@@ -224,7 +223,7 @@ impl ContactRate {
             return;
         }
         let link = rate.0 as f64;
-        // What others have of the link they keep.
+        // Other flows keep their share of the link.
         let share = match (self.rate, self.link) {
             (Some(rate), Some(link)) => (rate / link).min(1.0 - self.margin),
             _ => 1.0 - self.margin,
@@ -234,7 +233,7 @@ impl ContactRate {
 }
 
 impl Round {
-    /// Of what was sent, what arrived.
+    /// Share of the bytes sent that arrived.
     fn share(&self) -> f64 {
         (self.received as f64 / self.sent.max(1) as f64).min(1.0)
     }

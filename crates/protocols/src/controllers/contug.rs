@@ -12,7 +12,7 @@ use crate::record::Observation;
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "contug",
     paper: "Arianfar et al., ConTug: A Receiver-Driven Transport Protocol for Content-Centric Networks (2010)",
@@ -72,7 +72,7 @@ impl ConTug {
     /// Brings the site that answered to the end.
     fn answered(&mut self, id: Option<u32>, now: Instant) {
         let known = self.sites.iter().position(|site| site.id == id);
-        // Before anything has come the window belongs to whoever answers first.
+        // Before the first Data the window belongs to the first site that answers.
         let nameless = || self.sites.first().filter(|site| site.id.is_none()).map(|_| 0);
         let mut site = match known.or_else(nameless) {
             Some(place) => self.sites.remove(place),

@@ -8,7 +8,7 @@ use crate::record::Observation;
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "cubic",
     paper: "RFC 9438",

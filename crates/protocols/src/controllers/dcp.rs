@@ -1,5 +1,5 @@
-//! DCP: keeps the queueing delay of the way that Data come at a target, and forgets what it knows of
-//! the way when another site answers (Albalawi and Garcia-Luna-Aceves, "A Delay-Based
+//! DCP: keeps the queueing delay of the path of Data at a target, and forgets its measurements of the
+//! path when another site answers (Albalawi and Garcia-Luna-Aceves, "A Delay-Based
 //! Congestion-Control Protocol for Information-Centric Networks", IEEE ICNC 2019).
 //!
 //! The paper leaves room: each parameter after `current_filter` is a choice among its readings.
@@ -12,7 +12,7 @@ use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 use std::collections::VecDeque;
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "dcp",
     paper: "Albalawi and Garcia-Luna-Aceves, A Delay-Based Congestion-Control Protocol for Information-Centric Networks (2019)",
@@ -79,7 +79,7 @@ const RELATIVE_DELAYS: usize = 10;
 /// Before a round trip was measured.
 const RTT_UNKNOWN: Duration = Duration::from_nanos(200_000_000);
 
-/// What tells that another site answers.
+/// How a change of the answering site is detected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum NewSite {
     Off,

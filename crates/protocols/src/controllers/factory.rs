@@ -101,7 +101,7 @@ mod tests {
         assert_eq!((fixed.recovery(), fixed.rate_samples()), (Recovery::Rack, false));
         let wrong = Factory::resolve("fixed", &given("windows", 1.0)).expect_err("it has none");
         assert_eq!(wrong.to_string(), "`fixed` has no parameter `windows`; it has: window, rate");
-        let unknown = Factory::resolve("fixd", &BTreeMap::new()).expect_err("there is none").to_string();
+        let unknown = Factory::resolve("fixd", &BTreeMap::new()).expect_err("no such row").to_string();
         assert!(unknown.starts_with("there is no controller `fixd`; name one of aimd, arc, "), "{unknown}");
     }
 }

@@ -5,7 +5,7 @@ use crate::parameter::{self, Parameter};
 use crate::time::Instant;
 use crate::units::{BitRate, Bytes};
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "fixed",
     paper: "",
@@ -27,7 +27,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
 struct Fixed {
     window: Bytes,
     rate: Option<BitRate>,
-    /// Nobody has chosen a rate or a window.
+    /// Neither a rate nor a window is configured.
     follows_plan: bool,
 }
 

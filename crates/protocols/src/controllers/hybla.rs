@@ -9,7 +9,7 @@ use crate::record::Observation;
 use crate::time::Duration;
 use crate::units::{BitRate, Bytes};
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "hybla",
     paper: "Caini and Firrincieli, TCP Hybla: a TCP enhancement for heterogeneous networks (2004)",
@@ -85,7 +85,8 @@ impl Controller for Hybla {
     fn window(&self) -> Bytes {
         self.reno.bytes()
     }
-    /// Bursts of rho segments an acknowledgement would overflow every queue, so they are spaced (section 4.2).
+    /// Bursts of rho segments an acknowledgement would overflow every queue, so they are spaced (section
+    /// 4.2).
     fn rate(&self) -> Option<BitRate> {
         let rate = SPACING * self.reno.window * self.per_payload / self.rtt_min?.as_secs_f64();
         Some(BitRate((8.0 * rate) as u64))

@@ -9,7 +9,7 @@ use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 use std::collections::VecDeque;
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "icp",
     paper: "Carofiglio, Gallo and Muscariello, ICP: Design and Evaluation of an Interest Control Protocol for Content-Centric Networking (2012)",

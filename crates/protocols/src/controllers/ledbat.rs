@@ -8,7 +8,7 @@ use crate::record::Observation;
 use crate::time::Duration;
 use crate::units::Bytes;
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "ledbat",
     paper: "RFC 6817",
@@ -60,8 +60,7 @@ const SEGMENTS_MIN: f64 = 2.0;
 
 impl Controller for Ledbat {
     fn on_ack(&mut self, ack: &Ack) {
-        // Where the transport measures no one-way delay, the round trip has to do: it counts queues of
-        // the way back too.
+        // Without one-way delays the round trip is used, which includes queues on the return path.
         if let Some(delay) = ack.one_way.or(ack.rtt) {
             self.delays.learn(ack.now, delay);
         }

@@ -9,7 +9,7 @@ use crate::record::Observation;
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "ledbat_plus_plus",
     paper: "draft-irtf-iccrg-ledbat-plus-plus",
@@ -54,7 +54,7 @@ const START_SHARE: f64 = 0.75;
 const GAIN_DIVISOR_MAX: f64 = 16.0;
 /// Round trips before the first slowdown, and round trips that one lasts (section 4.4).
 const SLOWDOWN_ROUNDS: i64 = 2;
-/// The next slowdown comes after so many times what the last one took.
+/// The next slowdown comes after this multiple of the duration of the last one.
 const SLOWDOWN_INTERVAL: i64 = 9;
 
 /// Where the flow is between slowdowns.

@@ -1,15 +1,16 @@
-//! Goes on at a rate that another transport had, and keeps to what arrives.
+//! Continues at the rate of another transport, and follows the rate that arrives.
 //!
-//! It is for ways whose delay changes by minutes and that lose some packets in any case. So neither a growing delay nor
-//! loss as such is a sign of a full link. A round is so many packets, of those that left after the last change of the rate:
-//! at any delay a change is judged by what it did. Where two rounds lose more than is usual, what got through is tried: if then
-//! less is lost, it was the rate, else the way, and the loss is usual from now on. After some rounds at a rate a
-//! higher one is tried for a while, and taken unless half of the step is lost.
+//! It is for paths whose delay changes by minutes and that always lose some packets. So neither a growing
+//! delay nor loss as such is a sign of a full link. A round is a number of packets sent after the last change
+//! of the rate: at any delay a change is judged by its effect. When two rounds lose more than usual, the flow
+//! tries the rate that got through. If the loss falls, the rate was too high; else it is the path's, and
+//! usual from then on. After some rounds at one rate the flow tries a higher one, and keeps it unless half of
+//! the step is lost.
 //!
-//! Of a way of which nothing is known a loss up to `tolerance` is usual. Whoever is handed a rate begins at half of it for two
-//! round trips, up to 1.5 s, in which the queue drains that TCP has left; so does whoever finds that it was too fast. Whoever
-//! is handed none begins at `initial_rate`, and doubles it in each round; so does whoever hears that another transport was faster and was still
-//! becoming faster.
+//! On an unknown path a loss up to `tolerance` is usual. A flow that inherits a known rate starts at half of
+//! it for two round trips, at most 1.5 s, which lets TCP's queue drain; a flow that was too fast does the
+//! same. A flow without a rate starts at `initial_rate` and doubles it each round; so does a flow to which
+//! another transport hands over a higher rate that is only a lower bound.
 
 use super::{Ack, Advice, Cause, Controller, ControllerEvent, Flow, Loss, Sent};
 use crate::math;
@@ -18,7 +19,7 @@ use crate::record::Observation;
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "loss_tolerant",
     paper: "",
@@ -60,15 +61,15 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     },
 };
 
-/// A queue that was handed over, or that was filled here, has so long to drain, at most.
+/// Longest drain of a queue that was inherited, or filled here.
 const DRAIN_MOST: Duration = Duration::from_nanos(1_500_000_000);
-/// Where a queue may be what makes a round trip long, it is drained so often; where it was none, half as often each time.
+/// Least and most interval between drains that look for a queue; it doubles when there was no queue.
 const DRAIN_EVERY: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(320));
 /// A shorter round trip has no queue to speak of.
 const LOOK_LEAST: Duration = Duration::from_nanos(100_000_000);
-/// A round trip that falls to this by it was a queue's.
+/// The drain emptied a queue if the round trip falls to this share.
 const FALLS_TO: f64 = 0.7;
-/// A round has so many seconds of packets, within bounds.
+/// A round is the packets of this time in seconds, within bounds.
 const ROUND_S: f64 = 5.0;
 const ROUND_PACKETS: (f64, f64) = (200.0, 400.0);
 /// A round of the start.
@@ -77,32 +78,32 @@ const START_PACKETS: f64 = 32.0;
 const START_LEAST: Duration = Duration::from_secs(1);
 /// Packets of it that may only fill a queue.
 const START_FILLS: f64 = 64.0;
-/// Rounds that it stays at a rate before it tries a higher one, and by how much that is higher. Each trial that fails
-/// doubles them.
+/// Rounds at one rate before a higher one is tried, at first and at most, and the step to that, at first and
+/// at most. A failed trial doubles the rounds.
 const HOLD_ROUNDS: u32 = 8;
 const HOLD_MOST: u32 = 32;
 const STEP: f64 = 0.1;
 const STEP_MOST: f64 = 0.25;
 /// A queue that a higher rate fills before anything is lost.
 const QUEUE_S: f64 = 1.0;
-/// The usual loss may grow by so much in a round.
+/// The usual loss may grow by this share in a round.
 const DRIFT: f64 = 0.004;
 /// A round says no more than this, whatever was lost in it: it may have been an outage.
 const FALL_MOST: f64 = 0.5;
-/// So much more than is usual is no chance.
+/// Loss this far beyond the usual is significant in one round.
 const BEYOND_DOUBT: f64 = 0.2;
-/// Deviations that chance may make.
+/// Standard deviations within which loss is random.
 const CHANCE: f64 = 2.0;
 
-/// How long half the rate is kept to, so that a queue drains that made all of a round trip.
+/// How long to send at half the rate: drains a queue that caused the whole round trip.
 fn drain(rtt: Duration) -> Duration {
     (rtt * 2).min(DRAIN_MOST)
 }
 
-/// What became of what left since the rate was changed.
+/// Arrivals and losses among the bytes sent since the rate changed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// Bytes that had left before, and of which nothing is known yet.
+    /// Bytes sent before the change whose fate is unknown yet.
     before: u64,
     /// When that was over.
     since: Option<Instant>,
@@ -130,7 +131,7 @@ impl Default for Look {
 /// A rate that is tried, and what was lost before.
 #[derive(Clone, Copy, Debug)]
 enum Trial {
-    /// Higher by a step, as long as so many bytes leave: what comes of them is known a round trip later.
+    /// Higher by a step, until `left` bytes have been sent; their loss is known a round trip later.
     More { lost: f64, left: f64 },
     /// Lower than this.
     Less { lost: f64, rate: f64 },
@@ -220,7 +221,7 @@ impl LossTolerant {
             self.try_again_soon(rate);
         }
     }
-    /// An outage, or another's queue, would have looked the same: a small step is tried again, of a large one half.
+    /// An outage, or another flow's queue, would look the same: retries a small step, or half of a large one.
     fn try_again_soon(&mut self, before: f64) {
         self.try_more_soon();
         let back = before / self.rate - 1.0;
@@ -232,7 +233,7 @@ impl LossTolerant {
         let got_through = (1.0 - lost) / (1.0 - usual);
         let doubts = std::mem::take(&mut self.doubts);
         if lost - usual > self.excess + chance {
-            // Of many rounds some lose more by chance, and the next one less: that is measured at the same rate first.
+            // Some of many rounds randomly lose more: the next round checks at the same rate.
             self.doubts = !(self.starts || doubts || lost - usual > BEYOND_DOUBT);
             if self.doubts {
                 return;
@@ -267,7 +268,7 @@ impl LossTolerant {
             self.round.before = self.in_flight + fills as u64;
         }
     }
-    /// Drains what may be a queue now and then: nothing else shows that the way is short, or the rate a little too high.
+    /// Drains a possible queue now and then: nothing else shows a short path, or a rate slightly too high.
     fn look(&mut self, now: Instant, rtt: Duration) {
         self.look.least = self.look.least.min(rtt);
         let next = *self.look.next.get_or_insert(now.saturating_add(self.look.every));

@@ -10,7 +10,7 @@ use crate::record::Observation;
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "pcon",
     paper: "Schneider et al., A Practical Congestion Control Scheme for Named Data Networking (2016)",
@@ -106,7 +106,7 @@ impl Pcon {
                 (c * ahead * ahead * ahead + self.w_max - window).max(0.0)
             }
             Law::Bic { low, .. } if window < low => 1.0,
-            // Half the way back to where it was, then away from there as it came.
+            // Half the distance to the window before the cut; beyond it, growth mirrors the approach.
             Law::Bic { most, .. } => ((self.w_max - window).abs() / 2.0).clamp(1.0, most),
         }
     }

@@ -1,5 +1,5 @@
 //! The window law that new_reno, sack and fack share (RFC 5681, sections 3.1 and 3.2): slow start,
-//! then one segment per round trip; half the window at a loss, one segment after a silence.
+//! then one segment per round trip; half the window at a loss, one segment after a timeout.
 
 use super::{Ack, Cause, Controller, Flow, Loss};
 use crate::parameter::{Parameter, Parameters};
@@ -43,18 +43,18 @@ impl Reno {
         self.window +=
             if self.in_slow_start() { self.segment } else { self.segment * self.segment / self.window };
     }
-    /// A silence: start again from one segment, up to `threshold`.
+    /// A timeout: slow start from one segment, up to `threshold`.
     pub fn collapse(&mut self, threshold: f64) {
         self.threshold = threshold.max(2.0 * self.segment);
         self.window = self.segment;
     }
-    /// A loss that is being repaired: go on from `threshold`.
+    /// A loss under repair: continue from `threshold`.
     pub fn reduce(&mut self, threshold: f64) {
         self.threshold = threshold.max(2.0 * self.segment);
         self.window = self.threshold;
     }
-    /// The answer of those who go by delay: half at the first loss of an episode, and from one segment
-    /// after a silence (RFC 6817, section 2.4.2).
+    /// Loss response of delay-based controllers: half at the first loss of an episode, one segment after a
+    /// timeout (RFC 6817, section 2.4.2).
     pub fn halve(&mut self, loss: &Loss) {
         match loss.cause {
             Cause::Timeout => self.collapse(self.window / 2.0),

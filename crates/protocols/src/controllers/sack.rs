@@ -4,7 +4,7 @@ use super::reno::{self, Reno};
 use super::{Controller, Flow};
 use crate::parameter;
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "sack",
     paper: "RFC 6675",

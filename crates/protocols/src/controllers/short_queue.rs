@@ -1,4 +1,4 @@
-//! Short queue: fills the link and keeps at the bottleneck little more than what scatters on the way.
+//! Short queue: fills the link and queues little more at the bottleneck than the jitter of the path requires.
 //!
 //! Each flow keeps one packet and the square root of what it carries in `scatter` in the queue. Such a
 //! window law has one equilibrium, in which flows of equal base delays share equally, whatever their
@@ -14,7 +14,7 @@ use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
 use std::collections::VecDeque;
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "short_queue",
     paper: "",
@@ -51,47 +51,47 @@ const GAIN: f64 = 0.5;
 const PACING: f64 = 1.1;
 /// In a drain they leave more slowly than Data can come, so that the queue stays empty.
 const DRAIN_PACING: f64 = 0.85;
-/// In the start they leave as a train, at most so many times faster than the window lets, and than the
-/// link was seen to be: what it is too fast for queues.
+/// In the start they leave as a train, at most this many times faster than the window allows, and
+/// `START_SURPLUS` times faster than the measured link: a faster train only queues.
 const START_PACING: f64 = 8.0;
 const START_SURPLUS: f64 = 1.2;
-/// Data in a train that is long enough to tell the rate of the link.
+/// Data in a train that is long enough to measure the rate of the link.
 const TRAIN: usize = 16;
 /// Delays of which the least ends the start, and half of those in which a jump is looked for.
 const FILTER: usize = 8;
-/// Segments per round trip that somebody adds who does not yield, or share of the queue in `patience`
-/// of them where the rate of the link is underestimated.
+/// Segments per round trip that a flow adds if it does not yield, or share of the queue in `patience`
+/// round trips where the rate of the link is underestimated.
 const GROWN: f64 = 0.4;
 const GROWN_SHARE: f64 = 0.1;
-/// In each but the first of so many spans of `patience`.
+/// `Stand` ends after this many spans of `patience`; growth counts in each but the first.
 const STAND_PARTS: u32 = 3;
-/// Round trips of yielding in vain after which one who is known not to yield is met in kind.
+/// Round trips of yielding without effect after which the flow competes with a known non-yielding flow.
 const KNOWN_PATIENCE: u32 = 3;
-/// A jump is seen in the queueing delay after so many round trips at most.
+/// A jump shows in the queueing delay within this many round trips.
 const JUMP_ROUNDS: u32 = 3;
-/// Where more than so many times what is wanted stands, something is wrong.
+/// A queue longer than this multiple of the wanted one is suspect.
 const SUSPECT: f64 = 1.2;
 /// Share of the window that is left after a loss.
 const BETA: f64 = 0.7;
-/// The queue is empty where the delay is so close to its base, in shares of `scatter`.
+/// The queue counts as empty up to this queueing delay, in shares of `scatter`.
 const EMPTY: f64 = 0.1;
-/// Of so many means of an empty queue the base is made, once there were so many.
+/// The mean of an empty queue enters the base with a weight of at least one over this.
 const REMEMBERED: f64 = 8.0;
 /// The median of a normal distribution is 0.8 deviations from the mean of the lower half, which is
 /// uncertain by 1.2 deviations.
 const UNCERTAIN: f64 = 1.5;
-/// So many deviations are no chance.
+/// A difference of this many deviations is significant.
 const SURE: f64 = 3.0;
 /// Round trips from the end of the start to the first drain.
 const FIRST_DRAIN: u32 = 3;
 /// Sites whose base delays are remembered.
 const SITES: usize = 8;
-/// An Interest is lost if its Data is so much later than usual, or takes twice as long.
+/// An Interest is lost after two usual round trips, or one plus this margin if that is later.
 const TIMEOUT_MARGIN_S: f64 = 0.2;
 /// In segments.
 const WINDOW_MIN: f64 = 2.0;
 
-/// The way to one site and back, in seconds.
+/// The round trip to one site, in seconds.
 struct Path {
     site: Option<u32>,
     /// The least round trip.
@@ -104,13 +104,13 @@ struct Path {
 }
 
 impl Path {
-    /// So many round trips with an empty queue were typically so much longer.
+    /// Averages in `count` round trips with an empty queue, which exceeded the base by typically `longer`.
     fn hear(&mut self, longer: f64, count: f64) {
         let weight = (count / (self.heard + count)).max(1.0 / REMEMBERED);
         self.base += weight * longer;
         self.heard += count;
     }
-    /// All that was heard before counts no more.
+    /// Replaces all earlier samples.
     fn take(&mut self, longer: f64, count: f64) {
         self.base += longer;
         self.heard = count;
@@ -140,7 +140,7 @@ enum Phase {
     Drain(Cut),
     /// The round trip in which the effect of that is seen.
     Settle(Option<Cut>),
-    /// Has held the window for so many round trips to see whether the others yield.
+    /// Has held the window for `rounds` round trips to see whether other flows yield.
     Stand { rounds: u32, queueing: f64 },
     /// The other side never yields: AIMD.
     Compete,
@@ -168,7 +168,7 @@ struct Cut {
     by: f64,
     /// Queueing delay before.
     queueing: f64,
-    /// Somebody else had begun.
+    /// Another flow had begun to drain.
     joined: bool,
 }
 
@@ -205,7 +205,7 @@ struct ShortQueue {
     window_before: f64,
     /// The delay has jumped since the queue was short.
     jumped: u32,
-    /// When somebody who does not yield was last met.
+    /// When the flow last competed with one that does not yield.
     met: Option<Instant>,
 }
 
@@ -243,7 +243,7 @@ impl ShortQueue {
             met: None,
         }
     }
-    /// The path of what came, which becomes the last; at a new one nothing is known of the rate of the link.
+    /// Moves the path of `ack` to the end; on a new path the rate of the link is unknown.
     fn path(&mut self, ack: &Ack, rtt: f64) -> &mut Path {
         let known = self.paths.iter().position(|path| path.site == ack.responder);
         let path = known.and_then(|place| self.paths.remove(place)).unwrap_or(Path {
@@ -346,7 +346,7 @@ impl ShortQueue {
         self.see_base(ack.now);
         self.turn(ack.now, round.flight, before);
     }
-    /// The mean of the lower half is typical: a drain of somebody else may fill only half of a round trip.
+    /// The mean of the lower half is typical: a drain of another flow may fill only half of a round trip.
     fn typify(&mut self, longer: &mut [f64]) {
         longer.sort_by(f64::total_cmp);
         let half = longer.len().div_ceil(2);
@@ -358,7 +358,7 @@ impl ShortQueue {
         let heard = self.paths.back().map_or(f64::INFINITY, |path| path.heard.max(1.0));
         self.noise = UNCERTAIN * self.spread * math::sqrt(1.0 / self.count + 1.0 / heard);
     }
-    /// The base is never higher than a round trip, but by chance.
+    /// A typical round trip significantly below the base becomes the base.
     fn see_base(&mut self, now: Instant) {
         let Some(path) = self.paths.back_mut() else { return };
         if path.heard == 0.0 || self.typical < -SURE * self.noise {
@@ -370,8 +370,8 @@ impl ShortQueue {
             path.seen = now;
         }
     }
-    /// The Data of a round trip of the start come as a train, as fast as the link lets, and with stragglers
-    /// of the trains before and after: the densest half of them tells.
+    /// The Data of a round trip of the start come as a train at the rate of the link, with stragglers of the
+    /// trains before and after: the densest half of them is measured.
     fn measure_train(&mut self, came: &[f64]) {
         let half = came.len() / 2;
         let took = least(came.windows(half + 1).map(|some| some[half] - some[0]));
@@ -380,10 +380,11 @@ impl ShortQueue {
         }
         let rate = half as f64 / took;
         let known = self.measured;
-        // Sent faster than the trains before came, it came no faster but by chance: that is the link.
+        // It was sent faster than earlier trains arrived, and arrived no faster within the noise: the link's
+        // rate.
         let no_faster = half as f64 / (took + self.spread) < 1.1 * self.capacity;
         self.measured |= came.len() >= TRAIN && no_faster;
-        // The train before was shorter, and told less.
+        // The train before was shorter and less accurate.
         self.capacity = if known { self.capacity.max(rate) } else { rate };
     }
     /// What the flow wants to have in the queue, in segments.
@@ -435,7 +436,7 @@ impl ShortQueue {
         let change = if step > 0.0 { quick } else { step.max(-self.window / 2.0) };
         self.window = (self.window + change).max(WINDOW_MIN);
     }
-    /// More than stands is given up, as nobody knows exactly what does.
+    /// Gives up more than the estimated queue, as the estimate is uncertain.
     fn drain(&mut self, queueing: f64, joined: bool) {
         let by = self.capacity * (queueing + self.scatter / 2.0);
         let by = by.min(self.window / 2.0).max(1.0);
@@ -462,13 +463,13 @@ impl ShortQueue {
         if self.vain == 0 {
             self.window_before = self.window;
         }
-        // Who is known may have gone: then what stands falls.
+        // A known non-yielding flow may have ended: then the queue shrinks.
         if patience == self.patience || self.queueing >= before {
             self.vain += 1;
         }
         self.jumped > 0 || self.vain >= patience
     }
-    /// A drain tells whether what was taken for a queue is one.
+    /// Judges by the drain's effect whether the supposed queue is one.
     fn settled(&mut self, now: Instant, cut: Option<Cut>) {
         self.phase = Phase::Steady;
         self.velocity = 1.0;
@@ -494,7 +495,7 @@ impl ShortQueue {
             self.phase = Phase::Stand { rounds: 0, queueing: self.queueing };
         }
     }
-    /// Who yields lets the queue settle; who does not adds a segment per round trip.
+    /// Flows that yield let the queue settle; a flow that does not adds a segment per round trip.
     fn stand(&mut self, now: Instant, rounds: u32, before: f64) {
         let rounds = rounds + 1;
         let mut queueing = before;
@@ -515,7 +516,7 @@ impl ShortQueue {
             self.phase = Phase::Stand { rounds, queueing };
         }
     }
-    /// Nobody grows. If the delay neither falls while next to nothing is in flight, there is no queue.
+    /// No flow grows. If the delay does not fall either with almost nothing in flight, there is no queue.
     fn stood(&mut self, grown: f64) {
         self.phase = Phase::Steady;
         let still = grown.abs() < GROWN_SHARE * self.queueing;
@@ -532,7 +533,7 @@ impl ShortQueue {
         self.window = self.window.max(self.window_before);
         self.window_before = 0.0;
     }
-    /// Where little stands there is nobody to compete with at the moment.
+    /// A short queue means that there is no flow to compete with at the moment.
     fn rest(&mut self, now: Instant) {
         self.met = Some(now);
         if self.rate * self.queueing < self.wanted() {

@@ -4,14 +4,14 @@
 //! JSAC 22(2), 2004).
 //!
 //! Every packet is followed by `low_share` copies of low priority. At the end of each period, a round
-//! trip, phi = Nlow/Nhigh of what arrived: below `phi_decrease` the rate is multiplied by `decrease`,
+//! trip, phi = Nlow/Nhigh of the arrivals: below `phi_decrease` the rate is multiplied by `decrease`,
 //! above `phi_increase` it grows, in between it stays. A packet that is lost at random leaves phi as it
 //! is. Growth is that of a connection whose round trip is `reference_rtt`: one packet per reference
-//! round trip in each of them, and at most to the double, so that a long way does not slow it.
+//! round trip in each of them, and at most to the double, so that a long path does not slow it.
 //!
 //! Before the first report one packet leaves every `start_step`, and copies of low priority whose rate
-//! doubles as often, up to `rate_max` (immediate start); how fast they arrive is the first rate of data. Needs queues with priorities: where copies
-//! are as good as data, phi says nothing.
+//! doubles as often, up to `rate_max` (immediate start); how fast they arrive is the first rate of data.
+//! Needs queues with priorities: where copies are as good as data, phi says nothing.
 
 use super::{Ack, Advice, ArrivalCounts, Cause, Controller, ControllerEvent, Flow, Loss};
 use crate::math;
@@ -20,7 +20,7 @@ use crate::record::Observation;
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "tcp_planet",
     paper: "Akyildiz, Akan and Fang, TCP-Planet: a reliable transport protocol for InterPlaNetary Internet (2004)",
@@ -146,7 +146,7 @@ impl Controller for TcpPlanet {
         if let Some(rtt) = ack.rtt {
             self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
         }
-        // What tells less has been overtaken.
+        // A smaller count is from a reordered report.
         let arrivals = ack.arrivals.map(|reported| {
             let ArrivalCounts { high, low } = self.arrivals;
             self.arrivals = ArrivalCounts { high: high.max(reported.high), low: low.max(reported.low) };

@@ -9,7 +9,7 @@ use crate::record::Observation;
 use crate::time::Duration;
 use crate::units::Bytes;
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "vegas",
     paper: "Brakmo and Peterson, TCP Vegas: End to End Congestion Avoidance on a Global Internet (1995)",

@@ -9,7 +9,7 @@ use crate::record::Observation;
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
-/// How the rest of the system knows it.
+/// Name, paper and parameters in the table of controllers.
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "westwood_plus",
     paper: "Grieco and Mascolo, Performance evaluation and comparison of Westwood+, New Reno and Vegas (2004)",

@@ -1,4 +1,4 @@
-//! How long bits are under way.
+//! Propagation delay of a link.
 
 use crate::math;
 use crate::rng::Stream;
@@ -12,8 +12,8 @@ pub enum Delay {
     /// Straight lines between these points; before the first as there, after the last as there.
     /// Ascending in time, not empty.
     Curve(Vec<(Instant, Duration)>),
-    /// Each packet's is drawn anew from a normal distribution, and is never negative: later ones may overtake
-    /// it. The distribution changes by steps .
+    /// Drawn for each packet from a normal distribution, never negative; later packets may overtake. The
+    /// mean changes in steps of `every`.
     Normal {
         /// The mean.
         mean: Box<Delay>,
@@ -28,7 +28,7 @@ pub enum Delay {
 pub const DEVIATIONS_MOST: f64 = 8.6;
 
 impl Delay {
-    /// The delay of what leaves at `now`; the mean where it is drawn.
+    /// The delay of a packet sent at `now`; the mean where it is drawn.
     #[inline]
     pub fn at(&self, now: Instant) -> Duration {
         match self {
@@ -39,7 +39,7 @@ impl Delay {
             }
         }
     }
-    /// Whether what leaves later may come earlier.
+    /// Whether a packet may overtake an earlier one.
     pub fn falls_faster_than_time(&self) -> bool {
         match self {
             Self::Constant(_) => false,

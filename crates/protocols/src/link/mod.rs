@@ -31,7 +31,8 @@ pub trait Load {
     /// Its first bit leaves now.
     #[inline]
     fn leaves(&mut self, _: Instant) {}
-    /// A queue asks its sender to slow down; false if it can't be told, and must be dropped instead.
+    /// A queue asks its sender to slow down; false if the packet can't be marked, and must be dropped
+    /// instead.
     #[inline]
     fn mark(&mut self) -> bool {
         false
@@ -43,17 +44,17 @@ pub trait Load {
 pub struct LinkSpec {
     /// How fast bits leave; zero while there is no contact.
     pub rate: Rate,
-    /// How long they are under way.
+    /// Propagation delay.
     pub delay: Delay,
-    /// What is lost on the way.
+    /// Which packets are lost on the link.
     pub loss: Loss,
-    /// How many packets, the one that is leaving included, may be here.
+    /// Which packets the queue holds and drops; its limit includes the packet being sent.
     pub queue: queues::Discipline,
     /// Share of packets that are held back by up to this long, so that later ones overtake them.
     pub reorder: Option<(f64, Duration)>,
     /// Share of packets that arrive twice.
     pub duplicate: f64,
-    /// Each packet is under way for up to this much longer, drawn uniformly; later ones may overtake it.
+    /// Most extra delay of each packet, drawn uniformly from zero; later ones may overtake it.
     pub jitter: Duration,
 }
 
@@ -115,7 +116,7 @@ impl Faults {
     fn lose(&mut self, start: Instant, size: Bytes) -> bool {
         self.loss.as_mut().is_some_and(|loss| loss.loses(start, size))
     }
-    /// When a packet arrives that has left then and is under way for so long, and its copy, if it has one.
+    /// When a packet sent at `left` with this delay arrives, and its copy, if it has one.
     fn arrivals(&mut self, left: Instant, delay: Duration) -> (Instant, Option<Instant>) {
         let delay = self.normal.as_mut().map_or(delay, |normal| normal.around(delay));
         let mut arrival = left.saturating_add(delay);
@@ -223,12 +224,12 @@ impl<P: Load + Clone + 'static> Link<P> {
         self.waiting = self.queue.len() as u64;
         self.counts.queue_packets_max = self.counts.queue_packets_max.max(self.waiting + 1);
     }
-    /// The next packet that has come to the far end.
+    /// The next packet that has arrived at the far end.
     #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<P> {
         self.poll_due(now).map(|due| due.1)
     }
-    /// The same with when it was to come, for drivers that may be late.
+    /// The same with the time it was due, for drivers that may be late.
     #[inline]
     pub fn poll_due(&mut self, now: Instant) -> Option<(Instant, P)> {
         match self.wire.front() {
@@ -248,7 +249,7 @@ impl<P: Load + Clone + 'static> Link<P> {
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.wire.front() {
-            // What waits may come before what is under way: it must not be served too late.
+            // A queued packet may arrive before one in flight: it must not be served too late.
             Some(front) if self.overtakes && self.waiting > 0 => Some(front.0.min(self.free_at)),
             Some(front) => Some(front.0),
             None if self.waiting > 0 => Some(self.free_at),
@@ -319,7 +320,7 @@ impl<P: Load + Clone + 'static> Link<P> {
         }
         self.send(arrival, packet);
     }
-    #[inline(always)] // One hot caller: the packet need not be copied on the way.
+    #[inline(always)] // One hot caller: saves a copy of the packet.
     fn send(&mut self, arrival: Instant, packet: P) {
         if self.wire.len() == self.wire.capacity() {
             // Long wires hold hundreds of thousands of packets: grow by an eighth, not by doubling.

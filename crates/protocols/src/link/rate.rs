@@ -60,7 +60,7 @@ impl Rate {
     }
 }
 
-/// Bits leave at each row's rate in turn; a row of zero makes the packet begin anew after it.
+/// Bits leave at each row's rate in turn; a row of zero makes the packet start over after it.
 fn finish_in_table(rows: &[(Instant, BitRate)], start: Instant, size: Bytes) -> Instant {
     let mut row = rows.partition_point(|row| row.0 <= start);
     let mut now = start;

@@ -1,11 +1,11 @@
-//! The best rate that a stream had, and whether that is what the way can carry.
+//! The best rate that a stream had, and whether the path can carry more.
 
 use crate::time::{Duration, Instant};
 
-/// A stream that has not become faster for so long, and so many round trips, has found its rate.
+/// A stream that has not become faster for this time and this number of round trips has found its rate.
 const FOUND_AFTER: Duration = Duration::from_secs(2);
 const FOUND_ROUNDS: i64 = 8;
-/// Less than this is chance.
+/// Smaller growth is noise.
 const GROWTH: f64 = 1.05;
 
 /// The best rate of a stream.
@@ -13,7 +13,7 @@ const GROWTH: f64 = 1.05;
 pub struct Best {
     /// In bytes a second.
     pub rate: f64,
-    /// When it was had.
+    /// When it was measured.
     pub at: Instant,
     /// What later ones are measured against, and since when.
     mark: (f64, Instant),
@@ -28,8 +28,8 @@ impl Best {
             _ => Self { rate, at: now, mark: (rate, now) },
         }
     }
-    /// Whether it was not still becoming faster: then another transport may begin with it; else it only knows that the
-    /// way carries no less.
+    /// Whether the stream had stopped becoming faster: then another transport may start at this rate; else
+    /// the rate is only a lower bound of the path's.
     pub fn is_found(&self, now: Instant, round_trip: Option<Duration>) -> bool {
         let rounds = round_trip.unwrap_or_default() * FOUND_ROUNDS;
         now - self.mark.1 >= rounds.max(FOUND_AFTER)

@@ -8,15 +8,16 @@ pub const WINDOW_LEAST: u64 = 16 * 1024;
 const FIXED: u64 = 8 * 1024;
 /// Bytes of a connection that has the least window in both directions.
 pub const CONNECTION_COST: u64 = FIXED + 2 * WINDOW_LEAST;
-/// Bytes of all connections between two daemons that may be under way beyond the windows that the receiver has
-/// advertised. Both sides know this number: the sender keeps to it, the receiver has room for it.
+/// Bytes in flight of all connections between two daemons beyond the windows that the receiver has
+/// advertised. Both sides know this limit: the sender keeps to it, the receiver has room for it.
 pub const UNADVERTISED_MOST: u64 = 16 << 20;
 
 /// Counts the memory of all connections, of all sessions that share it.
 ///
-/// One half is for connections with the least windows: it bounds their number. The other half is lent to those that can
-/// use more. Each gets at most a quarter of what is free (Choudhury and Hahne, "Dynamic queue length thresholds for
-/// shared-memory packet switches", 1998), so that some is always left for those that come later.
+/// One half is for connections with the least windows: it bounds their number. The other half is lent to
+/// those that can use more. Each gets at most a quarter of what is free (Choudhury and Hahne, "Dynamic queue
+/// length thresholds for shared-memory packet switches", 1998), so that some is always left for those that
+/// come later.
 #[derive(Debug)]
 pub struct Budget {
     limit: u64,
@@ -64,7 +65,7 @@ impl Budget {
         self.connections.fetch_add(1, Ordering::Relaxed);
         self.sessions.fetch_add(u64::from(is_first), Ordering::Relaxed);
     }
-    /// A connection is over that had so much lent; `is_last`: the only one of its session.
+    /// A connection that had borrowed `lent` bytes is over; `is_last`: the only one of its session.
     pub(super) fn leave(&self, lent: u64, is_last: bool) {
         self.lent.fetch_sub(lent, Ordering::Relaxed);
         self.connections.fetch_sub(1, Ordering::Relaxed);

@@ -1,29 +1,29 @@
-//! One connection of an application: two streams, and what else its daemons tell each other of it.
+//! One connection of an application: two streams, and the notices that its daemons exchange about it.
 
 use super::{Incoming, Outgoing, Stack, WINDOW_LEAST};
 use crate::wire::session::{Hints, Why};
 use std::cell::Cell;
 
-/// What is told of a connection beside its bytes. Each is told until it is known to have come.
+/// What is sent about a connection beside its bytes. Each is repeated until it is known to have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Notice {
-    /// It is to be made.
+    /// Open the connection.
     Open,
     /// The target has been reached.
     Opened,
-    /// What has come, and how far the window goes.
+    /// Bytes received, and the window.
     Ack,
 }
 
 /// Where a notice is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Telling {
-    /// There is nothing to tell.
+    /// Not needed, or delivered.
     #[default]
     Nothing,
-    /// It is to be told.
+    /// Must be sent.
     Due,
-    /// A stack carries it, as the so-manieth: of an earlier one it does not matter any more whether it comes.
+    /// In flight over a stack, with the notice's number: the fate of an earlier one no longer matters.
     Carried(Stack, u64),
 }
 
@@ -54,14 +54,14 @@ pub struct Connection {
     /// To here.
     pub incoming: Incoming,
     notices: [Telling; 3],
-    /// A stack has carried some of it: the other side may have acted on it, whether that was heard or not.
+    /// A stack has carried some of it: the other side may have acted on it, even if no answer arrived.
     pub was_carried: bool,
-    /// The driver was told that there is no room for what the application gives.
+    /// [`super::Session::room`] last returned zero to the driver.
     pub(super) is_blocked: Cell<bool>,
 }
 
 impl Connection {
-    /// Without any byte. `first`: bytes that may be sent before anything is heard; `window`: those that may come.
+    /// An empty one. `first`: bytes that may be sent before any answer; the pair: those that may arrive.
     pub fn new(state: State, stack: Stack, first: u64, (window, window_most): (u64, u64)) -> Self {
         Self {
             target: String::new(),
@@ -84,19 +84,19 @@ impl Connection {
     pub fn notice(&mut self, notice: Notice) -> &mut Telling {
         &mut self.notices[notice as usize]
     }
-    /// It is known what became of a notice as it was carried, if that is still how it stands.
+    /// A notice in flight as `carried` was delivered or lost; ignored if it has been sent again since.
     pub fn settle(&mut self, notice: Notice, carried: Telling, becomes: Telling) {
         let telling = self.notice(notice);
         if *telling == carried {
             *telling = becomes;
         }
     }
-    /// The first that is to be told.
+    /// The first notice that must be sent.
     pub fn due(&self) -> Option<Notice> {
         let all = [Notice::Open, Notice::Opened, Notice::Ack];
         all.into_iter().find(|notice| self.notices[*notice as usize] == Telling::Due)
     }
-    /// What this stack carried of notices is to be told again.
+    /// Data and notices in flight over this stack must be sent again.
     pub fn reclaim(&mut self, stack: Stack) {
         self.outgoing.reclaim(stack);
         for telling in &mut self.notices {
@@ -109,7 +109,7 @@ impl Connection {
     pub fn was_stored(&self) -> bool {
         self.state == State::Open || self.outgoing.acknowledged() > 0 || self.incoming.taken() > 0
     }
-    /// The far daemon has begun anew. So many bytes may be sent before anything is heard.
+    /// The far daemon has restarted. `first` bytes may be sent before it answers.
     pub fn on_forgotten(&mut self, first: u64) {
         self.outgoing.on_forgotten(first);
         for telling in &mut self.notices {
@@ -129,7 +129,7 @@ impl Connection {
     pub fn on_data(&mut self, offset: u64, bytes: &[u8], ends: bool) -> Result<bool, Why> {
         let kept = self.incoming.on_data(offset, bytes, ends)?;
         if offset + (bytes.len() as u64) < self.incoming.taken() + u64::from(!ends) {
-            // What came before comes again: the other side has not heard that it did.
+            // Bytes arrived again: the other side has not received their acknowledgement.
             *self.notice(Notice::Ack) = Telling::Due;
         }
         Ok(kept)

@@ -18,7 +18,8 @@ const AHEAD: u64 = 64 * 1024;
 pub struct Config {
     /// This epoch of the daemon, greater than any before.
     pub incarnation: u32,
-    /// Bytes of a stream that may leave before anything is heard of it. At the far daemon it must be as large.
+    /// Bytes of a stream that may leave before anything is heard of it. At the far daemon it must be as
+    /// large.
     pub window: u64,
     /// Bytes of a stream that may wait for the application here, once it has taken enough to deserve it.
     pub window_most: u64,
@@ -47,7 +48,7 @@ pub struct Stored {
     pub ended: bool,
 }
 
-/// What the driver is to know.
+/// What the session reports to the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The far daemon wants a connection made: answer by [`Session::accept`] or [`Session::reset`].
@@ -56,7 +57,7 @@ pub enum Event {
         id: ConnectionId,
         /// To what.
         target: String,
-        /// How it is to be carried.
+        /// How to carry it.
         hints: Hints,
     },
     /// The target has been reached.
@@ -69,7 +70,7 @@ pub enum Event {
     Over(ConnectionId, Result<(), Why>),
 }
 
-/// What a frame carries, for who tells later whether it came.
+/// Contents of a frame, for [`Session::on_arrived`] and [`Session::on_lost`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     id: ConnectionId,
@@ -78,7 +79,7 @@ pub struct Ticket {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
-    /// The so-manieth notice of all.
+    /// A notice and its number among all notices.
     Notice(Notice, u64),
     Data(Range),
     Farewell,
@@ -87,8 +88,8 @@ enum What {
 /// One daemon's side of all connections between two.
 ///
 /// The driver moves bytes: from applications by [`Session::write`], to them by [`Session::read`] and
-/// [`Session::take`], and frames by [`Session::poll`] and [`Session::handle`]. A stack that loses frames tells so by
-/// [`Session::on_lost`] and [`Session::on_arrived`]; one that does not, only when it fails.
+/// [`Session::take`], and frames by [`Session::poll`] and [`Session::handle`]. A stack that loses frames
+/// calls [`Session::on_lost`] and [`Session::on_arrived`]; a reliable one only [`Session::on_failed`].
 pub struct Session {
     config: Config,
     /// The epoch of the far daemon, if it is known.
@@ -102,7 +103,7 @@ pub struct Session {
     ready: Ready,
     /// Notices that were sent.
     notices: u64,
-    /// Connections that left a stack, and when what it still carries is taken for lost.
+    /// Connections that left a stack, and when their frames still in flight there count as lost.
     left: BTreeSet<(Instant, ConnectionId, Stack)>,
     /// The stack that holds back new connections, if one does, and those that it holds back.
     holding: Option<Stack>,
@@ -145,7 +146,8 @@ impl Session {
 
     // --- the driver's side --------------------------------------------------------------------
 
-    /// Makes a connection. None if there are too many, or the target is empty or longer than [`TARGET_MAX`] bytes.
+    /// Makes a connection. None if there are too many, or the target is empty or longer than [`TARGET_MAX`]
+    /// bytes.
     pub fn open(&mut self, target: &str, hints: Hints) -> Option<ConnectionId> {
         let can_be_named = (1..=TARGET_MAX).contains(&target.len());
         if !can_be_named || self.is_full() {
@@ -160,7 +162,7 @@ impl Session {
         self.tell(id, Notice::Open);
         Some(id)
     }
-    /// What leaves from here is carried like this from now on; the far side goes on as it does.
+    /// Carries this side's bytes by these hints from now on; the far side keeps its own.
     pub fn hint(&mut self, id: ConnectionId, hints: Hints) {
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.hints = hints;
@@ -180,7 +182,7 @@ impl Session {
             self.over.say(id, Farewell::Reset(why), connection.stack);
         }
     }
-    /// Takes as many of the bytes as there is room for, and tells how many.
+    /// Takes as many of the bytes as there is room for, and returns their number.
     pub fn write(&mut self, id: ConnectionId, bytes: &[u8]) -> usize {
         let taken = bytes.len().min(self.room(id));
         if self.change(id, |connection| connection.outgoing.write(&bytes[..taken])).is_none() {
@@ -199,8 +201,8 @@ impl Session {
         self.schedule(id);
         taken
     }
-    /// Takes no more of a stream than `most` bytes ahead of what was sent, however wide the window is: what waits here costs
-    /// memory, and no stack is faster for it. Without a call, the window alone is the limit.
+    /// Takes at most `most` bytes of a stream ahead of the bytes sent, however wide the window is: queued
+    /// bytes cost memory and make no stack faster. By default the window alone is the limit.
     pub fn limit_unsent(&mut self, most: u64) {
         self.unsent_most = most;
     }
@@ -216,7 +218,7 @@ impl Session {
         let ahead = self.unsent_most.saturating_sub(outgoing.unsent());
         outgoing.room(AHEAD, self.budget.share()).min(ahead)
     }
-    /// The application has ended its stream; the other one goes on.
+    /// The application has ended its stream; the other direction stays open.
     pub fn finish(&mut self, id: ConnectionId) {
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.outgoing.finish();
@@ -263,7 +265,7 @@ impl Session {
     pub fn connections(&self) -> impl Iterator<Item = (ConnectionId, &Connection)> {
         self.connections.iter().map(|(id, connection)| (*id, connection))
     }
-    /// Whether the other side has still to be told of a connection that is over, or to answer that.
+    /// Whether the end of a connection has still to be sent to the other side, or acknowledged by it.
     pub fn has_farewells(&self) -> bool {
         self.over.has_farewells()
     }
@@ -272,8 +274,8 @@ impl Session {
         self.events.pop_front()
     }
 
-    /// A durable connection is as an earlier epoch of this daemon left it; what follows [`Outgoing::given`] is to be
-    /// written again.
+    /// Restores a durable connection of an earlier epoch of this daemon; bytes after [`Outgoing::given`] must
+    /// be written again.
     pub fn restore(&mut self, id: ConnectionId, stored: Stored) {
         let Stored { target, hints, is_open, acknowledged, had, taken, ended } = stored;
         let Config { window, window_most, .. } = self.config;
@@ -288,23 +290,24 @@ impl Session {
         }
         self.tell_anew(id);
     }
-    /// The other side may not know it yet, or has to tell if it does not know it any more.
+    /// The other side may not know it yet, or must answer if it has lost it.
     fn tell_anew(&mut self, id: ConnectionId) {
         let stored = self.connections.get(&id).is_some_and(Connection::was_stored);
         self.tell(id, if self.is_ours(id) && !stored { Notice::Open } else { Notice::Ack });
     }
-    /// A connection was over in an earlier epoch of this daemon: whatever comes of it is answered so.
+    /// A connection was over in an earlier epoch of this daemon: its late frames are answered so.
     pub fn remember(&mut self, id: ConnectionId, complete: bool) {
         self.over.insert(id, complete, true);
     }
     fn is_ours(&self, id: ConnectionId) -> bool {
-        // Lives of two daemons never have the same number, and those of one are all even or all odd.
+        // Epochs of two daemons never have the same number: those of one are all even, of the other all odd.
         id.incarnation % 2 == self.config.incarnation % 2
     }
 
     // --- stacks -------------------------------------------------------------------------------
 
-    /// Another stack carries a connection from now on. What the one before still carries has `grace` to arrive.
+    /// Another stack carries a connection from now on. What the one before still carries has `grace` to
+    /// arrive.
     pub fn carry_by(&mut self, now: Instant, id: ConnectionId, stack: Stack, grace: Duration) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         let before = std::mem::replace(&mut connection.stack, stack);
@@ -318,7 +321,7 @@ impl Session {
     pub fn prefer(&mut self, stack: Stack) {
         self.stack = stack;
     }
-    /// All that this stack carried and of which nothing was heard is lost; what it was to carry goes by `instead`.
+    /// Everything unacknowledged on this stack is lost; its connections move to `instead`.
     pub fn on_failed(&mut self, stack: Stack, instead: Stack) {
         if self.stack == stack {
             self.stack = instead;
@@ -336,8 +339,8 @@ impl Session {
             }
         }
     }
-    /// The far daemon says which epoch of it this is. In a later one only durable connections are left: what they had
-    /// not acknowledged is carried again. What was under way from an earlier one changes nothing.
+    /// The far daemon reports its epoch. In a later one only durable connections remain: their unacknowledged
+    /// bytes are carried again. A report from an earlier epoch is ignored.
     pub fn on_peer(&mut self, incarnation: u32) {
         let Some(before) = self.peer.replace(self.peer.unwrap_or(0).max(incarnation)) else { return };
         if incarnation <= before {
@@ -386,8 +389,9 @@ impl Session {
 
     // --- frames -------------------------------------------------------------------------------
 
-    /// Holds back connections that were never carried, or carries them: while the other side is not heard, nothing of them
-    /// leaves by this stack. A later epoch of the other side has then certainly not heard of them, and they stay.
+    /// Holds back connections that were never carried, or carries them: while the other side does not answer,
+    /// none of their frames leaves by this stack. A later epoch of the other side then cannot know them, and
+    /// they stay.
     pub fn hold_new(&mut self, stack: Stack, hold: bool) {
         let holding = hold.then_some(stack);
         if self.holding != holding {
@@ -416,10 +420,10 @@ impl Session {
     pub fn has_data(&self, stack: Stack) -> bool {
         self.ready.has_data(stack)
     }
-    /// Appends the next frame for a stack to `out`, of at most `room` bytes; none if there is nothing that fits. One that
-    /// has so many is the last of what carries it.
+    /// Appends the next frame for a stack to `out`, of at most `room` bytes; `None` if nothing fits. A frame
+    /// that fills `room` is the last of its datagram.
     pub fn poll(&mut self, stack: Stack, room: usize, out: &mut Vec<u8>) -> Option<Ticket> {
-        // With room for a byte, whoever has data has a piece that fits.
+        // With room for a byte, a connection with data has a piece that fits.
         if room <= Frame::OVERHEAD_MAX {
             return None;
         }
@@ -558,7 +562,7 @@ impl Session {
             self.events.push_back(Event::Open { id, target: target.to_owned(), hints });
             self.tell_readable(id);
         }
-        // Whatever is heard of it tells the other side that this has come.
+        // Any frame about it confirms this one to the other side.
         self.tell(id, Notice::Ack);
         true
     }
@@ -591,12 +595,12 @@ impl Session {
         }
     }
     fn on_ack(&mut self, id: ConnectionId, below: u64, window: u64) {
-        // Who acknowledges has heard something of it: here it was known once.
+        // An acknowledgement answers something sent from here: the connection was known once.
         let known = self.connections.get_mut(&id).filter(|connection| connection.state != State::Unnamed);
         let Some(connection) = known else {
             self.remove(id, false);
             if !self.is_ours(id) {
-                // What comes of it after this makes no new one.
+                // Its later frames must not make a new one.
                 self.over.insert(id, false, false);
             }
             let complete = self.over.is_over(id).unwrap_or(false);
@@ -630,8 +634,8 @@ impl Session {
 
     // --- inside -------------------------------------------------------------------------------
 
-    /// Makes a connection of the far daemon known, if it can be. True if it is known now, or is answered that it is
-    /// over; false if there is no room.
+    /// Makes a connection of the far daemon known, if it can be. True if it is known now, or is answered that
+    /// it is over; false if there is no room.
     fn find_or_make(&mut self, id: ConnectionId) -> bool {
         if self.connections.contains_key(&id) {
             return true;
@@ -697,7 +701,8 @@ impl Session {
         self.unadvertised = self.unadvertised - unadvertised + connection.outgoing.unadvertised();
         Some(result)
     }
-    /// Whether it has sent more than was advertised while there is no memory: another version, or one that means harm.
+    /// Whether it has sent more than was advertised while there is no memory: another version, or one that
+    /// means harm.
     fn is_too_much(&self, id: ConnectionId) -> bool {
         let is_beyond = |connection: &Connection| connection.incoming.is_beyond();
         self.budget.is_overdrawn() && self.connections.get(&id).is_some_and(is_beyond)
@@ -716,7 +721,7 @@ impl Session {
         self.over.insert(id, complete, connection.hints.durable);
         Some(connection)
     }
-    /// It is over, and the driver is told; one that it does not know yet goes without a word.
+    /// Ends a connection and reports that to the driver, unless the driver does not know it yet.
     fn end(&mut self, id: ConnectionId, how: Result<(), Why>) {
         if self.remove(id, how.is_ok()).is_some_and(|connection| connection.state != State::Unnamed) {
             self.events.push_back(Event::Over(id, how));
@@ -755,7 +760,7 @@ impl Session {
         }
         holds
     }
-    /// Whoever has something to send stands in the queue.
+    /// Queues a connection that has something to send.
     fn schedule(&mut self, id: ConnectionId) {
         let Some(connection) = self.connections.get(&id) else { return };
         if self.holding == Some(connection.stack) && self.is_new(id) {

@@ -1,9 +1,8 @@
-//! UDPDTN as a stack of connections: frames in datagrams, over ways that lose, delay and reorder them for as long as
-//! they like.
+//! UDPDTN as a stack of connections: frames in datagrams, over paths with any loss, delay and reordering.
 //!
-//! Nothing waits for an answer before it may leave: the first datagram carries frames. What the other side reports
-//! paces what follows, by whatever [`Controller`] is given; what is lost is found by what left beside it
-//! ([`super::waiting`]) and its frames are carried anew. Where nobody is heard, only questions leave.
+//! There is no handshake: the first datagram carries frames. The other side's reports pace later datagrams
+//! through the given [`Controller`]. A lost datagram is found by others sent at about the same time
+//! ([`super::waiting`]), and its frames are sent again. Without an answer, only probes leave.
 
 use super::Stack;
 use super::connections::{Session, Ticket};
@@ -19,29 +18,30 @@ use crate::units::{BitRate, Bytes};
 use crate::wire::session::{Epoch, Frame, Head, Malformed, Note, Report, Serial, TARGET_MAX};
 use std::collections::VecDeque;
 
-/// What came is reported after this part of a round trip, within bounds.
+/// Arrivals are reported after this part of a round trip, within bounds.
 const REPORT_PART: i64 = 16;
 const REPORT_LEAST: Duration = Duration::from_nanos(50_000_000);
 const REPORT_MOST: Duration = Duration::from_secs(1);
-/// What was kept from leaving for so long leaves at once afterwards.
+/// Pacing debt up to this is made up in one burst.
 const SLACK: Duration = Duration::from_nanos(1_000_000);
-/// Behind the last of a row so many questions leave, so far apart: where they come and it does not, it is lost.
+/// Probes sent after the last datagram of a burst, this far apart: if they arrive and it does not, it is
+/// lost.
 const TAIL: u32 = 3;
 const TAIL_EVERY: Duration = Duration::from_nanos(300_000_000);
-/// Before a round trip is known, silence is longer than this.
+/// The timeout before a round trip is known.
 const SILENCE_FIRST: Duration = Duration::from_secs(30);
-/// Nobody waits longer than this before asking again.
+/// Longest backed-off timeout, unless the round trip requires more.
 const SILENCE_MOST: Duration = Duration::from_secs(120);
 /// Beyond a round trip, for clocks and schedulers.
 const MARGIN: Duration = Duration::from_secs(1);
-/// Before a round trip is known, a side that is not heard for so long may be gone: what could not be taken back waits.
+/// Before a round trip is known, a side without an answer for this time may be gone: new connections wait.
 const UNHEARD_FIRST: Duration = Duration::from_secs(3);
-/// A round trip that was measured longer ago tells nothing of now.
+/// A round trip measured longer ago is out of date.
 const NEWS: Duration = Duration::from_secs(2);
-/// The other side's epoch is asked for after so many seconds, doubled so often.
+/// The other side's epoch is requested after this many seconds, doubled up to `ASK_EPOCH_DOUBLED` times.
 const ASK_EPOCH: f64 = 1.0;
 const ASK_EPOCH_DOUBLED: u32 = 6;
-/// So many greetings leave within so long, at most: recorded datagrams that somebody repeats must not cost much.
+/// At most this number of greetings within `GREET_OVER`: replayed datagrams must not cost much.
 const GREET_MOST: usize = 16;
 const GREET_OVER: Duration = Duration::from_secs(1);
 /// A head with the longest report.
@@ -50,7 +50,7 @@ const HEAD_MAX: usize = 1 + 5 + 10 * 3 + 1 + 20 * crate::wire::session::RUNS_MAX
 /// In less room nothing more is packed: a piece of a stream that small is hardly more than its head.
 const ROOM_LEAST: usize = Frame::OVERHEAD_MAX + 64;
 
-/// Of so many datagrams one tells whose epoch it is, though the other side knows: it may have begun anew since.
+/// One in this many datagrams carries the sender's epoch although it is known: the peer may have restarted.
 const WHOLE_EVERY: u64 = 16;
 
 /// How a stack of datagrams is set up.
@@ -60,8 +60,8 @@ pub struct Config {
     pub stack: Stack,
     /// This epoch of the daemon.
     pub epoch: Epoch,
-    /// The latest epoch of the other side that an earlier epoch of this daemon knew, if any: datagrams are bound to it until
-    /// another one is heard.
+    /// The latest epoch of the other side that an earlier epoch of this daemon knew, if any: datagrams are
+    /// bound to it until another one is heard.
     pub peer: Option<Epoch>,
     /// Bytes of a datagram at most, without its whole [`Serial`]; [`DATAGRAM_LEAST`] at least.
     pub datagram: usize,
@@ -97,18 +97,18 @@ pub enum Arrival {
     },
     /// It came before, as a copy or by a path that repeats. It has changed nothing.
     Repeated,
-    /// It was made for another epoch of this daemon, for none, or by an epoch of the other side that is not the latest one.
-    /// It has changed nothing; [`Datagrams::greet`] answers it.
+    /// It was made for another epoch of this daemon, for none, or by an epoch of the other side that is not
+    /// the latest one. It has changed nothing; [`Datagrams::greet`] answers it.
     Stale,
 }
 
 /// A stack that carries frames in datagrams.
 ///
-/// Both sides have an [`Epoch`], and each datagram is bound to the epoch of its receiver: the receiver acts on those alone
-/// that were made for its present epoch. Whatever was recorded before it began is [`Arrival::Stale`], though nothing
-/// of earlier epochs is remembered. The price: a side that does not know the other's present epoch must hear of it before
-/// what it sends is of use. Until then only questions leave, in [`Datagrams::poll`], and the other side answers them by
-/// [`Datagrams::greet`].
+/// Both sides have an [`Epoch`], and each datagram is bound to the epoch of its receiver: the receiver acts
+/// on those alone that were made for its present epoch. Whatever was recorded before it began is
+/// [`Arrival::Stale`], though nothing of earlier epochs is remembered. The price: a side that does not know
+/// the other's present epoch must hear of it before what it sends is of use. Until then only questions leave,
+/// in [`Datagrams::poll`], and the other side answers them by [`Datagrams::greet`].
 pub struct Datagrams {
     config: Config,
     controller: Box<dyn Controller>,
@@ -135,23 +135,23 @@ pub struct Datagrams {
     /// When that was.
     measured: Option<Instant>,
     heard_at: Instant,
-    /// Since when something has been under way at all times.
+    /// Since when something has been in flight at all times.
     waits_since: Option<Instant>,
     counts: Counts,
     newest_left: Instant,
     delivered: u64,
     /// Losses of what left before this are answered.
     answered: Option<Instant>,
-    /// Nobody is heard: when to ask, and how often that was done.
+    /// When the timeout for an answer expires, and how often it has in a row.
     silence: Option<Instant>,
     asked: u32,
     /// May leave whatever the controller says.
     questions: u32,
-    /// One is to leave though it carries nothing.
+    /// A datagram must leave even if it carries nothing.
     probes: bool,
-    /// Questions that are to leave behind the last of a row, and when the next one is.
+    /// Probes still to send after the last datagram of a burst, and when the next one leaves.
     tail: (u32, Instant),
-    /// Questions are not asked at even times, as contacts come at even times.
+    /// Jitter of probes: contacts may be periodic.
     draws: Stream,
 }
 
@@ -194,16 +194,17 @@ impl Datagrams {
     pub fn round_trip(&self) -> Option<Duration> {
         self.rtt
     }
-    /// Whether something is under way of which nothing was heard.
+    /// Whether a datagram is unacknowledged.
     pub fn is_waiting(&self) -> bool {
         self.waiting.first().is_some()
     }
-    /// Asks the other side to say something, though there may be nothing to carry: so the way is known before it is used.
+    /// Requests an answer even with nothing to carry: so the path is measured before it is used.
     pub fn probe(&mut self) {
         self.probes = true;
     }
-    /// Goes on from another stack: by a controller that was built for the rate and the round trip of that one, or, where
-    /// that had not found its rate, by its own, which hears what was carried at least. What is under way stays so.
+    /// Takes over from another stack: with a controller built for that stack's rate and round trip, or, if
+    /// that had not found its rate, with its own, which receives that rate as a lower bound. Datagrams stay
+    /// in flight.
     pub fn continue_from(&mut self, now: Instant, handed: Result<Box<dyn Controller>, BitRate>) {
         match handed {
             Ok(controller) => self.controller = controller,
@@ -211,12 +212,12 @@ impl Datagrams {
         }
         self.next_at = now;
         (self.asked, self.questions) = (0, 0);
-        // Whoever leaves another stack does so as the round trip is not any more what it was.
+        // Connections leave another stack because the round trip has changed.
         (self.rtt, self.rtt_most) = (None, (Duration::ZERO, now));
         self.silence = self.waiting.first().map(|_| now.saturating_add(self.silence_span()));
     }
 
-    /// At which they leave, headers of the link included; none: as fast as the window lets.
+    /// Sending rate, headers of the link included; `None`: limited by the window alone.
     pub fn rate(&self) -> Option<BitRate> {
         self.controller.rate()
     }
@@ -224,14 +225,14 @@ impl Datagrams {
     pub fn found(&self) -> Option<BitRate> {
         self.controller.advice().discovered_rate
     }
-    /// Whether a stream that has found this rate knows better than what was learnt here.
+    /// Whether this rate, found by a stream, is above the rate found here.
     pub fn is_outdone(&self, rate: BitRate) -> bool {
         self.found().is_none_or(|found| found < rate)
     }
 
     // --- what is known ------------------------------------------------------------------------
 
-    /// What a policy is to know of it.
+    /// Measurements for the policy.
     pub fn context(&self, now: Instant) -> DatagramsContext {
         let rtt = self.rtt.filter(|_| self.measured.is_some_and(|at| now - at <= NEWS));
         DatagramsContext { rtt, silent: self.silent(now), rate: self.found() }
@@ -239,13 +240,14 @@ impl Datagrams {
     fn silent(&self, now: Instant) -> Duration {
         self.waits_since.map_or(Duration::ZERO, |since| now - since.max(self.heard_at))
     }
-    /// Whether the other side was not heard for longer than the path takes, as far as that is known. Then connections that
-    /// were never carried wait until it is ([`Session::hold_new`]): it may have ended, and its next epoch may not open twice
-    /// what this one may have opened.
+    /// Whether the other side's answer is overdue, as far as the round trip is known. Then connections that
+    /// were never carried wait for it ([`Session::hold_new`]): it may have ended, and its next epoch must not
+    /// open a second time what this one may have opened.
     pub fn is_unheard(&self, now: Instant) -> bool {
         self.asked > 0 || (self.rtt.is_none() && self.silent(now) > UNHEARD_FIRST)
     }
-    /// After so long what is under way has come, or was lost: what is to wait before another stack carries it again.
+    /// After this time datagrams in flight have arrived or are lost: another stack then carries their frames
+    /// again.
     pub fn grace(&self) -> Duration {
         self.silence_span()
     }
@@ -258,9 +260,9 @@ impl Datagrams {
         self.counts
     }
 
-    // --- what leaves --------------------------------------------------------------------------
+    // --- sending ------------------------------------------------------------------------------
 
-    /// The next datagram, if one is to leave now: frames of the session, a report, or both.
+    /// The next datagram, if one is due now: frames of the session, a report, or both.
     pub fn poll(&mut self, now: Instant, session: &mut Session, out: &mut Vec<u8>) -> Option<Serial> {
         if self.peer.is_none() {
             return self.poll_unbound(now, session, out);
@@ -269,12 +271,12 @@ impl Datagrams {
         let reports = self.heard.report_at().is_some_and(|at| at <= now);
         let waits = session.has_frames(self.config.stack);
         if waits && self.asked > 0 && self.silence.is_none() {
-            // What was under way is settled, but nobody was heard yet.
+            // Nothing is in flight any more, but no answer has arrived yet.
             self.questions = 1;
         }
         let in_time = session.has_data(self.config.stack) || reports || self.notices_at <= now;
         let carries = waits && in_time && self.may_leave(now);
-        // What is held back waits for an answer, so one is asked for.
+        // Held connections wait for an answer: request one.
         let asks = session.holds(self.config.stack) && self.waiting.first().is_none();
         let mut probes = std::mem::take(&mut self.probes) | asks | self.is_behind(now, waits);
         if !reports && !carries && !probes {
@@ -330,9 +332,9 @@ impl Datagrams {
         self.number += 1;
         Serial { epoch: self.config.epoch, bound, number, is_short: false }
     }
-    /// The answer to a datagram that was [`Arrival::Stale`], by the epoch that made it: it is bound to that epoch, which so
-    /// learns the present epoch of this daemon, and, if a later epoch of the other side is known here, is told so. None: too
-    /// many were answered just now.
+    /// The answer to a datagram that was [`Arrival::Stale`], bound to the epoch that made it. It informs that
+    /// epoch of this daemon's present one, and of a later epoch of the other side if one is known here.
+    /// `None`: too many were answered just now.
     pub fn greet(&mut self, now: Instant, to: Epoch, out: &mut Vec<u8>) -> Option<Serial> {
         while self.greeted.front().is_some_and(|at| now - *at >= GREET_OVER) {
             self.greeted.pop_front();
@@ -349,7 +351,7 @@ impl Datagrams {
         let bound = self.peer?.nonce;
         Some(self.single(Head { note: Some(note), ..Head::default() }, bound, out))
     }
-    /// Whether a question is to leave behind the last of a row.
+    /// Whether a probe after the last datagram of a burst is due.
     fn is_behind(&mut self, now: Instant, waits: bool) -> bool {
         let (left, at) = self.tail;
         if left == 0 || at > now {
@@ -398,14 +400,14 @@ impl Datagrams {
         self.asked == 0 && fits && paced
     }
 
-    // --- what comes ---------------------------------------------------------------------------
+    // --- receiving ----------------------------------------------------------------------------
 
     /// The latest epoch of the other side that is known.
     pub fn peer(&self) -> Option<Epoch> {
         self.peer
     }
-    /// The other side was heard in this epoch, in a way that cannot have been recorded earlier. False if a later one is
-    /// known, or another one with its number: it must begin a new one.
+    /// The other side was received in this epoch, in a datagram that cannot be a replay. False if a later
+    /// epoch is known, or another one with its number: it must begin a new one.
     pub fn meet(&mut self, now: Instant, epoch: Epoch, session: &mut Session) -> bool {
         if !self.is_latest(epoch) {
             return false;
@@ -415,7 +417,7 @@ impl Datagrams {
             self.heard = Heard::of(epoch.number);
         }
         if self.peer.replace(epoch).is_some_and(|before| before != epoch) {
-            // What is under way was made for an epoch that is over.
+            // Datagrams in flight were made for an epoch that is over.
             for ticket in self.waiting.clear().into_iter().flat_map(|sent| sent.tickets) {
                 session.on_lost(ticket, self.config.stack);
             }
@@ -428,8 +430,8 @@ impl Datagrams {
     fn is_latest(&self, epoch: Epoch) -> bool {
         self.peer.is_none_or(|known| known == epoch || known.precedes(epoch))
     }
-    /// Whether a note says that this epoch follows none that the other side knows: this daemon must begin another one, later
-    /// than the one that is given.
+    /// Whether a note says that this epoch follows none that the other side knows: this daemon must begin
+    /// another one, later than the one that is given.
     pub fn must_follow(&self, known: Epoch) -> bool {
         known != self.config.epoch && !known.precedes(self.config.epoch)
     }
@@ -538,7 +540,7 @@ impl Datagrams {
         let packet = self.config.datagram as u64 + self.config.headers.0;
         let window = Window {
             sent: Bytes(sent * packet),
-            // No more than were sent, whatever is told.
+            // No more than were sent, whatever the report says.
             received: Bytes(report.received.saturating_sub(received).min(sent) * packet),
             train: None,
         };
@@ -593,19 +595,19 @@ impl Datagrams {
         let part = self.rtt.map_or(0, |rtt| rtt.as_nanos() / REPORT_PART);
         Duration::from_nanos(part).clamp(REPORT_LEAST, REPORT_MOST)
     }
-    /// Silence that is longer than what the way takes.
+    /// The timeout for an answer: above the round trip of the path, doubled each time it expires.
     fn silence_span(&self) -> Duration {
         let known = self.rtt.map(|rtt| rtt.max(self.rtt_most.0));
         let span = known
             .map_or(SILENCE_FIRST, |rtt| Duration::from_nanos(rtt.as_nanos() / 4 * 5).saturating_add(MARGIN));
         (0..self.asked.min(16)).fold(span, |span, _| span.saturating_add(span)).min(SILENCE_MOST.max(span))
     }
-    /// When what left first should have come long ago, if others did.
+    /// When the oldest datagram is overdue, if later ones arrived.
     fn old_at(&self) -> Option<Instant> {
         let first = self.waiting.first().filter(|_| self.asked == 0 && self.rtt.is_some())?;
         Some(first.at.saturating_add(self.silence_span() * 2).saturating_add(SLACK))
     }
-    /// When to come back though nothing happens.
+    /// When to poll again if nothing happens.
     pub fn deadline(&self, session: &Session) -> Option<Instant> {
         let waits = session.waits(self.config.stack);
         if self.peer.is_none() {
@@ -638,7 +640,7 @@ impl Datagrams {
             self.ask(now, session);
         }
     }
-    /// Nobody was heard for longer than it can take: something that is under way is sent again.
+    /// The timeout for an answer has expired: gives up the oldest datagram in flight, and sends a probe.
     fn ask(&mut self, now: Instant, session: &mut Session) {
         let Some(first) = self.waiting.give_up_first(now) else {
             self.silence = None;

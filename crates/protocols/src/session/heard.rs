@@ -1,19 +1,19 @@
-//! What has come of the datagrams from the other side, and what of that is to be told.
+//! Datagrams received from the other side, and which of them to report.
 //!
-//! Where a delay falls by minutes, datagrams come in reverse order, and those of several minutes at once. So a report tells
-//! what is new wherever it is, and tells it twice, as reports are lost too.
+//! Where a delay falls by minutes, datagrams arrive in reverse order, and those of several minutes at once.
+//! So a report has all new ranges, wherever they are, and repeats each once, as reports are lost too.
 
 use crate::time::{Duration, Instant};
 use crate::transport::ranges::{Range, Ranges};
 use crate::wire::session::{RUNS_MAX, Report};
 use std::collections::BTreeSet;
 
-/// So many datagrams are reported without waiting for more.
+/// This number of unreported datagrams is reported at once.
 const REPORT_AFTER: u32 = 256;
 /// Ranges of numbers that are remembered; of more, the lower half is forgotten.
 const RANGES_MAX: usize = 65_536;
 
-/// What has come.
+/// Datagrams received in one epoch of the other side.
 #[derive(Debug, Default)]
 pub struct Heard {
     /// The epoch of the other side.
@@ -23,7 +23,7 @@ pub struct Heard {
     floor: u64,
     count: u64,
     highest_at: Instant,
-    /// What was never told, and what was told once.
+    /// Numbers never reported, and those reported once.
     untold: Ranges,
     told_once: Ranges,
     unreported: u32,
@@ -31,7 +31,7 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// Of a epoch of the other side.
+    /// None yet of an epoch of the other side.
     pub fn of(incarnation: u32) -> Self {
         Self { incarnation: Some(incarnation), ..Self::default() }
     }
@@ -60,7 +60,7 @@ impl Heard {
             }
         }
     }
-    /// Whether something came that was not told twice.
+    /// Whether a datagram arrived that was not reported twice.
     pub fn has_news(&self) -> bool {
         !(self.untold.is_empty() && self.told_once.is_empty())
     }
@@ -68,13 +68,13 @@ impl Heard {
     pub fn report_at(&self) -> Option<Instant> {
         self.report_at
     }
-    /// Something came that is to be reported within `every`.
+    /// A datagram arrived that must be reported within `every`.
     pub fn owe_report(&mut self, now: Instant, every: Duration) {
         self.unreported += 1;
         let at = if self.unreported >= REPORT_AFTER { now } else { now.saturating_add(every) };
         self.report_at = Some(self.report_at.map_or(at, |other| other.min(at)));
     }
-    /// What is to be told now, if anybody was heard.
+    /// The report to send now, if any datagram arrived.
     pub fn report(&self, now: Instant) -> Option<Report> {
         let incarnation = self.incarnation?;
         let (_, behind) = self.numbers.last()?;
@@ -89,7 +89,7 @@ impl Heard {
         report.tell(self.to_tell().into_iter().rev());
         Some(report)
     }
-    /// The highest, then what is new, then what was told once, then what is known besides; each as wide as it is known.
+    /// The highest range, then new ones, then those reported once, then others; each as wide as it is known.
     fn to_tell(&self) -> BTreeSet<Range> {
         let mut all = BTreeSet::new();
         let news = self.untold.iter().rev().chain(self.told_once.iter().rev());
@@ -102,7 +102,8 @@ impl Heard {
         }
         all
     }
-    /// A datagram has left, with a report if there was something to tell. What had no room in it follows at once, what was told once follows after `every`.
+    /// A datagram has left, with a report if there was one. Ranges without room in it follow at once, those
+    /// reported once after `every`.
     pub fn on_reported(&mut self, now: Instant, every: Duration) {
         for (from, to) in self.to_tell() {
             let news: Vec<Range> = self.untold.clipped(from, to).collect();

@@ -12,7 +12,7 @@ const SHORT: (usize, usize) = (512, 16 * 1024);
 /// Bytes of memory that a part takes beside its own.
 const PART_COST: u64 = 64;
 
-/// What has come, until the application has taken it.
+/// Received bytes of a stream, until the application has taken them.
 #[derive(Debug)]
 pub struct Incoming {
     /// Parts by their offset; none overlaps another.
@@ -24,29 +24,30 @@ pub struct Incoming {
     taken: u64,
     /// Where it ends.
     end: Option<u64>,
-    /// How much may come beyond what was taken: at first, and at most.
+    /// Bytes that may arrive beyond `taken`: at first, and at most.
     room: (u64, u64),
-    /// The highest window that the other side was told of, or that it has without a word.
+    /// The highest window advertised to the other side, or the initial one.
     advertised: u64,
 }
 
-/// For each byte that the application took, so many more may come: who reads gets room, who does not has none.
+/// Bytes of window for each byte that the application takes: only a reading application gets a wider one.
 const GROWTH: u64 = 4;
 
 impl Incoming {
-    /// Nothing came yet. How many bytes may wait to be taken at first, and at most, as the application takes more.
+    /// Nothing came yet. How many bytes may wait to be taken at first, and at most, as the application takes
+    /// more.
     pub fn new(first: u64, most: u64) -> Self {
         let room = (first, most.max(first));
         let (parts, received) = (BTreeMap::new(), Ranges::default());
         Self { parts, received, read: 0, taken: 0, end: None, room, advertised: first.min(WINDOW_LEAST) }
     }
-    /// An earlier epoch of this daemon has taken so much, and the end of the stream too if it `ended` there.
+    /// An earlier epoch of this daemon took `taken` bytes, and the end of the stream too if it `ended` there.
     pub fn resumed(taken: u64, ended: bool, first: u64, most: u64) -> Self {
         let end = ended.then_some(taken);
         let advertised = taken + first.min(WINDOW_LEAST);
         Self { read: taken, taken: taken + u64::from(ended), end, advertised, ..Self::new(first, most) }
     }
-    /// Everything before this is in safe hands.
+    /// Everything before this is with the application, or stored.
     pub fn taken(&self) -> u64 {
         self.taken
     }
@@ -58,13 +59,13 @@ impl Incoming {
     pub fn is_at_end(&self) -> bool {
         self.end == Some(self.read)
     }
-    /// The highest window that there can be. The other side may have sent so much: it may have heard of no window yet, or
-    /// have heard of one from an earlier epoch of this daemon.
+    /// The highest possible window. The other side may have sent up to it: it may know no window yet, or one
+    /// from an earlier epoch of this daemon.
     pub fn limit(&self) -> u64 {
         let (first, most) = self.room;
         self.taken + first.saturating_add(GROWTH.saturating_mul(self.taken)).min(most)
     }
-    /// The window to tell the other side, where `share` bytes may wait here. It never falls.
+    /// The window to advertise, where `share` bytes may wait here. It never shrinks.
     pub fn advertise(&mut self, share: u64) -> u64 {
         let window = self.limit().min(self.taken.saturating_add(share.max(WINDOW_LEAST)));
         self.advertised = self.advertised.max(window);

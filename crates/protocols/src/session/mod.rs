@@ -1,10 +1,10 @@
-//! Connections that stay while what carries them changes (Petz and Julien, "An Adaptive Architecture to Support Delay
-//! Tolerant Networking", 2008, section 3).
+//! Connections that stay while what carries them changes (Petz and Julien, "An Adaptive Architecture to
+//! Support Delay Tolerant Networking", 2008, section 3).
 //!
-//! Two daemons carry the connections of applications for them. Each direction is a stream of bytes with offsets, so it
-//! does not matter which [`Stack`] brought which part, how often, or in which order: what was acknowledged is there,
-//! everything else is carried again by whatever stack is in use now. A [`Session`] is one daemon's side of all
-//! connections that two daemons have between them.
+//! Two daemons carry the connections of applications for them. Each direction is a stream of bytes with
+//! offsets, so it does not matter which [`Stack`] brought which part, how often, or in which order: what was
+//! acknowledged is there, everything else is carried again by whatever stack is in use now. A [`Session`] is
+//! one daemon's side of all connections that two daemons have between them.
 
 mod best;
 mod budget;

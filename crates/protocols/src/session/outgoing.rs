@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, VecDeque};
 /// Pieces of one write are kept together up to this size, so that small writes make few frames.
 const CHUNK: usize = 16 * 1024;
 
-/// What the application gave, until the other side has it. The end of the stream counts as one position behind the
-/// last byte.
+/// What the application gave, until the other side has it. The end of the stream counts as one position
+/// behind the last byte.
 #[derive(Debug, Default)]
 pub struct Outgoing {
     /// Bytes, and where they begin.
@@ -20,7 +20,7 @@ pub struct Outgoing {
     below: u64,
     /// Bytes before this may be sent.
     window: u64,
-    /// The other side has said that it takes bytes before this, or is known to without a word.
+    /// End of the window that the other side has advertised, or of the initial one.
     advertised: u64,
     /// The highest that was sent, as far as the other side may know of it.
     sent: u64,
@@ -32,11 +32,11 @@ pub struct Outgoing {
     /// It arrived, but the other side may still lose it.
     arrived: Ranges,
     carried: BTreeMap<Stack, Ranges>,
-    /// An earlier epoch of this daemon had so many bytes, and may have sent them and the end.
+    /// Bytes that an earlier epoch of this daemon had; it may have sent them and the end.
     had: Option<u64>,
 }
 
-/// A part of a stream that is to be carried next.
+/// A part of a stream to send next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Of its first byte.
@@ -55,12 +55,12 @@ impl Piece {
 }
 
 impl Outgoing {
-    /// Nothing was given yet; so many bytes may be sent before anything is heard.
+    /// Nothing was given yet; `window` bytes may be sent before the other side answers.
     pub fn new(window: u64) -> Self {
         Self { window, advertised: window.min(WINDOW_LEAST), ..Self::default() }
     }
-    /// An earlier epoch of this daemon had `had` bytes, and of them the other side has `below`; what is given next follows
-    /// these.
+    /// An earlier epoch of this daemon had `had` bytes, and of them the other side has `below`; what is given
+    /// next follows these.
     pub fn resumed(below: u64, had: u64, window: u64) -> Self {
         let below = below.min(had);
         Self {
@@ -90,8 +90,8 @@ impl Outgoing {
     pub fn unsent(&self) -> u64 {
         self.end - self.next.min(self.end)
     }
-    /// Bytes that the application may give: what the other side takes now, and `ahead` for when it takes more; but where
-    /// `share` bytes may wait here, no more than these.
+    /// Bytes that the application may give: what the other side takes now, and `ahead` for when it takes
+    /// more; but where `share` bytes may wait here, no more than these.
     pub fn room(&self, ahead: u64, share: u64) -> u64 {
         let wanted = self.window.saturating_add(ahead).saturating_sub(self.end);
         if self.finished { 0 } else { wanted.min(share.saturating_sub(self.memory)) }
@@ -129,7 +129,7 @@ impl Outgoing {
         }
         self.end += bytes.len() as u64;
     }
-    /// The same, without a copy; so it is to be much, as each write is carried by a frame of its own.
+    /// The same, without a copy. For long writes only: each is carried by a frame of its own.
     pub fn give(&mut self, bytes: Vec<u8>) {
         let begins = self.end;
         self.end += bytes.len() as u64;
@@ -148,7 +148,7 @@ impl Outgoing {
     fn positions(&self) -> u64 {
         self.end + u64::from(self.finished)
     }
-    /// What is to be carried next, of at most `room` bytes: what was lost, then what is new.
+    /// The next piece to send, of at most `room` bytes: lost bytes first, then new ones.
     pub fn next_piece(&self, room: u64) -> Option<Piece> {
         let (from, to) = match self.to_repeat.first() {
             Some(range) => range,
@@ -176,7 +176,7 @@ impl Outgoing {
             _ => &[],
         }
     }
-    /// A piece is on its way.
+    /// A piece was sent.
     pub fn on_carried(&mut self, stack: Stack, piece: &Piece) {
         let (from, to) = piece.range();
         self.to_repeat.remove(from, to);
@@ -194,21 +194,21 @@ impl Outgoing {
         }
         self.to_repeat.remove(from, to);
     }
-    /// A part was lost under way.
+    /// A part was lost.
     pub fn on_lost(&mut self, stack: Stack, (from, to): Range) {
         if let Some(carried) = self.carried.get_mut(&stack) {
             carried.remove(from, to);
         }
         self.repeat(from, to);
     }
-    /// What this stack carries and has not brought is carried anew.
+    /// Everything in flight over this stack must be sent again.
     pub fn reclaim(&mut self, stack: Stack) {
         let Some(carried) = self.carried.remove(&stack) else { return };
         let parts: Vec<Range> = carried.iter().collect();
         parts.into_iter().for_each(|(from, to)| self.repeat(from, to));
     }
-    /// The far daemon has begun anew: only what it acknowledged is there, and it has advertised nothing. So many bytes
-    /// may be sent before anything is heard.
+    /// The far daemon has restarted: it has only acknowledged bytes, and has advertised nothing. `window`
+    /// bytes may be sent before it answers.
     pub fn on_forgotten(&mut self, window: u64) {
         self.window = self.below.saturating_add(window);
         self.advertised = self.below.saturating_add(window.min(WINDOW_LEAST));
@@ -227,7 +227,8 @@ impl Outgoing {
             at = ends;
         }
     }
-    /// The other side has everything before `below`, and takes bytes before `window`. False if that was never sent.
+    /// The other side has everything before `below`, and takes bytes before `window`. False if that was never
+    /// sent.
     pub fn on_ack(&mut self, below: u64, window: u64) -> bool {
         if below > self.next && self.had.is_none_or(|had| below > had + 1) {
             return false;

@@ -1,16 +1,16 @@
-//! Connections that are over: what still has to be said of them, and what late frames of them are answered.
+//! Connections that are over: farewells still to send, and the answers to their late frames.
 
 use super::{Stack, Telling};
 use crate::transport::ranges::Ranges;
 use crate::wire::session::{ConnectionId, Frame, Why};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Numbers of one epoch are kept in so many ranges; of more, all up to the end of the first count as cut.
+/// Most ranges of numbers of one epoch; beyond that, all up to the end of the first count as cut.
 const RANGES_MAX: usize = 65_536;
-/// So many last words are kept; the oldest of more are forgotten.
+/// Most farewells kept; beyond that the oldest are forgotten.
 const FAREWELLS_MAX: usize = 4096;
 
-/// The last word of a connection.
+/// The last frame of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Farewell {
     /// It ends at once.
@@ -68,11 +68,11 @@ impl Over {
             }
         }
     }
-    /// Lives whose connections nobody asks for any more, as none was durable, are forgotten.
+    /// Forgets epochs without durable connections, unless `lives` holds for them.
     pub fn retain(&mut self, lives: impl Fn(u32) -> bool) {
         self.ended.retain(|life, ended| ended.durable || lives(*life));
     }
-    /// The last word is to be said, by this stack.
+    /// Queues a farewell on this stack.
     pub fn say(&mut self, id: ConnectionId, farewell: Farewell, stack: Stack) {
         match self.farewells.insert(id, (farewell, Telling::Due)) {
             // It stands in a queue already.
@@ -87,7 +87,7 @@ impl Over {
             }
         }
     }
-    /// What is to be said by this stack now.
+    /// The next farewell to send by this stack.
     pub fn next(&mut self, stack: Stack) -> Option<(ConnectionId, Farewell)> {
         let due = self.due.get_mut(&stack)?;
         while let Some(id) = due.pop_front() {
@@ -98,18 +98,18 @@ impl Over {
         }
         None
     }
-    /// Whether something is to be said by this stack.
+    /// Whether this stack has a farewell to send.
     pub fn waits(&self, stack: Stack) -> bool {
         self.due.get(&stack).is_some_and(|due| !due.is_empty())
     }
-    /// It was lost under way, and is said again by `stack`.
+    /// It was lost, and is sent again by `stack`.
     pub fn on_lost(&mut self, id: ConnectionId, stack: Stack) {
         if let Some((_, telling @ Telling::Carried(..))) = self.farewells.get_mut(&id) {
             *telling = Telling::Due;
             self.due.entry(stack).or_default().push_back(id);
         }
     }
-    /// What `failed` carried may be lost, and is said again by `stack`.
+    /// Farewells in flight over `failed` may be lost, and are sent again by `stack`.
     pub fn reclaim(&mut self, failed: Stack, stack: Stack) {
         let lost = self.farewells.iter().filter(|(_, (_, telling))| *telling == Telling::Carried(failed, 0));
         let mut lost: Vec<ConnectionId> = lost.map(|(id, _)| *id).collect();

@@ -1,9 +1,10 @@
 //! Where datagrams to the other side go, when it moves.
 //!
-//! A datagram's source address is not sealed: whoever copies a datagram can send it on from elsewhere, ahead of the
-//! original. So a new address is used only once the other side has answered a challenge sent there (as in RFC 9000, sections
-//! 8.2 and 9.3). Where no address was known, the first one is used at once, for at most three times the bytes that came
-//! from it until it has answered (RFC 9000, section 8.1): nobody is flooded by this daemon.
+//! A datagram's source address is not sealed: an attacker can forward a copied datagram from elsewhere, ahead
+//! of the original. So a new address is used only once the other side has answered a challenge sent there (as
+//! in RFC 9000, sections 8.2 and 9.3). Where no address was known, the first one is used at once, for at most
+//! three times the bytes received from it until it has answered (RFC 9000, section 8.1): no amplification
+//! attack.
 
 use crate::time::{Duration, Instant};
 
@@ -37,7 +38,7 @@ impl<A: Copy + PartialEq> Path<A> {
     pub fn new(configured: Option<A>) -> Self {
         Self { used: configured, allowance: None, trial: None, challenges: 0 }
     }
-    /// Where datagrams go. `None`: nowhere yet.
+    /// Where datagrams go. `None`: no address is known yet.
     pub fn address(&self) -> Option<A> {
         self.used
     }
@@ -53,8 +54,8 @@ impl<A: Copy + PartialEq> Path<A> {
     pub fn on_sent(&mut self, bytes: u64) {
         self.allowance = self.allowance.map(|left| left.saturating_sub(bytes));
     }
-    /// An accepted datagram of so many bytes came from an address; `is_newest`: none that left later has come. Gives the
-    /// number to challenge that address with, if that is to be done now.
+    /// An accepted datagram of `bytes` arrived from an address; `is_newest`: none sent later has arrived.
+    /// Returns the number of a challenge to send to that address now, if any.
     pub fn on_came(&mut self, now: Instant, from: A, bytes: u64, is_newest: bool) -> Option<u64> {
         if self.used.is_none() {
             (self.used, self.allowance) = (Some(from), Some(0));

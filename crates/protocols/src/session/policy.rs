@@ -1,10 +1,11 @@
-//! Which kind of stack is to carry connections now: the context aggregator's decision, without its sources.
+//! Which kind of stack carries connections now: the context aggregator's decision, without its sources.
 //!
-//! The paper was told when to swap: where the one-way delay passes 250 ms. Here it is found out from what the stacks know
-//! themselves. A long round trip over TCP may be TCP's own queue, which is no reason to leave it: so it counts only where
-//! TCP has become slower than it was while the round trip was short, or is not sending all it could. A timer that backs off and
-//! silence are reasons of their own. Datagrams keep their queue short, so their round trip is that of the way: when it is
-//! short again, TCP is taken back, but each time later, the sooner it had to be left.
+//! The paper's oracle swaps where the one-way delay passes 250 ms. Here the stacks' own measurements decide.
+//! A long round trip over TCP may be TCP's own queue, which is no reason to leave it: so it counts only where
+//! TCP has become slower than it was while the round trip was short, or is not sending all it could. A timer
+//! that backs off and missing acknowledgements are reasons of their own. Datagrams keep their queue short, so
+//! their round trip is that of the path: when it is short again, connections return to TCP, but later each
+//! time they had to leave it soon.
 
 use super::PRIORITIES;
 use super::best::Best;
@@ -16,23 +17,24 @@ use std::collections::VecDeque;
 
 /// How long a long round trip must last.
 const HOLD: Duration = Duration::from_secs(1);
-/// The same, where no best rate tells whether it is the stream's own queue: it has filled that when it began.
+/// The same, without a best rate to identify the stream's own queue, which its slow start fills.
 const HOLD_AT_FIRST: Duration = Duration::from_secs(5);
-/// The least round trip of so long is that of the way.
+/// The least round trip of this time is that of the path.
 const RECENT: Duration = Duration::from_secs(2);
 /// Rates are smoothed over about this: acknowledgements come in bursts.
 const SMOOTHING_S: f64 = 1.0;
-/// The best rate is believed for so long.
+/// How long the best rate is valid.
 const BEST_FOR: Duration = Duration::from_secs(600);
 /// A stream that delivers this part of its best is not held up.
 const NEAR_BEST: f64 = 0.86;
-/// Datagrams that are not heard for so long may be kept out, while streams are let through.
+/// Datagrams without an answer for this time may be blocked by a firewall that passes streams.
 const UNHEARD: Duration = Duration::from_secs(30);
-/// A stay of so long halves the time that is waited before the next return.
+/// Each such time on a stream halves the wait before the next return.
 const CALM: Duration = Duration::from_secs(60);
-/// What waits for longer than this, at the rate of the stream, is more than the path can carry.
+/// A backlog longer than this, in seconds at the stream's rate, is more than the path can carry.
 const BACKLOG_S: f64 = 1.0;
-/// How long it must be so before the next class of priority leaves the stream, and not so before one comes back.
+/// How long it must be so before the next class of priority leaves the stream, and not so before one comes
+/// back.
 const SPILL_AFTER: Duration = Duration::from_secs(2);
 const RETURN_AFTER: Duration = Duration::from_secs(10);
 
@@ -41,7 +43,7 @@ const RETURN_AFTER: Duration = Duration::from_secs(10);
 pub enum Kind {
     /// TCP.
     Stream,
-    /// UDPDTN, and whatever else waits for nobody.
+    /// UDPDTN, and other transports without a handshake.
     Datagrams,
 }
 
@@ -65,7 +67,7 @@ pub struct StreamContext {
 pub struct DatagramsContext {
     /// The last round trip, if it was measured within the last seconds.
     pub rtt: Option<Duration>,
-    /// How long something has been under way without anybody being heard.
+    /// How long something has been in flight without an answer.
     pub silent: Duration,
     /// A rate at which they are known to get through.
     pub rate: Option<BitRate>,
@@ -76,7 +78,7 @@ pub struct DatagramsContext {
 pub enum Planned {
     /// The one-way delay.
     Delay(Duration),
-    /// Nobody can be reached.
+    /// No contact now.
     NoContact,
 }
 
@@ -91,9 +93,9 @@ pub struct Context {
     pub link: Option<bool>,
     /// What the plan says, if there is one.
     pub planned: Option<Planned>,
-    /// What waits to leave by the stream, of each priority.
+    /// Bytes queued for the stream, by priority.
     pub backlog: [Bytes; PRIORITIES as usize],
-    /// This side does little but answer: by what the other side sends.
+    /// The kind that the other side sends by, if this side mostly responds.
     pub leads: Option<Kind>,
 }
 
@@ -111,7 +113,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// 500 ms, as the paper's oracle swaps at 250 ms each way; 300 ms; 2 s; 60 s.
+    /// 500 ms, as the paper's oracle swaps at 250 ms one-way delay; 300 ms; 2 s; 60 s.
     fn default() -> Self {
         let millis = |ms: i64| Duration::from_nanos(ms * 1_000_000);
         let (dwell, dwell_most) = (Duration::from_secs(2), Duration::from_secs(60));
@@ -119,10 +121,10 @@ impl Default for Config {
     }
 }
 
-/// It has changed its mind.
+/// A decision to change the kind of stack.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Switch {
-    /// Whose turn it is.
+    /// The new kind.
     pub to: Kind,
     /// Why.
     pub why: Why,
@@ -135,7 +137,7 @@ pub struct Policy {
     kind: Kind,
     why: Why,
     since: Instant,
-    /// The stream must have been left for so long; none: it never carried anything.
+    /// Least time between leaving the stream and returning; `None`: it never carried anything.
     dwell: Option<Duration>,
     /// Bytes/s of the stream, smoothed, and when that was.
     rate: Option<(f64, Instant)>,
@@ -183,7 +185,7 @@ impl Policy {
             spill: Spill::default(),
         }
     }
-    /// What is to carry connections, but for [`Policy::kind_for`].
+    /// What carries connections, except where [`Policy::kind_for`] differs.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -195,8 +197,8 @@ impl Policy {
     pub fn why(&self) -> Why {
         self.why
     }
-    /// What is to carry a connection of these hints: where the stream cannot carry all, the low priorities go by
-    /// datagrams, but those that can't bear the delay of a long way, as nobody knows how long theirs will be.
+    /// What carries a connection with these hints: where the stream cannot carry all, low priorities use
+    /// datagrams, unless their hints exclude the delay of a long path, as datagrams promise no delay.
     pub fn kind_for(&self, hints: &Hints) -> Kind {
         let bears =
             hints.delay_most_ms.is_none_or(|most| most as f64 >= self.config.long.as_secs_f64() * 500.0);
@@ -205,11 +207,12 @@ impl Policy {
         }
         self.kind
     }
-    /// The fastest that the stream was while its round trip was short: what its successor may begin with.
+    /// Best rate of the stream while its round trip was short: the initial rate of its successor.
     pub fn best(&self) -> Option<Best> {
         self.best
     }
-    /// Whether a stream would be used if there was one that does not back off: who has none makes one now.
+    /// Whether a stream would be used if it were connected and did not back off: a driver without one
+    /// connects.
     pub fn would_return(&self) -> bool {
         let rested = self.dwell.is_none_or(|dwell| self.now - self.since >= dwell);
         let is_short = self.least().is_some_and(|rtt| rtt < self.config.short);
@@ -218,7 +221,7 @@ impl Policy {
             && !self.closed
             && (is_short || self.unheard || !self.has_datagrams)
     }
-    /// Learns what is known now; call it some times a second. Some: connections are to be moved.
+    /// Takes the present context; call it several times a second. `Some`: connections must move.
     pub fn on_context(&mut self, now: Instant, context: &Context) -> Option<Switch> {
         self.learn(now, context);
         let switch = match (self.led_to(context), self.kind) {
@@ -299,8 +302,8 @@ impl Policy {
         let is_fast = self.share(stream.rtt).is_some_and(|share| share.now >= share.best * NEAR_BEST);
         is_long && (stream.application_limited || !is_fast)
     }
-    /// What it delivers, beside the best, or what datagrams have carried; where neither is known, beside what it delivered
-    /// first, unless its round trip is longer than its own queue makes it.
+    /// What it delivers, beside the best, or what datagrams have carried; where neither is known, beside what
+    /// it delivered first, unless its round trip is longer than its own queue makes it.
     fn share(&self, rtt: Option<Duration>) -> Option<Share> {
         let (now, _) = self.rate?;
         let first = self.first.filter(|_| rtt.is_some_and(|rtt| rtt <= self.config.long * 2));
@@ -317,8 +320,8 @@ impl Policy {
 
     // --- what is decided ----------------------------------------------------------------------
 
-    /// Answers go by what they answer, if it is there: the round trip that they see holds the other side's queue, and
-    /// what they lack in rate the network does not hold up.
+    /// Responses use the kind of their requests, if it is available: their round trip includes the other
+    /// side's queue, and their low rate is not the network's.
     fn led_to(&self, context: &Context) -> Option<Kind> {
         context.leads.filter(|kind| match kind {
             Kind::Stream => context.stream.is_some(),
@@ -369,7 +372,7 @@ impl Policy {
         let span = context.datagrams.map(|datagrams| datagrams.silent).unwrap_or_default();
         answers.then_some(Why::Unheard { span })
     }
-    /// Whoever comes back too early waits longer the next time.
+    /// After a return that was too early, the next one waits longer.
     fn on_left(&mut self, now: Instant, was_there: bool) {
         let stay = now - self.since;
         self.dwell = match self.dwell {
@@ -412,7 +415,7 @@ impl Spill {
         };
         let bound = (rate * BACKLOG_S).max(1.0) as u64;
         let waits = |class: u8| backlog[usize::from(class)].0 > bound;
-        // The highest of whom something waits is to have the stream for itself.
+        // The highest class with a long backlog gets the stream for itself.
         let wanted = (0..PRIORITIES).rev().find(|class| waits(*class)).unwrap_or(0);
         let due = |since: &mut Option<Instant>, is_so: bool, after: Duration| {
             *since = is_so.then(|| since.unwrap_or(now));

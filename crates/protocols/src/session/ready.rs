@@ -38,15 +38,15 @@ impl Ready {
             queues.data[usize::from(priority.min(PRIORITIES - 1))].push_back(id);
         }
     }
-    /// Who may send a notice now.
+    /// The connection that may send a notice now.
     pub fn next_notice(&mut self, stack: Stack) -> Option<ConnectionId> {
         let queues = self.stacks.get_mut(&stack)?;
         let id = queues.notices.pop_front()?;
         queues.known.remove(&(true, id));
         Some(id)
     }
-    /// Who may send data now: in each round a class has twice the turns of the one below, and connections of a class
-    /// follow each other, so nobody starves.
+    /// The connection that may send data now: in each round a class has twice the turns of the one below, and
+    /// connections of a class take turns, so none starves.
     pub fn next_data(&mut self, stack: Stack) -> Option<ConnectionId> {
         let queues = self.stacks.get_mut(&stack)?;
         let waits = |queues: &Queues, class: usize| !queues.data[class].is_empty();

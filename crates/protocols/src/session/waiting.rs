@@ -1,26 +1,27 @@
-//! Datagrams that were sent and of which nothing was heard yet, and which of them are lost.
+//! Unacknowledged datagrams, and which of them are lost.
 //!
-//! On the ways that this is for, the delay changes by minutes while datagrams are under way: what leaves later may come
-//! much earlier. So a later number says nothing of an earlier one, unless both left at about the same time.
+//! On the paths that this is for, the delay changes by minutes while datagrams are in flight: one sent later
+//! may arrive much earlier. So a later number says nothing of an earlier one, unless both left at about the
+//! same time.
 
 use super::connections::Ticket;
 use crate::time::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who left so much before another one that came, at least and at most, should have come soon after it.
+/// A datagram sent at most this long before one that arrived should arrive soon after it.
 const NEIGHBOURS_MOST: Duration = Duration::from_nanos(1_000_000_000);
-/// Of whom all neighbours that left later are settled is not waited for longer than this: the news of them was lost.
+/// Longest wait once all later neighbours are settled: the report of the datagram was lost.
 const ALONE_MOST: Duration = Duration::from_secs(20);
 /// To begin with.
 const REORDERING_FIRST: Duration = Duration::from_nanos(100_000_000);
-/// Whoever comes still later was under way when the delay fell at once: few are, and they are carried twice.
+/// A datagram that is still later was in flight when the delay fell abruptly: these few are sent twice.
 const REORDERING_MOST: Duration = Duration::from_secs(15);
-/// So long it is believed.
+/// How long the measured reordering is valid.
 const REORDERING_FOR: Duration = Duration::from_secs(60);
 /// Those given up that are remembered, to learn from those that come after all.
 const GIVEN_UP_MAX: usize = 16_384;
 
-/// A datagram under way.
+/// A datagram in flight.
 #[derive(Clone, Debug)]
 pub struct Sent {
     /// When it left.
@@ -29,7 +30,7 @@ pub struct Sent {
     pub size: u64,
     /// What is in it.
     pub tickets: Vec<Ticket>,
-    /// One that left right after it has come, at that time.
+    /// When a datagram sent right after it arrived.
     overtaken: Option<Instant>,
 }
 
@@ -58,7 +59,7 @@ impl Came {
     }
 }
 
-/// Those under way.
+/// The datagrams in flight.
 #[derive(Debug, Default)]
 pub struct Waiting {
     sent: BTreeMap<u64, Sent>,
@@ -70,12 +71,12 @@ pub struct Waiting {
     given_up: BTreeMap<u64, GivenUp>,
     /// The first of all, whose neighbours are settled, and since when they are.
     alone: Option<(u64, Instant)>,
-    /// Overtaking takes so long, as was seen then.
+    /// Longest time by which a datagram was overtaken, and when that was measured.
     reordering: Option<(Duration, Instant)>,
 }
 
 impl Waiting {
-    /// Bytes under way.
+    /// Bytes in flight.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -116,7 +117,7 @@ impl Waiting {
         }
         Some(sent)
     }
-    /// Those of a range have come. Whoever was overtaken, given up and comes after all shows how long overtaking takes.
+    /// The datagrams of a range have arrived. One that was overtaken and given up measures the reordering.
     pub fn on_range(&mut self, now: Instant, (from, to): (u64, u64), came: &mut Came) {
         let late: Vec<u64> = self.given_up.range(from..to).map(|(number, _)| *number).collect();
         for number in late {
@@ -174,8 +175,8 @@ impl Waiting {
         }
         lost
     }
-    /// Gives up the first, if all that left in the second after it are settled for long. `newest`: when the last one left
-    /// that has come.
+    /// Gives up the first, if all that left in the second after it are settled for long. `newest`: when the
+    /// last one left that has come.
     pub fn find_alone(&mut self, now: Instant, newest: Instant) -> Option<Sent> {
         let mut firsts = self.sent.iter();
         let (number, first) = firsts.next().map(|(number, sent)| (*number, sent.at)).unzip();
@@ -186,8 +187,8 @@ impl Waiting {
         let (number, _) = self.alone.take_if(|(_, since)| now - *since >= ALONE_MOST)?;
         self.give_up(now, number)
     }
-    /// Gives up those under way for longer than `most` while others that left later than they and their neighbours came,
-    /// or twice as long.
+    /// Gives up datagrams in flight for longer than `most` if others sent later than their neighbours
+    /// arrived, and in any case for longer than twice that.
     pub fn find_old(&mut self, now: Instant, most: Duration, newest: Instant) -> Vec<Sent> {
         let mut lost = Vec::new();
         while let Some(first) = self.first() {
@@ -200,7 +201,7 @@ impl Waiting {
         }
         lost
     }
-    /// Gives up the one that left first: silence has lasted too long, and something is to be sent again.
+    /// Gives up the oldest datagram after a timeout, so that something is sent again.
     pub fn give_up_first(&mut self, now: Instant) -> Option<Sent> {
         let number = *self.sent.first_key_value()?.0;
         self.give_up(now, number)

@@ -23,9 +23,9 @@ pub enum Why {
     NoDatagrams,
     /// The interface is down.
     LinkDown,
-    /// The plan says that nobody can be reached.
+    /// The plan has no contact.
     NoContact,
-    /// The plan says that the way is long.
+    /// The planned one-way delay is long.
     PlannedDelay {
         /// One way.
         delay: Duration,
@@ -43,28 +43,28 @@ pub enum Why {
     },
     /// Its timer doubles.
     BacksOff {
-        /// So often.
+        /// Number of doublings.
         doublings: u32,
     },
     /// It is not answered.
     Silent {
-        /// For so long.
+        /// Time without an answer.
         span: Duration,
         /// Longer than this.
         most: Duration,
     },
-    /// The way of datagrams is short.
+    /// The round trip of datagrams is short.
     ShortRoundTrip {
         /// The least of late.
         rtt: Duration,
         /// That streams are for.
         most: Duration,
     },
-    /// What the other side sends comes by it, and little else is to be done here than to answer.
+    /// The other side sends by it, and this side mostly responds.
     Led,
     /// Datagrams are not answered, but a stream is.
     Unheard {
-        /// For so long.
+        /// Time without an answer.
         span: Duration,
     },
 }

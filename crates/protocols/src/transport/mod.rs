@@ -16,19 +16,20 @@ use crate::units::Bytes;
 /// A protocol endpoint. One input, then poll until `None`, then come back at the deadline or with the
 /// next input.
 pub trait Machine {
-    /// What comes from the other end.
+    /// Packets from the other end.
     type Input;
-    /// What goes to the other end.
+    /// Packets to the other end.
     type Output;
-    /// Something came.
+    /// A packet has arrived.
     fn handle(&mut self, now: Instant, input: Self::Input);
     /// The next thing to send.
     fn poll(&mut self, now: Instant) -> Option<Self::Output>;
-    /// When to poll though nothing comes.
+    /// When to poll if nothing arrives before.
     fn deadline(&self) -> Option<Instant>;
 }
 
-/// What plots see of a sender with a window and of its controller: bytes in flight, the round trip in seconds.
+/// What plots see of a sender with a window and of its controller: bytes in flight, the round trip in
+/// seconds.
 pub(crate) fn observe(
     controller: &dyn Controller,
     in_flight: f64,

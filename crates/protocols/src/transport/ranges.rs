@@ -84,7 +84,7 @@ impl Ranges {
         let after = self.beginning_in(around.1.max(from + 1), to);
         around.1 - around.0 + after.map(|range| range.1.min(to) - range.0).sum::<u64>()
     }
-    /// Adds a range; tells how many of its bytes are new.
+    /// Adds a range; returns how many of its bytes are new.
     pub fn insert(&mut self, from: u64, to: u64) -> u64 {
         if from >= to {
             return 0;
@@ -105,7 +105,7 @@ impl Ranges {
         self.total += new;
         new
     }
-    /// Adds a range that begins before the last one; tells how many of its bytes are new.
+    /// Adds a range that begins before the last one; returns how many of its bytes are new.
     fn merge(&mut self, from: u64, to: u64) -> u64 {
         let mut new = to - from;
         // Where the range is that has taken it in, and how far that goes.
@@ -135,7 +135,7 @@ impl Ranges {
         }
         new
     }
-    /// Takes out everything below `bound`; tells how many bytes that were.
+    /// Removes everything below `bound`; returns the number of bytes removed.
     #[inline]
     pub fn remove_below(&mut self, bound: u64) -> u64 {
         // At nearly every acknowledgement there is nothing.
@@ -167,7 +167,7 @@ impl Ranges {
             None => self.last = Some(range),
         }
     }
-    /// Takes a range out; tells how many bytes that were.
+    /// Removes a range; returns the number of bytes removed.
     pub fn remove(&mut self, from: u64, to: u64) -> u64 {
         let mut removed = 0;
         while let Some(range) = self.overlapping(from, to) {

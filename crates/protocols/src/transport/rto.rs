@@ -62,11 +62,11 @@ impl Rto {
         let span = self.backed_off(span.max(self.bounds.least)).as_nanos();
         Duration::from_nanos(span).min(self.bounds.most)
     }
-    /// A span of somebody else's rule, as often doubled as this timer.
+    /// A span of another rule, doubled as often as this timer.
     pub fn backed_off(&self, span: Duration) -> Duration {
         Duration::from_nanos(span.as_nanos().saturating_mul(1 << self.backoff))
     }
-    /// Starts it anew.
+    /// Restarts it.
     pub fn restart(&mut self, now: Instant) {
         self.expires = Some(now.saturating_add(self.span()));
     }

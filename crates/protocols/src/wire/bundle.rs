@@ -1,8 +1,9 @@
 //! The form of bundles: version 7 (RFC 9171) and version 6 (RFC 5050).
 //!
-//! A convergence layer carries bundles as they are. [`check`] tells bundles from anything else that reaches its port: it
-//! reads the heads of all blocks and skips their data, so it takes time by the number of blocks and holds 4 KiB of a bundle.
-//! It compares no checksums and reads no block-type-specific data: whoever wants to can make bundles.
+//! A convergence layer carries bundles as they are. [`check`] rejects other data that reach its port: it
+//! reads the heads of all blocks and skips their data, so it takes time by the number of blocks and holds 4
+//! KiB of a bundle. It compares no checksums and reads no block-type-specific data: it is no protection from
+//! forged bundles.
 
 use thiserror::Error;
 
@@ -61,7 +62,7 @@ pub fn check_with(length: u64, read: &mut Read) -> Result<(), Broken> {
     if cursor.at == length { Ok(()) } else { Err(Broken::Follows(cursor.at)) }
 }
 
-/// Checks the primary block only, of a bundle in which later bytes lack.
+/// Checks the primary block only, of a bundle whose later bytes are missing.
 ///
 /// # Errors
 /// The first thing that is wrong.
@@ -115,7 +116,7 @@ impl<'a, 'b> Cursor<'a, 'b> {
         self.at = end.ok_or(Broken::Ends(self.length))?;
         Ok(())
     }
-    /// The primary block; tells the version. Of version 7 the array of blocks has begun before.
+    /// The primary block; returns the version. Of version 7 the array of blocks has begun before.
     fn primary(&mut self) -> Result<u8, Broken> {
         match self.peek() {
             Ok(0x9f) => self.primary_7().map(|()| 7),
@@ -126,7 +127,8 @@ impl<'a, 'b> Cursor<'a, 'b> {
 
     // --- version 7 --------------------------------------------------------------------------
 
-    /// The head of an item of CBOR (RFC 8949, section 3): its major type and argument, none if it is indefinite.
+    /// The head of an item of CBOR (RFC 8949, section 3): its major type and argument, none if it is
+    /// indefinite.
     fn head(&mut self, field: &'static str) -> Result<(u8, Option<u64>), Broken> {
         let at = self.at;
         let head = self.byte()?;
@@ -234,7 +236,7 @@ impl<'a, 'b> Cursor<'a, 'b> {
                 };
             }
         }
-        Err(Broken::Field { field: "the payload behind so many blocks", at: self.at })
+        Err(Broken::Field { field: "the number of blocks", at: self.at })
     }
 
     // --- version 6 --------------------------------------------------------------------------
@@ -285,7 +287,8 @@ impl<'a, 'b> Cursor<'a, 'b> {
         }
         Err(Broken::Field { field: "the length of the primary block", at: begin })
     }
-    /// The blocks behind the primary one: one flag marks the last, and one is the payload (sections 4.1 and 4.5.2).
+    /// The blocks behind the primary one: one flag marks the last, and one is the payload (sections 4.1 and
+    /// 4.5.2).
     fn blocks_6(&mut self) -> Result<(), Broken> {
         const LAST: u64 = 1 << 3;
         const REFERENCES: u64 = 1 << 6;
@@ -310,7 +313,7 @@ impl<'a, 'b> Cursor<'a, 'b> {
                 return if payloads == 1 { Ok(()) } else { Err(Broken::Field { field: "the payload", at }) };
             }
         }
-        Err(Broken::Field { field: "the last block behind so many", at: self.at })
+        Err(Broken::Field { field: "the number of blocks", at: self.at })
     }
 }
 

@@ -1,9 +1,9 @@
-//! What two daemons tell each other of the connections that they carry together, over whatever stack.
+//! Frames that two daemons exchange about the connections that they carry together, over any stack.
 //!
-//! A frame is a value in the encoding of postcard: numbers take as few bytes as they need (seven bits in each), bytes
-//! and text have their length before them. The epoch that names a connection is told as its difference from that of the
-//! daemon that tells, which is mostly nothing. Over datagrams a frame is whole in one; over a stream [`Frame::read`] says
-//! where the next one begins.
+//! A frame is a value in the encoding of postcard: numbers take as few bytes as they need (seven bits in
+//! each), bytes and text have their length before them. The epoch that names a connection is encoded as its
+//! difference from the sending daemon's, which is mostly zero. Over datagrams a frame is whole in one; over a
+//! stream [`Frame::read`] returns where the next one begins.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -42,7 +42,7 @@ pub struct Hints {
 pub enum Why {
     /// The application ended it at once, as a reset of TCP does.
     Aborted,
-    /// Nobody listens at the target.
+    /// The target refused the connection.
     Refused,
     /// The target cannot be reached, or its name is not known.
     Unreachable,
@@ -50,22 +50,22 @@ pub enum Why {
     Forbidden,
     /// The far daemon has no room for another one.
     Full,
-    /// The far daemon knows nothing of it: it has begun anew without what it held.
+    /// The far daemon does not know it: it has restarted without its state.
     Unknown,
-    /// A frame of it said what cannot be.
+    /// A frame of it was invalid.
     Broken,
 }
 
-/// What is told.
+/// A message about one connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Frame<'a> {
-    /// A connection is to be made.
+    /// Opens a connection.
     Open {
         /// Which.
         id: ConnectionId,
         /// To what: `host:port`, or the name of a service.
         target: &'a str,
-        /// How it is to be carried.
+        /// How to carry it.
         hints: Hints,
     },
     /// The target has been reached.
@@ -85,24 +85,24 @@ pub enum Frame<'a> {
         #[serde(with = "serde_bytes")]
         bytes: &'a [u8],
     },
-    /// What has come of the stream in the other direction, and how far it may go.
+    /// Acknowledgement and window of the stream in the other direction.
     Ack {
         /// Which.
         id: ConnectionId,
-        /// All bytes below this are in the hands of the far application, or stored; the end of the stream counts as
-        /// one.
+        /// All bytes below this are in the hands of the far application, or stored; the end of the stream
+        /// counts as one.
         below: u64,
         /// Bytes below this may be sent.
         window: u64,
     },
-    /// It is over, whatever is under way.
+    /// It is over, whatever is in flight.
     Reset {
         /// Which.
         id: ConnectionId,
         /// Why.
         why: Why,
     },
-    /// The answer to a reset, and to whatever comes of a connection that is over: nothing of it is awaited.
+    /// The answer to a reset, and to frames of a connection that is over: no more frames are expected.
     Gone {
         /// Which.
         id: ConnectionId,
@@ -116,14 +116,14 @@ pub enum Frame<'a> {
 pub struct Epoch {
     /// Greater than in any earlier epoch of this daemon, as far as the daemon knows.
     pub number: u32,
-    /// Drawn at random at the start, never zero. It tells apart epochs whose numbers collide because the stored number was
-    /// lost, and it is what the other daemon's datagrams are bound to.
+    /// Drawn at random at the start, never zero. It distinguishes epochs whose numbers collide because the
+    /// stored number was lost, and the other daemon's datagrams are bound to it.
     pub nonce: u64,
 }
 
 impl Epoch {
-    /// Whether `other`, another epoch of the same daemon, began later, as far as numbers show. Two epochs with one number
-    /// cannot be ordered: the daemon must begin a new one.
+    /// Whether `other`, another epoch of the same daemon, began later, as far as numbers show. Two epochs
+    /// with one number cannot be ordered: the daemon must begin a new one.
     pub fn precedes(self, other: Self) -> bool {
         other.number > self.number
     }
@@ -134,7 +134,8 @@ impl Epoch {
 pub struct Serial {
     /// The sender's epoch.
     pub epoch: Epoch,
-    /// The nonce of the receiver's epoch for which the datagram was made; 0 where the sender does not know it.
+    /// The nonce of the receiver's epoch for which the datagram was made; 0 where the sender does not know
+    /// it.
     pub bound: u64,
     /// Number of datagrams sent before it in this epoch; below 2^48.
     pub number: u64,
@@ -143,8 +144,8 @@ pub struct Serial {
 }
 
 impl Serial {
-    /// Length in bytes when it is sent whole: epoch number (4), epoch nonce (8), `bound` (8), `number` (6); the highest
-    /// byte of each first.
+    /// Length in bytes when it is sent whole: epoch number (4), epoch nonce (8), `bound` (8), `number` (6);
+    /// the highest byte of each first.
     pub const WHOLE: usize = 26;
     /// Length in bytes when it is short: the last bytes of `number`.
     pub const SHORT: usize = 4;
@@ -174,8 +175,8 @@ impl Serial {
         let epoch = Epoch { number: value(&bytes[..4]) as u32, nonce: value(&bytes[4..12]) };
         Self { epoch, bound: value(&bytes[12..20]), number: value(&bytes[20..]), is_short: false }
     }
-    /// Reads a short one. `near` is the one with the highest number that has come from the same epoch: of all numbers with
-    /// these last bytes the nearest is meant (as in RFC 9000, appendix A.3).
+    /// Reads a short one. `near` is the one with the highest number that has come from the same epoch: of all
+    /// numbers with these last bytes the nearest is meant (as in RFC 9000, appendix A.3).
     pub fn from_short(bytes: [u8; Self::SHORT], near: Self) -> Self {
         const TURN: u64 = 1 << (8 * Serial::SHORT);
         let highest = near.number;
@@ -199,9 +200,9 @@ fn value(bytes: &[u8]) -> u64 {
 /// What a datagram begins with; frames follow up to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
-    /// It is to be reported though it may carry nothing.
+    /// Requests a report even if it carries nothing.
     pub asks: bool,
-    /// What came in the other direction.
+    /// Datagrams received in the other direction.
     pub report: Option<Report>,
     /// About epochs and paths; such a datagram carries nothing else.
     pub note: Option<Note>,
@@ -212,13 +213,13 @@ pub struct Head {
 pub enum Note {
     /// The sender knows this epoch of the receiver, and the receiver's present one does not follow it.
     Known(Epoch),
-    /// Whoever receives this sends the number back to where it came from.
+    /// The receiver returns the number to the address that it came from.
     PathChallenge(u64),
     /// The number of a challenge.
     PathResponse(u64),
 }
 
-/// What came of the datagrams in the other direction.
+/// Datagrams received in the other direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// The epoch of the daemon that had sent them.
@@ -229,11 +230,12 @@ pub struct Report {
     pub held_us: u64,
     /// Datagrams that came, in all.
     pub received: u64,
-    /// From the highest number downwards: so many came, so many below them did not, or were told of before.
+    /// From the highest number downwards: the count of a run received, and of the run below that was not
+    /// received or was reported before.
     pub runs: Vec<(u64, u64)>,
 }
 
-/// More runs than this are not told.
+/// Most runs in a report.
 pub const RUNS_MAX: usize = 20;
 
 impl Report {
@@ -270,7 +272,7 @@ impl Head {
     /// Reads the head of a datagram, and gives what follows it.
     ///
     /// # Errors
-    /// [`Malformed::Frame`]: it is none.
+    /// [`Malformed::Frame`]: it is not a head.
     pub fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Malformed> {
         let (head, rest) = postcard::take_from_bytes(bytes).map_err(|_| Malformed::Frame)?;
         let (asks, report) = match head {
@@ -348,7 +350,7 @@ impl<'a> Frame<'a> {
             | Self::Gone { id, .. } => id,
         }
     }
-    /// Reads the frame at the beginning, which a daemon tells in this epoch, and gives what follows it.
+    /// Reads the first frame, sent by a daemon in epoch `life`, and returns the bytes after it.
     ///
     /// # Errors
     /// What is wrong with it; a frame that is cut is [`Malformed::Frame`].
@@ -374,7 +376,7 @@ impl<'a> Frame<'a> {
             _ => Ok((frame, rest)),
         }
     }
-    /// Appends its bytes, as a daemon tells it in this epoch.
+    /// Appends its bytes, as sent by a daemon in epoch `life`.
     pub fn write(mut self, life: u32, out: &mut Vec<u8>) {
         let id = self.id_mut();
         id.incarnation = id.incarnation.wrapping_sub(life);
@@ -505,7 +507,7 @@ mod tests {
             if let Ok((frame, rest)) = Frame::read(life, &bytes) {
                 let mut out = Vec::new();
                 frame.write(life, &mut out);
-                // What was told as a rest is told with its length now.
+                // Data without a length get one now.
                 prop_assert!(out.len() <= bytes.len() - rest.len() + 2);
             }
             if let Ok((Head { report: Some(report), .. }, _)) = Head::read(&bytes) {

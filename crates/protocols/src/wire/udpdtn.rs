@@ -6,12 +6,12 @@
 //! |---|---|---|
 //! | 0 data, 1 data right behind the one before | report interval | number 4, block 2, symbol 2, stamp 3, payload |
 //! | 2 opening | report interval | version 1, length 8, symbol size 2, block symbols 2, digest 32, name length 1, name |
-//! | 3 report | opened 1, complete 2, one-way 4, train 8 | incarnation 4, sequence 4, highest 4, received 4, stamp 3, held 4 µs, one-way 6 µs, train 8 bit/s, whole below 4, first 2, then 4 a block: symbols 2, beyond 2; digest 32 if complete |
+//! | 3 report | opened 1, complete 2, one-way 4, train 8 | `incarnation` 4, sequence 4, highest 4, received 4, stamp 3, held 4 µs, one-way 6 µs, train 8 bit/s, whole below 4, first 2, then 4 a block: symbols 2, beyond 2; digest 32 if complete |
 //! | 4 unknown | 0 | nothing |
 //! | 5 refusal | reason | text |
 //!
 //! A report interval is 2 ms · 2^(n/2). A stamp counts 2^16 ns, modulo 2^24; [`Unwrap`] makes a time of
-//! it. What is not said here is not accepted, so that two different datagrams never mean the same.
+//! it. Anything else is refused, so that two different datagrams never mean the same.
 
 use crate::time::{Duration, Instant};
 use crate::transport::udpdtn::{
@@ -60,7 +60,7 @@ pub struct Packet<'a> {
 /// What a datagram says.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body<'a> {
-    /// What is to come.
+    /// Opens a transfer.
     Open(Opening<'a>),
     /// A symbol.
     Data(Data, &'a [u8]),
@@ -72,7 +72,7 @@ pub enum Body<'a> {
     Refuse(Reason, &'a str),
 }
 
-/// What is to come.
+/// The opening of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Opening<'a> {
     /// Of the whole.
@@ -85,7 +85,7 @@ pub struct Opening<'a> {
     pub digest: [u8; DIGEST_BYTES],
     /// What the sender calls it. A receiver trusts no part of it.
     pub name: &'a str,
-    /// How often the receiver is to report.
+    /// Report interval for the receiver.
     pub report_every: Duration,
 }
 
@@ -102,7 +102,7 @@ pub struct Data {
     pub stamp: Instant,
     /// It left right behind the one before.
     pub in_train: bool,
-    /// How often the receiver is to report.
+    /// Report interval for the receiver.
     pub report_every: Duration,
 }
 
@@ -115,7 +115,7 @@ pub enum Reason {
     TooLarge = 2,
     /// Another file of this name is there.
     Exists = 3,
-    /// What came is not what the opening promised.
+    /// The data do not match the digest of the opening.
     Digest = 4,
     /// It serves as many transfers as it may.
     Busy = 5,
@@ -174,14 +174,13 @@ fn stamp_units(at: Instant) -> u32 {
 /// Makes times of stamps: those of one sender, seen by one receiver.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwrap {
-    /// Least time under way, by both clocks.
+    /// Least one-way time, by both clocks.
     least: Option<i64>,
 }
 
 impl Unwrap {
-    /// When a datagram left, by a clock that differs from the sender's by a constant. Right where a
-    /// datagram is under way at most 16 minutes longer and 2 minutes shorter than the one that was
-    /// under way shortest.
+    /// When a datagram left, by a clock that differs from the sender's by a constant. Correct while a
+    /// datagram's one-way time is at most 16 minutes longer and 2 minutes shorter than the least before.
     pub fn sent_at(&mut self, now: Instant, stamp: Instant) -> Instant {
         let way = now.as_nanos().saturating_sub(stamp.as_nanos());
         let least = *self.least.get_or_insert(way.rem_euclid(STAMP_WRAP_NS));
@@ -248,7 +247,7 @@ impl Packet<'_> {
     }
 }
 
-/// As many whole characters as fit into so many bytes.
+/// As many whole characters as fit into `most` bytes.
 pub fn cut_text(text: &str, most: usize) -> &str {
     let ends = text.char_indices().map(|(at, character)| at + character.len_utf8());
     &text[..ends.take_while(|end| *end <= most).last().unwrap_or(0)]

@@ -99,7 +99,7 @@ proptest! {
     ) {
         let mut unwrap = Unwrap::default();
         let (mut sent, mut constant) = (0_i64, None);
-        // The first has the least time under way.
+        // The first has the least one-way time.
         for (gap, late) in std::iter::once((0, 0)).chain(steps) {
             sent += gap;
             let now = Instant::from_nanos(sent + offset + late);

@@ -132,7 +132,7 @@ impl<P: Load> Queue<P> for CoDel<P> {
                 self.take(now).map(|next| next.0)
             };
             self.dropping = true;
-            // A queue that was dropping a while ago goes on at about the rate that controlled it.
+            // A queue that was dropping recently resumes at about the rate that controlled it.
             let recent = self.count.saturating_sub(self.last_count);
             let soon = now - self.drop_next < self.interval * 16;
             self.count = if recent > 1 && soon { recent } else { 1 };

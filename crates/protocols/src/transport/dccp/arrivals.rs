@@ -1,4 +1,4 @@
-//! What has come from the other end (RFC 4340, section 11.4 and appendix A).
+//! Packets received from the other end (RFC 4340, section 11.4 and appendix A).
 
 use crate::time::Instant;
 use crate::wire::dccp::{
@@ -27,18 +27,18 @@ struct Run {
 pub enum Arrival {
     /// It came for the first time.
     New,
-    /// It came before, or is so old that nobody knows.
+    /// A duplicate, or too old to decide.
     Old,
 }
 
-/// What has come.
+/// Packets received, and which of them the other end knows of.
 #[derive(Debug)]
 pub struct Arrivals {
     /// Oldest first, without gaps between them.
     runs: VecDeque<Run>,
-    /// The other end knows what became of everything before this.
+    /// The other end knows the fate of every packet before this.
     known_below: Sequence,
-    /// Acknowledgements sent: their number, and the greatest that they told of.
+    /// Acknowledgements sent: their number, and the greatest that they reported.
     acks: VecDeque<(Sequence, Sequence)>,
     /// Not delivered, and why.
     drops: VecDeque<(Sequence, u8)>,
@@ -164,7 +164,8 @@ impl Arrivals {
             self.acks.pop_front();
         }
     }
-    /// Appends a Data Dropped option of at most `room` bytes, if anything was not delivered: the newest of it.
+    /// Appends a Data Dropped option of at most `room` bytes, if anything was not delivered: the newest of
+    /// it.
     pub fn write_drops(&self, room: usize, out: &mut Vec<u8>) {
         let mut cells = Vec::new();
         let mut at = self.greatest();
@@ -194,7 +195,7 @@ impl Arrivals {
             self.drops.pop_front();
         }
     }
-    /// The other end has a packet of ours: if it was an acknowledgement, it knows what that told of.
+    /// The other end has a packet of ours: if it was an acknowledgement, it knows what that reported.
     pub fn on_acknowledged(&mut self, ack: Sequence) {
         let Some(at) = self.acks.iter().rposition(|(carrier, _)| *carrier == ack) else { return };
         self.known_below = self.acks[at].1.plus(1).later(self.known_below);

@@ -5,9 +5,9 @@ use crate::time::{Duration, Instant};
 /// Doublings of the time between two questions; more change nothing.
 const DOUBLINGS_MAX: u32 = 6;
 
-/// When to ask by a Sync: all numbers that the other end would take are used up, and it is silent. What it answers
-/// moves its window and ours (RFC 4340, section 7.5.1); without a question both would be silent for ever, as nothing
-/// is sent twice.
+/// When to ask by a Sync: all numbers that the other end would take are used up, and it is silent. What it
+/// answers moves its window and ours (RFC 4340, section 7.5.1); without a question both would be silent for
+/// ever, as nothing is sent twice.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Asking {
     at: Option<Instant>,

@@ -16,15 +16,15 @@ const INTERVALS: usize = 8;
 const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 /// A long interval without loss discounts older ones to this at most (RFC 5348, section 5.5).
 const DISCOUNT_LEAST: f64 = 0.25;
-/// Holes that wait until enough later packets have come, at most.
+/// Most gaps that wait until enough later packets have arrived.
 const HOLES_MAX: usize = 64;
-/// Intervals that an option tells of: those that count and the open one.
+/// Intervals in a Loss Intervals option: those that count and the open one.
 const REPORTED: usize = INTERVALS + 1;
 
 /// A round trip of which nothing is known (RFC 4340, section 3.4).
 const DEFAULT_RTT_S: f64 = 0.2;
 
-/// A hole in the numbers.
+/// A gap in the sequence numbers.
 #[derive(Clone, Copy, Debug)]
 struct Hole {
     first: Sequence,
@@ -121,8 +121,8 @@ impl Ccid3Receiver {
             receive_rate_most: 0.0,
         }
     }
-    /// A new data packet has come: `without_data` packets without data were right before it. True if it is
-    /// time to report: something is lost anew, or a round trip has passed (RFC 4342, section 6).
+    /// A new data packet has arrived, after `without_data` packets without data. True if a report is due: for
+    /// a new loss event, or after a round trip (RFC 4342, section 6).
     pub fn on_data(
         &mut self,
         now: Instant,
@@ -174,7 +174,7 @@ impl Ccid3Receiver {
             self.holes.pop_front();
         }
     }
-    /// One of a hole has come after all.
+    /// A packet of a gap has arrived after all.
     fn fill(&mut self, sequence: Sequence) {
         let inside = |hole: &Hole| {
             let at = sequence.since(hole.first);
@@ -212,12 +212,12 @@ impl Ccid3Receiver {
             self.counters.pop_front();
         }
     }
-    /// A packet has come that left after what holes lack.
+    /// A packet sent after the missing ones of some gaps has arrived.
     fn overtake(&mut self, sequence: Sequence) {
         let before = |hole: &&mut Hole| sequence.since(hole.first) > 0;
         self.holes.iter_mut().filter(before).for_each(|hole| hole.overtaken += 1);
     }
-    /// Holes that enough later packets have overtaken are losses; true if an event begins.
+    /// Gaps that enough later packets have overtaken are losses; true if a loss event begins.
     fn find_lost(&mut self, now: Instant) -> bool {
         let mut begun = false;
         while let Some(hole) = self.holes.front().copied().filter(|hole| hole.overtaken >= OVERTAKEN) {
@@ -226,14 +226,14 @@ impl Ccid3Receiver {
         }
         begun
     }
-    /// A hole is lost: what of it lies within a round trip of the open event belongs to that, and each round
-    /// trip more is an event of its own.
+    /// A gap is lost: its packets within a round trip of the open event belong to that, and each further
+    /// round trip is an event of its own.
     fn on_lost(&mut self, now: Instant, hole: &Hole) -> bool {
         let mut left = *hole;
         let mut begun = false;
         let step = hole.step.as_nanos().max(1);
         let round_trip = self.rtt.map_or(i64::MAX, Duration::as_nanos);
-        // What is lost in one event; events that would be forgotten at once are passed over.
+        // Packets lost in one event; events that would be forgotten at once are skipped.
         let in_event = (round_trip / step).unsigned_abs() + 1;
         let passed = (hole.count / in_event).saturating_sub(2 * REPORTED as u64) * in_event;
         while left.count > 0 {
@@ -268,7 +268,7 @@ impl Ccid3Receiver {
             None => self.intervals.push_front(self.before_the_first(now, hole)),
         }
         let discount = std::mem::replace(&mut self.discount, 1.0);
-        // The interval that was so long keeps its weight.
+        // The long interval keeps its weight.
         self.intervals.iter_mut().skip(1).for_each(|interval| interval.discount *= discount);
         self.intervals.push_front(Interval {
             begin: hole.position,
@@ -322,7 +322,8 @@ impl Ccid3Receiver {
         // As many intervals either way (RFC 5348, section 5.4): the oldest makes room for the open one.
         1.0 / mean(with_open.take(self.intervals.len() - 1)).max(plain).max(1.0)
     }
-    /// By how much the open interval discounts the others (RFC 5348, section 5.5); gives its length, and their mean.
+    /// By how much the open interval discounts the others (RFC 5348, section 5.5); gives its length, and
+    /// their mean.
     fn update_discount(&mut self) -> (f64, f64) {
         let open = self.intervals.front().map_or(0, |open| self.position.saturating_sub(open.begin)) as f64;
         let plain = mean(self.intervals.iter().skip(1).map(|i| (i.length, i.discount)));
@@ -367,7 +368,7 @@ impl Ccid3Receiver {
             last = interval.first.minus(1);
         }
         if cells.is_empty() {
-            // Before all losses the data are not told (section 6.1.1).
+            // Before the first loss the data length is not reported (section 6.1.1).
             LossInterval { lossless: numbers(self.first, last), ..LossInterval::default() }.write(&mut cells);
         }
         cells

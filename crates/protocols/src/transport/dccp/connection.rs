@@ -1,4 +1,4 @@
-//! A connection: its states, and what comes (RFC 4340, section 8; the steps are those of section 8.5).
+//! A connection: its states, and packet reception (RFC 4340, section 8; the steps are those of section 8.5).
 
 use super::arrivals::{Arrival, Arrivals};
 use super::asking::Asking;
@@ -50,7 +50,7 @@ pub enum Refused {
     /// It does not fit into a packet.
     #[error("a datagram of {0} B does not fit into a packet: {1} B do")]
     TooLarge(usize, u64),
-    /// The connection is closing or closed, or nobody listens at the other end.
+    /// The connection is closing or closed, or the other end does not listen.
     #[error("the connection takes no more data: it is closing or closed")]
     Closed,
 }
@@ -91,17 +91,17 @@ pub struct Connection {
     pub(super) tries: Tries,
     /// The Init Cookie options of the server's answer.
     pub(super) cookie: Vec<u8>,
-    /// A timestamp that is to be given back, and when it came.
+    /// A timestamp that must be echoed, and when it arrived.
     pub(super) stamp: Option<(u32, Instant)>,
-    /// Packets of ours up to here that were dropped for want of room have been counted.
+    /// Packets of ours up to here that the receiver's full buffer dropped have been counted.
     overrun_told: Sequence,
     pub(super) queue: VecDeque<Arc<[u8]>>,
     inbox: VecDeque<Arc<[u8]>>,
     received: u64,
-    /// Data packets since the last acknowledgement, and when that has to go at the latest.
+    /// Data packets since the last acknowledgement, and when the next one is due at the latest.
     pub(super) unacknowledged: u64,
     pub(super) ack_at: Option<Instant>,
-    /// Acknowledgements have come; when one of ours is to tell that.
+    /// Acknowledgements have arrived; when ours must acknowledge them.
     pub(super) heard_acks: bool,
     pub(super) answer_acks_at: Instant,
     /// The other end's acknowledgements have been counted up to here.
@@ -116,7 +116,7 @@ pub struct Connection {
     /// Packets without data right before the next one (section 7.7).
     pub(super) without_data: u64,
     pub(super) closes: bool,
-    /// Nobody listens at the other end.
+    /// The other end does not listen.
     is_deaf: bool,
     ended: Option<ResetCode>,
     pub(super) forget_at: Option<Instant>,
@@ -258,9 +258,9 @@ impl Connection {
     pub fn receive(&mut self) -> Option<Arc<[u8]>> {
         self.inbox.pop_front()
     }
-    /// What became of one more datagram of ours: how many were sent before it, and whether the other end
-    /// has it. None if there is no news, or if [`Config::tells_fates`] does not ask for it. One that is
-    /// told to be lost may arrive all the same.
+    /// The fate of one more datagram of ours: how many were sent before it, and whether the other end has it.
+    /// `None` if there is no news, or if [`Config::tells_fates`] is off. A datagram reported lost may still
+    /// arrive.
     pub fn take_fate(&mut self) -> Option<(u64, bool)> {
         self.sender.flight.take_fate()
     }
@@ -335,7 +335,7 @@ impl Connection {
         self.ack_at = None;
     }
 
-    // --- what comes -------------------------------------------------------------------------
+    // --- reception --------------------------------------------------------------------------
 
     /// The first packet of the other end.
     fn begin_hearing(&mut self, now: Instant, first: Sequence) {
@@ -357,7 +357,7 @@ impl Connection {
             return;
         }
         let sent = self.numbers.next.minus(1);
-        // Section 8.5, step 6: nobody has agreed to short numbers.
+        // Section 8.5, step 6: short numbers were not negotiated.
         let may_be_short = self.features.get(Name::AllowShort, Place::There) == 1;
         if packet.header.short && !may_be_short && self.state > State::Request {
             return;
@@ -528,11 +528,11 @@ impl Connection {
         }
         if mandatory { Err((ResetCode::OptionError, [1, 0, 0])) } else { Ok(()) }
     }
-    /// What has been agreed on leads to more.
+    /// Applies the consequences of negotiated features.
     fn follow_features(&mut self, now: Instant) {
         let theirs = self.features.get(Name::SequenceWindow, Place::There);
         if !self.config.faults.small_sequence_window {
-            // As many acknowledgements as half their data may be under way.
+            // Acknowledgements in flight may be half as many as their data.
             self.widen_window(theirs / 2);
         }
         let is_three = self.features.get(Name::Ccid, Place::There) == Ccid::Three as u64;
@@ -564,7 +564,8 @@ impl Connection {
                 Item::LossEventRate(u32::MAX) => said.event_rate = Some(0.0),
                 Item::LossEventRate(packets) => said.event_rate = Some(1.0 / f64::from(packets.max(1))),
                 Item::ReceiveRate(rate) => said.receive_rate = Some(rate),
-                // More than one goes on where the last one ends, so it skips nothing (RFC 4342, section 8.6.1).
+                // A further option continues where the last one ends, so it skips nothing (RFC 4342, section
+                // 8.6.1).
                 Item::LossIntervals { skip, cells } if said.intervals.is_empty() || skip == 0 => {
                     let room = INTERVALS_MAX - said.intervals.len();
                     said.intervals.extend(intervals(cells).take(room));
@@ -578,7 +579,8 @@ impl Connection {
         }
         said
     }
-    /// Blocks of a Data Dropped option, backwards from `at`; gives where the next option goes on (section 11.7).
+    /// Blocks of a Data Dropped option, backwards from `at`; returns where the next option starts (section
+    /// 11.7).
     fn read_drops(&mut self, now: Instant, mut at: Sequence, cells: &[u8], said: &mut Said) -> Sequence {
         let (mut overrun, mut told) = (0, self.overrun_told);
         for run in drops(cells) {
@@ -589,7 +591,7 @@ impl Connection {
                     overrun += at.since(self.overrun_told).max(0).unsigned_abs().min(run.count);
                     told = told.later(at);
                 }
-                // Corrupt, or nobody knows: as if it were marked (section 11.7.2).
+                // Corrupt, or an unknown code: as if it were marked (section 11.7.2).
                 Some(3..) => said.spoiled = Some(said.spoiled.map_or(at, |other: Sequence| other.later(at))),
                 Some(0) | None => {}
             }
@@ -696,7 +698,8 @@ impl Connection {
         self.sender.flight.trim(ack.plus(1));
         if !self.config.faults.small_sequence_window {
             let here = self.features.get(Name::SequenceWindow, Place::Here);
-            // About five times what is under way (section 7.5.2), asked for while it is still three times.
+            // About five times the packets in flight (section 7.5.2), requested when it falls below three
+            // times.
             if needed.saturating_mul(3) > here {
                 self.widen_window(needed.saturating_mul(5));
             }

@@ -1,4 +1,4 @@
-//! What leaves a connection, and when.
+//! Packets that a connection sends, and when.
 
 use super::connection::{Connection, State};
 use super::features::{Name, Place};
@@ -22,7 +22,7 @@ impl Machine for Connection {
     fn poll(&mut self, now: Instant) -> Option<Packet> {
         self.on_time(now);
         let first = self.poll_reset(now).or_else(|| self.stray.take());
-        // Whoever has tried often enough ends at once.
+        // A connection out of tries ends at once.
         first.or_else(|| self.poll_state(now)).or_else(|| self.poll_reset(now))
     }
     fn deadline(&self) -> Option<Instant> {
@@ -74,14 +74,14 @@ impl Connection {
 
     // --- by state ---------------------------------------------------------------------------
 
-    /// Tries again if it is time; none if it is not, or if enough was tried.
+    /// Retries if it is time; `None` if it is not, or if the tries are used up.
     fn try_again(&mut self, now: Instant) -> Option<()> {
         if !self.tries.is_due(now) {
             return None;
         }
         if self.tries.is_over(now) {
             self.end(ResetCode::Aborted);
-            // Of a request that nobody answered too: some may have arrived (section 8.1.1).
+            // Also after an unanswered request: some may have arrived (section 8.1.1).
             self.reset_due = Some((ResetCode::Aborted, [0; 3]));
             self.state = State::Closed;
             return None;
@@ -95,7 +95,7 @@ impl Connection {
         Some(self.make(now, Body::Request { service: self.config.service }, None))
     }
     fn poll_response(&mut self, now: Instant) -> Option<Packet> {
-        // One answer to each request; who asks again is answered anew.
+        // One answer to each request; a repeated request is answered again.
         if self.tries.count > 0 {
             return None;
         }
@@ -163,8 +163,8 @@ impl Connection {
         }
         self.queue.pop_front()
     }
-    /// Whether a data packet acknowledges too: where it fits, or to tell that acknowledgements have come,
-    /// once a round trip (RFC 4341, section 6.2).
+    /// Whether a data packet acknowledges too: where it fits, or once a round trip to acknowledge
+    /// acknowledgements (RFC 4341, section 6.2).
     fn tells_with(&mut self, now: Instant, data: usize) -> bool {
         let count = if self.counts_without_data() { 4 } else { 0 };
         let Some(room) = self.config.segment().0.checked_sub(data as u64 + count) else { return false };
@@ -208,12 +208,12 @@ impl Connection {
         self.without_data = if body.kind().is_without_data() { self.without_data + 1 } else { 0 };
         packet
     }
-    /// As much as is asked for, where there is so much.
+    /// The configured checksum coverage, or 0 (all) if it exceeds the data.
     fn coverage(&self, data: usize) -> u8 {
         let fits = usize::from(self.config.coverage).saturating_sub(1) * 4 <= data;
         if fits { self.config.coverage } else { 0 }
     }
-    /// Whether the next packet tells how many without data were before it.
+    /// Whether the next packet has an NDP Count option.
     fn counts_without_data(&self) -> bool {
         self.features.get(Name::SendNdpCount, Place::Here) == 1 && self.without_data > 0
     }

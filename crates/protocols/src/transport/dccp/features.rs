@@ -1,8 +1,8 @@
 //! Negotiation of features (RFC 4340, section 6).
 //!
-//! Each feature exists at both ends. The one who has it asks with Change L, the other with Change R, until it
-//! hears a Confirm. Most are reconciled by server priority: of the values that both ends accept, the one that
-//! the server likes best. Two are not negotiable: who has them says what they are.
+//! Each feature exists at both ends. The feature location asks with Change L, the remote with Change R, until
+//! it receives a Confirm. Most are reconciled by server priority: of the values that both ends accept, the
+//! one that the server prefers. Two are non-negotiable: the feature location sets their value.
 
 use super::Retry;
 use crate::time::{Duration, Instant};
@@ -29,7 +29,7 @@ pub enum Name {
     Coverage = 8,
     /// It checks the CRC of data.
     CheckData = 9,
-    /// It tells the loss event rate.
+    /// It reports the loss event rate.
     SendLossEventRate = 192,
 }
 
@@ -67,7 +67,7 @@ struct Feature {
     wish: Option<Wish>,
 }
 
-/// Why a connection cannot go on.
+/// Why a connection must be reset: the Reset Code and its data.
 pub type Fatal = (ResetCode, [u8; 3]);
 
 /// A confirmation that has to go.
@@ -267,7 +267,7 @@ impl Features {
     /// An option has come, in a packet that acknowledges `ack`.
     ///
     /// # Errors
-    /// The connection cannot go on.
+    /// The connection must be reset.
     pub fn on_option(
         &mut self,
         (act, number, values): (Act, u8, &[u8]),
@@ -291,7 +291,8 @@ impl Features {
     fn on_change(&mut self, place: Place, number: u8, values: &[u8]) -> Result<bool, ResetCode> {
         let act = if place == Place::Here { Act::ConfirmL } else { Act::ConfirmR };
         let is_server = self.is_server;
-        // An unknown feature or an invalid value is answered by an empty confirmation (sections 6.6.7 and 6.6.8).
+        // An unknown feature or an invalid value is answered by an empty confirmation (sections 6.6.7 and
+        // 6.6.8).
         let Some(name) = Name::of(number).filter(|name| name.may_have(values)) else {
             self.confirm(act, number, Vec::new());
             return Ok(false);
@@ -322,9 +323,9 @@ impl Features {
             self.confirms.push(Confirm { act, feature, values, sent: false });
         }
     }
-    /// The other end has answered. One that does not know the feature or refuses the value leaves it as it is;
-    /// where that cannot be, or where the answer is not what both lists lead to, the connection ends (section
-    /// 6.6.8).
+    /// The other end has answered. One that does not know the feature or refuses the value leaves it as it
+    /// is; where that cannot be, or where the answer is not what both lists lead to, the connection ends
+    /// (section 6.6.8).
     fn on_confirm(
         &mut self,
         place: Place,

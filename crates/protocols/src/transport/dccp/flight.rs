@@ -4,7 +4,7 @@ use crate::time::Instant;
 use crate::wire::dccp::{Received, RunOfPackets, Sequence};
 use std::collections::VecDeque;
 
-/// Packets that are remembered at most; older ones are taken for lost.
+/// Packets that are remembered at most; older ones count as lost.
 pub const FLIGHT_MAX: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct News {
     pub marked: Option<Sequence>,
 }
 
-/// Data packets newly taken for lost.
+/// Data packets newly counted as lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Lost {
     /// How many.
@@ -52,21 +52,22 @@ pub struct Lost {
     pub last: Option<Sequence>,
 }
 
-/// Everything that is under way.
+/// All packets in flight.
 #[derive(Debug)]
 pub struct Flight {
     /// The number of the first that is remembered.
     first: Sequence,
     packets: VecDeque<Sent>,
-    /// Data packets that are under way, and their bytes.
+    /// Data packets in flight, and their bytes.
     pipe: u64,
     pipe_bytes: u64,
-    /// The greatest packets that have arrived, greatest first: so many as make older ones lost.
+    /// The greatest packets that have arrived, greatest first, up to `duplicates`: packets before them are
+    /// lost.
     foremost: Vec<Sequence>,
     duplicates: usize,
     /// Data packets sent, in all.
     sent: u64,
-    /// What became of data packets, for whoever asks: how many were sent before, and whether it arrived.
+    /// Fates of data packets, if configured: how many were sent before, and whether it arrived.
     fates: Option<VecDeque<(u64, bool)>>,
 }
 
@@ -84,11 +85,11 @@ impl Flight {
             fates: tells_fates.then(VecDeque::new),
         }
     }
-    /// Data packets under way.
+    /// Data packets in flight.
     pub fn pipe(&self) -> u64 {
         self.pipe
     }
-    /// Bytes of data under way.
+    /// Bytes of data in flight.
     pub fn pipe_bytes(&self) -> u64 {
         self.pipe_bytes
     }
@@ -110,7 +111,7 @@ impl Flight {
             self.trim(self.first);
         }
     }
-    /// What became of one more data packet: the number of those sent before it, and whether it arrived.
+    /// The fate of one more data packet: the number of those sent before it, and whether it arrived.
     pub fn take_fate(&mut self) -> Option<(u64, bool)> {
         self.fates.as_mut()?.pop_front()
     }
@@ -118,7 +119,7 @@ impl Flight {
         let index = usize::try_from(sequence.since(self.first)).ok()?;
         (index < self.packets.len()).then_some(index)
     }
-    /// Gives one that waits its fate; tells its bytes if it was a data packet that waited.
+    /// Sets the fate of a waiting packet; returns its bytes if it was a waiting data packet.
     fn settle(&mut self, index: usize, fate: Fate) -> Option<u32> {
         let sent = &mut self.packets[index];
         if sent.fate != Fate::Waiting {
@@ -133,7 +134,7 @@ impl Flight {
         }
         Some(bytes)
     }
-    /// An acknowledgement of `ack`, and what it tells of older ones, newest first.
+    /// An acknowledgement of `ack`, and of older packets in `runs`, newest first.
     pub fn on_ack(&mut self, ack: Sequence, runs: impl Iterator<Item = RunOfPackets>) -> News {
         let mut news = News::default();
         let newest = self.index(ack).filter(|index| self.packets[*index].fate == Fate::Waiting);
@@ -190,7 +191,7 @@ impl Flight {
         self.trim(bound);
         lost
     }
-    /// Everything under way is lost: nothing was heard for too long.
+    /// After a timeout: everything in flight is lost.
     pub fn lose_all(&mut self) -> Lost {
         let mut lost = Lost::default();
         let end = self.first.plus(self.packets.len() as u64);
@@ -208,7 +209,7 @@ impl Flight {
             }
         }
     }
-    /// Forgets what nobody asks for any more: what has its fate, and acknowledgements below `bound`.
+    /// Forgets, from the oldest on, packets with a fate, and acknowledgements below `bound`.
     pub fn trim(&mut self, bound: Sequence) {
         while let Some(sent) = self.packets.front() {
             let waits = sent.fate == Fate::Waiting && (sent.data.is_some() || self.first.since(bound) >= 0);
@@ -219,7 +220,7 @@ impl Flight {
             self.first = self.first.plus(1);
         }
     }
-    /// Everything up to `ack` is no longer under way, whatever became of it: nobody asks (CCID 3).
+    /// Everything up to `ack` is no longer in flight, whatever its fate, which CCID 3 does not use.
     pub fn close_up_to(&mut self, ack: Sequence) {
         self.lose_below(ack.plus(1), &mut Lost::default());
         self.trim(ack.plus(1));

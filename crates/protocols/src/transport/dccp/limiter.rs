@@ -1,11 +1,11 @@
-//! How often a connection answers what cannot be (RFC 4340, section 7.5.4).
+//! How often a connection answers invalid packets (RFC 4340, section 7.5.4).
 
 use crate::time::{Duration, Instant};
 
-/// At most so many Syncs and Resets leave in a second (section 7.5.4).
+/// Most Syncs and Resets sent in a second (section 7.5.4).
 const ANSWERS_A_SECOND: u32 = 8;
 
-/// Answers to what cannot be, so many a second.
+/// Limits the rate of answers to invalid packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limiter {
     begun: Instant,

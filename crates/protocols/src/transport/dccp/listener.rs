@@ -1,8 +1,8 @@
-//! Requests, answered without keeping anything of them (RFC 4340, section 8.1.4).
+//! Requests, answered without keeping state (RFC 4340, section 8.1.4).
 //!
-//! An Init Cookie is the request itself, sealed: when it was answered, its number, service and options, and
-//! an HMAC-SHA-256 of them and of who sent it. Who gives a cookie back has received the answer, and the
-//! connection is built as if it had been kept since.
+//! An Init Cookie is the request itself, sealed: the time of the answer, its number, service and options, and
+//! an HMAC-SHA-256 of them and of the sender's address. A client that returns a cookie has received the
+//! answer, and the connection is built as if it had been kept since.
 
 use super::connection::{Connection, refuse};
 use super::{Ccid, Config, Packet};
@@ -44,7 +44,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// For requests of these services. `key` is secret and drawn anew at each start.
+    /// For requests of these services. `key` must be secret and newly drawn at each start.
     pub fn new(config: Config, services: Vec<u32>, key: [u8; 32], controller: Factory) -> Self {
         Self { config, services, key, controller }
     }
@@ -53,7 +53,7 @@ impl Listener {
         let config = Config { ccid: Ccid::Two, ..config };
         Self::new(config, services, key, Factory::new("silent", |flow| Box::new(Silent(flow.segment))))
     }
-    /// Answers a packet of somebody with whom there is no connection; `peer` is his address in bytes.
+    /// Answers a packet from a host without a connection; `peer` is its address in bytes.
     pub fn answer(&self, now: Instant, peer: &[u8], packet: Packet) -> Answer {
         if packet.header.destination != self.config.ports[0] {
             let asks = packet.header.kind() == Kind::Request;
@@ -122,7 +122,7 @@ impl Listener {
         }
         let (_, response) = self.replay(now, peer, request);
         let Some(mut response) = response.filter(|response| response.header.kind() == Kind::Response) else {
-            // The options of the request lead nowhere: the answer says why.
+            // The options of the request are not acceptable: the answer says why.
             return self.replay(now, peer, request).1.map_or(Answer::Nothing, Answer::Reply);
         };
         let mut cookie = now.as_nanos().to_be_bytes().to_vec();

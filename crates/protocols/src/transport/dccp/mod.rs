@@ -1,17 +1,17 @@
 //! DCCP: datagrams that are not repaired, under congestion control (RFC 4340), without I/O.
 //!
-//! A [`Connection`] is a machine at either end. It takes data with [`Connection::send`], gives what came
-//! with [`Connection::receive`], and asks whatever [`crate::controllers::Controller`] it was given how much
-//! of its own data may be under way. A [`Listener`] answers requests and keeps nothing of them: what it has
-//! to remember it seals into an Init Cookie. [`Passive`] is a listener that waits for one connection.
+//! A [`Connection`] is a machine at either end. It takes data with [`Connection::send`], returns received
+//! data with [`Connection::receive`], and its [`crate::controllers::Controller`] decides how much of its own
+//! data may be in flight. A [`Listener`] answers requests and keeps no state: it seals that into an Init
+//! Cookie. [`Passive`] is a listener that waits for one connection.
 //!
 //! | file | what |
 //! |---|---|
-//! | `connection` | states, what comes (section 8.5, step by step) |
-//! | `departure` | what goes, and when |
+//! | `connection` | states, reception (section 8.5, step by step) |
+//! | `departure` | transmission |
 //! | `features` | negotiation (section 6) |
-//! | `arrivals` | what came: Ack Vectors, duplicates (section 11.4) |
-//! | `flight` | what went: losses, pipe |
+//! | `arrivals` | received packets: Ack Vectors, duplicates (section 11.4) |
+//! | `flight` | packets in flight: losses, pipe |
 //! | `sender` | the sending half: controller, timer, pace |
 //! | `fullness` | whether data or the rate limited it (RFC 5348, section 8.2.1) |
 //! | `ack_ratio` | how often the other end acknowledges (RFC 4341, section 6.1) |
@@ -104,9 +104,9 @@ impl Packet {
 /// The kind of congestion control of a half-connection, as it is negotiated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ccid {
-    /// Ack Vectors tell each packet's fate (RFC 4341): for every controller that has a window or measures.
+    /// Ack Vectors report each packet's fate (RFC 4341): for every controller that has a window or measures.
     Two = 2,
-    /// The receiver tells loss event rate and receive rate once a round trip (RFC 4342): for `ccid3`.
+    /// The receiver reports loss event rate and receive rate once a round trip (RFC 4342): for `ccid3`.
     Three = 3,
 }
 
@@ -118,16 +118,16 @@ impl Ccid {
 }
 
 /// Faults that DCCP in Linux had before version 3.2, each reproduced on demand. The fifth,
-/// a window that does not open again after a silence, is a parameter of `ccid2`.
+/// a window that does not open again after a timeout, is a parameter of `ccid2`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// The Ack Ratio may exceed the window and no acknowledgement is sent for a time: the sender waits for
     /// its timer, 200 ms at the least.
     pub pauses: bool,
-    /// Each Ack Vector that shows a new loss is answered, not each window of data; a loss that is not the
-    /// newest hole is not.
+    /// Each Ack Vector with a new loss causes a response, not each window of data; a loss that is not the
+    /// newest gap causes none.
     pub inconsistent_loss: bool,
-    /// The Sequence Window stays what it was, and is not looked at: more under way than it allows leads to
+    /// The Sequence Window is neither adapted nor respected: more packets in flight than it allows lead to
     /// Syncs and drops that no controller sees.
     pub small_sequence_window: bool,
 }
@@ -176,8 +176,8 @@ pub struct Config {
     pub coverage: u8,
     /// What this end accepts at least; 0: all must be covered.
     pub coverage_least: u8,
-    /// What becomes of each datagram is told ([`Connection::take_fate`]). Ack Vectors are asked for then
-    /// under CCID 3 too (RFC 4342, section 6).
+    /// Reports the fate of each datagram ([`Connection::take_fate`]). Requests Ack Vectors under CCID 3 too
+    /// (RFC 4342, section 6).
     pub tells_fates: bool,
     /// Packets that wait to leave, at most.
     pub queue: usize,

@@ -1,4 +1,4 @@
-//! The sending half: asks the controller, watches for losses and silence, keeps the pace.
+//! The sending half: asks the controller, detects losses and timeouts, keeps the pace.
 
 use super::ack_ratio::AckRatio;
 use super::flight::{Flight, Lost, News};
@@ -17,7 +17,7 @@ use crate::wire::dccp::{RunOfPackets, Sequence};
 pub struct Counts {
     /// Data packets sent.
     pub sent: u64,
-    /// Data packets taken for lost.
+    /// Data packets counted as lost.
     pub lost: u64,
     /// Expiries of the timer.
     pub timeouts: u64,
@@ -25,17 +25,17 @@ pub struct Counts {
     pub episodes: u64,
     /// Syncs sent.
     pub syncs: u64,
-    /// Packets that could not be: their numbers were outside of the windows.
+    /// Invalid packets: their numbers were outside of the windows.
     pub invalid: u64,
 }
 
-/// What came in one packet, for the sending half.
+/// Acknowledgement in one received packet, for the sending half.
 pub struct Acknowledgement<R> {
-    /// The greatest number that had come.
+    /// The greatest number received.
     pub ack: Sequence,
-    /// What became of others.
+    /// The fate of others.
     pub runs: R,
-    /// How long ago it had come.
+    /// How long before the acknowledgement it was received.
     pub elapsed: Duration,
     /// The greatest whose data came corrupt: as if it were marked (RFC 4340, section 11.7.2).
     pub spoiled: Option<Sequence>,
@@ -97,7 +97,7 @@ pub struct Sender {
     pub counts: Counts,
 }
 
-/// Whoever comes late may make up for so much.
+/// Most pacing delay that a late driver may make up for.
 const PACING_SLACK: Duration = Duration::from_nanos(1_000_000);
 
 impl Sender {
@@ -140,14 +140,14 @@ impl Sender {
     pub fn plan(&mut self, now: Instant, rate: BitRate) {
         self.controller.on_event(now, &ControllerEvent::Plan(rate));
     }
-    /// Packets that the controller allows to be under way.
+    /// Packets that the controller allows in flight.
     pub fn window(&self) -> u64 {
         let window = self.controller.window();
         let packets =
             if window == Bytes::MAX { u64::MAX } else { (window.0 / self.config.segment().0).max(1) };
         self.clamp.map_or(packets, |clamp| clamp.packets.min(packets))
     }
-    /// The window, or where a rate decides what that has under way in a round trip.
+    /// The window, or at a controlled rate the packets of a round trip; at least those in flight.
     pub fn packets_in_flight(&self) -> u64 {
         let by_rate = self.controller.rate().zip(self.rtt()).map(|(rate, rtt)| {
             let bytes = rate.0 as f64 / 8.0 * rtt.as_secs_f64();
@@ -163,7 +163,7 @@ impl Sender {
         fits.then(|| self.ratio.fitting(self.window()))
     }
 
-    // --- what comes -------------------------------------------------------------------------
+    // --- reception --------------------------------------------------------------------------
 
     /// The handshake took this long.
     pub fn on_opened(&mut self, now: Instant, rtt: Duration) {
@@ -177,7 +177,7 @@ impl Sender {
         news.marked = later(news.marked, heard.spoiled);
         let rtt = self.measure(now, &heard.ack, &news, heard.elapsed, heard.next);
         if self.config.ccid == Ccid::Three {
-            // RFC 4342, section 8.1: what leaves from now on is a round trip later.
+            // RFC 4342, section 8.1: packets from now on are a round trip later.
             self.counter_least = self.counter_least.max(news.newest_counter.map_or(0, |counter| counter + 4));
             self.flight.close_up_to(heard.ack);
             return self.on_report(now, (news.newest_sent_at, rtt), heard.report);
@@ -207,7 +207,7 @@ impl Sender {
         };
         self.controller.on_ack(&ack);
     }
-    /// What is under way, as the controller counts.
+    /// Bytes in flight, with each packet counted as a full segment.
     fn in_flight(&self) -> Bytes {
         Bytes(self.flight.pipe() * self.config.segment().0)
     }
@@ -233,7 +233,7 @@ impl Sender {
     fn restart_timer(&mut self, now: Instant) {
         if self.flight.pipe() == 0 { self.rto.stop() } else { self.rto.restart(now) }
     }
-    /// Tells the controller of losses: the first of each window of data is one to answer (RFC 4341, section
+    /// Reports losses to the controller: the first of each window of data is an episode (RFC 4341, section
     /// 5).
     fn find_episode(&mut self, now: Instant, news: &News, lost: &Lost, before: u64, next: Sequence) {
         self.counts.lost += lost.packets;
@@ -241,7 +241,7 @@ impl Sender {
         let answered =
             |sequence: Sequence| self.answered_below.is_some_and(|below| sequence.since(below) < 0);
         let episode = if self.config.faults.inconsistent_loss {
-            // Only the newest hole counts, and each Ack Vector that has one is answered.
+            // Only the newest gap counts, in each Ack Vector that has one.
             lost.packets == 1 || !answered(last)
         } else {
             !answered(last)
@@ -281,7 +281,7 @@ impl Sender {
         let ack = Ack { now, rtt, in_flight: self.in_flight(), limited, report, ..Ack::default() };
         self.controller.on_ack(&ack);
     }
-    /// A report as if less had come, where the other end had no room or was slow (RFC 4342, section 5.2).
+    /// Reduces the receive rate of a report if the other end had no room or was slow (RFC 4342, section 5.2).
     fn restrained(&mut self, report: TfrcReport) -> TfrcReport {
         let (overrun, was_slow) = (std::mem::take(&mut self.overrun), std::mem::take(&mut self.was_slow));
         let Some(rtt) = self.rto.smoothed().filter(|_| overrun > 0 || was_slow) else { return report };
@@ -290,7 +290,7 @@ impl Sender {
         let bound = (came - overrun as f64 * one).max(came.min(one));
         TfrcReport { receive_rate: Bytes(came.min(bound / 2.0) as u64), ..report }
     }
-    /// The other end had no room for so many packets.
+    /// The other end had no room for this number of packets.
     pub fn on_overrun(&mut self, now: Instant, packets: u64) {
         self.controller.on_event(now, &ControllerEvent::ReceiverLimited);
         if self.config.ccid == Ccid::Three {
@@ -337,7 +337,7 @@ impl Sender {
             }
         }
     }
-    /// Nothing of what is under way was acknowledged in time: it is lost, and nothing is repeated.
+    /// Timeout: everything in flight is lost, and nothing is retransmitted.
     fn on_silence(&mut self, now: Instant, next: Sequence) {
         self.rto.stop();
         if self.flight.pipe() == 0 {

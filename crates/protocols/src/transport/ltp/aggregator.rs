@@ -6,7 +6,7 @@ use crate::wire::ltp::aggregation;
 /// Collects service data units until they make a block.
 #[derive(Debug)]
 pub struct Aggregator {
-    /// A block is full with so many bytes.
+    /// Bytes at which a block is full.
     size: u64,
     /// No unit waits longer.
     wait: Duration,

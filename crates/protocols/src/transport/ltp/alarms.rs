@@ -17,7 +17,7 @@ pub enum Way {
 pub enum Alarm {
     /// The report on a checkpoint of a session of our own: its number, and the serial number.
     Checkpoint(u64, u64),
-    /// A report on a session of our own for which no checkpoint is under way.
+    /// A report on a session of our own for which no checkpoint is in flight.
     Stalled(u64),
     /// The acknowledgement of a report on a session of the peer.
     Report(u64, u64),
@@ -25,13 +25,13 @@ pub enum Alarm {
     CancelExport(u64),
     /// That of the cancellation of a session of the peer.
     CancelImport(u64),
-    /// The time to report though nobody asks.
+    /// The time for an unsolicited report.
     Unasked(u64),
     /// Any sign of a session of the peer.
     Idle(u64),
 }
 
-/// Alarms by a clock that counts only the time in which the link is up both ways.
+/// Alarms by a clock that counts only the time in which the link is up in both directions.
 #[derive(Debug, Default)]
 pub struct Alarms {
     due: BTreeSet<(Instant, Alarm)>,
@@ -63,7 +63,7 @@ impl Alarms {
     pub fn read(&self, now: Instant) -> Instant {
         self.stands.unwrap_or(now) - self.stood
     }
-    /// Sets an alarm; tells the time of the clock at which it goes off.
+    /// Sets an alarm; returns the time of the clock at which it goes off.
     pub fn set(&mut self, now: Instant, after: Duration, alarm: Alarm) -> Instant {
         let at = self.read(now).saturating_add(after);
         self.due.insert((at, alarm));

@@ -1,7 +1,7 @@
 //! How often a segment leaves at once: a copy weighed against the round trip that its loss would cost.
 //!
 //! Over a long light time a copy costs a fraction of a millisecond and a lost checkpoint half an hour. Over a
-//! short one it is the other way round. So the number of copies c is the one that minimises
+//! short one it is the reverse. So the number of copies c is the one that minimises
 //!
 //! ```text
 //! c · (time of the n segments at the pace) + P(another round) · round trip,   P = min(1, n · P(c losses))
@@ -11,10 +11,10 @@ use crate::time::Duration;
 
 /// Most copies of a segment.
 const COPIES_MOST: u32 = 8;
-/// What is expected before any report has told: one segment of a hundred is lost, believed as firmly as ten
-/// segments can say it.
+/// The prior before any report: one segment of a hundred is lost, with the weight of ten segments.
 const PRIOR: Fates = Fates { lost: 0.1, sent: 10.0 };
-/// Where a larger share is lost, a queue overflows rather than noise: copies of repairs would fill it further.
+/// Where a larger share is lost, a queue overflows rather than noise: copies of repairs would fill it
+/// further.
 const LOSS_OF_FULL_LINK: f64 = 0.25;
 /// Segments after which older ones count half: losses change.
 const MEMORY_SEGMENTS: f64 = 10_000.0;
@@ -46,7 +46,7 @@ impl Fates {
 /// Weighs copies of what an engine sends.
 #[derive(Clone, Copy, Debug)]
 pub struct Copies {
-    /// What the peer told of segments that left here, and what is known of those that it sent.
+    /// The peer's reports on segments sent from here, and the losses of those that it sent.
     out: Fates,
     back: Fates,
     /// Less time than this is not worth saving.
@@ -58,19 +58,20 @@ impl Copies {
     pub fn new(grain: Duration) -> Self {
         Self { out: Fates::default(), back: Fates::default(), grain }
     }
-    /// A report told for the first time of so many segments of data, and that so many were lost.
+    /// A report covered `sent` segments of data for the first time, of which `lost` were lost.
     pub fn on_heard(&mut self, lost: f64, sent: f64) {
         self.out.count(lost, sent);
     }
-    /// So many of the peer's segments of data were to be here, and so many of them were not.
+    /// The peer had sent `sent` segments of data up to a checkpoint, of which `lost` are missing.
     pub fn on_told(&mut self, lost: f64, sent: f64) {
         self.back.count(lost, sent);
     }
     fn fates(&self) -> &Fates {
-        // Without a report on what left here the other way has to do.
+        // Without a report on our own segments the losses of the other direction are used.
         if self.out.sent > 0.0 { &self.out } else { &self.back }
     }
-    /// How often a row of `segments` repairs leaves: as [`Copies::weigh`] says, unless the link seems to be full.
+    /// How often a row of `segments` repairs leaves: as [`Copies::weigh`] says, unless the link seems to be
+    /// full.
     pub fn weigh_repairs(&self, segments: u64, time: Duration, round_trip: Duration) -> u32 {
         let full = self.fates().all_lost(1) > LOSS_OF_FULL_LINK;
         if full { 1 } else { self.weigh(segments, time, round_trip) }

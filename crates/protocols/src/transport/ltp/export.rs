@@ -17,7 +17,7 @@ pub struct Cancelling {
 }
 
 impl Cancelling {
-    /// A session is to be given up.
+    /// A session that must be cancelled.
     pub fn new(reason: Reason) -> Self {
         Self { reason, tries: 0, expires: None, queued: true }
     }
@@ -43,7 +43,7 @@ pub struct Asked {
     delivered: u64,
 }
 
-/// What a report lacks.
+/// Repair of the data that a report does not claim.
 #[derive(Debug)]
 struct Repair {
     gaps: VecDeque<Range>,
@@ -51,7 +51,7 @@ struct Repair {
     report: u64,
     /// Segments that have left, each once.
     left: Vec<Range>,
-    /// How often the row of them is to leave from now on; none: that is not decided.
+    /// How often this series must still be sent; `None`: not decided.
     rows: Option<u32>,
     /// All have left once.
     copying: bool,
@@ -61,14 +61,14 @@ impl Repair {
     fn new(gaps: VecDeque<Range>, report: u64) -> Self {
         Self { gaps, report, left: Vec::new(), rows: None, copying: false }
     }
-    /// It ends with what has left; what has not is a repair of its own.
+    /// Ends the repair after its segments sent so far; returns a repair of the rest, if any.
     fn cut(&mut self) -> Option<Self> {
         let gaps = std::mem::take(&mut self.gaps);
         let rest = Self { rows: self.rows, ..Self::new(gaps, self.report) };
         // Copies are not missed.
         (!self.copying && !rest.gaps.is_empty()).then_some(rest)
     }
-    /// The range leaves that is first; tells whether nothing remains to leave.
+    /// The first range is sent; returns whether nothing remains to send.
     fn leave(&mut self, (from, to): Range) -> bool {
         if !self.copying {
             self.left.push((from, to));
@@ -81,7 +81,7 @@ impl Repair {
         }
         let rows = self.rows.unwrap_or(1);
         if self.gaps.is_empty() && rows > 1 {
-            // What a burst of losses takes of a row it does not take of the next one.
+            // A burst of losses in one series spares the next one.
             self.gaps = self.left.iter().copied().collect();
             (self.rows, self.copying) = (Some(rows - 1), true);
         }
@@ -89,16 +89,16 @@ impl Repair {
     }
 }
 
-/// What a report tells.
+/// Result of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// Bytes acknowledged for the first time.
     pub acked: u64,
     /// Bytes newly found lost.
     pub lost: u64,
-    /// Bytes on which no report had told before.
+    /// Bytes that no earlier report covered.
     pub told: u64,
-    /// Bytes that are no longer under way.
+    /// Bytes that are no longer in flight.
     pub landed: u64,
     /// What is lost was a repair.
     pub repair: bool,
@@ -116,7 +116,7 @@ pub struct Answer {
 pub struct Leaving {
     pub data: Data,
     pub repair: bool,
-    /// It has left before, and nobody knows yet whether it was lost.
+    /// It was sent before, and its loss is not known.
     pub copy: bool,
     /// The last of the block leaves for the first time.
     pub last: bool,
@@ -130,12 +130,12 @@ pub struct Export {
     total: u64,
     /// Most data of a segment.
     pub payload: u64,
-    /// What has left once ends here.
+    /// End of the data sent at least once.
     next: u64,
     acked: Ranges,
-    /// Red bytes on which some report has told.
+    /// Red bytes that some report has covered.
     reported: Ranges,
-    /// Bytes that wait to be repaired, or whose repair is under way.
+    /// Bytes that wait to be repaired, or whose repair is in flight.
     pending: Ranges,
     repairs: VecDeque<Repair>,
     pub asked: BTreeMap<u64, Asked>,
@@ -155,7 +155,7 @@ pub struct Export {
 const HEARD_MOST: usize = 1024;
 
 impl Export {
-    /// Of so many red and green bytes. None where headers leave no room for data.
+    /// A block with these numbers of red and green bytes. `None` where headers leave no room for data.
     pub fn new(
         id: SessionId,
         service: u64,
@@ -208,12 +208,12 @@ impl Export {
             stalled: None,
         }
     }
-    /// Red bytes that are under way.
+    /// Red bytes in flight.
     pub fn in_flight(&self) -> u64 {
         let repairs: u64 = self.asked.values().map(|asked| asked.bytes).sum();
         self.next.min(self.red).saturating_sub(self.reported.total()) + repairs + self.repairing()
     }
-    /// Of the repair that is leaving, what has left.
+    /// Bytes sent of the repair in progress.
     fn repairing(&self) -> u64 {
         self.repairs.front().map_or(0, |repair| repair.left.iter().map(|range| range.1 - range.0).sum())
     }
@@ -237,7 +237,7 @@ impl Export {
     pub fn wants_repair(&self) -> bool {
         !self.repairs.is_empty()
     }
-    /// Nothing is under way, nothing waits to leave, and something lacks.
+    /// Nothing is in flight, nothing waits to leave, and something is missing.
     pub fn is_stalled(&self) -> bool {
         self.cancelling.is_none()
             && self.has_left()
@@ -245,7 +245,7 @@ impl Export {
             && self.asked.is_empty()
             && self.repairs.is_empty()
     }
-    /// Everything that lacks is sent again, though no report has asked for it.
+    /// Everything missing is sent again, although no report has asked for it.
     pub fn repair_all(&mut self) {
         let gaps: VecDeque<Range> = self.missing(0, self.red);
         if !gaps.is_empty() {
@@ -352,11 +352,11 @@ impl Export {
     pub fn next_is_red(&self) -> bool {
         self.wants_repair() || self.next < self.red
     }
-    /// Whether it is a copy of a repair, which counts as under way already.
+    /// Whether it is a copy of a repair, which counts as in flight already.
     pub fn next_is_copy(&self) -> bool {
         self.repairs.front().is_some_and(|repair| repair.copying)
     }
-    /// The next segment of data; `ask`: it is to be a checkpoint in any case.
+    /// The next segment of data; `ask`: it must be a checkpoint in any case.
     pub fn leave(&mut self, config: &Config, ask: bool) -> Leaving {
         let (from, to) = self.next_range();
         match self.repairs.front_mut() {
@@ -425,7 +425,7 @@ impl Export {
     }
 }
 
-/// Where serial numbers begin: by chance, as RFC 5326, section 3.2.1, wants it, and short.
+/// First serial number: random, as RFC 5326, section 3.2.1, requires, and short.
 pub fn first_serial(draws: &mut crate::rng::Stream) -> u64 {
     1 + draws.below((1 << 14) - 1)
 }

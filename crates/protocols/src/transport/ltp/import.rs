@@ -43,7 +43,7 @@ pub struct Import {
     known: Ranges,
     /// Red bytes that were here at the last report.
     reported: u64,
-    /// Reports in a row that answer repairs and tell nothing new.
+    /// Reports in a row that answer repairs and have nothing new.
     pub fruitless: u32,
     /// By the clock of the alarms.
     pub heard_at: Instant,
@@ -127,7 +127,7 @@ impl Import {
         let here = if data.is_red() { &self.red } else { &self.green };
         here.within(data.offset.saturating_sub(1), data.end().saturating_add(1)) > 0
     }
-    /// Takes in data that [`Import::believe`] has passed; tells which of them are new.
+    /// Takes in data that [`Import::believe`] has passed; calls `tell` with the new ranges.
     pub fn take(&mut self, data: &Data, mut tell: impl FnMut(Range)) {
         if data.ends_red() {
             self.red_end = Some(data.end());
@@ -151,7 +151,7 @@ impl Import {
     pub fn is_red_only(&self) -> bool {
         self.block_end.is_some() && self.block_end == self.red_end
     }
-    /// Whether nothing more is to come, and the peer knows that.
+    /// Whether the block is complete, and the peer knows that.
     pub fn is_over(&self) -> bool {
         let Some(end) = self.block_end else { return false };
         let green_only = self.red.is_empty() && self.told.is_empty();
@@ -167,7 +167,7 @@ impl Import {
     pub fn answers_to(&self, checkpoint: u64) -> Option<Range> {
         self.answered.get(&checkpoint).copied()
     }
-    /// Bytes that reports lack, and bytes that they are about: from the first to before the second.
+    /// Bytes that these reports do not claim, and bytes in their scope.
     pub fn lacking(&self, (first, behind): Range) -> (u64, u64) {
         let reports = || self.told.range(first..behind).map(|(_, told)| &told.report);
         let claimed: u64 = reports().flat_map(|one| &one.claims).map(|claim| claim.length).sum();
@@ -178,7 +178,7 @@ impl Import {
     pub fn has_news(&self) -> bool {
         self.red.total() > self.reported
     }
-    /// Makes the report that a checkpoint asks for (section 6.11), as many segments as it takes; tells
+    /// Makes the report that a checkpoint asks for (section 6.11), as many segments as it takes; returns
     /// their serial numbers, from the first to before the second.
     ///
     /// # Errors
@@ -200,7 +200,7 @@ impl Import {
         forget_first(&mut self.answered);
         Ok(serials)
     }
-    /// Reports though nobody has asked.
+    /// Makes an unsolicited report.
     ///
     /// # Errors
     /// There would be more than `most`.

@@ -3,21 +3,21 @@
 //! An [`Engine`] is one end of one link: it sends blocks to its peer and receives blocks from it, many
 //! sessions of both kinds at once. A block has a red part, which is repaired until all of it is there,
 //! then a green part, which is not. Segments of data ask for reports by being checkpoints; a report claims
-//! what came, and what it does not claim is sent again. Timers follow the light time and stand still
+//! received data, and unclaimed data are sent again. Timers follow the light time and stand still
 //! while the link is down in either direction.
 //!
-//! LTP has no congestion control of its own: whatever [`crate::controllers::Controller`] an engine is
-//! given paces it. Reports tell the controller what was acknowledged and what was lost.
+//! LTP has no congestion control of its own: any [`crate::controllers::Controller`] paces an engine. Reports
+//! show it which data were acknowledged and which were lost.
 //!
 //! # The contract
 //!
 //! The engine holds no data. What it gives out ([`crate::transport::Machine::poll`]) names the range of
 //! the block that belongs to the segment, and the driver appends these bytes from where it has them. What
-//! comes in ([`Engine::receive`]) answers with events, before anything else comes, that name the ranges
+//! arrives ([`Engine::receive`]) causes events, before anything else arrives, that name the ranges
 //! which are new: the driver puts these bytes of the segment where it wants them, and drops the rest. So
 //! bytes that were once acknowledged are never overwritten.
 //!
-//! What the RFC leaves open is told in `docs/guide/ltp.md`.
+//! `docs/guide/ltp.md` describes the choices that the RFC leaves open.
 
 mod aggregator;
 mod alarms;
@@ -52,16 +52,16 @@ pub struct Config {
     pub segment: u64,
     /// Bytes of them that extensions take.
     pub extensions: u64,
-    /// Round trip of light, if it is known; [`Engine::on_light`] tells how it changes.
+    /// Light-time round trip, if known; [`Engine::on_light`] changes it.
     pub light: Option<Duration>,
     /// How long to wait for the first answer where no light time is known.
     pub first_wait: Duration,
     /// What both ends and their queues may take beside the light time.
     pub margin: Duration,
-    /// A checkpoint at least after so much red data, beside that at its end; none: only that one, and
-    /// where a controller's window closes.
+    /// Most red bytes between checkpoints; `None`: checkpoints only at the end of the red part, and where a
+    /// controller's window closes.
     pub checkpoint_every: Option<u64>,
-    /// A report this often while data come though nobody asks; none: never.
+    /// Interval of unsolicited reports while data arrive; `None`: never.
     pub report_every: Option<Duration>,
     /// How often each checkpoint, report and cancellation leaves at once, and repairs once; none: as often as
     /// weighs less than the round trip that its loss would cost, and so do repairs where a rate paces them.
@@ -70,13 +70,13 @@ pub struct Config {
     pub tries: u32,
     /// Answers in a row without anything new, before the session is given up (RXMTCYCEXC).
     pub cycles: u32,
-    /// A session of the peer that is silent for so long, while the link is up, is given up.
+    /// Timeout of a session of the peer without segments, counted while the link is up.
     pub idle: Duration,
-    /// What is kept from leaving for so long leaves at once afterwards.
+    /// Most pacing delay that a burst may make up for.
     pub slack: Duration,
     /// Client services that are here; none: any.
     pub services: Option<Vec<u64>>,
-    /// What strangers can make it hold.
+    /// Bounds of the state that a peer can make it hold.
     pub quotas: Quotas,
     /// Names the random numbers: sessions and serial numbers begin with one.
     pub seed: u64,
@@ -91,7 +91,7 @@ pub struct Quotas {
     pub imports: usize,
     /// Bytes of a block of the peer.
     pub block: u64,
-    /// Pieces of all blocks of the peer, between which something lacks.
+    /// Fragments of all blocks of the peer, separated by gaps.
     pub pieces: usize,
     /// Reports that are not acknowledged.
     pub reports: usize,
@@ -116,7 +116,7 @@ impl Default for Quotas {
 }
 
 impl Config {
-    /// Between two engines, with packets of so many bytes on the link.
+    /// Between two engines, with packets of at most `packet` bytes on the link.
     pub fn new(engine: u64, peer: u64, packet: Bytes) -> Self {
         Self {
             engine,
@@ -145,7 +145,7 @@ impl Config {
     }
 }
 
-/// What the client of an engine is told (RFC 5326, section 7).
+/// Notices to the client of an engine (RFC 5326, section 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// All of a block has left once (7.7).
@@ -266,13 +266,13 @@ pub struct Counts {
     pub sent: u64,
     /// Repairs among them, and checkpoints sent again; copies included.
     pub repairs: u64,
-    /// Segments of any kind that left once more though nobody knows yet whether they were lost.
+    /// Copies of segments of any kind, sent before their loss was known.
     pub copies: u64,
     /// Reports sent, copies included.
     pub reports: u64,
     /// Expiries of timers.
     pub timeouts: u64,
-    /// Losses that its controller was told to go back for.
+    /// Losses that its controller was asked to answer.
     pub episodes: u64,
     /// Segments that changed nothing for a reason ([`Engine::refusals`]).
     pub refused: u64,

@@ -1,4 +1,4 @@
-//! When the next segment of data may leave, and what reports tell the controller.
+//! When the next segment of data may leave, and the controller's input from reports.
 
 use super::export::Answer;
 use crate::controllers::{Ack, Cause, Controller, Loss, RateSample, Sent, Window};
@@ -8,11 +8,11 @@ use crate::units::{BitRate, Bytes};
 /// Stands between the sessions of an engine and its controller.
 pub struct Pace {
     pub controller: Box<dyn Controller>,
-    /// What is kept from leaving for so long leaves at once afterwards.
+    /// Most pacing delay that a burst may make up for.
     slack: Duration,
     /// When the last segment left that the rate counts from, and bytes on the link since.
     since: (Instant, Bytes),
-    /// Red bytes that are under way.
+    /// Red bytes in flight.
     pub in_flight: u64,
     /// Red bytes acknowledged in all.
     pub delivered: u64,
@@ -41,7 +41,7 @@ impl Pace {
         let spent = |rate: BitRate| self.since.0.saturating_add(rate.time_for(self.since.1));
         self.controller.rate().map_or(Instant::ZERO, spent)
     }
-    /// How long so much takes to leave; nothing where neither a rate nor a window keeps it.
+    /// How long `size` takes to send; zero where neither a rate nor a window limits it.
     pub fn time_for(&self, size: Bytes, round_trip: Duration) -> Duration {
         let window = self.controller.window();
         match self.controller.rate() {
@@ -52,11 +52,11 @@ impl Pace {
             }
         }
     }
-    /// Whether the window has room for so much more.
+    /// Whether the window has room for `more` bytes.
     pub fn has_room(&self, more: u64) -> bool {
         self.in_flight.saturating_add(more) <= self.controller.window().0
     }
-    /// A segment of data leaves: so many red bytes, and so many on the link.
+    /// A segment of data is sent, with `red` red bytes and `link` bytes on the link.
     pub fn leave(&mut self, now: Instant, red: u64, link: Bytes) {
         self.since = (self.due().min(now).max(now - self.slack), link);
         self.order += 1;
@@ -107,9 +107,9 @@ impl Pace {
             ..Ack::default()
         });
     }
-    /// No report came on so much that left up to a segment.
+    /// Timeout: no report on `lost` bytes sent up to segment `order`.
     pub fn silence(&mut self, now: Instant, order: u64, lost: u64) {
-        // What left before the last silence is of one episode with it.
+        // Losses sent before the last timeout belong to its episode.
         if self.recover.is_some_and(|end| order < end) {
             return;
         }
@@ -120,7 +120,7 @@ impl Pace {
         let (episode, again) = (true, false);
         self.controller.on_loss(&Loss { now, cause, lost, flight_size, in_flight, episode, again });
     }
-    /// So much is no longer awaited.
+    /// Reports on these bytes are no longer expected.
     pub fn forget(&mut self, bytes: u64) {
         self.in_flight = self.in_flight.saturating_sub(bytes);
     }

@@ -48,7 +48,7 @@ pub struct Board {
     stamps_from: u64,
     /// Arrived above `una`.
     pub sacked: Ranges,
-    /// Blocks that were told last: most acknowledgements repeat two of three.
+    /// The SACK blocks received last: most acknowledgements repeat two of three.
     told: [Range; SACK_BLOCKS_MAX],
     /// What is not sacked below this is lost.
     pub lost_below: u64,
@@ -56,13 +56,13 @@ pub struct Board {
     pub resent_below: u64,
     /// Lost bytes that were not sent again yet: those from `resent_below` to `lost_below`.
     pending: u64,
-    /// Repairs under way, in order of sending.
+    /// Repairs in flight, in order of sending.
     repairs: VecDeque<(Instant, Range)>,
     /// Repairs that were lost too.
     again: Ranges,
     /// When the newest segment that has arrived was sent.
     newest: Option<Instant>,
-    /// The gap to be repaired next, if it was looked for since it may have changed: at every turn one asks.
+    /// The gap to repair next, cached until it may change.
     gap: Option<Option<Range>>,
 }
 
@@ -86,7 +86,7 @@ impl Board {
             gap: None,
         }
     }
-    /// What is under way, as far as is known (RFC 6675, SetPipe).
+    /// Estimate of the bytes in flight (RFC 6675, SetPipe).
     pub fn in_flight(&self) -> u64 {
         (self.next - self.una) - self.sacked.total() - self.pending - self.again.total()
     }
@@ -129,8 +129,8 @@ impl Board {
     fn unsacked(&self, from: u64, to: u64) -> u64 {
         if from >= to { 0 } else { to - from - self.sacked.within(from, to) }
     }
-    /// Everything below `ack` has arrived. Tells how much of that is news, and the stamp of the newest
-    /// segment of it.
+    /// Everything below `ack` has arrived. Returns the number of new bytes, and the stamp of their newest
+    /// segment.
     pub fn advance(&mut self, ack: u64) -> (u64, Option<Stamp>) {
         if ack <= self.una {
             return (0, None);
@@ -158,7 +158,7 @@ impl Board {
         self.saw(stamp);
         (news, stamp)
     }
-    /// Blocks have arrived. Tells how much of them is news, and the newest stamp of their last segments.
+    /// Blocks have arrived. Returns their number of new bytes, and the newest stamp of their last segments.
     pub fn sack(&mut self, blocks: &[Range]) -> (u64, Option<Stamp>) {
         let (mut news, mut newest) = (0, None);
         for &block in blocks {
@@ -177,7 +177,7 @@ impl Board {
         if from >= to {
             return (0, None);
         }
-        // Most blocks repeat what earlier ones have told.
+        // Most blocks repeat earlier ones.
         if self.sacked.around(from).is_some_and(|known| to <= known.1) {
             return (0, None);
         }
@@ -199,7 +199,7 @@ impl Board {
             self.newest = self.newest.max(Some(stamp.at()));
         }
     }
-    /// All that is not sacked below `bound` is lost; tells how much of that is news.
+    /// Everything not sacked below `bound` is lost; returns the number of newly lost bytes.
     pub fn lose_below(&mut self, bound: u64) -> u64 {
         let bound = bound.min(self.next);
         if bound <= self.lost_below {
@@ -226,8 +226,8 @@ impl Board {
         }
         0
     }
-    /// Repairs that left more than `reordering` before something that has arrived are lost too
-    /// (RFC 8985, section 6.2); tells how much.
+    /// Repairs sent more than `reordering` before a segment that has arrived are lost too
+    /// (RFC 8985, section 6.2); returns their number of bytes.
     pub fn lose_repairs(&mut self, reordering: Duration) -> u64 {
         let Some(newest) = self.newest else { return 0 };
         let mut fresh = 0;
@@ -246,7 +246,7 @@ impl Board {
         }
         fresh
     }
-    /// All that is under way is lost, repairs included: the timer has expired.
+    /// The timer has expired: everything in flight is lost, repairs included.
     pub fn lose_all(&mut self) {
         self.gap = None;
         self.repairs.clear();
@@ -259,7 +259,7 @@ impl Board {
     pub fn begin_recovery(&mut self) {
         self.repairs.clear();
     }
-    /// What is to be sent again first, at most a segment.
+    /// The first range to retransmit, at most a segment.
     pub fn next_repair(&mut self) -> Option<Range> {
         let gap = self.gap.unwrap_or_else(|| self.find_gap());
         self.gap = Some(gap);

@@ -1,8 +1,8 @@
 //! TCP: a sender and a receiver without I/O, one direction of data (RFC 9293).
 //!
-//! Offsets count the bytes of the stream from zero; whoever writes headers adds the initial sequence
+//! Offsets count the bytes of the stream from zero; code that writes headers adds the initial sequence
 //! numbers. A sender polls out segments; each that arrives goes into the receiver's
-//! [`super::Machine::handle`], and what the receiver polls out goes back the same way.
+//! [`super::Machine::handle`], and segments that the receiver polls out go to the sender's.
 
 mod board;
 mod receiver;
@@ -118,7 +118,7 @@ pub struct Config {
     pub ack_every: u32,
     /// How long an acknowledgement may wait.
     pub ack_delay: Duration,
-    /// What the receiver allows to be under way.
+    /// The receiver's window.
     pub window: Bytes,
     /// Whether the connection is opened by a handshake; else the first data leave at once.
     pub handshake: bool,

@@ -77,7 +77,7 @@ impl Receiver {
             self.waits_until = Some(now.saturating_add(self.ack_delay));
         }
     }
-    /// One that brings nothing new is counted, and told of with the next acknowledgement.
+    /// A probe is counted, and reported with the next acknowledgement.
     fn accept_probe(&mut self, now: Instant, segment: &Segment) {
         self.arrivals.get_or_insert_default().low += 1;
         let (from, to) = (segment.offset, segment.offset + u64::from(segment.length));

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The first segment is to be sent.
+    /// The first segment has not been sent.
     Closed,
     /// It was sent.
     Opening,
@@ -48,7 +48,7 @@ pub struct Counts {
 }
 
 /// Proportional rate reduction (RFC 6937): a window shrinks over a round trip, not at once, so that
-/// something always leaves behind a repair and tells if that is lost.
+/// a segment always follows a repair and shows if that is lost.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reduction {
     /// What was sent and not acknowledged in order when the recovery began (RecoverFS).
@@ -67,7 +67,7 @@ pub struct Sender {
     controller: Box<dyn Controller>,
     state: State,
     board: Board,
-    /// How much there is to send; none: no end.
+    /// Bytes to send; `None`: unlimited.
     available: Option<u64>,
     /// The stream ends with what is available.
     ends: bool,
@@ -103,7 +103,7 @@ pub struct Sender {
     counts: Counts,
 }
 
-/// What delivery-rate samples need of every segment under way.
+/// State of delivery-rate samples for every segment in flight.
 #[derive(Default)]
 struct Sampler {
     /// (offset behind the segment, delivered when it was sent, when that was, when it was sent)
@@ -112,8 +112,8 @@ struct Sampler {
 }
 
 impl Sender {
-    /// One that has sent nothing. `available` bytes are there to be sent and are all there will be;
-    /// without, there is no end.
+    /// One that has sent nothing. `available`: all bytes that there will ever be to send; `None`:
+    /// unlimited.
     pub fn new(
         config: Config,
         controller: Box<dyn Controller>,
@@ -197,11 +197,11 @@ impl Sender {
     pub fn rtt(&self) -> Option<Duration> {
         self.rto.smoothed()
     }
-    /// What is under way.
+    /// Bytes in flight.
     pub fn in_flight(&self) -> u64 {
         self.board.in_flight().saturating_sub(self.inflation)
     }
-    /// The contact plan, or whoever manages the network, says what the link has from now on. Poll after.
+    /// The contact plan or the network's management sets the rate of the link from now on. Poll after.
     pub fn plan(&mut self, now: Instant, rate: BitRate) {
         self.controller.on_event(now, &ControllerEvent::Plan(rate));
     }
@@ -210,7 +210,7 @@ impl Sender {
         observe(&*self.controller, self.in_flight() as f64, self.rtt(), seen);
     }
 
-    // --- what comes -------------------------------------------------------------------------
+    // --- reception --------------------------------------------------------------------------
 
     fn on_opened(&mut self, now: Instant) {
         if self.state != State::Opening {
@@ -227,7 +227,7 @@ impl Sender {
     }
     fn on_acknowledgement(&mut self, now: Instant, segment: &Segment) {
         if segment.ack > self.board.next || segment.ack < self.board.una {
-            return; // of what was never sent, or overtaken on the way
+            return; // of data never sent, or reordered
         }
         let before = self.board.una;
         let flight_size = self.board.next - before;
@@ -305,7 +305,7 @@ impl Sender {
                 self.board.begin_recovery();
             }
             Repair::Fast(_) if self.config.recovery == Recovery::NewReno => {
-                // A partial acknowledgement: the next hole is lost too (RFC 6582, section 3.2, step 3).
+                // A partial acknowledgement: the next gap is lost too (RFC 6582, section 3.2, step 3).
                 self.inflation = self.inflation.saturating_sub(acked);
                 if acked >= self.config.segment.0 {
                     self.inflation += self.config.segment.0;
@@ -326,7 +326,7 @@ impl Sender {
         recovered
     }
     fn on_duplicate(&mut self, _: Instant, news: u64) -> bool {
-        // With blocks, a duplicate that tells nothing new is no sign of a hole.
+        // With blocks, a duplicate without news is no sign of a gap.
         if self.config.recovery != Recovery::NewReno && news == 0 {
             return false;
         }
@@ -358,7 +358,7 @@ impl Sender {
             }
         };
         let noticed = self.duplicates >= self.config.duplicates || lost > 0;
-        // What repairs a silence may overflow a queue in its turn.
+        // Repairs after a timeout may overflow a queue in turn.
         let overruns = again && matches!(self.repair, Repair::Slow(_));
         let begins = (self.repair == Repair::None && self.may_recover() && noticed) || overruns;
         if begins {
@@ -518,7 +518,7 @@ impl Sender {
         let fin = self.ends && self.available == Some(offset + length);
         Segment { kind: Kind::Data { fin }, length: length as u32, offset, ack: 0, sack: None }
     }
-    /// A copy of what waits longest for its acknowledgement, one after the other.
+    /// A copy of unacknowledged segments in turn, from the oldest on.
     fn probe(&mut self) -> Option<Segment> {
         if self.board.una == self.board.next {
             self.copies_due = 0.0;
@@ -545,7 +545,7 @@ impl Sender {
     }
 }
 
-/// A sender that comes late may make up for so much.
+/// Most pacing delay that a late sender may make up for.
 const PACING_SLACK: Duration = Duration::from_nanos(1_000_000);
 
 #[derive(Clone, Copy)]

@@ -1,4 +1,4 @@
-//! What comes.
+//! Reception of messages and data.
 
 use super::{
     Contact, Ending, Event, Incoming, Init, Message, Phase, RefuseReason, RejectReason, Segment, Session,
@@ -27,7 +27,7 @@ impl Session {
         buffer.drain(..at);
         self.buffer = buffer;
     }
-    /// Takes the next message or piece of data; tells how many bytes it took, none if more must come.
+    /// Takes the next message or piece of data; returns the number of bytes taken, zero if more are needed.
     fn step(&mut self, now: Instant, bytes: &[u8]) -> Result<usize, Malformed> {
         if self.phase == Phase::Contact {
             let Some((contact, taken)) = Contact::read(bytes)? else { return Ok(0) };
@@ -50,7 +50,7 @@ impl Session {
         }
         let read = Message::read(bytes);
         if let Err(Malformed::Type(number)) = read {
-            // Nobody knows where the next message begins (section 5.1.2).
+            // The start of the next message is unknown (section 5.1.2).
             self.say(&Message::Reject { reason: RejectReason::TypeUnknown, message: number });
         }
         let Some((message, taken)) = read? else { return Ok(0) };

@@ -1,8 +1,8 @@
 //! TCPCLv4 (RFC 9174): bundles over a stream, without I/O.
 //!
-//! A [`Session`] is one end of a TCP connection. It takes bytes as they come ([`Session::receive`]) and
-//! tells what they mean ([`Session::take_event`]); it gives messages to write ([`Session::poll`]). It holds
-//! no bundle: data that came are handed on at once, and a segment that leaves names the bytes that the
+//! A [`Session`] is one end of a TCP connection. It takes bytes as they arrive ([`Session::receive`]) and
+//! reports events ([`Session::take_event`]); it returns messages to write ([`Session::poll`]). It holds
+//! no bundle: received data are passed on at once, and a sent segment names the bytes that the
 //! driver appends. A bundle is acknowledged whole when the driver says that it is kept
 //! ([`Session::accept`]), not before.
 //!
@@ -33,16 +33,16 @@ pub struct Config {
     pub is_active: bool,
     /// Its name, as an endpoint of the Bundle Protocol.
     pub node: String,
-    /// A message at least so often, in seconds; zero: no matter. The smaller wish of both ends counts.
+    /// Keepalive interval in seconds; zero: none. The smaller value of both ends counts.
     pub keepalive_s: u16,
     /// Most data of a segment that it sends, in bytes.
     pub segment: u64,
     /// Longest bundle that it takes, in bytes; zero: none.
     pub transfer_mru: u64,
-    /// The contact header and SESS_INIT of the peer must have come so soon; the header within a minute in any case
-    /// (section 4.1).
+    /// Most time until the contact header and SESS_INIT of the peer; the header must arrive within a minute
+    /// in any case (section 4.1).
     pub opening: Duration,
-    /// Ending may take so long; so may silence where nobody asks for keep-alives.
+    /// Timeout of the session's end, and of a session without keepalives.
     pub patience: Duration,
 }
 
@@ -99,7 +99,7 @@ pub enum Event {
         /// What the peer takes, in bytes.
         most: u64,
     },
-    /// Nothing more comes or goes; what was under way is not with the peer.
+    /// The session is over; bundles in flight are not with the peer.
     Ended(Ending),
 }
 
@@ -112,7 +112,7 @@ pub enum Ending {
     /// The peer did not want it.
     #[error("the peer ended the session: {0}")]
     Peer(TermReason),
-    /// The peer did not want it before it began: it is full, or something lacks, often TLS.
+    /// The peer refused it before it began: it is full, or requires something, often TLS.
     #[error("{}", unwanted(*.0))]
     Unwanted(TermReason),
     /// The peer speaks another version.
@@ -130,7 +130,7 @@ pub enum Ending {
     /// The peer rejected a message.
     #[error("the peer rejected a message of type {1}: {0}")]
     Rejected(RejectReason, u8),
-    /// Silence.
+    /// A timeout.
     #[error("the peer said nothing for too long")]
     Silent,
     /// The connection broke before the session began.
@@ -155,7 +155,7 @@ fn unwanted(reason: TermReason) -> String {
     }
 }
 
-/// What is to be written: bytes, then data of a bundle.
+/// Output to write: bytes, then data of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     /// A message.
@@ -184,7 +184,7 @@ enum Phase {
     Init,
     /// Bundles go.
     Open,
-    /// Nothing goes but what waits to leave.
+    /// Only queued messages are still sent.
     Ended,
 }
 
@@ -197,7 +197,7 @@ struct Incoming {
     /// Of the segment that comes: its data that have not come yet, and its place.
     left: u64,
     flags: crate::wire::tcpcl::Flags,
-    /// Why it is not taken, if it is not; what comes of it is passed by.
+    /// Why it is refused, if it is; its further data are skipped.
     refused: Option<RefuseReason>,
 }
 
@@ -232,7 +232,7 @@ pub struct Session {
     unacked: BTreeMap<u64, u64>,
     /// The first is zero (section 5.2.1).
     next_transfer: u64,
-    /// What leaves next.
+    /// Messages queued for sending.
     waiting: VecDeque<Vec<u8>>,
     events: VecDeque<Event>,
     /// When each end said that it ends, our own first.
@@ -242,7 +242,7 @@ pub struct Session {
     dismissed: Option<TermReason>,
 }
 
-/// More answers than this wait only where nobody reads them.
+/// More answers than this wait only if the peer does not read.
 const WAITING_MOST: usize = 1024;
 
 impl Session {
@@ -274,11 +274,11 @@ impl Session {
         }
         session
     }
-    /// What has happened; to be asked after everything that comes and after every poll, until there is none.
+    /// The next event; call it after everything received and after every poll, until it returns `None`.
     pub fn take_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
-    /// Sends a bundle of so many bytes; gives its number. It leaves when those before it have.
+    /// Queues a bundle of `length` bytes behind earlier ones; returns its transfer ID.
     pub fn send(&mut self, length: u64) -> u64 {
         let transfer = self.next_transfer;
         self.next_transfer += 1;
@@ -286,7 +286,7 @@ impl Session {
         self.drop_unsendable();
         transfer
     }
-    /// A bundle that was told to be whole is kept: the peer may forget it.
+    /// A bundle reported by [`Event::Whole`] is kept: the peer may forget it.
     pub fn accept(&mut self, transfer: u64) {
         if let Some((flags, length)) = self.whole.remove(&transfer) {
             self.say(&Message::Ack { flags, transfer, length });
@@ -294,7 +294,7 @@ impl Session {
         }
         self.end_if_done();
     }
-    /// A bundle that comes or came is not taken.
+    /// Refuses a bundle that is arriving or has arrived.
     pub fn refuse(&mut self, transfer: u64, reason: RefuseReason) {
         let comes = self.incoming.as_mut().filter(|one| one.transfer == transfer && one.refused.is_none());
         if let Some(incoming) = comes {
@@ -305,7 +305,7 @@ impl Session {
         self.say_refusal(transfer, reason);
         self.end_if_done();
     }
-    /// Ends the session when what is under way is done; what has not begun to leave does not.
+    /// Ends the session when bundles in flight are done; later ones are not sent.
     pub fn finish(&mut self, now: Instant) {
         if self.phase < Phase::Open {
             self.end(Ending::Closed);
@@ -314,8 +314,8 @@ impl Session {
             self.drop_unsendable();
         }
     }
-    /// Ends the session at once, and tells the peer why; what is under way is lost to it (section 6.1). Before the
-    /// peer's contact header has come nothing may be said to it: it is told then.
+    /// Ends the session at once, and sends the peer the reason; bundles in flight are lost to it (section
+    /// 6.1). Before the peer's contact header has arrived nothing may be sent: the reason follows it.
     pub fn dismiss(&mut self, now: Instant, reason: TermReason) {
         match self.phase {
             Phase::Contact => self.dismissed = Some(reason),
@@ -337,11 +337,11 @@ impl Session {
             None => Ending::Cut,
         });
     }
-    /// Nothing more is to be read or written.
+    /// Whether reading and writing are done.
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Ended && self.waiting.is_empty()
     }
-    /// The peer reads nothing: nothing more is to be read from it.
+    /// The peer does not read: stop reading from it.
     pub fn is_choked(&self) -> bool {
         self.waiting.len() >= WAITING_MOST
     }
@@ -390,7 +390,7 @@ impl Session {
             self.events.push_back(Event::Ended(how));
         }
     }
-    /// When both ends have said that they end and nothing is under way.
+    /// Ends the session if both ends have sent SESS_TERM and nothing is in flight.
     fn end_if_done(&mut self) {
         let comes = self.incoming.is_some_and(|incoming| incoming.refused.is_none());
         let busy = comes || !self.whole.is_empty() || self.unfinished() > 0;

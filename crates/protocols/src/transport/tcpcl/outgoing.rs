@@ -1,4 +1,4 @@
-//! What leaves.
+//! Transmission: messages and data, keepalives, the end.
 
 use super::{
     Ending, Event, Message, Outgoing, Output, Phase, Piece, RefuseReason, Segment, Session, TermReason,
@@ -10,14 +10,13 @@ use crate::wire::tcpcl::Flags;
 const CONTACT_MOST: Duration = Duration::from_secs(60);
 
 impl Session {
-    /// Silence for two keep-alives ends a session (section 5.1.1).
+    /// When the session times out: after two keepalive intervals without a message (section 5.1.1).
     pub(super) fn silent_at(&self) -> Instant {
         let most =
             self.keepalive.map_or(self.config.patience, |span| Duration::from_nanos(span.as_nanos() * 2));
         self.heard.saturating_add(most)
     }
-    /// Whoever has not opened the session by then does not: a contact header is waited for no longer than a
-    /// minute (section 4.1).
+    /// When opening times out; for a contact header after at most a minute (section 4.1).
     pub(super) fn opens_until(&self) -> Instant {
         let most = if self.phase == Phase::Contact { CONTACT_MOST } else { Duration::MAX };
         self.began.saturating_add(self.config.opening.min(most))
@@ -76,7 +75,7 @@ impl Session {
         let flags = Flags { start: !begun, end: offset + length == total, others: 0 };
         (one.sent, one.begun) = (offset + length, true);
         let mut segment = Segment { flags, transfer, items: Vec::new(), length };
-        // A bundle in one segment tells its length by that (section 5.2.5.1).
+        // A bundle in one segment needs no length extension (section 5.2.5.1).
         if flags.start && !flags.end {
             segment = segment.with_total(total);
         }

@@ -1,9 +1,9 @@
-//! What a sender knows of a block.
+//! A sender's state of a block.
 
 use super::{Config, Here, SYMBOLS_BEYOND};
 use crate::math;
 
-/// A block under way.
+/// A block in transfer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Block {
     /// Symbols that it is made of.
@@ -14,15 +14,15 @@ pub struct Block {
     pub sent: u32,
     /// Of these, sent before the newest datagram that the receiver has reported.
     pub passed: u32,
-    /// Of these, those that the receiver knew of when it last told of this block.
+    /// Of these, those that the receiver's last report of this block covers.
     pub seen: u32,
     /// Symbols that the receiver has reported.
     pub have: u32,
     /// The receiver has it.
     pub whole: bool,
-    /// It waits for repairs among those that lack symbols.
+    /// It waits for repairs in the sender's queue of blocks with missing symbols.
     pub queued: bool,
-    /// The receiver has started anew and has not told of this block since.
+    /// The receiver has restarted and has not reported this block since.
     pub stale: bool,
 }
 
@@ -31,7 +31,7 @@ impl Block {
     pub fn is_sent(&self) -> bool {
         self.whole || self.next >= self.symbols
     }
-    /// Whether what is under way makes it whole for sure, at this loss.
+    /// Whether the symbols in flight make it whole with the configured certainty, at this loss.
     pub fn is_covered(&self, loss: f64, config: &Config) -> bool {
         if self.whole {
             return true;
@@ -49,7 +49,7 @@ impl Block {
         self.whole = true;
         self.stale = false;
     }
-    /// The receiver tells of it; whether own symbols that were sent must be sent again.
+    /// The receiver reports it; returns whether own symbols that were sent must be sent again.
     pub fn learn(&mut self, here: Here) -> bool {
         if here == Here::WHOLE {
             self.is_here();

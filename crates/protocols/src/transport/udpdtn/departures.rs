@@ -3,16 +3,16 @@
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// An entry at least every so many datagrams,
+/// An entry at least after this number of datagrams,
 const EVERY: u32 = 1024;
-/// and when so much time has passed: far less than what a stamp on the wire can tell apart.
+/// and after this time: far less than the period after which a stamp on the wire repeats.
 const SPAN: Duration = Duration::from_secs(256);
 /// A stamp on the wire counts units of 2^16 ns, modulo 2^24.
 pub const STAMP_UNIT_NS: i64 = 1 << 16;
-/// After this a stamp comes again.
+/// Period after which a stamp repeats.
 pub const STAMP_WRAP_NS: i64 = STAMP_UNIT_NS << 24;
 
-/// When some datagrams left: enough to tell of all others from their stamps.
+/// Send times of some datagrams: enough to compute all others from their stamps.
 #[derive(Debug, Default)]
 pub struct Departures {
     log: VecDeque<(u32, Instant)>,
@@ -56,8 +56,8 @@ mod tests {
         for number in (0..40_000).step_by(777) {
             let exact = at(number);
             let stamp = exact.as_nanos() / STAMP_UNIT_NS % (1 << 24) * STAMP_UNIT_NS;
-            let told = log.at(number, Instant::from_nanos(stamp), at(40_000));
-            assert!((exact - told).as_nanos().abs() <= STAMP_UNIT_NS, "{number}: {told:?} {exact:?}");
+            let found = log.at(number, Instant::from_nanos(stamp), at(40_000));
+            assert!((exact - found).as_nanos().abs() <= STAMP_UNIT_NS, "{number}: {found:?} {exact:?}");
             assert_eq!(log.at(number, exact, at(40_000)), exact);
         }
     }
@@ -68,8 +68,8 @@ mod tests {
         log.push(0, Instant::from_secs(5));
         log.push(5000, Instant::from_secs(6));
         for stamp in [i64::MIN, -1, 0, 7, i64::MAX] {
-            let told = log.at(3, Instant::from_nanos(stamp), Instant::from_secs(9));
-            assert!(told >= Instant::from_secs(5) && told <= Instant::from_secs(6), "{told:?}");
+            let found = log.at(3, Instant::from_nanos(stamp), Instant::from_secs(9));
+            assert!(found >= Instant::from_secs(5) && found <= Instant::from_secs(6), "{found:?}");
         }
     }
 }

@@ -1,27 +1,27 @@
-//! Which reports to believe, and what their clocks are worth.
+//! Validation of reports, and correction of their clocks.
 
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Lives of a receiver that are remembered, so that none of their reports counts again.
+/// Earlier epochs of a receiver that are remembered: their reports are ignored.
 const LIVES_MAX: usize = 64;
 /// How far two clocks drift apart at most, in parts of the time.
 const DRIFT: f64 = 2e-4;
-/// Beyond this a time under way is a lie (three years).
+/// A longer one-way time is invalid (three years).
 const ONE_WAY_MOST: Duration = Duration::from_secs(100_000_000);
 
-/// What was heard.
+/// The receiver's epoch, its newest report, and the least one-way time.
 #[derive(Debug, Default)]
 pub struct Hearing {
     incarnation: Option<u32>,
     sequence: u32,
     former: VecDeque<u32>,
-    /// The least time under way, and when it was so.
+    /// The least one-way time, and when it was measured.
     floor: Option<(Instant, Duration)>,
 }
 
 impl Hearing {
-    /// Whether a report is newer than all before it; if so, whether the receiver has begun a new life.
+    /// `None` if a report is not newer than all before it; else whether the receiver has begun a new epoch.
     pub fn admit(&mut self, incarnation: u32, sequence: u32) -> Option<bool> {
         if self.incarnation == Some(incarnation) {
             let newer = sequence > self.sequence;
@@ -42,8 +42,7 @@ impl Hearing {
         self.sequence = sequence;
         Some(before.is_some())
     }
-    /// A time under way as a controller should see it: noise and drift of clocks taken out. With neither
-    /// it is as it is.
+    /// A one-way time for a controller: noise and drift of clocks removed. With `noise` zero it is unchanged.
     pub fn steady(&mut self, now: Instant, one_way: Duration, noise: Duration) -> Duration {
         if noise == Duration::ZERO {
             return one_way;

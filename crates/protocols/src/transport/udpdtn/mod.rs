@@ -2,13 +2,13 @@
 //!
 //! The data are cut into blocks of symbols, and each block is coded so that about as many symbols as
 //! it has, whichever they are, give it back (a fountain code such as RaptorQ, RFC 6330). So a repair
-//! need not name what was lost. The sender opens no connection: its first datagram carries data. It
-//! sends every symbol once, repairs of what the receiver reports as lacking as soon as it hears of it,
-//! and in the end for each block as many more as it takes to make sure, by what was reported and by the
-//! loss that it measures, that the block arrives. A transfer takes no
-//! round trip more than light does, unless luck is worse than four standard deviations.
+//! need not name the lost symbol. The sender opens no connection: its first datagram carries data. It
+//! sends every symbol once, repairs of symbols as soon as the receiver reports them missing, and in the
+//! end enough repairs for each block to arrive with the configured certainty, by the reports and the measured
+//! loss. A transfer takes no round trip more than light does, unless losses exceed their expectation by
+//! more than four standard deviations.
 //!
-//! Whatever [`crate::controllers::Controller`] it is given paces it.
+//! Any [`crate::controllers::Controller`] paces it.
 
 mod block;
 mod departures;
@@ -37,7 +37,7 @@ pub const REPORT_BYTES: u64 = 48;
 pub const UNKNOWN_BYTES: u64 = 5;
 /// Bytes of the digest of the whole.
 pub const DIGEST_BYTES: usize = 32;
-/// Most blocks that a report tells of: what fits into one datagram.
+/// Most blocks in a report: fits into one datagram.
 pub const REPORTED_BLOCKS_MAX: usize = 230;
 
 /// How a transfer behaves, but for its controller.
@@ -71,13 +71,13 @@ pub struct Real {
     pub noise: Duration,
     /// Trains that seem to arrive within less than this arrived within this.
     pub tick: Duration,
-    /// What was kept from leaving for so long leaves at once afterwards.
+    /// Most pacing delay that a burst may make up for.
     pub slack: Duration,
-    /// Before anything was heard, silence is longer than this.
+    /// Timeout before the first report.
     pub silence_first: Duration,
-    /// Nobody waits longer than this before asking again.
+    /// Longest backed-off timeout, unless the round trip requires more.
     pub silence_most: Duration,
-    /// Where nobody is heard, only questions leave, no data.
+    /// After a timeout only probes are sent, no data.
     pub pauses: bool,
     /// The driver decodes ([`Receiver::take_ready`]) and verifies ([`Receiver::confirm`]); else
     /// symbols are only counted.
@@ -122,11 +122,11 @@ pub const SYMBOLS_BEYOND: u32 = 2;
 /// A datagram.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Datagram {
-    /// What is to come: whole length, symbol size, symbols in a block.
+    /// Opens a transfer.
     Open {
         /// Of everything.
         length: Bytes,
-        /// How often the receiver is to report.
+        /// Report interval for the receiver.
         report_every: Duration,
     },
     /// A symbol.
@@ -141,7 +141,7 @@ pub enum Datagram {
         sent_at: Instant,
         /// It left right behind the one before.
         in_train: bool,
-        /// How often the receiver is to report.
+        /// Report interval for the receiver.
         report_every: Duration,
     },
     /// What the receiver has.
@@ -164,28 +164,28 @@ impl Here {
     pub const WHOLE: Self = Self { symbols: u16::MAX, beyond: u16::MAX };
 }
 
-/// What a receiver tells.
+/// A receiver's report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Names one life of the receiver: what it counts begins anew with each.
+    /// Epoch of the receiver: its counts restart with each.
     pub incarnation: u32,
-    /// Reports of this life before this one.
+    /// Reports of this epoch before this one.
     pub sequence: u32,
-    /// Highest number that has come.
+    /// Highest number received.
     pub highest: u32,
-    /// Datagrams of data that have come, without duplicates.
+    /// Datagrams of data received, without duplicates.
     pub received: u32,
     /// When the one of the highest number was sent, by the sender's clock.
     pub sent_at: Instant,
     /// How long ago it came.
     pub held: Duration,
-    /// Least time under way since the last report, by both clocks, if anything came.
+    /// Least one-way time since the last report, by both clocks; `None` if nothing arrived.
     pub one_way: Option<Duration>,
     /// How fast a train came in, if one came since the last report.
     pub train: Option<BitRate>,
     /// All blocks below this are whole.
     pub whole_below: u32,
-    /// The first block that `have` tells of.
+    /// The first block in `have`.
     pub first: u32,
     /// What is here of each block from there on.
     pub have: Vec<Here>,
@@ -239,7 +239,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Of so many bytes.
+    /// Cuts `length` bytes.
     pub fn new(length: Bytes, config: &Config) -> Self {
         let symbols = length.0.div_ceil(config.symbol.0.max(1)).max(1);
         let symbols = u32::try_from(symbols).unwrap_or(u32::MAX);

@@ -23,10 +23,10 @@ pub struct Receiver {
     report: Report,
     /// Numbers that have come, of the newest [`NUMBERS_MAX`].
     numbers: Ranges,
-    /// Where the next report goes on telling of blocks, and where of those of which nothing has come.
+    /// The next block to report, and the next of those without symbols.
     next_listed: u64,
     next_bare: u64,
-    /// Blocks with symbols enough, which the driver is to decode.
+    /// Blocks with enough symbols, for the driver to decode.
     ready: Vec<u32>,
     /// The driver has checked what is here.
     confirmed: bool,
@@ -54,7 +54,7 @@ const TRAIN_MIN: u32 = 4;
 /// Symbol counts kept before the opening is heard, in blocks.
 const BLOCKS_UNOPENED_MAX: usize = 64;
 const FAREWELLS: u32 = 3;
-/// Whatever comes later than so many others is taken to have come before.
+/// A datagram this many numbers below the highest counts as a duplicate.
 const NUMBERS_MAX: u64 = 65_536;
 
 impl Receiver {
@@ -87,11 +87,11 @@ impl Receiver {
     pub fn delivered(&self) -> u64 {
         match self.length {
             Some(_) if !self.config.in_order => self.delivered + self.partial * self.config.symbol.0,
-            // Before the opening nobody knows how much of what is here will be of use.
+            // Before the opening it is unknown how many symbols here will be of use.
             _ => self.delivered,
         }
     }
-    /// Whether everything is here, and checked where there is somebody who checks.
+    /// Whether everything is here, and checked if the driver decodes.
     pub fn is_complete(&self) -> bool {
         self.has_all() && (self.confirmed || !self.config.real.decodes)
     }
@@ -103,7 +103,7 @@ impl Receiver {
     pub fn has_all(&self) -> bool {
         self.cut.is_some_and(|cut| self.whole.total() == u64::from(cut.blocks))
     }
-    /// Whether this symbol is one that it lacks.
+    /// Whether this symbol is missing here.
     pub fn wants(&self, block: u32, symbol: u32) -> bool {
         self.whole.around(block.into()).is_none()
             && self.cut.is_none_or(|cut| block < cut.blocks)
@@ -161,8 +161,8 @@ impl Receiver {
             if self.config.real.decodes { self.ready.push(block) } else { self.is_whole(block) }
         }
     }
-    /// Blocks that can be decoded, since the last call. What does not decode is told again when more of
-    /// it is here.
+    /// Blocks that can be decoded, since the last call. A block that fails to decode is returned again when
+    /// more of it is here.
     pub fn take_ready(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.ready)
     }
@@ -183,16 +183,16 @@ impl Receiver {
             self.farewells = FAREWELLS;
         }
     }
-    /// The driver has checked that what is here is what was meant.
+    /// The driver has verified the data.
     pub fn confirm(&mut self) {
         self.confirmed = true;
         self.farewells = FAREWELLS;
     }
-    /// What is to be kept for [`Receiver::resume`]: blocks that are whole, and what is here of others.
+    /// State to keep for [`Receiver::resume`]: blocks that are whole, and the symbols here of others.
     pub fn here(&self) -> (&Ranges, impl Iterator<Item = (u32, &Ranges)>) {
         (&self.whole, self.blocks.iter().map(|(&block, here)| (block, here)))
     }
-    /// Begins a new life, of this name, with what an earlier one has kept. To be told after the opening.
+    /// Begins this new epoch with the state that an earlier one has kept. Call it after the opening.
     pub fn resume(&mut self, incarnation: u32, whole: &Ranges, partial: impl Iterator<Item = (u32, Ranges)>) {
         self.report.incarnation = incarnation;
         whole.iter().flat_map(|range| range.0..range.1).for_each(|block| self.is_whole(block as u32));
@@ -249,9 +249,9 @@ impl Receiver {
         self.report.train = None;
         Datagram::Report(Box::new(report))
     }
-    /// The blocks that the next report tells of: all, or as many as it can, one part after the other. Those
-    /// of which something has come are told of in each round, the others behind them by a part a round: what
-    /// lacks symbols does not wait for what has not begun.
+    /// The blocks in the next report: all, or as many as fit, one part after the other. Blocks with symbols
+    /// are listed in each round, the others behind them by a part a round: blocks with missing symbols do not
+    /// wait for those that have not begun.
     fn list(&mut self, whole_below: u64) -> std::ops::Range<u64> {
         let most = REPORTED_BLOCKS_MAX as u64;
         let end = self.cut.map_or(whole_below + self.blocks.len() as u64 + self.whole.len() as u64, |cut| {
@@ -283,7 +283,7 @@ impl Receiver {
 }
 
 impl Receiver {
-    /// The sender still sends though all is here: it has not heard of it yet.
+    /// The sender still sends although all is here: it has not received that report yet.
     fn bid_farewell(&mut self) {
         if self.is_complete() && self.farewells == 0 {
             self.farewells = 1;
@@ -373,7 +373,7 @@ mod tests {
             told[first..first + report.have.len()].iter_mut().for_each(|told| *told += 1);
         }
         assert!(told[..300].iter().all(|told| *told > 100), "{:?}", told[..300].iter().min());
-        assert!(told.iter().filter(|told| **told > 0).count() > 40_000, "those are told of too, in turn");
+        assert!(told.iter().filter(|told| **told > 0).count() > 40_000, "those are listed too, in turn");
     }
 
     #[test]

@@ -32,9 +32,9 @@ pub struct Sender {
     blocks: Vec<Block>,
     /// The block whose own symbols are being sent.
     current: u32,
-    /// Where the search for a block to repair goes on.
+    /// Where the search for a block to repair continues.
     next_repair: u32,
-    /// Blocks that need repairs, as of the last report; none if they are to be looked for.
+    /// Blocks that need repairs, as of the last report; `None` if they must be searched.
     repairs: Option<VecDeque<u32>>,
     /// Blocks of which everything sent is reported and too little is there.
     lacking: VecDeque<u32>,
@@ -70,14 +70,14 @@ pub struct Sender {
     counts: Counts,
 }
 
-/// The opening is repeated after so many datagrams while nothing was heard.
+/// The opening is repeated after this number of datagrams until the receiver has it.
 const OPEN_EVERY: u32 = 32;
 /// How often the receiver reports, in round trips, and within which bounds.
 const REPORTS_PER_ROUND_TRIP: i64 = 16;
 const REPORT_LEAST: Duration = Duration::from_nanos(20_000_000);
 const REPORT_MOST: Duration = Duration::from_secs(60);
 const REPORT_FIRST: Duration = Duration::from_secs(1);
-/// Fewer datagrams tell little about loss.
+/// Fewer datagrams are too small a sample of loss.
 const SAMPLE_LEAST: u32 = 64;
 /// Buffers hold no larger bursts for sure,
 const BURST_MOST: Bytes = Bytes(256_000);
@@ -85,7 +85,7 @@ const BURST_MOST: Bytes = Bytes(256_000);
 const NOISE_MOST: Bytes = Bytes(512_000);
 const RTT_LEAST: Duration = Duration::from_nanos(1000);
 const TRAIN_MOST: BitRate = BitRate(1_000_000_000_000);
-/// Repairs that ask whether anybody is still there.
+/// Repairs sent as probes after a timeout.
 const PROBES: u32 = 4;
 /// More symbols of a block than this have no name of their own: after it they are sent again.
 const SYMBOLS_MAX: u32 = 65_535;
@@ -138,8 +138,8 @@ impl Sender {
     pub fn is_complete(&self) -> bool {
         self.complete
     }
-    /// Goes on where a TCP connection stopped, at its rate and without a round trip of probing. Before the first
-    /// poll; the receiver is told by [`Receiver::resume`](super::Receiver::resume) what it has.
+    /// Continues where a TCP connection stopped, at its rate and without a round trip of probing. Call it
+    /// before the first poll; [`Receiver::resume`](super::Receiver::resume) is the receiver's counterpart.
     pub fn continue_from(&mut self, now: Instant, connection: &Connection) {
         let whole = self.cut.whole_below(connection.acknowledged, &self.config);
         self.blocks[..whole as usize].iter_mut().for_each(Block::is_here);
@@ -154,7 +154,7 @@ impl Sender {
     pub fn counts(&self) -> Counts {
         self.counts
     }
-    /// The contact plan, or whoever manages the network, says what the link has from now on. Poll after.
+    /// The contact plan or the network's management sets the rate of the link from now on. Poll after.
     pub fn plan(&mut self, now: Instant, rate: BitRate) {
         self.controller.on_event(now, &ControllerEvent::Plan(rate));
     }
@@ -188,15 +188,15 @@ impl Sender {
     // --- reports ----------------------------------------------------------------------------
 
     fn on_report(&mut self, now: Instant, report: &Report) {
-        // Before anything has come there is no highest.
+        // Before the first datagram has arrived there is no highest.
         let highest = if report.received == 0 { self.reported } else { report.highest.saturating_add(1) };
         let newest = highest.min(self.number);
         if self.number == 0 || report.received > newest || newest < self.reported {
-            return; // overtaken on the way, or of what was never sent
+            return; // reordered, or of data never sent
         }
         let Some(reborn) = self.hearing.admit(report.incarnation, report.sequence) else { return };
         if reborn {
-            // What it counts begins anew, and what it has is what it tells from now on.
+            // Its counts restart, and it has only what it reports from now on.
             self.received = report.received;
             self.blocks.iter_mut().for_each(Block::forget);
         }
@@ -204,7 +204,7 @@ impl Sender {
         self.silent_for = 0;
         self.complete |= report.complete && report.digest == self.config.digest;
         if report.received == 0 {
-            // It has the opening, or what an earlier life has kept, and nothing that tells of time or loss.
+            // It has the opening, or the state of an earlier epoch, and no sample of time or loss.
             self.learn_blocks(report);
             return self.wait(now);
         }
@@ -317,7 +317,7 @@ impl Sender {
         });
     }
 
-    /// A time, but no longer than it takes to send so much.
+    /// A time, but no longer than it takes to send `bytes`.
     fn at_most_bytes(&self, span: Duration, bytes: Bytes) -> Duration {
         self.controller.rate().map_or(span, |rate| span.min(rate.time_for(bytes)))
     }
@@ -456,7 +456,7 @@ impl Sender {
         // Never sooner than an answer can be here.
         self.silence = Some(now.saturating_add(longer.min(real.silence_most).max(span)));
     }
-    /// Nothing was heard for long: what is under way may be lost with all its repairs.
+    /// Timeout: datagrams in flight may be lost with all their repairs.
     fn on_silence(&mut self, now: Instant) {
         self.silent_for += 1;
         self.wait(now);
@@ -468,7 +468,7 @@ impl Sender {
         self.probes = PROBES;
         self.repairs = None;
         self.until_open = 0;
-        // Whoever is there may be another life of the receiver.
+        // The receiver may have restarted.
         self.opened &= !self.config.real.pauses;
     }
 }

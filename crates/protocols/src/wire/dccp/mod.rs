@@ -73,7 +73,7 @@ impl Kind {
     pub fn is_data(self) -> bool {
         matches!(self, Self::Data | Self::DataAck)
     }
-    /// Whether an NDP Count counts it: Requests and Responses may carry data, so they are none (section 7.7).
+    /// Whether an NDP Count counts it: not Requests and Responses, which may carry data (section 7.7).
     pub fn is_without_data(self) -> bool {
         !matches!(self, Self::Request | Self::Response | Self::Data | Self::DataAck)
     }
@@ -96,9 +96,9 @@ pub enum ResetCode {
     OptionError,
     /// A mandatory option that is not understood: its type and first bytes are the data.
     MandatoryError,
-    /// Nobody listens at the port.
+    /// No listener at the port.
     ConnectionRefused,
-    /// Nobody offers the service code.
+    /// The service code is not offered.
     BadServiceCode,
     /// Too much to do.
     TooBusy,
@@ -308,9 +308,9 @@ pub enum Malformed {
     /// It ends within its header.
     #[error("the DCCP header is cut off: {has} bytes came, it needs {needs}")]
     Cut {
-        /// So many bytes came.
+        /// Bytes received.
         has: usize,
-        /// So many it needs at least.
+        /// Least bytes needed.
         needs: usize,
     },
     /// Types 10 to 15 are reserved.
@@ -442,12 +442,12 @@ impl<'a> Packet<'a> {
             + self.options.len().next_multiple_of(4)
             + self.data.len()
     }
-    /// Appends its bytes; options are filled up to whole words. Where there are addresses there is a
-    /// checksum; without, as in UDP, there is none.
+    /// Appends its bytes; options are padded to whole words. With addresses it has a checksum, without,
+    /// as in UDP, it has not.
     ///
     /// # Panics
     /// If the header has more than [`HEADER_MAX`] bytes, or the checksum would have to cover more data
-    /// than there are: bugs of who made it.
+    /// than there are: bugs of the caller.
     pub fn write(&self, addresses: Option<&Addresses>, out: &mut Vec<u8>) {
         let header = &self.header;
         let begin = out.len();

@@ -32,18 +32,18 @@ pub enum Item<'a> {
         /// Preferences, or a value and preferences.
         values: &'a [u8],
     },
-    /// What a server wants to be told again (section 8.1.4).
+    /// State that a server wants returned (section 8.1.4).
     InitCookie(&'a [u8]),
-    /// So many packets without data came right before this one (section 7.7).
+    /// Number of packets without data right before this one (section 7.7).
     NdpCount(u64),
-    /// What arrived, backwards from the acknowledgement number (section 11.4).
+    /// Packets received, backwards from the acknowledgement number (section 11.4).
     AckVector {
         /// The sum of the ECN nonces.
         nonce: bool,
         /// Runs of packets: see [`runs`].
         cells: &'a [u8],
     },
-    /// What arrived but was not delivered, backwards from the acknowledgement number (section 11.7).
+    /// Data received but not delivered, backwards from the acknowledgement number (section 11.7).
     DataDropped(&'a [u8]),
     /// When it was sent, in units of 10 µs (section 13.1).
     Timestamp(u32),
@@ -56,7 +56,8 @@ pub enum Item<'a> {
     },
     /// How long ago the acknowledged packet came, in units of 10 µs (section 13.2).
     ElapsedTime(u32),
-    /// CRC-32C of the data (section 9.3), on the wire in SCTP's order, lowest byte first (RFC 9260, appendix A).
+    /// CRC-32C of the data (section 9.3), on the wire in SCTP's order, lowest byte first (RFC 9260, appendix
+    /// A).
     DataChecksum(u32),
     /// Packets to a loss event, rounded up; 2^32 − 1: none was lost (RFC 4342, section 8.5).
     LossEventRate(u32),
@@ -305,8 +306,8 @@ pub fn runs(cells: &[u8]) -> impl Iterator<Item = RunOfPackets> + '_ {
 /// Consecutive packets of a Data Dropped option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunOfDrops {
-    /// Why they were not delivered (0 protocol constraints, 1 nobody listens, 2 receive buffer, 3 corrupt,
-    /// 7 delivered corrupt); none: they were.
+    /// Drop Code (0 protocol constraints, 1 application not listening, 2 receive buffer, 3 corrupt,
+    /// 7 delivered corrupt); `None`: delivered.
     pub code: Option<u8>,
     /// How many: to 128 of delivered ones, to 16 of others.
     pub count: u64,

@@ -1,9 +1,9 @@
 //! Aggregation of service data (CCSDS 734.1-B-1, section 7): many small units in one block, for one
 //! report instead of many.
 //!
-//! A block of client service 2 is a row of capsules: the number of the client service that a unit is for,
-//! as an SDNV, and the unit. No length is told, so a unit must say by itself where it ends; whoever reads
-//! a block brings that knowledge along. [`bundle_length`] knows it of bundles.
+//! A block of client service 2 is a series of capsules: the number of the client service that a unit is for,
+//! as an SDNV, and the unit. There is no length field, so a unit must show where it ends, and the reader of
+//! a block must supply that rule. [`bundle_length`] is the rule of bundles.
 
 use super::Malformed;
 use super::sdnv::{self, Reader};
@@ -25,7 +25,7 @@ pub enum Broken {
         /// What is wrong with it.
         why: Malformed,
     },
-    /// Nobody knows where the unit ends, or it does not end within the block.
+    /// The end of the unit is unknown, or not within the block.
     #[error("capsule at byte {at}: the end of the unit for client service {service} is not found")]
     Unit {
         /// Where the capsule begins.
@@ -46,7 +46,7 @@ pub fn write_capsule(service: u64, unit: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(unit);
 }
 
-/// The units of a block, with the service that each is for. `length` tells how long the unit is that
+/// The units of a block, with the service that each is for. `length` returns the length of the unit that
 /// some bytes begin with.
 ///
 /// # Errors
@@ -76,8 +76,8 @@ pub fn bundle_length(bytes: &[u8]) -> Option<usize> {
     bundle_end(0, bytes.len() as u64, &mut byte).map(|end| end as usize)
 }
 
-/// Where the bundle ends that begins at byte `at` of a block of `length` bytes, of which `byte` reads any; none if it is no
-/// item of CBOR, or does not end within the block.
+/// Where the bundle ends that begins at byte `at` of a block of `length` bytes, of which `byte` reads any;
+/// none if it is no item of CBOR, or does not end within the block.
 pub fn bundle_end(at: u64, length: u64, byte: &mut dyn FnMut(u64) -> Option<u8>) -> Option<u64> {
     let mut items = Items { at, length, byte };
     // Items that are still to come at each level; none where a break ends them.
@@ -104,7 +104,8 @@ pub fn bundle_end(at: u64, length: u64, byte: &mut dyn FnMut(u64) -> Option<u8>)
     Some(items.at)
 }
 
-/// Where the unit begins of the capsule at byte `at`, and for which service it is; `byte` reads any byte of the block.
+/// Where the unit begins of the capsule at byte `at`, and for which service it is; `byte` reads any byte of
+/// the block.
 ///
 /// # Errors
 /// The number of the service cannot be read.
@@ -131,7 +132,8 @@ impl Items<'_, '_> {
         self.at += 1;
         Some(byte)
     }
-    /// Goes behind the head of an item and the bytes of a string; tells how many items it holds, if it does.
+    /// Goes behind the head of an item and the bytes of a string; returns how many items it holds, if it
+    /// does.
     fn item(&mut self) -> Option<Option<Option<u64>>> {
         let head = self.next()?;
         let argument = match head & 31 {

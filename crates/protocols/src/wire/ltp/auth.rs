@@ -8,10 +8,10 @@
 //! | ciphersuite | here |
 //! |---|---|
 //! | 0, HMAC-SHA1-80 | written and checked |
-//! | 1, RSA-SHA256 | told apart, and refused by name: a signature of 256 B for each segment of 1,400 B |
-//! | 255, NULL | written and checked: HMAC-SHA1-80 under a key that everybody knows, against damage only |
+//! | 1, RSA-SHA256 | recognized, and refused by name: a signature of 256 B for each segment of 1,400 B |
+//! | 255, NULL | written and checked: HMAC-SHA1-80 under a public key value, against damage only |
 //!
-//! No value is registered for an HMAC of SHA-256, so there is none.
+//! No value is registered for an HMAC of SHA-256, so it is not supported.
 
 use super::{Extension, Packet};
 use hmac::{Hmac, KeyInit, Mac};
@@ -110,8 +110,7 @@ impl Key {
         mac.update(&bytes[at..]);
         mac
     }
-    /// Appends the bytes of a packet, authenticated by this key. Authentication that it carried before
-    /// is left out.
+    /// Appends the bytes of a packet, authenticated by this key, without its earlier authentication.
     pub fn seal(&self, packet: &Packet, out: &mut Vec<u8>) {
         let mut named = vec![self.ciphersuite()];
         named.extend_from_slice(self.id());
@@ -126,7 +125,7 @@ impl Key {
         let computed = self.mac(&out[begin..value], &[]).finalize().into_bytes();
         out[value..].copy_from_slice(&computed[..VALUE_BYTES]);
     }
-    /// Whether whoever holds the key wrote these bytes, of which `packet` was read.
+    /// Checks that a holder of the key wrote these bytes, of which `packet` was read.
     ///
     /// # Errors
     /// Why not.

@@ -129,8 +129,8 @@ pub enum Content {
     Cancel(End, Reason),
     /// The cancellation by that end came (types 13 and 15; section 3.2.4).
     CancelAck(End),
-    /// A type that the RFC leaves undefined (5, 6, 10, 11): what follows the header extensions cannot be
-    /// told apart.
+    /// A type that the RFC leaves undefined (5, 6, 10, 11): the bytes after the header extensions cannot be
+    /// split.
     Undefined {
         /// Which.
         kind: u8,
@@ -227,7 +227,7 @@ pub struct Report {
     pub serial: u64,
     /// Of the checkpoint that it answers; zero: of none.
     pub checkpoint: u64,
-    /// It tells of the block from here
+    /// Its scope in the block is from here
     pub lower: u64,
     /// to here.
     pub upper: u64,
@@ -272,8 +272,8 @@ pub enum Reason {
     /// The engine has to (SYS_CNCLD).
     #[error("the engine cancelled it")]
     System,
-    /// Repairs went on without end (RXMTCYCEXC).
-    #[error("repairs went on too long")]
+    /// Too many rounds of repairs (RXMTCYCEXC).
+    #[error("there were too many rounds of repairs")]
     Cycles,
     /// Reserved.
     #[error("for a reserved reason, {0}")]
@@ -328,7 +328,7 @@ pub struct Packet<'a> {
     pub data: &'a [u8],
     /// Before the content.
     pub header: Vec<Extension<'a>>,
-    /// Behind it; of an undefined segment empty, as nobody knows where it begins.
+    /// Behind it; of an undefined segment empty, as its start is unknown.
     pub trailer: Vec<Extension<'a>>,
     /// How many trailer extensions an undefined segment announces; else zero.
     pub unread_trailers: u8,
@@ -342,7 +342,7 @@ impl<'a> Packet<'a> {
 }
 
 impl Segment {
-    /// The type, as the first byte tells it (section 3.1.2).
+    /// The type, as in the first byte (section 3.1.2).
     pub fn kind(&self) -> u8 {
         match &self.content {
             Content::Data(Data { color: Color::Red(None), .. }) => 0,

@@ -14,16 +14,16 @@ impl<'a> Packet<'a> {
     pub fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
         Self::read_kept(bytes, bytes.len())
     }
-    /// Reads the first segment of a datagram, and tells how many bytes it took: RFC 5326, section 5, allows
-    /// several; RFC 7122, section 3.3, which whoever sends keeps to, one.
+    /// Reads the first segment of a datagram, and returns how many bytes it took: RFC 5326, section 5, allows
+    /// several; RFC 7122, section 3.3, which our sender follows, one.
     ///
     /// # Errors
     /// Those of [`Packet::read`].
     pub fn read_first(bytes: &'a [u8]) -> Result<(Self, usize), Malformed> {
         Self::read_front(bytes, bytes.len())
     }
-    /// Reads the first bytes of a datagram that has `length` of them, as captures keep it: its data and trailer
-    /// extensions may end early.
+    /// Reads the first bytes of a datagram that has `length` of them, as captures keep it: its data and
+    /// trailer extensions may end early.
     ///
     /// # Errors
     /// Those of [`Packet::read`].

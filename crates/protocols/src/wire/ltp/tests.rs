@@ -1,4 +1,4 @@
-//! What a segment is as bytes, and what is none.
+//! Encoding of segments, and rejection of invalid bytes.
 
 use super::aggregation::{Broken, bundle_length, capsule_size, read_capsules, write_capsule};
 use super::auth::{Key, Unauthentic};

@@ -3,7 +3,7 @@
 use super::{Checkpoint, Content, Data, EXTENSIONS_MOST, Extension, Packet, Report, Segment, VERSION, sdnv};
 
 impl Packet<'_> {
-    /// Appends its bytes. Extensions beyond the 15 that a header can count are left out.
+    /// Appends its bytes. Extensions beyond the 15 that a header can count are omitted.
     pub fn write(&self, out: &mut Vec<u8>) {
         let [header, trailer] = [&self.header, &self.trailer].map(|list| counted(list));
         begin(&self.segment, header.len() as u8, trailer.len() as u8 | self.unread_trailers & 15, out);

@@ -1,4 +1,4 @@
-//! Commands to a forwarder: signed Interests whose names say what is to be done (NFD management protocol,
+//! Commands to a forwarder: signed Interests whose names carry the command (NFD management protocol,
 //! as NFD and ndnd speak it).
 
 use super::Malformed;

@@ -20,7 +20,7 @@ const FINAL_BLOCK: u32 = 26;
 const ORDER: &[u32] = &[NAME, META, CONTENT, DATA_INFO, DATA_VALUE];
 const META_ORDER: &[u32] = &[CONTENT_TYPE, FRESHNESS, FINAL_BLOCK];
 
-/// What is told of a content.
+/// The MetaInfo of a Data packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta<'a> {
     /// What kind of content it is; 0, a blob, if it does not say.
@@ -36,7 +36,7 @@ pub struct Meta<'a> {
 pub struct Data<'a> {
     /// What it is called.
     pub name: Name<'a>,
-    /// What is told of it.
+    /// Its MetaInfo.
     pub meta: Meta<'a>,
     /// The content.
     pub content: &'a [u8],

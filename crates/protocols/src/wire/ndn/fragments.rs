@@ -58,7 +58,7 @@ impl<'a> Fragments<'a> {
     }
 }
 
-/// A packet, and what is told beside it.
+/// A packet and its link headers.
 pub type Whole<'a> = (Headers, Cow<'a, [u8]>);
 
 /// A packet of which fragments are missing.
@@ -82,8 +82,8 @@ pub struct Reassembler {
 }
 
 impl Reassembler {
-    /// Takes what came; gives a packet if this makes it whole. Headers are those of its first fragment; a
-    /// congestion mark counts on any.
+    /// Takes a received fragment; returns the packet if it is complete now. Headers are those of its first
+    /// fragment; a congestion mark counts on any.
     ///
     /// # Errors
     /// [`Malformed`] if the fragment does not fit the others of its packet, or those that a packet may

@@ -42,13 +42,13 @@ pub struct Interest<'a> {
     pub can_be_prefix: bool,
     /// A cache may answer only with what is still fresh.
     pub must_be_fresh: bool,
-    /// Tells it from others of its name.
+    /// Distinguishes it from others of its name.
     pub nonce: Option<u32>,
     /// How long it waits for Data, in whole milliseconds; 4 s if it does not say.
     pub lifetime: Option<Duration>,
     /// Over how many links it may still go.
     pub hop_limit: Option<u8>,
-    /// What it tells the producer; its digest is in the name.
+    /// ApplicationParameters for the producer; their digest is in the name.
     pub parameters: Option<&'a [u8]>,
 }
 

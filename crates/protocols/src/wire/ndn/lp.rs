@@ -6,13 +6,13 @@
 //! | Sequence, FragIndex, FragCount | 81, 82, 83 | which part |
 //! | PitToken | 98 | to be repeated with the Data |
 //! | Nack, NackReason | 800, 801 | the Interest in it will not be answered |
-//! | CongestionMark | 832 | a queue on the way is long |
+//! | CongestionMark | 832 | a queue on the path is long |
 //! | SendTime | 952 | when the Data left its producer or cache: microseconds of its clock, modulo 2^32, in 4 bytes |
 //! | SiteId | 956 | which producer or cache that was: 4 bytes drawn at random |
 //!
-//! The last two are ours. They lie in the range that whoever does not know a field must skip (800 to 959,
-//! multiples of 4), so that other forwarders strip them. They are not signed: they change where the Data
-//! is answered from a cache.
+//! The last two are ours. They lie in the range of fields that a receiver without support must skip (800 to
+//! 959, multiples of 4), so that other forwarders strip them. They are not signed: they change where the
+//! Data is answered from a cache.
 
 use super::data::DATA;
 use super::interest::INTEREST;
@@ -76,7 +76,7 @@ pub enum Nack {
     Congestion,
     /// This Interest was seen before: it goes round, or came twice.
     Duplicate,
-    /// Nobody is known who could answer.
+    /// No route to a producer.
     NoRoute,
     /// Another reason.
     Other(u64),
@@ -114,7 +114,7 @@ impl Nack {
 impl std::fmt::Display for Nack {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Unspecified => f.write_str("no reason told"),
+            Self::Unspecified => f.write_str("no reason given"),
             Self::Congestion => f.write_str("congestion"),
             Self::Duplicate => f.write_str("duplicate"),
             Self::NoRoute => f.write_str("no route"),
@@ -123,14 +123,14 @@ impl std::fmt::Display for Nack {
     }
 }
 
-/// What a link tells beside a packet.
+/// Link headers of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Headers {
     /// To be repeated with the Data.
     pub pit_token: Option<PitToken>,
     /// The packet is an Interest that is not answered.
     pub nack: Option<Nack>,
-    /// A queue on the way is long.
+    /// A queue on the path is long.
     pub mark: Option<u64>,
     /// When the Data left its producer or cache: microseconds of its clock, modulo 2^32.
     pub send_time: Option<u32>,
@@ -152,7 +152,7 @@ pub struct Part {
 /// What goes over a link at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LpPacket<'a> {
-    /// What is told beside it.
+    /// Its link headers.
     pub headers: Headers,
     /// None: it is whole.
     pub part: Option<Part>,
@@ -203,7 +203,7 @@ impl<'a> LpPacket<'a> {
         }
         Ok(packet)
     }
-    /// Appends it; bare if there is nothing to tell beside it.
+    /// Appends it; as a bare packet if it has no headers and is whole.
     pub fn write(&self, out: &mut Vec<u8>) {
         if self.headers == Headers::default() && self.part.is_none() && !self.payload.is_empty() {
             out.extend_from_slice(self.payload);

@@ -9,17 +9,17 @@ const FINAL_BLOCK: u32 = 26;
 /// The component after the name.
 pub const KEYWORD: Component<'static> = Component { kind: kind::KEYWORD, value: b"metadata" };
 
-/// What such Data tell.
+/// Content of such Data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata<'a> {
     /// The name with its version.
     pub name: Name<'a>,
-    /// The last segment, if it is told.
+    /// The last segment, if given.
     pub last: Option<Component<'a>>,
 }
 
 impl<'a> Metadata<'a> {
-    /// Of the content. Whatever else it tells is skipped.
+    /// Reads the content. Other fields are skipped.
     ///
     /// # Errors
     /// [`Malformed`].

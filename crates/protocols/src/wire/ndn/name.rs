@@ -108,7 +108,7 @@ impl<'a> Name<'a> {
     }
     /// Whether it begins with all components of `prefix`.
     pub fn starts_with(&self, prefix: &Name) -> bool {
-        // Components cannot be read in two ways: equal bytes are equal components.
+        // The encoding of components is unique: equal bytes are equal components.
         self.0.starts_with(&prefix.0)
     }
     /// The components after those of `prefix`, if it begins with it.

@@ -47,7 +47,7 @@ pub fn sha256(parts: &[&[u8]]) -> [u8; 32] {
 pub struct Signature<'a> {
     /// One of [`kind`], or another.
     pub kind: u64,
-    /// The name of the key, if it is told.
+    /// The name of the key, if given.
     pub key: Option<Name<'a>>,
     /// What it consists of.
     pub value: &'a [u8],
@@ -144,7 +144,7 @@ pub enum Untrusted {
 /// What signatures are verified with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verifier {
-    /// Nobody is known: digests must be right, other signatures are not looked at.
+    /// No key: digests must be right, other signatures are not checked.
     Nobody,
     /// Only what this key has signed convinces.
     Ecdsa(Box<VerifyingKey>),

@@ -375,7 +375,7 @@ fn a_wrong_bit_in_what_is_signed_is_noticed() {
             let mut spoilt = bytes.clone();
             spoilt[bit / 8] ^= 1 << (bit % 8);
             let same = Signed::read(&spoilt).is_ok_and(|read| {
-                // A digest of another type is not looked at where nobody is trusted.
+                // Without a trusted key a digest of another type is not checked.
                 let kind_kept = verifier != Verifier::Nobody || read.signature.kind == 0;
                 kind_kept && verifier.verify(&read.signature).is_ok()
             });

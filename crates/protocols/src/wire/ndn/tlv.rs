@@ -19,7 +19,7 @@ impl Element<'_> {
     pub fn natural(&self) -> Result<u64, Malformed> {
         natural(self.value).ok_or(Malformed::Length(self.kind))
     }
-    /// Its value as so many bytes.
+    /// Its value as `N` bytes.
     ///
     /// # Errors
     /// [`Malformed::Length`] if it has more or fewer.
@@ -150,7 +150,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Whether whoever does not know this type must refuse its container (section 1.3).
+/// Whether a reader that does not know this type must refuse its container (section 1.3).
 pub fn is_critical(kind: u32) -> bool {
     kind < 32 || kind % 2 == 1
 }
@@ -187,7 +187,7 @@ pub fn number_size(number: u64) -> usize {
     }
 }
 
-/// Bytes of an element whose value has so many.
+/// Bytes of an element with a value of `length` bytes.
 pub fn element_size(kind: u32, length: usize) -> usize {
     number_size(kind.into()) + number_size(length as u64) + length
 }

@@ -1,9 +1,9 @@
 //! The messages of TCPCLv4, the TCP convergence layer of the Bundle Protocol (RFC 9174), as bytes. All
 //! numbers are big-endian.
 //!
-//! What comes is a stream: [`Contact::read`] and [`Message::read`] say how many bytes they took, or that
-//! more must come first. The data of a bundle follow their [`Segment`] and are no part of it, so that a
-//! bundle is never held for the reader's sake.
+//! The input is a stream: [`Contact::read`] and [`Message::read`] return how many bytes they took, or that
+//! they need more. The data of a bundle follow their [`Segment`] and are no part of it, so that the reader
+//! never holds a bundle.
 //!
 //! | message | number | then |
 //! |---|---|---|
@@ -31,7 +31,7 @@ pub const VERSION: u8 = 4;
 pub const MAGIC: &[u8; 4] = b"dtn!";
 /// Most bytes of the extension items of a message; the RFC has room for 4 GiB.
 pub const ITEMS_MOST: u32 = 1 << 16;
-/// The transfer extension that tells how long the bundle is (section 5.2.5.1).
+/// The transfer extension with the length of the bundle (section 5.2.5.1).
 pub const TRANSFER_LENGTH: u16 = 1;
 
 /// What each end begins with (section 4.2).
@@ -106,7 +106,7 @@ pub struct Flags {
     pub start: bool,
     /// It is the last.
     pub end: bool,
-    /// Bits without a name, in their places: nobody sets them, and acknowledgements give them back.
+    /// Reserved bits, in their places: unset by senders, and returned by acknowledgements.
     pub others: u8,
 }
 
@@ -124,20 +124,20 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// How long the bundle is, if that is told.
+    /// The length of the bundle, if given.
     pub fn total(&self) -> Option<u64> {
         let item = self.items.iter().find(|item| item.kind == TRANSFER_LENGTH)?;
         Some(u64::from_be_bytes(item.value.as_slice().try_into().ok()?))
     }
-    /// Whether its items can be understood: none that is critical is unknown, and the length of the bundle is
-    /// told in eight bytes, once (sections 5.2.5 and 5.2.5.1).
+    /// Whether its items can be understood: no critical one is unknown, and the length of the bundle has
+    /// eight bytes, at most once (sections 5.2.5 and 5.2.5.1).
     pub fn is_understood(&self) -> bool {
         let (lengths, others): (Vec<_>, Vec<_>) =
             self.items.iter().partition(|item| item.kind == TRANSFER_LENGTH);
         let told_right = lengths.len() < 2 && lengths.iter().all(|item| item.value.len() == 8);
         told_right && !others.iter().any(|item| item.is_critical)
     }
-    /// Tells how long the bundle is.
+    /// Adds the length of the bundle.
     #[must_use]
     pub fn with_total(mut self, total: u64) -> Self {
         let value = total.to_be_bytes().to_vec();
@@ -149,13 +149,13 @@ impl Segment {
 /// Who speaks, and what it takes (section 4.6).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Init {
-    /// A message at least so often, in seconds; zero: no matter.
+    /// Keepalive interval in seconds; zero: none.
     pub keepalive_s: u16,
     /// Most data of a segment, in bytes.
     pub segment_mru: u64,
     /// Longest bundle, in bytes.
     pub transfer_mru: u64,
-    /// The node, as an endpoint of the Bundle Protocol; nothing: not told.
+    /// The node, as an endpoint of the Bundle Protocol; empty: not given.
     pub node: String,
     /// Extensions of the session.
     pub items: Vec<Item>,
@@ -164,7 +164,7 @@ pub struct Init {
 /// An extension of a session or transfer (sections 4.8 and 5.2.5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Whoever does not know it must not go on.
+    /// A receiver that does not know it must end the session or refuse the transfer.
     pub is_critical: bool,
     /// Which.
     pub kind: u16,
@@ -212,8 +212,8 @@ macro_rules! reasons {
 reasons! {
     /// Why a session ends (section 6.1).
     TermReason {
-        /// Not told.
-        Unknown = 0 "no reason told",
+        /// Not given.
+        Unknown = 0 "no reason given",
         /// Nothing came for too long.
         IdleTimeout = 1 "nothing came for too long",
         /// Of the contact header.
@@ -223,21 +223,21 @@ reasons! {
         /// What the two contact headers or SESS_INITs say does not fit.
         ContactFailure = 4 "what the two sides want does not fit",
         /// Memory or disk.
-        ResourceExhaustion = 5 "it lacks resources",
+        ResourceExhaustion = 5 "it is out of resources",
     }
 }
 
 reasons! {
     /// Why a bundle is refused (section 5.2.4).
     RefuseReason {
-        /// Not told.
-        Unknown = 0 "no reason told",
+        /// Not given.
+        Unknown = 0 "no reason given",
         /// It is there already.
         Completed = 1 "it has the bundle already",
         /// Memory or disk.
-        NoResources = 2 "it lacks resources",
-        /// It is to be sent again from the start.
-        Retransmit = 3 "it is to be sent again",
+        NoResources = 2 "it is out of resources",
+        /// It must be sent again from the start.
+        Retransmit = 3 "it must be sent again",
         /// Not this one.
         NotAcceptable = 4 "it does not take the bundle",
         /// An extension of the transfer.

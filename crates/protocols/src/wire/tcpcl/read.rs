@@ -53,10 +53,10 @@ impl<'a> Reader<'a> {
 }
 
 impl Contact {
-    /// Reads one, and tells how many bytes it took; none: more must come.
+    /// Reads one, and returns how many bytes it took; `None`: more bytes are needed.
     ///
     /// # Errors
-    /// Why it is none.
+    /// Why it is invalid.
     pub fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, Malformed> {
         let begin = &bytes[..bytes.len().min(MAGIC.len())];
         if !MAGIC.starts_with(begin) {
@@ -68,11 +68,11 @@ impl Contact {
 }
 
 impl Message {
-    /// Reads one, and tells how many bytes it took, the data of a segment not among them; none: more must
-    /// come.
+    /// Reads one, and returns how many bytes it took, without the data of a segment; `None`: more bytes are
+    /// needed.
     ///
     /// # Errors
-    /// Why it is none.
+    /// Why it is invalid.
     pub fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, Malformed> {
         let mut reader = Reader { bytes, at: 0 };
         let Some(number) = reader.byte() else { return Ok(None) };

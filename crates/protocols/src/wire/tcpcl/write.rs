@@ -17,8 +17,8 @@ impl Flags {
 }
 
 impl Message {
-    /// Appends its bytes; the data of a segment are to follow. What is longer than its field can tell is
-    /// cut: node names at 65,535 B.
+    /// Appends its bytes; the data of a segment must follow. A value too long for its length field is cut:
+    /// node names at 65,535 B.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.push(self.number());
         match self {

@@ -1,4 +1,4 @@
-//! What comes, and what it changes.
+//! Reception of segments.
 
 use super::super::alarms::Alarm;
 use super::super::export::{Cancelling, Export, first_serial};
@@ -55,7 +55,7 @@ impl Engine {
 
     fn on_report(&mut self, now: Instant, session: SessionId, report: &Report) -> Result<(), Refusal> {
         let Some(export) = self.exports.get_mut(&session.number) else {
-            // The peer has not heard that we have: it is told again (section 6.13).
+            // The peer missed our acknowledgement: it is sent again (section 6.13).
             return self.answer(session, Content::ReportAck(report.serial));
         };
         if export.has_heard(report.serial) || export.cancelling.is_some() {
@@ -100,7 +100,7 @@ impl Engine {
         }
         self.watch_stall(now, number);
     }
-    /// Other reports of a row may be still under way; if none comes, all that lacks is repaired.
+    /// Other reports of a series may still be in flight; if none arrives, everything missing is repaired.
     pub(super) fn watch_stall(&mut self, now: Instant, number: u64) {
         let after = self.wait(1);
         if let Some(export) = self.exports.get_mut(&number)

@@ -1,4 +1,4 @@
-//! What leaves next.
+//! Transmission of segments, in order of urgency.
 
 use super::super::alarms::Alarm;
 use super::super::export::Export;

@@ -1,4 +1,4 @@
-//! One end of a link: sessions, what leaves next, and what to wait for.
+//! One end of a link: its sessions, the next segment to send, and timers.
 
 mod arriving;
 mod leaving;
@@ -20,7 +20,7 @@ use crate::transport::rto::{Rto, Timers};
 use crate::units::{BitRate, Bytes};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What waits to leave before any data.
+/// Segments queued ahead of all data.
 #[derive(Clone, Debug)]
 enum Waiting {
     /// An acknowledgement.
@@ -63,7 +63,7 @@ pub struct Engine {
     draws: Stream,
 }
 
-/// Tries after which the wait for an answer is doubled each time: whoever does not answer may be far.
+/// Tries after which the wait for an answer is doubled each time: the peer may be far away.
 const TRIES_ALIKE: u32 = 2;
 /// More doublings change nothing.
 const DOUBLINGS_MOST: u32 = 6;
@@ -106,8 +106,7 @@ impl Engine {
             config,
         }
     }
-    /// Sends a block of so many red bytes and so many green ones behind them to a client service; gives
-    /// the session.
+    /// Sends a block of `red` bytes and `green` bytes behind them to a client service; returns the session.
     ///
     /// # Errors
     /// Why it cannot.
@@ -128,7 +127,7 @@ impl Engine {
         self.fresh.push_back(id.number);
         Ok(id)
     }
-    /// Gives a session up (section 6.19); tells whether there was one.
+    /// Cancels a session (section 6.19); returns whether there was one.
     pub fn cancel(&mut self, session: SessionId, reason: Reason) -> bool {
         if session.originator == self.config.engine {
             self.cancel_export(session.number, reason)
@@ -150,12 +149,12 @@ impl Engine {
         self.alarms.turn(now, Way::Out, rate > BitRate(0));
         self.pace.controller.on_event(now, &ControllerEvent::Plan(rate));
     }
-    /// Light takes so long there and back from now on.
+    /// The light-time round trip from now on.
     pub fn on_light(&mut self, round_trip: Duration) {
         self.light = Some(round_trip);
     }
-    /// What clients are to be told; to be asked after everything that comes and after every poll, until
-    /// there is none.
+    /// The next event for clients; call it after every received segment and every poll, until it returns
+    /// `None`.
     pub fn take_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -172,7 +171,7 @@ impl Engine {
     pub fn acked(&self, session: SessionId) -> Option<Bytes> {
         self.exports.get(&session.number).filter(|export| export.id == session).map(|one| Bytes(one.acked()))
     }
-    /// Red bytes under way.
+    /// Red bytes in flight.
     pub fn in_flight(&self) -> Bytes {
         Bytes(self.pace.in_flight)
     }

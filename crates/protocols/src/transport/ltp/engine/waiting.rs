@@ -88,7 +88,7 @@ impl Engine {
             return;
         }
         import.watches.idle = None;
-        // Green data are not missed: a block of which only such lack is done with.
+        // Green data are not repaired: a block that misses only green data is closed.
         if import.red_end.is_none_or(|end| import.red.total() < end) && !import.red.is_empty() {
             self.cancel_import(number, Reason::System);
         } else if let Some(import) = self.close_import(number) {
