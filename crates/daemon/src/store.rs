@@ -241,7 +241,7 @@ impl Store {
     pub fn room(&self) -> u64 {
         self.quota.saturating_sub(self.used()).min(self.shared.room_on_disk(RESERVE))
     }
-    /// Bytes that applications here may still give. Half of the quota is reserved for data from other daemons,
+    /// Bytes that applications here may give. Half of the quota is reserved for data from other daemons,
     /// so that two full stores cannot block each other.
     pub fn room_to_accept(&self) -> u64 {
         (self.quota / 2).saturating_sub(self.used()).min(self.shared.room_on_disk(RESERVE + RESERVE_IN))
