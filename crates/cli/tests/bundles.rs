@@ -155,7 +155,7 @@ fn engines_services_colours_and_aggregation_are_as_asked() {
     assert!(eventually(|| kept(&place, &noise(5000))));
     // What is no bundle cannot be told apart in an aggregated block.
     let line = place.refused(&words("ltp-udp", &["c"], &at, &["--aggregate", "10 kB"]));
-    assert!(line.contains("no bundle of version 7"), "{line}");
+    assert!(line.contains("not a bundle of version 7"), "{line}");
     // Whoever has no key is not heard.
     failed(&place.run(&words("ltp-udp", &["a"], &at, &["--give-up", "500 ms"])), "did not answer");
 }
@@ -323,7 +323,7 @@ fn where_nobody_listens_the_sender_gives_up() {
     place.write("file", "x");
     let free = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port");
     for over in WAYS.into_iter().filter(|over| *over != "udp") {
-        let said = if over == "tcp" { "nobody listens there" } else { "did not answer for 1 s" };
+        let said = if over == "tcp" { "no TCP listener there" } else { "did not answer for 1 s" };
         failed(&place.run(&words(over, &["file"], &free.to_string(), &["--give-up", "1 s"])), said);
     }
 }

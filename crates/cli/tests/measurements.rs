@@ -142,7 +142,7 @@ fn where_nobody_listens_a_measurement_gives_up_and_its_capture_is_whole() {
     for over in WAYS {
         let words = ["bench-link", &at, "--over", over, "--give-up", "1 s"];
         if over == "tcp" {
-            failed(&place.run(&words), "nobody listens there");
+            failed(&place.run(&words), "no TCP listener there");
             continue;
         }
         let more = ["--capture", "out.pcap"];

@@ -134,7 +134,7 @@ fn where_nobody_listens_the_sender_gives_up() {
     let free = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port");
     for over in WAYS {
         let at = free.to_string();
-        let said = if over == "tcp" { "nobody listens there" } else { "did not answer for 1 s" };
+        let said = if over == "tcp" { "no TCP listener there" } else { "did not answer for 1 s" };
         failed(&place.run(&["transfer", "--over", over, "file", &at, "--give-up", "1 s"]), said);
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Connections may have one part in so many of the memory that there is for the daemon.
+/// Connections may use one part in this number of the memory available to the daemon.
 const SHARE: u64 = 4;
 /// Bytes of address space that a thread takes: its stack, and its arena of glibc's allocator.
 const THREAD: u64 = 68 << 20;

@@ -27,7 +27,7 @@ pub struct Config {
     /// The folder in which it keeps what must outlive it.
     #[serde(default = "default_state")]
     pub state: PathBuf,
-    /// The socket by which its owner asks and tells it; in `state` if not said.
+    /// The control socket, for the daemon's owner; by default in `state`.
     pub control: Option<PathBuf>,
     /// Where other daemons reach it.
     #[serde(default)]
@@ -47,16 +47,16 @@ pub struct Config {
     /// Ports that lead to one target.
     #[serde(default)]
     pub forward: Vec<Forward>,
-    /// What is to be reached here by name.
+    /// Services that are offered here, and their targets, by name.
     #[serde(default)]
     pub services: BTreeMap<String, String>,
     /// Targets that go by plain TCP where none of the others reaches them; `true` is `["*"]`.
     #[serde(default, deserialize_with = "patterns")]
     pub direct: Vec<Pattern>,
-    /// Targets that nobody may have reached from here, whatever `serve` and `direct` say.
+    /// Targets that must not be reached from here, whatever `serve` and `direct` say.
     #[serde(default)]
     pub deny: Vec<Pattern>,
-    /// The page and the metrics; nowhere if not said.
+    /// Address of the page and the metrics; off by default.
     #[serde(default, deserialize_with = "some_address")]
     pub page: Option<SocketAddr>,
     /// Bounds.
@@ -107,7 +107,7 @@ pub struct Peer {
     /// When it can be reached, where that is planned.
     #[serde(default)]
     pub contact: Vec<Contact>,
-    /// Bytes of a datagram on the way, with all that is not the link's.
+    /// Bytes of a datagram, without the headers of the link layer.
     #[serde(default = "default_datagram")]
     pub datagram: u16,
     /// At which datagrams leave before anything is known of the path.
@@ -122,7 +122,7 @@ pub struct Peer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Choice {
-    /// What suits the way, as it changes.
+    /// Chosen by path conditions, as they change.
     #[default]
     Auto,
     /// Always TLS over TCP.
@@ -574,7 +574,7 @@ impl Config {
             }
         }
     }
-    /// The socket by which its owner asks and tells a daemon of these settings, whatever is wrong with the rest of them.
+    /// The control socket of a daemon with these settings, whatever is wrong with the rest of them.
     ///
     /// # Errors
     /// The file cannot be read, or is no TOML.
@@ -587,7 +587,7 @@ impl Config {
         let control = named("control");
         Ok(folder.join(control.unwrap_or_else(|| named("state").unwrap_or_else(default_state).join(CONTROL))))
     }
-    /// The socket by which its owner asks and tells it.
+    /// The control socket.
     pub fn control(&self) -> PathBuf {
         self.control.clone().unwrap_or_else(|| self.state.join(CONTROL))
     }

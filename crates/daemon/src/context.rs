@@ -1,4 +1,4 @@
-//! What is known of the way to another daemon, gathered for the policy, and what comes of its decisions.
+//! Gathers the state of the path to another daemon for the policy, and applies the policy's decisions.
 
 use super::config::Choice;
 use super::peer::{Peer, UNSENT_MOST};
@@ -16,22 +16,22 @@ use std::rc::Rc;
 use std::time::SystemTime;
 use tracing::info;
 
-/// So often the way is looked at.
+/// How often the path is examined.
 pub const EVERY: Duration = Duration::from_nanos(250_000_000);
-/// Datagrams ask the way so often where nothing is carried by them, and where that is all that is known of it.
+/// Intervals of datagram probes: usual, and where only probes measure the path.
 const PROBE: Duration = Duration::from_secs(10);
 const PROBE_SOON: Duration = Duration::from_secs(1);
 /// What a stream that is left still carries has this long to arrive, and two round trips.
 const GRACE: Duration = Duration::from_secs(2);
-/// A stream that hears nothing for so long and two round trips hangs.
+/// A stream without an acknowledgement for this time plus two round trips hangs.
 const HANGS: Duration = Duration::from_secs(3);
-/// Rates are measured over so long, at least.
+/// Rates are measured over at least this time.
 const RATE_OVER: Duration = Duration::from_secs(4);
 /// Bytes of a segment on the link beside its data: IPv4 and TCP with time stamps.
 const HEADERS: u32 = 52;
-/// A stream that is given as much as may wait here counts as so many bytes: its application has more.
+/// Backlog of a stream whose send buffer is full, in bytes: its application has more to send.
 const FULL: u64 = 64 << 20;
-/// Between calls that are to replace a stream that backs off.
+/// Interval of calls that replace a stream that backs off.
 const CALL_EVERY: Duration = Duration::from_secs(2);
 
 /// Decides what carries the connections of a peer.
@@ -72,7 +72,7 @@ impl Judge {
             lead: Lead::default(),
         }
     }
-    /// Looks at the way, and moves connections if there is a reason.
+    /// Examines the path, and moves connections if there is a reason.
     pub fn judge(&mut self, peer: &Rc<Peer>, now: Instant) {
         let info = peer.tcp.info();
         let rate = self.measure(info, now);
@@ -114,16 +114,16 @@ impl Judge {
         };
         peer.carry_by(of, stack);
         self.close(peer, now, info);
-        // Whoever goes by datagrams and is idle wants to know soon when the way is short again, and so does whoever has a
-        // stream of which the kernel knows no more than that the way was long once. Of one that is busy it knows all.
+        // A daemon that uses datagrams must notice soon when the path is short again; so must one with an
+        // idle stream whose last round trip was long. A busy stream measures the path itself.
         let was_long = info
             .is_some_and(|info| info.unacknowledged == 0 && info.round_trip > PolicyConfig::default().short);
         let wants = lead.is_none() && (stack == UDPDTN || was_long);
         peer.udpdtn.probe(now, if wants { PROBE_SOON } else { PROBE });
         self.call(peer, now, stream);
     }
-    /// How long the stream has waited for an acknowledgement. The kernel tells only when the last one came: that may be
-    /// long ago as nothing was sent.
+    /// How long the stream has waited for an acknowledgement. The kernel reports only the time of the last
+    /// one, which may be long ago because nothing was sent.
     fn wait(&mut self, info: Option<TcpInfo>, now: Instant) -> Duration {
         let waits = info.filter(|info| info.unacknowledged > 0).map(|info| info.acknowledged);
         self.waits = waits.map(|acknowledged| match self.waits {
@@ -169,7 +169,7 @@ impl Judge {
             peer.on_failed(TCP);
         }
     }
-    /// A stream that backs off while the way is short again is replaced by a new one.
+    /// Replaces a stream that backs off although the path is short again.
     fn call(&mut self, peer: &Peer, now: Instant, stream: Option<Stream>) {
         let rested = self.called.is_none_or(|called| now - called >= CALL_EVERY);
         let hangs = stream.map_or_else(|| !peer.tcp.begins(), |stream| stream.hangs());

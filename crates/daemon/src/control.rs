@@ -1,4 +1,4 @@
-//! How its owner asks and tells a daemon: HTTP over a socket in the file system that nobody else can open. The page and
+//! The daemon's control interface: HTTP over a Unix socket that only its owner can open. The page and
 //! the metrics are the same over TCP, without what changes anything.
 
 use super::config::Choice;
@@ -29,7 +29,7 @@ use tokio::sync::{mpsc, oneshot};
 pub enum Command {
     /// How it is.
     Status(oneshot::Sender<Status>),
-    /// What is to carry connections with a peer. The answer is what is wrong with it.
+    /// Chooses the stack for the connections with a peer. The answer is what is wrong with it.
     Choose(String, Choice, oneshot::Sender<Result<(), String>>),
     /// A program listens for a service.
     Lead(String, Lead, oneshot::Sender<Result<(), String>>),
@@ -178,7 +178,7 @@ fn seen(ask: Ask) -> Router<()> {
     router.route("/status", get(get_status)).with_state(ask)
 }
 
-/// Serves the owner's socket, for as long as the daemon epochs.
+/// Serves the owner's socket, for as long as the daemon runs.
 ///
 /// # Errors
 /// It cannot be made.
@@ -189,7 +189,7 @@ pub fn serve(path: &Path, ask: Ask) -> Result<(), Error> {
         let right = "name a place of its own for the control socket";
         return Err(Error::Input(format!("{}: there is something else; {right}", path.display())));
     }
-    // Whoever left one is not there any more: the state has one daemon at a time.
+    // A socket that is left there is stale: the state has one daemon at a time.
     let _ = std::fs::remove_file(path);
     let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
     let listener = UnixListener::bind(path);
@@ -208,7 +208,7 @@ pub fn serve(path: &Path, ask: Ask) -> Result<(), Error> {
     Ok(())
 }
 
-/// Serves the page and the metrics, for as long as the daemon epochs.
+/// Serves the page and the metrics, for as long as the daemon runs.
 pub fn serve_page(listener: TcpListener, ask: Ask) {
     let is_local = listener.local_addr().is_ok_and(|at| at.ip().is_loopback());
     let router = seen(ask);
@@ -221,7 +221,7 @@ pub fn serve_page(listener: TcpListener, ask: Ask) {
 /// `Host` only where a proxy of this daemon or of another one has led it here, or where the machine itself resolves it.
 const SERVICES: &str = ".lightlag";
 
-/// Nobody reads the page by a name that leads here by trickery (DNS rebinding).
+/// Rejects other names in `Host`, as a page of another site could use (DNS rebinding).
 async fn by_address(request: axum::extract::Request, next: Next) -> Response {
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let authority = host.and_then(|host| host.parse::<Authority>().ok());

@@ -17,8 +17,8 @@ use tokio::task::{AbortHandle, spawn_local};
 
 /// Descriptors that stay free for the control socket, the store and calls of peers.
 const RESERVE: u64 = 16;
-/// Names resolved at a time: each takes a descriptor of its own, so they have at most one in so many of all, and stay free
-/// beside [`RESERVE`].
+/// Concurrent name resolutions: each takes a descriptor, so they have at most one in this number of all, and
+/// stay free beside [`RESERVE`].
 const RESOLVING_SHARE: u64 = 16;
 /// A target that has not answered within this is not reached.
 const CONNECT_WITHIN: Duration = Duration::from_secs(60);
@@ -61,7 +61,7 @@ pub fn spawn<F: Future<Output = ()> + 'static>(serve: impl FnOnce(Caller) -> F) 
     task
 }
 
-/// Ends the oldest caller that has not yet said what it wants. False if there is none.
+/// Ends the oldest caller that has not yet said what it wants. False without such a caller.
 fn drop_oldest() -> bool {
     let oldest = WAITING.with(|waiting| waiting.tasks.borrow_mut().pop_first());
     oldest.inspect(|(_, task)| task.abort()).is_some()

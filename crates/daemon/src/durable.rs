@@ -1,9 +1,9 @@
-//! Durable connections: what an application gives is stored before it is sent, what comes is stored before it is
-//! acknowledged, and both are delivered though the application leaves or this daemon is killed.
+//! Durable connections: data from an application are stored before they are sent, data from the peer before
+//! they are acknowledged, and both are delivered though the application leaves or this daemon is killed.
 //!
-//! A stream that its application has ended arrives whole. One whose application was cut off, as its process died or this
-//! daemon was killed, arrives as far as it was accepted, and then the other side sees a reset, so that nobody takes it for
-//! whole. How often a target may be given it is told in one place: `docs/guide/daemon.md`, "Durable connections".
+//! A stream that its application has ended arrives whole. One whose application was cut off, as its process
+//! died or this daemon was killed, arrives as far as it was accepted, and then the other side sees a reset.
+//! How often a target may receive it is described in `docs/guide/daemon.md`, "Durable connections".
 
 use super::keys::PublicKey;
 use super::peer::{ConnectionWaker, Peer};
@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tracing::info;
 
-/// Bytes that are not needed any more are dropped when there are so many.
+/// Acknowledged bytes are dropped from the store once there are this many.
 const DROP: u64 = 256 << 10;
 /// As many bytes are stored at once, and hardly more.
 const KEEP: usize = 256 << 10;
@@ -35,7 +35,7 @@ pub struct DurableConnection {
     record: RefCell<Record>,
     /// The session's side of it.
     waker: Rc<ConnectionWaker>,
-    /// Of each stream, so much is on disk: what was asked to be written may not be there yet.
+    /// Bytes on disk of each stream; writes in progress are not counted.
     readable: [Cell<u64>; 2],
     /// Bytes for the application here that were dropped to make room.
     dropped: Cell<u64>,
@@ -75,7 +75,7 @@ impl Record {
             is_settled: false,
         }
     }
-    /// Nothing is to be done any more.
+    /// Nothing is left to do for it.
     fn is_done(&self) -> bool {
         self.over.is_some() && self.is_settled
     }
@@ -105,7 +105,7 @@ impl DurableConnection {
         tokio::task::spawn_local(custody.clone().live());
         custody
     }
-    /// Tells the session of one of an earlier epoch.
+    /// Restores a connection of an earlier epoch in the session.
     pub fn restore(peer: &Rc<Peer>, key: Key, record: &Record) {
         let (had, acknowledged, _) = record.out;
         let (taken, _, end) = record.into;
@@ -161,7 +161,7 @@ impl DurableConnection {
         self.store(vec![]).await;
         self.peer.with(|session| session.accept(self.id));
     }
-    /// The next bytes for the application here; none: it has them all, or there are none yet.
+    /// The next bytes for the application here; `None`: it has them all, or no more are stored yet.
     pub fn next(&self) -> Option<Vec<u8>> {
         let (_, given, _) = self.record.borrow().into;
         if given >= self.readable[1].get() { None } else { self.store.read(self.key(), Way::In, given) }
@@ -207,7 +207,7 @@ impl DurableConnection {
         }
         self.finish_if_done().await;
     }
-    /// The application here is gone, and nothing can be made of what comes: the other side is told.
+    /// The application here is gone, and cannot receive data: resets the connection at the other side.
     pub async fn reset(&self, why: Why) {
         self.peer.with(|session| session.reset(self.id, why));
         self.waker.over.set(self.waker.over.get().or(Some(Err(why))));
@@ -249,7 +249,7 @@ impl DurableConnection {
         info!(peer = self.peer.config.name, id = %self.id, target = self.record.borrow().target, end, "durable connection ended");
         self.record.borrow_mut().over = Some(over.is_ok());
         if over.is_err() {
-            // Whoever reads what has come sees that it is not all.
+            // A reader of the received data sees that they are incomplete.
             let mut record = self.record.borrow_mut();
             record.into.2 = record.into.2.or(Some(End::Cut));
         }
@@ -297,11 +297,11 @@ impl DurableConnection {
                 return;
             }
             self.make_room().await;
-            // Nobody tells of acknowledgements that make no room.
+            // Acknowledgements that make no room send no notification.
             let _ = tokio::time::timeout(LOOK, self.stored[0].notified()).await;
         }
     }
-    /// Stores what comes, and acknowledges it then.
+    /// Stores received data, then acknowledges them.
     async fn keep(&self) {
         loop {
             let mut bytes = Vec::new();
@@ -368,8 +368,8 @@ impl DurableConnection {
 
 /// Those that were over long ago are forgotten.
 ///
-/// `latest`: the latest epoch of another daemon that is known. Its own numbers alone tell how old its connections are:
-/// no clock here, and no step of one, makes them older.
+/// `latest`: the latest known epoch of another daemon. Only that daemon's own numbers show how old its
+/// connections are: no clock here, and no step of one, makes them older.
 pub async fn forget_old(store: Store, over: Vec<(Key, bool)>, latest: impl Fn(&PublicKey) -> Option<u32>) {
     // Epochs are counted in seconds, twice.
     let is_old = |key: &Key| {

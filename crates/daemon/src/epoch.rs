@@ -18,7 +18,7 @@ const ORIGIN: u64 = 1_577_836_800;
 /// The clock gives no greater number, whatever it says (this one is in 2054): after it every restart counts one up, and
 /// there are twice as many left.
 const CLOCK_MOST: u32 = 1 << 30;
-/// Another daemon is not believed that an epoch with a greater number was: so many restarts always stay possible.
+/// Greatest number that is believed from another daemon: enough numbers for restarts always remain.
 const BELIEVED_MOST: u32 = CLOCK_MOST + (1 << 29);
 /// No epoch has a greater number: with the bit of [`EpochState::epoch`] it must fit into 32 bits.
 const LAST: u32 = u32::MAX / 2 - 1;
@@ -35,10 +35,10 @@ pub struct EpochState {
 }
 
 impl EpochState {
-    /// Begins an epoch in a folder, which is made if there is none.
+    /// Begins an epoch in a folder, which is created if missing.
     ///
     /// # Errors
-    /// The folder cannot be had, or another daemon has it, or the system has no random numbers.
+    /// The folder cannot be used, or another daemon has it, or the system has no random numbers.
     pub fn begin(folder: &Path) -> Result<Self, Error> {
         let failed = |path: &Path, why: std::io::Error| Error::Input(format!("{}: {why}", path.display()));
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|why| failed(folder, why))?;
@@ -94,7 +94,7 @@ impl EpochState {
             Err(why) => Err(Error::Input(format!("{}: {why}", path.display()))),
         }
     }
-    /// Whoever is cut off while writing leaves the old file.
+    /// Writes the number; an interrupted write leaves the old file.
     fn write(&self, number: u32) -> Result<(), Error> {
         let (path, new) = (self.file(), self.folder.join("incarnation.new"));
         let written = File::create(&new)

@@ -1,4 +1,4 @@
-//! What strangers and applications can say to a daemon, one message at a time, for fuzzers.
+//! Input from unknown hosts and applications to a daemon, one message at a time, for fuzzers.
 
 use super::keys::Identity;
 use super::proxy::socks;
@@ -19,7 +19,7 @@ pub fn datagram(said: &[u8]) {
     let mut seal = Seal::new(&identity, &identity.public(), Epoch { number: 1, nonce: 1 })
         .expect("a key of its own is not weak");
     let _ = seal::sender(said);
-    assert!(seal.open(&mut said.to_vec()).is_none(), "nobody else makes one that opens");
+    assert!(seal.open(&mut said.to_vec()).is_none(), "only the peer can make one that opens");
 }
 
 /// The other daemon sends these records over TLS.
@@ -30,7 +30,7 @@ pub fn records(mut said: &[u8]) {
     }
 }
 
-/// What was said, and nobody listens to answers.
+/// Input only; answers are discarded.
 struct Said<'a>(&'a [u8]);
 
 impl tokio::io::AsyncRead for Said<'_> {

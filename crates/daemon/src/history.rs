@@ -49,7 +49,7 @@ impl History {
         }
         self.count += 1;
     }
-    /// The one that does goes on, for another reason.
+    /// Keeps the present stack, for another reason.
     pub fn explain(&mut self, why: String) {
         self.now.why = why;
     }

@@ -61,7 +61,7 @@ impl Identity {
         getrandom::fill(&mut secret).map_err(|why| Error::Failed(format!("random numbers: {why}")))?;
         Ok(Self { signing: SigningKey::from_bytes(&secret) })
     }
-    /// Reads it from a file that nobody else can read.
+    /// Reads it from a file that only its owner can read.
     ///
     /// # Errors
     /// It is not there, or not a key, or others can read it.

@@ -76,14 +76,14 @@ use tracing::{info, warn};
 
 /// Bytes of the stack of a thread that resolves names.
 const NAMES_STACK: usize = 1 << 20;
-/// A caller that has not shown a key for so long is let go.
+/// A caller that has not shown a key within this time is closed.
 const SHOW_KEY: Duration = Duration::from_secs(60);
-/// So many callers may wait to be let in. Where more come at once, the kernel forgets some (it sends SYN cookies), and a
-/// caller that is forgotten after it has spoken is reset: so as many as the kernel takes (`net.core.somaxconn`).
+/// Accept backlog, as large as the kernel allows (`net.core.somaxconn`). On overflow the kernel sends SYN
+/// cookies and forgets callers, and a forgotten caller that has sent data is reset.
 const CALLERS: u32 = 4096;
-/// So often it is looked whether something has happened that nobody tells.
+/// Interval of checks for changes without a notification.
 const LOOK: Duration = Duration::from_secs(1);
-/// Connections have so long to end when it is told to.
+/// Connections have this time to end when the daemon is stopped.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// A daemon that runs.
@@ -103,7 +103,7 @@ struct Daemon {
     budget: Arc<Budget>,
     /// What all datagrams go by.
     socket: RefCell<Option<Rc<UdpSocket>>>,
-    /// Peers that were in the settings: their sessions and the numbers of their datagrams go on where they are again.
+    /// Peers removed from the settings: if they return, their sessions and datagram numbers continue.
     removed: RefCell<Vec<Rc<Peer>>>,
 }
 
@@ -115,7 +115,7 @@ fn direct(config: &Config) -> Access {
     Access { reach: Vec::new(), serve: config.direct.clone(), deny: config.deny.clone() }
 }
 
-/// Runs a daemon until it is told to end.
+/// Runs a daemon until it is stopped.
 ///
 /// # Errors
 /// What it needs is not there: one line.
@@ -222,7 +222,7 @@ async fn meet(
     let speaks = config.peer.iter().any(|peer| peer.udpdtn.is_some());
     let socket = match config.listen.udpdtn {
         Some(address) => Some(bind(address).await?),
-        // Whoever only calls needs no address of its own; IPv6 takes both, where it is there at all.
+        // A daemon that only calls needs no address of its own; an IPv6 socket serves both families.
         None if speaks => match bind(SocketAddr::from(([0_u16; 8], 0))).await {
             Ok(socket) => Some(socket),
             Err(_) => Some(bind(SocketAddr::from(([0_u8; 4], 0))).await?),
@@ -271,7 +271,7 @@ fn start(peers: &Peers) {
     }
 }
 
-/// Goes on with the durable connections of earlier epochs. It waits for no write: that may take as long as a disk is full.
+/// Resumes the durable connections of earlier epochs. It waits for no write, as the disk may be full.
 fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, services: &Services) {
     let known = |key: &Key| peers.iter().find(|peer| peer.key() == key.peer);
     let inherited = durable::inherit(found);
@@ -363,7 +363,7 @@ impl Daemon {
         }
     }
     /// Ends the daemon where its epoch does not follow those that the others know, as its state was lost and its clock
-    /// stepped back. One of them alone cannot end it while others go on with it.
+    /// stepped back. One of them alone cannot end it while others continue with it.
     fn check_life(&self) -> Result<(), Error> {
         let peers = self.router.peers.borrow();
         let Some(known) = peers.iter().filter_map(|peer| peer.must_follow()).max() else { return Ok(()) };
@@ -375,7 +375,7 @@ impl Daemon {
             return Ok(());
         }
         Err(Error::Failed(
-            "another daemon knows a later epoch of this one: start it again, to go on with a later one, unless another \
+            "another daemon knows a later epoch of this one: restart it to begin a later one, unless another \
              daemon runs with the same key"
                 .to_owned(),
         ))
@@ -388,7 +388,7 @@ impl Daemon {
         peer.choose(choice);
         Ok(())
     }
-    /// Does what its owner says, until that is to end.
+    /// Executes the owner's commands, until the daemon must end.
     async fn obey(&self, mut asked: mpsc::UnboundedReceiver<Command>, path: &Path) -> Result<(), Error> {
         let failed = |why: std::io::Error| Error::Failed(format!("signals: {why}"));
         let mut ends = signal(SignalKind::terminate()).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Whether the interface by which another daemon is reached is up, as the kernel tells by netlink (RFC 3549).
+//! Whether the interface by which another daemon is reached is up, from netlink events (RFC 3549).
 
 use super::peer::Peers;
 use futures_util::{StreamExt, TryStreamExt};
@@ -17,7 +17,7 @@ const ROW: Duration = Duration::from_millis(20);
 const CHANGES: [MulticastGroup; 3] =
     [MulticastGroup::Link, MulticastGroup::Ipv4Route, MulticastGroup::Ipv6Route];
 
-/// Tells all peers of their links, now and whenever they change, for as long as the daemon epochs.
+/// Reports to all peers the state of their links, now and at every change, for as long as the daemon runs.
 pub async fn watch(peers: Peers) {
     let (connection, handle, mut changes) = match new_multicast_connection(&CHANGES) {
         Ok(made) => made,

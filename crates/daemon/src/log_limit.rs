@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// So many lines of one kind are written in each interval.
+/// Lines of one kind that are written in each interval.
 const LINES: u64 = 10;
 const INTERVAL: Duration = Duration::from_secs(10);
 
@@ -17,7 +17,7 @@ thread_local! {
     static KINDS: RefCell<BTreeMap<&'static str, Kind>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Whether a line of this kind is to be written: then how many were suppressed since the last.
+/// Whether a line of this kind may be written; if so, how many were suppressed since the last.
 pub fn allow(kind: &'static str) -> Option<u64> {
     KINDS.with_borrow_mut(|kinds| {
         let now = Instant::now();

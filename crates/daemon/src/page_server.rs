@@ -1,4 +1,4 @@
-//! Serves HTTP to whoever comes by TCP, with bounds on those that say nothing.
+//! Serves HTTP over TCP, with time limits for clients that send nothing.
 
 use super::descriptors;
 use super::proxy::accept;
@@ -8,12 +8,12 @@ use hyper_util::service::TowerToHyperService;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// A request must have come as a whole after so long.
+/// A request must be complete within this time.
 pub const REQUEST_WITHIN: Duration = Duration::from_secs(30);
 /// A connection may not last longer: a request is short.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// Serves all that come, for as long as the daemon epochs.
+/// Serves all that come, for as long as the daemon runs.
 pub async fn serve(listener: TcpListener, router: Router<()>) {
     loop {
         let socket = accept(&listener).await;

@@ -23,7 +23,7 @@ use tracing::warn;
 
 /// Bytes of a stream that may leave before the other daemon has said anything; both must mean the same.
 const WINDOW_FIRST: u64 = 1 << 20;
-/// Bytes of a stream that wait here to be sent: several times what leaves at once.
+/// Bytes of a stream that wait here to be sent: several batches.
 pub const UNSENT_MOST: u64 = 2 << 20;
 /// Connections of which bytes came before what they are for.
 const UNNAMED_MAX: usize = 4096;
@@ -173,7 +173,7 @@ impl Peer {
 
     // --- connections --------------------------------------------------------------------------
 
-    /// Does something with the session, and tells all whom it concerns what came of it.
+    /// Does something with the session, then passes on its events and wakes the stacks with data to send.
     pub fn with<R>(self: &Rc<Self>, work: impl FnOnce(&mut Session) -> R) -> R {
         self.with_but(None, work)
     }
@@ -233,15 +233,15 @@ impl Peer {
         self.since.borrow_mut().insert(id, self.clock.now());
         waker
     }
-    /// It is in the settings no more: applications at both ends of its connections see a reset, and it is refused. Durable
-    /// connections keep what they have accepted, and go on where it is in the settings again. The stacks still run, to carry
-    /// the resets; see [`Peer::has_farewells`] and [`Peer::stop`].
+    /// It is in the settings no more: applications at both ends of its connections see a reset, and it is
+    /// refused. Durable connections keep what they have accepted, and resume if it returns to the settings.
+    /// The stacks still run, to carry the resets; see [`Peer::has_farewells`] and [`Peer::stop`].
     pub fn remove(self: &Rc<Self>) {
         self.is_removed.set(true);
         *self.access.borrow_mut() = Rc::default();
         self.end_connections(|_| true, (Why::Forbidden, Why::Aborted));
     }
-    /// Whether it has still to be told of connections that are over.
+    /// Whether it must still be informed of connections that are over.
     pub fn has_farewells(&self) -> bool {
         self.look(Session::has_farewells)
     }
@@ -285,7 +285,7 @@ impl Peer {
     pub fn is_removed(&self) -> bool {
         self.is_removed.get()
     }
-    /// Nobody waits for it any more.
+    /// Stops notifications for a connection.
     pub fn forget_waker(&self, id: ConnectionId) {
         self.wakers.borrow_mut().remove(&id);
     }
@@ -316,7 +316,7 @@ impl Peer {
         self.with(|session| session.on_failed(stack, stack));
         self.tend.notify_one();
     }
-    /// The other daemon was heard in an epoch, in a way that cannot have been recorded earlier, and knows this one of this
+    /// The other daemon was heard in an epoch, in a message that is no recording, and knows this one of this
     /// daemon.
     ///
     /// # Errors
@@ -412,7 +412,7 @@ impl Peer {
             }
         });
     }
-    /// Sees to what takes time: what stacks that were left still carry, and which stack is to carry what.
+    /// Handles deadlines, of data in transit on stacks that were left, and repeats the choice of stack.
     pub async fn tend(self: Rc<Self>) {
         let mut judge = super::context::Judge::new(&self);
         loop {

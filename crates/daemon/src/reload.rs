@@ -1,5 +1,5 @@
 //! What a daemon takes from its settings while it runs: peers, doors, contacts, rules and services. All of it or, where
-//! anything is wrong, nothing. Connections that the new settings still allow go on.
+//! anything is wrong, nothing. Connections that the new settings still allow continue.
 
 use super::config::{self, Acceptor, Config, Forward};
 use super::peer::Peer;
@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, UdpSocket};
 use tokio::task::{AbortHandle, spawn_local};
 use tracing::info;
 
-/// A peer that is removed has so long to answer that its connections are over, and this often it is looked.
+/// Time for a removed peer to confirm that its connections are over, and how often that is checked.
 const FAREWELL: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -101,7 +101,7 @@ impl Acceptors {
     /// Listens for what is new; nothing is let in yet.
     ///
     /// # Errors
-    /// An address cannot be had.
+    /// An address cannot be bound.
     pub fn prepare(&self, config: &Config) -> Result<Prepared, Error> {
         let mut left: Vec<&Opened> = self.open.iter().collect();
         let mut prepared = Vec::new();
@@ -115,7 +115,7 @@ impl Acceptors {
         }
         Ok(Prepared(prepared))
     }
-    /// Opens these, and closes all others. Connections that were let in go on.
+    /// Opens these, and closes all others. Accepted connections continue.
     pub fn open(&mut self, Prepared(prepared): Prepared, router: &Rc<Router>) {
         let mut before = std::mem::take(&mut self.open);
         for (kind, listener) in prepared {

@@ -1,4 +1,4 @@
-//! Sealed datagrams: nobody but the two daemons can read or make them, without a handshake before the first one.
+//! Sealed datagrams: only the two daemons can read or make them, without a handshake before the first one.
 //!
 //! Both identity keys agree on a secret (X25519, RFC 7748). From it, the sender's name and the sender's [`Epoch`] comes a key
 //! (HKDF-SHA-256, RFC 5869) for AES-256-GCM (RFC 5116); a datagram's number within the epoch is its nonce. The epoch has 64
@@ -189,7 +189,7 @@ impl hkdf::KeyType for Length {
 
 fn derive(secret: &hkdf::Prk, info: &[&[u8]], out: &mut [u8]) {
     let filled = secret.expand(info, Length(out.len())).and_then(|made| made.fill(out));
-    filled.expect("so many bytes can be derived");
+    filled.expect("this length can be derived");
 }
 
 fn nonce(serial: Serial) -> Nonce {

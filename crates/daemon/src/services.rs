@@ -1,4 +1,4 @@
-//! What is to be reached here by name: what the settings say, and what programs say while the daemon runs.
+//! Services that are reached here by name: from the settings, and from programs while the daemon runs.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// Whether the program still listens: nobody else who has the port later is meant.
+    /// Whether the program still listens: a later owner of the port does not count.
     fn holds(&self) -> bool {
         let port = self.to.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
         let (Some(inode), Some(port)) = (self.listener, port) else { return true };
@@ -24,7 +24,7 @@ impl Lead {
             .iter()
             .filter_map(|table| fs::read_to_string(format!("/proc/net/{table}")).ok())
             .collect();
-        // Where the kernel has no such table, whoever answers is believed.
+        // Where the kernel has no such table, any listener is believed.
         tables.is_empty() || tables.iter().any(|table| listens(table, port, inode))
     }
 }
@@ -50,7 +50,7 @@ pub struct Services {
 }
 
 impl Services {
-    /// Those of the settings, and those that programs had told an earlier epoch of the daemon.
+    /// Those of the settings, and those that programs registered with an earlier epoch of the daemon.
     pub fn begin(state: &Path, configured: BTreeMap<String, String>) -> Self {
         let file = state.join("services.json");
         let led = match fs::read(&file) {
@@ -100,7 +100,7 @@ impl Services {
         }
         was_led
     }
-    /// A daemon that cannot write goes on; only its next epoch does not know.
+    /// If writing fails, only the next epoch does not know them.
     fn keep(&self) {
         let new = self.file.with_extension("new");
         let bytes = serde_json::to_vec(&self.led).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a daemon tells of itself.
+//! The daemon's status report.
 
 use super::config::Choice;
 use super::peer::Peer;
@@ -99,7 +99,7 @@ pub struct PeerStatus {
     pub connections: Vec<ConnectionStatus>,
 }
 
-/// TCP as the kernel tells.
+/// TCP, as the kernel reports it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TcpStatus {
     /// Smoothed, in seconds.
@@ -164,7 +164,7 @@ pub struct ConnectionStatus {
 }
 
 impl Status {
-    /// Why no connection can be carried now; none if one can. Without peers there is nobody to wait for.
+    /// Why no connection can be carried now; `None` if one can. Without peers there is nothing to wait for.
     pub fn unready(&self) -> Option<String> {
         if let Some(why) = &self.trouble {
             return Some(format!("what durable connections accept cannot be stored: {why}"));

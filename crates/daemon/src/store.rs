@@ -31,11 +31,11 @@ const VERSION: u64 = 2;
 const TRY_AGAIN: Duration = Duration::from_secs(1);
 /// Bytes of a disk that are kept for what makes room: for records, and for copies of pages while some are dropped.
 const RESERVE: u64 = 1 << 20;
-/// And those that are kept for what comes from other daemons.
+/// And those that are kept for data from other daemons.
 const RESERVE_IN: u64 = 2 << 20;
 /// Bytes are stored in such pieces: with its key, one fits into pages of 64 KiB.
 const PIECE: usize = (64 << 10) - 256;
-/// A byte takes so many on a disk at most.
+/// Most bytes on disk for each stored byte.
 const SPREAD: u64 = 2;
 /// Bytes of memory that wait to be written, and those that one application gives at once, at least and at most: each
 /// time waits for the disk.
@@ -79,7 +79,7 @@ pub struct Record {
     pub into: (u64, u64, Option<End>),
     /// Nothing more is heard of it: both streams had come to their ends, or not.
     pub over: Option<bool>,
-    /// The application here has been given all and knows how it ended, or there is none any more.
+    /// The application here has been given all and knows how it ended, or is gone.
     pub is_settled: bool,
 }
 
@@ -92,7 +92,7 @@ pub enum End {
     Cut,
 }
 
-/// What is to be written.
+/// A change to the store.
 #[derive(Clone, Debug)]
 pub enum Write {
     /// More bytes of a stream.
@@ -124,7 +124,7 @@ pub struct Store {
 struct Shared {
     /// Where it is.
     name: String,
-    /// None while it must be opened anew.
+    /// `None` while it must be opened again.
     base: Mutex<Option<Arc<Database>>>,
     used: AtomicU64,
     /// Bytes that were asked to be written and are not yet.
@@ -187,7 +187,7 @@ impl Store {
         let disk = move || size_of_disk(&folder, &file).unwrap_or(u64::MAX);
         Self::begin(name, move || damage::open(&path), Box::new(disk), quota)
     }
-    /// The same, wherever it is; after a write that failed, it is opened anew.
+    /// The same, wherever it is; after a write that failed, it is opened again.
     fn begin(
         name: String,
         opens: impl Fn() -> Result<Database, DatabaseError> + Send + 'static,
@@ -241,8 +241,8 @@ impl Store {
     pub fn room(&self) -> u64 {
         self.quota.saturating_sub(self.used()).min(self.shared.room_on_disk(RESERVE))
     }
-    /// Bytes that applications here may still give: what comes from other daemons has the other half for itself, as it
-    /// is given away where it stays for ever otherwise.
+    /// Bytes that applications here may give. Half of the quota is reserved for data from other daemons,
+    /// so that two full stores cannot block each other.
     pub fn room_to_accept(&self) -> u64 {
         (self.quota / 2).saturating_sub(self.used()).min(self.shared.room_on_disk(RESERVE + RESERVE_IN))
     }
@@ -286,7 +286,7 @@ impl Store {
     }
     /// Bytes of a stream from an offset on, of one write; none also while the store cannot be read.
     pub fn read(&self, key: Key, way: Way, offset: u64) -> Option<Vec<u8>> {
-        // Whoever reads waits for nobody who writes.
+        // Reading does not wait for writers.
         let base = held(&self.shared.base).clone()?;
         let read = || -> Result<Option<Vec<u8>>, redb::Error> {
             let table = base.begin_read()?.open_table(BYTES)?;
@@ -311,7 +311,7 @@ fn length(writes: &[Write]) -> u64 {
     writes.iter().map(length).sum()
 }
 
-/// What a file has of its disk, and what nobody has.
+/// Bytes of a file on its disk, and free bytes.
 fn size_of_disk(folder: &Path, file: &Path) -> std::io::Result<u64> {
     let free = rustix::fs::statvfs(folder)?;
     Ok(free.f_bavail.saturating_mul(free.f_frsize).saturating_add(fs::metadata(file)?.blocks() * 512))
@@ -327,7 +327,7 @@ fn builder() -> Builder {
     builder
 }
 
-/// Whoever loses power while making one leaves none: half of one could not be opened.
+/// A power failure while one is made leaves no file: half of one could not be opened.
 fn make(folder: &Path, path: &Path) -> Result<(), redb::Error> {
     let new = folder.join("custody.redb.new");
     let _ = fs::remove_file(&new);
@@ -398,7 +398,7 @@ impl Shared {
         }
     }
     fn write(&self, all: &[Asked]) -> Result<(), redb::Error> {
-        // Whoever failed to open it has told why.
+        // The failed open has been reported already.
         let base = held(&self.base).clone().ok_or(redb::Error::DatabaseAlreadyOpen)?;
         let change = damage::contained(|| write(&base, all)).and_then(|change| change)?;
         self.used.store(self.used.load(Ordering::Relaxed).saturating_add_signed(change), Ordering::Relaxed);
@@ -422,7 +422,7 @@ impl Shared {
             *trouble = Some(format!("{}: {why}", self.name));
         }
     }
-    /// After a write that failed the base must be opened anew.
+    /// After a write that failed the base must be opened again.
     fn open_again(&self, opens: &dyn Fn() -> Result<Database, DatabaseError>) {
         *held(&self.base) = None;
         // Where somebody reads in it yet, this fails once.
@@ -469,7 +469,7 @@ fn write(base: &Database, all: &[Asked]) -> Result<i64, redb::Error> {
     Ok(change)
 }
 
-/// Removes what begins in a range, and ends below `below` if that is said; tells how many bytes that were.
+/// Removes entries that begin in a range, and end below `below` if given; returns the number of their bytes.
 fn drop_range(
     table: &mut redb::Table<&[u8], &[u8]>,
     first: &[u8],

@@ -87,7 +87,7 @@ impl TryFrom<String> for Pattern {
         let (hosts, port) = match text.rsplit_once(':') {
             Some((hosts, "*")) => (hosts, None),
             Some((hosts, port)) if !hosts.ends_with(':') && !port.contains(']') && !port.contains('/') => {
-                let port = port.parse().map_err(|_| format!("{text:?}: the port {port:?} is none"))?;
+                let port = port.parse().map_err(|_| format!("{text:?}: invalid port {port:?}"))?;
                 (hosts, Some(port))
             }
             _ => (text.as_str(), None),

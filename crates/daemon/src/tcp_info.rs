@@ -35,7 +35,7 @@ pub struct TcpInfo {
     pub is_ending: bool,
     /// Doublings of the retransmission timer.
     pub backoff: u32,
-    /// The last rate was the application's, not the way's.
+    /// The last rate was limited by the application, not by the path.
     pub application_limited: bool,
     /// Segments that are not acknowledged.
     pub unacknowledged: u32,
@@ -91,14 +91,14 @@ fn bytes(first: u32, second: u32) -> [u8; 8] {
     std::array::from_fn(|at| if at < 4 { first[at] } else { second[at - 4] })
 }
 
-/// Lets little wait in the kernel: what waits there cannot be moved to another stack.
+/// Limits unsent bytes in the kernel, as they cannot be moved to another stack.
 pub fn keep_unsent_low(socket: &impl AsFd, most: u32) {
     // Where the kernel does not know it, more is carried twice at a switch.
     let _ = setsockopt(socket, NotSentLowWater, &most);
 }
 
-/// Nothing is to be learned of a way within this machine, and pacing it as BBR does, where that is the system's choice,
-/// doubles what each byte costs.
+/// A path within this machine needs no measurement, and pacing it as BBR does, where that is the system's
+/// choice, doubles the cost of each byte.
 pub fn leave_unpaced_within_machine(socket: &TcpStream) {
     let is_within = |to: SocketAddr| to.ip().to_canonical().is_loopback();
     if socket.peer_addr().is_ok_and(is_within) {

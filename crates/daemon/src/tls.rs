@@ -17,7 +17,7 @@ use tracing::warn;
 /// The versions of the protocol that this daemon speaks, the best first (ALPN, RFC 7301): two daemons use the first one that
 /// both have.
 const PROTOCOLS: [&str; 1] = ["lightlag/2"];
-/// Strangers are told of so often at most.
+/// Unknown keys are reported at most once in this time.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 /// A SubjectPublicKeyInfo of Ed25519 (RFC 8410, section 4) before the 32 bytes of the key.
 const SPKI: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
@@ -39,7 +39,7 @@ pub fn shown_key(certificates: Option<&[CertificateDer]>) -> Option<PublicKey> {
 struct Pinned {
     keys: Vec<PublicKey>,
     provider: Arc<CryptoProvider>,
-    /// When a stranger was told of last.
+    /// When an unknown key was last reported.
     told: Mutex<Option<Instant>>,
 }
 
@@ -158,7 +158,7 @@ fn failed(why: rustls::Error) -> Error {
     Error::Failed(format!("TLS: {why}"))
 }
 
-/// For whoever calls another daemon.
+/// For the calling side.
 ///
 /// # Errors
 /// TLS does not take the key.
@@ -178,7 +178,7 @@ pub fn client(identity: &Identity, other: PublicKey) -> Result<Arc<ClientConfig>
     Ok(Arc::new(config))
 }
 
-/// For whoever is called, by these and no others.
+/// For the called side; accepts these keys and no others.
 ///
 /// # Errors
 /// TLS does not take the key.

@@ -1,4 +1,4 @@
-//! How much leaves and comes by which stack: whoever does little but answer is to answer by what the other side sends.
+//! Traffic by stack and direction: a daemon that mostly answers uses the stack by which the other side sends.
 
 use super::stack::STACKS;
 use lightlag_protocols::session::Stack;
@@ -6,10 +6,10 @@ use lightlag_protocols::time::{Duration, Instant};
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-/// Who sends is found over so long, and by what over the end of that.
+/// The leading side is found over this time, and its stack over the last part of it.
 const OVER: Duration = Duration::from_secs(4);
 const OF_LATE: Duration = Duration::from_secs(1);
-/// The other side leads if so many times as much comes as leaves, and not less than so many bytes.
+/// The other side leads if it sends at least `TIMES` as many bytes as this side, and at least `BYTES`.
 const TIMES: u64 = 4;
 const BYTES: u64 = 4096;
 
@@ -23,18 +23,18 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// So many leave.
+    /// This many bytes were sent.
     pub fn on_left(&self, stack: Stack, bytes: usize) {
         add(&self.left, stack, bytes);
     }
-    /// So many have come.
+    /// This many bytes were received.
     pub fn on_came(&self, stack: Stack, bytes: usize) {
         add(&self.came, stack, bytes);
     }
 }
 
 impl Traffic {
-    /// What has left and come, by stack.
+    /// Bytes sent and received, by stack.
     pub fn all(&self) -> impl Iterator<Item = (Stack, u64, u64)> {
         STACKS.iter().enumerate().map(|(at, (stack, _))| (*stack, self.left[at].get(), self.came[at].get()))
     }
@@ -49,7 +49,7 @@ fn add(counts: &[Cell<u64>], stack: Stack, bytes: usize) {
 /// Which stack the other side leads to.
 #[derive(Default)]
 pub struct Lead {
-    /// What had left and come at times of late.
+    /// Samples of bytes sent and received.
     seen: VecDeque<(Instant, ByStack, ByStack)>,
 }
 
@@ -81,7 +81,7 @@ mod tests {
     use super::super::stack::{TCP, UDPDTN};
     use super::*;
 
-    /// So many bytes leave and come a second, by one stack.
+    /// Sends and receives this many bytes a second, by one stack.
     fn play(
         (traffic, lead): (&Traffic, &mut Lead),
         seconds: std::ops::Range<i64>,

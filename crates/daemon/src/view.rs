@@ -53,7 +53,7 @@ fn of_peer(out: &mut String, peer: &PeerStatus) {
                 udpdtn.heard_s.map_or("never heard".to_owned(), |ago| format!("heard {} ago", span(ago)));
             let _ = writeln!(out, "  udpdtn  round trip {round_trip}, {heard}, at {}", udpdtn.address);
         }
-        None => out.push_str("  udpdtn  nowhere\n"),
+        None => out.push_str("  udpdtn  no address\n"),
     }
     let of_other_version = peer.refused_datagrams.of_other_version;
     if of_other_version > 0 {

@@ -23,7 +23,7 @@ impl Clock {
     }
     /// Now, by this clock and by the time of day.
     pub fn both(&self) -> (Instant, Option<std::time::Duration>) {
-        // In this order: whoever is interrupted between the two takes nothing for earlier than it was.
+        // Day first: an interruption between the readings can make a packet's time later, never earlier.
         let day = SystemTime::now().duration_since(UNIX_EPOCH).ok();
         (self.now(), day)
     }

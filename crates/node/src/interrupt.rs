@@ -40,7 +40,7 @@ impl Interrupt {
         }
         Ok(Self { asked, released })
     }
-    /// From now on a signal ends the program, as if nobody had watched.
+    /// From now on a signal ends the program, as without this watch.
     pub fn release(&self) {
         self.released.store(true, Ordering::Relaxed);
     }

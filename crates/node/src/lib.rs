@@ -1,8 +1,8 @@
 //! The protocols of Lightlag on a real machine: sockets, files and the monotonic clock.
 //!
-//! A protocol is the same object that a simulated world runs. Here one loop per side owns a socket: it
-//! hands over what came, sends what the machine wants to send, writes and reads files, and sleeps until
-//! the machine's deadline.
+//! A protocol is the same object that a simulated world runs. Here one loop per side owns a socket: it hands
+//! over received packets, sends what the machine wants to send, writes and reads files, and sleeps until the
+//! machine's deadline.
 
 pub mod clock;
 pub mod convergence;

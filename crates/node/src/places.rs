@@ -1,8 +1,8 @@
 //! Places of a listener to which any host can send: which peer is dropped for a newcomer when all are taken.
 //!
 //! A peer keeps its place while it brings 4 KiB of useful bytes a second: bytes of bundles or files that had not come
-//! before, or Data that it reads. Keep-alives are none. Without this a host that opens as many connections as there are
-//! places locks the listener.
+//! before, or Data that it reads. Keep-alives do not count. Otherwise one host could block the listener by
+//! occupying all places.
 
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(2);
 /// Longest pause in which a peer that made progress is not dropped for another.
 const PAUSE_MOST: Duration = Duration::from_secs(10);
-/// Progress is at least so many useful bytes within [`WINDOW_MS`]: 4 KiB/s. Single bytes now and then hold no place.
+/// Least useful bytes within [`WINDOW_MS`] that count as progress: 4 KiB/s. A trickle holds no place.
 const PROGRESS_BYTES: u64 = 8 << 10;
 const WINDOW_MS: u64 = 2000;
 /// What something small and complete counts for.
@@ -61,7 +61,7 @@ impl Place {
         self.moved_ms.store(self.age_ms(), Ordering::Relaxed);
         self.add(UNIT_BYTES);
     }
-    /// What came is being answered: that counts as progress.
+    /// An answer to received data is being sent: that counts as progress.
     pub fn answer(&self) {
         self.progress_ms.store(self.age_ms(), Ordering::Relaxed);
     }
@@ -92,7 +92,7 @@ impl Place {
         let (until, idle) = self.progress_and_idle();
         Standing::of(until, idle)
     }
-    /// Whether it must end, as another connection has its place or there is none.
+    /// Whether it must end, because another connection has its place or all places are taken.
     pub fn is_dismissed(&self) -> bool {
         self.is_dismissed.load(Ordering::Acquire)
     }
@@ -114,13 +114,13 @@ pub enum Room {
 /// Whether a peer may keep its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It has made no progress yet, and came so long ago: less than [`GRACE`].
+    /// No progress yet; age of the connection, less than [`GRACE`].
     New(Duration),
     /// It makes progress, for less than [`GRACE`].
     Young,
     /// It has made progress for some time, and of late.
     Active,
-    /// It has made none for so long.
+    /// No progress for this time.
     Idle(Duration),
 }
 
@@ -209,7 +209,7 @@ pub struct Newcomer {
     pub stream: TcpStream,
     /// The other side.
     pub peer: SocketAddr,
-    /// Its place; dismissed from the start if there is none.
+    /// Its place; dismissed from the start if all are taken.
     pub place: Arc<Place>,
     /// Whose place it has, if another connection was dropped, and after how long without progress.
     pub dropped: Option<(SocketAddr, Duration)>,
@@ -219,17 +219,17 @@ pub struct Newcomer {
 pub struct Places {
     most: usize,
     taken: Vec<(SocketAddr, Arc<Place>)>,
-    /// Connections without a place, which are told so.
+    /// Connections without a place: their threads send the refusal.
     turned_away: Vec<Arc<Place>>,
 }
 
 impl Places {
-    /// At most so many connections at a time.
+    /// At most `most` connections at a time.
     pub fn new(most: usize) -> Self {
         Self { most, taken: Vec::new(), turned_away: Vec::new() }
     }
-    /// Accepts the next connection, if one waits and something can be done with it. Of those for which there is no
-    /// place as many as there are places are told so at a time; others wait.
+    /// Accepts the next connection, if one waits and something can be done with it. Of those without a place
+    /// at most `most` are answered at a time; others wait.
     ///
     /// # Errors
     /// What the system says: there may be too many files open.

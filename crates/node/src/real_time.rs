@@ -12,8 +12,8 @@ const LEAST_NICE: i32 = -20;
 /// How long the watch sleeps each time.
 const NAP: Duration = Duration::from_nanos(10_000_000);
 
-/// Lets the calling thread, and those that it begins from now on, go before ordinary work. Tells whether the system
-/// allows that, which it does to root.
+/// Gives the calling thread, and threads that it starts later, priority over ordinary work. Returns whether
+/// the system allows that, which it does to root.
 pub fn go_first() -> bool {
     rustix::process::setpriority_process(None, LEAST_NICE).is_ok()
 }

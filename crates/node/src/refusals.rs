@@ -1,13 +1,13 @@
-//! Lines about what was refused: of each kind one an interval, with a count of the others. Whoever can reach the
+//! Lines about refusals: of each kind one an interval, with a count of the others. A host that can reach the
 //! port must not be able to fill a disk with our log.
 
 use crate::transfer::Event;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Of each kind one line in so long.
+/// Each kind has at most one line in this time.
 const INTERVAL: Duration = Duration::from_secs(10);
-/// Kinds that are told apart; all beyond are one.
+/// Most kinds that are counted separately; all others are one.
 const KINDS_MOST: usize = 32;
 
 /// What was refused lately, by kind: a line without its numbers, which are addresses and sizes.
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn kinds_that_a_peer_invents_are_bounded() {
         let (mut refusals, now) = (Refusals::default(), Instant::now());
-        let told = (0..1000).filter(|n| refusals.admit("x".repeat(*n), now).is_some()).count();
-        assert!(told <= KINDS_MOST + 1 && refusals.0.len() <= KINDS_MOST + 1, "{told}");
+        let admitted = (0..1000).filter(|n| refusals.admit("x".repeat(*n), now).is_some()).count();
+        assert!(admitted <= KINDS_MOST + 1 && refusals.0.len() <= KINDS_MOST + 1, "{admitted}");
     }
 }

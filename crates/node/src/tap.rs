@@ -1,4 +1,4 @@
-//! What passes a socket, for whoever wants to see it: captures.
+//! Observes the datagrams of a socket, for captures.
 
 use crate::clock::{Clock, of_stamp};
 use lightlag_protocols::time::Instant;
@@ -9,8 +9,8 @@ use std::time::Duration;
 /// A datagram as it leaves a socket, or came to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Passing<'a> {
-    /// Nanoseconds since 1970 (UTC), by the monotonic clock since the tap was set; never before the one that
-    /// was told before.
+    /// Nanoseconds since 1970 (UTC), by the monotonic clock since the tap was set; never before the previous
+    /// datagram's.
     pub at_ns: i64,
     /// Whose it is.
     pub from: SocketAddr,
@@ -25,7 +25,7 @@ pub struct Passing<'a> {
 /// Sees each datagram in the order in which this side sent or read it.
 pub type Tap = Box<dyn FnMut(&Passing<'_>) + Send>;
 
-/// Peers whose way from here is remembered.
+/// Peers whose local address is cached.
 const WAYS_MAX: usize = 256;
 
 /// A tap at a socket.
@@ -53,7 +53,7 @@ impl Tapped {
     pub(crate) fn now(&self) -> Instant {
         self.clock.now()
     }
-    /// What came to one of our addresses, and was stamped by the kernel.
+    /// A received datagram: our address and the kernel's stamp, if known.
     pub(crate) fn came(
         &mut self,
         from: SocketAddr,

@@ -1,7 +1,7 @@
 //! What `lightlag-run` loads into programs: their TCP connections go through `lightlagd`, and names are left to the far side.
 //!
 //! A connection is made, handshake included, before `connect` returns, also where the socket does not block: the daemon
-//! answers within seconds whatever the way, and every program takes a connection that is there at once.
+//! answers within seconds on any path, and every program accepts a connection that is there at once.
 
 #![allow(unsafe_code, reason = "functions of the C library are replaced")]
 
@@ -15,13 +15,13 @@ use std::ffi::{CStr, CString};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::BorrowedFd;
 
-/// The function of that name of the C library, or of whoever else has replaced it.
+/// The next definition of that function: of the C library, or of another preloaded library.
 macro_rules! next {
     ($name:literal: $type:ty) => {{
         static FOUND: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
         // SAFETY: dlsym takes any name.
         let found = *FOUND.get_or_init(|| unsafe { libc::dlsym(libc::RTLD_NEXT, $name.as_ptr()) } as usize);
-        // SAFETY: the C library has a function of that name and type; null is none.
+        // SAFETY: the C library has a function of that name and type; null becomes `None`.
         unsafe { std::mem::transmute::<usize, Option<$type>>(found) }
     }};
 }
@@ -105,8 +105,8 @@ unsafe fn read_address(address: *const sockaddr, length: socklen_t) -> Option<So
     }
 }
 
-/// The name that the C library is to be asked for: one that the far side knows is an address here, which the C library
-/// reads like any other. So what it gives is its own, to be freed as ever.
+/// The name to ask the C library for: a name that the far side knows becomes an address here, which the C
+/// library reads like any other. So the result is its own, to be freed as usual.
 ///
 /// # Safety
 /// It is null or ends with a zero.

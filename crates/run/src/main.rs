@@ -117,7 +117,7 @@ fn run(cli: &Cli, daemon: SocketAddr, hints: &str, loaded: &Path) -> ExitCode {
     command.env("LD_PRELOAD", preload);
     if let Some(why) = Program::find(name).and_then(|program| program.refuses()) {
         // Its children may well be reached.
-        eprintln!("lightlag-run: {}: {why}; it is told of the daemon by ALL_PROXY", name.to_string_lossy());
+        eprintln!("lightlag-run: {}: {why}; setting ALL_PROXY instead", name.to_string_lossy());
         let user = if hints.is_empty() { String::new() } else { format!("{hints}:-@") };
         for variable in ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "all_proxy", "https_proxy", "http_proxy"] {
             command.env(variable, format!("socks5h://{user}{daemon}"));

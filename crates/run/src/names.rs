@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// 198.18.0.0/15: set apart for tests between networks (RFC 2544), so nobody is reached there.
+/// 198.18.0.0/15: set apart for tests between networks (RFC 2544), so it has no hosts.
 const FIRST: u32 = Ipv4Addr::new(198, 18, 0, 1).to_bits();
 const COUNT: usize = (1 << 17) - 2;
 

@@ -46,7 +46,7 @@ pub enum Taken {
     Failed(i32),
 }
 
-/// Connects a socket through the daemon, if that is its way.
+/// Connects a socket through the daemon, if its destination goes there.
 pub fn take(socket: BorrowedFd, to: SocketAddr) -> Taken {
     let settings = settings();
     let to = SocketAddr::new(to.ip().to_canonical(), to.port());

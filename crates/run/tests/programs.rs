@@ -184,7 +184,7 @@ fn wrong_words_are_one_line() {
     let run = |words: &[&str]| Command::new(env!("CARGO_BIN_EXE_lightlag-run")).args(words).output().unwrap();
     for (words, code, wanted) in [
         (&["--priority", "9", "true"][..], 2, "it must be 0 to 3"),
-        (&["--socks", "nowhere", "true"], 2, "--socks: \"nowhere\" is not an address; it must be host:port"),
+        (&["--socks", "no-port", "true"], 2, "--socks: \"no-port\" is not an address; it must be host:port"),
         (&[], 2, "no program"),
         (&["--socks", "127.0.0.1:1", "true"], 1, "no lightlagd answers at 127.0.0.1:1"),
     ] {

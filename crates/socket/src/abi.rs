@@ -102,7 +102,7 @@ pub unsafe extern "C" fn ll_connect(fd: c_int, host: *const c_char, port: u16) -
     answer(connect())
 }
 
-/// Names the service that `ll_listen` is to offer.
+/// Names the service that `ll_listen` will offer.
 ///
 /// # Safety
 /// `service` ends with a zero.
@@ -131,7 +131,7 @@ pub extern "C" fn ll_accept(fd: c_int) -> c_int {
     answer(accept())
 }
 
-/// Sends as `send(2)` does, but never by SIGPIPE tells that nobody is there.
+/// Sends as `send(2)` does, but reports a closed connection by `EPIPE`, never by SIGPIPE.
 ///
 /// # Safety
 /// `bytes` has `length` bytes.
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn ll_send(fd: c_int, bytes: *const c_void, length: size_t
 }
 
 /// Sends all of the bytes unless `deadline_ms` pass before, with a priority that the connection has from now on.
-/// -1 leaves either as it is. Tells how many bytes were sent; `ETIMEDOUT` if none.
+/// -1 leaves either as it is. Returns the number of bytes sent; `ETIMEDOUT` if none.
 ///
 /// # Safety
 /// `bytes` has `length` bytes.
@@ -187,7 +187,7 @@ fn send_all(mut line: Patient, bytes: &[u8]) -> io::Result<ssize_t> {
 /// The caller's bytes.
 ///
 /// # Safety
-/// It has so many, or is null and has none.
+/// It has `length` bytes, or is null and has none.
 unsafe fn bytes_of<'a>(from: *const c_void, length: size_t) -> io::Result<&'a [u8]> {
     match (from.is_null(), length) {
         (_, 0) => Ok(&[]),
@@ -315,7 +315,7 @@ impl Options {
         }
         Ok(())
     }
-    /// As bytes of an `int` or text; -1 where nobody has said.
+    /// As bytes of an `int` or text; -1 if it is not set.
     fn get(&self, option: c_int) -> io::Result<Vec<u8>> {
         let int = |value: Option<u64>| {
             value.map_or(-1, |value| c_int::try_from(value).unwrap_or(c_int::MAX)).to_ne_bytes().to_vec()
@@ -334,7 +334,7 @@ impl Options {
     }
 }
 
-/// Tells an option; of a connection, what the daemon says of it.
+/// Reads an option; of a connection, as the daemon reports it.
 ///
 /// # Safety
 /// `value` has room for `*length` bytes; `*length` becomes how many there are.

@@ -11,7 +11,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(10);
 const ANSWER_MAX: u64 = 64 * 1024;
 
-/// Asks, and tells what the daemon says.
+/// Sends a request, and returns the daemon's answer.
 ///
 /// # Errors
 /// [`error::NO_DAEMON`]; `EACCES` where it belongs to somebody else; `EADDRINUSE` where a name is taken; `EINVAL` where it does not

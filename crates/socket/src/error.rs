@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 /// No daemon answers where it should be.
 pub const NO_DAEMON: i32 = 10_001;
 
-/// What the numbers that `errno.h` lacks mean.
+/// Texts of error numbers that are not in `errno.h`.
 pub fn text(number: i32) -> Option<&'static std::ffi::CStr> {
     (number == NO_DAEMON).then_some(c"No lightlagd answers: see LIGHTLAG_SOCKS and LIGHTLAG_CONTROL")
 }

@@ -1,4 +1,4 @@
-//! How a connection is to be carried and by which daemon, held by the descriptor until it is connected.
+//! How a connection must be carried and by which daemon, held by the descriptor until it is connected.
 
 use crate::error;
 use rustix::fs::{FileType, fstat};
@@ -9,7 +9,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Where a daemon is, if nobody says otherwise.
+/// Default address of a daemon.
 const SOCKS: &str = "127.0.0.1:1080";
 const CONTROL: &str = "/run/lightlag/control.sock";
 /// The first line of what a descriptor holds.
@@ -17,7 +17,7 @@ const MAGIC: &str = "lightlag socket 1\n";
 /// No more than that is held.
 const TEXT_MAX: usize = 4096;
 
-/// Options; those that nobody has said are the daemon's own.
+/// Options; unset ones have the daemon's defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// 0 to 3; higher goes first.
@@ -34,7 +34,7 @@ pub struct Options {
     pub daemon: String,
     /// Its owner's socket; else `LIGHTLAG_CONTROL`.
     pub control: String,
-    /// The name under which it is to be reached from the far side.
+    /// The name by which the far side reaches it.
     pub service: String,
 }
 

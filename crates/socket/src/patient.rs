@@ -41,7 +41,7 @@ impl Patient<'_> {
     /// [`error::NO_DAEMON`], `ETIMEDOUT`, or what the kernel says of the socket.
     pub fn connect(&self, daemon: SocketAddr) -> io::Result<()> {
         let done = match net::connect(self.socket, &self.fitting(daemon)?) {
-            // A call that was interrupted goes on in the kernel.
+            // An interrupted call continues in the kernel.
             Err(Errno::INPROGRESS | Errno::INTR | Errno::AGAIN) => {
                 self.wait(PollFlags::OUT)?;
                 sockopt::socket_error(self.socket)?

@@ -34,7 +34,7 @@ pub fn listen(options: &Options, backlog: i32) -> io::Result<OwnedFd> {
 /// A name as daemons know it.
 ///
 /// # Errors
-/// `EINVAL` where it is none.
+/// `EINVAL` if it is invalid.
 pub fn name(text: &str) -> io::Result<String> {
     const NAME_MAX: usize = 200;
     let name = text.strip_suffix(".lightlag").unwrap_or(text).to_ascii_lowercase();

@@ -38,7 +38,7 @@ pub fn connect(options: &Options, host: &str, port: u16) -> io::Result<OwnedFd> 
     Ok(socket)
 }
 
-/// Calls on a connected socket wait so many milliseconds at most; without a number, for ever.
+/// Calls on a connected socket wait this many milliseconds at most; `None`: without limit.
 ///
 /// # Errors
 /// What the kernel says.

@@ -17,7 +17,7 @@ const IPV4: u8 = 1;
 const DOMAIN: u8 = 3;
 const IPV6: u8 = 4;
 
-/// Where a connection is to lead.
+/// Destination of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Host {
     /// To an address.
@@ -52,7 +52,7 @@ pub fn ask(line: &mut (impl Read + Write), host: &Host, port: u16, hints: &str) 
     expect(read(line)?, [VERSION, method])?;
     if method == USER_AND_PASSWORD {
         let length = u8::try_from(hints.len()).map_err(|_| error::of(Errno::INVAL))?;
-        // Nobody looks at the password, but it must have a byte.
+        // The password is ignored, but must have a byte.
         line.write_all(&[&[1, length], hints.as_bytes(), &[1, b'-']].concat())?;
         let [_, status] = read::<2>(line)?;
         if status != 0 {

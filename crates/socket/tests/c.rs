@@ -75,7 +75,7 @@ fn a_service_of_c_is_reached_from_the_far_side_until_it_ends_though_its_daemon_w
     daemons.restart_far();
     eventually("the service is there again", || call(&daemons, "once more") == "once more");
     drop(serving);
-    assert!(call(&daemons, "hello").contains("No route to host"), "nobody listens any more");
+    assert!(call(&daemons, "hello").contains("No route to host"), "no listener is left");
 }
 
 /// Names with how many parameters they take.

@@ -100,7 +100,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whoever reads what was asked may leave before its end, as `head` does.
+/// Prints to standard output. A reader may close it early, as `head` does.
 fn say(text: &str) -> ExitCode {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -115,7 +115,7 @@ fn say(text: &str) -> ExitCode {
 /// What is wrong and what would be right, without how it is used.
 fn one_line(wrong: &clap::Error) -> String {
     if wrong.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return "tell it what to do: see `lightlagd --help`".to_owned();
+        return "missing COMMAND; see `lightlagd --help`".to_owned();
     }
     let text = wrong.to_string();
     let told = text
@@ -193,14 +193,14 @@ fn text(said: &[u8]) -> String {
     String::from_utf8_lossy(said).into_owned()
 }
 
-/// Connections have some seconds to end; then nobody listens any more.
+/// Connections have some seconds to end; then the control socket has no listener.
 fn wait_for_end(control: &Path) {
     while std::os::unix::net::UnixStream::connect(control).is_ok() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }
 
-/// A daemon that does not answer for so long hangs.
+/// A daemon that does not answer within this time hangs.
 const HEALTH: std::time::Duration = std::time::Duration::from_secs(10);
 
 fn ask(config: &Path, method: &str, path: &str) -> Result<Vec<u8>, Error> {

@@ -9,7 +9,7 @@ use lightlag_protocols::wire::session::Why;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// Addresses outside link-local networks at which clouds serve credentials to whoever asks from the machine.
+/// Addresses outside link-local networks at which clouds serve credentials to any program on the machine.
 const METADATA: [IpAddr; 3] = [
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
     IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),

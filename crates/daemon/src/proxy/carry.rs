@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
-/// Bytes that are read, or written, at once: so many frames are full.
+/// Bytes per read or write: enough to fill several frames.
 const MUCH: usize = 4 * tcp::PIECE;
 /// Bytes that wait in the kernel for an application to read: they pass for read, and let the window grow.
 const UNSENT: u32 = 128 * 1024;
@@ -37,7 +37,7 @@ pub struct ProxiedConnection {
     pub id: ConnectionId,
     /// What is waited for.
     pub waker: Rc<ConnectionWaker>,
-    /// Both streams are carried to their ends though nobody waits here any more.
+    /// Both streams are carried to their ends without a task here.
     is_settled: Cell<bool>,
 }
 
@@ -51,7 +51,7 @@ impl Drop for ProxiedConnection {
 }
 
 impl ProxiedConnection {
-    /// One that nobody carries yet; dropped like that, the connection is over.
+    /// A connection without a task yet; dropped like that, it is reset.
     pub fn new(peer: Rc<Peer>, id: ConnectionId, waker: Rc<ConnectionWaker>) -> Self {
         Self { peer, id, waker, is_settled: Cell::new(false) }
     }
@@ -60,7 +60,7 @@ impl ProxiedConnection {
         self.is_settled.set(true);
         self.peer.with(|session| session.reset(self.id, why));
     }
-    /// What is left of it needs nobody here.
+    /// The rest of it needs no task here.
     pub fn settle(&self) {
         self.is_settled.set(true);
     }
@@ -101,7 +101,7 @@ impl ProxiedConnection {
             if self.peer.look(|session| session.room(self.id)) == 0 {
                 tokio::select! {
                     () = self.waker.writes.notified() => self.check()?,
-                    // Whoever waits for room sees a reset nevertheless.
+                    // A reset is noticed also while there is no room.
                     _ = socket.ready(Interest::ERROR) => return Err(Why::Aborted),
                 }
                 continue;
@@ -192,7 +192,7 @@ pub async fn carry_durable(durable: &DurableConnection, socket: TcpStream) {
         () = &mut accepts => {
             gives.await;
         }
-        // What an application gave before it left is accepted, unless there is nobody to have it.
+        // Data that an application gave before it left are accepted, unless they cannot be delivered.
         after = &mut gives => if after == After::Accept {
             accepts.await;
         },
@@ -340,7 +340,7 @@ fn read_some(socket: &TcpStream, session: &mut Session, id: ConnectionId) -> io:
     })
 }
 
-/// What there is to read, up to [`MUCH`] and the end of a part.
+/// Reads up to [`MUCH`] bytes and the end of a part.
 fn read_parts(session: &mut Session, id: ConnectionId) -> Vec<Vec<u8>> {
     let mut left = MUCH;
     let next = || {

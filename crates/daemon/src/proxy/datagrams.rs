@@ -25,7 +25,7 @@ const TARGETS_MAX: usize = 256;
 /// A socket that speaks with one target, at the first of its addresses.
 ///
 /// # Errors
-/// There is none, or it cannot be reached.
+/// No address is known, or it cannot be reached.
 pub async fn reach(addresses: &[SocketAddr]) -> io::Result<UdpSocket> {
     let address = *addresses.first().ok_or_else(|| io::Error::other("cannot resolve the peer's address"))?;
     let socket = descriptors::check(UdpSocket::bind(any(address.ip())).await?)?;
@@ -68,7 +68,7 @@ fn write(line: &ProxiedConnection, datagram: &[u8]) {
     });
 }
 
-/// What comes of a stream of datagrams.
+/// Splits a stream into datagrams.
 #[derive(Default)]
 struct Stream {
     bytes: Vec<u8>,
@@ -92,7 +92,7 @@ impl Stream {
     }
 }
 
-/// What one application sends, to whomever: one connection for each target.
+/// The datagrams of one application, to any target: one connection for each.
 struct Association {
     router: Rc<Router>,
     socket: UdpSocket,
@@ -129,7 +129,7 @@ pub async fn associate(
             said = held.read(&mut nothing) => if !said.is_ok_and(|length| length > 0) { break },
             came = association.socket.recv_from(&mut buffer) => {
                 let Ok((length, from)) = came else { continue };
-                // The first who speaks is the one; nobody else is heard.
+                // The first sender is the application; datagrams of others are dropped.
                 if association.application.get().unwrap_or(from) == from {
                     association.application.set(Some(from));
                     association.on_datagram(&buffer[..length]).await;

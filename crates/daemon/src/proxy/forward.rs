@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::spawn_local;
 use tracing::debug;
 
-/// Lets applications in, for as long as the daemon epochs.
+/// Lets applications in, for as long as the daemon runs.
 pub async fn serve(router: Rc<Router>, listener: Rc<TcpListener>, forward: Forward) {
     let target = Target::parse(&forward.to);
     loop {

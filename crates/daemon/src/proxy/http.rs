@@ -24,7 +24,7 @@ use tracing::debug;
 
 type Answer = Response<Full<Bytes>>;
 
-/// Lets applications in, for as long as the daemon epochs.
+/// Lets applications in, for as long as the daemon runs.
 pub async fn serve(router: Rc<Router>, listener: Rc<TcpListener>, door: Rc<Acceptor>) {
     loop {
         let socket = accept(&listener).await;

@@ -27,7 +27,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tracing::{info, warn};
 
-/// An application that waits longer for its target is told that it can begin: it may give up otherwise.
+/// An application that waits longer for its target gets a positive answer early: it may give up otherwise.
 const ANSWER_AFTER: Duration = Duration::from_secs(5);
 /// Tries of a connection that a restart of the far daemon ends before its application was answered.
 const OPENINGS: usize = 3;
@@ -51,7 +51,7 @@ pub struct Router {
 /// Who chooses by which of the other daemons a connection goes.
 #[derive(Clone, Copy, Debug)]
 pub enum Via<'a> {
-    /// Nobody: the first that reaches the target.
+    /// No choice: the first that reaches the target.
     Any,
     /// The application, which may use only what the settings let it reach.
     Asked(&'a str),
@@ -72,12 +72,12 @@ pub enum Way {
     By(ProxiedConnection),
     /// The same, and durable.
     Durable(Rc<DurableConnection>),
-    /// By plain TCP, as nobody near the target is known.
+    /// By plain TCP, as no peer reaches the target.
     Direct(TcpStream),
 }
 
 impl Router {
-    /// By whom a target is reached; none: by nobody.
+    /// The peer that reaches a target; `None`: no peer does.
     ///
     /// # Errors
     /// A peer is asked for that there is not, or that may not be used for this target.
@@ -101,7 +101,7 @@ impl Router {
     /// Makes a connection, and waits until the target is reached or the application must be answered.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why it failed.
     pub async fn connect(&self, target: &Target, hints: Hints, via: Via<'_>) -> Result<Way, Why> {
         if let Some(peer) = self.peer(target, via)? {
             return self.connect_by(&peer, target, hints).await;

@@ -19,13 +19,13 @@ use tracing::{debug, warn};
 
 /// A durable connection's target that cannot be reached is tried again after this, at first and at most.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
-/// And for so long.
+/// And for this time.
 const HOLD: Duration = Duration::from_secs(24 * 3600);
 
 /// What can be reached here by name, and from here.
 pub type Services = Rc<RefCell<services::Services>>;
 
-/// Reaches what the others want reached, for as long as the daemon epochs.
+/// Reaches what the others want reached, for as long as the daemon runs.
 pub async fn serve(mut wanted: UnboundedReceiver<Wanted>, services: Services, store: Store) {
     while let Some(wanted) = wanted.recv().await {
         let (services, store) = (services.clone(), store.clone());
@@ -115,7 +115,7 @@ async fn reach(wanted: Wanted, services: &Services, store: &Store) {
     }
 }
 
-/// Why a target is not reached, as the far application is to be told.
+/// Why a target is not reached, as reported to the far application.
 pub fn reason(why: &io::Error) -> Why {
     const NO_DESCRIPTORS: [i32; 2] = [nix::libc::EMFILE, nix::libc::ENFILE];
     if why.raw_os_error().is_some_and(|error| NO_DESCRIPTORS.contains(&error)) {

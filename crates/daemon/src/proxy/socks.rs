@@ -22,10 +22,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tracing::info;
 
-/// Who says nothing for so long is let go.
+/// A client that sends nothing for this time is closed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How a connection is to be carried, and by whom.
+/// How a connection must be carried, and by which peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestedHints {
     /// How.
@@ -84,7 +84,7 @@ impl fmt::Display for RequestedHints {
     }
 }
 
-/// Lets applications in, for as long as the daemon epochs.
+/// Lets applications in, for as long as the daemon runs.
 pub async fn serve(router: Rc<Router>, listener: Rc<TcpListener>, door: Rc<Acceptor>) {
     loop {
         let socket = accept(&listener).await;
@@ -194,7 +194,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let failed = |why: SocksServerError| why.to_string();
-    // Who offers no name has no hints; who has one offers to go without it, too.
+    // A client without a user name has no hints; one with a user name offers both methods.
     let methods = [Method::UserName(UserName), Method::NoAuthentication(NoAuthentication)];
     let methods = if door.password.is_some() { &methods[..1] } else { &methods[..] };
     let started = Socks5ServerProtocol::start(socket).negotiate_auth(methods).await.map_err(|why| {

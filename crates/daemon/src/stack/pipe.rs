@@ -21,7 +21,7 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// Goes on after the handshake.
+    /// Continues after the handshake.
     pub fn new(stream: TlsStream<TcpStream>) -> Self {
         let (socket, mut tls) = match stream {
             TlsStream::Client(stream) => {
@@ -33,11 +33,11 @@ impl Pipe {
                 (socket, Connection::Server(tls))
             }
         };
-        // Whoever sends waits for [`Pipe::flush`].
+        // A sender waits for [`Pipe::flush`].
         tls.set_buffer_limit(None);
         Self { socket, tls: RefCell::new(tls) }
     }
-    /// Whether more is to come soon: then no segment leaves that is not full.
+    /// Whether more data follow soon: then only full segments are sent.
     pub fn expect_more(&self, more: bool) {
         // Where the kernel does not know it, some leave that are not.
         let _ = socket2::SockRef::from(&self.socket).set_tcp_cork(more);
@@ -92,7 +92,7 @@ impl Pipe {
         let mut tls = self.tls.borrow_mut();
         loop {
             let state = tls.process_new_packets().map_err(|why| {
-                // The other side is told why, if that can be.
+                // Sends a TLS alert to the other side, if possible.
                 let _ = tls.write_tls(&mut Unblocked(&self.socket));
                 io::Error::new(ErrorKind::InvalidData, why)
             })?;

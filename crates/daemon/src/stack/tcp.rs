@@ -1,7 +1,7 @@
 //! Frames in records over TLS over TCP.
 //!
-//! A record is its length in four bytes, the highest first, and so many bytes: the first one each way is a
-//! [`Hello`], all others are frames.
+//! A record is its length in four bytes, big-endian, and that number of bytes: the first in each direction is
+//! a [`Hello`], all others are frames.
 
 use super::TCP;
 use super::pipe::{self, Pipe};
@@ -25,13 +25,13 @@ use tokio::task::{AbortHandle, spawn_local};
 use tokio_rustls::{TlsConnector, TlsStream};
 use tracing::{debug, info, warn};
 
-/// A record with one full frame has at most so many bytes: four records of TLS.
+/// Bytes of a record with one full frame at most: four records of TLS.
 const RECORD: usize = 64 * 1024;
 /// No record is longer.
 const RECORD_MAX: usize = 2 * RECORD;
 /// Bytes of a record before its frames.
 const LENGTH: usize = 4;
-/// A frame has at most so many bytes.
+/// Bytes of a frame at most.
 const FRAME: usize = RECORD - LENGTH;
 /// Bytes of a frame's data at most. A record is filled up to this.
 pub const PIECE: usize = FRAME - Frame::OVERHEAD_MAX;
@@ -41,7 +41,7 @@ const BATCH: (usize, usize) = (16 * 1024 - 64, 4 * PIECE);
 const BATCH_LONGEST: Duration = Duration::from_millis(20);
 /// Bytes that wait unsent in the kernel, at least and at most.
 const UNSENT: (u32, u32) = (16 * 1024, 256 * 1024);
-/// They leave within so long, at the rate of late.
+/// Unsent bytes leave within this many seconds, at the recent rate.
 const UNSENT_S: f64 = 0.25;
 /// A call that takes longer is given up.
 const CALL_MOST: Duration = Duration::from_secs(60);
@@ -79,7 +79,7 @@ pub struct State {
     current: RefCell<Option<Current>>,
     generation: Cell<u64>,
     call: Notify,
-    /// Why it cannot be had.
+    /// Why there is no connection.
     trouble: RefCell<Option<String>>,
     /// One of the two daemons does not take the key of the other: waiting does not help.
     is_mismatched: Cell<bool>,
@@ -110,7 +110,7 @@ impl State {
         let current = self.current.borrow();
         current.as_ref().filter(|current| current.is_taken).and_then(|current| TcpInfo::of(&current.socket))
     }
-    /// Whether there is none that the other daemon has taken and whose kernel acknowledges what is sent.
+    /// Whether the other daemon has accepted no connection, or does not acknowledge its segments.
     pub fn is_unheard(&self) -> bool {
         self.info().is_none_or(|info| info.backoff > 0)
     }
@@ -120,7 +120,7 @@ impl State {
         let info = current.as_ref().filter(|current| !current.is_taken);
         info.and_then(|current| TcpInfo::of(&current.socket)).is_some_and(|info| info.backoff == 0)
     }
-    /// Why there is none, if that is known.
+    /// Why there is no connection, if that is known.
     pub fn trouble(&self) -> Option<String> {
         self.trouble.borrow().clone()
     }
@@ -221,13 +221,13 @@ pub async fn call(peer: Rc<Peer>, address: String) {
     loop {
         let called = tokio::select! {
             called = tokio::time::timeout(CALL_MOST, dial(&peer, &address)) => called,
-            // The way is another one now: what was sent to open a connection may be minutes away.
+            // The path has changed: the SYN in progress may be minutes away from its next retry.
             () = peer.tcp.call.notified() => continue,
         };
         let why = match called {
             Ok(Ok(stream)) => {
                 adopt(&peer, TlsStream::from(stream), true);
-                // Whoever asked for a call meanwhile has this one.
+                // This connection also answers calls requested meanwhile.
                 tokio::select! { biased; () = peer.tcp.call.notified() => {} () = std::future::ready(()) => {} }
                 peer.tcp.call.notified().await;
                 let Some(why) = peer.tcp.trouble() else {
@@ -366,13 +366,13 @@ async fn write(peer: &Rc<Peer>, pipe: &Pipe) -> Result<(), String> {
             // There is more: others first.
             tokio::task::yield_now().await;
         }
-        // What waits here goes by no other stack any more, and what is more urgent comes behind it.
+        // Bytes that wait here can use no other stack any more, and more urgent ones queue behind them.
         let wanted = most as f64 * BATCH_LONGEST.as_secs_f64() / taken.as_secs_f64();
         most = (wanted as usize).min(2 * most).clamp(BATCH.0, BATCH.1);
     }
 }
 
-/// Makes a record of what there is to send, with about so many bytes of data; false if that is nothing.
+/// Makes a record of data to send, of about `piece` bytes; false if there is nothing to send.
 fn fill(peer: &Rc<Peer>, piece: usize, record: &mut Vec<u8>) -> bool {
     record.clear();
     record.extend([0; LENGTH]);
@@ -408,7 +408,7 @@ fn take(peer: &Rc<Peer>, life: u32, record: &[u8]) -> Result<(), String> {
         while !rest.is_empty() {
             let (frame, behind) = Frame::read(life, rest).map_err(|why| why.to_string())?;
             if !session.handle(&frame) {
-                // Whoever sent it carries it again, as all that a stack carried that ended.
+                // The sender will carry it again, as all data of a stack that ended.
                 return Err("no memory for received data".to_owned());
             }
             rest = behind;
@@ -417,7 +417,7 @@ fn take(peer: &Rc<Peer>, life: u32, record: &[u8]) -> Result<(), String> {
     })
 }
 
-/// Reads what came first.
+/// Reads the first record.
 ///
 /// # Errors
 /// It is no hello.

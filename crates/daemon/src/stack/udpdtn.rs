@@ -39,7 +39,7 @@ pub struct State {
     heard: Notify,
     heard_at: Cell<Option<Instant>>,
     probed_at: Cell<Option<Instant>>,
-    /// Datagrams, there and back.
+    /// Datagrams sent and received.
     counts: Cell<(u64, u64)>,
     refused: Cell<Refused>,
 }
@@ -128,7 +128,7 @@ impl State {
     pub fn given_up(&self) -> u64 {
         self.datagrams.borrow().counts().lost
     }
-    /// Goes on where a stream has left off: at its rate, if it had found one that is higher than what is known here, from
+    /// Continues from a stream: at its rate, if it had found one that is higher than what is known here, from
     /// its round trip.
     pub fn continue_from(
         &self,
@@ -144,19 +144,19 @@ impl State {
             if knows { Ok(controller(peer, Some((rate, round_trip)))) } else { Err(rate) },
         );
     }
-    /// What is under way has come after so long, or is lost.
+    /// Data in transit arrive within this time, or are lost.
     pub fn grace(&self) -> Duration {
         self.datagrams.borrow().grace()
     }
-    /// Whether the other daemon was not heard for longer than the path takes; see [`Datagrams::is_unheard`].
+    /// Whether the other daemon is silent for longer than the path takes; see [`Datagrams::is_unheard`].
     pub fn is_unheard(&self, now: Instant) -> bool {
         !self.is_there() || self.datagrams.borrow().is_unheard(now)
     }
-    /// What a policy is to know of it, if it can be used.
+    /// The policy's view of it, if it can be used.
     pub fn context(&self, now: Instant) -> Option<DatagramsContext> {
         self.is_there().then(|| self.datagrams.borrow().context(now))
     }
-    /// Asks the other daemon to say something, if it was not asked for so long.
+    /// Requests an answer from the other daemon, if none was requested for `every`.
     pub fn probe(&self, now: Instant, every: Duration) {
         let idle = !self.datagrams.borrow().is_waiting();
         let rested = self.probed_at.get().is_none_or(|at| now - at >= every);
@@ -175,14 +175,14 @@ pub fn datagrams(peer: &config::Peer, epoch: Epoch, known: Option<Epoch>) -> Dat
     Datagrams::new(config, controller(peer, None))
 }
 
-/// Bytes of a datagram before it is sealed, and those that are added on the way.
+/// Bytes of a datagram before it is sealed, and the overhead that is added.
 fn sizes(peer: &config::Peer) -> (usize, Bytes) {
     let headers = HEADERS + seal::OVERHEAD;
     let datagram = usize::from(peer.datagram).saturating_sub(headers).max(DATAGRAM_LEAST);
     (datagram, Bytes(headers as u64))
 }
 
-/// Begins with a rate and a round trip that a stream had, or, where there was none, slowly; and keeps to what arrives.
+/// Begins at the rate and round trip of a stream or, without one, slowly; and keeps to what arrives.
 fn controller(peer: &config::Peer, handed: Option<(BitRate, Option<Duration>)>) -> Box<dyn Controller> {
     let (datagram, headers) = sizes(peer);
     let segment = Bytes(datagram as u64);
@@ -191,7 +191,7 @@ fn controller(peer: &config::Peer, handed: Option<(BitRate, Option<Duration>)>) 
     peer.controller.build(peer.first_rate, flow)
 }
 
-/// Sends what there is to send, for as long as the daemon epochs.
+/// Sends frames, for as long as the daemon runs.
 pub async fn run(peer: Rc<Peer>, host: Option<String>) {
     let state = &peer.udpdtn;
     let Some(socket) = state.socket() else { return };
@@ -217,7 +217,7 @@ pub async fn run(peer: Rc<Peer>, host: Option<String>) {
             peer.traffic.on_left(UDPDTN, plain.len());
             state.seal.borrow_mut().seal(serial, &plain, &mut sealed);
             state.path.borrow_mut().on_sent(sealed.len() as u64);
-            // What the system does not take now is lost as on the way.
+            // A datagram that the system refuses now counts as lost.
             if let Err(why) = socket.send_to(&sealed, address).await {
                 debug!(peer = peer.config.name, %address, %why, "cannot send a datagram");
             }
@@ -260,12 +260,12 @@ async fn resolve(host: &str) -> SocketAddr {
     }
 }
 
-/// Takes what comes by a socket to whom it is from, for as long as the daemon epochs.
+/// Passes received datagrams of a socket to their senders' peers, for as long as the daemon runs.
 pub async fn receive(socket: Rc<UdpSocket>, peers: Peers) {
     let mut buffer = vec![0; LONGEST];
     loop {
         let Ok((length, from)) = socket.recv_from(&mut buffer).await else {
-            // An answer that nobody is there to what was sent, as ICMP brings it.
+            // An ICMP error for an earlier datagram.
             tokio::task::yield_now().await;
             continue;
         };
@@ -377,7 +377,7 @@ fn send_note(peer: &Peer, note: Note, to: SocketAddr) {
     }
 }
 
-/// What the system does not take now is lost as on the way: it is sent again where it matters.
+/// A datagram that the system refuses now counts as lost: it is sent again where it matters.
 fn send_single(peer: &Peer, serial: Serial, plain: &[u8], to: SocketAddr) {
     let state = &peer.udpdtn;
     let Some(socket) = state.socket() else { return };

@@ -1,4 +1,4 @@
-//! A disk that remembers what it was told, in which order, and when it was told to keep it.
+//! A disk that records writes and syncs in order.
 
 use super::*;
 use redb::StorageBackend;
@@ -14,7 +14,7 @@ enum Told {
     Write(u64, Vec<u8>),
     Length(u64),
     Keep,
-    /// So many steps had been acknowledged.
+    /// This number of steps had been acknowledged.
     Acknowledged(usize),
 }
 
@@ -22,7 +22,7 @@ enum Told {
 struct Disk {
     now: Arc<Mutex<Vec<u8>>>,
     told: Arc<Mutex<Vec<Told>>>,
-    /// So many writes are still taken; none: all.
+    /// Writes that are still accepted; `None`: all.
     room: Arc<Mutex<Option<u32>>>,
     refused: Arc<AtomicU32>,
 }
@@ -175,7 +175,7 @@ fn steps(draws: &mut Draws, count: usize) -> Vec<Vec<Write>> {
     (0..count).map(&mut step).collect()
 }
 
-/// What is on a disk after it lost power: all that it was told to keep, and of the rest what chance left, torn.
+/// The content of a disk after a power failure: all synced writes, and a random part of the rest, torn.
 fn crash(before: &[u8], told: &[Told], draws: &mut Draws) -> Vec<u8> {
     let kept = told.iter().rposition(|told| matches!(told, Told::Keep)).map_or(0, |at| at + 1);
     let mut bytes = before.to_vec();

@@ -78,7 +78,7 @@ fn place(folder: &Path, left: &str) -> PathBuf {
     places.into_iter().find(|place| !place.exists()).unwrap_or_default()
 }
 
-/// Makes a store where there is none; leaves a note where there was one before.
+/// Creates a missing store; leaves a note where there was one before.
 ///
 /// # Errors
 /// It cannot be made.

@@ -37,7 +37,7 @@ fn known(is_closed: bool) -> Vec<u8> {
     fs::read(file).unwrap()
 }
 
-/// At least so many connections are there, and their bytes are right.
+/// At least `least` connections are there, and their bytes are right.
 fn is_whole(store: &Store, found: &[(Key, Record)], least: usize) -> bool {
     found.len() >= least
         && found.iter().all(|(of, _)| {

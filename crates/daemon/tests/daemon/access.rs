@@ -162,8 +162,8 @@ fn a_proxy_for_everybody_and_a_password_that_others_can_read_are_refused() {
     fs::set_permissions(folder.path().join("readable"), fs::Permissions::from_mode(0o644)).unwrap();
     for kind in ["socks", "http"] {
         for address in ["0.0.0.0:1080", "[::]:1080", "192.0.2.1:1080"] {
-            let (code, told) = check(&format!("direct = true\n[[{kind}]]\nlisten = \"{address}\"\n"));
-            assert!(code == Some(2) && told.contains("set password_file, or open = true"), "{told}");
+            let (code, line) = check(&format!("direct = true\n[[{kind}]]\nlisten = \"{address}\"\n"));
+            assert!(code == Some(2) && line.contains("set password_file, or open = true"), "{line}");
             assert_eq!(check(&format!("[[{kind}]]\nlisten = \"{address}\"\nopen = true\n")).0, Some(0));
         }
         assert_eq!(check(&format!("[[{kind}]]\nlisten = \"127.0.0.1:1080\"\n")).0, Some(0));
@@ -173,8 +173,8 @@ fn a_proxy_for_everybody_and_a_password_that_others_can_read_are_refused() {
             ("user = \"alice\"", "add password_file"),
             ("user = \"a,b\"\npassword_file = \"readable\"", "without a comma"),
         ] {
-            let (code, told) = check(&format!("[[{kind}]]\nlisten = \"127.0.0.1:1080\"\n{more}\n"));
-            assert!(code == Some(2) && told.contains(said) && told.lines().count() == 1, "{more}: {told}");
+            let (code, line) = check(&format!("[[{kind}]]\nlisten = \"127.0.0.1:1080\"\n{more}\n"));
+            assert!(code == Some(2) && line.contains(said) && line.lines().count() == 1, "{more}: {line}");
         }
     }
 }
@@ -197,10 +197,10 @@ fn check_names_every_door_that_the_network_can_use_without_a_password() {
     };
     assert_eq!(notes("127.0.0.1"), Vec::<String>::new());
     for address in ["0.0.0.0", "192.0.2.1", "[::]"] {
-        let told = notes(address);
+        let found = notes(address);
         let is_named =
-            |port: u16| told.iter().any(|line| line.contains(&format!("{address}:{port}: every host")));
-        assert!(told.len() == 4 && (1..=4).all(is_named), "{told:?}");
+            |port: u16| found.iter().any(|line| line.contains(&format!("{address}:{port}: every host")));
+        assert!(found.len() == 4 && (1..=4).all(is_named), "{found:?}");
     }
 }
 
@@ -249,7 +249,7 @@ fn an_application_that_names_a_peer_reaches_no_more_by_it_than_the_settings_say(
     change(&pair.near.folder, "[[peer]]", "direct = [\"127.0.0.0/8\"]\n[[peer]]");
     assert!(pair.near.ask(&["reload"]).status.success());
     assert_eq!(pair.connect(target.port, "peer=far").unwrap_err().kind(), ErrorKind::PermissionDenied);
-    assert!(pair.connect(target.port, "peer=nobody").is_err(), "nor directly");
+    assert!(pair.connect(target.port, "peer=unknown").is_err(), "nor directly");
     assert!(pair.connect(target.port, "").is_ok(), "directly");
 }
 

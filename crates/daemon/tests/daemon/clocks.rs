@@ -12,7 +12,7 @@ use std::time::Duration;
 struct Day(PathBuf);
 
 impl Day {
-    /// A daemon is started anew under it; none where libfaketime is not there.
+    /// Restarts a daemon under it; `None` without libfaketime.
     fn of(daemon: &mut Daemon) -> Option<Self> {
         let places = fs::read_dir("/usr/lib").unwrap().flatten();
         let library = places.map(|place| place.path().join("faketime/libfaketimeMT.so.1"));
@@ -62,7 +62,7 @@ fn steps_of_the_clock_by_a_day_change_nothing() {
     }
 }
 
-/// Two daemons, the near one of which has begun anew with its clock a day ahead.
+/// Two daemons; the near one was restarted with its clock a day ahead.
 fn a_day_ahead() -> Option<(Pair, Day)> {
     let mut pair = Pair::start(Extra::default());
     let day = Day::of(&mut pair.near)?;

@@ -31,7 +31,7 @@ fn resident(pair: &Pair) -> [u64; 2] {
     [&pair.near, &pair.far].map(Daemon::resident_kib)
 }
 
-/// Neither has ever had so much more.
+/// Neither has ever used more than `most_kib` in addition.
 fn assert_grown(pair: &Pair, before: [u64; 2], most_kib: u64) {
     for (daemon, before) in [&pair.near, &pair.far].into_iter().zip(before) {
         let grown = daemon.peak_kib().saturating_sub(before);
@@ -125,7 +125,7 @@ async fn echo(listener: tokio::net::TcpListener) {
     }
 }
 
-/// So many connections each send and hear in three phases; before each, another stack is chosen.
+/// `count` connections each send and receive in three phases; before each, another stack is chosen.
 fn crowd(count: u64, length: usize, most_kib: u64) {
     let pair = Arc::new(Pair::start(Extra::default()));
     let before = resident(&pair);
@@ -143,7 +143,7 @@ fn crowd(count: u64, length: usize, most_kib: u64) {
             applications.spawn_local(application(pair.socks, port, number, length, phase.clone()));
         }
         for (at, stack) in PHASES.into_iter().enumerate() {
-            // Some is under way when the stack changes.
+            // Data are in transit when the stack changes.
             says.send(at as u64).unwrap();
             tokio::time::sleep(Duration::from_millis(300)).await;
             let switches = pair.clone();
@@ -165,12 +165,12 @@ fn a_thousand_connections_at_once_lose_repeat_and_reorder_nothing_through_switch
     crowd(1000, 20_000, 150 * 1024);
 }
 
-/// A daemon may have so many bytes of address space.
+/// Bytes of address space of a daemon.
 const ADDRESS_SPACE: u64 = 500_000_000;
 /// Applications and targets that read nothing, each of which sends without end.
 const STALLED: usize = 1000;
 
-/// Starts both anew by a program that limits their address space.
+/// Restarts both by a program that limits their address space.
 fn limit_address_space(pair: &mut Pair) {
     for daemon in [&mut pair.near, &mut pair.far] {
         daemon.kill();
@@ -180,7 +180,7 @@ fn limit_address_space(pair: &mut Pair) {
     pair.wait_until_connected();
 }
 
-/// Sends without end what nobody reads, for as long as it lives: as much as is taken, and then it waits.
+/// Sends without end to a reader that never reads: until the buffers are full, then it waits.
 async fn stall(mut stream: tokio::net::TcpStream) -> std::io::Result<()> {
     // Where all sockets of the machine have too much memory together, the kernel resets those that are closed.
     let socket = socket2::SockRef::from(&stream);

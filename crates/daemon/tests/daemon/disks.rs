@@ -62,7 +62,7 @@ fn trouble(daemon: &Daemon) -> String {
     daemon.status()["trouble"].as_str().unwrap_or_default().to_owned()
 }
 
-/// A durable stream each way that comes whole, whatever is done meanwhile.
+/// A durable stream in each direction that arrives whole, whatever is done meanwhile.
 fn comes_whole(pair: &Pair, meanwhile: impl FnOnce()) {
     let target = Target::start(true);
     let stream = pair.connect(target.port, "durable").unwrap();
@@ -82,8 +82,8 @@ fn while_a_disk_is_full_applications_wait_and_status_says_why() {
     pair.way.cut(false);
     comes_whole(&pair, || {
         wait_for("the disk to be full", || trouble(&pair.near).contains("custody.redb: its disk is full"));
-        let told = String::from_utf8(pair.near.ask(&["status"]).stdout).unwrap();
-        assert!(told.lines().any(|line| line.contains("waits: ") && line.contains("custody.redb")), "{told}");
+        let text = String::from_utf8(pair.near.ask(&["status"]).stdout).unwrap();
+        assert!(text.lines().any(|line| line.contains("waits: ") && line.contains("custody.redb")), "{text}");
         // Others take what is left, too.
         disk.fill(0);
         thread::sleep(Duration::from_millis(500));

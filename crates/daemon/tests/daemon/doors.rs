@@ -90,7 +90,7 @@ fn a_reset_and_a_half_close_are_seen_at_the_other_end() {
     drop(there);
     heard.clear();
     here.read_to_string(&mut heard).unwrap();
-    assert_eq!(heard, "answered", "a half-closed stream goes on the other way");
+    assert_eq!(heard, "answered", "a half-closed stream continues in the other direction");
     let mut here = pair.connect(target.local_addr().unwrap().port(), "").unwrap();
     let (there, _) = target.accept().unwrap();
     nix::sys::socket::setsockopt(

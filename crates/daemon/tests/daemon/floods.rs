@@ -11,7 +11,7 @@ fn silent(to: SocketAddr, count: usize) -> Vec<TcpStream> {
     (0..count).filter_map(|_| TcpStream::connect(to).ok()).collect()
 }
 
-/// Starts both anew with so many descriptors.
+/// Restarts both with at most `most` descriptors.
 fn limit_descriptors(pair: &mut Pair, most: u32) {
     for daemon in [&mut pair.near, &mut pair.far] {
         daemon.kill();
@@ -52,7 +52,7 @@ fn echo() -> u16 {
     port
 }
 
-/// A port of which the kernel answers nobody any more, as long as this is.
+/// A port at which the kernel answers no more connections, as long as this is held.
 fn unanswering() -> (u16, Vec<socket2::Socket>) {
     let new = || socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     let listener = new();
@@ -113,7 +113,7 @@ fn floods(descriptors: u32) {
         }
         says_again(&mut before);
     }
-    // Those that say nothing are in nobody's way.
+    // Silent connections do not block others.
     exchanges(&pair, &target, 1);
     // Those that have what they want stay; there are no more then.
     let all: Vec<TcpStream> = (0..300).map_while(|_| pair.connect(again, "").ok()).collect();

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const LENGTH: u64 = 300_000;
 
-/// A target that reads streams to their end and holds the connections open; it tells of those that came whole.
+/// A target that reads streams to their end and holds the connections open; it reports those that came whole.
 fn holding() -> (u16, Receiver<(u64, TcpStream)>) {
     let listener = TcpListener::bind(local(0)).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -29,8 +29,8 @@ fn holding() -> (u16, Receiver<(u64, TcpStream)>) {
     (port, told)
 }
 
-/// Gives a stream, kills the far daemon so long after the target has it, or after it was begun, and starts it again;
-/// gives how often the target had it whole.
+/// Gives a stream, kills the far daemon `pause` after the target has it, or after it was begun, and starts it
+/// again; returns how often the target had it whole.
 fn given(pair: &mut Pair, number: u64, after_end: bool, pause: Duration) -> usize {
     let (port, told) = holding();
     let mut stream = pair.connect(port, "durable").unwrap();
@@ -63,7 +63,7 @@ fn a_target_that_has_read_the_end_and_not_closed_is_given_a_stream_once() {
     }
 }
 
-/// A target that answers a connection with a reset, as soon as it has read so many bytes.
+/// A target that answers a connection with a reset, as soon as it has read `after` bytes.
 fn resetting(after: usize) -> u16 {
     let listener = TcpListener::bind(local(0)).unwrap();
     let port = listener.local_addr().unwrap().port();

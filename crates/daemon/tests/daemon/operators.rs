@@ -118,7 +118,7 @@ fn doors_peers_and_contacts_change_while_connections_stay() {
     assert_eq!(pair.near.status()["peers"].as_array().unwrap().len(), 2);
     let (sent, back) = exchange(held, 9, 1_000_000);
     sent.unwrap();
-    assert!(back.is_whole, "a connection of a door that is closed goes on");
+    assert!(back.is_whole, "a connection of a closed door continues");
 }
 
 #[test]

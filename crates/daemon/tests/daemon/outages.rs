@@ -1,4 +1,4 @@
-//! A way that comes and goes, and a daemon that lost all it knew.
+//! A path with outages, and a daemon that lost its state.
 
 use super::pair::{Extra, Pair, wait_for};
 use super::streams::{Got, Target, exchange};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The way is there for half a second, and gone for half a second, while streams go both ways.
+/// The path is up and down for half a second each, while streams run in both directions.
 fn flap(seconds: u64, length: u64) {
     let pair = Pair::start(Extra::default());
     let (door, target, over) = (pair.socks, Target::start(true), AtomicBool::new(false));
@@ -59,10 +59,10 @@ fn a_way_that_comes_and_goes_for_half_a_minute_cuts_nothing_off() {
     flap(30, 100_000_000);
 }
 
-/// While a stream is under way each way, the far daemon is killed and loses its state.
+/// While streams run in both directions, the far daemon is killed and loses its state.
 fn lose_state(wishes: &str) {
     let mut pair = Pair::start(Extra::default());
-    // Lives that begin within one second are told from each other by what is stored.
+    // Epochs that begin within one second are distinguished only by the stored state.
     thread::sleep(Duration::from_millis(1100));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut here = pair.connect(listener.local_addr().unwrap().port(), wishes).unwrap();
@@ -83,7 +83,7 @@ fn lose_state(wishes: &str) {
     pair.far.kill();
     fs::remove_dir_all(pair.far.folder.join("state")).unwrap();
     pair.far.start();
-    // Whoever still writes, reads nothing wrong, and is told.
+    // A writer reads no wrong data, and gets an error.
     let _ = here.write_all(&sent);
     let mut rest = Vec::new();
     let end = here.read_to_end(&mut rest);

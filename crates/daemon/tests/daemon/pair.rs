@@ -1,4 +1,4 @@
-//! Two daemons, near and far, with a way between them that can be cut.
+//! Two daemons, near and far, and a path between them that can be cut.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -15,7 +15,7 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_lightlagd");
 /// Whatever takes longer has failed.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A port that nobody has now, and that the system gives to nobody: below those that it gives.
+/// A free port outside the range that the system assigns.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let first = std::process::id().wrapping_mul(97);
@@ -36,7 +36,7 @@ pub fn local(port: u16) -> SocketAddr {
 pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        assert!(begun.elapsed() < PATIENCE, "waited {PATIENCE:?} for {what}");
         thread::sleep(Duration::from_millis(20));
     }
 }
@@ -44,9 +44,9 @@ pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
 /// A daemon that can be killed and started again.
 pub struct Daemon {
     pub folder: PathBuf,
-    /// Where it tells what happens.
+    /// Its log file.
     pub log: PathBuf,
-    /// Runs it: a program and what it is told before.
+    /// The program that runs it, and that program's arguments; may be empty.
     pub by: Vec<String>,
     child: Option<Child>,
 }
@@ -184,7 +184,7 @@ impl Pair {
     }
 }
 
-/// Connects by SOCKS5, with wishes for a user's name.
+/// Connects by SOCKS5, with hints as the user name.
 pub fn socks(door: SocketAddr, host: &str, port: u16, wishes: &str) -> io::Result<TcpStream> {
     let mut stream = TcpStream::connect(door)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -199,7 +199,7 @@ pub fn socks(door: SocketAddr, host: &str, port: u16, wishes: &str) -> io::Resul
         stream.write_all(&said)?;
         stream.read_exact(&mut two)?;
         if two != [1, 0] {
-            return Err(io::Error::other("these wishes are refused"));
+            return Err(io::Error::other("these hints are refused"));
         }
     }
     let mut asked = vec![5, 1, 0, 3, host.len() as u8];
@@ -252,7 +252,7 @@ impl Way {
         way.clone().carry_udp(here, udp);
         way
     }
-    /// From now on nothing gets through; `hard`: connections of TCP are told.
+    /// From now on nothing gets through; `hard`: TCP connections are closed.
     pub fn cut(&self, hard: bool) {
         self.is_cut.store(true, Ordering::SeqCst);
         if hard {

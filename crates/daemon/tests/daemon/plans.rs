@@ -1,4 +1,4 @@
-//! What is known of the way before anything is measured.
+//! Contact plans: the state of a path before anything is measured.
 
 use super::pair::{Extra, Pair};
 use super::streams::{Got, Target, exchange};

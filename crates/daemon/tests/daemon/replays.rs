@@ -81,7 +81,7 @@ fn address(daemon: &Daemon) -> String {
     daemon.status()["peers"][0]["udpdtn"]["address"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Sends datagrams from an address of its own until the daemon has dropped something of them; gives what came back.
+/// Sends datagrams from another address until the daemon has dropped some; returns the lengths of answers.
 fn replay(datagrams: &[Vec<u8>], to: SocketAddr, daemon: &Daemon) -> Vec<usize> {
     let attacker = UdpSocket::bind(local(0)).unwrap();
     attacker.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
@@ -108,7 +108,7 @@ fn recorded_datagrams_do_nothing_after_the_far_daemon_has_restarted() {
     for near_goes_on in [false, true] {
         let mut pair = by_datagrams();
         let (port, orders) = cashier();
-        // The near daemon begins anew: what it sends from its first datagram on is recorded.
+        // The near daemon restarts: its datagrams are recorded from the first one on.
         pair.near.kill();
         pair.near.start();
         pair.switch("udpdtn");
@@ -194,7 +194,7 @@ fn a_daemon_that_moves_is_followed_once_it_has_answered_from_there() {
     }
 }
 
-/// Numbers that can be had again from their seed.
+/// Random numbers that a seed reproduces.
 struct Draws(u64);
 
 impl Draws {

@@ -1,4 +1,4 @@
-//! Kills, outages and switches while streams are under way.
+//! Kills, outages and switches during streams.
 
 use super::pair::{Extra, Pair, wait_for};
 use super::streams::{Got, Target, exchange, receive, send};
@@ -47,8 +47,8 @@ fn disturb(pair: &mut Pair, draws: &mut Draws, kills: bool) {
     }
 }
 
-/// Streams both ways under a schedule: an application whose connection is cut off tries again. Nothing is ever lost,
-/// repeated or out of order in a stream, and no stream that was cut off looks whole ([`super::streams::receive`]).
+/// Streams in both directions under a schedule; an application tries again after a reset. No data are lost,
+/// repeated or reordered, and no stream that was cut off looks whole ([`super::streams::receive`]).
 fn play(seed: u64, length: u64, events: u64, kills: bool, wishes: &'static str) {
     let mut draws = Draws(seed);
     let target = Target::start(true);
@@ -193,18 +193,18 @@ fn a_durable_stream_may_be_longer_than_what_may_be_stored() {
     assert_eq!(target.next(), Got { number: 9, length: 12_000_000, is_whole: true });
 }
 
-/// A hundred schedules of 100 MB both ways: `cargo test --release -p lightlag-daemon --test daemon -- --ignored`.
+/// A hundred schedules of 100 MB: `cargo test --release -p lightlag-daemon --test daemon -- --ignored`.
 #[test]
 #[ignore = "a quarter of an hour; set SCHEDULES"]
 fn a_hundred_schedules_lose_repeat_and_reorder_nothing() {
     let count = std::env::var("SCHEDULES").ok().and_then(|count| count.parse().ok()).unwrap_or(100);
     let first = std::env::var("FIRST").ok().and_then(|first| first.parse().ok()).unwrap_or(0);
     for seed in first..first + count {
-        let wishes = if seed % 2 == 0 { "" } else { "durable" };
+        let hints = if seed % 2 == 0 { "" } else { "durable" };
         match seed % 5 {
             4 => leave(seed, 100_000_000, 1 + seed % 7),
-            at => play(seed, 100_000_000, 8, at % 4 > 0, wishes),
+            at => play(seed, 100_000_000, 8, at % 4 > 0, hints),
         }
-        println!("schedule {seed} {wishes}: all right");
+        println!("schedule {seed} {hints}: all right");
     }
 }

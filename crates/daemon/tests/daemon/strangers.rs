@@ -24,7 +24,7 @@ fn a_stranger_with_a_key_of_its_own_is_not_let_in() {
         .spawn()
         .unwrap();
     let told = || fs::read_to_string(folder.path().join("log")).unwrap();
-    super::pair::wait_for("the stranger's failure", || {
+    super::pair::wait_for("the failure of the unknown daemon", || {
         told().contains("the peer does not know our key; add ed25519:")
     });
     stranger.kill().unwrap();
@@ -121,7 +121,7 @@ fn half_open_requests_and_noise_cost_bounded_memory() {
     }
     socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
     assert!(socket.recv(&mut [0; 100]).is_err(), "noise is not answered");
-    // Whoever has a key gets in all the same.
+    // A host with a key gets in all the same.
     let target = super::streams::Target::start(true);
     let (sent, back) = super::streams::exchange(pair.connect(target.port, "").unwrap(), 5, 100_000);
     sent.unwrap();
@@ -131,7 +131,7 @@ fn half_open_requests_and_noise_cost_bounded_memory() {
     held[0].set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let mut answer = Vec::new();
     let _ = held[0].read_to_end(&mut answer);
-    assert!(answer.len() < 10, "the first one is let go without a word: {answer:?}");
+    assert!(answer.len() < 10, "the first one is closed without an answer: {answer:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Applications that send streams which can be told from each other, and say what they got.
+//! Applications that send distinguishable streams, and report what they received.
 
 use super::pair::PATIENCE;
 use std::io::{self, Read, Write};
@@ -30,7 +30,7 @@ fn words(number: u64) -> impl FnMut() -> u64 {
     }
 }
 
-/// Told in place of a stream that is not as it was sent.
+/// Reported in place of a stream that is not as it was sent.
 const WRONG: Got = Got { number: u64::MAX, length: u64::MAX, is_whole: true };
 
 /// Sends a stream to its end.
@@ -47,8 +47,8 @@ pub fn send(to: &mut TcpStream, number: u64, length: u64) -> io::Result<()> {
     to.shutdown(Shutdown::Write)
 }
 
-/// Reads a stream to its end, and sees that every byte is the right one. `is_known`: the kernel has told whoever sends
-/// by the same socket that it is cut off. It tells that only once, and then reads as an end.
+/// Reads a stream to its end, and checks every byte. `is_known`: a write to the same socket has failed with
+/// the reset. The kernel reports a reset only once; later reads see an end.
 pub fn receive(from: &mut TcpStream, is_known: impl FnOnce() -> bool) -> Got {
     let mut head = [0; HEAD];
     if from.read_exact(&mut head).is_err() {
@@ -81,7 +81,7 @@ pub fn receive(from: &mut TcpStream, is_known: impl FnOnce() -> bool) -> Got {
     }
 }
 
-/// A target that reads a stream and sends one of the same number and length at the same time; tells what it got.
+/// A target that reads a stream and sends one of the same length at the same time; reports what it got.
 pub struct Target {
     pub port: u16,
     pub got: Receiver<Got>,
@@ -106,7 +106,7 @@ impl Target {
         assert_ne!(got, WRONG);
         got
     }
-    /// All that were told up to now.
+    /// All that were reported up to now.
     pub fn all(&self) -> Vec<Got> {
         let all: Vec<Got> = self.got.try_iter().collect();
         assert!(!all.contains(&WRONG), "a stream is wrong at its target");
@@ -126,7 +126,7 @@ fn serve(mut stream: TcpStream, answers: bool, tells: &Sender<Got>) {
     });
     let mut answer = answer;
     let mut is_cut = || answer.take().is_some_and(|answer| answer.join().is_ok_and(|sent| sent.is_err()));
-    // What is wrong with it is told, too: a thread that fails fails no test.
+    // An error is reported, too: a panic in a thread fails no test.
     let got = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| receive(&mut stream, &mut is_cut)));
     let got = got.unwrap_or(WRONG);
     is_cut();
@@ -134,7 +134,7 @@ fn serve(mut stream: TcpStream, answers: bool, tells: &Sender<Got>) {
     let _ = tells.send(got);
 }
 
-/// Sends a stream and reads the other one at the same time: whether the first was sent, and what came of the second.
+/// Sends a stream and reads the other one at the same time; returns the results of both.
 pub fn exchange(stream: TcpStream, number: u64, length: u64) -> (io::Result<()>, Got) {
     let (mut from, mut to) = (stream.try_clone().unwrap(), stream);
     let mut sends = Some(thread::spawn(move || send(&mut to, number, length)));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// A file takes as many bytes of a disk, however small it is.
 pub const FILE_LEAST: u64 = 4096;
-/// Where there is no room, a part to which nothing came for so long makes some.
+/// When there is no room, parts without new data for this long may be dropped.
 const STALE: Duration = Duration::from_secs(10);
 const FULL: &str = "no more is kept: the folder has all that it may (--max-stored)";
 
@@ -31,7 +31,7 @@ struct Entry {
 }
 
 impl Books {
-    /// So many bytes are still taken.
+    /// `left` bytes may still be stored.
     pub fn new(left: u64) -> Self {
         Self(Mutex::new(Account { left, parts: BTreeMap::new(), next: 0 }))
     }
@@ -47,7 +47,7 @@ impl Books {
         account.parts.insert(number, Entry { charged: 0, touched: Instant::now(), path });
         number
     }
-    /// A part takes so many bytes from now on, all in all.
+    /// Sets the total that is charged for a part to `bytes`.
     ///
     /// # Errors
     /// There is no room for it, or it had to make room for another.
@@ -61,8 +61,8 @@ impl Books {
             account.left = account.left.saturating_add(entry.charged);
         }
     }
-    /// A part becomes a file of so many bytes by `name`, which says whether the file was there before: then it takes
-    /// nothing. One part at a time, so that of two alike one is counted.
+    /// Charges a part as a complete file of `bytes` bytes, unless `is_there` returns true, and renames it by
+    /// `name`. Parts are settled one at a time, so two equal bundles are charged once.
     ///
     /// # Errors
     /// As of [`Books::charge`], and of `name`.

@@ -10,7 +10,7 @@ use lightlag_protocols::transport::dccp::{Connection, SERVICE_BUNDLES, UDP_HEADE
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::net::SocketAddr;
 
-/// What was kept from leaving for so long leaves at once afterwards.
+/// A datagram delayed by up to this time beyond its due time does not delay the ones after it.
 const SLACK: Duration = Duration::from_nanos(2_000_000);
 
 /// Bundles that leave, one a datagram.
@@ -19,13 +19,13 @@ struct Leaving {
     peer: SocketAddr,
     /// The next to leave.
     next: usize,
-    /// What paces it, where the way does not.
+    /// Sending rate where the transport has no congestion control.
     rate: Option<BitRate>,
     due: Instant,
     gave_at: Instant,
-    /// Whether the way tells what becomes of a datagram.
+    /// Whether the transport reports the fate of each datagram.
     tells_fates: bool,
-    /// Datagrams that were given, and which bundle each was: keep-alives are none.
+    /// Datagrams that were sent, each with its bundle; `None` for a keep-alive.
     given: Vec<Option<usize>>,
     fates: Vec<Option<Result<(), String>>>,
     ended: bool,
@@ -78,7 +78,7 @@ impl Endpoint for Leaving {
     }
     fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
         let Some(item) = self.items.get_mut(self.next) else {
-            // What comes behind the last bundle tells that it is lost (RFC 7122, section 3.4).
+            // A datagram after the last bundle lets DCCP detect its loss (RFC 7122, section 3.4).
             if self.tells_fates && !self.is_done() && now - self.gave_at >= KEEP_ALIVE_EVERY {
                 self.gave_at = now;
                 self.given.push(None);
@@ -166,7 +166,7 @@ pub fn send_over_dccp(
     Ok(events.collect())
 }
 
-/// Keeps a datagram; an empty one and a keep-alive are none (RFC 7122, section 3.4).
+/// Stores a datagram, unless it is empty or a keep-alive (RFC 7122, section 3.4).
 fn keep(store: &BundleStore, from: SocketAddr, bytes: &[u8]) -> Option<Event> {
     if bytes.is_empty() || bytes == KEEP_ALIVE {
         return None;

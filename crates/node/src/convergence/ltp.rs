@@ -25,9 +25,9 @@ use std::net::SocketAddr;
 
 /// Blocks that leave at once.
 const SESSIONS_MOST: usize = 64;
-/// Blocks that one peer may have under way: each is an open file.
+/// Blocks in transit from one peer: each is an open file.
 const IMPORTS_MAX: usize = 128;
-/// A checkpoint at least so often: they tell what to repair before all has left.
+/// Bytes between checkpoints: their reports request repairs before the whole block has been sent.
 const CHECKPOINT_EVERY: u64 = 4 << 20;
 /// What both ends and their queues may take.
 const MARGIN: Duration = Duration::from_nanos(100_000_000);
@@ -57,7 +57,7 @@ struct Leaving {
     peer: SocketAddr,
     service: u64,
     green: u64,
-    /// The next block to leave, and those that are under way.
+    /// The next block to send, and the blocks in transit.
     next: usize,
     open: BTreeMap<SessionId, usize>,
     /// What became of each block: its session, and why not.
@@ -162,7 +162,7 @@ impl LtpSide for Leaving {
     }
 }
 
-/// An engine that sends bundles in segments of at most so many bytes.
+/// An engine that sends bundles in segments of at most `segment` bytes.
 fn leaving(
     items: Vec<Item>,
     sending: &Sending,
@@ -397,8 +397,8 @@ impl Habits {
         let (store, key) = (store.clone(), key.clone());
         Self { store, reply_to: *reply_to, idle: *idle, key, segment, is_kept_alive }
     }
-    /// The engine that a datagram tells of, if it begins a session with it or gives one up, which is to be
-    /// acknowledged though nothing is known of it (RFC 5326, section 6.17).
+    /// The sending engine, if the datagram has data or cancels a session: a cancellation must be acknowledged
+    /// even for an unknown session (RFC 5326, section 6.17).
     fn originator(&self, bytes: &[u8]) -> Option<u64> {
         let (packet, taken) = Packet::read_first(bytes).ok()?;
         let believed = self.key.as_ref().is_none_or(|key| key.check(&packet, &bytes[..taken]).is_ok());
@@ -407,7 +407,7 @@ impl Habits {
     }
     /// An engine for the one of this number that sends from there.
     fn meet(&self, from: SocketAddr, peer: u64) -> Result<LtpEndpoint<Coming>, Error> {
-        // Ours is never told, as we begin no session; it only must not be the peer's.
+        // We begin no session, so our number is never sent; it only must differ from the peer's.
         let config = config(u64::from(peer == 0), peer, self.segment, None)?;
         let quotas = Quotas { imports: IMPORTS_MAX, ..Quotas::default() };
         let extensions = self.key.as_ref().map_or(0, Key::overhead);
@@ -431,12 +431,12 @@ impl Acceptor for UdpAcceptor {
     }
 }
 
-/// The engine for whoever is at an address: there is one as soon as a segment names the other.
+/// The engine for a peer address, created when the first segment shows the peer's engine number.
 struct Awaited {
     habits: Habits,
     from: SocketAddr,
     end: Option<(u64, LtpEndpoint<Coming>)>,
-    /// What ends told that have made room, and what they brought.
+    /// Events and byte counts of earlier engines at this address.
     events: Vec<Event>,
     brought: u64,
 }
@@ -445,7 +445,7 @@ impl Awaited {
     fn new(habits: Habits, from: SocketAddr) -> Self {
         Self { habits, from, end: None, events: Vec::new(), brought: 0 }
     }
-    /// Another engine takes the place of one that is done: whoever begins anew may have another number.
+    /// Replaces an engine that is done: a restarted peer may have another number.
     fn make_way(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.end.as_ref().is_some_and(|(_, end)| !end.status().over) {
             return Ok(());

@@ -1,11 +1,11 @@
 //! Bundles to and from other implementations: `lightlag bundles`.
 //!
 //! A file is a bundle, as opaque bytes; nothing of our own is added to what the RFCs say. Datagrams are
-//! those of RFC 7122, streams those of RFC 9174. A row of [`WAYS`] names a way.
+//! those of RFC 7122, streams those of RFC 9174. There is one [`Layer`] constant for each convergence layer.
 //!
 //! | file | what |
 //! |---|---|
-//! | `stock` | bundles that are to be sent |
+//! | `outgoing` | bundles to send |
 //! | `books` | bytes that are kept and still may be |
 //! | `store` | where bundles are kept that have come |
 //! | `ltp` | a bundle is a block of LTP, over UDP or DCCP |
@@ -40,7 +40,7 @@ pub const PORT: u16 = tcpcl_wire::PORT;
 /// What paces bundles in UDP if nothing else is said.
 pub const UDP_RATE: BitRate = BitRate(1_000_000);
 
-/// What is to be sent, and how.
+/// What to send, and how.
 pub struct Sending {
     /// The bundles.
     pub files: Vec<PathBuf>,
@@ -55,13 +55,13 @@ pub struct Sending {
 /// How blocks of LTP are sent.
 #[derive(Clone, Debug)]
 pub struct LtpSending {
-    /// Our engine; none: one by chance.
+    /// Our engine number; `None`: a random one.
     pub engine: Option<u64>,
     /// The client service.
     pub service: u64,
     /// Bytes at the end of each block that are green.
     pub green: u64,
-    /// Bundles are collected in blocks of so many bytes (CCSDS 734.1-B-1); none: each is a block.
+    /// Bundles are aggregated in blocks of about this many bytes (CCSDS 734.1-B-1); `None`: one block each.
     pub aggregate: Option<u64>,
     /// By what segments are authenticated.
     pub key: Option<Key>,
@@ -79,11 +79,11 @@ pub struct Listening {
     pub options: ListenOptions,
     /// Where bundles are kept.
     pub store: BundleStore,
-    /// Endpoint when so many have come.
+    /// Stop after this many bundles; `None`: never.
     pub count: Option<u64>,
     /// Where reports of LTP go; none: to where data come from.
     pub reply_to: Option<SocketAddr>,
-    /// A block of LTP whose sender is silent for so long is given up.
+    /// A block of LTP is given up after this time without a segment from its sender.
     pub idle: Duration,
     /// By what segments of LTP are authenticated.
     pub key: Option<Key>,
@@ -102,7 +102,7 @@ pub struct Bundle {
     pub digest: [u8; 32],
     /// The other side.
     pub peer: SocketAddr,
-    /// What the way tells of it.
+    /// Source or destination in the convergence layer.
     pub tag: Tag,
     /// How long it took.
     pub seconds: f64,
@@ -110,7 +110,7 @@ pub struct Bundle {
     pub outcome: Result<(), String>,
 }
 
-/// What the way tells of a bundle.
+/// Where a bundle comes from or went to, as its convergence layer names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tag {
     /// It was a datagram.
@@ -123,7 +123,7 @@ pub enum Tag {
         session: u64,
         /// The client service.
         service: u64,
-        /// Bytes that lack within it: green ones are not repaired.
+        /// Missing bytes: the green part is not repaired.
         lacks: u64,
     },
     /// It was a transfer.
@@ -146,7 +146,7 @@ type Send = fn(Sending, &mut dyn FnMut(Progress) -> bool) -> Result<Vec<Bundle>,
 type Listen = fn(Listening, &mut dyn FnMut(Event) -> bool) -> Result<(), Error>;
 
 impl Layer {
-    /// Sends bundles; tells what became of each.
+    /// Sends bundles; returns the outcome of each.
     ///
     /// # Errors
     /// [`Error::Input`] if it could not begin, [`Error::Failed`] if it failed before the fate of each was
@@ -158,7 +158,7 @@ impl Layer {
     ) -> Result<Vec<Bundle>, Error> {
         (self.send)(sending, watch)
     }
-    /// Keeps bundles until as many have come as are to come, or `watch` says false.
+    /// Stores bundles until `listening.count` have arrived, or `watch` returns false.
     ///
     /// # Errors
     /// [`Error::Input`] if it cannot listen, [`Error::Failed`] if the socket failed.

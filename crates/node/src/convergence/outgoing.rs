@@ -1,4 +1,4 @@
-//! Bundles that are to be sent.
+//! Bundles to send.
 
 use super::{Bundle, Error, Progress, Tag};
 use crate::transports::stopped;
@@ -73,7 +73,7 @@ impl Item {
         let (path, bytes, digest) = (self.path.clone(), self.length, self.digest);
         Bundle { path, bytes, digest, peer, tag, seconds, outcome }
     }
-    /// Its name, to tell of it.
+    /// Its path, for messages.
     pub fn name(&self) -> std::path::Display<'_> {
         self.path.display()
     }
@@ -101,7 +101,7 @@ pub fn checker(items: &[Item]) -> impl Fn() -> Result<(), Error> + use<> {
     move || items.iter().try_for_each(Item::check)
 }
 
-/// What leaves as one block of LTP.
+/// The content of one LTP block.
 pub struct Block {
     /// The bundles of it, by their places in the stock.
     pub items: Vec<usize>,
@@ -111,10 +111,10 @@ pub struct Block {
     pub length: u64,
 }
 
-/// Each bundle as a block, or several in one of about so many bytes (CCSDS 734.1-B-1, section 7).
+/// One block for each bundle, or blocks of about `aggregate` bytes (CCSDS 734.1-B-1, section 7).
 ///
 /// # Errors
-/// One line, if something is no bundle and so could not be told apart in such a block.
+/// One line, if a file to aggregate is not a BPv7 bundle, so that a receiver could not find its end.
 pub fn blocks(items: &mut [Item], aggregate: Option<u64>) -> Result<Vec<Block>, Error> {
     let Some(size) = aggregate else {
         let single =
@@ -133,7 +133,7 @@ pub fn blocks(items: &mut [Item], aggregate: Option<u64>) -> Result<Vec<Block>, 
         read.map_err(|why| Error::Failed(format!("{}: {why}", item.name())))?;
         item.close();
         if bundle_length(&bytes) != Some(bytes.len()) {
-            let what = "it is no bundle of version 7, so --aggregate could not tell where it ends";
+            let what = "not a bundle of version 7, which --aggregate needs to find its end";
             return Err(Error::Input(format!("{}: {what}; leave --aggregate out", item.name())));
         }
         waiting.push(at);

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// Bytes that follow each other are written together, up to so many.
+/// Adjacent bytes are collected and written together, up to this many.
 const STAGE_BYTES: usize = 256 << 10;
 const HASH_BYTES: usize = 1 << 20;
 /// What is read at once to find where bundles end.
@@ -54,8 +54,8 @@ impl From<String> for Unkept {
     }
 }
 
-/// Removes parts that an earlier listener has left: nobody was told that they are kept, and none of them goes on. A part
-/// that another listener writes now is locked, and stays.
+/// Removes the parts of an earlier listener: they were never acknowledged, and are never resumed. A part that
+/// another listener is writing is locked, and stays.
 fn remove_leftovers(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_part = entry.file_name().to_str().is_some_and(is_name_of_part);
@@ -111,7 +111,7 @@ impl BundleStore {
     pub fn opaque(self, is_opaque: bool) -> Self {
         Self { is_opaque, ..self }
     }
-    /// Why a bundle of so many bytes is not taken.
+    /// Why a bundle of `length` bytes is rejected.
     pub fn check(&self, length: u64) -> Result<(), String> {
         let most = self.size_most;
         if length <= most {
@@ -152,7 +152,7 @@ pub struct Part {
     /// Its number in the books of the store.
     number: u64,
     here: Ranges,
-    /// Bytes that are to be written, and where.
+    /// Bytes to write, and their offset.
     stage: (u64, Vec<u8>),
 }
 
@@ -249,7 +249,7 @@ impl Part {
         let seconds = self.began.elapsed().as_secs_f64();
         Ok(Bundle { path, bytes, digest, peer: self.peer, tag, seconds, outcome: Ok(()) })
     }
-    /// Whether it has the form of a bundle; where bytes of it lack, whether its first block has.
+    /// Checks that it has the form of a bundle; if bytes are missing, checks only its primary block.
     fn check_form(&self) -> Result<(), Broken> {
         let (length, lacks) = self.extent();
         let mut read = |at, out: &mut [u8]| self.file.read_exact_at(out, at).is_ok();
@@ -259,8 +259,8 @@ impl Part {
             (false, _) => bundle::check_primary(length, &mut read),
         }
     }
-    /// Gives it its name; where its sender will be told that it is kept, so that neither is lost with the power.
-    /// What is there already under it is the same.
+    /// Renames it; if the sender gets an acknowledgement, syncs file and folder to disk, so that a power failure
+    /// loses neither. A file already there under this name is the same.
     fn name(&self, path: &Path, length: u64, is_promised: bool) -> Result<(), String> {
         if is_promised {
             self.file.sync_all().map_err(|why| of_disk(&why))?;
@@ -289,7 +289,7 @@ impl Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // Once it has its name there is none to remove.
+        // After the rename there is nothing to remove.
         let _ = fs::remove_file(&self.path);
         self.store.books.close(self.number);
     }
@@ -308,7 +308,7 @@ impl Unnamed {
     /// Hands over each capsule of an aggregated block (CCSDS 734.1-B-1, section 7). Little of it is in memory.
     ///
     /// # Errors
-    /// The first that cannot be told apart, or that `with` does not take.
+    /// The first capsule whose end cannot be found, or that `with` rejects.
     pub fn each_capsule(&self, with: &mut WithCapsule) -> Result<(), Unkept> {
         let (mut at, mut window) = (0, (0, Vec::new()));
         while at < self.length {
@@ -335,7 +335,7 @@ impl Unnamed {
     }
 }
 
-/// Whether a bundle of so many bytes is there already.
+/// Whether a bundle of `length` bytes is there already.
 fn is_there(path: &Path, length: u64) -> bool {
     fs::metadata(path).is_ok_and(|found| found.len() == length)
 }

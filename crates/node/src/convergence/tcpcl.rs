@@ -16,26 +16,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 
-/// What is read at once, and what waits to be written at most.
+/// Bytes read at once, and bytes buffered for writing at most.
 const CHUNK: usize = 256 << 10;
 /// Data of a segment that leaves: each is acknowledged by itself.
 const SEGMENT: u64 = 64 << 10;
 const KEEPALIVE_S: u16 = 30;
-/// A listener waits so long for the contact header and SESS_INIT of whoever has connected.
+/// How long a listener waits for the contact header and SESS_INIT of a connection.
 const OPENING: Duration = Duration::from_secs(10);
-/// A sender for those of the listener, which may be busy with others; both for the end, and in silence where nobody
-/// wants keep-alives.
+/// How long a sender waits for those of a listener, which may be busy; also how long either side waits for the
+/// end of a session or, without keep-alives, for data.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// A transfer that makes no progress for so long is ended: what came of it takes room.
+/// A transfer without progress for this time is ended, as its data take space.
 const STALL: std::time::Duration = std::time::Duration::from_secs(60);
-/// A session that is dismissed may take so long to tell its peer why.
+/// Time for a dismissed session to send its SESS_TERM.
 const FAREWELL: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_nanos(100_000_000);
 /// Connections at a time.
 const STREAMS_MAX: usize = 64;
 /// Bundles that wait to be acknowledged.
 const UNACKED_MOST: usize = 256;
-/// Whoever has what it wants waits so long at most for the other side to end.
+/// How long a side that is done waits for the peer to end the session.
 const LINGER: Duration = Duration::from_secs(2);
 
 /// A connection and its session.
@@ -136,7 +136,7 @@ impl Stream {
             }
         }
     }
-    /// Whether nothing more is to be read or written.
+    /// Whether there is nothing more to read or write.
     fn is_over(&self) -> bool {
         self.session.is_over() && self.written == self.out.len()
     }
@@ -215,7 +215,7 @@ fn connect(sending: &Sending) -> Result<TcpStream, Error> {
         None => TcpStream::connect(to),
     };
     stream.map_err(|why| match why.kind() {
-        io::ErrorKind::ConnectionRefused => Error::Failed(format!("{to}: nobody listens there, over TCP")),
+        io::ErrorKind::ConnectionRefused => Error::Failed(format!("{to}: no TCP listener there")),
         io::ErrorKind::TimedOut => Error::Failed(format!("{to} did not answer")),
         _ => Error::Failed(format!("{to}: {why}")),
     })
@@ -308,7 +308,7 @@ struct Coming {
 
 impl Coming {
     fn tell(&self, event: Event) {
-        // Whoever no longer listens has ended.
+        // The send fails only if the listener has ended.
         let _ = self.out.send(event);
     }
     fn refuse(&mut self, session: &mut Session, transfer: u64, why: &Unkept) {
@@ -340,7 +340,7 @@ impl Coming {
             Told::Acked { .. } | Told::Sent { .. } | Told::Refused { .. } | Told::TooLong { .. } => {}
         }
     }
-    /// Why the session is to end now, if it is.
+    /// Why the session must end now, if it must.
     fn dismissal(&self) -> Option<TermReason> {
         if self.place.is_dismissed() {
             return Some(TermReason::ResourceExhaustion);
@@ -372,7 +372,7 @@ impl Coming {
     }
 }
 
-/// Runs a connection until it is over, or everybody is to end.
+/// Runs a connection until it is over, or the listener ends.
 fn serve(io: TcpStream, config: Config, coming: &mut Coming, ends: &AtomicBool) -> io::Result<()> {
     let mut stream = Stream::new(io, config)?;
     let mut until = Instant::MAX;
@@ -395,7 +395,7 @@ fn serve(io: TcpStream, config: Config, coming: &mut Coming, ends: &AtomicBool) 
         }
         turned?;
     }
-    // What came of the bundle goes at once.
+    // Free the space of an incomplete bundle at once.
     coming.part = None;
     if until < Instant::MAX {
         stream.say_farewell();
@@ -420,7 +420,7 @@ pub fn listen(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Res
         match places.accept(&listener) {
             Ok(Some(newcomer)) => admit(newcomer, &listening, &out, &ends),
             Ok(None) => {}
-            // Whoever came is gone again, or there are too many files open: others come later.
+            // The client is gone again, or too many files are open: retry later.
             Err(_) => std::thread::sleep(to_std(TICK)),
         }
         match news.recv_timeout(std::time::Duration::from_millis(20)) {

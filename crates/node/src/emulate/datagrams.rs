@@ -43,7 +43,7 @@ impl Load for Frame {
     }
 }
 
-/// Whoever sends through the link, and the socket by which the far side sees him.
+/// A host that sends through the link, and the socket that represents it on the far side.
 struct Client {
     at: SocketAddr,
     socket: Socket,
@@ -84,7 +84,7 @@ impl Emulator {
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.near.address()
     }
-    /// What has gone there and back.
+    /// Datagrams in each direction.
     pub fn counts(&self) -> [Counts; 2] {
         [self.forward.counts(), self.back.counts()]
     }
@@ -168,7 +168,7 @@ impl Emulator {
     }
 }
 
-/// A datagram that is too large for the way is lost, as it would be on the link.
+/// A datagram larger than the path's MTU is lost, as on the link.
 fn passing(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(why) if quinn_udp::is_msg_size_err(&why) => Ok(()),

@@ -101,7 +101,7 @@ impl Device {
             }
             Err(why) if why.kind() == io::ErrorKind::WouldBlock => Ok(false),
             Err(why) if is_gone(&why) => Err(why),
-            // A packet that cannot be cut is none that a wire would carry.
+            // A packet that cannot be segmented could not be on a wire either.
             Err(_) => Ok(true),
         }
     }

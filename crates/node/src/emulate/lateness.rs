@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use lightlag_protocols::time::Duration;
 use std::io;
 
-/// The times between when packets were to leave and when they had left, to three digits.
+/// How late packets left, compared with the schedule; three significant digits.
 pub struct Lateness(Histogram<u64>);
 
 impl Lateness {

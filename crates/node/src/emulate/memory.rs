@@ -1,4 +1,4 @@
-//! Memory follows packets under way, and has a bound.
+//! Memory for packets in transit: it grows with them, up to a bound.
 
 use lightlag_protocols::link::LinkSpec;
 use lightlag_protocols::link::queues::Limit;
@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// What a packet takes beside its bytes.
 const BESIDE: u64 = 128;
 
-/// What all packets take that are under way.
+/// Bytes used by all packets in transit.
 #[derive(Clone)]
 pub(super) struct Memory {
     taken: Rc<Cell<u64>>,
@@ -21,7 +21,7 @@ impl Memory {
     pub(super) fn new(most: Bytes) -> Self {
         Self { taken: Rc::default(), most: most.0 }
     }
-    /// Room for a packet of so many bytes, while it is kept; none if there is none.
+    /// Reserves memory for a packet of `bytes` bytes until the result is dropped; `None`: out of memory.
     pub(super) fn hold(&self, bytes: usize) -> Option<Held> {
         let size = bytes as u64 + BESIDE;
         (self.taken.get() + size <= self.most).then(|| Held::new(&self.taken, size))

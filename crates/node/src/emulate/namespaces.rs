@@ -30,7 +30,7 @@ impl Namespaces {
     /// Whether this process may have any.
     ///
     /// # Errors
-    /// One line that says what it lacks.
+    /// One line that names the missing right or device.
     pub fn allowed() -> Result<(), Error> {
         if !geteuid().is_root() {
             let right = "run it with sudo, or carry UDP datagrams with --listen and --to";
@@ -99,7 +99,7 @@ impl Namespaces {
     pub fn inside<T: Send>(&self, side: usize, what: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         inside(&self.names[side], what)
     }
-    /// Removes those of runs that were killed; tells their names.
+    /// Removes namespaces of runs that were killed; returns their names.
     pub fn remove_leftovers() -> Vec<String> {
         let Ok(folder) = std::fs::read_dir(path("")) else { return Vec::new() };
         let names = folder.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -164,7 +164,7 @@ pub(super) fn ip(words: &[&str]) -> Result<(), Error> {
     if done.status.success() {
         return Ok(());
     }
-    let told = String::from_utf8_lossy(&done.stderr);
-    let told = told.lines().next().unwrap_or("it failed");
-    Err(Error::Failed(format!("`ip {}`: {told}", words.join(" "))))
+    let reason = String::from_utf8_lossy(&done.stderr);
+    let reason = reason.lines().next().unwrap_or("it failed");
+    Err(Error::Failed(format!("`ip {}`: {reason}", words.join(" "))))
 }

@@ -22,7 +22,7 @@ pub struct Between<'a> {
     pub links: [LinkSpec; 2],
     /// Bytes of the largest packet.
     pub mtu: u16,
-    /// What packets under way may take.
+    /// Memory for packets in transit.
     pub memory: Bytes,
     /// For random streams.
     pub seed: u64,
@@ -32,9 +32,9 @@ pub struct Between<'a> {
 const READS_MAX: usize = 16;
 /// Packets that are written at once.
 const WRITES_MAX: usize = 64;
-/// So long before something is due nobody sleeps any more: to be woken takes that long.
+/// Time to wake before a deadline: waking takes about this long, and the rest is spent polling.
 const AWAKE: Duration = Duration::from_nanos(20_000);
-/// Whether to go on is asked so often.
+/// How often `goes_on` is called.
 const ASKED_EVERY: Duration = Duration::from_nanos(5_000_000);
 const SECOND: Duration = Duration::from_secs(1);
 

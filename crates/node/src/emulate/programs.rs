@@ -20,7 +20,7 @@ pub struct Programs {
     far: Option<Child>,
 }
 
-/// How the command on the near side ended, as a shell would tell it: 128 and the number of the signal that
+/// Exit status of the command on the near side, as a shell reports it: 128 plus the number of the signal that
 /// killed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended(pub u8);

@@ -12,15 +12,15 @@ use thread_priority::{
 
 const LOOKED_EVERY: Duration = Duration::from_nanos(250_000_000);
 /// Linux stops threads of real time that leave less than 5 % of a second to others, for the rest of it:
-/// whoever is nearly as busy is better off among the others, as the nicest to itself.
+/// a thread above this share of a core gets the ordinary scheduler, with the lowest nice value.
 const BUSY: f64 = 0.9;
 
-/// How this thread is scheduled. Without the right to choose it is late more often, which its figures tell.
+/// Scheduling of this thread. Without the privilege to choose it, packets leave late more often (`Lateness`).
 pub(super) struct Urgency {
     looked: Instant,
     spent: Duration,
     goes_first: bool,
-    /// On a single core whoever waits for a deadline would keep the programs from running that it carries.
+    /// On a single core a real-time thread that polls would starve the programs that use the link.
     may_go_first: bool,
 }
 

@@ -13,10 +13,10 @@ const TRIES: i64 = 5;
 /// How long the first is waited for; each one after that a second longer.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// Writes an Interest with a nonce, and tells the name that was written.
+/// Writes an Interest with a nonce, and returns the name that was written.
 pub type Write<'w> = dyn Fn(&Interest, u32, &mut Vec<u8>) -> Result<Name<'static>, Error> + 'w;
 
-/// A question: an Interest, written anew each time.
+/// A question: an Interest, written again for each attempt.
 pub struct Question<'q> {
     /// What may answer it.
     pub interest: &'q Interest<'q>,
@@ -47,7 +47,7 @@ pub fn broken(why: &io::Error) -> Error {
 /// Asks until there is an answer.
 ///
 /// # Errors
-/// One line: there is no route, nobody answers, or the face is broken.
+/// One line: there is no route, no answer arrives, or the face is broken.
 pub fn ask(faces: &mut Faces, to: Peer, clock: &Clock, question: &Question) -> Result<Answer, Error> {
     let began = clock.now();
     let (mut nack, mut silent, mut refused) = (None, 0, 0);
@@ -95,7 +95,7 @@ pub fn ask(faces: &mut Faces, to: Peer, clock: &Clock, question: &Question) -> R
     }
     let name = &question.interest.name;
     let waited = (clock.now() - began).as_secs_f64();
-    let what = nack.map_or("nobody answers".to_owned(), |reason| format!("the forwarder refuses: {reason}"));
+    let what = nack.map_or("no answer".to_owned(), |reason| format!("the forwarder refuses: {reason}"));
     Err(Error::Failed(format!("{name}: {what}, asked {TRIES} times in {waited:.0} s; is it published?")))
 }
 

@@ -12,7 +12,7 @@ const PAUSE: Duration = Duration::from_nanos(10_000_000);
 /// Doublings of it: all pauses together take 4.5 s, in which a true answer may come that takes longer.
 const DOUBLINGS_MOST: u32 = 6;
 
-/// How long to wait before asking again, after so many forged answers.
+/// How long to wait before asking again, after `answers` forged answers.
 pub fn pause(answers: u32) -> Duration {
     PAUSE * (1 << answers.saturating_sub(1).min(DOUBLINGS_MOST))
 }

@@ -35,7 +35,7 @@ pub struct Getting {
     pub size_most: Option<u64>,
 }
 
-/// What came.
+/// The result of a retrieval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Got {
     /// The name with its version.
@@ -52,11 +52,11 @@ pub struct Got {
     pub rtt: Option<Duration>,
     /// Data that said when they left.
     pub stamped: u64,
-    /// Data that a queue on the way marked.
+    /// Data that were marked by a queue on the path.
     pub marked: u64,
-    /// What came and was dropped.
+    /// Received frames that were dropped.
     pub dropped: Dropped,
-    /// Packets that nobody asked for by their names.
+    /// Packets with a name that was not requested.
     pub strangers: u64,
     /// Data with the right name whose signature did not convince: they were dropped.
     pub forged: u64,
@@ -69,7 +69,7 @@ pub struct Got {
 pub enum Verified {
     /// A key that is trusted did.
     Key,
-    /// Nobody: digests say that Data are whole.
+    /// No key: digests show that Data are complete.
     Digest,
     /// Somebody, but nothing is known to verify it with.
     Unknown,
@@ -82,19 +82,19 @@ pub type Progress<'p> = dyn FnMut(u64, u64) + 'p;
 const REPAIRS_MOST: u32 = 10;
 /// Forwarders take an Interest that is repeated sooner for a duplicate, and swallow it (ndnd: 400 ms).
 const DUPLICATE: Duration = Duration::from_nanos(410_000_000);
-/// Interests that leave later than their pace wants, by up to so much, are made up for.
+/// An Interest that leaves late by up to this time does not delay later ones.
 const SLACK: Duration = Duration::from_nanos(2_000_000);
 /// Shorter sleeps cost more than they give; far less than [`SLACK`].
 const SLEEP_LEAST: Duration = Duration::from_nanos(200_000);
-/// Sleeps no longer, so that progress is told.
+/// Longest sleep, so that progress is reported.
 const SLEEP_MOST: Duration = Duration::from_nanos(100_000_000);
-/// Content type of Data that say that there are none (application-level Nack).
+/// Content type of Data that say that the object does not exist (application-level Nack).
 const CONTENT_NACK: u64 = 3;
 
 /// Gets it.
 ///
 /// # Errors
-/// One line: the face breaks, nobody answers, or what answers does not convince.
+/// One line: the face breaks, no answer arrives, or an answer fails verification.
 pub fn get(getting: Getting, watch: &mut Progress) -> Result<Got, Error> {
     let Getting { name, from, mut sink, mtu, controller, verifier, size_most } = getting;
     let clock = Clock::start();
@@ -130,14 +130,14 @@ fn discover(
     let answer = ask(faces, to, clock, &Question { interest: &interest, write: &write, check: &check })?;
     let signed = existing(&answer.packet)?;
     let wrong = |what: String| Error::Failed(format!("{}: {what}", signed.data.name));
-    let told = Metadata::read(signed.data.content);
-    let told = told.map_err(|why| wrong(format!("it does not tell the version of {name}: {why}")))?.name;
+    let versioned = Metadata::read(signed.data.content);
+    let versioned = versioned.map_err(|why| wrong(format!("no version of {name} in it: {why}")))?.name;
     let is_version =
-        told.split_last().is_some_and(|(front, last)| last.kind == kind::VERSION && front == *name);
+        versioned.split_last().is_some_and(|(front, last)| last.kind == kind::VERSION && front == *name);
     if !is_version {
-        return Err(wrong(format!("it tells {told}, which is no version of {name}")));
+        return Err(wrong(format!("it names {versioned}, which is no version of {name}")));
     }
-    Ok(told.into_owned())
+    Ok(versioned.into_owned())
 }
 
 fn write(interest: &Interest, nonce: u32, out: &mut Vec<u8>) -> Result<Name<'static>, Error> {
@@ -145,7 +145,7 @@ fn write(interest: &Interest, nonce: u32, out: &mut Vec<u8>) -> Result<Name<'sta
     Ok(interest.name.clone().into_owned())
 }
 
-/// Verified Data that are there: a producer may sign that there are none.
+/// Verified Data with content: a producer may sign that the object does not exist.
 fn existing(packet: &[u8]) -> Result<Signed<'_>, Error> {
     let signed =
         Signed::read(packet).map_err(|why| Error::Failed(format!("an answer cannot be read: {why}")))?;
@@ -155,7 +155,7 @@ fn existing(packet: &[u8]) -> Result<Signed<'_>, Error> {
 
 fn is_there(signed: &Signed) -> Result<(), Error> {
     if signed.data.meta.content_type == Some(CONTENT_NACK) {
-        return Err(Error::Failed(format!("{}: its producer says that there is none", signed.data.name)));
+        return Err(Error::Failed(format!("{}: the producer says that it does not exist", signed.data.name)));
     }
     Ok(())
 }
@@ -169,7 +169,7 @@ struct Trust<'f> {
 }
 
 impl Trust<'_> {
-    /// Whether an object is not too large, of which so many bytes are here and this segment is the last.
+    /// Rejects an object that is too large by `here`, the bytes that arrived, or by its last segment, if known.
     fn check_size(&self, name: &Name, segment: u64, last: Option<u64>, here: u64) -> Result<(), Error> {
         // The last segment may have one byte, or none if it is the only one.
         let announced =
@@ -198,12 +198,12 @@ struct Fetch<'f> {
     last: Option<u64>,
     /// The time by which the consumer knows of everything: it never goes back.
     latest: Instant,
-    /// Segments of which forged Data came: how many, and when to ask again, if that is to come.
+    /// Segments with forged Data: how many, and when to ask again, if that is pending.
     forged: BTreeMap<u32, (u32, Option<Instant>)>,
     got: Got,
 }
 
-/// Asks for the first segment: it tells how large they are, and mostly how many.
+/// Asks for the first segment, which shows the segment size and usually the number of segments.
 #[expect(clippy::too_many_arguments, reason = "all that `get` is made of comes together here")]
 fn first<'f>(
     mut faces: Faces,
@@ -278,7 +278,7 @@ fn first<'f>(
 /// Headers of IP, UDP and the link protocol that each fragment has.
 const UDP_HEADERS: usize = 20 + 8 + 24;
 
-/// The number of the last segment, if Data tell it.
+/// The number of the last segment, if Data contain it.
 fn last_of(signed: &Signed) -> Result<Option<u64>, Error> {
     let last = signed.data.meta.final_block.and_then(|last| last.number_of(kind::SEGMENT));
     match last.filter(|last| *last >= u64::from(ndn::Name::WHOLE) - 1) {
@@ -399,7 +399,7 @@ impl Fetched<'_> {
         let is_new = self.consumer.counts().data > before;
         if is_new { self.keep(number.into(), &headers, &signed) } else { Ok(()) }
     }
-    /// Asks again a little later: the true Data may be under way.
+    /// Asks again a little later: the true Data may be in transit.
     fn drop_forged(&mut self, now: Instant, number: u32, why: Untrusted) -> Result<(), Error> {
         self.got.forged += 1;
         if !self.consumer.is_awaited(ndn::Name { prefix: Prefix(0), segment: number }) {
@@ -430,7 +430,7 @@ impl Fetched<'_> {
                 self.consumer.on_nack(now, name);
                 Ok(())
             }
-            // Its answer is under way.
+            // Its answer is in transit.
             Nack::Duplicate => Ok(()),
             // Beyond the end, as long as that is not known.
             _ if self.last.is_none() => Ok(()),
@@ -447,18 +447,18 @@ impl Fetched<'_> {
         u32::try_from(number).ok().filter(|number| *number != ndn::Name::WHOLE)
     }
     fn learn_last(&mut self, signed: &Signed) -> Result<(), Error> {
-        let Some(told) = last_of(signed)? else { return Ok(()) };
+        let Some(claimed) = last_of(signed)? else { return Ok(()) };
         match *self.last {
             None => {
-                self.trust.check_size(self.name, self.segment, Some(told), 0)?;
-                *self.last = Some(told);
-                self.consumer.finish_at(told as u32 + 1);
+                self.trust.check_size(self.name, self.segment, Some(claimed), 0)?;
+                *self.last = Some(claimed);
+                self.consumer.finish_at(claimed as u32 + 1);
                 Ok(())
             }
-            Some(known) if known == told => Ok(()),
+            Some(known) if known == claimed => Ok(()),
             Some(known) => {
                 let name = &signed.data.name;
-                Err(Error::Failed(format!("{name}: it says that {told} is the last; others say {known}")))
+                Err(Error::Failed(format!("{name}: it says that {claimed} is the last; others say {known}")))
             }
         }
     }

@@ -64,7 +64,7 @@ fn of_certificate(text: &str) -> Option<VerifyingKey> {
 }
 
 /// Draws a key: writes the private one to a file that only its owner may read, and the public one beside it
-/// as FILE.pub. Tells where that is. Files that are there stay.
+/// as FILE.pub. Returns the path of the latter. Existing files are not replaced.
 ///
 /// # Errors
 /// One line that names the file.

@@ -23,13 +23,13 @@ pub use uri::FaceUri;
 use lightlag_protocols::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Bytes that a UDP datagram may carry, unless told otherwise: fits every path of 1500-byte packets, tunnels
-/// included. What ndnd takes.
+/// Default size of a UDP datagram in bytes, as in ndnd: fits every path of 1500-byte packets, tunnels
+/// included.
 pub const MTU: usize = 1420;
-/// Content of a segment unless told otherwise: as much as others put into a packet of 8800 bytes.
+/// Default content of a segment in bytes: as others put into a packet of 8800 bytes.
 pub const SEGMENT: u32 = 8000;
 
-/// The time of day: send times of nodes whose clocks agree then differ by the time under way.
+/// The time of day: between nodes with synchronised clocks, send times give the one-way delay.
 fn since_1970() -> Duration {
     let span = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Duration::from_nanos(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX))

@@ -46,7 +46,7 @@ fn identity(found: &Found) -> (u64, i64, i64) {
 }
 
 impl Publication {
-    /// Of a file, under a name and a version, with so many bytes of content in a segment.
+    /// Of a file, under a name and a version, with `segment` bytes of content in a segment.
     ///
     /// # Errors
     /// One line: it is no file that can be read, or does not fit such segments.

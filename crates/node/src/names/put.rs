@@ -20,11 +20,11 @@ use std::path::PathBuf;
 pub enum Where {
     /// From a forwarder, which is asked to send them.
     Forwarder(FaceUri),
-    /// From whoever asks here.
+    /// From consumers that connect here.
     Listen(FaceUri),
 }
 
-/// What is to be published.
+/// What to publish.
 pub struct Putting {
     /// The file.
     pub file: PathBuf,
@@ -58,8 +58,8 @@ pub struct Published {
 /// Sleeps no longer: nothing is due, but a look now and then does not harm.
 const SLEEP_MOST: Duration = Duration::from_secs(1);
 
-/// Publishes a file for as long as the process runs. `ready` is told once when Interests can come, and says
-/// whether to go on.
+/// Publishes a file for as long as the process runs. `ready` is called once, when Interests can arrive, and
+/// returns whether to continue.
 ///
 /// # Errors
 /// One line: bad input, a forwarder that cannot be reached or refuses, or a file that changes.
@@ -129,25 +129,25 @@ struct Producer {
     publication: Publication,
     faces: Faces,
     clock: Clock,
-    /// What send times are told by.
+    /// The clock of send times.
     stamps: ndn::Clock,
     site: u32,
-    /// Who asks for what is not here is told so: there is no forwarder that would.
+    /// Interests for other names get a Nack: no forwarder would send one.
     answers_others: bool,
     rate: Option<BitRate>,
     /// When the next Data may leave, where a rate is kept.
     free_at: Instant,
-    /// What is to be answered.
+    /// Requests to answer.
     requests: VecDeque<Request>,
     packet: Vec<u8>,
 }
 
-/// Where a rate is kept: what leaves at once is no more than the rate lets leave in this time.
+/// Largest burst, if a rate is set: the data of this time at that rate.
 const LATE_MOST: Duration = Duration::from_nanos(2_000_000);
 /// Requests that wait for their turn; more are dropped, as on any link.
 const REQUESTS_MOST: usize = 8192;
 
-/// An Interest that is to be answered.
+/// An Interest to answer.
 struct Request {
     from: Peer,
     headers: Headers,

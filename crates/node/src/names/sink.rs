@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Segments that follow each other are written together, up to so many bytes.
+/// Adjacent segments are collected and written together, up to this many bytes.
 const STAGE_BYTES: usize = 256 << 10;
 /// Most bytes of segments that wait for one before them, where they must leave in order.
 const WAITING_MOST: usize = 512 << 20;
@@ -54,7 +54,7 @@ impl Sink {
     /// Keeps a segment that begins at this byte of the whole. Each comes once.
     ///
     /// # Errors
-    /// One line: there is no room for it, or nobody reads.
+    /// One line: there is no room for it, or the reader has closed the stream.
     pub fn write(&mut self, at: u64, content: &[u8]) -> Result<(), Error> {
         match self {
             Self::File(file) => file.write(at, content).map_err(|why| file.cannot(&why)),
@@ -78,7 +78,7 @@ pub struct InFile {
     path: PathBuf,
     part: PathBuf,
     file: File,
-    /// Bytes that are to be written, and where.
+    /// Bytes to write, and their offset.
     stage: (u64, Vec<u8>),
     done: bool,
 }
@@ -118,7 +118,7 @@ impl Drop for InFile {
     }
 }
 
-/// A stream, and what waits for its turn.
+/// A stream, and the segments that wait for earlier ones.
 pub struct InOrder {
     out: Box<dyn Write>,
     next: u64,

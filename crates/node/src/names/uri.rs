@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 /// Where forwarders of NDN listen.
 const PORT: u16 = 6363;
-/// The variable that tells NDN's programs where their forwarder is.
+/// The variable by which NDN programs find their forwarder.
 const VARIABLE: &str = "NDN_CLIENT_TRANSPORT";
 /// Where it is if nothing is said.
 const DEFAULT: &str = "unix:///run/nfd/nfd.sock";
@@ -41,18 +41,18 @@ impl FaceUri {
             Self::Unix(_) => true,
         }
     }
-    /// Whether it has a port where nobody can listen.
+    /// Whether its port is 0, where no listener can be.
     fn is_nowhere(&self) -> bool {
         matches!(self, Self::Udp(at) | Self::Tcp(at) if at.port() == 0)
     }
     /// It, as a place to connect to.
     ///
     /// # Errors
-    /// One line if nobody can be there.
+    /// One line if the port is 0.
     pub fn reachable(self) -> Result<Self, Error> {
         if self.is_nowhere() {
             return Err(Error::Input(format!(
-                "{self}: nobody listens at port 0; name a port from 1 to 65535"
+                "{self}: port 0 is not a destination; name a port from 1 to 65535"
             )));
         }
         Ok(self)

@@ -13,7 +13,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use udp::Udp;
 
-/// A socket, and what is to leave by it next.
+/// A socket, and the datagrams to send next.
 pub struct Socket(Kind);
 
 enum Kind {
@@ -36,8 +36,8 @@ impl Socket {
     pub fn towards(peer: SocketAddr) -> io::Result<Self> {
         Self::bind(SocketAddr::new(unspecified(peer.ip()), 0))
     }
-    /// DCCP in IP packets of its own (RFC 4340, section 5), to an address and a port of DCCP. What is pushed
-    /// are packets of DCCP; their checksums are made here, and those of what comes looked at.
+    /// DCCP in IP packets of its own (RFC 4340, section 5), to an address and a port of DCCP. Pushed data are
+    /// DCCP packets; their checksums are computed here, and those of received packets are checked.
     ///
     /// # Errors
     /// What the system says; [`io::ErrorKind::PermissionDenied`] without the capability `CAP_NET_RAW`.
@@ -75,11 +75,11 @@ impl Socket {
         }
     }
 
-    /// Hands over what has come, at most one batch: from whom, what, and when by the kernel's stamp.
-    /// Tells how many.
+    /// Hands over at most one batch of received datagrams: sender, bytes, and the kernel's time stamp (of a raw
+    /// socket: the time of reading). Returns their number.
     ///
     /// # Errors
-    /// What the system says; that nothing has come is none.
+    /// What the system says; returns 0 if no datagram has arrived.
     pub fn receive(
         &mut self,
         clock: &Clock,
@@ -90,7 +90,7 @@ impl Socket {
             Kind::Raw(raw) => raw.receive(clock, take),
         }
     }
-    /// Appends a datagram to what leaves next; `write` writes it. It leaves with the next [`Socket::flush`]
+    /// Appends a datagram to the next batch; `write` writes it. It leaves with the next [`Socket::flush`]
     /// at the latest, together with others of its size, the last of which may be smaller.
     ///
     /// # Errors
@@ -114,14 +114,14 @@ impl Socket {
         }
     }
 
-    /// Sleeps until something comes, or for so long.
+    /// Sleeps until a datagram arrives, or for `span`.
     ///
     /// # Errors
     /// What the system says.
     pub fn wait(&self, span: Duration) -> io::Result<()> {
         self.wait_with(&[], span)
     }
-    /// Sleeps until something comes to this socket or one of the others, or for so long.
+    /// Sleeps until a datagram arrives at this socket or one of the others, or for `span`.
     ///
     /// # Errors
     /// What the system says.

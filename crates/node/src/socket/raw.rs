@@ -1,8 +1,8 @@
 //! DCCP in IP packets of protocol 33, by raw sockets.
 //!
-//! A raw socket is given every packet of its protocol, so those for other ports are passed by here. IPv4
-//! tells the address that a packet came to, with its header; IPv6 does not, and the address that packets to
-//! the peer leave by is taken for it. On a machine with several, one is to be named.
+//! A raw socket receives every packet of its protocol; those for other ports are dropped here. An IPv4 header
+//! has the destination address. IPv6 does not provide it, so the source address towards the peer is assumed: on
+//! a machine with several addresses, name one.
 
 use super::{is_passing, unspecified};
 use crate::clock::Clock;
@@ -24,7 +24,7 @@ const BATCH: usize = 64;
 const PACKET_MOST: usize = 1 << 16;
 /// What is asked of the kernel for packets that wait.
 const SOCKET_BUFFER: usize = 32 << 20;
-/// Peers whose way is remembered.
+/// Peers whose source address is cached.
 const WAYS_MOST: usize = 1024;
 /// Where IPv4 has the addresses in its header.
 const IPV4_SOURCE: usize = 12;
@@ -138,7 +138,7 @@ impl Raw {
         for _ in 0..20 {
             match sendto(&self.io, &self.sealed, SendFlags::empty(), &to) {
                 Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::NOBUFS) => {
-                    // The queue of the interface is full: as soon as it has room, go on.
+                    // The interface queue is full: wait for room.
                     let span = lightlag_protocols::time::Duration::from_nanos(5_000_000);
                     super::wait_any(&mut [PollFd::new(&self.io, PollFlags::OUT)], span)?;
                 }

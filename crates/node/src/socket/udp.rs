@@ -19,7 +19,7 @@ const BATCH_BYTES: usize = 65_000;
 /// What is asked of the kernel for datagrams that wait; it may give less.
 const SOCKET_BUFFER: usize = 32 << 20;
 
-/// A UDP socket, and what is to leave by it next.
+/// A UDP socket, and the datagrams to send next.
 pub struct Udp {
     io: UdpSocket,
     state: UdpSocketState,
@@ -63,11 +63,11 @@ impl Udp {
         self.io.local_addr()
     }
 
-    /// Hands over what has come, at most one batch: from whom, what, and when by the kernel's stamp.
-    /// Tells how many.
+    /// Hands over at most one batch of received datagrams: sender, bytes, and the kernel's time stamp.
+    /// Returns their number.
     ///
     /// # Errors
-    /// What the system says; that nothing has come is none.
+    /// What the system says; returns 0 if no datagram has arrived.
     pub fn receive(
         &mut self,
         clock: &Clock,
@@ -96,7 +96,7 @@ impl Udp {
         Ok(count)
     }
 
-    /// Appends a datagram to what leaves next; `write` writes it. It leaves with the next [`Udp::flush`]
+    /// Appends a datagram to the next batch; `write` writes it. It leaves with the next [`Udp::flush`]
     /// at the latest, together with others of its size, the last of which may be smaller.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl Udp {
         let mut result = self.state.try_send((&self.io).into(), &transmit);
         let mut tries = 0;
         while result.as_ref().is_err_and(|why| why.kind() == io::ErrorKind::WouldBlock) && tries < 20 {
-            // The queue of the interface is full: as soon as it has room, go on.
+            // The interface queue is full: wait for room.
             self.wait_for(PollFlags::OUT, Duration::from_nanos(5_000_000))?;
             result = self.state.try_send((&self.io).into(), &transmit);
             tries += 1;

@@ -3,7 +3,7 @@
 //! An opening under a key shows the run of its sender, a stamp that grows from run to run, and a token. It is
 //! accepted
 //!
-//! 1. if it is of the run that was accepted last for this name: the transfer goes on; or
+//! 1. if it is of the run that was accepted last for this name: the transfer resumes; or
 //! 2. if its token names this state, so that it was made after the state was, and its stamp is higher than that
 //!    of every run accepted for this name; or
 //! 3. if its token answers a challenge: a hash, under a key of this run of the listener, of the run and of what was
@@ -60,7 +60,7 @@ pub enum Verdict {
     Same,
     /// It is of the last session of its name, which has delivered its file.
     Delivered,
-    /// Nobody knows: it must come again with this token.
+    /// Freshness unknown: it must come again with this token.
     Challenged(Token),
 }
 
@@ -130,7 +130,7 @@ impl Accepted {
         let above = last.map_or(self.state.floor.0, |last| last.stamp);
         let is_later = fresh.token == self.state.token && fresh.stamp > above;
         let answer = self.challenge(name, &fresh.id);
-        // A guess at the token is right once in 2^128: how long comparing takes tells nothing worth having.
+        // A guess at the token is right once in 2^128, so the timing of this comparison leaks nothing useful.
         if is_later || fresh.token == answer { Verdict::Fresh } else { Verdict::Challenged(answer) }
     }
     fn challenge(&self, name: &str, id: &Id) -> Token {

@@ -97,7 +97,7 @@ impl Key {
             fingerprint: blake3::derive_key(FINGERPRINT, secret),
         }
     }
-    /// Names the key, without telling it.
+    /// Identifies the key without revealing it.
     pub fn fingerprint(&self) -> &[u8; 32] {
         &self.fingerprint
     }

@@ -19,7 +19,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// So many repairs of a block, from one on; the first that there is is that after the own symbols.
+    /// `count` repairs of a block from symbol `first` on; repairs are numbered after the source symbols.
     /// `block` has whole symbols.
     pub fn repairs(&mut self, block: &[u8], symbol: u16, first: u32, count: u32) -> Vec<Vec<u8>> {
         let symbols = (block.len() / usize::from(symbol)) as u32;

@@ -20,7 +20,7 @@ const SAVE_SHARE: i64 = 50;
 /// A refusal is said again at most so often.
 const REFUSE_EVERY: Duration = Duration::from_nanos(50_000_000);
 
-/// Why a transfer ends: what the sender is told, and what our user is told.
+/// Why a transfer ends, for the sender and for our user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// For programs.
@@ -38,7 +38,7 @@ impl Refusal {
         match why.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::new(
                 Reason::NoSpace,
-                "the receiver's disk is full; make room there and send again: it goes on where it was",
+                "the receiver's disk is full; make room there and send again: the transfer resumes",
             ),
             _ => Self::new(Reason::Folder, format!("the receiver cannot write: {why}")),
         }
@@ -76,7 +76,7 @@ pub struct Incoming {
     pub is_proven: bool,
     /// All is here, and is what was meant.
     pub is_checked: bool,
-    /// Its sender is to be challenged.
+    /// Its sender must be challenged.
     pub challenge_now: bool,
     pub next_challenge: Instant,
     store: Option<Store>,
@@ -94,7 +94,7 @@ pub struct Incoming {
     refuse_now: bool,
     /// Another file of this name is replaced.
     pub overwrite: bool,
-    /// An earlier run of the listener has told that it is here.
+    /// An earlier run of the listener has reported it as received.
     pub is_repeated: bool,
     /// Too much is kept already: what is here goes if it does not become whole, or much, in this session.
     pub is_volatile: bool,
@@ -139,7 +139,7 @@ impl Incoming {
         incoming.stage = Stage::Done;
         incoming
     }
-    /// One that begins, or goes on with what is kept of it at `place`; without a place nothing is kept. `incarnation` names this life of the receiver.
+    /// A new or resumed transfer, stored at `place`; `None`: not stored. `incarnation`: the receiver's epoch.
     ///
     /// # Errors
     /// Why it does not.

@@ -1,8 +1,8 @@
-//! How often lines about strangers are shown.
+//! Rate limit of log lines about unknown hosts.
 
 use lightlag_protocols::time::{Duration, Instant};
 
-/// So many lines at once, then one in [`LINE_EVERY`].
+/// Lines shown at once; afterwards one in [`LINE_EVERY`].
 const BURST: u32 = 30;
 const LINE_EVERY: Duration = Duration::from_nanos(500_000_000);
 const SUM_EVERY: Duration = Duration::from_secs(10);
@@ -49,12 +49,12 @@ mod tests {
     #[test]
     fn a_flood_is_counted_not_shown() {
         let mut lines = Lines::default();
-        let (mut now, mut shown, mut told) = (Instant::ZERO, 0, 0);
+        let (mut now, mut shown, mut sums) = (Instant::ZERO, 0, 0);
         for _ in 0..100_000 {
             now += Duration::from_nanos(1_000_000);
             shown += u32::from(lines.admit(now));
-            told += u32::from(lines.suppressed(now).is_some());
+            sums += u32::from(lines.suppressed(now).is_some());
         }
-        assert!((200..=231).contains(&shown) && told == 10, "{shown} {told}");
+        assert!((200..=231).contains(&shown) && sums == 10, "{shown} {sums}");
     }
 }

@@ -20,7 +20,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// What came of a transfer.
+/// A received file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
     /// What the file is called here.
@@ -46,7 +46,7 @@ pub enum Event {
     Listening(SocketAddr),
     /// A transfer begins: its name, its bytes, those that are here, and from whom.
     Began(String, u64, u64, SocketAddr),
-    /// All transfers under way have so many bytes of so many; nothing of nothing where none is.
+    /// Bytes received of all transfers in progress, and their total; zeros without any.
     Progress(u64, u64),
     /// A file is here.
     Finished(Finished),
@@ -75,8 +75,8 @@ impl Event {
             | Self::Refused(_) => None,
         }
     }
-    /// A transfer that failed after so many bytes of so many. Only one of which all or 1 MiB had come ends a listener
-    /// that waits for one transfer: any host can begin one.
+    /// A transfer that failed after `come` of `length` bytes. Only one of which all or 1 MiB had come ends a
+    /// listener for one transfer: any host can begin one.
     pub fn failed(line: String, come: u64, length: u64) -> Self {
         if length > 0 && come >= MUCH_BYTES.min(length) { Self::Failed(line) } else { Self::Refused(line) }
     }
@@ -88,32 +88,32 @@ const SESSIONS_MAX: usize = 64;
 const REMEMBERED_MAX: usize = 4 * SESSIONS_MAX;
 /// Files whose digest is remembered.
 const DIGESTS_MAX: usize = 64;
-/// What has not been heard for so long leaves memory; what is here of it stays.
+/// A session without datagrams for this time is forgotten; its unfinished file stays.
 const IDLE_MOST: Duration = Duration::from_secs(600);
 /// Unfinished files that are kept without a key.
 const PARTS_MAX: usize = 256;
-/// Those of which less is here are dropped after so long, without a key.
+/// Without a key, unfinished files with fewer bytes than this are dropped after this time.
 const PART_LITTLE: (u64, std::time::Duration) = (1 << 20, std::time::Duration::from_secs(86_400));
-/// A transfer that brought so much has its room on the disk reserved, and its unfinished file is kept.
+/// After this many new bytes, disk space for the file is reserved, and its unfinished file is kept.
 pub const MUCH_BYTES: u64 = 1 << 20;
 /// How often unfinished files are counted.
 const COUNT_EVERY: Duration = Duration::from_secs(1);
 /// A sender is challenged at most so often.
 const CHALLENGE_EVERY: Duration = Duration::from_nanos(50_000_000);
-/// Unknown sessions are told so at most so often, all together.
+/// Refusals of unknown sessions, all together, are at least this far apart.
 const UNKNOWN_EVERY: Duration = Duration::from_nanos(5_000_000);
 const TICK: Duration = Duration::from_nanos(100_000_000);
 /// Left free on the disk.
 const SPARE_BYTES: u64 = 1 << 20;
 
-/// Receives files until it is told to stop.
+/// Receives files until it is stopped.
 pub struct Listener {
     listening: FileInbox,
     once: bool,
     socket: Socket,
     clock: Clock,
     sessions: BTreeMap<u32, Incoming>,
-    /// Who is to be told that his session is not known, and when somebody was.
+    /// The sender and number of an unknown session, to be refused; and the earliest time of the next refusal.
     unknown: Option<(SocketAddr, u32)>,
     next_unknown: Instant,
     next_tick: Instant,
@@ -123,7 +123,7 @@ pub struct Listener {
     digests: BTreeMap<PathBuf, (Stamp, [u8; 32])>,
     /// What was accepted under the key.
     accepted: Option<Accepted>,
-    /// Unfinished files in the folder, and when they are to be counted again.
+    /// Unfinished files in the folder, and the time of the next count.
     kept: Kept,
     next_count: Instant,
     lines: Lines,
@@ -169,7 +169,7 @@ impl Listener {
             digests: BTreeMap::new(),
         })
     }
-    /// Receives until the first transfer has ended, if it is to end then, or until `watch` says false.
+    /// Receives until the first transfer has ended, if it runs `once`, or until `watch` returns false.
     ///
     /// # Errors
     /// One line.
@@ -257,7 +257,7 @@ impl Listener {
                 known.take(now, from, packet, keyed);
                 return;
             }
-            // What has come while nobody knew goes on from the disk.
+            // Data received before the proof stay on the disk, and the transfer resumes from them.
             known.is_volatile = false;
             self.drop_session(now, packet.session);
         }
@@ -291,7 +291,7 @@ impl Listener {
         }
         self.sessions.insert(packet.session, incoming);
     }
-    /// The transfer that an opening begins or goes on with; `None` in the error: the opening must come again.
+    /// The transfer that an opening begins or resumes; `None` in the error: the opening must come again.
     fn admit(
         &mut self,
         now: Instant,
@@ -407,7 +407,7 @@ impl Listener {
         Some(digest)
     }
     /// Takes over from an earlier session of this content, and drops one that makes no progress where all places are
-    /// taken. What has come of that stays on the disk. `None` in the error: there may be a place soon.
+    /// taken. Its data stay on the disk. `None` in the error: there may be a place soon.
     fn make_room(
         &mut self,
         now: Instant,
@@ -418,12 +418,12 @@ impl Listener {
         let same = |incoming: &Incoming| incoming.place().is_some_and(|other| other.is_same(place));
         let Self { sessions, .. } = self;
         if let Some(other) = sessions.iter().find(|(_, incoming)| same(incoming)).map(|(&id, _)| id) {
-            // What may be a recording takes no place from what is none: nothing of it is kept.
+            // A possible recording takes no place from a proven session: nothing of it is kept.
             if is_proven || !sessions[&other].is_proven {
                 self.drop_session(now, other);
             }
         }
-        // What may be a recording takes the place of its like only, and gives it to what is none.
+        // A possible recording replaces only another one, and yields to a proven session.
         let open = || self.sessions.iter().filter(|(_, incoming)| incoming.stage == Stage::Open);
         if open().count() < SESSIONS_MAX {
             return Ok(());
@@ -598,7 +598,7 @@ impl Listener {
         });
         self.events.push(Event::Progress(here, all));
     }
-    /// Whether it is to end, and the sender has surely heard why: two of its round trips of silence.
+    /// Whether it must end, and the sender surely has the result: after two round trips without datagrams.
     fn is_over(&self, now: Instant) -> bool {
         let Some((_, session)) = self.ended.filter(|_| self.once) else { return false };
         self.sessions.get(&session).is_none_or(|incoming| {

@@ -42,7 +42,7 @@ impl Memory {
         self.save();
         self.stamp
     }
-    /// The listener has told the name of its state.
+    /// The listener has sent the name of its state.
     pub fn learn(&mut self, token: Token) {
         if self.token != token {
             self.token = token;

@@ -50,7 +50,7 @@ pub fn real(light: Duration) -> udpdtn::Real {
     }
 }
 
-/// How a file is cut, for packets of so many bytes with tags of so many.
+/// How a file is cut, for packets of `packet` bytes with tags of `tag` bytes.
 ///
 /// # Errors
 /// One line if there is no room for data, or the file is too large for such packets.

@@ -69,7 +69,7 @@ impl Repairer {
     /// Wants repairs.
     pub fn ask(&mut self, job: Job) {
         self.pending.insert(job.block);
-        // If the thread is gone, waiting tells it.
+        // If the thread is gone, `wait` returns `None`.
         let _ = self.jobs.send(job);
     }
     /// The next that are made; none if the thread is gone.

@@ -19,13 +19,13 @@ use std::path::{Path, PathBuf};
 /// How far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// The file is read, to know its digest: so many bytes of so many.
+    /// The file is being read for its digest: bytes read, and its length.
     Reading(u64, u64),
-    /// The receiver has about so many bytes of so many.
+    /// About how many bytes the receiver has, and the length of the file.
     Sending(u64, u64),
-    /// Nothing has been heard for so many seconds.
+    /// Seconds since the last datagram from the receiver.
     Silent(u64),
-    /// What has passed so far; ways beside UDPDTN tell it.
+    /// Counts so far; only of transports other than UDPDTN.
     Counted(Counted),
 }
 
@@ -34,7 +34,7 @@ pub enum Progress {
 pub struct Counted {
     /// Bytes that are there; over TCP those that the kernel took.
     pub bytes: u64,
-    /// Datagrams with data; TCP does not tell.
+    /// Datagrams with data; `None` over TCP.
     pub datagrams: Option<u64>,
     /// Those among them that were sent again.
     pub repairs: Option<u64>,
@@ -42,7 +42,7 @@ pub struct Counted {
     pub rtt: Option<Duration>,
 }
 
-/// Datagrams between two looks at what has come.
+/// Datagrams sent between two reads of the socket.
 const BURST: usize = 256;
 /// With less than this a block rarely needs repairs.
 const LOSS_LEAST: f64 = 2e-4;
@@ -169,7 +169,7 @@ impl Outgoing {
     fn broken(&self, why: &std::io::Error) -> Error {
         let size = self.config.symbol.0;
         if why.kind() == std::io::ErrorKind::Other || why.raw_os_error() == Some(90) {
-            let what = format!("packets with {size} B of data are too large for the way to {}", self.to);
+            let what = format!("packets with {size} B of data are too large for the path to {}", self.to);
             return Error::Failed(format!("{what}: choose a smaller --packet-size"));
         }
         Error::Failed(format!("the socket to {}: {why}", self.to))
@@ -179,7 +179,7 @@ impl Outgoing {
         let mut came: Vec<(Vec<u8>, Option<Challenge>)> = Vec::new();
         let (to, id, key, ignored) = (self.to, self.fresh.id, self.key.as_ref(), &mut self.ignored);
         let result = self.socket.receive(&self.clock, |from, bytes, _| {
-            // With a key, whoever can make a tag may answer from wherever he is.
+            // With a key, any address may answer that can make a tag.
             let opened = match key {
                 Some(key) => key.open_answer(&id, bytes),
                 None => (from == to).then_some((bytes, None)),
@@ -304,7 +304,7 @@ impl Outgoing {
         }
         Ok(())
     }
-    /// Tells the receiver that there is nothing to wait for.
+    /// Ends the transfer at the receiver, so that it does not wait.
     fn tell_changed(&mut self) {
         let body = Body::Refuse(Reason::Digest, "the file changed while it was sent");
         let packet = Packet { session: self.session, body };
@@ -367,7 +367,7 @@ pub(crate) fn write(
     }
 }
 
-/// A number that nobody can guess.
+/// An unpredictable number.
 pub(crate) fn random() -> Result<u32, Error> {
     let cannot = |why| Error::Failed(format!("the system gives no random numbers: {why}"));
     getrandom::u32().map_err(cannot)

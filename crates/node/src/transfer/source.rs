@@ -43,7 +43,7 @@ fn identity(found: &Metadata) -> (u64, i64, i64) {
 }
 
 impl Source {
-    /// Opens a file and reads it once; `watch` is told how many bytes of how many are read.
+    /// Opens a file and reads it once; `watch` is called with the bytes read so far and the length.
     ///
     /// # Errors
     /// One line: it is not there, cannot be read, or is no file.
@@ -97,7 +97,7 @@ impl Source {
             _ => Err(self.changed()),
         }
     }
-    /// The same question, for whoever has not the source at hand.
+    /// The same check, as a function that can outlive the source.
     ///
     /// # Errors
     /// One line.
@@ -215,8 +215,8 @@ impl Source {
         }
         Ok(())
     }
-    /// Has repairs of a block made that was just sent, for it will probably need them; at this loss about
-    /// so many.
+    /// Starts making repairs of a block that was just sent, as it will probably need about this many at this
+    /// loss rate.
     ///
     /// # Errors
     /// One line if the file can no longer be read as it was.

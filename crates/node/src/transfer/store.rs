@@ -13,14 +13,14 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Symbols that follow each other are written together, up to so many bytes.
+/// Adjacent symbols are collected and written together, up to this many bytes.
 const STAGE_BYTES: usize = 256 << 10;
 /// What is read at once to be hashed.
 const HASH_BYTES: u64 = 1 << 20;
 /// A journal is no larger than this: of a terabyte it would be one in which every other symbol is missing.
 const JOURNAL_MOST_BYTES: u64 = 8 << 30;
 
-/// What is to come, and how it is cut.
+/// A file to receive, and how it is cut.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// Bytes of the whole.
@@ -51,24 +51,24 @@ pub struct Store {
     file: File,
     spill: Spill,
     place: Place,
-    /// Bytes that are to be written, and where.
+    /// Bytes to write, and their offset.
     stage: (u64, Vec<u8>),
     hasher: blake3::Hasher,
     hashed: u64,
 }
 
 /// Names of the files of a transfer: `NAME.HASH.part`, `.part.state` and `.part.repairs`. The hash is of digest and
-/// length of the whole, its name and the key, so that nobody writes to the file of another content or key.
+/// length of the whole, its name and the key, so that contents and keys never share a file.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// What it is to be.
+    /// The final path.
     pub name: PathBuf,
     part: PathBuf,
     state: PathBuf,
     repairs: PathBuf,
 }
 
-/// Of a name that is longer the rest is left out of that of its part.
+/// Longer names are truncated to this many bytes in the names of these files.
 const PART_NAME_MOST: usize = 180;
 const PART: &str = ".part";
 const STATE: &str = ".part.state";
@@ -254,8 +254,8 @@ impl Store {
         (self.shape.cut.start_of(block) + u64::from(symbol)) * u64::from(self.shape.symbol)
     }
 
-    /// Decodes a block and writes what it lacked; false if its symbols do not suffice. `lacking` are its
-    /// own symbols that are not here.
+    /// Decodes a block and writes its missing symbols; false if too few symbols are here. `here`: its source
+    /// symbols that are here.
     ///
     /// # Errors
     /// What the system says.
@@ -309,7 +309,7 @@ impl Store {
         bytes
     }
 
-    /// Takes the next part of what is whole from the start into the digest; false if there is none.
+    /// Hashes the next part of the prefix that is complete; false if it is hashed already.
     ///
     /// # Errors
     /// What the system says.

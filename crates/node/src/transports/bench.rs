@@ -1,10 +1,10 @@
-//! Throughput over the minutes of a way: bytes without end one way, what the receiver has counted the other.
+//! Throughput of a path over minutes: unlimited data in one direction, the receiver's counts in the other.
 //!
 //! The sender names time and interval in its header. The receiver counts from the first byte that comes, for
 //! that time, and then says in a receipt what it counted: so the sender ends too. Nothing touches a disk.
 //!
 //! Sending: [`send`] with [`super::Payload::Noise`]. Receiving: [`super::Carrier::listen`] with [`Tallies`] as
-//! the inbox, which tells [`Event::Interval`] and [`Event::Measured`]. Both may run in many threads.
+//! the inbox, which emits [`Event::Interval`] and [`Event::Measured`]. Both may run in many threads.
 
 use super::header::{HEADER_BYTES, Receipt};
 use super::incoming::{Inbox, Incoming};
@@ -19,7 +19,7 @@ use std::time::Instant;
 const MAGIC: &[u8; 8] = b"llbench1";
 /// Begins a name that says what is measured. No file has one with slashes.
 const NAME_MAGIC: &str = "llbench1/";
-/// Bytes of a message without end: more than anybody waits for, and places in it are not long to tell.
+/// Bytes of an unlimited message: more than any measurement sends, yet offsets in it encode in few bytes.
 pub(super) const ENDLESS: u64 = (1 << 49) - 1;
 /// Shortest interval that can be asked for.
 pub const EVERY_LEAST: Duration = Duration::from_nanos(100_000_000);
@@ -29,7 +29,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// For so long.
+    /// Duration of the measurement.
     pub time: Duration,
     /// With figures so often; [`EVERY_LEAST`] at least.
     pub every: Duration,
@@ -99,12 +99,12 @@ fn rate(bytes: u64, span: Duration) -> f64 {
     bytes as f64 * 8.0 / span.as_secs_f64().max(1e-9)
 }
 
-/// What came of a measurement; deviation, least and most are of whole intervals, in bit/s.
+/// The result of a measurement; deviation, least and most are of whole intervals, in bit/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
     /// Bytes.
     pub bytes: u64,
-    /// In so many nanoseconds.
+    /// Duration in nanoseconds.
     pub span_ns: u64,
     /// Standard deviation, that of a sample.
     pub deviation: u64,
@@ -176,7 +176,7 @@ impl Spread {
 
 // --- sending --------------------------------------------------------------------------------
 
-/// Bytes that no way can make smaller, cheaply made: a table of noise, combined with another word each time.
+/// Incompressible bytes, cheaply made: a table of noise, combined with another word each time.
 pub(super) struct Noise {
     table: Vec<u8>,
 }
@@ -201,7 +201,7 @@ impl Noise {
     }
 }
 
-/// What came of a measurement, at its sender.
+/// The result of a measurement, at its sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// As the receiver counted it; none if it was stopped, or the receiver's word did not come.
@@ -212,11 +212,11 @@ pub struct Outcome {
     pub total: Counted,
 }
 
-/// Sends [`Payload::Noise`] until the receiver has counted for its time, or until `watch`, which is told each
-/// interval, or nothing ten times a second, says false.
+/// Sends [`Payload::Noise`] until the receiver has counted for its time, or until `watch` returns false.
+/// `watch` is called with each interval, and with `None` ten times a second.
 ///
 /// # Errors
-/// [`Error::Input`] if it could not begin, [`Error::Failed`] if it failed or nobody answered.
+/// [`Error::Input`] if it could not begin, [`Error::Failed`] if it failed or no answer arrived.
 pub fn send(
     transport: &Transport,
     sending: Sending,
@@ -310,7 +310,7 @@ fn of_std(span: std::time::Duration) -> Duration {
 
 // --- receiving ------------------------------------------------------------------------------
 
-/// A inbox at which parcels are counted and thrown away.
+/// The last peer for which there was no room, until it is reported, and the earliest time of that.
 pub struct Tallies;
 
 impl Inbox for Tallies {
@@ -330,7 +330,7 @@ impl Inbox for Tallies {
     }
 }
 
-/// What came of one measurement so far.
+/// The state of one measurement.
 struct Tally {
     from: SocketAddr,
     began: Option<Instant>,

@@ -38,7 +38,7 @@ impl Claims {
 }
 
 impl Claim {
-    /// The name that the file is to have.
+    /// The final name of the file.
     pub fn name(&self) -> &str {
         &self.name
     }

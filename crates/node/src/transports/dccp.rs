@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub const PORT: u16 = 6511;
 /// The DCCP ports at which files are expected: of LTP, and of pieces.
 const SERVERS: [u16; 2] = [lightlag_protocols::wire::ltp::PORT, crate::transfer::PORT];
-/// Datagrams that wait for the congestion control: few, so that what leaves is fresh.
+/// Datagrams that wait for the congestion control: few, so that the data sent are fresh.
 const QUEUE: usize = 64;
 /// Where the ports of clients begin.
 const PORTS_FREE: u16 = 49_152;
@@ -99,7 +99,7 @@ impl OnLine {
     }
 }
 
-/// A connection for a service; `tells_fates`: what became of each datagram is to be known.
+/// A connection for a service; `tells_fates`: whether the fate of each datagram is reported.
 pub fn config(service: u32, tells_fates: bool, line: &OnLine) -> Result<Config, Error> {
     let ms = |n: i64| Duration::from_nanos(n * 1_000_000);
     let first = line.light.unwrap_or_default().saturating_add(ms(1000));
@@ -278,7 +278,7 @@ impl Line {
     pub fn new(connection: Box<Connection>, inner: Box<dyn Endpoint>, is_server: bool) -> Self {
         Self { connection, inner, is_server, aborted: false }
     }
-    /// What has come, and what became of what has left.
+    /// Passes on received data and the fates of sent datagrams.
     fn hand_on(&mut self, now: Instant) -> Result<(), Error> {
         while let Some((ordinal, arrived)) = self.connection.take_fate() {
             self.inner.on_fate(now, ordinal, arrived);
@@ -325,7 +325,7 @@ impl Endpoint for Line {
             self.connection.close();
         }
         let Some(packet) = self.connection.poll(now) else {
-            // A timer may have told of losses.
+            // A timer may have detected losses.
             self.hand_on(now)?;
             return Ok(false);
         };

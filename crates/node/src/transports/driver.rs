@@ -23,7 +23,7 @@ pub trait Endpoint {
     fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error>;
     /// When to come back though nothing comes.
     fn deadline(&self) -> Option<Instant>;
-    /// What became of a datagram that was given, counted from zero, where the way tells.
+    /// The fate of a sent datagram, counted from zero; called only over transports that report it.
     fn on_fate(&mut self, _now: Instant, _ordinal: u64, _arrived: bool) {}
     /// As [`Status::over`], more cheaply where that can be.
     fn is_over(&self) -> bool {
@@ -50,7 +50,7 @@ pub trait Endpoint {
     }
     /// How far it is.
     fn status(&self) -> Status;
-    /// What our user is to know.
+    /// Events for the caller of the driver.
     fn take_events(&mut self) -> Vec<Event> {
         Vec::new()
     }
@@ -59,7 +59,7 @@ pub trait Endpoint {
 /// How far an end is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Status {
-    /// Bytes that are there, of so many; none where nothing is under way.
+    /// Bytes delivered, and their total; `None` where no transfer is active.
     pub progress: Option<(u64, u64)>,
     /// What the receiver said, or says.
     pub receipt: Option<Receipt>,
@@ -80,11 +80,11 @@ const SLEEP_MOST: Duration = Duration::from_nanos(50_000_000);
 const SLEEP_LEAST: Duration = Duration::from_nanos(100_000);
 const TICK: Duration = Duration::from_nanos(100_000_000);
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// Whoever has the receipt stays so long at most to say so.
+/// Longest time that the sender stays to acknowledge the receipt.
 const LINGER: Duration = Duration::from_nanos(500_000_000);
 /// Peers at a time.
 const PEERS_MAX: usize = 64;
-/// Crowds are told of so often.
+/// Peers without a place are reported at most once in this time.
 const TELL_EVERY: Duration = Duration::from_secs(10);
 
 fn broken(why: std::io::Error) -> Error {
@@ -138,7 +138,7 @@ pub struct SenderDriver {
     pub clock: Clock,
     /// To whom.
     pub to: SocketAddr,
-    /// Give up after so long a silence.
+    /// Give up after this time without a datagram from the receiver.
     pub give_up: Option<Duration>,
 }
 
@@ -262,14 +262,14 @@ pub enum Accept {
     Peer(Box<dyn Endpoint>),
 }
 
-/// Meets strangers.
+/// Accepts unknown peers.
 pub trait Acceptor {
-    /// A datagram of a stranger.
+    /// A datagram of an unknown peer.
     ///
     /// # Errors
     /// One line; the datagram is dropped.
     fn accept(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Accept, Error>;
-    /// What our user is to know of datagrams that were taken at the acceptor.
+    /// Events from datagrams that the acceptor handled itself.
     fn take_events(&mut self) -> Vec<Event> {
         Vec::new()
     }
@@ -308,9 +308,9 @@ pub struct ListenerDriver<D> {
     clock: Clock,
     peers: BTreeMap<SocketAddr, Peer>,
     once: bool,
-    /// Bundles that are to come before it ends.
+    /// Bundles to wait for before it ends.
     awaited: u64,
-    /// The last stranger for whom there was no room, until it is told, and when that may be.
+    /// The last peer for which there was no room, until it is reported, and the earliest time of that.
     turned_away: (Option<SocketAddr>, Instant),
     /// Whether the first transfer ended well, and when.
     ended: Option<(bool, Instant)>,
@@ -318,14 +318,14 @@ pub struct ListenerDriver<D> {
 }
 
 impl<D: Acceptor> ListenerDriver<D> {
-    /// By this socket, until so many bundles, or transfers, have come.
+    /// By this socket, until `count` bundles, or transfers, have ended.
     pub fn new(socket: Socket, acceptor: D, count: Option<u64>) -> Self {
         let (clock, peers) = (Clock::start(), BTreeMap::new());
         let (once, awaited) = (count.is_some(), count.unwrap_or(0));
         let (ended, next_tick, turned_away) = (None, Instant::ZERO, (None, Instant::ZERO));
         Self { acceptor, socket, clock, peers, once, awaited, turned_away, ended, next_tick }
     }
-    /// Receives until the first transfer has ended, if it is to end then, or until `watch` says false.
+    /// Receives until the first transfer has ended, if a count was set, or until `watch` returns false.
     ///
     /// # Errors
     /// One line.
@@ -394,7 +394,7 @@ impl<D: Acceptor> ListenerDriver<D> {
         self.socket.flush().map_err(broken)?;
         came.map_err(broken)
     }
-    /// Tells what has happened; whether to go on.
+    /// Reports events; returns whether to continue.
     fn note(&mut self, watch: &mut dyn FnMut(Event) -> bool) -> bool {
         let now = self.clock.now();
         let mut goes_on = true;
@@ -424,7 +424,7 @@ impl<D: Acceptor> ListenerDriver<D> {
         }
         goes_on
     }
-    /// Whether it is to end, and the sender has surely heard why.
+    /// Whether it must end, and the sender has surely received the receipt.
     fn is_over(&mut self) -> bool {
         let Some((_, at)) = self.ended.filter(|_| self.once) else { return false };
         let silent = |peer: &Peer| self.clock.now() - peer.heard.max(at) > LINGER * 4;

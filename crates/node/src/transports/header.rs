@@ -29,7 +29,7 @@ pub enum Malformed {
     #[error("it ends too early")]
     Ends,
     /// No UTF-8, or longer than there is room for.
-    #[error("its text is none")]
+    #[error("its text is invalid")]
     Text,
 }
 
@@ -59,7 +59,7 @@ impl Header {
     /// Reads one.
     ///
     /// # Errors
-    /// Why it is none.
+    /// Why it is malformed.
     pub fn read(bytes: &[u8; HEADER_BYTES]) -> Result<Self, Malformed> {
         let (magic, rest) = bytes.split_first_chunk::<8>().ok_or(Malformed::Ends)?;
         let (length, rest) = rest.split_first_chunk::<8>().ok_or(Malformed::Ends)?;
@@ -102,7 +102,7 @@ impl Receipt {
     /// Reads one; control characters in its text are replaced.
     ///
     /// # Errors
-    /// Why it is none.
+    /// Why it is malformed.
     pub fn read(bytes: &[u8]) -> Result<Self, Malformed> {
         let (magic, rest) = bytes.split_first_chunk::<4>().ok_or(Malformed::Ends)?;
         let (failed, rest) = rest.split_first().ok_or(Malformed::Ends)?;

@@ -14,16 +14,16 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Bytes that follow each other are written together, up to so many.
+/// Adjacent bytes are collected and written together, up to this many.
 const STAGE_BYTES: usize = 256 << 10;
 const HASH_BYTES: usize = 1 << 20;
 /// Left free on the disk.
 const SPARE_BYTES: u64 = 1 << 20;
 
-/// Keeps what comes here apart from what UDPDTN keeps to be resumed.
+/// A key name that separates these files from UDPDTN's, which can be resumed.
 const WITHOUT_RESUMING: [u8; 32] = [1; 32];
 
-/// Where parcels go.
+/// A place for messages.
 pub trait Inbox: Send + Sync {
     /// What takes the next one, which somebody sends.
     fn incoming(&self, from: SocketAddr) -> Box<dyn Incoming>;
@@ -39,17 +39,17 @@ pub trait Incoming: Send {
     fn write(&mut self, at: u64, bytes: &[u8]);
     /// All of it has come.
     fn finish(&mut self);
-    /// It is not taken, or does not go on.
+    /// It is rejected, or broken off.
     fn refuse(&mut self, why: String);
     /// Time has passed; asked some twenty times a second, or more often.
     fn tick(&mut self) {}
     /// Bytes of header and content, as soon as they are known.
     fn total(&self) -> Option<u64>;
-    /// Whether its header is here: before that nobody knows that it is one.
+    /// Whether its header has arrived.
     fn has_begun(&self) -> bool {
         self.total().is_some()
     }
-    /// How far it is: bytes of the content that are here, of so many; none before it began, or after its end.
+    /// Bytes of the content that have arrived, and their total; `None` before its begin and after its end.
     fn progress(&self) -> Option<(u64, u64)>;
     /// How it ended, if it has.
     fn receipt(&self) -> Option<&Receipt>;
@@ -127,7 +127,7 @@ struct IncomingFile {
     /// What it is called here, if it was given a name.
     claim: Option<Claim>,
     part: Option<(File, PathBuf)>,
-    /// Bytes that are to be written, and where.
+    /// Bytes to write, and their offset.
     stage: (u64, Vec<u8>),
     hasher: blake3::Hasher,
     hashed: u64,
@@ -231,7 +231,7 @@ impl IncomingFile {
         // The same content's earlier sender writes to what has no name any more.
         let _ = fs::remove_file(&part);
         match &mut self.part {
-            // What came before the header has a place already.
+            // Data that arrived before the header have a file already.
             Some((_, place)) => {
                 fs::rename(&*place, &part).map_err(|why| of_disk(&why))?;
                 *place = part;

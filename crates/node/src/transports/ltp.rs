@@ -22,15 +22,15 @@ use std::sync::Arc;
 
 /// The client service by which files are carried; no other service is here.
 const SERVICE: u64 = 70;
-/// The engine that listens; those that send take greater numbers by chance.
+/// The engine that listens; sending engines draw greater numbers at random.
 const LISTENER: u64 = 1;
-/// A checkpoint at least so often: they tell how far it is and what to repair.
+/// Bytes between checkpoints: their reports show the progress and request repairs.
 const CHECKPOINT_EVERY: u64 = 4 << 20;
 /// What both ends and their queues may take.
 const MARGIN: Duration = Duration::from_nanos(100_000_000);
-/// Transfers that one peer may have under way.
+/// Transfers in progress from one peer.
 const IMPORTS_MAX: usize = 16;
-/// Datagrams that keep a way open (RFC 7122, section 3.4): four zero octets.
+/// Keep-alive datagrams (RFC 7122, section 3.4): four zero octets.
 pub const KEEP_ALIVE: [u8; 4] = [0; 4];
 /// How often they leave where nothing else does.
 pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
@@ -52,7 +52,7 @@ pub trait Side: Blocks {
     fn own(&self) -> Option<SessionId> {
         None
     }
-    /// The way has ended.
+    /// The connection below has ended.
     fn on_abort(&mut self) {}
     /// As [`Endpoint::brought`].
     fn brought(&self) -> u64 {
@@ -75,7 +75,7 @@ pub trait Side: Blocks {
 }
 
 impl<B: Side> LtpEndpoint<B> {
-    /// Segments are authenticated if there is a key; a way that is kept alive is never silent for long.
+    /// Segments are authenticated if there is a key. `is_kept_alive`: keep-alives are sent when idle.
     pub fn new(engine: Engine, blocks: B, key: Option<Key>, is_kept_alive: bool) -> Self {
         Self { engine, blocks, key, is_kept_alive, gave_at: Instant::ZERO }
     }
@@ -195,7 +195,7 @@ impl Side for Leaving {
         if self.receipt.is_some()
             && let Some(acked) = engine.acked(self.session)
         {
-            // One that is cancelled tells nothing.
+            // Once it is cancelled, the engine has no count.
             self.acked = self.acked.max(acked.0);
             engine.cancel(self.session, Reason::User);
         }
@@ -225,7 +225,7 @@ impl Side for Leaving {
     }
 }
 
-/// An engine that sends a message in segments of at most so many bytes.
+/// An engine that sends a message in segments of at most `segment` bytes.
 ///
 /// # Errors
 /// One line.
@@ -414,7 +414,7 @@ pub fn originator(bytes: &[u8]) -> Option<u64> {
 /// A controller with its parameters as they are.
 ///
 /// # Errors
-/// There is none of this name.
+/// There is no controller of this name.
 pub fn named(name: &str, flow: Flow) -> Result<Box<dyn Controller>, Error> {
     let factory = Factory::resolve(name, &BTreeMap::new()).map_err(|why| Error::Input(why.to_string()))?;
     Ok(factory.build(flow))

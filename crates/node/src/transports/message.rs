@@ -1,4 +1,4 @@
-//! What a way carries to the receiver: a header, then a file, or noise without end.
+//! The message that a transport carries to the receiver: a header, then a file, or unlimited noise.
 
 use super::bench::{ENDLESS, Noise};
 use super::header::{HEADER_BYTES, Header};
@@ -33,7 +33,7 @@ impl Message {
             Payload::File(path) => path,
         };
         let source = Source::open(path, &mut |done, all| {
-            // Whoever says no is heard as soon as it is read.
+            // A false result takes effect once the file has been read.
             watch(Progress::Reading(done, all));
         })?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -58,7 +58,7 @@ impl Message {
             Content::Noise(_) => [0; 32],
         }
     }
-    /// Fills `out` with the bytes from `at` on; header and content have so many.
+    /// Fills `out` with the bytes from `at` on, of header and content.
     ///
     /// # Errors
     /// One line if the file can no longer be read as it was.

@@ -11,7 +11,7 @@
 //! | `options` | what all that is sent or received has in common |
 //! | `header` | header and receipt as bytes |
 //! | `message` | what is sent: header, then file |
-//! | `incoming` | what comes in, until it is whole and has its name |
+//! | `incoming` | data of a message, until it is complete and has its name |
 //! | `bench` | noise instead of a file, which is counted and thrown away |
 //! | `tcp` | the kernel's TCP |
 //! | `ltp` | LTP: a block is a message |
@@ -143,8 +143,8 @@ pub trait Carrier: Sync {
     /// # Errors
     /// [`Error::Input`] if it could not begin, [`Error::Failed`] if it failed or was stopped.
     fn send(&self, sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error>;
-    /// Receives until the first transfer has ended, if it is to end then, or until `watch` says false, which
-    /// is asked ten times a second at least.
+    /// Receives until the first transfer has ended, if `listening` says so, or until `watch` returns false,
+    /// which is called ten times a second at least.
     ///
     /// # Errors
     /// [`Error::Input`] if it cannot listen, [`Error::Failed`] if the first transfer failed or the socket did.

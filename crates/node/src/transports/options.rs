@@ -21,7 +21,7 @@ pub struct SendOptions {
     pub rate: Option<BitRate>,
     /// Round trip of light of the contact plan.
     pub light: Option<Duration>,
-    /// Give up after this silence; `None`: never.
+    /// Give up after this time without an answer; `None`: never.
     pub give_up: Option<Duration>,
     /// DCCP in IP packets of its own, not in UDP.
     pub raw: bool,

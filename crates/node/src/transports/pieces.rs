@@ -1,5 +1,5 @@
-//! Files over DCCP alone: each datagram says where its bytes belong, and what is told to be lost is sent
-//! again in new datagrams, until all is there.
+//! Files over DCCP alone: each datagram has the offset of its bytes, and lost bytes are sent again in new
+//! datagrams, until all have arrived.
 //!
 //! | first byte | then |
 //! |---|---|
@@ -18,14 +18,14 @@ use std::net::SocketAddr;
 
 const PIECE: u8 = 0;
 const RECEIPT: u8 = 1;
-/// Pieces between which something lacks; no sender that repairs leaves so many.
+/// Most ranges of received bytes with gaps between them; no sender that repairs losses leaves this many.
 const HELD_MOST: usize = 1 << 20;
 /// Bytes before those of the file.
 const HEAD: usize = 1 + 8;
-/// What has left and has no fate for so long, while nothing else has one either, leaves once more.
+/// If no fate is reported for this time and all has been sent, datagrams without a fate are sent again.
 const STALLED: Duration = Duration::from_secs(2);
 
-/// A datagram under way.
+/// A datagram in transit.
 #[derive(Clone, Copy)]
 struct Piece {
     at: u64,
@@ -40,7 +40,7 @@ pub struct Leaving {
     piece: u64,
     next: u64,
     acked: Ranges,
-    /// What is to be sent again.
+    /// Byte ranges to send again.
     lost: Ranges,
     /// The number of the first datagram that is remembered, and what was in it and in later ones.
     under_way: (u64, VecDeque<Piece>),
@@ -50,7 +50,7 @@ pub struct Leaving {
 }
 
 impl Leaving {
-    /// In datagrams of so many bytes.
+    /// In datagrams of `datagram` bytes.
     ///
     /// # Errors
     /// One line if there is no room for data.
@@ -73,7 +73,7 @@ impl Leaving {
             stalls_at: Instant::ZERO,
         })
     }
-    /// What leaves next: bytes from here to there.
+    /// The byte range to send next: start and end.
     fn choose(&mut self) -> Option<(u64, u64)> {
         if let Some((from, to)) = self.lost.first() {
             let to = to.min(from + self.piece);
@@ -166,7 +166,7 @@ impl Endpoint for Leaving {
 pub struct Coming {
     incoming: Box<dyn Incoming>,
     here: Ranges,
-    /// The receipt is to leave.
+    /// Whether the receipt must be sent.
     answers: bool,
 }
 
@@ -184,7 +184,7 @@ impl Coming {
         }
         self.here.insert(at, end);
         if self.here.len() > HELD_MOST {
-            self.incoming.refuse("too much of it lacks in between".to_owned());
+            self.incoming.refuse("it has too many gaps".to_owned());
         }
         if self.incoming.total().is_some_and(|total| self.here.within(0, total) == total) {
             self.incoming.finish();

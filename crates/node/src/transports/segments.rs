@@ -26,7 +26,7 @@ pub trait Blocks {
     fn tell(&mut self, event: &Event) -> io::Result<()>;
 }
 
-/// The segments of a datagram, each with its bytes, up to the first that is none.
+/// The segments of a datagram, each with its bytes, up to the first malformed one.
 pub(crate) fn segments(datagram: &[u8]) -> impl Iterator<Item = Result<(Packet<'_>, &[u8]), Malformed>> {
     let mut rest = datagram;
     std::iter::from_fn(move || {
@@ -70,7 +70,7 @@ fn append(blocks: &mut dyn Blocks, segment: &Segment, out: &mut Vec<u8>) -> io::
     blocks.read(segment.session, data.offset, &mut out[start..])
 }
 
-/// Hands on what the engine tells of a segment that has just come.
+/// Hands over the events that a received segment caused in the engine.
 pub(crate) fn tell(engine: &mut Engine, blocks: &mut dyn Blocks, packet: &Packet) -> io::Result<()> {
     let start = if let Content::Data(data) = packet.segment.content { data.offset } else { 0 };
     while let Some(event) = engine.take_event() {

@@ -18,11 +18,11 @@ const CHUNK: usize = 256 << 10;
 const TICK: Duration = Duration::from_millis(100);
 /// Transfers at a time.
 const STREAMS_MAX: usize = 64;
-/// A transfer that stands still for so long is given up.
+/// A transfer without data for this time is given up.
 const IDLE_MOST: Duration = Duration::from_secs(600);
 /// The header of a file must have come so soon.
 const OPENING: Duration = Duration::from_secs(10);
-/// Whoever was refused may take so long to notice.
+/// Time for a sender to read its receipt.
 const DRAIN_MOST: Duration = Duration::from_secs(5);
 /// The same for those without a place.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -69,7 +69,7 @@ fn said(why: &io::Error, give_up: Option<Duration>) -> String {
         (_, Some(most)) if is_timeout(why) => {
             format!("it did not answer for {} s", most.as_secs_f64())
         }
-        (io::ErrorKind::ConnectionRefused, _) => "nobody listens there, --over tcp".to_owned(),
+        (io::ErrorKind::ConnectionRefused, _) => "no TCP listener there".to_owned(),
         _ => why.to_string(),
     }
 }
@@ -78,7 +78,7 @@ fn is_timeout(why: &io::Error) -> bool {
     matches!(why.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-/// A message on its way into a stream.
+/// A message that is being written to a stream.
 struct Giving<'a> {
     stream: TcpStream,
     message: Message,
@@ -89,7 +89,7 @@ struct Giving<'a> {
 }
 
 impl Giving<'_> {
-    /// Gives all of it, or as much as the receiver wants before it answers; tells its receipt.
+    /// Writes all of it, or until the receiver answers; returns the bytes of its receipt.
     fn run(mut self, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Vec<u8>, Error> {
         self.stream.set_nonblocking(true).map_err(self.failed)?;
         let (mut chunk, mut given, mut told, mut moved) = (Vec::new(), 0, Instant::now(), Instant::now());
@@ -162,7 +162,7 @@ fn conclude(receipt: &[u8], sent: Sent, began: Instant) -> Result<Sent, Error> {
 
 // --- receiving ------------------------------------------------------------------------------
 
-/// What a thread tells of its stream: by number, and how far it is.
+/// Reports of a stream's thread: an event, or the stream's number and its progress.
 enum News {
     Event(Event),
     Progress(usize, Option<(u64, u64)>),
@@ -187,7 +187,7 @@ fn serve(
                 admit(newcomer, count, &listening.inbox, &out);
             }
             Ok(None) => {}
-            // Whoever came is gone again, or there are too many files open: others come later.
+            // The client is gone again, or too many files are open: retry later.
             Err(_) => std::thread::sleep(TICK),
         }
         match news.recv_timeout(Duration::from_millis(20)) {
@@ -240,7 +240,7 @@ impl Coming {
         self.tell();
         let _ = self.out.send(News::Progress(self.number, None));
     }
-    /// Tells what has happened. Nobody listens any more if the command is ending.
+    /// Reports events. The send fails only if the command is ending.
     fn tell(&mut self) {
         for event in self.incoming.take_events() {
             let _ = self.out.send(News::Event(event));
@@ -286,7 +286,7 @@ impl Coming {
         }
         self.incoming.finish();
         let Some(receipt) = self.incoming.receipt() else { return Ok(()) };
-        // Whoever listens once waits until the receipt has left.
+        // A listener for one transfer waits until the receipt has left.
         self.place.answer();
         stream.write_all(&receipt.to_bytes())?;
         stream.shutdown(Shutdown::Write)?;
@@ -294,8 +294,8 @@ impl Coming {
     }
 }
 
-/// Reads what the sender still has on the way: a connection that is closed before would take the receipt
-/// with it.
+/// Reads the data that the sender still has in transit: closing the connection earlier would reset it, and
+/// lose the receipt.
 fn drain(stream: &mut TcpStream, bytes: &mut [u8], most: Duration) -> io::Result<()> {
     let began = Instant::now();
     stream.set_read_timeout(Some(most))?;

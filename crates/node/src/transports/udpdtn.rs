@@ -1,13 +1,13 @@
 //! Noise over UDPDTN, by the state machines that carry files over it in [`crate::transfer`].
 //!
-//! The opening announces a whole that is longer than anybody waits for; its name is the plan, as no file can
-//! be called: [`Plan::to_name`]. The receiver counts symbols and throws them away: own symbols and repairs, as
-//! long as their block lacks any. When its time is over it refuses what still comes, for the reason
-//! [`Reason::Measured`] and with its figures as text; the sender answers by an empty refusal, which it also
-//! says when it stops before.
+//! The opening announces a length beyond that of any measurement; its name encodes the plan, in a form that
+//! no file name can have: [`Plan::to_name`]. The receiver counts symbols and discards them: source symbols,
+//! and repairs while their block is incomplete. When its time is over it refuses further symbols, for the
+//! reason [`Reason::Measured`] and with its figures as text; the sender answers by an empty refusal, which it
+//! also says when it stops before.
 //!
-//! Nobody decodes, so repairs are noise of the size of RaptorQ symbols: to code costs neither side anything
-//! here.
+//! Nothing is decoded, so repairs are noise of the size of RaptorQ symbols: coding costs neither side
+//! anything here.
 
 use super::bench::{Noise, Plan};
 use super::driver::{Accept, Acceptor, Endpoint, ListenerDriver, SenderDriver, Status};
@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 /// Bytes that are announced for each second: more than a processor sends.
 const BYTES_PER_SECOND: f64 = 1.25e9;
-/// Nothing is to know of it: it is never whole.
+/// The digest is unused: a noise stream never completes.
 const NO_DIGEST: [u8; DIGEST_BYTES] = [0; DIGEST_BYTES];
 /// Figures, or a refusal, are said again at most so often.
 const ANSWER_EVERY: Duration = Duration::from_nanos(50_000_000);
@@ -94,7 +94,7 @@ struct Leaving {
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
     Open,
-    /// That no more comes is to be said.
+    /// The end must be announced.
     Ends,
     Over,
 }
@@ -217,7 +217,7 @@ struct Coming {
     unwrap: Unwrap,
     /// Bytes that the incoming knows of; the header stands where the first of them would.
     counted: u64,
-    /// What came of it is to be said, but not before this.
+    /// The result must be sent, but not before this time.
     answers: bool,
     next_answer: Instant,
     /// The sender needs nothing more.

@@ -112,7 +112,7 @@ impl Daemons {
     fn config(&self, name: &str) -> PathBuf {
         self.folder.path().join(name).join("lightlagd.toml")
     }
-    /// What one tells of itself, as JSON.
+    /// The status of one, as JSON.
     pub fn status(&self, name: &str) -> String {
         let asked = Command::new(&self.program)
             .args(["status", "--json", "--config"])

@@ -22,7 +22,7 @@ pub enum Peer {
     Connection(u64),
 }
 
-/// What came and was dropped.
+/// Received frames that were dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
     /// It was no packet, or one that is not allowed.
@@ -31,7 +31,7 @@ pub struct Dropped {
     pub incomplete: u64,
 }
 
-/// Is told of each packet: from whom, what the link tells of it, the packet, and when it came.
+/// Called for each packet: sender, link headers, packet, and arrival time.
 pub type Take<'t> = dyn FnMut(Peer, Headers, &[u8], Instant) + 't;
 
 /// A face towards one peer, or a place where peers come to.
@@ -66,7 +66,7 @@ impl Faces {
     /// A place where peers come to.
     ///
     /// # Errors
-    /// One line: it is taken, or is none of this machine's.
+    /// One line: it is in use, or not an address of this machine.
     pub fn listen(at: &FaceUri, mtu: usize) -> Result<Self, Error> {
         let wrong =
             |why: io::Error| Error::Input(format!("cannot listen at {at}: {why}; name a free address"));
@@ -85,7 +85,7 @@ impl Faces {
             Self::Streams(streams) => streams.address(),
         }
     }
-    /// Hands over what has come, at most a batch. Tells how much came; packets or not.
+    /// Hands over at most one batch of received packets. Returns how much arrived, complete packets or not.
     ///
     /// # Errors
     /// The face is closed or broken; a listener's never is because of a peer.
@@ -95,7 +95,7 @@ impl Faces {
             Self::Streams(streams) => streams.receive(clock, take),
         }
     }
-    /// Appends a packet to what leaves next.
+    /// Appends a packet to the next batch.
     ///
     /// # Errors
     /// As of [`Faces::receive`].
@@ -120,7 +120,7 @@ impl Faces {
             Self::Streams(streams) => streams.flush(),
         }
     }
-    /// Sleeps until something comes or more can leave, or for so long.
+    /// Sleeps until a packet arrives or more can leave, or for `span`.
     ///
     /// # Errors
     /// What the system says.
@@ -130,7 +130,7 @@ impl Faces {
             Self::Streams(streams) => streams.wait(span),
         }
     }
-    /// What came and was dropped.
+    /// Received frames that were dropped.
     pub fn dropped(&self) -> Dropped {
         match self {
             Self::Udp(udp) => udp.dropped(),

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// What is read from a connection at once.
 const READ_BYTES: usize = 64 << 10;
-/// A peer that leaves so much unread is not listened to until it reads on.
+/// A peer with this many unread bytes is not read from until it reads.
 const UNREAD_MOST: usize = 1 << 20;
 /// Connections at a time; for one more the one goes that has read nothing for longest.
 const CONNECTIONS_MAX: usize = 256;
@@ -187,7 +187,7 @@ impl Streams {
             let stream = match door.accept() {
                 Ok(stream) => stream,
                 Err(why) if is_full(&why) => {
-                    // Whoever waits at the door would wake us at once again.
+                    // A waiting connection would wake the loop again at once.
                     self.closed_until = Some(std::time::Instant::now() + to_std(LOOK_AGAIN));
                     self.drop_idle();
                     break;
@@ -256,7 +256,7 @@ impl Streams {
             wants.set(PollFlags::OUT, connection.unread() > 0);
             wants
         };
-        // Where nobody can be accepted now, whoever is at the door must not wake us.
+        // While no connection can be accepted, a waiting one must not wake the loop.
         let is_open = self.room().is_some();
         let door = self.door.iter().filter(|_| is_open);
         let door = door.map(|door| PollFd::from_borrowed_fd(door.fd(), PollFlags::IN));
@@ -345,7 +345,7 @@ impl Connection {
                 }
             }
         }
-        // A peer that is always a little behind must not make what has left pile up.
+        // Written bytes of a peer that is always a little behind must not accumulate.
         if self.unread() == 0 || self.written >= UNREAD_MOST {
             self.output.drain(..self.written);
             self.written = 0;
@@ -360,7 +360,7 @@ fn is_full(why: &io::Error) -> bool {
     full.iter().any(|errno| why.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-/// A socket file at which nobody listens any more is in the way of a new one.
+/// Removes a socket file without a listener: it would prevent a new one.
 fn remove_stale(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::FileTypeExt;
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());

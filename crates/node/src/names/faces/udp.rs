@@ -66,7 +66,7 @@ impl Udp {
     }
     /// See [`super::Faces::send`].
     pub fn send(&mut self, to: SocketAddr, headers: Headers, packet: &[u8]) -> io::Result<()> {
-        // A peer that was forgotten begins its numbers anew, as one that starts does.
+        // A forgotten peer starts again at sequence number 0, like a new one.
         let link = self.links.entry(to).or_default();
         let fragments = Fragments::new(packet, headers, self.mtu, link.sequence);
         link.sequence = link.sequence.wrapping_add(fragments.count() as u64);
