@@ -155,7 +155,7 @@ fn absurd_quantities_are_refused() {
             ("\"50 m\"", "\"1e30 m\"", "beyond all measure"),
             ("2.5 Mbit/s", "0 bit/s", "s.toml:9: "),
             ("0.5..1.5", "1.5..0.5", "ends before it begins"),
-            ("0.5..1.5", "0..0", "nobody arrives"),
+            ("0.5..1.5", "0..0", "might never arrive"),
             ("1..30 s", "0..0 s", "messages would be created without end"),
             ("1..30 s", "1e-9..1e-9 s", "more than 5000000 messages"),
             ("300 m x 300 m", "0 m x 0 m", "is no area"),
@@ -219,7 +219,7 @@ fn a_mechanism_refuses_a_router_that_it_does_not_work_with() {
 
 #[test]
 fn a_router_that_goes_by_a_plan_refuses_nodes_that_meet_by_chance() {
-    let right = "needs a contact plan, and nodes meet by chance here; add a table [contacts.NAME], or choose";
+    let right = "needs a contact plan, and contacts are random here; add a table [contacts.NAME], or choose";
     all_refused(WALKERS, &[("\"epidemic\"", "\"contact_graph\"", right)]);
     let place = Place::new();
     place.write("s.toml", RELAY.replace("\"epidemic\"", "\"contact_graph\""));

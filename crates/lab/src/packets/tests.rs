@@ -97,7 +97,7 @@ fn what_is_wrong_in_a_scenario_of_packets_is_told_with_its_line() {
         (with("size = \"1 MB\"", "receive_window = \"1 B\""), "is less than the 1460 B of a segment"),
         (
             with("\"$rtt\"", "\"$rtt\"\ndelay = \"1 s\""),
-            "`links.space.round_trip` is half of what comes back too",
+            "`links.space.round_trip` sets the delay of both directions",
         ),
         (
             with("\"1 Mbit/s\"", "{ steps = [{ at = \"0 s\", rate = \"0 bit/s\" }] }"),
