@@ -331,7 +331,7 @@ fn a_link_follows_the_contacts_and_ranges_of_a_plan() {
     let outcome = run(&scenario, Seed::Number(1), &ContactsCache::default(), &Options::default()).unwrap();
     assert_eq!(outcome.violations, [""; 0]);
     assert_eq!(outcome.figures.get("flows_complete"), Some(1.0));
-    // More than the first contact takes; the second has a tenth of its rate, and the flow is told.
+    // More than the first contact takes; the second has a tenth of its rate, which the flow knows.
     assert_eq!(outcome.figures.get("packets_dropped"), Some(0.0));
     assert!(outcome.figures.get("duration_s").is_some_and(|end| end > 600.0));
 }
