@@ -39,8 +39,8 @@ pub struct Row {
     pub point: usize,
     /// Seed of the run.
     pub seed: u64,
-    /// The scenario's values that tell the points apart.
     /// The scenario's values that distinguish the points.
+    pub values: Vec<(String, String)>,
     /// What was measured.
     pub metrics: Metrics,
 }
