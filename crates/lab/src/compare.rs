@@ -22,7 +22,7 @@ pub struct Difference {
     pub second: Option<Estimate>,
     /// Second minus first over common seeds.
     pub paired: Option<Paired>,
-    /// Probability of such a difference at random, after Holm's correction over all differences.
+    /// p-value of the difference, after Holm's correction over all differences.
     pub p: Option<f64>,
 }
 

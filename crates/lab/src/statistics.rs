@@ -118,7 +118,7 @@ pub fn spearman(points: &[(f64, f64)]) -> Option<f64> {
 pub struct Paired {
     /// First minus second, over their common seeds.
     pub difference: Estimate,
-    /// Probability of a difference this large at random (two-sided t test); none for one pair.
+    /// p-value of the difference (two-sided t test); none for one pair.
     pub p: Option<f64>,
 }
 

@@ -7,7 +7,7 @@
 //! - At a moment a node holds bundles of at most its buffer, and of each that it is sending no more than that is
 //!   left in the network's eyes. It may also have received part of a bundle, which the network sees and the
 //!   buffer does not: so for every transfer to it that may be in flight, the largest bundle is added.
-//! - Bundles at their source need no buffer, as an application may keep them; nor do those at their destination.
+//! - A bundle at its source or destination needs no buffer: an application may keep it.
 //! - A destination takes whatever comes to it over a contact, up to as much as is meant for it.
 
 use super::flow::{Flow, Graph, UNLIMITED};
