@@ -4,7 +4,8 @@ python3 tools/bench_packets.py --binary target/release/lightlag [--seconds 10000
 
 Speed: one NewReno flow over 10 Mbit/s, a one-way delay of 25 ms, a queue of 60 packets, as many simulated
 seconds as asked for; packets are data and acknowledgements that were sent over the link. Memory: 200,000
-packets in flight on 1 Gbit/s at a round trip of 2.4 s, sent at a rate, less what a run with next to none takes.
+packets in flight on 1 Gbit/s at a round trip of 2.4 s, sent at a rate, less what a run with next to none
+takes.
 """
 
 from __future__ import annotations
