@@ -48,7 +48,7 @@ def sink(listener: socket.socket, done: threading.Event) -> None:
 
 
 def close(listener: socket.socket) -> None:
-    """Wakes whoever waits in it, too."""
+    """Closes a listener and wakes a thread that waits in `accept`."""
     listener.shutdown(socket.SHUT_RDWR)
     listener.close()
 
@@ -105,8 +105,8 @@ def throughput(megabytes: int) -> float:
 
 
 def idle(daemons: list[int]) -> float:
-    """MB of the larger daemon with so many idle connections."""
-    # In a process of its own: each may have only so many files.
+    """MB of the larger daemon with `IDLE` idle connections."""
+    # In a process of its own: the number of open files of each is limited.
     keeper = subprocess.Popen([sys.executable, "-c", KEEPER], stdout=subprocess.PIPE, text=True)
     wait_for(TARGET)
     before = [resident_mb(pid) for pid in daemons]
@@ -142,7 +142,7 @@ def set_up(daemons: list[int]) -> float:
 
 
 def main() -> int:
-    """Measures, and tells what falls short."""
+    """Measures, and prints what falls short."""
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -27,7 +27,7 @@ from typing import Any
 
 MTU = 1500
 PORT = 9000
-# What a core is to carry, and how late packets may leave.
+# What a core must carry, and how late packets may leave.
 GOAL_PACKETS_PER_S = 200_000
 GOAL_P99_US = 200
 RATE_OF_TIMING = 20_000
@@ -69,7 +69,7 @@ controller = "cubic"
 
 
 def emulated(binary: Path, folder: Path, plan: str, seconds: float) -> dict[str, Any]:
-    """What the emulator tells of TCP over a plan."""
+    """The emulator's JSON after TCP over a plan."""
     for name, text in [("plan.toml", plan), ("sink.py", SINK), ("source.py", SOURCE)]:
         (folder / name).write_text(text)
     words = [str(binary.resolve()), "emulate", "plan.toml", "--json", "--mtu", f"{MTU} B"]
@@ -145,16 +145,17 @@ def main() -> int:
         fast = PLAN.format(rate="100 Gbit/s", delay="1 ms", queue=100_000)
         told = emulated(options.binary, folder, fast, options.seconds)
         packets = told["there"]["arrived"] + told["back"]["arrived"]
+        rate, of_core = packets / told["duration_s"], packets / told["processor_s"]
         print(
-            f"emulate, kernel TCP over 1 ms: {packets / told['duration_s']:,.0f} packets/s of {MTU} B "
-            f"and their acknowledgements, {packets / told['processor_s']:,.0f} a second of a core "
+            f"emulate, kernel TCP over 1 ms: {rate:,.0f} packets/s of {MTU} B "
+            f"and their acknowledgements, {of_core:,.0f} a second of a core "
             f"(goal {GOAL_PACKETS_PER_S:,})"
         )
         slow = PLAN.format(rate=f"{RATE_OF_TIMING * MTU * 8} bit/s", delay="20 ms", queue=1_000)
         told = emulated(options.binary, folder, slow, options.seconds)
-        late = told["timing_error_us"]
+        late, rate = told["timing_error_us"], told["there"]["arrived"] / told["duration_s"]
         print(
-            f"emulate, timing error at {told['there']['arrived'] / told['duration_s']:,.0f} packets/s: "
+            f"emulate, timing error at {rate:,.0f} packets/s: "
             f"p50 {late['p50']:.0f} us, p90 {late['p90']:.0f} us, p99 {late['p99']:.0f} us "
             f"(goal {GOAL_P99_US}), max {late['max']:.0f} us"
         )

@@ -139,7 +139,7 @@ def bench_fetch(binary: Path, size: int, repeat: int) -> int:
 
 
 def main() -> int:
-    """Prints what each bench tells."""
+    """Prints the results of each bench."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", type=Path, required=True)
     parser.add_argument("--size", type=int, default=1_000_000_000)

@@ -2,9 +2,10 @@
 
 python3 tools/bench_packets.py --binary target/release/lightlag [--seconds 10000] [--ns3-python PYTHON]
 
-Speed: one NewReno flow over 10 Mbit/s, 25 ms each way, a queue of 60 packets, as many simulated seconds as
-asked for; packets are data and acknowledgements that were sent over the link. Memory: 200,000 packets under
-way on 1 Gbit/s at a round trip of 2.4 s, sent at a rate, less what a run with next to none takes.
+Speed: one NewReno flow over 10 Mbit/s, a one-way delay of 25 ms, a queue of 60 packets, as many simulated
+seconds as asked for; packets are data and acknowledgements that were sent over the link. Memory: 200,000
+packets in flight on 1 Gbit/s at a round trip of 2.4 s, sent at a rate, less what a run with next to none
+takes.
 """
 
 from __future__ import annotations
@@ -106,9 +107,9 @@ took = time.process_time() - began
 print(sink.Get(0).GetTotalRx() // 1448, took)
 """
 
-# ns-3 is a hundred times slower: so many seconds are enough to see how fast it is.
+# ns-3 is a hundred times slower: this many seconds are enough to see how fast it is.
 NS3_SECONDS = 100
-# What a packet under way may take.
+# What a packet in flight may take.
 GOAL_BYTES_A_PACKET = 64.0
 GOAL_GROWTH_MB = 1.0
 # Packets of 1500 B: just below the rate of the link, for a whole round trip.
@@ -117,7 +118,7 @@ ROUND_TRIP_S = 2.4
 
 
 def peak_bytes(command: list[str]) -> float:
-    """Peak resident bytes. What the system tells at the end counts this program too, as the parent."""
+    """Peak resident bytes. The system's own figure at the end counts this program too, as the parent."""
     peak_kb = 0
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None:
@@ -157,7 +158,7 @@ def tell(name: str, packets: float, cpu_s: float) -> None:
 
 
 def ns2(folder: Path, seconds: int) -> None:
-    """Prints ns-2's speed, or why there is none."""
+    """Prints ns-2's speed, or why it is skipped."""
     program = shutil.which("ns")
     if program is None:
         print("ns-2: skipped, `ns` is not installed")
@@ -170,12 +171,12 @@ def ns2(folder: Path, seconds: int) -> None:
 
 
 def ns3(folder: Path, interpreter: str) -> None:
-    """Prints the speed of ns-3 without the start of its Python bindings, or why there is none."""
+    """Prints the speed of ns-3 without the start of its Python bindings, or why it is skipped."""
     script = folder / "speed.py"
     script.write_text(NS3.format(seconds=NS3_SECONDS))
     ran = subprocess.run([interpreter, str(script)], capture_output=True, text=True, check=False)
     if ran.returncode:
-        last = ran.stderr.strip().splitlines()[-1:] or ["no reason told"]
+        last = ran.stderr.strip().splitlines()[-1:] or ["no reason given"]
         print(f"ns-3: skipped, `{interpreter}` has no module `ns` of 3.44 (`pip install ns3`): {last[0]}")
         return
     data, cpu_s = ran.stdout.split()[-2:]
@@ -183,7 +184,7 @@ def ns3(folder: Path, interpreter: str) -> None:
 
 
 def memory(binary: Path, folder: Path) -> None:
-    """Prints what a packet under way takes, and whether a long transfer takes more."""
+    """Prints what a packet in flight takes, and whether a long transfer takes more."""
 
     def peak(rate: str, size: str) -> float:
         return peak_bytes(command(binary, folder, MEMORY.format(rate=rate, size=size), "--no-judge"))
@@ -194,7 +195,7 @@ def memory(binary: Path, folder: Path) -> None:
     short, long = (peak(f"{RATE_BIT_PER_S} bit/s", size) for size in ("1 GB", "10 GB"))
     each = (short - least) / under_way
     print(
-        f"memory: {each:.1f} B for each of {under_way:,.0f} packets under way"
+        f"memory: {each:.1f} B for each of {under_way:,.0f} packets in flight"
         f" (< {GOAL_BYTES_A_PACKET:g} B{'' if each < GOAL_BYTES_A_PACKET else ' MISSED'});"
         f" peak {short / 1e6:.1f} MB for 1 GB, {long / 1e6:.1f} MB for 10 GB"
         f" (no more{'' if long - short < GOAL_GROWTH_MB * 1e6 else ' MISSED'})"

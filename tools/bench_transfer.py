@@ -1,4 +1,4 @@
-"""How fast a file goes over loopback, how much each way carries there, and what it costs: `make bench`.
+"""How fast a file goes over loopback, how much each transport carries there, and what it costs: `make bench`.
 
 python3 tools/bench_transfer.py --binary target/release/lightlag [--size 1000000000] [--repeat 3]
     [--seconds 10]
@@ -17,7 +17,7 @@ from pathlib import Path
 
 
 def cpu_s(process: subprocess.Popen[str]) -> float:
-    """Ends a process and tells the CPU time that it has taken, user and system."""
+    """Ends a process and returns the CPU time that it has taken, user and system."""
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return used.ru_utime + used.ru_stime
@@ -46,12 +46,12 @@ def once(binary: Path, folder: Path, file: Path, more: list[str]) -> tuple[float
 
 
 WAYS = ["tcp", "udpdtn", "ltp-udp", "ltp-dccp", "dccp"]
-# What a core a side is to carry with segments of 1,400 bytes, in Gbit/s.
+# What a core a side must carry with segments of 1,400 bytes, in Gbit/s.
 GOALS = {"ltp-udp": 2.0, "dccp": 1.0}
 
 
 def measured(binary: Path, over: str, seconds: int) -> tuple[float, float, float]:
-    """Gbit/s over a way as its receiver counts them, CPU seconds of sender and receiver per GB."""
+    """Gbit/s over a transport as its receiver counts them, CPU seconds of sender and receiver per GB."""
     words = [str(binary), "bench-link", "--over", over, "--json"]
     listen = [*words, "--listen", "127.0.0.1:0", "--once"]
     listener = subprocess.Popen(listen, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -71,7 +71,7 @@ def measured(binary: Path, over: str, seconds: int) -> tuple[float, float, float
 
 
 def main() -> int:
-    """Prints a line for each way of sending."""
+    """Prints a line for each transport."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", type=Path, required=True)
     parser.add_argument("--size", type=int, default=1_000_000_000)

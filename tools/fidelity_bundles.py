@@ -4,8 +4,8 @@ python3 tools/fidelity_bundles.py --binary target/release/lightlag [--keep FOLDE
 
 dtn7-rs speaks TCPCLv4 and bundles in UDP, licklider LTP over UDP (with losses of its own making). Both are of
 crates.io, at pinned versions; they are taken from PATH, or built the first time into .tools, which takes
-minutes. Each sends to us and is sent to, and what came is compared. What passes is captured where that is
-allowed, and tshark finds no malformed packet in it. What is missing is left out, with the reason.
+minutes. Each sends to us and is sent to, and the received files are compared. What passes is captured where
+that is allowed, and tshark finds no malformed packet in it. Missing tools are skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PATIENCE_S = 60.0
 
 
 class MissingError(Exception):
-    """What cannot be had here, and why."""
+    """A tool that is not available here, and why."""
 
 
 def find(command: str) -> Path:
@@ -206,9 +206,9 @@ def check_dtn7(binary: Path, over: str, folder: Path) -> list[str]:
     wrong = []
     # A node that passes a bundle on adds blocks: its payload is what must be the same.
     if not any(sent.read_bytes() in bundle for bundle in kept(folder / "kept")):
-        wrong.append("what dtn7-rs sent is not what came")
+        wrong.append("what dtn7-rs sent differs from what we received")
     if (folder / "got").read_bytes() != mine.read_bytes():
-        wrong.append("what we sent is not what came to dtn7-rs")
+        wrong.append("what we sent differs from what dtn7-rs received")
     print(f"{over}, dtn7-rs: {digest(sent.read_bytes())} to us, {digest(mine.read_bytes())} from us")
     if over == "tcp":
         wrong += dissected(capture, ours, "tcp", "tcpcl") + dissected(capture, theirs, "tcp", "tcpcl")
@@ -254,9 +254,9 @@ def check_licklider(binary: Path, folder: Path) -> list[str]:
             receiver.wait(PATIENCE_S)
     wrong = []
     if kept(folder / "kept") != [sent.read_bytes()]:
-        wrong.append("what licklider sent is not what came")
+        wrong.append("what licklider sent differs from what we received")
     if (folder / "got").read_bytes() != mine.read_bytes():
-        wrong.append("what we sent is not what came to licklider")
+        wrong.append("what we sent differs from what licklider received")
     print(f"ltp-udp, licklider: {digest(sent.read_bytes())} to us, {digest(mine.read_bytes())} from us")
     return wrong + dissected(capture, ours, "udp", "ltp")
 
@@ -282,7 +282,7 @@ def main() -> int:
             try:
                 wrong = check(folder)
             except MissingError as why:
-                print(f"{what} is left out: {why}")
+                print(f"{what} is skipped: {why}")
                 continue
             except (RuntimeError, TimeoutError, OSError, subprocess.TimeoutExpired) as why:
                 wrong = [str(why)]

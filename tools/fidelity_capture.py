@@ -167,7 +167,7 @@ def theirs(path: Path) -> list[Ways]:
 
 
 def figure(half: dict[str, object], name: str) -> float:
-    """A figure of a direction, by its path; zero where there is none."""
+    """A figure of a direction, by its path; zero if it is missing."""
     value: object = half
     for part in name.split("."):
         value = value.get(part) if isinstance(value, dict) else None
@@ -196,8 +196,9 @@ def compare(binary: Path, path: Path) -> tuple[int, int]:
                 compared += 1
                 if abs(their.get(their_name, 0.0) - our[our_name]) > apart:
                     differ += 1
-                    told = f"{their_name}: tcptrace {their.get(their_name)}, ours {our[our_name]}"
-                    print(f"{path.name}, connection {number}, way {way}, {told}")
+                    where = f"{path.name}, connection {number}, " + ("out", "back")[way]
+                    figures = f"{their_name}: tcptrace {their.get(their_name)}, ours {our[our_name]}"
+                    print(f"{where}, {figures}")
     return compared, differ
 
 

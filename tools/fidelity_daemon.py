@@ -1,10 +1,10 @@
-"""Programs as they are, through two lightlagd, while the way goes from nothing to 5 s and back, twice.
+"""Programs as they are, through two lightlagd, while the delay goes from nothing to 5 s and back, twice.
 
 python3 tools/fidelity_daemon.py --binary target/release/lightlag [--minutes 20]
 
 curl (by SOCKS and by HTTP CONNECT), scp and ssh (OpenSSH), rsync, git clone and iperf3, one after the other
 and again, over `lightlag emulate` of scenarios/papers/adaptive_short.toml: every file comes as it was.
-Part of `make fidelity`. Needs root; programs that are not there are left out.
+Part of `make fidelity`. Needs root; missing programs are skipped.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def serve(folder: Path, binary: Path) -> None:
 
 
 def sha(path: Path) -> str:
-    """Digest of a file; nothing if there is none."""
+    """Digest of a file; empty without the file."""
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
 
 
@@ -278,7 +278,7 @@ def tell(rows: list[dict[str, Any]], status: str) -> None:
 
 
 def main() -> int:
-    """Runs both sides, and tells what came of it."""
+    """Runs both sides, and prints the result."""
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -4,9 +4,9 @@ python3 tools/fidelity_dccp.py --binary target/release/lightlag [--keep FOLDER]
 
 Flows run in the world of packets over a path with losses, overtaking and duplicates, and are captured at
 their senders. tshark shows no malformed packet, nothing to warn of and no wrong checksum, also where DCCP was
-carried in UDP and rewritten as IP protocol 33. tcptrace reads `--to-tcp`: its figures are those that we tell
-of the same file, and packets and bytes are those that we tell of the DCCP. What needs a tool that is missing
-is left out.
+carried in UDP and rewritten as IP protocol 33. tcptrace reads `--to-tcp`: its figures are those that we show
+of the same file, and packets and bytes are those that we show of the DCCP. What needs a tool that is missing
+is skipped.
 """
 
 from __future__ import annotations
@@ -186,9 +186,10 @@ def check_tcp(binary: Path, capture: Path, folder: Path) -> list[str]:
     exact += [("unique bytes sent", "unique_bytes")]
     for flow, ways in zip(told(binary, capture)["flows"], fidelity_capture.theirs(file), strict=True):
         for way, their in zip(("out", "back"), ways, strict=True):
+            half = flow[way]
             for their_name, our_name in exact:
-                if their[their_name] != flow[way][our_name]:
-                    wrong.append(f"{their_name} {their[their_name]}, DCCP's {our_name} {flow[way][our_name]}")
+                if their[their_name] != half[our_name]:
+                    wrong.append(f"{their_name} {their[their_name]}, DCCP's {our_name} {half[our_name]}")
         wrong += check_round_trips(ways[0], flow["out"])
     return wrong
 
@@ -197,7 +198,7 @@ def check_round_trips(their: dict[str, float], half: dict[str, Any]) -> list[str
     """Where round trips of DCCP are others than those of the TCP made of it.
 
     The opening, which is the shortest, is the same packet. Of DCCP's others the time that the receiver waited
-    is taken away, and those above a hole count: means are near each other, not the same.
+    is taken away, and those above a gap count: means are near each other, not the same.
     """
     wrong = []
     for their_name, name, apart in (("RTT min", "min", 0.0), ("RTT avg", "avg", 0.02)):
@@ -236,7 +237,7 @@ def main() -> int:
     options = parser.parse_args()
     for tool in ("tshark", "tcptrace"):
         if shutil.which(tool) is None:
-            print(f"what {tool} says is left out, as it is not installed")
+            print(f"what {tool} says is skipped, as it is not installed")
     if shutil.which("tshark") is None and shutil.which("tcptrace") is None:
         return 0
     with tempfile.TemporaryDirectory() as name:

@@ -3,8 +3,8 @@
 python3 tools/fidelity_names.py --binary target/release/lightlag [--size 100000000] [--only TEXT]
 
 `lightlag names` publishes for and fetches from ndnd and python-ndn, through ndnd's forwarder: over its Unix
-socket, TCP and UDP, and over a link between two forwarders that delays by 20 ms and loses 1 % each way. Exit
-code 1 when a file does not arrive whole; 0 with the reason where ndnd or python-ndn cannot be had.
+socket, TCP and UDP, and over a link between two forwarders with 20 ms of delay and 1 % of loss per direction.
+Exit code 1 when a file does not arrive whole; 0 with the reason where ndnd or python-ndn is not available.
 
 ndnd cat asks for a segment three times, 4 s apart, and then gives the object up. Segments of 8000 B take six
 fragments of 1420 B: at 1 % of loss one of 100 MB is lost three times nearly always. Its lossy runs therefore
@@ -56,7 +56,7 @@ class Case:
         return f"{self.publisher} -> {self.fetcher}, {self.over}"
 
 
-# ndnd lets nobody register over TCP; python-ndn is slow, it fetches a segment after the other.
+# ndnd accepts no registrations over TCP; python-ndn is slow, it fetches a segment after the other.
 CASES = [
     Case("ndnd", OURS, "unix"),
     Case(OURS, "ndnd", "unix"),

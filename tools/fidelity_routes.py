@@ -144,7 +144,7 @@ def reference() -> None:
 
 
 def differs(mine: Arrival, other: Arrival) -> bool:
-    """Whether two tell of different arrivals."""
+    """Whether two arrivals differ."""
     if mine is None or other is None:
         return mine is not other
     return abs(mine[0] - other[0]) > TOLERANCE_S or mine[1] != other[1]

@@ -2,12 +2,12 @@
 
 python3 tools/names_path.py --binary target/release/lightlag [--controller NAME ...] [--least 0.9]
 
-`ndnd cat`, which has 100 Interests under way whatever happens, beside `lightlag names get` with each
+`ndnd cat`, which always has 100 Interests in flight, beside `lightlag names get` with each
 controller, for segments of 8000 B (six fragments each) and of 1024 B. Goodput counts the bytes of the file,
 from command to whole file. The rate of the link counts IP packets, as `lightlag emulate` does: `link` is what
 the segments took of it, once each; `lost` is the share of the producer's Data that the path did not carry.
 Exit code 1 when one of ours is below --least of the link's rate, or its file differs; 0 with the reason where
-ndnd or python-ndn cannot be had.
+ndnd or python-ndn is not available.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Comparing:
         self.sha = digest(file)
 
     def run(self, segment: int, name: str, who: str, controller: str | None = None) -> float:
-        """Fetches, prints a row, and tells the share of the link; 0 when the file did not come whole."""
+        """Fetches, prints a row, and returns the share of the link; 0 when the file did not come whole."""
         near, far = self.network.near, self.network.far
         into = self.folder / "into"
         before = near.counters("udp4"), far.counters("udp4"), far.counters("fd")

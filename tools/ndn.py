@@ -36,11 +36,11 @@ STARTING_S = 20.0
 
 
 class MissingError(Exception):
-    """Software that cannot be had here, and why."""
+    """Software that is not available here, and why."""
 
 
 def link_bytes(data_bytes: float, mtu: int = MTU) -> float:
-    """Bytes of IP packets that a Data packet of so many bytes takes between two forwarders."""
+    """Bytes of IP packets that a Data packet of `data_bytes` takes between two forwarders."""
     room = mtu - LP_RESERVED
     if data_bytes <= room:
         return data_bytes + LP_WHOLE + IP_UDP_BYTES
@@ -197,7 +197,7 @@ tables: {{content_store: {{admit: {cache}, serve: {cache}}}}}
 
 @dataclass(frozen=True)
 class Counters:
-    """What has gone through faces of a kind, by `ndnd fw face-list`: outgoing bytes it tells wrongly."""
+    """Traffic of all faces of a kind, by `ndnd fw face-list`, whose count of outgoing bytes is wrong."""
 
     in_data: int
     in_bytes: int
@@ -256,7 +256,7 @@ class Forwarder(Running):
         self.control("face-create", f"remote={face}")
         told = self.control("route-add", f"prefix={prefix}", f"face={face}")
         if "Status=200" not in told:
-            raise RuntimeError(f"no route for {prefix} to {face}: {told}")
+            raise RuntimeError(f"no route for {prefix} to {face}: " + told)
 
     def counters(self, kind: str) -> Counters:
         """Sums over its faces of a kind: `udp4`, or `fd` for those of the Unix socket."""
@@ -267,7 +267,7 @@ class Forwarder(Running):
 
 @dataclass(frozen=True)
 class Link:
-    """Both ways of an emulated path between two forwarders."""
+    """Both directions of an emulated path between two forwarders."""
 
     rate: str
     round_trip: str

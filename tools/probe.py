@@ -36,7 +36,7 @@ def socket_on_loopback() -> socket.socket:
 
 
 def round_trip_s(near: socket.socket, far: socket.socket) -> float:
-    """Median of small datagrams there and back while nothing else is under way."""
+    """Median round trip of small datagrams while nothing else is in flight."""
     took = []
     for _ in range(20):
         began = time.monotonic()

@@ -30,7 +30,7 @@ TEST = re.compile(
 
 @dataclass
 class Tally:
-    """What came of the tests; skipped ones by name, with the reasons."""
+    """Results of the tests; skipped ones by name, with the reasons."""
 
     passed: int = 0
     failed: list[str] = field(default_factory=list)

@@ -46,7 +46,7 @@ def run(name: str) -> tuple[int, str]:
 
 
 def fuzz(seconds: int) -> list[tuple[str, ...]]:
-    """Fuzzes what reads bytes of strangers and peers; a row for each target."""
+    """Fuzzes the readers of bytes from unknown hosts and peers; a row for each target."""
     rows: list[tuple[str, ...]] = []
     for target in FUZZED:
         command = ["bash", "fuzz/run.sh", str(seconds), target]

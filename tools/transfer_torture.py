@@ -69,7 +69,7 @@ def make_file(path: Path, size: int, seed: int) -> None:
 
 
 def torture(options: argparse.Namespace, folder: Path) -> dict[str, object]:
-    """One transfer, killed again and again; what came of it."""
+    """The result of one transfer, killed again and again."""
     (folder / "into").mkdir()
     make_file(folder / "file", options.size, options.seed)
     key = None
@@ -104,7 +104,7 @@ def torture(options: argparse.Namespace, folder: Path) -> dict[str, object]:
 
 
 def main() -> int:
-    """Reads what was typed, tortures, tells."""
+    """Reads the arguments, tortures, prints the result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", default="target/release/lightlag")
     parser.add_argument("--kills", type=int, default=50)

@@ -6,7 +6,7 @@ Mars orbiters, the orbiters to two rovers. The planets come from astronomy-engin
 rotation of Mars); the orbits are circles of stated size. The plan is in ION's words, `a contact`
 and `a range`, and a pure function of the arguments.
 
-A contact from A to B holds the seconds at which what leaves A arrives at B: the light time lies
+A contact from A to B holds the seconds at which data sent by A arrive at B: the light time lies
 between the view at one end and the view at the other.
 """
 
@@ -52,7 +52,7 @@ MARS_RADIUS_KM = 3396.19
 MARS_GM_KM3_PER_S2 = 42_828.37
 MARS_J2 = 1.9605e-3
 
-# Beyond the longest Earth-Mars light time: what leaves in the last second arrives within this.
+# Beyond the longest Earth-Mars light time: data sent in the last second arrive within this.
 FLIGHT_MAX_S = 1_500
 
 # How far apart the views are sampled. A pass that slips between two samples is shorter than that,
@@ -129,7 +129,7 @@ STATIONS = (
 
 # At this moment the orbiters are at `node_deg` (from the node of Mars' equator on Earth's, the zero
 # of the IAU rotation) and `phase_deg` (from the ascending node). It is fixed, so that plans of
-# different starts tell of the same satellites.
+# different starts have the same satellites.
 ORBIT_EPOCH = datetime(2026, 11, 21, tzinfo=timezone.utc)
 
 # The first is like Mars Reconnaissance Orbiter: Sun-synchronous, rising through 15:00 local solar
@@ -166,8 +166,8 @@ MEANING = {
     "station_elevation_deg_min": "least elevation of Mars at a station",
     "rover_elevation_deg_min": "least elevation of an orbiter at a rover",
     "sun_angle_deg_min": "least angle Sun-Earth-Mars; below it the Sun drowns the signal",
-    "contact_s_min": "shorter contacts are left out",
-    "range_s": "how often the light time between the planets is evaluated anew",
+    "contact_s_min": "shorter contacts are skipped",
+    "range_s": "how often the light time between the planets is evaluated again",
     "uplink_bit_per_s": "station to orbiter, X band",
     "downlink_bit_per_s": "orbiter to station, X band",
     "forward_bit_per_s": "orbiter to rover, UHF",
@@ -311,7 +311,7 @@ def position_of(node: Station | Orbiter | Rover) -> Position:
 
 
 def light_time_s(source: Position, target: Position, departure: float) -> float:
-    """How long what leaves `source` at `departure` is on its way to `target`."""
+    """Light time in seconds from `source` at `departure` to `target`."""
     origin = source(departure)
     flight_s = 0.0
     # Each round shrinks the error by the speed of the planets over that of light, about 1e-4.
@@ -444,7 +444,7 @@ class Contact:
 
 @dataclass(frozen=True, order=True)
 class Range:
-    """What leaves `source` from `start` to `end` is `light_s` on its way to `target`."""
+    """Data sent by `source` from `start` to `end` take `light_s` to `target`."""
 
     start: int
     end: int
@@ -504,7 +504,7 @@ def compute(start: int, days: int, parameters: Parameters) -> Plan:
     def rover_sees(rover: Rover, orbiter: Orbiter, second: int) -> bool:
         return orbiter_elevation_deg(rover, orbiter, second) >= parameters.rover_elevation_deg_min
 
-    # What leaves in the last second arrives after the plan.
+    # Data sent in the last second arrive after the plan.
     horizon = end + FLIGHT_MAX_S
     from_earth = {s: windows_of(partial(station_sees, s), start, horizon) for s in STATIONS}
     from_mars = {o: windows_of(partial(orbiter_sees_earth, o), start, horizon) for o in ORBITERS}
@@ -537,9 +537,9 @@ def header(plan: Plan) -> list[str]:
         "a contact +START +END FROM TO RATE    seconds since the epoch, bytes per second",
         "a range   +START +END FROM TO LIGHT   seconds since the epoch, seconds of light one way",
         "",
-        "A contact holds the seconds at which what leaves FROM arrives at TO. Contacts are",
+        "A contact holds the seconds at which data sent by FROM arrive at TO. Contacts are",
         "opportunities: who may use one antenna at a time is for the reader to say. A range holds",
-        "for what leaves in its interval and is the light time at its middle; it is given for each",
+        "for data sent in its interval and is the light time at its middle; it is given for each",
         "direction and covers the contacts only. (ION itself counts in whole light seconds.)",
         "",
         "sources",

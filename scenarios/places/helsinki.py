@@ -39,7 +39,7 @@ sha256:  {MAP_SHA256}
 
 
 class FetchError(Exception):
-    """The map cannot be had; the message is for people."""
+    """The map is not available; the message is for people."""
 
 
 def sha256_of(content: bytes) -> str:

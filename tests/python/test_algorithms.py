@@ -62,7 +62,7 @@ class PythonSpray(lightlag.Router):
         replica.mark = self.copies
 
     def score(self, at: Local, replica: Replica, peer: int) -> float | None:
-        """Whoever has more than one gives."""
+        """Gives to a peer if there is more than one."""
         return 0.0 if replica.mark > 1 else None
 
     def mark_for_peer(self, replica: Replica) -> int:
@@ -101,7 +101,7 @@ def test_a_mechanism_moves_copies_of_a_router_in_python_in_their_single_copy_pha
 
 
 class Everything(lightlag.Mechanism):
-    """Looks at everything that there is to see, and keeps what it saw."""
+    """Looks at all that hooks can see, and keeps what it saw."""
 
     name = "everything"
     needs_census = True
@@ -133,7 +133,7 @@ class Everything(lightlag.Mechanism):
         replica.mark = 7
 
     def state(self, at: Local) -> Mapping[int, float]:
-        """Tell who this is."""
+        """Report which node this is."""
         self.told("state", at)
         return {self.node: self.share}
 
@@ -272,7 +272,7 @@ def test_parameters_have_ranges_units_and_defaults(walk: lightlag.Scenario) -> N
         ({"share": 2.0}, "a number from 0 to 1"),
         ({"count": 2.5}, "a whole number from 0 to 10"),
         ({"wait": 60}, "s"),
-        ({"way": "nowhere"}, 'one of "here", "there"'),
+        ({"way": "elsewhere"}, 'one of "here", "there"'),
         ({"eager": "yes"}, "true or false"),
         ({"shar": 0.5}, "has no parameter `shar`"),
     ]

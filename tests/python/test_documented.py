@@ -149,7 +149,7 @@ def _needs_ports() -> None:
         pytest.skip("curl is not there")
     patience = 100
     while (port := next(filter(_is_taken, PORTS), None)) is not None:
-        # A daemon that was told to end may take some seconds.
+        # A stopping daemon may take some seconds.
         if patience == 0:
             pytest.skip(f"port {port}, which the example uses, is taken")
         patience -= 1

@@ -160,7 +160,7 @@ def test_a_wrong_scenario_raises_one_line_with_its_place(walk: lightlag.Scenario
     assert "\n" not in str(raised.value)
     assert isinstance(raised.value, ValueError)
     with pytest.raises(lightlag.ScenarioError, match="cannot read"):
-        lightlag.Scenario.read(tmp_path / "nowhere.toml")
+        lightlag.Scenario.read(tmp_path / "missing.toml")
     with pytest.raises(TypeError, match="cannot hold"):
         walk.set("buffer", None)  # type: ignore[arg-type]
 

@@ -115,7 +115,7 @@ def test_a_name_is_one_programs_until_its_socket_listens_no_more(daemons: Path, 
     control = str(daemons / "far/state/control.sock")
     with pytest.raises(OSError, match="already"):
         sockets.listen("echo", control=control)
-    echo.shutdown(socket.SHUT_RDWR)  # close() waits for whoever accepts
+    echo.shutdown(socket.SHUT_RDWR)  # close() waits for a thread in accept()
     with sockets.listen("echo", control=control):
         pass
 
@@ -130,11 +130,11 @@ def test_errors_are_those_of_sockets() -> None:
     with pytest.raises(ValueError, match="priority must be 0 to 3"):
         sockets.connect("echo", priority=9)
     with pytest.raises(ValueError, match="must be host:port"):
-        sockets.connect("echo", daemon="nowhere")
+        sockets.connect("echo", daemon="missing")
     with pytest.raises(sockets.NoDaemonError, match="at 127"):
         sockets.connect("echo", daemon="127.0.0.1:1")
-    with pytest.raises(sockets.NoDaemonError, match="nowhere"):
-        sockets.listen("echo", control="nowhere")
+    with pytest.raises(sockets.NoDaemonError, match="missing"):
+        sockets.listen("echo", control="missing")
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
         socket.create_connection(listener.getsockname()) as line,

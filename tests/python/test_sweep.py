@@ -126,9 +126,9 @@ def test_folders_and_files_that_cannot_be_used_are_one_line(walk: lightlag.Scena
     wrongs: list[Callable[[], object]] = [
         lambda: lightlag.sweep(walk, out="/proc/lightlag"),
         lambda: lightlag.sweep(walk, out=taken / "below"),
-        lambda: lightlag.report(tmp_path / "nowhere"),
+        lambda: lightlag.report(tmp_path / "missing"),
         lambda: lightlag.report(done, taken / "below.html"),
-        lambda: lightlag.compare(done, tmp_path / "nowhere"),
+        lambda: lightlag.compare(done, tmp_path / "missing"),
         lambda: lightlag.compare(runs, taken),
         lambda: lightlag.compare(runs, runs.drop("seed")),
         lambda: lightlag.figures.study(tmp_path),

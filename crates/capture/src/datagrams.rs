@@ -26,7 +26,7 @@ impl<W: Write> Datagrams<W> {
     pub fn new(to: W, dccp: bool) -> io::Result<Self> {
         Ok(Self { to: head(to, TsResolution::NanoSecond).map_err(of_writer)?, dccp })
     }
-    /// One that passed so many nanoseconds after 1970 began (UTC).
+    /// Writes a datagram captured at `at_ns`, in nanoseconds since 1970 (UTC).
     ///
     /// # Errors
     /// It cannot be written.
@@ -73,7 +73,7 @@ pub fn over_udp(from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> Vec<u8> {
             UdpHeader::with_ipv6_checksum(from.port(), to.port(), &ip, bytes)
         }
     };
-    // No socket gives more than UDP can tell.
+    // No socket gives more than a UDP length field holds.
     let transport = [&header.unwrap_or_default().to_bytes()[..], bytes].concat();
     below(from, to, IP_UDP, &transport)
 }

@@ -17,7 +17,7 @@ pub const TCP_PORT: u16 = 40_000;
 pub const DCCP_PORT: u16 = 40_001;
 /// Sending ends have one port each, from here on.
 const FIRST_PORT: u16 = 20_000;
-/// Largest factor of a window that a header can tell (RFC 7323, section 2.3).
+/// Largest window scale that a header allows (RFC 7323, section 2.3).
 const SHIFT_MAX: u8 = 14;
 /// As senders set it; each router takes one.
 const TIME_TO_LIVE: u8 = 64;
@@ -37,12 +37,12 @@ pub struct Frame {
     pub length: u32,
 }
 
-/// What is to be known of a flow to write its headers.
+/// What must be known of a flow to write its headers.
 #[derive(Clone, Copy, Debug)]
 pub struct Headers {
     /// The port of its receiving end.
     pub port: u16,
-    /// Of TCP: what may be under way.
+    /// Of TCP: the most that may be in flight.
     pub window: Bytes,
     /// Of TCP: bytes of a segment at most.
     pub largest: Bytes,
@@ -117,7 +117,7 @@ impl Conversation {
         head.extend(frame.head);
         Frame { head, length }
     }
-    /// Each stream of a connection that carries frames both ways is shown as a connection of its own.
+    /// Each stream of a connection with frames in both directions is shown as a connection of its own.
     fn adaptive(&self, parcel: &Parcel, way: Way) -> Frame {
         match parcel {
             Parcel::Datagram(serial, bytes) => {
@@ -165,7 +165,7 @@ impl Conversation {
         let mut head = ip.to_bytes().to_vec();
         packet.write(Some(&addresses), &mut head);
         let length = head.len();
-        // Data are zeros, which whoever writes the frame makes himself.
+        // Data are zeros; the writer of the frame adds them.
         head.truncate(length - packet.data.len());
         Frame { head, length: length as u32 }
     }
@@ -194,7 +194,7 @@ impl Conversation {
         header.fin = matches!(segment.kind, Kind::Data { fin: true });
         header.psh = header.fin;
         if header.ack {
-            // Data travel one way: what comes from the receiving end acknowledges the sender's stream.
+            // Data travel in one direction: the receiving end only acknowledges the sender's stream.
             header.acknowledgment_number =
                 if forward { self.initial[other].wrapping_add(1) } else { self.number(segment.ack) };
         }

@@ -1,7 +1,7 @@
 //! Packets to and from captures: what a run carries as pcapng with an interface for each end of a link, and what a capture
 //! of anybody's shows of its flows ([`analysis`]).
 //!
-//! Payloads are all zeros and not kept: each packet is cut behind its headers and tells its whole
+//! Payloads are all zeros and not kept: each packet is cut behind its headers and states its whole
 //! length. Frames are those of Ethernet, as libpcap wants all interfaces of a file to be of one type that
 //! every system numbers alike. Options of TCP are in the headers though links of the world do not count their bytes.
 
@@ -44,7 +44,7 @@ const BEGINNING: Duration = Duration::from_secs(946_684_800);
 /// Nanoseconds (if_tsresol: powers of ten).
 const NANOSECONDS: u8 = 9;
 
-/// Writes packets as they pass, and keeps none. An error stops the writing and is told by
+/// Writes packets as they pass, and keeps none. An error stops the writing and is returned by
 /// [`Capture::finish`].
 pub struct Capture<W: Write> {
     to: Option<PcapNgWriter<W>>,

@@ -31,7 +31,7 @@ impl Where {
 /// A direction of a link, between nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends<'a> {
-    /// Its name; that of a way back ends in `.back`.
+    /// Its name; that of the opposite direction ends in `.back`.
     pub name: &'a str,
     /// The node where it begins.
     pub from: &'a str,
@@ -41,7 +41,7 @@ pub struct Ends<'a> {
     pub speed_bit_per_s: u64,
 }
 
-/// A flow: its links there and back.
+/// A flow: its links in both directions.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowEnds<'a> {
     /// From the sender to the receiver.
@@ -89,7 +89,7 @@ pub struct Points {
     pub ends_of_flows: Vec<[u32; 2]>,
 }
 
-/// Which way a packet goes through an interface.
+/// Direction of a packet through an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// It comes.

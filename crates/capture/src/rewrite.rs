@@ -1,4 +1,4 @@
-//! What rewriters of captures share: DCCP wherever it is carried, and the headers of IP before what comes of it.
+//! What rewriters of captures share: finding DCCP packets, and writing IP headers.
 
 use super::analysis::{CaptureFile, Datagram, Endpoint, Error, datagram};
 use etherparse::{IpNumber, Ipv4Header, Ipv6Header};
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The number of UDP in IP.
 pub const IP_UDP: u8 = 17;
 const UDP_HEADER: usize = 8;
-/// IP tells no longer packet.
+/// Longest IP packet.
 const LENGTH_MAX: usize = 65_535;
 const HOPS: u8 = 64;
 
@@ -41,10 +41,10 @@ pub struct Found<'a> {
     pub in_udp: bool,
 }
 
-/// Tells each packet of DCCP over IP, and in UDP at these ports.
+/// Calls `tell` for each packet of DCCP over IP, and in UDP at these ports.
 ///
 /// # Errors
-/// The capture cannot be read, or `tell` cannot go on.
+/// The capture cannot be read, or `tell` fails.
 pub fn each(
     from: impl Read,
     ports: &[u16],

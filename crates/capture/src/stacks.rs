@@ -21,8 +21,8 @@ impl<W: Write> Packets<W> {
             .map(Self)
             .map_err(of_writer)
     }
-    /// One that passed an interface so many nanoseconds after 1970 began (UTC): it came from the kernel there, or
-    /// went to it.
+    /// Writes a packet captured at `at_ns`, in nanoseconds since 1970 (UTC). `comes`: the kernel sent it;
+    /// else it went to the kernel.
     ///
     /// # Errors
     /// It cannot be written.

@@ -6,7 +6,7 @@
 //! | Data, DataAck | a segment with as many bytes |
 //! | Ack, Sync, SyncAck | a segment without payload |
 //! | CloseReq, Close, Reset | FIN and ACK; ACK from a side that has sent one |
-//! | acknowledgement number with Ack Vector | cumulative up to the oldest packet that the vector misses, then what arrived above it as SACK blocks, newest first |
+//! | acknowledgement number with Ack Vector | cumulative up to the oldest packet that the vector misses, then the data above it as SACK blocks, newest first |
 //! | acknowledgement number alone (CCID 3) | cumulative |
 //!
 //! A number of 48 bits becomes the bytes sent before it. Numbers that the capture misses take as many bytes as the
@@ -24,7 +24,7 @@ use std::net::IpAddr;
 
 /// Numbers of a direction whose bytes are remembered.
 const SLOTS_MAX: usize = 65_536;
-/// More numbers are not missing: the sender went on elsewhere.
+/// A larger gap is no loss: the sender continued elsewhere.
 const GAP_MAX: u64 = 1_000;
 /// Connections that are remembered; the oldest is forgotten first.
 const CONNECTIONS_MAX: usize = 10_000;
@@ -204,7 +204,7 @@ impl Side {
         segment.ack = Some(end.map_or(self.acked, |end| end + 1));
     }
 
-    /// Bytes of this side up to which all arrived, and what arrived above, newest first.
+    /// Bytes of this side up to which all arrived, and the ranges that arrived above, newest first.
     fn arrived(&self, number: u64, packet: &Packet<'_>) -> (u64, Vec<(u64, u64)>) {
         let end = |number: u64| self.slot(number).map_or(0, |slot| slot.offset + u64::from(slot.length));
         let start = |number: u64| self.slot(number).map(|slot| slot.offset);

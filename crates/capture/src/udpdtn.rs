@@ -5,7 +5,7 @@ use lightlag_protocols::wire::udpdtn::{Body, Data, Opening, Packet};
 
 /// The bytes before the payload: those that a real node sends for a file without a name.
 ///
-/// A flow without end has more blocks than two bytes can number; they begin anew.
+/// A flow without end has more blocks than two bytes can number; the numbers wrap.
 pub fn head(datagram: &Datagram, session: u32, config: &Config) -> Vec<u8> {
     let body = match datagram {
         &Datagram::Data { number, block, symbol, sent_at, in_train, report_every } => {

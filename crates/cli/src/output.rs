@@ -12,7 +12,7 @@ pub const VERSION: &str = lightlag_lab::VERSION_AND_COMMIT;
 pub enum Failure {
     /// It did, but a claim or the judge says no; that was printed.
     Verdict,
-    /// The program that was run ended with this code, and told itself why.
+    /// The program that was run ended with this code, and printed why.
     Ended(u8),
     /// What was asked for could be tried and failed: one line.
     Failed(String),
@@ -32,7 +32,7 @@ pub type Done = Result<(), Failure>;
 /// Prints to standard output. A reader that has gone away (`| head`) is no failure.
 ///
 /// # Errors
-/// One line, if what was asked for can't be told.
+/// One line, if standard output cannot be written.
 pub fn print(text: &str) -> Done {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

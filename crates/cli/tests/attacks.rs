@@ -1,4 +1,4 @@
-//! Attacks on `lightlag transfer`: recordings that are played again, openings by strangers, kills.
+//! Attacks on `lightlag transfer`: recordings that are played again, openings by unknown hosts, kills.
 
 mod lightlag;
 
@@ -278,7 +278,7 @@ fn recorded_answers_make_no_sender_believe_that_its_file_was_delivered() {
     drop(listener);
     let answers = recorder.answers();
     assert!(!answers.is_empty());
-    // Nobody listens but the recording, which answers everything with the session number that is asked for.
+    // Only the recording listens, and answers everything with the session number that is asked for.
     let enemy = UdpSocket::bind(&at).expect("the test can do this");
     enemy.set_read_timeout(Some(Duration::from_millis(50))).expect("the test can do this");
     let sender = Running::start(&place, &["transfer", "file", &at, "--key-file", "key", "--give-up", "2 s"]);
@@ -295,8 +295,8 @@ fn recorded_answers_make_no_sender_believe_that_its_file_was_delivered() {
         let _ = enemy.send_to(&bytes[..count], from);
     }
     let (code, _, told) = sender.end();
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("did not answer"), "{told}");
+    assert_eq!(code, Some(1), "{}", told);
+    assert!(told.contains("did not answer"), "{}", told);
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn an_interrupted_transfer_with_a_key_goes_on_after_kills_of_both_and_loss_of_th
         listener = listen(&place, &at, KEYED);
     }
     let (code, out, told) = sender.end();
-    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(code, Some(0), "{}", told);
     assert!(place.read("into/file") == bytes);
     assert!(!out.contains("\"resumed_bytes\":0,"), "what was there is not sent again: {out}");
 }
@@ -440,7 +440,7 @@ fn kills_and_recordings_at_random_moments_lose_and_bring_back_nothing() {
         for sender in senders {
             let (code, _, told) = sender.end();
             let is_late = told.contains("a later version of file has come meanwhile");
-            assert!(code == Some(0) || is_late, "round {rounds}, keyed {keyed}: {told}");
+            assert!(code == Some(0) || is_late, "round {rounds}, keyed {keyed}: {}", told);
         }
         drop(listener);
         listener = listen(&place, &at, &options);
@@ -458,7 +458,7 @@ fn kills_and_recordings_at_random_moments_lose_and_bring_back_nothing() {
     );
 }
 
-// --- strangers ------------------------------------------------------------------------------
+// --- unknown hosts ----------------------------------------------------------------------------
 
 /// An opening as anybody can write it.
 fn opening(session: u32, name: &str, length: u64, digest: [u8; 32]) -> Vec<u8> {
@@ -504,7 +504,7 @@ fn an_opening_by_a_stranger_destroys_nothing_that_another_sender_has_stored() {
     let before = parts(&place);
     let enemy = UdpSocket::bind("127.0.0.1:0").expect("the test can do this");
     for round in 0..5_u32 {
-        // After any silence, and whatever it says: more, less, the same digest with another length.
+        // After any pause, and whatever it says: more, less, the same digest with another length.
         for (length, digest) in [(1, [9; 32]), (9_000_000, [8; 32]), (0, [7; 32]), (9_000_001, [6; 32])] {
             let session = 1000 * round + length as u32 % 999;
             enemy.send_to(&opening(session, "file", length, digest), &at).expect("the test can do this");
@@ -547,7 +547,7 @@ fn two_senders_of_one_name_keep_their_progress() {
     });
     for sender in senders {
         let (code, _, told) = sender.end();
-        assert_eq!(code, Some(0), "{told}");
+        assert_eq!(code, Some(0), "{}", told);
     }
     let last = place.read("into/file");
     assert!(last == first || last == second, "it is one of them, whole");
@@ -587,7 +587,7 @@ fn a_flood_of_openings_fills_neither_disk_nor_memory_nor_the_log_and_locks_nobod
         let enemy = &enemies[round as usize % enemies.len()];
         let name = if round % 2 == 0 { "file".to_owned() } else { format!("name{round}") };
         let _ = enemy.send_to(&opening(round, &name, u64::from(round) << 16 | 1, digest), &at);
-        // What comes together with its opening comes too early.
+        // Data together with its opening is too early.
         if round % 3 == 0 && round >= 64 {
             let earlier = round - 64;
             let _ = enemies[earlier as usize % enemies.len()].send_to(&datum(earlier, 0, 0, 0), &at);
@@ -607,7 +607,7 @@ fn a_flood_of_openings_fills_neither_disk_nor_memory_nor_the_log_and_locks_nobod
     );
 }
 
-/// Sends openings with data of transfers that nobody ends, so many a second from each of these, until it is dropped.
+/// Sends openings with data of unfinished transfers until it is dropped, one per `every` from `hosts` in turn.
 struct Flood(std::sync::Arc<std::sync::atomic::AtomicBool>, Option<std::thread::JoinHandle<u32>>);
 
 impl Flood {
@@ -666,7 +666,7 @@ fn openings_with_data_from_unknown_hosts_keep_no_honest_sender_out() {
         let done = send(&place, "file", &at, &["--rate", rate]);
         let opened = flood.end();
         let told = String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success(), "{opened} openings, {data} data each: {told}");
+        assert!(done.status.success(), "{opened} openings, {data} data each: {}", told);
         assert!(place.read("into/file") == noise(2_000_000));
         println!(
             "torture: openings with data at a transfer without a key; 1 honest sender; ; {opened} openings"

@@ -155,7 +155,7 @@ fn absurd_quantities_are_refused() {
             ("\"50 m\"", "\"1e30 m\"", "beyond all measure"),
             ("2.5 Mbit/s", "0 bit/s", "s.toml:9: "),
             ("0.5..1.5", "1.5..0.5", "ends before it begins"),
-            ("0.5..1.5", "0..0", "nobody arrives"),
+            ("0.5..1.5", "0..0", "might never arrive"),
             ("1..30 s", "0..0 s", "messages would be created without end"),
             ("1..30 s", "1e-9..1e-9 s", "more than 5000000 messages"),
             ("300 m x 300 m", "0 m x 0 m", "is no area"),
@@ -219,7 +219,7 @@ fn a_mechanism_refuses_a_router_that_it_does_not_work_with() {
 
 #[test]
 fn a_router_that_goes_by_a_plan_refuses_nodes_that_meet_by_chance() {
-    let right = "needs a contact plan, and nodes meet by chance here; add a table [contacts.NAME], or choose";
+    let right = "needs a contact plan, and contacts are random here; add a table [contacts.NAME], or choose";
     all_refused(WALKERS, &[("\"epidemic\"", "\"contact_graph\"", right)]);
     let place = Place::new();
     place.write("s.toml", RELAY.replace("\"epidemic\"", "\"contact_graph\""));
@@ -391,17 +391,17 @@ fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
         (&["run", "s.toml", "--set", "bufer=1"], "--set bufer: unknown key `bufer`"),
         (&["run", "s.toml", "--set", "buffer=big"], "--set buffer: "),
         (&["bound"], "not provided: <FILE>..."),
-        (&["bound", "nowhere.toml"], "cannot read `nowhere.toml`"),
+        (&["bound", "missing.toml"], "cannot read `missing.toml`"),
         (&["bound", "s.toml", "--seeds", "none"], "--seeds: `none` is no seed"),
         (&["bound", "s.toml", "--set", "bufer=1"], "--set bufer: unknown key `bufer`"),
         (&["sweep", "s.toml", "--seeds", "1,1"], "--seeds: seed 1 comes twice"),
         (&["sweep", "s.toml", "--seeds", "5..1"], "--seeds: `5..1` spans no seeds"),
         (&["study", "nothing"], "there are: adaptive, arc, dccp, dcp, dtn-congestion, universal"),
         (
-            &["report", "nowhere"],
-            "cannot read nowhere/results.parquet: there is no such file; name the folder of a",
+            &["report", "missing"],
+            "cannot read missing/results.parquet: there is no such file; name the folder of a",
         ),
-        (&["compare", "nowhere", "s.toml"], "cannot read nowhere"),
+        (&["compare", "missing", "s.toml"], "cannot read missing"),
     ] {
         let line = place.refused(words);
         assert!(line.contains(told), "{words:?}: {line}");
@@ -622,8 +622,8 @@ fn a_run_that_no_machine_can_hold_is_refused_before_it_starts() {
         place.write("s.toml", &text);
         let done = within_memory(&place, &["run", "s.toml"]);
         let told = String::from_utf8_lossy(&done.stderr);
-        assert_eq!((done.status.code(), told.lines().count()), (Some(2), 1), "{name}: {told}");
-        assert!(told.contains("s.toml") && told.contains("at most"), "{name}: {told}");
+        assert_eq!((done.status.code(), told.lines().count()), (Some(2), 1), "{name}: {}", told);
+        assert!(told.contains("s.toml") && told.contains("at most"), "{name}: {}", told);
     }
 }
 
@@ -656,7 +656,7 @@ fn whatever_rates_sizes_and_delays_are_drawn_a_run_is_refused_or_fits_into_memor
         match done.status.code() {
             Some(0) => ran += 1,
             Some(2) if told.lines().count() == 1 => refused += 1,
-            code => panic!("{code:?}: {told}\n{text}"),
+            code => panic!("{code:?}: {}\n{text}", told),
         }
     }
     println!("drawn: {ran} ran within 2 GB, {refused} refused with a line");

@@ -1,4 +1,4 @@
-//! What no mechanism can exceed, as the command tells it.
+//! What no mechanism can exceed, as the command reports it.
 
 mod lightlag;
 
@@ -56,8 +56,8 @@ fn a_table_is_told_to_people() {
     let place = Place::new();
     place.write("s.toml", WALKERS);
     let told = place.good(&["bound", "s.toml"]);
-    assert!(told.contains("reachable") && told.contains("delay_bound"), "{told}");
-    assert_eq!(told.lines().count(), 2, "{told}");
+    assert!(told.contains("reachable") && told.contains("delay_bound"), "{}", told);
+    assert_eq!(told.lines().count(), 2, "{}", told);
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn eventually(what: impl Fn() -> bool) -> bool {
     })
 }
 
-/// A bundle of version 7: a primary block, and a payload of so many bytes.
+/// A bundle of version 7: a primary block, and a payload of `length` bytes.
 fn bundle(length: usize) -> Vec<u8> {
     let mut bytes = vec![0x9f, 0x88, 7, 0, 0, 0x82, 2, 0x82, 1, 1, 0x82, 2, 0x82, 2, 1];
     bytes.extend([0x82, 2, 0x82, 1, 1, 0x82, 0, 0, 0x19, 0x27, 0x10]);
@@ -69,8 +69,8 @@ fn every_way_carries_bundles_as_they_are() {
         let files: Vec<&str> = names.iter().map(String::as_str).collect();
         let rate: &[&str] = if over == "udp" { &["--rate", "20 Mbit/s"] } else { &[] };
         let told = place.good(&words(over, &files, &at, rate));
-        assert_eq!(told.lines().count(), sizes.len(), "{told}");
-        assert_eq!(told.contains("\"acknowledged\":true"), over != "udp", "{told}");
+        assert_eq!(told.lines().count(), sizes.len(), "{}", told);
+        assert_eq!(told.contains("\"acknowledged\":true"), over != "udp", "{}", told);
         let (code, out, said) = listener.end();
         assert_eq!((code, out.lines().count()), (Some(0), sizes.len()), "{over}: {out}{said}");
         assert!(sizes.iter().all(|size| kept(&place, &content(*size))), "{over}");
@@ -130,7 +130,7 @@ fn losses_are_repaired_by_ltp_and_told_by_dccp() {
     let (_emulator, near) = Running::link(&place, &link_of("20 Mbit/s", "loss = 0.2"), &at);
     let files: Vec<&str> = names.iter().map(String::as_str).collect();
     let done = place.run(&words("dccp", &files, &near, &[]));
-    assert_eq!(done.status.code(), Some(1), "one in five is lost, and that is told");
+    assert_eq!(done.status.code(), Some(1), "one in five is lost, and that is reported");
     let out = String::from_utf8_lossy(&done.stdout);
     let arrived = out.lines().filter(|line| line.contains("\"acknowledged\":true")).count();
     assert!((50..100).contains(&arrived), "{out}");
@@ -146,17 +146,17 @@ fn engines_services_colours_and_aggregation_are_as_asked() {
     let engine = ["--engine", "977", "--key-file", "key"];
     let more = [&engine[..], &["--aggregate", "600 B"]].concat();
     let told = place.good(&words("ltp-udp", &["a", "b"], &at, &more));
-    assert!(told.contains("\"engine\":977") && told.contains("\"service\":2"), "{told}");
+    assert!(told.contains("\"engine\":977") && told.contains("\"service\":2"), "{}", told);
     assert!(eventually(|| kept(&place, &bundle(500)) && kept(&place, &bundle(300))));
     let more = [&engine[..], &["--service", "64", "--green", "2 kB"]].concat();
     let told = place.good(&words("ltp-udp", &["c"], &at, &more));
-    assert!(told.contains("\"service\":64"), "{told}");
-    assert!(told.contains("\"acknowledged\":false"), "nobody answers for what is green: {told}");
+    assert!(told.contains("\"service\":64"), "{}", told);
+    assert!(told.contains("\"acknowledged\":false"), "green data have no acknowledgements: {}", told);
     assert!(eventually(|| kept(&place, &noise(5000))));
-    // What is no bundle cannot be told apart in an aggregated block.
+    // Data that is no bundle cannot be delimited in an aggregated block.
     let line = place.refused(&words("ltp-udp", &["c"], &at, &["--aggregate", "10 kB"]));
     assert!(line.contains("not a bundle of version 7"), "{line}");
-    // Whoever has no key is not heard.
+    // A sender without the key is ignored.
     failed(&place.run(&words("ltp-udp", &["a"], &at, &["--give-up", "500 ms"])), "did not answer");
 }
 
@@ -167,7 +167,7 @@ fn a_red_block_is_acknowledged_with_plain_segments() {
     let engine = UdpSocket::bind("127.0.0.1:0").expect("a socket");
     engine.set_read_timeout(Some(Duration::from_secs(5))).expect("it has one");
     // Red data, checkpoint, EORP, EOB: session 5.9, no extensions, service 1, offset 0, 4 B, checkpoint 3,
-    // report 0 (RFC 5326, section 3.2.1). A keep-alive before it is none (RFC 7122).
+    // report 0 (RFC 5326, section 3.2.1). A keep-alive before it is no segment (RFC 7122).
     engine.send_to(&[0; 4], &at).expect("it leaves");
     engine.send_to(&[3, 5, 9, 0, 1, 0, 4, 3, 0, b'd', b'a', b't', b'a'], &at).expect("it leaves");
     let mut report = [0; 100];
@@ -195,7 +195,7 @@ fn reports_go_where_the_engine_listens_and_may_come_from_elsewhere() {
     let mut bytes = [0; 2000];
     let (_, from) = listens.recv_from(&mut bytes).expect("a report, where the engine listens");
     assert_eq!((from.to_string(), bytes[0]), (to, 8));
-    // The other way round: data to one socket, the report from the other.
+    // Now in reverse: data to one socket, the report from the other.
     place.write("x", "x");
     let sender = Running::start(&place, &words("ltp-udp", &["x"], &at, &["--engine", "5"]));
     let (length, from) = listens.recv_from(&mut bytes).expect("a segment");
@@ -312,8 +312,8 @@ fn a_peer_that_requires_tls_is_named_as_one() {
         stream.write_all(answer).expect("it leaves");
         drop(stream);
         let (code, _, told) = sender.end();
-        assert_eq!((code, told.lines().count()), (Some(1), 1), "{told}");
-        assert!(told.contains("require TLS") || told.contains("requires TLS"), "{told}");
+        assert_eq!((code, told.lines().count()), (Some(1), 1), "{}", told);
+        assert!(told.contains("require TLS") || told.contains("requires TLS"), "{}", told);
     }
 }
 

@@ -19,7 +19,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// 20 ms there and back, one packet in fifty lost.
+/// 20 ms in each direction, one packet in fifty lost.
 const LOSSY: &str = r#"
 duration = "1 min"
 [links.space]
@@ -86,7 +86,7 @@ fn started(place: &Place, words: &[&str]) -> Running {
     let mut line = String::new();
     while !line.starts_with("far:") {
         line.clear();
-        assert!(lines.read_line(&mut line).expect("it tells where its sides are") > 0, "it ended");
+        assert!(lines.read_line(&mut line).expect("it prints where its sides are") > 0, "it ended");
     }
     std::thread::spawn(move || lines.read_to_string(&mut String::new()));
     Running(child)
@@ -103,7 +103,7 @@ fn what_the_command_ends_with_is_told_and_nothing_is_left() {
     let child = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let process = child.id();
     let (code, out, told) = Running(child).end();
-    assert_eq!(code, Some(7), "{told}");
+    assert_eq!(code, Some(7), "{}", told);
     assert!(out.contains("10.77.0.1/24") && out.contains("fd77::1/64"), "{out}");
     let json: serde_json::Value = serde_json::from_str(out.lines().last().expect("JSON")).expect("JSON");
     assert_eq!(json["exit_code"], 7);
@@ -131,7 +131,7 @@ fn the_kernels_tcp_carries_a_file_whole_over_a_link_that_loses() {
     let words = ["emulate", "plan.toml", "--json", "--capture", "c.pcapng", "--far", &listen, "--"];
     let run = Running::start(&place, &[&words[..], &["sh", "-c", &send]].concat());
     let (code, out, told) = run.end();
-    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(code, Some(0), "{}", told);
     assert!(place.read("got/file") == sent, "it came otherwise");
     let json: serde_json::Value = serde_json::from_str(out.trim()).expect("JSON");
     assert!(json["there"]["lost"].as_u64() > Some(0), "{json}");
@@ -225,7 +225,7 @@ fn what_has_no_room_in_memory_is_dropped_and_counted() {
     if !can_make_devices() {
         return;
     }
-    // Room for the bytes of the queue in large packets, and not for so many small ones.
+    // Room for the bytes of the queue in large packets, and not for as many bytes in small ones.
     let place = place(&LOSSY.replace("100 Mbit/s", "8 kbit/s").replace("loss = 0.02", "queue = \"1 MB\""));
     let pair = Pair::new("memory");
     let [near, far] = &pair.0;
@@ -233,12 +233,12 @@ fn what_has_no_room_in_memory_is_dropped_and_counted() {
     let run = started(&place, &words);
     let here = socket(near, "10.77.0.1:9000");
     for _ in 0..100_000 {
-        // The far side may say that nobody listens there.
+        // The far side may answer that the port is closed.
         let _ = here.send_to(b"x", "10.77.0.2:9000");
     }
     kill_process(Pid::from_child(&run.0), Signal::INT).expect("it is there");
     let (code, out, told) = run.end();
-    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(code, Some(0), "{}", told);
     let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     assert!(json["there"]["no_memory"].as_u64() > Some(0), "{json}");
 }
@@ -296,7 +296,7 @@ fn a_study_between_kernels_that_is_interrupted_twice_leaves_no_daemons_and_no_na
         std::thread::sleep(Duration::from_millis(500));
     }
     let (code, _, told) = run.end();
-    assert!(code != Some(0) && told.contains("interrupted"), "{code:?}: {told}");
+    assert!(code != Some(0) && told.contains("interrupted"), "{code:?}: {}", told);
     assert_eq!(of_study().collect::<Vec<_>>(), [""; 0]);
     for id in running {
         assert!(!Path::new("/proc").join(&id).exists(), "process {id} still runs");
@@ -318,7 +318,7 @@ fn what_cannot_be_emulated_is_refused_in_one_line() {
         (&["lossy.toml", "--link", "moon", "--", "true"], "--link: there is no `moon`"),
     ] {
         let told = place.refused(&[&["emulate"], words].concat());
-        assert!(told.contains(said), "{words:?}: {told}");
+        assert!(told.contains(said), "{words:?}: {}", told);
     }
     if can_make_devices() {
         for (words, said) in [
@@ -327,8 +327,8 @@ fn what_cannot_be_emulated_is_refused_in_one_line() {
         ] {
             let done = place.run(&[&["emulate"], words].concat());
             let told = String::from_utf8_lossy(&done.stderr).into_owned();
-            assert_eq!(done.status.code(), Some(2), "{told}");
-            assert!(told.contains(said), "{words:?}: {told}");
+            assert_eq!(done.status.code(), Some(2), "{}", told);
+            assert!(told.contains(said), "{words:?}: {}", told);
         }
     }
 }
@@ -340,14 +340,14 @@ fn without_root_one_line_says_what_is_missing() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lightlag"));
     command.current_dir("/").args(["emulate", plan.to_str().expect("a name"), "--", "true"]);
     if geteuid().is_root() {
-        // Nobody.
+        // The user `nobody`.
         command.uid(65_534);
     }
     match command.output() {
         Ok(done) if done.status.code() == Some(2) => {
             let told = String::from_utf8_lossy(&done.stderr).into_owned();
-            assert!(told.contains("need root") || told.contains("cannot read"), "{told}");
-            assert_eq!(told.lines().count(), 1, "{told}");
+            assert!(told.contains("need root") || told.contains("cannot read"), "{}", told);
+            assert_eq!(told.lines().count(), 1, "{}", told);
         }
         Ok(done) => panic!("{:?}", done.status),
         Err(why) => skip(format_args!("the user `nobody` cannot run the command: {why}")),

@@ -71,7 +71,7 @@ impl Listener {
                 assert!(done.status.success(), "{over}: {}", String::from_utf8_lossy(&done.stderr));
             };
             sent();
-            // Datagrams of UDP may be lost among so many others: nobody repairs them.
+            // Datagrams of UDP may be lost in the flood, without repair.
             until("the bundle is here", || {
                 let folder = std::fs::read_dir(self.place.path("inbox")).expect("it is there");
                 let is_here =
@@ -100,7 +100,7 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// A bundle of version 7 of so many bytes or some more, with this in its payload.
+/// A bundle of version 7 of `length` bytes or slightly more, with this in its payload.
 fn bundle(length: usize, told: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0x9f, 0x88, 7, 0, 0, 0x82, 2, 0x82, 1, 1, 0x82, 2, 0x82, 2, 1];
     bytes.extend([0x82, 2, 0x82, 1, 1, 0x82, 0, 0, 0x19, 0x27, 0x10]);
@@ -135,7 +135,7 @@ fn open_session(stream: &mut TcpStream, keepalive_s: u16) {
     let init = Init { keepalive_s, segment_mru: 1000, transfer_mru: 1000, node, items: Vec::new() };
     let mut bytes = Contact { version: VERSION, can_tls: false }.to_bytes().to_vec();
     bytes.extend(said(&Message::Init(init)));
-    // Whoever is dropped meanwhile is.
+    // The host may be dropped meanwhile.
     let _ = stream.write_all(&bytes);
 }
 
@@ -242,8 +242,8 @@ fn a_listener_that_closes_without_an_answer_may_be_full_or_require_tls() {
     let sender = Running::start(&place, &["bundles", "send", "file", "--to", &at, "--over", "tcp"]);
     drop(peer.accept().expect("it comes"));
     let (code, _, told) = sender.end();
-    assert_eq!((code, told.lines().count()), (Some(1), 1), "{told}");
-    assert!(told.contains("may be full, or require TLS") || told.contains("reset"), "{told}");
+    assert_eq!((code, told.lines().count()), (Some(1), 1), "{}", told);
+    assert!(told.contains("may be full, or require TLS") || told.contains("reset"), "{}", told);
 }
 
 // --- what is kept ---------------------------------------------------------------------------
@@ -300,7 +300,7 @@ fn what_is_coming_counts_and_what_is_there_already() {
     assert!(send("small").status.success(), "what was refused takes nothing");
     let files = || std::fs::read_dir(place.path("inbox")).expect("it is there").count();
     assert_eq!(files(), 21);
-    // Half of a transfer takes what has come of it, and gives it back.
+    // Half of a transfer takes the space of its received part, and gives it back.
     let mut half = TcpStream::connect(&at).expect("it listens");
     open_session(&mut half, 0);
     begin_transfer(&mut half, 20_000);
@@ -378,7 +378,7 @@ fn peers_that_bring_a_trickle_keep_no_bundle_out() {
             let (ends, listener) = (&ends, &listener);
             scope.spawn(move || {
                 for round in 0_u8.. {
-                    // 1 KiB in 2 s: red data of service 1 behind what came before.
+                    // 1 KiB in 2 s: red data of service 1 behind the earlier data.
                     for (engine, enemy) in enemies.iter().enumerate().filter(|_| over != "tcp") {
                         let offset = u32::from(round) * 1024;
                         let [high, low] = [offset >> 7 & 0x7f | 0x80, offset & 0x7f].map(|byte| byte as u8);
@@ -420,7 +420,7 @@ fn an_aggregated_block_is_not_read_into_memory() {
     until("all are here", || listener.stored("inbox").0 == 6);
     let status =
         std::fs::read_to_string(format!("/proc/{}/status", listener._process.0.id())).expect("it runs");
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel tells it");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel states it");
     let peak: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
     assert!(peak < 50_000, "{peak} kB");
 }
@@ -463,9 +463,9 @@ fn connections_that_say_nothing_keep_no_consumer_from_a_publication() {
     drop(enemies);
 }
 
-/// The header of a file, as any host can write it, and so many bytes of the file.
+/// The header of a file, as any host can write it, and `here` bytes of the file.
 fn header(length: u64, here: usize) -> Vec<u8> {
-    let name = b"stranger";
+    let name = b"enemy";
     let mut bytes = b"llfile01".to_vec();
     bytes.extend(length.to_be_bytes());
     bytes.extend([7; 32]);

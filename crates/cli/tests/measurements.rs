@@ -45,11 +45,11 @@ fn both_sides_tell_what_the_receiver_counted() {
         let sum: u64 = receiver[..5].iter().filter_map(|interval| interval["bytes"].as_u64()).sum();
         assert!(sum > 0 && sum <= counted["bytes"].as_u64().expect("a number"), "{over}");
         assert!(counted["processor_s"].as_f64() > Some(0.0), "{over}");
-        assert!(sender.len() > 3, "{over}: the sender tells intervals too");
+        assert!(sender.len() > 3, "{over}: the sender reports intervals too");
     }
 }
 
-/// Sends for three seconds over the first link of a scenario, and tells the sums of both sides.
+/// Sends for three seconds over the first link of a scenario; returns the sums of both sides.
 fn over_a_link(scenario: &str, over: &str, more: &[&str]) -> [Value; 2] {
     let place = Place::new();
     let (listener, at) = listening(&place, over, &["--once"]);
@@ -90,7 +90,7 @@ fn a_short_measurement_is_one_interval_if_nothing_else_is_said() {
     let place = Place::new();
     let (_listener, at) = listening(&place, "dccp", &[]);
     let told = objects(&place.good(&["bench-link", &at, "--over", "dccp", "--time", "1 s", "--json"]));
-    assert_eq!(told.len(), 2, "an interval and the sum: {told:?}");
+    assert_eq!(told.len(), 2, "an interval and the sum: {:?}", told);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_listener_serves_several_senders_at_once() {
         (0..8).map(|_| Running::start(&place, &[&words[..], &pace].concat())).collect();
     for sender in senders {
         let (code, out, told) = sender.end();
-        assert_eq!(code, Some(0), "{told}");
+        assert_eq!(code, Some(0), "{}", told);
         let rate = goodput(objects(&out).last().expect("a sum"));
         assert!((1e5..5.2e6).contains(&rate), "{rate} bit/s of 5 Mbit/s");
     }
@@ -149,13 +149,13 @@ fn where_nobody_listens_a_measurement_gives_up_and_its_capture_is_whole() {
         failed(&place.run(&[&words[..], &more].concat()), "did not answer for 1 s");
         let told = place.good(&["capture", "out.pcap", "--json"]);
         let told: Value = serde_json::from_str(&told).expect("an object");
-        assert!(told["packets"].as_u64() > Some(0), "{over}: {told}");
+        assert!(told["packets"].as_u64() > Some(0), "{over}: {}", told);
     }
 }
 
 // --- captures -------------------------------------------------------------------------------
 
-/// Ways by which files go with captures, and where tools look for each.
+/// Transports by which files go with captures, and where tools look for each.
 const CAPTURED: [(&str, u16, &str); 4] = [
     ("udpdtn", 4561, "udpdtn"),
     ("ltp-udp", 1113, "ltp"),
@@ -200,8 +200,12 @@ fn captures_of_both_sides_are_read_by_us_and_by_tshark_without_a_fault() {
                 let told = place.good(&["capture", file, "--json"]);
                 let told: Value = serde_json::from_str(&told).expect("an object");
                 let flows = told["flows"].as_array().expect("flows");
-                assert!(flows.iter().any(|flow| flow["protocol"] == speaks), "{over} {host} {file}: {told}");
-                assert_eq!(told["notes"].as_array().map(Vec::len), Some(0), "{over} {host} {file}: {told}");
+                assert!(
+                    flows.iter().any(|flow| flow["protocol"] == speaks),
+                    "{over} {host} {file}: {}",
+                    told
+                );
+                assert_eq!(told["notes"].as_array().map(Vec::len), Some(0), "{over} {host} {file}: {}", told);
             }
             match faults(&place, dissected) {
                 Some(found) => assert_eq!(found, "", "{over} {host} {dissected}"),
@@ -224,8 +228,8 @@ fn a_listener_that_is_interrupted_leaves_a_whole_capture() {
     assert_eq!(listener.end().0, Some(0));
     let told: Value =
         serde_json::from_str(&place.good(&["capture", "in.pcap", "--json"])).expect("an object");
-    assert_eq!(told["notes"].as_array().map(Vec::len), Some(0), "{told}");
-    assert!(told["wire_bytes"].as_u64() > Some(100_000), "{told}");
+    assert_eq!(told["notes"].as_array().map(Vec::len), Some(0), "{}", told);
+    assert!(told["wire_bytes"].as_u64() > Some(100_000), "{}", told);
 }
 
 #[test]
@@ -239,7 +243,7 @@ fn a_measurement_that_is_interrupted_tells_what_was_acknowledged() {
     let pid = sender.0.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().expect("it starts").success());
     let (code, out, told) = sender.end();
-    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(code, Some(0), "{}", told);
     let sum = objects(&out).pop().expect("a sum");
     assert_eq!((&sum["counted"], &sum["complete"]), (&"acknowledged".into(), &false.into()), "{out}");
     assert!(sum["bytes"].as_u64() > Some(0), "{out}");

@@ -11,7 +11,7 @@ use std::net::{TcpStream, UdpSocket};
 use std::process::Output;
 use std::time::Duration;
 
-/// Publishes a file; tells who can be asked.
+/// Publishes a file; returns the producer and its face.
 fn publish(place: &Place, name: &str, file: &str, at: &str, more: &[&str]) -> (Running, String) {
     let words = [&["names", "put", name, file, "--listen", at], more].concat();
     Running::listening(place.command(&words))
@@ -45,8 +45,8 @@ fn files_of_every_size_arrive_as_they_are_over_every_face() {
             let (_producer, face) = publish(&place, "/a/file", "file", at, &["--segment-size", segment]);
             let told = got(&place, "/a/file", &face, &[]);
             assert!(place.read("out") == noise(length), "{at} {length}");
-            assert!(told.contains(&format!("\"bytes\":{length},")), "{told}");
-            assert!(told.contains("\"verified\":\"digest\""), "{told}");
+            assert!(told.contains(&format!("\"bytes\":{length},")), "{}", told);
+            assert!(told.contains("\"verified\":\"digest\""), "{}", told);
             assert!(!place.path("out.part").exists());
         }
     }
@@ -89,8 +89,8 @@ fn a_lossy_link_costs_repairs_and_nothing_else() {
         let (_emulator, near) = Running::listening(place.command(&words));
         let told = got(&place, "/a", &format!("udp://{near}"), &[]);
         assert!(place.read("out") == noise(500_000), "{segment}");
-        assert!(!told.contains("\"repairs\":0,"), "{told}");
-        assert!(!told.contains("\"stamped\":0,"), "the producer says when Data left: {told}");
+        assert!(!told.contains("\"repairs\":0,"), "{}", told);
+        assert!(!told.contains("\"stamped\":0,"), "the producer says when Data left: {}", told);
     }
 }
 
@@ -113,7 +113,7 @@ fn a_version_that_is_named_is_got() {
     let (_producer, face) = publish(&place, "/a", "file", UDP, &[]);
     let told = got(&place, "/a", &face, &[]);
     let version = told.split("\"name\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("its name");
-    assert!(version.starts_with("/a/v="), "{told}");
+    assert!(version.starts_with("/a/v="), "{}", told);
     got(&place, version, &face, &[]);
     assert!(place.read("out") == noise(10_000));
     failed(&try_to_get(&place, "/a/v=1", &face, &[]), "no route");
@@ -130,7 +130,7 @@ fn an_object_that_is_larger_than_is_taken_is_refused() {
     );
     assert!(!place.path("out").exists() && !place.path("out.part").exists());
     got(&place, "/a", &face, &["--max-size", "100 kB"]);
-    // A producer that says how much it has, and one that does not and goes on for ever.
+    // A producer that says how much it has, and one that does not and continues for ever.
     for last in [true, false] {
         let face = lying(move |name, out| {
             let number = name.split_last().and_then(|(_, last)| last.number_of(kind::SEGMENT)).unwrap_or(0);
@@ -168,7 +168,7 @@ fn only_what_a_trusted_key_has_signed_is_taken() {
     place.refused(&["names", "keygen", "mine"]);
     let (_signed, face) = publish(&place, "/a", "file", UDP, &["--key", "mine"]);
     let told = got(&place, "/a", &face, &["--trust", "mine.pub"]);
-    assert!(told.contains("\"verified\":\"key\"") && place.read("out") == noise(30_000), "{told}");
+    assert!(told.contains("\"verified\":\"key\"") && place.read("out") == noise(30_000), "{}", told);
     assert!(got(&place, "/a", &face, &[]).contains("\"verified\":\"no\""));
     failed(&try_to_get(&place, "/a", &face, &["--trust", "other.pub"]), "its signature is wrong");
     let (_unsigned, face) = publish(&place, "/a", "file", UDP, &[]);
@@ -292,12 +292,12 @@ fn producers_that_lie_get_one_line() {
 fn a_forwarder_that_is_not_there_is_named() {
     let place = Place::new();
     place.write("file", "x");
-    let nobody = format!("unix://{}", place.path("nobody").display());
+    let nobody = format!("unix://{}", place.path("absent").display());
     failed(&try_to_get(&place, "/a", &nobody, &[]), "cannot reach unix://");
     failed(&place.run(&["names", "put", "/a", "file", "--face", &nobody]), "cannot reach unix://");
     let mut command = place.command(&["names", "get", "/a", "--insecure"]);
     let done = command.env("NDN_CLIENT_TRANSPORT", &nobody).output().expect("it starts");
-    failed(&done, "nobody");
+    failed(&done, "absent");
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn what_is_wrong_with_a_command_is_told_in_one_line() {
         (get(&["--trust", "missing"]), "missing"),
         (get(&["--json"]), "--output"),
         (get(&["--trust", "text", "--insecure"]), "cannot be used with"),
-        (vec!["names", "get", "/a"], "nobody is trusted to have signed it; name the publisher's public key"),
+        (vec!["names", "get", "/a"], "no trusted key; name the publisher's public key"),
         (get(&["-o", "none/out"]), "none/out.part"),
         (get(&["-o", "."]), "name a file"),
         (vec!["names", "put", "/a", "missing", "--listen", UDP], "missing"),
@@ -410,7 +410,7 @@ fn forging(to: &str, percent: u64, how: Option<Forgery>, seed: u64, mallory: Sig
     std::thread::spawn(move || {
         let mut buffer = [0; 9000];
         while let Ok((length, from)) = near.recv_from(&mut buffer) {
-            *asked_by.lock().expect("nobody failed") = Some(from);
+            *asked_by.lock().expect("no thread failed") = Some(from);
             let _ = far.send(&buffer[..length]);
         }
     });
@@ -427,7 +427,7 @@ fn forging(to: &str, percent: u64, how: Option<Forgery>, seed: u64, mallory: Sig
                 let how = how.unwrap_or(FORGERIES[(draw / 100) as usize % FORGERIES.len()]);
                 out = forge(how, payload, &mallory);
             }
-            if let Some(to) = *asks.lock().expect("nobody failed") {
+            if let Some(to) = *asks.lock().expect("no thread failed") {
                 let _ = near_too.send_to(&out, to);
             }
         }
@@ -453,7 +453,11 @@ fn with_a_key_forged_data_are_asked_for_again_and_never_written() {
         let face = forging(&face, 30, Some(how), seed as u64, signer(&place, "other"));
         let told = got(&place, "/a", &face, &["--trust", "mine.pub"]);
         assert!(place.read("out") == noise(40_000), "{how:?}");
-        assert!(told.contains("\"verified\":\"key\"") && !told.contains("\"forged\":0,"), "{how:?}: {told}");
+        assert!(
+            told.contains("\"verified\":\"key\"") && !told.contains("\"forged\":0,"),
+            "{how:?}: {}",
+            told
+        );
         std::fs::remove_file(place.path("out")).expect("it goes");
     }
     let (whole, refused) = forged_at_random(&place, &face, 0..3);
@@ -511,7 +515,7 @@ fn without_a_key_nothing_is_written_unless_it_is_asked_for() {
         assert!(!place.path("out").exists() && !place.path("out.part").exists());
         // Signed or only digested: what is not verified is said to be so in the same words.
         let told = place.good(&["names", "get", "/a", "-o", "out", "--face", &face, "--insecure"]);
-        assert!(told.contains("not verified: anybody may have written it"), "{told}");
+        assert!(told.contains("not verified: anybody may have written it"), "{}", told);
         std::fs::remove_file(place.path("out")).expect("it goes");
     }
 }

@@ -1,4 +1,4 @@
-//! Sweeps: the same table whatever happens to them on the way.
+//! Sweeps: the same table despite failures and interruptions.
 
 mod lightlag;
 
@@ -20,7 +20,7 @@ fn tables(place: &Place, out: &str) -> Vec<Vec<u8>> {
     TABLES.iter().map(|name| place.read(&format!("{out}/{name}"))).collect()
 }
 
-/// Runs that the journal of a sweep tells of.
+/// Number of runs in the journal of a sweep.
 fn finished(place: &Place, out: &str) -> usize {
     let journal = std::fs::read_to_string(place.path(&format!("{out}/runs.jsonl"))).unwrap_or_default();
     journal.lines().filter(|line| line.starts_with("{\"point\"")).count()
@@ -168,10 +168,11 @@ fn a_sweep_of_settings_leaves_out_points_whose_mechanism_refuses_the_router_and_
     place.write("s.txt", SETTINGS.replace("Group.router = EpidemicRouter", arrays));
     let done = place.run(&["sweep", "s.txt", "--seeds", "1", "--out", "done", "--json"]);
     let told = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{told}");
+    assert!(done.status.success(), "{}", told);
     assert!(
         told.contains("left out 1 points, as s.txt:10: `Group.mechanism` refuses router `prophet`"),
-        "{told}"
+        "{}",
+        told
     );
     let made: serde_json::Value = serde_json::from_slice(&done.stdout).expect("--json prints JSON");
     assert_eq!(made["points"].as_array().map(Vec::len), Some(1));

@@ -22,7 +22,7 @@ pub struct Difference {
     pub second: Option<Estimate>,
     /// Second minus first over common seeds.
     pub paired: Option<Paired>,
-    /// Probability by chance, after Holm's correction over all differences.
+    /// p-value of the difference, after Holm's correction over all differences.
     pub p: Option<f64>,
 }
 
@@ -157,7 +157,7 @@ fn share_a_seed(first: &Point<'_>, second: &Point<'_>) -> bool {
     first.rows.iter().any(|row| second.rows.iter().any(|other| other.seed == row.seed))
 }
 
-/// The seeds as an error tells them: the first few.
+/// The seeds as an error lists them: the first few.
 fn seeds(results: &Results) -> String {
     let seeds = results.seeds();
     let few: Vec<String> = seeds.iter().take(5).map(u64::to_string).collect();

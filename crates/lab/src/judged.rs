@@ -1,4 +1,4 @@
-//! What the judge is told of a run beside its records: the rules of its setup.
+//! What the judge knows of a run beside its records: the rules of its setup.
 
 use lightlag_judge::JudgeRules;
 use lightlag_judge::names::{ConsumerRules, LinkRules, NamesRules, NodeRules};

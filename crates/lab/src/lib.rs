@@ -21,7 +21,7 @@ pub mod sweep;
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Commit that it was built from; "unknown" outside of a checkout.
 pub const COMMIT: &str = env!("LIGHTLAG_COMMIT");
-/// Both, as programs tell them.
+/// Both, as programs print them.
 pub const VERSION_AND_COMMIT: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("LIGHTLAG_COMMIT"), ")");
 /// What made a file, as captures name it.
 pub const PROGRAM: &str = concat!("lightlag ", env!("CARGO_PKG_VERSION"), " (", env!("LIGHTLAG_COMMIT"), ")");

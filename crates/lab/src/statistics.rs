@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Two-sided confidence of every interval.
 pub const CONFIDENCE: f64 = 0.95;
-/// How often [`bootstrap`] draws anew: its ends then move by less than a tenth of the interval's width.
+/// How many times [`bootstrap`] resamples: its ends then move by less than a tenth of the interval's width.
 const RESAMPLES: usize = 2_000;
 
 /// A mean with its 95% interval.
@@ -118,7 +118,7 @@ pub fn spearman(points: &[(f64, f64)]) -> Option<f64> {
 pub struct Paired {
     /// First minus second, over their common seeds.
     pub difference: Estimate,
-    /// Probability of a difference this large if there were none (two-sided t test); none for one pair.
+    /// p-value of the difference (two-sided t test); none for one pair.
     pub p: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Contact graph routing on the tables of the interplanetary scenario, beside all ways that there are.
+//! Contact graph routing on the tables of the interplanetary scenario, beside a search of all paths.
 
 // The helpers of a test fail as tests do.
 #![allow(clippy::unwrap_used)]
@@ -41,7 +41,7 @@ fn scenarios() -> Vec<Scenario> {
 }
 
 /// When the last byte of a bundle can be at its destination at the earliest if nothing else is sent:
-/// all ways are tried.
+/// all paths are tried.
 fn earliest(contacts: &Contacts, bundle: &Bundle, until: Instant) -> Option<Instant> {
     let mut way = Way { contacts, bundle, been: vec![bundle.source], best: None };
     way.go(bundle.source, bundle.created);
@@ -148,7 +148,7 @@ fn a_bundle_alone_arrives_as_early_as_any_way_allows() {
             }
         }
     }
-    println!("{delivered} at the earliest time, {hopeless} without any way");
+    println!("{delivered} at the earliest time, {hopeless} without any path");
     assert!(delivered > 300 && hopeless > 100, "{delivered} delivered, {hopeless} hopeless");
 }
 

@@ -1,4 +1,4 @@
-//! The pages of the reference that are made from declarations in the code. `UPDATE_DOCS=1` writes them anew.
+//! The pages of the reference that are made from declarations in the code. `UPDATE_DOCS=1` writes them again.
 
 // The helpers of a test fail as tests do.
 #![allow(clippy::unwrap_used)]

@@ -27,7 +27,7 @@ pub struct Wanted {
     capture: Option<String>,
 }
 
-/// Runs a scenario with a seed; other threads of Python go on meanwhile.
+/// Runs a scenario with a seed; other threads of Python run meanwhile.
 ///
 /// # Errors
 /// What is wrong with the scenario, or the exception of a hook.
@@ -52,7 +52,7 @@ fn told(py: Python<'_>, numbers: &[(&'static str, Number)]) -> PyResult<Told> {
     numbers.iter().map(told).collect()
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[pyclass(frozen, module = "lightlag._lightlag")]
 pub struct Outcome {
     seed: u64,

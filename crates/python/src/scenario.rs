@@ -115,7 +115,7 @@ impl Point {
             .flat_map(|network| network.node_names().map(str::to_owned))
             .collect()
     }
-    /// Runs it; other threads of Python go on meanwhile.
+    /// Runs it; other threads of Python run meanwhile.
     fn run(&self, py: Python<'_>, number: Option<u64>, wanted: Wanted) -> PyResult<Outcome> {
         crate::run::run(py, &self.0.scenario, seed(number), wanted)
     }

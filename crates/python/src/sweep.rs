@@ -37,7 +37,7 @@ pub fn sweep(
 /// How often Python may look at its signals while it waits.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Works on another thread, so that this one hears of Ctrl-C; then `work` is to stop soon.
+/// Works on another thread, so that this one hears of Ctrl-C; then `work` must stop soon.
 ///
 /// # Errors
 /// What a handler of signals raised.

@@ -57,7 +57,7 @@ impl Seeded<'_> {
             let own = self.seed == Seed::Own && network.movement.draws == Draws::TheOne;
             (own, self.number(), &network.movement, self.stops_key())
         });
-        format!("{:?} {:?} {told:?} {moved:?} {groups:?}", network.head.duration, network.rules.tick)
+        format!("{:?} {:?} {:?} {moved:?} {groups:?}", network.head.duration, network.rules.tick, told)
     }
     /// When nodes can talk. Mechanisms, routers and buffers have no influence on it.
     ///
@@ -154,8 +154,8 @@ impl BundleNetwork {
         let seeded = self.seeded(seed)?;
         Ok(seeded.setup(Arc::new(seeded.contacts()?)))
     }
-    /// What is known of the contacts beforehand: those that are told, for routers that ask. Contacts of
-    /// radios are a matter of chance.
+    /// The contacts known beforehand, for routers with a contact plan: those in tables. Contacts of radios
+    /// are random.
     fn plan(&self) -> ContactPlan {
         contacts(self.told().collect()).plan()
     }
@@ -182,7 +182,7 @@ impl BundleNetwork {
                 return Err(Error::new(
                     &self.place(),
                     format!(
-                        "{} and {} are told to meet at {:?} while their radios reach each other",
+                        "{} and {} have a contact in a table at {:?} while their radios reach each other",
                         name(link.a),
                         name(link.b),
                         link.start
@@ -239,7 +239,7 @@ struct Link {
 }
 
 impl Link {
-    /// With a tick, its ends are ticks; what lies between two ticks is none.
+    /// With a tick, its ends are ticks; a contact between two ticks is dropped.
     fn told(told: &super::model::Told, tick: Option<Duration>) -> Option<Self> {
         let round = |at: Instant| tick.map_or(at, |tick| at.round_up(tick));
         let channel = |way: &super::model::Way| Channel { rate: way.rate, delay: way.delay.clone() };

@@ -68,11 +68,11 @@ fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     (best.0 <= 2 && best.0 < given.chars().count()).then_some(best.1)
 }
 
-/// "did you mean", or else all that there is.
+/// "did you mean", or else all known words.
 pub fn suggestion(given: &str, known: &[&str]) -> String {
     match nearest(given, known) {
         Some(word) => format!("did you mean `{word}`?"),
-        None if known.is_empty() => "there is none to name".to_owned(),
+        None if known.is_empty() => "no names are known".to_owned(),
         None => format!("known: {}", known.join(", ")),
     }
 }

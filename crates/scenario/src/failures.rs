@@ -32,8 +32,8 @@ impl BundleNetwork {
             candidates.filter_map(|(_, contact)| self.shortened(contact, &contacts, &vanish)).collect();
         Arc::new(Contacts { list, channels: contacts.channels.clone() })
     }
-    /// The part of a contact before one of its ends vanishes. What is under way to that end when it
-    /// vanishes is lost: the contact ends as early as to have nothing under way then.
+    /// The part of a contact before one of its ends vanishes. Bundles in flight to that end when it vanishes
+    /// are lost: the contact ends early enough to have none in flight then.
     fn shortened(&self, contact: &Contact, all: &Contacts, vanish: &[Instant]) -> Option<Contact> {
         let ends = [(contact.a, contact.backward), (contact.b, contact.forward)].map(|(node, towards)| {
             let gone = vanish[node.0 as usize];

@@ -41,7 +41,7 @@ enum Content {
     TheOne(Layers),
 }
 
-/// Bytes of a scenario or of settings. TOML takes some 30 times as much memory when it is read.
+/// Bytes of a scenario or of settings. TOML takes about 30 times as much memory when it is read.
 const TEXT_BYTES_MAX: usize = 8 << 20;
 
 /// One experiment of a sweep.
@@ -167,7 +167,7 @@ impl ScenarioFile {
     /// being a string and a list an axis; in The ONE's settings a value as they write it.
     ///
     /// # Errors
-    /// A path that leads nowhere.
+    /// An unknown path.
     pub fn set(&mut self, path: &str, value: &str) -> Result<()> {
         match &mut self.content {
             Content::Toml { tree, .. } => tree::set(tree, path, tree::parse_argument(path, value))?,
@@ -191,7 +191,7 @@ impl ScenarioFile {
     /// The seeds that the file asks for: those of TOML's `seeds`; the file's own for The ONE.
     ///
     /// # Errors
-    /// A list of seeds that is none.
+    /// An invalid list of seeds.
     pub fn seeds(&self) -> Result<Vec<Seed>> {
         match &self.content {
             Content::Toml { tree, .. } => Ok(toml_file::seeds(tree)?.into_iter().map(Seed::Number).collect()),

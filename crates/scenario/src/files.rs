@@ -145,8 +145,8 @@ mod tests {
     #[test]
     fn a_missing_file_is_an_error_at_the_place_that_names_it() {
         let place = Place::Line("a.toml".into(), 7);
-        let error = Files::default().read(Path::new("/nowhere/at/all"), &place).unwrap_err().to_string();
-        assert!(error.starts_with("a.toml:7: cannot read `/nowhere/at/all`: "), "{error}");
+        let error = Files::default().read(Path::new("/missing/at/all"), &place).unwrap_err().to_string();
+        assert!(error.starts_with("a.toml:7: cannot read `/missing/at/all`: "), "{error}");
     }
 
     #[test]

@@ -168,7 +168,7 @@ keys! {
         delays: List(&List(&TIME)), "Light time as a table of instants and delays, straight lines between.";
         pairs: Named(WAY), "Rate and delay of pairs: `\"A B\"` both directions, `\"A -> B\"` one.";
         first_id: Whole(0, 4_294_967_295), "Number in the file of the scenario's first node.";
-        unknown_nodes: Word(&["error", "skip"]), "What to do with contacts of nodes that the scenario lacks.";
+        unknown_nodes: Word(&["error", "skip"]), "What to do with contacts of unknown nodes.";
         origin: TIME, "Instant of the file at which the run starts.";
     }
     /// Of a pair's direction.
@@ -292,7 +292,7 @@ keys! {
         sequence_window: Whole(32, 1 << 46), "Sequence window of DCCP.";
         fault: Word(FAULTS), "Faults of early DCCP to reproduce.";
         switch: Word(SWITCHES), "What decides between the two stacks of an adaptive connection.";
-        switch_delay: TIME, "Silence after which an oracle switches.";
+        switch_delay: TIME, "One-way delay above which datagrams are used.";
         datagram_controller: Controller, "Controller of the datagrams of an adaptive connection.";
     }
     /// Of a random span.
@@ -301,7 +301,7 @@ keys! {
     }
     /// Of `[nodes.NAME]` in a scenario of named data.
     FORWARDERS {
-        cache: SIZE, "Size of the content store; without it there is none.";
+        cache: SIZE, "Size of the content store; without it, no content store.";
         pending: Whole(1, 4_294_967_294), "Most pending Interests.";
         clock: Table(CLOCK), "How the node's clock differs from true time.";
         strips_stamps: Flag, "Whether it removes time stamps from Data.";

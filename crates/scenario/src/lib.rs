@@ -1,4 +1,4 @@
-//! Scenarios: what is to be run, from TOML files and from The ONE's settings.
+//! Scenarios: descriptions of runs, from TOML files and from The ONE's settings.
 //!
 //! [`ScenarioFile::read`] reads a file, [`ScenarioFile::points`] resolves it into the experiments of
 //! its sweep, and each [`Scenario`] becomes with a [`Seed`] what its world runs: [`BundleNetwork::setup`],

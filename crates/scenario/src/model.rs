@@ -149,7 +149,7 @@ pub enum Mobility {
         /// Where and in which phase they begin.
         initial: Initial,
     },
-    /// A short way in a random direction, pause, the next.
+    /// A short leg in a random direction, pause, the next.
     RandomWalk {
         /// Where.
         area: Area,
@@ -160,7 +160,7 @@ pub enum Mobility {
         /// Length of each leg.
         leg_m: Bounds<f64>,
     },
-    /// The shortest way through a map to a random node of it, pause, on to the next.
+    /// The shortest path through a map to a random node of it, pause, on to the next.
     ShortestPathMap {
         /// The maps, in the order of their numbers.
         maps: Vec<MapFile>,
@@ -170,9 +170,9 @@ pub enum Mobility {
         reading: MapReading,
         /// Where the map must lie; none: anywhere.
         area: Option<Area>,
-        /// Speed of each way.
+        /// Speed of each trip.
         speed_m_per_s: Bounds<f64>,
-        /// Pause after each way.
+        /// Pause after each trip.
         pause: Bounds<Duration>,
     },
 }
@@ -240,21 +240,21 @@ pub enum Draws {
     TheOne,
 }
 
-/// Contacts that are told, not found.
+/// Contacts from a table, not from radios.
 #[derive(Clone, Debug)]
 pub struct ContactSource {
     /// Its name.
     pub name: String,
     /// The contacts; shared by all points of a sweep that read the same.
     pub list: Arc<Vec<Told>>,
-    /// Tells its list from every other.
+    /// Distinguishes its list from every other.
     pub key: u128,
 }
 
-/// A contact that was told. A direction of rate zero carries nothing.
+/// A contact of a table. A direction of rate zero carries nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// Where it is told.
+    /// Where it stands in the file.
     pub place: Place,
     /// The node named first.
     pub a: u32,
@@ -284,7 +284,7 @@ pub struct Way {
 pub struct Traffic {
     /// Its name.
     pub name: String,
-    /// Where it is told.
+    /// Where it stands in the file.
     pub place: Place,
     /// Lifetime of its messages; none: the source group's.
     pub lifetime: Option<Duration>,
@@ -310,7 +310,7 @@ pub struct ListedMessage {
     pub at: Instant,
     /// Where.
     pub from: u32,
-    /// Where it is to go.
+    /// Its destination.
     pub to: u32,
     /// Its size.
     pub size: Bytes,

@@ -158,8 +158,8 @@ impl Reader {
     }
 }
 
-/// Puts `new` at `path` (keys joined by dots), making tables on the way. A plain algorithm's name
-/// on the way becomes a table with that name, so that its parameters can be set.
+/// Puts `new` at `path` (keys joined by dots), making missing tables. A plain algorithm's name
+/// inside the path becomes a table with that name, so that its parameters can be set.
 ///
 /// # Errors
 /// Where the path leads through something that has no keys.

@@ -11,7 +11,7 @@ P, periodic: every link has contacts of D seconds separated by I seconds; the k-
 (k from 0), in the order of LINKS. P_ContactI has I thousand seconds between contacts of 1000 s, P_DurD has
 contacts of D seconds 1000 s apart. This reproduces the pairs of Tables 5 and 6.
 
-Contacts that start at or after the end of the run are left out, and those that go on are cut there.
+Contacts that start at or after the end of the run are skipped, and those that last longer are cut there.
 
 Run it in this folder: ./generate.py
 """

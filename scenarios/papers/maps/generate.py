@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes grid.wkt: a town that nobody owns, for map-based movement.
+"""Writes grid.wkt: an invented town, free to use, for map-based movement.
 
 The paper moves nodes on The ONE's map of Helsinki, which may be used with The ONE alone. This is a grid of
-blocks of 130 m over 4.4 by 3.4 km; every crossing is moved by up to 30 m each way, 18% of the streets are
-taken out, but for arterials at every sixth line, and what is then cut off from the rest is left out.
+blocks of 130 m over 4.4 by 3.4 km; every crossing is moved by up to 30 m along each axis, 18% of the streets
+are taken out, but for arterials at every sixth line, and parts cut off from the rest are removed.
 
 Run it in this folder: ./generate.py
 """

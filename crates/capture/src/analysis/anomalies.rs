@@ -8,11 +8,11 @@ use super::reaction::Answer;
 
 /// Fewer packets of data say nothing about a window.
 const TALK_LEAST: u64 = 50;
-/// A window of one packet is odd from so many packets ...
+/// A window of one packet is reported from this many packets ...
 const SINGLE_PACKETS: u64 = 20;
-/// ... over so many seconds.
+/// ... and this many seconds on.
 const SINGLE_S: f64 = 1.0;
-/// Sentences of one kind about a direction.
+/// Most sentences of one kind about a direction.
 const SENTENCES_MAX: usize = 5;
 
 /// What the flow shows while it is still known packet by packet.
@@ -20,10 +20,13 @@ pub fn of(flow: &Flow, first_ns: i64) -> Vec<String> {
     let mut told = Vec::new();
     for (half, way) in flow.halves.iter().zip(["out", "back"]) {
         if flow.protocol.acknowledges() {
-            told.extend(single_packets(half, first_ns).map(|text| format!("{way}: {text}")));
+            told.extend(single_packets(half, first_ns).map(|text| format!("{}: {text}", way)));
         }
         if half.flight.forgot {
-            told.push(format!("{way}: more packets were outstanding than are followed: figures are too low"));
+            told.push(format!(
+                "{}: more packets were outstanding than are followed: figures are too low",
+                way
+            ));
         }
     }
     told
@@ -39,7 +42,7 @@ pub fn of_losses(flow: &FlowFigures) -> Vec<String> {
             .chain(unanswered(half, unit))
             .chain(alone(half, flow.protocol.acknowledges()))
             .chain(needless(half));
-        told.extend(sentences.map(|text| format!("{way}: {text}")));
+        told.extend(sentences.map(|text| format!("{}: {text}", way)));
     }
     told
 }

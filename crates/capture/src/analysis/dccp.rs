@@ -2,7 +2,7 @@
 //!
 //! All packets have numbers, also those without data; only data are followed. With Ack Vectors (CCID 2) a packet
 //! is lost once the vector says so and three packets after it have arrived (RFC 4341, section 5). Without (CCID 3)
-//! the receiver counts losses: a loss event rate that rises tells of one.
+//! the receiver counts losses: a loss event rate that rises reports one.
 
 use super::flow::Moment;
 use super::half::{Half, Sent, on_numbered};
@@ -12,7 +12,7 @@ use super::tcp_header::Unwrap;
 use lightlag_protocols::transport::dccp::SERVICE_LTP;
 use lightlag_protocols::wire::dccp::{Body, Item, Kind, Packet, Received, Sequence, runs};
 
-/// Packets that must have come after one that is taken for lost.
+/// Packets that must arrive after a packet before it counts as lost.
 const LATER: usize = 3;
 
 const BITS: u32 = 48;
@@ -30,7 +30,7 @@ pub struct Dccp {
 #[derive(Clone, Debug, Default)]
 struct End {
     numbers: Unwrap,
-    /// The last loss event rate that it told, in packets an event.
+    /// The last loss event rate that it reported, in packets per event.
     event_interval: Option<u32>,
     /// Its last Request, and when it was sent.
     opening: Option<(u64, i64)>,
@@ -88,7 +88,7 @@ impl Dccp {
             halves[way].counts.syncs += 1;
         }
         let bits = if packet.header.short { SHORT_BITS } else { BITS };
-        // A Sync tells of a number that could not be, and no number of a Reset is to be relied on.
+        // A Sync refers to an impossible number, and the numbers of a Reset are unreliable.
         if !matches!(kind, Kind::Sync | Kind::SyncAck | Kind::Reset)
             && let Some(ack) = packet.header.body.ack()
         {
@@ -168,14 +168,14 @@ impl Dccp {
 }
 
 impl Half {
-    /// Takes an Ack Vector: what arrived, and what did not though [`LATER`] packets after it did.
+    /// Processes an Ack Vector: packets that arrived, and packets lost because [`LATER`] later ones arrived.
     fn on_vector(&mut self, told: &Told, sent: &Sent, window: u64) {
         for &(from, to, received) in &told.runs {
             if !matches!(received, Received::Yes | Received::Marked) {
                 continue;
             }
             self.flight.arrive(from, to);
-            // A vector begins where the sender is known to know: earlier ones told of the rest.
+            // A vector begins at what the sender is known to know: earlier vectors reported the rest.
             self.flight.note_foremost(from, to, LATER);
         }
         let Some(&settled) = self.flight.foremost().get(LATER - 1) else { return };

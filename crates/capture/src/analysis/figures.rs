@@ -25,7 +25,7 @@ pub struct Analysed {
     /// The same, in nanoseconds.
     #[serde(skip)]
     pub began_ns: i64,
-    /// What is wrong with it, and what was left out.
+    /// What is wrong with the capture, and which packets were skipped.
     pub notes: Vec<String>,
     /// By their first packet.
     pub flows: Vec<FlowFigures>,
@@ -92,7 +92,7 @@ pub struct HalfFigures {
     pub duplicate_acks: u64,
     /// Acknowledgements with blocks or an Ack Vector.
     pub sacks: u64,
-    /// Acknowledgements that tell of duplicates.
+    /// Acknowledgements that report duplicates (RFC 2883).
     pub dsacks: u64,
     /// Closed windows announced.
     pub zero_windows: u64,
@@ -102,7 +102,7 @@ pub struct HalfFigures {
     pub marked: u64,
     /// Packets that open, close, reset or synchronise.
     pub control_packets: u64,
-    /// Of these, those that refuse what came for its number (Sync).
+    /// Of these, those that refuse a packet because of its number (Sync).
     pub syncs: u64,
     /// Round trips in ms, from here to the other end and back.
     pub rtt_ms: Option<Spread>,
@@ -129,7 +129,7 @@ pub struct Outstanding {
     pub weighted_avg: f64,
 }
 
-/// Tells everything.
+/// All figures of a capture; `notes`: what was wrong with it.
 pub fn analysed(mut table: Table, notes: &Notes) -> Analysed {
     let [first_ns, last_ns] = table.seen_ns.unwrap_or_default();
     let flows: Vec<Flow> = table.wanted();

@@ -26,7 +26,7 @@ pub enum Error {
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
     /// What was made of it cannot be written.
-    #[error("was read, but what comes of it cannot be written: {0}")]
+    #[error("was read, but the result cannot be written: {0}")]
     Unwritten(io::Error),
     /// It is nothing that this file knows.
     #[error("is {0}; expected a capture as pcap or pcapng")]
@@ -138,7 +138,7 @@ impl<R: Read> CaptureFile<R> {
         let big_endian = self.big_endian;
         let head = self.window.peek(24)?;
         let snap = u32_at(head, 16, big_endian);
-        // The upper bits tell of frame check sequences.
+        // The upper bits describe frame check sequences.
         let link = u32_at(head, 20, big_endian) as u16;
         self.interfaces.push(Interface { link, snap, clock: Clock::Decimal(9), offset_s: 0 });
         self.window.pass(24);

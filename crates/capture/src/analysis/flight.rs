@@ -1,4 +1,4 @@
-//! What of a direction is under way: sent, and not yet acknowledged.
+//! The part of a direction that is in flight: sent, and not yet acknowledged.
 //!
 //! Sequence numbers have no wraps here ([`super::tcp_header::Unwrap`]) and count whatever the transport
 //! numbers: bytes in TCP, packets in DCCP.
@@ -26,7 +26,7 @@ struct Piece {
 pub struct Sending {
     /// How much of it had been sent before.
     pub again: u64,
-    /// It fills a hole: it was overtaken before it was captured.
+    /// It fills a gap: it was overtaken before it was captured.
     pub late: bool,
     /// Of what is sent again: the transmission before, if it is still known.
     pub before_ns: Option<i64>,
@@ -45,7 +45,7 @@ pub struct Acked {
     pub ambiguous: bool,
 }
 
-/// Pieces under way, by sequence number; they don't overlap.
+/// Pieces in flight, by sequence number; they don't overlap.
 #[derive(Clone, Debug, Default)]
 pub struct Flight {
     pieces: VecDeque<Piece>,
@@ -182,7 +182,7 @@ impl Flight {
         made
     }
 
-    /// The clock was set: what was sent before tells of no round trip.
+    /// The clock was set: earlier transmissions give no round trip.
     pub fn forget_times(&mut self, now_ns: i64) {
         self.untimed_below = self.next;
         self.newest_acked_ns = self.newest_acked_ns.min(now_ns);
@@ -194,7 +194,7 @@ impl Flight {
         if from >= to {
             return false;
         }
-        // Blocks are told again and again as they grow: only what is new of them is walked.
+        // Blocks are repeated as they grow: only what is new of them is walked.
         let start = self.known_up_to(from, to);
         let index = self.pieces.partition_point(|piece| piece.from < start);
         let mut news = false;
@@ -237,7 +237,7 @@ impl Flight {
         }
     }
 
-    /// Numbered packets [from, to) have arrived, as told by anything at all: `most` of the greatest are remembered.
+    /// Numbered packets [from, to) have arrived, by any report: `most` of the greatest are remembered.
     pub fn note_foremost(&mut self, from: u64, to: u64, most: usize) {
         for number in (from..to).rev().take(most) {
             if self.foremost.len() == most && self.foremost.last().is_some_and(|least| *least > number) {
@@ -257,7 +257,7 @@ impl Flight {
         &self.foremost
     }
 
-    /// What lies below `to` is settled: each piece of it that is not known to have arrived is told, and all are
+    /// Settles all below `to`: `missing` is called for each piece not known to have arrived, and all are
     /// forgotten. For transports that never send again.
     pub fn settle(&mut self, to: u64, mut missing: impl FnMut(u64)) {
         while let Some(first) = self.pieces.front().copied().filter(|first| first.to <= to) {
@@ -272,7 +272,7 @@ impl Flight {
         }
     }
 
-    /// When the piece that begins here was sent, if it was sent once and is still under way.
+    /// When the piece that begins here was sent, if it was sent once and is still in flight.
     pub fn sent_at(&self, from: u64) -> Option<i64> {
         let index = self.pieces.partition_point(|piece| piece.from < from);
         let is_timed = |piece: &&Piece| piece.from == from && piece.again == 0 && from >= self.untimed_below;

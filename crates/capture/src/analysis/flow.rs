@@ -15,7 +15,7 @@ pub struct Moment {
     pub ns: i64,
     /// Seconds since the capture began.
     pub s: f64,
-    /// Shortest pause that is told.
+    /// Shortest pause that is reported.
     pub pause_ns: i64,
     /// How often the clock was set before.
     pub clock: u64,
@@ -37,7 +37,7 @@ pub enum Protocol {
     DccpUdp,
     /// RFC 5326, in UDP.
     Ltp,
-    /// RFC 5326, in DCCP (RFC 7122): told beside the connection that carries it.
+    /// RFC 5326, in DCCP (RFC 7122): listed beside the connection that carries it.
     LtpDccp,
     /// Our file transfer.
     Udpdtn,
@@ -72,7 +72,7 @@ impl Protocol {
     pub fn numbers_packets(self) -> bool {
         matches!(self, Self::Dccp | Self::DccpUdp | Self::Udpdtn)
     }
-    /// Whether its packets say what arrived.
+    /// Whether its packets acknowledge data.
     pub fn acknowledges(self) -> bool {
         self.numbers_packets() || matches!(self, Self::Tcp | Self::Tcpcl)
     }
@@ -89,7 +89,7 @@ pub enum State {
     Ltp(Box<Ltp>),
     /// UDPDTN.
     Udpdtn(Box<Udpdtn>),
-    /// One that says nothing about what arrived.
+    /// A protocol without acknowledgements.
     Plain,
 }
 
@@ -132,7 +132,7 @@ impl Flow {
         }
         self.seen_ns[1] = self.seen_ns[1].max(now.ns);
     }
-    /// The clock was set: nothing sent before tells of a round trip.
+    /// The clock was set: earlier transmissions give no round trip.
     #[cold]
     fn forget_times(&mut self, now_ns: i64) {
         self.halves.iter_mut().for_each(|half| half.flight.forget_times(now_ns));

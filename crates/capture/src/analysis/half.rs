@@ -8,7 +8,7 @@ use super::pauses::{Ended, Pause, Pauses};
 use super::reaction::{Found, Noticed, Reactions};
 use super::tcp::path_ns;
 
-/// A packet of data is taken for sent by a timer after so many round trips without an acknowledgement.
+/// A data packet counts as sent by a timer after this many round trips without an acknowledgement.
 const SILENT_ROUND_TRIPS: f64 = 1.5;
 /// ... and no earlier than this.
 const SILENT_LEAST_NS: i64 = 10_000_000;
@@ -44,7 +44,7 @@ pub struct Counts {
     pub duplicate_acks: u64,
     /// Acknowledgements with blocks (RFC 2018).
     pub sacks: u64,
-    /// Acknowledgements that tell of duplicates (RFC 2883).
+    /// Acknowledgements that report duplicates (RFC 2883).
     pub dsacks: u64,
     /// Closed windows announced.
     pub zero_windows: u64,
@@ -77,7 +77,7 @@ pub struct Half {
     pub outstanding_packets: Histogram,
     /// The same over time.
     pub weighted: Weighted,
-    /// What is under way.
+    /// What is in flight.
     pub flight: Flight,
     /// Answers to losses.
     pub reactions: Reactions,
@@ -99,7 +99,7 @@ pub struct Half {
     pub closed: bool,
     /// It was closed since the last packet with payload.
     pub was_closed: bool,
-    /// When this end last refused what came (a Sync of DCCP).
+    /// When this end last refused a packet (a Sync of DCCP).
     pub refused_ns: Option<i64>,
     /// What lies below was sent by a timer's expiry or after it, until it is acknowledged.
     timed_out_below: u64,
@@ -180,11 +180,11 @@ pub struct Sent {
     pub payload: u64,
     /// Round trip of the whole path, if known.
     pub path_ns: Option<i64>,
-    /// Shortest pause that is told.
+    /// Shortest pause that is reported.
     pub pause_ns: i64,
     /// How much of a window a full packet takes: its bytes, or one where packets are numbered.
     pub packet: u64,
-    /// Packets under way before it.
+    /// Packets in flight before it.
     pub under_way: u64,
 }
 
@@ -200,7 +200,7 @@ impl Half {
         }
     }
 
-    /// Payload leaves. `again` is how much of it was sent before; `by_timer` is known by who sends again.
+    /// Payload leaves; `again`: how much of it was sent before.
     #[inline]
     pub fn on_data(&mut self, sent: &Sent, again: u64) {
         self.counts.data_packets += 1;
@@ -276,7 +276,7 @@ impl Half {
         } else {
             Found::Acknowledgements
         };
-        // What a timer has begun, acknowledgements go on with.
+        // Acknowledgements continue what a timer has begun.
         let by_timer = sent.from < self.timed_out_below;
         self.counts.again_by_timer += u64::from(by_timer);
         self.on_loss(sent, found, window, sent.from);

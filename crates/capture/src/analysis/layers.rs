@@ -14,7 +14,7 @@ const LINUX_COOKED_2: u16 = 276;
 
 const TYPE_IPV4: u16 = 0x0800;
 const TYPE_IPV6: u16 = 0x86dd;
-/// IEEE 802.1Q, 802.1ad, and what came before it.
+/// IEEE 802.1Q, 802.1ad, and the type used before it.
 const TYPES_TAG: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
 /// IP within IP within ... is no deeper in honest packets.
@@ -75,7 +75,7 @@ pub struct Datagram<'a> {
     pub length: usize,
     /// Bytes of it that were kept.
     pub payload: &'a [u8],
-    /// Congestion was marked on the way (RFC 3168).
+    /// Congestion was marked on the path (RFC 3168).
     pub marked: bool,
     /// More fragments follow.
     pub fragmented: bool,
@@ -84,7 +84,7 @@ pub struct Datagram<'a> {
 /// Reads a frame up to what IP carries. `length` is what the frame had on the wire.
 ///
 /// # Errors
-/// Why it is left out.
+/// Why it is skipped.
 #[inline]
 pub fn datagram(link: u16, frame: &[u8], length: usize) -> Result<Datagram<'_>, Note> {
     let (kind, skipped) = match link {
@@ -118,7 +118,7 @@ fn untagged(frame: &[u8], mut kind: u16, mut skipped: usize) -> Result<(u16, usi
     Ok((kind, skipped))
 }
 
-/// BSD's loopback tells the family of addresses in the byte order of whoever captured.
+/// BSD's loopback gives the address family in the byte order of the capturing host.
 fn family(frame: &[u8]) -> Result<u16, Note> {
     let word = frame.get(..4).ok_or(Note::HeaderCut)?;
     match word[0].max(word[3]) {

@@ -173,7 +173,7 @@ impl Ltp {
         let path_ns = path_ns(halves);
         let half = &mut halves[other];
         half.acknowledged_ns = Some(now.ns);
-        // A checkpoint that was sent twice tells nothing of time (Karn's rule).
+        // A checkpoint that was sent twice gives no round trip (Karn's rule).
         let engine = &mut self.engines[other];
         engine.change(session, |known| known.claim(report));
         half.weighted.set(now.ns, engine.outstanding);
@@ -183,7 +183,7 @@ impl Ltp {
         }
         let claimed: u64 = report.claims.iter().map(|claim| claim.length).sum();
         let missing = (report.upper - report.lower).saturating_sub(claimed);
-        // A report that is sent again tells of nothing new.
+        // A report that is sent again adds nothing new.
         if missing > 0 && asked.is_some() {
             let (now_ns, at_s, pause_ns) = (now.ns, now.s, now.pause_ns);
             let (from, packet) = (report.serial, half.largest.max(1));

@@ -1,8 +1,8 @@
 //! What captures show of congestion control: flows, round trips, losses with the reaction to each, pauses
 //! with their cause.
 //!
-//! A capture is read once, in memory that does not grow with it: so much for a flow, so many flows, so
-//! many points of a series. Definitions follow tcptrace where it has them, so that figures can be compared:
+//! A capture is read once, in bounded memory: state per flow, number of flows and points of a series have
+//! limits. Definitions follow tcptrace where it has them, so that figures can be compared:
 //! round trips are those from a segment to the acknowledgement that ends with it, if it was sent once
 //! and nothing below it was sent again since (Karn's rule).
 

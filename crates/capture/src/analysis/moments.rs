@@ -12,7 +12,7 @@ pub struct Moments {
     squares: f64,
 }
 
-/// The same, told.
+/// The same, as reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spread {
     /// How many values.

@@ -32,14 +32,14 @@ pub enum Note {
 }
 
 impl Note {
-    /// Each as it is told of one, and of several.
+    /// Each in the singular, then in the plural.
     const ALL: [(Self, [&'static str; 2]); 13] = [
-        (Self::Cut, ["the file is cut within its last record, which was left out"; 2]),
+        (Self::Cut, ["the file is cut within its last record, which was skipped"; 2]),
         (
             Self::Damaged,
-            ["the file is damaged: what follows the last packet is no record and was left out"; 2],
+            ["the file is damaged: what follows the last packet is no record and was skipped"; 2],
         ),
-        (Self::RecordTooLong, ["a record claims more than 16 MiB: it and what follows were left out"; 2]),
+        (Self::RecordTooLong, ["a record claims more than 16 MiB: it and what follows were skipped"; 2]),
         (
             Self::WrongLength,
             ["record whose lengths contradict each other", "records whose lengths contradict each other"],
@@ -47,8 +47,8 @@ impl Note {
         (
             Self::UnknownInterface,
             [
-                "packet of an interface that is not described was left out",
-                "packets of an interface that is not described were left out",
+                "packet of an interface that is not described was skipped",
+                "packets of an interface that is not described were skipped",
             ],
         ),
         (
@@ -58,41 +58,41 @@ impl Note {
         (
             Self::UnknownLink,
             [
-                "packet of a link of an unknown type was left out",
-                "packets of links of an unknown type were left out",
+                "packet of a link of an unknown type was skipped",
+                "packets of links of an unknown type were skipped",
             ],
         ),
-        (Self::NotIp, ["packet is not of IP and was left out", "packets are not of IP and were left out"]),
+        (Self::NotIp, ["packet is not of IP and was skipped", "packets are not of IP and were skipped"]),
         (
             Self::HeaderCut,
             [
-                "packet was kept too short for its headers and left out",
-                "packets were kept too short for their headers and left out",
+                "packet was kept too short for its headers and skipped",
+                "packets were kept too short for their headers and skipped",
             ],
         ),
         (
             Self::BadHeader,
             [
-                "packet with contradicting headers was left out",
-                "packets with contradicting headers were left out",
+                "packet with contradicting headers was skipped",
+                "packets with contradicting headers were skipped",
             ],
         ),
         (
             Self::Fragment,
-            ["later fragment of an IP packet was left out", "later fragments of IP packets were left out"],
+            ["later fragment of an IP packet was skipped", "later fragments of IP packets were skipped"],
         ),
         (
             Self::OtherTransport,
             [
-                "packet is of another transport and was left out",
-                "packets are of other transports and were left out",
+                "packet is of another transport and was skipped",
+                "packets are of other transports and were skipped",
             ],
         ),
         (
             Self::TooManyFlows,
             [
-                "packet of a flow beyond the most that are kept was left out",
-                "packets of flows beyond the most that are kept were left out",
+                "packet of a flow beyond the most that are kept was skipped",
+                "packets of flows beyond the most that are kept were skipped",
             ],
         ),
     ];

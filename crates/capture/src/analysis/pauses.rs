@@ -44,7 +44,7 @@ pub struct Pause {
     pub length_s: f64,
     /// Why.
     pub cause: Cause,
-    /// Packets under way when it ended.
+    /// Packets in flight when it ended.
     pub outstanding_packets: u64,
 }
 
@@ -108,7 +108,7 @@ pub struct Ended {
     pub closed: bool,
     /// The packet was sent before.
     pub again: bool,
-    /// Packets under way.
+    /// Packets in flight.
     pub outstanding: u64,
     /// The least round trip that was measured; zero without one. No timer is shorter after an acknowledgement
     /// (RFC 6298, section 2; RFC 8985, section 7.2).

@@ -1,9 +1,9 @@
 //! What a sender did after each loss: its window when it could know of the loss, and in the second round trip
 //! after.
 //!
-//! The window is what is under way and not known to have arrived. After a timer has expired, nothing says what of
-//! it is still under way: then it is what the sender sends in that round trip. Losses within one window of
-//! data are one event (RFC 6582; RFC 4341, section 5), as a sender is to answer them once. How much leaves in a round
+//! The window is what is in flight and not known to have arrived. After a timeout the amount in flight is
+//! unknown: then the window is what the sender sends in that round trip. Losses within one window of data are
+//! one event (RFC 6582; RFC 4341, section 5), as a sender must answer them once. How much leaves in a round
 //! trip would be no measure: a queue that drains hides that the window was reduced.
 //!
 //! Where packets are numbered and never sent again, a round trip is over when something that left after its
@@ -17,14 +17,14 @@ use serde::Serialize;
 const LISTED_MAX: usize = 1_000;
 /// A sender whose window is more than this part of what it was did not react.
 const UNMOVED: f64 = 0.9;
-/// Below a window of so many packets there is nothing to reduce.
+/// Below a window of this many packets there is nothing to reduce.
 const LEAST_PACKETS: u64 = 4;
 
 /// How a loss was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Found {
-    /// Acknowledgements told of it.
+    /// Acknowledgements reported it.
     Acknowledgements,
     /// None came, and a timer expired.
     Timeout,
@@ -111,7 +111,7 @@ pub struct Losses {
 pub struct Reactions {
     told: Losses,
     factors: Moments,
-    /// Numbers below belong to the event that goes on.
+    /// Numbers below belong to the current event.
     recover: u64,
     pending: Option<Pending>,
 }
@@ -156,15 +156,15 @@ pub struct Noticed {
     pub found: Found,
     /// Round trip, if known.
     pub rtt_ns: Option<i64>,
-    /// What was under way.
+    /// What was in flight.
     pub window: u64,
     /// How much of a window a packet takes.
     pub packet: u64,
 }
 
 impl Reactions {
-    /// `sent` leaves, and with it `window` is under way. Of numbered packets: which it is, and the one behind the
-    /// greatest that is known to have arrived.
+    /// `sent` leaves, and with it `window` is in flight. `numbers`, of numbered packets: its own, and the one
+    /// behind the greatest that is known to have arrived.
     #[inline]
     pub fn on_sent(&mut self, now_ns: i64, sent: u64, window: u64, numbers: Option<(u64, u64)>) {
         let Some(pending) = &mut self.pending else { return };
@@ -184,7 +184,7 @@ impl Reactions {
         pending.sent += sent;
     }
 
-    /// A packet is lost, or is taken for lost.
+    /// A packet is lost, or counts as lost.
     pub fn on_loss(&mut self, seen: Noticed) {
         self.told.packets += 1;
         if seen.number < self.recover && seen.found != Found::Timeout {
@@ -212,7 +212,7 @@ impl Reactions {
         self.pending = Some(Pending { loss, at_ns, rtt_ns, packet, rounds, ends_with, largest, sent, seen });
     }
 
-    /// What there is to tell, when the flow has ended.
+    /// All losses, when the flow has ended.
     pub fn finish(mut self) -> Losses {
         self.close();
         Losses { factor: self.factors.spread(), ..self.told }

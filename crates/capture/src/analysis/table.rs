@@ -35,7 +35,7 @@ pub struct Options {
     pub dccp_ports: Vec<u16>,
     /// Which flows; all of these must hold.
     pub filters: Vec<Filter>,
-    /// Shortest pause that is told, in ns.
+    /// Shortest pause that is reported, in ns.
     pub pause_ns: i64,
     /// Keep what graphs need.
     pub graphs: bool,
@@ -114,7 +114,7 @@ pub struct Table {
     /// In order of their first packets.
     pub flows: Vec<Flow>,
     drawn: Vec<u32>,
-    /// What was left out.
+    /// Why packets were skipped.
     pub notes: Notes,
     /// Packets of the capture, and bytes that they had on the wire.
     pub packets: u64,
@@ -344,7 +344,7 @@ impl Table {
         }
     }
 
-    /// The flow between two ends, and which way this packet goes. None where it is not wanted.
+    /// The flow between two ends, and the direction of this packet. None where it is not wanted.
     #[inline]
     fn flow(
         &mut self,
@@ -394,7 +394,7 @@ impl Table {
         Ok(place)
     }
 
-    /// Draws a new flow; when many are drawn, only those with the most packets go on.
+    /// Draws a new flow; of too many drawn flows only those with the most packets are kept.
     fn draw(&mut self, place: u32) {
         for half in &mut self.flows[place as usize].halves {
             half.graph = Some(Box::<Graph>::default());

@@ -163,7 +163,7 @@ pub fn path_ns(halves: &[Half; 2]) -> Option<i64> {
     }
 }
 
-/// Takes what arrived out of order; whether the first block tells of a duplicate (RFC 2883, section 4).
+/// Processes SACK blocks; whether the first block reports a duplicate (RFC 2883, section 4).
 fn blocks(half: &mut Half, segment: &Segment, numbers: Unwrap, acked: u64, now_ns: i64) -> bool {
     let whole = |(from, to): (u32, u32)| (numbers.near(u64::from(from), 32), numbers.near(u64::from(to), 32));
     let first = whole(segment.blocks()[0]);

@@ -43,7 +43,7 @@ impl Segment {
     pub fn ack(&self) -> bool {
         self.flags & 16 != 0
     }
-    /// What arrived beyond what is awaited, as [from, to).
+    /// SACK blocks: data received beyond the cumulative acknowledgement, as [from, to).
     pub fn blocks(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.block_count)]
     }
@@ -55,7 +55,7 @@ impl Segment {
     /// Reads the kept part of a segment of `length` bytes.
     ///
     /// # Errors
-    /// Why it is left out.
+    /// Why it is skipped.
     #[inline]
     pub fn read(bytes: &[u8], length: usize) -> Result<Self, Note> {
         let head: &[u8; 20] = bytes.first_chunk().ok_or(Note::HeaderCut)?;

@@ -156,7 +156,7 @@ fn numbers_may_wrap() {
     assert_eq!(out.outstanding.unwrap().max, 10_000);
 }
 
-/// A sender that keeps `window` packets under way each round trip, loses one, and then keeps `after`.
+/// A sender that keeps `window` packets in flight each round trip, loses one, and then keeps `after`.
 fn one_loss(window: u32, after: u32) -> Packets {
     let mut packets = opened(1);
     let number = |packet: u32| 1 + packet * 1000;
@@ -529,7 +529,7 @@ fn packets_that_cannot_be_read_are_counted() {
     for words in [
         "1 packet was kept too short",
         "1 packet is earlier than the one before it",
-        "2 packets are of other transports and were left out",
+        "2 packets are of other transports and were skipped",
         "1 later fragment of an IP packet was",
     ] {
         assert!(notes.contains(words), "{words}: {notes}");

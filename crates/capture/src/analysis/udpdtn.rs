@@ -40,7 +40,7 @@ impl Udpdtn {
                 let sender = &mut self.senders[way];
                 if sender.session.replace(packet.session) != Some(packet.session) {
                     *sender = Sender { session: sender.session, ..Sender::default() };
-                    // Numbers begin anew: what was under way is of another transfer.
+                    // Numbers restart: the packets in flight belong to another transfer.
                     halves[way].flight = Default::default();
                 }
                 let number = sender.numbers.follow(u64::from(data.number), BITS);

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// How often figures are told if nothing else is said.
+/// Default of `--every`.
 const EVERY: Duration = Duration::from_nanos(10_000_000_000);
 
 /// A transport, and what carries noise over it.
@@ -46,10 +46,10 @@ fn plan(options: &BenchLink) -> Result<Plan, Failure> {
     let Some(told) = &options.every else { return Ok(Plan { time, every: time.min(EVERY) }) };
     let every = option("--every", told, quantity::positive_time)?;
     if every < EVERY_LEAST {
-        return Err(Failure::Input(format!("--every: {told}; at least 100 ms")));
+        return Err(Failure::Input(format!("--every: {}; at least 100 ms", told)));
     }
     if every > time {
-        let line = format!("--every: {told} is longer than --time {}; take a part of it", options.time);
+        let line = format!("--every: {} is longer than --time {}; take a part of it", told, options.time);
         return Err(Failure::Input(line));
     }
     Ok(Plan { time, every })
@@ -105,7 +105,7 @@ fn outcome_json(outcome: &Outcome, transport: &Transport, to: SocketAddr) -> Str
     told["datagrams"] = outcome.total.datagrams.into();
     told["repairs"] = outcome.total.repairs.into();
     told["rtt_s"] = outcome.total.rtt.map(Duration::as_secs_f64).into();
-    format!("{told}\n")
+    format!("{}\n", told)
 }
 
 // --- listening ------------------------------------------------------------------------------
@@ -140,13 +140,13 @@ fn listen(options: &BenchLink, (transport, service): Over, at: &str, recording: 
     });
     printed?;
     match result {
-        // The line was told when it happened.
+        // The line was printed when it happened.
         Err(lightlag_node::Error::Failed(_)) if options.once => Err(Failure::Verdict),
         other => Ok(other.map_err(Failed)?),
     }
 }
 
-// --- what is told ---------------------------------------------------------------------------
+// --- output ----------------------------------------------------------------------------------
 
 fn line_of(interval: &Interval) -> String {
     let mut line = format!("{:8.1} s {:11.3} Mbit/s", interval.at.as_secs_f64(), interval.goodput() / 1e6);

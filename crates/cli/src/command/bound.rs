@@ -20,7 +20,7 @@ pub fn bound(options: &Bound) -> Done {
     if table.too_large > 0 {
         let (some, all) = (table.too_large, table.results.rows.len());
         eprintln!(
-            "too large: only reachability is told of {some} of {all} (more than {ARCS_MAX} arcs for the flow)"
+            "too large: only reachability is computed for {some} of {all} (more than {ARCS_MAX} arcs for the flow)"
         );
     }
     print(&if options.json {

@@ -17,7 +17,7 @@ use std::path::Path;
 
 /// What a node of ours is called if nothing else is said.
 const NODE: &str = "dtn://lightlag/";
-/// A block whose sender is silent for so long is given up if nothing else is said.
+/// Default idle time after which a block without news from its sender is given up.
 const IDLE: Duration = Duration::from_secs(86_400);
 /// Longest name of a node that a message of TCPCL holds.
 const NODE_MOST: usize = u16::MAX as usize;
@@ -98,7 +98,7 @@ fn send(options: &SendBundles) -> Done {
     });
     bar.finish_and_clear();
     let bundles = result.map_err(Failed)?;
-    // Over UDP nobody says that it has arrived, and of what is green neither.
+    // Over UDP there are no acknowledgements, and none for green data.
     let confirms = transport.name != "udp" && options.green.is_none();
     let text = |bundle: &Bundle| {
         if !options.json {
@@ -156,8 +156,8 @@ fn tag(bundle: &Bundle) -> String {
     match &bundle.tag {
         Tag::Datagram => String::new(),
         Tag::Ltp { engine, session, service, lacks } => {
-            let lacks = if *lacks > 0 { format!(", {lacks} bytes lack") } else { String::new() };
-            format!(", engine {engine}, session {session}, service {service}{lacks}")
+            let lacks = if *lacks > 0 { format!(", {} bytes missing", lacks) } else { String::new() };
+            format!(", engine {engine}, session {session}, service {service}{}", lacks)
         }
         Tag::Tcpcl { node, transfer } => format!(", node {node}, transfer {transfer}"),
     }

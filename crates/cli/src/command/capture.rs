@@ -66,7 +66,7 @@ fn rewrite(
     to.flush().map_err(|why| cannot_write(path, &why))?;
     let unread = match done.unread {
         0 => String::new(),
-        unread => format!("; {unread} damaged or cut ones were left out"),
+        unread => format!("; {unread} damaged or cut ones were skipped"),
     };
     let packets = if done.packets == 1 { "packet" } else { "packets" };
     eprintln!("lightlag: {}: {} {packets} of DCCP{unread}", path.display(), done.packets);

@@ -23,7 +23,7 @@ pub fn emulate(options: &Emulate) -> Done {
     }
 }
 
-/// A link there and back, and a seed.
+/// A link in both directions, and a seed.
 pub fn link(options: &Emulate) -> Result<([LinkSpec; 2], u64), Failure> {
     let file = read(&options.source)?;
     let point = file.points()?.list.into_iter().next();

@@ -75,7 +75,7 @@ fn check_memory(links: &[LinkSpec; 2], mtu: u16, memory: Bytes) -> Done {
     }
     let [needs_gb, memory_gb] = [needs, memory.0].map(|bytes| bytes as f64 / 1e9);
     Err(Failure::Input(format!(
-        "--memory: the plan's rates and delays keep up to {needs_gb:.3} GB under way, and {memory_gb:.3} GB are allowed; \
+        "--memory: the plan's rates and delays keep up to {needs_gb:.3} GB in flight, and {memory_gb:.3} GB are allowed; \
          allow more, or lower a rate, a delay or a queue"
     )))
 }
@@ -136,7 +136,7 @@ fn row(way: &'static str, second: &Second) -> SecondRow {
 /// All packets in a file.
 struct Capture {
     path: PathBuf,
-    /// What the system said when it could not go on.
+    /// What the system said when it could not continue.
     file: io::Result<Packets<BufWriter<File>>>,
     /// When the emulator started, in nanoseconds since 1970.
     epoch_ns: i64,
@@ -202,7 +202,7 @@ fn cannot(flag: &str, path: &Path, why: &dyn std::fmt::Display) -> Failure {
     Failure::Input(format!("{flag}: cannot write {}: {why}", path.display()))
 }
 
-// --- what is told ---------------------------------------------------------------------------
+// --- output ----------------------------------------------------------------------------------
 
 struct Told<'a> {
     emulator: &'a PacketEmulator,
@@ -218,7 +218,8 @@ impl Told<'_> {
         let mut text = String::new();
         for ((way, counts), refused) in ["there", "back"].iter().zip(self.emulator.counts()).zip(refused) {
             text += &format!(
-                "{way}: {} of {} packets arrived, {} dropped, {} lost",
+                "{}: {} of {} packets arrived, {} dropped, {} lost",
+                way,
                 counts.arrived,
                 counts.offered + refused,
                 counts.dropped,

@@ -27,7 +27,7 @@ use lightlag_scenario::{ScenarioFile, Wrong, quantity};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
-/// Reads a scenario and sets what is to be set.
+/// Reads a scenario and applies `--set`.
 fn read(source: &Source) -> Result<ScenarioFile, Failure> {
     let paths: Vec<&Path> = source.files.iter().map(|path| path.as_path()).collect();
     let mut file = ScenarioFile::read(&paths)?;
@@ -37,7 +37,7 @@ fn read(source: &Source) -> Result<ScenarioFile, Failure> {
     Ok(file)
 }
 
-/// Tells once what is ignored; after all that can be refused, so that a refusal is one line.
+/// Reports once which keys are ignored; after all that can be refused, so that a refusal is one line.
 fn tell_ignored(file: &ScenarioFile) {
     let ignored = file.ignored();
     if let Some(first) = ignored.first() {
@@ -60,7 +60,7 @@ fn address(text: &str, port: u16) -> Result<SocketAddr, Failure> {
     if at.port() > 0 {
         return Ok(at);
     }
-    Err(Failure::Input(format!("{text}: nobody listens at port 0; name a port from 1 to 65535")))
+    Err(Failure::Input(format!("{text}: port 0 is invalid; name a port from 1 to 65535")))
 }
 
 /// The first address that a name of this form stands for.
@@ -81,7 +81,7 @@ fn resolve(text: &str, port: u16) -> Result<SocketAddr, Failure> {
     };
     let found = full.to_socket_addrs().map_err(|why| wrong(why.to_string()))?;
     let found: Vec<SocketAddr> = found.collect();
-    // A listener listens on IPv4 unless told otherwise.
+    // A listener listens on IPv4 by default.
     let first = found.iter().find(|at| at.is_ipv4()).or_else(|| found.first()).copied();
     first.ok_or_else(|| wrong("the name stands for no address".to_owned()))
 }

@@ -17,7 +17,7 @@ use std::fmt::Write;
 
 /// What carries it, as controllers name it.
 const TRANSPORT: &str = "ndn";
-/// Largest object that is taken of a publisher that nobody trusts, if nothing else is said.
+/// Default for the largest object that is taken without a trusted key.
 const INSECURE_MOST: u64 = 1_000_000_000;
 /// Largest datagram of UDP over IPv4.
 const MTU_MOST: u64 = 65_507;
@@ -70,7 +70,7 @@ fn get(options: &GetName) -> Done {
     if verifier.is_none() && !options.insecure {
         let right = "name the publisher's public key with --trust FILE (`lightlag names keygen KEY` makes KEY.pub \
                      for `names put --key KEY`), or take what anybody may have written with --insecure";
-        return Err(Failure::Input(format!("{name}: nobody is trusted to have signed it; {right}")));
+        return Err(Failure::Input(format!("{name}: no trusted key; {right}")));
     }
     let getting = Getting {
         name,
@@ -209,7 +209,7 @@ fn line_of_published(published: &Published) -> String {
 fn keygen(options: &MakeKey) -> Done {
     let public = make_key(&options.file).map_err(Failed)?;
     print(&format!(
-        "{}: signs; give {} to those who are to trust it\n",
+        "{}: signing key; give {} to hosts that should trust it\n",
         options.file.display(),
         public.display()
     ))

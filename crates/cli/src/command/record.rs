@@ -16,15 +16,15 @@ pub struct Recording {
     asked: Option<Interrupt>,
 }
 
-/// What the tap writes to; what the system said when it could not go on.
+/// What the tap writes to; what the system said when it could not continue.
 type Shared = Arc<Mutex<io::Result<Datagrams<BufWriter<File>>>>>;
 
 impl Recording {
-    /// Nothing is captured, and nobody asks for the end.
+    /// Nothing is captured, and there are no interrupts.
     pub const fn none() -> Self {
         Self { file: None, asked: None }
     }
-    /// Nothing is captured; who asks for the end is heard.
+    /// Nothing is captured; an interrupt asks for the end.
     pub fn interruptible() -> Result<Self, Failure> {
         Ok(Self { file: None, asked: Some(Interrupt::watch()?) })
     }
@@ -51,7 +51,7 @@ impl Recording {
             }
         }))
     }
-    /// Nobody has asked for the end.
+    /// The end has not been asked for.
     pub fn goes_on(&self) -> bool {
         self.asked.as_ref().is_none_or(|asked| !asked.is_asked())
     }

@@ -163,7 +163,7 @@ fn listen(options: &Transfer, (transport, service): Over, at: &str, recording: &
     tell_all(options, transport.name, recording, |watch| service.by.listen(listening, watch))
 }
 
-/// Shows what a listener tells; a failure was told when it happened.
+/// Shows what a listener reports; a failure was printed when it happened.
 fn tell_all(
     options: &Transfer,
     over: &str,
@@ -173,7 +173,7 @@ fn tell_all(
     let (bar, mut printed) = (bar(), Ok(()));
     let result = run(&mut |event| {
         match event {
-            // Nothing is under way, or it is nothing that fills a bar.
+            // Nothing is in flight, or it is nothing that fills a bar.
             Event::Progress(_, 0) | Event::Interval(..) | Event::Measured(..) => {}
             Event::Progress(here, all) => {
                 bar.set_message("receiving");
@@ -200,7 +200,7 @@ fn tell_all(
     bar.finish_and_clear();
     printed?;
     match result {
-        // The line was told when it happened.
+        // The line was printed when it happened.
         Err(Error::Failed(_)) if options.once => Err(Failure::Verdict),
         other => Ok(other.map_err(Failed)?),
     }

@@ -122,12 +122,12 @@ impl Place {
     /// The one line of a command that is refused; nothing else may be printed.
     pub fn refused(&self, words: &[&str]) -> String {
         let done = self.run(words);
-        let told = String::from_utf8(done.stderr).expect("what is told is text");
-        assert_eq!(done.status.code(), Some(2), "{words:?}: {told}");
+        let told = String::from_utf8(done.stderr).expect("errors are text");
+        assert_eq!(done.status.code(), Some(2), "{words:?}: {}", told);
         assert_eq!(String::from_utf8_lossy(&done.stdout), "", "{words:?} printed something");
-        assert_eq!(told.lines().count(), 1, "{words:?}: {told}");
+        assert_eq!(told.lines().count(), 1, "{words:?}: {}", told);
         let line = told.trim_end().strip_prefix("lightlag: ");
-        line.unwrap_or_else(|| panic!("{words:?}: {told}")).to_owned()
+        line.unwrap_or_else(|| panic!("{words:?}: {}", told)).to_owned()
     }
 }
 
@@ -140,7 +140,7 @@ pub fn repository(path: &str) -> PathBuf {
 #[track_caller]
 pub fn failed(done: &Output, words: &str) {
     let told = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(done.status.code(), Some(1), "{told}");
-    assert_eq!(told.lines().count(), 1, "{told}");
-    assert!(told.contains(words), "{told}");
+    assert_eq!(done.status.code(), Some(1), "{}", told);
+    assert_eq!(told.lines().count(), 1, "{}", told);
+    assert!(told.contains(words), "{}", told);
 }

@@ -22,13 +22,13 @@ impl Running {
         let told = child.stderr.take().expect("its errors are read");
         let mut lines = BufReader::new(told);
         let mut line = String::new();
-        lines.read_line(&mut line).expect("it tells something");
+        lines.read_line(&mut line).expect("it prints something");
         let at = line.trim().strip_prefix("listening at ").unwrap_or_else(|| panic!("{line}")).to_owned();
-        // Whatever else it tells must not fill the pipe.
+        // Its other lines must not fill the pipe.
         std::thread::spawn(move || lines.read_to_string(&mut String::new()));
         (Self(child), at)
     }
-    /// The link of a scenario in real time, before whoever listens at `to`: itself, and where it takes datagrams.
+    /// The link of a scenario in real time, before the listener at `to`; and where it takes datagrams.
     pub fn link(place: &Place, scenario: &str, to: &str) -> (Self, String) {
         place.write("link.toml", scenario);
         Self::listening(place.command(&["emulate", "link.toml", "--listen", "127.0.0.1:0", "--to", to]))
@@ -51,7 +51,7 @@ impl Running {
     }
 }
 
-/// A link of this rate and 20 ms there and back, which has `more`.
+/// A link of this rate and 20 ms in each direction, which has `more`.
 pub fn link_of(rate: &str, more: &str) -> String {
     format!(
         r#"

@@ -28,7 +28,7 @@ impl Graph {
 /// The residual graph of a flow into one sink: arcs with what room is left on them.
 ///
 /// Sources are not vertices: [`Flow::push`] sends from any vertex, and paths found later may lead what
-/// was sent before another way, but never send it back. So what each call has pushed stays, and the
+/// was sent before along another path, but never send it back. So what each call has pushed stays, and the
 /// amounts that a sequence of calls can push are the greedy point of a polymatroid.
 ///
 /// Paths go downhill by distances to the sink, which are estimated from below and raised where a search
@@ -83,7 +83,7 @@ impl Flow {
         flow
     }
     /// Sends as much of `amount` as can reach the sink from `source` beside all that was sent before,
-    /// and tells how much that is.
+    /// and returns how much that is.
     pub fn push(&mut self, source: u32, amount: u64) -> u64 {
         let mut pushed = 0;
         while pushed < amount && self.find_path(source) {

@@ -6,8 +6,8 @@
 //!   in one interval: a piece is cut where either has a moment, the receiver's by the light time earlier.
 //! - At a moment a node holds bundles of at most its buffer, and of each that it is sending no more than that is
 //!   left in the network's eyes. It may also have received part of a bundle, which the network sees and the
-//!   buffer does not: so for every transfer to it that may be under way, the largest bundle is added.
-//! - What waits at its source needs no buffer, as an application may keep it; nor does what is at its destination.
+//!   buffer does not: so for every transfer to it that may be in flight, the largest bundle is added.
+//! - A bundle at its source or destination needs no buffer: an application may keep it.
 //! - A destination takes whatever comes to it over a contact, up to as much as is meant for it.
 
 use super::flow::{Flow, Graph, UNLIMITED};
@@ -20,7 +20,7 @@ use lightlag_worlds::messages::{Node, Rules, Setup};
 /// No flow is computed over more arcs: each takes 50 bytes.
 pub const ARCS_MAX: usize = 8_000_000;
 
-/// Where there are too many moments, those are left out that follow another one within this part of the run:
+/// Where there are too many moments, those that follow another one within this part of the run are skipped:
 /// the first part that is enough.
 const SPACINGS: [i64; 7] = [16_384, 8_192, 4_096, 2_048, 512, 128, 32];
 
@@ -45,7 +45,7 @@ impl Load {
 pub enum Unit {
     /// Bytes of loads.
     Byte,
-    /// Whole loads of at least so many bytes, which stop and wait for each other on every contact.
+    /// Whole loads of at least this many bytes, which stop and wait for each other on every contact.
     Load(u64),
 }
 
@@ -317,7 +317,7 @@ impl Plan<'_> {
     /// What a node can hold of what others have created.
     fn buffer(&self, node: &Node) -> u64 {
         // What was created here may be too much, but that may wait at its source anyway. Unless it comes
-        // while something else is on its way here, for which there was room.
+        // while something else is in flight to here, for which there was room.
         let delayed = self.setup.contacts.channels.iter().any(|channel| !channel.delay.is_zero());
         let surprised = delayed || self.setup.rules.radio != Radio::Node;
         if node.policy.overfill && surprised {
@@ -350,7 +350,7 @@ impl Plan<'_> {
         }
         application
     }
-    /// More vertices; tells the first.
+    /// Adds vertices; returns the first.
     fn add(&mut self, count: u32) -> u32 {
         self.vertices += count;
         self.vertices - count

@@ -9,11 +9,11 @@ use lightlag_worlds::messages::Setup;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Earliest arrivals over the contacts of a run, by Dijkstra's algorithm: who can be somewhere earlier can
-/// also wait there, so nobody gains by coming later.
+/// Earliest arrivals over the contacts of a run, by Dijkstra's algorithm: a bundle that arrives earlier can
+/// also wait, so a later arrival gains nothing.
 pub struct Reach<'a> {
     setup: &'a Setup,
-    /// Per node, its ways out in the order of their start.
+    /// Per node, its outgoing contacts in the order of their start.
     ways: Vec<Vec<Way<'a>>>,
     /// Per node, when the bundle could be there; [`Instant::MAX`]: never, as far as is known.
     earliest: Vec<Instant>,

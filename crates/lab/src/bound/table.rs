@@ -7,12 +7,12 @@ use lightlag_scenario::{BundleNetwork, Group, Point, Result, Scenario, ScenarioF
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 
-/// Bounds of every point that contacts, traffic, buffers or rules tell apart, under every seed.
+/// Bounds of every point that differs in contacts, traffic, buffers or rules, under every seed.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// A row a point and seed.
     pub results: Results,
-    /// How many rows lack the flow, as their networks are too large.
+    /// How many rows have no flow, as their networks are too large.
     pub too_large: usize,
 }
 

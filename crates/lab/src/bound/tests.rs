@@ -50,7 +50,7 @@ trait With: Sized {
     fn meet_far(self, a: u32, b: u32, start: f64, end: f64, light: f64) -> Self;
     /// A contact that carries from `a` to `b` only.
     fn one_way(self, a: u32, b: u32, start: f64, end: f64) -> Self;
-    /// A bundle that lives for so many seconds.
+    /// A bundle that lives for `lifetime` seconds.
     fn bundle(self, from: u32, to: u32, size: u64, created: f64, lifetime: f64) -> Self;
     fn bound(&self) -> Bound;
 }

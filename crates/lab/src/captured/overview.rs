@@ -46,7 +46,7 @@ pub fn table(analysed: &Analysed) -> String {
     }
     if flows.len() > told.len() {
         let rest = counted((flows.len() - told.len()) as u64, "smaller flow");
-        text += &format!("\nnot shown: {rest}; --json tells all\n");
+        text += &format!("\nnot shown: {rest}; --json shows all\n");
     }
     let mut head = "\n";
     for flow in told {
@@ -147,7 +147,7 @@ fn figures(flow: &FlowFigures, began_ns: i64) -> Vec<Figure> {
         .map(|(half, graph, from, to, way)| {
             let title = format!("Flow {}: {}, {from} to {to}", flow.number, flow.protocol.name());
             Figure {
-                id: format!("flow_{}_{way}", flow.number),
+                id: format!("flow_{}_{}", flow.number, way),
                 specification: charts("", graph, scene),
                 caption: caption(half),
                 title,
@@ -184,7 +184,8 @@ const EVENTS_MAX: usize = 200;
 
 fn halves<'a>(flows: &'a [&FlowFigures]) -> impl Iterator<Item = (String, &'a HalfFigures)> {
     flows.iter().flat_map(|flow| {
-        [("out", &flow.out), ("back", &flow.back)].map(|(way, half)| (format!("{} {way}", flow.number), half))
+        [("out", &flow.out), ("back", &flow.back)]
+            .map(|(way, half)| (format!("{} {}", flow.number, way), half))
     })
 }
 

@@ -225,8 +225,8 @@ fn flows_of_every_transport_are_told_as_they_ran() {
             let sent = figures.of_part(name, "packets_sent").unwrap();
             assert_eq!(flow.out.data_packets as f64, sent, "{controller} over {transport}");
             assert!(flow.out.data_bytes >= flow.out.unique_bytes && flow.out.unique_bytes > 1_900_000);
-            // 20 ms and 300 ms each way: no round trip is shorter.
-            let rtt = flow.out.rtt_ms.expect("what arrives is told");
+            // A one-way delay of 20 ms and of 300 ms: no round trip is shorter.
+            let rtt = flow.out.rtt_ms.expect("DCCP and UDPDTN acknowledge");
             assert!(rtt.min >= 640.0 && rtt.samples > 0, "{transport}: {rtt:?}");
             assert!(flow.out.outstanding.is_some(), "{transport}");
         }
@@ -308,7 +308,7 @@ fn a_probe_is_data_that_ask_for_lower_effort() {
     assert_eq!((probe.length, &probe.head[34..]), (plain.length, &plain.head[34..]));
 }
 
-/// Header of UDP: the length that it tells; and what is behind it.
+/// Header of UDP: the length in it, and what is behind it.
 fn datagram_of(frame: &Frame) -> (usize, &[u8]) {
     (usize::from(u16::from_be_bytes([frame.head[38], frame.head[39]])), &frame.head[42..])
 }

@@ -14,7 +14,7 @@ pub struct Tile {
     pub column: String,
     /// The difference; blue above zero, orange below.
     pub value: f64,
-    /// What a pointer on it is told beside the difference.
+    /// The tooltip beside the difference.
     pub note: String,
 }
 

@@ -13,8 +13,8 @@ pub use heat_map::{Tile, heat_map};
 /// The version of the language that the embedded library speaks.
 pub const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v6.json";
 
-/// Okabe and Ito's colours, told apart by people with any kind of colour vision; black and yellow, which vanish
-/// on dark and light paper, are left out.
+/// Okabe and Ito's colours, distinguished by people with any kind of colour vision; without black and yellow,
+/// which vanish on dark and light paper.
 pub(crate) const PALETTE: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 /// Colour of the baseline: the absence of a mechanism has no hue.
 const BASELINE_COLOUR: &str = "#5F5F5F";
@@ -42,7 +42,7 @@ pub struct Mark {
     pub panel: Option<String>,
     /// The value.
     pub value: Estimate,
-    /// What it is to be compared with, drawn as a line across the bar.
+    /// The value for comparison, drawn as a line across the bar.
     pub baseline: Option<Estimate>,
 }
 

@@ -5,7 +5,7 @@ use lightlag_protocols::dtn::{Bundle, BundleId, DropReason};
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 
-/// Counts what happens; [`Metrics::summary`] tells what it amounts to, at any time.
+/// Counts what happens; [`Metrics::summary`] sums it up, at any time.
 ///
 /// Bundles created before the warm-up is over are ignored for ever, as in The ONE.
 #[derive(Clone, Debug)]

@@ -66,7 +66,7 @@ impl TimeSeries {
 /// Rows (time, node, name, value), one per sample and name.
 ///
 /// Names: `buffer_used` in bytes, `buffer_fill` as a share of the buffer, one per [`DropReason`] with
-/// the copies deleted so far (absent while there are none), and whatever router and mechanism show.
+/// the copies deleted so far (absent while zero), and whatever router and mechanism show.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     buffers: Vec<Bytes>,
@@ -91,7 +91,7 @@ impl Series {
     pub fn len(&self) -> usize {
         self.values.len()
     }
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Runs of names, and what came of their consumers.
+//! Runs of names, and the figures of their consumers.
 
 mod figures;
 #[cfg(test)]

@@ -124,7 +124,7 @@ fn what_is_wrong_is_told_in_one_line_with_its_place() {
         ("cache = \"10 MB\"", "clock = { skew = 2 }", "a number from -0.5 to 0.5"),
         ("cache = \"10 MB\"", "clock = { offset = \"-400 d\" }", "at most a year"),
         ("cache = \"10 MB\"", "pending = -1", "a whole number from 1"),
-        ("[nodes.router]", "[nodes.nobody]", "no link leads to or from `nobody`"),
+        ("[nodes.router]", "[nodes.other]", "no link leads to or from `other`"),
         ("delay = \"20 ms\"", "delay = \"20 ms\"\none_way = true", "is one-way"),
         ("duration = \"20 s\"", "duration = \"20 s\"\nmeasure_from = \"20 s\"", "the run ends at 20 s"),
         (
@@ -158,6 +158,6 @@ fn a_reader_that_no_library_is_joined_to_is_told_so() {
     let text =
         CHAIN.replace("to = \"library\"", "to = \"attic\"").replace("at = \"library\"", "at = \"cellar\"")
             + "[links.apart]\nfrom = \"cellar\"\nto = \"vault\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
-    let error = read(&text).expect_err("no way");
+    let error = read(&text).expect_err("no path");
     assert!(error.contains("no links lead from `reader` to any producer"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Runs of packets, and what came of their flows.
+//! Runs of packets, and the figures of their flows.
 
 mod figures;
 pub mod seconds;

@@ -97,7 +97,7 @@ fn what_is_wrong_in_a_scenario_of_packets_is_told_with_its_line() {
         (with("size = \"1 MB\"", "receive_window = \"1 B\""), "is less than the 1460 B of a segment"),
         (
             with("\"$rtt\"", "\"$rtt\"\ndelay = \"1 s\""),
-            "`links.space.round_trip` is half of what comes back too",
+            "`links.space.round_trip` sets the delay of both directions",
         ),
         (
             with("\"1 Mbit/s\"", "{ steps = [{ at = \"0 s\", rate = \"0 bit/s\" }] }"),
@@ -331,7 +331,7 @@ fn a_link_follows_the_contacts_and_ranges_of_a_plan() {
     let outcome = run(&scenario, Seed::Number(1), &ContactsCache::default(), &Options::default()).unwrap();
     assert_eq!(outcome.violations, [""; 0]);
     assert_eq!(outcome.figures.get("flows_complete"), Some(1.0));
-    // More than the first contact takes; the second has a tenth of its rate, and the flow is told.
+    // More than the first contact takes; the second has a tenth of its rate, which the flow knows.
     assert_eq!(outcome.figures.get("packets_dropped"), Some(0.0));
     assert!(outcome.figures.get("duration_s").is_some_and(|end| end > 600.0));
 }

@@ -12,7 +12,7 @@ pub enum Holds {
     No,
     /// Some of it, or the direction is right but chance would explain it.
     Partly,
-    /// These runs cannot tell, for this reason.
+    /// These runs cannot test it, for this reason.
     Untestable(String),
 }
 
@@ -43,7 +43,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// These runs cannot tell.
+    /// These runs cannot test it.
     pub fn untestable(reason: impl Into<String>) -> Self {
         Self { holds: Holds::Untestable(reason.into()), we_measure: String::new() }
     }

@@ -1,4 +1,4 @@
-//! One HTML file that tells a whole study and works without a network.
+//! One HTML file that shows a whole study and works without a network.
 
 mod claim;
 mod of_series;

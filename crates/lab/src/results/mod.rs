@@ -39,7 +39,7 @@ pub struct Row {
     pub point: usize,
     /// Seed of the run.
     pub seed: u64,
-    /// The scenario's values that tell the points apart.
+    /// The scenario's values that distinguish the points.
     pub values: Vec<(String, String)>,
     /// What was measured.
     pub metrics: Metrics,
@@ -201,7 +201,7 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let part = path.with_extension("part");
     let written = write_through(&part, bytes).and_then(|()| std::fs::rename(&part, path));
     written.map_err(|reason| {
-        let _ = std::fs::remove_file(&part); // the first error is the one to tell
+        let _ = std::fs::remove_file(&part); // the first error is the one to report
         Error::File { action: "write", path: path.to_path_buf(), reason }
     })
 }

@@ -106,7 +106,7 @@ fn decode(file: std::fs::File) -> Result<Results, String> {
     let reader = builder.build().map_err(|reason| reason.to_string())?;
     let batches: Vec<RecordBatch> = reader.collect::<Result<_, _>>().map_err(|reason| reason.to_string())?;
     let batch = concat_batches(&schema, &batches).map_err(|reason| reason.to_string())?;
-    let fact = |key: &str| facts.get(key).cloned().ok_or_else(|| format!("it lacks {key}"));
+    let fact = |key: &str| facts.get(key).cloned().ok_or_else(|| format!("it has no {key}"));
     Ok(Results {
         build: Build { version: fact(VERSION_KEY)?, commit: fact(COMMIT_KEY)? },
         scenario: fact(SCENARIO_KEY)?,
@@ -146,7 +146,7 @@ fn columns<T>(
     at: fn(&ArrayRef, usize) -> Result<Option<T>, String>,
 ) -> Result<Vec<Column<T>>, String> {
     let read = |name: &String| {
-        let column = batch.column_by_name(name).ok_or_else(|| format!("it lacks the column {name}"))?;
+        let column = batch.column_by_name(name).ok_or_else(|| format!("it has no column {name}"))?;
         let cells = (0..column.len()).map(|index| at(column, index)).collect::<Result<_, _>>()?;
         Ok((name.clone(), cells))
     };
@@ -179,7 +179,7 @@ fn integers<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a UInt64Array, S
     batch
         .column_by_name(name)
         .and_then(|column| column.as_primitive_opt::<UInt64Type>())
-        .ok_or_else(|| format!("it lacks the column {name}"))
+        .ok_or_else(|| format!("it has no column {name}"))
 }
 
 #[cfg(test)]
@@ -230,7 +230,7 @@ mod tests {
         std::fs::write(folder.path().join(super::super::RESULTS_FILE), "hello").unwrap();
         let said = Results::read(folder.path()).unwrap_err().to_string();
         assert!(said.contains("is not a table of results") && !said.contains('\n'), "{said}");
-        let said = Results::read(&folder.path().join("nowhere")).unwrap_err().to_string();
+        let said = Results::read(&folder.path().join("missing")).unwrap_err().to_string();
         assert!(said.starts_with("cannot read"), "{said}");
     }
 }

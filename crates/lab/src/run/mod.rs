@@ -37,7 +37,7 @@ pub struct Options {
     /// Where a trace that ends in `.pcapng` is captured.
     pub capture: Where,
     /// In scenarios of packets: analyse what a capture of the run shows, under these options. It is kept in
-    /// memory until the run has ended: some 140 bytes a packet.
+    /// memory until the run has ended: about 140 bytes a packet.
     pub analysis: Option<analysis::Options>,
 }
 
@@ -55,7 +55,7 @@ impl Default for Options {
     }
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Its figures.
@@ -146,7 +146,7 @@ trait World {
     fn check(&self, _: &Options) -> Result<()> {
         Ok(())
     }
-    /// Makes the setup; traffic is drawn here and nowhere else.
+    /// Makes the setup; traffic is drawn only here.
     fn setup(&self, seed: Seed, options: &Options) -> Result<Self::Setup>;
     /// A judge of the run.
     fn judge(&self, setup: &Self::Setup) -> Self::Judge;

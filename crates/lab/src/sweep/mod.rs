@@ -1,7 +1,7 @@
-//! Many runs, on many threads, into one folder, whatever happens on the way.
+//! Many runs, on many threads, into one folder, despite failures and interruptions.
 //!
-//! A finished run is appended to `runs.jsonl` at once. Whoever starts the same sweep again finds it there: a
-//! sweep that was killed goes on where it stopped, and ends with the bytes that an undisturbed one gives.
+//! A finished run is appended to `runs.jsonl` at once. Starting the same sweep again finds it there: a sweep
+//! that was killed resumes where it stopped, and ends with the bytes that an undisturbed one gives.
 
 mod folder;
 mod journal;
@@ -29,7 +29,7 @@ pub struct Job {
     pub point: usize,
     /// Seed of the run.
     pub seed: u64,
-    /// The scenario's values that tell the points apart.
+    /// The scenario's values that distinguish the points.
     pub values: Vec<(String, String)>,
 }
 

@@ -55,11 +55,11 @@ impl Plan {
     pub fn name(&self) -> &str {
         self.points.first().map_or("scenario", |point| &point.scenario.head().name)
     }
-    /// Points that make no sense and are left out.
+    /// Points that are skipped, as they make no sense.
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
-    /// Runs what is not yet in `out`, on so many threads (0: one per core).
+    /// Runs what is not yet in `out`, on this many threads (0: one per core).
     ///
     /// # Errors
     /// The folder cannot be used, or a run failed.

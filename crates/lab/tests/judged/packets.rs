@@ -38,7 +38,7 @@ fn carried(entry: &'static Entry, over: &str) -> Transport {
     Transport::Tcp { config, controller }
 }
 
-/// Flows over two hops there and back, each with its name of a controller.
+/// Flows over two hops in each direction, each with its name of a controller.
 fn setup(links: Vec<LinkSpec>, flows: &[(&str, &str, u64)], seed: u64) -> Setup {
     let half = links.len() as u32 / 2;
     let flow = |(index, &(name, over, size)): (usize, &(&str, &str, u64))| FlowSpec {

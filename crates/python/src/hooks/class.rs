@@ -203,7 +203,7 @@ impl<'py> Call<'_, 'py> {
     }
 }
 
-/// The numbers that a peer told, as Python sees them.
+/// The numbers that a peer reported, as Python sees them.
 pub fn table<'py>(py: Python<'py>, told: Option<&Table>) -> PyResult<Option<Bound<'py, PyDict>>> {
     let dict = |told: &Table| {
         let dict = PyDict::new(py);

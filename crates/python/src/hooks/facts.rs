@@ -9,7 +9,7 @@ pub fn seconds(at: Instant) -> f64 {
     if at == Instant::MAX { f64::INFINITY } else { at.as_secs_f64() }
 }
 
-/// The facts of a bundle that never change on its way.
+/// The facts of a bundle that never change on its path.
 #[pyclass(frozen, subclass, module = "lightlag")]
 pub struct Bundle(pub dtn::Bundle);
 
@@ -139,7 +139,7 @@ pub struct Link {
     delay_ns: i64,
     /// Whether the next transfer begins when the last bit has left, not when it has arrived.
     pipelined: bool,
-    /// Free bytes of the peer's buffer, as last told.
+    /// Free bytes of the peer's buffer, as last reported.
     peer_free: u64,
     /// Size of the peer's buffer in bytes.
     peer_capacity: u64,

@@ -1,7 +1,7 @@
-//! The way of a Python exception through a world, whose hooks cannot fail.
+//! Carries a Python exception through a world, whose hooks cannot fail.
 //!
-//! A hook that raises unwinds the world: nobody looks at it again. The unwinding starts without a panic,
-//! so nothing is printed, and ends at [`catching`], which hands the exception to whoever asked for the run.
+//! A hook that raises unwinds the world, which is not used again. The unwinding starts without a panic,
+//! so nothing is printed, and ends at [`catching`], which hands the exception to the caller of the run.
 
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -11,7 +11,7 @@ struct Raised(PyErr);
 /// Ends the run with an exception; `where_` says in which hook it was raised.
 pub fn raise(error: PyErr, where_: impl FnOnce() -> String) -> ! {
     Python::attach(|py| {
-        // Python 3.10 has no notes: there the traceback alone tells of the hook.
+        // Python 3.10 has no notes: there the traceback alone names the hook.
         let _ = error.value(py).call_method1("add_note", (where_(),));
     });
     resume_unwind(Box::new(Raised(error)))

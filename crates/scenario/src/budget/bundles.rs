@@ -15,7 +15,7 @@ const MOVE: f64 = 0.2;
 const LOOK: f64 = 0.02;
 /// A bundle that a node looks at when it has time to send.
 const OFFER: f64 = 0.001;
-/// An entry of a table that routers tell each other at a contact.
+/// An entry of a table that routers exchange at a contact.
 const TOLD: f64 = 0.005;
 /// A contact that a router of contact plans weighs for a bundle.
 const WEIGHED: f64 = 0.1;
@@ -24,7 +24,7 @@ const PER_CONTACT: f64 = 3.0;
 const PER_TRANSFER: f64 = 4.0;
 /// What full buffers drop comes again, as often during a contact.
 const AGAIN: f64 = 8.0;
-/// Or as often as there is time for, up to so many transfers.
+/// Or as often as there is time for, up to this many transfers.
 const AGAIN_LEAST: f64 = 1e8;
 
 const NODE_BYTES: f64 = 3_000.0;
@@ -33,7 +33,7 @@ const MESSAGE_BYTES: f64 = 300.0;
 const COPY_BYTES: f64 = 150.0;
 const SAMPLE_BYTES: f64 = 64.0;
 
-/// Of a map whose `area` is not told: a square kilometre of roads that bend every metre.
+/// Of a map without an `area`: a square kilometre of roads that bend every metre.
 const MAP_AREA_M2: f64 = 1e6;
 const MAP_LEG_M: f64 = 1.0;
 
@@ -130,7 +130,7 @@ struct Mover {
     /// Draws of a leg.
     tries: f64,
     speed: f64,
-    /// None: nowhere in particular.
+    /// None: anywhere.
     area: Option<[f64; 2]>,
 }
 
@@ -219,7 +219,7 @@ impl<'s> Run<'s> {
             let near = (PI * class.range_m * class.range_m / class.least()).min(1.0);
             let [width, height] = class.area;
             let always = class.range_m >= width.hypot(height);
-            // Whoever moves sweeps a strip of twice the range; both may move.
+            // A moving node sweeps a strip of twice the range; both may move.
             let per_s = 4.0 * class.range_m * class.speed / class.least();
             // Two legs have one contact at most; a contact lasts for a tick at least.
             let most = (2.0 * class.legs_per_s).min(if self.tick_s > 0.0 {
@@ -291,13 +291,13 @@ impl<'s> Run<'s> {
         let capacity = (contacts.capacity / messages.smallest).min(ticks + contacts.count) + contacts.count;
         let buffer = self.scenario.groups.iter().map(|group| group.buffer).min().unwrap_or_default();
         let wanted = 2.0 * (contacts.count * messages.alive + contacts.simultaneous * messages.count);
-        // By chance more are alive at a time than on average.
+        // At times more messages are alive than on average.
         let peak = (messages.alive + 4.0 * messages.alive.sqrt() + 3.0).min(messages.count);
         let is_full = peak * messages.largest > buffer.0 as f64;
         capacity.min(if is_full { (AGAIN * wanted).max(AGAIN_LEAST) } else { wanted })
     }
 
-    /// Entries that routers tell each other when two meet, in events.
+    /// Table entries that routers exchange when two meet, in events.
     fn told_per_contact(&self) -> f64 {
         let per_router = self.scenario.groups.iter().map(|group| match &*group.router.entry.name {
             "prophet" | "prophet_v2" => self.nodes,
@@ -411,7 +411,7 @@ impl Mover {
             Mobility::ShortestPathMap { area, speed_m_per_s, pause, .. } => {
                 let speed = mean(speed_m_per_s);
                 let area = area.map_or([MAP_AREA_M2.sqrt(); 2], |area| [area.width_m, area.height_m]);
-                // Each way has several legs, and one pause.
+                // Each trip has several legs, and one pause.
                 let _ = pause;
                 let per_s = speed / MAP_LEG_M;
                 let ticked = if tick_s > 0.0 { per_s.min(1.0 / tick_s) } else { per_s };

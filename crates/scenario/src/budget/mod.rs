@@ -84,7 +84,7 @@ impl Estimate {
     pub fn bytes(&self) -> f64 {
         self.0.iter().map(|item| item.bytes).sum()
     }
-    /// Refuses what exceeds the limits, in the words of its largest part.
+    /// Refuses a run that exceeds the limits, in the words of its largest part.
     ///
     /// # Errors
     /// If it does.
@@ -115,7 +115,7 @@ impl Estimate {
     }
 }
 
-/// Refuses `count` of something at `place`, each of so many bytes, before it is made.
+/// Refuses `what` at `place`, which would take `bytes` of memory, before it is made.
 ///
 /// # Errors
 /// If they would not fit into the memory of a run.

@@ -36,7 +36,7 @@ pub fn estimate(root: &Section, network: &Network) -> Estimate {
             PARTY_BYTES,
         ));
         estimate.add(item(
-            format!("flow `{}` has {:.1e} packets under way at once", flow.name, load.under_way),
+            format!("flow `{}` has {:.1e} packets in flight at once", flow.name, load.under_way),
             "write a lower rate, delay, size or queue",
             0.0,
             load.under_way * PACKET_BYTES,
@@ -80,7 +80,7 @@ fn again(loss: &Loss) -> f64 {
     1.0 / (1.0 - most).max(1e-9)
 }
 
-/// What is kept of samples of so many parties.
+/// What is kept of the samples of `parties` flows and links.
 pub(super) fn sampled(root: &Section, every: Option<Duration>, duration: Duration, parties: usize) -> Item {
     let times = every.map_or(0.0, |every| duration.as_secs_f64() / every.as_secs_f64());
     let count = times * parties as f64;

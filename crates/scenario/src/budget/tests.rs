@@ -1,4 +1,4 @@
-//! Scenarios that nobody can run are refused with a line, and what is accepted keeps to its estimate.
+//! Scenarios that are too large to run are refused with a line, and what is accepted keeps to its estimate.
 
 use super::FACTOR;
 use crate::{Catalogue, Point, Points, Scenario, ScenarioFile, Seed};
@@ -475,6 +475,6 @@ fn settings_that_would_grow_without_bound_are_refused() {
     );
     let runs = (0..20_000).map(|n| n.to_string()).collect::<Vec<_>>().join(";");
     refused("s.txt", &format!("{settings}MovementModel.rngSeed = [{runs}]\n"), "runs");
-    let keys: String = (0..20_000).map(|n| format!("nobody{n}.x = 1\n")).collect();
+    let keys: String = (0..20_000).map(|n| format!("unknown{n}.x = 1\n")).collect();
     refused("s.txt", &format!("{settings}{keys}"), "settings");
 }

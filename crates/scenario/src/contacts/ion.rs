@@ -71,7 +71,7 @@ pub fn ion(file: &str, bytes: &[u8]) -> Result<IonPlan> {
             ["@", time] => clock.set_reference(&line, time)?,
             ["a", "contact", start, end, from, to, speed, ..] => {
                 let (start, end) = clock.interval(&line, start, end)?;
-                // A node's contact with itself registers it in a region: nobody meets.
+                // A node's contact with itself registers it in a region: it is no meeting.
                 if from == to {
                     continue;
                 }

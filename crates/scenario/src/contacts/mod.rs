@@ -1,4 +1,4 @@
-//! Texts that tell when nodes meet, as they are written elsewhere.
+//! Readers of contact tables in the formats of other tools.
 //!
 //! Each reader is a pure function from bytes to rows. Which node an identifier means, and which
 //! rate and delay hold where the text says none, is for [`resolve`] to say.
@@ -23,7 +23,7 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
 use std::sync::Arc;
 
-/// A contact as a line tells it; both directions alike.
+/// A contact as a line states it; both directions alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Where it stands.
@@ -36,9 +36,9 @@ pub struct Row {
     pub start: Instant,
     /// When it goes down; [`Instant::MAX`] where the text does not say.
     pub end: Instant,
-    /// Its rate, if told.
+    /// Its rate, if stated.
     pub rate: Option<BitRate>,
-    /// Its one-way light time, if told.
+    /// Its one-way light time, if stated.
     pub delay: Option<Duration>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Lines<'a> {
             let place = Place::File(lines.file);
             return Err(Error::new(
                 &place,
-                "the file tells of nothing",
+                "the file has no lines of data",
                 "name a file with at least one line",
             ));
         }

@@ -17,7 +17,7 @@ pub struct Nodes {
     pub count: u32,
     /// The identifier of node 0 where identifiers are numbers.
     pub first_id: u32,
-    /// Contacts with nodes that do not exist are left out.
+    /// Skip contacts with nodes that do not exist.
     pub skip_unknown: bool,
 }
 
@@ -28,7 +28,7 @@ impl Nodes {
             number.checked_sub(self.first_id).filter(|&number| number < self.count)
         })
     }
-    /// The node, or nothing where contacts of unknown nodes are left out.
+    /// The node, or nothing where contacts of unknown nodes are skipped.
     fn node(&self, id: &str, place: &Place) -> Result<Option<u32>> {
         match self.find(id) {
             None if !self.skip_unknown => Err(crate::Error::at(place, self.unknown(id))),
@@ -101,7 +101,7 @@ impl Resolver<'_> {
 /// Contacts of rows.
 ///
 /// # Errors
-/// Unknown nodes, a node that meets itself, a rate that nobody gives, overlap.
+/// Unknown nodes, a node that meets itself, a missing rate or delay, overlap.
 pub fn from_rows(rows: &[Row], resolver: &Resolver) -> Result<Vec<Told>> {
     let mut told = Vec::new();
     for row in rows {
@@ -166,7 +166,7 @@ struct Directed {
 /// that is not has rate zero.
 ///
 /// # Errors
-/// Unknown nodes, a light time that nobody gives, overlap in one direction.
+/// Unknown nodes, a missing light time, overlap in one direction.
 pub fn from_ion(plan: &IonPlan, resolver: &Resolver) -> Result<Vec<Told>> {
     let ranges = light_times(plan, resolver)?;
     let mut directions: BTreeMap<(u32, u32), Vec<Directed>> = BTreeMap::new();

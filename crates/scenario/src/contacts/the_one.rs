@@ -26,7 +26,7 @@ pub enum EventKind {
         message: String,
         /// Where, by address.
         from: u32,
-        /// Where it is to go.
+        /// Its destination.
         to: u32,
         /// Its size.
         size: Bytes,
@@ -39,7 +39,7 @@ pub enum EventKind {
         b: u32,
         /// Up or down.
         up: bool,
-        /// The name of the interface, if told.
+        /// The name of the interface, if stated.
         interface: Option<String>,
     },
     /// `S`, `DE`, `A`, `DR`, `R`: what The ONE's own routers would decide. These events come from

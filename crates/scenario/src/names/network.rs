@@ -29,7 +29,7 @@ pub struct NameNetwork {
     pub consumers: Vec<ConsumerPlan>,
     /// How often consumers and links are sampled.
     pub sample_every: Option<Duration>,
-    /// Figures of consumers are of what comes from then on.
+    /// Figures of consumers count the Data that arrive from then on.
     pub measure_from: Instant,
     /// When Data are stamped.
     pub stamped_at: StampedAt,
@@ -64,7 +64,7 @@ pub struct ConsumerPlan {
     pub start: Instant,
     /// When it stops asking for anything new.
     pub stop: Option<Instant>,
-    /// Stops asking for anything new after so many Data.
+    /// Stops asking for anything new after this many Data.
     pub stop_after: Option<u64>,
     /// What it asks for.
     pub wants: Wants,
@@ -79,7 +79,7 @@ pub struct ConsumerPlan {
 /// What a consumer asks for.
 #[derive(Clone, Debug)]
 pub enum Wants {
-    /// An object, or so many of its first segments.
+    /// An object, or its first segments.
     Object(Requests),
     /// Objects of a catalogue by their popularity.
     Popular(std::sync::Arc<lightlag_protocols::ndn::Catalogue>),

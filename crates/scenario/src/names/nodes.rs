@@ -40,7 +40,7 @@ pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<NodePlan>> {
     Ok(nodes)
 }
 
-/// Data come back the way that the Interests went.
+/// Data return over the links of their Interests: every link needs both directions.
 fn check_links(root: &Section, links: &[LinkPlan]) -> Result<()> {
     let is_pair = |two: &[LinkPlan]| two.len() == 2 && two[0].from == two[1].to && two[0].to == two[1].from;
     if links.is_empty() {
@@ -48,7 +48,11 @@ fn check_links(root: &Section, links: &[LinkPlan]) -> Result<()> {
     }
     if let Some(alone) = links.chunks(2).find(|two| !is_pair(two)) {
         let what = format!("link `{}` is one-way", alone[0].name);
-        return Err(Error::new(&root.place_of("links"), what, "Data come back the way of their Interests"));
+        return Err(Error::new(
+            &root.place_of("links"),
+            what,
+            "Data return over the links of their Interests",
+        ));
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use lightlag_protocols::units::Bytes;
 use lightlag_worlds::names::ProducerSpec;
 use std::sync::Arc;
 
-/// A Data packet of the packet format has room for so much (the practical bound of NDN forwarders).
+/// Largest packet of the NDN packet format (the practical bound of NDN forwarders).
 const PACKET_BYTES_MAX: u64 = 8_800;
 /// Of popularities: more is as good as one object only, or as none that is more popular.
 const EXPONENT_MAX: f64 = 100.0;
@@ -67,7 +67,7 @@ fn producer(section: &Section) -> Result<Producer> {
     })
 }
 
-/// Name, MetaInfo and a signature that is none: what ndnSIM adds to a payload.
+/// Name, MetaInfo and an empty signature: what ndnSIM adds to a payload.
 const OVERHEAD: Bytes = Bytes(34);
 /// Of an object without a size: as good as without an end.
 const SEGMENTS: u64 = 4_000_000_000;
@@ -90,7 +90,7 @@ pub fn consumers(
     Ok(all)
 }
 
-/// One that is not told its name and its times.
+/// A consumer of a table, without its name and its times.
 fn consumer(
     section: &Section,
     nodes: &[NodePlan],

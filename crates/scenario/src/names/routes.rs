@@ -1,4 +1,4 @@
-//! Every node knows the shortest way to every producer.
+//! Every node knows the shortest path to every producer.
 
 use super::{ConsumerPlan, NodePlan, ProducerPlan};
 use crate::packets::{LinkPlan, Network};
@@ -7,7 +7,7 @@ use crate::{Error, Result, Section};
 /// Nodes times producers times links.
 const ROUTES_MAX: usize = 200_000_000;
 
-/// Routes by fewest links; of equal ways that of the links named first.
+/// Routes by fewest links; of equal paths that of the links named first.
 pub fn lay(
     root: &Section,
     nodes: &mut [NodePlan],

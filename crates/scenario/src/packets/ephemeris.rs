@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// Kilometres in an astronomical unit (IAU 2012).
 const AU_KM: f64 = 149_597_870.7;
 const LIGHT_KM_PER_S: f64 = 299_792.458;
-/// Nobody waits longer for light.
+/// Longest light time that is accepted.
 const ONE_WAY_MAX_S: f64 = 1e8;
 const CSV: &str = "lines are `time_s,one_way_s`, as `0,182.5`";
 const HORIZONS: &str = "export a table with `delta`, `1-way_down_LT`, or vectors with `RG`, as text or CSV";
@@ -80,12 +80,12 @@ impl Lines<'_> {
         let start = at("$$SOE").unwrap_or_default();
         let end = at("$$EOE").filter(|end| *end > start);
         let end = end.ok_or_else(|| {
-            self.wrong(start as u32 + 1, "`$$SOE` without `$$EOE`", "export the table anew: it is cut off")
+            self.wrong(start as u32 + 1, "`$$SOE` without `$$EOE`", "export the table again: it is cut off")
         })?;
         let head = numbered[..start].iter().rev().map(|line| line.1);
         let head = head.into_iter().find(|line| !line.trim().is_empty() && !line.starts_with('*'));
         let column = Column::find(head.unwrap_or_default(), self.text)
-            .ok_or_else(|| self.wrong(start as u32 + 1, "the table tells no distance", HORIZONS))?;
+            .ok_or_else(|| self.wrong(start as u32 + 1, "the table has no distance", HORIZONS))?;
         let mut rows: Vec<Told> = Vec::new();
         let (mut began, mut date) = (None, None);
         for &(number, line) in &numbered[start + 1..end] {
@@ -109,7 +109,7 @@ impl Lines<'_> {
     }
 }
 
-/// The column that tells the distance.
+/// The column with the distance.
 struct Column {
     name: &'static str,
     /// One-way light time of one of its units.
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(told("0,-1\n"), "f:1: a light time of -1 s; it is 0 to 1e8 s");
         assert!(told("# nothing\n").starts_with("f: the table has no rows"));
         assert!(told("x\n$$SOE\n 2026-Jan-01 00:00 1\n").starts_with("f:2: `$$SOE` without `$$EOE`"));
-        assert!(told("R.A. DEC\n$$SOE\n$$EOE\n").starts_with("f:2: the table tells no distance"));
+        assert!(told("R.A. DEC\n$$SOE\n$$EOE\n").starts_with("f:2: the table has no distance"));
         assert!(told("Date delta\n$$SOE\n sometime 1\n$$EOE\n").starts_with("f:3: the row has no date"));
         assert!(
             told("Date, delta\n$$SOE\n2026-Jan-01 00:00,\n$$EOE\n")

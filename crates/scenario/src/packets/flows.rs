@@ -42,7 +42,7 @@ impl Kind {
     }
 }
 
-/// Keys that not all of them know, and who does.
+/// Keys that only some transports know, and these transports.
 const KEYS_OF: &[(&str, &[Kind])] = &[
     ("receive_window", &[Kind::Tcp, Kind::Adaptive]),
     ("recovery", &[Kind::Tcp, Kind::Adaptive]),
@@ -72,7 +72,7 @@ pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<FlowPlan>> {
     Ok(flows)
 }
 
-/// One that is not told its name and its times.
+/// A flow of a table, without its name and its times.
 fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
     let from = section.need_text("from", "\"earth\"")?;
     let to = section.need_text("to", "\"mars\"")?;
@@ -113,7 +113,7 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
             Kind::Adaptive => Carrier::Adaptive(adaptive_config(section, &chosen, packet, round_trip)?),
         },
         datagram_controller,
-        // A plan that tells the rate of a contact tells its light time too.
+        // A plan with rates has light times too.
         planned_round_trip: planned_rate.as_ref().map(|_| round_trip),
         planned_rate,
         controller: chosen,
@@ -190,7 +190,7 @@ fn source(section: &Section, kind: Kind) -> Result<Source> {
     })
 }
 
-/// `"10 s"`, or `{ exponential = "10 s" }` for one that is drawn anew each time.
+/// `"10 s"`, or `{ exponential = "10 s" }` for one that is drawn again each time.
 fn span(section: &Section, key: &str) -> Result<Span> {
     if section.get(key).is_some_and(|node| matches!(node.value, Value::Table(_)))
         && let Some(table) = section.table(key, keys::SPAN)?
@@ -314,7 +314,7 @@ fn adaptive_config(
     })
 }
 
-/// What goes on from TCP, where nothing else is said.
+/// Default controller of the datagrams of an adaptive connection.
 const DATAGRAM_CONTROLLER: &str = "loss_tolerant";
 /// Where the paper swapped.
 const ORACLE_DELAY: Duration = Duration::from_nanos(250_000_000);

@@ -71,8 +71,8 @@ fn direction(
         (None, None, Some(other)) => other.delay.clone(),
         (None, None, None) => return Err(section.missing("delay", "\"5 s\"` or `round_trip = \"10 s\"")),
         (_, Some(_), _) => {
-            let what = format!("`{}` is half of what comes back too", section.key("round_trip"));
-            let right = "give a link that tells `delay` or `back` no `round_trip`";
+            let what = format!("`{}` sets the delay of both directions", section.key("round_trip"));
+            let right = "remove `round_trip` from a link with `delay` or `back`";
             return Err(Error::new(&section.place_of("round_trip"), what, right));
         }
     };
@@ -96,7 +96,7 @@ fn direction(
     })
 }
 
-/// The way back of a link that says nothing of it, by the plan if there is one.
+/// The opposite direction of a link without `back`, by the plan if there is one.
 fn planned_back(there: &LinkSpec, section: &Section, planned: Option<&Planned>) -> Result<LinkSpec> {
     let Some(planned) = planned else { return Ok(there.clone()) };
     let rate = planned.rate(1, Some(there.rate.highest()));

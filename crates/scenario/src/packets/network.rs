@@ -30,7 +30,7 @@ pub struct Network {
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {
-    /// Its name; that of the way back ends in `.back`.
+    /// Its name; that of the opposite direction ends in `.back`.
     pub name: String,
     /// Where it begins.
     pub from: String,
@@ -76,7 +76,7 @@ pub enum Carrier {
     Dccp(dccp::Config),
     /// UDPDTN.
     Udpdtn(udpdtn::Config),
-    /// LTP, in blocks of so many bytes.
+    /// LTP, in blocks of this many bytes.
     Ltp(ltp::Config, Bytes),
     /// TCP and datagrams by turns.
     Adaptive(adaptive::Config),
@@ -97,7 +97,7 @@ pub fn read(head: Head, root: &Section, files: links::Read) -> Result<Network> {
 }
 
 impl Network {
-    /// A link by its name (none: the first) and its way back; one that has none carries nothing back.
+    /// Both directions of a link by its name (none: the first); a one-way link carries nothing back.
     ///
     /// # Errors
     /// One line that names those there are.
@@ -202,7 +202,7 @@ pub(crate) fn factory(algorithm: &Algorithm<dyn Controller>) -> Factory {
     Factory::new(&algorithm.entry.name, move |flow| (entry.build)(&parameters, flow))
 }
 
-/// What is wrong with a flow that has no way.
+/// The error for a flow without a path.
 pub fn no_way(place: &crate::Place, from: &str, to: &str) -> Error {
     Error::new(
         place,

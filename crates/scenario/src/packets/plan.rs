@@ -13,7 +13,7 @@ enum Kind {
     TheOne,
 }
 
-/// What a plan says of a link, there and back.
+/// What a plan says of a link, in both directions.
 pub struct Planned {
     pub windows: [Vec<(Instant, Instant, Option<BitRate>)>; 2],
     pub delays: [Option<Delay>; 2],
@@ -60,7 +60,7 @@ fn of_ion(file: &str, bytes: &[u8], from: &str, to: &str) -> Result<Planned> {
             _ => Some(Delay::Curve(points)),
         }
     };
-    // A range holds for both ways unless the other has its own.
+    // A range holds for both directions unless the other has its own.
     let (there, back) = (delay(from, to), delay(to, from));
     let delays = [there.clone().or_else(|| back.clone()), back.or(there)];
     Ok(Planned { windows: [windows(from, to)?, windows(to, from)?], delays })
@@ -76,7 +76,7 @@ fn of_events(file: &str, bytes: &[u8], from: &str, to: &str) -> Result<Planned> 
 }
 
 impl Planned {
-    /// The rate of one way: that of each contact, or the link's own during contacts that tell none.
+    /// The rate of one direction: that of each contact, or the link's own during contacts without a rate.
     pub fn rate(&self, way: usize, own: Option<BitRate>) -> Option<Rate> {
         let windows = self.windows[way].iter();
         let rated: Option<Vec<_>> =

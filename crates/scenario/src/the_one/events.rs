@@ -43,7 +43,7 @@ pub fn queues(run: Run, groups: &[Group], duration: Duration, files: &Files) -> 
     for index in 1..=number {
         let name = format!("Events{index}");
         let space = run.space(&name);
-        // A queue with a file is an external one whatever its class; one with neither is none.
+        // A queue with a file is an external one whatever its class; one with neither is ignored.
         match (space.find("filePath"), space.find("class")) {
             (Some(path), _) => external(name, &path, run, groups, duration, files, &mut queues)?,
             (None, Some(class)) => queues.traffic.push(generator(name, &class, &space, groups)?),
@@ -181,7 +181,7 @@ fn external(
     let told = told(&events, groups, count, duration)?;
     let connects = events.iter().any(|event| matches!(event.kind, EventKind::Connection { up: true, .. }));
     if told.is_empty() && connects {
-        return Err(path.wrong("tells of no contact in the run", "see to its times and `Scenario.endTime`"));
+        return Err(path.wrong("has no contact in the run", "see to its times and `Scenario.endTime`"));
     }
     if !told.is_empty() {
         queues.contacts.push(ContactSource::new(name, told));

@@ -210,13 +210,13 @@ fn not_negative(found: Option<Found>, default: f64) -> Result<Bounds<f64>> {
     }
 }
 
-/// As in The ONE it may reach down to zero, but not only be zero: nobody would arrive.
+/// As in The ONE it may reach down to zero, but not only be zero: nodes would never arrive.
 fn speed(space: &Space) -> Result<Bounds<f64>> {
     let found = space.find("speed");
     let speed = not_negative(found.clone(), 1.0)?;
     match found {
         Some(found) if speed.high == 0.0 => {
-            Err(found.wrong("is zero, with which nobody arrives", "give metres per second, like 0.5, 1.5"))
+            Err(found.wrong("is zero: nodes never arrive", "give metres per second, like 0.5, 1.5"))
         }
         Some(found) if speed.high > SPEED_MAX_M_PER_S => {
             Err(found.wrong(format!("reaches {} m/s", short(speed.high)), "nothing is faster than light"))

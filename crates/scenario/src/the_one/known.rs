@@ -159,7 +159,7 @@ fn verdict(key: &str, setting: &Setting, layers: &Layers, catalogue: &Catalogue)
     }
 }
 
-/// A namespace that the user has named: an interface, or nobody's.
+/// A namespace that the user has named: an interface, or an unused one.
 fn named(space: &str, name: &str, layers: &Layers) -> Verdict {
     if is_used(layers, space) {
         return match name {

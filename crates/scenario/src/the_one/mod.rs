@@ -122,7 +122,7 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Outcome> {
     let queues = events::queues(run, &groups, duration, files)?;
     for traffic in &queues.traffic {
         check_amount(traffic, duration)?;
-        // The ONE lets a source keep what is too large for its buffer; what none can take goes nowhere.
+        // The ONE lets a source keep what is too large for its buffer; what no buffer can hold is refused.
         check_fit(traffic, traffic.smallest(), &groups)?;
     }
     let reports = reports(run, &name)?;

@@ -15,7 +15,7 @@ pub struct Property {
 }
 
 /// Reads `key = value`, `key : value` and `key value` lines, `#` and `!` comments, `\` before the end
-/// of a line that goes on, and escapes. Bytes are characters (ISO 8859-1), as Java reads them;
+/// of a line that continues, and escapes. Bytes are characters (ISO 8859-1), as Java reads them;
 /// [`readable`] turns what was meant as UTF-8 into it.
 ///
 /// # Errors

@@ -95,7 +95,7 @@ impl Layers {
         let stem = std::path::Path::new(&self.file).file_stem();
         stem.map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned())
     }
-    /// Refuses run arrays that nobody means to run.
+    /// Refuses run arrays that are too long.
     fn check_runs(&self) -> Result<()> {
         let arrays = || self.settings.values().filter(|setting| run_array(&setting.value).is_some());
         let bytes: usize = arrays().map(|setting| setting.value.len()).sum();
@@ -123,7 +123,7 @@ impl Layers {
     }
 }
 
-/// The values of `[a; b; c]`. A value that only looks like it, shorter than three characters, is none.
+/// The values of `[a; b; c]`; `None` for anything else, also for brackets of fewer than three characters.
 /// As in Java, empty values at the end do not count.
 fn run_array(value: &str) -> Option<Vec<&str>> {
     let inside = value.strip_prefix('[')?.strip_suffix(']').filter(|inside| !inside.is_empty())?;

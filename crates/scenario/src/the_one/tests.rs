@@ -54,7 +54,7 @@ fn read(text: &str) -> crate::Result<ScenarioFile> {
     ScenarioFile::from_the_one(
         "s.txt",
         text.as_bytes(),
-        PathBuf::from("/nowhere"),
+        PathBuf::from("/missing"),
         Arc::new(Catalogue::default()),
     )
 }
@@ -292,7 +292,7 @@ proptest! {
             bytes[at] = byte;
         }
         let catalogue = Arc::new(Catalogue::default());
-        if let Ok(file) = ScenarioFile::from_the_one("s.txt", &bytes, PathBuf::from("/nowhere"), catalogue) {
+        if let Ok(file) = ScenarioFile::from_the_one("s.txt", &bytes, PathBuf::from("/missing"), catalogue) {
             let _ = (file.points(), file.ignored());
         }
     }

@@ -1,4 +1,4 @@
-//! `[contacts.NAME]`: contacts that are told.
+//! `[contacts.NAME]`: contacts from a table.
 
 use super::names::Names;
 use super::section::{Section, quantity, wrong_type};
@@ -112,7 +112,7 @@ fn inline_rows(node: &Node, path: &str) -> Result<Vec<Row>> {
         return Err(wrong_type(node, path, "it must be a list of { a, b, start, end }"));
     };
     if list.is_empty() {
-        return Err(Error::new(&node.place, format!("the list `{path}` is empty"), "tell of a contact"));
+        return Err(Error::new(&node.place, format!("the list `{path}` is empty"), "add a contact"));
     }
     let row = |node: &Arc<Node>| {
         let section = Section::new(node, path, keys::ROW)?;
@@ -138,8 +138,8 @@ fn inline_rows(node: &Node, path: &str) -> Result<Vec<Row>> {
     list.iter().map(row).collect()
 }
 
-/// `rate`, `delay` and `delays` of the whole, and those of `pairs."A B"` (both ways) or
-/// `pairs."A -> B"` (one way), the later before the earlier.
+/// `rate`, `delay` and `delays` of the whole, and those of `pairs."A B"` (both directions) or
+/// `pairs."A -> B"` (one direction), the later before the earlier.
 fn channels(section: &Section, names: &Names) -> Result<Channels> {
     let mut channels = Channels { default: way(section)?, ..Channels::default() };
     let Some(node) = section.get("pairs") else { return Ok(channels) };
@@ -150,7 +150,7 @@ fn channels(section: &Section, names: &Names) -> Result<Channels> {
             Error::new(
                 &key.place,
                 format!("{} is no pair", quoted(&key.name)),
-                "a pair is \"A B\" for both ways or \"A -> B\" for one; `all` stands for every node",
+                "a pair is \"A B\" for both directions or \"A -> B\" for one; `all` stands for every node",
             )
         })?;
         let select = |text: &str| names.select(text).map_err(|wrong| crate::Error::at(&key.place, wrong));

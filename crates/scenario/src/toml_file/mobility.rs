@@ -75,7 +75,7 @@ fn speed(section: &Section) -> Result<Bounds<f64>> {
     }
     Err(Error::new(
         &section.place_of("speed"),
-        format!("`{}` reaches down to zero, with which nobody arrives", section.key("speed")),
+        format!("`{}` reaches down to zero: nodes might never arrive", section.key("speed")),
         "begin above zero, like \"0.5..1.5 m/s\"",
     ))
 }

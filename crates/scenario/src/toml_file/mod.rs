@@ -41,7 +41,7 @@ pub struct Sweep {
     all: usize,
 }
 
-/// So many points tell how large the others are.
+/// The size of the other points is estimated from this many.
 const FIRST_POINTS: usize = 10;
 
 /// Of a point, and of a node, a flow or a message that is listed in it.
@@ -50,7 +50,7 @@ const NODE_BYTES: f64 = 60.0;
 const PARTY_BYTES: f64 = 2_000.0;
 
 impl Sweep {
-    /// Of so many points.
+    /// Of this many points.
     pub fn of(all: usize) -> Self {
         Self { all, ..Self::default() }
     }

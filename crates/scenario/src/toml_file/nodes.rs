@@ -69,7 +69,7 @@ fn check_plan(group: &Group, section: &Section, root: &Section) -> Result<()> {
     let at = if section.get("router").is_some() { section } else { root };
     Err(Error::new(
         &at.place_of("router"),
-        format!("router `{}` needs a contact plan, and nodes meet by chance here", group.router.entry.name),
+        format!("router `{}` needs a contact plan, and contacts are random here", group.router.entry.name),
         "add a table [contacts.NAME], or choose another router",
     ))
 }
@@ -203,7 +203,7 @@ fn radio(node: &Node, path: &str, name: &str) -> Result<Radio> {
     if range_m <= 0.0 {
         return Err(Error::new(
             &section.place_of("range"),
-            "the radio reaches nobody",
+            "the radio has no range",
             "give it a range like \"150 m\"",
         ));
     }

@@ -65,7 +65,7 @@ events = [{ at = "10 s", from = "BS", to = "Rover1", size = "50 kB" }]
 "#;
 
 fn file(text: &str) -> ScenarioFile {
-    ScenarioFile::from_toml("s.toml", text, PathBuf::from("/nowhere"), Arc::new(Catalogue::default()))
+    ScenarioFile::from_toml("s.toml", text, PathBuf::from("/missing"), Arc::new(Catalogue::default()))
         .unwrap()
 }
 fn points(text: &str) -> Points {
@@ -73,7 +73,7 @@ fn points(text: &str) -> Points {
 }
 fn told(text: &str) -> String {
     let read =
-        ScenarioFile::from_toml("s.toml", text, PathBuf::from("/nowhere"), Arc::new(Catalogue::default()));
+        ScenarioFile::from_toml("s.toml", text, PathBuf::from("/missing"), Arc::new(Catalogue::default()));
     read.and_then(|file| file.points()).map(|points| points.list.len()).unwrap_err().to_string()
 }
 /// The error of [`WHOLE`] with one piece replaced.
@@ -269,7 +269,7 @@ fn every_mistake_is_one_line_with_its_place() {
             "initially =",
             "s.toml:18: unknown key `nodes.walker.mobility.initially`; did you mean",
         ),
-        ("range = \"150 m\"", "range = \"0 m\"", "s.toml:19: the radio reaches nobody; "),
+        ("range = \"150 m\"", "range = \"0 m\"", "s.toml:19: the radio has no range; "),
         (
             "rate = \"2.5 Mbit/s\"",
             "rate = \"2.5 Mbps\"",
@@ -415,7 +415,7 @@ proptest! {
         }
         let text: String = chars.into_iter().collect();
         let catalogue = Arc::new(Catalogue::default());
-        if let Ok(file) = ScenarioFile::from_toml("s.toml", &text, PathBuf::from("/nowhere"), catalogue) {
+        if let Ok(file) = ScenarioFile::from_toml("s.toml", &text, PathBuf::from("/missing"), catalogue) {
             let _ = (file.points(), file.seeds());
         }
     }

@@ -246,7 +246,7 @@ fn events(node: &Node, path: &str, prefix: &str, names: &Names) -> Result<Vec<Li
         return Err(wrong_type(node, path, "it must be a list of { at, from, to, size }"));
     };
     if list.is_empty() {
-        return Err(Error::new(&node.place, format!("the list `{path}` is empty"), "tell of a message"));
+        return Err(Error::new(&node.place, format!("the list `{path}` is empty"), "add a message"));
     }
     let mut messages = Vec::new();
     for (item, number) in list.iter().zip(1..) {

@@ -29,7 +29,7 @@ pub const CONGESTION_CONTROL: &str = "cubic";
 const VARIANTS: [(&str, u64, &[Setting], bool); 3] =
     [(KERNEL_2008, 1, OF_2008, false), (KERNEL, 1, TODAY, false), (DAEMONS, 2, TODAY, true)];
 
-/// A transfer without end that is to be made.
+/// A transfer without end for the study to make.
 pub struct Transfer {
     /// What it is called.
     pub name: String,
@@ -39,7 +39,7 @@ pub struct Transfer {
     pub by_daemons: bool,
     /// Of chance on the link.
     pub seed: u64,
-    /// The link there and back.
+    /// The link in both directions.
     pub links: [LinkSpec; 2],
     /// How long it lasts.
     pub span: Duration,

@@ -14,7 +14,7 @@ const OVER: [[&str; 7]; 2] = [
     [
         "figure_3",
         "Figure 3: goodput over the round-trip time",
-        "p = 0.001 both ways, 1 GB.",
+        "p = 0.001 in both directions, 1 GB.",
         RTT,
         "round-trip time",
         "s",

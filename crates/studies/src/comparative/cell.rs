@@ -1,4 +1,4 @@
-//! What tells one run of the study from another, in columns of the same name for all its figures.
+//! What distinguishes the runs of the study, in columns of the same name for all its figures.
 //!
 //! Figures share runs: figure 3 at a period of 300 s is figure 5 at an inter-contact time of 1000 s. Two points of
 //! two files are the same cell when these columns agree, and then they are run once.

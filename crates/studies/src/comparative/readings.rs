@@ -50,7 +50,7 @@ impl Reading {
     /// The interplanetary reading of that name.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the name is unknown.
     pub fn named(name: &str) -> Self {
         let found = Self::all_interplanetary().into_iter().find(|reading| reading.name == name);
         found.expect("the names of readings are written in this crate")

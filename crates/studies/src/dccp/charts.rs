@@ -50,7 +50,7 @@ const OVER_TIMES: [[&str; 5]; 4] = [
     [
         "fault_small_sequence_window",
         "Packets sent, within a Sequence Window that stays small and one that grows",
-        "On the poster's link. More than 100 packets under way lead to Syncs instead of acknowledgements.",
+        "On the poster's link. More than 100 packets in flight lead to Syncs instead of acknowledgements.",
         "packets sent",
         "packets",
     ],

@@ -10,9 +10,9 @@ use lightlag_lab::report::Finding;
 use lightlag_lab::results::Results;
 use lightlag_lab::statistics::mean;
 
-/// Goodput is TCP's within so many percent.
+/// Goodput is TCP's within this many percent.
 const ALIKE: f64 = 3.0;
-/// Connections on one link differ by less than so many percent of their mean.
+/// Connections on one link differ by less than this percentage of their mean.
 const SPREAD: f64 = 2.0;
 /// The least margin of the timer beyond a round trip (RFC 6298, section 2, with the 200 ms of Linux), in seconds.
 const TIMER_MARGIN_S: f64 = 0.2;
@@ -170,7 +170,7 @@ fn stuck(results: &Results) -> Finding {
     let alone = |variant| 100.0 * mean(&here.each(variant, "alone")).unwrap_or(f64::NAN);
     let told = format!(
         "{stuck:.3} Mbit/s on the poster's link, which was silent for 5 s once; without the fault {ours:.2}, TCP {tcp:.2}; \
-         {:.0} % of the packets left while no other was under way, without the fault {:.1} %",
+         {:.0} % of the packets left while no other was in flight, without the fault {:.1} %",
         alone(STUCK),
         alone(CCID2)
     );

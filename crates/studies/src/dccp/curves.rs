@@ -83,7 +83,7 @@ fn connection(outcome: &Outcome, id: &str, variant: Variant) -> Option<Figure> {
     let (graph, began_ns) = graph(outcome)?;
     let title = format!("A connection over time: {}", variant.name);
     let scene = Scene { began_ns, numbers_packets: true };
-    let caption = "Time and sequence as tcptrace draws them, throughput, round trips, and what is under way, from \
+    let caption = "Time and sequence as tcptrace draws them, throughput, round trips, and what is in flight, from \
                    the packets at the sender. The wheel zooms. The one with all faults is on the link of 128 kbit/s.";
     Some(figure((id, &title, caption), charts(&title, graph, scene)))
 }

@@ -20,7 +20,7 @@ pub const SPREAD: &str = "spread";
 pub const NARROW: &str = "narrow";
 
 /// Connections on the poster's link, which is silent once for longer than a timer.
-pub const SILENCE: &str = "silence";
+pub const SILENCE: &str = "outage";
 /// Connections on the poster's link, on real sockets and in real time.
 pub const SOCKETS: &str = "sockets";
 
@@ -28,16 +28,16 @@ const ALL_RATES: [f64; 6] = [0.128, 0.512, 1.5, 5.0, 20.0, 100.0];
 const RATES_QUICK: [f64; 3] = [0.128, 1.5, 20.0];
 /// Round trip of the links of many rates, in seconds.
 const RTT_S: f64 = 0.1;
-/// From this rate on a run has so many packets that one seed must do.
+/// From this rate on a run has enough packets for one seed.
 const FAST: f64 = 20.0;
 /// Least queue of these links, in packets.
 const QUEUE_LEAST: f64 = 20.0;
-/// Traffic beside takes so much of the link while it is on, as on the poster's link.
+/// Divisor of the link's rate for the traffic beside while it is on, as on the poster's link.
 const CROSS_PART: f64 = 15.0;
 /// Connections on one link, as on the poster.
 pub const CONNECTIONS: u64 = 30;
 const CONNECTIONS_QUICK: u64 = 6;
-/// When the link is silent: early, so that most of a run is what comes of it.
+/// When the link is silent: early, so that most of a run shows the consequences.
 const SILENT: &str = "10 s..15 s";
 /// Random losses, besides those of full queues.
 const LOSSES: [f64; 3] = [0.0, 1e-4, 1e-3];

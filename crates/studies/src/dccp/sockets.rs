@@ -18,13 +18,13 @@ use lightlag_worlds::packets::{Setup, Source, Span, Switch};
 /// Those that are measured on sockets.
 pub const ON_SOCKETS: [Variant; 3] = [PAIRS[0].1, CCID2, CCID3];
 
-/// A connection of DCCP without end that is to be made.
+/// A connection of DCCP without end for the study to make.
 pub struct Connection {
     /// What paces it.
     pub controller: &'static str,
     /// Of chance on the link.
     pub seed: u64,
-    /// The link there and back.
+    /// The link in both directions.
     pub links: [LinkSpec; 2],
     /// Traffic that shares the link.
     pub beside: Beside,

@@ -67,7 +67,7 @@ fn connections(here: Here<'_>, title: String, variants: &[Variant]) -> Table {
         row([variant.name, &here.goodputs(*variant).len().to_string()], cells)
     };
     let caption = "Sums over all connections of five minutes; a pause is 200 ms or more without data. A window with \
-                   losses is judged where it held four packets or more and the connection went on; those of CCID 3 \
+                   losses is judged where it held four packets or more and the connection continued; those of CCID 3 \
                    are not, as a rate reacts smoothly. TCP retransmits what is lost, which is counted as losses; \
                    neither TCP nor CCID 3 reports which packets were lost.";
     table((&title, caption), HEAD, variants.iter().map(of).collect())

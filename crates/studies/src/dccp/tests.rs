@@ -81,7 +81,7 @@ fn thirty_connections_of_each_kind_are_asked_of_real_sockets() {
     let asked = |wanted: Vec<sockets::Connection>| {
         assert_eq!(wanted.len(), 30 * sockets::ON_SOCKETS.len());
         assert!(wanted.iter().all(|one| one.span.as_secs_f64() == 300.0));
-        Err("there are none".to_owned())
+        Err("no sockets here".to_owned())
     };
-    assert_eq!(sockets::run(&asked), Err("there are none".to_owned()));
+    assert_eq!(sockets::run(&asked), Err("no sockets here".to_owned()));
 }

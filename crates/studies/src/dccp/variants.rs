@@ -24,7 +24,7 @@ const fn faulty(name: &'static str, controller: &'static str, fault: &'static st
 
 /// What the poster chose for its nodes.
 pub const CCID2: Variant = dccp("dccp, ccid2", "ccid2");
-/// What it leaves to those who send at an even rate.
+/// What it leaves to senders at an even rate.
 pub const CCID3: Variant = dccp("dccp, ccid3", "ccid3");
 /// What the poster's TCP was.
 pub const TCP_SACK: Variant = tcp("tcp, sack", "sack");
@@ -45,7 +45,7 @@ pub const STUCK: Variant = faulty("stuck window", r#"{ name = "ccid2", stuck_win
 pub const PAUSES: Variant = faulty("pauses", "ccid2", "pauses");
 /// Losses are answered twice, or not at all.
 pub const INCONSISTENT: Variant = faulty("inconsistent loss", "ccid2", "inconsistent_loss");
-/// More is under way than numbers allow.
+/// More is in flight than numbers allow.
 pub const SMALL: Variant = faulty("small sequence window", "ccid2", "small_sequence_window");
 /// As Linux was.
 pub const LINUX: Variant = faulty("all four", r#"{ name = "ccid2", stuck_window = true }"#, "all");
@@ -71,7 +71,7 @@ impl Variant {
         let mut sets =
             vec![("transport", self.transport.to_owned()), ("controller", self.controller.to_owned())];
         if self.transport == "tcp" {
-            // Ack Vectors tell what selective acknowledgements tell: losses are found alike.
+            // Ack Vectors report what SACK reports: losses are found alike.
             sets.push(("flows.one.recovery", "sack".to_owned()));
         }
         if *self == UDP {

@@ -21,7 +21,7 @@ const STEADY: f64 = 0.05;
 const STEADY_FROM_S: f64 = 30.0;
 /// The window that the paper prints, in Interests.
 const WINDOW: f64 = 133.0;
-/// "A few seconds" are at least so many.
+/// "A few seconds" are at least this many.
 const FEW_SECONDS: f64 = 2.0;
 /// A link is used from this share of its ceiling on.
 const USED: f64 = 0.9;
@@ -143,7 +143,7 @@ fn longest_empty(queue: &[(f64, f64)]) -> f64 {
 
 fn empty_for_seconds(data: &Data<'_>) -> Finding {
     let queue = find(data.curves, "figure_3b", TCP_LIKE, 0.0);
-    // What came before the first full queue is the start.
+    // The time before the first full queue is the start.
     let full = queue.iter().position(|point| point.1 >= NEARLY_FULL);
     let Some(full) = full else { return Finding::untestable("the queue was never full") };
     let longest = longest_empty(&queue[full..]);
@@ -206,7 +206,7 @@ fn told(each: &[(f64, f64)], unit: &str) -> String {
     format!("Mbit/s from 55 s after the start: {}", shown.collect::<Vec<_>>().join(", "))
 }
 
-/// What is to be had once it runs, in Mbit/s.
+/// Goodput of a link in use, in Mbit/s.
 fn used() -> f64 {
     USED * 10.0 * 1024.0 / 1058.0
 }

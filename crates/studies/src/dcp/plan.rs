@@ -31,8 +31,8 @@ pub const EDGE: &str = "edge_mbit_per_s";
 /// Queues of the scenarios.
 const QUEUE: u32 = 60;
 const QUEUE_OF_TWO: u32 = 120;
-/// Consumer two has had what the store has, and two seconds more: it starts at 5 s and the store's 100 Data are its
-/// own within 0.3 s, whoever controls it.
+/// Consumer two has had what the store has, and two seconds more: it starts at 5 s and has the store's 100 Data
+/// within 0.3 s under any controller.
 const SWITCHED: &str = "7.3 s";
 /// Long after the switch, when a window that grows by one per round trip has had the time to fill the longest path.
 const SETTLED: [(&str, &str); 2] = [("measure_from", "60 s"), ("duration", "100 s")];

@@ -31,9 +31,9 @@ pub struct Fact {
     pub source: Source,
     /// In Mbit/s.
     pub goodput: f64,
-    /// How many, where it was told.
+    /// How many, where it was reported.
     pub timeouts: Option<u32>,
-    /// Median queueing delay in milliseconds, where it was told.
+    /// Median queueing delay in milliseconds, where it was reported.
     pub queueing_ms: Option<f64>,
 }
 
@@ -70,6 +70,6 @@ pub const FACTS: [Fact; 17] = [
     fact("aimd", Sketch, 9.606, Some(287), Some(29.0)),
 ];
 
-/// Goodput in Mbit/s that nobody can exceed over 60 s: 1024 B of content in packets of 1058 B, from when the first
+/// Highest possible goodput in Mbit/s over 60 s: 1024 B of content in packets of 1058 B, from when the first
 /// Data can have come.
 pub const CEILING: f64 = 10.0 * 1024.0 / 1058.0 * (60.0 - 0.061) / 60.0;

@@ -8,7 +8,7 @@ pub const DCP_SLOW_START: &str = "dcp, slow start";
 pub const NEWCOMER: &str = "dcp, newcomer's slow start";
 /// The same where the site that answers marks its Data, instead of a guess from delays.
 pub const DCP_MARKS: &str = "dcp, site marks";
-/// What the paper compares with as "TCP": only timeouts tell of loss, and each halves the window.
+/// What the paper compares with as "TCP": only timeouts signal loss, and each halves the window.
 pub const TCP_LIKE: &str = "aimd, each timeout";
 /// LEDBAT at the target that DCP has.
 pub const LEDBAT: &str = "ledbat";
@@ -40,7 +40,7 @@ pub const READINGS: [&str; 13] = [
     AIMD,
 ];
 
-/// Keys that make a variant of any of the scenarios, whose links queue so many packets.
+/// Keys that make a variant of any of the scenarios, whose links queue `queue_packets` packets.
 pub fn sets(variant: &str, queue_packets: u32) -> Vec<(&'static str, String)> {
     let mut sets = vec![("controller", controller(variant).to_owned())];
     if variant == NEWCOMER {

@@ -18,14 +18,14 @@ use tempfile::TempDir;
 
 /// Bytes of a packet, with its headers.
 const MTU: u16 = 1076;
-/// What packets under way may take: two minutes of 90 packets a second take 12 MB.
+/// What packets in flight may take: two minutes of 90 packets a second take 12 MB.
 const MEMORY: Bytes = Bytes(1 << 30);
 /// Where the transfer goes.
 const FAR: &str = "10.77.0.2:9000";
 /// The same, behind the far daemon; and the door of the near one.
 const BEHIND: &str = "127.0.0.1:9000";
 const DOOR: &str = "127.0.0.1:9001";
-/// Whoever waits looks so often whether it is over.
+/// A waiting thread looks this often whether it is over.
 const LOOK: Duration = Duration::from_millis(200);
 /// A machine that is later than this has changed what is measured.
 const LATE_US: f64 = 5_000.0;
@@ -47,7 +47,7 @@ pub fn transfer(wanted: Vec<Transfer>) -> Result<Vec<Seen>, String> {
         let make = |one| scope.spawn(|| make(one, &daemon, &asked));
         let under_way: Vec<_> = wanted.into_iter().map(make).collect();
         let end = |one: thread::ScopedJoinHandle<'_, Result<Seen, String>>| {
-            one.join().unwrap_or_else(|_| Err("a transfer ended before its time".to_owned()))
+            one.join().unwrap_or_else(|_| Err("a transfer ended early".to_owned()))
         };
         under_way.into_iter().map(end).collect()
     });
@@ -90,7 +90,7 @@ fn make(wanted: Transfer, daemon: &Path, asked: &Interrupt) -> Result<Seen, Stri
         scope.spawn(|| send(&namespaces, from, &shared));
         let delivered = carry(&mut emulator, &wanted, (&shared, asked));
         shared.is_over.store(true, Ordering::Release);
-        // Whoever still waits for the transfer to begin is woken.
+        // A receiver that still waits for the transfer to begin is woken.
         let _ = namespaces.inside(1, || TcpStream::connect(to));
         delivered
     })?;
@@ -123,7 +123,7 @@ struct Shared {
     is_over: AtomicBool,
     /// Bytes that came, in order.
     delivered: AtomicU64,
-    /// One more than where the first wrong byte was; 0: nowhere.
+    /// One more than where the first wrong byte was; 0: no byte was wrong.
     wrong_at: AtomicU64,
 }
 
@@ -262,21 +262,22 @@ impl Daemons {
             Programs::start(namespaces, &command, Some(&line(&far))).map_err(|why| why.to_string())?;
         Ok(Self { program: program.to_owned(), near, _running: running, _folder: folder })
     }
-    /// Seconds since the transfer began, what carried it from then on, and why, as the near one tells it.
+    /// Seconds since the transfer began, what carried it from then on, and why, as the near one reports it.
     fn changes(&self, began: Real) -> Result<Vec<(f64, &'static str, String)>, String> {
         let mut status = Command::new(&self.program);
         status.args(["status", "--json", "--config"]).arg(settings_in(&self.near));
         let done = status.output().map_err(told("the status of a daemon"))?;
         let log = || fs::read_to_string(self.near.join("log")).unwrap_or_default();
-        let status: serde_json::Value = serde_json::from_slice(&done.stdout)
-            .map_err(|why| format!("the near daemon does not tell its status: {why}; its log: {}", log()))?;
+        let status: serde_json::Value = serde_json::from_slice(&done.stdout).map_err(|why| {
+            format!("the near daemon does not report its status: {why}; its log: {}", log())
+        })?;
         let now_s = began.elapsed().as_secs_f64();
         let history = status["peers"][0]["history"].as_array().cloned().unwrap_or_default();
         Ok(history.iter().map(|change| of_history(change, now_s)).collect())
     }
 }
 
-/// A switch as a daemon tells it: seconds ago, the stack, why.
+/// A switch as a daemon reports it: seconds ago, the stack, why.
 fn of_history(change: &serde_json::Value, now_s: f64) -> (f64, &'static str, String) {
     let at = now_s - change[0].as_f64().unwrap_or_default();
     let stack = if change[1] == "tcp" { "TCP" } else { "datagrams" };

@@ -1,4 +1,4 @@
-//! The runs on real sockets and between kernels; without the feature `real` there are none.
+//! The runs on real sockets and between kernels; they need the feature `real`.
 
 #[cfg(feature = "real")]
 mod kernels;

@@ -62,7 +62,7 @@ fn make_at_once(wanted: Vec<Connection>) -> Result<Vec<Seen>, String> {
 }
 
 fn join<T>(thread: JoinHandle<T>) -> Result<T, String> {
-    thread.join().map_err(|_| "a thread of a connection ended before its time".to_owned())
+    thread.join().map_err(|_| "a thread of a connection ended early".to_owned())
 }
 
 /// Makes one.
@@ -87,7 +87,7 @@ fn make(wanted: Connection) -> Result<Seen, String> {
     Ok(Seen { goodput_bit_per_s: measured.goodput(), counts, analysed })
 }
 
-/// Counts what comes, at an address that is told.
+/// Counts received data; returns its thread and its address.
 fn receive(
     transport: &'static Transport,
     over: &Arc<AtomicBool>,
@@ -139,7 +139,7 @@ fn carry(
     }
 }
 
-/// Packets that nobody awaits, over the same link.
+/// Packets without a receiver, over the same link.
 fn send_beside(mut beside: Beside, to: SocketAddr, over: &Arc<AtomicBool>) -> Result<JoinHandle<()>, String> {
     let socket = UdpSocket::bind(HERE).map_err(|why| format!("traffic beside: {why}"))?;
     let over = over.clone();

@@ -53,7 +53,7 @@ pub fn figure((id, title, caption): (&str, &str, &str), specification: serde_jso
 pub struct Curve {
     /// In which figure.
     pub figure: &'static str,
-    /// In which of its panels; empty where there are none.
+    /// In which of its panels; empty without panels.
     pub panel: String,
     /// Name in the legend.
     pub series: String,

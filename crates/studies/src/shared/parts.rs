@@ -98,7 +98,7 @@ impl Part {
     }
 }
 
-/// Joins the parts of a claim; parts that were not run are left out.
+/// Joins the parts of a claim; parts that were not run are skipped.
 pub fn judge(parts: Vec<Part>) -> Finding {
     let run: Vec<(&Part, &Paired)> =
         parts.iter().filter_map(|part| Some((part, part.test.as_ref()?))).collect();
@@ -115,7 +115,7 @@ pub fn judge(parts: Vec<Part>) -> Finding {
 
 /// A claim of plain statements without a test.
 pub fn count(statements: &[(String, bool)]) -> Finding {
-    let mark = |(told, so): &(String, bool)| format!("{told} {}", if *so { "✓" } else { "✗" });
+    let mark = |(told, so): &(String, bool)| format!("{} {}", told, if *so { "✓" } else { "✗" });
     let all: Vec<bool> = statements.iter().map(|statement| statement.1).collect();
     found(&all, statements.iter().map(mark).collect::<Vec<_>>().join("; "))
 }

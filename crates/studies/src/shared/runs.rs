@@ -57,7 +57,7 @@ impl<'a> Runs<'a> {
         Self { rows: self.rows.iter().filter(|row| wanted(row)).copied().collect() }
     }
 
-    /// Whether there are none.
+    /// Whether there are no runs.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

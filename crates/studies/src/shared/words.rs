@@ -57,7 +57,7 @@ impl Words {
         self.introduction.iter().map(filled).collect()
     }
 
-    /// All claims, tested. Readings that were not run are left out.
+    /// All claims, tested. Readings that were not run are skipped.
     pub fn verdicts<C: Copy>(
         &'static self,
         claims: &[Claim<C>],

@@ -6,7 +6,7 @@ use lightlag_lab::results::{Point, Results, Row};
 use lightlag_lab::statistics::{self, ratio};
 use std::collections::BTreeMap;
 
-/// Differences that are smaller matter to nobody: of the delivery ratio itself, of the others as a share.
+/// Smaller differences do not matter: of the delivery ratio itself, of the others as a share.
 pub const AS_GOOD: f64 = 0.002;
 /// Of the draws of every interval.
 const SEED: u64 = 1;
@@ -26,7 +26,7 @@ impl Measure {
     /// All of them, in the order of tables.
     pub const ALL: [Self; 3] = [Self::Ratio, Self::Delay, Self::Bytes];
 
-    /// As it is told.
+    /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ratio => "delivery ratio",
@@ -77,7 +77,7 @@ impl Measure {
 pub enum Grade {
     /// The interval of the difference leaves zero on the good side.
     Better,
-    /// It holds zero, or the difference matters to nobody.
+    /// It holds zero, or the difference is too small to matter.
     AsGood,
     /// It leaves zero on the bad side.
     Worse,
@@ -94,7 +94,7 @@ pub struct Difference {
     pub mean: f64,
     /// 95% interval of the same by the bootstrap over seeds; of one pair none.
     pub interval: Option<(f64, f64)>,
-    /// Probability of such a difference by chance, by Student's t; in the cells of a grid after Holm's correction.
+    /// Two-sided p-value by Student's t; in the cells of a grid after Holm's correction.
     pub p: Option<f64>,
     /// What follows.
     pub grade: Grade,
@@ -159,7 +159,7 @@ impl<'a> Cell<'a> {
         self.value(CHANGE)
     }
 
-    /// As sentences tell it.
+    /// Its name in sentences.
     pub fn told(&self) -> String {
         format!("{}, {}", self.row(), self.change())
     }
@@ -241,7 +241,7 @@ pub struct Standing<'a> {
     pub cell: Cell<'a>,
     /// The best of the others.
     pub other: &'a str,
-    /// The most that can be delivered there, whoever decides, as a share.
+    /// The most that any mechanism can deliver there, as a share.
     pub bound: Option<f64>,
     /// In the order of [`Measure::ALL`]; none where one of the two has no such measure, as it delivers nothing.
     pub differences: [Option<Difference>; 3],

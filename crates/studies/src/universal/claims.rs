@@ -12,9 +12,9 @@ use lightlag_lab::results::number;
 const ROOM: f64 = 0.98;
 /// Of the cells under stress.
 const MOST: f64 = 0.9;
-/// Nowhere further behind in the delivery ratio.
+/// Further behind in no cell, in the delivery ratio.
 const FAR: f64 = 0.02;
-/// So many of the worst cells are told; a table has them all.
+/// This many of the worst cells are listed; a table has them all.
 const TOLD: usize = 8;
 
 /// The claims of `study.toml`, tested.
@@ -111,7 +111,7 @@ fn nowhere_worse(standings: &[&Standing<'_>], measure: Measure) -> Finding {
 fn better_where_there_is_room(standings: &[&Standing<'_>]) -> Finding {
     let open: Vec<&Standing<'_>> = standings.iter().filter(|one| has_room(one)).copied().collect();
     if open.is_empty() {
-        return Finding::untestable("nowhere is there anything to win");
+        return Finding::untestable("no cell leaves anything to win");
     }
     let tally = Tally::of(open.iter().copied(), Measure::Ratio);
     let holds = match tally.better {
@@ -126,11 +126,11 @@ fn better_where_there_is_room(standings: &[&Standing<'_>]) -> Finding {
     Finding { holds, we_measure }
 }
 
-/// How many cells are left out as there is nothing to win, and why.
+/// How many cells are skipped as there is nothing to win, and why.
 fn left_out(standings: &[&Standing<'_>]) -> String {
     let count = |so: Chance| standings.iter().filter(|one| chance(one) == so).count();
     format!(
-        "; left out: {} where the best other delivers {ROOM} or more, {} where it reaches the bound, {} where it delivers what its \
+        "; skipped: {} where the best other delivers {ROOM} or more, {} where it reaches the bound, {} where it delivers what its \
          router does with buffers that are never full",
         count(Chance::NearlyAll),
         count(Chance::AtTheBound),

@@ -4,9 +4,9 @@
 
 /// A key of a scenario and its value in TOML.
 pub type Set = (&'static str, &'static str);
-/// What is different in a cell: as it is told, and what is set.
+/// What is different in a cell: its name, and what is set.
 pub type Change = (&'static str, &'static [Set]);
-/// A router: as it is told, and its value in TOML.
+/// A router: its name, and its value in TOML.
 pub type Router = (&'static str, &'static str);
 
 /// The comparative study's grid, and that of stress.
@@ -165,7 +165,7 @@ const MOBILITIES: [(&str, Set, &str); 4] = [
         ("mobility", r#"{ model = "random_walk", area = "1 km x 1 km", speed = "0.5..1.5 m/s" }"#),
         "2 h",
     ),
-    ("random walk as told", ("mobility.pause", "0 s"), "2 h"),
+    ("random walk as described", ("mobility.pause", "0 s"), "2 h"),
     (
         STREETS,
         (

@@ -32,7 +32,7 @@ const PLACES: [(&str, &str); 3] = [
 ];
 
 const SEEDS: &str = "Cells between planets, which take no time, run with twenty seeds, those on Earth with ten, Earth and Mars with five.";
-const NO_HELSINKI: &str = "The streets of Helsinki are left out, as their map has not been fetched into out/maps: \
+const NO_HELSINKI: &str = "The streets of Helsinki are skipped, as their map has not been fetched into out/maps: \
                            scenarios/places/helsinki.py does that.";
 
 /// The row of the table of studies.

@@ -15,7 +15,7 @@ pub const CHANGE: &str = "change";
 /// Which mechanism with which node policy, and what it is for.
 pub const TREATMENT: &str = "treatment";
 pub const ROLE: &str = "role";
-/// What tells a cell from another.
+/// The columns that distinguish cells.
 pub const CELL: [&str; 5] = [GRID, WORLD, PLACE, ROUTER, CHANGE];
 
 /// A buffer that is never full.

@@ -11,7 +11,7 @@ use lightlag_lab::statistics;
 
 const NONE: &str = "–";
 
-/// All of them; the first is what a terminal is told.
+/// All of them; the first is printed to a terminal.
 pub fn all(results: &Results, standings: &[Standing<'_>]) -> Vec<Table> {
     let tables = [
         verdicts(standings),
@@ -125,7 +125,7 @@ fn every_cell(standings: &[Standing<'_>], grid: &str, title: &str) -> Table {
         names.into_iter().chain(ratios).chain(differences).collect()
     };
     let caption = "Delivery ratios of ours, the best other and gbsd, which sees every copy in the network; what the router \
-                  delivers where buffers are never full; and the bound, which nobody can exceed (lightlag bound). Differences (ours minus other) with 95% intervals by the bootstrap over the seeds; ▲ ours \
+                  delivers where buffers are never full; and the bound, which no mechanism can exceed (lightlag bound). Differences (ours minus other) with 95% intervals by the bootstrap over the seeds; ▲ ours \
                   is better, ▼ worse.";
     let head = [
         "where",

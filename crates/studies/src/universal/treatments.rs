@@ -12,7 +12,7 @@ const OTHERS: [&str; 5] = ["none", "rrcc", "afner", "storage_routing", "credit"]
 const UNLIMITED: &str = "none + receipts, unlimited buffers";
 /// Without receipts these send thousands of bytes for each that they deliver, where buffers overflow.
 const RESTLESS: [&str; 3] = ["none", "afner", "storage_routing"];
-/// The one that sees all copies of all nodes: nobody can have it.
+/// The one that sees all copies of all nodes: no real node can.
 const ALL_SEEING: &str = "gbsd";
 
 /// What a row of results is for.
@@ -24,7 +24,7 @@ pub enum Role {
     Other,
     /// A part of ours alone, or ours without a part.
     Part,
-    /// Beyond what can be had.
+    /// Beyond what is possible.
     Reference,
     /// What the router delivers where there is no congestion.
     Unlimited,
@@ -49,13 +49,13 @@ impl Role {
 /// A mechanism and the policy of its nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Treatment {
-    /// As it is told.
+    /// Its name.
     pub name: String,
     /// The mechanism.
     pub mechanism: &'static str,
     /// A parameter that is not as usual.
     pub parameter: Option<(&'static str, &'static str)>,
-    /// Whether nodes tell each other of deliveries.
+    /// Whether nodes report deliveries to each other.
     pub receipts: bool,
     /// Whether nodes remember what they dropped.
     pub drop_memory: bool,
@@ -83,7 +83,7 @@ impl Treatment {
         }
     }
 
-    /// Whether it takes longer to run than all others together, and is nowhere ahead of itself with receipts.
+    /// Whether it takes longer to run than all others together, and is never ahead of itself with receipts.
     pub fn is_restless(&self) -> bool {
         self.role == Role::Other && !self.receipts && RESTLESS.contains(&self.mechanism)
     }

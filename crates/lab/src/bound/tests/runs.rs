@@ -20,7 +20,7 @@ fn points(text: &str) -> Vec<Point> {
     file.and_then(|file| file.points()).unwrap_or_else(|error| panic!("{error}")).list
 }
 
-/// Runs all points under these seeds; tells the best delivery ratio and the bound of the last seed.
+/// Runs all points under these seeds; returns the best delivery ratio and the bound of the last seed.
 #[track_caller]
 fn no_run_exceeds_its_bound(text: &str, seeds: std::ops::Range<u64>) -> (f64, Bound) {
     let cache = ContactsCache::default();

@@ -1,6 +1,6 @@
 //! How Java prints numbers: The ONE's files are compared byte by byte.
 
-/// `Double.toString`: the shortest digits that tell the number, in decimal from 0.001 to 10^7 and in
+/// `Double.toString`: the shortest digits that identify the number, in decimal from 0.001 to 10^7 and in
 /// scientific notation elsewhere (Java SE API, `java.lang.Double`).
 pub(super) fn shortest(value: f64) -> String {
     if !value.is_finite() {

@@ -170,7 +170,7 @@ impl Body for CreatedMessages {
     }
 }
 
-/// `DeliveredMessagesReport`: a line per delivered message, with the way that it came.
+/// `DeliveredMessagesReport`: a line per delivered message, with its path.
 pub(super) struct DeliveredMessages {
     desk: Desk,
     ways: Ways,
@@ -227,12 +227,12 @@ impl Body for DeliveredMessages {
     }
 }
 
-/// The ways of all copies: each step points at the step before it.
+/// The paths of all copies: each step points at the step before it.
 #[derive(Default)]
 struct Ways {
     steps: Vec<(NodeId, Option<usize>)>,
     stored: BTreeMap<(NodeId, BundleId), usize>,
-    /// Under way, oldest last bit first.
+    /// In flight, oldest last bit first.
     flying: BTreeMap<(NodeId, NodeId, BundleId), Vec<Option<usize>>>,
 }
 
@@ -258,7 +258,7 @@ impl Ways {
         self.steps.push((to, before));
         self.stored.insert((to, id), self.steps.len() - 1);
     }
-    /// The whole way of a copy that has come and is not stored.
+    /// The whole path of a copy that has arrived and is not stored.
     fn land(&mut self, from: NodeId, to: NodeId, id: BundleId) -> Vec<NodeId> {
         let mut way = vec![to];
         let mut at = self.take(from, to, id);

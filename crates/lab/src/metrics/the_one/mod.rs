@@ -35,9 +35,9 @@ pub struct Options {
     pub granularity: Duration,
     /// `occupancyInterval` of `BufferOccupancyReport`.
     pub occupancy_interval: Duration,
-    /// `Scenario.updateInterval`, if times are to read as on The ONE's clock.
+    /// `Scenario.updateInterval`, to print times of The ONE's clock.
     pub tick: Option<Duration>,
-    /// `msgTtl`. Without it, the TTL is told from the bundles' lifetimes.
+    /// `msgTtl`. Without it, the TTL follows from the bundles' lifetimes.
     pub ttl_minutes: Option<i64>,
     /// Names of the nodes by number; beyond the list, n0, n1, ...
     pub nodes: Arc<[String]>,

@@ -219,7 +219,7 @@ proptest! {
     }
 }
 
-/// A minute of three hops, a window of Data always under way.
+/// A minute of three hops, a window of Data always in flight.
 fn long(seconds: i64) -> Setup {
     let mut setup = super::planted::plain();
     setup.links.iter_mut().for_each(|link| link.spec = super::link(10_000_000, 10, 60));

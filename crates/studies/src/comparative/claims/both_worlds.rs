@@ -90,7 +90,7 @@ fn intervals_are_often_zero(data: &Data<'_>) -> Finding {
     };
     let typical = statistics::mean(&widths).unwrap_or(0.0);
     let told = format!(
-        "{zero} of {} intervals are narrower than ±{INVISIBLE}, their mean is ±{}; here traffic is drawn anew for \
+        "{zero} of {} intervals are narrower than ±{INVISIBLE}, their mean is ±{}; here traffic is drawn again for \
          every seed, which The ONE did not do",
         widths.len(),
         number(typical)

@@ -82,7 +82,7 @@ pub(super) fn above_each(view: &Runs<'_>, one: &str, these: &[&str], metric: &st
     these.iter().map(|this| above(view, one, this, metric)).collect()
 }
 
-/// The slope of a metric over a column, mechanism by mechanism, told by the curve's ends.
+/// The slope of a metric over a column, mechanism by mechanism, described by the curve's ends.
 pub(super) fn trends(
     view: &Runs<'_>,
     column: &str,
