@@ -110,7 +110,9 @@ fn what_the_command_ends_with_is_told_and_nothing_is_left() {
     assert!(json["timing_error_us"]["p99"].is_number(), "{json}");
     assert_eq!(namespaces_of(process), [""; 0]);
     assert!(
-        place.read("seconds.csv").starts_with(b"second,direction,offered,dropped,lost,arrived,bytes,delay_s\n")
+        place
+            .read("seconds.csv")
+            .starts_with(b"second,direction,offered,dropped,lost,arrived,bytes,delay_s\n")
     );
     assert!(place.good(&["capture", "all.pcapng"]).contains("packets"));
 }

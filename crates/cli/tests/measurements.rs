@@ -205,7 +205,12 @@ fn captures_of_both_sides_are_read_by_us_and_by_tshark_without_a_fault() {
                     "{over} {host} {file}: {}",
                     output
                 );
-                assert_eq!(output["notes"].as_array().map(Vec::len), Some(0), "{over} {host} {file}: {}", output);
+                assert_eq!(
+                    output["notes"].as_array().map(Vec::len),
+                    Some(0),
+                    "{over} {host} {file}: {}",
+                    output
+                );
             }
             match faults(&place, dissected) {
                 Some(found) => assert_eq!(found, "", "{over} {host} {dissected}"),

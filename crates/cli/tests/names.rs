@@ -112,7 +112,8 @@ fn a_version_that_is_named_is_got() {
     place.write("file", noise(10_000));
     let (_producer, face) = publish(&place, "/a", "file", UDP, &[]);
     let output = got(&place, "/a", &face, &[]);
-    let version = output.split("\"name\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("its name");
+    let version =
+        output.split("\"name\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("its name");
     assert!(version.starts_with("/a/v="), "{output}");
     got(&place, version, &face, &[]);
     assert!(place.read("out") == noise(10_000));
