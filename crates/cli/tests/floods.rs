@@ -418,11 +418,15 @@ fn an_aggregated_block_is_not_read_into_memory() {
         ["bundles", "send"].into_iter().chain(names.iter().map(String::as_str)).chain(more).collect();
     listener.place.good(&words);
     until("all are here", || listener.stored("inbox").0 == 6);
-    let status =
-        std::fs::read_to_string(format!("/proc/{}/status", listener._process.0.id())).expect("it runs");
+    let peak = peak_kib(listener._process.0.id());
+    assert!(peak < 50_000, "{peak} KiB");
+}
+
+/// The most memory that a process has had, in KiB.
+fn peak_kib(id: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("it runs");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel states it");
-    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
-    assert!(peak < 50_000, "{peak} kB");
+    peak.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 
 // --- other listeners ------------------------------------------------------------------------
@@ -533,4 +537,28 @@ fn a_publication_without_descriptors_waits_and_serves_on() {
     let done = place.run(&["names", "get", "/a", "-o", "out", "--face", &face, "--insecure"]);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     drop(enemies);
+}
+
+#[test]
+fn fragments_of_packets_that_never_become_whole_take_little_memory_of_a_publication() {
+    let place = Place::new();
+    place.write("file", noise(40_000));
+    let words = ["names", "put", "/a", "file", "--listen", "udp://127.0.0.1:0"];
+    let (producer, face) = Running::listening(place.command(&words));
+    let at = face.trim_start_matches("udp://");
+    let mut frame = vec![0x64, 21, 0x51, 8];
+    for peer in 0..1024_u32 {
+        let [.., a, b] = peer.to_be_bytes();
+        let socket = UdpSocket::bind((std::net::Ipv4Addr::new(127, 9, a, b.max(1)), 0)).expect("a port");
+        for packet in 0..256_u64 {
+            frame.truncate(4);
+            frame.extend((600 * packet + 1).to_be_bytes());
+            frame.extend([0x52, 2, 0, 1, 0x53, 2, 2, 0, 0x50, 1, b'x']);
+            let _ = socket.send_to(&frame, at);
+        }
+    }
+    let done = place.run(&["names", "get", "/a", "-o", "out", "--face", &face, "--insecure"]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let peak = peak_kib(producer.0.id());
+    assert!(peak < 60_000, "{peak} KiB");
 }

@@ -47,6 +47,7 @@ use epoch::EpochState;
 use keys::{Identity, PublicKey};
 use lightlag_node::Error;
 use lightlag_node::clock::Clock;
+use lightlag_node::places::oldest_of_the_largest_host;
 use lightlag_protocols::session::Budget;
 use lightlag_protocols::wire::session::Why;
 use peer::{Peer, Peers, Wanted};
@@ -60,12 +61,12 @@ use seal::Seal;
 use stack::{tcp, udpdtn};
 use status::Status;
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, VecDeque};
-use std::net::SocketAddr;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::{Key, Record, Store};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
 use tokio::signal::unix::{SignalKind, signal};
@@ -315,21 +316,51 @@ fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, service
     }
 }
 
-/// Lets other daemons in. Of those that have not shown a key, the oldest goes where there are too many.
+/// A connection that has not shown a key.
+struct Handshake {
+    from: IpAddr,
+    since: Instant,
+    /// Whether any of its bytes have come: those of a daemon come with the connection.
+    has_spoken: Rc<Cell<bool>>,
+    task: AbortHandle,
+}
+
+/// Accepts other daemons. With too many handshakes at once, one goes for the newcomer.
 async fn let_in(listener: TcpListener, tls: Keys, peers: Peers, most: usize) {
-    let mut shaking: VecDeque<AbortHandle> = VecDeque::new();
+    let mut handshakes: Vec<Handshake> = Vec::new();
     loop {
         let socket = proxy::accept(&listener).await;
-        shaking.retain(|task| !task.is_finished());
-        if shaking.len() >= most {
-            shaking.pop_front().inspect(AbortHandle::abort);
+        let Ok(from) = socket.peer_addr().map(|from| from.ip()) else { continue };
+        handshakes.retain(|one| !one.task.is_finished());
+        if handshakes.len() >= most {
+            drop_one(&mut handshakes);
         }
         let (acceptor, peers) = (TlsAcceptor::from(tls.borrow().clone()), peers.clone());
+        let has_spoken = Rc::new(Cell::new(false));
+        let spoken = has_spoken.clone();
         let task = descriptors::spawn(|caller| async move {
-            let _ = tokio::time::timeout(SHOW_KEY, shake(acceptor, socket, &peers)).await;
+            let _ = tokio::time::timeout(SHOW_KEY, async {
+                if socket.peek(&mut [0]).await.is_ok_and(|bytes| bytes > 0) {
+                    spoken.set(true);
+                    shake(acceptor, socket, &peers).await;
+                }
+            })
+            .await;
             drop(caller);
         });
-        shaking.push_back(task);
+        handshakes.push(Handshake { from, since: Instant::now(), has_spoken, task });
+    }
+}
+
+/// Drops a silent one, if there is any; of the host that has most of them, the oldest.
+fn drop_one(handshakes: &mut Vec<Handshake>) {
+    let any_is_silent = handshakes.iter().any(|one| !one.has_spoken.get());
+    let may_go: Vec<usize> =
+        (0..handshakes.len()).filter(|at| !(any_is_silent && handshakes[*at].has_spoken.get())).collect();
+    let ages: Vec<_> =
+        may_go.iter().map(|at| (handshakes[*at].from, handshakes[*at].since.elapsed())).collect();
+    if let Some(at) = oldest_of_the_largest_host(&ages) {
+        handshakes.remove(may_go[at]).task.abort();
     }
 }
 

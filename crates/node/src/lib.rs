@@ -10,7 +10,7 @@ pub mod emulate;
 mod error;
 pub mod interrupt;
 pub mod names;
-mod places;
+pub mod places;
 pub mod real_time;
 mod refusals;
 pub mod socket;

@@ -170,15 +170,20 @@ pub fn room_now(most: usize, newcomer: IpAddr, peers: &[(IpAddr, Standing)]) -> 
         Standing::New(age) => Some(age),
         Standing::Young | Standing::Active | Standing::Idle(_) => None,
     };
-    let news = peers.iter().filter(|(_, standing)| is_new(*standing).is_some());
-    let counts = counts(news.map(|(peer, _)| *peer));
-    let rank = |(at, (peer, standing)): (usize, &(IpAddr, Standing))| {
-        is_new(*standing).map(|age| (counts[&host(*peer)], age, at))
-    };
-    match peers.iter().enumerate().filter_map(rank).max() {
-        Some((.., at)) => Room::Drop(at),
+    let news: Vec<_> =
+        (0..).zip(peers).filter_map(|(at, (peer, standing))| Some((at, *peer, is_new(*standing)?))).collect();
+    let ages: Vec<_> = news.iter().map(|(_, peer, age)| (*peer, *age)).collect();
+    match oldest_of_the_largest_host(&ages) {
+        Some(at) => Room::Drop(news[at].0),
         None => crowding(most, newcomer, peers.iter().map(|(peer, _)| *peer)).map_or(room, Room::Drop),
     }
+}
+
+/// Of peers by address and age: the oldest of the host that has most of them. `None` without any.
+pub fn oldest_of_the_largest_host(peers: &[(IpAddr, Duration)]) -> Option<usize> {
+    let counts = counts(peers.iter().map(|(peer, _)| *peer));
+    let rank = |(at, (peer, age)): (usize, &(IpAddr, Duration))| (counts[&host(*peer)], *age, at);
+    peers.iter().enumerate().map(rank).max().map(|(.., at)| at)
 }
 
 /// A peer of a host that has more than a quarter of the places, for a newcomer whose host has not.

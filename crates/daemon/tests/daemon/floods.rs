@@ -158,3 +158,35 @@ fn a_request_that_does_not_end_is_given_up() {
     // It is closed, with an answer or without one; a timeout of this side would be an error.
     stream.read_to_end(&mut said).unwrap();
 }
+
+/// Whether the other side has closed it.
+fn is_closed(mut stream: &TcpStream) -> bool {
+    stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    !matches!(stream.read(&mut [0]), Err(why) if why.kind() == std::io::ErrorKind::WouldBlock)
+}
+
+fn connect_from(address: [u8; 4], to: SocketAddr) -> TcpStream {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from((address, 0)).into()).unwrap();
+    socket.connect(&to.into()).unwrap();
+    socket.into()
+}
+
+#[test]
+fn a_handshake_on_a_slow_path_is_not_dropped_for_silent_connections_nor_for_those_of_a_host_that_has_many() {
+    let pair = Pair::start(Extra::default());
+    let to = local(pair.ports[0]);
+    // A TLS record of a ClientHello, and its first byte.
+    let speaks = |mut stream: TcpStream| {
+        stream.write_all(&[22, 3, 1, 1, 0, 1]).unwrap();
+        stream
+    };
+    let slow = speaks(connect_from([127, 0, 0, 1], to));
+    std::thread::sleep(Duration::from_millis(200));
+    let silent = silent(to, 600);
+    assert!(!is_closed(&slow), "silent connections of the same host");
+    drop(silent);
+    let many: Vec<TcpStream> = (0..600).map(|_| speaks(connect_from([127, 0, 0, 2], to))).collect();
+    assert!(!is_closed(&slow), "a host with many handshakes");
+    assert!(is_closed(&many[0]), "the oldest of them has gone");
+}

@@ -8,7 +8,9 @@ use std::collections::VecDeque;
 /// Most fragments of a packet.
 const FRAGMENTS_MOST: u64 = 512;
 /// Packets that may be incomplete at a time; one more drops the one that began first.
-const PARTIAL_MOST: usize = 256;
+const PARTIAL_MOST: usize = 64;
+/// Bytes of fragments of incomplete packets; with more, those that began first are dropped.
+const HELD_MOST: usize = 128 << 10;
 /// Least link on which a packet of every size fits into the most fragments.
 pub const MTU_LEAST: usize = 128;
 
@@ -66,9 +68,10 @@ struct Partial {
     /// The number of its first fragment names it.
     sequence: u64,
     headers: Headers,
-    /// Where in `bytes` each fragment is, once it is here.
-    places: Vec<Option<(usize, usize)>>,
-    missing: usize,
+    count: u64,
+    /// Index and end in `bytes` of each fragment that is here, as they came: memory grows with what was received,
+    /// not with the number that a fragment claims.
+    pieces: Vec<(u16, u32)>,
     /// Fragments as they came.
     bytes: Vec<u8>,
     in_order: bool,
@@ -78,6 +81,8 @@ struct Partial {
 #[derive(Default)]
 pub struct Reassembler {
     partial: VecDeque<Partial>,
+    /// Bytes of all of them.
+    held: usize,
     dropped: u64,
 }
 
@@ -98,16 +103,28 @@ impl Reassembler {
         }
         let place = self.find_or_begin(&part);
         match self.partial[place].add(&part, &came) {
-            Ok(()) => {}
+            Ok(bytes) => self.held += bytes,
             Err(why) => {
-                self.partial.remove(place);
+                self.remove(place);
                 self.dropped += 1;
                 return Err(why);
             }
         }
-        let whole = self.partial[place].missing == 0;
-        let whole = if whole { self.partial.remove(place) } else { None };
-        Ok(whole.map(|whole| (whole.headers, Cow::Owned(whole.into_bytes()))))
+        if self.partial[place].is_whole() {
+            let whole = self.remove(place);
+            return Ok(whole.map(|whole| (whole.headers, Cow::Owned(whole.into_bytes()))));
+        }
+        while self.held > HELD_MOST {
+            self.drop_first();
+        }
+        Ok(None)
+    }
+    fn remove(&mut self, place: usize) -> Option<Partial> {
+        self.partial.remove(place).inspect(|gone| self.held -= gone.bytes.len())
+    }
+    fn drop_first(&mut self) {
+        self.remove(0);
+        self.dropped += 1;
     }
     /// Packets that were given up: other fragments came instead of theirs.
     pub fn dropped(&self) -> u64 {
@@ -120,15 +137,13 @@ impl Reassembler {
             return place;
         }
         if self.partial.len() == PARTIAL_MOST {
-            self.partial.pop_front();
-            self.dropped += 1;
+            self.drop_first();
         }
-        let count = part.count as usize;
         self.partial.push_back(Partial {
             sequence,
             headers: Headers::default(),
-            places: vec![None; count],
-            missing: count,
+            count: part.count,
+            pieces: Vec::new(),
             bytes: Vec::new(),
             in_order: true,
         });
@@ -137,33 +152,40 @@ impl Reassembler {
 }
 
 impl Partial {
-    fn add(&mut self, part: &Part, came: &LpPacket) -> Result<(), Malformed> {
-        if part.count != self.places.len() as u64 || came.payload.is_empty() {
+    /// Takes a fragment; returns the bytes that it adds, 0 if it was here before.
+    fn add(&mut self, part: &Part, came: &LpPacket) -> Result<usize, Malformed> {
+        if part.count != self.count || part.index >= part.count || came.payload.is_empty() {
             return Err(Malformed::Value(80));
         }
-        let index = part.index as usize;
-        if self.places[index].is_some() {
-            return Ok(());
+        let index = part.index as u16;
+        let is_next = self.in_order && usize::from(index) == self.pieces.len();
+        if !is_next && self.pieces.iter().any(|(here, _)| *here == index) {
+            return Ok(0);
         }
         if self.bytes.len() + came.payload.len() > PACKET_MOST {
             return Err(Malformed::TooLarge);
         }
-        self.in_order &= index == self.places.len() - self.missing;
-        self.places[index] = Some((self.bytes.len(), self.bytes.len() + came.payload.len()));
+        self.in_order = is_next;
         self.bytes.extend_from_slice(came.payload);
-        self.missing -= 1;
+        self.pieces.push((index, self.bytes.len() as u32));
         let mark = self.headers.mark.max(came.headers.mark);
         if index == 0 {
             self.headers = came.headers;
         }
         self.headers.mark = mark;
-        Ok(())
+        Ok(came.payload.len())
+    }
+    fn is_whole(&self) -> bool {
+        self.pieces.len() as u64 == self.count
     }
     fn into_bytes(self) -> Vec<u8> {
         if self.in_order {
             return self.bytes;
         }
-        let places = self.places.iter().flatten();
-        places.flat_map(|&(start, end)| &self.bytes[start..end]).copied().collect()
+        let starts = std::iter::once(0).chain(self.pieces.iter().map(|(_, end)| *end));
+        let mut pieces: Vec<_> =
+            self.pieces.iter().zip(starts).map(|(&(index, end), start)| (index, start..end)).collect();
+        pieces.sort_unstable_by_key(|(index, _)| *index);
+        pieces.iter().flat_map(|(_, at)| &self.bytes[at.start as usize..at.end as usize]).copied().collect()
     }
 }
