@@ -103,6 +103,8 @@ pub(super) fn show(bar: &ProgressBar, progress: Progress) {
             bar.set_position(done);
         }
         Progress::Silent(seconds) => bar.set_message(format!("nothing heard for {seconds} s")),
+        Progress::NoContact(Some(seconds)) => bar.set_message(format!("no contact for {seconds} s")),
+        Progress::NoContact(None) => bar.set_message("no contact is planned"),
         Progress::Counted(_) => {}
     }
 }

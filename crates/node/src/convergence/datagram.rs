@@ -138,7 +138,7 @@ pub fn send_over_udp(
     let check = outgoing::checker(&items);
     let mut leaving = Leaving::new(items, options.packet.saturating_sub(UDP_HEADER), "udp", options.to)?;
     leaving.rate = Some(options.rate.unwrap_or(UDP_RATE));
-    let mut driver = SenderDriver::new(options.take_socket()?, options.to, None);
+    let mut driver = SenderDriver::new(options.take_socket()?, &mut options);
     let (_, seconds) = driver.run(&mut leaving, &check, watch)?;
     Ok(leaving.bundles(seconds))
 }

@@ -221,7 +221,7 @@ pub fn send_over_udp(
     let controller = sending.options.take_controller("cubic", flow)?;
     let mut endpoint = leaving(items, &sending, segment.0, controller, false)?;
     let options = &mut sending.options;
-    let mut driver = SenderDriver::new(options.take_socket()?, options.to, options.give_up);
+    let mut driver = SenderDriver::new(options.take_socket()?, options);
     let (_, seconds) = driver.run(&mut endpoint, &check, watch)?;
     Ok(bundles(&mut endpoint, seconds))
 }

@@ -79,6 +79,10 @@ impl Source {
         source.check()?;
         if done == was.0 { Ok(source) } else { Err(source.changed()) }
     }
+    /// What the file is called, without its folder.
+    pub fn name(&self) -> String {
+        self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
     /// Bytes of the whole.
     pub fn length(&self) -> u64 {
         self.was.0

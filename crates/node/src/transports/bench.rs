@@ -45,7 +45,7 @@ impl Plan {
         bytes
     }
     /// As the name of what an opening of UDPDTN announces: magic, time and interval in nanoseconds.
-    pub(super) fn to_name(self) -> String {
+    pub(crate) fn to_name(self) -> String {
         format!("{NAME_MAGIC}{}/{}/", self.time.as_nanos(), self.every.as_nanos())
     }
     /// What [`Plan::to_name`] says, be it sensible or not; none if it is the name of a file.
@@ -129,7 +129,7 @@ impl Measured {
     pub(super) fn to_text(self) -> String {
         self.fields().map(|field| field.to_string()).join(" ")
     }
-    pub(super) fn of_text(text: &str) -> Option<Self> {
+    pub(crate) fn of_text(text: &str) -> Option<Self> {
         let fields: Option<Vec<u64>> = text.split(' ').map(|field| field.parse().ok()).collect();
         fields?.try_into().ok().map(Self::of_fields)
     }
@@ -177,17 +177,17 @@ impl Spread {
 // --- sending --------------------------------------------------------------------------------
 
 /// Incompressible bytes, cheaply made: a table of noise, combined with another word each time.
-pub(super) struct Noise {
+pub(crate) struct Noise {
     table: Vec<u8>,
 }
 
 const TABLE_BYTES: usize = 1 << 16;
 
 impl Noise {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { table: (0..TABLE_BYTES as u64 / 8).flat_map(|word| mix(word + 1).to_le_bytes()).collect() }
     }
-    pub(super) fn read(&self, at: u64, out: &mut [u8]) {
+    pub(crate) fn read(&self, at: u64, out: &mut [u8]) {
         let mask = mix(at).to_le_bytes();
         let (words, rest) = out.as_chunks_mut::<8>();
         let table = self.table.as_chunks::<8>().0;

@@ -128,11 +128,11 @@ pub fn driver(config: &mut Config, server: u16, options: &mut SendOptions) -> Re
     let (source, to) = (PORTS_FREE | random()? as u16, options.to);
     config.ports = [source, if options.raw { to.port() } else { server }];
     if !options.raw {
-        return Ok(SenderDriver::new(options.take_socket()?, to, options.give_up));
+        return Ok(SenderDriver::new(options.take_socket()?, options));
     }
     let mut socket = Socket::raw_towards(to, source).map_err(|why| no_raw(&why))?;
     socket.set_tap(options.tap.take()).map_err(|why| no_raw(&why))?;
-    Ok(SenderDriver::new(socket, to, options.give_up))
+    Ok(SenderDriver::new(socket, options))
 }
 
 fn flow(config: &Config, seed: u64) -> Flow {
@@ -144,7 +144,7 @@ impl Carrier for OverDccp {
         let Sending { payload, mut options, .. } = sending;
         let message = Message::load(&payload, watch)?;
         let sent = Sent::of(&message);
-        let check = message.checker()?;
+        let check = message.content().checker()?;
         let mut config = self.config(&OnLine::of(&options))?;
         let flow = Flow { packet: config.packet, ..options.flow(config.segment())? };
         let mut driver = driver(&mut config, self.server(), &mut options)?;

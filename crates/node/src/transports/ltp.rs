@@ -6,7 +6,7 @@ use super::header::{RECEIPT_MOST, Receipt};
 use super::incoming::{Inbox, Incoming};
 use super::message::Message;
 use super::segments::{self, Blocks};
-use super::{Carrier, Error, Event, Listening, Progress, Sending, Sent};
+use super::{Carrier, Error, Event, Listening, Progress, Sending, Sent, Step};
 use crate::transfer::sender::random;
 use lightlag_protocols::controllers::{Controller, Factory, Flow};
 use lightlag_protocols::time::{Duration, Instant};
@@ -124,6 +124,12 @@ impl<B: Side> Endpoint for LtpEndpoint<B> {
         let keep_alive = self.is_kept_alive.then(|| self.gave_at + KEEP_ALIVE_EVERY);
         [self.engine.deadline(), keep_alive].into_iter().flatten().min()
     }
+    fn on_plan(&mut self, now: Instant, step: Step) {
+        self.engine.on_plan(now, step.rate);
+        if let Some(light) = step.light {
+            self.engine.on_light(light);
+        }
+    }
     fn abort(&mut self) {
         if let Some(session) = self.blocks.own() {
             self.engine.cancel(session, Reason::User);
@@ -215,6 +221,7 @@ impl Side for Leaving {
             over: self.over,
             sent: [counts.sent, counts.repairs],
             rtt: engine.rtt(),
+            ..Status::default()
         }
     }
     fn take_events(&mut self) -> Vec<Event> {
@@ -433,12 +440,12 @@ impl Carrier for OverUdp {
         let Sending { payload, mut options, .. } = sending;
         let message = Message::load(&payload, watch)?;
         let sent = Sent::of(&message);
-        let check = message.checker()?;
+        let check = message.content().checker()?;
         let segment = options.packet.saturating_sub(BELOW).0;
         let flow = options.flow(Bytes(segment))?;
         let controller = options.take_controller("cubic", flow)?;
         let mut endpoint = self::sending(message, segment, options.light, controller, false)?;
-        let mut driver = SenderDriver::new(options.take_socket()?, options.to, options.give_up);
+        let mut driver = SenderDriver::new(options.take_socket()?, &mut options);
         let (status, seconds) = driver.run(&mut endpoint, &check, watch)?;
         Ok(sent.with(&status, seconds))
     }
