@@ -9,7 +9,7 @@
 use super::header::{HEADER_BYTES, Receipt};
 use super::incoming::{Inbox, Incoming};
 use super::{Counted, Error, Event, Payload, Progress, Sending, Transport};
-use crate::clock::to_std;
+use crate::clock::{of_std, to_std};
 use lightlag_protocols::rng::mix;
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::transport::ranges::Ranges;
@@ -302,10 +302,6 @@ impl Meter {
         let acknowledged = self.spread.over(self.last.bytes, of_std(self.began.elapsed()));
         Outcome { received, acknowledged, total: self.last }
     }
-}
-
-fn of_std(span: std::time::Duration) -> Duration {
-    Duration::from_nanos(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX))
 }
 
 // --- receiving ------------------------------------------------------------------------------

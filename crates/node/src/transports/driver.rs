@@ -4,7 +4,7 @@ use super::header::Receipt;
 use super::plan::{ContactPlan, Step};
 use super::{Counted, Error, Event, Progress, SendOptions, stopped};
 use crate::clock::Clock;
-use crate::places::{Place, Room, Standing, room_now};
+use crate::places::{PLACES_MAX, Place, Room, Standing, room_now};
 use crate::socket::Socket;
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -98,8 +98,6 @@ const CHECK_EVERY: Duration = Duration::from_secs(1);
 const SILENT: Duration = Duration::from_secs(3);
 /// Longest time that the sender stays to acknowledge the receipt.
 const LINGER: Duration = Duration::from_nanos(500_000_000);
-/// Peers at a time.
-const PEERS_MAX: usize = 64;
 /// Peers without a place are reported at most once in this time.
 const TELL_EVERY: Duration = Duration::from_secs(10);
 
@@ -453,7 +451,7 @@ impl<D: Acceptor> ListenerDriver<D> {
             self.next_tick = now + TICK;
             if let Some(from) = self.turned_away.0.take_if(|_| now >= self.turned_away.1) {
                 self.turned_away.1 = now + TELL_EVERY;
-                let line = format!("{from}: there is no room, as {PEERS_MAX} others are sending");
+                let line = format!("{from}: there is no room, as {PLACES_MAX} others are sending");
                 goes_on &= watch(Event::Refused(line));
             }
             let progress = self.peers.values().filter_map(|peer| peer.end.status().progress);
@@ -474,11 +472,11 @@ impl<D: Acceptor> ListenerDriver<D> {
 
 /// Drops a peer that makes no progress if there is no room; whether there is room then.
 fn make_room(peers: &mut BTreeMap<SocketAddr, Peer>, newcomer: IpAddr) -> bool {
-    if peers.len() < PEERS_MAX {
+    if peers.len() < PLACES_MAX {
         return true;
     }
     let standings: Vec<_> = peers.iter().map(|(at, peer)| (at.ip(), peer.standing())).collect();
-    let Room::Drop(at) = room_now(PEERS_MAX, newcomer, &standings) else { return false };
+    let Room::Drop(at) = room_now(PLACES_MAX, newcomer, &standings) else { return false };
     let dropped = peers.keys().nth(at).copied();
     dropped.and_then(|dropped| peers.remove(&dropped)).is_some()
 }

@@ -31,7 +31,6 @@ pub(crate) mod message;
 mod options;
 mod pieces;
 mod plan;
-pub(crate) mod segments;
 mod tcp;
 mod udpdtn;
 
