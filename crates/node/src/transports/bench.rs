@@ -6,13 +6,12 @@
 //! Sending: [`send`] with [`super::Payload::Noise`]. Receiving: [`super::Carrier::listen`] with [`Tallies`] as
 //! the inbox, which emits [`Event::Interval`] and [`Event::Measured`]. Both may run in many threads.
 
-use super::header::{HEADER_BYTES, Receipt};
+use super::header::{HEADER_BYTES, Head, Receipt};
 use super::incoming::{Inbox, Incoming};
 use super::{Counted, Error, Event, Payload, Progress, Sending, Transport};
 use crate::clock::{of_std, to_std};
 use lightlag_protocols::rng::mix;
 use lightlag_protocols::time::Duration;
-use lightlag_protocols::transport::ranges::Ranges;
 use std::net::SocketAddr;
 use std::time::Instant;
 
@@ -314,8 +313,7 @@ impl Inbox for Tallies {
         Box::new(Tally {
             from,
             began: None,
-            head: [0; HEADER_BYTES],
-            head_here: Ranges::default(),
+            head: Head::default(),
             plan: None,
             bytes: 0,
             closed: (0, 0),
@@ -330,8 +328,7 @@ impl Inbox for Tallies {
 struct Tally {
     from: SocketAddr,
     began: Option<Instant>,
-    head: [u8; HEADER_BYTES],
-    head_here: Ranges,
+    head: Head,
     plan: Option<Plan>,
     bytes: u64,
     /// Intervals that are over, and bytes that came in them.
@@ -343,18 +340,13 @@ struct Tally {
 
 impl Tally {
     fn write_head(&mut self, at: u64, bytes: &[u8]) {
-        let Some(first) = usize::try_from(at).ok().filter(|first| *first < HEADER_BYTES) else { return };
-        let count = bytes.len().min(HEADER_BYTES - first);
-        self.head[first..first + count].copy_from_slice(&bytes[..count]);
-        self.head_here.insert(at, at + count as u64);
-        if self.plan.is_none() && self.head_here.total() == HEADER_BYTES as u64 {
-            match Plan::of_header(&self.head) {
-                Ok(plan) => {
-                    self.plan = Some(plan);
-                    self.events.push(Event::Began("a measurement".to_owned(), 0, 0, self.from));
-                }
-                Err(why) => self.refuse(why),
+        let Some(head) = self.head.take(at, bytes).0 else { return };
+        match Plan::of_header(&head) {
+            Ok(plan) => {
+                self.plan = Some(plan);
+                self.events.push(Event::Began("a measurement".to_owned(), 0, 0, self.from));
             }
+            Err(why) => self.refuse(why),
         }
     }
     /// Ends the intervals that are over; those that ended before the header was here are one.

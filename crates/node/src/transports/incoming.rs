@@ -2,12 +2,11 @@
 
 use super::Error;
 use super::claims::{Claim, Claims};
-use super::header::{HEADER_BYTES, Header, Receipt};
+use super::header::{HEADER_BYTES, Head, Header, Receipt};
 use crate::files::{PartFile, check_space, digest_of, make_folder, refusal};
 use crate::transfer::sender::random;
 use crate::transfer::store::Place;
 use crate::transfer::{Event, Finished, Key, file_name};
-use lightlag_protocols::transport::ranges::Ranges;
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
@@ -107,8 +106,7 @@ struct IncomingFile {
     inbox: FileInbox,
     from: SocketAddr,
     began: Instant,
-    head: [u8; HEADER_BYTES],
-    head_here: Ranges,
+    head: Head,
     header: Option<Header>,
     /// What it is called here, if it was given a name.
     claim: Option<Claim>,
@@ -137,9 +135,9 @@ impl Incoming for IncomingFile {
             return;
         }
         self.arrived += bytes.len() as u64;
-        let head = (HEADER_BYTES as u64).saturating_sub(at).min(bytes.len() as u64) as usize;
-        let (head, rest) = bytes.split_at(head);
-        if let Err(why) = self.write_head(at, head).and_then(|()| self.write_rest(at, rest)) {
+        let (head, rest) = self.head.take(at, bytes);
+        let begun = head.map_or(Ok(()), |head| self.begin(&head));
+        if let Err(why) = begun.and_then(|()| self.write_rest(at, rest)) {
             self.refuse(why);
         }
     }
@@ -166,8 +164,7 @@ impl IncomingFile {
             inbox,
             from,
             began: Instant::now(),
-            head: [0; HEADER_BYTES],
-            head_here: Ranges::default(),
+            head: Head::default(),
             header: None,
             claim: None,
             part: None,
@@ -176,21 +173,9 @@ impl IncomingFile {
             events: Vec::new(),
         }
     }
-    fn write_head(&mut self, at: u64, bytes: &[u8]) -> Result<(), String> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        let first = at as usize;
-        self.head[first..first + bytes.len()].copy_from_slice(bytes);
-        self.head_here.insert(at, at + bytes.len() as u64);
-        if self.header.is_some() || self.head_here.total() < HEADER_BYTES as u64 {
-            return Ok(());
-        }
-        let header = Header::read(&self.head).map_err(|why| format!("the header of the file: {why}"))?;
+    fn begin(&mut self, head: &[u8; HEADER_BYTES]) -> Result<(), String> {
+        let header = Header::read(head).map_err(|why| format!("the header of the file: {why}"))?;
         self.header = Some(header.clone());
-        self.begin(&header)
-    }
-    fn begin(&mut self, header: &Header) -> Result<(), String> {
         let name = file_name(&header.name)?;
         let path = self.inbox.folder.join(&name);
         if let Ok(found) = fs::symlink_metadata(&path) {

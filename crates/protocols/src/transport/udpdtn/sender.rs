@@ -566,3 +566,37 @@ impl Sender {
         self.rtt
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Real;
+    use super::*;
+    use crate::controllers::{Factory, Flow};
+
+    const S: fn(i64) -> Instant = Instant::from_secs;
+
+    fn poll_all(sender: &mut Sender, now: Instant) -> usize {
+        std::iter::from_fn(|| sender.poll(now)).count()
+    }
+
+    #[test]
+    fn without_a_contact_nothing_leaves_and_the_timeout_stands_still() {
+        let real = Real { pauses: true, ..Real::default() };
+        let config = Config { real, ..Config::new(Bytes(1500)) };
+        let fixed = Factory::resolve("fixed", &Default::default()).unwrap();
+        let fixed = fixed.build(Flow::new(config.symbol, Bytes(1500)));
+        let mut sender = Sender::new(config, fixed, Bytes(1));
+        sender.plan(S(0), BitRate(0));
+        assert_eq!((poll_all(&mut sender, S(4)), sender.deadline()), (0, None));
+        sender.plan(S(5), BitRate(1_000_000_000));
+        assert!(poll_all(&mut sender, S(5)) > 0 && poll_all(&mut sender, S(6)) > 0);
+        // All has left, and an answer is awaited for 10 s.
+        assert_eq!((poll_all(&mut sender, S(7)), sender.deadline()), (0, Some(S(15))));
+        sender.plan(S(8), BitRate(0));
+        assert_eq!((poll_all(&mut sender, S(100)), sender.deadline()), (0, None));
+        sender.plan(S(108), BitRate(1_000_000_000));
+        assert_eq!((poll_all(&mut sender, S(114)), sender.deadline()), (0, Some(S(115))));
+        assert!(poll_all(&mut sender, S(115)) > 0);
+        assert_eq!(sender.counts().silences, 1);
+    }
+}
