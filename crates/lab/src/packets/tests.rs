@@ -1,6 +1,5 @@
 //! Scenarios of packets as users write them.
 
-use crate::metrics::TimeSeries;
 use crate::run::{ContactsCache, Options, run};
 use lightlag_protocols::link::LinkSpec;
 use lightlag_protocols::time::{Duration, Instant};
@@ -153,7 +152,7 @@ fn samples_of_flows_and_links_become_a_series() {
     let outcome = go(true);
     // To be sampled changes nothing.
     assert_eq!(outcome.figures, go(false).figures);
-    let Some(TimeSeries::Packets(series)) = outcome.series else { panic!("a series was asked for") };
+    let Some(series) = outcome.series else { panic!("a series was asked for") };
     let at_5_s = |name| {
         let row = series.rows().iter().find(|row| row.name == name && row.at == Instant::from_secs(5));
         row.map(|row| (series.name_of(row.of), row.value))

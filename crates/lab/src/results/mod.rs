@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use self::parquet::COLUMNS;
 pub(crate) use summary::summary;
 pub use summary::write_summary;
 pub use terminal::{interval_text, number, table_text, terminal_table};
