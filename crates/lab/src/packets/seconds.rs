@@ -11,7 +11,7 @@ row! {
         /// Which, counted from 0.
         second: u64,
         /// `there` or `back`.
-        way: Text,
+        direction: Text,
         /// Packets that came to the link.
         offered: u64,
         /// Packets that did not get onto the wire.
@@ -53,7 +53,7 @@ mod tests {
 
     fn rows() -> Vec<SecondRow> {
         let busy = SecondRow {
-            way: "there".into(),
+            direction: "there".into(),
             offered: 3,
             lost: 1,
             arrived: 2,
@@ -62,7 +62,7 @@ mod tests {
         };
         vec![
             SecondRow { delay_s: Some(0.25), ..busy },
-            SecondRow { way: "back".into(), ..SecondRow::default() },
+            SecondRow { direction: "back".into(), ..SecondRow::default() },
         ]
     }
 
@@ -70,7 +70,7 @@ mod tests {
     fn a_row_is_a_line_of_csv() {
         let mut text = Vec::new();
         write_csv(&rows(), &mut text).unwrap();
-        let right = "second,way,offered,dropped,lost,arrived,bytes,delay_s\n\
+        let right = "second,direction,offered,dropped,lost,arrived,bytes,delay_s\n\
                      0,there,3,0,1,2,200,0.250000\n0,back,0,0,0,0,0,\n";
         assert_eq!(String::from_utf8(text).unwrap(), right);
     }
