@@ -112,7 +112,7 @@ class Everything(lightlag.Mechanism):
     wait = lightlag.parameter(60.0, unit="s", low=0, meaning="A time.")
     count = lightlag.parameter(3, low=0, high=10, meaning="A whole number.")
     eager = lightlag.parameter(True, meaning="A flag.")
-    place = lightlag.parameter("here", choices=["here", "there"], meaning="A word.")
+    side = lightlag.parameter("here", choices=["here", "there"], meaning="A word.")
 
     def __init__(self) -> None:
         assert 0 <= self.node < self.nodes == 10
@@ -208,7 +208,7 @@ class Everything(lightlag.Mechanism):
 
 def test_hooks_see_the_node_and_write_on_copies(walk: lightlag.Scenario) -> None:
     Everything.calls.clear()
-    walk.set("mechanism", {"name": "everything", "wait": "2 min", "count": 4, "place": "there"})
+    walk.set("mechanism", {"name": "everything", "wait": "2 min", "count": 4, "side": "there"})
     result = lightlag.run(walk, series=True)
     hooks = "on_created state on_contact_up on_contact_down admit on_received on_sent on_dropped obsolete"
     assert set(Everything.calls) == {*hooks.split(), "make_room", "observe"}
@@ -273,7 +273,7 @@ def test_parameters_have_ranges_units_and_defaults(walk: lightlag.Scenario) -> N
         ({"share": 2.0}, "a number from 0 to 1"),
         ({"count": 2.5}, "a whole number from 0 to 10"),
         ({"wait": 60}, "s"),
-        ({"place": "elsewhere"}, 'one of "here", "there"'),
+        ({"side": "elsewhere"}, 'one of "here", "there"'),
         ({"eager": "yes"}, "true or false"),
         ({"shar": 0.5}, "has no parameter `shar`"),
     ]
