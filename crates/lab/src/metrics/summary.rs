@@ -63,7 +63,7 @@ pub(crate) use metrics;
 
 /// Declares the numbers of a run of bundles: their comments are their reference in the documentation.
 macro_rules! summary {
-    ($(#[$about:meta])* $($(#[doc = $text:literal])+ $name:ident: $kind:ty,)+) => {
+    ($(#[$about:meta])* Summary { $($(#[doc = $text:literal])+ $name:ident: $kind:ty,)+ }) => {
         $(#[$about])*
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Summary {
@@ -84,83 +84,85 @@ macro_rules! summary {
 summary! {
     /// The numbers of one run. The first nineteen are those of The ONE's `MessageStatsReport`, by the
     /// same formulas; times are in seconds.
-    /// When the run ended.
-    sim_time: f64,
-    /// Bundles created, those that found no room at their source included.
-    created: u64,
-    /// Transfers begun.
-    started: u64,
-    /// Transfers that arrived, whatever became of the copy.
-    relayed: u64,
-    /// Transfers cut off by the end of a contact.
-    aborted: u64,
-    /// Copies deleted for lack of room or at the end of their lifetime.
-    dropped: u64,
-    /// Copies deleted for other reasons.
-    removed: u64,
-    /// Bundles that reached their destination.
-    delivered: u64,
-    /// delivered / created; 0 if nothing was created.
-    delivery_prob: f64,
-    /// Always 0: bundles ask for no response.
-    response_prob: f64,
-    /// (relayed - delivered) / delivered.
-    overhead_ratio: f64,
-    /// Mean delay of delivered bundles.
-    latency_avg: f64,
-    /// Upper median of the same.
-    latency_med: f64,
-    /// Mean number of links crossed by delivered bundles.
-    hopcount_avg: f64,
-    /// Upper median of the same; 0 if nothing was delivered.
-    hopcount_med: u64,
-    /// Mean time that deleted copies had been stored.
-    buffertime_avg: f64,
-    /// Upper median of the same.
-    buffertime_med: f64,
-    /// Always NaN: bundles ask for no response.
-    rtt_avg: f64,
-    /// Always NaN.
-    rtt_med: f64,
-    /// Mean delay of all bundles created, where one that is not delivered counts with its age at the
-    /// end: without it, a mechanism that delivers the hard bundles looks slow.
-    censored_delay_avg: f64,
-    /// Bytes of first deliveries.
-    delivered_bytes: u64,
-    /// Bytes of transfers whose last bit left.
-    sent_bytes: u64,
-    /// Transfers whose copy was not stored on arrival.
-    refused: u64,
-    /// Bundles that found no room at their source.
-    rejected: u64,
-    /// Deliveries of what had been delivered before.
-    delivered_again: u64,
-    /// Copies deleted for lack of room.
-    dropped_overflow: u64,
-    /// Copies deleted at the end of their lifetime.
-    dropped_expired: u64,
-    /// Copies deleted because their bundle was known to be delivered.
-    removed_acknowledged: u64,
-    /// Copies given up because the next node has one.
-    removed_handed_over: u64,
-    /// Links that came up.
-    encounters: u64,
-    /// Bytes of control data that mechanisms are charged: states and receipts.
-    control_bytes: u64,
-    /// (`sent_bytes` + `control_bytes`) / `delivered_bytes`; NaN if nothing was delivered.
-    bytes_per_delivered_byte: f64,
-    /// Share of created bundles that were delivered within the time in the name.
-    delivered_by_1min: f64,
-    /// Share of created bundles that were delivered within the time in the name.
-    delivered_by_10min: f64,
-    /// Share of created bundles that were delivered within the time in the name.
-    delivered_by_1h: f64,
-    /// Share of created bundles that were delivered within the time in the name.
-    delivered_by_6h: f64,
-    /// Share of created bundles that were delivered within the time in the name.
-    delivered_by_1d: f64,
-    /// Jain's index of the delivery ratios of the destinations: 1 when all are served alike.
-    fairness: f64,
+    Summary {
+        /// When the run ended.
+        sim_time: f64,
+        /// Bundles created, those that found no room at their source included.
+        created: u64,
+        /// Transfers begun.
+        started: u64,
+        /// Transfers that arrived, whatever became of the copy.
+        relayed: u64,
+        /// Transfers cut off by the end of a contact.
+        aborted: u64,
+        /// Copies deleted for lack of room or at the end of their lifetime.
+        dropped: u64,
+        /// Copies deleted for other reasons.
+        removed: u64,
+        /// Bundles that reached their destination.
+        delivered: u64,
+        /// delivered / created; 0 if nothing was created.
+        delivery_prob: f64,
+        /// Always 0: bundles ask for no response.
+        response_prob: f64,
+        /// (relayed - delivered) / delivered.
+        overhead_ratio: f64,
+        /// Mean delay of delivered bundles.
+        latency_avg: f64,
+        /// Upper median of the same.
+        latency_med: f64,
+        /// Mean number of links crossed by delivered bundles.
+        hopcount_avg: f64,
+        /// Upper median of the same; 0 if nothing was delivered.
+        hopcount_med: u64,
+        /// Mean time that deleted copies had been stored.
+        buffertime_avg: f64,
+        /// Upper median of the same.
+        buffertime_med: f64,
+        /// Always NaN: bundles ask for no response.
+        rtt_avg: f64,
+        /// Always NaN.
+        rtt_med: f64,
+        /// Mean delay of all bundles created, where one that is not delivered counts with its age at the
+        /// end: without it, a mechanism that delivers the hard bundles looks slow.
+        censored_delay_avg: f64,
+        /// Bytes of first deliveries.
+        delivered_bytes: u64,
+        /// Bytes of transfers whose last bit left.
+        sent_bytes: u64,
+        /// Transfers whose copy was not stored on arrival.
+        refused: u64,
+        /// Bundles that found no room at their source.
+        rejected: u64,
+        /// Deliveries of what had been delivered before.
+        delivered_again: u64,
+        /// Copies deleted for lack of room.
+        dropped_overflow: u64,
+        /// Copies deleted at the end of their lifetime.
+        dropped_expired: u64,
+        /// Copies deleted because their bundle was known to be delivered.
+        removed_acknowledged: u64,
+        /// Copies given up because the next node has one.
+        removed_handed_over: u64,
+        /// Links that came up.
+        encounters: u64,
+        /// Bytes of control data that mechanisms are charged: states and receipts.
+        control_bytes: u64,
+        /// (`sent_bytes` + `control_bytes`) / `delivered_bytes`; NaN if nothing was delivered.
+        bytes_per_delivered_byte: f64,
+        /// Share of created bundles that were delivered within the time in the name.
+        delivered_by_1min: f64,
+        /// Share of created bundles that were delivered within the time in the name.
+        delivered_by_10min: f64,
+        /// Share of created bundles that were delivered within the time in the name.
+        delivered_by_1h: f64,
+        /// Share of created bundles that were delivered within the time in the name.
+        delivered_by_6h: f64,
+        /// Share of created bundles that were delivered within the time in the name.
+        delivered_by_1d: f64,
+        /// Jain's index of the delivery ratios of the destinations: 1 when all are served alike.
+        fairness: f64,
+    }
 }
 
 impl Summary {
