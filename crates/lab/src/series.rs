@@ -93,7 +93,7 @@ const GONE: usize = 4;
 const _: () = assert!(DropReason::HandedOver as usize == GONE - 1);
 
 /// Of each flow or consumer.
-pub const FLOWS: [Sampled; 10] = [
+pub const FLOWS: [Sampled; 12] = [
     sampled("goodput", "bit/s", "Goodput", "Rate of delivery since the sample before."),
     sampled("window", "B", "Window", "Data that the controller lets be in flight; Interests, of a consumer."),
     sampled("rate", "bit/s", "Rate", "Rate at which the controller lets packets leave."),
@@ -107,6 +107,13 @@ pub const FLOWS: [Sampled; 10] = [
         "Over UDPDTN: share of datagrams that are lost, as the receiver's reports show it.",
     ),
     sampled("sessions", "", "", "Over LTP: sessions of the sender that are open."),
+    sampled("sequence_window", "packets", "", "Over DCCP: width of the sequence window."),
+    sampled(
+        "ack_ratio",
+        "packets",
+        "",
+        "Over DCCP: packets per acknowledgement that the receiver was asked for.",
+    ),
     sampled("datagrams", "", "", "Of an adaptive connection: 1 while datagrams carry it, 0 while TCP does."),
     sampled("switches", "", "", "Of an adaptive connection: changes of the transport so far."),
 ];
