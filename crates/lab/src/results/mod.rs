@@ -53,6 +53,12 @@ impl Build {
     }
 }
 
+impl Default for Build {
+    fn default() -> Self {
+        Self::this()
+    }
+}
+
 impl Row {
     /// The value of a scenario column.
     pub fn value(&self, column: &str) -> Option<&str> {
