@@ -1,8 +1,7 @@
 //! The JSON Schema of scenarios in TOML, made from the [keys](crate::keys) that their readers know.
 
 use crate::keys::{self, Key, Kind};
-use crate::{Catalogue, Entry};
-use lightlag_protocols::controllers;
+use crate::{Algorithms, Catalogue};
 use lightlag_protocols::dtn::{Domain, Parameter};
 use serde_json::{Map, Value, json};
 
@@ -10,11 +9,6 @@ use serde_json::{Map, Value, json};
 ///
 /// Every value may also be a list, which is an axis of a sweep, or a reference `"$name"` to one of `[parameters]`.
 pub fn schema(catalogue: &Catalogue) -> Value {
-    let known = |entries: Vec<(String, &[Parameter])>| algorithm(entries);
-    let controllers: Vec<_> = controllers::TABLE
-        .iter()
-        .map(|entry| (entry.algorithm.name.to_owned(), entry.algorithm.parameters))
-        .collect();
     let world = |table: &[&str], then: &[Key]| {
         let has = table.iter().map(|table| json!({ "required": [table] }));
         (json!({ "anyOf": has.collect::<Vec<_>>() }), object(then))
@@ -25,21 +19,15 @@ pub fn schema(catalogue: &Catalogue) -> Value {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Lightlag scenario",
         "$defs": {
-            "router": known(entries(catalogue.routers())),
-            "mechanism": known(entries(catalogue.mechanisms())),
-            "controller": known(controllers),
+            "router": algorithm(&catalogue.routers),
+            "mechanism": algorithm(&catalogue.mechanisms),
+            "controller": algorithm(&catalogue.controllers),
             "reference": { "type": "string", "pattern": "^\\$" },
         },
         "if": names,
         "then": of_names,
         "else": { "if": packets, "then": of_packets, "else": object(keys::BUNDLES) },
     })
-}
-
-fn entries<A: ?Sized + crate::catalogue::Kind>(
-    entries: &[std::sync::Arc<Entry<A>>],
-) -> Vec<(String, &[Parameter])> {
-    entries.iter().map(|entry| (entry.name.clone(), &*entry.parameters)).collect()
 }
 
 /// A table with these keys and no other.
@@ -87,11 +75,11 @@ fn value(kind: Kind) -> Value {
 }
 
 /// A name, or a table with a name and the parameters of that algorithm.
-fn algorithm(entries: Vec<(String, &[Parameter])>) -> Value {
-    let names: Vec<&String> = entries.iter().map(|entry| &entry.0).collect();
-    let tables = entries.iter().map(|(name, parameters)| {
-        let named = ("name".to_owned(), Value::Object(swept(json!({ "const": name }), true)));
-        let parameters = parameters.iter().map(|parameter| {
+fn algorithm<A: ?Sized + crate::catalogue::Kind>(known: &Algorithms<A>) -> Value {
+    let names: Vec<&String> = known.iter().map(|entry| &entry.name).collect();
+    let tables = known.iter().map(|entry| {
+        let named = ("name".to_owned(), Value::Object(swept(json!({ "const": entry.name }), true)));
+        let parameters = entry.parameters.iter().map(|parameter| {
             let mut schema = swept(of_parameter(parameter), true);
             schema.insert("description".to_owned(), parameter.meaning.into());
             (parameter.name.to_owned(), Value::Object(schema))

@@ -3,13 +3,12 @@
 use super::controller::controller;
 use super::plan::contact_plan;
 use super::record::Recording;
-use super::{address, listening_address, option, size};
+use super::{address, given, listening_address, option, size};
 use crate::args::Pacing;
 use crate::output::{Done, Failure};
 use lightlag_node::transports::{ListenOptions, SendOptions, Service, TRANSPORTS, Transport};
 use lightlag_protocols::controllers::Factory;
-use lightlag_protocols::time::Duration;
-use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::units::Bytes;
 use lightlag_scenario::quantity;
 
 /// Bytes of a packet by default.
@@ -79,19 +78,6 @@ pub fn packet_size(text: Option<&str>) -> Result<Bytes, Failure> {
     Ok(packet)
 }
 
-/// `--give-up` and `--light`.
-fn time(
-    flag: &str,
-    text: Option<&str>,
-    read: fn(&str) -> Result<Duration, lightlag_scenario::Wrong>,
-) -> Result<Option<Duration>, Failure> {
-    text.map(|text| option(flag, text, read)).transpose()
-}
-
-fn rate(pacing: &Pacing) -> Result<Option<BitRate>, Failure> {
-    pacing.rate.as_deref().map(|text| option("--rate", text, quantity::bit_rate)).transpose()
-}
-
 /// The controller that is named, or the transport's default.
 fn paces(pacing: &Pacing, transport: &Transport) -> Result<Option<Factory>, Failure> {
     let Some(controlled_as) = transport.controlled_as else { return Ok(None) };
@@ -113,7 +99,7 @@ pub fn send_options(
     raw: bool,
     recording: &Recording,
 ) -> Result<SendOptions, Failure> {
-    let light = time("--light", pacing.light.as_deref(), quantity::time)?;
+    let light = given("--light", pacing.light.as_deref(), quantity::time)?;
     let nodes = pacing.plan_nodes.as_deref();
     let plan = pacing.plan.as_deref().map(|file| contact_plan(file, nodes, light.is_some())).transpose()?;
     let (plan, planned_light) = plan.unzip();
@@ -121,10 +107,10 @@ pub fn send_options(
         to: address(to, port)?,
         from: None,
         packet: packet_size(pacing.packet_size.as_deref())?,
-        rate: rate(pacing)?,
+        rate: given("--rate", pacing.rate.as_deref(), quantity::bit_rate)?,
         plan,
         light: light.or(planned_light.flatten()),
-        give_up: time("--give-up", pacing.give_up.as_deref(), quantity::positive_time)?,
+        give_up: given("--give-up", pacing.give_up.as_deref(), quantity::positive_time)?,
         raw,
         controller: paces(pacing, transport)?,
         tap: recording.tap(),

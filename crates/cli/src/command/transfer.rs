@@ -2,7 +2,7 @@
 
 use super::pacing::{find, listen_options, send_options, supports, supports_capture, supports_pacing};
 use super::record::Recording;
-use super::{Failed, bar, goodput, option, size};
+use super::{Failed, bar, given_bytes, goodput, listened};
 use crate::args::Transfer;
 use crate::output::{Done, Failure, print};
 use indicatif::ProgressBar;
@@ -53,11 +53,6 @@ pub fn transfer(options: &Transfer) -> Done {
 fn key(options: &Transfer) -> Result<Option<Key>, Failure> {
     let read = |path| Key::read(path).map_err(|line| Failure::Input(format!("--key-file {line}")));
     options.key_file.as_deref().map(read).transpose()
-}
-
-fn bytes(flag: &str, text: Option<&str>) -> Result<Option<u64>, Failure> {
-    let bytes = text.map(|text| option(flag, text, size)).transpose()?;
-    Ok(bytes.map(|size| size.0))
 }
 
 /// Where a sender remembers listeners: `lightlag` in the user's folder for state, as the XDG base directory
@@ -121,7 +116,7 @@ fn json_of(sent: &Sent, over: &str, file: &Path, to: SocketAddr) -> String {
         "goodput_bit_per_s": goodput(sent.bytes - sent.resumed.min(sent.bytes), sent.seconds),
         "datagrams": sent.datagrams,
         "repairs": sent.repairs,
-        "silences": sent.timeouts,
+        "timeouts": sent.timeouts,
         "resumed_bytes": sent.resumed,
         "rtt_s": sent.rtt.map(Duration::as_secs_f64),
         "ignored_datagrams": sent.ignored,
@@ -153,9 +148,9 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 // --- listening ------------------------------------------------------------------------------
 
 fn listen(options: &Transfer, (transport, service): Over, at: &str, recording: &Recording) -> Done {
-    let size_most = bytes("--max-size", options.max_size.as_deref())?;
+    let size_most = given_bytes("--max-size", options.max_size.as_deref())?;
     let mut inbox = FileInbox::new(&options.folder, options.overwrite, size_most).map_err(Failed)?;
-    inbox.partial_most = bytes("--max-partial", options.max_partial.as_deref())?;
+    inbox.partial_most = given_bytes("--max-partial", options.max_partial.as_deref())?;
     inbox.key = key(options)?;
     let listening = Listening {
         options: listen_options((at, service.port(options.raw)), None, options.raw, recording)?,
@@ -201,11 +196,7 @@ fn tell_all(
     });
     bar.finish_and_clear();
     printed?;
-    match result {
-        // The line was printed when it happened.
-        Err(Error::Failed(_)) if options.once => Err(Failure::Verdict),
-        other => Ok(other.map_err(Failed)?),
-    }
+    listened(result, options.once)
 }
 
 fn finished_json(finished: &Finished, over: &str) -> String {

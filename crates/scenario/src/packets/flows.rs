@@ -1,12 +1,13 @@
 //! `[flows.NAME]`.
 
 use super::alike::{Alike, alike};
-use super::network::{controller, no_way};
+use super::controllers::{Chosen, Known, controller};
+use super::network::no_way;
 use super::{Carrier, FlowPlan, LinkPlan, Network};
 use crate::keys;
 use crate::quantity::{bit_rate, bytes, positive_time, time};
-use crate::{Algorithm, Error, Node, Result, Section, Value, algorithm};
-use lightlag_protocols::controllers::{self, Recovery};
+use crate::{Error, Node, Result, Section, Value};
+use lightlag_protocols::controllers::Recovery;
 use lightlag_protocols::link::Rate;
 use lightlag_protocols::session::PolicyConfig;
 use lightlag_protocols::time::{Duration, Instant};
@@ -37,8 +38,8 @@ const KINDS: [(&str, Kind); 5] = [
 ];
 
 impl Kind {
-    fn title(self) -> String {
-        KINDS.iter().find(|known| known.1 == self).map_or("", |known| known.0).to_uppercase()
+    fn name(self) -> &'static str {
+        KINDS.iter().find(|known| known.1 == self).map_or("", |known| known.0)
     }
 }
 
@@ -63,17 +64,17 @@ const KEYS_OF: &[(&str, &[Kind])] = &[
 ];
 
 /// Every flow.
-pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<FlowPlan>> {
+pub fn read(root: &Section, links: &[LinkPlan], known: &Known) -> Result<Vec<FlowPlan>> {
     let mut flows = Vec::new();
     for Alike { section, each, stop } in alike(root, ("flows", "flow"), keys::FLOWS)? {
-        let one = flow(&section, links)?;
+        let one = flow(&section, links, known)?;
         flows.extend(each.into_iter().map(|(name, start)| FlowPlan { name, start, stop, ..one.clone() }));
     }
     Ok(flows)
 }
 
 /// A flow of a table, without its name and its times.
-fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
+fn flow(section: &Section, links: &[LinkPlan], known: &Known) -> Result<FlowPlan> {
     let from = section.need_text("from", "\"earth\"")?;
     let to = section.need_text("to", "\"mars\"")?;
     let way = |from: &str, to: &str, key: &str| {
@@ -84,11 +85,10 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
     let kind = section.word("transport", &KINDS)?.unwrap_or_default();
     refuse_others(section, kind)?;
     let node = section.get("controller").ok_or_else(|| section.missing("controller", "\"new_reno\""))?;
-    let chosen = algorithm(node, &section.key("controller"), controller)?;
-    let transport = KINDS.iter().find(|known| known.1 == kind).map_or("", |known| known.0);
     // Of its two stacks, TCP is the one that `controller` is for.
-    fits(section, ("controller", &chosen), if kind == Kind::Adaptive { "tcp" } else { transport })?;
-    let datagram_controller = datagram_controller(section, kind)?;
+    let stream = if kind == Kind::Adaptive { Kind::Tcp } else { kind };
+    let chosen = controller(section, "controller", node, stream.name(), known)?;
+    let datagram_controller = datagram_controller(section, kind, known)?;
     let packet = section.quantity("packet_size", bytes)?.unwrap_or(Bytes(1500));
     if packet <= HEADER || packet > Bytes(65_535) {
         return Err(Error::new(
@@ -122,18 +122,7 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowPlan> {
     })
 }
 
-type Chosen = Algorithm<dyn controllers::Controller>;
-
-fn fits(section: &Section, (key, chosen): (&str, &Chosen), transport: &str) -> Result<()> {
-    if chosen.entry.only_with.is_empty() || chosen.entry.only_with.iter().any(|name| *name == transport) {
-        return Ok(());
-    }
-    let what = format!("controller `{}` needs what the transport `{transport}` has not", chosen.entry.name);
-    let right = format!("write transport = \"{}\"", chosen.entry.only_with.join("\" or \""));
-    Err(Error::new(&section.place_of(key), what, right))
-}
-
-fn datagram_controller(section: &Section, kind: Kind) -> Result<Option<Chosen>> {
+fn datagram_controller(section: &Section, kind: Kind, known: &Known) -> Result<Option<Chosen>> {
     const KEY: &str = "datagram_controller";
     if kind != Kind::Adaptive {
         return Ok(None);
@@ -141,9 +130,7 @@ fn datagram_controller(section: &Section, kind: Kind) -> Result<Option<Chosen>> 
     let usual =
         Node { value: Value::Text(DATAGRAM_CONTROLLER.to_owned()), place: section.place_of("transport") };
     let node = section.get(KEY).unwrap_or(&usual);
-    let chosen = algorithm(node, &section.key(KEY), controller)?;
-    fits(section, (KEY, &chosen), "adaptive")?;
-    Ok(Some(chosen))
+    controller(section, KEY, node, kind.name(), known).map(Some)
 }
 
 /// A rate, "unknown", or "plan": that of the first link, at all times.
@@ -159,14 +146,15 @@ fn planned_rate(section: &Section, first: &LinkPlan) -> Result<Option<Rate>> {
 fn refuse_others(section: &Section, kind: Kind) -> Result<()> {
     let foreign = |known: &&(&str, &[Kind])| !known.1.contains(&kind) && section.get(known.0).is_some();
     let Some((key, _)) = KEYS_OF.iter().find(foreign) else { return Ok(()) };
-    let what = format!("`{}` means nothing over {}", section.key(key), kind.title());
+    let what = format!("`{}` means nothing over {}", section.key(key), kind.name().to_uppercase());
     Err(Error::new(&section.place_of(key), what, "leave it out, or choose another transport"))
 }
 
 fn source(section: &Section, kind: Kind) -> Result<Source> {
     let whole = matches!(kind, Kind::Udpdtn | Kind::Ltp | Kind::Adaptive);
     if let Some(key) = ["on", "off", "rate", "stop"].iter().find(|key| whole && section.get(key).is_some()) {
-        let what = format!("{} carries what is there from the start, without `{key}`", kind.title());
+        let what =
+            format!("{} carries what is there from the start, without `{key}`", kind.name().to_uppercase());
         return Err(Error::new(&section.place_of(key), what, "give the flow a `size`, or carry it by TCP"));
     }
     if let Some(size) = section.quantity("size", bytes)? {
@@ -329,14 +317,7 @@ fn tcp_config(
     packet: Bytes,
     round_trip: Duration,
 ) -> Result<tcp::Config> {
-    let usual = controllers::find(&chosen.entry.name).map_or(Recovery::Rack, |entry| entry.recovery);
-    let recoveries = [
-        ("new_reno", Recovery::NewReno),
-        ("sack", Recovery::Sack),
-        ("fack", Recovery::Fack),
-        ("rack", Recovery::Rack),
-    ];
-    let recovery = section.word("recovery", &recoveries)?.unwrap_or(usual);
+    let recovery = section.word("recovery", &Recovery::NAMES)?.unwrap_or(chosen.entry.needs.recovery);
     let mut config = tcp::Config::new(packet.saturating_sub(HEADER), recovery, timers(section, round_trip)?);
     if let Some(every) = section.whole("ack_every", 1, 1000)? {
         config.ack_every = every as u32;
