@@ -1,6 +1,5 @@
 //! A record as a flat row: what both file formats hold.
 
-use super::table::row;
 use super::{Names, Text, TraceRow, TraceWriter, names};
 use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
 use lightlag_protocols::record::bundles::{Observer, Record};
@@ -8,7 +7,7 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::io::Write;
 
-row! {
+crate::row! {
     /// One row. Which columns are filled depends on `kind`.
     Row {
         /// When, in nanoseconds.

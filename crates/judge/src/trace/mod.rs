@@ -14,7 +14,7 @@ mod writer;
 pub use bundles::Row;
 pub use ndn::NameRow;
 pub use packets::PacketRow;
-pub use table::{Column, Columns, Text};
+pub use table::{Cell, Column, Columns, Reader, Text, reader};
 pub use writer::TraceWriter;
 
 use lightlag_protocols::time::Instant;
