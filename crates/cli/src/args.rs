@@ -55,6 +55,17 @@ pub enum Verb {
 }
 
 /// What a scenario is read from.
+impl Verb {
+    /// Whether it listens for connections, each with a thread of its own.
+    pub fn listens(&self) -> bool {
+        match self {
+            Self::Transfer(options) => options.listen.is_some(),
+            Self::Bundles(bundles::Bundles::Listen(_)) => true,
+            _ => false,
+        }
+    }
+}
+
 #[derive(Args)]
 pub struct Source {
     /// A scenario in TOML, or The ONE's settings (several: later files override earlier ones)

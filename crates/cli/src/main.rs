@@ -9,7 +9,8 @@ use args::{Cli, Verb};
 use clap::Parser;
 use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand as MissingSubcommand;
 use output::Failure;
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -21,6 +22,9 @@ fn main() -> ExitCode {
         // Help and version; also where nothing at all was asked.
         Err(asked) => asked.exit(),
     };
+    if cli.verb.listens() {
+        run_with_few_arenas();
+    }
     let done = match cli.verb {
         Verb::Run(options) => command::run::run(&options),
         Verb::Sweep(options) => command::sweep::sweep(&options),
@@ -49,6 +53,19 @@ fn main() -> ExitCode {
             eprintln!("lightlag: {line}");
             ExitCode::from(2)
         }
+    }
+}
+
+/// Starts this program again with at most two arenas of glibc's allocator, which reserves 64 MiB of address space for each
+/// of a listener's threads: under a limit (`ulimit -v`) a few idle connections would take it all. Where that is not
+/// possible, it goes on as it is.
+fn run_with_few_arenas() {
+    const VARIABLE: &str = "MALLOC_ARENA_MAX";
+    let mut arguments = std::env::args_os();
+    if let (None, Some(name), Ok(program)) =
+        (std::env::var_os(VARIABLE), arguments.next(), std::env::current_exe())
+    {
+        let _ = Command::new(program).arg0(name).args(arguments).env(VARIABLE, "2").exec();
     }
 }
 

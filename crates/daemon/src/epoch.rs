@@ -2,11 +2,10 @@
 
 use super::keys::PublicKey;
 use super::known::Known;
-use lightlag_node::Error;
+use lightlag_node::{Error, files};
 use lightlag_protocols::wire::session::Epoch;
 use rustix::fs::{FlockOperation, flock};
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::Write;
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -22,6 +21,9 @@ const CLOCK_MOST: u32 = 1 << 30;
 const BELIEVED_MOST: u32 = CLOCK_MOST + (1 << 29);
 /// No epoch has a greater number: with the bit of [`EpochState::epoch`] it must fit into 32 bits.
 const LAST: u32 = u32::MAX / 2 - 1;
+
+/// The file of the number is no larger.
+const NUMBER_MOST_BYTES: u64 = 64;
 
 /// The folder, held by this daemon alone as long as this is, and the daemon's present epoch.
 pub struct EpochState {
@@ -44,7 +46,8 @@ impl EpochState {
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|why| failed(folder, why))?;
         let path = folder.join("lock");
         let mut open = OpenOptions::new();
-        open.write(true).create(true).truncate(false).mode(0o600);
+        // Readable, so that a pipe of this name does not block.
+        open.read(true).write(true).create(true).truncate(false).mode(0o600);
         let lock = open.open(&path).map_err(|why| failed(&path, why))?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
             Error::Input(format!("{}: another lightlagd runs on this state", folder.display()))
@@ -84,8 +87,8 @@ impl EpochState {
     }
     fn read(&self) -> Result<u32, Error> {
         let path = self.file();
-        match fs::read_to_string(&path) {
-            Ok(text) => Ok(text.trim().parse().unwrap_or_else(|_| {
+        match files::read_state(&path, NUMBER_MOST_BYTES) {
+            Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).trim().parse().unwrap_or_else(|_| {
                 // As after a loss of the state: the clock gives the number.
                 warn!(file = %path.display(), "the file is damaged: taking the epoch number from the clock");
                 0
@@ -96,11 +99,8 @@ impl EpochState {
     }
     /// Writes the number; an interrupted write leaves the old file.
     fn write(&self, number: u32) -> Result<(), Error> {
-        let (path, new) = (self.file(), self.folder.join("incarnation.new"));
-        let written = File::create(&new)
-            .and_then(|mut file| writeln!(file, "{number}").and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&new, &path))
-            .and_then(|()| File::open(&self.folder)?.sync_all());
+        let path = self.file();
+        let written = files::replace(&path, format!("{number}\n").as_bytes(), true);
         written.map_err(|why| Error::Input(format!("{}: {why}", path.display())))
     }
 }
@@ -115,6 +115,7 @@ fn nonce() -> Result<u64, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     const KEYS: [PublicKey; 2] = [PublicKey([1; 32]), PublicKey([2; 32])];
 
@@ -147,10 +148,25 @@ mod tests {
     #[test]
     fn a_damaged_number_is_a_lost_one() {
         let number = begin(tempfile::tempdir().unwrap().path()).number;
-        for text in ["", "\n", "-1", "18446744073709551616", "4294967296", "a7", "\u{fffd}"] {
+        for text in [&b""[..], b"\n", b"-1", b"18446744073709551616", b"4294967296", b"a7", b"\xb1\x37"] {
             let folder = tempfile::tempdir().unwrap();
             fs::write(folder.path().join("incarnation"), text).unwrap();
             assert!(begin(folder.path()).number >= number, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_pipe_in_place_of_a_file_of_the_state_is_an_error_or_is_replaced() {
+        let pipe = |name: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(name);
+            rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR)
+                .unwrap();
+            EpochState::begin(folder.path()).map(drop).map_err(|why| why.to_string())
+        };
+        assert!(pipe("incarnation").unwrap_err().ends_with("incarnation: it is no regular file"));
+        for name in ["incarnation.new", "peers.json", "lock"] {
+            assert_eq!(pipe(name), Ok(()), "{name}");
         }
     }
 

@@ -2,14 +2,15 @@
 //! they are of use at once. Nothing depends on it but that: where the file is lost or old, the other daemons are asked first.
 
 use super::keys::PublicKey;
+use lightlag_node::files;
 use lightlag_protocols::wire::session::Epoch;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use tracing::warn;
+
+/// A file of the state that the daemon reads whole is no larger.
+pub const STATE_MOST_BYTES: u64 = 16 << 20;
 
 /// Epochs of other daemons, by the text of their keys.
 pub struct Known {
@@ -21,7 +22,7 @@ impl Known {
     /// Those that an earlier epoch of this daemon kept in a folder.
     pub fn read(folder: &Path) -> Self {
         let file = folder.join("peers.json");
-        let epochs = match fs::read(&file) {
+        let epochs = match files::read_state(&file, STATE_MOST_BYTES) {
             Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_else(|why| {
                 warn!(file = %file.display(), %why, "cannot read stored epochs of peers; asking them again");
                 BTreeMap::new()
@@ -45,17 +46,14 @@ impl Known {
     }
     /// A daemon that is cut off while writing leaves the old file.
     fn write(&self) -> std::io::Result<()> {
-        let new = self.file.with_extension("new");
-        let bytes = serde_json::to_vec(&*self.epochs.borrow())?;
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-        file.write_all(&bytes)?;
-        fs::rename(&new, &self.file)
+        files::replace(&self.file, &serde_json::to_vec(&*self.epochs.borrow())?, false)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn epochs_are_there_in_the_next_run_and_a_damaged_file_is_no_file() {

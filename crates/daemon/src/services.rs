@@ -1,5 +1,7 @@
 //! Services that are reached here by name: from the settings, and from programs while the daemon runs.
 
+use super::known::STATE_MOST_BYTES;
+use lightlag_node::files;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -53,7 +55,7 @@ impl Services {
     /// Those of the settings, and those that programs registered with an earlier epoch of the daemon.
     pub fn begin(state: &Path, configured: BTreeMap<String, String>) -> Self {
         let file = state.join("services.json");
-        let led = match fs::read(&file) {
+        let led = match files::read_state(&file, STATE_MOST_BYTES) {
             Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_else(|why| {
                 warn!(file = %file.display(), %why, "cannot read stored services; programs must register them again");
                 BTreeMap::new()
@@ -102,9 +104,8 @@ impl Services {
     }
     /// If writing fails, only the next epoch does not know them.
     fn keep(&self) {
-        let new = self.file.with_extension("new");
         let bytes = serde_json::to_vec(&self.led).unwrap_or_default();
-        if let Err(why) = fs::write(&new, bytes).and_then(|()| fs::rename(&new, &self.file)) {
+        if let Err(why) = files::replace(&self.file, &bytes, false) {
             warn!(file = %self.file.display(), %why, "cannot store services; they are lost at the next restart");
         }
     }

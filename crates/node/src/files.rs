@@ -1,14 +1,17 @@
 //! Files that come in: written beside their final name, checked, and renamed when they are whole.
 
+use rustix::fs::{FlockOperation, OFlags, flock};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Adjacent bytes are collected and written together, up to this many.
 const STAGE_BYTES: usize = 256 << 10;
 /// What is read at once to be hashed.
 const HASH_BYTES: usize = 1 << 20;
+/// The end of the name under which [`replace`] writes.
+pub const NEW: &str = ".new";
 /// Left free on the disk.
 const SPARE_BYTES: u64 = 1 << 20;
 
@@ -26,14 +29,23 @@ pub struct PartFile {
 }
 
 impl PartFile {
-    /// Empty; what was there under this name is truncated, or with `is_new` an error.
+    /// Empty, and locked: of two programs with one name for it, the second gets an error. What was there under this name
+    /// is truncated, or with `is_new` an error; so is anything that is no file, and a link.
     ///
     /// # Errors
-    /// What the system says.
+    /// What the system says; [`io::ErrorKind::ResourceBusy`] if it is locked.
     pub fn create(path: PathBuf, is_new: bool) -> io::Result<Self> {
         let mut how = OpenOptions::new();
-        let how = if is_new { how.create_new(true) } else { how.create(true).truncate(true) };
-        let file = how.read(true).write(true).open(&path)?;
+        how.read(true).write(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32);
+        let how = if is_new { how.create_new(true) } else { how.create(true).truncate(false) };
+        let file = how.open(&path)?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive)
+            .map_err(|_| io::Error::new(io::ErrorKind::ResourceBusy, "another program writes it"))?;
+        let (opened, named) = (file.metadata()?, fs::symlink_metadata(&path)?);
+        if !named.is_file() || (opened.dev(), opened.ino()) != (named.dev(), named.ino()) {
+            return Err(io::Error::new(io::ErrorKind::ResourceBusy, "another program has renamed it"));
+        }
+        file.set_len(0)?;
         Ok(Self::of(file, path, false))
     }
     /// With what was there under this name, and of this length; it stays when it is dropped.
@@ -191,11 +203,34 @@ pub fn sync_folder(path: &Path) -> io::Result<()> {
 /// What the system says.
 pub fn replace(path: &Path, bytes: &[u8], lasts: bool) -> io::Result<()> {
     let mut new = path.as_os_str().to_owned();
-    new.push(".new");
-    let mut part = PartFile::create(new.into(), false)?;
+    new.push(NEW);
+    let new = PathBuf::from(new);
+    // What an interrupted program has left; a pipe or a link, too.
+    let _ = fs::remove_file(&new);
+    let mut part = PartFile::create(new, true)?;
     part.write(0, bytes)?;
     part.finish(path, true, lasts)?;
     if lasts { sync_folder(path) } else { Ok(()) }
+}
+
+/// What a small file of a program's own state contains.
+///
+/// # Errors
+/// What the system says; [`io::ErrorKind::InvalidData`] if it is no regular file or has more than `most` bytes.
+pub fn read_state(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let invalid = |why: String| Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    // A pipe does not block here.
+    let file = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return invalid("it is no regular file".to_owned());
+    }
+    if found.len() > most {
+        return invalid(format!("it has {} bytes; at most {most} are expected", found.len()));
+    }
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// BLAKE3 of all that a reader gives, and its bytes; `watch` sees the bytes so far.

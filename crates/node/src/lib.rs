@@ -8,7 +8,7 @@ pub mod clock;
 pub mod convergence;
 pub mod emulate;
 mod error;
-mod files;
+pub mod files;
 pub mod interrupt;
 pub mod names;
 pub mod places;

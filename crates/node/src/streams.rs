@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::places::{Newcomer, PLACES_MAX, Places};
+use rustix::process::{Resource, getrlimit};
 use std::io::{self, Read};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,6 +15,12 @@ const WAIT: Duration = Duration::from_millis(20);
 pub const OPENING: Duration = Duration::from_secs(10);
 /// A connection without a place has this time to read why.
 pub const FAREWELL: Duration = Duration::from_secs(1);
+/// Of the thread of a connection.
+const STACK_BYTES: usize = 512 << 10;
+/// File descriptors that a connection may take: itself, what it writes, and its folder.
+const DESCRIPTORS_EACH: u64 = 3;
+/// File descriptors that stay free of connections: the standard streams, the listener, and files of its own.
+const DESCRIPTORS_FREE: u64 = 10;
 /// How long it waits where the system cannot accept one.
 const RETRY: Duration = Duration::from_millis(100);
 
@@ -55,6 +62,18 @@ pub fn say_farewell(stream: &mut TcpStream, most: Duration) -> io::Result<()> {
     Ok(())
 }
 
+/// Runs what a connection needs in a thread of its own, with a small stack. Without a thread the connection is closed, and
+/// its place is free.
+pub fn spawn(work: impl FnOnce() + Send + 'static) {
+    let _ = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
+}
+
+fn places_max() -> usize {
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let fit = limit.saturating_sub(DESCRIPTORS_FREE) / DESCRIPTORS_EACH;
+    usize::try_from(fit).unwrap_or(usize::MAX).clamp(1, PLACES_MAX)
+}
+
 /// A listener. The threads of its connections send news of type `T`.
 pub struct Streams<T> {
     listener: TcpListener,
@@ -64,7 +83,7 @@ pub struct Streams<T> {
 }
 
 impl<T> Streams<T> {
-    /// For [`PLACES_MAX`] connections at a time.
+    /// For [`PLACES_MAX`] connections at a time, or as many as there are file descriptors for.
     ///
     /// # Errors
     /// One line.
@@ -75,7 +94,7 @@ impl<T> Streams<T> {
             Error::Input(format!("cannot listen at {at}: {why}; name a free address of this machine"))
         })?;
         let (out, news) = channel();
-        Ok(Self { listener, places: Places::new(PLACES_MAX), out, news })
+        Ok(Self { listener, places: Places::new(places_max()), out, news })
     }
     /// Where it listens.
     ///

@@ -96,7 +96,8 @@ pub fn prepare(folder: &Path) -> Result<(), Error> {
         error!(path = %path.display(), "the store is gone: a new one begins without what was accepted before");
     }
     make(folder, &path).map_err(|why| failed(&path, &why))?;
-    File::create(&mark).map(drop).map_err(|why| failed(&mark, &why))
+    // Another kind of file of this name marks it as well, and a pipe would block.
+    if mark.exists() { Ok(()) } else { File::create(&mark).map(drop).map_err(|why| failed(&mark, &why)) }
 }
 
 /// Puts a damaged store aside, and makes a new one.

@@ -6,7 +6,7 @@ use super::tcpcl_wire::{RefuseReason, TermReason};
 use super::{Bundle, BundleStore, Error, Event, Listening, Progress, Sending, Tag};
 use crate::clock::{Clock, of_std, to_std};
 use crate::places::{Newcomer, PLACES_MAX, Place};
-use crate::streams::{FAREWELL, OPENING, Streams, connect, said, say_farewell};
+use crate::streams::{self, FAREWELL, OPENING, Streams, connect, said, say_farewell};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::tcpcl::{Config, Ending, Event as Told, Piece, Session};
@@ -412,8 +412,7 @@ fn admit(newcomer: Newcomer, listening: &Listening, out: &Sender<Event>, ends: &
     }
     let config = config(false, &listening.node, listening.store.size_most);
     let (store, out, ends) = (listening.store.clone(), out.clone(), ends.clone());
-    // Without a thread the connection is closed, and its place is free.
-    let _ = std::thread::Builder::new().spawn(move || {
+    streams::spawn(move || {
         let mut coming = Coming { store, peer, node: String::new(), part: None, out, place };
         if let Err(why) = serve(stream, config, &mut coming, &ends) {
             coming.tell(Event::Refused(format!("{peer}: the connection: {why}")));

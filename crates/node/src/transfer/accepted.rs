@@ -18,7 +18,7 @@ use super::auth::{Fresh, ID_BYTES, Id, Key, Token};
 use crate::files;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -191,12 +191,13 @@ impl Accepted {
     }
 }
 
+/// `None` if there is none; a file that is no state is a damaged one.
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match fs::metadata(path) {
+    match files::read_state(path, STATE_MOST_BYTES) {
+        Ok(bytes) => Ok(Some(bytes)),
         Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(why) if why.kind() == io::ErrorKind::InvalidData => Ok(Some(Vec::new())),
         Err(why) => Err(why),
-        Ok(found) if found.len() > STATE_MOST_BYTES => Ok(Some(Vec::new())),
-        Ok(_) => fs::read(path).map(Some),
     }
 }
 
@@ -209,6 +210,7 @@ fn parse(key: &Key, bytes: &[u8]) -> Option<State> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use proptest::prelude::*;
     use tempfile::tempdir;
 

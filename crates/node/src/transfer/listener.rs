@@ -3,13 +3,14 @@
 use super::Error;
 use super::accepted::{Accepted, Verdict};
 use super::auth::{Challenge, Fresh, Id, Key, Token};
+use super::digests::Digests;
 use super::incoming::{Incoming, Refusal, Stage};
 use super::lines::Lines;
 use super::name::file_name;
 use super::sender::random;
-use super::store::{Kept, Place, kept};
+use super::store::{Kept, Place, drop_unproven, kept};
 use crate::clock::Clock;
-use crate::files::{self, check_space, digest_of};
+use crate::files::{self, check_space};
 use crate::places::{PLACES_MAX, Room, room_now};
 use crate::socket::Socket;
 use crate::transports::bench::{Interval, Measured, Plan};
@@ -19,7 +20,7 @@ use lightlag_protocols::wire::udpdtn::{Body, Opening, Packet, Reason};
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A received file.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,8 +86,6 @@ impl Event {
 
 /// Transfers that are remembered, those that are over among them.
 const REMEMBERED_MAX: usize = 4 * PLACES_MAX;
-/// Files whose digest is remembered.
-const DIGESTS_MAX: usize = 64;
 /// A session without datagrams for this time is forgotten; its unfinished file stays.
 const IDLE_MOST: Duration = Duration::from_secs(600);
 /// Unfinished files that are kept without a key.
@@ -97,6 +96,8 @@ const PART_LITTLE: (u64, std::time::Duration) = (1 << 20, std::time::Duration::f
 pub const MUCH_BYTES: u64 = 1 << 20;
 /// How often unfinished files are counted.
 const COUNT_EVERY: Duration = Duration::from_secs(1);
+/// How often what killed listeners have left of unproven sessions is removed.
+const DROP_EVERY: Duration = Duration::from_secs(10);
 /// A sender is challenged at most so often.
 const CHALLENGE_EVERY: Duration = Duration::from_nanos(50_000_000);
 /// Refusals of unknown sessions, all together, are at least this far apart.
@@ -117,7 +118,7 @@ pub struct Listener {
     events: Vec<Event>,
     /// The first transfer that ended well (true) or badly, and when its sender may still ask.
     ended: Option<(bool, u32)>,
-    digests: BTreeMap<PathBuf, (Stamp, [u8; 32])>,
+    digests: Digests,
     /// What was accepted under the key.
     accepted: Option<Accepted>,
     /// Unfinished files in the folder, and the time of the next count.
@@ -133,9 +134,6 @@ struct Waiting {
     fresh: Option<Fresh>,
     at: Instant,
 }
-
-/// Length and time of change of a file.
-type Stamp = (u64, Option<std::time::SystemTime>);
 
 impl Listener {
     /// Binds its socket.
@@ -163,7 +161,7 @@ impl Listener {
             next_tick: Instant::ZERO,
             events: vec![Event::Listening(at)],
             ended: None,
-            digests: BTreeMap::new(),
+            digests: Digests::default(),
         })
     }
     /// Receives until the first transfer has ended, if it runs `once`, or until `watch` returns false.
@@ -317,7 +315,7 @@ impl Listener {
         if let Ok(found) = fs::symlink_metadata(&place.name) {
             let is_same = found.is_file()
                 && found.len() == length
-                && self.digest_of(&place.name, &found) == Some(opening.digest);
+                && self.digests.of(&place.name, &found).ok_or(None)? == Some(opening.digest);
             if !is_same && !is_here && (!self.listening.overwrite || !found.is_file()) {
                 return Err(Some(Refusal::of_disk(&name, &std::io::ErrorKind::AlreadyExists.into())));
             }
@@ -331,11 +329,15 @@ impl Listener {
             incoming.is_repeated = verdict == Some(Verdict::Delivered);
             return Ok(incoming);
         }
-        place.adopt(digest, length);
+        if is_proven {
+            place.adopt(digest, length);
+        }
+        // A recording leaves nothing behind.
+        let is_unproven = !is_proven && !place.is_there();
+        let place = if is_unproven { place.unproven() } else { place };
         self.make_room(now, from, &place, is_proven)?;
         self.check_space(&place, length)?;
-        // A recording leaves nothing behind.
-        let is_volatile = self.check_kept(&place, length)? || !(is_proven || place.is_there());
+        let is_volatile = self.check_kept(&place, length)? || is_unproven;
         let incarnation = random().map_err(|why| Refusal::new(Reason::Busy, why.to_string()))?;
         let is_taken = self.sessions.values().any(|other| other.place().is_some_and(|it| it.is_same(&place)));
         let place = (!is_taken).then_some(place);
@@ -387,19 +389,6 @@ impl Listener {
             }
         }
         done.into_iter().for_each(|(name, id)| self.deliver(&name, &id));
-    }
-    /// The digest of a file that is here; read once, not for everybody who asks.
-    fn digest_of(&mut self, path: &Path, found: &fs::Metadata) -> Option<[u8; 32]> {
-        let stamp = (found.len(), found.modified().ok());
-        if let Some(known) = self.digests.get(path).filter(|known| known.0 == stamp) {
-            return Some(known.1);
-        }
-        let digest = digest_of(path)?;
-        if self.digests.len() == DIGESTS_MAX {
-            self.digests.pop_first();
-        }
-        self.digests.insert(path.to_owned(), (stamp, digest));
-        Some(digest)
     }
     /// Takes over from an earlier session of this content, and drops one that makes no progress where all places are
     /// taken. Its data stay on the disk. `None` in the error: there may be a place soon.
@@ -470,7 +459,12 @@ impl Listener {
     /// Counts unfinished files. What several senders at once have begun may be too much together: the one that
     /// began last stops.
     fn count_kept(&mut self, now: Instant) {
-        if now < self.next_count || self.listening.key.is_some() {
+        if now < self.next_count {
+            return;
+        }
+        if self.listening.key.is_some() {
+            drop_unproven(&self.listening.folder);
+            self.next_count = now.saturating_add(DROP_EVERY);
             return;
         }
         let began = std::time::Instant::now();

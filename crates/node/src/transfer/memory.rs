@@ -1,6 +1,7 @@
 //! What a sender with a key remembers of a listener from run to run.
 
 use super::auth::{Key, Token};
+use crate::files;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,8 @@ impl Memory {
         };
         let path = folder.map(|folder| folder.join(name(to)));
         let mut memory = Self { path, key: key.clone(), token: Token::default(), stamp: 0 };
-        let bytes = memory.path.as_ref().and_then(|path| fs::read(path).ok()).unwrap_or_default();
+        let bytes = memory.path.as_ref().and_then(|path| files::read_state(path, BYTES as u64).ok());
+        let bytes = bytes.unwrap_or_default();
         if let Some((token, stamp)) = parse(key, &bytes) {
             (memory.token, memory.stamp) = (token, stamp);
         }

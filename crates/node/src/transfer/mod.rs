@@ -2,6 +2,7 @@
 
 mod accepted;
 mod auth;
+mod digests;
 mod fec;
 pub(crate) mod incoming;
 pub mod journal;

@@ -12,9 +12,10 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A journal is no larger than this: of a terabyte it would be one in which every other symbol is missing.
-const JOURNAL_MOST_BYTES: u64 = 8 << 30;
+const JOURNAL_LEAST_BYTES: u64 = 1 << 20;
 
 /// A file to receive, and how it is cut.
 #[derive(Clone, Debug)]
@@ -64,7 +65,13 @@ pub struct Place {
 const PART_NAME_MOST: usize = 180;
 const PART: &str = ".part";
 const STATE: &str = ".part.state";
+/// What a kill while the state was written leaves.
+const STATE_NEW: &str = ".part.state.new";
 const REPAIRS: &str = ".part.repairs";
+/// Before these ends in names of what may be a recording.
+const UNPROVEN: &str = ".unproven";
+/// What may be a recording and did not grow for this long goes.
+const UNPROVEN_LONGEST: Duration = Duration::from_secs(60);
 
 impl Place {
     /// Of a file of this name in this folder. `key` names the key by which it is authenticated.
@@ -83,18 +90,24 @@ impl Place {
             .update(name.as_bytes());
         let hash = hasher.finalize().to_hex();
         let stem = format!("{}.{}", cut_text(name, PART_NAME_MOST), &hash[..32]);
-        let with = |end: &str| folder.join(format!("{stem}{end}"));
-        Self { name: folder.join(name), part: with(PART), state: with(STATE), repairs: with(REPAIRS) }
+        Self::of(folder.join(name), &folder.join(stem))
     }
-    /// What an earlier version of this program has kept of the same content, under the name alone, is taken up.
+    fn of(name: PathBuf, stem: &Path) -> Self {
+        let [part, state, repairs] = [PART, STATE, REPAIRS].map(|end| with_end(stem, end));
+        Self { name, part, state, repairs }
+    }
+    /// Where it grows until it is known to be no recording. [`drop_unproven`] removes what a killed program leaves of it.
+    pub fn unproven(&self) -> Self {
+        let stem = self.part.with_extension("");
+        Self::of(self.name.clone(), &with_end(&stem, UNPROVEN))
+    }
+    /// What is kept of the same content under other names is taken up: that of an earlier version of this program, under
+    /// the name alone, and what was here before it was known to be no recording.
     pub fn adopt(&self, digest: &[u8; DIGEST_BYTES], length: u64) {
-        let with = |end: &str| {
-            let mut path = self.name.clone().into_os_string();
-            path.push(end);
-            PathBuf::from(path)
-        };
-        let old =
-            Self { name: self.name.clone(), part: with(PART), state: with(STATE), repairs: with(REPAIRS) };
+        self.take_over(&Self::of(self.name.clone(), &self.name), digest, length);
+        self.take_over(&self.unproven(), digest, length);
+    }
+    fn take_over(&self, old: &Self, digest: &[u8; DIGEST_BYTES], length: u64) {
         if self.is_there() || old.journal(digest, length).is_none() {
             return;
         }
@@ -122,17 +135,37 @@ impl Place {
     }
     /// Forgets what is here.
     pub fn clear(&self) {
-        for path in [&self.state, &self.repairs, &self.part] {
+        for path in [&self.state, &with_end(&self.state, files::NEW), &self.repairs, &self.part] {
             // What is not there need not go.
             let _ = fs::remove_file(path);
         }
     }
     fn journal(&self, digest: &[u8; DIGEST_BYTES], length: u64) -> Option<Journal> {
-        let size = fs::metadata(&self.state).ok()?.len();
-        let bytes = fs::read(&self.state).ok().filter(|_| size <= JOURNAL_MOST_BYTES)?;
+        let bytes = files::read_state(&self.state, length.saturating_add(JOURNAL_LEAST_BYTES)).ok()?;
         let is_there = fs::metadata(&self.part).is_ok_and(|part| part.len() == length);
         let journal = Journal::from_bytes(&bytes)?;
         (is_there && journal.digest == *digest && journal.length == length).then_some(journal)
+    }
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(end);
+    path.into()
+}
+
+/// Removes from a folder what a killed program has left of sessions that may have been recordings.
+pub fn drop_unproven(folder: &Path) {
+    let ends = [PART, STATE, REPAIRS].map(|end| format!("{UNPROVEN}{end}"));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (name, found) = (entry.file_name(), entry.metadata());
+        let is_unproven = ends.iter().any(|end| name.to_string_lossy().ends_with(end));
+        let is_old = found.ok().filter(fs::Metadata::is_file).and_then(|found| found.modified().ok());
+        let is_old = is_old.and_then(|at| at.elapsed().ok()).is_some_and(|age| age > UNPROVEN_LONGEST);
+        if is_unproven && is_old {
+            // What cannot be removed is looked at again later.
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 
@@ -147,14 +180,14 @@ pub struct Kept {
 
 /// Counts the unfinished files in a folder. Those of which less than `little` bytes are here and nothing has come for
 /// `long` are removed if that is said.
-pub fn kept(folder: &Path, drop: Option<(u64, std::time::Duration)>) -> Kept {
+pub fn kept(folder: &Path, drop: Option<(u64, Duration)>) -> Kept {
     let mut kept = Kept::default();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let Ok(found) = entry.metadata() else { continue };
         let bytes = found.blocks().saturating_mul(512);
-        if [REPAIRS, STATE].iter().any(|end| name.ends_with(end)) {
+        if [REPAIRS, STATE, STATE_NEW].iter().any(|end| name.ends_with(end)) {
             kept.bytes = kept.bytes.saturating_add(bytes);
         }
         if !is_part(&name) || !found.is_file() {

@@ -6,7 +6,7 @@ use super::message::Message;
 use super::{Carrier, Counted, Error, Event, Listening, Progress, Sending, Sent, stopped};
 use crate::places::{Newcomer, PLACES_MAX, Place};
 use crate::refusals::Refusals;
-use crate::streams::{FAREWELL, OPENING, Streams, connect, is_timeout, said, say_farewell};
+use crate::streams::{self, FAREWELL, OPENING, Streams, connect, is_timeout, said, say_farewell};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -183,8 +183,7 @@ fn serve(
 fn admit(newcomer: Newcomer, number: usize, inbox: &Arc<dyn Inbox>, out: &Sender<News>) {
     let Newcomer { stream, peer, place, .. } = newcomer;
     let coming = Coming { incoming: inbox.incoming(peer), number, place, out: out.clone() };
-    // Without a thread the connection is closed, and its place is free.
-    let _ = std::thread::Builder::new().spawn(move || coming.run(stream));
+    streams::spawn(move || coming.run(stream));
 }
 
 /// A message that comes by a stream.
