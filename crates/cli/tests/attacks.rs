@@ -458,6 +458,30 @@ fn kills_and_recordings_at_random_moments_lose_and_bring_back_nothing() {
     );
 }
 
+#[test]
+fn a_listener_that_is_killed_during_a_replay_leaves_nothing_that_looks_like_progress() {
+    let place = Place::new();
+    place.write("key", noise(32));
+    let at = free_address();
+    let options = [KEYED, &["--overwrite"]].concat();
+    let listener = listen(&place, &at, &options);
+    let recorded = two_versions(&place, &at, &[]);
+    drop(listener);
+    let listener = listen(&place, &at, &options);
+    play(&recorded[0], &at, 2);
+    drop(listener);
+    for name in parts(&place).into_iter().map(|(name, _)| name) {
+        assert!(name.ends_with(".unproven.part"), "{name}");
+    }
+    // A sender with the key is not kept from the same content by it.
+    let _listener = listen(&place, &at, &options);
+    play(&recorded[0], &at, 1);
+    place.write("file", [b"one", &noise(40_000)[..]].concat());
+    sent(&place, "file", &at, KEYED);
+    assert!(place.read("into/file").starts_with(b"one"));
+    until("nothing is left of it", || parts(&place).is_empty());
+}
+
 // --- unknown hosts ----------------------------------------------------------------------------
 
 /// An opening as anybody can write it.
@@ -720,4 +744,38 @@ fn what_an_earlier_version_has_kept_is_taken_up() {
     assert!(done.status.success() && !out.contains("\"resumed_bytes\":0,"), "{out}");
     assert!(place.read("into/file") == bytes);
     assert!(!place.path("into/file.part").exists() && parts(&place).is_empty());
+}
+
+#[test]
+fn openings_that_name_large_files_hold_no_sender_up() {
+    let place = Place::new();
+    let at = free_address();
+    std::fs::create_dir(place.path("into")).expect("a folder");
+    let names: Vec<String> = (0..70).map(|number| format!("large{number}")).collect();
+    for name in &names {
+        let file = std::fs::File::create(place.path("into").join(name)).expect("a file");
+        file.set_len(1 << 30).expect("the file system has sparse files");
+    }
+    let _listener = listen(&place, &at, &[]);
+    let (over, to) = (Arc::new(AtomicBool::new(false)), at.clone());
+    let flood = std::thread::spawn({
+        let over = over.clone();
+        move || {
+            let enemy = UdpSocket::bind("127.0.0.1:0").expect("a port");
+            for session in 1.. {
+                let name = &names[session as usize % names.len()];
+                let _ = enemy.send_to(&opening(session, name, 1 << 30, [9; 32]), &to);
+                std::thread::sleep(Duration::from_millis(10));
+                if over.load(Ordering::Relaxed) {
+                    return;
+                }
+            }
+        }
+    });
+    std::thread::sleep(Duration::from_millis(500));
+    place.write("file", noise(500_000));
+    sent(&place, "file", &at, &[]);
+    over.store(true, Ordering::Relaxed);
+    flood.join().expect("it sends");
+    assert_eq!(place.read("into/file"), noise(500_000));
 }

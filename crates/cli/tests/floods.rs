@@ -24,11 +24,17 @@ struct Listener {
 
 impl Listener {
     fn start(words: &[&str]) -> Self {
+        Self::limited("true", words)
+    }
+    /// After this command of a shell, which may set limits.
+    fn limited(limit: &str, words: &[&str]) -> Self {
         let place = Place::new();
         place.write("file", noise(20_000));
         let words: Vec<&str> =
             words.iter().map(|word| if *word == "AT" { "127.0.0.1:0" } else { word }).collect();
-        let mut command = place.command(&words);
+        let mut command = std::process::Command::new("sh");
+        command.current_dir(place.path("")).args(["-c", &format!("{limit} && exec \"$0\" \"$@\"")]);
+        command.arg(env!("CARGO_BIN_EXE_lightlag")).args(&words);
         let log = std::fs::File::create(place.path("log")).expect("a file");
         command.stdout(Stdio::null()).stderr(log);
         let process = Running(command.spawn().expect("it starts"));
@@ -450,6 +456,23 @@ fn connections_that_say_nothing_keep_no_file_out_of_transfer() {
         assert_eq!(listener.place.read("inbox/file"), noise(20_000));
         listener.is_calm(12, 20_000);
         drop(enemies);
+    }
+}
+
+#[test]
+fn idle_connections_keep_nothing_out_where_address_space_or_descriptors_are_few() {
+    for (limit, idle) in [("ulimit -v 500000", 64), ("ulimit -n 24", 20)] {
+        let transfer = ["transfer", "--listen", "AT", "--over", "tcp", "--folder", "inbox"];
+        let listener = Listener::limited(limit, &transfer);
+        let enemies: Vec<TcpStream> = (0..idle).map(|_| listener.connect()).collect();
+        let done =
+            listener.place.run(&["transfer", "file", &listener.at, "--over", "tcp", "--give-up", "60 s"]);
+        assert!(done.status.success(), "{limit}: {}", String::from_utf8_lossy(&done.stderr));
+        assert_eq!(listener.place.read("inbox/file"), noise(20_000));
+        let listener = Listener::limited(limit, &["bundles", "listen", "AT", "--over", "tcp"]);
+        let others: Vec<TcpStream> = (0..idle).map(|_| listener.connect()).collect();
+        listener.takes("tcp", &["a", "b"]);
+        drop((enemies, others));
     }
 }
 

@@ -520,3 +520,24 @@ fn without_a_key_nothing_is_written_unless_it_is_asked_for() {
         std::fs::remove_file(place.path("out")).expect("it goes");
     }
 }
+
+#[test]
+fn of_two_consumers_that_write_one_file_the_second_is_refused_and_a_link_is_not_followed() {
+    let place = Place::new();
+    place.write("file", noise(3_000_000));
+    let (_producer, face) = publish(&place, "/a", "file", "udp://127.0.0.1:0", &[]);
+    let words = ["names", "get", "/a", "-o", "out", "--face", &face, "--insecure"];
+    let holds = std::fs::File::create(place.path("out.part")).expect("a file");
+    holds.lock().expect("it is locked");
+    let line = place.refused(&words);
+    assert!(line.contains("out.part: another program writes it"), "{line}");
+    drop(holds);
+    std::fs::remove_file(place.path("out.part")).expect("it is there");
+    place.write("precious", b"mine");
+    std::os::unix::fs::symlink(place.path("precious"), place.path("out.part")).expect("a link");
+    place.refused(&words);
+    assert_eq!(place.read("precious"), b"mine");
+    std::fs::remove_file(place.path("out.part")).expect("it is there");
+    place.good(&words);
+    assert_eq!(place.read("out"), noise(3_000_000));
+}

@@ -210,8 +210,8 @@ fn parse(key: &Key, bytes: &[u8]) -> Option<State> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
     use proptest::prelude::*;
+    use std::fs;
     use tempfile::tempdir;
 
     fn key() -> Key {
