@@ -25,7 +25,7 @@ use super::traffic::{check_amount, check_fit};
 use super::tree::{Node, Value};
 use crate::budget::{self, Estimate, Limits};
 use crate::keys::{self, Key};
-pub use algorithm::{algorithm, parameters};
+pub use algorithm::{algorithm, model};
 use lightlag_protocols::time::Duration;
 pub use section::{Section, quantity as read_quantity, wrong_type};
 use std::cell::RefCell;
