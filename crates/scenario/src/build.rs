@@ -181,8 +181,7 @@ impl BundleNetwork {
             let before = last.insert(pair, link.end);
             if before.is_some_and(|end| end > link.start) {
                 let name = |node: NodeId| self.node_names().nth(node.0 as usize).unwrap_or_default();
-                return Err(Error::new(
-                    &self.place(),
+                return self.place().refuse(
                     format!(
                         "{} and {} have a contact in a table at {:?} while their radios reach each other",
                         name(link.a),
@@ -190,7 +189,7 @@ impl BundleNetwork {
                         link.start
                     ),
                     "let contacts of a pair come from radios or from a table, not from both",
-                ));
+                );
             }
         }
         Ok(())

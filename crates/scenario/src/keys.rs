@@ -53,10 +53,38 @@ pub fn names(keys: &[Key]) -> Vec<&'static str> {
 }
 
 macro_rules! keys {
-    ($($(#[$about_all:meta])* $all:ident { $($name:ident: $kind:expr, $about:literal;)+ })+) => {$(
+    ($($(#[$about_all:meta])* $all:ident $(= $($other:ident +)+)? {
+        $($name:ident: $kind:expr, $about:literal;)+
+    })+) => {$(
         $(#[$about_all])*
-        pub const $all: &[Key] = &[$(Key { name: stringify!($name), kind: $kind, about: $about }),+];
+        pub const $all: &[Key] = {
+            const LISTS: &[&[Key]] = &[
+                $($($other,)+)?
+                &[$(Key { name: stringify!($name), kind: $kind, about: $about }),+],
+            ];
+            &joined::<{ length(LISTS) }>(LISTS)
+        };
     )+};
+}
+
+const fn length(mut lists: &[&[Key]]) -> usize {
+    let mut length = 0;
+    while let [first, rest @ ..] = lists {
+        length += first.len();
+        lists = rest;
+    }
+    length
+}
+
+const fn joined<const N: usize>(mut lists: &[&[Key]]) -> [Key; N] {
+    let mut all = [lists[0][0]; N];
+    let mut at = 0;
+    while let [first, rest @ ..] = lists {
+        all.split_at_mut(at).1.split_at_mut(first.len()).0.copy_from_slice(first);
+        at += first.len();
+        lists = rest;
+    }
+    all
 }
 
 use Kind::{Algorithm, Any, Flag, List, Model, Named, Open, Quantity, Real, Table, Text, Whole, Word};
@@ -72,13 +100,16 @@ const SWITCHES: &[&str] = &["policy", "oracle", "oracle_plain", "datagrams"];
 const FAULTS: &[&str] = &["none", "pauses", "inconsistent_loss", "small_sequence_window", "all"];
 
 keys! {
-    /// Of a scenario of bundles.
-    BUNDLES {
+    /// Of every scenario.
+    HEAD {
         name: Text, "Name of the scenario; results and reports are called by it. Without one, the file's.";
         duration: TIME, "Length of a run.";
         seeds: List(&Whole(0, i64::MAX)), "Seeds of the runs of a sweep; `run` takes the first.";
         parameters: Open, "Values by name; a value `\"$name\"` elsewhere stands for them.";
         limits: Table(LIMITS), "How much a run may take.";
+    }
+    /// Of a scenario of bundles.
+    BUNDLES = HEAD + {
         router: Algorithm("router"), "Router of all nodes without one of their own.";
         mechanism: Algorithm("mechanism"), "Congestion mechanism of all nodes without one of their own.";
         buffer: SIZE, "Buffer of all nodes without one of their own.";
@@ -92,23 +123,13 @@ keys! {
         traffic: Named(TRAFFIC), "What is sent.";
     }
     /// Of a scenario of packets.
-    PACKETS {
-        name: Text, "Name of the scenario; results and reports are called by it. Without one, the file's.";
-        duration: TIME, "Length of a run.";
-        seeds: List(&Whole(0, i64::MAX)), "Seeds of the runs of a sweep; `run` takes the first.";
-        parameters: Open, "Values by name; a value `\"$name\"` elsewhere stands for them.";
-        limits: Table(LIMITS), "How much a run may take.";
+    PACKETS = HEAD + {
         links: Named(LINKS), "Links between nodes.";
         flows: Named(FLOWS), "Flows of packets over the links.";
         sample_every: TIME, "Time between samples of flows and links for the time series.";
     }
     /// Of a scenario of named data.
-    NAMES {
-        name: Text, "Name of the scenario; results and reports are called by it. Without one, the file's.";
-        duration: TIME, "Length of a run.";
-        seeds: List(&Whole(0, i64::MAX)), "Seeds of the runs of a sweep; `run` takes the first.";
-        parameters: Open, "Values by name; a value `\"$name\"` elsewhere stands for them.";
-        limits: Table(LIMITS), "How much a run may take.";
+    NAMES = HEAD + {
         nodes: Named(FORWARDERS), "Content stores and clocks of nodes that links join.";
         links: Named(LINKS), "Links between nodes.";
         producers: Named(PRODUCERS), "Producers of Data.";
@@ -208,33 +229,28 @@ keys! {
         lifetime: TIME, "Lifetime.";
         name: Text, "Name.";
     }
-    /// Of `[links.NAME]`.
-    LINKS {
+    /// Of a link: where it begins and ends.
+    ENDS {
         from: Text, "Node at which the link begins.";
         to: Text, "Node at which it ends.";
+    }
+    /// Of the other direction of a link.
+    BACK {
         rate: Any(&[RATE, Table(STEPS)]), "Rate, or `{ steps = [...] }` over time.";
         delay: Any(&[TIME, Table(DELAY)]), "One-way delay, or a table: `steps` or `file`, `variance`, `every`.";
-        round_trip: TIME, "Twice the delay, in place of it.";
         loss: Any(&[SHARE, Model(&LOSSES)]), "Share of packets lost, or `{ model = ... }`.";
         queue: Any(&[FREE, Model(&QUEUES)]), "Size of the queue in packets or bytes, or `{ discipline = ... }`.";
         outages: FREE, "When nothing leaves: `10 s..20 s, 1 h..2 h`.";
         reorder: Table(REORDER), "Packets that are delayed, so that later ones overtake them.";
         duplicate: SHARE, "Share of packets that arrive twice.";
         jitter: TIME, "Largest random addition to the delay.";
+    }
+    /// Of `[links.NAME]`.
+    LINKS = ENDS + BACK + {
+        round_trip: TIME, "Twice the delay, in place of it.";
         back: Table(BACK), "What differs in the other direction.";
         one_way: Flag, "Whether there is no other direction.";
         plan: Table(PLAN), "Rates, outages and delays from a contact plan.";
-    }
-    /// Of the other direction of a link.
-    BACK {
-        rate: Any(&[RATE, Table(STEPS)]), "Rate, or `{ steps = [...] }` over time.";
-        delay: Any(&[TIME, Table(DELAY)]), "One-way delay, or a table.";
-        loss: Any(&[SHARE, Model(&LOSSES)]), "Share of packets lost, or `{ model = ... }`.";
-        queue: Any(&[FREE, Model(&QUEUES)]), "Size of the queue, or `{ discipline = ... }`.";
-        outages: FREE, "When nothing leaves.";
-        reorder: Table(REORDER), "Packets that are delayed.";
-        duplicate: SHARE, "Share of packets that arrive twice.";
-        jitter: TIME, "Largest random addition to the delay.";
     }
     /// Of a rate over time.
     STEPS {

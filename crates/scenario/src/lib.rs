@@ -72,5 +72,5 @@ pub use lightlag_protocols::units::parse as quantity;
 pub use model::*;
 pub use schema::schema;
 pub use the_one::{Property, REPORTS, properties};
-pub(crate) use toml_file::{Section, algorithm, model, named, read_quantity, wrong_type};
+pub(crate) use toml_file::{Section, algorithm, items, model, named, read_quantity, wrong_type};
 pub(crate) use tree::{Node, Value};

@@ -109,7 +109,7 @@ pub fn from_rows(rows: &[Row], resolver: &Resolver) -> Result<Vec<Told>> {
         let (a, b) = (resolver.nodes.node(&row.a, place)?, resolver.nodes.node(&row.b, place)?);
         let (Some(a), Some(b)) = (a, b) else { continue };
         if a == b {
-            return Err(Error::new(place, "the node meets itself", "name two nodes"));
+            return place.refuse("the node meets itself", "name two nodes");
         }
         let Some((start, end)) = resolver.clip(row.start, row.end) else { continue };
         let delay = row.delay.map(Delay::Constant);
@@ -138,8 +138,7 @@ pub fn check_overlap(told: &[Told]) -> Result<()> {
         if let Some(before) = last.insert(pair, contact)
             && before.end > contact.start
         {
-            return Err(Error::new(
-                &contact.place,
+            return contact.place.refuse(
                 format!(
                     "the contact starts at {} s, when the one of {} between the same nodes lasts until {} s",
                     contact.start.as_secs_f64(),
@@ -147,7 +146,7 @@ pub fn check_overlap(told: &[Told]) -> Result<()> {
                     before.end.as_secs_f64()
                 ),
                 "contacts of one pair must not overlap",
-            ));
+            );
         }
     }
     Ok(())
@@ -176,17 +175,16 @@ pub fn from_ion(plan: &IonPlan, resolver: &Resolver) -> Result<Vec<Told>> {
         let to = resolver.nodes.node(&contact.to, place)?;
         let (Some(from), Some(to)) = (from, to) else { continue };
         if from == to {
-            return Err(Error::new(place, "the node meets itself", "name two nodes"));
+            return place.refuse("the node meets itself", "name two nodes");
         }
         let Some((start, end)) = resolver.clip(contact.start, contact.end) else { continue };
         let delay = ranges.get(&(from, to)).or_else(|| ranges.get(&(to, from))).cloned().map(Delay::Table);
         let given = resolver.channels.pairs.get(&(from, to)).is_some_and(|pair| pair.delay.is_some());
         if delay.is_none() && resolver.channels.default.delay.is_none() && !given {
-            return Err(Error::new(
-                place,
+            return place.refuse(
                 format!("no range says how far {} is from {}", quoted(&contact.from), quoted(&contact.to)),
                 "add an `a range` line, or `delay = \"...\"` to the contacts",
-            ));
+            );
         }
         let way = resolver.way(from, to, Some(contact.rate), delay, place)?;
         directions.entry((from, to)).or_default().push(Directed { place: place.clone(), start, end, way });
@@ -209,11 +207,10 @@ fn sort_directed(list: &mut [Directed]) -> Result<()> {
     list.sort_by_key(|contact| contact.start);
     for pair in list.windows(2) {
         if pair[0].end > pair[1].start {
-            return Err(Error::new(
-                &pair[1].place,
+            return pair[1].place.refuse(
                 format!("the contact overlaps that of {} in the same direction", pair[0].place),
                 "contacts of one direction must not overlap",
-            ));
+            );
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use super::{LinkPlan, ephemeris};
 use crate::keys::{self, Key};
 use crate::models::{LOSSES, QUEUES};
 use crate::quantity::{bit_rate, bit_rate_or_none, bytes, deviation, positive_time, time};
-use crate::{Error, Node, Place, Result, Section, Value, model, named, wrong_type};
+use crate::{Error, Node, Place, Result, Section, Value, items, model, named, wrong_type};
 use lightlag_protocols::link::queues::{self, Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate, losses};
 use lightlag_protocols::time::{Duration, Instant};
@@ -74,7 +74,7 @@ fn direction(
         (_, Some(_), _) => {
             let what = format!("`{}` sets the delay of both directions", section.key("round_trip"));
             let right = "remove `round_trip` from a link with `delay` or `back`";
-            return Err(Error::new(&section.place_of("round_trip"), what, right));
+            return section.refuse("round_trip", what, right);
         }
     };
     Ok(LinkSpec {
@@ -118,7 +118,7 @@ fn share(node: &Node, path: &str) -> Result<f64> {
     if (0.0..=1.0).contains(&value) {
         return Ok(value);
     }
-    Err(Error::new(&node.place, format!("`{path}` is {value}"), "it must be a number from 0 to 1"))
+    node.place.refuse(format!("`{path}` is {value}"), "it must be a number from 0 to 1")
 }
 
 fn need_share(section: &Section, name: &str) -> Result<f64> {
@@ -134,11 +134,11 @@ fn rate(node: &Node, path: &str) -> Result<Rate> {
             row.need("rate", "\"1 Mbit/s\"", bit_rate_or_none)
         })?;
         if rows.iter().all(|row| row.1 == BitRate(0)) {
-            return Err(Error::new(
-                &section.place_of("steps"),
+            return section.refuse(
+                "steps",
                 format!("`{path}` is 0 bit/s at all times"),
                 "let a step carry something",
-            ));
+            );
         }
         return Ok(Rate::Table(rows));
     }
@@ -184,24 +184,14 @@ fn steps<T>(
     let example = format!("[{{ at = \"0 s\", {what} = ... }}]");
     let list = section.get("steps").ok_or_else(|| section.missing("steps", &example))?;
     let path = section.key("steps");
-    let Value::List(items) = &list.value else {
-        return Err(wrong_type(list, &path, "it must be a list of tables"));
-    };
     let mut rows: Vec<(Instant, T)> = Vec::new();
-    for item in items {
+    for item in items(list, &path, "tables", &example)? {
         let row = Section::new(item, &path, keys)?;
         let at = Instant::ZERO.saturating_add(row.need("at", "\"0 s\"", time)?);
         if rows.last().is_some_and(|last| last.0 >= at) {
-            return Err(Error::new(
-                &item.place,
-                format!("`{path}` goes back in time"),
-                "list later times later",
-            ));
+            return item.place.refuse(format!("`{path}` goes back in time"), "list later times later");
         }
         rows.push((at, value(&row)?));
-    }
-    if rows.is_empty() {
-        return Err(Error::new(&list.place, format!("`{path}` is empty"), example));
     }
     Ok(rows)
 }
@@ -237,7 +227,7 @@ fn limit(node: &Node, path: &str) -> Result<Limit> {
         Some(limit) if !matches!(limit, Limit::Packets(0)) && limit != Limit::Bytes(Default::default()) => {
             Ok(limit)
         }
-        _ => Err(Error::new(&node.place, format!("`{path}` is \"{text}\""), right)),
+        _ => node.place.refuse(format!("`{path}` is \"{text}\""), right),
     }
 }
 
@@ -264,11 +254,7 @@ fn windows(node: &Node, path: &str) -> Result<Vec<(Instant, Instant)>> {
 fn interrupted(rate: &Rate, outages: &[(Instant, Instant)], section: &Section) -> Result<Rate> {
     let Rate::Constant(rate) = *rate else {
         let place = section.place_of("outages");
-        return Err(Error::new(
-            &place,
-            "a rate in steps has no `outages`",
-            "write a rate of \"0 bit/s\" as a step",
-        ));
+        return place.refuse("a rate in steps has no `outages`", "write a rate of \"0 bit/s\" as a step");
     };
     let mut rows = vec![(Instant::ZERO, rate)];
     for &(start, end) in outages {

@@ -9,5 +9,5 @@ mod plan;
 
 pub(crate) use alike::{Alike, alike};
 pub(crate) use links::{Read, read as read_links};
-pub use network::{Carrier, FlowPlan, LinkPlan, Network};
+pub use network::{FlowPlan, LinkPlan, Network};
 pub(crate) use network::{controller, factory, read};

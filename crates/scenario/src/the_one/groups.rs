@@ -35,10 +35,7 @@ pub struct Groups {
 pub fn groups(run: Run, catalogue: &Catalogue) -> Result<Groups> {
     let scenario = run.space("Scenario");
     let count = scenario.need("nrofHostGroups", "1")?;
-    let number = count.parse(int)?;
-    if !(1..=1000).contains(&number) {
-        return Err(count.wrong(format!("is {number}"), "there are 1 to 1000 groups"));
-    }
+    let number = count.whole(1, 1000, "there are 1 to 1000 groups")?;
     let mut groups: Vec<Group> = Vec::new();
     let mut order = None;
     let mut refused = None;
@@ -175,10 +172,7 @@ fn parameter_value(found: &Found, entry: &Entry<dyn Mechanism>, domain: &Domain)
 
 fn radios(space: &Space) -> Result<Vec<Radio>> {
     let count = space.need("nrofInterfaces", "1")?;
-    let number = count.parse(int)?;
-    if !(0..=100).contains(&number) {
-        return Err(count.wrong(format!("is {number}"), "there are 0 to 100 interfaces"));
-    }
+    let number = count.whole(0, 100, "there are 0 to 100 interfaces")?;
     (1..=number).map(|index| radio(&space.need(&format!("interface{index}"), "wifi")?, space.run)).collect()
 }
 
@@ -283,10 +277,7 @@ fn map(space: &Space) -> Result<Map> {
     }
     let files = space.run.space("MapBasedMovement");
     let count = files.need("nrofMapFiles", "1")?;
-    let number = count.parse(int)?;
-    if !(1..=31).contains(&number) {
-        return Err(count.wrong(format!("is {number}"), "there are 1 to 31 map files"));
-    }
+    let number = count.whole(1, 31, "there are 1 to 31 map files")?;
     let mut maps = Vec::new();
     for index in 1..=number {
         let found = files.need(&format!("mapFile{index}"), "maps/grid.wkt")?;

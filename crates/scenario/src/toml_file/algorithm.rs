@@ -63,7 +63,7 @@ pub fn model(section: &Section, models: &Models) -> Result<(usize, Parameters)> 
                 let value = parameter(node, &path, Some(p))?;
                 if !p.domain.contains(&value) {
                     let right = format!("it must be {}", p.domain);
-                    return Err(Error::new(&node.place, format!("`{path}` is {value}"), right));
+                    return node.place.refuse(format!("`{path}` is {value}"), right);
                 }
                 given.insert(p.name.to_owned(), value);
             }

@@ -18,11 +18,11 @@ pub fn mobility(node: &Node, path: &str, context: &Context) -> Result<Mobility> 
     let entry = &TABLE[chosen];
     for p in entry.model.parameters.iter().filter(|p| p.unit == "m/s") {
         if parameters.range(p.name).low == 0.0 {
-            return Err(Error::new(
-                &section.place_of(p.name),
+            return section.refuse(
+                p.name,
                 format!("`{}` reaches down to zero: nodes might never arrive", section.key(p.name)),
                 "begin above zero, like \"0.5..1.5 m/s\"",
-            ));
+            );
         }
     }
     (entry.check)(&parameters)
@@ -62,11 +62,10 @@ fn file(node: &Node, section: &Section, context: &Context) -> Result<MapFile> {
     if path.is_file() {
         return Ok(MapFile { path, place: node.place.clone() });
     }
-    Err(Error::new(
-        &node.place,
+    node.place.refuse(
         format!("there is no map {}", quoted(&path.display().to_string())),
         "name a WKT or an OpenStreetMap file (.osm.pbf), relative to the scenario's folder",
-    ))
+    )
 }
 
 /// `"24.92, 60.16, 24.97, 60.18 deg"`: west, south, east, north.
