@@ -10,29 +10,39 @@ A scenario and a seed make a run, always the same one::
     runs = lightlag.sweep(scenario.set("buffer", ["500 kB", "1 MB"]), seeds=range(5))
     lightlag.figures.lines(runs, x="buffer", y="delivery_prob").save("figure.svg")
 
-Routers and congestion mechanisms of one's own are subclasses of `Router` and `Mechanism`; a scenario
-names them like any other.
+Routers, congestion mechanisms and congestion controllers of one's own are subclasses of `Router`,
+`Mechanism` and `Controller`; a scenario names them like any other.
 """
 
 from lightlag import figures
 from lightlag._algorithm import Mechanism, Router, algorithms, parameter
+from lightlag._controller import Controller
 from lightlag._lightlag import (
     COMMIT,
     VERSION,
+    Ack,
+    Advice,
     AfterTransfer,
+    ArrivalCounts,
     Bundle,
+    Cause,
     Census,
     Drop,
     DropReason,
     Link,
     Local,
+    Loss,
     Move,
+    RateSample,
     Refusal,
     RefusedIds,
     Replica,
     ScenarioError,
+    Sent,
     Store,
+    TfrcReport,
     Wait,
+    Window,
 )
 from lightlag._run import Result, run
 from lightlag._scenario import Point, Scenario
@@ -42,16 +52,23 @@ __version__ = VERSION
 __commit__ = COMMIT
 
 __all__ = [
+    "Ack",
+    "Advice",
     "AfterTransfer",
+    "ArrivalCounts",
     "Bundle",
+    "Cause",
     "Census",
+    "Controller",
     "Drop",
     "DropReason",
     "Link",
     "Local",
+    "Loss",
     "Mechanism",
     "Move",
     "Point",
+    "RateSample",
     "Refusal",
     "RefusedIds",
     "Replica",
@@ -59,8 +76,11 @@ __all__ = [
     "Router",
     "Scenario",
     "ScenarioError",
+    "Sent",
     "Store",
+    "TfrcReport",
     "Wait",
+    "Window",
     "algorithms",
     "compare",
     "figures",

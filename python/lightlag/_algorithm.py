@@ -1,8 +1,9 @@
-"""Routers and congestion mechanisms that are written in Python."""
+"""Routers and congestion mechanisms that are written in Python, and what all algorithms have in common."""
 
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
 import random
 import re
@@ -84,25 +85,21 @@ class _Algorithm:
     paper: ClassVar[str] = ""
     """Where it comes from."""
     only_with: ClassVar[Sequence[str]] = ()
-    """Names of the routers that a mechanism insists on; empty: any."""
+    """Names of what it insists on: routers, for a mechanism; transports, for a controller; empty: any."""
 
-    node: int
-    """The number of the node that this instance works for."""
-    nodes: int
-    """How many nodes there are, of numbers below this one."""
     seed: int
     """The seed of the run."""
-    router_counts_copies: bool
-    """For a mechanism: `Router.counts_copies` of the node's router."""
-    router_has_single_copy_phase: bool
-    """For a mechanism: `Router.single_copy_phase` of the node's router."""
 
     _kind: ClassVar[str]
     _flags: ClassVar[tuple[str, ...]]
+    _number: ClassVar[str]
+    """The attribute that distinguishes instances."""
+    _needed: ClassVar[tuple[str, ...]] = ()
+    """Hooks of which a class must define one."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if "_kind" not in vars(cls):
+        if hasattr(cls, "_kind") and "_kind" not in vars(cls):
             _check_hooks(cls)
             if vars(cls).get("name"):
                 _register(cls)
@@ -110,11 +107,11 @@ class _Algorithm:
     @cached_property
     def random(self) -> random.Random:
         """Random numbers of this instance's own: the same in every run with the same seed."""
-        return random.Random(f"{self.name} {self.seed} {self.node}")
+        return random.Random(f"{self.name} {self.seed} {getattr(self, self._number)}")
 
     @classmethod
-    def _at_node(cls, facts: Mapping[str, object], values: Mapping[str, object]) -> _Algorithm:
-        """Makes the instance of a node: everything is there before `__init__`, which takes no arguments."""
+    def _made(cls, facts: Mapping[str, object], values: Mapping[str, object]) -> _Algorithm:
+        """Makes an instance: everything is there before `__init__`, which takes no arguments."""
         made = cls.__new__(cls)
         for name, value in (*facts.items(), *values.items()):
             setattr(made, name, value)
@@ -122,7 +119,20 @@ class _Algorithm:
         return made
 
 
-class Mechanism(_Algorithm):
+class _AtNode(_Algorithm):
+    node: int
+    """The number of the node that this instance works for."""
+    nodes: int
+    """How many nodes there are, of numbers below this one."""
+    router_counts_copies: bool
+    """For a mechanism: `Router.counts_copies` of the node's router."""
+    router_has_single_copy_phase: bool
+    """For a mechanism: `Router.single_copy_phase` of the node's router."""
+
+    _number = "node"
+
+
+class Mechanism(_AtNode):
     """Congestion control of a node: what to admit, keep, drop or move.
 
     A subclass with a `name` can be used by scenarios at once. Each node has an instance of its own,
@@ -249,7 +259,7 @@ class Mechanism(_Algorithm):
         return {}
 
 
-class Router(_Algorithm):
+class Router(_AtNode):
     """Decides which peers get a copy, in which order.
 
     As of `Mechanism`: a subclass with a `name` can be used by scenarios at once; each node has an
@@ -259,6 +269,7 @@ class Router(_Algorithm):
 
     _kind = "router"
     _flags = ("ranked", "counts_copies", "single_copy_phase", "records_path", "fixed_state")
+    _needed = ("score",)
 
     ranked: ClassVar[bool] = False
     """Whether offers are sorted by score over all links."""
@@ -332,29 +343,22 @@ class Router(_Algorithm):
         return {}
 
 
-_OWN_NAMES = (
-    "name",
-    "paper",
-    "only_with",
-    "node",
-    "nodes",
-    "seed",
-    "random",
-    "router_counts_copies",
-    "router_has_single_copy_phase",
-)
-
-
 def _base(cls: type[_Algorithm]) -> type[_Algorithm]:
-    return Router if issubclass(cls, Router) else Mechanism
+    return next(ancestor for ancestor in cls.__mro__ if "_kind" in vars(ancestor))
+
+
+def _hooks(base: type[_Algorithm]) -> list[str]:
+    return [hook for hook in _lightlag.hook_names() if hasattr(base, hook)]
 
 
 def _check_hooks(cls: type[_Algorithm]) -> None:
     """A misspelt hook would never be called, without any notice."""
     base = _base(cls)
-    known = [hook for hook in _lightlag.hook_names() if hasattr(base, hook)]
+    known = _hooks(base)
     expected = [*known, *base._flags]
     for name in vars(cls):
+        if name in known and not callable(getattr(cls, name)):
+            raise TypeError(f"`{name}` of {cls.__name__} is a hook; define it as a method")
         if name.startswith("_") or hasattr(base, name):
             continue
         is_hook = name.startswith("on_")
@@ -364,26 +368,28 @@ def _check_hooks(cls: type[_Algorithm]) -> None:
             raise TypeError(f"{cls.__name__} defines `{name}`, which is no hook; {right}")
 
 
+def _own_names(base: type[_Algorithm]) -> set[str]:
+    """What every algorithm of this kind has; no parameter can be called so."""
+    return {*dir(base), *(name for ancestor in base.__mro__ for name in inspect.get_annotations(ancestor))}
+
+
 def _register(cls: type[_Algorithm]) -> None:
     if not _NAME.fullmatch(cls.name):
         raise TypeError(f"`{cls.name}` is no name for an algorithm: use lower case, digits and `_`")
     base = _base(cls)
-    hooks = {
-        hook for hook in _lightlag.hook_names() if getattr(cls, hook, None) is not getattr(base, hook, None)
-    }
-    if base is Router and "score" not in hooks:
-        raise TypeError(f"router `{cls.name}` must define `score`")
+    hooks = {hook for hook in _hooks(base) if getattr(cls, hook) is not getattr(base, hook)}
+    if base._needed and not hooks.intersection(base._needed):
+        raise TypeError(f"{base._kind} `{cls.name}` must define `{'` or `'.join(base._needed)}`")
     declared = {
         name: value
         for ancestor in reversed(cls.__mro__)
         for name, value in vars(ancestor).items()
         if isinstance(value, _Declared)
     }
-    for name in declared:
-        if name in _OWN_NAMES:
-            raise TypeError(
-                f"`{cls.name}` cannot call a parameter `{name}`: every algorithm has that already"
-            )
+    if taken := _own_names(base).intersection(declared):
+        raise TypeError(
+            f"`{cls.name}` cannot call a parameter `{min(taken)}`: every {base._kind} has that already"
+        )
     _lightlag.register(
         cls,
         {
@@ -394,16 +400,17 @@ def _register(cls: type[_Algorithm]) -> None:
             "parameters": [value.told(name) for name, value in declared.items()],
             "hooks": hooks,
             "flags": {flag for flag in cls._flags if getattr(cls, flag)},
+            "recovery": getattr(cls, "recovery", ""),
         },
     )
 
 
 def algorithms() -> pl.DataFrame:
-    """All routers and mechanisms that scenarios can name, those in Python included.
+    """All routers, mechanisms and controllers that scenarios can name, those in Python included.
 
     Returns:
-        A row for each: `kind`, `name`, `paper`, `only_with` (routers that it insists on; empty: any) and
-        `parameters`, each as ``name = default unit (what is allowed): what it means``.
+        A row for each: `kind`, `name`, `paper`, `only_with` (routers or transports that it insists on;
+        empty: any) and `parameters`, each as ``name = default unit (what is allowed): what it means``.
     """
     rows = [
         {

@@ -160,6 +160,172 @@ class Local:
     def census(self) -> Census | None:
         """Global knowledge, for mechanisms that set `needs_census`; not in every hook."""
 
+@final
+class RateSample:
+    """How fast data were delivered over about a round trip (draft-cheng-iccrg-delivery-rate-estimation)."""
+
+    @property
+    def delivered(self) -> int:
+        """Bytes delivered between the sending of a segment and its acknowledgement."""
+    @property
+    def before(self) -> int:
+        """Bytes that had been delivered when that segment was sent."""
+    @property
+    def interval_s(self) -> float:
+        """The longer of the times that sending and acknowledging took, in seconds."""
+    @property
+    def interval_ns(self) -> int:
+        """The same in nanoseconds, exactly."""
+
+@final
+class Window:
+    """What became of the packets between two reports of a receiver, in bytes on the link."""
+
+    @property
+    def sent(self) -> int:
+        """Bytes sent."""
+    @property
+    def received(self) -> int:
+        """Bytes that arrived."""
+    @property
+    def train_bit_per_s(self) -> int | None:
+        """Rate at which the packets of a probe train arrived; None: no train was complete."""
+
+@final
+class ArrivalCounts:
+    """Packets that arrived since the start of the connection."""
+
+    @property
+    def high(self) -> int:
+        """Of normal priority."""
+    @property
+    def low(self) -> int:
+        """Copies of low priority."""
+
+@final
+class TfrcReport:
+    """What a TFRC receiver measures (RFC 5348, section 3.2.2)."""
+
+    @property
+    def loss_event_rate(self) -> float:
+        """Loss events per packet (p), 0 to 1."""
+    @property
+    def receive_rate_byte_per_s(self) -> int:
+        """Bytes received per second over the last round trip at least (X_recv)."""
+
+@final
+class Ack:
+    """What an acknowledgement says; times in seconds are rounded, those in nanoseconds exact."""
+
+    @property
+    def now_s(self) -> float:
+        """When it arrived, in seconds into the run."""
+    @property
+    def now_ns(self) -> int:
+        """The same in nanoseconds."""
+    @property
+    def acked(self) -> int:
+        """Bytes acknowledged for the first time, cumulatively or selectively."""
+    @property
+    def rtt_s(self) -> float | None:
+        """Round-trip time of the newest segment acknowledged here that was sent once, if there is one."""
+    @property
+    def rtt_ns(self) -> int | None:
+        """The same in nanoseconds."""
+    @property
+    def one_way_s(self) -> float | None:
+        """One-way delay by the two clocks, shifted by their offset, where the transport measures it."""
+    @property
+    def one_way_ns(self) -> int | None:
+        """The same in nanoseconds."""
+    @property
+    def responder(self) -> int | None:
+        """The producer or cache that sent the data, where responders identify themselves."""
+    @property
+    def in_flight(self) -> int:
+        """Bytes still in flight."""
+    @property
+    def delivered(self) -> int:
+        """Bytes acknowledged since the start of the connection."""
+    @property
+    def sample(self) -> RateSample | None:
+        """Delivery rate, for controllers that set `rate_samples`, where the transport samples it."""
+    @property
+    def window(self) -> Window | None:
+        """What became of everything sent since the receiver's last report, where it sends reports."""
+    @property
+    def arrivals(self) -> ArrivalCounts | None:
+        """Packets that arrived, by priority, where `Advice` asks for copies of low priority."""
+    @property
+    def report(self) -> TfrcReport | None:
+        """Measurements of a receiver of TFRC (RFC 5348)."""
+    @property
+    def ack_ratio(self) -> int:
+        """Packets per acknowledgement that the other end was asked for; 0: it was not asked."""
+    @property
+    def recovering(self) -> bool:
+        """Losses are being repaired: window laws that count acknowledgements hold still."""
+    @property
+    def recovered(self) -> bool:
+        """This acknowledgement ended a recovery."""
+    @property
+    def limited(self) -> bool:
+        """The window kept the sender from sending more."""
+
+@final
+class Cause:
+    """Why data is considered lost: later data arrived, the network marked a packet, no answer came."""
+
+    GAP: ClassVar[Cause]
+    MARK: ClassVar[Cause]
+    TIMEOUT: ClassVar[Cause]
+
+@final
+class Loss:
+    """A loss or a congestion mark."""
+
+    @property
+    def now_s(self) -> float:
+        """When it was detected, in seconds into the run."""
+    @property
+    def now_ns(self) -> int:
+        """The same in nanoseconds, exactly."""
+    @property
+    def cause(self) -> Cause:
+        """How it was detected."""
+    @property
+    def lost(self) -> int:
+        """Bytes newly considered lost."""
+    @property
+    def flight_size(self) -> int:
+        """Bytes sent and not acknowledged in order (FlightSize of RFC 5681), before this loss."""
+    @property
+    def in_flight(self) -> int:
+        """Bytes still in flight, without what is lost."""
+    @property
+    def episode(self) -> bool:
+        """The first loss since the last recovery: a window law reduces once per episode."""
+    @property
+    def again(self) -> bool:
+        """The segment had been retransmitted, and the retransmission was lost too."""
+
+@final
+class Sent:
+    """A packet that was sent."""
+
+    @property
+    def now_s(self) -> float:
+        """When, in seconds into the run."""
+    @property
+    def now_ns(self) -> int:
+        """The same in nanoseconds, exactly."""
+    @property
+    def size(self) -> int:
+        """Bytes of its data."""
+    @property
+    def in_flight(self) -> int:
+        """Bytes in flight, this packet included."""
+
 # --- what hooks answer -------------------------------------------------------------------------
 
 @final
@@ -230,6 +396,31 @@ class AfterTransfer:
 
     KEEP: ClassVar[AfterTransfer]
     GIVE_UP: ClassVar[AfterTransfer]
+
+@final
+class Advice:
+    """What a controller asks of its transport beyond window and rate."""
+
+    def __new__(
+        cls,
+        *,
+        timeout_ns: int | None = None,
+        probe_train: int = 1,
+        low_priority_copies: float = 0.0,
+        discovered_rate_bit_per_s: int | None = None,
+    ) -> Advice: ...
+    @property
+    def timeout_ns(self) -> int | None:
+        """How long to wait for an answer before it counts as lost; None: as RFC 6298 computes it."""
+    @property
+    def probe_train(self) -> int:
+        """Packets sent back to back, from which the receiver measures the link's rate; 1: no train."""
+    @property
+    def low_priority_copies(self) -> float:
+        """Copies of low priority per packet of data, 0 to 1000, whose arrivals the receiver counts."""
+    @property
+    def discovered_rate_bit_per_s(self) -> int | None:
+        """Highest rate known to be deliverable, if the controller probes."""
 
 # --- the lab -----------------------------------------------------------------------------------
 
@@ -323,6 +514,7 @@ class Declared(TypedDict):
     parameters: list[dict[str, object]]
     hooks: set[str]
     flags: set[str]
+    recovery: str
 
 DeclaredParameter: TypeAlias = tuple[str, str, float | bool | str, str, str]
 

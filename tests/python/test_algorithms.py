@@ -112,7 +112,7 @@ class Everything(lightlag.Mechanism):
     wait = lightlag.parameter(60.0, unit="s", low=0, meaning="A time.")
     count = lightlag.parameter(3, low=0, high=10, meaning="A whole number.")
     eager = lightlag.parameter(True, meaning="A flag.")
-    way = lightlag.parameter("here", choices=["here", "there"], meaning="A word.")
+    side = lightlag.parameter("here", choices=["here", "there"], meaning="A word.")
 
     def __init__(self) -> None:
         assert 0 <= self.node < self.nodes == 10
@@ -208,7 +208,7 @@ class Everything(lightlag.Mechanism):
 
 def test_hooks_see_the_node_and_write_on_copies(walk: lightlag.Scenario) -> None:
     Everything.calls.clear()
-    walk.set("mechanism", {"name": "everything", "wait": "2 min", "count": 4, "way": "there"})
+    walk.set("mechanism", {"name": "everything", "wait": "2 min", "count": 4, "side": "there"})
     result = lightlag.run(walk, series=True)
     hooks = "on_created state on_contact_up on_contact_down admit on_received on_sent on_dropped obsolete"
     assert set(Everything.calls) == {*hooks.split(), "make_room", "observe"}
@@ -224,8 +224,8 @@ REPOSITORY = Path(__file__).parents[2]
 
 def rust_hooks(file: str, trait: str, events: tuple[str, ...]) -> set[str]:
     """The methods of a trait; in place of `on_event` and `on_copy`, a hook for each variant."""
-    source = (REPOSITORY / "crates/protocols/src/dtn" / file).read_text()
-    body = re.search(rf"pub trait {trait}: Send {{\n(.*?)\n}}\n", source, re.S)
+    source = (REPOSITORY / "crates/protocols/src" / file).read_text()
+    body = re.search(rf"pub trait {trait}(?:: Send)? {{\n(.*?)\n}}\n", source, re.S)
     assert body is not None
     methods = set(re.findall(r"^    fn (\w+)", body[1], re.M)) - {"on_event", "on_copy"}
     for event in events:
@@ -242,13 +242,14 @@ def python_hooks(base: type) -> set[str]:
 
 
 def test_python_reaches_every_hook_that_rust_has() -> None:
-    assert python_hooks(lightlag.Router) == rust_hooks("router.rs", "Router", ("RouterEvent",))
+    assert python_hooks(lightlag.Router) == rust_hooks("dtn/router.rs", "Router", ("RouterEvent",))
     events = ("MechanismEvent", "CopyEvent")
     # `admit` takes two kinds of `Incoming`; in Python each has a hook.
-    mechanism = rust_hooks("mechanism.rs", "Mechanism", events) | {"admit_created"}
+    mechanism = rust_hooks("dtn/mechanism.rs", "Mechanism", events) | {"admit_created"}
     assert python_hooks(lightlag.Mechanism) == mechanism
-    hooks = python_hooks(lightlag.Router) | python_hooks(lightlag.Mechanism)
-    assert hooks == set(_lightlag.hook_names())
+    controller = rust_hooks("controllers/mod.rs", "Controller", ("ControllerEvent",))
+    assert python_hooks(lightlag.Controller) == controller
+    assert python_hooks(lightlag.Router) | mechanism | controller == set(_lightlag.hook_names())
 
 
 @pytest.mark.parametrize(
@@ -272,7 +273,7 @@ def test_parameters_have_ranges_units_and_defaults(walk: lightlag.Scenario) -> N
         ({"share": 2.0}, "a number from 0 to 1"),
         ({"count": 2.5}, "a whole number from 0 to 10"),
         ({"wait": 60}, "s"),
-        ({"way": "elsewhere"}, 'one of "here", "there"'),
+        ({"side": "elsewhere"}, 'one of "here", "there"'),
         ({"eager": "yes"}, "true or false"),
         ({"shar": 0.5}, "has no parameter `shar`"),
     ]

@@ -294,9 +294,9 @@ fn recorded_answers_make_no_sender_believe_that_its_file_was_delivered() {
         // What it said itself is no answer either.
         let _ = enemy.send_to(&bytes[..count], from);
     }
-    let (code, _, told) = sender.end();
-    assert_eq!(code, Some(1), "{}", told);
-    assert!(told.contains("did not answer"), "{}", told);
+    let (code, _, output) = sender.end();
+    assert_eq!(code, Some(1), "{output}");
+    assert!(output.contains("did not answer"), "{output}");
 }
 
 #[test]
@@ -321,8 +321,8 @@ fn an_interrupted_transfer_with_a_key_goes_on_after_kills_of_both_and_loss_of_th
         }
         listener = listen(&place, &at, KEYED);
     }
-    let (code, out, told) = sender.end();
-    assert_eq!(code, Some(0), "{}", told);
+    let (code, out, output) = sender.end();
+    assert_eq!(code, Some(0), "{output}");
     assert!(place.read("into/file") == bytes);
     assert!(!out.contains("\"resumed_bytes\":0,"), "what was there is not sent again: {out}");
 }
@@ -438,9 +438,9 @@ fn kills_and_recordings_at_random_moments_lose_and_bring_back_nothing() {
             }
         }
         for sender in senders {
-            let (code, _, told) = sender.end();
-            let is_late = told.contains("a later version of file has come meanwhile");
-            assert!(code == Some(0) || is_late, "round {rounds}, keyed {keyed}: {}", told);
+            let (code, _, output) = sender.end();
+            let is_late = output.contains("a later version of file has come meanwhile");
+            assert!(code == Some(0) || is_late, "round {rounds}, keyed {keyed}: {}", output);
         }
         drop(listener);
         listener = listen(&place, &at, &options);
@@ -546,8 +546,8 @@ fn two_senders_of_one_name_keep_their_progress() {
         parts(&place).iter().filter(|(_, size)| *size > 500_000).count() == 2
     });
     for sender in senders {
-        let (code, _, told) = sender.end();
-        assert_eq!(code, Some(0), "{}", told);
+        let (code, _, output) = sender.end();
+        assert_eq!(code, Some(0), "{output}");
     }
     let last = place.read("into/file");
     assert!(last == first || last == second, "it is one of them, whole");
@@ -665,8 +665,8 @@ fn openings_with_data_from_unknown_hosts_keep_no_honest_sender_out() {
         std::thread::sleep(Duration::from_secs(2));
         let done = send(&place, "file", &at, &["--rate", rate]);
         let opened = flood.end();
-        let told = String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success(), "{opened} openings, {data} data each: {}", told);
+        let output = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{opened} openings, {data} data each: {}", output);
         assert!(place.read("into/file") == noise(2_000_000));
         println!(
             "torture: openings with data at a transfer without a key; 1 honest sender; ; {opened} openings"

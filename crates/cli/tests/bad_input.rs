@@ -377,7 +377,7 @@ fn help_names_every_study() {
 fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
     let place = Place::new();
     place.write("s.toml", WALKERS);
-    for (words, told) in [
+    for (words, output) in [
         (&["fly"][..], "unrecognized subcommand 'fly'"),
         (&["run"], "not provided: <FILE>..."),
         (&["run", "s.toml", "--sed", "1"], "--sed"),
@@ -404,7 +404,7 @@ fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
         (&["compare", "missing", "s.toml"], "cannot read missing"),
     ] {
         let line = place.refused(words);
-        assert!(line.contains(told), "{words:?}: {line}");
+        assert!(line.contains(output), "{words:?}: {line}");
     }
 }
 
@@ -621,9 +621,9 @@ fn a_run_that_no_machine_can_hold_is_refused_before_it_starts() {
     ] {
         place.write("s.toml", &text);
         let done = within_memory(&place, &["run", "s.toml"]);
-        let told = String::from_utf8_lossy(&done.stderr);
-        assert_eq!((done.status.code(), told.lines().count()), (Some(2), 1), "{name}: {}", told);
-        assert!(told.contains("s.toml") && told.contains("at most"), "{name}: {}", told);
+        let output = String::from_utf8_lossy(&done.stderr);
+        assert_eq!((done.status.code(), output.lines().count()), (Some(2), 1), "{name}: {}", output);
+        assert!(output.contains("s.toml") && output.contains("at most"), "{name}: {}", output);
     }
 }
 
@@ -652,11 +652,11 @@ fn whatever_rates_sizes_and_delays_are_drawn_a_run_is_refused_or_fits_into_memor
             .replace("SIZE", &(size + plan));
         place.write("s.toml", &text);
         let done = within_memory(&place, &["run", "s.toml"]);
-        let told = String::from_utf8_lossy(&done.stderr);
+        let output = String::from_utf8_lossy(&done.stderr);
         match done.status.code() {
             Some(0) => ran += 1,
-            Some(2) if told.lines().count() == 1 => refused += 1,
-            code => panic!("{code:?}: {}\n{text}", told),
+            Some(2) if output.lines().count() == 1 => refused += 1,
+            code => panic!("{code:?}: {}\n{text}", output),
         }
     }
     println!("drawn: {ran} ran within 2 GB, {refused} refused with a line");

@@ -24,8 +24,8 @@ fn points_that_differ_in_their_algorithms_only_are_one() {
         "--set",
         "buffer=[\"200 kB\", \"1 MB\"]",
     ];
-    let told = json(&place, &words);
-    let points = told["points"].as_array().expect("points");
+    let output = json(&place, &words);
+    let points = output["points"].as_array().expect("points");
     let values: Vec<&Value> = points.iter().map(|point| &point["values"]).collect();
     assert_eq!(values, [&serde_json::json!({"buffer": "200 kB"}), &serde_json::json!({"buffer": "1 MB"})]);
     let [small, large] = [0, 1].map(|at| points[at]["metrics"]["bound"]["mean"].as_f64().expect("a bound"));
@@ -39,8 +39,8 @@ fn points_that_differ_in_their_algorithms_only_are_one() {
 fn a_run_stays_within_the_bound_that_the_command_tells() {
     let place = Place::new();
     place.write("s.toml", WALKERS);
-    let told = json(&place, &["bound", "s.toml", "--json", "--seeds", "2"]);
-    let known = |name: &str| told["points"][0]["runs"][0][name].as_f64().expect("a number");
+    let output = json(&place, &["bound", "s.toml", "--json", "--seeds", "2"]);
+    let known = |name: &str| output["points"][0]["runs"][0][name].as_f64().expect("a number");
     for mechanism in ["none", "copy_value", "storage_routing"] {
         let set = format!("mechanism={mechanism}");
         let run = json(&place, &["run", "s.toml", "--json", "--seed", "2", "--set", &set]);
@@ -55,9 +55,9 @@ fn a_run_stays_within_the_bound_that_the_command_tells() {
 fn a_table_is_told_to_people() {
     let place = Place::new();
     place.write("s.toml", WALKERS);
-    let told = place.good(&["bound", "s.toml"]);
-    assert!(told.contains("reachable") && told.contains("delay_bound"), "{}", told);
-    assert_eq!(told.lines().count(), 2, "{}", told);
+    let output = place.good(&["bound", "s.toml"]);
+    assert!(output.contains("reachable") && output.contains("delay_bound"), "{output}");
+    assert_eq!(output.lines().count(), 2, "{output}");
 }
 
 #[test]

@@ -68,9 +68,9 @@ fn every_way_carries_bundles_as_they_are() {
         let (listener, at) = listening(&place, over, &["--count", &count]);
         let files: Vec<&str> = names.iter().map(String::as_str).collect();
         let rate: &[&str] = if over == "udp" { &["--rate", "20 Mbit/s"] } else { &[] };
-        let told = place.good(&words(over, &files, &at, rate));
-        assert_eq!(told.lines().count(), sizes.len(), "{}", told);
-        assert_eq!(told.contains("\"acknowledged\":true"), over != "udp", "{}", told);
+        let output = place.good(&words(over, &files, &at, rate));
+        assert_eq!(output.lines().count(), sizes.len(), "{output}");
+        assert_eq!(output.contains("\"acknowledged\":true"), over != "udp", "{output}");
         let (code, out, said) = listener.end();
         assert_eq!((code, out.lines().count()), (Some(0), sizes.len()), "{over}: {out}{said}");
         assert!(sizes.iter().all(|size| kept(&place, &content(*size))), "{over}");
@@ -145,13 +145,13 @@ fn engines_services_colours_and_aggregation_are_as_asked() {
     let (_listener, at) = listening(&place, "ltp-udp", &key);
     let engine = ["--engine", "977", "--key-file", "key"];
     let more = [&engine[..], &["--aggregate", "600 B"]].concat();
-    let told = place.good(&words("ltp-udp", &["a", "b"], &at, &more));
-    assert!(told.contains("\"engine\":977") && told.contains("\"service\":2"), "{}", told);
+    let output = place.good(&words("ltp-udp", &["a", "b"], &at, &more));
+    assert!(output.contains("\"engine\":977") && output.contains("\"service\":2"), "{output}");
     assert!(eventually(|| kept(&place, &bundle(500)) && kept(&place, &bundle(300))));
     let more = [&engine[..], &["--service", "64", "--green", "2 kB"]].concat();
-    let told = place.good(&words("ltp-udp", &["c"], &at, &more));
-    assert!(told.contains("\"service\":64"), "{}", told);
-    assert!(told.contains("\"acknowledged\":false"), "green data have no acknowledgements: {}", told);
+    let output = place.good(&words("ltp-udp", &["c"], &at, &more));
+    assert!(output.contains("\"service\":64"), "{output}");
+    assert!(output.contains("\"acknowledged\":false"), "green data have no acknowledgements: {}", output);
     assert!(eventually(|| kept(&place, &noise(5000))));
     // Data that is no bundle cannot be delimited in an aggregated block.
     let line = place.refused(&words("ltp-udp", &["c"], &at, &["--aggregate", "10 kB"]));
@@ -311,9 +311,9 @@ fn a_peer_that_requires_tls_is_named_as_one() {
         assert_eq!(&contact, b"dtn!\x04\x00", "it says that it has no TLS");
         stream.write_all(answer).expect("it leaves");
         drop(stream);
-        let (code, _, told) = sender.end();
-        assert_eq!((code, told.lines().count()), (Some(1), 1), "{}", told);
-        assert!(told.contains("require TLS") || told.contains("requires TLS"), "{}", told);
+        let (code, _, output) = sender.end();
+        assert_eq!((code, output.lines().count()), (Some(1), 1), "{output}");
+        assert!(output.contains("require TLS") || output.contains("requires TLS"), "{output}");
     }
 }
 

@@ -23,8 +23,8 @@ fn a_capture_is_told_in_every_form() {
     assert!(html.contains("Capture: a.pcap") && !html.contains("Scenarios"));
     assert!(place.path("a.parquet").exists());
     let json = place.good(&["capture", "a.pcap", "--json"]);
-    let told: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
-    assert_eq!(told["flows"][0]["out"]["unique_bytes"], 100);
+    let output: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert_eq!(output["flows"][0]["out"]["unique_bytes"], 100);
 }
 
 #[test]
@@ -35,8 +35,8 @@ fn filters_that_nothing_passes_are_told() {
     let done = place.run(&words);
     assert!(done.status.success());
     assert!(String::from_utf8_lossy(&done.stdout).starts_with("1 packet, 140 bytes, 0 s, 0 flows\n"));
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(told, "lightlag: a.pcap: no flow passed the filters, all of which must hold\n");
+    let output = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(output, "lightlag: a.pcap: no flow passed the filters, all of which must hold\n");
     let json = place.good(&[&words[..], &["--json"]].concat());
     assert!(json.contains("no flow passed the filters"), "{json}");
     assert_eq!(place.run(&["capture", "a.pcap", "--filter", "tcp"]).stderr, b"");
@@ -87,12 +87,12 @@ fn no_output_destroys_what_is_read_or_another_output() {
 fn a_capture_from_standard_input_is_not_written_over() {
     let place = Place::new();
     place.write("a.pcap", capture());
-    for (option, told) in [("--html", "is the capture that is read"), ("--to-tcp", "is read twice")] {
+    for (option, output) in [("--html", "is the capture that is read"), ("--to-tcp", "is read twice")] {
         let mut command = place.command(&["capture", "-", option, "a.pcap", "--parquet", "b.parquet"]);
         let input = std::fs::File::open(place.path("a.pcap")).expect("it is there");
         let done = command.stdin(input).output().expect("the command starts");
         assert_eq!(done.status.code(), Some(2));
-        assert!(String::from_utf8_lossy(&done.stderr).contains(told));
+        assert!(String::from_utf8_lossy(&done.stderr).contains(output));
     }
     assert_eq!(place.read("a.pcap"), capture());
     assert!(!place.path("b.parquet").exists());

@@ -102,15 +102,17 @@ fn what_the_command_ends_with_is_told_and_nothing_is_left() {
     let mut run = place.command(&[&words[..], &["sh", "-c", "ip -o addr; exit 7"]].concat());
     let child = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let process = child.id();
-    let (code, out, told) = Running(child).end();
-    assert_eq!(code, Some(7), "{}", told);
+    let (code, out, output) = Running(child).end();
+    assert_eq!(code, Some(7), "{output}");
     assert!(out.contains("10.77.0.1/24") && out.contains("fd77::1/64"), "{out}");
     let json: serde_json::Value = serde_json::from_str(out.lines().last().expect("JSON")).expect("JSON");
     assert_eq!(json["exit_code"], 7);
     assert!(json["timing_error_us"]["p99"].is_number(), "{json}");
     assert_eq!(namespaces_of(process), [""; 0]);
     assert!(
-        place.read("seconds.csv").starts_with(b"second,way,offered,dropped,lost,arrived,bytes,delay_s\n")
+        place
+            .read("seconds.csv")
+            .starts_with(b"second,direction,offered,dropped,lost,arrived,bytes,delay_s\n")
     );
     assert!(place.good(&["capture", "all.pcapng"]).contains("packets"));
 }
@@ -130,8 +132,8 @@ fn the_kernels_tcp_carries_a_file_whole_over_a_link_that_loses() {
     let send = format!("until {lightlag} transfer file 10.77.0.2 --over tcp >sent; do sleep 0.1; done; wait");
     let words = ["emulate", "plan.toml", "--json", "--capture", "c.pcapng", "--far", &listen, "--"];
     let run = Running::start(&place, &[&words[..], &["sh", "-c", &send]].concat());
-    let (code, out, told) = run.end();
-    assert_eq!(code, Some(0), "{}", told);
+    let (code, out, output) = run.end();
+    assert_eq!(code, Some(0), "{output}");
     assert!(place.read("got/file") == sent, "it came otherwise");
     let json: serde_json::Value = serde_json::from_str(out.trim()).expect("JSON");
     assert!(json["there"]["lost"].as_u64() > Some(0), "{json}");
@@ -237,8 +239,8 @@ fn what_has_no_room_in_memory_is_dropped_and_counted() {
         let _ = here.send_to(b"x", "10.77.0.2:9000");
     }
     kill_process(Pid::from_child(&run.0), Signal::INT).expect("it is there");
-    let (code, out, told) = run.end();
-    assert_eq!(code, Some(0), "{}", told);
+    let (code, out, output) = run.end();
+    assert_eq!(code, Some(0), "{output}");
     let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     assert!(json["there"]["no_memory"].as_u64() > Some(0), "{json}");
 }
@@ -279,8 +281,8 @@ fn a_study_between_kernels_that_is_interrupted_twice_leaves_no_daemons_and_no_na
     let process = run.0.id();
     let of_study = || namespaces_of(process).into_iter();
     let daemons = |name: &String| {
-        let told = Command::new("ip").args(["netns", "pids", name]).output().expect("it runs");
-        String::from_utf8_lossy(&told.stdout).lines().map(str::to_owned).collect::<Vec<_>>()
+        let output = Command::new("ip").args(["netns", "pids", name]).output().expect("it runs");
+        String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect::<Vec<_>>()
     };
     let began = Instant::now();
     let running = loop {
@@ -295,8 +297,8 @@ fn a_study_between_kernels_that_is_interrupted_twice_leaves_no_daemons_and_no_na
         kill_process(Pid::from_child(&run.0), Signal::INT).expect("it is there");
         std::thread::sleep(Duration::from_millis(500));
     }
-    let (code, _, told) = run.end();
-    assert!(code != Some(0) && told.contains("interrupted"), "{code:?}: {}", told);
+    let (code, _, output) = run.end();
+    assert!(code != Some(0) && output.contains("interrupted"), "{code:?}: {}", output);
     assert_eq!(of_study().collect::<Vec<_>>(), [""; 0]);
     for id in running {
         assert!(!Path::new("/proc").join(&id).exists(), "process {id} still runs");
@@ -317,8 +319,8 @@ fn what_cannot_be_emulated_is_refused_in_one_line() {
         (&["lossy.toml", "--listen", "0", "--", "true"], "--listen"),
         (&["lossy.toml", "--link", "moon", "--", "true"], "--link: there is no `moon`"),
     ] {
-        let told = place.refused(&[&["emulate"], words].concat());
-        assert!(told.contains(said), "{words:?}: {}", told);
+        let output = place.refused(&[&["emulate"], words].concat());
+        assert!(output.contains(said), "{words:?}: {}", output);
     }
     if can_make_devices() {
         for (words, said) in [
@@ -326,9 +328,9 @@ fn what_cannot_be_emulated_is_refused_in_one_line() {
             (&["lossy.toml", "--between", "no-such", "netns"], "there is no network namespace `no-such`"),
         ] {
             let done = place.run(&[&["emulate"], words].concat());
-            let told = String::from_utf8_lossy(&done.stderr).into_owned();
-            assert_eq!(done.status.code(), Some(2), "{}", told);
-            assert!(told.contains(said), "{words:?}: {}", told);
+            let output = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert_eq!(done.status.code(), Some(2), "{output}");
+            assert!(output.contains(said), "{words:?}: {}", output);
         }
     }
 }
@@ -345,9 +347,9 @@ fn without_root_one_line_says_what_is_missing() {
     }
     match command.output() {
         Ok(done) if done.status.code() == Some(2) => {
-            let told = String::from_utf8_lossy(&done.stderr).into_owned();
-            assert!(told.contains("need root") || told.contains("cannot read"), "{}", told);
-            assert_eq!(told.lines().count(), 1, "{}", told);
+            let output = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert!(output.contains("need root") || output.contains("cannot read"), "{output}");
+            assert_eq!(output.lines().count(), 1, "{output}");
         }
         Ok(done) => panic!("{:?}", done.status),
         Err(why) => skip(format_args!("the user `nobody` cannot run the command: {why}")),

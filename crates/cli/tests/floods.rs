@@ -101,10 +101,10 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// A bundle of version 7 of `length` bytes or slightly more, with this in its payload.
-fn bundle(length: usize, told: &[u8]) -> Vec<u8> {
+fn bundle(length: usize, output: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0x9f, 0x88, 7, 0, 0, 0x82, 2, 0x82, 1, 1, 0x82, 2, 0x82, 2, 1];
     bytes.extend([0x82, 2, 0x82, 1, 1, 0x82, 0, 0, 0x19, 0x27, 0x10]);
-    let payload = [told, &noise(length.saturating_sub(told.len()))].concat();
+    let payload = [output, &noise(length.saturating_sub(output.len()))].concat();
     bytes.extend([0x85, 1, 1, 0, 0, 0x5a]);
     bytes.extend((payload.len() as u32).to_be_bytes());
     bytes.extend(payload);
@@ -241,9 +241,9 @@ fn a_listener_that_closes_without_an_answer_may_be_full_or_require_tls() {
     let at = peer.local_addr().expect("it is bound").to_string();
     let sender = Running::start(&place, &["bundles", "send", "file", "--to", &at, "--over", "tcp"]);
     drop(peer.accept().expect("it comes"));
-    let (code, _, told) = sender.end();
-    assert_eq!((code, told.lines().count()), (Some(1), 1), "{}", told);
-    assert!(told.contains("may be full, or require TLS") || told.contains("reset"), "{}", told);
+    let (code, _, output) = sender.end();
+    assert_eq!((code, output.lines().count()), (Some(1), 1), "{output}");
+    assert!(output.contains("may be full, or require TLS") || output.contains("reset"), "{output}");
 }
 
 // --- what is kept ---------------------------------------------------------------------------

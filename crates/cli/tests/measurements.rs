@@ -19,8 +19,8 @@ fn objects(lines: &str) -> Vec<Value> {
     lines.lines().map(|line| serde_json::from_str(line).expect("each line is an object")).collect()
 }
 
-fn goodput(told: &Value) -> f64 {
-    told["goodput_bit_per_s"].as_f64().expect("a number")
+fn goodput(output: &Value) -> f64 {
+    output["goodput_bit_per_s"].as_f64().expect("a number")
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn over_a_link(scenario: &str, over: &str, more: &[&str]) -> [Value; 2] {
     let sender = objects(&place.good(&[&words, more].concat()));
     let (code, out, _) = listener.end();
     assert_eq!(code, Some(0), "{over}: {out}");
-    [&sender, &objects(&out)].map(|told| told.last().expect("a sum").clone())
+    [&sender, &objects(&out)].map(|output| output.last().expect("a sum").clone())
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn udpdtn_is_measured_over_a_link_that_loses_and_repairs_are_no_gain() {
 fn a_short_measurement_is_one_interval_if_nothing_else_is_said() {
     let place = Place::new();
     let (_listener, at) = listening(&place, "dccp", &[]);
-    let told = objects(&place.good(&["bench-link", &at, "--over", "dccp", "--time", "1 s", "--json"]));
-    assert_eq!(told.len(), 2, "an interval and the sum: {:?}", told);
+    let output = objects(&place.good(&["bench-link", &at, "--over", "dccp", "--time", "1 s", "--json"]));
+    assert_eq!(output.len(), 2, "an interval and the sum: {:?}", output);
 }
 
 #[test]
@@ -113,8 +113,8 @@ fn a_listener_serves_several_senders_at_once() {
     let senders: Vec<Running> =
         (0..8).map(|_| Running::start(&place, &[&words[..], &pace].concat())).collect();
     for sender in senders {
-        let (code, out, told) = sender.end();
-        assert_eq!(code, Some(0), "{}", told);
+        let (code, out, output) = sender.end();
+        assert_eq!(code, Some(0), "{output}");
         let rate = goodput(objects(&out).last().expect("a sum"));
         assert!((1e5..5.2e6).contains(&rate), "{rate} bit/s of 5 Mbit/s");
     }
@@ -147,9 +147,9 @@ fn where_nobody_listens_a_measurement_gives_up_and_its_capture_is_whole() {
         }
         let more = ["--capture", "out.pcap"];
         failed(&place.run(&[&words[..], &more].concat()), "did not answer for 1 s");
-        let told = place.good(&["capture", "out.pcap", "--json"]);
-        let told: Value = serde_json::from_str(&told).expect("an object");
-        assert!(told["packets"].as_u64() > Some(0), "{over}: {}", told);
+        let output = place.good(&["capture", "out.pcap", "--json"]);
+        let output: Value = serde_json::from_str(&output).expect("an object");
+        assert!(output["packets"].as_u64() > Some(0), "{over}: {}", output);
     }
 }
 
@@ -197,15 +197,20 @@ fn captures_of_both_sides_are_read_by_us_and_by_tshark_without_a_fault() {
             place.write("file", noise(300_000));
             carry(&place, over, &format!("{host}:{port}"));
             for file in ["out.pcap", "in.pcap"] {
-                let told = place.good(&["capture", file, "--json"]);
-                let told: Value = serde_json::from_str(&told).expect("an object");
-                let flows = told["flows"].as_array().expect("flows");
+                let output = place.good(&["capture", file, "--json"]);
+                let output: Value = serde_json::from_str(&output).expect("an object");
+                let flows = output["flows"].as_array().expect("flows");
                 assert!(
                     flows.iter().any(|flow| flow["protocol"] == speaks),
                     "{over} {host} {file}: {}",
-                    told
+                    output
                 );
-                assert_eq!(told["notes"].as_array().map(Vec::len), Some(0), "{over} {host} {file}: {}", told);
+                assert_eq!(
+                    output["notes"].as_array().map(Vec::len),
+                    Some(0),
+                    "{over} {host} {file}: {}",
+                    output
+                );
             }
             match faults(&place, dissected) {
                 Some(found) => assert_eq!(found, "", "{over} {host} {dissected}"),
@@ -226,10 +231,10 @@ fn a_listener_that_is_interrupted_leaves_a_whole_capture() {
     let pid = listener.0.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().expect("it starts").success());
     assert_eq!(listener.end().0, Some(0));
-    let told: Value =
+    let output: Value =
         serde_json::from_str(&place.good(&["capture", "in.pcap", "--json"])).expect("an object");
-    assert_eq!(told["notes"].as_array().map(Vec::len), Some(0), "{}", told);
-    assert!(told["wire_bytes"].as_u64() > Some(100_000), "{}", told);
+    assert_eq!(output["notes"].as_array().map(Vec::len), Some(0), "{output}");
+    assert!(output["wire_bytes"].as_u64() > Some(100_000), "{output}");
 }
 
 #[test]
@@ -242,8 +247,8 @@ fn a_measurement_that_is_interrupted_tells_what_was_acknowledged() {
     std::thread::sleep(std::time::Duration::from_millis(900));
     let pid = sender.0.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().expect("it starts").success());
-    let (code, out, told) = sender.end();
-    assert_eq!(code, Some(0), "{}", told);
+    let (code, out, output) = sender.end();
+    assert_eq!(code, Some(0), "{output}");
     let sum = objects(&out).pop().expect("a sum");
     assert_eq!((&sum["counted"], &sum["complete"]), (&"acknowledged".into(), &false.into()), "{out}");
     assert!(sum["bytes"].as_u64() > Some(0), "{out}");

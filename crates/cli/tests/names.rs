@@ -43,10 +43,10 @@ fn files_of_every_size_arrive_as_they_are_over_every_face() {
         for length in [0, 1, 7999, 8000, 8001, 2_000_000] {
             place.write("file", noise(length));
             let (_producer, face) = publish(&place, "/a/file", "file", at, &["--segment-size", segment]);
-            let told = got(&place, "/a/file", &face, &[]);
+            let output = got(&place, "/a/file", &face, &[]);
             assert!(place.read("out") == noise(length), "{at} {length}");
-            assert!(told.contains(&format!("\"bytes\":{length},")), "{}", told);
-            assert!(told.contains("\"verified\":\"digest\""), "{}", told);
+            assert!(output.contains(&format!("\"bytes\":{length},")), "{output}");
+            assert!(output.contains("\"verified\":\"digest\""), "{output}");
             assert!(!place.path("out.part").exists());
         }
     }
@@ -87,10 +87,10 @@ fn a_lossy_link_costs_repairs_and_nothing_else() {
         let at = face.strip_prefix("udp://").expect("its address").to_owned();
         let words = ["emulate", "link.toml", "--listen", "127.0.0.1:0", "--to", &at];
         let (_emulator, near) = Running::listening(place.command(&words));
-        let told = got(&place, "/a", &format!("udp://{near}"), &[]);
+        let output = got(&place, "/a", &format!("udp://{near}"), &[]);
         assert!(place.read("out") == noise(500_000), "{segment}");
-        assert!(!told.contains("\"repairs\":0,"), "{}", told);
-        assert!(!told.contains("\"stamped\":0,"), "the producer says when Data left: {}", told);
+        assert!(!output.contains("\"repairs\":0,"), "{output}");
+        assert!(!output.contains("\"stamped\":0,"), "the producer says when Data left: {}", output);
     }
 }
 
@@ -111,9 +111,10 @@ fn a_version_that_is_named_is_got() {
     let place = Place::new();
     place.write("file", noise(10_000));
     let (_producer, face) = publish(&place, "/a", "file", UDP, &[]);
-    let told = got(&place, "/a", &face, &[]);
-    let version = told.split("\"name\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("its name");
-    assert!(version.starts_with("/a/v="), "{}", told);
+    let output = got(&place, "/a", &face, &[]);
+    let version =
+        output.split("\"name\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("its name");
+    assert!(version.starts_with("/a/v="), "{output}");
     got(&place, version, &face, &[]);
     assert!(place.read("out") == noise(10_000));
     failed(&try_to_get(&place, "/a/v=1", &face, &[]), "no route");
@@ -167,8 +168,8 @@ fn only_what_a_trusted_key_has_signed_is_taken() {
     place.good(&["names", "keygen", "other"]);
     place.refused(&["names", "keygen", "mine"]);
     let (_signed, face) = publish(&place, "/a", "file", UDP, &["--key", "mine"]);
-    let told = got(&place, "/a", &face, &["--trust", "mine.pub"]);
-    assert!(told.contains("\"verified\":\"key\"") && place.read("out") == noise(30_000), "{}", told);
+    let output = got(&place, "/a", &face, &["--trust", "mine.pub"]);
+    assert!(output.contains("\"verified\":\"key\"") && place.read("out") == noise(30_000), "{output}");
     assert!(got(&place, "/a", &face, &[]).contains("\"verified\":\"no\""));
     failed(&try_to_get(&place, "/a", &face, &["--trust", "other.pub"]), "its signature is wrong");
     let (_unsigned, face) = publish(&place, "/a", "file", UDP, &[]);
@@ -390,9 +391,9 @@ fn forge(how: Forgery, packet: &[u8], mallory: &Signer) -> Vec<u8> {
         }
         Forgery::OtherVersion => {
             let other = Name::default().with_generic(b"a").with_number(kind::VERSION, 1);
-            let mut told = Vec::new();
-            other.write(&mut told);
-            Data { name, meta, content: &told }.write(mallory, &mut out);
+            let mut output = Vec::new();
+            other.write(&mut output);
+            Data { name, meta, content: &output }.write(mallory, &mut out);
         }
     }
     out
@@ -451,12 +452,12 @@ fn with_a_key_forged_data_are_asked_for_again_and_never_written() {
     let (_producer, face) = publish(&place, "/a", "file", UDP, &more);
     for (seed, how) in FORGERIES.into_iter().enumerate() {
         let face = forging(&face, 30, Some(how), seed as u64, signer(&place, "other"));
-        let told = got(&place, "/a", &face, &["--trust", "mine.pub"]);
+        let output = got(&place, "/a", &face, &["--trust", "mine.pub"]);
         assert!(place.read("out") == noise(40_000), "{how:?}");
         assert!(
-            told.contains("\"verified\":\"key\"") && !told.contains("\"forged\":0,"),
+            output.contains("\"verified\":\"key\"") && !output.contains("\"forged\":0,"),
             "{how:?}: {}",
-            told
+            output
         );
         std::fs::remove_file(place.path("out")).expect("it goes");
     }
@@ -514,8 +515,8 @@ fn without_a_key_nothing_is_written_unless_it_is_asked_for() {
         assert!(line.contains("--trust") && line.contains("--insecure") && line.contains("keygen"), "{line}");
         assert!(!place.path("out").exists() && !place.path("out.part").exists());
         // Signed or only digested: what is not verified is said to be so in the same words.
-        let told = place.good(&["names", "get", "/a", "-o", "out", "--face", &face, "--insecure"]);
-        assert!(told.contains("not verified: anybody may have written it"), "{}", told);
+        let output = place.good(&["names", "get", "/a", "-o", "out", "--face", &face, "--insecure"]);
+        assert!(output.contains("not verified: anybody may have written it"), "{output}");
         std::fs::remove_file(place.path("out")).expect("it goes");
     }
 }

@@ -115,16 +115,16 @@ fn a_sweep_says_of_each_point_what_a_run_of_it_says() {
 
 /// The values and the difference in deliveries of each row of a comparison.
 fn compared(place: &Place, first: &str, second: &str) -> Vec<(String, f64)> {
-    let told: serde_json::Value =
+    let output: serde_json::Value =
         serde_json::from_str(&place.good(&["compare", first, second, "--json"])).expect("--json prints JSON");
-    let rows = told["differences"].as_array().expect("differences are a list").clone();
+    let rows = output["differences"].as_array().expect("differences are a list").clone();
     let delivered = rows.iter().filter(|row| row["metric"] == "delivered");
-    let told = |row: &serde_json::Value| {
+    let output = |row: &serde_json::Value| {
         let values = row["values"].as_array().expect("values are a list").iter();
         let words: Vec<&str> = values.filter_map(|value| value[1].as_str()).collect();
         (words.join(" "), row["paired"]["difference"]["mean"].as_f64().expect("a number"))
     };
-    delivered.map(told).collect()
+    delivered.map(output).collect()
 }
 
 #[test]
@@ -167,12 +167,12 @@ fn a_sweep_of_settings_leaves_out_points_whose_mechanism_refuses_the_router_and_
                   Group.router = [EpidemicRouter; ProphetRouter]";
     place.write("s.txt", SETTINGS.replace("Group.router = EpidemicRouter", arrays));
     let done = place.run(&["sweep", "s.txt", "--seeds", "1", "--out", "done", "--json"]);
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{}", told);
+    let output = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{output}");
     assert!(
-        told.contains("left out 1 points, as s.txt:10: `Group.mechanism` refuses router `prophet`"),
+        output.contains("left out 1 points, as s.txt:10: `Group.mechanism` refuses router `prophet`"),
         "{}",
-        told
+        output
     );
     let made: serde_json::Value = serde_json::from_slice(&done.stdout).expect("--json prints JSON");
     assert_eq!(made["points"].as_array().map(Vec::len), Some(1));
@@ -204,8 +204,8 @@ fn parts_of_a_key_can_stand_in_quotes() {
         .write("s.toml", lightlag::RELAY)
         .write("contacts.txt", "start_s,end_s,a,b,owlt_s,rate_bps\n0,600,a,b,1,1e6\n");
     let latency = |set: &str| {
-        let told = place.good(&["run", "s.toml", "--json", "--set", set]);
-        let run: serde_json::Value = serde_json::from_str(&told).expect("--json prints JSON");
+        let output = place.good(&["run", "s.toml", "--json", "--set", set]);
+        let run: serde_json::Value = serde_json::from_str(&output).expect("--json prints JSON");
         run["latency_avg"].as_f64().expect("something is delivered")
     };
     let slow = latency("contacts.plan.pairs.\"a -> b\".delay=\"9 s\"");

@@ -44,8 +44,8 @@ fn files_of_every_size_arrive_as_they_are() {
         let name = format!("{length}.bin");
         let bytes = noise(length);
         place.write(&name, &bytes);
-        let told = sent(&place, &name, &at, &[]);
-        assert!(told.contains(&format!("\"bytes\":{length},")), "{}", told);
+        let output = sent(&place, &name, &at, &[]);
+        assert!(output.contains(&format!("\"bytes\":{length},")), "{output}");
         assert!(place.read(&format!("into/{name}")) == bytes, "{length}");
     }
     let left: Vec<_> = std::fs::read_dir(place.path("into")).expect("it is there").collect();
@@ -83,8 +83,8 @@ fn a_transfer_survives_the_killing_of_either_side() {
         let words = if round % 2 == 0 { &listen[..] } else { &send[..] };
         *victim = Running::start(&place, words);
     }
-    let (code, out, told) = sender.end();
-    assert_eq!(code, Some(0), "{}", told);
+    let (code, out, output) = sender.end();
+    assert_eq!(code, Some(0), "{output}");
     assert!(place.read("into/file") == bytes, "the file is whole");
     assert!(!out.contains("\"resumed_bytes\":0,"), "what was there is not sent again: {out}");
 }
@@ -141,9 +141,9 @@ fn a_file_that_changes_while_it_is_sent_is_noticed_by_both() {
         std::thread::sleep(Duration::from_millis(5));
     }
     place.write("file", noise(20_000_001));
-    let (code, _, told) = sender.end();
-    assert_eq!((code, told.lines().count()), (Some(1), 1), "{}", told);
-    assert!(told.contains("file: it changed while it was sent"), "{}", told);
+    let (code, _, output) = sender.end();
+    assert_eq!((code, output.lines().count()), (Some(1), 1), "{output}");
+    assert!(output.contains("file: it changed while it was sent"), "{output}");
     assert_eq!(listener.end().0, Some(1));
     assert!(!place.path("into/file").exists());
 }
@@ -156,8 +156,8 @@ fn a_file_that_vanishes_while_it_is_sent_arrives_whole() {
     let sender = Running::start(&place, &["transfer", "file", &at, "--rate", "40 Mbit/s"]);
     std::thread::sleep(Duration::from_millis(700));
     std::fs::remove_file(place.path("file")).expect("it was there");
-    let (code, _, told) = sender.end();
-    assert_eq!(code, Some(0), "{}", told);
+    let (code, _, output) = sender.end();
+    assert_eq!(code, Some(0), "{output}");
     assert!(place.read("into/file") == noise(8_000_000));
 }
 
@@ -182,8 +182,8 @@ fn a_listener_stands_every_datagram_and_serves_on() {
         at_byte = (at_byte + 97) % (bytes.len() - 2000);
         std::thread::sleep(Duration::from_micros(200));
     }
-    let (code, _, told) = sender.end();
-    assert_eq!(code, Some(0), "{}", told);
+    let (code, _, output) = sender.end();
+    assert_eq!(code, Some(0), "{output}");
     assert!(place.read("into/file") == noise(2_000_000));
 }
 

@@ -31,9 +31,9 @@ fn every_way_carries_files_of_every_size_as_they_are() {
             let name = format!("{length}.bin");
             let bytes = noise(length);
             place.write(&name, &bytes);
-            let told = sent(&place, over, &name, &at, &[]);
-            assert!(told.contains(&format!("\"bytes\":{length},")), "{}", told);
-            assert!(told.contains(&format!("\"over\":\"{over}\"")), "{}", told);
+            let output = sent(&place, over, &name, &at, &[]);
+            assert!(output.contains(&format!("\"bytes\":{length},")), "{output}");
+            assert!(output.contains(&format!("\"over\":\"{over}\"")), "{output}");
             assert!(place.read(&format!("into/{name}")) == bytes, "{over} {length}");
         }
         let left: Vec<_> = std::fs::read_dir(place.path("into")).expect("it is there").collect();
@@ -58,8 +58,8 @@ fn losses_and_delays_do_not_keep_a_file_from_being_whole() {
         let link = link_of("50 Mbit/s", "loss = 0.05");
         let (_emulator, near) = Running::link(&place, &link, &at);
         sent(&place, over, "file", &near, more);
-        let (code, out, told) = listener.end();
-        assert_eq!(code, Some(0), "{over} {more:?}: {}", told);
+        let (code, out, output) = listener.end();
+        assert_eq!(code, Some(0), "{over} {more:?}: {}", output);
         assert!(out.contains("\"bytes\":300000,"), "{out}");
         assert!(place.read("into/file") == noise(300_000), "{over} {more:?}");
     }

@@ -1,7 +1,11 @@
 //! The algorithms that scenarios can name: those of the lab, and those that Python has registered.
 
-use crate::hooks::{self, Class, Hooks, Instance, Kind, WrittenMechanism, WrittenRouter, leaked};
-use lightlag_protocols::dtn::{Built, Domain, Mechanism, Parameter, Router, Value};
+use crate::hooks::{
+    self, AtNode, Class, Hooks, Kind, WrittenController, WrittenMechanism, WrittenRouter, leaked,
+};
+use lightlag_protocols::controllers::Controller;
+use lightlag_protocols::dtn::{Built, Mechanism, Router};
+use lightlag_protocols::parameter::{Domain, Parameter, Value};
 use lightlag_scenario::{Build, Catalogue, Entry};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
@@ -36,6 +40,8 @@ pub struct Declared<'py> {
     hooks: BTreeSet<String>,
     /// The switches that it sets.
     flags: BTreeSet<String>,
+    /// How TCP repairs losses under a controller.
+    recovery: String,
 }
 
 /// A parameter as a class declares it.
@@ -61,45 +67,43 @@ pub struct DeclaredParameter<'py> {
 #[pyfunction]
 pub fn register(class: &Bound<'_, PyAny>, declared: Declared<'_>) -> PyResult<()> {
     let parameters = declared.parameters.iter().map(parameter).collect::<PyResult<Vec<_>>>()?;
-    let kind = if declared.kind == "router" { Kind::Router } else { Kind::Mechanism };
-    let named = (declared.name.clone(), kind);
-    let made =
-        Arc::new(Class::new(class, named, parameters.clone(), &declared.hooks, declared.flags.clone()));
-    change(|catalogue| match kind {
-        Kind::Router => catalogue.register_router(entry::<dyn Router>(
-            declared,
-            parameters,
-            Arc::new(move |given, context| {
+    let Declared { kind, name, hooks, flags, recovery, .. } = &declared;
+    let made = Arc::new(Class::new(class, name.clone(), parameters.clone(), hooks, flags.clone()));
+    match kind.as_str() {
+        "router" => {
+            let build: Build<dyn Router> = Arc::new(move |given, context| {
                 let properties = hooks::router_properties(&made);
-                let algorithm = Box::new(WrittenRouter(Instance::new(made.clone(), given, &context)));
-                Built { algorithm, properties }
-            }),
-        )),
-        Kind::Mechanism => catalogue.register_mechanism(entry::<dyn Mechanism>(
-            declared,
-            parameters,
-            Arc::new(move |given, context| {
+                let instance = AtNode::new(made.clone(), Kind::Router, given, &context);
+                Built { algorithm: Box::new(WrittenRouter(instance)), properties }
+            });
+            change(|known| known.routers.register(entry(declared, parameters, (), build)));
+        }
+        "mechanism" => {
+            let build: Build<dyn Mechanism> = Arc::new(move |given, context| {
                 let properties = hooks::needs(&made);
-                let algorithm = Box::new(WrittenMechanism::new(Instance::new(made.clone(), given, &context)));
-                Built { algorithm, properties }
-            }),
-        )),
-    });
+                let instance = AtNode::new(made.clone(), Kind::Mechanism, given, &context);
+                Built { algorithm: Box::new(WrittenMechanism::new(instance)), properties }
+            });
+            change(|known| known.mechanisms.register(entry(declared, parameters, (), build)));
+        }
+        _ => {
+            let needs = hooks::controller_needs(&made, recovery)?;
+            let build: Build<dyn Controller> =
+                Arc::new(move |given, flow| Box::new(WrittenController::new(made.clone(), given, &flow)));
+            change(|known| known.controllers.register(entry(declared, parameters, needs, build)));
+        }
+    }
     Ok(())
 }
 
 fn entry<A: ?Sized + lightlag_scenario::Kind>(
     declared: Declared<'_>,
     parameters: Vec<Parameter>,
+    needs: A::Needs,
     build: Build<A>,
 ) -> Entry<A> {
-    Entry {
-        name: declared.name,
-        paper: declared.paper,
-        parameters: Cow::Owned(parameters),
-        only_with: declared.only_with,
-        build,
-    }
+    let Declared { name, paper, only_with, .. } = declared;
+    Entry { name, paper, parameters: Cow::Owned(parameters), only_with, needs, build }
 }
 
 fn parameter(declared: &DeclaredParameter<'_>) -> PyResult<Parameter> {
@@ -133,13 +137,14 @@ pub fn hook_names() -> Vec<&'static str> {
 /// domain, meaning)`.
 type Row = (&'static str, String, String, Vec<String>, Vec<(String, String, Py<PyAny>, String, String)>);
 
-/// All algorithms, routers first.
+/// All algorithms: routers, mechanisms, controllers.
 #[pyfunction]
 pub fn algorithms(py: Python<'_>) -> PyResult<Vec<Row>> {
-    let catalogue = catalogue();
-    let routers = catalogue.routers().iter().map(|entry| row(py, "router", entry));
-    let mechanisms = catalogue.mechanisms().iter().map(|entry| row(py, "mechanism", entry));
-    routers.chain(mechanisms).collect()
+    let known = catalogue();
+    let routers = known.routers.iter().map(|entry| row(py, "router", entry));
+    let mechanisms = known.mechanisms.iter().map(|entry| row(py, "mechanism", entry));
+    let controllers = known.controllers.iter().map(|entry| row(py, "controller", entry));
+    routers.chain(mechanisms).chain(controllers).collect()
 }
 
 fn row<A: ?Sized + lightlag_scenario::Kind>(

@@ -19,6 +19,8 @@ mod _lightlag {
     #[pymodule_export]
     use crate::figures::{bars, lines, report_html, study_figures};
     #[pymodule_export]
+    use crate::hooks::{Ack, Advice, ArrivalCounts, Cause, Loss, RateSample, Sent, TfrcReport, Window};
+    #[pymodule_export]
     use crate::hooks::{AfterTransfer, Drop, DropReason, Move, Refusal, RefusedIds, Wait};
     #[pymodule_export]
     use crate::hooks::{Bundle, CensusView, Link, LocalView, Replica, StoreView};

@@ -14,18 +14,23 @@ pub trait Kind {
     type Context;
     /// What building one gives.
     type Built;
+    /// What a scenario's reader must know of one before it is built.
+    type Needs;
 }
 impl Kind for dyn Router {
     type Context = BuildContext;
     type Built = Built<dyn Router>;
+    type Needs = ();
 }
 impl Kind for dyn Mechanism {
     type Context = BuildContext;
     type Built = Built<dyn Mechanism>;
+    type Needs = ();
 }
 impl Kind for dyn Controller {
     type Context = Flow;
     type Built = Box<dyn Controller>;
+    type Needs = controllers::Needs;
 }
 
 /// Builds an algorithm with its parameters.
@@ -39,8 +44,11 @@ pub struct Entry<A: ?Sized + Kind> {
     pub paper: String,
     /// Its parameters.
     pub parameters: Cow<'static, [Parameter]>,
-    /// Names of what it requires (routers, for a mechanism; a contact plan, for a router); empty: any.
+    /// Names of what it requires (routers, for a mechanism; a contact plan, for a router; transports, for a
+    /// controller); empty: any.
     pub only_with: Vec<String>,
+    /// What the reader must know before it is built.
+    pub needs: A::Needs,
     /// Builds one.
     pub build: Build<A>,
 }
@@ -53,7 +61,7 @@ impl<A: ?Sized + Kind> fmt::Debug for Entry<A> {
 
 impl<A> From<&'static dtn::Entry<A>> for Entry<A>
 where
-    A: ?Sized + dtn::Kind + Kind<Context = BuildContext, Built = Built<A>>,
+    A: ?Sized + dtn::Kind + Kind<Context = BuildContext, Built = Built<A>, Needs = ()>,
 {
     fn from(entry: &'static dtn::Entry<A>) -> Self {
         Self {
@@ -61,6 +69,7 @@ where
             paper: entry.paper.to_owned(),
             parameters: Cow::Borrowed(entry.parameters),
             only_with: entry.only_with.iter().map(|&name| name.to_owned()).collect(),
+            needs: (),
             build: Arc::new(|given, context| entry.built(given, context)),
         }
     }
@@ -74,71 +83,75 @@ impl From<&'static controllers::Entry> for Entry<dyn Controller> {
             paper: algorithm.paper.to_owned(),
             parameters: Cow::Borrowed(algorithm.parameters),
             only_with: algorithm.only_with.iter().map(|&name| name.to_owned()).collect(),
+            needs: entry.needs,
             build: Arc::new(|given, flow| entry.build(given, flow)),
         }
     }
 }
 
-/// Routers and mechanisms by name.
+/// The algorithms of a kind, by name.
+pub struct Algorithms<A: ?Sized + Kind>(Vec<Arc<Entry<A>>>);
+
+impl<A: ?Sized + Kind> Clone for Algorithms<A> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<A: ?Sized + Kind> fmt::Debug for Algorithms<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.0).finish()
+    }
+}
+
+impl<A: ?Sized + Kind> Algorithms<A> {
+    fn of<E: 'static>(table: &'static [E]) -> Self
+    where
+        Entry<A>: From<&'static E>,
+    {
+        Self(table.iter().map(|entry| Arc::new(entry.into())).collect())
+    }
+    /// Adds one, in place of one of the same name.
+    pub fn register(&mut self, entry: Entry<A>) {
+        self.0.retain(|known| known.name != entry.name);
+        self.0.push(Arc::new(entry));
+    }
+    /// All of them; those that were registered come last.
+    pub fn iter(&self) -> impl Iterator<Item = &Entry<A>> + Clone {
+        self.0.iter().map(|entry| &**entry)
+    }
+    /// The one of that name.
+    ///
+    /// # Errors
+    /// The names that exist.
+    pub fn find(&self, name: &str) -> Result<Arc<Entry<A>>, String> {
+        self.0.iter().find(|entry| entry.name == name).cloned().ok_or_else(|| {
+            let known: Vec<&str> = self.0.iter().map(|entry| entry.name.as_str()).collect();
+            suggestion(name, &known)
+        })
+    }
+}
+
+/// The algorithms that a scenario may name.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    routers: Vec<Arc<Entry<dyn Router>>>,
-    mechanisms: Vec<Arc<Entry<dyn Mechanism>>>,
+    /// Routers of bundles.
+    pub routers: Algorithms<dyn Router>,
+    /// Congestion mechanisms of nodes that store bundles.
+    pub mechanisms: Algorithms<dyn Mechanism>,
+    /// Congestion controllers of flows and of consumers of named data.
+    pub controllers: Algorithms<dyn Controller>,
 }
 
 impl Default for Catalogue {
     /// What the protocols bring.
     fn default() -> Self {
         Self {
-            routers: dtn::routers::TABLE.iter().map(|entry| Arc::new(entry.into())).collect(),
-            mechanisms: dtn::mechanisms::TABLE.iter().map(|entry| Arc::new(entry.into())).collect(),
+            routers: Algorithms::of(dtn::routers::TABLE),
+            mechanisms: Algorithms::of(dtn::mechanisms::TABLE),
+            controllers: Algorithms::of(controllers::TABLE),
         }
     }
-}
-
-impl Catalogue {
-    /// Adds a router, in place of one of the same name.
-    pub fn register_router(&mut self, entry: Entry<dyn Router>) {
-        register(&mut self.routers, entry);
-    }
-    /// Adds a mechanism, in place of one of the same name.
-    pub fn register_mechanism(&mut self, entry: Entry<dyn Mechanism>) {
-        register(&mut self.mechanisms, entry);
-    }
-    /// All routers.
-    pub fn routers(&self) -> &[Arc<Entry<dyn Router>>] {
-        &self.routers
-    }
-    /// All mechanisms.
-    pub fn mechanisms(&self) -> &[Arc<Entry<dyn Mechanism>>] {
-        &self.mechanisms
-    }
-    /// The router of that name.
-    ///
-    /// # Errors
-    /// The names that exist.
-    pub fn router(&self, name: &str) -> Result<Arc<Entry<dyn Router>>, String> {
-        find(&self.routers, name)
-    }
-    /// The mechanism of that name.
-    ///
-    /// # Errors
-    /// The names that exist.
-    pub fn mechanism(&self, name: &str) -> Result<Arc<Entry<dyn Mechanism>>, String> {
-        find(&self.mechanisms, name)
-    }
-}
-
-fn register<A: ?Sized + Kind>(list: &mut Vec<Arc<Entry<A>>>, entry: Entry<A>) {
-    list.retain(|known| known.name != entry.name);
-    list.push(Arc::new(entry));
-}
-
-fn find<A: ?Sized + Kind>(list: &[Arc<Entry<A>>], name: &str) -> Result<Arc<Entry<A>>, String> {
-    list.iter().find(|entry| entry.name == name).cloned().ok_or_else(|| {
-        let known: Vec<&str> = list.iter().map(|entry| entry.name.as_str()).collect();
-        suggestion(name, &known)
-    })
 }
 
 /// The parameters of an algorithm: those given, the defaults for the rest.
@@ -161,22 +174,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn built_for_algorithms_are_found_and_a_registered_one_takes_the_place_of_its_namesake() {
-        let mut catalogue = Catalogue::default();
-        assert_eq!(catalogue.router("epidemic").unwrap().name, "epidemic");
-        assert_eq!(catalogue.router("epidemik").unwrap_err(), "did you mean `epidemic`?");
-        let count = catalogue.mechanisms().len();
-        catalogue.register_mechanism(Entry {
+    fn built_in_algorithms_are_found_and_a_registered_one_takes_the_place_of_its_namesake() {
+        let Catalogue { routers, mut mechanisms, .. } = Catalogue::default();
+        assert_eq!(routers.find("epidemic").unwrap().name, "epidemic");
+        assert_eq!(routers.find("epidemik").unwrap_err(), "did you mean `epidemic`?");
+        let count = mechanisms.iter().count();
+        mechanisms.register(Entry {
             name: "none".to_owned(),
             paper: "mine".to_owned(),
             parameters: Cow::Borrowed(&[]),
             only_with: Vec::new(),
+            needs: (),
             build: Arc::new(|_, _| Built {
                 algorithm: Box::new(dtn::mechanisms::None),
                 properties: dtn::Needs::NONE,
             }),
         });
-        assert_eq!(catalogue.mechanisms().len(), count);
-        assert_eq!(catalogue.mechanism("none").unwrap().paper, "mine");
+        assert_eq!(mechanisms.iter().count(), count);
+        assert_eq!(mechanisms.find("none").unwrap().paper, "mine");
     }
 }

@@ -63,7 +63,7 @@ mod traffic;
 mod tree;
 
 pub use build::Seeded;
-pub use catalogue::{Build, Catalogue, Entry, Kind};
+pub use catalogue::{Algorithms, Build, Catalogue, Entry, Kind};
 pub use error::{Error, Place, Result, Wrong, suggestion};
 pub use failures::Failures;
 pub use file::{Ignored, Point, Points, ScenarioFile, Skipped, Source};

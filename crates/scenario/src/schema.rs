@@ -2,8 +2,7 @@
 
 use crate::keys::{self, Key, Kind};
 use crate::models::{LOSSES, MOBILITY, Models, QUEUES};
-use crate::{Catalogue, Entry};
-use lightlag_protocols::controllers;
+use crate::{Algorithms, Catalogue};
 use lightlag_protocols::dtn::{Domain, Parameter};
 use serde_json::{Map, Value, json};
 
@@ -11,11 +10,6 @@ use serde_json::{Map, Value, json};
 ///
 /// Every value may also be a list, which is an axis of a sweep, or a reference `"$name"` to one of `[parameters]`.
 pub fn schema(catalogue: &Catalogue) -> Value {
-    let known = |entries: Vec<(String, &[Parameter])>| algorithm(entries);
-    let controllers: Vec<_> = controllers::TABLE
-        .iter()
-        .map(|entry| (entry.algorithm.name.to_owned(), entry.algorithm.parameters))
-        .collect();
     let world = |table: &[&str], then: &[Key]| {
         let has = table.iter().map(|table| json!({ "required": [table] }));
         (json!({ "anyOf": has.collect::<Vec<_>>() }), object(then))
@@ -26,9 +20,9 @@ pub fn schema(catalogue: &Catalogue) -> Value {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Lightlag scenario",
         "$defs": {
-            "router": known(entries(catalogue.routers())),
-            "mechanism": known(entries(catalogue.mechanisms())),
-            "controller": known(controllers),
+            "router": algorithm(&catalogue.routers),
+            "mechanism": algorithm(&catalogue.mechanisms),
+            "controller": algorithm(&catalogue.controllers),
             "mobility_model": models(&MOBILITY),
             "loss_model": models(&LOSSES),
             "queue": models(&QUEUES),
@@ -38,12 +32,6 @@ pub fn schema(catalogue: &Catalogue) -> Value {
         "then": of_names,
         "else": { "if": packets, "then": of_packets, "else": object(keys::BUNDLES) },
     })
-}
-
-fn entries<A: ?Sized + crate::catalogue::Kind>(
-    entries: &[std::sync::Arc<Entry<A>>],
-) -> Vec<(String, &[Parameter])> {
-    entries.iter().map(|entry| (entry.name.clone(), &*entry.parameters)).collect()
 }
 
 /// A table with these keys and no other.
@@ -93,9 +81,9 @@ fn value(kind: Kind) -> Value {
 }
 
 /// A name, or a table with a name and the parameters of that algorithm.
-fn algorithm(entries: Vec<(String, &[Parameter])>) -> Value {
-    let names: Vec<&String> = entries.iter().map(|entry| &entry.0).collect();
-    let tables = entries.iter().map(|(name, parameters)| named("name", name, parameters, &[]));
+fn algorithm<A: ?Sized + crate::catalogue::Kind>(known: &Algorithms<A>) -> Value {
+    let names: Vec<&String> = known.iter().map(|entry| &entry.name).collect();
+    let tables = known.iter().map(|entry| named("name", &entry.name, &entry.parameters, &[]));
     let forms: Vec<Value> = [json!({ "enum": names })].into_iter().chain(tables).collect();
     json!({ "anyOf": forms })
 }

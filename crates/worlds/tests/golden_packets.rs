@@ -44,7 +44,7 @@ fn transport(entry: &'static Entry, over: Over) -> Transport {
         let config = dccp::Config::new(Bytes(1500), dccp::IP_HEADER, ccid, timers);
         return Transport::Dccp { config, controller };
     }
-    let config = tcp::Config::new(Bytes(1460), entry.recovery, timers);
+    let config = tcp::Config::new(Bytes(1460), entry.needs.recovery, timers);
     Transport::Tcp { config, controller }
 }
 

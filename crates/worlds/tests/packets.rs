@@ -37,7 +37,7 @@ fn transport(entry: &'static Entry, rtt_s: f64) -> Transport {
         most: Duration::MAX,
     };
     Transport::Tcp {
-        config: Config::new(Bytes(1460), entry.recovery, timers),
+        config: Config::new(Bytes(1460), entry.needs.recovery, timers),
         controller: Factory::resolve(entry.algorithm.name, &BTreeMap::new()).expect("defaults are in range"),
     }
 }

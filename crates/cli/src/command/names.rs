@@ -122,7 +122,7 @@ fn json_of(got: &Got) -> String {
         "marked": got.marked,
         "malformed": got.dropped.malformed,
         "incomplete": got.dropped.incomplete,
-        "strangers": got.strangers,
+        "unknown_hosts": got.strangers,
         "forged": got.forged,
         "verified": verified(got.verified),
         "complete": true,

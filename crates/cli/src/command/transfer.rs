@@ -119,7 +119,7 @@ fn json_of(sent: &Sent, over: &str, file: &Path, to: SocketAddr) -> String {
         "goodput_bit_per_s": goodput(sent.bytes - sent.resumed.min(sent.bytes), sent.seconds),
         "datagrams": sent.datagrams,
         "repairs": sent.repairs,
-        "silences": sent.timeouts,
+        "timeouts": sent.timeouts,
         "resumed_bytes": sent.resumed,
         "rtt_s": sent.rtt.map(Duration::as_secs_f64),
         "ignored_datagrams": sent.ignored,

@@ -122,12 +122,12 @@ impl Place {
     /// The one line of a command that is refused; nothing else may be printed.
     pub fn refused(&self, words: &[&str]) -> String {
         let done = self.run(words);
-        let told = String::from_utf8(done.stderr).expect("errors are text");
-        assert_eq!(done.status.code(), Some(2), "{words:?}: {}", told);
+        let output = String::from_utf8(done.stderr).expect("errors are text");
+        assert_eq!(done.status.code(), Some(2), "{words:?}: {}", output);
         assert_eq!(String::from_utf8_lossy(&done.stdout), "", "{words:?} printed something");
-        assert_eq!(told.lines().count(), 1, "{words:?}: {}", told);
-        let line = told.trim_end().strip_prefix("lightlag: ");
-        line.unwrap_or_else(|| panic!("{words:?}: {}", told)).to_owned()
+        assert_eq!(output.lines().count(), 1, "{words:?}: {}", output);
+        let line = output.trim_end().strip_prefix("lightlag: ");
+        line.unwrap_or_else(|| panic!("{words:?}: {}", output)).to_owned()
     }
 }
 
@@ -139,8 +139,8 @@ pub fn repository(path: &str) -> PathBuf {
 /// It was tried and failed, and says so in one line with these words.
 #[track_caller]
 pub fn failed(done: &Output, words: &str) {
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(done.status.code(), Some(1), "{}", told);
-    assert_eq!(told.lines().count(), 1, "{}", told);
-    assert!(told.contains(words), "{}", told);
+    let output = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{output}");
+    assert_eq!(output.lines().count(), 1, "{output}");
+    assert!(output.contains(words), "{output}");
 }

@@ -19,8 +19,8 @@ impl Running {
     /// Starts it and waits for the line that says where it listens.
     pub fn listening(mut command: Command) -> (Self, String) {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        let told = child.stderr.take().expect("its errors are read");
-        let mut lines = BufReader::new(told);
+        let output = child.stderr.take().expect("its errors are read");
+        let mut lines = BufReader::new(output);
         let mut line = String::new();
         lines.read_line(&mut line).expect("it prints something");
         let at = line.trim().strip_prefix("listening at ").unwrap_or_else(|| panic!("{line}")).to_owned();
@@ -44,10 +44,10 @@ impl Running {
             assert!(began.elapsed() < Duration::from_secs(60), "it does not end");
             std::thread::sleep(Duration::from_millis(5));
         }
-        let (mut out, mut told) = (String::new(), String::new());
+        let (mut out, mut output) = (String::new(), String::new());
         self.0.stdout.take().map(|mut pipe| pipe.read_to_string(&mut out));
-        self.0.stderr.take().map(|mut pipe| pipe.read_to_string(&mut told));
-        (self.0.wait().expect("it has ended").code(), out, told)
+        self.0.stderr.take().map(|mut pipe| pipe.read_to_string(&mut output));
+        (self.0.wait().expect("it has ended").code(), out, output)
     }
 }
 

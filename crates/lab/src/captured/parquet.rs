@@ -47,7 +47,7 @@ fn row(flow: &FlowFigures, way: &str, half: &HalfFigures) -> Row {
     let (from, to) = if way == "out" { (&flow.first, &flow.second) } else { (&flow.second, &flow.first) };
     let mut row: Row = vec![
         ("flow".to_owned(), flow.number.into()),
-        ("way".to_owned(), way.into()),
+        ("direction".to_owned(), way.into()),
         ("protocol".to_owned(), flow.protocol.name().into()),
         ("from".to_owned(), from.as_str().into()),
         ("to".to_owned(), to.as_str().into()),

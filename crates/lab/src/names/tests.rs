@@ -111,11 +111,7 @@ fn what_is_wrong_is_told_in_one_line_with_its_place() {
         ("object = \"/books/dune\"", "object = \"/films/dune\"", "no producer has `consumers.one.object`"),
         ("object = \"/books/dune\"", "object = \"books\"", "a name is like"),
         ("controller = \"ledbat\"", "controller = \"ledbatt\"", "ledbat"),
-        (
-            "controller = \"ledbat\"",
-            "controller = \"contact_rate\"",
-            "needs what consumers of names have not",
-        ),
+        ("controller = \"ledbat\"", "controller = \"contact_rate\"", "is not supported over transport `ndn`"),
         ("controller = \"ledbat\"", "", "`consumers.one.controller` is missing"),
         ("segment = \"1000 B\"", "segment = \"10 kB\"", "at most 8800 B"),
         ("segment = \"1000 B\"", "segment = \"0 B\"", "and not nothing"),

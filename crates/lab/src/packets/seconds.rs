@@ -42,7 +42,7 @@ const COUNTS: [Count; 5] = [
 /// What the file system says.
 pub fn write_csv(rows: &[SecondRow], mut to: impl Write) -> io::Result<()> {
     let counts = COUNTS.map(|count| count.0).join(",");
-    writeln!(to, "second,way,{counts},delay_s")?;
+    writeln!(to, "second,direction,{counts},delay_s")?;
     for row in rows {
         let counts = COUNTS.map(|count| count.1(row).to_string()).join(",");
         let delay_s = row.delay_s.map(|delay_s| format!("{delay_s:.6}")).unwrap_or_default();
@@ -61,7 +61,7 @@ pub fn write_parquet<W: Write + Send>(rows: &[SecondRow], to: W) -> Result<(), S
     };
     let ways: ArrayRef = Arc::new(rows.iter().map(|row| Some(row.way)).collect::<StringArray>());
     let delays: ArrayRef = Arc::new(rows.iter().map(|row| row.delay_s).collect::<Float64Array>());
-    let mut columns = vec![("second", whole(|row| row.second), false), ("way", ways, false)];
+    let mut columns = vec![("second", whole(|row| row.second), false), ("direction", ways, false)];
     columns.extend(COUNTS.map(|(name, value)| (name, whole(value), false)));
     columns.push(("delay_s", delays, true));
     write_table(RecordBatch::try_from_iter_with_nullable(columns), to)
@@ -82,7 +82,7 @@ mod tests {
     fn a_row_is_a_line_of_csv() {
         let mut text = Vec::new();
         write_csv(&rows(), &mut text).unwrap();
-        let right = "second,way,offered,dropped,lost,arrived,bytes,delay_s\n\
+        let right = "second,direction,offered,dropped,lost,arrived,bytes,delay_s\n\
                      0,there,3,0,1,2,200,0.250000\n0,back,0,0,0,0,0,\n";
         assert_eq!(String::from_utf8(text).unwrap(), right);
     }

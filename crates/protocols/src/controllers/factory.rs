@@ -1,6 +1,6 @@
 //! From a name and parameters to controllers.
 
-use super::{Controller, Entry, Flow, Recovery, TABLE, find};
+use super::{Controller, Entry, Flow, TABLE, find};
 use crate::parameter::{ParameterError, Parameters, Value};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,6 @@ use thiserror::Error;
 pub struct Factory {
     name: Arc<str>,
     build: Arc<dyn Fn(Flow) -> Box<dyn Controller> + Send + Sync>,
-    recovery: Recovery,
     rate_samples: bool,
 }
 
@@ -43,18 +42,16 @@ impl Factory {
             return Err(ControllerError::Unknown { name: name.to_owned(), known: known.join(", ") });
         };
         let parameters = Parameters::resolve(name, entry.algorithm.parameters, given)?;
-        Ok(Self::new(name, move |flow| entry.build(&parameters, flow)))
+        Ok(Self::new(name, move |flow| entry.build(&parameters, flow)).sampling(entry.needs.rate_samples))
     }
-    /// From a function, as for a controller that is not in the table. One that is called as a row of
-    /// the table has that row's recovery; any other repairs as `rack` and gets rate samples.
+    /// From a function, as for a controller that is not in the table.
     pub fn new(name: &str, build: impl Fn(Flow) -> Box<dyn Controller> + Send + Sync + 'static) -> Self {
-        let row = find(name);
-        Self {
-            name: name.into(),
-            build: Arc::new(build),
-            recovery: row.map_or(Recovery::Rack, |row| row.recovery),
-            rate_samples: row.is_none_or(|row| row.rate_samples),
-        }
+        Self { name: name.into(), build: Arc::new(build), rate_samples: false }
+    }
+    /// Whether its controllers read [`super::Ack::sample`].
+    #[must_use]
+    pub fn sampling(self, rate_samples: bool) -> Self {
+        Self { rate_samples, ..self }
     }
     /// A controller for this flow.
     pub fn build(&self, flow: Flow) -> Box<dyn Controller> {
@@ -63,10 +60,6 @@ impl Factory {
     /// The algorithm's name.
     pub fn name(&self) -> &str {
         &self.name
-    }
-    /// How TCP repairs losses under it, unless a scenario chooses.
-    pub fn recovery(&self) -> Recovery {
-        self.recovery
     }
     /// It reads [`super::Ack::sample`].
     pub fn rate_samples(&self) -> bool {
@@ -98,7 +91,7 @@ mod tests {
         let given = |name: &str, n: f64| BTreeMap::from([(name.to_owned(), Value::Number(n))]);
         let fixed = Factory::resolve("fixed", &given("window", 5000.0)).expect("it is in the table");
         assert_eq!(fixed.build(Flow::new(Bytes(1000), Bytes(1040))).window(), Bytes(5000));
-        assert_eq!((fixed.recovery(), fixed.rate_samples()), (Recovery::Rack, false));
+        assert!(!fixed.rate_samples());
         let wrong = Factory::resolve("fixed", &given("windows", 1.0)).expect_err("it has none");
         assert_eq!(wrong.to_string(), "`fixed` has no parameter `windows`; it has: window, rate");
         let unknown = Factory::resolve("fixd", &BTreeMap::new()).expect_err("no such row").to_string();

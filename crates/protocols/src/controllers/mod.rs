@@ -150,7 +150,7 @@ pub struct Ack {
     pub in_flight: Bytes,
     /// Data acknowledged since the start of the connection.
     pub delivered: Bytes,
-    /// Delivery rate, where the transport samples it ([`Entry::rate_samples`]).
+    /// Delivery rate, where the transport samples it ([`Needs::rate_samples`]).
     pub sample: Option<RateSample>,
     /// What the receiver reports of everything sent since its last report, where it sends reports.
     pub window: Option<Window>,
@@ -297,22 +297,35 @@ pub enum Recovery {
     Rack,
 }
 
-/// A row of [`TABLE`]: the algorithm and what never changes for it.
-pub struct Entry {
-    /// Name, paper, parameters, builder.
-    pub algorithm: parameter::Entry<dyn Controller, Flow>,
-    /// How TCP repairs losses under it.
+impl Recovery {
+    /// All of them, by name.
+    pub const NAMES: [(&str, Self); 4] =
+        [("new_reno", Self::NewReno), ("sack", Self::Sack), ("fack", Self::Fack), ("rack", Self::Rack)];
+}
+
+/// What a controller needs of TCP; it never changes for a controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// How TCP repairs losses under it, unless a scenario chooses.
     pub recovery: Recovery,
     /// It reads [`Ack::sample`], which costs the transport a record per segment.
     pub rate_samples: bool,
 }
 
+/// A row of [`TABLE`]: the algorithm and what never changes for it.
+pub struct Entry {
+    /// Name, paper, parameters, builder.
+    pub algorithm: parameter::Entry<dyn Controller, Flow>,
+    /// What it needs of TCP.
+    pub needs: Needs,
+}
+
 impl Entry {
     const fn new(algorithm: parameter::Entry<dyn Controller, Flow>, recovery: Recovery) -> Self {
-        Self { algorithm, recovery, rate_samples: false }
+        Self { algorithm, needs: Needs { recovery, rate_samples: false } }
     }
     const fn sampling(self) -> Self {
-        Self { rate_samples: true, ..self }
+        Self { needs: Needs { rate_samples: true, ..self.needs }, ..self }
     }
     /// Makes one.
     pub fn build(&self, parameters: &Parameters, flow: Flow) -> Box<dyn Controller> {

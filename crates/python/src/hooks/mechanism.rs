@@ -1,8 +1,9 @@
 //! A congestion mechanism that is written in Python.
 
 use super::answers::{Drop, DropReason, Move, Refusal, Wait};
-use super::class::{Class, Instance, table};
+use super::class::Class;
 use super::facts;
+use super::node::{AtNode, table};
 use lightlag_protocols::dtn::{
     self, BufferDecision, Bundle, BundleId, CopyEvent, IdSet, Incoming, Local, Mechanism, MechanismEvent,
     Needs, NodeId, Observation, Replica, Table,
@@ -13,21 +14,21 @@ use pyo3::prelude::*;
 
 /// An instance at a node. Where its class leaves a hook out, the answer is that of `none`.
 pub struct Written {
-    instance: Instance,
+    instance: AtNode,
     /// What the hook `refused_ids` showed last.
     refused: IdSet,
     version: u64,
 }
 
 impl Written {
-    pub fn new(instance: Instance) -> Self {
+    pub fn new(instance: AtNode) -> Self {
         Self { instance, refused: IdSet::default(), version: 0 }
     }
     /// Asks the hook `refused_ids` again: after every hook that reports something.
     fn learn_refused_ids(&mut self) {
         let Some(hook) = &self.instance.class.hooks.refused_ids else { return };
         let (refused, version) = (&mut self.refused, &mut self.version);
-        self.instance.call_blindly(hook, |object, hook| {
+        self.instance.call(hook, |object, hook| {
             let answer = object.call_method0(hook)?;
             let Ok(shown) = answer.cast::<RefusedIds>() else {
                 return Err(PyTypeError::new_err(format!("expected a RefusedIds; got {answer}")));
@@ -97,14 +98,14 @@ impl Mechanism for Written {
         let Some(hook) = &self.instance.class.hooks.make_room else {
             return dtn::mechanisms::None.make_room(at, incoming, preferred);
         };
-        self.instance.call(at, hook, |call| {
+        self.instance.call_at(at, hook, |call| {
             let arguments = (call.at(), facts::Bundle(*incoming), preferred.map(|id| id.0));
             room(at, &call.with(arguments)?)
         })
     }
     fn obsolete(&mut self, at: &Local) -> Option<BundleId> {
         let hook = self.instance.class.hooks.obsolete.as_ref()?;
-        self.instance.call(at, hook, |call| {
+        self.instance.call_at(at, hook, |call| {
             let id: Option<u32> = call.with((call.at(),))?.extract()?;
             id.map(|id| idle(at, id)).transpose()
         })
@@ -114,27 +115,27 @@ impl Mechanism for Written {
     }
     fn may_replicate(&self, at: &Local, replica: &Replica, peer: NodeId) -> bool {
         let Some(hook) = &self.instance.class.hooks.may_replicate else { return true };
-        self.instance.call(at, hook, |call| call.with((call.at(), call.copy(replica)?, peer.0))?.extract())
+        self.instance.call_at(at, hook, |call| call.with((call.at(), call.copy(replica)?, peer.0))?.extract())
     }
     fn admit(&mut self, at: &Local, incoming: &Incoming) -> Result<(), dtn::Refusal> {
         let hooks = &self.instance.class.hooks;
         match incoming {
             Incoming::Offered(offer) => {
                 let Some(hook) = &hooks.admit else { return Ok(()) };
-                self.instance.call(at, hook, |call| {
+                self.instance.call_at(at, hook, |call| {
                     refusal(&call.with((call.at(), call.copy(offer.replica)?, offer.from.0))?)
                 })
             }
             Incoming::Created(bundle) => {
                 let Some(hook) = &hooks.admit_created else { return Ok(()) };
                 let bundle = facts::Bundle(**bundle);
-                self.instance.call(at, hook, |call| refusal(&call.with((call.at(), bundle))?))
+                self.instance.call_at(at, hook, |call| refusal(&call.with((call.at(), bundle))?))
             }
         }
     }
     fn mark_for_peer(&self, at: &Local, replica: &Replica) -> u64 {
         let Some(hook) = &self.instance.class.hooks.mark_for_peer else { return replica.mechanism_mark };
-        self.instance.call(at, hook, |call| call.with((call.at(), call.copy(replica)?))?.extract())
+        self.instance.call_at(at, hook, |call| call.with((call.at(), call.copy(replica)?))?.extract())
     }
     fn on_copy(&mut self, at: &Local, replica: &mut Replica, event: CopyEvent) {
         let hooks = &self.instance.class.hooks;
@@ -185,14 +186,14 @@ impl Mechanism for Written {
     }
     fn evictable_bytes(&self, at: &Local) -> Bytes {
         let Some(hook) = &self.instance.class.hooks.evictable_bytes else { return Bytes(0) };
-        Bytes(self.instance.call(at, hook, |call| call.with((call.at(),))?.extract()))
+        Bytes(self.instance.call_at(at, hook, |call| call.with((call.at(),))?.extract()))
     }
     fn refused_ids(&self) -> &IdSet {
         &self.refused
     }
     fn reclaim(&mut self, at: &Local, peer: NodeId) -> Option<BundleId> {
         let hook = self.instance.class.hooks.reclaim.as_ref()?;
-        self.instance.call(at, hook, |call| {
+        self.instance.call_at(at, hook, |call| {
             let id: Option<u32> = call.with((call.at(), peer.0))?.extract()?;
             Ok(id.map(BundleId))
         })

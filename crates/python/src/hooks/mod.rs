@@ -2,18 +2,24 @@
 
 mod answers;
 mod class;
+mod controller;
 mod facts;
+mod flow;
 mod local;
 mod mechanism;
 mod names;
+mod node;
 mod raised;
 mod router;
 
 pub use answers::{AfterTransfer, Drop, DropReason, Move, Refusal, Wait};
-pub use class::{Class, Hooks, Instance};
+pub use class::{Class, Hooks};
+pub use controller::{Written as WrittenController, needs as controller_needs};
 pub use facts::{Bundle, Kind, Link, Replica};
+pub use flow::{Ack, Advice, ArrivalCounts, Cause, Loss, RateSample, Sent, TfrcReport, Window};
 pub use local::{CensusView, LocalView, StoreView};
 pub use mechanism::{RefusedIds, Written as WrittenMechanism, needs};
 pub use names::leaked;
+pub use node::AtNode;
 pub use raised::catching;
 pub use router::{Written as WrittenRouter, properties as router_properties};

@@ -1,10 +1,9 @@
 //! Who asks whom for what, over which links, as plain data.
 
 use super::{nodes, people, routes};
-use crate::packets::{LinkPlan, factory, read_links};
+use crate::packets::{Chosen, Known, LinkPlan, factory, read_links};
 use crate::quantity::{positive_time, time};
-use crate::{Algorithm, Head, Result, Section, Seed};
-use lightlag_protocols::controllers::Controller;
+use crate::{Head, Result, Section, Seed};
 use lightlag_protocols::ndn::StampedAt;
 use lightlag_protocols::ndn::{Config, Names, Producer, Requests};
 use lightlag_protocols::rng::{self, Stream};
@@ -73,7 +72,7 @@ pub struct ConsumerPlan {
     /// How it behaves.
     pub config: Config,
     /// What controls it.
-    pub controller: Algorithm<dyn Controller>,
+    pub controller: Chosen,
 }
 
 /// What a consumer asks for.
@@ -85,16 +84,16 @@ pub enum Wants {
     Popular(std::sync::Arc<lightlag_protocols::ndn::Catalogue>),
 }
 
-/// Reads a scenario of names.
+/// Reads a scenario of names, whose controllers are `known`.
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn read(head: Head, root: &Section, files: crate::packets::Read) -> Result<NameNetwork> {
+pub fn read(head: Head, root: &Section, files: crate::packets::Read, known: &Known) -> Result<NameNetwork> {
     let links = read_links(root, files)?;
     let mut nodes = nodes::read(root, &links)?;
     let mut names = Names::default();
     let producers = people::producers(root, &nodes, &mut names)?;
-    let consumers = people::consumers(root, &nodes, &producers, &mut names)?;
+    let consumers = people::consumers(root, &nodes, &producers, &mut names, known)?;
     routes::lay(root, &mut nodes, &links, &producers, &consumers)?;
     let stamps =
         [("wire", StampedAt::Wire), ("application", StampedAt::Application), ("none", StampedAt::Nowhere)];

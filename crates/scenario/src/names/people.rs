@@ -5,9 +5,9 @@ use super::{ConsumerPlan, NodePlan, ProducerPlan};
 use crate::budget::Limits;
 use crate::budget::names::OBJECT_BYTES;
 use crate::keys;
-use crate::packets::{Alike, alike, controller};
+use crate::packets::{Alike, Known, alike, controller};
 use crate::quantity::{bytes, positive_time, time};
-use crate::{Error, Result, Section, algorithm, named};
+use crate::{Error, Result, Section, named};
 use lightlag_protocols::ndn::{Catalogue, Config, Name, Names, Prefix, Producer, Requests};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
@@ -77,10 +77,11 @@ pub fn consumers(
     nodes: &[NodePlan],
     producers: &[ProducerPlan],
     names: &mut Names,
+    known: &Known,
 ) -> Result<Vec<ConsumerPlan>> {
     let (mut all, limits) = (Vec::new(), Limits::read(root)?);
     for Alike { section, each, stop } in alike(root, ("consumers", "consumer"), keys::CONSUMERS)? {
-        let one = consumer(&section, nodes, producers, names, limits)?;
+        let one = consumer(&section, nodes, (producers, known), names, limits)?;
         all.extend(each.into_iter().map(|(name, start)| ConsumerPlan { name, start, stop, ..one.clone() }));
     }
     if all.is_empty() {
@@ -93,18 +94,13 @@ pub fn consumers(
 fn consumer(
     section: &Section,
     nodes: &[NodePlan],
-    producers: &[ProducerPlan],
+    (producers, known): (&[ProducerPlan], &Known),
     names: &mut Names,
     limits: Limits,
 ) -> Result<ConsumerPlan> {
     let (wants, producer) = wants(section, producers, names, limits)?;
     let node = section.get("controller").ok_or_else(|| section.missing("controller", "\"dcp\""))?;
-    let chosen = algorithm(node, &section.key("controller"), controller)?;
-    if !chosen.entry.only_with.is_empty() && !chosen.entry.only_with.contains(&"ndn".into()) {
-        let what = format!("controller `{}` needs what consumers of names have not", chosen.entry.name);
-        let right = "choose one that `lightlag list` does not tie to a transport";
-        return section.refuse("controller", what, right);
-    }
+    let controller = controller(section, "controller", node, "ndn", known)?;
     let (segment, packet) = packet_of(producer);
     let mut config = Config::new(segment, packet);
     config.lifetime = section.quantity("lifetime", positive_time)?.unwrap_or(config.lifetime);
@@ -118,7 +114,7 @@ fn consumer(
         wants,
         interest: interest(section)?,
         config,
-        controller: chosen,
+        controller,
     })
 }
 

@@ -1,12 +1,13 @@
 //! `[flows.NAME]`.
 
 use super::alike::{Alike, alike};
-use super::network::{controller, factory, no_way};
+use super::controllers::{Chosen, Known, controller, factory};
+use super::network::no_way;
 use super::{FlowPlan, LinkPlan, Network};
 use crate::keys;
 use crate::quantity::{bit_rate, bytes, positive_time, time};
-use crate::{Algorithm, Node, Result, Section, Value, algorithm};
-use lightlag_protocols::controllers::{Controller, Factory, Recovery};
+use crate::{Node, Result, Section, Value};
+use lightlag_protocols::controllers::{Factory, Recovery};
 use lightlag_protocols::link::Rate;
 use lightlag_protocols::session::PolicyConfig;
 use lightlag_protocols::time::{Duration, Instant};
@@ -37,8 +38,8 @@ const KINDS: [(&str, Kind); 5] = [
 ];
 
 impl Kind {
-    fn title(self) -> String {
-        KINDS.iter().find(|known| known.1 == self).map_or("", |known| known.0).to_uppercase()
+    fn name(self) -> &'static str {
+        KINDS.iter().find(|known| known.1 == self).map_or("", |known| known.0)
     }
 }
 
@@ -63,10 +64,10 @@ const KEYS_OF: &[(&str, &[Kind])] = &[
 ];
 
 /// Every flow.
-pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<FlowPlan>> {
+pub fn read(root: &Section, links: &[LinkPlan], known: &Known) -> Result<Vec<FlowPlan>> {
     let mut flows = Vec::new();
     for Alike { section, each, stop } in alike(root, ("flows", "flow"), keys::FLOWS)? {
-        let one = flow(&section, links)?;
+        let one = flow(&section, links, known)?;
         let spec = |start| FlowSpec { start, stop, ..one.clone() };
         flows.extend(each.into_iter().map(|(name, start)| FlowPlan { name, spec: spec(start) }));
     }
@@ -74,7 +75,7 @@ pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<FlowPlan>> {
 }
 
 /// A flow of a table, without its name and its times.
-fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowSpec> {
+fn flow(section: &Section, links: &[LinkPlan], known: &Known) -> Result<FlowSpec> {
     let from = section.need_text("from", "\"earth\"")?;
     let to = section.need_text("to", "\"mars\"")?;
     let way = |from: &str, to: &str, key: &str| {
@@ -85,10 +86,9 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowSpec> {
     let kind = section.word("transport", &KINDS)?.unwrap_or_default();
     refuse_others(section, kind)?;
     let node = section.get("controller").ok_or_else(|| section.missing("controller", "\"new_reno\""))?;
-    let chosen = algorithm(node, &section.key("controller"), controller)?;
-    let transport = KINDS.iter().find(|known| known.1 == kind).map_or("", |known| known.0);
     // Of its two stacks, TCP is the one that `controller` is for.
-    fits(section, ("controller", &chosen), if kind == Kind::Adaptive { "tcp" } else { transport })?;
+    let stream = if kind == Kind::Adaptive { Kind::Tcp } else { kind };
+    let chosen = controller(section, "controller", node, stream.name(), known)?;
     let packet = section.quantity("packet_size", bytes)?.unwrap_or(Bytes(1500));
     if packet <= HEADER || packet > Bytes(65_535) {
         return section.refuse(
@@ -107,7 +107,7 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowSpec> {
         source: source(section, kind)?,
         transport: match kind {
             Kind::Tcp => {
-                Transport::Tcp { config: tcp_config(section, &controller, packet, round_trip)?, controller }
+                Transport::Tcp { config: tcp_config(section, &chosen, packet, round_trip)?, controller }
             }
             Kind::Dccp => Transport::Dccp {
                 config: dccp_config(section, controller.name(), packet, round_trip)?,
@@ -116,8 +116,11 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowSpec> {
             Kind::Udpdtn => Transport::Udpdtn { config: udpdtn_config(section, packet)?, controller },
             Kind::Ltp => ltp_transport(section, packet, round_trip, controller)?,
             Kind::Adaptive => Transport::Adaptive {
-                config: adaptive_config(section, &controller, packet, round_trip)?,
-                controllers: Controllers { stream: controller, datagrams: datagram_controller(section)? },
+                config: adaptive_config(section, &chosen, packet, round_trip)?,
+                controllers: Controllers {
+                    stream: controller,
+                    datagrams: datagram_controller(section, known)?,
+                },
             },
         },
         // A plan with rates has light times too.
@@ -128,25 +131,12 @@ fn flow(section: &Section, links: &[LinkPlan]) -> Result<FlowSpec> {
     })
 }
 
-type Chosen = Algorithm<dyn Controller>;
-
-fn fits(section: &Section, (key, chosen): (&str, &Chosen), transport: &str) -> Result<()> {
-    if chosen.entry.only_with.is_empty() || chosen.entry.only_with.iter().any(|name| *name == transport) {
-        return Ok(());
-    }
-    let what = format!("controller `{}` needs what the transport `{transport}` has not", chosen.entry.name);
-    let right = format!("write transport = \"{}\"", chosen.entry.only_with.join("\" or \""));
-    section.refuse(key, what, right)
-}
-
-fn datagram_controller(section: &Section) -> Result<Factory> {
+fn datagram_controller(section: &Section, known: &Known) -> Result<Factory> {
     const KEY: &str = "datagram_controller";
     let usual =
         Node { value: Value::Text(DATAGRAM_CONTROLLER.to_owned()), place: section.place_of("transport") };
     let node = section.get(KEY).unwrap_or(&usual);
-    let chosen = algorithm(node, &section.key(KEY), controller)?;
-    fits(section, (KEY, &chosen), "adaptive")?;
-    Ok(factory(&chosen))
+    controller(section, KEY, node, Kind::Adaptive.name(), known).map(|chosen| factory(&chosen))
 }
 
 /// A rate, "unknown", or "plan": that of the first link, at all times.
@@ -162,14 +152,15 @@ fn planned_rate(section: &Section, first: &LinkPlan) -> Result<Option<Rate>> {
 fn refuse_others(section: &Section, kind: Kind) -> Result<()> {
     let foreign = |known: &&(&str, &[Kind])| !known.1.contains(&kind) && section.get(known.0).is_some();
     let Some((key, _)) = KEYS_OF.iter().find(foreign) else { return Ok(()) };
-    let what = format!("`{}` means nothing over {}", section.key(key), kind.title());
+    let what = format!("`{}` means nothing over {}", section.key(key), kind.name().to_uppercase());
     section.refuse(key, what, "leave it out, or choose another transport")
 }
 
 fn source(section: &Section, kind: Kind) -> Result<Source> {
     let whole = matches!(kind, Kind::Udpdtn | Kind::Ltp | Kind::Adaptive);
     if let Some(key) = ["on", "off", "rate", "stop"].iter().find(|key| whole && section.get(key).is_some()) {
-        let what = format!("{} carries what is there from the start, without `{key}`", kind.title());
+        let what =
+            format!("{} carries what is there from the start, without `{key}`", kind.name().to_uppercase());
         return section.refuse(key, what, "give the flow a `size`, or carry it by TCP");
     }
     if let Some(size) = section.quantity("size", bytes)? {
@@ -281,7 +272,7 @@ fn dccp_config(
 
 fn adaptive_config(
     section: &Section,
-    controller: &Factory,
+    chosen: &Chosen,
     packet: Bytes,
     round_trip: Duration,
 ) -> Result<adaptive::Config> {
@@ -305,7 +296,7 @@ fn adaptive_config(
     let switch = section.word("switch", &words)?.unwrap_or(Switch::Policy);
     let delay = section.quantity("switch_delay", positive_time)?.unwrap_or(ORACLE_DELAY);
     Ok(adaptive::Config {
-        tcp: tcp_config(section, controller, packet, round_trip)?,
+        tcp: tcp_config(section, chosen, packet, round_trip)?,
         packet,
         window: ADAPTIVE_WINDOW,
         decides: match switch {
@@ -328,17 +319,11 @@ const DATAGRAM_LEAST: Bytes = Bytes(800);
 
 fn tcp_config(
     section: &Section,
-    controller: &Factory,
+    chosen: &Chosen,
     packet: Bytes,
     round_trip: Duration,
 ) -> Result<tcp::Config> {
-    let recoveries = [
-        ("new_reno", Recovery::NewReno),
-        ("sack", Recovery::Sack),
-        ("fack", Recovery::Fack),
-        ("rack", Recovery::Rack),
-    ];
-    let recovery = section.word("recovery", &recoveries)?.unwrap_or(controller.recovery());
+    let recovery = section.word("recovery", &Recovery::NAMES)?.unwrap_or(chosen.entry.needs.recovery);
     let mut config = tcp::Config::new(packet.saturating_sub(HEADER), recovery, timers(section, round_trip)?);
     config.ack_every = count(section, "ack_every", 1000)?.unwrap_or(config.ack_every);
     config.ack_delay = section.quantity("ack_delay", time)?.unwrap_or(config.ack_delay);

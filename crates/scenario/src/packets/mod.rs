@@ -1,6 +1,7 @@
 //! Scenarios of packets: links, flows, what is planned.
 
 mod alike;
+mod controllers;
 pub mod ephemeris;
 mod flows;
 mod links;
@@ -8,6 +9,7 @@ mod network;
 mod plan;
 
 pub(crate) use alike::{Alike, alike};
+pub(crate) use controllers::{Chosen, Known, controller, factory};
 pub(crate) use links::{Read, read as read_links};
+pub(crate) use network::read;
 pub use network::{FlowPlan, LinkPlan, Network};
-pub(crate) use network::{controller, factory, read};

@@ -1,16 +1,15 @@
 //! A network of links and the flows over it, as plain data.
 
+use super::controllers::Known;
 use super::{flows, links};
 use crate::quantity::positive_time;
-use crate::{Algorithm, Error, Head, Result, Section, Seed};
-use lightlag_protocols::controllers::{self, Controller, Factory};
+use crate::{Error, Head, Result, Section, Seed};
 use lightlag_protocols::link::{LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::packets::{FlowSpec, Setup};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 /// Links, and flows over them.
 #[derive(Clone, Debug)]
@@ -47,13 +46,13 @@ pub struct FlowPlan {
     pub spec: FlowSpec,
 }
 
-/// Reads links and flows.
+/// Reads links and flows, whose controllers are `known`.
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn read(head: Head, root: &Section, files: links::Read) -> Result<Network> {
+pub fn read(head: Head, root: &Section, files: links::Read, known: &Known) -> Result<Network> {
     let links = links::read(root, files)?;
-    let flows = flows::read(root, &links)?;
+    let flows = flows::read(root, &links, known)?;
     if flows.is_empty() {
         return Err(root.missing("flows", "a table [flows.NAME] with `from` and `to`"));
     }
@@ -123,23 +122,6 @@ impl Network {
             sum.saturating_add(spec.delay.least()).saturating_add(spec.rate.highest().time_for(size))
         })
     }
-}
-
-/// The entry of a controller, as scenarios know algorithms.
-pub fn controller(name: &str) -> std::result::Result<Arc<crate::Entry<dyn Controller>>, String> {
-    match controllers::find(name) {
-        Some(entry) => Ok(Arc::new(entry.into())),
-        None => {
-            let known: Vec<&str> = controllers::TABLE.iter().map(|entry| entry.algorithm.name).collect();
-            Err(crate::suggestion(name, &known))
-        }
-    }
-}
-
-/// What builds the controllers that a scenario names.
-pub(crate) fn factory(algorithm: &Algorithm<dyn Controller>) -> Factory {
-    let (entry, parameters) = (algorithm.entry.clone(), algorithm.parameters.clone());
-    Factory::new(&algorithm.entry.name, move |flow| (entry.build)(&parameters, flow))
 }
 
 /// The error for a flow without a path.

@@ -146,7 +146,7 @@ fn mechanism(space: &Space, catalogue: &Catalogue) -> Result<Algorithm<dyn Mecha
         Some(found) => found.wrong(format!("is {}, which is not known", quoted(name)), right),
         None => Error::new(&space.run.layers.place(), "no mechanism is known", right),
     };
-    let entry = catalogue.mechanism(name).map_err(wrong)?;
+    let entry = catalogue.mechanisms.find(name).map_err(wrong)?;
     let mut given = BTreeMap::new();
     for parameter in entry.parameters.iter() {
         if let Some(found) = space.find(&format!("mechanism.{}", parameter.name)) {

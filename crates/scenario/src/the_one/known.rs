@@ -157,8 +157,8 @@ fn group(name: &str) -> Verdict {
 /// A parameter must be one of the mechanism's; of the others that there are, while none is used.
 fn mechanism_parameter(space: &str, name: &str, layers: &Layers, catalogue: &Catalogue) -> Verdict {
     let used: Vec<&str> = mechanisms(space, layers).into_iter().filter(|name| *name != "none").collect();
-    let all = catalogue.mechanisms().iter();
-    if used.iter().any(|name| catalogue.mechanism(name).is_err()) {
+    let all = catalogue.mechanisms.iter();
+    if used.iter().any(|name| catalogue.mechanisms.find(name).is_err()) {
         // The mechanism's own name is what is wrong.
         return Verdict::Read;
     }

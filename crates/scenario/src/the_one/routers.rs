@@ -75,7 +75,8 @@ pub fn router(found: &Found, run: Run, catalogue: &Catalogue) -> Result<Algorith
         let names: Vec<&str> = CLASSES.iter().map(|class| class.name).collect();
         return Err(found.unsupported(&names));
     };
-    let entry = catalogue.router(class.router).map_err(|right| found.wrong("has no router here", right))?;
+    let entry =
+        catalogue.routers.find(class.router).map_err(|right| found.wrong("has no router here", right))?;
     let space = run.space(class.name);
     let mut given = BTreeMap::new();
     let mut place = found.place.clone();

@@ -1,7 +1,7 @@
 //! `router = "epidemic"`, or with parameters `router = { name = "spray_and_wait", copies = 10 }`.
 
 use super::section::{Section, quantity, wrong_type};
-use crate::catalogue::{Entry, Kind, resolve};
+use crate::catalogue::{Algorithms, Kind, resolve};
 use crate::error::{Error, Result, quoted};
 use crate::keys::names;
 use crate::model::Algorithm;
@@ -11,14 +11,9 @@ use crate::tree::{Node, Value};
 use lightlag_protocols::dtn::{self, Domain, Parameter, Parameters};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-/// Reads an algorithm; `find` looks its name up.
-pub fn algorithm<A: ?Sized + Kind>(
-    node: &Node,
-    path: &str,
-    find: impl Fn(&str) -> std::result::Result<Arc<Entry<A>>, String>,
-) -> Result<Algorithm<A>> {
+/// Reads an algorithm, one of those that are `known`.
+pub fn algorithm<A: ?Sized + Kind>(node: &Node, path: &str, known: &Algorithms<A>) -> Result<Algorithm<A>> {
     let (name, place, section) = match &node.value {
         Value::Text(name) => (name.as_str(), &node.place, None),
         Value::Table(_) => {
@@ -28,7 +23,7 @@ pub fn algorithm<A: ?Sized + Kind>(
         }
         _ => return Err(wrong_type(node, path, "it must be a name, or a table with a `name`")),
     };
-    let entry = find(name).map_err(|right| {
+    let entry = known.find(name).map_err(|right| {
         Error::new(place, format!("`{path}` is {}, which is not known", quoted(name)), right)
     })?;
     let mut given = BTreeMap::new();

@@ -113,12 +113,14 @@ pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
     let files = |name: &str, place: &Place| read_file(name, place, context);
     let scenario = if has(["producers", "consumers"]) {
         let open = open.declared(keys::NAMES)?;
-        let mut network = crate::names::read(head(&open, tree, name)?, &open, &files)?;
+        let mut network =
+            crate::names::read(head(&open, tree, name)?, &open, &files, &context.catalogue.controllers)?;
         network.head.estimate = budget::names::estimate(&open, &network);
         Scenario::Names(network)
     } else if has(["links", "flows"]) {
         let open = open.declared(keys::PACKETS)?;
-        let mut network = crate::packets::read(head(&open, tree, name)?, &open, &files)?;
+        let mut network =
+            crate::packets::read(head(&open, tree, name)?, &open, &files, &context.catalogue.controllers)?;
         network.head.estimate = budget::packets::estimate(&open, &network);
         Scenario::Packets(network)
     } else {

@@ -132,20 +132,19 @@ fn buffer(section: &Section, root: &Section) -> Result<Bytes> {
 fn router(section: &Section, root: &Section, context: &Context) -> Result<Algorithm<dyn Router>> {
     let (node, path) =
         own_or_common(section, root, "router").ok_or_else(|| root.missing("router", "\"epidemic\""))?;
-    algorithm::algorithm(node, &path, |name| context.catalogue.router(name))
+    algorithm::algorithm(node, &path, &context.catalogue.routers)
 }
 
 fn mechanism(section: &Section, root: &Section, context: &Context) -> Result<Algorithm<dyn Mechanism>> {
-    let find = |name: &str| context.catalogue.mechanism(name);
     match own_or_common(section, root, "mechanism") {
-        Some((node, path)) => algorithm::algorithm(node, &path, find),
+        Some((node, path)) => algorithm::algorithm(node, &path, &context.catalogue.mechanisms),
         None => none(section, context),
     }
 }
 
 fn none(section: &Section, context: &Context) -> Result<Algorithm<dyn Mechanism>> {
     let wrong = |right: String| Error::new(&section.place, "no mechanism is given", right);
-    let entry = context.catalogue.mechanism("none").map_err(wrong)?;
+    let entry = context.catalogue.mechanisms.find("none").map_err(wrong)?;
     let parameters =
         resolve(&entry, &BTreeMap::new()).map_err(|wrong| crate::Error::at(&section.place, wrong))?;
     Ok(Algorithm { entry, parameters })

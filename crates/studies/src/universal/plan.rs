@@ -113,7 +113,7 @@ fn points(
 
 /// Whether a mechanism works with a router.
 fn fits(catalogue: &Catalogue, treatment: &Treatment, router: &Router) -> bool {
-    let entry = catalogue.mechanism(treatment.mechanism);
+    let entry = catalogue.mechanisms.find(treatment.mechanism);
     entry.is_ok_and(|entry| entry.only_with.is_empty() || entry.only_with.iter().any(|name| name == router.0))
 }
 

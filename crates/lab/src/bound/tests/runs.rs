@@ -8,9 +8,9 @@ use lightlag_scenario::{Catalogue, Point, ScenarioFile, Seed};
 fn all(planned: bool) -> String {
     let catalogue = Catalogue::default();
     let list = |names: Vec<&str>| format!("[\"{}\"]", names.join("\", \""));
-    let routers = catalogue.routers().iter().filter(|entry| planned || entry.only_with.is_empty());
+    let routers = catalogue.routers.iter().filter(|entry| planned || entry.only_with.is_empty());
     let routers = list(routers.map(|entry| entry.name.as_str()).collect());
-    let mechanisms = list(catalogue.mechanisms().iter().map(|entry| entry.name.as_str()).collect());
+    let mechanisms = list(catalogue.mechanisms.iter().map(|entry| entry.name.as_str()).collect());
     format!("router = {routers}\nmechanism = {mechanisms}\n")
 }
 
