@@ -240,9 +240,8 @@ impl Link {
     /// With a tick, its ends are ticks; a contact between two ticks is dropped.
     fn told(told: &super::model::Told, tick: Option<Duration>) -> Option<Self> {
         let round = |at: Instant| tick.map_or(at, |tick| at.round_up(tick));
-        let channel = |way: &super::model::Way| Channel { rate: way.rate, delay: way.delay.clone() };
         let (start, end) = (round(told.start), round(told.end));
-        let (forward, backward) = (channel(&told.forward), channel(&told.backward));
+        let (forward, backward) = (told.forward.clone(), told.backward.clone());
         (end > start).then_some(Self { a: NodeId(told.a), b: NodeId(told.b), start, end, forward, backward })
     }
 }

@@ -11,7 +11,7 @@ use lightlag_protocols::dtn::{Bundle, CONTACT_PLAN, Mechanism, NodePolicy, Param
 use lightlag_protocols::parameter::{ParameterError, Value};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::contacts::Delay;
+use lightlag_worlds::contacts::{Channel, Delay};
 use lightlag_worlds::messages::Rules;
 use lightlag_worlds::mobility;
 use lightlag_worlds::mobility::map::MapOptions;
@@ -228,18 +228,9 @@ pub struct Told {
     /// When it goes down.
     pub end: Instant,
     /// Rate and delay from `a` to `b`.
-    pub forward: Way,
+    pub forward: Channel,
     /// Rate and delay from `b` to `a`.
-    pub backward: Way,
-}
-
-/// One direction of a contact.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
-    /// Bits per second.
-    pub rate: BitRate,
-    /// One-way light time.
-    pub delay: Delay,
+    pub backward: Channel,
 }
 
 /// Something that creates messages.

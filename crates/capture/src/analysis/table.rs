@@ -443,8 +443,7 @@ fn plain(half: &mut Half, payload: u64, now: &Moment) {
     if payload == 0 {
         return;
     }
-    let (now_ns, at_s, pause_ns) = (now.ns, now.s, now.pause_ns);
     let under_way = half.flight.pieces();
-    let sent = Sent { now_ns, at_s, from: 0, to: 0, payload, path_ns: None, pause_ns, packet: 1, under_way };
+    let sent = Sent { now: *now, from: 0, to: 0, payload, path_ns: None, packet: 1, under_way };
     half.on_data(&sent, 0);
 }

@@ -65,12 +65,6 @@ impl TraceRow for Row {
     fn new(now: Instant, record: &Record, names: &Names) -> Self {
         Self::plain(now, record).with_names(record, names)
     }
-    fn kind(&self) -> &str {
-        &self.kind
-    }
-    fn at(&self) -> Instant {
-        Instant::from_nanos(self.time_ns)
-    }
     fn event(&self) -> Result<Record, String> {
         match &*self.kind {
             "node" => Ok(Record::Node { node: self.node()?, buffer: self.bytes()? }),

@@ -30,10 +30,6 @@ pub trait TraceRow: Columns + Serialize + DeserializeOwned + Send + 'static {
     type Event;
     /// The row of an event, in a world of these names.
     fn new(now: Instant, event: &Self::Event, names: &Names) -> Self;
-    /// When it happened.
-    fn at(&self) -> Instant;
-    /// What happened: the column `kind`.
-    fn kind(&self) -> &str;
     /// The value of a column that this kind of row must have.
     ///
     /// # Errors

@@ -94,9 +94,6 @@ const REFUSED: [(Refused, &str); 7] = [
 
 impl TraceRow for NameRow {
     type Event = Event;
-    fn kind(&self) -> &str {
-        &self.kind
-    }
     fn new(now: Instant, event: &Event, names: &Names) -> Self {
         let row = |kind: &'static str| Self { time_ns: now.as_nanos(), kind: kind.into(), ..Self::default() };
         let (row, holds) = match event {
@@ -124,9 +121,6 @@ impl TraceRow for NameRow {
             Event::End => (row("end"), At::Nowhere),
         };
         row.with_names(names, holds)
-    }
-    fn at(&self) -> Instant {
-        Instant::from_nanos(self.time_ns)
     }
     fn event(&self) -> Result<Event, String> {
         match &*self.kind {

@@ -60,9 +60,6 @@ row! {
 
 impl TraceRow for PacketRow {
     type Event = Event;
-    fn kind(&self) -> &str {
-        &self.kind
-    }
     fn new(now: Instant, event: &Event, names: &Names) -> Self {
         let row = |kind: &'static str| Self { time_ns: now.as_nanos(), kind: kind.into(), ..Self::default() };
         match event {
@@ -82,9 +79,6 @@ impl TraceRow for PacketRow {
             }
             Event::End => row("end"),
         }
-    }
-    fn at(&self) -> Instant {
-        Instant::from_nanos(self.time_ns)
     }
     fn event(&self) -> Result<Event, String> {
         match &*self.kind {

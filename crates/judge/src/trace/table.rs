@@ -7,6 +7,7 @@ use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Ty
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_array::{UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use lightlag_protocols::time::Instant;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -30,6 +31,10 @@ pub struct Column {
 pub trait Columns: Sized {
     /// The columns, in order.
     const COLUMNS: &'static [Column];
+    /// When it happened: the column `time_ns`.
+    fn at(&self) -> Instant;
+    /// What happened: the column `kind`.
+    fn kind(&self) -> &str;
     /// Names and types.
     fn schema() -> SchemaRef {
         let field = |column: &Column| Field::new(column.name, (column.data_type)(), column.optional);
@@ -67,6 +72,12 @@ macro_rules! row {
                 optional: <$kind as $crate::trace::table::Cell>::OPTIONAL,
                 data_type: <$kind as $crate::trace::table::Cell>::data_type,
             }),+];
+            fn at(&self) -> lightlag_protocols::time::Instant {
+                lightlag_protocols::time::Instant::from_nanos(self.time_ns)
+            }
+            fn kind(&self) -> &str {
+                &self.kind
+            }
             fn batch(rows: &[Self]) -> Result<arrow_array::RecordBatch, arrow_schema::ArrowError> {
                 use $crate::trace::table::Cell;
                 let columns = vec![$(Cell::column(rows.iter().map(|row| &row.$field))),+];

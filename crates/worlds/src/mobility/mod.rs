@@ -111,6 +111,16 @@ fn check_area(Area { width_m, height_m }: Area) -> Result<(), MobilityError> {
     if fits(width_m) && fits(height_m) { Ok(()) } else { Err(MobilityError::Area { width_m, height_m }) }
 }
 
+/// Whether nodes can move in this rectangle at these speeds.
+fn check_moving(area: Area, speed: Bounds<f64>, pause_s: Bounds<f64>) -> Result<(), MobilityError> {
+    check_area(area)?;
+    check_range("speed in m/s", speed)?;
+    check_range("pause in s", pause_s)?;
+    let Bounds { low, high } = speed;
+    let why = "the upper end must be greater than 0";
+    if high > 0.0 { Ok(()) } else { Err(MobilityError::Speed { low, high, why }) }
+}
+
 /// Least and greatest corner of the rectangle.
 fn corners(area: Area) -> (Point, Point) {
     (Point::default(), Point::new(area.width_m, area.height_m))

@@ -93,12 +93,9 @@ impl RandomWalk {
 
 impl Model for RandomWalk {
     fn check(&self, count: u32) -> Result<(), MobilityError> {
-        super::check_area(self.area)?;
         super::check_range("step length in m", self.step_m)?;
-        super::check_range("speed in m/s", self.speed_m_per_s)?;
-        super::check_range("pause in s", self.pause_s)?;
+        super::check_moving(self.area, self.speed_m_per_s, self.pause_s)?;
         self.check_step()?;
-        super::random_waypoint::check_speed(self.speed_m_per_s)?;
         if self.initial == Initial::StationaryDistribution {
             return Err(MobilityError::Initial {
                 model: "random_walk",

@@ -55,14 +55,6 @@ pub struct RandomWaypoint {
     pub initial: Initial,
 }
 
-pub(super) fn check_speed(speed: Bounds<f64>) -> Result<(), MobilityError> {
-    let Bounds { low, high } = speed;
-    if high > 0.0 {
-        return Ok(());
-    }
-    Err(MobilityError::Speed { low, high, why: "the upper end must be greater than 0" })
-}
-
 impl RandomWaypoint {
     /// Mean duration of a journey in seconds: mean distance times the mean of 1/speed.
     pub fn mean_journey_s(&self) -> f64 {
@@ -129,10 +121,7 @@ fn residual(Bounds { low, high }: Bounds<f64>, u: f64) -> f64 {
 
 impl Model for RandomWaypoint {
     fn check(&self, count: u32) -> Result<(), MobilityError> {
-        super::check_area(self.area)?;
-        super::check_range("speed in m/s", self.speed_m_per_s)?;
-        super::check_range("pause in s", self.pause_s)?;
-        check_speed(self.speed_m_per_s)?;
+        super::check_moving(self.area, self.speed_m_per_s, self.pause_s)?;
         if self.initial == Initial::StationaryDistribution && self.speed_m_per_s.low <= 0.0 {
             let Bounds { low, high } = self.speed_m_per_s;
             let why = "without a least speed above 0 there is no stationary distribution (Yoon, Liu and Noble 2003)";

@@ -78,10 +78,7 @@ impl ShortestPathMap {
 
 impl Model for ShortestPathMap {
     fn check(&self, _count: u32) -> Result<(), MobilityError> {
-        super::check_area(self.area)?;
-        super::check_range("speed in m/s", self.speed_m_per_s)?;
-        super::check_range("pause in s", self.pause_s)?;
-        super::random_waypoint::check_speed(self.speed_m_per_s)?;
+        super::check_moving(self.area, self.speed_m_per_s, self.pause_s)?;
         self.map.check_inside(self.area)?;
         self.map.check_connected(self.layers)?;
         let initial = match self.initial {
