@@ -3,9 +3,9 @@
 
 use super::begin;
 use super::datagrams::of_writer;
+use pcap_file::DataLink;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::DataLink;
 use std::io::{self, Write};
 use std::time::Duration;
 
