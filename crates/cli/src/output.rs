@@ -83,6 +83,18 @@ pub fn cannot_write(path: &Path, why: &std::io::Error) -> Failure {
     Failure::Input(format!("cannot write {}: {why}", path.display()))
 }
 
+/// Prints how many violations the judge found in many runs; any is a failure.
+///
+/// # Errors
+/// [`Failure::Verdict`].
+pub fn judged(violations: u64) -> Done {
+    if violations == 0 {
+        return Ok(());
+    }
+    eprintln!("lightlag: the judge found {violations} violations");
+    Err(Failure::Verdict)
+}
+
 /// Prints the violations that the judge found; any is a failure.
 ///
 /// # Errors

@@ -6,6 +6,9 @@
 //! deletions before the copy that needed the room, `Sent` before its arrival and before the sender's
 //! `Gone` of a copy given up, the ends of transfers before the `ContactDown` that cuts them off.
 
+// The macro `row!` names this crate in a path that serde reads.
+extern crate self as lightlag_judge;
+
 mod findings;
 mod kind;
 mod link;

@@ -8,9 +8,11 @@ pub mod judged;
 pub mod metrics;
 pub mod names;
 pub mod packets;
+mod parquet;
 pub mod report;
 pub mod results;
 pub mod run;
+pub mod series;
 #[cfg(test)]
 #[path = "../../../tests/skip.rs"]
 mod skip;

@@ -4,11 +4,16 @@
 #![allow(clippy::unwrap_used)]
 
 use lightlag_judge::trace::{Column, Columns, NameRow, PacketRow, Row};
-use lightlag_lab::metrics::reference::{CONSUMERS, FLOWS, NAMES, NODES, PACKETS};
-use lightlag_lab::metrics::{Figures, Metric, Summary};
-use lightlag_lab::run::{ContactsCache, Options, run};
+use lightlag_lab::metrics::{BUNDLES, Figures, Metric};
+use lightlag_lab::names::{CONSUMERS, NAMES, NODES};
+use lightlag_lab::packets::seconds::SecondRow;
+use lightlag_lab::packets::{FLOWS, PACKETS};
+use lightlag_lab::results;
+use lightlag_lab::run::{ContactsCache, Options, Outcome, run};
+use lightlag_lab::series::{self, FlowRow, NodeRow, Sampled};
 use lightlag_scenario::keys::{self, Key, Kind};
 use lightlag_scenario::{Catalogue, ScenarioFile, Seed};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -37,7 +42,7 @@ fn columns(title: &str, about: &str, columns: &[Column]) -> String {
     let mut text = format!("## {title}\n\n{about}\n\n| column | type | meaning |\n|---|---|---|\n");
     for column in columns {
         let kind = match (column.data_type)().to_string() {
-            kind if kind.starts_with("Dictionary") => "text".to_owned(),
+            kind if kind.starts_with("Dictionary") || kind == "Utf8" => "text".to_owned(),
             kind => kind.to_lowercase(),
         };
         writeln!(text, "| `{}` | {kind} | {} |", column.name, cell(column.about)).unwrap();
@@ -63,7 +68,59 @@ fn the_page_of_traces_lists_every_column() {
     is_current("traces.md", &(text.trim_end().to_owned() + "\n"));
 }
 
-fn metrics(title: &str, about: &str, metrics: &[Metric]) -> String {
+fn sampled(of: &str, numbers: &[Sampled]) -> String {
+    let mut text = format!("| `name`, of each {of} | unit | meaning |\n|---|---|---|\n");
+    for number in numbers {
+        writeln!(text, "| `{}` | {} | {} |", number.name, number.unit, cell(number.about)).unwrap();
+    }
+    text + "\n"
+}
+
+#[test]
+fn the_page_of_results_lists_every_column() {
+    let text = [
+        "# Columns of results and series\n\n",
+        MADE,
+        "Tables in Parquet, as `lightlag sweep`, `run` and `emulate` write them. Traces have [a page of their own](traces.md).\n\n\
+         ```sh\nlightlag run scenarios/papers/arc_link.toml --set file_size=\"10 MB\" --set sample_every=\"10 s\" --out out/arc\n\
+         python3 -c 'import polars; print(polars.read_parquet(\"out/arc/series.parquet\"))'\n```\n\n",
+        &columns(
+            "Results of a sweep",
+            "`lightlag sweep SCENARIO --out DIR` writes `DIR/results.parquet`, a row per run in the order of points and \
+             seeds. After `seed` there is a column for each key that the sweep varies, named by its path: numbers if all its \
+             values are plain numbers, else text. After `commit` there is a column for each [metric](metrics.md), then \
+             `violations`; a metric without a value is empty. The text of the scenario is in the metadata of the file, as \
+             `lightlag.scenario`.",
+            &results::COLUMNS,
+        ),
+        &columns(
+            "Series of bundles",
+            "`lightlag run SCENARIO --out DIR` writes `DIR/series.parquet` if the scenario has `world.sample_every`: a row \
+             for each time, node and name. Routers and mechanisms add numbers of their own, which their pages explain.",
+            NodeRow::COLUMNS,
+        ),
+        &sampled("node", &series::NODES),
+        &columns(
+            "Series of packets and of named data",
+            "The same if the scenario has `sample_every`: a row for each time, flow (consumer of named data) or link, and \
+             name. Controllers add numbers of their own, which their pages explain. `series.html` draws goodput, window, \
+             rate, data in flight, round-trip time and queues.",
+            FlowRow::COLUMNS,
+        ),
+        &sampled("flow or consumer", &series::FLOWS),
+        &sampled("direction of a link", &series::LINKS),
+        &columns(
+            "Seconds of an emulated link",
+            "`lightlag emulate --table FILE` writes a row for each second and direction in which packets came to the \
+             link: Parquet, or CSV where the name ends in `.csv`.",
+            SecondRow::COLUMNS,
+        ),
+    ]
+    .concat();
+    is_current("results.md", &(text.trim_end().to_owned() + "\n"));
+}
+
+fn metrics<M>(title: &str, about: &str, metrics: &[Metric<M>]) -> String {
     let mut text = format!("## {title}\n\n{about}\n\n| metric | meaning |\n|---|---|\n");
     for metric in metrics {
         writeln!(text, "| `{}` | {} |", metric.name, cell(metric.about)).unwrap();
@@ -81,7 +138,7 @@ fn the_page_of_metrics_lists_every_metric() {
         &metrics(
             "Bundles",
             "The first nineteen are those of The ONE's `MessageStatsReport`, in its order and by its formulas.",
-            &Summary::reference(),
+            BUNDLES,
         ),
         &metrics("Packets", "All flows of a run together.", PACKETS),
         &metrics("Packets: each flow", "In JSON below `flows.NAME`.", FLOWS),
@@ -173,33 +230,69 @@ fn the_page_of_scenarios_lists_every_key() {
     is_current("scenarios.md", &(text.trim_end().to_owned() + "\n"));
 }
 
-fn figures(text: &str) -> Figures {
+fn outcome(text: &str, series: bool) -> Outcome {
     let file = ScenarioFile::from_toml("s.toml", text, ".".into(), Catalogue::default().into()).unwrap();
     let scenario = file.points().unwrap().list.remove(0).scenario;
-    run(&scenario, Seed::Number(1), &ContactsCache::default(), &Options::default()).unwrap().figures
+    let options = Options { series, ..Options::default() };
+    run(&scenario, Seed::Number(1), &ContactsCache::default(), &options).unwrap()
+}
+
+const BUNDLE: &str = "duration = \"1 min\"\nrouter = \"direct\"\nbuffer = \"1 MB\"\n[nodes.a]\n[nodes.b]\n[contacts.c]\nrate = \"1 Mbit/s\"\n\
+     rows = [{ a = \"a\", b = \"b\", start = \"1 s\", end = \"9 s\" }]\n[traffic.t]\ninterval = \"1..2 s\"\nsize = \"1 kB\"\n";
+const LINK: &str =
+    "duration = \"10 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
+
+#[test]
+fn every_number_of_a_series_is_in_the_reference() {
+    let names = |text: &str| {
+        let series = outcome(text, true).series.unwrap();
+        series.rows().iter().map(|row| row.name).collect::<BTreeSet<_>>()
+    };
+    let known = |numbers: &[&[Sampled]]| numbers.concat().iter().map(|one| one.name).collect::<BTreeSet<_>>();
+    let of_nodes = names(&format!("{BUNDLE}[world]\nsample_every = \"1 s\"\n"));
+    assert!(
+        of_nodes.contains("buffer_fill") && of_nodes.is_subset(&known(&[&series::NODES])),
+        "{of_nodes:?}"
+    );
+    let sampled = LINK.replacen('\n', "\nsample_every = \"1 s\"\n", 1);
+    let flow = |transport: &str, controller: &str| {
+        format!(
+            "[flows.{transport}{}]\nfrom = \"a\"\nto = \"b\"\ntransport = \"{transport}\"\nsize = \"2 MB\"\n\
+             controller = {{ name = \"fixed\", {controller} }}\n",
+            controller.len()
+        )
+    };
+    let flows =
+        ["tcp", "dccp", "udpdtn", "ltp", "adaptive"].map(|transport| flow(transport, "rate = \"9 kbit/s\""));
+    let window = flow("tcp", "window = \"9 kB\"");
+    assert_eq!(
+        names(&(sampled.clone() + &flows.concat() + &window)),
+        known(&[&series::FLOWS, &series::LINKS])
+    );
+    let data = "[producers.p]\nat = \"b\"\nprefix = \"/f\"\nobject = \"1 MB\"\n[consumers.c]\nat = \"a\"\nobject = \"/f\"\n\
+                controller = { name = \"fixed\", window = \"20 kB\", rate = \"1 Mbit/s\" }\n";
+    let of_names = names(&(sampled + data));
+    assert!(of_names.contains("window") && of_names.is_subset(&known(&[&series::FLOWS, &series::LINKS])));
 }
 
 #[test]
 fn every_figure_of_a_run_is_in_the_reference_in_its_order() {
-    let names = |metrics: &[Metric]| metrics.iter().map(|metric| metric.name).collect::<Vec<_>>();
+    fn names<M>(metrics: &[Metric<M>]) -> Vec<&'static str> {
+        metrics.iter().map(|metric| metric.name).collect()
+    }
     let all = |figures: &Figures| figures.numbers.iter().map(|row| row.0).collect::<Vec<_>>();
     let part = |figures: &Figures, kind: &str| {
         let part = figures.parts.iter().find(|part| part.kind == kind).unwrap();
         part.numbers.iter().map(|row| row.0).collect::<Vec<_>>()
     };
-    let bundles = figures(
-        "duration = \"1 min\"\nrouter = \"direct\"\nbuffer = \"1 MB\"\n[nodes.a]\n[nodes.b]\n[contacts.c]\nrate = \"1 Mbit/s\"\n\
-         rows = [{ a = \"a\", b = \"b\", start = \"1 s\", end = \"9 s\" }]\n[traffic.t]\ninterval = \"1..2 s\"\nsize = \"1 kB\"\n",
-    );
-    assert_eq!(all(&bundles), names(&Summary::reference()));
-    let link =
-        "duration = \"10 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
+    let figures = |text: &str| outcome(text, false).figures;
+    assert_eq!(all(&figures(BUNDLE)), names(BUNDLES));
     let packets = figures(&format!(
-        "{link}[flows.f]\nfrom = \"a\"\nto = \"b\"\ncontroller = \"new_reno\"\nsize = \"10 kB\"\n"
+        "{LINK}[flows.f]\nfrom = \"a\"\nto = \"b\"\ncontroller = \"new_reno\"\nsize = \"10 kB\"\n"
     ));
     assert_eq!((all(&packets), part(&packets, "flows")), (names(PACKETS), names(FLOWS)));
     let data = figures(&format!(
-        "{link}[producers.p]\nat = \"b\"\nprefix = \"/f\"\nobject = \"10 kB\"\n[consumers.c]\nat = \"a\"\nobject = \"/f\"\n\
+        "{LINK}[producers.p]\nat = \"b\"\nprefix = \"/f\"\nobject = \"10 kB\"\n[consumers.c]\nat = \"a\"\nobject = \"/f\"\n\
          controller = {{ name = \"fixed\", window = \"20 kB\" }}\n"
     ));
     assert_eq!(all(&data), names(NAMES));

@@ -2,7 +2,7 @@
 
 use super::pacing::{find, listen_options, send_options, supports_capture, supports_pacing};
 use super::record::Recording;
-use super::{Failed, option};
+use super::{Failed, listened, option};
 use crate::args::BenchLink;
 use crate::output::{Done, Failure, print};
 use lightlag_node::clock::processor_time;
@@ -139,11 +139,7 @@ fn listen(options: &BenchLink, (transport, service): Over, at: &str, recording: 
         printed.is_ok() && recording.goes_on()
     });
     printed?;
-    match result {
-        // The line was printed when it happened.
-        Err(lightlag_node::Error::Failed(_)) if options.once => Err(Failure::Verdict),
-        other => Ok(other.map_err(Failed)?),
-    }
+    listened(result, options.once)
 }
 
 // --- output ----------------------------------------------------------------------------------

@@ -1,20 +1,16 @@
 //! `lightlag bound`.
 
-use super::{read, tell_ignored, text};
+use super::{read, seeds, tell_ignored, text};
 use crate::args::Bound;
 use crate::output::{Done, print};
 use lightlag_lab::bound::{ARCS_MAX, table};
 use lightlag_lab::results::terminal_table;
-use lightlag_lab::sweep::seed_list;
 
 const SHOWN: &[&str] = &["created", "reachable", "bound", "bound_bytes", "delay_bound"];
 
 pub fn bound(options: &Bound) -> Done {
     let file = read(&options.source)?;
-    let seeds = match &options.seeds {
-        Some(list) => seed_list(list)?,
-        None => file.seeds()?,
-    };
+    let seeds = seeds(options.seeds.as_deref(), &file)?;
     let table = table(&file, &text(&file), &seeds)?;
     tell_ignored(&file);
     if table.too_large > 0 {

@@ -3,7 +3,7 @@
 use super::pacing::{find, listen_options, send_options, supports, supports_pacing};
 use super::record::Recording;
 use super::transfer::{hex, show};
-use super::{Failed, address, bar, goodput, listening_address, option, size};
+use super::{Failed, address, bar, given, given_bytes, goodput, listening_address, option, size};
 use crate::args::{Bundles, ListenBundles, SendBundles};
 use crate::output::{Done, Failure, print};
 use lightlag_node::convergence::{Bundle, BundleStore, Event, Listening, LtpSending, Sending, Tag};
@@ -66,15 +66,12 @@ fn send_supports(options: &SendBundles, transport: &Transport, has_raw: bool) ->
 }
 
 fn ltp(options: &SendBundles) -> Result<LtpSending, Failure> {
-    let bytes = |flag: &str, text: &Option<String>| -> Result<Option<u64>, Failure> {
-        Ok(text.as_deref().map(|text| option(flag, text, size)).transpose()?.map(|size| size.0))
-    };
     let plain = LtpSending::default();
     Ok(LtpSending {
         engine: options.engine,
         service: options.service.unwrap_or(plain.service),
-        green: bytes("--green", &options.green)?.unwrap_or(0),
-        aggregate: bytes("--aggregate", &options.aggregate)?,
+        green: given_bytes("--green", options.green.as_deref())?.unwrap_or(0),
+        aggregate: given_bytes("--aggregate", options.aggregate.as_deref())?,
         key: key(options.key_file.as_deref())?,
     })
 }
@@ -195,9 +192,7 @@ fn listen(options: &ListenBundles) -> Done {
     if options.count == Some(0) {
         return Err(Failure::Input("--count: it is a whole number from 1 on".to_owned()));
     }
-    let idle = options.idle.as_deref().map(|text| option("--idle", text, quantity::positive_time));
-    let stored = options.max_stored.as_deref().map(|text| option("--max-stored", text, size));
-    let stored = stored.transpose()?.map(|most| most.0);
+    let stored = given_bytes("--max-stored", options.max_stored.as_deref())?;
     let most = option("--max-size", &options.max_size, size)?.0;
     let store = BundleStore::new(&options.folder, most, stored).map_err(Failed)?;
     let at = (&options.at[..], service.port(options.raw));
@@ -205,7 +200,7 @@ fn listen(options: &ListenBundles) -> Done {
         options: listen_options(at, options.packet_size.as_deref(), options.raw, &Recording::none())?,
         count: options.count,
         reply_to: options.reply_to.as_deref().map(|text| address(text, service.port)).transpose()?,
-        idle: idle.transpose()?.unwrap_or(IDLE),
+        idle: given("--idle", options.idle.as_deref(), quantity::positive_time)?.unwrap_or(IDLE),
         key: key(options.key_file.as_deref())?,
         node: node(options.node.as_ref())?,
         store: store.opaque(options.opaque),

@@ -1,7 +1,7 @@
 //! `lightlag emulate`.
 
 use super::emulate_packets::emulate_packets;
-use super::{address, listening_address, option, read};
+use super::{address, given, listening_address, read};
 use crate::args::Emulate;
 use crate::output::{Done, Failure, print};
 use lightlag_node::emulate::{Emulating, Emulator};
@@ -45,7 +45,7 @@ pub fn link(options: &Emulate) -> Result<([LinkSpec; 2], u64), Failure> {
 
 /// How long, if not until somebody asks for the end.
 pub fn span(options: &Emulate) -> Result<Option<Duration>, Failure> {
-    options.span.as_deref().map(|text| option("--for", text, quantity::positive_time)).transpose()
+    given("--for", options.span.as_deref(), quantity::positive_time)
 }
 
 fn datagrams(options: &Emulate, listen: &str, to: &str) -> Done {

@@ -130,7 +130,7 @@ impl Watcher for Watch {
 
 fn row(way: &'static str, second: &Second) -> SecondRow {
     let Second { number, offered, dropped, lost, arrived, bytes, delay_s } = *second;
-    SecondRow { second: number, way, offered, dropped, lost, arrived, bytes, delay_s }
+    SecondRow { second: number, direction: way.into(), offered, dropped, lost, arrived, bytes, delay_s }
 }
 
 /// All packets in a file.

@@ -11,6 +11,7 @@ mod emulate_packets;
 pub mod list;
 pub mod names;
 mod pacing;
+mod plan;
 mod record;
 pub mod report;
 pub mod run;
@@ -19,11 +20,12 @@ pub mod sweep;
 pub mod transfer;
 
 use crate::args::Source;
-use crate::output::Failure;
+use crate::output::{Done, Failure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lightlag_lab::sweep::seed_list;
 use lightlag_node::Error;
 use lightlag_protocols::units::Bytes;
-use lightlag_scenario::{ScenarioFile, Wrong, quantity};
+use lightlag_scenario::{ScenarioFile, Seed, Wrong, quantity};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
@@ -110,6 +112,28 @@ fn option<T>(
     read(text).map_err(|wrong| Failure::Input(format!("{flag}: {}; {}", wrong.what, wrong.right)))
 }
 
+/// A quantity that an option gives, if the option is given.
+fn given<T>(
+    flag: &str,
+    text: Option<&str>,
+    read: impl Fn(&str) -> Result<T, lightlag_scenario::Wrong>,
+) -> Result<Option<T>, Failure> {
+    text.map(|text| option(flag, text, read)).transpose()
+}
+
+/// As [`given`], of a number of bytes.
+fn given_bytes(flag: &str, text: Option<&str>) -> Result<Option<u64>, Failure> {
+    Ok(given(flag, text, size)?.map(|size| size.0))
+}
+
+/// The seeds of `--seeds`, or else those of the file.
+fn seeds(list: Option<&str>, file: &ScenarioFile) -> Result<Vec<Seed>, Failure> {
+    Ok(match list {
+        Some(list) => seed_list(list)?,
+        None => file.seeds()?,
+    })
+}
+
 /// An error of the node; not itself one that is displayed, so that it keeps its exit code.
 struct Failed(Error);
 
@@ -119,6 +143,15 @@ impl From<Failed> for Failure {
             Error::Input(line) => Self::Input(line),
             Error::Failed(line) => Self::Failed(line),
         }
+    }
+}
+
+/// How listening ended, `once` or until something asked for the end.
+fn listened(result: Result<(), Error>, once: bool) -> Done {
+    match result {
+        // The line was printed when it happened.
+        Err(Error::Failed(_)) if once => Err(Failure::Verdict),
+        other => Ok(other.map_err(Failed)?),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `lightlag names`.
 
 use super::controller::controller;
-use super::{Failed, bar, goodput, option, size};
+use super::{Failed, bar, given, goodput, option, size};
 use crate::args::{GetName, MakeKey, Names, PutName};
 use crate::output::{Done, Failure, print};
 use lightlag_node::Error;
@@ -178,7 +178,7 @@ fn put(options: &PutName) -> Done {
         mtu: mtu(&options.mtu)?,
         from,
         signer,
-        rate: options.rate.as_deref().map(|text| option("--rate", text, rate)).transpose()?,
+        rate: given("--rate", options.rate.as_deref(), rate)?,
     };
     let (listens, json, mut printed) = (options.listen.is_some(), options.json, Ok(()));
     let result = names::put(putting, &mut |published| {

@@ -1,14 +1,14 @@
 //! Options of what is sent over a transport: `lightlag transfer`, `bench-link` and `bundles`.
 
 use super::controller::controller;
+use super::plan::contact_plan;
 use super::record::Recording;
-use super::{address, listening_address, option, size};
+use super::{address, given, listening_address, option, size};
 use crate::args::Pacing;
 use crate::output::{Done, Failure};
 use lightlag_node::transports::{ListenOptions, SendOptions, Service, TRANSPORTS, Transport};
 use lightlag_protocols::controllers::Factory;
-use lightlag_protocols::time::Duration;
-use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::units::Bytes;
 use lightlag_scenario::quantity;
 
 /// Bytes of a packet by default.
@@ -48,6 +48,7 @@ pub fn supports_pacing(pacing: &Pacing, transport: &Transport) -> Done {
         transport,
         &[
             ("--rate", pacing.rate.is_some(), !is_tcp),
+            ("--plan", pacing.plan.is_some(), transport.follows_plan()),
             ("--light", pacing.light.is_some(), is_controlled),
             ("--controller", pacing.controller.is_some(), is_controlled),
             ("--set", !pacing.sets.is_empty(), is_controlled),
@@ -77,27 +78,15 @@ pub fn packet_size(text: Option<&str>) -> Result<Bytes, Failure> {
     Ok(packet)
 }
 
-/// `--give-up` and `--light`.
-fn time(
-    flag: &str,
-    text: Option<&str>,
-    read: fn(&str) -> Result<Duration, lightlag_scenario::Wrong>,
-) -> Result<Option<Duration>, Failure> {
-    text.map(|text| option(flag, text, read)).transpose()
-}
-
-fn rate(pacing: &Pacing) -> Result<Option<BitRate>, Failure> {
-    pacing.rate.as_deref().map(|text| option("--rate", text, quantity::bit_rate)).transpose()
-}
-
 /// The controller that is named, or the transport's default.
 fn paces(pacing: &Pacing, transport: &Transport) -> Result<Option<Factory>, Failure> {
     let Some(controlled_as) = transport.controlled_as else { return Ok(None) };
-    let default = transport.controllers[usize::from(pacing.rate.is_some())];
+    let is_planned = pacing.rate.is_some() || pacing.plan.is_some();
+    let default = transport.controllers[usize::from(is_planned)];
     let name = pacing.controller.as_deref().unwrap_or(default);
-    if name == "contact_rate" && name != default && pacing.rate.is_none() {
+    if name == "contact_rate" && name != default && !is_planned {
         let what = format!("contact_rate needs a planned rate --over {}", transport.name);
-        return Err(Failure::Input(format!("--controller: {what}; add --rate, or take {default}")));
+        return Err(Failure::Input(format!("--controller: {what}; add --rate or --plan, or take {default}")));
     }
     controller(controlled_as, default, name, &pacing.sets).map(Some)
 }
@@ -110,13 +99,18 @@ pub fn send_options(
     raw: bool,
     recording: &Recording,
 ) -> Result<SendOptions, Failure> {
+    let light = given("--light", pacing.light.as_deref(), quantity::time)?;
+    let nodes = pacing.plan_nodes.as_deref();
+    let plan = pacing.plan.as_deref().map(|file| contact_plan(file, nodes, light.is_some())).transpose()?;
+    let (plan, planned_light) = plan.unzip();
     Ok(SendOptions {
         to: address(to, port)?,
         from: None,
         packet: packet_size(pacing.packet_size.as_deref())?,
-        rate: rate(pacing)?,
-        light: time("--light", pacing.light.as_deref(), quantity::time)?,
-        give_up: time("--give-up", pacing.give_up.as_deref(), quantity::positive_time)?,
+        rate: given("--rate", pacing.rate.as_deref(), quantity::bit_rate)?,
+        plan,
+        light: light.or(planned_light.flatten()),
+        give_up: given("--give-up", pacing.give_up.as_deref(), quantity::positive_time)?,
         raw,
         controller: paces(pacing, transport)?,
         tap: recording.tap(),

@@ -1,7 +1,7 @@
 //! `lightlag study`.
 
 use crate::args::Study;
-use crate::output::{Done, Failure, make_folder, print, write_file};
+use crate::output::{Done, judged, make_folder, print, write_file};
 use lightlag_studies::{Order, STUDIES, find};
 use std::path::PathBuf;
 
@@ -28,11 +28,7 @@ pub fn study(options: &Study) -> Done {
     print(&done.terminal())?;
     done.report.warnings.iter().for_each(|warning| eprintln!("{warning}"));
     eprintln!("report in {}", path.display());
-    if done.violations > 0 {
-        eprintln!("lightlag: the judge found {} violations", done.violations);
-        return Err(Failure::Verdict);
-    }
-    Ok(())
+    judged(done.violations)
 }
 
 /// The table of studies: what each compares, its paper, and its duration on two cores.

@@ -1,10 +1,10 @@
 //! `lightlag sweep`.
 
-use super::{read, tell_ignored, text};
+use super::{read, seeds, tell_ignored, text};
 use crate::args::Sweep;
-use crate::output::{Done, Failure, print};
+use crate::output::{Done, judged, print};
 use lightlag_lab::results::{SUMMARY_FILE, terminal_table};
-use lightlag_lab::sweep::{Plan, seed_list};
+use lightlag_lab::sweep::Plan;
 use std::path::PathBuf;
 
 /// What the table on the terminal shows.
@@ -22,10 +22,7 @@ const SHOWN_OF_PACKETS: &[&str] =
 
 pub fn sweep(options: &Sweep) -> Done {
     let file = read(&options.source)?;
-    let seeds = match &options.seeds {
-        Some(list) => seed_list(list)?,
-        None => file.seeds()?,
-    };
+    let seeds = seeds(options.seeds.as_deref(), &file)?;
     let plan = Plan::new(&file, &text(&file), &seeds)?;
     tell_ignored(&file);
     if let Some(first) = plan.skipped().first() {
@@ -44,9 +41,5 @@ pub fn sweep(options: &Sweep) -> Done {
         print(&(terminal_table(&done.results, shown) + "\n"))?;
         eprintln!("results in {}", out.display());
     }
-    if done.violations > 0 {
-        eprintln!("lightlag: the judge found {} violations", done.violations);
-        return Err(Failure::Verdict);
-    }
-    Ok(())
+    judged(done.violations)
 }

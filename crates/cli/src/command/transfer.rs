@@ -2,7 +2,7 @@
 
 use super::pacing::{find, listen_options, send_options, supports, supports_capture, supports_pacing};
 use super::record::Recording;
-use super::{Failed, bar, goodput, option, size};
+use super::{Failed, bar, given_bytes, goodput, listened};
 use crate::args::Transfer;
 use crate::output::{Done, Failure, print};
 use indicatif::ProgressBar;
@@ -55,11 +55,6 @@ fn key(options: &Transfer) -> Result<Option<Key>, Failure> {
     options.key_file.as_deref().map(read).transpose()
 }
 
-fn bytes(flag: &str, text: Option<&str>) -> Result<Option<u64>, Failure> {
-    let bytes = text.map(|text| option(flag, text, size)).transpose()?;
-    Ok(bytes.map(|size| size.0))
-}
-
 /// Where a sender remembers listeners: `lightlag` in the user's folder for state, as the XDG base directory
 /// specification (version 0.8) names it.
 fn memory_folder() -> Option<std::path::PathBuf> {
@@ -103,6 +98,8 @@ pub(super) fn show(bar: &ProgressBar, progress: Progress) {
             bar.set_position(done);
         }
         Progress::Silent(seconds) => bar.set_message(format!("nothing heard for {seconds} s")),
+        Progress::NoContact(Some(seconds)) => bar.set_message(format!("no contact for {seconds} s")),
+        Progress::NoContact(None) => bar.set_message("no contact is planned"),
         Progress::Counted(_) => {}
     }
 }
@@ -151,9 +148,9 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 // --- listening ------------------------------------------------------------------------------
 
 fn listen(options: &Transfer, (transport, service): Over, at: &str, recording: &Recording) -> Done {
-    let size_most = bytes("--max-size", options.max_size.as_deref())?;
+    let size_most = given_bytes("--max-size", options.max_size.as_deref())?;
     let mut inbox = FileInbox::new(&options.folder, options.overwrite, size_most).map_err(Failed)?;
-    inbox.partial_most = bytes("--max-partial", options.max_partial.as_deref())?;
+    inbox.partial_most = given_bytes("--max-partial", options.max_partial.as_deref())?;
     inbox.key = key(options)?;
     let listening = Listening {
         options: listen_options((at, service.port(options.raw)), None, options.raw, recording)?,
@@ -199,11 +196,7 @@ fn tell_all(
     });
     bar.finish_and_clear();
     printed?;
-    match result {
-        // The line was printed when it happened.
-        Err(Error::Failed(_)) if options.once => Err(Failure::Verdict),
-        other => Ok(other.map_err(Failed)?),
-    }
+    listened(result, options.once)
 }
 
 fn finished_json(finished: &Finished, over: &str) -> String {

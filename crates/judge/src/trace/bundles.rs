@@ -1,6 +1,5 @@
 //! A record as a flat row: what both file formats hold.
 
-use super::table::row;
 use super::{Names, Text, TraceRow, TraceWriter, names};
 use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
 use lightlag_protocols::record::bundles::{Observer, Record};
@@ -8,7 +7,7 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::io::Write;
 
-row! {
+crate::row! {
     /// One row. Which columns are filled depends on `kind`.
     Row {
         /// When, in nanoseconds.
@@ -62,6 +61,12 @@ const MOST_NUMBERS: u32 = 1 << 26;
 
 impl TraceRow for Row {
     type Event = Record;
+    fn at(&self) -> Instant {
+        Instant::from_nanos(self.time_ns)
+    }
+    fn kind(&self) -> &str {
+        &self.kind
+    }
     fn new(now: Instant, record: &Record, names: &Names) -> Self {
         Self::plain(now, record).with_names(record, names)
     }

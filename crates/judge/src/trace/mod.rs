@@ -14,7 +14,7 @@ mod writer;
 pub use bundles::Row;
 pub use ndn::NameRow;
 pub use packets::PacketRow;
-pub use table::{Column, Columns, Text};
+pub use table::{Cell, Column, Columns, Reader, Text, reader};
 pub use writer::TraceWriter;
 
 use lightlag_protocols::time::Instant;
@@ -30,6 +30,10 @@ pub trait TraceRow: Columns + Serialize + DeserializeOwned + Send + 'static {
     type Event;
     /// The row of an event, in a world of these names.
     fn new(now: Instant, event: &Self::Event, names: &Names) -> Self;
+    /// When it happened.
+    fn at(&self) -> Instant;
+    /// What happened: the column `kind`.
+    fn kind(&self) -> &str;
     /// The value of a column that this kind of row must have.
     ///
     /// # Errors

@@ -1,7 +1,6 @@
 //! A row of a trace of names: enough for the judge.
 
 use super::names::{WHYS, name, value};
-use super::table::row;
 use super::{At, Names, Text, TraceRow, TraceWriter};
 use crate::names::{Carried, Event};
 use lightlag_protocols::ndn::{Data, Interest, Name, Prefix, Refused, Selectors};
@@ -9,7 +8,7 @@ use lightlag_protocols::record::names::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use std::io::Write;
 
-row! {
+crate::row! {
     /// One thing that happened, flat. Columns are empty where they mean nothing.
     NameRow {
         /// When.
@@ -94,6 +93,12 @@ const REFUSED: [(Refused, &str); 7] = [
 
 impl TraceRow for NameRow {
     type Event = Event;
+    fn at(&self) -> Instant {
+        Instant::from_nanos(self.time_ns)
+    }
+    fn kind(&self) -> &str {
+        &self.kind
+    }
     fn new(now: Instant, event: &Event, names: &Names) -> Self {
         let row = |kind: &'static str| Self { time_ns: now.as_nanos(), kind: kind.into(), ..Self::default() };
         let (row, holds) = match event {

@@ -1,7 +1,6 @@
 //! A row of a trace of packets: enough for the judge.
 
 use super::names::{WHYS, name, value};
-use super::table::row;
 use super::{At, Names, Text, TraceRow, TraceWriter};
 use crate::packets::{Event, Facts, WHATS};
 use lightlag_protocols::record::packets::{Observer, Record};
@@ -10,7 +9,7 @@ use lightlag_protocols::transport::ranges::Range;
 use lightlag_protocols::transport::tcp::{SACK_BLOCKS_MAX, Sack};
 use std::io::Write;
 
-row! {
+crate::row! {
     /// One thing that happened, flat. Columns are empty where they mean nothing.
     PacketRow {
         /// When.
@@ -60,6 +59,12 @@ row! {
 
 impl TraceRow for PacketRow {
     type Event = Event;
+    fn at(&self) -> Instant {
+        Instant::from_nanos(self.time_ns)
+    }
+    fn kind(&self) -> &str {
+        &self.kind
+    }
     fn new(now: Instant, event: &Event, names: &Names) -> Self {
         let row = |kind: &'static str| Self { time_ns: now.as_nanos(), kind: kind.into(), ..Self::default() };
         match event {

@@ -7,14 +7,13 @@ use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Ty
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_array::{UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use lightlag_protocols::time::Instant;
 use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A text that is nearly always one of ours.
 pub type Text = Cow<'static, str>;
 
-/// A column of a trace.
+/// A column of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     /// Its name.
@@ -31,10 +30,6 @@ pub struct Column {
 pub trait Columns: Sized {
     /// The columns, in order.
     const COLUMNS: &'static [Column];
-    /// When it happened: the column `time_ns`.
-    fn at(&self) -> Instant;
-    /// What happened: the column `kind`.
-    fn kind(&self) -> &str;
     /// Names and types.
     fn schema() -> SchemaRef {
         let field = |column: &Column| Field::new(column.name, (column.data_type)(), column.optional);
@@ -45,6 +40,8 @@ pub trait Columns: Sized {
     /// # Errors
     /// None that a row can cause.
     fn batch(rows: &[Self]) -> Result<RecordBatch, ArrowError>;
+    /// The cells of the row as CSV shows them; those of ours need no quotes.
+    fn texts(&self) -> Vec<String>;
     /// The rows of a table whose columns were [checked](check).
     ///
     /// # Errors
@@ -53,7 +50,9 @@ pub trait Columns: Sized {
 }
 
 /// Declares a row: its fields are the columns of tables and the keys of JSON lines; their comments are the
-/// reference of the format in the documentation.
+/// reference of the format in the documentation. The crate that declares it depends on `arrow-array`,
+/// `arrow-schema` and `serde`.
+#[macro_export]
 macro_rules! row {
     ($(#[$about_row:meta])* $row:ident { $($(#[doc = $about:literal])+ $field:ident: $kind:ty,)+ }) => {
         $(#[$about_row])*
@@ -61,7 +60,7 @@ macro_rules! row {
         #[serde(deny_unknown_fields)]
         pub struct $row {$(
             $(#[doc = $about])+
-            #[serde(skip_serializing_if = "crate::trace::table::Cell::is_gap")]
+            #[serde(skip_serializing_if = "lightlag_judge::trace::Cell::is_gap")]
             pub $field: $kind,
         )+}
 
@@ -69,58 +68,89 @@ macro_rules! row {
             const COLUMNS: &'static [$crate::trace::Column] = &[$($crate::trace::Column {
                 name: stringify!($field),
                 about: concat!($($about),+),
-                optional: <$kind as $crate::trace::table::Cell>::OPTIONAL,
-                data_type: <$kind as $crate::trace::table::Cell>::data_type,
+                optional: <$kind as $crate::trace::Cell>::OPTIONAL,
+                data_type: <$kind as $crate::trace::Cell>::data_type,
             }),+];
-            fn at(&self) -> lightlag_protocols::time::Instant {
-                lightlag_protocols::time::Instant::from_nanos(self.time_ns)
-            }
-            fn kind(&self) -> &str {
-                &self.kind
-            }
             fn batch(rows: &[Self]) -> Result<arrow_array::RecordBatch, arrow_schema::ArrowError> {
-                use $crate::trace::table::Cell;
+                use $crate::trace::Cell;
                 let columns = vec![$(Cell::column(rows.iter().map(|row| &row.$field))),+];
                 arrow_array::RecordBatch::try_new(Self::schema(), columns)
             }
+            fn texts(&self) -> Vec<String> {
+                vec![$($crate::trace::Cell::text(&self.$field)),+]
+            }
             fn rows(batch: &arrow_array::RecordBatch) -> Result<Vec<Self>, $crate::trace::TraceError> {
-                $(let $field = $crate::trace::table::reader(batch, stringify!($field))?;)+
+                $(let $field = $crate::trace::reader(batch, stringify!($field))?;)+
                 Ok((0..batch.num_rows()).map(|row| Self { $($field: $field(row)),+ }).collect())
             }
         }
     };
 }
-pub(crate) use row;
 
 /// A cell of a column of its type.
-pub(crate) trait Cell: Sized {
+pub trait Cell: Sized {
+    /// Whether rows may leave it out.
     const OPTIONAL: bool;
     /// Whether JSON lines leave it out.
     fn is_gap(&self) -> bool;
+    /// Its type in a table.
     fn data_type() -> DataType;
+    /// As CSV shows it: nothing for a gap.
+    fn text(&self) -> String;
+    /// A column of a table.
     fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef
     where
         Self: 'a;
     /// What row `n` holds; of a column of that type, without gaps if cells aren't optional.
+    ///
+    /// # Errors
+    /// If the column is of another type.
     fn reader(column: &ArrayRef) -> Result<Reader<'_, Self>, TraceError>;
 }
 
-pub(crate) type Reader<'a, C> = Box<dyn Fn(usize) -> C + 'a>;
+/// What the rows of a column hold.
+pub type Reader<'a, C> = Box<dyn Fn(usize) -> C + 'a>;
 
-pub(crate) fn reader<'a, C: Cell>(batch: &'a RecordBatch, name: &str) -> Result<Reader<'a, C>, TraceError> {
+/// What the rows of a column of that name hold.
+///
+/// # Errors
+/// If a column that must be there has gaps.
+pub fn reader<'a, C: Cell>(batch: &'a RecordBatch, name: &str) -> Result<Reader<'a, C>, TraceError> {
     let column = batch.column_by_name(name).filter(|column| C::OPTIONAL || column.null_count() == 0);
     C::reader(column.ok_or_else(|| TraceError::Format(format!("column `{name}` has gaps")))?)
 }
 
 macro_rules! numbers {
-    ($($cell:ty, $arrow:ty, $array:ty, $data:ident;)+) => {$(
-        impl Cell for Option<$cell> {
+    ($($number:ty, $arrow:ty, $array:ty, $data:ident, $text:literal;)+) => {$(
+        impl Cell for $number {
+            const OPTIONAL: bool = false;
+            fn is_gap(&self) -> bool {
+                false
+            }
+            fn data_type() -> DataType {
+                DataType::$data
+            }
+            fn text(&self) -> String {
+                format!($text, self)
+            }
+            fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
+                Arc::new(<$array>::from_iter_values(cells.copied()))
+            }
+            fn reader(column: &ArrayRef) -> Result<Reader<'_, Self>, TraceError> {
+                let numbers = column.as_primitive::<$arrow>();
+                Ok(Box::new(|row| numbers.value(row)))
+            }
+        }
+        impl Cell for Option<$number> {
             const OPTIONAL: bool = true;
             fn is_gap(&self) -> bool {
                 self.is_none()
             }
             fn data_type() -> DataType {
                 DataType::$data
+            }
+            fn text(&self) -> String {
+                self.as_ref().map(Cell::text).unwrap_or_default()
             }
             fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
                 Arc::new(cells.copied().collect::<$array>())
@@ -134,27 +164,10 @@ macro_rules! numbers {
 }
 
 numbers! {
-    u32, UInt32Type, UInt32Array, UInt32;
-    u64, UInt64Type, UInt64Array, UInt64;
-    i64, Int64Type, Int64Array, Int64;
-    f64, Float64Type, Float64Array, Float64;
-}
-
-impl Cell for i64 {
-    const OPTIONAL: bool = false;
-    fn is_gap(&self) -> bool {
-        false
-    }
-    fn data_type() -> DataType {
-        DataType::Int64
-    }
-    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
-        Arc::new(cells.copied().collect::<Int64Array>())
-    }
-    fn reader(column: &ArrayRef) -> Result<Reader<'_, Self>, TraceError> {
-        let numbers = column.as_primitive::<Int64Type>();
-        Ok(Box::new(|row| numbers.value(row)))
-    }
+    u32, UInt32Type, UInt32Array, UInt32, "{}";
+    u64, UInt64Type, UInt64Array, UInt64, "{}";
+    i64, Int64Type, Int64Array, Int64, "{}";
+    f64, Float64Type, Float64Array, Float64, "{:.6}";
 }
 
 impl Cell for Option<bool> {
@@ -164,6 +177,9 @@ impl Cell for Option<bool> {
     }
     fn data_type() -> DataType {
         DataType::Boolean
+    }
+    fn text(&self) -> String {
+        self.map(|flag| flag.to_string()).unwrap_or_default()
     }
     fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
         Arc::new(cells.copied().collect::<BooleanArray>())
@@ -183,6 +199,9 @@ macro_rules! texts {
             }
             fn data_type() -> DataType {
                 text_type()
+            }
+            fn text(&self) -> String {
+                self.as_deref().unwrap_or_default().to_owned()
             }
             fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
                 text_column(cells.map(Option::as_deref))
@@ -204,6 +223,9 @@ impl Cell for Text {
     }
     fn data_type() -> DataType {
         text_type()
+    }
+    fn text(&self) -> String {
+        self.clone().into_owned()
     }
     fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> ArrayRef {
         text_column(cells.map(|text| Some(&**text)))

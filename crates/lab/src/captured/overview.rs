@@ -2,7 +2,7 @@
 
 use super::charts::{Scene, charts};
 use crate::report::{Figure, Report, Table};
-use crate::results::{Build, number, table_text};
+use crate::results::{number, table_text};
 use lightlag_capture::analysis::{Analysed, FlowFigures, HalfFigures};
 use std::cmp::Reverse;
 
@@ -83,14 +83,10 @@ pub fn report(analysed: &Analysed, name: &str) -> Report {
         title: format!("Capture: {name}"),
         introduction,
         warnings: analysed.notes.clone(),
-        build: Build::this(),
-        seeds: Vec::new(),
-        runs: 0,
         again: vec![format!("lightlag capture {name} --html FILE")],
-        claims: Vec::new(),
         figures: told.iter().take(DRAWN_MAX).flat_map(|flow| figures(flow, began_ns)).collect(),
         tables: vec![flow_table(told), loss_table(told), pause_table(told)],
-        scenarios: Vec::new(),
+        ..Report::default()
     }
 }
 

@@ -2,12 +2,7 @@
 
 use crate::results::{Build, Error, replace_file};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
-use arrow_schema::{Field, Schema};
 use lightlag_capture::analysis::{Analysed, FlowFigures, HalfFigures};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -30,17 +25,9 @@ fn encode(analysed: &Analysed) -> parquet::errors::Result<Vec<u8>> {
         .iter()
         .flat_map(|flow| [row(flow, "out", &flow.out), row(flow, "back", &flow.back)])
         .collect();
-    let batch = batch(&rows)?;
     let build = Build::this();
     let facts = [("lightlag.version", build.version), ("lightlag.commit", build.commit)];
-    let facts = facts.map(|(name, value)| KeyValue::new(name.to_owned(), value)).to_vec();
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_key_value_metadata(Some(facts))
-        .build();
-    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties))?;
-    writer.write(&batch)?;
-    writer.into_inner()
+    crate::parquet::write(batch(&rows), &facts, Vec::new())
 }
 
 fn row(flow: &FlowFigures, way: &str, half: &HalfFigures) -> Row {
@@ -79,13 +66,7 @@ fn batch(rows: &[Row]) -> Result<RecordBatch, arrow_schema::ArrowError> {
             names.push(name);
         }
     }
-    let columns: Vec<ArrayRef> = names.iter().map(|name| column(rows, name)).collect();
-    let fields: Vec<Field> = names
-        .iter()
-        .zip(&columns)
-        .map(|(name, column)| Field::new(*name, column.data_type().clone(), true))
-        .collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+    crate::parquet::table(names.iter().map(|name| ((*name).to_owned(), column(rows, name))).collect())
 }
 
 fn column(rows: &[Row], name: &str) -> ArrayRef {

@@ -1,6 +1,6 @@
 //! From records to the numbers of a run, at a few nanoseconds a record.
 
-use super::summary::{DEADLINES, Summary};
+use super::summary::Summary;
 use lightlag_protocols::dtn::{Bundle, BundleId, DropReason};
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
@@ -115,7 +115,15 @@ impl Metrics {
         summary.fairness = self.fairness();
         summary.latencies = latencies.into_iter().map(Duration::from_nanos).collect();
         summary.latencies.sort_unstable();
-        summary.delivered_by = DEADLINES.map(|(_, deadline)| summary.delivered_within(deadline));
+        let shares = [60, 600, 3_600, 21_600, 86_400]
+            .map(|seconds| summary.delivered_within(Duration::from_secs(seconds)));
+        [
+            summary.delivered_by_1min,
+            summary.delivered_by_10min,
+            summary.delivered_by_1h,
+            summary.delivered_by_6h,
+            summary.delivered_by_1d,
+        ] = shares;
         summary
     }
     fn counters(&self) -> Summary {

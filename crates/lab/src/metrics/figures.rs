@@ -1,6 +1,6 @@
 //! The figures of a run of any world, by name.
 
-use super::{Number, Summary};
+use super::{BUNDLES, Number, Summary, numbers};
 use lightlag_protocols::time::Duration;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -26,9 +26,15 @@ pub struct Part {
     pub numbers: Vec<(&'static str, Number)>,
 }
 
+impl Part {
+    pub(crate) fn new(kind: &'static str, name: &str, numbers: Vec<(&'static str, Number)>) -> Self {
+        Self { kind, name: name.to_owned(), numbers }
+    }
+}
+
 impl From<Summary> for Figures {
     fn from(summary: Summary) -> Self {
-        Self { numbers: summary.numbers(), latencies: summary.latencies, parts: Vec::new() }
+        Self { numbers: numbers(BUNDLES, &summary), latencies: summary.latencies, parts: Vec::new() }
     }
 }
 

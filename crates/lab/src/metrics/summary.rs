@@ -2,15 +2,6 @@
 
 use lightlag_protocols::time::Duration;
 
-/// Deadlines of the delivery-by-deadline curve and the names of their rows.
-pub const DEADLINES: [(&str, Duration); 5] = [
-    ("delivered_by_1min", Duration::from_secs(60)),
-    ("delivered_by_10min", Duration::from_secs(600)),
-    ("delivered_by_1h", Duration::from_secs(3_600)),
-    ("delivered_by_6h", Duration::from_secs(21_600)),
-    ("delivered_by_1d", Duration::from_secs(86_400)),
-];
-
 /// A count or a measured number; JSON shows the first as an integer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
@@ -41,122 +32,140 @@ impl From<Number> for f64 {
     }
 }
 
-/// A figure of a run, for the reference in the documentation.
-#[derive(Clone, Copy, Debug)]
-pub struct Metric {
+/// A figure of a run: its reference in the documentation, and how it follows from what was measured.
+#[derive(Debug)]
+pub struct Metric<M: 'static> {
     /// Its name in results.
     pub name: &'static str,
     /// What it measures; times are in seconds.
     pub about: &'static str,
+    /// Its value.
+    pub value: fn(&M) -> Number,
 }
 
-/// Declares the numbers of a run: their comments are their reference in the documentation.
+/// Figures by name, in the order of their declaration.
+pub fn numbers<M>(metrics: &[Metric<M>], measured: &M) -> Vec<(&'static str, Number)> {
+    metrics.iter().map(|metric| (metric.name, (metric.value)(measured))).collect()
+}
+
+/// Declares figures: name, meaning, value.
+macro_rules! metrics {
+    ($($(#[$about_all:meta])* $all:ident of $measured:ty { $($name:ident: $about:literal, $value:expr;)+ })+) => {$(
+        $(#[$about_all])*
+        pub const $all: &[$crate::metrics::Metric<$measured>] = &[$($crate::metrics::Metric {
+            name: stringify!($name),
+            about: $about,
+            value: $value,
+        }),+];
+    )+};
+}
+pub(crate) use metrics;
+
+/// Declares the numbers of a run of bundles: their comments are their reference in the documentation.
 macro_rules! summary {
-    ($(#[$about:meta])* { $($(#[doc = $text:literal])+ $name:ident: $kind:ty,)+ } with { $($rest:tt)+ }) => {
+    ($(#[$about:meta])* Summary { $($(#[doc = $text:literal])+ $name:ident: $kind:ty,)+ }) => {
         $(#[$about])*
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Summary {
             $($(#[doc = $text])+ pub $name: $kind,)+
-            $($rest)+
+            /// Delays of the delivered bundles, ascending: the curve behind the rows.
+            pub latencies: Vec<Duration>,
         }
 
-        impl Summary {
-            const DECLARED: &'static [Metric] =
-                &[$(Metric { name: stringify!($name), about: concat!($($text),+) }),+];
-            fn declared(&self) -> Vec<(&'static str, Number)> {
-                vec![$((stringify!($name), self.$name.into())),+]
-            }
-        }
+        /// All figures of a run of bundles: The ONE's in its order, then ours.
+        pub const BUNDLES: &[Metric<Summary>] = &[$(Metric {
+            name: stringify!($name),
+            about: concat!($($text),+),
+            value: |summary| summary.$name.into(),
+        }),+];
     };
 }
 
 summary! {
     /// The numbers of one run. The first nineteen are those of The ONE's `MessageStatsReport`, by the
     /// same formulas; times are in seconds.
-    {
-            /// When the run ended.
-            sim_time: f64,
-            /// Bundles created, those that found no room at their source included.
-            created: u64,
-            /// Transfers begun.
-            started: u64,
-            /// Transfers that arrived, whatever became of the copy.
-            relayed: u64,
-            /// Transfers cut off by the end of a contact.
-            aborted: u64,
-            /// Copies deleted for lack of room or at the end of their lifetime.
-            dropped: u64,
-            /// Copies deleted for other reasons.
-            removed: u64,
-            /// Bundles that reached their destination.
-            delivered: u64,
-            /// delivered / created; 0 if nothing was created.
-            delivery_prob: f64,
-            /// Always 0: bundles ask for no response.
-            response_prob: f64,
-            /// (relayed - delivered) / delivered.
-            overhead_ratio: f64,
-            /// Mean delay of delivered bundles.
-            latency_avg: f64,
-            /// Upper median of the same.
-            latency_med: f64,
-            /// Mean number of links crossed by delivered bundles.
-            hopcount_avg: f64,
-            /// Upper median of the same; 0 if nothing was delivered.
-            hopcount_med: u64,
-            /// Mean time that deleted copies had been stored.
-            buffertime_avg: f64,
-            /// Upper median of the same.
-            buffertime_med: f64,
-            /// Always NaN: bundles ask for no response.
-            rtt_avg: f64,
-            /// Always NaN.
-            rtt_med: f64,
-            /// Mean delay of all bundles created, where one that is not delivered counts with its age at the
-            /// end: without it, a mechanism that delivers the hard bundles looks slow.
-            censored_delay_avg: f64,
-            /// Bytes of first deliveries.
-            delivered_bytes: u64,
-            /// Bytes of transfers whose last bit left.
-            sent_bytes: u64,
-            /// Transfers whose copy was not stored on arrival.
-            refused: u64,
-            /// Bundles that found no room at their source.
-            rejected: u64,
-            /// Deliveries of what had been delivered before.
-            delivered_again: u64,
-            /// Copies deleted for lack of room.
-            dropped_overflow: u64,
-            /// Copies deleted at the end of their lifetime.
-            dropped_expired: u64,
-            /// Copies deleted because their bundle was known to be delivered.
-            removed_acknowledged: u64,
-            /// Copies given up because the next node has one.
-            removed_handed_over: u64,
-            /// Links that came up.
-            encounters: u64,
-            /// Bytes of control data that mechanisms are charged: states and receipts.
-            control_bytes: u64,
-            /// (`sent_bytes` + `control_bytes`) / `delivered_bytes`; NaN if nothing was delivered.
-            bytes_per_delivered_byte: f64,
-    } with {
-        /// Per deadline of [`DEADLINES`], the share of created bundles delivered within it.
-        pub delivered_by: [f64; DEADLINES.len()],
+    Summary {
+        /// When the run ended.
+        sim_time: f64,
+        /// Bundles created, those that found no room at their source included.
+        created: u64,
+        /// Transfers begun.
+        started: u64,
+        /// Transfers that arrived, whatever became of the copy.
+        relayed: u64,
+        /// Transfers cut off by the end of a contact.
+        aborted: u64,
+        /// Copies deleted for lack of room or at the end of their lifetime.
+        dropped: u64,
+        /// Copies deleted for other reasons.
+        removed: u64,
+        /// Bundles that reached their destination.
+        delivered: u64,
+        /// delivered / created; 0 if nothing was created.
+        delivery_prob: f64,
+        /// Always 0: bundles ask for no response.
+        response_prob: f64,
+        /// (relayed - delivered) / delivered.
+        overhead_ratio: f64,
+        /// Mean delay of delivered bundles.
+        latency_avg: f64,
+        /// Upper median of the same.
+        latency_med: f64,
+        /// Mean number of links crossed by delivered bundles.
+        hopcount_avg: f64,
+        /// Upper median of the same; 0 if nothing was delivered.
+        hopcount_med: u64,
+        /// Mean time that deleted copies had been stored.
+        buffertime_avg: f64,
+        /// Upper median of the same.
+        buffertime_med: f64,
+        /// Always NaN: bundles ask for no response.
+        rtt_avg: f64,
+        /// Always NaN.
+        rtt_med: f64,
+        /// Mean delay of all bundles created, where one that is not delivered counts with its age at the
+        /// end: without it, a mechanism that delivers the hard bundles looks slow.
+        censored_delay_avg: f64,
+        /// Bytes of first deliveries.
+        delivered_bytes: u64,
+        /// Bytes of transfers whose last bit left.
+        sent_bytes: u64,
+        /// Transfers whose copy was not stored on arrival.
+        refused: u64,
+        /// Bundles that found no room at their source.
+        rejected: u64,
+        /// Deliveries of what had been delivered before.
+        delivered_again: u64,
+        /// Copies deleted for lack of room.
+        dropped_overflow: u64,
+        /// Copies deleted at the end of their lifetime.
+        dropped_expired: u64,
+        /// Copies deleted because their bundle was known to be delivered.
+        removed_acknowledged: u64,
+        /// Copies given up because the next node has one.
+        removed_handed_over: u64,
+        /// Links that came up.
+        encounters: u64,
+        /// Bytes of control data that mechanisms are charged: states and receipts.
+        control_bytes: u64,
+        /// (`sent_bytes` + `control_bytes`) / `delivered_bytes`; NaN if nothing was delivered.
+        bytes_per_delivered_byte: f64,
+        /// Share of created bundles that were delivered within the time in the name.
+        delivered_by_1min: f64,
+        /// Share of created bundles that were delivered within the time in the name.
+        delivered_by_10min: f64,
+        /// Share of created bundles that were delivered within the time in the name.
+        delivered_by_1h: f64,
+        /// Share of created bundles that were delivered within the time in the name.
+        delivered_by_6h: f64,
+        /// Share of created bundles that were delivered within the time in the name.
+        delivered_by_1d: f64,
         /// Jain's index of the delivery ratios of the destinations: 1 when all are served alike.
-        pub fairness: f64,
-        /// Delays of the delivered bundles, ascending: the curve behind the rows.
-        pub latencies: Vec<Duration>,
+        fairness: f64,
     }
 }
 
 impl Summary {
-    /// All rows by name: The ONE's in its order, then ours.
-    pub fn numbers(&self) -> Vec<(&'static str, Number)> {
-        let mut rows = self.declared();
-        rows.extend(DEADLINES.iter().zip(self.delivered_by).map(|(row, by)| (row.0, Number::Real(by))));
-        rows.push(("fairness", Number::Real(self.fairness)));
-        rows
-    }
     /// The share of created bundles that were delivered within `deadline`.
     pub fn delivered_within(&self, deadline: Duration) -> f64 {
         let in_time = self.latencies.partition_point(|latency| *latency <= deadline);
@@ -164,19 +173,7 @@ impl Summary {
     }
     /// The rows of `MessageStatsReport` (The ONE, report/MessageStatsReport.java).
     pub(super) fn the_one_numbers(&self) -> Vec<(&'static str, Number)> {
-        let mut rows = self.declared();
-        rows.truncate(THE_ONE);
-        rows
-    }
-    /// The reference of all rows, in their order.
-    pub fn reference() -> Vec<Metric> {
-        let by = DEADLINES.map(|row| Metric {
-            name: row.0,
-            about: "Share of created bundles that were delivered within the time in the name.",
-        });
-        let fairness =
-            "Jain's index of the delivery ratios of the destinations: 1 when all are served alike.";
-        [Self::DECLARED, &by, &[Metric { name: "fairness", about: fairness }]].concat()
+        numbers(&BUNDLES[..THE_ONE], self)
     }
 }
 

@@ -5,3 +5,4 @@ mod figures;
 mod tests;
 
 pub(crate) use figures::figures;
+pub use figures::{CONSUMERS, NAMES, NODES};

@@ -2,9 +2,7 @@
 
 mod figures;
 pub mod seconds;
-mod series;
 #[cfg(test)]
 mod tests;
 
-pub use figures::{figures, of_flows};
-pub use series::{Of, PacketSeries, Row};
+pub use figures::{FLOWS, PACKETS};

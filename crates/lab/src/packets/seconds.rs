@@ -1,53 +1,40 @@
 //! What an emulated link carried, second by second: a row for each and direction, as CSV or as Parquet.
 
-use crate::metrics::{SeriesError, write_table};
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use crate::series::TableError;
+use lightlag_judge::row;
+use lightlag_judge::trace::{Columns, Text};
 use std::io::{self, Write};
-use std::sync::Arc;
 
-/// A second of one direction.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SecondRow {
-    /// Which, counted from 0.
-    pub second: u64,
-    /// `there` or `back`.
-    pub way: &'static str,
-    /// Packets that came to the link.
-    pub offered: u64,
-    /// Packets that did not get onto the wire.
-    pub dropped: u64,
-    /// Packets lost on the wire.
-    pub lost: u64,
-    /// Packets that left it at the other side.
-    pub arrived: u64,
-    /// Bytes of these.
-    pub bytes: u64,
-    /// How long these took, in seconds on average; none of none.
-    pub delay_s: Option<f64>,
+row! {
+    /// A second of one direction.
+    SecondRow {
+        /// Which, counted from 0.
+        second: u64,
+        /// `there` or `back`.
+        direction: Text,
+        /// Packets that came to the link.
+        offered: u64,
+        /// Packets that did not get onto the wire.
+        dropped: u64,
+        /// Packets lost on the wire.
+        lost: u64,
+        /// Packets that left it at the other side.
+        arrived: u64,
+        /// Bytes of these.
+        bytes: u64,
+        /// Mean time that these took, in seconds; empty without any.
+        delay_s: Option<f64>,
+    }
 }
-
-type Count = (&'static str, fn(&SecondRow) -> u64);
-
-const COUNTS: [Count; 5] = [
-    ("offered", |row| row.offered),
-    ("dropped", |row| row.dropped),
-    ("lost", |row| row.lost),
-    ("arrived", |row| row.arrived),
-    ("bytes", |row| row.bytes),
-];
 
 /// Writes rows as CSV.
 ///
 /// # Errors
 /// What the file system says.
 pub fn write_csv(rows: &[SecondRow], mut to: impl Write) -> io::Result<()> {
-    let counts = COUNTS.map(|count| count.0).join(",");
-    writeln!(to, "second,direction,{counts},delay_s")?;
-    for row in rows {
-        let counts = COUNTS.map(|count| count.1(row).to_string()).join(",");
-        let delay_s = row.delay_s.map(|delay_s| format!("{delay_s:.6}")).unwrap_or_default();
-        writeln!(to, "{},{},{counts},{delay_s}", row.second, row.way)?;
-    }
+    let names: Vec<&str> = SecondRow::COLUMNS.iter().map(|column| column.name).collect();
+    writeln!(to, "{}", names.join(","))?;
+    rows.iter().try_for_each(|row| writeln!(to, "{}", row.texts().join(",")))?;
     to.flush()
 }
 
@@ -55,16 +42,8 @@ pub fn write_csv(rows: &[SecondRow], mut to: impl Write) -> io::Result<()> {
 ///
 /// # Errors
 /// What the file system or the encoder says.
-pub fn write_parquet<W: Write + Send>(rows: &[SecondRow], to: W) -> Result<(), SeriesError> {
-    let whole = |value: fn(&SecondRow) -> u64| -> ArrayRef {
-        Arc::new(UInt64Array::from_iter_values(rows.iter().map(value)))
-    };
-    let ways: ArrayRef = Arc::new(rows.iter().map(|row| Some(row.way)).collect::<StringArray>());
-    let delays: ArrayRef = Arc::new(rows.iter().map(|row| row.delay_s).collect::<Float64Array>());
-    let mut columns = vec![("second", whole(|row| row.second), false), ("direction", ways, false)];
-    columns.extend(COUNTS.map(|(name, value)| (name, whole(value), false)));
-    columns.push(("delay_s", delays, true));
-    write_table(RecordBatch::try_from_iter_with_nullable(columns), to)
+pub fn write_parquet<W: Write + Send>(rows: &[SecondRow], to: W) -> Result<(), TableError> {
+    crate::parquet::write(SecondRow::batch(rows), &[], to).map(drop).map_err(TableError::new)
 }
 
 #[cfg(test)]
@@ -73,9 +52,18 @@ mod tests {
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     fn rows() -> Vec<SecondRow> {
-        let busy =
-            SecondRow { way: "there", offered: 3, lost: 1, arrived: 2, bytes: 200, ..SecondRow::default() };
-        vec![SecondRow { delay_s: Some(0.25), ..busy }, SecondRow { way: "back", ..SecondRow::default() }]
+        let busy = SecondRow {
+            direction: "there".into(),
+            offered: 3,
+            lost: 1,
+            arrived: 2,
+            bytes: 200,
+            ..SecondRow::default()
+        };
+        vec![
+            SecondRow { delay_s: Some(0.25), ..busy },
+            SecondRow { direction: "back".into(), ..SecondRow::default() },
+        ]
     }
 
     #[test]

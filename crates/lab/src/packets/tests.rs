@@ -1,6 +1,5 @@
 //! Scenarios of packets as users write them.
 
-use crate::metrics::TimeSeries;
 use crate::run::{ContactsCache, Options, run};
 use lightlag_protocols::link::LinkSpec;
 use lightlag_protocols::time::{Duration, Instant};
@@ -73,7 +72,10 @@ fn what_is_wrong_in_a_scenario_of_packets_is_told_with_its_line() {
         (with("\"$rtt\"", "\"$rtt\"\noutages = \"5 s..4 s\""), "in order and apart"),
         (with("\"$controller\"", "\"sick\""), "did you mean `sack`?"),
         (with("\"$controller\"", "{ name = \"arc\", alpha = \"-1 s\" }"), "link.toml:14"),
-        (with("\"$controller\"", "\"contact_rate\""), "write transport = \"ltp\" or \"udpdtn\""),
+        (
+            with("\"$controller\"", "\"contact_rate\""),
+            "not supported over transport `tcp`; it works over `ltp`, `udpdtn`",
+        ),
         (with("[flows.file]", "[flow.file]"), "unknown key `flow`"),
         (with("size = \"1 MB\"", "size = \"1 MB\"\non = \"1 s\""), "a flow of a `size` has no `on`"),
         (
@@ -153,7 +155,7 @@ fn samples_of_flows_and_links_become_a_series() {
     let outcome = go(true);
     // To be sampled changes nothing.
     assert_eq!(outcome.figures, go(false).figures);
-    let Some(TimeSeries::Packets(series)) = outcome.series else { panic!("a series was asked for") };
+    let Some(series) = outcome.series else { panic!("a series was asked for") };
     let at_5_s = |name| {
         let row = series.rows().iter().find(|row| row.name == name && row.at == Instant::from_secs(5));
         row.map(|row| (series.name_of(row.of), row.value))

@@ -57,8 +57,8 @@ pub struct ScenarioText {
     pub text: String,
 }
 
-/// Everything that a report says.
-#[derive(Clone, Debug, PartialEq)]
+/// Everything that a report says; by default nothing, made by this program.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// Heading.
     pub title: String,

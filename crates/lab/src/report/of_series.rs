@@ -1,24 +1,16 @@
 //! Time series of one run as figures.
 
 use super::Report;
-use crate::metrics::TimeSeries;
-use crate::results::Build;
+use crate::series::TimeSeries;
 
-/// The report of a run of packets that was sampled.
+/// The report of a run of packets or of named data that was sampled; `None`: there is nothing to draw.
 pub fn of_series(series: &TimeSeries, scenario: &str, seed: u64) -> Option<Report> {
-    let TimeSeries::Packets(series) = series else { return None };
     let figures = series.figures();
     (!figures.is_empty()).then(|| Report {
         title: format!("{scenario}, seed {seed}"),
-        introduction: Vec::new(),
-        warnings: Vec::new(),
-        build: Build::this(),
         seeds: vec![seed],
         runs: 1,
-        again: Vec::new(),
-        claims: Vec::new(),
         figures,
-        tables: Vec::new(),
-        scenarios: Vec::new(),
+        ..Report::default()
     })
 }

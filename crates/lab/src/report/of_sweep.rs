@@ -30,10 +30,10 @@ pub fn of_sweep(results: &Results) -> Report {
         seeds: results.seeds(),
         runs: results.rows.len(),
         again: vec!["lightlag sweep SCENARIO.toml (the text below)".to_owned()],
-        claims: Vec::new(),
         figures,
         tables: vec![table(results)],
         scenarios: vec![ScenarioText { name, text: results.scenario.clone() }],
+        ..Report::default()
     }
 }
 

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use self::parquet::COLUMNS;
 pub(crate) use summary::summary;
 pub use summary::write_summary;
 pub use terminal::{interval_text, number, table_text, terminal_table};
@@ -49,6 +50,12 @@ impl Build {
     /// This very program.
     pub fn this() -> Self {
         Self { version: crate::VERSION.to_owned(), commit: crate::COMMIT.to_owned() }
+    }
+}
+
+impl Default for Build {
+    fn default() -> Self {
+        Self::this()
     }
 }
 

@@ -4,13 +4,11 @@ use super::{Build, Error, Results, Row, replace_file};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::DataType;
 use arrow_select::concat::concat_batches;
-use parquet::arrow::ArrowWriter;
+use lightlag_judge::trace::Column;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::Compression;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,49 +36,48 @@ pub(super) fn read(path: &Path) -> Result<Results, Error> {
     decode(file).map_err(|reason| Error::Foreign { path: path.to_path_buf(), reason })
 }
 
-fn encode(results: &Results) -> parquet::errors::Result<Vec<u8>> {
-    let batch = batch_of(results)?;
-    // Metadata goes here and not into the schema, whose hash map would be written in any order.
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_key_value_metadata(Some(facts(results)))
-        .build();
-    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties))?;
-    writer.write(&batch)?;
-    writer.into_inner()
+/// The columns that every table has, beside one for each value and each metric.
+pub const COLUMNS: [Column; 4] = [
+    column("point", "Point of the sweep: which combination of values, counted from 0.", || DataType::UInt64),
+    column("seed", "Seed of the run.", || DataType::UInt64),
+    column("version", "Version of Lightlag.", || DataType::Utf8),
+    column("commit", "Commit that it was built from.", || DataType::Utf8),
+];
+
+const fn column(name: &'static str, about: &'static str, data_type: fn() -> DataType) -> Column {
+    Column { name, about, optional: true, data_type }
 }
 
-fn facts(results: &Results) -> Vec<KeyValue> {
+fn encode(results: &Results) -> parquet::errors::Result<Vec<u8>> {
     let list = |names: Vec<String>| serde_json::Value::from(names).to_string();
-    vec![
-        KeyValue::new(VERSION_KEY.into(), results.build.version.clone()),
-        KeyValue::new(COMMIT_KEY.into(), results.build.commit.clone()),
-        KeyValue::new(VALUES_KEY.into(), list(results.value_columns())),
-        KeyValue::new(METRICS_KEY.into(), list(results.metric_columns())),
-        KeyValue::new(SCENARIO_KEY.into(), results.scenario.clone()),
-    ]
+    let facts = [
+        (VERSION_KEY, results.build.version.clone()),
+        (COMMIT_KEY, results.build.commit.clone()),
+        (VALUES_KEY, list(results.value_columns())),
+        (METRICS_KEY, list(results.metric_columns())),
+        (SCENARIO_KEY, results.scenario.clone()),
+    ];
+    crate::parquet::write(batch_of(results), &facts, Vec::new())
 }
 
 fn batch_of(results: &Results) -> Result<RecordBatch, arrow_schema::ArrowError> {
     let rows = &results.rows;
+    let [point, seed, version, commit] = COLUMNS.map(|column| column.name.to_owned());
     let mut columns: Vec<(String, ArrayRef)> = vec![
-        ("point".into(), Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.point as u64)))),
-        ("seed".into(), Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.seed)))),
+        (point, Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.point as u64)))),
+        (seed, Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.seed)))),
     ];
     for name in results.value_columns() {
         columns.push((name.clone(), value_column(rows, &name)));
     }
-    for (name, text) in [("version", &results.build.version), ("commit", &results.build.commit)] {
-        columns.push((name.into(), Arc::new(StringArray::from_iter_values(rows.iter().map(|_| text)))));
+    for (name, text) in [(version, &results.build.version), (commit, &results.build.commit)] {
+        columns.push((name, Arc::new(StringArray::from_iter_values(rows.iter().map(|_| text)))));
     }
     for name in results.metric_columns() {
         let numbers = rows.iter().map(|row| row.metric(&name).filter(|number| number.is_finite()));
         columns.push((name.clone(), Arc::new(numbers.collect::<Float64Array>())));
     }
-    let fields: Vec<Field> =
-        columns.iter().map(|(name, column)| Field::new(name, column.data_type().clone(), true)).collect();
-    let arrays = columns.into_iter().map(|(_, column)| column).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+    crate::parquet::table(columns)
 }
 
 /// A column of plain numbers becomes numeric, so that data frames need no conversion; others stay text.
@@ -124,8 +121,8 @@ fn names(list: &str) -> Result<Vec<String>, String> {
 }
 
 fn rows_of(batch: &RecordBatch, values: &[String], metrics: &[String]) -> Result<Vec<Row>, String> {
-    let points = integers(batch, "point")?;
-    let seeds = integers(batch, "seed")?;
+    let points = integers(batch, COLUMNS[0].name)?;
+    let seeds = integers(batch, COLUMNS[1].name)?;
     let values = columns(batch, values, text_at)?;
     let metrics = columns(batch, metrics, number_at)?;
     Ok((0..batch.num_rows())
@@ -138,13 +135,13 @@ fn rows_of(batch: &RecordBatch, values: &[String], metrics: &[String]) -> Result
         .collect())
 }
 
-type Column<T> = (String, Vec<Option<T>>);
+type Cells<T> = (String, Vec<Option<T>>);
 
 fn columns<T>(
     batch: &RecordBatch,
     names: &[String],
     at: fn(&ArrayRef, usize) -> Result<Option<T>, String>,
-) -> Result<Vec<Column<T>>, String> {
+) -> Result<Vec<Cells<T>>, String> {
     let read = |name: &String| {
         let column = batch.column_by_name(name).ok_or_else(|| format!("it has no column {name}"))?;
         let cells = (0..column.len()).map(|index| at(column, index)).collect::<Result<_, _>>()?;
@@ -153,7 +150,7 @@ fn columns<T>(
     names.iter().map(read).collect()
 }
 
-fn cells<T: Clone>(columns: &[Column<T>], index: usize) -> Vec<(String, T)> {
+fn cells<T: Clone>(columns: &[Cells<T>], index: usize) -> Vec<(String, T)> {
     columns.iter().filter_map(|(name, cells)| Some((name.clone(), cells[index].clone()?))).collect()
 }
 

@@ -4,7 +4,8 @@ use super::positions::Positions;
 use super::trace::TraceFile;
 use super::{ContactsCache, Options, Outcome, Watchers, World};
 use crate::judged;
-use crate::metrics::{Metrics, Series, TimeSeries, the_one};
+use crate::metrics::{Metrics, the_one};
+use crate::series::TimeSeries;
 use lightlag_judge::Judge;
 use lightlag_judge::trace::{Names, Row, TraceError, TraceWriter};
 use lightlag_protocols::record::bundles::{Observer, Record};
@@ -57,7 +58,7 @@ impl<'s> World for Bundles<'s> {
     ) -> Result<(Outcome, Instant)> {
         let reports = if options.reports { the_one_reports(self.network, seeded)? } else { Vec::new() };
         let sampled = options.series && setup.rules.sample_every.is_some();
-        let mut extras = Extras { reports, series: sampled.then(Series::new) };
+        let mut extras = Extras { reports, series: sampled.then(TimeSeries::of_nodes) };
         let mut metrics = Metrics::new(counts_from(self.network));
         let Watchers { trace, judge } = watchers;
         // The common case is compiled for itself: 3 million transfers a run.
@@ -76,7 +77,7 @@ impl<'s> World for Bundles<'s> {
         let outcome = Outcome {
             figures: summary.into(),
             reports: texts.collect(),
-            series: extras.series.map(TimeSeries::Nodes),
+            series: extras.series,
             ..Outcome::default()
         };
         Ok((outcome, setup.until))
@@ -93,7 +94,7 @@ impl<'s> World for Bundles<'s> {
 /// Observers that few runs have.
 struct Extras {
     reports: Vec<(the_one::Report, PathBuf)>,
-    series: Option<Series>,
+    series: Option<TimeSeries>,
 }
 
 impl Observer for Extras {

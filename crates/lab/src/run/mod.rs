@@ -8,7 +8,8 @@ mod packets;
 mod positions;
 mod trace;
 
-use crate::metrics::{Figures, TimeSeries};
+use crate::metrics::Figures;
+use crate::series::TimeSeries;
 use lightlag_capture::Where;
 use lightlag_capture::analysis::{self, Analysed};
 use lightlag_judge::trace::TraceError;

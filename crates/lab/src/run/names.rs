@@ -3,12 +3,10 @@
 use super::trace::{TraceFile, link_names};
 use super::{Options, Outcome, Watchers, World};
 use crate::judged;
-use crate::metrics::TimeSeries;
 use crate::names::figures;
-use crate::packets::{Of, PacketSeries};
+use crate::series::TimeSeries;
 use lightlag_judge::names::{Event, NamesJudge, NamesRules};
 use lightlag_judge::trace::{NameRow, Names, TraceError, TraceWriter};
-use lightlag_protocols::record::names::{Observer, Record};
 use lightlag_protocols::time::Instant;
 use lightlag_scenario::names::NameNetwork;
 use lightlag_scenario::{Result, Seed};
@@ -51,7 +49,7 @@ impl World for NameNetwork {
     ) -> Result<(Outcome, Instant)> {
         let mut series = setup.sample_every.map(|_| {
             let links = self.links.iter().map(|link| link.name.clone()).collect();
-            PacketSeries::new(self.consumers.iter().map(|one| one.name.clone()).collect(), links)
+            TimeSeries::of_flows(self.consumers.iter().map(|one| one.name.clone()).collect(), links)
         });
         // Observers that do not need packets add no cost.
         let outcome = if trace.is_none() && judge.is_none() {
@@ -59,7 +57,6 @@ impl World for NameNetwork {
         } else {
             names::run(setup, &mut ((trace, judge), &mut series))
         };
-        let series = series.map(TimeSeries::Packets);
         let made = Outcome { figures: figures(self, &outcome), series, ..Outcome::default() };
         Ok((made, outcome.ended))
     }
@@ -70,16 +67,5 @@ impl World for NameNetwork {
     fn finish(mut trace: Self::Trace, ended: Instant) -> std::result::Result<(), TraceError> {
         trace.put(ended, &Event::End);
         trace.finish().map(drop)
-    }
-}
-
-impl Observer for PacketSeries {
-    const PACKETS: bool = false;
-    fn on_record(&mut self, now: Instant, record: &Record) {
-        match record {
-            Record::Consumer(consumer, seen) => self.sample(now, *consumer, seen),
-            Record::Backlog(link, waiting) => self.push(now, Of::Link(*link), "queue", *waiting as f64),
-            _ => {}
-        }
     }
 }

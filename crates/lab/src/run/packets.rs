@@ -2,8 +2,9 @@
 
 use super::trace::{TraceFile, link_names};
 use super::{Options, Outcome, Watchers, World};
-use crate::metrics::{Figures, Part, TimeSeries};
-use crate::packets::{PacketSeries, figures, of_flows};
+use crate::metrics::{Figures, Part, numbers};
+use crate::packets::{FLOWS, PACKETS};
+use crate::series::TimeSeries;
 use crate::{captured, judged};
 use lightlag_capture::analysis::{self, Analysed, analyse};
 use lightlag_capture::{Capture, Where};
@@ -11,7 +12,7 @@ use lightlag_judge::packets::{Event, PacketJudge, PacketRules};
 use lightlag_judge::trace::{Names, PacketRow, TraceError, TraceWriter};
 use lightlag_protocols::record::packets::{Observer, Record};
 use lightlag_protocols::time::Instant;
-use lightlag_scenario::packets::{FlowPlan, Network};
+use lightlag_scenario::packets::Network;
 use lightlag_scenario::{Error, Place, Result, Seed};
 use lightlag_worlds::packets::{self, Setup};
 use std::fs::File;
@@ -56,7 +57,7 @@ impl World for Network {
     ) -> Result<(Outcome, Instant)> {
         let mut series = setup.sample_every.map(|_| {
             let links = self.links.iter().map(|link| link.name.clone()).collect();
-            PacketSeries::new(self.flows.iter().map(|flow| flow.name.clone()).collect(), links)
+            TimeSeries::of_flows(self.flows.iter().map(|flow| flow.name.clone()).collect(), links)
         });
         let memory = || captured::capture(Vec::new(), self, setup, &Where::Senders);
         let mut memory = Memory(options.analysis.as_ref().map(|_| memory()).transpose()?.map(Box::new));
@@ -67,12 +68,11 @@ impl World for Network {
         } else {
             packets::run(setup, &mut (((trace, &mut memory), judge), &mut series))
         };
-        let flows = self.flows.iter().zip(of_flows(&outcome));
-        let part = |(flow, numbers): (&FlowPlan, _)| Part { kind: "flows", name: flow.name.clone(), numbers };
-        let parts = flows.map(part).collect();
+        let flows = self.flows.iter().zip(&outcome.flows);
+        let parts = flows.map(|(plan, flow)| Part::new("flows", &plan.name, numbers(FLOWS, flow))).collect();
         let made = Outcome {
-            figures: Figures { numbers: figures(&outcome), latencies: Vec::new(), parts },
-            series: series.map(TimeSeries::Packets),
+            figures: Figures { numbers: numbers(PACKETS, &outcome), latencies: Vec::new(), parts },
+            series,
             analysed: options.analysis.as_ref().map_or(Ok(None), |wanted| memory.analysed(wanted))?,
             changes: outcome.changes.iter().map(|change| change.1).collect(),
             ..Outcome::default()

@@ -1,6 +1,6 @@
 //! What hooks answer.
 
-use lightlag_protocols::dtn;
+use lightlag_protocols::{controllers, dtn};
 use pyo3::prelude::*;
 
 /// Make room by dropping a copy that is not being sent.
@@ -50,81 +50,47 @@ impl Move {
     }
 }
 
-/// Why a copy is not taken, or a bundle's copy deleted by its like.
-#[pyclass(frozen, eq, eq_int, hash, rename_all = "SCREAMING_SNAKE_CASE", module = "lightlag")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Refusal {
-    Held,
-    Delivered,
-    Expired,
-    NoSpace,
-    DroppedBefore,
-    Routing,
-    Congestion,
-}
-
-impl From<dtn::Refusal> for Refusal {
-    fn from(refusal: dtn::Refusal) -> Self {
-        match refusal {
-            dtn::Refusal::Held => Self::Held,
-            dtn::Refusal::Delivered => Self::Delivered,
-            dtn::Refusal::Expired => Self::Expired,
-            dtn::Refusal::NoSpace => Self::NoSpace,
-            dtn::Refusal::DroppedBefore => Self::DroppedBefore,
-            dtn::Refusal::Routing => Self::Routing,
-            dtn::Refusal::Congestion => Self::Congestion,
+/// An enum of Rust as Python sees it.
+macro_rules! mirrored {
+    ($(#[$about:meta])* $name:ident of $rust:ty { $($variant:ident)+ }) => {
+        $(#[$about])*
+        #[pyclass(frozen, eq, eq_int, hash, rename_all = "SCREAMING_SNAKE_CASE", module = "lightlag")]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $($variant),+
         }
-    }
-}
 
-impl From<Refusal> for dtn::Refusal {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Held => Self::Held,
-            Refusal::Delivered => Self::Delivered,
-            Refusal::Expired => Self::Expired,
-            Refusal::NoSpace => Self::NoSpace,
-            Refusal::DroppedBefore => Self::DroppedBefore,
-            Refusal::Routing => Self::Routing,
-            Refusal::Congestion => Self::Congestion,
+        impl From<$rust> for $name {
+            fn from(one: $rust) -> Self {
+                match one {
+                    $(<$rust>::$variant => Self::$variant),+
+                }
+            }
         }
-    }
-}
 
-/// Why a copy was deleted.
-#[pyclass(frozen, eq, eq_int, hash, rename_all = "SCREAMING_SNAKE_CASE", module = "lightlag")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DropReason {
-    Overflow,
-    Expired,
-    Acknowledged,
-    HandedOver,
-}
-
-impl From<dtn::DropReason> for DropReason {
-    fn from(reason: dtn::DropReason) -> Self {
-        match reason {
-            dtn::DropReason::Overflow => Self::Overflow,
-            dtn::DropReason::Expired => Self::Expired,
-            dtn::DropReason::Acknowledged => Self::Acknowledged,
-            dtn::DropReason::HandedOver => Self::HandedOver,
+        impl From<$name> for $rust {
+            fn from(one: $name) -> Self {
+                match one {
+                    $($name::$variant => Self::$variant),+
+                }
+            }
         }
-    }
+    };
 }
 
-/// What a router does with its own copy after a transfer.
-#[pyclass(frozen, eq, eq_int, hash, rename_all = "SCREAMING_SNAKE_CASE", module = "lightlag")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AfterTransfer {
-    Keep,
-    GiveUp,
+mirrored! {
+    /// Why a copy is not taken, or a bundle's copy deleted by its like.
+    Refusal of dtn::Refusal { Held Delivered Expired NoSpace DroppedBefore Routing Congestion }
 }
-
-impl From<AfterTransfer> for dtn::AfterTransfer {
-    fn from(after: AfterTransfer) -> Self {
-        match after {
-            AfterTransfer::Keep => Self::Keep,
-            AfterTransfer::GiveUp => Self::GiveUp,
-        }
-    }
+mirrored! {
+    /// Why a copy was deleted.
+    DropReason of dtn::DropReason { Overflow Expired Acknowledged HandedOver }
+}
+mirrored! {
+    /// What a router does with its own copy after a transfer.
+    AfterTransfer of dtn::AfterTransfer { Keep GiveUp }
+}
+mirrored! {
+    /// Why data is considered lost.
+    Cause of controllers::Cause { Gap Mark Timeout }
 }

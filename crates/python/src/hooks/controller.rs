@@ -81,7 +81,7 @@ impl Written {
 
 impl Controller for Written {
     fn on_ack(&mut self, ack: &controllers::Ack) {
-        self.report(&self.0.class.hooks.on_ack, (Ack(*ack),));
+        self.report(&self.0.class.hooks.on_ack, (Ack::from(ack),));
     }
     fn on_loss(&mut self, loss: &controllers::Loss) {
         self.report(&self.0.class.hooks.on_loss, (Loss::from(loss),));
@@ -115,7 +115,7 @@ impl Controller for Written {
     }
     fn advice(&self) -> controllers::Advice {
         let advice = self.answer(&self.0.class.hooks.advice, |answer| match answer.cast::<Advice>() {
-            Ok(advice) => Ok(advice.get().0),
+            Ok(advice) => Ok(advice.get().into()),
             Err(_) => {
                 Err(PyTypeError::new_err(format!("expected an Advice, or None for none; got {answer}")))
             }

@@ -10,52 +10,38 @@ pub fn seconds(at: Instant) -> f64 {
 }
 
 /// The facts of a bundle that never change on its path.
-#[pyclass(frozen, subclass, module = "lightlag")]
-pub struct Bundle(pub dtn::Bundle);
+#[pyclass(frozen, subclass, get_all, module = "lightlag")]
+pub struct Bundle {
+    id: u32,
+    source: u32,
+    destination: u32,
+    size: u64,
+    created_s: f64,
+    expires_s: f64,
+    created_ns: i64,
+    expires_ns: i64,
+}
 
 #[pymethods]
 impl Bundle {
-    #[getter]
-    fn id(&self) -> u32 {
-        self.0.id.0
-    }
-    #[getter]
-    fn source(&self) -> u32 {
-        self.0.source.0
-    }
-    #[getter]
-    fn destination(&self) -> u32 {
-        self.0.destination.0
-    }
-    #[getter]
-    fn size(&self) -> u64 {
-        self.0.size.get()
-    }
-    #[getter]
-    fn created_s(&self) -> f64 {
-        seconds(self.0.created)
-    }
-    #[getter]
-    fn expires_s(&self) -> f64 {
-        seconds(self.0.expires)
-    }
-    #[getter]
-    fn created_ns(&self) -> i64 {
-        self.0.created.as_nanos()
-    }
-    #[getter]
-    fn expires_ns(&self) -> i64 {
-        self.0.expires.as_nanos()
-    }
     fn __repr__(&self) -> String {
-        let bundle = &self.0;
-        format!(
-            "<bundle {} from {} to {}, {} B>",
-            bundle.id.0,
-            bundle.source.0,
-            bundle.destination.0,
-            bundle.size.get()
-        )
+        let Self { id, source, destination, size, .. } = self;
+        format!("<bundle {id} from {source} to {destination}, {size} B>")
+    }
+}
+
+impl From<&dtn::Bundle> for Bundle {
+    fn from(bundle: &dtn::Bundle) -> Self {
+        Self {
+            id: bundle.id.0,
+            source: bundle.source.0,
+            destination: bundle.destination.0,
+            size: bundle.size.get(),
+            created_s: seconds(bundle.created),
+            expires_s: seconds(bundle.expires),
+            created_ns: bundle.created.as_nanos(),
+            expires_ns: bundle.expires.as_nanos(),
+        }
     }
 }
 
@@ -88,7 +74,10 @@ impl Kind {
 /// A copy of a bundle as it is stored at a node.
 #[pyclass(extends = Bundle, module = "lightlag")]
 pub struct Replica {
-    received: Instant,
+    #[pyo3(get)]
+    received_s: f64,
+    #[pyo3(get)]
+    received_ns: i64,
     #[pyo3(get)]
     hops: u32,
     #[pyo3(get)]
@@ -100,14 +89,6 @@ pub struct Replica {
 
 #[pymethods]
 impl Replica {
-    #[getter]
-    fn received_s(&self) -> f64 {
-        seconds(self.received)
-    }
-    #[getter]
-    fn received_ns(&self) -> i64 {
-        self.received.as_nanos()
-    }
     /// Whether the copy has been at `node`.
     fn has_visited(&self, node: u32) -> bool {
         self.path.contains(dtn::NodeId(node))
@@ -117,13 +98,14 @@ impl Replica {
 /// A copy as an algorithm of `kind` sees it.
 pub fn show<'py>(py: Python<'py>, kind: Kind, replica: &dtn::Replica) -> PyResult<Bound<'py, Replica>> {
     let own = Replica {
-        received: replica.received,
+        received_s: seconds(replica.received),
+        received_ns: replica.received.as_nanos(),
         hops: replica.hops,
         sending: replica.sending,
         mark: kind.mark(replica),
         path: replica.path.clone(),
     };
-    Bound::new(py, PyClassInitializer::from(Bundle(replica.bundle)).add_subclass(own))
+    Bound::new(py, PyClassInitializer::from(Bundle::from(&replica.bundle)).add_subclass(own))
 }
 
 /// A link that is up.

@@ -1,5 +1,6 @@
 //! What hooks of a controller are shown, and the advice that they answer.
 
+use super::answers::Cause;
 use lightlag_protocols::controllers as rust;
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::BitRate;
@@ -12,98 +13,78 @@ fn seconds(ns: i64) -> f64 {
 }
 
 /// What an acknowledgement says.
-#[pyclass(frozen, module = "lightlag")]
-pub struct Ack(pub rust::Ack);
+#[pyclass(frozen, get_all, module = "lightlag")]
+pub struct Ack {
+    now_ns: i64,
+    acked: u64,
+    rtt_ns: Option<i64>,
+    one_way_ns: Option<i64>,
+    responder: Option<u32>,
+    in_flight: u64,
+    delivered: u64,
+    sample: Option<RateSample>,
+    window: Option<Window>,
+    arrivals: Option<ArrivalCounts>,
+    report: Option<TfrcReport>,
+    ack_ratio: u64,
+    recovering: bool,
+    recovered: bool,
+    limited: bool,
+}
 
 #[pymethods]
 impl Ack {
     #[getter]
     fn now_s(&self) -> f64 {
-        self.0.now.as_secs_f64()
-    }
-    #[getter]
-    fn now_ns(&self) -> i64 {
-        self.0.now.as_nanos()
-    }
-    #[getter]
-    fn acked(&self) -> u64 {
-        self.0.acked.0
+        seconds(self.now_ns)
     }
     #[getter]
     fn rtt_s(&self) -> Option<f64> {
-        self.0.rtt.map(Duration::as_secs_f64)
-    }
-    #[getter]
-    fn rtt_ns(&self) -> Option<i64> {
-        self.0.rtt.map(Duration::as_nanos)
+        self.rtt_ns.map(seconds)
     }
     #[getter]
     fn one_way_s(&self) -> Option<f64> {
-        self.0.one_way.map(Duration::as_secs_f64)
+        self.one_way_ns.map(seconds)
     }
-    #[getter]
-    fn one_way_ns(&self) -> Option<i64> {
-        self.0.one_way.map(Duration::as_nanos)
-    }
-    #[getter]
-    fn responder(&self) -> Option<u32> {
-        self.0.responder
-    }
-    #[getter]
-    fn in_flight(&self) -> u64 {
-        self.0.in_flight.0
-    }
-    #[getter]
-    fn delivered(&self) -> u64 {
-        self.0.delivered.0
-    }
-    #[getter]
-    fn sample(&self) -> Option<RateSample> {
-        self.0.sample.map(|sample| RateSample {
-            delivered: sample.delivered.0,
-            before: sample.before.0,
-            interval_ns: sample.interval.as_nanos(),
-        })
-    }
-    #[getter]
-    fn window(&self) -> Option<Window> {
-        self.0.window.map(|window| Window {
-            sent: window.sent.0,
-            received: window.received.0,
-            train_bit_per_s: window.train.map(BitRate::as_bit_per_s),
-        })
-    }
-    #[getter]
-    fn arrivals(&self) -> Option<ArrivalCounts> {
-        self.0.arrivals.map(|rust::ArrivalCounts { high, low }| ArrivalCounts { high, low })
-    }
-    #[getter]
-    fn report(&self) -> Option<TfrcReport> {
-        self.0.report.map(|report| TfrcReport {
-            loss_event_rate: report.loss_event_rate,
-            receive_rate_byte_per_s: report.receive_rate.0,
-        })
-    }
-    #[getter]
-    fn ack_ratio(&self) -> u64 {
-        self.0.ack_ratio
-    }
-    #[getter]
-    fn recovering(&self) -> bool {
-        self.0.recovering
-    }
-    #[getter]
-    fn recovered(&self) -> bool {
-        self.0.recovered
-    }
-    #[getter]
-    fn limited(&self) -> bool {
-        self.0.limited
+}
+
+impl From<&rust::Ack> for Ack {
+    fn from(ack: &rust::Ack) -> Self {
+        let rust::Ack { responder, ack_ratio, recovering, recovered, limited, .. } = *ack;
+        Self {
+            now_ns: ack.now.as_nanos(),
+            acked: ack.acked.0,
+            rtt_ns: ack.rtt.map(Duration::as_nanos),
+            one_way_ns: ack.one_way.map(Duration::as_nanos),
+            responder,
+            in_flight: ack.in_flight.0,
+            delivered: ack.delivered.0,
+            sample: ack.sample.map(|rust::RateSample { delivered, before, interval }| RateSample {
+                delivered: delivered.0,
+                before: before.0,
+                interval_ns: interval.as_nanos(),
+            }),
+            window: ack.window.map(|rust::Window { sent, received, train }| Window {
+                sent: sent.0,
+                received: received.0,
+                train_bit_per_s: train.map(BitRate::as_bit_per_s),
+            }),
+            arrivals: ack.arrivals.map(|rust::ArrivalCounts { high, low }| ArrivalCounts { high, low }),
+            report: ack.report.map(|rust::TfrcReport { loss_event_rate, receive_rate }| TfrcReport {
+                loss_event_rate,
+                receive_rate_byte_per_s: receive_rate.0,
+            }),
+            ack_ratio,
+            recovering,
+            recovered,
+            limited,
+        }
     }
 }
 
 /// How fast data were delivered over about a round trip.
 #[pyclass(frozen, get_all, module = "lightlag")]
+#[derive(Clone)]
 pub struct RateSample {
     delivered: u64,
     before: u64,
@@ -120,6 +101,7 @@ impl RateSample {
 
 /// What became of the packets between two reports of a receiver.
 #[pyclass(frozen, get_all, module = "lightlag")]
+#[derive(Clone)]
 pub struct Window {
     sent: u64,
     received: u64,
@@ -128,6 +110,7 @@ pub struct Window {
 
 /// Packets that arrived since the start of the connection.
 #[pyclass(frozen, get_all, module = "lightlag")]
+#[derive(Clone)]
 pub struct ArrivalCounts {
     high: u64,
     low: u64,
@@ -135,18 +118,10 @@ pub struct ArrivalCounts {
 
 /// What a TFRC receiver measures.
 #[pyclass(frozen, get_all, module = "lightlag")]
+#[derive(Clone)]
 pub struct TfrcReport {
     loss_event_rate: f64,
     receive_rate_byte_per_s: u64,
-}
-
-/// Why data is considered lost.
-#[pyclass(frozen, eq, eq_int, hash, rename_all = "SCREAMING_SNAKE_CASE", module = "lightlag")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Cause {
-    Gap,
-    Mark,
-    Timeout,
 }
 
 /// A loss or a congestion mark.
@@ -173,11 +148,7 @@ impl From<&rust::Loss> for Loss {
     fn from(loss: &rust::Loss) -> Self {
         Self {
             now_ns: loss.now.as_nanos(),
-            cause: match loss.cause {
-                rust::Cause::Gap => Cause::Gap,
-                rust::Cause::Mark => Cause::Mark,
-                rust::Cause::Timeout => Cause::Timeout,
-            },
+            cause: loss.cause.into(),
             lost: loss.lost.0,
             flight_size: loss.flight_size.0,
             in_flight: loss.in_flight.0,
@@ -213,8 +184,13 @@ impl From<&rust::Sent> for Sent {
 const COPIES_MAX: f64 = 1000.0;
 
 /// What a controller asks of its transport beyond window and rate.
-#[pyclass(frozen, module = "lightlag")]
-pub struct Advice(pub rust::Advice);
+#[pyclass(frozen, get_all, module = "lightlag")]
+pub struct Advice {
+    timeout_ns: Option<i64>,
+    probe_train: u32,
+    low_priority_copies: f64,
+    discovered_rate_bit_per_s: Option<u64>,
+}
 
 #[pymethods]
 impl Advice {
@@ -226,38 +202,26 @@ impl Advice {
         low_priority_copies: f64,
         discovered_rate_bit_per_s: Option<u64>,
     ) -> PyResult<Self> {
-        if timeout_ns.is_some_and(|ns| ns <= 0) {
-            return Err(PyValueError::new_err("`timeout_ns` must be greater than zero"));
+        let wrong = if timeout_ns.is_some_and(|ns| ns <= 0) {
+            "`timeout_ns` must be greater than zero"
+        } else if probe_train == 0 {
+            "`probe_train` must be at least 1, which is no train"
+        } else if !(0.0..=COPIES_MAX).contains(&low_priority_copies) {
+            "`low_priority_copies` must be from 0 to 1000"
+        } else {
+            return Ok(Self { timeout_ns, probe_train, low_priority_copies, discovered_rate_bit_per_s });
+        };
+        Err(PyValueError::new_err(wrong))
+    }
+}
+
+impl From<&Advice> for rust::Advice {
+    fn from(advice: &Advice) -> Self {
+        Self {
+            timeout: advice.timeout_ns.map(Duration::from_nanos),
+            probe_train: advice.probe_train,
+            low_priority_copies: advice.low_priority_copies,
+            discovered_rate: advice.discovered_rate_bit_per_s.map(BitRate),
         }
-        if probe_train == 0 {
-            return Err(PyValueError::new_err("`probe_train` must be at least 1, which is no train"));
-        }
-        if !(0.0..=COPIES_MAX).contains(&low_priority_copies) {
-            return Err(PyValueError::new_err(format!(
-                "`low_priority_copies` must be from 0 to {COPIES_MAX}"
-            )));
-        }
-        Ok(Self(rust::Advice {
-            timeout: timeout_ns.map(Duration::from_nanos),
-            probe_train,
-            low_priority_copies,
-            discovered_rate: discovered_rate_bit_per_s.map(BitRate),
-        }))
-    }
-    #[getter]
-    fn timeout_ns(&self) -> Option<i64> {
-        self.0.timeout.map(Duration::as_nanos)
-    }
-    #[getter]
-    fn probe_train(&self) -> u32 {
-        self.0.probe_train
-    }
-    #[getter]
-    fn low_priority_copies(&self) -> f64 {
-        self.0.low_priority_copies
-    }
-    #[getter]
-    fn discovered_rate_bit_per_s(&self) -> Option<u64> {
-        self.0.discovered_rate.map(BitRate::as_bit_per_s)
     }
 }

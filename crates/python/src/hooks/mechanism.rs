@@ -99,7 +99,7 @@ impl Mechanism for Written {
             return dtn::mechanisms::None.make_room(at, incoming, preferred);
         };
         self.instance.call_at(at, hook, |call| {
-            let arguments = (call.at(), facts::Bundle(*incoming), preferred.map(|id| id.0));
+            let arguments = (call.at(), facts::Bundle::from(incoming), preferred.map(|id| id.0));
             room(at, &call.with(arguments)?)
         })
     }
@@ -128,7 +128,7 @@ impl Mechanism for Written {
             }
             Incoming::Created(bundle) => {
                 let Some(hook) = &hooks.admit_created else { return Ok(()) };
-                let bundle = facts::Bundle(**bundle);
+                let bundle = facts::Bundle::from(*bundle);
                 self.instance.call_at(at, hook, |call| refusal(&call.with((call.at(), bundle))?))
             }
         }
@@ -171,11 +171,11 @@ impl Mechanism for Written {
                 made.report(at, &hooks.on_receipt, |call| call.with((call.at(), id.0, created.as_nanos())));
             }
             MechanismEvent::Dropped { bundle, reason } => {
-                let (bundle, reason) = (facts::Bundle(*bundle), DropReason::from(reason));
+                let (bundle, reason) = (facts::Bundle::from(bundle), DropReason::from(reason));
                 made.report(at, &hooks.on_dropped, |call| call.with((call.at(), bundle, reason)));
             }
             MechanismEvent::Moved { bundle, to, already_had } => {
-                let bundle = facts::Bundle(*bundle);
+                let bundle = facts::Bundle::from(bundle);
                 made.report(at, &hooks.on_moved, |call| call.with((call.at(), bundle, to.0, already_had)));
             }
             MechanismEvent::ReclaimRefused { peer, id } => {

@@ -98,7 +98,7 @@ impl Router for Written {
                 });
             }
             RouterEvent::Delivered { bundle, from } => {
-                let bundle = facts::Bundle(*bundle);
+                let bundle = facts::Bundle::from(bundle);
                 self.0.report(at, &hooks.on_delivered, |call| call.with((call.at(), bundle, from.0)));
             }
         }

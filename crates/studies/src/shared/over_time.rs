@@ -2,7 +2,6 @@
 
 use super::points::only;
 use lightlag_capture::analysis;
-use lightlag_lab::metrics::TimeSeries;
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run};
 use lightlag_scenario::{Error, ScenarioFile, Seed};
 
@@ -32,7 +31,7 @@ pub fn sampled(file: &ScenarioFile, analysis: Option<analysis::Options>) -> Resu
 
 /// One sampled number of a flow or a link; of two with one name the first.
 pub fn values(outcome: &Outcome, of: &str, name: &str) -> Vec<(f64, f64)> {
-    let Some(TimeSeries::Packets(series)) = &outcome.series else { return Vec::new() };
+    let Some(series) = &outcome.series else { return Vec::new() };
     let rows = series.rows().iter().filter(|row| row.name == name && series.name_of(row.of) == of);
     let mut points: Vec<(f64, f64)> = rows.map(|row| (row.at.as_secs_f64(), row.value)).collect();
     points.dedup_by_key(|point| point.0);

@@ -9,37 +9,33 @@ use std::collections::BTreeMap;
 
 /// `MessageStatsReport`: one line per number.
 pub(super) struct MessageStats {
-    desk: Desk,
     metrics: Metrics,
     ended: f64,
 }
 
 impl MessageStats {
-    pub(super) fn new(desk: Desk) -> Self {
+    pub(super) fn new(desk: &Desk) -> Self {
         let warmup = Instant::ZERO.saturating_add(desk.options.warmup);
-        Self { desk, metrics: Metrics::new(warmup), ended: 0.0 }
-    }
-}
-
-impl Observer for MessageStats {
-    fn on_record(&mut self, now: Instant, record: &Record) {
-        self.metrics.on_record(now, record);
-        self.ended = match record {
-            Record::End => self.desk.clock.shows_at_end(now),
-            _ => self.desk.time(now),
-        };
+        Self { metrics: Metrics::new(warmup), ended: 0.0 }
     }
 }
 
 impl Body for MessageStats {
-    fn text(&self) -> String {
-        let mut text = format!("Message stats for scenario {}\n", self.desk.options.scenario);
+    fn on_record(&mut self, desk: &mut Desk, now: Instant, record: &Record) {
+        self.metrics.on_record(now, record);
+        self.ended = match record {
+            Record::End => desk.clock.shows_at_end(now),
+            _ => desk.time(now),
+        };
+    }
+    fn text(&self, desk: &Desk) -> String {
+        let mut text = format!("Message stats for scenario {}\n", desk.options.scenario);
         let mut summary = self.metrics.summary();
         summary.sim_time = self.ended;
         for (name, number) in summary.the_one_numbers() {
             let value = match number {
                 Number::Count(count) => count.to_string(),
-                Number::Real(real) => self.desk.format(real),
+                Number::Real(real) => desk.format(real),
             };
             text += &format!("{name}: {value}\n");
         }
@@ -48,40 +44,30 @@ impl Body for MessageStats {
 }
 
 /// `MessageDelayReport`: delays of delivered messages, ascending, and the share delivered so far.
+#[derive(Default)]
 pub(super) struct MessageDelay {
-    desk: Desk,
     created: u64,
     delays: Vec<f64>,
     ended: f64,
 }
 
-impl MessageDelay {
-    pub(super) fn new(desk: Desk) -> Self {
-        Self { desk, created: 0, delays: Vec::new(), ended: 0.0 }
-    }
-}
-
-impl Observer for MessageDelay {
-    fn on_record(&mut self, now: Instant, record: &Record) {
+impl Body for MessageDelay {
+    fn on_record(&mut self, desk: &mut Desk, now: Instant, record: &Record) {
         match record {
-            Record::Created(bundle) => self.created += u64::from(self.desk.learn(now, bundle)),
+            Record::Created(bundle) => self.created += u64::from(desk.learn(now, bundle)),
             Record::Delivered { id, first: true, .. } => {
-                if let Some(bundle) = self.desk.bundle(*id) {
-                    let delay = self.desk.time(now) - self.desk.time(bundle.created);
-                    self.delays.push(delay);
+                if let Some(bundle) = desk.bundle(*id) {
+                    self.delays.push(desk.time(now) - desk.time(bundle.created));
                 }
             }
-            Record::End => self.ended = self.desk.clock.shows_at_end(now),
+            Record::End => self.ended = desk.clock.shows_at_end(now),
             _ => {}
         }
     }
-}
-
-impl Body for MessageDelay {
-    fn text(&self) -> String {
-        let mut text = "# messageDelay  cumulativeProbability\n".to_owned();
+    fn text(&self, desk: &Desk) -> String {
+        let mut text = desk.text.clone();
         if self.delays.is_empty() {
-            return text + &format!("# no messages delivered in sim time {}\n", self.desk.format(self.ended));
+            return text + &format!("# no messages delivered in sim time {}\n", desk.format(self.ended));
         }
         let mut delays = self.delays.clone();
         delays.sort_by(f64::total_cmp);
@@ -89,70 +75,38 @@ impl Body for MessageDelay {
         let mut share = 0.0;
         for delay in delays {
             share += 1.0 / self.created as f64;
-            text += &format!("{} {}\n", self.desk.format(delay), self.desk.format(share));
+            text += &format!("{} {}\n", desk.format(delay), desk.format(share));
         }
         text
     }
 }
 
 /// `MessageDeliveryReport`: a line at each creation and delivery.
+#[derive(Default)]
 pub(super) struct MessageDelivery {
-    desk: Desk,
     created: u64,
     delivered: u64,
-    text: String,
-}
-
-impl MessageDelivery {
-    pub(super) fn new(desk: Desk) -> Self {
-        let text = "# time  created  delivered  delivered/created\n".to_owned();
-        Self { desk, created: 0, delivered: 0, text }
-    }
-    fn line(&mut self, now: Instant) {
-        let share = self.delivered as f64 / self.created as f64;
-        let (time, share) = (self.desk.formatted_time(now), self.desk.format(share));
-        self.text += &format!("{time} {} {} {share}\n", self.created, self.delivered);
-    }
-}
-
-impl Observer for MessageDelivery {
-    fn on_record(&mut self, now: Instant, record: &Record) {
-        match record {
-            Record::Created(bundle) if self.desk.learn(now, bundle) => {
-                self.created += 1;
-                self.line(now);
-            }
-            Record::Delivered { id, first: true, .. } if self.desk.bundle(*id).is_some() => {
-                self.delivered += 1;
-                self.line(now);
-            }
-            _ => {}
-        }
-    }
 }
 
 impl Body for MessageDelivery {
-    fn text(&self) -> String {
-        self.text.clone()
+    fn on_record(&mut self, desk: &mut Desk, now: Instant, record: &Record) {
+        match record {
+            Record::Created(bundle) if desk.learn(now, bundle) => self.created += 1,
+            Record::Delivered { id, first: true, .. } if desk.bundle(*id).is_some() => self.delivered += 1,
+            _ => return,
+        }
+        let share = self.delivered as f64 / self.created as f64;
+        let (time, share) = (desk.formatted_time(now), desk.format(share));
+        desk.text += &format!("{time} {} {} {share}\n", self.created, self.delivered);
     }
 }
 
 /// `CreatedMessagesReport`: a line per message.
-pub(super) struct CreatedMessages {
-    desk: Desk,
-    text: String,
-}
+pub(super) struct CreatedMessages;
 
-impl CreatedMessages {
-    pub(super) fn new(desk: Desk) -> Self {
-        Self { desk, text: "# time  ID  size  fromHost  toHost  TTL  isResponse\n".to_owned() }
-    }
-}
-
-impl Observer for CreatedMessages {
-    fn on_record(&mut self, now: Instant, record: &Record) {
+impl Body for CreatedMessages {
+    fn on_record(&mut self, desk: &mut Desk, now: Instant, record: &Record) {
         let Record::Created(bundle) = record else { return };
-        let desk = &mut self.desk;
         if desk.is_warmup(now) {
             return;
         }
@@ -160,50 +114,21 @@ impl Observer for CreatedMessages {
         let (from, to) = (desk.node_name(bundle.source), desk.node_name(bundle.destination));
         let name = desk.bundle_name(bundle.id);
         // The blank before the end of the line is The ONE's.
-        self.text += &format!("{time} {name} {} {from} {to} {ttl} N \n", bundle.size.get());
-    }
-}
-
-impl Body for CreatedMessages {
-    fn text(&self) -> String {
-        self.text.clone()
+        desk.text += &format!("{time} {name} {} {from} {to} {ttl} N \n", bundle.size.get());
     }
 }
 
 /// `DeliveredMessagesReport`: a line per delivered message, with its path.
+#[derive(Default)]
 pub(super) struct DeliveredMessages {
-    desk: Desk,
     ways: Ways,
-    text: String,
 }
 
-impl DeliveredMessages {
-    pub(super) fn new(desk: Desk) -> Self {
-        let header =
-            "# time  ID  size  hopcount  deliveryTime  fromHost  toHost  remainingTtl  isResponse  path\n";
-        Self { desk, ways: Ways::default(), text: header.to_owned() }
-    }
-    fn line(&mut self, now: Instant, id: BundleId, hops: u32, way: &[NodeId]) {
-        let desk = &mut self.desk;
-        let Some(bundle) = desk.bundle(id) else { return };
-        let delay = desk.time(now) - desk.time(bundle.created);
-        let (time, delay, ttl) = (desk.formatted_time(now), desk.format(delay), desk.ttl(now, &bundle));
-        let (from, to) = (desk.node_name(bundle.source), desk.node_name(bundle.destination));
-        let way: Vec<String> = way.iter().map(|node| desk.node_name(*node)).collect();
-        self.text += &format!(
-            "{time} {} {} {hops} {delay} {from} {to} {ttl} N {}\n",
-            desk.bundle_name(id),
-            bundle.size.get(),
-            way.join("->")
-        );
-    }
-}
-
-impl Observer for DeliveredMessages {
-    fn on_record(&mut self, now: Instant, record: &Record) {
+impl Body for DeliveredMessages {
+    fn on_record(&mut self, desk: &mut Desk, now: Instant, record: &Record) {
         match *record {
             Record::Created(ref bundle) => {
-                self.desk.learn(now, bundle);
+                desk.learn(now, bundle);
                 self.ways.begin(bundle.source, bundle.id);
             }
             Record::Sent { from, to, id } => self.ways.leave(from, to, id),
@@ -212,7 +137,7 @@ impl Observer for DeliveredMessages {
             Record::Delivered { from, to, id, hops, first, .. } => {
                 let way = self.ways.land(from, to, id);
                 if first {
-                    self.line(now, id, hops, &way);
+                    delivered(desk, now, id, hops, &way);
                 }
             }
             Record::Gone { node, id, .. } => self.ways.end(node, id),
@@ -221,10 +146,14 @@ impl Observer for DeliveredMessages {
     }
 }
 
-impl Body for DeliveredMessages {
-    fn text(&self) -> String {
-        self.text.clone()
-    }
+fn delivered(desk: &mut Desk, now: Instant, id: BundleId, hops: u32, path: &[NodeId]) {
+    let Some(bundle) = desk.bundle(id) else { return };
+    let delay = desk.time(now) - desk.time(bundle.created);
+    let (time, delay, ttl) = (desk.formatted_time(now), desk.format(delay), desk.ttl(now, &bundle));
+    let (from, to) = (desk.node_name(bundle.source), desk.node_name(bundle.destination));
+    let path: Vec<String> = path.iter().map(|node| desk.node_name(*node)).collect();
+    let (name, size, path) = (desk.bundle_name(id), bundle.size.get(), path.join("->"));
+    desk.text += &format!("{time} {name} {size} {hops} {delay} {from} {to} {ttl} N {path}\n");
 }
 
 /// The paths of all copies: each step points at the step before it.

@@ -72,13 +72,18 @@ pub struct UnsupportedReport {
 /// One of The ONE's reports. It watches a run; afterwards [`Report::text`] is its file.
 pub struct Report {
     class: &'static str,
-    scenario: String,
+    desk: Desk,
     body: Box<dyn Body>,
 }
 
 /// What a report does with records.
-trait Body: Observer + Send {
-    fn text(&self) -> String;
+trait Body: Send {
+    /// Something happened; lines go to the desk's text.
+    fn on_record(&mut self, desk: &mut Desk, now: Instant, record: &Record);
+    /// What stands in the file.
+    fn text(&self, desk: &Desk) -> String {
+        desk.text.clone()
+    }
 }
 
 impl Report {
@@ -89,22 +94,35 @@ impl Report {
     pub fn new(class: &str, options: &Options) -> Result<Self, UnsupportedReport> {
         let unsupported = || UnsupportedReport { class: class.to_owned() };
         let class = REPORTS.iter().find(|known| **known == class).ok_or_else(unsupported)?;
-        let desk = Desk::new(options);
-        let body: Box<dyn Body> = match *class {
-            "BufferOccupancyReport" => Box::new(network::BufferOccupancy::new(desk)),
-            "ConnectivityONEReport" => Box::new(contacts::ConnectivityOne::new(desk)),
-            "ContactTimesReport" => Box::new(contacts::ContactTimes::new(desk)),
-            "CreatedMessagesReport" => Box::new(messages::CreatedMessages::new(desk)),
-            "DeliveredMessagesReport" => Box::new(messages::DeliveredMessages::new(desk)),
-            "EventLogReport" => Box::new(network::EventLog::new(desk)),
-            "InterContactTimesReport" => Box::new(contacts::InterContactTimes::new(desk)),
-            "MessageDelayReport" => Box::new(messages::MessageDelay::new(desk)),
-            "MessageDeliveryReport" => Box::new(messages::MessageDelivery::new(desk)),
-            "TotalContactTimeReport" => Box::new(contacts::TotalContactTime::new(desk)),
-            "MessageStatsReport" => Box::new(messages::MessageStats::new(desk)),
+        let mut desk = Desk::new(options);
+        let (head, body): (&str, Box<dyn Body>) = match *class {
+            "BufferOccupancyReport" => ("", Box::new(network::BufferOccupancy::new(&desk))),
+            "ConnectivityONEReport" => ("", Box::new(contacts::ConnectivityOne::default())),
+            "ContactTimesReport" => ("", Box::new(contacts::ContactTimes::new(false))),
+            "CreatedMessagesReport" => {
+                ("# time  ID  size  fromHost  toHost  TTL  isResponse\n", Box::new(messages::CreatedMessages))
+            }
+            "DeliveredMessagesReport" => (
+                "# time  ID  size  hopcount  deliveryTime  fromHost  toHost  remainingTtl  isResponse  path\n",
+                Box::new(messages::DeliveredMessages::default()),
+            ),
+            "EventLogReport" => ("", Box::new(network::EventLog::default())),
+            "InterContactTimesReport" => ("", Box::new(contacts::ContactTimes::new(true))),
+            "MessageDelayReport" => {
+                ("# messageDelay  cumulativeProbability\n", Box::new(messages::MessageDelay::default()))
+            }
+            "MessageDeliveryReport" => {
+                let head = "# time  created  delivered  delivered/created\n";
+                (head, Box::new(messages::MessageDelivery::default()))
+            }
+            "TotalContactTimeReport" => {
+                ("# time totalContactTime\n", Box::new(contacts::TotalContactTime::new(&desk)))
+            }
+            "MessageStatsReport" => ("", Box::new(messages::MessageStats::new(&desk))),
             _ => return Err(unsupported()),
         };
-        Ok(Self { class, scenario: options.scenario.clone(), body })
+        desk.text = head.to_owned();
+        Ok(Self { class, desk, body })
     }
     /// Its class.
     pub fn class(&self) -> &'static str {
@@ -112,30 +130,32 @@ impl Report {
     }
     /// The name that The ONE gives its file in the report directory.
     pub fn file_name(&self) -> String {
-        format!("{}_{}.txt", self.scenario, self.class)
+        format!("{}_{}.txt", self.desk.options.scenario, self.class)
     }
     /// What stands in the file.
     pub fn text(&self) -> String {
-        self.body.text()
+        self.body.text(&self.desk)
     }
 }
 
 impl Observer for Report {
     fn on_record(&mut self, now: Instant, record: &Record) {
-        self.body.on_record(now, record);
+        self.body.on_record(&mut self.desk, now, record);
     }
 }
 
-/// What all reports need: options, the clock, and the facts of the bundles.
+/// What all reports need: options, the clock, the facts of the bundles, and the text so far.
 struct Desk {
     options: Options,
     clock: Clock,
     bundles: Vec<Option<Bundle>>,
+    text: String,
 }
 
 impl Desk {
     fn new(options: &Options) -> Self {
-        Self { options: options.clone(), clock: Clock::new(options.tick), bundles: Vec::new() }
+        let clock = Clock::new(options.tick);
+        Self { options: options.clone(), clock, bundles: Vec::new(), text: String::new() }
     }
     fn format(&self, value: f64) -> String {
         java::fixed(value, self.options.precision)
