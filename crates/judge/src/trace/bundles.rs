@@ -58,24 +58,24 @@ crate::row! {
 
 events! {
     Row of Record;
-    "node" => Node { node, buffer } node = node, bytes = buffer;
-    "created" => Created(bundle) * = bundle;
-    "rejected" => Rejected(bundle) * = bundle;
-    "contact_up" => ContactUp { a, b, rate, delay }
+    "node" => Node { node, buffer }: node = node, bytes = buffer;
+    "created" => Created(bundle): * = bundle;
+    "rejected" => Rejected(bundle): * = bundle;
+    "contact_up" => ContactUp { a, b, rate, delay }:
         node = a, peer = b, [rate rate_back] = rate, [delay_ns delay_back_ns] = delay;
-    "contact_down" => ContactDown { a, b } node = a, peer = b;
-    "started" => Started { from, to, id } node = from, peer = to, bundle = id;
-    "aborted" => Aborted { from, to, id } node = from, peer = to, bundle = id;
-    "sent" => Sent { from, to, id } node = from, peer = to, bundle = id;
-    "stored" => Stored { from, to, id, started } node = from, peer = to, bundle = id, since_ns = started;
-    "delivered" => Delivered { from, to, id, started, hops, first }
+    "contact_down" => ContactDown { a, b }: node = a, peer = b;
+    "started" => Started { from, to, id }: node = from, peer = to, bundle = id;
+    "aborted" => Aborted { from, to, id }: node = from, peer = to, bundle = id;
+    "sent" => Sent { from, to, id }: node = from, peer = to, bundle = id;
+    "stored" => Stored { from, to, id, started }: node = from, peer = to, bundle = id, since_ns = started;
+    "delivered" => Delivered { from, to, id, started, hops, first }:
         node = from, peer = to, bundle = id, since_ns = started, hops = hops, first = first;
-    "refused" => Refused { from, to, id, started, why }
+    "refused" => Refused { from, to, id, started, why }:
         node = from, peer = to, bundle = id, since_ns = started, why = why;
-    "control" => Control { from, to, size } node = from, peer = to, bytes = size;
-    "gone" => Gone { node, id, reason, received } node = node, bundle = id, why = reason, since_ns = received;
-    "sample" => Sample { node, used, seen } node = node, bytes = used, seen = seen;
-    "position" => Position { node, x_m, y_m } node = node, x_m = x_m, y_m = y_m;
+    "control" => Control { from, to, size }: node = from, peer = to, bytes = size;
+    "gone" => Gone { node, id, reason, received }: node = node, bundle = id, why = reason, since_ns = received;
+    "sample" => Sample { node, used, seen }: node = node, bytes = used, seen = seen;
+    "position" => Position { node, x_m, y_m }: node = node, x_m = x_m, y_m = y_m;
     "end" => End {};
 }
 

@@ -97,7 +97,7 @@ pub(super) use parts;
 /// Declares the rows of a world: for each kind its event, and for each column the field that fills it. Names are
 /// added by the row's `with_names`.
 macro_rules! events {
-    ($row:ident of $event:ident; $($kind:literal => $variant:ident $fields:tt $($column:tt = $field:ident),*;)+) => {
+    ($row:ident of $event:ident; $($kind:literal => $variant:ident $fields:tt $(: $($column:tt = $field:ident),+)?;)+) => {
         impl $crate::trace::TraceRow for $row {
             type Event = $event;
             fn new(now: Instant, event: &$event, names: &Names) -> Self {
@@ -105,7 +105,7 @@ macro_rules! events {
                 let row = &mut filled;
                 let kind = match event {
                     $($event::$variant $fields => {
-                        $(put!(row, $column, $field);)*
+                        $($(put!(row, $column, $field);)+)?
                         $kind
                     })+
                 };
@@ -122,7 +122,7 @@ macro_rules! events {
                 let row = self;
                 match &*row.kind {
                     $($kind => {
-                        $(let $field = take!(row, $column);)*
+                        $($(let $field = take!(row, $column);)+)?
                         Ok($event::$variant $fields)
                     })+
                     unknown => Err(format!("unknown kind `{unknown}`")),

@@ -83,14 +83,14 @@ crate::row! {
 
 events! {
     NameRow of Event;
-    "offered" => Offered(link, packet) link = link, * = packet;
-    "arrived" => Arrived(link, packet) link = link, * = packet;
-    "dropped" => Dropped(link, packet, why) link = link, * = packet, why = why;
-    "asked" => Asked(consumer, interest) consumer = consumer, * = interest;
-    "delivered" => Delivered(consumer, data) consumer = consumer, * = data;
-    "produced" => Produced(producer, data) producer = producer, * = data;
-    "hit" => Hit(node, data) node = node, * = data;
-    "refused" => Refused(node, face, name, why) node = node, face = face, * = name, why = why;
+    "offered" => Offered(link, packet): link = link, * = packet;
+    "arrived" => Arrived(link, packet): link = link, * = packet;
+    "dropped" => Dropped(link, packet, why): link = link, * = packet, why = why;
+    "asked" => Asked(consumer, interest): consumer = consumer, * = interest;
+    "delivered" => Delivered(consumer, data): consumer = consumer, * = data;
+    "produced" => Produced(producer, data): producer = producer, * = data;
+    "hit" => Hit(node, data): node = node, * = data;
+    "refused" => Refused(node, face, name, why): node = node, face = face, * = name, why = why;
     "end" => End {};
 }
 

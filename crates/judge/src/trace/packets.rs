@@ -57,10 +57,10 @@ crate::row! {
 
 events! {
     PacketRow of Event;
-    "offered" => Offered(link, packet) link = link, * = packet;
-    "arrived" => Arrived(link, packet) link = link, * = packet;
-    "dropped" => Dropped(link, packet, why) link = link, * = packet, why = why;
-    "delivered" => Delivered(flow, total) flow = flow, bytes = total;
+    "offered" => Offered(link, packet): link = link, * = packet;
+    "arrived" => Arrived(link, packet): link = link, * = packet;
+    "dropped" => Dropped(link, packet, why): link = link, * = packet, why = why;
+    "delivered" => Delivered(flow, total): flow = flow, bytes = total;
     "end" => End {};
 }
 
