@@ -99,7 +99,7 @@ parts! {
     Name { prefix: prefix, segment: segment }
     Selectors { can_be_prefix: can_be_prefix, must_be_fresh: must_be_fresh }
     Interest {
-        name: *, nonce: nonce, token: token, lifetime_ms: lifetime_ms, hop_limit: hop_limit, selectors: *,
+        hop_limit: hop_limit, name: *, nonce: nonce, token: token, lifetime_ms: lifetime_ms, selectors: *,
     }
     Data {
         name: *, content: content, size: bytes, freshness_ms: freshness_ms, token: token, stamp: stamp,
