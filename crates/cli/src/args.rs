@@ -191,7 +191,7 @@ pub struct Transfer {
     #[arg(long, value_name = "TRANSPORT", default_value = "udpdtn")]
     pub over: String,
     /// Listen for files [default: all addresses of this machine, the port as above]
-    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["file", "to", "rate", "light", "controller", "sets", "give_up", "packet_size"])]
+    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["file", "to", "rate", "plan", "plan_nodes", "light", "controller", "sets", "give_up", "packet_size"])]
     pub listen: Option<String>,
     /// Listening: where files go
     #[arg(long, value_name = "DIR", default_value = ".", conflicts_with = "file")]
@@ -235,11 +235,18 @@ pub struct Pacing {
     /// Sending: rate of the contact plan, as "100 Mbit/s" [default: found by probing; bundles over udp: 1 Mbit/s]
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub rate: Option<String>,
-    /// Sending: light-time RTT, as "240 s"; no timeout is shorter
+    /// Sending: a contact plan to follow: nothing leaves outside contacts. A scenario in TOML with [contacts.NAME], ION's
+    /// contacts and ranges, or a table start_s,end_s,a,b,owlt_s,rate_bps; read again when it changes (udpdtn, ltp-udp)
+    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
+    pub plan: Option<PathBuf>,
+    /// Sending: the nodes of the plan that this path connects [default: the only two]
+    #[arg(long, value_name = "FROM,TO", requires = "plan")]
+    pub plan_nodes: Option<String>,
+    /// Sending: light-time RTT, as "240 s"; no timeout is shorter [default: that of the plan]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub light: Option<String>,
     /// Sending: congestion controller; see `lightlag list` [default: contact_rate over udpdtn, and over ltp-udp with
-    /// --rate; cubic over ltp-udp without; ccid2 over dccp and ltp-dccp]
+    /// --rate or --plan; cubic over ltp-udp without; ccid2 over dccp and ltp-dccp]
     #[arg(long, value_name = "NAME")]
     pub controller: Option<String>,
     /// Sending: set a parameter of the controller, as `--set pull=0.1`
@@ -262,7 +269,7 @@ pub struct BenchLink {
     #[arg(long, value_name = "TRANSPORT")]
     pub over: String,
     /// Receive and count [default: at all addresses of this machine, the port as above]
-    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["to", "rate", "light", "controller", "sets", "give_up", "packet_size"])]
+    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["to", "rate", "plan", "plan_nodes", "light", "controller", "sets", "give_up", "packet_size"])]
     pub listen: Option<String>,
     /// Listening: exit after the first measurement has ended
     #[arg(long, conflicts_with = "to")]

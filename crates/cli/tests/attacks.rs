@@ -692,7 +692,8 @@ fn unfinished_files_of_strangers_are_bounded() {
         enemy.send_to(&datum(round, 1, 0, 0), &at).expect("the test can do this");
     }
     let kept = parts(&place);
-    assert!((60..=256).contains(&kept.len()), "{}", kept.len());
+    // Those of up to 64 sessions that still grow are there too.
+    assert!((60..=256 + 64).contains(&kept.len()), "{}", kept.len());
     assert!(kept.iter().map(|(_, size)| size).sum::<u64>() <= 4_000_000);
 }
 

@@ -41,6 +41,11 @@ pub fn to_std(span: Duration) -> std::time::Duration {
     std::time::Duration::from_nanos(u64::try_from(span.as_nanos()).unwrap_or(0))
 }
 
+/// A span of the standard library as protocols have it.
+pub fn of_std(span: std::time::Duration) -> Duration {
+    Duration::from_nanos(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX))
+}
+
 /// What this process has kept processors busy, user and system.
 pub fn processor_time() -> Duration {
     let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+/// Peers at a time, of any listener.
+pub const PLACES_MAX: usize = 64;
 /// A peer that has made progress is not dropped sooner: to open a session takes some round trips.
 const GRACE: Duration = Duration::from_secs(2);
 /// Longest pause in which a peer that made progress is not dropped for another.

@@ -11,6 +11,7 @@ mod emulate_packets;
 pub mod list;
 pub mod names;
 mod pacing;
+mod plan;
 mod record;
 pub mod report;
 pub mod run;

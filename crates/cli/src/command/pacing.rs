@@ -1,6 +1,7 @@
 //! Options of what is sent over a transport: `lightlag transfer`, `bench-link` and `bundles`.
 
 use super::controller::controller;
+use super::plan::contact_plan;
 use super::record::Recording;
 use super::{address, given, listening_address, option, size};
 use crate::args::Pacing;
@@ -47,6 +48,7 @@ pub fn supports_pacing(pacing: &Pacing, transport: &Transport) -> Done {
         transport,
         &[
             ("--rate", pacing.rate.is_some(), !is_tcp),
+            ("--plan", pacing.plan.is_some(), transport.follows_plan()),
             ("--light", pacing.light.is_some(), is_controlled),
             ("--controller", pacing.controller.is_some(), is_controlled),
             ("--set", !pacing.sets.is_empty(), is_controlled),
@@ -79,11 +81,12 @@ pub fn packet_size(text: Option<&str>) -> Result<Bytes, Failure> {
 /// The controller that is named, or the transport's default.
 fn paces(pacing: &Pacing, transport: &Transport) -> Result<Option<Factory>, Failure> {
     let Some(controlled_as) = transport.controlled_as else { return Ok(None) };
-    let default = transport.controllers[usize::from(pacing.rate.is_some())];
+    let is_planned = pacing.rate.is_some() || pacing.plan.is_some();
+    let default = transport.controllers[usize::from(is_planned)];
     let name = pacing.controller.as_deref().unwrap_or(default);
-    if name == "contact_rate" && name != default && pacing.rate.is_none() {
+    if name == "contact_rate" && name != default && !is_planned {
         let what = format!("contact_rate needs a planned rate --over {}", transport.name);
-        return Err(Failure::Input(format!("--controller: {what}; add --rate, or take {default}")));
+        return Err(Failure::Input(format!("--controller: {what}; add --rate or --plan, or take {default}")));
     }
     controller(controlled_as, default, name, &pacing.sets).map(Some)
 }
@@ -96,12 +99,17 @@ pub fn send_options(
     raw: bool,
     recording: &Recording,
 ) -> Result<SendOptions, Failure> {
+    let light = given("--light", pacing.light.as_deref(), quantity::time)?;
+    let nodes = pacing.plan_nodes.as_deref();
+    let plan = pacing.plan.as_deref().map(|file| contact_plan(file, nodes, light.is_some())).transpose()?;
+    let (plan, planned_light) = plan.unzip();
     Ok(SendOptions {
         to: address(to, port)?,
         from: None,
         packet: packet_size(pacing.packet_size.as_deref())?,
         rate: given("--rate", pacing.rate.as_deref(), quantity::bit_rate)?,
-        light: given("--light", pacing.light.as_deref(), quantity::time)?,
+        plan,
+        light: light.or(planned_light.flatten()),
         give_up: given("--give-up", pacing.give_up.as_deref(), quantity::positive_time)?,
         raw,
         controller: paces(pacing, transport)?,

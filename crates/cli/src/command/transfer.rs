@@ -96,6 +96,8 @@ pub(super) fn show(bar: &ProgressBar, progress: Progress) {
         Progress::Reading(done, all) => place(bar, "reading", done, all),
         Progress::Sending(done, all) => place(bar, "sending", done, all),
         Progress::Silent(seconds) => bar.set_message(format!("nothing heard for {seconds} s")),
+        Progress::NoContact(Some(seconds)) => bar.set_message(format!("no contact for {seconds} s")),
+        Progress::NoContact(None) => bar.set_message("no contact is planned"),
         Progress::Counted(_) => {}
     }
 }

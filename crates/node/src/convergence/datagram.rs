@@ -1,12 +1,12 @@
 //! A bundle in a datagram of its own, over UDP or DCCP (RFC 7122, section 3.2).
 
-use super::outgoing::{self, Item};
-use super::{Bundle, BundleStore, Error, Event, Listening, PORT, Progress, Sending, Tag, UDP_RATE, status};
-use crate::transports::dccp::{self, DccpAcceptor, Line, OnLine};
+use super::outgoing::Item;
+use super::{Bundle, BundleStore, Error, Event, Listening, Progress, Sending, Tag, UDP_RATE, sent, status};
+use crate::transports::dccp::{self, DccpAcceptor, OnLine};
 use crate::transports::driver::{Accept, Acceptor, Endpoint, ListenerDriver, SenderDriver, Status};
 use crate::transports::ltp::{KEEP_ALIVE, KEEP_ALIVE_EVERY};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::transport::dccp::{Connection, SERVICE_BUNDLES, UDP_HEADER};
+use lightlag_protocols::transport::dccp::UDP_HEADER;
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::net::SocketAddr;
 
@@ -131,39 +131,32 @@ impl Endpoint for Leaving {
 /// As [`super::Layer::send`], over UDP.
 pub fn send_over_udp(
     sending: Sending,
+    items: Vec<Item>,
+    check: &dyn Fn() -> Result<(), Error>,
     watch: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Bundle>, Error> {
-    let Sending { files, mut options, .. } = sending;
-    let items = outgoing::open(&files, watch)?;
-    let check = outgoing::checker(&items);
+    let mut options = sending.options;
     let mut leaving = Leaving::new(items, options.packet.saturating_sub(UDP_HEADER), "udp", options.to)?;
     leaving.rate = Some(options.rate.unwrap_or(UDP_RATE));
-    let mut driver = SenderDriver::new(options.take_socket()?, options.to, None);
-    let (_, seconds) = driver.run(&mut leaving, &check, watch)?;
-    Ok(leaving.bundles(seconds))
+    let mut driver = SenderDriver::new(options.take_socket()?, &mut options);
+    let (_, seconds) = driver.run(&mut leaving, check, watch)?;
+    Ok(sent(&mut leaving, seconds))
 }
 
 /// As [`super::Layer::send`], over DCCP.
 pub fn send_over_dccp(
     sending: Sending,
+    items: Vec<Item>,
+    check: &dyn Fn() -> Result<(), Error>,
     watch: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Bundle>, Error> {
-    let Sending { files, mut options, .. } = sending;
-    let items = outgoing::open(&files, watch)?;
-    let check = outgoing::checker(&items);
-    let mut config = dccp::config(SERVICE_BUNDLES, true, &OnLine::of(&options))?;
+    let mut options = sending.options;
+    let config = dccp::config(&dccp::BUNDLES, &OnLine::of(&options))?;
     let mut leaving = Leaving::new(items, config.segment(), "dccp", options.to)?;
     leaving.tells_fates = true;
-    let mut driver = dccp::driver(&mut config, PORT, &mut options)?;
-    let flow = options.flow(config.segment())?;
-    let controller = options.take_controller("ccid2", flow)?;
-    let mut line = Line::new(Box::new(Connection::connect(config, controller)), Box::new(leaving), false);
-    let (_, seconds) = driver.run(&mut line, &check, watch)?;
-    let events = line.take_events().into_iter().filter_map(|event| match event {
-        Event::Bundle(bundle) => Some(Bundle { seconds, ..bundle }),
-        _ => None,
-    });
-    Ok(events.collect())
+    let mut line = dccp::connect(&dccp::BUNDLES, config, &mut options, Box::new(leaving))?;
+    let (_, seconds) = line.0.run(&mut line.1, check, watch)?;
+    Ok(sent(&mut line.1, seconds))
 }
 
 /// Stores a datagram, unless it is empty or a keep-alive (RFC 7122, section 3.4).
@@ -237,12 +230,11 @@ pub fn listen_over_udp(mut listening: Listening, watch: &mut dyn FnMut(Event) ->
 
 /// As [`super::Layer::listen`], over DCCP.
 pub fn listen_over_dccp(mut listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-    let config = dccp::config(SERVICE_BUNDLES, false, &OnLine::listening(&listening.options))?;
+    let config = dccp::config(&dccp::BUNDLES, &OnLine::listening(&listening.options))?;
     let store = listening.store;
     let coming = move |from| -> Box<dyn Endpoint> {
         Box::new(Coming { store: store.clone(), from, brought: 0, events: Vec::new() })
     };
-    let server = if listening.options.raw { listening.options.at.port() } else { PORT };
-    let acceptor = DccpAcceptor::new(config, server, Box::new(coming))?;
+    let acceptor = DccpAcceptor::new(&dccp::BUNDLES, config, &listening.options, Box::new(coming))?;
     ListenerDriver::new(listening.options.take_socket()?, acceptor, listening.count).run(watch)
 }

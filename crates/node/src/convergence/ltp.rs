@@ -3,22 +3,18 @@
 
 use super::outgoing::{self, Block, Item};
 use super::store::{Part, Unkept};
-use super::{Bundle, BundleStore, Error, Event, Listening, Progress, Sending, Tag, status};
+use super::{Bundle, BundleStore, Error, Event, Listening, Progress, Sending, Tag, sent, status};
 use crate::transfer::sender::random;
-use crate::transports::dccp::{self, DccpAcceptor, Line, OnLine};
-use crate::transports::driver::{Accept, Acceptor, Endpoint, ListenerDriver, SenderDriver, Status};
-use crate::transports::ltp::{LtpEndpoint, Side as LtpSide, named};
-use crate::transports::segments::Blocks;
-use lightlag_protocols::controllers::{Controller, Flow};
-use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::transport::dccp::{Connection, SERVICE_LTP};
+use crate::transports::dccp::{self, DccpAcceptor, OnLine};
+use crate::transports::driver::{Endpoint, ListenerDriver, SenderDriver, Status};
+use crate::transports::ltp::{Awaited, LtpEndpoint, Receive, Side as LtpSide, UdpAcceptor, config, unpaced};
+use lightlag_protocols::controllers::Controller;
+use lightlag_protocols::time::Duration;
 use lightlag_protocols::transport::ltp::{
-    Config, Content, End as Side, Engine, Event as LtpEvent, Quotas, Reason, SessionId, UDP_HEADER,
+    Config, End as Side, Engine, Event as LtpEvent, Quotas, Reason, SessionId, UDP_HEADER,
 };
-use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::ltp::aggregation;
 use lightlag_protocols::wire::ltp::auth::Key;
-use lightlag_protocols::wire::ltp::{PORT, Packet};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
@@ -27,26 +23,8 @@ use std::net::SocketAddr;
 const SESSIONS_MOST: usize = 64;
 /// Blocks in transit from one peer: each is an open file.
 const IMPORTS_MAX: usize = 128;
-/// Bytes between checkpoints: their reports request repairs before the whole block has been sent.
-const CHECKPOINT_EVERY: u64 = 4 << 20;
-/// What both ends and their queues may take.
-const MARGIN: Duration = Duration::from_nanos(100_000_000);
 /// Engines of ours that the user did not name are drawn below this: five bytes on the wire.
 const ENGINES_MOST: u32 = i32::MAX as u32;
-
-fn config(engine: u64, peer: u64, segment: u64, light: Option<Duration>) -> Result<Config, Error> {
-    Ok(Config {
-        segment,
-        light,
-        seed: random()?.into(),
-        first_wait: Duration::from_secs(1),
-        margin: MARGIN,
-        checkpoint_every: Some(CHECKPOINT_EVERY),
-        // Only the user gives up.
-        tries: u32::MAX,
-        ..Config::new(engine, peer, Bytes(segment))
-    })
-}
 
 // --- sending --------------------------------------------------------------------------------
 
@@ -93,7 +71,7 @@ impl Leaving {
     }
 }
 
-impl Blocks for Leaving {
+impl LtpSide for Leaving {
     fn read(&mut self, session: SessionId, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let at = *self.open.get(&session).ok_or(io::ErrorKind::NotFound)?;
         let block = &self.blocks[at];
@@ -108,7 +86,7 @@ impl Blocks for Leaving {
         // Blocks of the peer are not taken: there is no service here.
         Ok(())
     }
-    fn tell(&mut self, event: &LtpEvent) -> io::Result<()> {
+    fn on_event(&mut self, event: &LtpEvent) {
         match event {
             LtpEvent::Sent(session) => self.end(*session, Ok(())),
             LtpEvent::Cancelled { session, by, reason } => {
@@ -117,11 +95,7 @@ impl Blocks for Leaving {
             }
             _ => {}
         }
-        Ok(())
     }
-}
-
-impl LtpSide for Leaving {
     fn steer(&mut self, engine: &mut Engine) {
         while self.open.len() < SESSIONS_MOST
             && let Some(block) = self.blocks.get(self.next)
@@ -177,7 +151,8 @@ fn leaving(
         None => u64::from(random()? % ENGINES_MOST + 1),
     };
     // The engine of the peer is known to the peer.
-    let config = config(engine, u64::from(engine == 0), segment, sending.options.light)?;
+    let seed = random()?.into();
+    let config = config(engine, u64::from(engine == 0), segment, seed, sending.options.light);
     let extensions = ltp.key.as_ref().map_or(0, Key::overhead);
     let config = Config { services: Some(Vec::new()), extensions, ..config };
     let mut engine = Engine::new(config, controller);
@@ -201,53 +176,35 @@ fn leaving(
     Ok(LtpEndpoint::new(engine, leaving, ltp.key.clone(), is_kept_alive))
 }
 
-fn bundles(end: &mut dyn Endpoint, seconds: f64) -> Vec<Bundle> {
-    let events = end.take_events().into_iter().filter_map(|event| match event {
-        Event::Bundle(bundle) => Some(Bundle { seconds, ..bundle }),
-        _ => None,
-    });
-    events.collect()
-}
-
 /// As [`super::Layer::send`], over UDP.
 pub fn send_over_udp(
     mut sending: Sending,
+    items: Vec<Item>,
+    check: &dyn Fn() -> Result<(), Error>,
     watch: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Bundle>, Error> {
-    let items = outgoing::open(&sending.files, watch)?;
-    let check = outgoing::checker(&items);
     let segment = sending.options.packet.saturating_sub(UDP_HEADER);
     let flow = sending.options.flow(segment)?;
     let controller = sending.options.take_controller("cubic", flow)?;
     let mut endpoint = leaving(items, &sending, segment.0, controller, false)?;
     let options = &mut sending.options;
-    let mut driver = SenderDriver::new(options.take_socket()?, options.to, options.give_up);
-    let (_, seconds) = driver.run(&mut endpoint, &check, watch)?;
-    Ok(bundles(&mut endpoint, seconds))
+    let (_, seconds) = SenderDriver::new(options.take_socket()?, options).run(&mut endpoint, check, watch)?;
+    Ok(sent(&mut endpoint, seconds))
 }
 
 /// As [`super::Layer::send`], over DCCP.
 pub fn send_over_dccp(
     mut sending: Sending,
+    items: Vec<Item>,
+    check: &dyn Fn() -> Result<(), Error>,
     watch: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Bundle>, Error> {
-    let items = outgoing::open(&sending.files, watch)?;
-    let check = outgoing::checker(&items);
-    let mut config = dccp::config(SERVICE_LTP, false, &OnLine::of(&sending.options))?;
-    let mut driver = dccp::driver(&mut config, PORT, &mut sending.options)?;
-    let flow = sending.options.flow(config.segment())?;
-    let controller = sending.options.take_controller("ccid2", flow)?;
-    // DCCP paces; LTP takes what it is given.
-    let inner =
-        leaving(items, &sending, config.segment().0, named("fixed", unplanned(config.segment()))?, true)?;
-    let mut line = Line::new(Box::new(Connection::connect(config, controller)), Box::new(inner), false);
-    let (_, seconds) = driver.run(&mut line, &check, watch)?;
-    Ok(bundles(&mut line, seconds))
-}
-
-/// What a controller is built for that need not pace.
-fn unplanned(segment: Bytes) -> Flow {
-    Flow::new(segment, segment)
+    let config = dccp::config(&dccp::BUNDLES_LTP, &OnLine::of(&sending.options))?;
+    let segment = config.segment().0;
+    let inner = leaving(items, &sending, segment, unpaced(segment)?, true)?;
+    let mut line = dccp::connect(&dccp::BUNDLES_LTP, config, &mut sending.options, Box::new(inner))?;
+    let (_, seconds) = line.0.run(&mut line.1, check, watch)?;
+    Ok(sent(&mut line.1, seconds))
 }
 
 // --- receiving ------------------------------------------------------------------------------
@@ -317,7 +274,7 @@ impl Coming {
     }
 }
 
-impl Blocks for Coming {
+impl LtpSide for Coming {
     fn read(&mut self, _: SessionId, _: u64, _: &mut [u8]) -> io::Result<()> {
         Err(io::ErrorKind::NotFound.into())
     }
@@ -335,7 +292,7 @@ impl Blocks for Coming {
         }
         Ok(())
     }
-    fn tell(&mut self, event: &LtpEvent) -> io::Result<()> {
+    fn on_event(&mut self, event: &LtpEvent) {
         match event {
             LtpEvent::RedPart { session, ends_block: true, .. } | LtpEvent::Closed(session) => {
                 self.keep(*session);
@@ -349,11 +306,7 @@ impl Blocks for Coming {
             }
             _ => {}
         }
-        Ok(())
     }
-}
-
-impl LtpSide for Coming {
     fn steer(&mut self, engine: &mut Engine) {
         for session in std::mem::take(&mut self.unwanted) {
             engine.cancel(session, Reason::User);
@@ -375,9 +328,6 @@ impl LtpSide for Coming {
     fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
-    fn failure(&mut self, why: io::Error) -> Error {
-        Error::Failed(format!("a block: {why}"))
-    }
 }
 
 /// What every engine that receives has alike.
@@ -397,98 +347,28 @@ impl Habits {
         let (store, key) = (store.clone(), key.clone());
         Self { store, reply_to: *reply_to, idle: *idle, key, segment, is_kept_alive }
     }
-    /// The sending engine, if the datagram has data or cancels a session: a cancellation must be acknowledged
-    /// even for an unknown session (RFC 5326, section 6.17).
-    fn originator(&self, bytes: &[u8]) -> Option<u64> {
-        let (packet, taken) = Packet::read_first(bytes).ok()?;
-        let believed = self.key.as_ref().is_none_or(|key| key.check(&packet, &bytes[..taken]).is_ok());
-        let begins = matches!(packet.segment.content, Content::Data(_) | Content::Cancel(Side::Sender, _));
-        (believed && begins).then_some(packet.segment.session.originator)
-    }
-    /// An engine for the one of this number that sends from there.
+}
+
+impl Receive for Habits {
+    type Side = Coming;
     fn meet(&self, from: SocketAddr, peer: u64) -> Result<LtpEndpoint<Coming>, Error> {
         // We begin no session, so our number is never sent; it only must differ from the peer's.
-        let config = config(u64::from(peer == 0), peer, self.segment, None)?;
+        let config = config(u64::from(peer == 0), peer, self.segment, random()?.into(), None);
         let quotas = Quotas { imports: IMPORTS_MAX, ..Quotas::default() };
         let extensions = self.key.as_ref().map_or(0, Key::overhead);
         let config = Config { quotas, extensions, idle: self.idle, ..config };
-        let engine = Engine::new(config, named("fixed", unplanned(Bytes(self.segment)))?);
+        let engine = Engine::new(config, unpaced(self.segment)?);
         let store = self.store.clone();
         let (services, parts) = (BTreeMap::new(), BTreeMap::new());
         let (brought, unwanted, events) = (0, Vec::new(), Vec::new());
         let coming = Coming { store, from, services, parts, brought, unwanted, events };
         Ok(LtpEndpoint::new(engine, coming, self.key.clone(), self.is_kept_alive))
     }
-}
-
-struct UdpAcceptor(Habits);
-
-impl Acceptor for UdpAcceptor {
-    fn accept(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Accept, Error> {
-        let mut awaited = Awaited::new(self.0.clone(), from);
-        awaited.take(now, bytes)?;
-        Ok(if awaited.end.is_some() { Accept::Peer(Box::new(awaited)) } else { Accept::Nothing })
+    fn key(&self) -> Option<&Key> {
+        self.key.as_ref()
     }
-}
-
-/// The engine for a peer address, created when the first segment shows the peer's engine number.
-struct Awaited {
-    habits: Habits,
-    from: SocketAddr,
-    end: Option<(u64, LtpEndpoint<Coming>)>,
-    /// Events and byte counts of earlier engines at this address.
-    events: Vec<Event>,
-    brought: u64,
-}
-
-impl Awaited {
-    fn new(habits: Habits, from: SocketAddr) -> Self {
-        Self { habits, from, end: None, events: Vec::new(), brought: 0 }
-    }
-    /// Replaces an engine that is done: a restarted peer may have another number.
-    fn make_way(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if self.end.as_ref().is_some_and(|(_, end)| !end.status().over) {
-            return Ok(());
-        }
-        let known = self.end.as_ref().map(|(engine, _)| *engine);
-        if let Some(engine) = self.habits.originator(bytes).filter(|engine| Some(*engine) != known) {
-            self.events = self.take_events();
-            self.brought = self.brought();
-            self.end = Some((engine, self.habits.meet(self.from, engine)?));
-        }
-        Ok(())
-    }
-}
-
-impl Endpoint for Awaited {
-    fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
-        self.make_way(bytes)?;
-        self.end.as_mut().map_or(Ok(()), |(_, end)| end.take(now, bytes))
-    }
-    fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
-        self.end.as_mut().map_or(Ok(false), |(_, end)| end.give(now, out))
-    }
-    fn deadline(&self) -> Option<Instant> {
-        self.end.as_ref().and_then(|(_, end)| end.deadline())
-    }
-    fn abort(&mut self) {
-        if let Some((_, end)) = &mut self.end {
-            end.abort();
-        }
-    }
-    fn answers_to(&self, from: SocketAddr) -> SocketAddr {
-        self.habits.reply_to.unwrap_or(from)
-    }
-    fn brought(&self) -> u64 {
-        self.brought + self.end.as_ref().map_or(0, |(_, end)| end.brought())
-    }
-    fn status(&self) -> Status {
-        self.end.as_ref().map(|(_, end)| end.status()).unwrap_or_default()
-    }
-    fn take_events(&mut self) -> Vec<Event> {
-        let mut events = std::mem::take(&mut self.events);
-        events.extend(self.end.iter_mut().flat_map(|(_, end)| end.take_events()));
-        events
+    fn reply_to(&self) -> Option<SocketAddr> {
+        self.reply_to
     }
 }
 
@@ -501,10 +381,9 @@ pub fn listen_over_udp(mut listening: Listening, watch: &mut dyn FnMut(Event) ->
 
 /// As [`super::Layer::listen`], over DCCP.
 pub fn listen_over_dccp(mut listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-    let config = dccp::config(SERVICE_LTP, false, &OnLine::listening(&listening.options))?;
+    let config = dccp::config(&dccp::BUNDLES_LTP, &OnLine::listening(&listening.options))?;
     let habits = Habits::of(&listening, config.segment().0, true);
     let coming = move |from| -> Box<dyn Endpoint> { Box::new(Awaited::new(habits.clone(), from)) };
-    let server = if listening.options.raw { listening.options.at.port() } else { PORT };
-    let acceptor = DccpAcceptor::new(config, server, Box::new(coming))?;
+    let acceptor = DccpAcceptor::new(&dccp::BUNDLES_LTP, config, &listening.options, Box::new(coming))?;
     ListenerDriver::new(listening.options.take_socket()?, acceptor, listening.count).run(watch)
 }

@@ -24,7 +24,7 @@ pub use crate::transfer::{Event, Progress};
 pub use store::BundleStore;
 
 use crate::refusals::Refusals;
-use crate::transports::driver::Status;
+use crate::transports::driver::{Endpoint, Status};
 use crate::transports::header::Receipt;
 use crate::transports::{ListenOptions, SendOptions};
 use lightlag_protocols::time::Duration;
@@ -32,6 +32,7 @@ use lightlag_protocols::units::BitRate;
 use lightlag_protocols::wire::ltp::aggregation::BUNDLE_SERVICE;
 use lightlag_protocols::wire::ltp::auth::Key;
 use lightlag_protocols::wire::tcpcl as tcpcl_wire;
+use outgoing::Item;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -142,7 +143,12 @@ pub struct Layer {
     listen: Listen,
 }
 
-type Send = fn(Sending, &mut dyn FnMut(Progress) -> bool) -> Result<Vec<Bundle>, Error>;
+type Send = fn(
+    Sending,
+    Vec<Item>,
+    &dyn Fn() -> Result<(), Error>,
+    &mut dyn FnMut(Progress) -> bool,
+) -> Result<Vec<Bundle>, Error>;
 type Listen = fn(Listening, &mut dyn FnMut(Event) -> bool) -> Result<(), Error>;
 
 impl Layer {
@@ -156,7 +162,9 @@ impl Layer {
         sending: Sending,
         watch: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<Vec<Bundle>, Error> {
-        (self.send)(sending, watch)
+        let items = outgoing::open(&sending.files, watch)?;
+        let check = outgoing::checker(&items);
+        (self.send)(sending, items, &check, watch)
     }
     /// Stores bundles until `listening.count` have arrived, or `watch` returns false.
     ///
@@ -178,6 +186,15 @@ pub const UDP: Layer = Layer { send: datagram::send_over_udp, listen: datagram::
 pub const DCCP: Layer = Layer { send: datagram::send_over_dccp, listen: datagram::listen_over_dccp };
 /// TCPCLv4 (RFC 9174).
 pub const TCP: Layer = Layer { send: tcpcl::send, listen: tcpcl::listen };
+
+/// What became of bundles that an end has sent, in this time.
+fn sent(end: &mut dyn Endpoint, seconds: f64) -> Vec<Bundle> {
+    let events = end.take_events().into_iter().filter_map(|event| match event {
+        Event::Bundle(bundle) => Some(Bundle { seconds, ..bundle }),
+        _ => None,
+    });
+    events.collect()
+}
 
 /// An end of which every bundle has met its fate is over, as one whose receipt is here.
 fn status(done: bool, progress: (u64, u64)) -> Status {

@@ -1,17 +1,16 @@
 //! Bundles to send.
 
 use super::{Bundle, Error, Progress, Tag};
+use crate::files::digest;
 use crate::transports::stopped;
 use lightlag_protocols::transport::ltp::Aggregator;
 use lightlag_protocols::wire::ltp::aggregation::{BUNDLE_SERVICE, bundle_length};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-
-const HASH_BYTES: usize = 1 << 20;
 
 /// A file that is a bundle. It is open only while it leaves.
 pub struct Item {
@@ -27,24 +26,15 @@ impl Item {
     /// Reads the file once, to know its digest.
     fn open(path: &Path) -> Result<Self, Error> {
         let cannot = |why: io::Error| Error::Input(format!("{}: {why}; name a file", path.display()));
-        let mut file = File::open(path).map_err(cannot)?;
+        let file = File::open(path).map_err(cannot)?;
         let found = file.metadata().map_err(cannot)?;
         if !found.is_file() {
             return Err(Error::Input(format!("{}: it is no file; name a file", path.display())));
         }
-        let (mut hasher, mut bytes, mut length) = (blake3::Hasher::new(), vec![0; HASH_BYTES], 0);
-        loop {
-            let count = file.read(&mut bytes).map_err(cannot)?;
-            if count == 0 {
-                break;
-            }
-            hasher.update(&bytes[..count]);
-            length += count as u64;
-        }
+        let (digest, length) = digest(&file, &mut |_| {}).map_err(cannot)?;
         if length == 0 {
             return Err(Error::Input(format!("{}: it is empty; a bundle has bytes", path.display())));
         }
-        let digest = *hasher.finalize().as_bytes();
         Ok(Self { path: path.to_owned(), length, digest, modified: found.modified().ok(), file: None })
     }
     /// Fills `out` with the bytes from `at` on.

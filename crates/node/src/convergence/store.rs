@@ -3,13 +3,13 @@
 
 use super::books::{Books, FILE_LEAST};
 use super::{Bundle, Error, Tag};
+use crate::files::{PartFile, disk, make_folder, refusal, sync_folder};
 use crate::transfer::sender::random;
 use lightlag_protocols::transport::ranges::Ranges;
 use lightlag_protocols::wire::bundle::{self, Broken};
 use lightlag_protocols::wire::ltp::aggregation::{self, bundle_end, capsule_at};
 use rustix::fs::{FlockOperation, flock};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -18,9 +18,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// Adjacent bytes are collected and written together, up to this many.
-const STAGE_BYTES: usize = 256 << 10;
-const HASH_BYTES: usize = 1 << 20;
+/// What is copied at once.
+const COPY_BYTES: usize = 256 << 10;
 /// What is read at once to find where bundles end.
 const WINDOW: u64 = 4 << 10;
 /// Bytes of the digest that make a name.
@@ -92,16 +91,10 @@ impl BundleStore {
     /// # Errors
     /// One line.
     pub fn new(folder: &Path, size_most: u64, all_most: Option<u64>) -> Result<Self, Error> {
-        fs::create_dir_all(folder).map_err(|why| {
-            let folder = folder.display();
-            Error::Input(format!("{folder}: {why}; name a folder that can be written with --folder"))
-        })?;
+        make_folder(folder)?;
         remove_leftovers(folder);
         let taken = taken(folder);
-        let half = || {
-            let disk = rustix::fs::statvfs(folder).ok()?;
-            Some(disk.f_bavail.saturating_mul(disk.f_frsize).saturating_add(taken) / 2)
-        };
+        let half = || disk(folder).map(|(free, _)| free.saturating_add(taken) / 2);
         let most = all_most.or_else(half).unwrap_or(u64::MAX);
         let books = Arc::new(Books::new(most.saturating_sub(taken)));
         Ok(Self { folder: folder.to_owned(), size_most, is_opaque: false, books })
@@ -147,13 +140,10 @@ pub struct Part {
     store: BundleStore,
     peer: SocketAddr,
     began: Instant,
-    file: File,
-    path: PathBuf,
+    file: PartFile,
     /// Its number in the books of the store.
     number: u64,
     here: Ranges,
-    /// Bytes to write, and their offset.
-    stage: (u64, Vec<u8>),
 }
 
 impl Part {
@@ -164,13 +154,11 @@ impl Part {
     pub fn new(store: &BundleStore, peer: SocketAddr) -> Result<Self, String> {
         let chance = || random().map_err(|why| why.to_string());
         let path = store.folder.join(format!("{:08x}{:08x}.part", chance()?, chance()?));
-        let mut how = OpenOptions::new();
-        let file = how.read(true).write(true).create_new(true).open(&path).map_err(|why| of_disk(&why))?;
+        let file = PartFile::create(path.clone(), true).map_err(|why| of_disk(&why))?;
         // Where the file system has no locks, another listener on this folder may take it for a leftover.
-        let _ = lock(&file);
-        let number = store.books.open(path.clone());
-        let (store, began, here) = (store.clone(), Instant::now(), Ranges::default());
-        Ok(Self { store, peer, began, file, path, number, here, stage: (0, Vec::new()) })
+        let _ = lock(file.file());
+        let number = store.books.open(path);
+        Ok(Self { store: store.clone(), peer, began: Instant::now(), file, number, here: Ranges::default() })
     }
     /// How long ago it began.
     pub fn age(&self) -> Duration {
@@ -190,17 +178,7 @@ impl Part {
         self.store.check(end)?;
         self.here.insert(at, end);
         self.store.books.charge(self.number, self.taken())?;
-        if at != self.stage.0 + self.stage.1.len() as u64 || self.stage.1.len() >= STAGE_BYTES {
-            self.flush()?;
-            self.stage.0 = at;
-        }
-        self.stage.1.extend_from_slice(bytes);
-        Ok(())
-    }
-    fn flush(&mut self) -> Result<(), String> {
-        let written = self.file.write_all_at(&self.stage.1, self.stage.0);
-        self.stage.1.clear();
-        written.map_err(|why| of_disk(&why))
+        self.file.write(at, bytes).map_err(|why| of_disk(&why))
     }
     /// Bytes that are here.
     pub fn here(&self) -> u64 {
@@ -216,8 +194,8 @@ impl Part {
     /// # Errors
     /// What the disk says.
     pub fn unnamed(mut self) -> Result<Unnamed, String> {
-        self.flush()?;
-        let file = self.file.try_clone().map_err(|why| of_disk(&why))?;
+        let file = self.file.flush().and_then(|()| self.file.file().try_clone());
+        let file = file.map_err(|why| of_disk(&why))?;
         Ok(Unnamed { file, length: self.extent().0 })
     }
     /// Appends bytes of a block.
@@ -226,9 +204,9 @@ impl Part {
     /// As of [`Part::write`], and what the disk says.
     pub fn copy(&mut self, block: &Unnamed, range: Range<u64>) -> Result<(), String> {
         self.store.check(range.end - range.start)?;
-        let (mut at, mut bytes) = (range.start, vec![0; STAGE_BYTES]);
+        let (mut at, mut bytes) = (range.start, vec![0; COPY_BYTES]);
         while at < range.end {
-            let bytes = &mut bytes[..(range.end - at).min(STAGE_BYTES as u64) as usize];
+            let bytes = &mut bytes[..(range.end - at).min(COPY_BYTES as u64) as usize];
             block.file.read_exact_at(bytes, at).map_err(|why| of_disk(&why))?;
             self.write(at - range.start, bytes)?;
             at += bytes.len() as u64;
@@ -240,9 +218,10 @@ impl Part {
     /// # Errors
     /// It is no bundle, there is no room, or what the disk says.
     pub fn keep(mut self, tag: Tag) -> Result<Bundle, Unkept> {
-        self.flush()?;
+        self.file.flush().map_err(|why| of_disk(&why))?;
         self.check_form()?;
-        let (digest, bytes) = self.digest().map_err(|why| of_disk(&why))?;
+        let bytes = self.extent().0;
+        let digest = self.file.digest(bytes).map_err(|why| of_disk(&why))?;
         let path = self.store.path_of(&digest);
         let is_promised = !matches!(tag, Tag::Datagram);
         self.name(&path, bytes, is_promised)?;
@@ -252,7 +231,7 @@ impl Part {
     /// Checks that it has the form of a bundle; if bytes are missing, checks only its primary block.
     fn check_form(&self) -> Result<(), Broken> {
         let (length, lacks) = self.extent();
-        let mut read = |at, out: &mut [u8]| self.file.read_exact_at(out, at).is_ok();
+        let mut read = |at, out: &mut [u8]| self.file.read(at, out).is_ok();
         match (self.store.is_opaque, lacks) {
             (true, _) => Ok(()),
             (false, 0) => bundle::check_with(length, &mut read),
@@ -261,36 +240,18 @@ impl Part {
     }
     /// Renames it; if the sender gets an acknowledgement, syncs file and folder to disk, so that a power failure
     /// loses neither. A file already there under this name is the same.
-    fn name(&self, path: &Path, length: u64, is_promised: bool) -> Result<(), String> {
+    fn name(&mut self, path: &Path, length: u64, is_promised: bool) -> Result<(), String> {
         if is_promised {
-            self.file.sync_all().map_err(|why| of_disk(&why))?;
+            self.file.file().sync_all().map_err(|why| of_disk(&why))?;
         }
-        let rename = || fs::rename(&self.path, path).map_err(|why| of_disk(&why));
+        let rename = || self.file.finish(path, true, false).map_err(|why| of_disk(&why));
         self.store.books.settle(self.number, length, || is_there(path, length), rename)?;
-        if is_promised {
-            let folder = File::open(&self.store.folder).and_then(|folder| folder.sync_all());
-            folder.map_err(|why| of_disk(&why))?;
-        }
-        Ok(())
-    }
-    fn digest(&mut self) -> io::Result<([u8; 32], u64)> {
-        let (mut hasher, mut bytes, mut length) = (blake3::Hasher::new(), vec![0; HASH_BYTES], 0);
-        self.file.seek(SeekFrom::Start(0))?;
-        loop {
-            let count = self.file.read(&mut bytes)?;
-            if count == 0 {
-                return Ok((*hasher.finalize().as_bytes(), length));
-            }
-            hasher.update(&bytes[..count]);
-            length += count as u64;
-        }
+        if is_promised { sync_folder(path).map_err(|why| of_disk(&why)) } else { Ok(()) }
     }
 }
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // After the rename there is nothing to remove.
-        let _ = fs::remove_file(&self.path);
         self.store.books.close(self.number);
     }
 }
@@ -340,13 +301,8 @@ fn is_there(path: &Path, length: u64) -> bool {
     fs::metadata(path).is_ok_and(|found| found.len() == length)
 }
 
-fn of_disk(why: &io::Error) -> String {
-    match why.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "the disk is full; make room there".to_owned()
-        }
-        _ => format!("it cannot be kept: {why}"),
-    }
+fn of_disk(why: &std::io::Error) -> String {
+    refusal("", why)
 }
 
 #[cfg(test)]
@@ -367,7 +323,11 @@ mod tests {
         let mut part = Part::new(&first, peer).expect("there is room");
         part.write(0, &[1; 1000]).expect("there is room");
         let second = BundleStore::new(folder.path(), 1 << 20, Some(1 << 20)).expect("a store");
-        assert!(!path("0123456789abcdef.part").exists() && path("mine.part").exists() && part.path.exists());
+        assert!(
+            !path("0123456789abcdef.part").exists()
+                && path("mine.part").exists()
+                && part.file.path().exists()
+        );
         let mut other = Part::new(&second, peer).expect("there is room");
         assert_eq!(other.write(0, &[1; 900_000]), Ok(()));
     }

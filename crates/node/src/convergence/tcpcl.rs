@@ -1,38 +1,33 @@
 //! Bundles over TCPCLv4 (RFC 9174) and the kernel's TCP: a thread for each connection that comes.
 
-use super::outgoing::{self, Item};
+use super::outgoing::Item;
 use super::store::{Part, Unkept};
 use super::tcpcl_wire::{RefuseReason, TermReason};
 use super::{Bundle, BundleStore, Error, Event, Listening, Progress, Sending, Tag};
-use crate::clock::{Clock, to_std};
-use crate::places::{Newcomer, Place, Places};
+use crate::clock::{Clock, of_std, to_std};
+use crate::places::{Newcomer, PLACES_MAX, Place};
+use crate::streams::{FAREWELL, OPENING, Streams, connect, said, say_farewell};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::tcpcl::{Config, Ending, Event as Told, Piece, Session};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::Sender;
 
 /// Bytes read at once, and bytes buffered for writing at most.
 const CHUNK: usize = 256 << 10;
 /// Data of a segment that leaves: each is acknowledged by itself.
 const SEGMENT: u64 = 64 << 10;
 const KEEPALIVE_S: u16 = 30;
-/// How long a listener waits for the contact header and SESS_INIT of a connection.
-const OPENING: Duration = Duration::from_secs(10);
-/// How long a sender waits for those of a listener, which may be busy; also how long either side waits for the
+/// How long a sender waits for the opening of a listener, which may be busy; also how long either side waits for the
 /// end of a session or, without keep-alives, for data.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// A transfer without progress for this time is ended, as its data take space.
 const STALL: std::time::Duration = std::time::Duration::from_secs(60);
-/// Time for a dismissed session to send its SESS_TERM.
-const FAREWELL: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_nanos(100_000_000);
-/// Connections at a time.
-const STREAMS_MAX: usize = 64;
 /// Bundles that wait to be acknowledged.
 const UNACKED_MOST: usize = 256;
 /// How long a side that is done waits for the peer to end the session.
@@ -123,19 +118,6 @@ impl Stream {
             Err(why) => Err(why),
         }
     }
-    /// Lets the peer read what was written last: what it sends meanwhile must not break the connection before.
-    fn say_farewell(&mut self) {
-        let until = self.clock.now() + FAREWELL;
-        let _ = self.io.shutdown(Shutdown::Write);
-        while self.clock.now() < until {
-            match self.io.read(&mut self.bytes) {
-                Ok(0) => return,
-                Ok(_) => {}
-                Err(why) if is_passing(&why) => std::thread::sleep(std::time::Duration::from_millis(10)),
-                Err(_) => return,
-            }
-        }
-    }
     /// Whether there is nothing more to read or write.
     fn is_over(&self) -> bool {
         self.session.is_over() && self.written == self.out.len()
@@ -208,29 +190,19 @@ impl Leaving {
     }
 }
 
-fn connect(sending: &Sending) -> Result<TcpStream, Error> {
-    let to = sending.options.to;
-    let stream = match sending.options.give_up {
-        Some(most) => TcpStream::connect_timeout(&to, to_std(most)),
-        None => TcpStream::connect(to),
-    };
-    stream.map_err(|why| match why.kind() {
-        io::ErrorKind::ConnectionRefused => Error::Failed(format!("{to}: no TCP listener there")),
-        io::ErrorKind::TimedOut => Error::Failed(format!("{to} did not answer")),
-        _ => Error::Failed(format!("{to}: {why}")),
-    })
-}
-
 /// As [`super::Layer::send`].
-pub fn send(sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Vec<Bundle>, Error> {
-    let items = outgoing::open(&sending.files, watch)?;
-    let check = outgoing::checker(&items);
-    let to = sending.options.to;
-    let broken = |why: io::Error| Error::Failed(format!("{to}: {why}"));
+pub fn send(
+    sending: Sending,
+    items: Vec<Item>,
+    check: &dyn Fn() -> Result<(), Error>,
+    watch: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Vec<Bundle>, Error> {
+    let (to, give_up) = (sending.options.to, sending.options.give_up.map(to_std));
     let all = items.iter().map(|item| item.length).sum();
     let fates = items.iter().map(|_| None).collect();
     let config = config(true, &sending.node, 0);
-    let mut stream = Stream::new(connect(&sending)?, config).map_err(broken)?;
+    let stream = connect(to, give_up).and_then(|stream| Stream::new(stream, config));
+    let mut stream = stream.map_err(|why| said(to, &why, give_up))?;
     let mut leaving =
         Leaving { items, peer: to, node: String::new(), next: 0, fates, done_bytes: 0, ending: None };
     let (mut next_tick, mut done) = (Instant::ZERO, None);
@@ -289,7 +261,7 @@ fn config(is_active: bool, node: &str, transfer_mru: u64) -> Config {
         keepalive_s: KEEPALIVE_S,
         segment: SEGMENT,
         transfer_mru,
-        opening: if is_active { PATIENCE } else { OPENING },
+        opening: if is_active { PATIENCE } else { of_std(OPENING) },
         patience: PATIENCE,
     }
 }
@@ -384,7 +356,7 @@ fn serve(io: TcpStream, config: Config, coming: &mut Coming, ends: &AtomicBool) 
             && let Some(reason) = coming.dismissal()
         {
             stream.session.dismiss(stream.clock.now(), reason);
-            until = stream.clock.now() + FAREWELL;
+            until = stream.clock.now() + of_std(FAREWELL);
         }
         let turned = stream.turn(&mut |_, _| Ok(()));
         if turned.is_err() {
@@ -398,45 +370,30 @@ fn serve(io: TcpStream, config: Config, coming: &mut Coming, ends: &AtomicBool) 
     // Free the space of an incomplete bundle at once.
     coming.part = None;
     if until < Instant::MAX {
-        stream.say_farewell();
+        // The thread ends anyway.
+        let _ = say_farewell(&mut stream.io, FAREWELL);
     }
     Ok(())
 }
 
 /// As [`super::Layer::listen`].
 pub fn listen(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-    let at = listening.options.at;
-    let cannot = |why: io::Error| {
-        Error::Input(format!("cannot listen at {at}: {why}; name a free address of this machine"))
-    };
-    let listener = TcpListener::bind(at).map_err(cannot)?;
-    listener.set_nonblocking(true).map_err(cannot)?;
-    let mut goes_on = watch(Event::Listening(listener.local_addr().map_err(cannot)?));
-    let (out, news) = channel();
-    let ends = Arc::new(AtomicBool::new(false));
+    let mut streams = Streams::listen(listening.options.at)?;
+    let mut goes_on = watch(Event::Listening(streams.address()?));
+    let (ends, out) = (Arc::new(AtomicBool::new(false)), streams.out());
     let mut awaited = listening.count;
-    let mut places = Places::new(STREAMS_MAX);
     while goes_on && awaited != Some(0) {
-        match places.accept(&listener) {
-            Ok(Some(newcomer)) => admit(newcomer, &listening, &out, &ends),
-            Ok(None) => {}
-            // The client is gone again, or too many files are open: retry later.
-            Err(_) => std::thread::sleep(to_std(TICK)),
-        }
-        match news.recv_timeout(std::time::Duration::from_millis(20)) {
-            Ok(event) => {
-                if let (Event::Bundle(_), Some(count)) = (&event, &mut awaited) {
-                    *count -= 1;
-                }
-                goes_on = watch(event);
+        if let Some(event) = streams.turn(|newcomer| admit(newcomer, &listening, &out, &ends)) {
+            if let (Event::Bundle(_), Some(count)) = (&event, &mut awaited) {
+                *count -= 1;
             }
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            goes_on = watch(event);
         }
     }
     // What was accepted is acknowledged before the end.
     ends.store(true, Ordering::Release);
     let clock = Clock::start();
-    while !places.are_empty() && clock.now() < Instant::ZERO + LINGER {
+    while !streams.places().are_empty() && clock.now() < Instant::ZERO + LINGER {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     Ok(())
@@ -450,7 +407,7 @@ fn admit(newcomer: Newcomer, listening: &Listening, out: &Sender<Event>, ends: &
         let _ = out.send(Event::Refused(line));
     }
     if place.is_dismissed() {
-        let line = format!("{peer}: refused, as bundles come by all {STREAMS_MAX} connections");
+        let line = format!("{peer}: refused, as bundles come by all {PLACES_MAX} connections");
         let _ = out.send(Event::Refused(line));
     }
     let config = config(false, &listening.node, listening.store.size_most);

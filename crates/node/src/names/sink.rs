@@ -1,21 +1,19 @@
 //! Where segments go: to their places in a file, or in order to a stream.
 
 use crate::Error;
+use crate::files::PartFile;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Adjacent segments are collected and written together, up to this many bytes.
-const STAGE_BYTES: usize = 256 << 10;
 /// Most bytes of segments that wait for one before them, where they must leave in order.
 const WAITING_MOST: usize = 512 << 20;
 
 /// Where segments go.
 pub enum Sink {
-    /// To their places in a file.
-    File(Box<InFile>),
+    /// To their places in a file, which has its name only when it is whole.
+    File(Box<PartFile>, PathBuf),
     /// In order to a stream.
     Stream(InOrder),
 }
@@ -44,8 +42,8 @@ impl Sink {
         let mut part = path.clone().into_os_string();
         part.push(".part");
         let part = PathBuf::from(part);
-        let file = File::create(&part).map_err(|why| cannot(&part, why))?;
-        Ok(Self::File(Box::new(InFile { path, part, file, stage: (0, Vec::new()), done: false })))
+        let file = PartFile::create(part.clone(), false).map_err(|why| cannot(&part, why))?;
+        Ok(Self::File(Box::new(file), path))
     }
     /// To a stream.
     pub fn stream(out: Box<dyn Write>) -> Self {
@@ -57,7 +55,7 @@ impl Sink {
     /// One line: there is no room for it, or the reader has closed the stream.
     pub fn write(&mut self, at: u64, content: &[u8]) -> Result<(), Error> {
         match self {
-            Self::File(file) => file.write(at, content).map_err(|why| file.cannot(&why)),
+            Self::File(file, _) => file.write(at, content).map_err(|why| cannot_write(file.path(), &why)),
             Self::Stream(stream) => stream.write(at, content),
         }
     }
@@ -67,55 +65,16 @@ impl Sink {
     /// As of [`Sink::write`].
     pub fn finish(&mut self) -> Result<(), Error> {
         match self {
-            Self::File(file) => file.finish().map_err(|why| file.cannot(&why)),
+            Self::File(file, path) => {
+                file.finish(path, true, false).map_err(|why| cannot_write(file.path(), &why))
+            }
             Self::Stream(stream) => stream.out.flush().map_err(|why| cannot_print(&why)),
         }
     }
 }
 
-/// A file that grows.
-pub struct InFile {
-    path: PathBuf,
-    part: PathBuf,
-    file: File,
-    /// Bytes to write, and their offset.
-    stage: (u64, Vec<u8>),
-    done: bool,
-}
-
-impl InFile {
-    fn write(&mut self, at: u64, content: &[u8]) -> io::Result<()> {
-        let end = self.stage.0 + self.stage.1.len() as u64;
-        if at != end || self.stage.1.len() >= STAGE_BYTES {
-            self.flush()?;
-            self.stage.0 = at;
-        }
-        self.stage.1.extend_from_slice(content);
-        Ok(())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.write_all_at(&self.stage.1, self.stage.0)?;
-        self.stage.1.clear();
-        Ok(())
-    }
-    fn finish(&mut self) -> io::Result<()> {
-        self.flush()?;
-        fs::rename(&self.part, &self.path)?;
-        self.done = true;
-        Ok(())
-    }
-    fn cannot(&self, why: &io::Error) -> Error {
-        Error::Failed(format!("cannot write {}: {why}", self.part.display()))
-    }
-}
-
-impl Drop for InFile {
-    fn drop(&mut self) {
-        if !self.done {
-            // What is gone already need not go.
-            let _ = fs::remove_file(&self.part);
-        }
-    }
+fn cannot_write(path: &Path, why: &io::Error) -> Error {
+    Error::Failed(format!("cannot write {}: {why}", path.display()))
 }
 
 /// A stream, and the segments that wait for earlier ones.

@@ -15,10 +15,11 @@
 //! thing that breaks 2: it names itself rightly and has forgotten; so it must not be restored.
 
 use super::auth::{Fresh, ID_BYTES, Id, Key, Token};
+use crate::files;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"LLSEEN1\n";
@@ -186,22 +187,8 @@ impl Accepted {
         bytes = postcard::to_extend(&self.state, bytes).map_err(io::Error::other)?;
         let sum = self.key.sum(&bytes);
         bytes.extend_from_slice(&sum);
-        let new = self.path.with_extension("new");
-        let mut file = File::create(&new)?;
-        file.write_all(&bytes)?;
-        file.sync_all()?;
-        fs::rename(&new, &self.path)?;
-        sync_folder(&self.path)
+        files::replace(&self.path, &bytes, true)
     }
-}
-
-/// Makes the names in the folder of `path` survive a loss of power.
-///
-/// # Errors
-/// What the system says.
-pub fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {

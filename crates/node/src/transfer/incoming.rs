@@ -4,6 +4,7 @@ use super::auth::Id;
 use super::listener::MUCH_BYTES;
 use super::real;
 use super::store::{Place, Shape, Store};
+use crate::files::refusal;
 use crate::places::Place as Seat;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
@@ -33,15 +34,14 @@ impl Refusal {
     pub fn new(reason: Reason, text: impl Into<String>) -> Self {
         Self { reason, text: text.into() }
     }
-    /// What the system says, as a sender can understand it.
-    pub fn of_disk(why: &io::Error) -> Self {
-        match why.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::new(
-                Reason::NoSpace,
-                "the receiver's disk is full; make room there and send again: the transfer resumes",
-            ),
-            _ => Self::new(Reason::Folder, format!("the receiver cannot write: {why}")),
-        }
+    /// What the system says of the file of this name, as a sender can understand it.
+    pub fn of_disk(name: &str, why: &io::Error) -> Self {
+        let reason = match why.kind() {
+            io::ErrorKind::AlreadyExists => Reason::Exists,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Reason::NoSpace,
+            _ => Reason::Folder,
+        };
+        Self::new(reason, refusal(name, why))
     }
 }
 
@@ -158,7 +158,8 @@ impl Incoming {
             .handle(now, Datagram::Open { length: opening.length, report_every: opening.report_every });
         let kept = place.as_ref().filter(|place| place.is_there());
         if let Some(place) = kept.cloned() {
-            let (store, here) = Store::open(place, shape(opening).1).map_err(|why| Refusal::of_disk(&why))?;
+            let (store, here) =
+                Store::open(place, shape(opening).1).map_err(|why| Refusal::of_disk(&incoming.name, &why))?;
             incoming.machine.resume(incarnation, &Ranges::default(), here.into_iter());
             incoming.store = Some(store);
         } else {
@@ -275,7 +276,7 @@ impl Incoming {
                 self.highest = self.highest.max(Some(data.number));
                 self.report_every = data.report_every;
                 if let Err(why) = self.keep(data, payload) {
-                    return self.stop(now, Refusal::of_disk(&why));
+                    return self.stop(now, Refusal::of_disk(&self.name, &why));
                 }
             }
             Body::Open(opening) if opening.digest != self.digest => return,
@@ -317,7 +318,7 @@ impl Incoming {
         match self.try_work(now, is_idle) {
             Ok(more) => more,
             Err(why) => {
-                self.stop(now, Refusal::of_disk(&why));
+                self.stop(now, Refusal::of_disk(&self.name, &why));
                 false
             }
         }
@@ -376,13 +377,9 @@ impl Incoming {
     }
     /// Gives the file its name, after it was checked; `lasts` if it must survive a loss of power from now on.
     pub fn finish(&mut self, now: Instant, lasts: bool) {
-        let Some(store) = &self.store else { return };
-        match store.finish(self.overwrite, lasts) {
-            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
-                return self.stop(now, exists(&self.name));
-            }
-            Err(why) => return self.stop(now, Refusal::of_disk(&why)),
-            Ok(()) => {}
+        let Some(store) = &mut self.store else { return };
+        if let Err(why) = store.finish(self.overwrite, lasts) {
+            return self.stop(now, Refusal::of_disk(&self.name, &why));
         }
         self.store = None;
         self.stage = Stage::Done;
@@ -412,10 +409,4 @@ impl Incoming {
         let save = (self.unsaved && self.store.is_some()).then_some(self.next_save);
         [self.machine.deadline(), save, refusal].into_iter().flatten().min()
     }
-}
-
-/// There is another file of this name.
-pub fn exists(name: &str) -> Refusal {
-    let text = format!("another file called {name} is there; move it away, or listen with --overwrite");
-    Refusal::new(Reason::Exists, text)
 }

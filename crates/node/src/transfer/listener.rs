@@ -3,13 +3,14 @@
 use super::Error;
 use super::accepted::{Accepted, Verdict};
 use super::auth::{Challenge, Fresh, Id, Key, Token};
-use super::incoming::{Incoming, Refusal, Stage, exists};
+use super::incoming::{Incoming, Refusal, Stage};
 use super::lines::Lines;
 use super::name::file_name;
 use super::sender::random;
 use super::store::{Kept, Place, kept};
 use crate::clock::Clock;
-use crate::places::{Room, room_now};
+use crate::files::{self, check_space, digest_of};
+use crate::places::{PLACES_MAX, Room, room_now};
 use crate::socket::Socket;
 use crate::transports::bench::{Interval, Measured, Plan};
 use crate::transports::{FileInbox, ListenOptions};
@@ -82,10 +83,8 @@ impl Event {
     }
 }
 
-/// Transfers at a time.
-const SESSIONS_MAX: usize = 64;
 /// Transfers that are remembered, those that are over among them.
-const REMEMBERED_MAX: usize = 4 * SESSIONS_MAX;
+const REMEMBERED_MAX: usize = 4 * PLACES_MAX;
 /// Files whose digest is remembered.
 const DIGESTS_MAX: usize = 64;
 /// A session without datagrams for this time is forgotten; its unfinished file stays.
@@ -103,8 +102,6 @@ const CHALLENGE_EVERY: Duration = Duration::from_nanos(50_000_000);
 /// Refusals of unknown sessions, all together, are at least this far apart.
 const UNKNOWN_EVERY: Duration = Duration::from_nanos(5_000_000);
 const TICK: Duration = Duration::from_nanos(100_000_000);
-/// Left free on the disk.
-const SPARE_BYTES: u64 = 1 << 20;
 
 /// Receives files until it is stopped.
 pub struct Listener {
@@ -322,7 +319,7 @@ impl Listener {
                 && found.len() == length
                 && self.digest_of(&place.name, &found) == Some(opening.digest);
             if !is_same && !is_here && (!self.listening.overwrite || !found.is_file()) {
-                return Err(Some(exists(&name)));
+                return Err(Some(Refusal::of_disk(&name, &std::io::ErrorKind::AlreadyExists.into())));
             }
             is_here |= is_same;
         }
@@ -361,7 +358,7 @@ impl Listener {
         let Some(accepted) = self.accepted.as_mut().filter(|_| verdict == Some(Verdict::Fresh)) else {
             return Ok(());
         };
-        accepted.accept(name, digest, fresh).map_err(|why| Refusal::of_disk(&why))
+        accepted.accept(name, digest, fresh).map_err(|why| Refusal::of_disk(name, &why))
     }
     fn deliver(&mut self, name: &str, id: &Id) {
         let result = self.accepted.as_mut().map_or(Ok(()), |accepted| accepted.deliver(name, id));
@@ -397,9 +394,7 @@ impl Listener {
         if let Some(known) = self.digests.get(path).filter(|known| known.0 == stamp) {
             return Some(known.1);
         }
-        let mut hasher = blake3::Hasher::new();
-        std::io::copy(&mut fs::File::open(path).ok()?, &mut hasher).ok()?;
-        let digest = *hasher.finalize().as_bytes();
+        let digest = digest_of(path)?;
         if self.digests.len() == DIGESTS_MAX {
             self.digests.pop_first();
         }
@@ -425,14 +420,14 @@ impl Listener {
         }
         // A possible recording replaces only another one, and yields to a proven session.
         let open = || self.sessions.iter().filter(|(_, incoming)| incoming.stage == Stage::Open);
-        if open().count() < SESSIONS_MAX {
+        if open().count() < PLACES_MAX {
             return Ok(());
         }
         let has_unproven = open().any(|(_, incoming)| !incoming.is_proven);
         let eligible = open().filter(|(_, incoming)| !incoming.is_proven || (is_proven && !has_unproven));
         let (ids, peers): (Vec<u32>, Vec<_>) =
             eligible.map(|(&id, incoming)| (id, (incoming.peer.ip(), incoming.seat.standing()))).unzip();
-        let text = format!("the receiver serves {SESSIONS_MAX} transfers already; try again later");
+        let text = format!("the receiver serves {PLACES_MAX} transfers already; try again later");
         match room_now(peers.len(), from.ip(), &peers) {
             Room::Drop(at) => self.drop_session(now, ids[at]),
             _ if is_proven && has_unproven => self.drop_session(now, ids[0]),
@@ -469,11 +464,8 @@ impl Listener {
         Ok(is_volatile)
     }
     fn partial_most(&self) -> u64 {
-        let half = || {
-            let disk = rustix::fs::statvfs(&self.listening.folder).ok()?;
-            Some(disk.f_blocks.saturating_mul(disk.f_frsize) / 2)
-        };
-        self.listening.partial_most.unwrap_or_else(|| half().unwrap_or(u64::MAX))
+        let half = || files::disk(&self.listening.folder).map_or(u64::MAX, |(_, all)| all / 2);
+        self.listening.partial_most.unwrap_or_else(half)
     }
     /// Counts unfinished files. What several senders at once have begun may be too much together: the one that
     /// began last stops.
@@ -498,8 +490,6 @@ impl Listener {
     }
     /// Whether the disk has room for all that was promised.
     fn check_space(&self, place: &Place, length: u64) -> Result<(), Refusal> {
-        let Ok(disk) = rustix::fs::statvfs(&self.listening.folder) else { return Ok(()) };
-        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
         let missing = |place: &Place, length: u64| length.saturating_sub(place.occupied());
         let (others, keyed) = (self.sessions.values(), self.accepted.is_some());
         let promised: u64 = others
@@ -507,11 +497,8 @@ impl Listener {
             .filter_map(|incoming| incoming.place().map(|place| missing(place, incoming.length())))
             .fold(0, u64::saturating_add);
         let needs = missing(place, length).saturating_add(promised);
-        if needs == 0 || needs.saturating_add(SPARE_BYTES) <= free {
-            return Ok(());
-        }
-        let text = format!("it needs {needs} bytes of disk, the receiver has {free}; make room there");
-        Err(Refusal::new(Reason::NoSpace, text))
+        let checked = check_space(&self.listening.folder, needs);
+        checked.map_err(|text| Refusal::new(Reason::NoSpace, text))
     }
 
     // --- the rest of a turn -----------------------------------------------------------------

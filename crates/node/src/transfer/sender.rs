@@ -1,20 +1,28 @@
-//! Sends a file.
+//! Sends a file or noise over UDPDTN.
+//!
+//! Noise announces a length beyond that of any measurement; its name encodes the plan, in a form that no file name can
+//! have: [`Plan::to_name`](crate::transports::bench::Plan::to_name). When the receiver's time is over it refuses further
+//! symbols, for the reason [`Reason::Measured`] and with its figures as text; the sender answers by an empty refusal,
+//! which it also sends when it stops before. Nothing is decoded, so repairs are noise of the size of RaptorQ symbols:
+//! coding costs neither side anything.
 
 use super::auth::{Challenge, Fresh, Id, Key, TAG_BYTES};
 use super::memory::Memory;
-use super::source::Source;
 use super::{Error, config};
-use crate::clock::Clock;
-use crate::socket::Socket;
-use crate::transports::{SendOptions, Sent, UdpdtnOptions};
-use lightlag_protocols::controllers::Flow;
+use crate::transports::bench::Measured;
+use crate::transports::driver::{Endpoint, SenderDriver, Status};
+use crate::transports::header::Receipt;
+use crate::transports::message::Content;
+use crate::transports::{Sending, Sent, Step, UdpdtnOptions};
+use lightlag_protocols::controllers::Controller;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
-use lightlag_protocols::transport::udpdtn::{self, Cut, Datagram};
-use lightlag_protocols::units::Bytes;
-use lightlag_protocols::wire::udpdtn::{Body, Data, Opening, Packet, Reason, Unwrap, write_data};
+use lightlag_protocols::transport::udpdtn::{self, Cut, Datagram, HEADER, UDP_HEADER};
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::wire::udpdtn::{
+    BLOCK_SYMBOLS_MAX, BLOCKS_MAX, Body, Data, Opening, Packet, Reason, Unwrap, write_data,
+};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 
 /// How far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +33,9 @@ pub enum Progress {
     Sending(u64, u64),
     /// Seconds since the last datagram from the receiver.
     Silent(u64),
-    /// Counts so far; only of transports other than UDPDTN.
+    /// There is no contact now; seconds to the next, if the plan has one.
+    NoContact(Option<u64>),
+    /// Counts so far.
     Counted(Counted),
 }
 
@@ -42,294 +52,292 @@ pub struct Counted {
     pub rtt: Option<Duration>,
 }
 
-/// Datagrams sent between two reads of the socket.
-const BURST: usize = 256;
 /// With less than this a block rarely needs repairs.
 const LOSS_LEAST: f64 = 2e-4;
-const TICK: Duration = Duration::from_nanos(100_000_000);
-/// Shorter sleeps cost more than they give: what is late leaves in one batch.
-const SLEEP_LEAST: Duration = Duration::from_nanos(150_000);
-const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// How often it is said that a file has changed.
+const FAREWELLS: u32 = 3;
+/// Bytes of noise that are announced for each second: more than a processor sends.
+const NOISE_PER_SECOND: f64 = 1.25e9;
 
-/// Sends a file until the receiver says that it has it whole, or until `watch` says false.
+/// Sends a file until the receiver says that it has it whole, or noise until it has counted it for its time; or until
+/// `watch` says false.
 ///
 /// # Errors
 /// [`Error::Input`] if it could not begin, [`Error::Failed`] if it failed or was stopped.
-pub(crate) fn send(
-    file: &Path,
-    options: SendOptions,
-    udpdtn: UdpdtnOptions,
-    watch: &mut dyn FnMut(Progress) -> bool,
-) -> Result<Sent, Error> {
-    let source = Source::open(file, &mut |done, all| {
-        watch(Progress::Reading(done, all));
-    })?;
-    let mut outgoing = Outgoing::new(file, options, udpdtn, source)?;
-    outgoing.run(watch)
+pub(crate) fn send(sending: Sending, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
+    let Sending { payload, mut options, udpdtn: UdpdtnOptions { in_order, key, memory } } = sending;
+    let content = Content::load(&payload, watch)?;
+    let check = content.checker()?;
+    let (packet, light) = (options.packet, options.light.unwrap_or_default());
+    let (name, length) = match &content {
+        Content::File(source) => (source.name(), Bytes(source.length())),
+        Content::Noise(plan, _) => (plan.to_name(), noise_length(plan.time, packet)),
+    };
+    let tag = if key.is_some() { TAG_BYTES } else { 0 };
+    let config = config(length, content.digest(), packet, tag, light)?;
+    let session = random()?;
+    let config = udpdtn::Config { in_order, seed: session.into(), ..config };
+    // A promise in whole units is no yardstick for queues: those are measured by one-way times.
+    let flow = options.flow(config.symbol)?.planned(options.rate, None);
+    let controller = options.take_controller("contact_rate", flow)?;
+    let keyed = key.map(|key| Keyed::new(key, memory.as_deref(), options.to)).transpose()?;
+    let mut outgoing = Outgoing::new(content, config, controller, name, length, session, keyed);
+    let mut driver = SenderDriver::new(options.take_socket()?, &mut options);
+    let (status, seconds) = driver.run(&mut outgoing, &check, watch)?;
+    Ok(Sent::new(length.0, config.digest).with(&status, seconds))
 }
 
-struct Outgoing {
-    file: PathBuf,
-    to: SocketAddr,
-    give_up: Option<Duration>,
-    key: Option<Key>,
-    memory: Option<Memory>,
+/// What is announced of noise: enough for the time, or the most that such packets can carry.
+fn noise_length(time: Duration, packet: Bytes) -> Bytes {
+    let symbol = packet.saturating_sub(UDP_HEADER + HEADER).0;
+    let most = u64::from(BLOCKS_MAX) * u64::from(BLOCK_SYMBOLS_MAX) * symbol;
+    Bytes(((time.as_secs_f64() * NOISE_PER_SECOND) as u64).clamp(1, most.max(1)))
+}
+
+/// What authenticates a run.
+struct Keyed {
+    key: Key,
+    memory: Memory,
     fresh: Fresh,
-    source: Source,
+}
+
+impl Keyed {
+    fn new(key: Key, memory: Option<&std::path::Path>, to: SocketAddr) -> Result<Self, Error> {
+        let mut memory = Memory::open(memory, &key, to);
+        let mut id = Id::default();
+        getrandom::fill(&mut id).map_err(no_random)?;
+        let fresh = Fresh { id, stamp: memory.next_stamp(), token: memory.token };
+        Ok(Self { key, memory, fresh })
+    }
+}
+
+/// How far the sending end is.
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    Open,
+    /// The end must be announced this number of times.
+    Ends(u32),
+    Over,
+}
+
+/// A file or noise that leaves.
+struct Outgoing {
+    content: Content,
     config: udpdtn::Config,
     cut: Cut,
     machine: udpdtn::Sender,
     name: String,
+    length: Bytes,
     session: u32,
-    socket: Socket,
-    clock: Clock,
-    refused: Option<(Reason, String)>,
-    heard: Instant,
-    first_report: Option<u64>,
+    keyed: Option<Keyed>,
+    stage: Stage,
+    /// Bytes that are reported to be there.
+    acked: u64,
+    /// Those among them that were there before the first report.
+    resumed: Option<u64>,
     ignored: u64,
-    next_tick: Instant,
-    next_check: Instant,
+    receipt: Option<Receipt>,
+    /// The receiver wants the opening once more, with what it was challenged with.
+    reopens: bool,
+    has_contact: bool,
 }
 
 impl Outgoing {
-    fn new(file: &Path, options: SendOptions, udpdtn: UdpdtnOptions, source: Source) -> Result<Self, Error> {
-        let (mut options, UdpdtnOptions { in_order, key, memory }) = (options, udpdtn);
-        let (to, packet, light) = (options.to, options.packet, options.light.unwrap_or_default());
-        let tag = if key.is_some() { TAG_BYTES } else { 0 };
-        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut config = config(Bytes(source.length()), source.digest(), packet, tag, light)?;
-        let session = random()?;
-        let mut memory = key.as_ref().map(|key| Memory::open(memory.as_deref(), key, to));
-        let fresh = match &mut memory {
-            Some(memory) => Fresh { id: draw()?, stamp: memory.next_stamp(), token: memory.token },
-            None => Fresh::default(),
-        };
-        config.in_order = in_order;
-        config.seed = session.into();
-        // A promise in whole units is no yardstick for queues: those are measured by one-way times.
-        let flow = Flow { planned_round_trip: None, seed: session.into(), ..options.flow(config.symbol)? };
-        let controller = options.take_controller("contact_rate", flow)?;
-        let machine = udpdtn::Sender::new(config, controller, Bytes(source.length()));
-        let socket = options.take_socket()?;
-        Ok(Self {
-            socket,
-            cut: machine.cut(),
-            clock: Clock::start(),
-            refused: None,
-            heard: Instant::ZERO,
-            first_report: None,
-            ignored: 0,
-            next_tick: Instant::ZERO,
-            next_check: Instant::ZERO,
-            file: file.to_owned(),
-            to,
-            give_up: options.give_up,
-            key,
-            memory,
-            fresh,
-            source,
+    fn new(
+        content: Content,
+        config: udpdtn::Config,
+        controller: Box<dyn Controller>,
+        name: String,
+        length: Bytes,
+        session: u32,
+        keyed: Option<Keyed>,
+    ) -> Self {
+        let machine = udpdtn::Sender::new(config, controller, length);
+        Self {
+            content,
             config,
+            cut: machine.cut(),
             machine,
             name,
+            length,
             session,
-        })
-    }
-    fn run(&mut self, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Sent, Error> {
-        loop {
-            while self.receive()? > 0 {}
-            if let Some((reason, text)) = self.refused.take() {
-                return Err(self.refusal(reason, &text));
-            }
-            if self.machine.is_complete() {
-                return Ok(self.sent());
-            }
-            let sent_all = self.transmit()?;
-            let now = self.clock.now();
-            self.tick(now, watch)?;
-            if sent_all {
-                self.sleep(now)?;
-            }
+            keyed,
+            stage: Stage::Open,
+            acked: 0,
+            resumed: None,
+            ignored: 0,
+            receipt: None,
+            reopens: false,
+            has_contact: true,
         }
     }
-    fn sent(&self) -> Sent {
-        let counts = self.machine.counts();
-        Sent {
-            bytes: self.source.length(),
-            digest: self.source.digest(),
-            seconds: self.clock.now().as_secs_f64(),
-            datagrams: Some(counts.sent),
-            repairs: Some(counts.repairs),
-            timeouts: Some(counts.silences),
-            resumed: self.first_report.unwrap_or(0),
-            ignored: Some(self.ignored),
-            rtt: self.machine.rtt(),
-            measured: None,
-        }
-    }
-    fn broken(&self, why: &std::io::Error) -> Error {
-        let size = self.config.symbol.0;
-        if why.kind() == std::io::ErrorKind::Other || why.raw_os_error() == Some(90) {
-            let what = format!("packets with {size} B of data are too large for the path to {}", self.to);
-            return Error::Failed(format!("{what}: choose a smaller --packet-size"));
-        }
-        Error::Failed(format!("the socket to {}: {why}", self.to))
-    }
-
-    fn receive(&mut self) -> Result<usize, Error> {
-        let mut came: Vec<(Vec<u8>, Option<Challenge>)> = Vec::new();
-        let (to, id, key, ignored) = (self.to, self.fresh.id, self.key.as_ref(), &mut self.ignored);
-        let result = self.socket.receive(&self.clock, |from, bytes, _| {
-            // With a key, any address may answer that can make a tag.
-            let opened = match key {
-                Some(key) => key.open_answer(&id, bytes),
-                None => (from == to).then_some((bytes, None)),
-            };
-            match opened {
-                Some((bytes, challenge)) => came.push((bytes.to_vec(), challenge)),
-                None => *ignored += 1,
-            }
-        });
-        let count = result.map_err(|why| self.broken(&why))?;
-        for (bytes, challenge) in &came {
-            self.take(bytes);
-            if let Some(challenge) = challenge {
-                self.meet(challenge)?;
-            }
-        }
-        Ok(count)
-    }
-    /// The receiver wants to know that the opening is no recording.
-    fn meet(&mut self, challenge: &Challenge) -> Result<(), Error> {
-        self.fresh.token = challenge.token;
-        if let Some(memory) = &mut self.memory {
-            memory.learn(challenge.state);
-        }
-        let length = Bytes(self.source.length());
-        self.push(Datagram::Open { length, report_every: Duration::from_secs(1) })
-    }
-    fn take(&mut self, bytes: &[u8]) {
+    /// A datagram without its tag, which is right.
+    fn read(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
         let packet = Packet::read(bytes).ok().filter(|packet| packet.session == self.session);
-        let now = self.clock.now();
         match packet.as_ref().map(|packet| (&packet.body, packet)) {
-            Some((Body::Refuse(reason, text), _)) => self.refused = Some((*reason, (*text).to_owned())),
+            Some((Body::Refuse(reason, text), _)) => self.end(*reason, text),
             Some((Body::Report(_) | Body::Unknown, packet)) => {
-                let is_report = matches!(packet.body, Body::Report(_));
                 if let Some(datagram) = packet.datagram(&mut Unwrap::default(), now) {
                     self.machine.handle(now, datagram);
                 }
-                self.heard = now;
-                if is_report && self.first_report.is_none() {
+                self.acked = self.machine.progress().0;
+                if matches!(packet.body, Body::Report(_)) {
                     let fresh = u64::from(self.machine.received()) * self.config.symbol.0;
-                    self.first_report = Some(self.machine.progress().0.saturating_sub(fresh));
+                    self.resumed.get_or_insert(self.acked.saturating_sub(fresh));
                 }
+                if self.machine.is_complete() {
+                    self.conclude(Ok(()), None);
+                    self.stage = Stage::Over;
+                }
+                Ok(())
             }
-            _ => self.ignored += 1,
+            _ => {
+                self.ignored += 1;
+                Ok(())
+            }
         }
     }
-    fn refusal(&self, reason: Reason, text: &str) -> Error {
-        let (to, file) = (self.to, self.file.display());
-        let text: String = text.chars().filter(|c| !c.is_control()).collect();
-        if reason == Reason::Digest
-            && let Err(changed) = self.source.check()
-        {
-            return changed;
+    /// The receiver takes no more.
+    fn end(&mut self, reason: Reason, text: &str) -> Result<(), Error> {
+        let figures = Measured::of_text(text).filter(|_| reason == Reason::Measured);
+        match &self.content {
+            Content::File(source) if reason == Reason::Digest => source.check()?,
+            _ => {}
         }
-        Error::Failed(format!("{to} does not take {file}: {text}"))
+        let refused = Err(text.replace(char::is_control, " "));
+        self.conclude(if figures.is_some() { Ok(()) } else { refused }, figures);
+        self.abort();
+        Ok(())
     }
+    fn conclude(&mut self, outcome: Result<(), String>, measured: Option<Measured>) {
+        self.receipt.get_or_insert(Receipt { digest: self.config.digest, outcome, measured });
+    }
+    /// The receiver wants to know that the opening is no recording.
+    fn meet(&mut self, challenge: &Challenge) {
+        if let Some(keyed) = &mut self.keyed {
+            keyed.fresh.token = challenge.token;
+            keyed.memory.learn(challenge.state);
+        }
+        self.reopens = true;
+    }
+    fn next(&mut self, now: Instant) -> Option<Datagram> {
+        if std::mem::take(&mut self.reopens) {
+            return Some(Datagram::Open { length: self.length, report_every: Duration::from_secs(1) });
+        }
+        self.machine.poll(now)
+    }
+    fn write(&mut self, datagram: Datagram, out: &mut Vec<u8>) -> Result<(), Error> {
+        let Self { content, config, cut, session, name, .. } = self;
+        let size = config.symbol.0;
+        write(datagram, *session, config, name, out, |block, symbol, out| match content {
+            Content::File(source) => source.symbol(cut, size as u16, block, symbol, out),
+            Content::Noise(_, noise) => {
+                let start = out.len();
+                out.resize(start + size as usize, 0);
+                noise.read(u64::from(block) << 16 | u64::from(symbol), &mut out[start..]);
+                Ok(())
+            }
+        })
+    }
+    /// Of a block of which all was sent with this, repairs are made if the loss lets them be expected.
+    fn prepare(&mut self, sent: (u32, u32)) -> Result<(), Error> {
+        let Content::File(source) = &mut self.content else { return Ok(()) };
+        let loss = self.machine.loss().filter(|loss| *loss > LOSS_LEAST);
+        match loss.filter(|_| sent.1 + 1 == self.cut.symbols_of(sent.0)) {
+            Some(loss) => source.prepare(&self.cut, self.config.symbol.0 as u16, sent.0, loss),
+            None => Ok(()),
+        }
+    }
+    fn seal(&self, out: &mut Vec<u8>, start: usize) {
+        if let Some(keyed) = &self.keyed {
+            keyed.key.seal_sent(out, start, &keyed.fresh);
+        }
+    }
+}
 
-    /// Sends what is due, some at a time; whether that was all.
-    fn transmit(&mut self) -> Result<bool, Error> {
-        for _ in 0..BURST {
-            let now = self.clock.now();
-            let Some(datagram) = self.machine.poll(now) else {
-                self.socket.flush().map_err(|why| self.broken(&why))?;
-                return Ok(true);
-            };
-            let ends = self.ends_block(&datagram);
-            self.push(datagram)?;
-            if let Some((block, loss)) = ends {
-                self.source.prepare(&self.cut, self.config.symbol.0 as u16, block, loss)?;
-            }
-        }
-        self.socket.flush().map_err(|why| self.broken(&why))?;
-        Ok(false)
-    }
-    /// Which block all is sent of by this, and the loss, if that lets repairs be expected.
-    fn ends_block(&self, datagram: &Datagram) -> Option<(u32, f64)> {
-        let Datagram::Data { block, symbol, .. } = *datagram else { return None };
-        let loss = self.machine.loss().filter(|loss| *loss > LOSS_LEAST)?;
-        (symbol + 1 == self.cut.symbols_of(block)).then_some((block, loss))
-    }
-    fn push(&mut self, datagram: Datagram) -> Result<(), Error> {
-        let Self { socket, source, config, cut, key, fresh, name, session, .. } = self;
-        let size = config.symbol.0 as u16;
-        let mut result = Ok(());
-        let pushed = socket.push(self.to, |out| {
-            let start = out.len();
-            result = write(datagram, *session, config, name, out, |block, symbol, out| {
-                source.symbol(cut, size, block, symbol, out)
-            });
-            if let Some(key) = key {
-                key.seal_sent(out, start, fresh);
-            }
-        });
-        result?;
-        pushed.map_err(|why| self.broken(&why))
-    }
-
-    fn tick(&mut self, now: Instant, watch: &mut dyn FnMut(Progress) -> bool) -> Result<(), Error> {
-        if now >= self.next_tick {
-            self.next_tick = now + TICK;
-            let silence = now - self.heard;
-            if self.give_up.is_some_and(|most| silence > most) {
-                let heard = if self.heard == Instant::ZERO { "" } else { " any more" };
-                let span = silence.as_secs_f64().round();
-                return Err(Error::Failed(format!(
-                    "{} did not answer{heard} within {span} s; is `lightlag transfer --listen` running there, \
-                     with the same key and version?",
-                    self.to
-                )));
-            }
-            let mut goes_on = watch(Progress::Sending(self.machine.progress().0, self.source.length()));
-            if silence > Duration::from_secs(2) {
-                goes_on &= watch(Progress::Silent(silence.as_secs_f64() as u64));
-            }
-            if !goes_on {
-                return Err(Error::Failed("it was stopped before its end".to_owned()));
-            }
-        }
-        if now >= self.next_check {
-            self.next_check = now + CHECK_EVERY;
-            self.source.check().inspect_err(|_| self.tell_changed())?;
+impl Endpoint for Outgoing {
+    fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
+        let Some(Keyed { key, fresh, .. }) = &self.keyed else { return self.read(now, bytes) };
+        let Some((bytes, challenge)) = key.open_answer(&fresh.id, bytes) else {
+            self.ignored += 1;
+            return Ok(());
+        };
+        self.read(now, bytes)?;
+        if let Some(challenge) = challenge {
+            self.meet(&challenge);
         }
         Ok(())
     }
-    /// Ends the transfer at the receiver, so that it does not wait.
-    fn tell_changed(&mut self) {
-        let body = Body::Refuse(Reason::Digest, "the file changed while it was sent");
-        let packet = Packet { session: self.session, body };
-        for _ in 0..3 {
-            let key = self.key.as_ref();
-            let write = |out: &mut Vec<u8>| {
-                let start = out.len();
-                packet.write(out);
-                if let Some(key) = key {
-                    key.seal_sent(out, start, &Fresh::default());
-                }
-            };
-            // It is only a courtesy.
-            let _ = self.socket.push(self.to, write).and_then(|()| self.socket.flush());
+    fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let start = out.len();
+        match (self.stage, &self.content) {
+            (Stage::Over, _) => return Ok(false),
+            (Stage::Ends(left), content) => {
+                let (reason, text) = match content {
+                    Content::File(_) => (Reason::Digest, "the file changed while it was sent"),
+                    Content::Noise(..) => (Reason::Measured, ""),
+                };
+                Packet { session: self.session, body: Body::Refuse(reason, text) }.write(out);
+                self.stage = if left > 1 { Stage::Ends(left - 1) } else { Stage::Over };
+            }
+            (Stage::Open, _) if !self.has_contact && self.reopens => return Ok(false),
+            (Stage::Open, _) => {
+                let Some(datagram) = self.next(now) else { return Ok(false) };
+                let sent = match datagram {
+                    Datagram::Data { block, symbol, .. } => Some((block, symbol)),
+                    _ => None,
+                };
+                self.write(datagram, out)?;
+                sent.map_or(Ok(()), |sent| self.prepare(sent))?;
+            }
         }
+        self.seal(out, start);
+        Ok(true)
     }
-    fn sleep(&mut self, now: Instant) -> Result<(), Error> {
-        let until = self.machine.deadline().unwrap_or(Instant::MAX).min(self.next_tick);
-        let span = if until <= now { SLEEP_LEAST } else { (until - now).max(SLEEP_LEAST) };
-        self.socket.wait(span).map_err(|why| self.broken(&why))
+    fn deadline(&self) -> Option<Instant> {
+        self.machine.deadline().filter(|_| self.stage == Stage::Open)
+    }
+    fn on_plan(&mut self, now: Instant, step: Step) {
+        self.has_contact = step.rate > BitRate(0);
+        self.machine.plan(now, step.rate);
+    }
+    fn has_ended(&self) -> bool {
+        self.stage == Stage::Over || self.receipt.is_some()
+    }
+    fn abort(&mut self) {
+        if self.stage != Stage::Open {
+            return;
+        }
+        // A receiver of a file waits for the same file to be sent again.
+        let farewells = match &self.content {
+            Content::File(source) if source.check().is_err() => FAREWELLS,
+            Content::File(_) => 0,
+            Content::Noise(..) => 1,
+        };
+        let is_heard = farewells > 0 && self.has_contact;
+        self.stage = if is_heard { Stage::Ends(farewells) } else { Stage::Over };
+    }
+    fn hears(&self, from: SocketAddr, peer: SocketAddr) -> bool {
+        // With a key, any address may answer that can make a tag.
+        self.keyed.is_some() || from == peer
+    }
+    fn status(&self) -> Status {
+        let counts = self.machine.counts();
+        Status {
+            progress: Some((self.acked, self.length.0)),
+            receipt: self.receipt.clone(),
+            over: self.stage == Stage::Over,
+            sent: [counts.sent, counts.repairs],
+            rtt: self.machine.rtt(),
+            timeouts: Some(counts.silences),
+            resumed: self.resumed.unwrap_or(0),
+            ignored: Some(self.ignored),
+        }
     }
 }
 
 /// What a sender sends, as bytes; `append` gives symbols: which block, which of its symbols.
-pub(crate) fn write(
+fn write(
     datagram: Datagram,
     session: u32,
     config: &udpdtn::Config,
@@ -369,14 +377,9 @@ pub(crate) fn write(
 
 /// An unpredictable number.
 pub(crate) fn random() -> Result<u32, Error> {
-    let cannot = |why| Error::Failed(format!("the system gives no random numbers: {why}"));
-    getrandom::u32().map_err(cannot)
+    getrandom::u32().map_err(no_random)
 }
 
-/// Names a run.
-fn draw() -> Result<Id, Error> {
-    let mut id = Id::default();
-    getrandom::fill(&mut id)
-        .map_err(|why| Error::Failed(format!("the system gives no random numbers: {why}")))?;
-    Ok(id)
+pub(crate) fn no_random(why: getrandom::Error) -> Error {
+    Error::Failed(format!("the system gives no random numbers: {why}"))
 }

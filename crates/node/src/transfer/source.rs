@@ -2,10 +2,10 @@
 
 use super::Error;
 use super::repairs::{Job, Repairer, Repairs};
+use crate::files::digest;
 use lightlag_protocols::transport::udpdtn::{Cut, DIGEST_BYTES};
 use std::collections::VecDeque;
 use std::fs::{File, Metadata};
-use std::io::Read;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -53,31 +53,27 @@ impl Source {
         if !found.is_file() {
             return Err(wrong("it is no file".to_owned()));
         }
-        let mut file = File::open(path).map_err(|why| wrong(why.to_string()))?;
+        let file = File::open(path).map_err(|why| wrong(why.to_string()))?;
         let was = identity(&file.metadata().map_err(|why| wrong(why.to_string()))?);
-        let (mut hasher, mut bytes, mut done) = (blake3::Hasher::new(), vec![0; 1 << 20], 0);
-        loop {
-            let count = file.read(&mut bytes).map_err(|why| wrong(why.to_string()))?;
-            if count == 0 {
-                break;
-            }
-            hasher.update(&bytes[..count]);
-            done += count as u64;
-            watch(done, was.0);
-        }
+        let read = digest(&file, &mut |done| watch(done, was.0));
+        let (digest, done) = read.map_err(|why| wrong(why.to_string()))?;
         let clone = file.try_clone().map_err(|why| wrong(why.to_string()))?;
         let source = Self {
             repairer: Repairer::start(clone),
             file,
             path: path.to_owned(),
             was,
-            digest: *hasher.finalize().as_bytes(),
+            digest,
             window: (0, Vec::new()),
             repairs: VecDeque::new(),
             repairs_bytes: 0,
         };
         source.check()?;
         if done == was.0 { Ok(source) } else { Err(source.changed()) }
+    }
+    /// What the file is called, without its folder.
+    pub fn name(&self) -> String {
+        self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
     /// Bytes of the whole.
     pub fn length(&self) -> u64 {

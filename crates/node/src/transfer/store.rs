@@ -1,22 +1,18 @@
 //! Where a transfer is kept until it is whole.
 
-use super::accepted::sync_folder;
 use super::fec;
 use super::journal::Journal;
 use super::spill::Spill;
+use crate::files::{self, PartFile};
 use lightlag_protocols::transport::ranges::Ranges;
 use lightlag_protocols::transport::udpdtn::{Cut, DIGEST_BYTES, Receiver};
 use lightlag_protocols::wire::udpdtn::cut_text;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Adjacent symbols are collected and written together, up to this many bytes.
-const STAGE_BYTES: usize = 256 << 10;
-/// What is read at once to be hashed.
-const HASH_BYTES: u64 = 1 << 20;
 /// A journal is no larger than this: of a terabyte it would be one in which every other symbol is missing.
 const JOURNAL_MOST_BYTES: u64 = 8 << 30;
 
@@ -48,13 +44,9 @@ pub type Here = BTreeMap<u32, Ranges>;
 /// The file that grows, and what is known of it.
 pub struct Store {
     shape: Shape,
-    file: File,
+    file: PartFile,
     spill: Spill,
     place: Place,
-    /// Bytes to write, and their offset.
-    stage: (u64, Vec<u8>),
-    hasher: blake3::Hasher,
-    hashed: u64,
 }
 
 /// Names of the files of a transfer: `NAME.HASH.part`, `.part.state` and `.part.repairs`. The hash is of digest and
@@ -199,9 +191,7 @@ impl Store {
         if journal.is_none() {
             place.clear();
         }
-        let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(false).open(&place.part)?;
-        file.set_len(shape.length)?;
+        let file = PartFile::resume(place.part.clone(), shape.length)?;
         let spill = Spill::open(&place.repairs, shape.code(), shape.symbol)?;
         let mut here = Here::new();
         for (first, end) in journal.iter().flat_map(|journal| journal.here.iter()) {
@@ -213,8 +203,7 @@ impl Store {
                 known.insert(symbol.into(), u64::from(symbol) + 1);
             }
         }
-        let hasher = blake3::Hasher::new();
-        Ok((Self { shape, file, spill, place, stage: (0, Vec::new()), hasher, hashed: 0 }, here))
+        Ok((Self { shape, file, spill, place }, here))
     }
     /// Names of its files.
     pub fn place(&self) -> &Place {
@@ -231,24 +220,7 @@ impl Store {
         }
         let at = self.offset(block.into(), symbol.into());
         let bytes = &bytes[..(self.shape.length.saturating_sub(at)).min(bytes.len() as u64) as usize];
-        let end = self.stage.0 + self.stage.1.len() as u64;
-        if at != end || self.stage.1.len() >= STAGE_BYTES {
-            self.flush()?;
-            self.stage.0 = at;
-        }
-        self.stage.1.extend_from_slice(bytes);
-        Ok(())
-    }
-    /// Hands to the system what was kept so far.
-    ///
-    /// # Errors
-    /// What the system says; a full disk among it.
-    pub fn flush(&mut self) -> io::Result<()> {
-        let (at, bytes) = (self.stage.0, &self.stage.1);
-        self.file.write_all_at(bytes, at)?;
-        self.stage.0 += self.stage.1.len() as u64;
-        self.stage.1.clear();
-        Ok(())
+        self.file.write(at, bytes)
     }
     fn offset(&self, block: u32, symbol: u32) -> u64 {
         (self.shape.cut.start_of(block) + u64::from(symbol)) * u64::from(self.shape.symbol)
@@ -260,12 +232,12 @@ impl Store {
     /// # Errors
     /// What the system says.
     pub fn decode(&mut self, block: u32, here: &Ranges) -> io::Result<bool> {
-        self.flush()?;
+        self.file.flush()?;
         let (symbols, symbol) = (self.shape.cut.symbols_of(block), usize::from(self.shape.symbol));
         let mut own = vec![0; symbols as usize * symbol];
         let at = self.offset(block, 0);
         let there = (self.shape.length - at).min(own.len() as u64) as usize;
-        self.file.read_exact_at(&mut own[..there], at)?;
+        self.file.read(at, &mut own[..there])?;
         let repairs = self.spill.read(block as u16)?;
         let kept = own.chunks(symbol).zip(0_u32..).filter(|(_, id)| here.around((*id).into()).is_some());
         let all =
@@ -274,7 +246,7 @@ impl Store {
         let mut from = 0;
         while let Some((start, end)) = here.gap(from, symbols.into()) {
             let (first, last) = (start as usize * symbol, (end as usize * symbol).min(there));
-            self.file.write_all_at(&decoded[first.min(last)..last], at + first as u64)?;
+            self.file.write_through(at + first as u64, &decoded[first.min(last)..last])?;
             from = end;
         }
         self.spill.release(block as u16);
@@ -286,13 +258,10 @@ impl Store {
     /// # Errors
     /// What the system says.
     pub fn save(&mut self, machine: &Receiver) -> io::Result<()> {
-        self.flush()?;
+        self.file.flush()?;
         let journal =
             Journal { digest: self.shape.digest, length: self.shape.length, here: self.bytes_here(machine) };
-        let mut new = self.place.state.clone().into_os_string();
-        new.push(".new");
-        fs::write(&new, journal.to_bytes())?;
-        fs::rename(&new, &self.place.state)
+        files::replace(&self.place.state, &journal.to_bytes(), false)
     }
     fn bytes_here(&self, machine: &Receiver) -> Ranges {
         let (cut, mut bytes) = (&self.shape.cut, Ranges::default());
@@ -316,45 +285,21 @@ impl Store {
     pub fn hash_some(&mut self, whole_below: u32) -> io::Result<bool> {
         let end =
             (self.shape.cut.start_of(whole_below) * u64::from(self.shape.symbol)).min(self.shape.length);
-        if self.hashed >= end {
-            return Ok(false);
-        }
-        self.flush()?;
-        let mut bytes = vec![0; (end - self.hashed).min(HASH_BYTES) as usize];
-        self.file.read_exact_at(&mut bytes, self.hashed)?;
-        self.hasher.update(&bytes);
-        self.hashed += bytes.len() as u64;
-        Ok(true)
+        self.file.hash_some(end)
     }
     /// Whether what is here is what was meant. To be asked when all is hashed.
     pub fn is_right(&self) -> bool {
-        self.hashed == self.shape.length
-            && self.hasher.finalize() == blake3::Hash::from_bytes(self.shape.digest)
+        self.file.hashed(self.shape.length) == Some(self.shape.digest)
     }
     /// Gives the file its name; `lasts` if it must survive a loss of power from now on.
     ///
     /// # Errors
     /// What the system says; [`io::ErrorKind::AlreadyExists`] if there is a file of this name and
     /// it is not to be replaced.
-    pub fn finish(&self, overwrite: bool, lasts: bool) -> io::Result<()> {
-        if lasts {
-            self.file.sync_all()?;
-        }
-        rename(&self.place.part, &self.place.name, overwrite)?;
+    pub fn finish(&mut self, overwrite: bool, lasts: bool) -> io::Result<()> {
+        self.file.finish(&self.place.name, overwrite, lasts)?;
         self.place.clear();
-        if lasts { sync_folder(&self.place.name) } else { Ok(()) }
-    }
-}
-
-pub(crate) fn rename(from: &Path, to: &Path, overwrite: bool) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    if overwrite {
-        return fs::rename(from, to);
-    }
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Not every file system can.
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) if !to.exists() => fs::rename(from, to),
-        done => Ok(done?),
+        if lasts { files::sync_folder(&self.place.name) } else { Ok(()) }
     }
 }
 

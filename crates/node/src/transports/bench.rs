@@ -6,13 +6,12 @@
 //! Sending: [`send`] with [`super::Payload::Noise`]. Receiving: [`super::Carrier::listen`] with [`Tallies`] as
 //! the inbox, which emits [`Event::Interval`] and [`Event::Measured`]. Both may run in many threads.
 
-use super::header::{HEADER_BYTES, Receipt};
+use super::header::{HEADER_BYTES, Head, Receipt};
 use super::incoming::{Inbox, Incoming};
 use super::{Counted, Error, Event, Payload, Progress, Sending, Transport};
-use crate::clock::to_std;
+use crate::clock::{of_std, to_std};
 use lightlag_protocols::rng::mix;
 use lightlag_protocols::time::Duration;
-use lightlag_protocols::transport::ranges::Ranges;
 use std::net::SocketAddr;
 use std::time::Instant;
 
@@ -45,7 +44,7 @@ impl Plan {
         bytes
     }
     /// As the name of what an opening of UDPDTN announces: magic, time and interval in nanoseconds.
-    pub(super) fn to_name(self) -> String {
+    pub(crate) fn to_name(self) -> String {
         format!("{NAME_MAGIC}{}/{}/", self.time.as_nanos(), self.every.as_nanos())
     }
     /// What [`Plan::to_name`] says, be it sensible or not; none if it is the name of a file.
@@ -129,7 +128,7 @@ impl Measured {
     pub(super) fn to_text(self) -> String {
         self.fields().map(|field| field.to_string()).join(" ")
     }
-    pub(super) fn of_text(text: &str) -> Option<Self> {
+    pub(crate) fn of_text(text: &str) -> Option<Self> {
         let fields: Option<Vec<u64>> = text.split(' ').map(|field| field.parse().ok()).collect();
         fields?.try_into().ok().map(Self::of_fields)
     }
@@ -177,17 +176,17 @@ impl Spread {
 // --- sending --------------------------------------------------------------------------------
 
 /// Incompressible bytes, cheaply made: a table of noise, combined with another word each time.
-pub(super) struct Noise {
+pub(crate) struct Noise {
     table: Vec<u8>,
 }
 
 const TABLE_BYTES: usize = 1 << 16;
 
 impl Noise {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { table: (0..TABLE_BYTES as u64 / 8).flat_map(|word| mix(word + 1).to_le_bytes()).collect() }
     }
-    pub(super) fn read(&self, at: u64, out: &mut [u8]) {
+    pub(crate) fn read(&self, at: u64, out: &mut [u8]) {
         let mask = mix(at).to_le_bytes();
         let (words, rest) = out.as_chunks_mut::<8>();
         let table = self.table.as_chunks::<8>().0;
@@ -304,10 +303,6 @@ impl Meter {
     }
 }
 
-fn of_std(span: std::time::Duration) -> Duration {
-    Duration::from_nanos(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX))
-}
-
 // --- receiving ------------------------------------------------------------------------------
 
 /// The last peer for which there was no room, until it is reported, and the earliest time of that.
@@ -318,8 +313,7 @@ impl Inbox for Tallies {
         Box::new(Tally {
             from,
             began: None,
-            head: [0; HEADER_BYTES],
-            head_here: Ranges::default(),
+            head: Head::default(),
             plan: None,
             bytes: 0,
             closed: (0, 0),
@@ -334,8 +328,7 @@ impl Inbox for Tallies {
 struct Tally {
     from: SocketAddr,
     began: Option<Instant>,
-    head: [u8; HEADER_BYTES],
-    head_here: Ranges,
+    head: Head,
     plan: Option<Plan>,
     bytes: u64,
     /// Intervals that are over, and bytes that came in them.
@@ -347,18 +340,13 @@ struct Tally {
 
 impl Tally {
     fn write_head(&mut self, at: u64, bytes: &[u8]) {
-        let Some(first) = usize::try_from(at).ok().filter(|first| *first < HEADER_BYTES) else { return };
-        let count = bytes.len().min(HEADER_BYTES - first);
-        self.head[first..first + count].copy_from_slice(&bytes[..count]);
-        self.head_here.insert(at, at + count as u64);
-        if self.plan.is_none() && self.head_here.total() == HEADER_BYTES as u64 {
-            match Plan::of_header(&self.head) {
-                Ok(plan) => {
-                    self.plan = Some(plan);
-                    self.events.push(Event::Began("a measurement".to_owned(), 0, 0, self.from));
-                }
-                Err(why) => self.refuse(why),
+        let Some(head) = self.head.take(at, bytes).0 else { return };
+        match Plan::of_header(&head) {
+            Ok(plan) => {
+                self.plan = Some(plan);
+                self.events.push(Event::Began("a measurement".to_owned(), 0, 0, self.from));
             }
+            Err(why) => self.refuse(why),
         }
     }
     /// Ends the intervals that are over; those that ended before the header was here are one.

@@ -1,36 +1,54 @@
 //! DCCP in UDP (RFC 6773), and what is carried over it: LTP (RFC 7122) or the pieces of a file.
 
 use super::driver::{Accept, Acceptor, Endpoint, ListenerDriver, SenderDriver, Status, no_raw};
-use super::incoming::Inbox;
 use super::message::Message;
 use super::{
     Carrier, Error, Event, ListenOptions, Listening, Progress, SERVICE_FILES, SendOptions, Sending, Sent,
     ltp, pieces,
 };
 use crate::socket::Socket;
-use crate::transfer::sender::random;
+use crate::transfer::sender::{no_random, random};
 use lightlag_protocols::controllers::{Factory, Flow};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::dccp::{
-    Answer, Ccid, Config, Connection, IP_HEADER, Listener, Packet, SERVICE_LTP, State, UDP_HEADER,
+    Answer, Ccid, Config, Connection, IP_HEADER, Listener, Packet, SERVICE_BUNDLES, SERVICE_LTP, State,
+    UDP_HEADER,
 };
 use lightlag_protocols::transport::rto::Timers;
 use lightlag_protocols::units::Bytes;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 
 /// The UDP port of DCCP (RFC 6773, section 3.8).
 pub const PORT: u16 = 6511;
-/// The DCCP ports at which files are expected: of LTP, and of pieces.
-const SERVERS: [u16; 2] = [lightlag_protocols::wire::ltp::PORT, crate::transfer::PORT];
 /// Datagrams that wait for the congestion control: few, so that the data sent are fresh.
 const QUEUE: usize = 64;
 /// Where the ports of clients begin.
 const PORTS_FREE: u16 = 49_152;
 const IPV6_HEADER: Bytes = Bytes(40);
 
-/// What is carried over DCCP.
+/// A service of DCCP.
+pub struct Service {
+    /// Its code (RFC 4340, section 8.1.2).
+    code: u32,
+    /// The DCCP port of its listeners.
+    port: u16,
+    /// The fate of each datagram is reported.
+    tells_fates: bool,
+}
+
+/// Files in blocks of LTP.
+const FILES_LTP: Service =
+    Service { code: SERVICE_LTP, port: lightlag_protocols::wire::ltp::PORT, tells_fates: false };
+/// Files in pieces.
+const FILES: Service = Service { code: SERVICE_FILES, port: crate::transfer::PORT, tells_fates: true };
+/// Bundles in blocks of LTP.
+pub const BUNDLES_LTP: Service = FILES_LTP;
+/// Bundles in datagrams.
+pub const BUNDLES: Service =
+    Service { code: SERVICE_BUNDLES, port: crate::convergence::PORT, tells_fates: true };
+
+/// What carries files over DCCP.
 pub enum OverDccp {
     /// LTP.
     Blocks,
@@ -39,36 +57,23 @@ pub enum OverDccp {
 }
 
 impl OverDccp {
-    fn service(&self) -> u32 {
+    fn service(&self) -> &'static Service {
         match self {
-            Self::Blocks => SERVICE_LTP,
-            Self::Pieces => SERVICE_FILES,
+            Self::Blocks => &FILES_LTP,
+            Self::Pieces => &FILES,
         }
-    }
-    fn server(&self) -> u16 {
-        match self {
-            Self::Blocks => SERVERS[0],
-            Self::Pieces => SERVERS[1],
-        }
-    }
-    fn config(&self, line: &OnLine) -> Result<Config, Error> {
-        config(self.service(), matches!(self, Self::Pieces), line)
     }
     /// What sends a message over it.
     fn leaving(
         &self,
         message: Message,
-        config: &Config,
+        segment: u64,
         light: Option<Duration>,
     ) -> Result<Box<dyn Endpoint>, Error> {
-        let datagram = config.segment();
         Ok(match self {
-            Self::Blocks => {
-                // DCCP paces; LTP takes what it is given.
-                let flow = flow(config, 0);
-                Box::new(ltp::sending(message, datagram.0, light, ltp::named("fixed", flow)?, true)?)
-            }
-            Self::Pieces => Box::new(pieces::Leaving::new(message, datagram.0)?),
+            // DCCP paces; LTP takes what it is given.
+            Self::Blocks => Box::new(ltp::sending(message, segment, light, ltp::unpaced(segment)?, true)?),
+            Self::Pieces => Box::new(pieces::Leaving::new(message, segment)?),
         })
     }
 }
@@ -99,8 +104,11 @@ impl OnLine {
     }
 }
 
-/// A connection for a service; `tells_fates`: whether the fate of each datagram is reported.
-pub fn config(service: u32, tells_fates: bool, line: &OnLine) -> Result<Config, Error> {
+/// A connection for a service.
+///
+/// # Errors
+/// The system gives no random numbers.
+pub fn config(service: &Service, line: &OnLine) -> Result<Config, Error> {
     let ms = |n: i64| Duration::from_nanos(n * 1_000_000);
     let first = line.light.unwrap_or_default().saturating_add(ms(1000));
     let timers = Timers { first, margin: ms(200), least: ms(200), most: first.max(Duration::from_secs(60)) };
@@ -111,32 +119,39 @@ pub fn config(service: u32, tells_fates: bool, line: &OnLine) -> Result<Config, 
         SocketAddr::V6(_) => IPV6_HEADER,
     };
     Ok(Config {
-        service,
+        service: service.code,
         ack_delay: ms(20),
         queue: QUEUE,
-        tells_fates,
+        tells_fates: service.tells_fates,
         initial,
         ..Config::new(line.packet, below, line.ccid, timers)
     })
 }
 
-/// What runs a connection to a port of DCCP; a port of a raw socket's address is that one.
+/// A connection to a service over which `inner` sends, and what runs it; with `raw` the address has the port of DCCP.
 ///
 /// # Errors
 /// One line.
-pub fn driver(config: &mut Config, server: u16, options: &mut SendOptions) -> Result<SenderDriver, Error> {
+pub fn connect(
+    service: &Service,
+    mut config: Config,
+    options: &mut SendOptions,
+    inner: Box<dyn Endpoint>,
+) -> Result<(SenderDriver, Line), Error> {
     let (source, to) = (PORTS_FREE | random()? as u16, options.to);
-    config.ports = [source, if options.raw { to.port() } else { server }];
-    if !options.raw {
-        return Ok(SenderDriver::new(options.take_socket()?, to, options.give_up));
-    }
-    let mut socket = Socket::raw_towards(to, source).map_err(|why| no_raw(&why))?;
-    socket.set_tap(options.tap.take()).map_err(|why| no_raw(&why))?;
-    Ok(SenderDriver::new(socket, to, options.give_up))
-}
-
-fn flow(config: &Config, seed: u64) -> Flow {
-    Flow::new(config.segment(), config.packet).seeded(seed, 0)
+    config.ports = [source, if options.raw { to.port() } else { service.port }];
+    let socket = if options.raw {
+        let opened = Socket::raw_towards(to, source);
+        opened
+            .and_then(|mut socket| socket.set_tap(options.tap.take()).map(|()| socket))
+            .map_err(|why| no_raw(&why))?
+    } else {
+        options.take_socket()?
+    };
+    let flow = Flow { packet: config.packet, ..options.flow(config.segment())? };
+    let controller = options.take_controller("ccid2", flow)?;
+    let line = Line::new(Box::new(Connection::connect(config, controller)), inner, false);
+    Ok((SenderDriver::new(socket, options), line))
 }
 
 impl Carrier for OverDccp {
@@ -144,29 +159,24 @@ impl Carrier for OverDccp {
         let Sending { payload, mut options, .. } = sending;
         let message = Message::load(&payload, watch)?;
         let sent = Sent::of(&message);
-        let check = message.checker()?;
-        let mut config = self.config(&OnLine::of(&options))?;
-        let flow = Flow { packet: config.packet, ..options.flow(config.segment())? };
-        let mut driver = driver(&mut config, self.server(), &mut options)?;
-        let controller = options.take_controller("ccid2", flow)?;
-        let inner = self.leaving(message, &config, options.light)?;
-        let mut line = Line::new(Box::new(Connection::connect(config, controller)), inner, false);
+        let check = message.content().checker()?;
+        let config = config(self.service(), &OnLine::of(&options))?;
+        let inner = self.leaving(message, config.segment().0, options.light)?;
+        let (mut driver, mut line) = connect(self.service(), config, &mut options, inner)?;
         let (status, seconds) = driver.run(&mut line, &check, watch)?;
         Ok(sent.with(&status, seconds))
     }
     fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
         let Listening { mut options, inbox, once } = listening;
-        let config = self.config(&OnLine::listening(&options))?;
-        let segment = config.segment().0;
+        let config = config(self.service(), &OnLine::listening(&options))?;
+        let receiver = ltp::FileReceiver { inbox, segment: config.segment().0, is_kept_alive: true };
         let coming = |from: SocketAddr| -> Box<dyn Endpoint> {
-            let inbox = inbox.clone();
             match self {
-                Self::Blocks => Box::new(Blocks { inbox, from, segment, end: None }),
-                Self::Pieces => Box::new(pieces::Coming::new(inbox.as_ref(), from)),
+                Self::Blocks => Box::new(ltp::Awaited::new(receiver.clone(), from)),
+                Self::Pieces => Box::new(pieces::Coming::new(receiver.inbox.as_ref(), from)),
             }
         };
-        let server = if options.raw { options.at.port() } else { self.server() };
-        let acceptor = DccpAcceptor::new(config, server, Box::new(coming))?;
+        let acceptor = DccpAcceptor::new(self.service(), config, &options, Box::new(coming))?;
         ListenerDriver::new(options.take_socket()?, acceptor, once.then_some(1)).run(watch)
     }
 }
@@ -181,15 +191,20 @@ pub struct DccpAcceptor<'a> {
 }
 
 impl<'a> DccpAcceptor<'a> {
-    /// At a port of DCCP.
+    /// For a service; with `raw` the address has the port of DCCP.
     ///
     /// # Errors
     /// One line.
-    pub fn new(config: Config, server: u16, coming: MakeEndpoint<'a>) -> Result<Self, Error> {
+    pub fn new(
+        service: &Service,
+        config: Config,
+        options: &ListenOptions,
+        coming: MakeEndpoint<'a>,
+    ) -> Result<Self, Error> {
+        let server = if options.raw { options.at.port() } else { service.port };
         let config = Config { ports: [server, 0], ..config };
         let mut key = [0; 32];
-        getrandom::fill(&mut key)
-            .map_err(|why| Error::Failed(format!("the system gives no random numbers: {why}")))?;
+        getrandom::fill(&mut key).map_err(no_random)?;
         let controller = Factory::resolve("ccid2", &Default::default());
         let controller = controller.map_err(|why| Error::Input(why.to_string()))?;
         let listener = Listener::new(config, vec![config.service], key, controller);
@@ -224,45 +239,6 @@ fn bytes_of(at: SocketAddr) -> Vec<u8> {
     };
     bytes.extend_from_slice(&at.port().to_be_bytes());
     bytes
-}
-
-/// The receiving engine of LTP: there is one as soon as the first segment names the other.
-struct Blocks {
-    inbox: Arc<dyn Inbox>,
-    from: SocketAddr,
-    segment: u64,
-    end: Option<ltp::LtpEndpoint<ltp::Coming>>,
-}
-
-impl Endpoint for Blocks {
-    fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
-        if self.end.is_none()
-            && let Some(peer) = ltp::originator(bytes)
-        {
-            self.end = Some(ltp::receiving(self.inbox.clone(), self.from, peer, self.segment, true)?);
-        }
-        self.end.as_mut().map_or(Ok(()), |end| end.take(now, bytes))
-    }
-    fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
-        self.end.as_mut().map_or(Ok(false), |end| end.give(now, out))
-    }
-    fn deadline(&self) -> Option<Instant> {
-        self.end.as_ref().and_then(Endpoint::deadline)
-    }
-    fn abort(&mut self) {
-        if let Some(end) = &mut self.end {
-            end.abort();
-        }
-    }
-    fn brought(&self) -> u64 {
-        self.end.as_ref().map_or(0, Endpoint::brought)
-    }
-    fn status(&self) -> Status {
-        self.end.as_ref().map(Endpoint::status).unwrap_or_default()
-    }
-    fn take_events(&mut self) -> Vec<Event> {
-        self.end.as_mut().map(Endpoint::take_events).unwrap_or_default()
-    }
 }
 
 /// A connection, and what is carried over it.

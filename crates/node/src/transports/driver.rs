@@ -1,9 +1,10 @@
 //! Datagrams between a socket of this machine and others: one [`Endpoint`] for each.
 
 use super::header::Receipt;
-use super::{Counted, Error, Event, Progress, stopped};
+use super::plan::{ContactPlan, Step};
+use super::{Counted, Error, Event, Progress, SendOptions, stopped};
 use crate::clock::Clock;
-use crate::places::{Place, Room, Standing, room_now};
+use crate::places::{PLACES_MAX, Place, Room, Standing, room_now};
 use crate::socket::Socket;
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -23,11 +24,18 @@ pub trait Endpoint {
     fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error>;
     /// When to come back though nothing comes.
     fn deadline(&self) -> Option<Instant>;
+    /// The contact plan says this from now on; called only where [`SendOptions::plan`] is given.
+    fn on_plan(&mut self, _now: Instant, _step: Step) {}
     /// The fate of a sent datagram, counted from zero; called only over transports that report it.
     fn on_fate(&mut self, _now: Instant, _ordinal: u64, _arrived: bool) {}
     /// As [`Status::over`], more cheaply where that can be.
     fn is_over(&self) -> bool {
         self.status().over
+    }
+    /// Whether it is over or its receipt is known, more cheaply where that can be.
+    fn has_ended(&self) -> bool {
+        let status = self.status();
+        status.over || status.receipt.is_some()
     }
     /// Nothing of it needs to be remembered.
     fn is_gone(&self) -> bool {
@@ -69,6 +77,12 @@ pub struct Status {
     pub sent: [u64; 2],
     /// Round trip.
     pub rtt: Option<Duration>,
+    /// Timeouts; `None` where they are not counted.
+    pub timeouts: Option<u64>,
+    /// Bytes that the receiver had before.
+    pub resumed: u64,
+    /// Datagrams that came and were no part of it; `None` where they are not counted.
+    pub ignored: Option<u64>,
 }
 
 /// Datagrams that leave before the socket is read again.
@@ -80,14 +94,19 @@ const SLEEP_MOST: Duration = Duration::from_nanos(50_000_000);
 const SLEEP_LEAST: Duration = Duration::from_nanos(100_000);
 const TICK: Duration = Duration::from_nanos(100_000_000);
 const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// A receiver that is silent for longer is reported.
+const SILENT: Duration = Duration::from_secs(3);
 /// Longest time that the sender stays to acknowledge the receipt.
 const LINGER: Duration = Duration::from_nanos(500_000_000);
-/// Peers at a time.
-const PEERS_MAX: usize = 64;
 /// Peers without a place are reported at most once in this time.
 const TELL_EVERY: Duration = Duration::from_secs(10);
 
 fn broken(why: std::io::Error) -> Error {
+    // Of the system, or of the socket's own check: the datagram is too large.
+    if why.kind() == std::io::ErrorKind::Other || why.raw_os_error() == Some(90) {
+        let line = "packets are too large for the path; choose a smaller --packet-size";
+        return Error::Failed(line.to_owned());
+    }
     Error::Failed(format!("the socket: {why}"))
 }
 
@@ -132,20 +151,22 @@ fn sleep(socket: &Socket, clock: &Clock, due: Option<Instant>) -> Result<(), Err
 
 /// A sender's side.
 pub struct SenderDriver {
-    /// The socket.
-    pub socket: Socket,
-    /// The clock by which the end counts.
-    pub clock: Clock,
-    /// To whom.
-    pub to: SocketAddr,
-    /// Give up after this time without a datagram from the receiver.
-    pub give_up: Option<Duration>,
+    socket: Socket,
+    clock: Clock,
+    to: SocketAddr,
+    give_up: Option<Duration>,
+    plan: Option<ContactPlan>,
+    /// When something came from the receiver; moved on by the gaps between contacts.
+    heard: Instant,
+    /// Datagrams of others.
+    ignored: u64,
 }
 
 impl SenderDriver {
-    /// By this socket.
-    pub fn new(socket: Socket, to: SocketAddr, give_up: Option<Duration>) -> Self {
-        Self { socket, clock: Clock::start(), to, give_up }
+    /// By this socket, to whom and for how long the options say.
+    pub fn new(socket: Socket, options: &mut SendOptions) -> Self {
+        let (to, give_up, plan) = (options.to, options.give_up, options.plan.take());
+        Self { socket, clock: Clock::start(), to, give_up, plan, heard: Instant::ZERO, ignored: 0 }
     }
     /// Runs an end until the receipt is here and acknowledged, or `watch` says false.
     ///
@@ -171,27 +192,28 @@ impl SenderDriver {
         check: &dyn Fn() -> Result<(), Error>,
         watch: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<(Status, f64), Error> {
-        let (mut heard, mut next_tick, mut next_check) = (Instant::ZERO, Instant::ZERO, CHECK_AT);
+        let (mut next_tick, mut next_check) = (Instant::ZERO, CHECK_AT);
         let mut done: Option<Instant> = None;
         loop {
             for _ in 0..READS_MOST {
-                if self.receive(end, &mut heard)? == 0 {
+                if self.receive(end)? == 0 {
                     break;
                 }
             }
+            self.follow_plan(end);
             let more = transmit(&mut self.socket, &self.clock, self.to, end)?;
             let now = self.clock.now();
-            if now >= next_tick || !more {
+            let ends = (now >= next_tick || !more) && end.has_ended();
+            if now >= next_tick || ends {
                 let told = end.status();
-                let ends = told.receipt.is_some() || told.over;
-                if now >= next_tick || ends && done.is_none() {
+                if now >= next_tick || done.is_none() {
                     next_tick = now + TICK;
-                    self.tell(&told, now - heard, watch)?;
+                    self.tell(now, &told, watch)?;
                 }
                 if ends {
                     let done = *done.get_or_insert(now);
                     if told.over || now - done > LINGER {
-                        return Self::conclude(told, done.as_secs_f64());
+                        return self.conclude(told, done.as_secs_f64());
                     }
                 }
             }
@@ -200,46 +222,62 @@ impl SenderDriver {
                 check()?;
             }
             if !more {
-                sleep(&self.socket, &self.clock, end.deadline())?;
+                let planned = self.plan.as_ref().map(|plan| plan.deadline(now));
+                sleep(&self.socket, &self.clock, [end.deadline(), planned].into_iter().flatten().min())?;
             }
         }
     }
-    fn receive(&mut self, end: &mut dyn Endpoint, heard: &mut Instant) -> Result<usize, Error> {
-        let Self { socket, clock, to, .. } = self;
+    fn receive(&mut self, end: &mut dyn Endpoint) -> Result<usize, Error> {
+        let Self { socket, clock, to, heard, ignored, .. } = self;
         let mut failed = None;
         let came = socket.receive(clock, |from, bytes, at| {
-            if end.hears(from, *to) {
-                *heard = (*heard).max(at);
-                if let Err(why) = end.take(at, bytes) {
-                    failed.get_or_insert(why);
-                }
+            if !end.hears(from, *to) {
+                *ignored += 1;
+                return;
+            }
+            *heard = (*heard).max(at);
+            if let Err(why) = end.take(at, bytes) {
+                failed.get_or_insert(why);
             }
         });
         failed.map_or(came.map_err(broken), Err)
     }
+    /// Time without a contact does not count as time without an answer.
+    fn follow_plan(&mut self, end: &mut dyn Endpoint) {
+        let now = self.clock.now();
+        if let Some((step, gap)) = self.plan.as_mut().and_then(|plan| plan.poll(now)) {
+            self.heard = self.heard.saturating_add(gap).min(now);
+            end.on_plan(now, step);
+        }
+    }
     fn tell(
         &self,
+        now: Instant,
         told: &Status,
-        silent: Duration,
         watch: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<(), Error> {
-        let seconds = silent.as_secs_f64();
+        let gap = self.plan.as_ref().and_then(|plan| plan.gap(now));
+        let paused = gap.filter(|(_, next)| next.is_some()).map(|(since, _)| since);
+        let silent = paused.unwrap_or(now) - self.heard;
         if let Some(most) = self.give_up.filter(|most| silent > *most) {
             let (to, most) = (self.to, most.as_secs_f64());
             return Err(Error::Failed(format!(
-                "{to} did not answer for {most} s; does it listen there, --over the same?"
+                "{to} did not answer for {most} s; does it listen there, with the same --over and --key-file?"
             )));
         }
         let (done, all) = told.progress.unwrap_or_default();
         let [datagrams, repairs] = told.sent.map(Some);
         let counted = Counted { bytes: done, datagrams, repairs, rtt: told.rtt };
         let mut goes_on = watch(Progress::Sending(done, all)) && watch(Progress::Counted(counted));
-        if seconds >= 3.0 {
-            goes_on &= watch(Progress::Silent(seconds as u64));
+        if let Some((_, next)) = gap {
+            goes_on &= watch(Progress::NoContact(next.map(|next| (next - now).as_secs_f64() as u64)));
+        } else if silent >= SILENT {
+            goes_on &= watch(Progress::Silent(silent.as_secs_f64() as u64));
         }
         if goes_on { Ok(()) } else { Err(stopped()) }
     }
-    fn conclude(told: Status, seconds: f64) -> Result<(Status, f64), Error> {
+    fn conclude(&self, mut told: Status, seconds: f64) -> Result<(Status, f64), Error> {
+        told.ignored = told.ignored.map(|ignored| ignored + self.ignored);
         match &told.receipt {
             Some(Receipt { outcome: Err(why), .. }) => {
                 Err(Error::Failed(format!("the receiver refused: {why}")))
@@ -413,7 +451,7 @@ impl<D: Acceptor> ListenerDriver<D> {
             self.next_tick = now + TICK;
             if let Some(from) = self.turned_away.0.take_if(|_| now >= self.turned_away.1) {
                 self.turned_away.1 = now + TELL_EVERY;
-                let line = format!("{from}: there is no room, as {PEERS_MAX} others are sending");
+                let line = format!("{from}: there is no room, as {PLACES_MAX} others are sending");
                 goes_on &= watch(Event::Refused(line));
             }
             let progress = self.peers.values().filter_map(|peer| peer.end.status().progress);
@@ -434,11 +472,11 @@ impl<D: Acceptor> ListenerDriver<D> {
 
 /// Drops a peer that makes no progress if there is no room; whether there is room then.
 fn make_room(peers: &mut BTreeMap<SocketAddr, Peer>, newcomer: IpAddr) -> bool {
-    if peers.len() < PEERS_MAX {
+    if peers.len() < PLACES_MAX {
         return true;
     }
     let standings: Vec<_> = peers.iter().map(|(at, peer)| (at.ip(), peer.standing())).collect();
-    let Room::Drop(at) = room_now(PEERS_MAX, newcomer, &standings) else { return false };
+    let Room::Drop(at) = room_now(PLACES_MAX, newcomer, &standings) else { return false };
     let dropped = peers.keys().nth(at).copied();
     dropped.and_then(|dropped| peers.remove(&dropped)).is_some()
 }

@@ -1,6 +1,7 @@
 //! What stands before a file, and what the receiver answers when it has it.
 
 use super::bench::Measured;
+use lightlag_protocols::transport::ranges::Ranges;
 use lightlag_protocols::wire::udpdtn::cut_text;
 use thiserror::Error;
 
@@ -71,6 +72,29 @@ impl Header {
         let name = rest.get(..usize::from(*size)).ok_or(Malformed::Text)?;
         let name = std::str::from_utf8(name).map_err(|_| Malformed::Text)?;
         Ok(Self { name: name.to_owned(), length: u64::from_be_bytes(*length), digest: *digest })
+    }
+}
+
+/// A header that comes in any order.
+#[derive(Default)]
+pub struct Head {
+    bytes: Vec<u8>,
+    here: Ranges,
+}
+
+impl Head {
+    /// Takes what is the header's of bytes from `at` on; returns the header as soon as all of it is here, and the rest.
+    pub fn take<'a>(&mut self, at: u64, bytes: &'a [u8]) -> (Option<[u8; HEADER_BYTES]>, &'a [u8]) {
+        let (head, rest) =
+            bytes.split_at((HEADER_BYTES as u64).saturating_sub(at).min(bytes.len() as u64) as usize);
+        if head.is_empty() || self.here.total() == HEADER_BYTES as u64 {
+            return (None, rest);
+        }
+        self.bytes.resize(HEADER_BYTES, 0);
+        self.bytes[at as usize..at as usize + head.len()].copy_from_slice(head);
+        self.here.insert(at, at + head.len() as u64);
+        let is_whole = self.here.total() == HEADER_BYTES as u64;
+        (self.bytes.first_chunk().copied().filter(|_| is_whole), rest)
     }
 }
 

@@ -2,23 +2,16 @@
 
 use super::Error;
 use super::claims::{Claim, Claims};
-use super::header::{HEADER_BYTES, Header, Receipt};
+use super::header::{HEADER_BYTES, Head, Header, Receipt};
+use crate::files::{PartFile, check_space, digest_of, make_folder, refusal};
 use crate::transfer::sender::random;
-use crate::transfer::store::{Place, rename};
+use crate::transfer::store::Place;
 use crate::transfer::{Event, Finished, Key, file_name};
-use lightlag_protocols::transport::ranges::Ranges;
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-/// Adjacent bytes are collected and written together, up to this many.
-const STAGE_BYTES: usize = 256 << 10;
-const HASH_BYTES: usize = 1 << 20;
-/// Left free on the disk.
-const SPARE_BYTES: u64 = 1 << 20;
 
 /// A key name that separates these files from UDPDTN's, which can be resumed.
 const WITHOUT_RESUMING: [u8; 32] = [1; 32];
@@ -80,10 +73,7 @@ impl FileInbox {
     /// # Errors
     /// One line.
     pub fn new(folder: &Path, overwrite: bool, size_most: Option<u64>) -> Result<Self, Error> {
-        fs::create_dir_all(folder).map_err(|why| {
-            let folder = folder.display();
-            Error::Input(format!("{folder}: {why}; name a folder that can be written with --folder"))
-        })?;
+        make_folder(folder)?;
         Ok(Self {
             folder: folder.to_owned(),
             overwrite,
@@ -98,12 +88,7 @@ impl FileInbox {
         if length > most {
             return Err(format!("it has {length} bytes; the receiver takes at most {most} (--max-size)"));
         }
-        let Ok(disk) = rustix::fs::statvfs(&self.folder) else { return Ok(()) };
-        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-        if length.saturating_add(SPARE_BYTES) > free {
-            return Err(format!("it needs {length} bytes of disk, the receiver has {free}; make room there"));
-        }
-        Ok(())
+        check_space(&self.folder, length)
     }
 }
 
@@ -121,16 +106,11 @@ struct IncomingFile {
     inbox: FileInbox,
     from: SocketAddr,
     began: Instant,
-    head: [u8; HEADER_BYTES],
-    head_here: Ranges,
+    head: Head,
     header: Option<Header>,
     /// What it is called here, if it was given a name.
     claim: Option<Claim>,
-    part: Option<(File, PathBuf)>,
-    /// Bytes to write, and their offset.
-    stage: (u64, Vec<u8>),
-    hasher: blake3::Hasher,
-    hashed: u64,
+    part: Option<PartFile>,
     arrived: u64,
     receipt: Option<Receipt>,
     events: Vec<Event>,
@@ -155,9 +135,9 @@ impl Incoming for IncomingFile {
             return;
         }
         self.arrived += bytes.len() as u64;
-        let head = (HEADER_BYTES as u64).saturating_sub(at).min(bytes.len() as u64) as usize;
-        let (head, rest) = bytes.split_at(head);
-        if let Err(why) = self.write_head(at, head).and_then(|()| self.write_rest(at, rest)) {
+        let (head, rest) = self.head.take(at, bytes);
+        let begun = head.map_or(Ok(()), |head| self.begin(&head));
+        if let Err(why) = begun.and_then(|()| self.write_rest(at, rest)) {
             self.refuse(why);
         }
     }
@@ -184,34 +164,18 @@ impl IncomingFile {
             inbox,
             from,
             began: Instant::now(),
-            head: [0; HEADER_BYTES],
-            head_here: Ranges::default(),
+            head: Head::default(),
             header: None,
             claim: None,
             part: None,
-            stage: (0, Vec::new()),
-            hasher: blake3::Hasher::new(),
-            hashed: 0,
             arrived: 0,
             receipt: None,
             events: Vec::new(),
         }
     }
-    fn write_head(&mut self, at: u64, bytes: &[u8]) -> Result<(), String> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        let first = at as usize;
-        self.head[first..first + bytes.len()].copy_from_slice(bytes);
-        self.head_here.insert(at, at + bytes.len() as u64);
-        if self.header.is_some() || self.head_here.total() < HEADER_BYTES as u64 {
-            return Ok(());
-        }
-        let header = Header::read(&self.head).map_err(|why| format!("the header of the file: {why}"))?;
+    fn begin(&mut self, head: &[u8; HEADER_BYTES]) -> Result<(), String> {
+        let header = Header::read(head).map_err(|why| format!("the header of the file: {why}"))?;
         self.header = Some(header.clone());
-        self.begin(&header)
-    }
-    fn begin(&mut self, header: &Header) -> Result<(), String> {
         let name = file_name(&header.name)?;
         let path = self.inbox.folder.join(&name);
         if let Ok(found) = fs::symlink_metadata(&path) {
@@ -220,7 +184,7 @@ impl IncomingFile {
                 return Ok(());
             }
             if !self.inbox.overwrite || !found.is_file() {
-                return Err(exists(&name));
+                return Err(refusal(&name, &io::ErrorKind::AlreadyExists.into()));
             }
         }
         self.inbox.check_length(header.length)?;
@@ -230,14 +194,8 @@ impl IncomingFile {
         self.claim = Some(self.inbox.claims.claim(&name, &part));
         // The same content's earlier sender writes to what has no name any more.
         let _ = fs::remove_file(&part);
-        match &mut self.part {
-            // Data that arrived before the header have a file already.
-            Some((_, place)) => {
-                fs::rename(&*place, &part).map_err(|why| of_disk(&why))?;
-                *place = part;
-            }
-            None => self.part = Some(create(part)?),
-        }
+        // Data that arrived before the header have a file already.
+        self.part_file()?.move_to(part).map_err(|why| refusal(&name, &why))?;
         self.events.push(Event::Began(name, header.length, 0, self.from));
         Ok(())
     }
@@ -254,62 +212,36 @@ impl IncomingFile {
             Some(_) => {}
             None => self.inbox.check_length(end)?,
         }
-        if at != self.stage.0 + self.stage.1.len() as u64 || self.stage.1.len() >= STAGE_BYTES {
-            self.flush()?;
-            self.stage.0 = at;
+        if let Some(claim) = self.claim.as_ref().filter(|claim| !claim.is_ours()) {
+            return Err(overtaken(claim));
         }
-        self.stage.1.extend_from_slice(bytes);
-        Ok(())
+        self.part_file()?.write(at, bytes).map_err(|why| refusal("", &why))
     }
-    fn flush(&mut self) -> Result<(), String> {
-        let (at, bytes) = (self.stage.0, &self.stage.1);
-        if bytes.is_empty() {
-            return Ok(());
-        }
+    /// Where it grows; under a random name until its own is known.
+    fn part_file(&mut self) -> Result<&mut PartFile, String> {
         if self.part.is_none() {
             let number = random().map_err(|why| why.to_string())?;
-            self.part = Some(create(self.inbox.folder.join(format!(".incoming-{number:08x}.part")))?);
+            let path = self.inbox.folder.join(format!(".incoming-{number:08x}.part"));
+            self.part = Some(PartFile::create(path, false).map_err(|why| refusal("", &why))?);
         }
-        let Some((file, _)) = &self.part else { return Ok(()) };
-        if let Some(claim) = self.claim.as_ref().filter(|claim| !claim.is_ours()) {
-            return Err(format!("another sender has taken over the file called {}", claim.name()));
-        }
-        file.write_all_at(bytes, at).map_err(|why| of_disk(&why))?;
-        if at == self.hashed {
-            self.hasher.update(bytes);
-            self.hashed += bytes.len() as u64;
-        }
-        self.stage.0 += bytes.len() as u64;
-        self.stage.1.clear();
-        Ok(())
+        self.part.as_mut().ok_or_else(String::new)
     }
     fn try_finish(&mut self) -> Result<(), String> {
-        self.flush()?;
-        let (Some(header), Some(claim), Some((file, part))) = (&self.header, &self.claim, &self.part) else {
+        let (Some(header), Some(claim), Some(part)) = (&self.header, &self.claim, &mut self.part) else {
             return Err("it ended before its header had come".to_owned());
         };
-        let name = claim.name();
+        let name = claim.name().to_owned();
         if !claim.is_ours() {
-            return Err(format!("another sender has taken over the file called {name}"));
+            return Err(overtaken(claim));
         }
-        let mut bytes = vec![0; HASH_BYTES];
-        while self.hashed < header.length {
-            let count = (header.length - self.hashed).min(HASH_BYTES as u64) as usize;
-            let read = file.read_exact_at(&mut bytes[..count], self.hashed);
-            read.map_err(|why| of_disk(&why))?;
-            self.hasher.update(&bytes[..count]);
-            self.hashed += count as u64;
-        }
-        if self.hasher.finalize() != blake3::Hash::from_bytes(header.digest) {
+        let digest = part.digest(header.length).map_err(|why| refusal(&name, &why))?;
+        if digest != header.digest {
             return Err(format!(
                 "{name}: the content does not match the sender's digest; it was damaged on the path, or changed while it was sent: send it again"
             ));
         }
-        rename(part, &self.inbox.folder.join(name), self.inbox.overwrite).map_err(|why| {
-            if why.kind() == io::ErrorKind::AlreadyExists { exists(name) } else { of_disk(&why) }
-        })?;
-        let name = name.to_owned();
-        self.part = None;
+        let finished = part.finish(&self.inbox.folder.join(&name), self.inbox.overwrite, false);
+        finished.map_err(|why| refusal(&name, &why))?;
         self.end(name, Ok(()));
         Ok(())
     }
@@ -336,12 +268,12 @@ impl IncomingFile {
     /// Whatever is not whole goes, and the name is free.
     fn release(&mut self) {
         let claim = self.claim.take();
-        let is_ours = claim.as_ref().is_none_or(Claim::is_ours);
-        if let Some((_, part)) = self.part.take().filter(|_| is_ours) {
-            // What is gone already need not go.
-            let _ = fs::remove_file(part);
+        if let Some(part) =
+            self.part.as_mut().filter(|_| claim.as_ref().is_some_and(|claim| !claim.is_ours()))
+        {
+            part.let_go();
         }
-        self.stage.1 = Vec::new();
+        self.part = None;
     }
 }
 
@@ -351,26 +283,6 @@ impl Drop for IncomingFile {
     }
 }
 
-fn create(path: PathBuf) -> Result<(File, PathBuf), String> {
-    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path);
-    Ok((opened.map_err(|why| of_disk(&why))?, path))
-}
-
-fn digest_of(path: &Path) -> Option<[u8; 32]> {
-    let mut hasher = blake3::Hasher::new();
-    io::copy(&mut File::open(path).ok()?, &mut hasher).ok()?;
-    Some(*hasher.finalize().as_bytes())
-}
-
-fn of_disk(why: &io::Error) -> String {
-    match why.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "the receiver's disk is full; make room there and send again".to_owned()
-        }
-        _ => format!("the receiver cannot write: {why}"),
-    }
-}
-
-fn exists(name: &str) -> String {
-    format!("another file called {name} is there; move it away, or listen with --overwrite")
+fn overtaken(claim: &Claim) -> String {
+    format!("another sender has taken over the file called {}", claim.name())
 }

@@ -5,13 +5,14 @@ use super::driver::{Accept, Acceptor, Endpoint, ListenerDriver, SenderDriver, St
 use super::header::{RECEIPT_MOST, Receipt};
 use super::incoming::{Inbox, Incoming};
 use super::message::Message;
-use super::segments::{self, Blocks};
-use super::{Carrier, Error, Event, Listening, Progress, Sending, Sent};
+use super::{Carrier, Error, Event, Listening, Progress, Sending, Sent, Step};
 use crate::transfer::sender::random;
 use lightlag_protocols::controllers::{Controller, Factory, Flow};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
-use lightlag_protocols::transport::ltp::{Config, Engine, Event as LtpEvent, Quotas, Reason, SessionId};
+use lightlag_protocols::transport::ltp::{
+    Config, Content, End, Engine, Event as LtpEvent, Quotas, Reason, Segment, SessionId,
+};
 use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::ltp::Packet;
 use lightlag_protocols::wire::ltp::auth::Key;
@@ -44,8 +45,22 @@ pub struct LtpEndpoint<B> {
     gave_at: Instant,
 }
 
-/// Blocks of one side of transfers.
-pub trait Side: Blocks {
+/// Blocks of one side of transfers: where their bytes come from and go to.
+pub trait Side {
+    /// Fills `out` with the bytes of a block of our own, from `offset` on.
+    ///
+    /// # Errors
+    /// What the system says; it ends the transfer.
+    fn read(&mut self, session: SessionId, offset: u64, out: &mut [u8]) -> io::Result<()>;
+    /// A block of the peer, of which bytes have come, is for this client service.
+    fn is_for(&mut self, _session: SessionId, _service: u64) {}
+    /// These bytes of a block of the peer have come, and had not before.
+    ///
+    /// # Errors
+    /// What the system says; it ends the transfer.
+    fn write(&mut self, session: SessionId, offset: u64, bytes: &[u8]) -> io::Result<()>;
+    /// Something else has happened.
+    fn on_event(&mut self, event: &LtpEvent);
     /// Begins the blocks that are due, and cancels those that are not wanted.
     fn steer(&mut self, engine: &mut Engine);
     /// The block that it sends.
@@ -61,7 +76,9 @@ pub trait Side: Blocks {
     /// As [`Endpoint::status`].
     fn status(&self, engine: &Engine) -> Status;
     /// As [`Endpoint::take_events`].
-    fn take_events(&mut self) -> Vec<Event>;
+    fn take_events(&mut self) -> Vec<Event> {
+        Vec::new()
+    }
     /// As [`Endpoint::hears`].
     fn hears(&self, from: SocketAddr, peer: SocketAddr) -> bool {
         from == peer
@@ -71,7 +88,9 @@ pub trait Side: Blocks {
         from
     }
     /// Why reading or writing failed.
-    fn failure(&mut self, why: io::Error) -> Error;
+    fn failure(&mut self, why: io::Error) -> Error {
+        Error::Failed(format!("a block: {why}"))
+    }
 }
 
 impl<B: Side> LtpEndpoint<B> {
@@ -82,6 +101,39 @@ impl<B: Side> LtpEndpoint<B> {
     fn checked<T>(&mut self, done: io::Result<T>) -> Result<T, Error> {
         done.map_err(|why| self.blocks.failure(why))
     }
+    /// Hands over the events of the engine; `segment`: the one that caused them, if any, and where its data begin.
+    fn tell(&mut self, segment: Option<(u64, &[u8])>) -> Result<(), Error> {
+        let (start, data) = segment.unwrap_or_default();
+        while let Some(event) = self.engine.take_event() {
+            let LtpEvent::Arrived { session, from, to, service, .. } = event else {
+                self.blocks.on_event(&event);
+                continue;
+            };
+            self.blocks.is_for(session, service);
+            let part = data.get((from - start) as usize..(to - start) as usize).unwrap_or_default();
+            let written = self.blocks.write(session, from, part);
+            self.checked(written)?;
+        }
+        Ok(())
+    }
+    /// Appends a segment with its data.
+    fn write(&mut self, segment: Segment, out: &mut Vec<u8>) -> io::Result<()> {
+        let Some(key) = &self.key else {
+            segment.write_head(out);
+            return append(&mut self.blocks, &segment, out);
+        };
+        let mut data = Vec::new();
+        append(&mut self.blocks, &segment, &mut data)?;
+        key.seal(&Packet::new(segment, &data), out);
+        Ok(())
+    }
+}
+
+fn append(blocks: &mut impl Side, segment: &Segment, out: &mut Vec<u8>) -> io::Result<()> {
+    let Content::Data(data) = segment.content else { return Ok(()) };
+    let start = out.len();
+    out.resize(start + data.length as usize, 0);
+    blocks.read(segment.session, data.offset, &mut out[start..])
 }
 
 impl<B: Side> Endpoint for LtpEndpoint<B> {
@@ -89,22 +141,27 @@ impl<B: Side> Endpoint for LtpEndpoint<B> {
         if bytes == KEEP_ALIVE {
             return Ok(());
         }
-        for (packet, bytes) in segments::segments(bytes).flatten() {
+        let mut rest = bytes;
+        // What follows a malformed segment is not read (RFC 5326, section 5; RFC 7122, section 3.3).
+        while !rest.is_empty()
+            && let Ok((packet, taken)) = Packet::read_first(rest)
+        {
+            let bytes;
+            (bytes, rest) = rest.split_at(taken);
             if self.key.as_ref().is_some_and(|key| key.check(&packet, bytes).is_err()) {
                 continue;
             }
             // What it refuses the engine counts.
             let _ = self.engine.receive(now, &packet.segment);
-            let done = segments::tell(&mut self.engine, &mut self.blocks, &packet);
-            self.checked(done)?;
+            let start = if let Content::Data(data) = packet.segment.content { data.offset } else { 0 };
+            self.tell(Some((start, packet.data)))?;
             self.blocks.steer(&mut self.engine);
         }
         Ok(())
     }
     fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
         let Some(segment) = self.engine.poll(now) else {
-            let done = segments::tell(&mut self.engine, &mut self.blocks, &Packet::new(segments::EMPTY, &[]));
-            self.checked(done)?;
+            self.tell(None)?;
             self.blocks.steer(&mut self.engine);
             if self.is_kept_alive && now - self.gave_at >= KEEP_ALIVE_EVERY {
                 self.gave_at = now;
@@ -114,15 +171,20 @@ impl<B: Side> Endpoint for LtpEndpoint<B> {
             return Ok(false);
         };
         self.gave_at = now;
-        let done = segments::write(&mut self.blocks, segment, self.key.as_ref(), out);
+        let done = self.write(segment, out);
         self.checked(done)?;
-        let done = segments::tell(&mut self.engine, &mut self.blocks, &Packet::new(segments::EMPTY, &[]));
-        self.checked(done)?;
+        self.tell(None)?;
         Ok(true)
     }
     fn deadline(&self) -> Option<Instant> {
         let keep_alive = self.is_kept_alive.then(|| self.gave_at + KEEP_ALIVE_EVERY);
         [self.engine.deadline(), keep_alive].into_iter().flatten().min()
+    }
+    fn on_plan(&mut self, now: Instant, step: Step) {
+        self.engine.on_plan(now, step.rate);
+        if let Some(light) = step.light {
+            self.engine.on_light(light);
+        }
     }
     fn abort(&mut self) {
         if let Some(session) = self.blocks.own() {
@@ -162,7 +224,7 @@ pub struct Leaving {
     failed: Option<Error>,
 }
 
-impl Blocks for Leaving {
+impl Side for Leaving {
     fn read(&mut self, _: SessionId, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.message.read(offset, out).map_err(|why| {
             self.failed = Some(why);
@@ -174,7 +236,7 @@ impl Blocks for Leaving {
         place.ok_or(io::ErrorKind::InvalidData)?.copy_from_slice(bytes);
         Ok(())
     }
-    fn tell(&mut self, event: &LtpEvent) -> io::Result<()> {
+    fn on_event(&mut self, event: &LtpEvent) {
         match event {
             LtpEvent::RedPart { length, .. } => {
                 let receipt = self.reply.get(..*length as usize).map(Receipt::read);
@@ -186,11 +248,7 @@ impl Blocks for Leaving {
             }
             _ => {}
         }
-        Ok(())
     }
-}
-
-impl Side for Leaving {
     fn steer(&mut self, engine: &mut Engine) {
         if self.receipt.is_some()
             && let Some(acked) = engine.acked(self.session)
@@ -215,10 +273,8 @@ impl Side for Leaving {
             over: self.over,
             sent: [counts.sent, counts.repairs],
             rtt: engine.rtt(),
+            ..Status::default()
         }
-    }
-    fn take_events(&mut self) -> Vec<Event> {
-        Vec::new()
     }
     fn failure(&mut self, why: io::Error) -> Error {
         self.failed.take().unwrap_or_else(|| Error::Failed(format!("a block: {why}")))
@@ -239,7 +295,8 @@ pub fn sending(
     let number = random()?;
     let engine = u64::from(number).max(LISTENER + 1);
     let quotas = Quotas { imports: 4, block: RECEIPT_MOST as u64, ..Quotas::default() };
-    let config = Config { quotas, light, ..config(engine, LISTENER, segment, number.into()) };
+    let services = Some(vec![SERVICE]);
+    let config = Config { quotas, services, ..config(engine, LISTENER, segment, number.into(), light) };
     let mut engine = Engine::new(config, controller);
     let session = engine
         .send(SERVICE, message.total(), 0)
@@ -256,16 +313,17 @@ pub fn sending(
     Ok(LtpEndpoint::new(engine, blocks, None, is_kept_alive))
 }
 
-fn config(engine: u64, peer: u64, segment: u64, seed: u64) -> Config {
+/// Of an engine on a real machine.
+pub fn config(engine: u64, peer: u64, segment: u64, seed: u64, light: Option<Duration>) -> Config {
     Config {
         segment,
         seed,
+        light,
         first_wait: Duration::from_secs(1),
         margin: MARGIN,
         checkpoint_every: Some(CHECKPOINT_EVERY),
         // Only the user gives up.
         tries: u32::MAX,
-        services: Some(vec![SERVICE]),
         ..Config::new(engine, peer, Bytes(segment))
     }
 }
@@ -292,7 +350,7 @@ impl Coming {
     }
 }
 
-impl Blocks for Coming {
+impl Side for Coming {
     fn read(&mut self, session: SessionId, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let (_, bytes) = self.receipts.get(&session).ok_or(io::ErrorKind::NotFound)?;
         let part = bytes.get(offset as usize..offset as usize + out.len());
@@ -304,13 +362,13 @@ impl Blocks for Coming {
         self.incoming(session).write(offset, bytes);
         Ok(())
     }
-    fn tell(&mut self, event: &LtpEvent) -> io::Result<()> {
+    fn on_event(&mut self, event: &LtpEvent) {
         match event {
             LtpEvent::RedPart { session, .. } => self.incoming(*session).finish(),
             LtpEvent::Sent(session) | LtpEvent::Cancelled { session, .. }
                 if self.receipts.contains_key(session) =>
             {
-                let Some((block, _)) = self.receipts.remove(session) else { return Ok(()) };
+                let Some((block, _)) = self.receipts.remove(session) else { return };
                 if let Some(mut gone) = self.incoming.remove(&block) {
                     self.events.extend(gone.take_events());
                 }
@@ -324,11 +382,7 @@ impl Blocks for Coming {
             }
             _ => {}
         }
-        Ok(())
     }
-}
-
-impl Side for Coming {
     fn steer(&mut self, engine: &mut Engine) {
         // What is refused and still open comes no more.
         for block in self.refused.drain(..) {
@@ -367,48 +421,150 @@ impl Side for Coming {
         events.extend(self.incoming.values_mut().flat_map(|incoming| incoming.take_events()));
         events
     }
-    fn failure(&mut self, why: io::Error) -> Error {
-        Error::Failed(format!("a block: {why}"))
+}
+
+/// Receives files, or noise.
+#[derive(Clone)]
+pub struct FileReceiver {
+    /// Where they go.
+    pub inbox: Arc<dyn Inbox>,
+    /// Longest segment, in bytes.
+    pub segment: u64,
+    /// Keep-alives are sent when idle.
+    pub is_kept_alive: bool,
+}
+
+impl Receive for FileReceiver {
+    type Side = Coming;
+    fn meet(&self, from: SocketAddr, peer: u64) -> Result<LtpEndpoint<Coming>, Error> {
+        let seed = random()?;
+        // What a message may be long the incoming knows.
+        let quotas = Quotas { imports: IMPORTS_MAX, block: ENDLESS, ..Quotas::default() };
+        let services = Some(vec![SERVICE]);
+        let config = Config { quotas, services, ..config(LISTENER, peer, self.segment, seed.into(), None) };
+        let engine = Engine::new(config, unpaced(self.segment)?);
+        let blocks = Coming {
+            inbox: self.inbox.clone(),
+            from,
+            incoming: BTreeMap::new(),
+            receipts: BTreeMap::new(),
+            answered: BTreeSet::new(),
+            refused: Vec::new(),
+            events: Vec::new(),
+            brought: 0,
+        };
+        Ok(LtpEndpoint::new(engine, blocks, None, self.is_kept_alive))
+    }
+    fn takes(&self, peer: u64) -> bool {
+        peer != LISTENER
     }
 }
 
-/// An engine that receives what engine `peer` sends from `from`.
-///
-/// # Errors
-/// One line.
-pub fn receiving(
-    inbox: Arc<dyn Inbox>,
-    from: SocketAddr,
-    peer: u64,
-    segment: u64,
-    is_kept_alive: bool,
-) -> Result<LtpEndpoint<Coming>, Error> {
-    let seed = random()?;
-    // What a message may be long the incoming knows.
-    let quotas = Quotas { imports: IMPORTS_MAX, block: ENDLESS, ..Quotas::default() };
-    let config = Config { quotas, ..config(LISTENER, peer, segment, seed.into()) };
-    let flow = Flow::new(Bytes(segment), Bytes(segment)).seeded(seed.into(), 0);
-    let engine = Engine::new(config, named("fixed", flow)?);
-    let (incoming, receipts, answered) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-    let blocks = Coming {
-        inbox,
-        from,
-        incoming,
-        receipts,
-        answered,
-        refused: Vec::new(),
-        events: Vec::new(),
-        brought: 0,
-    };
-    Ok(LtpEndpoint::new(engine, blocks, None, is_kept_alive))
+// --- engines that are met -------------------------------------------------------------------
+
+/// Makes engines that receive.
+pub trait Receive: Clone + 'static {
+    /// What they receive.
+    type Side: Side;
+    /// An engine for the one of this number that sends from there.
+    ///
+    /// # Errors
+    /// One line.
+    fn meet(&self, from: SocketAddr, peer: u64) -> Result<LtpEndpoint<Self::Side>, Error>;
+    /// Whether an engine of this number may send.
+    fn takes(&self, _peer: u64) -> bool {
+        true
+    }
+    /// What authenticates its segments.
+    fn key(&self) -> Option<&Key> {
+        None
+    }
+    /// Where reports go: to where data come from, or elsewhere.
+    fn reply_to(&self) -> Option<SocketAddr> {
+        None
+    }
+    /// The sending engine, if the datagram has data or cancels a session: a cancellation must be acknowledged
+    /// even for an unknown session (RFC 5326, section 6.17).
+    fn originator(&self, bytes: &[u8]) -> Option<u64> {
+        let (packet, taken) = Packet::read_first(bytes).ok()?;
+        let believed = self.key().is_none_or(|key| key.check(&packet, &bytes[..taken]).is_ok());
+        let begins = matches!(packet.segment.content, Content::Data(_) | Content::Cancel(End::Sender, _));
+        let peer = packet.segment.session.originator;
+        (believed && begins && self.takes(peer)).then_some(peer)
+    }
 }
 
-/// The engine that began the session of a segment of data.
-pub fn originator(bytes: &[u8]) -> Option<u64> {
-    use lightlag_protocols::transport::ltp::Content;
-    let segment = Packet::read_first(bytes).ok()?.0.segment;
-    let begins = matches!(segment.content, Content::Data(_)) && segment.session.originator != LISTENER;
-    begins.then_some(segment.session.originator)
+/// The engine for a peer address, created when the first segment shows the peer's engine number.
+pub struct Awaited<R: Receive> {
+    receive: R,
+    from: SocketAddr,
+    end: Option<(u64, LtpEndpoint<R::Side>)>,
+    /// Events and byte counts of earlier engines at this address.
+    events: Vec<Event>,
+    brought: u64,
+}
+
+impl<R: Receive> Awaited<R> {
+    /// Of a peer there.
+    pub fn new(receive: R, from: SocketAddr) -> Self {
+        Self { receive, from, end: None, events: Vec::new(), brought: 0 }
+    }
+    /// Replaces an engine that is done: a restarted peer may have another number.
+    fn make_way(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if self.end.as_ref().is_some_and(|(_, end)| !end.status().over) {
+            return Ok(());
+        }
+        let known = self.end.as_ref().map(|(engine, _)| *engine);
+        if let Some(engine) = self.receive.originator(bytes).filter(|engine| Some(*engine) != known) {
+            self.events = self.take_events();
+            self.brought = self.brought();
+            self.end = Some((engine, self.receive.meet(self.from, engine)?));
+        }
+        Ok(())
+    }
+}
+
+impl<R: Receive> Endpoint for Awaited<R> {
+    fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
+        self.make_way(bytes)?;
+        self.end.as_mut().map_or(Ok(()), |(_, end)| end.take(now, bytes))
+    }
+    fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
+        self.end.as_mut().map_or(Ok(false), |(_, end)| end.give(now, out))
+    }
+    fn deadline(&self) -> Option<Instant> {
+        self.end.as_ref().and_then(|(_, end)| end.deadline())
+    }
+    fn abort(&mut self) {
+        if let Some((_, end)) = &mut self.end {
+            end.abort();
+        }
+    }
+    fn answers_to(&self, from: SocketAddr) -> SocketAddr {
+        self.receive.reply_to().unwrap_or(from)
+    }
+    fn brought(&self) -> u64 {
+        self.brought + self.end.as_ref().map_or(0, |(_, end)| end.brought())
+    }
+    fn status(&self) -> Status {
+        self.end.as_ref().map(|(_, end)| end.status()).unwrap_or_default()
+    }
+    fn take_events(&mut self) -> Vec<Event> {
+        let mut events = std::mem::take(&mut self.events);
+        events.extend(self.end.iter_mut().flat_map(|(_, end)| end.take_events()));
+        events
+    }
+}
+
+/// Meets engines over UDP.
+pub struct UdpAcceptor<R>(pub R);
+
+impl<R: Receive> Acceptor for UdpAcceptor<R> {
+    fn accept(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Accept, Error> {
+        let mut awaited = Awaited::new(self.0.clone(), from);
+        awaited.take(now, bytes)?;
+        Ok(if awaited.end.is_some() { Accept::Peer(Box::new(awaited)) } else { Accept::Nothing })
+    }
 }
 
 /// A controller with its parameters as they are.
@@ -418,6 +574,14 @@ pub fn originator(bytes: &[u8]) -> Option<u64> {
 pub fn named(name: &str, flow: Flow) -> Result<Box<dyn Controller>, Error> {
     let factory = Factory::resolve(name, &BTreeMap::new()).map_err(|why| Error::Input(why.to_string()))?;
     Ok(factory.build(flow))
+}
+
+/// The controller of an engine that need not pace: what is below does, or it only receives.
+///
+/// # Errors
+/// As of [`named`].
+pub fn unpaced(segment: u64) -> Result<Box<dyn Controller>, Error> {
+    named("fixed", Flow::new(Bytes(segment), Bytes(segment)))
 }
 
 // --- over UDP -------------------------------------------------------------------------------
@@ -433,33 +597,19 @@ impl Carrier for OverUdp {
         let Sending { payload, mut options, .. } = sending;
         let message = Message::load(&payload, watch)?;
         let sent = Sent::of(&message);
-        let check = message.checker()?;
+        let check = message.content().checker()?;
         let segment = options.packet.saturating_sub(BELOW).0;
         let flow = options.flow(Bytes(segment))?;
         let controller = options.take_controller("cubic", flow)?;
         let mut endpoint = self::sending(message, segment, options.light, controller, false)?;
-        let mut driver = SenderDriver::new(options.take_socket()?, options.to, options.give_up);
+        let mut driver = SenderDriver::new(options.take_socket()?, &mut options);
         let (status, seconds) = driver.run(&mut endpoint, &check, watch)?;
         Ok(sent.with(&status, seconds))
     }
     fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
         let Listening { mut options, inbox, once } = listening;
-        let acceptor = UdpAcceptor { inbox, packet: options.packet };
+        let segment = options.packet.saturating_sub(BELOW).0;
+        let acceptor = UdpAcceptor(FileReceiver { inbox, segment, is_kept_alive: false });
         ListenerDriver::new(options.take_socket()?, acceptor, once.then_some(1)).run(watch)
-    }
-}
-
-struct UdpAcceptor {
-    inbox: Arc<dyn Inbox>,
-    packet: Bytes,
-}
-
-impl Acceptor for UdpAcceptor {
-    fn accept(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) -> Result<Accept, Error> {
-        let Some(peer) = originator(bytes) else { return Ok(Accept::Nothing) };
-        let segment = self.packet.saturating_sub(BELOW).0;
-        let mut end = receiving(self.inbox.clone(), from, peer, segment, false)?;
-        end.take(now, bytes)?;
-        Ok(Accept::Peer(Box::new(end)))
     }
 }

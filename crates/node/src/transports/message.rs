@@ -1,6 +1,6 @@
 //! The message that a transport carries to the receiver: a header, then a file, or unlimited noise.
 
-use super::bench::{ENDLESS, Noise};
+use super::bench::{ENDLESS, Noise, Plan};
 use super::header::{HEADER_BYTES, Header};
 use super::{Error, Payload};
 use crate::transfer::Progress;
@@ -12,33 +12,67 @@ pub struct Message {
     content: Content,
 }
 
-enum Content {
+/// What is sent.
+pub enum Content {
+    /// A file.
     File(Box<Source>),
-    Noise(Noise),
+    /// Noise without end, for a measurement.
+    Noise(Plan, Noise),
 }
 
 /// Asks now and then whether what is sent still is what it was.
 pub type Check = Box<dyn Fn() -> Result<(), Error>>;
 
-impl Message {
+impl Content {
     /// Reads a file once, to know its digest.
     ///
     /// # Errors
     /// One line: it is not there, cannot be read, or is no file.
     pub fn load(payload: &Payload, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Self, Error> {
         let path = match payload {
-            Payload::Noise(plan) => {
-                return Ok(Self { header: plan.to_header(), content: Content::Noise(Noise::new()) });
-            }
+            Payload::Noise(plan) => return Ok(Self::Noise(*plan, Noise::new())),
             Payload::File(path) => path,
         };
         let source = Source::open(path, &mut |done, all| {
             // A false result takes effect once the file has been read.
             watch(Progress::Reading(done, all));
         })?;
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let header = Header { name, length: source.length(), digest: source.digest() };
-        Ok(Self { header: header.to_bytes(), content: Content::File(Box::new(source)) })
+        Ok(Self::File(Box::new(source)))
+    }
+    /// BLAKE3 of the file; zeros of noise.
+    pub fn digest(&self) -> [u8; 32] {
+        match self {
+            Self::File(source) => source.digest(),
+            Self::Noise(..) => [0; 32],
+        }
+    }
+    /// Asks whether the file still is what it was.
+    ///
+    /// # Errors
+    /// One line if it cannot be asked.
+    pub fn checker(&self) -> Result<Check, Error> {
+        Ok(match self {
+            Self::File(source) => Box::new(source.checker()?),
+            Self::Noise(..) => Box::new(|| Ok(())),
+        })
+    }
+}
+
+impl Message {
+    /// As [`Content::load`].
+    ///
+    /// # Errors
+    /// As of [`Content::load`].
+    pub fn load(payload: &Payload, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Self, Error> {
+        let content = Content::load(payload, watch)?;
+        let header = match &content {
+            Content::Noise(plan, _) => plan.to_header(),
+            Content::File(source) => {
+                let (name, length, digest) = (source.name(), source.length(), source.digest());
+                Header { name, length, digest }.to_bytes()
+            }
+        };
+        Ok(Self { header, content })
     }
     /// Bytes of header and content.
     pub fn total(&self) -> u64 {
@@ -48,15 +82,12 @@ impl Message {
     pub fn length(&self) -> u64 {
         match &self.content {
             Content::File(source) => source.length(),
-            Content::Noise(_) => ENDLESS - HEADER_BYTES as u64,
+            Content::Noise(..) => ENDLESS - HEADER_BYTES as u64,
         }
     }
-    /// BLAKE3 of the file; zeros of noise.
-    pub fn digest(&self) -> [u8; 32] {
-        match &self.content {
-            Content::File(source) => source.digest(),
-            Content::Noise(_) => [0; 32],
-        }
+    /// What follows the header.
+    pub fn content(&self) -> &Content {
+        &self.content
     }
     /// Fills `out` with the bytes from `at` on, of header and content.
     ///
@@ -72,20 +103,10 @@ impl Message {
         let place = at + head.len() as u64 - HEADER_BYTES as u64;
         match &mut self.content {
             Content::File(source) => source.read_at(place, rest),
-            Content::Noise(noise) => {
+            Content::Noise(_, noise) => {
                 noise.read(place, rest);
                 Ok(())
             }
         }
-    }
-    /// Asks whether the file still is what it was.
-    ///
-    /// # Errors
-    /// One line if it cannot be asked.
-    pub fn checker(&self) -> Result<Check, Error> {
-        Ok(match &self.content {
-            Content::File(source) => Box::new(source.checker()?),
-            Content::Noise(_) => Box::new(|| Ok(())),
-        })
     }
 }

@@ -8,6 +8,7 @@
 //! | file | what |
 //! |---|---|
 //! | `driver` | the loops that run an [`driver::Endpoint`] on a socket |
+//! | `plan` | the contact plan that a sender follows |
 //! | `options` | what all that is sent or received has in common |
 //! | `header` | header and receipt as bytes |
 //! | `message` | what is sent: header, then file |
@@ -17,7 +18,7 @@
 //! | `ltp` | LTP: a block is a message |
 //! | `dccp` | DCCP in UDP (RFC 6773), and what sends datagrams over it |
 //! | `pieces` | a message over DCCP alone: what is lost is sent again |
-//! | `udpdtn` | noise over UDPDTN, and files by [`crate::transfer`] |
+//! | `udpdtn` | files and noise over UDPDTN, by [`crate::transfer`] |
 
 pub mod bench;
 mod claims;
@@ -26,10 +27,10 @@ pub(crate) mod driver;
 pub mod header;
 mod incoming;
 pub(crate) mod ltp;
-mod message;
+pub(crate) mod message;
 mod options;
 mod pieces;
-pub(crate) mod segments;
+mod plan;
 mod tcp;
 mod udpdtn;
 
@@ -37,9 +38,11 @@ pub use crate::error::Error;
 pub use crate::transfer::{Counted, Event, Finished, Progress};
 pub use incoming::{FileInbox, Inbox, Incoming};
 pub use options::{ListenOptions, SendOptions};
+pub use plan::{ContactPlan, ReadPlan, Step};
 
 use crate::convergence;
 use crate::transfer::Key;
+use driver::Status;
 use lightlag_protocols::time::Duration;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -111,7 +114,7 @@ pub struct Sent {
 
 impl Sent {
     /// Nothing of it has been sent yet.
-    fn new(bytes: u64, digest: [u8; 32]) -> Self {
+    pub(crate) fn new(bytes: u64, digest: [u8; 32]) -> Self {
         Self {
             bytes,
             digest,
@@ -126,12 +129,13 @@ impl Sent {
         }
     }
     fn of(message: &message::Message) -> Self {
-        Self::new(message.length(), message.digest())
+        Self::new(message.length(), message.content().digest())
     }
-    fn with(self, status: &driver::Status, seconds: f64) -> Self {
+    pub(crate) fn with(self, status: &Status, seconds: f64) -> Self {
         let [datagrams, repairs] = status.sent.map(Some);
+        let Status { rtt, timeouts, resumed, ignored, .. } = *status;
         let measured = status.receipt.as_ref().and_then(|receipt| receipt.measured);
-        Self { seconds, datagrams, repairs, rtt: status.rtt, measured, ..self }
+        Self { seconds, datagrams, repairs, timeouts, resumed, ignored, rtt, measured, ..self }
     }
 }
 
@@ -198,6 +202,10 @@ impl Transport {
     /// Its datagrams are packets of DCCP.
     pub fn is_dccp(&self) -> bool {
         self.controlled_as == Some("dccp")
+    }
+    /// Its senders follow a contact plan ([`SendOptions::plan`]).
+    pub fn follows_plan(&self) -> bool {
+        matches!(self.controlled_as, Some("udpdtn" | "ltp"))
     }
     /// It carries blocks of LTP, with engines, services, keys and colours.
     pub fn is_ltp(&self) -> bool {

@@ -1,6 +1,6 @@
 //! What all that is sent or received over a transport has in common.
 
-use super::{Error, ltp};
+use super::{ContactPlan, Error, ltp};
 use crate::socket::Socket;
 use crate::tap::Tap;
 use crate::transfer::sender::random;
@@ -19,6 +19,8 @@ pub struct SendOptions {
     pub packet: Bytes,
     /// Rate of the contact plan; bundles over UDP leave at it.
     pub rate: Option<BitRate>,
+    /// Rates over time by a contact plan, instead of `rate`: files over UDPDTN, and LTP over UDP.
+    pub plan: Option<ContactPlan>,
     /// Round trip of light of the contact plan.
     pub light: Option<Duration>,
     /// Give up after this time without an answer; `None`: never.

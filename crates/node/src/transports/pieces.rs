@@ -157,7 +157,7 @@ impl Endpoint for Leaving {
             receipt: self.receipt.clone(),
             over: self.receipt.is_some(),
             sent: self.sent,
-            rtt: None,
+            ..Status::default()
         }
     }
 }

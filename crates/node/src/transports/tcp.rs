@@ -4,28 +4,23 @@ use super::header::{RECEIPT_MOST, Receipt};
 use super::incoming::{Inbox, Incoming};
 use super::message::Message;
 use super::{Carrier, Counted, Error, Event, Listening, Progress, Sending, Sent, stopped};
-use crate::places::{Newcomer, Place, Places};
+use crate::places::{Newcomer, PLACES_MAX, Place};
 use crate::refusals::Refusals;
+use crate::streams::{FAREWELL, OPENING, Streams, connect, is_timeout, said, say_farewell};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 /// What is read or written at once.
 const CHUNK: usize = 256 << 10;
 const TICK: Duration = Duration::from_millis(100);
-/// Transfers at a time.
-const STREAMS_MAX: usize = 64;
 /// A transfer without data for this time is given up.
 const IDLE_MOST: Duration = Duration::from_secs(600);
-/// The header of a file must have come so soon.
-const OPENING: Duration = Duration::from_secs(10);
 /// Time for a sender to read its receipt.
 const DRAIN_MOST: Duration = Duration::from_secs(5);
-/// The same for those without a place.
-const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The kernel's TCP.
 pub struct Tcp;
@@ -36,47 +31,23 @@ impl Carrier for Tcp {
         let sent = Sent::of(&message);
         let began = Instant::now();
         let give_up = sending.options.give_up.map(crate::clock::to_std);
-        let failed =
-            |why: io::Error| Error::Failed(format!("{}: {}", sending.options.to, said(&why, give_up)));
-        let stream = connect(sending.options.to, give_up).map_err(failed)?;
+        let to = sending.options.to;
+        let failed = |why: io::Error| said(to, &why, give_up);
+        let stream = connect(to, give_up).and_then(|stream| {
+            stream.set_read_timeout(give_up)?;
+            stream.set_write_timeout(give_up)?;
+            Ok(stream)
+        });
+        let stream = stream.map_err(failed)?;
         let receipt = Giving { stream, message, at: 0, give_up, failed: &failed }.run(watch)?;
         conclude(&receipt, sent, began)
     }
     fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-        let at = listening.options.at;
-        let cannot =
-            |why| Error::Input(format!("cannot listen at {at}: {why}; name a free address of this machine"));
-        let listener = TcpListener::bind(at).map_err(cannot)?;
-        listener.set_nonblocking(true).map_err(cannot)?;
-        serve(&listener, &listening, watch)
+        serve(Streams::listen(listening.options.at)?, &listening, watch)
     }
 }
 
 // --- sending --------------------------------------------------------------------------------
-
-fn connect(to: SocketAddr, give_up: Option<Duration>) -> io::Result<TcpStream> {
-    let stream = match give_up {
-        Some(most) => TcpStream::connect_timeout(&to, most)?,
-        None => TcpStream::connect(to)?,
-    };
-    stream.set_read_timeout(give_up)?;
-    stream.set_write_timeout(give_up)?;
-    Ok(stream)
-}
-
-fn said(why: &io::Error, give_up: Option<Duration>) -> String {
-    match (why.kind(), give_up) {
-        (_, Some(most)) if is_timeout(why) => {
-            format!("it did not answer for {} s", most.as_secs_f64())
-        }
-        (io::ErrorKind::ConnectionRefused, _) => "no TCP listener there".to_owned(),
-        _ => why.to_string(),
-    }
-}
-
-fn is_timeout(why: &io::Error) -> bool {
-    matches!(why.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
-}
 
 /// A message that is being written to a stream.
 struct Giving<'a> {
@@ -169,43 +140,35 @@ enum News {
 }
 
 fn serve(
-    listener: &TcpListener,
+    mut streams: Streams<News>,
     listening: &Listening,
     watch: &mut dyn FnMut(Event) -> bool,
 ) -> Result<(), Error> {
-    let broken = |why: io::Error| Error::Failed(format!("the socket: {why}"));
-    let at = listener.local_addr().map_err(broken)?;
-    let mut goes_on = watch(Event::Listening(at));
-    let (out, news) = channel();
-    let (mut places, mut refusals) = (Places::new(STREAMS_MAX), Refusals::default());
+    let mut goes_on = watch(Event::Listening(streams.address()?));
+    let (mut refusals, out) = (Refusals::default(), streams.out());
     let mut under_way = std::collections::BTreeMap::new();
     let (mut count, mut ended) = (0, None);
-    while goes_on && !(listening.once && ended.is_some() && !places.are_active()) {
-        match places.accept(listener) {
-            Ok(Some(newcomer)) => {
-                count += 1;
-                admit(newcomer, count, &listening.inbox, &out);
-            }
-            Ok(None) => {}
-            // The client is gone again, or too many files are open: retry later.
-            Err(_) => std::thread::sleep(TICK),
-        }
-        match news.recv_timeout(Duration::from_millis(20)) {
-            Ok(News::Event(event)) => {
+    while goes_on && !(listening.once && ended.is_some() && !streams.places().are_active()) {
+        let news = streams.turn(|newcomer| {
+            count += 1;
+            admit(newcomer, count, &listening.inbox, &out);
+        });
+        match news {
+            Some(News::Event(event)) => {
                 if let Some(well) = event.ends() {
                     ended.get_or_insert(well);
                 }
                 goes_on &= refusals.pass(event, watch);
             }
-            Ok(News::Progress(number, Some(progress))) => {
+            Some(News::Progress(number, Some(progress))) => {
                 under_way.insert(number, progress);
                 let sum =
                     |(a, b): (u64, u64), (c, d): &(u64, u64)| (a.saturating_add(*c), b.saturating_add(*d));
                 let (here, all) = under_way.values().fold((0, 0), sum);
                 goes_on &= watch(Event::Progress(here, all));
             }
-            Ok(News::Progress(number, None)) => drop(under_way.remove(&number)),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            Some(News::Progress(number, None)) => drop(under_way.remove(&number)),
+            None => {}
         }
         if under_way.is_empty() {
             goes_on &= watch(Event::Progress(0, 0));
@@ -254,8 +217,7 @@ impl Coming {
         let began = heard;
         while self.incoming.receipt().is_none() && self.incoming.total() != Some(at) {
             if self.place.is_dismissed() {
-                self.incoming
-                    .refuse(format!("all {STREAMS_MAX} places are taken by others; try again later"));
+                self.incoming.refuse(format!("all {PLACES_MAX} places are taken by others; try again later"));
                 break;
             }
             if !self.incoming.has_begun() && began.elapsed() > OPENING {
@@ -289,21 +251,6 @@ impl Coming {
         // A listener for one transfer waits until the receipt has left.
         self.place.answer();
         stream.write_all(&receipt.to_bytes())?;
-        stream.shutdown(Shutdown::Write)?;
-        drain(&mut stream, &mut bytes, if self.place.is_dismissed() { FAREWELL } else { DRAIN_MOST })
+        say_farewell(&mut stream, if self.place.is_dismissed() { FAREWELL } else { DRAIN_MOST })
     }
-}
-
-/// Reads the data that the sender still has in transit: closing the connection earlier would reset it, and
-/// lose the receipt.
-fn drain(stream: &mut TcpStream, bytes: &mut [u8], most: Duration) -> io::Result<()> {
-    let began = Instant::now();
-    stream.set_read_timeout(Some(most))?;
-    while began.elapsed() < most {
-        // Whatever happens now, the receipt has left.
-        if !stream.read(bytes).is_ok_and(|count| count > 0) {
-            break;
-        }
-    }
-    Ok(())
 }

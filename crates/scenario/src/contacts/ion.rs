@@ -13,6 +13,8 @@ pub struct IonPlan {
     pub contacts: Vec<IonContact>,
     /// One-way light times.
     pub ranges: Vec<IonRange>,
+    /// Seconds from 1970 to [`Instant::ZERO`], leap seconds not counted; `None`: no time is absolute.
+    pub epoch_s: Option<i64>,
 }
 
 /// `a contact START END FROM TO RATE`.
@@ -65,7 +67,7 @@ pub fn ion(file: &str, bytes: &[u8]) -> Result<IonPlan> {
     let epoch_s = lines.iter().flat_map(|line| line.words).filter_map(absolute_s).min();
     let mut clock =
         Clock { epoch_s: epoch_s.unwrap_or(0), reference_ns: 0, fixed: false, absolute: epoch_s.is_some() };
-    let mut plan = IonPlan::default();
+    let mut plan = IonPlan { epoch_s, ..IonPlan::default() };
     for line in lines.iter() {
         match line.words[..] {
             ["@", time] => clock.set_reference(&line, time)?,

@@ -5,6 +5,7 @@
 
 mod intervals;
 mod ion;
+mod plan;
 mod resolve;
 mod table;
 mod the_one;
@@ -12,6 +13,7 @@ mod the_one;
 pub use intervals::intervals;
 pub(crate) use ion::days_since_1970;
 pub use ion::{IonContact, IonPlan, IonRange, ion};
+pub use plan::{ContactPlan, PlannedContact};
 pub use resolve::{Channels, Nodes, Resolver, WayDefault, check_overlap, from_ion, from_rows};
 pub use table::table;
 pub use the_one::{Event, EventKind, connections, the_one_events};

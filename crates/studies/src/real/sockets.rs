@@ -176,6 +176,7 @@ fn send(
             to,
             from: None,
             packet: Bytes(PACKET as u64),
+            plan: None,
             rate: None,
             light: None,
             give_up: Some(Duration::from_secs(60)),

@@ -77,7 +77,7 @@ pub struct Real {
     pub silence_first: Duration,
     /// Longest backed-off timeout, unless the round trip requires more.
     pub silence_most: Duration,
-    /// After a timeout only probes are sent, no data.
+    /// After a timeout only probes are sent, no data; without a planned contact nothing at all ([`Sender::plan`]).
     pub pauses: bool,
     /// The driver decodes ([`Receiver::take_ready`]) and verifies ([`Receiver::confirm`]); else
     /// symbols are only counted.

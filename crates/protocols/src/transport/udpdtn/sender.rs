@@ -67,6 +67,8 @@ pub struct Sender {
     silence: Option<Instant>,
     silent_for: u32,
     probes: u32,
+    /// Since when the plan has had no contact, on a node that pauses.
+    no_contact: Option<Instant>,
     counts: Counts,
 }
 
@@ -131,6 +133,7 @@ impl Sender {
             silence: None,
             silent_for: 0,
             probes: 0,
+            no_contact: None,
             counts: Counts::default(),
         }
     }
@@ -154,9 +157,20 @@ impl Sender {
     pub fn counts(&self) -> Counts {
         self.counts
     }
-    /// The contact plan or the network's management sets the rate of the link from now on. Poll after.
+    /// The contact plan or the network's management sets the rate of the link from now on; zero: no contact. Then a
+    /// node that [`pauses`](super::Real::pauses) sends nothing, and its timeout stands still. Poll after.
     pub fn plan(&mut self, now: Instant, rate: BitRate) {
         self.controller.on_event(now, &ControllerEvent::Plan(rate));
+        match (self.config.real.pauses && rate == BitRate(0), self.no_contact) {
+            (true, None) => self.no_contact = Some(now),
+            (false, Some(since)) => {
+                self.no_contact = None;
+                self.silence = self.silence.map(|at| at.saturating_add(now - since));
+                // What was lost at the end of a contact does not hold back the data of the next.
+                self.silent_for = 0;
+            }
+            _ => {}
+        }
     }
     /// What the controller shows.
     pub fn observe(&self, seen: &mut Observation) {
@@ -449,6 +463,7 @@ impl Sender {
         room && due <= now
     }
     fn wait(&mut self, now: Instant) {
+        let now = self.no_contact.unwrap_or(now);
         let real = &self.config.real;
         let span =
             self.rtt.map_or(real.silence_first, |rtt| (rtt * 2).saturating_add(self.report_every() * 4));
@@ -493,11 +508,14 @@ impl Machine for Sender {
             self.waits_until = None;
             return None;
         }
-        if self.silence.is_some_and(|at| at <= now) {
-            self.on_silence(now);
-        }
         if self.controller.deadline().is_some_and(|at| at <= now) {
             self.controller.on_event(now, &ControllerEvent::Deadline);
+        }
+        if self.no_contact.is_some() {
+            return None;
+        }
+        if self.silence.is_some_and(|at| at <= now) {
+            self.on_silence(now);
         }
         if !self.opened && self.until_open == 0 {
             self.until_open = OPEN_EVERY;
@@ -519,7 +537,8 @@ impl Machine for Sender {
         if self.complete {
             return None;
         }
-        [self.silence, self.controller.deadline(), self.waits_until].into_iter().flatten().min()
+        let own = [self.silence, self.waits_until].map(|at| at.filter(|_| self.no_contact.is_none()));
+        own.into_iter().chain([self.controller.deadline()]).flatten().min()
     }
 }
 
@@ -545,5 +564,39 @@ impl Sender {
     /// Least round trip seen so far.
     pub fn rtt(&self) -> Option<Duration> {
         self.rtt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Real;
+    use super::*;
+    use crate::controllers::{Factory, Flow};
+
+    const S: fn(i64) -> Instant = Instant::from_secs;
+
+    fn poll_all(sender: &mut Sender, now: Instant) -> usize {
+        std::iter::from_fn(|| sender.poll(now)).count()
+    }
+
+    #[test]
+    fn without_a_contact_nothing_leaves_and_the_timeout_stands_still() {
+        let real = Real { pauses: true, ..Real::default() };
+        let config = Config { real, ..Config::new(Bytes(1500)) };
+        let fixed = Factory::resolve("fixed", &Default::default()).unwrap();
+        let fixed = fixed.build(Flow::new(config.symbol, Bytes(1500)));
+        let mut sender = Sender::new(config, fixed, Bytes(1));
+        sender.plan(S(0), BitRate(0));
+        assert_eq!((poll_all(&mut sender, S(4)), sender.deadline()), (0, None));
+        sender.plan(S(5), BitRate(1_000_000_000));
+        assert!(poll_all(&mut sender, S(5)) > 0 && poll_all(&mut sender, S(6)) > 0);
+        // All has left, and an answer is awaited for 10 s.
+        assert_eq!((poll_all(&mut sender, S(7)), sender.deadline()), (0, Some(S(15))));
+        sender.plan(S(8), BitRate(0));
+        assert_eq!((poll_all(&mut sender, S(100)), sender.deadline()), (0, None));
+        sender.plan(S(108), BitRate(1_000_000_000));
+        assert_eq!((poll_all(&mut sender, S(114)), sender.deadline()), (0, Some(S(115))));
+        assert!(poll_all(&mut sender, S(115)) > 0);
+        assert_eq!(sender.counts().silences, 1);
     }
 }

@@ -1,0 +1,264 @@
+//! Files that come in: written beside their final name, checked, and renamed when they are whole.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// Adjacent bytes are collected and written together, up to this many.
+const STAGE_BYTES: usize = 256 << 10;
+/// What is read at once to be hashed.
+const HASH_BYTES: usize = 1 << 20;
+/// Left free on the disk.
+const SPARE_BYTES: u64 = 1 << 20;
+
+/// A file that grows under a temporary name. Dropped before its end it is removed, unless it can be resumed.
+pub struct PartFile {
+    file: File,
+    path: PathBuf,
+    /// Bytes to write, and their offset.
+    stage: (u64, Vec<u8>),
+    hasher: blake3::Hasher,
+    /// Bytes from its start that are in the hash.
+    hashed: u64,
+    /// It stays when it is dropped.
+    stays: bool,
+}
+
+impl PartFile {
+    /// Empty; what was there under this name is truncated, or with `is_new` an error.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn create(path: PathBuf, is_new: bool) -> io::Result<Self> {
+        let mut how = OpenOptions::new();
+        let how = if is_new { how.create_new(true) } else { how.create(true).truncate(true) };
+        let file = how.read(true).write(true).open(&path)?;
+        Ok(Self::of(file, path, false))
+    }
+    /// With what was there under this name, and of this length; it stays when it is dropped.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn resume(path: PathBuf, length: u64) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+        file.set_len(length)?;
+        Ok(Self::of(file, path, true))
+    }
+    fn of(file: File, path: PathBuf, stays: bool) -> Self {
+        Self { file, path, stage: (0, Vec::new()), hasher: blake3::Hasher::new(), hashed: 0, stays }
+    }
+    /// The open file, for locks and for readers that outlive the name.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+    /// Its temporary name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+    /// Gives it another temporary name, whatever was there.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn move_to(&mut self, path: PathBuf) -> io::Result<()> {
+        fs::rename(&self.path, &path)?;
+        self.path = path;
+        Ok(())
+    }
+    /// Somebody else has its name now: it is not removed.
+    pub fn let_go(&mut self) {
+        self.stays = true;
+    }
+    /// These bytes have come.
+    ///
+    /// # Errors
+    /// What the system says; a full disk among it.
+    pub fn write(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        if at != self.stage.0 + self.stage.1.len() as u64 || self.stage.1.len() >= STAGE_BYTES {
+            self.flush()?;
+            self.stage.0 = at;
+        }
+        self.stage.1.extend_from_slice(bytes);
+        Ok(())
+    }
+    /// Hands to the system what was collected. Bytes in their order are hashed at once.
+    ///
+    /// # Errors
+    /// What the system says; a full disk among it.
+    pub fn flush(&mut self) -> io::Result<()> {
+        let (at, bytes) = (self.stage.0, &self.stage.1);
+        self.file.write_all_at(bytes, at)?;
+        if at == self.hashed && !self.stays {
+            self.hasher.update(bytes);
+            self.hashed += bytes.len() as u64;
+        }
+        self.stage.0 += bytes.len() as u64;
+        self.stage.1.clear();
+        Ok(())
+    }
+    /// Writes at a place, past what is collected.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write_through(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(bytes, at)
+    }
+    /// Fills `out` from a place; [`PartFile::flush`] comes first.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn read(&self, at: u64, out: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(out, at)
+    }
+    /// Hashes at most the next 1 MiB below `end`; false if all of it is hashed.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn hash_some(&mut self, end: u64) -> io::Result<bool> {
+        if self.hashed >= end {
+            return Ok(false);
+        }
+        self.flush()?;
+        let mut bytes = vec![0; (end - self.hashed).min(HASH_BYTES as u64) as usize];
+        self.file.read_exact_at(&mut bytes, self.hashed)?;
+        self.hasher.update(&bytes);
+        self.hashed += bytes.len() as u64;
+        Ok(true)
+    }
+    /// BLAKE3 of its first `length` bytes.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn digest(&mut self, length: u64) -> io::Result<[u8; 32]> {
+        self.flush()?;
+        while self.hash_some(length)? {}
+        Ok(*self.hasher.finalize().as_bytes())
+    }
+    /// BLAKE3 of what was hashed, if that are its first `length` bytes.
+    pub fn hashed(&self, length: u64) -> Option<[u8; 32]> {
+        (self.hashed == length).then(|| *self.hasher.finalize().as_bytes())
+    }
+    /// Gives it its final name; `lasts` if its bytes must survive a loss of power from now on. So that its name does,
+    /// [`sync_folder`] follows.
+    ///
+    /// # Errors
+    /// What the system says; [`io::ErrorKind::AlreadyExists`] if that name is taken and may not be replaced.
+    pub fn finish(&mut self, name: &Path, replaces: bool, lasts: bool) -> io::Result<()> {
+        self.flush()?;
+        if lasts {
+            self.file.sync_all()?;
+        }
+        rename(&self.path, name, replaces)?;
+        self.stays = true;
+        Ok(())
+    }
+}
+
+impl Drop for PartFile {
+    fn drop(&mut self) {
+        if !self.stays {
+            // What is gone already need not go.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn rename(from: &Path, to: &Path, replaces: bool) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    if replaces {
+        return fs::rename(from, to);
+    }
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Not every file system can.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) if !to.exists() => fs::rename(from, to),
+        done => Ok(done?),
+    }
+}
+
+/// Makes the names in the folder of `path` survive a loss of power.
+///
+/// # Errors
+/// What the system says.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Replaces a small file at once, through `PATH.new`: readers see all of it, or what was there before. `lasts`: also
+/// after a loss of power.
+///
+/// # Errors
+/// What the system says.
+pub fn replace(path: &Path, bytes: &[u8], lasts: bool) -> io::Result<()> {
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    let mut part = PartFile::create(new.into(), false)?;
+    part.write(0, bytes)?;
+    part.finish(path, true, lasts)?;
+    if lasts { sync_folder(path) } else { Ok(()) }
+}
+
+/// BLAKE3 of all that a reader gives, and its bytes; `watch` sees the bytes so far.
+///
+/// # Errors
+/// What the system says.
+pub fn digest(mut from: impl Read, watch: &mut dyn FnMut(u64)) -> io::Result<([u8; 32], u64)> {
+    let (mut hasher, mut bytes, mut done) = (blake3::Hasher::new(), vec![0; HASH_BYTES], 0);
+    loop {
+        let count = from.read(&mut bytes)?;
+        if count == 0 {
+            return Ok((*hasher.finalize().as_bytes(), done));
+        }
+        hasher.update(&bytes[..count]);
+        done += count as u64;
+        watch(done);
+    }
+}
+
+/// BLAKE3 of a file.
+pub fn digest_of(path: &Path) -> Option<[u8; 32]> {
+    digest(File::open(path).ok()?, &mut |_| {}).ok().map(|(digest, _)| digest)
+}
+
+/// Makes a folder for files that come, unless it is there.
+///
+/// # Errors
+/// One line.
+pub fn make_folder(folder: &Path) -> Result<(), crate::Error> {
+    fs::create_dir_all(folder).map_err(|why| {
+        let folder = folder.display();
+        crate::Error::Input(format!("{folder}: {why}; name a folder that can be written with --folder"))
+    })
+}
+
+/// Bytes of a disk that are free for users, and all that it has; `None` where the system does not say.
+pub fn disk(folder: &Path) -> Option<(u64, u64)> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    Some((disk.f_bavail.saturating_mul(disk.f_frsize), disk.f_blocks.saturating_mul(disk.f_frsize)))
+}
+
+/// Whether a folder has room for `needs` bytes more.
+///
+/// # Errors
+/// One line, for the sender.
+pub fn check_space(folder: &Path, needs: u64) -> Result<(), String> {
+    match disk(folder) {
+        Some((free, _)) if needs > 0 && needs.saturating_add(SPARE_BYTES) > free => {
+            Err(format!("it needs {needs} bytes of disk, the receiver has {free}; make room there"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What the system says of a file that comes, as its sender can understand it.
+pub fn refusal(name: &str, why: &io::Error) -> String {
+    match why.kind() {
+        io::ErrorKind::AlreadyExists => {
+            format!("another file called {name} is there; move it away, or listen with --overwrite")
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "the receiver's disk is full; make room there and send again".to_owned()
+        }
+        _ => format!("the receiver cannot write: {why}"),
+    }
+}
