@@ -6,6 +6,7 @@ use super::tcpcl_wire::{RefuseReason, TermReason};
 use super::{Bundle, BundleStore, Error, Event, Listening, Progress, Sending, Tag};
 use crate::clock::{Clock, of_std, to_std};
 use crate::places::{Newcomer, PLACES_MAX, Place};
+use crate::refusals::Refusals;
 use crate::socket::wait_any;
 use crate::streams::{FAREWELL, OPENING, Streams, connect, said, say_farewell};
 use lightlag_protocols::time::{Duration, Instant};
@@ -375,6 +376,7 @@ fn serve(io: TcpStream, config: Config, coming: &mut Coming, ends: &AtomicBool) 
 /// As [`super::Layer::listen`].
 pub fn listen(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
     let mut streams = Streams::listen(listening.options.at)?;
+    let mut refusals = Refusals::default();
     let mut goes_on = watch(Event::Listening(streams.address()?));
     let (ends, out) = (Arc::new(AtomicBool::new(false)), streams.out());
     let mut awaited = listening.count;
@@ -383,7 +385,7 @@ pub fn listen(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Res
             if let (Event::Bundle(_), Some(count)) = (&event, &mut awaited) {
                 *count -= 1;
             }
-            goes_on = watch(event);
+            goes_on = refusals.pass(event, watch);
         }
     }
     // What was accepted is acknowledged before the end.
