@@ -5,7 +5,6 @@ mod auth;
 mod fec;
 pub(crate) mod incoming;
 pub mod journal;
-mod lines;
 pub(crate) mod listener;
 mod memory;
 mod name;
