@@ -13,12 +13,14 @@ import math
 import struct
 from collections import deque
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import lightlag
 from lightlag import Bundle, Drop, DropReason, Local, Move, Refusal, RefusedIds, Replica, Wait
 
 SECOND_NS = 1e9
+WALKERS = Path(__file__).with_name("walkers.toml")
 
 
 def float32(value: float) -> float:
@@ -218,34 +220,11 @@ class CopyValue(lightlag.Mechanism):
         return {"mean_known_copies": sum(known) / len(known) if known else 0.0, "usual_age": usual}
 
 
-SCENARIO = """
-name = "copy value in two languages"
-duration = "30 min"
-seeds = [1]
-buffer = "400 kB"
-mobility = { model = "random_waypoint", area = "200 m x 200 m", speed = "0.5..1.5 m/s", pause = "0..60 s" }
-radio = { range = "50 m", rate = "250 kbit/s" }
-router = "epidemic"
-mechanism = "none"
-
-[world]
-sample_every = "60 s"
-
-[nodes.walkers]
-count = 10
-
-[traffic.mail]
-interval = "5..10 s"
-size = "50..100 kB"
-lifetime = "10 min"
-"""
-
-
 def main() -> None:
     """Compares no control and both languages under two routers."""
     for router in ("epidemic", "spray_and_wait"):
         for mechanism in ("none", "copy_value", "python_copy_value"):
-            scenario = lightlag.Scenario(SCENARIO).set("router", router).set("mechanism", mechanism)
+            scenario = lightlag.Scenario.read(WALKERS).set("router", router).set("mechanism", mechanism)
             print(f"{router:15} {mechanism:18} {lightlag.run(scenario).delivery_prob}")
 
 

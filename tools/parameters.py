@@ -27,10 +27,11 @@ def listed(binary: str) -> list[dict[str, Any]]:
     return algorithms
 
 
-def written(default: float | bool | str | None) -> str:
-    """A default as a scenario has it: whole numbers without a point, no exponent; none: it must be given."""
+def written(parameter: dict[str, Any]) -> str:
+    """A default as a scenario has it: whole numbers without a point, no exponent."""
+    default: float | bool | str | None = parameter["default"]
     if default is None:
-        return "required"
+        return "required" if parameter["needed"] else "none"
     if isinstance(default, str):
         return default
     if isinstance(default, bool):
@@ -40,7 +41,7 @@ def written(default: float | bool | str | None) -> str:
 
 def row(parameter: dict[str, Any]) -> str:
     """A line of the table."""
-    default = written(parameter["default"])
+    default = written(parameter)
     domain = re.sub(r'"([^"]*)"', r"`\1`", parameter["domain"])
     return f"| `{parameter['name']}` | {default} | {parameter['unit']} | {domain} | {parameter['meaning']} |"
 

@@ -10,7 +10,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
     if let Ok(sizes) = q::sizes(text) {
         assert!(sizes.low <= sizes.high);
     }
-    for bounds in [q::lengths_m(text), q::speeds_m_per_s(text)].into_iter().flatten() {
+    for bounds in ["m", "m/s", "s"].map(|unit| q::range_in_unit(text, unit)).into_iter().flatten() {
         assert!(bounds.low >= 0.0 && bounds.low <= bounds.high && bounds.high.is_finite());
     }
     let _ =

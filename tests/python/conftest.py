@@ -1,30 +1,12 @@
 """A small scenario that runs in milliseconds, for all tests."""
 
+from pathlib import Path
+
 import pytest
 
 import lightlag
 
-WALK = """
-name = "walk"
-duration = "20 min"
-seeds = [1, 2]
-router = "epidemic"
-mechanism = "none"
-buffer = "400 kB"
-mobility = { model = "random_waypoint", area = "200 m x 200 m", speed = "0.5..1.5 m/s", pause = "0..60 s" }
-radio = { range = "50 m", rate = "250 kbit/s" }
-
-[world]
-sample_every = "60 s"
-
-[nodes.walkers]
-count = 10
-
-[traffic.mail]
-interval = "5..10 s"
-size = "50..100 kB"
-lifetime = "10 min"
-"""
+WALK = (Path(__file__).parents[2] / "examples/walkers.toml").read_text()
 
 
 @pytest.fixture

@@ -187,7 +187,7 @@ def test_every_page_of_an_algorithm_has_the_same_form(page: Path) -> None:
     text = FENCE.sub("", page.read_text())
     assert text.startswith(f"# {page.stem}\n\n")
     kind, says = text.splitlines()[2].split(". ", 1)
-    assert kind in ("Router", "Mechanism", "Controller", "Queue discipline", "Loss model")
+    assert kind in ("Router", "Mechanism", "Controller", "Queue discipline", "Loss model", "Mobility model")
     assert says.endswith(".")
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == HEADINGS
     bodies = re.split(r"^## .*$", text, flags=re.MULTILINE)[1:]

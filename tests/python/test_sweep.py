@@ -143,13 +143,12 @@ def test_folders_and_files_that_cannot_be_used_are_one_line(walk: lightlag.Scena
 def test_ctrl_c_stops_a_sweep_and_keeps_what_is_done(tmp_path: Path) -> None:
     script = """
 import lightlag, sys
-from tests_walk import WALK
-lightlag.sweep(lightlag.Scenario(WALK), seeds=range(100_000), threads=1, out=sys.argv[1])
+walk = lightlag.Scenario.read(sys.argv[1])
+lightlag.sweep(walk, seeds=range(100_000), threads=1, out=sys.argv[2])
 """
-    walk = (Path(__file__).parent / "conftest.py").read_text()
-    (tmp_path / "tests_walk.py").write_text(walk)
+    walk = Path(__file__).parents[2] / "examples/walkers.toml"
     out = tmp_path / "out"
-    command = [sys.executable, "-c", script, str(out)]
+    command = [sys.executable, "-c", script, str(walk), str(out)]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
         journal = out / "runs.jsonl"
         while not (journal.exists() and journal.stat().st_size > 10_000):

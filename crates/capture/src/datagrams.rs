@@ -47,7 +47,7 @@ impl<W: Write> Datagrams<W> {
     }
 }
 
-fn of_writer(error: PcapError) -> io::Error {
+pub(crate) fn of_writer(error: PcapError) -> io::Error {
     match error {
         PcapError::IoError(error) => error,
         other => io::Error::other(other.to_string()),

@@ -2,9 +2,10 @@
 //! their IP header on, whole. Times are in nanoseconds.
 
 use super::begin;
+use super::datagrams::of_writer;
+use pcap_file::DataLink;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::{DataLink, PcapError};
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -43,12 +44,5 @@ impl<W: Write> Packets<W> {
     /// It cannot be written.
     pub fn finish(self) -> io::Result<()> {
         self.0.into_inner().flush()
-    }
-}
-
-fn of_writer(error: PcapError) -> io::Error {
-    match error {
-        PcapError::IoError(error) => error,
-        other => io::Error::other(other.to_string()),
     }
 }

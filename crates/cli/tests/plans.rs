@@ -75,7 +75,7 @@ fn a_plan_that_changes_is_read_again_and_a_damaged_one_is_not_followed() {
     let sender = Running::start(&place, &["transfer", "file", &at, "--plan", "plan"]);
     std::thread::sleep(Duration::from_millis(1500));
     place.write("plan", "a contact now\n");
-    std::thread::sleep(Duration::from_millis(1500));
+    std::thread::sleep(Duration::from_millis(3500));
     assert!(!place.path("into/file").exists(), "there was no contact");
     place.write("plan", plan(&[("0", "100", 1_000_000)]));
     let (code, _, said) = sender.end();

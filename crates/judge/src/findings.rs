@@ -81,6 +81,61 @@ macro_rules! from_faults {
 }
 pub(super) use from_faults;
 
+/// What judges of links have in common: their verdict, their clock, and how they look at a link.
+macro_rules! judges_links {
+    ($judge:ident) => {
+        impl $judge {
+            /// The violations in the order in which they were found; only the first thousand are kept.
+            pub fn verdict(&self) -> &[Violation] {
+                self.found.kept()
+            }
+            /// How many violations there were, those included that were not kept.
+            pub fn total(&self) -> u64 {
+                self.found.total()
+            }
+            /// How many violations of a kind there were.
+            pub fn count(&self, kind: Kind) -> u64 {
+                self.found.count(kind)
+            }
+            /// No more events will come: a trace without an end record is incomplete.
+            pub fn close(&mut self) {
+                if !self.ended {
+                    self.ended = true;
+                    self.found.add(Kind::EndMissing, self.now, || "the trace has no end".to_owned());
+                }
+            }
+            #[inline]
+            fn advance(&mut self, now: Instant) {
+                if now < self.now {
+                    let before = self.now;
+                    self.found.add(Kind::TimeBackwards, now, || format!("after {before:?}"));
+                }
+                self.now = now;
+                if self.ended || now > self.rules.until {
+                    let until = self.rules.until;
+                    self.found
+                        .add(Kind::AfterEnd, now, || format!("the run ends at {until:?} at the latest"));
+                }
+            }
+            #[inline]
+            fn at_link<T>(
+                &mut self,
+                link: u32,
+                what: impl FnOnce(&mut $crate::wire::LinkState, $crate::wire::Teller) -> T,
+            ) -> T {
+                let (names, found, now) = (&self.rules.link_names, &mut self.found, self.now);
+                let mut hear = |fault: $crate::wire::Fault, detail: String| {
+                    found.add(Kind::from(fault), now, || {
+                        format!("{}: {detail}", $crate::packets::name(names, "link", link))
+                    });
+                };
+                what(&mut self.links[link as usize], $crate::wire::Teller { now, hear: &mut hear })
+            }
+        }
+    };
+}
+pub(super) use judges_links;
+
 /// One thing that cannot have happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding<K> {

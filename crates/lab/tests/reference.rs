@@ -170,6 +170,12 @@ fn inner(path: &str, kind: Kind, found: &mut Vec<(String, &'static [Key])>) {
         Kind::Named(keys) => tables(&format!("{path}.NAME"), keys, found),
         Kind::List(kind) => inner(path, *kind, found),
         Kind::Any(kinds) => kinds.iter().for_each(|kind| inner(path, *kind, found)),
+        Kind::Model(models) => {
+            (models.rows)()
+                .iter()
+                .filter(|row| !row.keys.is_empty())
+                .for_each(|row| tables(path, row.keys, found));
+        }
         _ => {}
     }
 }
@@ -183,9 +189,8 @@ fn kind(kind: Kind) -> String {
         Kind::Real(low, high) => format!("number from {low} to {high}"),
         Kind::Quantity(example) => format!("quantity, like `\"{example}\"`"),
         Kind::Word(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
-        Kind::Router => "a router".to_owned(),
-        Kind::Mechanism => "a mechanism".to_owned(),
-        Kind::Controller => "a controller".to_owned(),
+        Kind::Algorithm(kind) => format!("a {kind}"),
+        Kind::Model(models) => format!("table with a `{}`: a {}", models.key, models.kind),
         Kind::Table(_) | Kind::Open => "table".to_owned(),
         Kind::Named(_) => "tables by name".to_owned(),
         Kind::List(of) => format!("list: {}", self::kind(*of)),

@@ -1,7 +1,8 @@
-//! Files that come in: written beside their final name, checked, and renamed when they are whole.
+//! Files that come in: written beside their final name, checked, and renamed when they are whole; and files that are sent.
 
+use crate::Error;
 use rustix::fs::{FlockOperation, OFlags, flock};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -187,6 +188,86 @@ fn rename(from: &Path, to: &Path, replaces: bool) -> io::Result<()> {
     }
 }
 
+/// A file that must stay as it is while it is sent.
+pub struct SentFile {
+    file: File,
+    path: PathBuf,
+    was: Identity,
+}
+
+/// Length, and time of the last change in s and ns.
+type Identity = (u64, i64, i64);
+
+fn identity(found: &Metadata) -> Identity {
+    (found.len(), found.mtime(), found.mtime_nsec())
+}
+
+impl SentFile {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// One line: it is not there, cannot be opened, or is no file.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        // A pipe must not be opened: that waits for its writer.
+        let found = fs::metadata(path).map_err(|why| Self::cannot(path, why))?;
+        if !found.is_file() {
+            return Err(Self::cannot(path, "it is no file"));
+        }
+        let file = File::open(path).map_err(|why| Self::cannot(path, why))?;
+        let was = identity(&file.metadata().map_err(|why| Self::cannot(path, why))?);
+        Ok(Self { file, path: path.to_owned(), was })
+    }
+    /// Why a file cannot be sent.
+    pub fn cannot(path: &Path, what: impl std::fmt::Display) -> Error {
+        Error::Input(format!("{}: {what}; name a file to send", path.display()))
+    }
+    /// The open file.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+    /// Bytes of it.
+    pub fn length(&self) -> u64 {
+        self.was.0
+    }
+    /// Fills `out` with the bytes from `at` on.
+    ///
+    /// # Errors
+    /// One line if it can no longer be read as it was.
+    pub fn read(&self, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        self.file.read_exact_at(out, at).map_err(|why| match why.kind() {
+            io::ErrorKind::UnexpectedEof => self.changed(),
+            _ => Error::Failed(format!("{}: cannot be read any more: {why}", self.path.display())),
+        })
+    }
+    /// Whether it still is what it was.
+    ///
+    /// # Errors
+    /// One line if it is not.
+    pub fn check(&self) -> Result<(), Error> {
+        match self.file.metadata() {
+            Ok(found) if identity(&found) == self.was => Ok(()),
+            _ => Err(self.changed()),
+        }
+    }
+    /// The same file, to be checked beside what sends it.
+    ///
+    /// # Errors
+    /// One line.
+    pub fn twin(&self) -> Result<Self, Error> {
+        let file = self.file.try_clone().map_err(|_| self.changed())?;
+        Ok(Self { file, path: self.path.clone(), was: self.was })
+    }
+    /// It is not what it was.
+    pub fn changed(&self) -> Error {
+        let path = self.path.display();
+        Error::Failed(format!("{path}: it changed while it was sent; send it again when it stays as it is"))
+    }
+}
+
 /// Makes the names in the folder of `path` survive a loss of power.
 ///
 /// # Errors
@@ -259,10 +340,10 @@ pub fn digest_of(path: &Path) -> Option<[u8; 32]> {
 ///
 /// # Errors
 /// One line.
-pub fn make_folder(folder: &Path) -> Result<(), crate::Error> {
+pub fn make_folder(folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(|why| {
         let folder = folder.display();
-        crate::Error::Input(format!("{folder}: {why}; name a folder that can be written with --folder"))
+        Error::Input(format!("{folder}: {why}; name a folder that can be written with --folder"))
     })
 }
 

@@ -24,8 +24,3 @@ pub mod time;
 pub mod transport;
 pub mod units;
 pub mod wire;
-
-/// The example of CONTRIBUTING.md is compiled and run, so that it stays true.
-#[cfg(doctest)]
-#[doc = include_str!("../../../CONTRIBUTING.md")]
-struct Contributing;

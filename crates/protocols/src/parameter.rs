@@ -1,6 +1,8 @@
 //! What an algorithm declares about itself: its parameters with units, ranges and defaults.
 
+use crate::units::parse::{Area, Bounds, Position};
 use std::collections::BTreeMap;
+use std::fmt;
 use thiserror::Error;
 
 /// One parameter of an algorithm.
@@ -10,8 +12,10 @@ pub struct Parameter {
     pub name: &'static str,
     /// Unit of a number ("s", "B", "bit/s", "" for a plain one).
     pub unit: &'static str,
-    /// Used when a scenario does not say.
-    pub default: Value,
+    /// Used when a scenario does not say; `None`: there is no default.
+    pub default: Option<Value>,
+    /// Whether it must be given.
+    pub needed: bool,
     /// Which values are allowed.
     pub domain: Domain,
     /// One sentence.
@@ -19,6 +23,16 @@ pub struct Parameter {
 }
 
 impl Parameter {
+    const fn new(
+        name: &'static str,
+        unit: &'static str,
+        default: Option<Value>,
+        domain: Domain,
+        meaning: &'static str,
+    ) -> Self {
+        let needed = default.is_none();
+        Self { name, unit, default, needed, domain, meaning }
+    }
     /// A number from `range.0` to `range.1`, in `unit`.
     pub const fn number(
         name: &'static str,
@@ -28,7 +42,7 @@ impl Parameter {
         meaning: &'static str,
     ) -> Self {
         let domain = Domain::Number(range.0, range.1);
-        Self { name, unit, default: Value::Number(default), domain, meaning }
+        Self::new(name, unit, Some(Value::Number(default)), domain, meaning)
     }
     /// A number from `range.0` to `range.1`, in `unit`, that has no default.
     pub const fn needed(
@@ -37,25 +51,49 @@ impl Parameter {
         range: (f64, f64),
         meaning: &'static str,
     ) -> Self {
-        Self::number(name, unit, f64::NAN, range, meaning)
-    }
-    /// Whether it has no default, and must be given.
-    pub fn is_needed(&self) -> bool {
-        matches!(self.default, Value::Number(default) if default.is_nan())
+        Self::new(name, unit, None, Domain::Number(range.0, range.1), meaning)
     }
     /// A whole number from `range.0` to `range.1`.
     pub const fn integer(name: &'static str, default: f64, range: (f64, f64), meaning: &'static str) -> Self {
         let domain = Domain::Integer(range.0, range.1);
-        Self { name, unit: "", default: Value::Number(default), domain, meaning }
+        Self::new(name, "", Some(Value::Number(default)), domain, meaning)
     }
     /// Yes or no.
     pub const fn flag(name: &'static str, default: bool, meaning: &'static str) -> Self {
-        Self { name, unit: "", default: Value::Flag(default), domain: Domain::Flag, meaning }
+        Self::new(name, "", Some(Value::Flag(default)), Domain::Flag, meaning)
     }
     /// One of `words`, of which the first is the default.
     pub const fn word(name: &'static str, words: &'static [&'static str], meaning: &'static str) -> Self {
         let default = Value::Word(std::borrow::Cow::Borrowed(words[0]));
-        Self { name, unit: "", default, domain: Domain::OneOf(words), meaning }
+        Self::new(name, "", Some(default), Domain::OneOf(words), meaning)
+    }
+    /// A range such as `"0.5..1.5 m/s"`, in `unit`, that lies within `within`.
+    pub const fn range(
+        name: &'static str,
+        unit: &'static str,
+        default: Option<Bounds<f64>>,
+        within: (f64, f64),
+        meaning: &'static str,
+    ) -> Self {
+        let default = match default {
+            Some(range) => Some(Value::Range(range)),
+            None => None,
+        };
+        Self::new(name, unit, default, Domain::Range(within.0, within.1), meaning)
+    }
+    /// A rectangle such as `"1 km x 500 m"`, that has no default.
+    pub const fn area(name: &'static str, meaning: &'static str) -> Self {
+        Self::new(name, "", None, Domain::Area, meaning)
+    }
+    /// A position such as `"100 m, 200 m"`, that has no default.
+    pub const fn position(name: &'static str, meaning: &'static str) -> Self {
+        Self::new(name, "", None, Domain::Position, meaning)
+    }
+    /// The same, but without a default it need not be given.
+    #[must_use]
+    pub const fn optional(mut self) -> Self {
+        self.needed = false;
+        self
     }
 }
 
@@ -68,6 +106,12 @@ pub enum Value {
     Flag(bool),
     /// One of a few words.
     Word(std::borrow::Cow<'static, str>),
+    /// A range in the parameter's unit, from which values are drawn.
+    Range(Bounds<f64>),
+    /// The sides of a rectangle.
+    Area(Area),
+    /// A point in the plane.
+    Position(Position),
 }
 
 impl From<f64> for Value {
@@ -97,26 +141,38 @@ pub enum Domain {
     Flag,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// Any range between the first and the second, both included.
+    Range(f64, f64),
+    /// Any rectangle.
+    Area,
+    /// Any point.
+    Position,
 }
 
-impl std::fmt::Display for Domain {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(low, high) => write!(f, "a number from {low} to {high}"),
             Self::Integer(low, high) => write!(f, "a whole number from {low} to {high}"),
             Self::Flag => write!(f, "true or false"),
             Self::OneOf(words) => write!(f, "one of \"{}\"", words.join("\", \"")),
+            Self::Range(low, high) => write!(f, "a range within {low} to {high}"),
+            Self::Area => f.write_str("an area like \"1 km x 1 km\""),
+            Self::Position => f.write_str("a position like \"100 m, 200 m\""),
         }
     }
 }
-impl std::fmt::Display for Value {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             // Never a page of digits.
             Self::Number(n) if n.abs() >= 1e16 => write!(f, "{n:e}"),
             Self::Number(n) => write!(f, "{n}"),
             Self::Flag(b) => write!(f, "{b}"),
             Self::Word(w) => write!(f, "\"{w}\""),
+            Self::Range(Bounds { low, high }) => write!(f, "{low}..{high}"),
+            Self::Area(area) => write!(f, "{} m x {} m", area.width_m, area.height_m),
+            Self::Position(at) => write!(f, "{} m, {} m", at.x_m, at.y_m),
         }
     }
 }
@@ -129,6 +185,10 @@ impl Domain {
             (Self::Integer(low, high), Value::Number(n)) => low <= n && n <= high && n.fract() == 0.0,
             (Self::Flag, Value::Flag(_)) => true,
             (Self::OneOf(words), Value::Word(w)) => words.contains(&w.as_ref()),
+            (Self::Range(low, high), Value::Range(range)) => {
+                *low <= range.low && range.low <= range.high && range.high <= *high
+            }
+            (Self::Area, Value::Area(_)) | (Self::Position, Value::Position(_)) => true,
             _ => false,
         }
     }
@@ -189,7 +249,7 @@ impl Parameters {
         given: &BTreeMap<String, Value>,
     ) -> Result<Self, ParameterError> {
         let mut values: BTreeMap<String, Value> =
-            declared.iter().map(|p| (p.name.to_owned(), p.default.clone())).collect();
+            declared.iter().filter_map(|p| Some((p.name.to_owned(), p.default.clone()?))).collect();
         for (name, value) in given {
             let Some(parameter) = declared.iter().find(|p| p.name == name) else {
                 let known: Vec<&str> = declared.iter().map(|p| p.name).collect();
@@ -209,7 +269,7 @@ impl Parameters {
             }
             values.insert(name.clone(), value.clone());
         }
-        if let Some(missing) = declared.iter().find(|p| p.is_needed() && !given.contains_key(p.name)) {
+        if let Some(missing) = declared.iter().find(|p| p.needed && !given.contains_key(p.name)) {
             return Err(ParameterError::Missing {
                 algorithm: algorithm.to_owned(),
                 name: missing.name.to_owned(),
@@ -218,35 +278,55 @@ impl Parameters {
         }
         Ok(Self(values))
     }
+    fn read<'p, T>(&'p self, name: &str, kind: &str, read: impl FnOnce(&'p Value) -> Option<T>) -> T {
+        let value = self.0.get(name);
+        value.and_then(read).unwrap_or_else(|| panic!("{kind} `{name}` is not declared ({value:?})"))
+    }
     /// The number called `name`, in its declared unit.
     ///
     /// # Panics
     /// If the algorithm did not declare such a number: a bug in its file.
     pub fn number(&self, name: &str) -> f64 {
-        match self.0.get(name) {
-            Some(Value::Number(n)) => *n,
-            other => panic!("number `{name}` is not declared ({other:?})"),
-        }
+        self.read(name, "number", |value| if let Value::Number(n) = value { Some(*n) } else { None })
     }
     /// The flag called `name`.
     ///
     /// # Panics
     /// If the algorithm did not declare such a flag.
     pub fn flag(&self, name: &str) -> bool {
-        match self.0.get(name) {
-            Some(Value::Flag(b)) => *b,
-            other => panic!("flag `{name}` is not declared ({other:?})"),
-        }
+        self.read(name, "flag", |value| if let Value::Flag(flag) = value { Some(*flag) } else { None })
     }
     /// The word called `name`.
     ///
     /// # Panics
     /// If the algorithm did not declare such a word.
     pub fn word(&self, name: &str) -> &str {
-        match self.0.get(name) {
-            Some(Value::Word(w)) => w,
-            other => panic!("word `{name}` is not declared ({other:?})"),
-        }
+        self.read(name, "word", |value| if let Value::Word(word) = value { Some(&**word) } else { None })
+    }
+    /// The range called `name`, in its declared unit.
+    ///
+    /// # Panics
+    /// If the algorithm did not declare such a range.
+    pub fn range(&self, name: &str) -> Bounds<f64> {
+        self.read(name, "range", |value| if let Value::Range(range) = value { Some(*range) } else { None })
+    }
+    /// The area called `name`.
+    ///
+    /// # Panics
+    /// If the algorithm did not declare such an area, or it is optional and absent.
+    pub fn area(&self, name: &str) -> Area {
+        self.read(name, "area", |value| if let Value::Area(area) = value { Some(*area) } else { None })
+    }
+    /// The position called `name`.
+    ///
+    /// # Panics
+    /// If the algorithm did not declare such a position, or it is optional and absent.
+    pub fn position(&self, name: &str) -> Position {
+        self.read(name, "position", |value| if let Value::Position(at) = value { Some(*at) } else { None })
+    }
+    /// Whether there is a value called `name`: optional ones may be absent.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
     }
     /// All names and values, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
@@ -273,13 +353,7 @@ pub struct Entry<A: ?Sized, S> {
 mod tests {
     use super::*;
 
-    const DECLARED: &[Parameter] = &[Parameter {
-        name: "copies",
-        unit: "",
-        default: Value::Number(10.0),
-        domain: Domain::Integer(1.0, 100.0),
-        meaning: "Copies.",
-    }];
+    const DECLARED: &[Parameter] = &[Parameter::integer("copies", 10.0, (1.0, 100.0), "Copies.")];
 
     fn resolve(name: &str, n: f64) -> Result<Parameters, ParameterError> {
         Parameters::resolve("spray", DECLARED, &BTreeMap::from([(name.to_owned(), Value::Number(n))]))

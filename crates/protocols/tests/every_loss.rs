@@ -18,6 +18,7 @@ fn built(which: usize, parts: &[f64]) -> Loss {
         Domain::Integer(low, high) => Value::Number((low + part * (high - low)).round()),
         Domain::Flag => Value::Flag(part < 0.5),
         Domain::OneOf(words) => Value::from(words[(part * (words.len() - 1) as f64) as usize]),
+        Domain::Range(..) | Domain::Area | Domain::Position => panic!("no loss model has such a parameter"),
     };
     let given =
         row.model.parameters.iter().zip(parts).map(|(p, part)| (p.name.to_owned(), value(*part, &p.domain)));

@@ -124,7 +124,7 @@ fn parameter(declared: &DeclaredParameter<'_>) -> PyResult<Parameter> {
         let told = format!("the default of parameter `{name}` is {default}; it must be {domain}");
         return Err(PyValueError::new_err(told));
     }
-    Ok(Parameter { name, unit, default, domain, meaning })
+    Ok(Parameter { name, unit, default: Some(default), needed: false, domain, meaning })
 }
 
 /// The names of the hooks that classes may define.
@@ -154,9 +154,11 @@ fn row<A: ?Sized + lightlag_scenario::Kind>(
 ) -> PyResult<Row> {
     let told = |p: &Parameter| {
         let default = match &p.default {
-            Value::Number(number) => number.into_py_any(py)?,
-            Value::Flag(flag) => flag.into_py_any(py)?,
-            Value::Word(word) => word.as_ref().into_py_any(py)?,
+            Some(Value::Number(number)) => number.into_py_any(py)?,
+            Some(Value::Flag(flag)) => flag.into_py_any(py)?,
+            Some(Value::Word(word)) => word.as_ref().into_py_any(py)?,
+            Some(other) => other.to_string().into_py_any(py)?,
+            None => py.None(),
         };
         Ok((p.name.to_owned(), p.unit.to_owned(), default, p.domain.to_string(), p.meaning.to_owned()))
     };

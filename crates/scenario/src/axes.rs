@@ -1,6 +1,6 @@
 //! Sweeps: every list in a scenario is an axis, and their cross product is the sweep.
 
-use super::error::{Error, Result, quoted};
+use super::error::{Result, quoted};
 use super::tree::{Entries, Key, Node, PARAMETERS, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,11 +28,9 @@ pub struct Choice {
 /// An empty list, or too many points.
 pub fn expand(root: &Node) -> Result<Vec<Choice>> {
     if count(root) > POINTS_MAX {
-        return Err(Error::new(
-            &root.place,
-            format!("the lists span more than {POINTS_MAX} points"),
-            "sweep fewer values at a time",
-        ));
+        return root
+            .place
+            .refuse(format!("the lists span more than {POINTS_MAX} points"), "sweep fewer values at a time");
     }
     choices(&Arc::new(root.clone()), "")
 }
@@ -55,11 +53,9 @@ fn is_list_value(key: &Key, node: &Node) -> bool {
 fn choices(node: &Arc<Node>, path: &str) -> Result<Vec<Choice>> {
     match &node.value {
         Value::Table(entries) => table_choices(node, entries, path),
-        Value::List(list) if list.is_empty() => Err(Error::new(
-            &node.place,
-            format!("the list `{path}` is empty"),
-            "a list is an axis of a sweep and needs a value",
-        )),
+        Value::List(list) if list.is_empty() => node
+            .place
+            .refuse(format!("the list `{path}` is empty"), "a list is an axis of a sweep and needs a value"),
         Value::List(list) => list_choices(list, path),
         _ => Ok(vec![Choice { values: Vec::new(), tree: node.clone() }]),
     }
@@ -70,20 +66,18 @@ fn list_choices(list: &[Arc<Node>], path: &str) -> Result<Vec<Choice>> {
     let mut seen = BTreeSet::new();
     for item in list {
         if matches!(item.value, Value::List(_)) {
-            return Err(Error::new(
-                &item.place,
+            return item.place.refuse(
                 format!("`{path}` is a list of lists"),
                 "a list is an axis of a sweep; its items are single values",
-            ));
+            );
         }
         for mut choice in choices(item, path)? {
             let text = choice.tree.text();
             if !seen.insert(text.clone()) {
-                return Err(Error::new(
-                    &item.place,
+                return item.place.refuse(
                     format!("the list `{path}` has {} twice", quoted(&text)),
                     "a list is an axis of a sweep; name each value once",
-                ));
+                );
             }
             choice.values.insert(0, (path.to_owned(), text));
             all.push(choice);
@@ -150,7 +144,7 @@ fn check_size(partial: &[(Values, Entries)], options: &[Choice], entries: usize,
     }
     let what = format!("the points of the sweep take {bytes:.1e} bytes of keys and values");
     let right = format!("at most {POINTS_BYTES_MAX:.0e} are kept; sweep fewer or shorter values");
-    Err(Error::new(&at.place, what, right))
+    at.place.refuse(what, right)
 }
 
 /// Of a key and a reference to its value.

@@ -2,10 +2,7 @@
 
 use super::error::{Error, Place, Result};
 use super::files::Files;
-use super::model::{
-    BundleNetwork, Draws, Group, MapFile, MapReading, Message, Mobility, Movement, Roads, Seed,
-};
-use super::quantity::{Area, Bounds, Position};
+use super::model::{BundleNetwork, Draws, Group, Map, Message, Mobility, Movement, Seed};
 use super::traffic;
 use lightlag_protocols::dtn::{ContactPlan, NodeId};
 use lightlag_protocols::rng::mix;
@@ -14,9 +11,10 @@ use lightlag_protocols::units::BitRate;
 use lightlag_worlds::contacts::kinetic::{self, Encounter};
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
 use lightlag_worlds::messages::{Node, Setup};
-use lightlag_worlds::mobility::map::osm::{self, OsmOptions};
-use lightlag_worlds::mobility::map::{Disconnected, MapOptions, RoadMap};
-use lightlag_worlds::mobility::{self as worlds, Fleet, Model, Point, Span, Walk};
+use lightlag_worlds::mobility::map::{MapError, RoadMap};
+use lightlag_worlds::mobility::{
+    self, Area, Fleet, GroupContext, Initial, MobilityError, Model, Point, Stationary, Walk,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -98,21 +96,25 @@ impl Seeded<'_> {
     /// A map that cannot be used.
     pub fn fleet(&self) -> Result<Fleet> {
         let network = self.network;
-        let mut models = Models { files: Files::default(), maps: BTreeMap::new() };
+        let mut models = Models::default();
         let mut groups = Vec::new();
         for group in &network.groups {
             // Without a mobility there is no radio either: the place makes no difference.
-            let nowhere = Mobility::At(Position { x_m: 0.0, y_m: 0.0 });
-            let mobility = group.mobility.as_ref().unwrap_or(&nowhere);
-            let model = models.model(mobility, group.count())?;
-            model
-                .check(group.count())
-                .map_err(|error| wrong_motion(&map_place(mobility, &network.place()), &error))?;
-            groups.push(worlds::Group { count: group.count(), model });
+            let model = match &group.mobility {
+                Some(mobility) => models.model(mobility, group.count())?,
+                None => {
+                    let initial = Initial::Points(vec![Point::default(); group.nodes.len()]);
+                    Arc::new(Stationary { area: Area::new(1.0, 1.0), initial })
+                }
+            };
+            model.check(group.count()).map_err(|error| {
+                wrong_motion(&map_place(group).unwrap_or_else(|| network.place()), &error)
+            })?;
+            groups.push(mobility::Group { count: group.count(), model });
         }
         let mut fleet = Fleet::new(groups, self.number());
         if network.movement.draws == Draws::TheOne {
-            fleet.draws = worlds::Draws::TheOne { rng_seed: rng_seed(self.number(), self.seed) };
+            fleet.draws = mobility::Draws::TheOne { rng_seed: rng_seed(self.number(), self.seed) };
             fleet.tick = network.rules.tick;
             fleet.clock_stops = self.clock_stops();
         }
@@ -179,8 +181,7 @@ impl BundleNetwork {
             let before = last.insert(pair, link.end);
             if before.is_some_and(|end| end > link.start) {
                 let name = |node: NodeId| self.node_names().nth(node.0 as usize).unwrap_or_default();
-                return Err(Error::new(
-                    &self.place(),
+                return self.place().refuse(
                     format!(
                         "{} and {} have a contact in a table at {:?} while their radios reach each other",
                         name(link.a),
@@ -188,7 +189,7 @@ impl BundleNetwork {
                         link.start
                     ),
                     "let contacts of a pair come from radios or from a table, not from both",
-                ));
+                );
             }
         }
         Ok(())
@@ -204,17 +205,14 @@ fn rng_seed(number: u64, seed: Seed) -> i32 {
     }
 }
 
-fn wrong_motion(place: &Place, error: &worlds::MobilityError) -> Error {
+fn wrong_motion(place: &Place, error: &MobilityError) -> Error {
     let text = error.to_string();
     let (what, right) = text.rsplit_once(": ").unwrap_or((&text, "change the mobility"));
     Error::new(place, what, right)
 }
 
-fn map_place(mobility: &Mobility, otherwise: &Place) -> Place {
-    match mobility {
-        Mobility::ShortestPathMap { maps, .. } => maps.first().map_or(otherwise, |map| &map.place).clone(),
-        _ => otherwise.clone(),
-    }
+fn map_place(group: &Group) -> Option<Place> {
+    Some(group.mobility.as_ref()?.map.as_ref()?.files.first()?.place.clone())
 }
 
 fn nodes(group: &Group) -> impl Iterator<Item = Node> {
@@ -242,9 +240,8 @@ impl Link {
     /// With a tick, its ends are ticks; a contact between two ticks is dropped.
     fn told(told: &super::model::Told, tick: Option<Duration>) -> Option<Self> {
         let round = |at: Instant| tick.map_or(at, |tick| at.round_up(tick));
-        let channel = |way: &super::model::Way| Channel { rate: way.rate, delay: way.delay.clone() };
         let (start, end) = (round(told.start), round(told.end));
-        let (forward, backward) = (channel(&told.forward), channel(&told.backward));
+        let (forward, backward) = (told.forward.clone(), told.backward.clone());
         (end > start).then_some(Self { a: NodeId(told.a), b: NodeId(told.b), start, end, forward, backward })
     }
 }
@@ -343,115 +340,45 @@ fn fastest(spans: Vec<RatedSpan>) -> Vec<RatedSpan> {
 }
 
 /// Turns mobility into models; maps are read once.
+#[derive(Default)]
 struct Models {
     files: Files,
     maps: BTreeMap<String, Arc<RoadMap>>,
 }
 
 impl Models {
-    fn model(&mut self, mobility: &Mobility, count: u32) -> Result<Arc<dyn Model>> {
-        Ok(match mobility {
-            Mobility::At(position) => {
-                let at = Point::new(position.x_m, position.y_m);
-                // The area only has to hold the point.
-                let area = worlds::Area::new(at.x + 1.0, at.y + 1.0);
-                let initial = worlds::Initial::Points(vec![at; count as usize]);
-                Arc::new(worlds::Stationary { area, initial })
-            }
-            Mobility::Scattered(place) => {
-                Arc::new(worlds::Stationary { area: area(place), initial: worlds::Initial::Uniform })
-            }
-            Mobility::RandomWaypoint { area: place, speed_m_per_s, pause, initial } => {
-                Arc::new(worlds::RandomWaypoint {
-                    area: area(place),
-                    speed_m_per_s: span(speed_m_per_s),
-                    pause_s: seconds(pause),
-                    initial: match initial {
-                        super::model::Initial::Uniform => worlds::Initial::Uniform,
-                        super::model::Initial::StationaryDistribution => {
-                            worlds::Initial::StationaryDistribution
-                        }
-                    },
-                })
-            }
-            Mobility::RandomWalk { area: place, speed_m_per_s, pause, leg_m } => {
-                Arc::new(worlds::RandomWalk {
-                    area: area(place),
-                    step_m: span(leg_m),
-                    speed_m_per_s: span(speed_m_per_s),
-                    pause_s: seconds(pause),
-                    initial: worlds::Initial::Uniform,
-                })
-            }
-            Mobility::ShortestPathMap { maps, allowed, reading, area: place, speed_m_per_s, pause } => {
-                let map = self.map(maps, reading)?;
-                let (_, greatest) = map.bounds();
-                Arc::new(worlds::ShortestPathMap {
-                    // A single straight road has no extent to one side.
-                    area: place
-                        .as_ref()
-                        .map_or(worlds::Area::new(greatest.x.max(1.0), greatest.y.max(1.0)), area),
-                    layers: layers(allowed),
-                    map,
-                    speed_m_per_s: span(speed_m_per_s),
-                    pause_s: seconds(pause),
-                    initial: worlds::Initial::Uniform,
-                })
-            }
-        })
+    fn model(&mut self, mobility: &Mobility, nodes: u32) -> Result<Arc<dyn Model>> {
+        let map = mobility.map.as_ref().map(|map| self.roads(map)).transpose()?;
+        let layers = mobility.map.as_ref().map_or(u32::MAX, |map| layers(&map.allowed));
+        let context = GroupContext { nodes, map, layers };
+        Ok((mobility.entry.model.build)(&mobility.parameters, context).into())
     }
-    fn map(&mut self, files: &[MapFile], reading: &MapReading) -> Result<Arc<RoadMap>> {
-        let paths: Vec<_> = files.iter().map(|file| &file.path).collect();
-        let key = format!("{paths:?} {reading:?}");
-        if let Some(map) = self.maps.get(&key) {
-            return Ok(map.clone());
+    fn roads(&mut self, map: &Map) -> Result<Arc<RoadMap>> {
+        let key = format!("{:?}", Map { allowed: Vec::new(), ..map.clone() });
+        if let Some(roads) = self.maps.get(&key) {
+            return Ok(roads.clone());
         }
-        let Some(first) = files.first() else {
-            return Err(Error::new(&Place::File("map".into()), "no map is named", "name a WKT or OSM file"));
-        };
         let mut texts = Vec::new();
-        for file in files {
+        for file in &map.files {
             texts.push((file.path.display().to_string(), self.files.read(&file.path, &file.place)?));
         }
-        let map = Arc::new(read_map(&texts, reading).map_err(|error| {
-            Error::new(
-                &first.place,
-                error.to_string(),
-                "name a WKT or OpenStreetMap file of roads in one piece",
-            )
+        let roads = Arc::new(read_roads(&texts, map).map_err(|error| {
+            let right = "name a WKT or OpenStreetMap file of roads in one piece";
+            Error::new(&map.files[0].place, error.to_string(), right)
         })?);
-        self.maps.insert(key, map.clone());
-        Ok(map)
+        self.maps.insert(key, roads.clone());
+        Ok(roads)
     }
 }
 
-fn read_map(
-    texts: &[(String, Arc<[u8]>)],
-    reading: &MapReading,
-) -> std::result::Result<RoadMap, worlds::map::MapError> {
-    let disconnected = if reading.largest_part { Disconnected::Largest } else { Disconnected::Error };
+fn read_roads(texts: &[(String, Arc<[u8]>)], map: &Map) -> std::result::Result<RoadMap, MapError> {
     if let [(name, bytes)] = texts
         && name.ends_with(".pbf")
     {
-        let options = OsmOptions {
-            roads: match reading.roads {
-                Roads::All => osm::Roads::All,
-                Roads::Drive => osm::Roads::Drive,
-                Roads::Walk => osm::Roads::Walk,
-            },
-            bounds: reading.bounding_box_deg.map(|[west_deg, south_deg, east_deg, north_deg]| {
-                osm::BoundingBox { west_deg, south_deg, east_deg, north_deg }
-            }),
-        };
-        return RoadMap::from_osm(bytes, name, &options, disconnected);
+        return RoadMap::from_osm(bytes, name, &map.osm, map.options.disconnected);
     }
     let files: Vec<(&str, &[u8])> = texts.iter().map(|(name, bytes)| (name.as_str(), &bytes[..])).collect();
-    let options = if reading.the_one {
-        MapOptions::THE_ONE
-    } else {
-        MapOptions { to_origin: true, disconnected, ..MapOptions::default() }
-    };
-    RoadMap::from_wkt(&files, options)
+    RoadMap::from_wkt(&files, map.options)
 }
 
 /// The n-th map is layer n - 1; none named means all.
@@ -460,18 +387,6 @@ fn layers(allowed: &[u32]) -> u32 {
         return u32::MAX;
     }
     allowed.iter().filter(|&&map| (1..=32).contains(&map)).fold(0, |bits, map| bits | 1 << (map - 1))
-}
-
-fn area(area: &Area) -> worlds::Area {
-    worlds::Area::new(area.width_m, area.height_m)
-}
-
-fn span(bounds: &Bounds<f64>) -> Span {
-    Span::new(bounds.low, bounds.high)
-}
-
-fn seconds(bounds: &Bounds<Duration>) -> Span {
-    Span::new(bounds.low.as_secs_f64(), bounds.high.as_secs_f64())
 }
 
 impl Movement {

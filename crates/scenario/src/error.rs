@@ -30,6 +30,16 @@ impl fmt::Display for Place {
     }
 }
 
+impl Place {
+    /// An error about what stands here.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn refuse<T>(&self, what: impl AsRef<str>, right: impl AsRef<str>) -> Result<T> {
+        Err(Error::new(self, what, right))
+    }
+}
+
 /// Something that a scenario says and that cannot be done.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{place}: {what}; {right}")]

@@ -109,17 +109,16 @@ impl ScenarioFile {
         }
         let Some((name, path, bytes)) = texts.first() else {
             let place = Place::File("scenario".into());
-            return Err(Error::new(&place, "no file is named", "name a TOML file or The ONE's settings"));
+            return place.refuse("no file is named", "name a TOML file or The ONE's settings");
         };
         if texts.len() == 1 && is_toml(path, bytes) {
             return Self::from_toml(name, utf8(name, bytes)?, folder(path), catalogue);
         }
         if let Some((name, ..)) = texts.iter().find(|text| is_toml(text.1, &text.2)) {
-            return Err(Error::new(
-                &Place::File(name.as_str().into()),
+            return Place::File(name.as_str().into()).refuse(
                 "a TOML file stands among several files",
                 "name one TOML file alone; only The ONE's settings have layers",
-            ));
+            );
         }
         let layers = texts.iter().map(|(name, path, bytes)| (name.as_str(), folder(path), &bytes[..]));
         let content = Content::TheOne(Layers::parse(layers)?);
@@ -275,7 +274,7 @@ fn check_text(file: &str, bytes: &[u8]) -> Result<()> {
         return Ok(());
     }
     let right = "at most 8 MiB are read; name files for contacts, messages and maps";
-    Err(Error::new(&Place::File(file.into()), "the scenario has more than 8 MiB", right))
+    Place::File(file.into()).refuse("the scenario has more than 8 MiB", right)
 }
 
 fn is_toml(path: &Path, bytes: &[u8]) -> bool {

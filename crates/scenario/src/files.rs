@@ -31,7 +31,7 @@ impl Files {
         let all = known.values().map(|bytes| bytes.len() as u64).sum::<u64>() + bytes.len() as u64;
         if all > ALL_BYTES_MAX {
             let what = "the files of the scenario have more than 1 GiB in all";
-            return Err(Error::new(place, what, "leave out what the run does not need"));
+            return place.refuse(what, "leave out what the run does not need");
         }
         known.insert(path.to_owned(), bytes.clone());
         Ok(bytes)
@@ -45,11 +45,10 @@ impl Files {
 pub fn read(path: &Path, place: &Place) -> Result<Vec<u8>> {
     let bytes = read_within(path, place, FILE_BYTES_MAX + 1)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(Error::new(
-            place,
+        return place.refuse(
             format!("{} is larger than 256 MiB", quoted(&path.display().to_string())),
             "split it or leave out what the run does not need",
-        ));
+        );
     }
     Ok(bytes)
 }

@@ -3,6 +3,8 @@
 //! A reader opens a table with its list of keys: a key that is not in the list is an error, and in tests a value that is
 //! read otherwise than declared here fails.
 
+use crate::models::{LOSSES, MOBILITY, Models, QUEUES};
+
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
@@ -29,17 +31,15 @@ pub enum Kind {
     Quantity(&'static str),
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A router, by name or as a table with `name` and its parameters.
-    Router,
-    /// A mechanism, in the same form.
-    Mechanism,
-    /// A controller, in the same form.
-    Controller,
+    /// A `router`, `mechanism` or `controller`, by name or as a table with `name` and its parameters.
+    Algorithm(&'static str),
+    /// A table that names a model and has its parameters.
+    Model(&'static Models),
     /// A table with these keys.
     Table(&'static [Key]),
     /// Tables by names of one's own, each with these keys.
     Named(&'static [Key]),
-    /// Tables of a form that their own reader checks.
+    /// A table with any keys.
     Open,
     /// A list that is one value, and no axis of a sweep.
     List(&'static Kind),
@@ -53,15 +53,41 @@ pub fn names(keys: &[Key]) -> Vec<&'static str> {
 }
 
 macro_rules! keys {
-    ($($(#[$about_all:meta])* $all:ident { $($name:ident: $kind:expr, $about:literal;)+ })+) => {$(
+    ($($(#[$about_all:meta])* $all:ident $(= $($other:ident +)+)? {
+        $($name:ident: $kind:expr, $about:literal;)+
+    })+) => {$(
         $(#[$about_all])*
-        pub const $all: &[Key] = &[$(Key { name: stringify!($name), kind: $kind, about: $about }),+];
+        pub const $all: &[Key] = {
+            const LISTS: &[&[Key]] = &[
+                $($($other,)+)?
+                &[$(Key { name: stringify!($name), kind: $kind, about: $about }),+],
+            ];
+            &joined::<{ length(LISTS) }>(LISTS)
+        };
     )+};
 }
 
-use Kind::{
-    Any, Controller, Flag, List, Mechanism, Named, Open, Quantity, Real, Router, Table, Text, Whole, Word,
-};
+const fn length(mut lists: &[&[Key]]) -> usize {
+    let mut length = 0;
+    while let [first, rest @ ..] = lists {
+        length += first.len();
+        lists = rest;
+    }
+    length
+}
+
+const fn joined<const N: usize>(mut lists: &[&[Key]]) -> [Key; N] {
+    let mut all = [lists[0][0]; N];
+    let mut at = 0;
+    while let [first, rest @ ..] = lists {
+        all.split_at_mut(at).1.split_at_mut(first.len()).0.copy_from_slice(first);
+        at += first.len();
+        lists = rest;
+    }
+    all
+}
+
+use Kind::{Algorithm, Any, Flag, List, Model, Named, Open, Quantity, Real, Table, Text, Whole, Word};
 
 const TIME: Kind = Quantity("10 s");
 const SIZE: Kind = Quantity("500 kB");
@@ -74,19 +100,22 @@ const SWITCHES: &[&str] = &["policy", "oracle", "oracle_plain", "datagrams"];
 const FAULTS: &[&str] = &["none", "pauses", "inconsistent_loss", "small_sequence_window", "all"];
 
 keys! {
-    /// Of a scenario of bundles.
-    BUNDLES {
+    /// Of every scenario.
+    HEAD {
         name: Text, "Name of the scenario; results and reports are called by it. Without one, the file's.";
         duration: TIME, "Length of a run.";
         seeds: List(&Whole(0, i64::MAX)), "Seeds of the runs of a sweep; `run` takes the first.";
         parameters: Open, "Values by name; a value `\"$name\"` elsewhere stands for them.";
         limits: Table(LIMITS), "How much a run may take.";
-        router: Router, "Router of all nodes without one of their own.";
-        mechanism: Mechanism, "Congestion mechanism of all nodes without one of their own.";
+    }
+    /// Of a scenario of bundles.
+    BUNDLES = HEAD + {
+        router: Algorithm("router"), "Router of all nodes without one of their own.";
+        mechanism: Algorithm("mechanism"), "Congestion mechanism of all nodes without one of their own.";
         buffer: SIZE, "Buffer of all nodes without one of their own.";
         receipts: Flag, "Whether nodes pass on receipts of delivered bundles.";
         drop_memory: Flag, "Whether nodes refuse copies of bundles that they dropped.";
-        mobility: Open, "Motion of all nodes without one of their own.";
+        mobility: Model(&MOBILITY), "Motion of all nodes without one of their own.";
         radio: Table(RADIO), "Radio of all nodes without one of their own.";
         world: Table(WORLD), "Behaviour of links and nodes, and what is sampled.";
         nodes: Named(NODES), "Groups of nodes that are alike.";
@@ -94,23 +123,13 @@ keys! {
         traffic: Named(TRAFFIC), "What is sent.";
     }
     /// Of a scenario of packets.
-    PACKETS {
-        name: Text, "Name of the scenario; results and reports are called by it. Without one, the file's.";
-        duration: TIME, "Length of a run.";
-        seeds: List(&Whole(0, i64::MAX)), "Seeds of the runs of a sweep; `run` takes the first.";
-        parameters: Open, "Values by name; a value `\"$name\"` elsewhere stands for them.";
-        limits: Table(LIMITS), "How much a run may take.";
+    PACKETS = HEAD + {
         links: Named(LINKS), "Links between nodes.";
         flows: Named(FLOWS), "Flows of packets over the links.";
         sample_every: TIME, "Time between samples of flows and links for the time series.";
     }
     /// Of a scenario of named data.
-    NAMES {
-        name: Text, "Name of the scenario; results and reports are called by it. Without one, the file's.";
-        duration: TIME, "Length of a run.";
-        seeds: List(&Whole(0, i64::MAX)), "Seeds of the runs of a sweep; `run` takes the first.";
-        parameters: Open, "Values by name; a value `\"$name\"` elsewhere stands for them.";
-        limits: Table(LIMITS), "How much a run may take.";
+    NAMES = HEAD + {
         nodes: Named(FORWARDERS), "Content stores and clocks of nodes that links join.";
         links: Named(LINKS), "Links between nodes.";
         producers: Named(PRODUCERS), "Producers of Data.";
@@ -142,14 +161,14 @@ keys! {
         count: Whole(1, COUNT_MAX), "Number of nodes; more than one have a number behind the name.";
         first: Whole(0, COUNT_MAX), "Number of the first node.";
         buffer: SIZE, "Size of each buffer.";
-        router: Router, "Decides what is offered to which neighbour.";
-        mechanism: Mechanism, "Decides what is admitted, kept, dropped or moved.";
+        router: Algorithm("router"), "Decides what is offered to which neighbour.";
+        mechanism: Algorithm("mechanism"), "Decides what is admitted, kept, dropped or moved.";
         receipts: Flag, "Whether nodes pass on receipts of delivered bundles.";
         drop_memory: Flag, "Whether nodes refuse copies of bundles that they dropped.";
         delete_delivered: Flag, "Whether the sender deletes its copy after delivery, as The ONE does.";
         overfill: Flag, "Whether a node's own bundles may exceed its buffer, as in The ONE.";
         deliver_past_buffer: Flag, "Whether a bundle larger than the free space is delivered.";
-        mobility: Open, "How the nodes move.";
+        mobility: Model(&MOBILITY), "How the nodes move.";
         radio: Table(RADIO), "The radio of each node.";
         radios: Named(RADIO), "Several radios; each reaches radios of its own name.";
     }
@@ -210,44 +229,70 @@ keys! {
         lifetime: TIME, "Lifetime.";
         name: Text, "Name.";
     }
-    /// Of `[links.NAME]`.
-    LINKS {
+    /// Of a link: where it begins and ends.
+    ENDS {
         from: Text, "Node at which the link begins.";
         to: Text, "Node at which it ends.";
-        rate: Any(&[RATE, Table(STEPS)]), "Rate, or `{ steps = [...] }` over time.";
-        delay: Any(&[TIME, Table(DELAY)]), "One-way delay, or a table: `steps` or `file`, `variance`, `every`.";
-        round_trip: TIME, "Twice the delay, in place of it.";
-        loss: Any(&[SHARE, Open]), "Share of packets lost, or `{ model = ... }`.";
-        queue: Any(&[FREE, Open]), "Size of the queue in packets or bytes, or `{ discipline = ... }`.";
-        outages: FREE, "When nothing leaves: `10 s..20 s, 1 h..2 h`.";
-        reorder: Table(REORDER), "Packets that are delayed, so that later ones overtake them.";
-        duplicate: SHARE, "Share of packets that arrive twice.";
-        jitter: TIME, "Largest random addition to the delay.";
-        back: Table(BACK), "What differs in the other direction.";
-        one_way: Flag, "Whether there is no other direction.";
-        plan: Table(PLAN), "Rates, outages and delays from a contact plan.";
     }
     /// Of the other direction of a link.
     BACK {
         rate: Any(&[RATE, Table(STEPS)]), "Rate, or `{ steps = [...] }` over time.";
-        delay: Any(&[TIME, Table(DELAY)]), "One-way delay, or a table.";
-        loss: Any(&[SHARE, Open]), "Share of packets lost, or `{ model = ... }`.";
-        queue: Any(&[FREE, Open]), "Size of the queue, or `{ discipline = ... }`.";
-        outages: FREE, "When nothing leaves.";
-        reorder: Table(REORDER), "Packets that are delayed.";
+        delay: Any(&[TIME, Table(DELAY)]), "One-way delay, or a table: `steps` or `file`, `variance`, `every`.";
+        loss: Any(&[SHARE, Model(&LOSSES)]), "Share of packets lost, or `{ model = ... }`.";
+        queue: Any(&[FREE, Model(&QUEUES)]), "Size of the queue in packets or bytes, or `{ discipline = ... }`.";
+        outages: FREE, "When nothing leaves: `10 s..20 s, 1 h..2 h`.";
+        reorder: Table(REORDER), "Packets that are delayed, so that later ones overtake them.";
         duplicate: SHARE, "Share of packets that arrive twice.";
         jitter: TIME, "Largest random addition to the delay.";
     }
+    /// Of `[links.NAME]`.
+    LINKS = ENDS + BACK + {
+        round_trip: TIME, "Twice the delay, in place of it.";
+        back: Table(BACK), "What differs in the other direction.";
+        one_way: Flag, "Whether there is no other direction.";
+        plan: Table(PLAN), "Rates, outages and delays from a contact plan.";
+    }
     /// Of a rate over time.
     STEPS {
-        steps: List(&Open), "Rows `{ at = \"0 s\", rate = \"1 Mbit/s\" }`, in order of time.";
+        steps: List(&Table(RATE_STEP)), "Rates from each instant on, in order of time.";
+    }
+    /// Of a step of a rate.
+    RATE_STEP {
+        at: TIME, "Instant.";
+        rate: RATE, "Rate from then on.";
+    }
+    /// Of a loss model over time.
+    SHARES {
+        steps: List(&Table(SHARE_STEP)), "Shares from each instant on, in order of time.";
+    }
+    /// Of a step of a share of lost packets.
+    SHARE_STEP {
+        at: TIME, "Instant.";
+        share: SHARE, "Share of packets lost from then on.";
+    }
+    /// Of a queue discipline, beside its parameters.
+    LIMIT {
+        limit: FREE, "Size of the queue in packets or bytes.";
+    }
+    /// Of a mobility model on a map, beside its parameters.
+    MAP {
+        map: Text, "A WKT or OpenStreetMap file (`.osm.pbf`), relative to the scenario's folder.";
+        maps: List(&Text), "Several such files.";
+        roads: Word(&["all", "drive", "walk"]), "Which roads of an OpenStreetMap file.";
+        bounding_box: Quantity("24.92, 60.16, 24.97, 60.18 deg"), "Part of an OpenStreetMap file: west, south, east, north.";
+        largest_part: Flag, "Whether of a map in several parts the largest is kept; else such a map is an error.";
     }
     /// Of a delay over time.
     DELAY {
-        steps: List(&Open), "Rows `{ at = \"0 s\", delay = \"5 s\" }`, straight lines between.";
+        steps: List(&Table(DELAY_STEP)), "Delays in order of time, straight lines between.";
         file: Text, "A file of light times, or of JPL Horizons.";
         variance: Quantity("500 ms^2"), "Variance around the delay.";
         every: TIME, "Time between draws of the variation.";
+    }
+    /// Of a step of a delay.
+    DELAY_STEP {
+        at: TIME, "Instant.";
+        delay: TIME, "Delay at that instant.";
     }
     /// Of `reorder`.
     REORDER {
@@ -270,7 +315,7 @@ keys! {
         stop: TIME, "When its source ends.";
         apart: TIME, "Time between the starts of the flows of a `count`.";
         transport: Word(&["tcp", "dccp", "udpdtn", "ltp", "adaptive"]), "Transport protocol.";
-        controller: Controller, "Congestion controller.";
+        controller: Algorithm("controller"), "Congestion controller.";
         size: SIZE, "Bytes to send; without it data never end.";
         rate: RATE, "Rate of a source with `on` and `off`.";
         on: Any(&[TIME, Table(SPAN)]), "How long the source sends.";
@@ -293,7 +338,7 @@ keys! {
         fault: Word(FAULTS), "Faults of early DCCP to reproduce.";
         switch: Word(SWITCHES), "What decides between the two stacks of an adaptive connection.";
         switch_delay: TIME, "One-way delay above which datagrams are used.";
-        datagram_controller: Controller, "Controller of the datagrams of an adaptive connection.";
+        datagram_controller: Algorithm("controller"), "Controller of the datagrams of an adaptive connection.";
     }
     /// Of a random span.
     SPAN {
@@ -331,7 +376,7 @@ keys! {
         start: TIME, "When it starts.";
         stop: TIME, "When it sends its last new Interest.";
         stop_after: Whole(1, i64::MAX), "Data after which it sends no new Interest.";
-        controller: Controller, "Congestion controller.";
+        controller: Algorithm("controller"), "Congestion controller.";
         interest: SIZE, "Bytes of an Interest.";
         lifetime: TIME, "Lifetime of an Interest.";
         timeout_least: TIME, "Least retransmission timer.";

@@ -3,15 +3,19 @@
 use super::catalogue::{Entry, Kind};
 use super::error::Place;
 use super::failures::Failures;
-use super::quantity::{Area, Bounds, Position};
+use super::quantity::Bounds;
 use crate::budget::Estimate;
 use crate::names::NameNetwork;
 use crate::packets::Network;
 use lightlag_protocols::dtn::{Bundle, CONTACT_PLAN, Mechanism, NodePolicy, Parameters, Router};
+use lightlag_protocols::parameter::{ParameterError, Value};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::contacts::Delay;
+use lightlag_worlds::contacts::{Channel, Delay};
 use lightlag_worlds::messages::Rules;
+use lightlag_worlds::mobility;
+use lightlag_worlds::mobility::map::MapOptions;
+use lightlag_worlds::mobility::map::osm::OsmOptions;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -132,49 +136,42 @@ pub struct Radio {
 }
 
 /// How a group moves.
+#[derive(Clone, Debug)]
+pub struct Mobility {
+    /// The model.
+    pub entry: &'static mobility::Entry,
+    /// All its parameters.
+    pub parameters: Parameters,
+    /// Its map, if it is a model with [`mobility::Entry::on_map`].
+    pub map: Option<Map>,
+}
+
+impl Mobility {
+    /// The model of this name with these parameters, and defaults for the rest.
+    ///
+    /// # Errors
+    /// A parameter that is unknown, out of its range, or missing.
+    ///
+    /// # Panics
+    /// If there is no such model.
+    pub fn named<const N: usize>(name: &str, given: [(&str, Value); N]) -> Result<Self, ParameterError> {
+        let entry = mobility::entry(name);
+        let given = given.map(|(name, value)| (name.to_owned(), value)).into();
+        Ok(Self { entry, parameters: Parameters::resolve(name, entry.model.parameters, &given)?, map: None })
+    }
+}
+
+/// Files of roads and how they are read.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Mobility {
-    /// All of them at one place.
-    At(Position),
-    /// Each at a random place.
-    Scattered(Area),
-    /// Straight to a random place, pause, on to the next.
-    RandomWaypoint {
-        /// Where.
-        area: Area,
-        /// Speed of each leg.
-        speed_m_per_s: Bounds<f64>,
-        /// Pause after each leg.
-        pause: Bounds<Duration>,
-        /// Where and in which phase they begin.
-        initial: Initial,
-    },
-    /// A short leg in a random direction, pause, the next.
-    RandomWalk {
-        /// Where.
-        area: Area,
-        /// Speed of each leg.
-        speed_m_per_s: Bounds<f64>,
-        /// Pause after each leg.
-        pause: Bounds<Duration>,
-        /// Length of each leg.
-        leg_m: Bounds<f64>,
-    },
-    /// The shortest path through a map to a random node of it, pause, on to the next.
-    ShortestPathMap {
-        /// The maps, in the order of their numbers.
-        maps: Vec<MapFile>,
-        /// Which of them it may use, counted from one; empty: all.
-        allowed: Vec<u32>,
-        /// How they are read.
-        reading: MapReading,
-        /// Where the map must lie; none: anywhere.
-        area: Option<Area>,
-        /// Speed of each trip.
-        speed_m_per_s: Bounds<f64>,
-        /// Pause after each trip.
-        pause: Bounds<Duration>,
-    },
+pub struct Map {
+    /// The files, in the order of their numbers.
+    pub files: Vec<MapFile>,
+    /// Which of them may be used, counted from one; empty: all.
+    pub allowed: Vec<u32>,
+    /// How lines become a map.
+    pub options: MapOptions,
+    /// Which roads of an OpenStreetMap file.
+    pub osm: OsmOptions,
 }
 
 /// A map and where it is named.
@@ -184,40 +181,6 @@ pub struct MapFile {
     pub path: PathBuf,
     /// Who names it.
     pub place: Place,
-}
-
-/// How maps are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct MapReading {
-    /// As The ONE does: mirrored, its vertices in The ONE's order.
-    pub the_one: bool,
-    /// Of a map in several parts the largest is kept; otherwise such a map is an error.
-    pub largest_part: bool,
-    /// Which roads of an OpenStreetMap file.
-    pub roads: Roads,
-    /// Which part of an OpenStreetMap file: west, south, east, north in degrees.
-    pub bounding_box_deg: Option<[f64; 4]>,
-}
-
-/// Which roads of an OpenStreetMap file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Roads {
-    /// All.
-    #[default]
-    All,
-    /// Those for motor vehicles.
-    Drive,
-    /// Those for people on foot.
-    Walk,
-}
-
-/// How random waypoint begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Initial {
-    /// Uniform in the area and pausing, as The ONE does.
-    Uniform,
-    /// As after an endless time.
-    StationaryDistribution,
 }
 
 /// What concerns all movement.
@@ -265,18 +228,9 @@ pub struct Told {
     /// When it goes down.
     pub end: Instant,
     /// Rate and delay from `a` to `b`.
-    pub forward: Way,
+    pub forward: Channel,
     /// Rate and delay from `b` to `a`.
-    pub backward: Way,
-}
-
-/// One direction of a contact.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
-    /// Bits per second.
-    pub rate: BitRate,
-    /// One-way light time.
-    pub delay: Delay,
+    pub backward: Channel,
 }
 
 /// Something that creates messages.

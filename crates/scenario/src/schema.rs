@@ -1,6 +1,7 @@
 //! The JSON Schema of scenarios in TOML, made from the [keys](crate::keys) that their readers know.
 
 use crate::keys::{self, Key, Kind};
+use crate::models::{LOSSES, MOBILITY, Models, QUEUES};
 use crate::{Algorithms, Catalogue};
 use lightlag_protocols::dtn::{Domain, Parameter};
 use serde_json::{Map, Value, json};
@@ -22,6 +23,9 @@ pub fn schema(catalogue: &Catalogue) -> Value {
             "router": algorithm(&catalogue.routers),
             "mechanism": algorithm(&catalogue.mechanisms),
             "controller": algorithm(&catalogue.controllers),
+            "mobility_model": models(&MOBILITY),
+            "loss_model": models(&LOSSES),
+            "queue": models(&QUEUES),
             "reference": { "type": "string", "pattern": "^\\$" },
         },
         "if": names,
@@ -32,13 +36,16 @@ pub fn schema(catalogue: &Catalogue) -> Value {
 
 /// A table with these keys and no other.
 fn object(keys: &[Key]) -> Value {
-    let property = |key: &Key| {
-        let mut schema = axis(key.kind);
-        schema.insert("description".to_owned(), key.about.into());
-        (key.name.to_owned(), Value::Object(schema))
-    };
-    let properties: Map<String, Value> = keys.iter().map(property).collect();
-    json!({ "type": "object", "properties": properties, "additionalProperties": false })
+    json!({ "type": "object", "properties": of_keys(keys), "additionalProperties": false })
+}
+
+fn of_keys(keys: &[Key]) -> Map<String, Value> {
+    keys.iter().map(|key| (key.name.to_owned(), described(axis(key.kind), key.about))).collect()
+}
+
+fn described(mut schema: Map<String, Value>, about: &str) -> Value {
+    schema.insert("description".to_owned(), about.into());
+    Value::Object(schema)
 }
 
 /// One value, a reference, or a list of both.
@@ -63,9 +70,8 @@ fn value(kind: Kind) -> Value {
         Kind::Real(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
         Kind::Quantity(example) => json!({ "type": "string", "examples": [example] }),
         Kind::Word(words) => json!({ "enum": words }),
-        Kind::Router => json!({ "$ref": "#/$defs/router" }),
-        Kind::Mechanism => json!({ "$ref": "#/$defs/mechanism" }),
-        Kind::Controller => json!({ "$ref": "#/$defs/controller" }),
+        Kind::Algorithm(kind) => json!({ "$ref": format!("#/$defs/{kind}") }),
+        Kind::Model(models) => json!({ "$ref": format!("#/$defs/{}", models.kind.replace(' ', "_")) }),
         Kind::Table(keys) => object(keys),
         Kind::Named(keys) => json!({ "type": "object", "additionalProperties": object(keys) }),
         Kind::Open => json!({ "type": "object" }),
@@ -77,20 +83,29 @@ fn value(kind: Kind) -> Value {
 /// A name, or a table with a name and the parameters of that algorithm.
 fn algorithm<A: ?Sized + crate::catalogue::Kind>(known: &Algorithms<A>) -> Value {
     let names: Vec<&String> = known.iter().map(|entry| &entry.name).collect();
-    let tables = known.iter().map(|entry| {
-        let named = ("name".to_owned(), Value::Object(swept(json!({ "const": entry.name }), true)));
-        let parameters = entry.parameters.iter().map(|parameter| {
-            let mut schema = swept(of_parameter(parameter), true);
-            schema.insert("description".to_owned(), parameter.meaning.into());
-            (parameter.name.to_owned(), Value::Object(schema))
-        });
-        let properties: Map<String, Value> = [named].into_iter().chain(parameters).collect();
-        json!({
-            "type": "object", "properties": properties, "required": ["name"], "additionalProperties": false,
-        })
-    });
+    let tables = known.iter().map(|entry| named("name", &entry.name, &entry.parameters, &[]));
     let forms: Vec<Value> = [json!({ "enum": names })].into_iter().chain(tables).collect();
     json!({ "anyOf": forms })
+}
+
+/// A table that names a model, with its parameters and its other keys.
+fn models(models: &Models) -> Value {
+    let tables = (models.rows)().into_iter().map(|row| named(models.key, row.name, row.parameters, row.keys));
+    json!({ "anyOf": tables.collect::<Vec<_>>() })
+}
+
+/// A table in which `key` holds this name, with the parameters and other keys that belong to it.
+fn named(key: &str, name: &str, parameters: &[Parameter], keys: &[Key]) -> Value {
+    let mut properties = of_keys(keys);
+    properties.insert(key.to_owned(), Value::Object(swept(json!({ "const": name }), true)));
+    properties.extend(
+        parameters.iter().map(|p| (p.name.to_owned(), described(swept(of_parameter(p), true), p.meaning))),
+    );
+    let needed = parameters.iter().filter(|p| p.needed).map(|p| p.name);
+    let required: Vec<&str> = [key].into_iter().chain(needed).collect();
+    json!({
+        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+    })
 }
 
 fn of_parameter(parameter: &Parameter) -> Value {
@@ -102,5 +117,10 @@ fn of_parameter(parameter: &Parameter) -> Value {
         }
         Domain::Number(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
         Domain::Integer(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
+        Domain::Range(..) => {
+            json!({ "type": "string", "description": format!("a value or a range, in {}", parameter.unit) })
+        }
+        Domain::Area => json!({ "type": "string", "examples": ["1 km x 1 km"] }),
+        Domain::Position => json!({ "type": "string", "examples": ["100 m, 200 m"] }),
     }
 }

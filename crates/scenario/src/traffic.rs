@@ -5,12 +5,14 @@ use super::model::{
     BundleNetwork, Draws, Generator, Group, Interval, ListedMessage, Message, Seed, Shape, Traffic,
     TrafficKind,
 };
+use crate::budget::bundles::created;
 use java_random::Random;
 use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
 use lightlag_protocols::math;
 use lightlag_protocols::rng::{Stream, mix};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
+use std::collections::BTreeSet;
 
 /// More messages than any run means to create.
 const MESSAGES_MAX: usize = 5_000_000;
@@ -252,23 +254,9 @@ fn one_each(source: &mut Source, each: &[u32], to_each: bool) -> Result<()> {
 /// If it would.
 pub fn check_amount(traffic: &Traffic, duration: Duration) -> Result<()> {
     let TrafficKind::Random(generator) = &traffic.kind else { return Ok(()) };
-    let mean_s = match &generator.interval {
-        Interval::WholeSeconds(bounds) if bounds.low == bounds.high => bounds.low as f64,
-        Interval::WholeSeconds(bounds) => (bounds.low as f64 + bounds.high as f64 - 1.0) / 2.0,
-        Interval::Uniform(bounds) => (bounds.low.as_secs_f64() + bounds.high.as_secs_f64()) / 2.0,
-        Interval::Exponential(mean) => mean.as_secs_f64(),
-    };
-    let end = generator.end.min(Instant::ZERO.saturating_add(duration));
-    let span_s = end.as_secs_f64() - generator.start.as_secs_f64();
-    let each = match generator.shape {
-        Shape::Burst => generator.from.len() as f64 * generator.to.len() as f64,
-        _ => 1.0,
-    };
     let once = matches!(generator.shape, Shape::OneFromEach | Shape::OneToEach);
-    if !once && (span_s / mean_s).max(1.0) * each > MESSAGES_MAX as f64 {
-        return Err(too_many(&traffic.place));
-    }
-    Ok(())
+    let too_much = !once && created(traffic, duration) > MESSAGES_MAX as f64;
+    if too_much { Err(too_many(&traffic.place)) } else { Ok(()) }
 }
 
 /// Whether a source would create messages without end: its intervals can only be zero.
@@ -278,6 +266,16 @@ pub fn never_advances(interval: &Interval) -> bool {
         Interval::Uniform(bounds) => bounds.high == Duration::ZERO,
         Interval::Exponential(mean) => *mean == Duration::ZERO,
     }
+}
+
+/// The first source whose prefix is that of an earlier one. A prefix names a random stream and messages: two
+/// sources with one would create twins.
+pub fn one_prefix(traffic: &[Traffic]) -> Option<&Traffic> {
+    let mut known = BTreeSet::new();
+    traffic.iter().find(|source| match &source.kind {
+        TrafficKind::Random(generator) => !known.insert(&generator.prefix),
+        TrafficKind::Listed(_) => false,
+    })
 }
 
 /// Whether a source could look for another destination for ever.
@@ -292,11 +290,10 @@ pub fn check_fit(traffic: &Traffic, size: Bytes, groups: &[Group]) -> Result<()>
     if size <= buffer {
         return Ok(());
     }
-    Err(Error::new(
-        &traffic.place,
+    traffic.place.refuse(
         format!("messages of {size:?} fit in no buffer ({buffer:?} at most)"),
         "send smaller messages or enlarge a buffer",
-    ))
+    )
 }
 
 impl Traffic {

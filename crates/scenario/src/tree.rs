@@ -87,7 +87,7 @@ pub fn parse(file: &str, text: &str) -> Result<Node> {
         }
         Err(error) => {
             let at = error.span().map_or(text.len(), |span| span.start);
-            Err(Error::new(&reader.place(at), error.message(), "see https://toml.io for TOML's syntax"))
+            reader.place(at).refuse(error.message(), "see https://toml.io for TOML's syntax")
         }
     }
 }
@@ -143,11 +143,8 @@ impl Reader {
             })?),
             DeValue::Boolean(flag) => Value::Flag(*flag),
             DeValue::Datetime(_) => {
-                return Err(Error::new(
-                    &place,
-                    "a date has no meaning here",
-                    "times are counted from the start, like \"12 h\"",
-                ));
+                return place
+                    .refuse("a date has no meaning here", "times are counted from the start, like \"12 h\"");
             }
             DeValue::Array(list) => Value::List(
                 list.iter().map(|item| self.node(item).map(Arc::new)).collect::<Result<Vec<_>>>()?,
@@ -172,7 +169,7 @@ pub fn set(root: &mut Node, path: &str, new: Node) -> Result<()> {
     let mut node = root;
     while let Some(key) = keys.next() {
         if key.is_empty() {
-            return Err(Error::new(&place, "a part of the key is empty", "keys are joined by single dots"));
+            return place.refuse("a part of the key is empty", "keys are joined by single dots");
         }
         let entries = as_table(node, &place)?;
         let index = entries.iter().position(|entry| entry.0.name == key).unwrap_or_else(|| {
@@ -186,7 +183,7 @@ pub fn set(root: &mut Node, path: &str, new: Node) -> Result<()> {
         }
         node = Arc::make_mut(&mut entries[index].1);
     }
-    Err(Error::new(&place, "no key is given", "write --set path.to.key=value"))
+    place.refuse("no key is given", "write --set path.to.key=value")
 }
 
 /// The table of values that others refer to as `"$name"`.
@@ -215,11 +212,9 @@ pub fn substitute(root: &Node) -> Result<Node> {
     };
     let Some((_, parameters)) = known else { return Ok(root.clone()) };
     let Value::Table(parameters) = &parameters.value else {
-        return Err(Error::new(
-            &parameters.place,
-            format!("`{PARAMETERS}` is {}", parameters.kind()),
-            "it must be a table of values",
-        ));
+        return parameters
+            .place
+            .refuse(format!("`{PARAMETERS}` is {}", parameters.kind()), "it must be a table of values");
     };
     replaced(root, parameters, 0, &mut 0)
 }
@@ -232,25 +227,23 @@ fn replaced(node: &Node, parameters: &Entries, depth: usize, count: &mut usize) 
     *count += 1;
     if *count > VALUES_MAX {
         let what = format!("with its [parameters] the scenario has more than {VALUES_MAX} values");
-        return Err(Error::new(&node.place, what, "let fewer parameters name others"));
+        return node.place.refuse(what, "let fewer parameters name others");
     }
     let value = match &node.value {
         Value::Text(text) if text.starts_with('$') => {
             let found = parameters.iter().find(|entry| entry.0.name == text[1..]);
             let Some((_, value)) = found else {
                 let names: Vec<&str> = parameters.iter().map(|entry| entry.0.name.as_str()).collect();
-                return Err(Error::new(
-                    &node.place,
+                return node.place.refuse(
                     format!("{} is no parameter", quoted(text)),
                     format!("[parameters] has: {}", names.join(", ")),
-                ));
+                );
             };
             if depth > parameters.len() {
-                return Err(Error::new(
-                    &node.place,
+                return node.place.refuse(
                     format!("{} leads back to itself", quoted(text)),
                     "give one of these parameters a value",
-                ));
+                );
             }
             return replaced(value, parameters, depth + 1, count);
         }
@@ -288,15 +281,11 @@ fn key_parts(path: &str, place: &Place) -> Result<Vec<String>> {
         }
     }
     if quote.is_some() {
-        return Err(Error::new(place, "a quote in the key is not closed", "close it, like pairs.\"A -> B\""));
+        return place.refuse("a quote in the key is not closed", "close it, like pairs.\"A -> B\"");
     }
     parts.push(part.trim().to_owned());
     if parts.len() > KEY_PARTS_MAX {
-        return Err(Error::new(
-            place,
-            format!("the key has {} parts", parts.len()),
-            "no key has more than 20",
-        ));
+        return place.refuse(format!("the key has {} parts", parts.len()), "no key has more than 20");
     }
     Ok(parts)
 }
@@ -310,11 +299,10 @@ fn as_table<'a>(node: &'a mut Node, place: &Place) -> Result<&'a mut Entries> {
     let kind = node.kind();
     match &mut node.value {
         Value::Table(entries) => Ok(entries),
-        _ => Err(Error::new(
-            place,
+        _ => place.refuse(
             format!("the key leads through {kind}"),
             "only tables have keys; set the whole value instead",
-        )),
+        ),
     }
 }
 

@@ -90,6 +90,9 @@ fn refusal(path: &Path, text: &str) -> Option<String> {
     file.and_then(|file| file.points()).err().map(|error| error.to_string())
 }
 
+/// Keys of tables that name a model.
+const MODELS: [&str; 3] = ["mobility = {", "loss = {", "queue = {"];
+
 /// The text with an unknown key at the top of each of its tables, one at a time.
 fn with_unknown_keys(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
@@ -102,10 +105,11 @@ fn with_unknown_keys(text: &str) -> Vec<String> {
     // Names of parameters are free, and tables of tables have names of the user's own.
     let tables = headers.filter(|&at| {
         let name = lines[at].trim_matches(['[', ']']).split(']').next().unwrap();
-        let open = ["mobility", "loss", "queue"].iter().any(|table| name.ends_with(table));
-        name != "parameters" && !open && (name.contains('.') || name == "world")
+        name != "parameters" && (name.contains('.') || name == "world")
     });
-    [0].into_iter().chain(tables.map(|at| at + 1)).map(insert).collect()
+    let inline = lines.iter().filter(|line| MODELS.iter().any(|key| line.starts_with(key)));
+    let inline = inline.map(|line| text.replace(line, &line.replacen('{', "{ misspelt = \"1 s\",", 1)));
+    [0].into_iter().chain(tables.map(|at| at + 1)).map(insert).chain(inline).collect()
 }
 
 #[test]
@@ -126,6 +130,38 @@ fn unknown_keys_are_refused_by_the_reader_and_by_the_schema() {
         }
     }
     assert!(tried > 100, "{tried} cases");
+}
+
+#[test]
+fn a_model_has_its_own_parameters_in_the_schema() {
+    let schema = schema(&Catalogue::default());
+    let sound = "duration = \"1 h\"\n[nodes.a]\nmobility = { model = \"random_walk\", area = \"1 km x 1 km\", speed = \"1..2 m/s\", leg = \"5 m\" }\n\
+                 [nodes.b]\nmobility = { model = \"shortest_path_map\", map = [\"a.wkt\", \"b.wkt\"], speed = \"1 m/s\", roads = \"walk\" }\n";
+    let links = "duration = \"1 h\"\n[links.l]\nloss = { model = \"steps\", steps = [{ at = \"1 s\", share = 0.5 }] }\n\
+                 queue = { discipline = \"codel\", limit = \"9 packets\", target = \"5 ms\", mark = true }\n\
+                 [links.l.back]\nloss = { model = \"uniform\", share = [0.1, 0.2] }\n";
+    assert!(check(sound, &schema) && check(links, &schema));
+    for (text, from, to) in [
+        (sound, "random_walk", "random_waypoint"),
+        (sound, "random_walk", "random_stroll"),
+        (sound, "leg", "step"),
+        (sound, "area = \"1 km x 1 km\", ", ""),
+        (sound, "\"5 m\"", "5"),
+        (sound, "\"walk\"", "\"swim\""),
+        (sound, "map = ", "city = "),
+        (links, "0.5", "1.5"),
+        (links, "share = 0.5", "part = 0.5"),
+        (links, "steps = ", "stairs = "),
+        (links, "target", "aim"),
+        (links, "mark = true", "mark = 1"),
+        (links, "limit = \"9 packets\"", "limit = 9"),
+        (links, "share = [0.1, 0.2]", "share = [0.1, 2]"),
+        (links, "share = [0.1, 0.2]", "steps = []"),
+    ] {
+        let wrong = text.replacen(from, to, 1);
+        assert_ne!(wrong, text);
+        assert!(!check(&wrong, &schema), "{from} -> {to}");
+    }
 }
 
 #[test]

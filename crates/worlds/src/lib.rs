@@ -7,3 +7,8 @@ pub mod messages;
 pub mod mobility;
 pub mod names;
 pub mod packets;
+
+/// The examples of CONTRIBUTING.md are compiled and run, so that they stay true.
+#[cfg(doctest)]
+#[doc = include_str!("../../../CONTRIBUTING.md")]
+struct Contributing;

@@ -15,7 +15,7 @@ use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::kinetic::{Radio, encounters};
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
 use lightlag_worlds::messages::{Builder, Node, Rules, Setup, run};
-use lightlag_worlds::mobility::{Area, Fleet, Group, Initial, RandomWaypoint, Span};
+use lightlag_worlds::mobility::{Area, Bounds, Fleet, Group, Initial, RandomWaypoint};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -30,8 +30,8 @@ const UNTIL: Instant = Instant::from_secs(7200);
 fn walkers(tick: Option<Duration>) -> Contacts {
     let model = RandomWaypoint {
         area: Area::new(600.0, 600.0),
-        speed_m_per_s: Span::new(0.5, 1.5),
-        pause_s: Span::new(0.0, 120.0),
+        speed_m_per_s: Bounds::new(0.5, 1.5),
+        pause_s: Bounds::new(0.0, 120.0),
         initial: Initial::StationaryDistribution,
     };
     let mut fleet = Fleet::new(vec![Group { count: NODES, model: Arc::new(model) }], 7);

@@ -4,7 +4,7 @@ use lightlag_protocols::dtn::NodeId;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_worlds::contacts::kinetic::{Encounter, Radio, encounters};
 use lightlag_worlds::mobility::{
-    Area, Draws, Fleet, Group, Initial, Leg, Model, Motion, Point, RandomWalk, RandomWaypoint, Span,
+    Area, Bounds, Draws, Fleet, Group, Initial, Leg, Model, Motion, Point, RandomWalk, RandomWaypoint,
     Stationary,
 };
 use proptest::prelude::*;
@@ -81,7 +81,7 @@ fn check(legs: &[Vec<Leg>], radios: &[Vec<Radio>], found: &[Encounter], until: I
     }
 }
 
-fn models(speed: Span, pause: Span, initial: Initial) -> [Arc<dyn Model>; 3] {
+fn models(speed: Bounds<f64>, pause: Bounds<f64>, initial: Initial) -> [Arc<dyn Model>; 3] {
     let area = Area::new(500.0, 400.0);
     [
         Arc::new(RandomWaypoint { area, speed_m_per_s: speed, pause_s: pause, initial }),
@@ -103,7 +103,7 @@ prop_compose! {
         warmup_s in 0_i64..50, ticked in any::<bool>(),
     ) -> Fleet {
         let initial = if stationary { Initial::StationaryDistribution } else { Initial::Uniform };
-        let models = models(Span::new(low, low + more), Span::new(0.0, pause), initial);
+        let models = models(Bounds::new(low, low + more), Bounds::new(0.0, pause), initial);
         let groups = models.into_iter().zip(counts).map(|(model, count)| Group { count, model }).collect();
         let draws = if shared { Draws::TheOne { rng_seed: seed as i32 } } else { Draws::PerNode { seed } };
         let tick = ticked.then(|| Duration::from_secs_f64(0.5));

@@ -4,20 +4,20 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_worlds::contacts::kinetic::{Encounter, Radio, encounters};
 use lightlag_worlds::mobility::map::{MapBuilder, MapOptions, RoadMap};
 use lightlag_worlds::mobility::{
-    Area, Draws, Fleet, Group, Initial, Leg, MobilityError, Model, Point, RandomWalk, RandomWaypoint,
-    ShortestPathMap, Span, Stationary,
+    Area, Bounds, Draws, Fleet, Group, Initial, Leg, MobilityError, Model, Point, RandomWalk, RandomWaypoint,
+    ShortestPathMap, Stationary,
 };
 use std::sync::Arc;
 
 const AREA: Area = Area::new(1000.0, 1000.0);
-const SPEED: Span = Span::new(0.5, 1.5);
-const PAUSE: Span = Span::new(0.0, 120.0);
+const SPEED: Bounds<f64> = Bounds::new(0.5, 1.5);
+const PAUSE: Bounds<f64> = Bounds::new(0.0, 120.0);
 
 fn waypoint(initial: Initial) -> RandomWaypoint {
     RandomWaypoint { area: AREA, speed_m_per_s: SPEED, pause_s: PAUSE, initial }
 }
 
-fn walkers(pause_s: Span) -> RandomWalk {
+fn walkers(pause_s: Bounds<f64>) -> RandomWalk {
     let step_m = RandomWalk::THE_ONE_STEP_M;
     RandomWalk { area: AREA, step_m, speed_m_per_s: SPEED, pause_s, initial: Initial::Uniform }
 }
@@ -100,7 +100,7 @@ fn random_waypoint_meets_as_often_as_in_the_one() {
 #[test]
 fn random_walk_without_pause_meets_as_often_as_in_the_one() {
     for seed in 1..4 {
-        let exact = meet(&fleet(50, walkers(Span::new(0.0, 0.0)), seed), 12).len();
+        let exact = meet(&fleet(50, walkers(Bounds::new(0.0, 0.0)), seed), 12).len();
         assert!((14_500..18_500).contains(&exact), "{exact} encounters");
     }
 }
@@ -146,11 +146,11 @@ fn parameters_that_make_no_sense_are_refused_in_one_line() {
     let refused = |model: &dyn Model| model.check(2).expect_err("must be refused").to_string();
     let base = waypoint(Initial::Uniform);
     assert_eq!(
-        refused(&RandomWaypoint { speed_m_per_s: Span::new(2.0, 1.0), ..base.clone() }),
+        refused(&RandomWaypoint { speed_m_per_s: Bounds::new(2.0, 1.0), ..base.clone() }),
         "speed in m/s 2 to 1: both must be finite, at least 0, and in ascending order"
     );
     assert_eq!(
-        refused(&RandomWaypoint { speed_m_per_s: Span::new(0.0, 0.0), ..base.clone() }),
+        refused(&RandomWaypoint { speed_m_per_s: Bounds::new(0.0, 0.0), ..base.clone() }),
         "speed 0 to 0 m/s: the upper end must be greater than 0"
     );
     assert_eq!(
@@ -162,7 +162,7 @@ fn parameters_that_make_no_sense_are_refused_in_one_line() {
         refused(&RandomWaypoint { initial: points, ..base }),
         "start point (-1, 0) is outside of the area of 1000 m x 1000 m"
     );
-    let long = RandomWalk { step_m: Span::new(501.0, 600.0), ..walkers(PAUSE) };
+    let long = RandomWalk { step_m: Bounds::new(501.0, 600.0), ..walkers(PAUSE) };
     assert!(refused(&long).starts_with("step length 501 to 600 m"));
     let small = ShortestPathMap { area: Area::new(500.0, 2000.0), ..townspeople() };
     assert!(refused(&small).contains("needs 1000 m x 1000 m"));

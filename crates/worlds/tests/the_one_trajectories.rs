@@ -11,7 +11,7 @@ mod skip;
 use java_random::Random;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_worlds::contacts::kinetic::{Encounter, Radio, encounters};
-use lightlag_worlds::mobility::{Area, Draws, Fleet, Group, Initial, RandomWaypoint, Span};
+use lightlag_worlds::mobility::{Area, Bounds, Draws, Fleet, Group, Initial, RandomWaypoint};
 use skip::reference;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -54,8 +54,8 @@ fn traffic(prefix: &str) -> Vec<Message> {
 fn meetings(rng_seed: i32, messages: &[Message]) -> Vec<Encounter> {
     let model = RandomWaypoint {
         area: Area::new(1000.0, 1000.0),
-        speed_m_per_s: Span::new(0.5, 1.5),
-        pause_s: Span::new(0.0, 120.0),
+        speed_m_per_s: Bounds::new(0.5, 1.5),
+        pause_s: Bounds::new(0.0, 120.0),
         initial: Initial::Uniform,
     };
     let tick = Some(Duration::from_secs_f64(TICK_S));

@@ -4,8 +4,8 @@
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_worlds::mobility::map::{MapBuilder, MapOptions};
 use lightlag_worlds::mobility::{
-    Area, Draws, Fleet, Group, Initial, JavaDraw, Model, Point, RandomWalk, RandomWaypoint, ShortestPathMap,
-    Span, Spot, Stationary,
+    Area, Bounds, Draws, Fleet, Group, Initial, JavaDraw, Model, Point, RandomWalk, RandomWaypoint,
+    ShortestPathMap, Spot, Stationary,
 };
 use std::sync::Arc;
 
@@ -58,12 +58,12 @@ fn town() -> ShortestPathMap {
         builder.add(&roads, 0).expect("layer 0");
     }
     let map = Arc::new(builder.build("town", MapOptions::default()).expect("connected"));
-    let (speed_m_per_s, pause_s) = (Span::new(0.5, 60.0), Span::new(0.0, 3.0));
+    let (speed_m_per_s, pause_s) = (Bounds::new(0.5, 60.0), Bounds::new(0.0, 3.0));
     ShortestPathMap { map, area: AREA, layers: 1, speed_m_per_s, pause_s, initial: Initial::Uniform }
 }
 
 fn groups() -> Vec<Group> {
-    let (speed_m_per_s, pause_s) = (Span::new(0.5, 9.0), Span::new(0.0, 20.0));
+    let (speed_m_per_s, pause_s) = (Bounds::new(0.5, 9.0), Bounds::new(0.0, 20.0));
     let (step_m, initial) = (RandomWalk::THE_ONE_STEP_M, Initial::Uniform);
     let models: [Arc<dyn Model>; 4] = [
         Arc::new(RandomWaypoint { area: AREA, speed_m_per_s, pause_s, initial: initial.clone() }),

@@ -132,19 +132,8 @@ impl Dccp {
                 half.on_rtt(now.ns, now.ns - sent_ns - told.elapsed_ns);
             }
         }
-        let (now_ns, at_s, pause_ns) = (now.ns, now.s, now.pause_ns);
         let under_way = half.flight.pieces();
-        let sent = Sent {
-            now_ns,
-            at_s,
-            from: number,
-            to: number,
-            payload: 0,
-            path_ns,
-            pause_ns,
-            packet: 1,
-            under_way,
-        };
+        let sent = Sent { now: *now, from: number, to: number, payload: 0, path_ns, packet: 1, under_way };
         if told.has_vector {
             half.on_vector(&told, &sent, window);
         } else {
@@ -160,9 +149,7 @@ impl Dccp {
         }
         let outstanding = half.flight.pieces();
         half.weighted.set(now.ns, outstanding);
-        if let Some(graph) = &mut half.graph {
-            graph.acks.add(now.ns, number, number);
-        }
+        half.draw(|graph| graph.acks.add(now.ns, number, number));
         halves[way].counts.sacks += u64::from(told.has_vector);
     }
 }
@@ -184,9 +171,7 @@ impl Half {
         for number in lost {
             self.counts.lost += 1;
             self.on_loss(sent, Found::Acknowledgements, window, number);
-            if let Some(graph) = &mut self.graph {
-                graph.again.add(sent.now_ns, number, number + 1);
-            }
+            self.draw(|graph| graph.again.add(sent.now.ns, number, number + 1));
         }
     }
 }

@@ -6,7 +6,6 @@ use super::layers::Endpoint;
 use super::ltp::Ltp;
 use super::tcp::Tcp;
 use super::udpdtn::Udpdtn;
-use serde::Serialize;
 
 /// When a packet was captured, and what the analysis wants to know about time.
 #[derive(Clone, Copy, Debug)]
@@ -21,53 +20,29 @@ pub struct Moment {
     pub clock: u64,
 }
 
-/// What a flow speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Protocol {
-    /// RFC 9293.
-    Tcp,
-    /// The convergence layer of RFC 9174, over TCP.
-    Tcpcl,
-    /// RFC 768.
-    Udp,
-    /// RFC 4340, over IP.
-    Dccp,
-    /// RFC 4340, in UDP (RFC 6773).
-    DccpUdp,
-    /// RFC 5326, in UDP.
-    Ltp,
-    /// RFC 5326, in DCCP (RFC 7122): listed beside the connection that carries it.
-    LtpDccp,
-    /// Our file transfer.
-    Udpdtn,
+named! {
+    /// What a flow speaks.
+    Protocol {
+        /// RFC 9293.
+        Tcp = "TCP",
+        /// The convergence layer of RFC 9174, over TCP.
+        Tcpcl = "TCPCL",
+        /// RFC 768.
+        Udp = "UDP",
+        /// RFC 4340, over IP.
+        Dccp = "DCCP",
+        /// RFC 4340, in UDP (RFC 6773).
+        DccpUdp = "DCCP-UDP",
+        /// RFC 5326, in UDP.
+        Ltp = "LTP",
+        /// RFC 5326, in DCCP (RFC 7122): listed beside the connection that carries it.
+        LtpDccp = "LTP-DCCP",
+        /// Our file transfer.
+        Udpdtn = "UDPDTN",
+    }
 }
 
 impl Protocol {
-    /// All.
-    pub const ALL: [Self; 8] = [
-        Self::Tcp,
-        Self::Tcpcl,
-        Self::Udp,
-        Self::Dccp,
-        Self::DccpUdp,
-        Self::Ltp,
-        Self::LtpDccp,
-        Self::Udpdtn,
-    ];
-    /// As people write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tcp => "TCP",
-            Self::Tcpcl => "TCPCL",
-            Self::Udp => "UDP",
-            Self::Dccp => "DCCP",
-            Self::DccpUdp => "DCCP-UDP",
-            Self::Ltp => "LTP",
-            Self::LtpDccp => "LTP-DCCP",
-            Self::Udpdtn => "UDPDTN",
-        }
-    }
     /// Whether numbers count packets, not bytes.
     pub fn numbers_packets(self) -> bool {
         matches!(self, Self::Dccp | Self::DccpUdp | Self::Udpdtn)

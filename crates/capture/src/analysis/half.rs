@@ -169,9 +169,7 @@ impl Single {
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     /// When.
-    pub now_ns: i64,
-    /// The same, since the capture began.
-    pub at_s: f64,
+    pub now: Moment,
     /// Numbers that it takes, as [from, to).
     pub from: u64,
     /// See `from`.
@@ -180,8 +178,6 @@ pub struct Sent {
     pub payload: u64,
     /// Round trip of the whole path, if known.
     pub path_ns: Option<i64>,
-    /// Shortest pause that is reported.
-    pub pause_ns: i64,
     /// How much of a window a full packet takes: its bytes, or one where packets are numbered.
     pub packet: u64,
     /// Packets in flight before it.
@@ -189,15 +185,21 @@ pub struct Sent {
 }
 
 impl Half {
+    /// Adds to what is drawn, if anything is.
+    #[inline]
+    pub fn draw(&mut self, add: impl FnOnce(&mut Graph)) {
+        if let Some(graph) = &mut self.graph {
+            add(graph);
+        }
+    }
+
     /// A round trip was measured.
     #[inline]
     pub fn on_rtt(&mut self, now_ns: i64, rtt_ns: i64) {
         let rtt_ns = rtt_ns.max(0);
         self.rtt_ms.add(rtt_ns as f64 / 1e6);
         self.srtt_ns = Some(self.srtt_ns.map_or(rtt_ns as f64, |srtt| srtt + (rtt_ns as f64 - srtt) / 8.0));
-        if let Some(graph) = &mut self.graph {
-            graph.rtt.add(now_ns, rtt_ns as u64, rtt_ns as u64);
-        }
+        self.draw(|graph| graph.rtt.add(now_ns, rtt_ns as u64, rtt_ns as u64));
     }
 
     /// Payload leaves; `again`: how much of it was sent before.
@@ -209,18 +211,16 @@ impl Half {
         self.largest = self.largest.max(sent.payload);
         let first = match self.data_ns {
             Some((first, last)) => {
-                if sent.now_ns - last >= sent.pause_ns {
+                if sent.now.ns - last >= sent.now.pause_ns {
                     self.on_pause(sent, last, again > 0);
                 }
                 first
             }
-            None => sent.now_ns,
+            None => sent.now.ns,
         };
-        self.data_ns = Some((first, sent.now_ns));
+        self.data_ns = Some((first, sent.now.ns));
         self.was_closed = self.closed;
-        if let Some(graph) = &mut self.graph {
-            graph.bytes.add(sent.now_ns, sent.payload, sent.payload);
-        }
+        self.draw(|graph| graph.bytes.add(sent.now.ns, sent.payload, sent.payload));
     }
 
     #[cold]
@@ -228,7 +228,7 @@ impl Half {
         let outstanding = sent.under_way;
         let ended = Ended {
             from_ns: last_ns,
-            to_ns: sent.now_ns,
+            to_ns: sent.now.ns,
             acknowledged_ns: self.acknowledged_ns,
             refused: self.refused_ns.is_some_and(|at| at >= last_ns),
             closed: self.was_closed || self.closed,
@@ -236,8 +236,8 @@ impl Half {
             outstanding,
             round_trip_ns: self.rtt_ms.spread().map_or(0, |ms| (ms.min * 1e6) as i64),
         };
-        let length_s = (sent.now_ns - last_ns) as f64 / 1e9;
-        let at_s = sent.at_s - length_s;
+        let length_s = (sent.now.ns - last_ns) as f64 / 1e9;
+        let at_s = sent.now.s - length_s;
         self.pauses.add(Pause { at_s, length_s, cause: ended.cause(), outstanding_packets: outstanding });
     }
 
@@ -250,7 +250,7 @@ impl Half {
 
     #[inline]
     fn note_outstanding(&mut self, sent: &Sent, outstanding: u64, window: u64, numbers: Option<(u64, u64)>) {
-        let now_ns = sent.now_ns;
+        let now_ns = sent.now.ns;
         self.outstanding.add(outstanding as f64);
         self.outstanding_sizes.add(outstanding);
         self.weighted.set(now_ns, outstanding);
@@ -260,9 +260,7 @@ impl Half {
             self.outstanding_packets.add(packets);
             self.single.on_sent(now_ns, packets);
         }
-        if let Some(graph) = &mut self.graph {
-            graph.outstanding.add(now_ns, outstanding, outstanding);
-        }
+        self.draw(|graph| graph.outstanding.add(now_ns, outstanding, outstanding));
     }
 
     /// Counts a retransmission, finds what caused it, and takes it for the sign of a loss.
@@ -285,8 +283,8 @@ impl Half {
     /// A packet counts as lost.
     pub fn on_loss(&mut self, sent: &Sent, found: Found, window: u64, number: u64) {
         self.reactions.on_loss(Noticed {
-            now_ns: sent.now_ns,
-            at_s: sent.at_s,
+            now_ns: sent.now.ns,
+            at_s: sent.now.s,
             number,
             next: self.flight.next(),
             found,
@@ -299,7 +297,7 @@ impl Half {
     /// For longer than acknowledgements take none has come, and nothing was sent.
     fn is_silent(&self, sent: &Sent) -> bool {
         let heard = self.acknowledged_ns.max(self.data_ns.map(|data| data.1));
-        let silence = heard.map_or(0, |at| sent.now_ns - at);
+        let silence = heard.map_or(0, |at| sent.now.ns - at);
         let usual = sent.path_ns.map_or(0.0, |path| path as f64 * SILENT_ROUND_TRIPS);
         silence >= SILENT_LEAST_NS.max(usual as i64)
     }
@@ -309,17 +307,14 @@ impl Half {
 pub fn on_numbered(halves: &mut [Half; 2], way: usize, number: u64, payload: u64, now: &Moment) {
     let path_ns = path_ns(halves);
     let half = &mut halves[way];
-    let (now_ns, at_s, pause_ns) = (now.ns, now.s, now.pause_ns);
     let (from, to, under_way) = (number, number + 1, half.flight.pieces());
-    let sent = Sent { now_ns, at_s, from, to, payload, path_ns, pause_ns, packet: 1, under_way };
+    let sent = Sent { now: *now, from, to, payload, path_ns, packet: 1, under_way };
     if payload > 0 {
         half.on_data(&sent, 0);
     }
     let sending = half.flight.send(number, number + 1, now.ns);
     half.counts.late += u64::from(sending.late);
-    if let Some(graph) = &mut half.graph {
-        graph.sent.add(now.ns, number, number + 1);
-    }
+    half.draw(|graph| graph.sent.add(now.ns, number, number + 1));
     let outstanding = half.flight.pieces();
     let arrived = half.flight.foremost().first().map_or(0, |number| number + 1);
     half.note_outstanding(&sent, outstanding, outstanding, Some((number, arrived)));

@@ -122,20 +122,10 @@ impl Ltp {
         let again = data.length - engine.change(session, |known| known.send(data));
         let from = engine.sent;
         engine.sent += data.length - again;
-        let (now_ns, at_s, pause_ns) = (now.ns, now.s, now.pause_ns);
         let packet = half.largest.max(1);
         let under_way = half.flight.pieces();
-        let sent = Sent {
-            now_ns,
-            at_s,
-            from,
-            to: engine.sent,
-            payload: data.length,
-            path_ns,
-            pause_ns,
-            packet,
-            under_way,
-        };
+        let sent =
+            Sent { now: *now, from, to: engine.sent, payload: data.length, path_ns, packet, under_way };
         if again > 0 {
             half.counts.again_packets += 1;
             half.counts.again_bytes += again;
@@ -185,12 +175,10 @@ impl Ltp {
         let missing = (report.upper - report.lower).saturating_sub(claimed);
         // A report that is sent again adds nothing new.
         if missing > 0 && asked.is_some() {
-            let (now_ns, at_s, pause_ns) = (now.ns, now.s, now.pause_ns);
             let (from, packet) = (report.serial, half.largest.max(1));
             half.counts.lost += missing.div_ceil(packet);
             let under_way = half.flight.pieces();
-            let sent =
-                Sent { now_ns, at_s, from, to: from, payload: 0, path_ns, pause_ns, packet, under_way };
+            let sent = Sent { now: *now, from, to: from, payload: 0, path_ns, packet, under_way };
             half.on_loss(&sent, Found::Report, 0, u64::MAX);
         }
     }

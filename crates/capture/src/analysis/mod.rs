@@ -6,6 +6,25 @@
 //! round trips are those from a segment to the acknowledgement that ends with it, if it was sent once
 //! and nothing below it was sent again since (Karn's rule).
 
+/// Declares an enum whose variants have names, as people write them.
+macro_rules! named {
+    ($(#[$about:meta])* $kind:ident { $($(#[$doc:meta])+ $variant:ident = $name:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $kind { $($(#[$doc])+ $variant,)+ }
+
+        impl $kind {
+            /// All.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+            /// As people write it.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+    };
+}
+
 mod anomalies;
 mod dccp;
 mod figures;

@@ -5,33 +5,20 @@ use serde::Serialize;
 /// Pauses that are listed; the rest is only counted.
 const LISTED_MAX: usize = 1_000;
 
-/// What a sender waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    /// No acknowledgement came; a timer ended the pause.
-    Timeout,
-    /// An acknowledgement came but was refused for its number, with a Sync (RFC 4340, section 7.5.4); a timer ended
-    /// the pause.
-    Refused,
-    /// An acknowledgement ended it.
-    Acknowledgement,
-    /// The receiver's window was closed.
-    ZeroWindow,
-    /// Nothing was in the way: the application gave nothing.
-    Application,
-}
-
-impl Cause {
-    /// As people write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Timeout => "a timer, as no acknowledgement came",
-            Self::Refused => "a timer, as an acknowledgement was refused (Sync)",
-            Self::Acknowledgement => "waiting for an acknowledgement",
-            Self::ZeroWindow => "closed window",
-            Self::Application => "nothing to send",
-        }
+named! {
+    /// What a sender waited for.
+    Cause {
+        /// No acknowledgement came; a timer ended the pause.
+        Timeout = "a timer, as no acknowledgement came",
+        /// An acknowledgement came but was refused for its number, with a Sync (RFC 4340, section 7.5.4); a timer ended
+        /// the pause.
+        Refused = "a timer, as an acknowledgement was refused (Sync)",
+        /// An acknowledgement ended it.
+        Acknowledgement = "waiting for an acknowledgement",
+        /// The receiver's window was closed.
+        ZeroWindow = "closed window",
+        /// Nothing was in the way: the application gave nothing.
+        Application = "nothing to send",
     }
 }
 

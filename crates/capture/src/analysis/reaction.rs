@@ -20,53 +20,30 @@ const UNMOVED: f64 = 0.9;
 /// Below a window of this many packets there is nothing to reduce.
 const LEAST_PACKETS: u64 = 4;
 
-/// How a loss was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Found {
-    /// Acknowledgements reported it.
-    Acknowledgements,
-    /// None came, and a timer expired.
-    Timeout,
-    /// The receiver's loss event rate rose (RFC 5348). Rates answer it smoothly, over several round trips: the answer is
-    /// not judged.
-    LossEventRate,
-    /// A report of LTP or UDPDTN. What their senders do about it is not prescribed: it is not judged.
-    Report,
-}
-
-impl Found {
-    /// As people write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Acknowledgements => "acknowledgements",
-            Self::Timeout => "a timer",
-            Self::LossEventRate => "the loss event rate",
-            Self::Report => "a report",
-        }
+named! {
+    /// How a loss was found.
+    Found {
+        /// Acknowledgements reported it.
+        Acknowledgements = "acknowledgements",
+        /// None came, and a timer expired.
+        Timeout = "a timer",
+        /// The receiver's loss event rate rose (RFC 5348). Rates answer it smoothly, over several round trips: the answer is
+        /// not judged.
+        LossEventRate = "the loss event rate",
+        /// A report of LTP or UDPDTN. What their senders do about it is not prescribed: it is not judged.
+        Report = "a report",
     }
 }
 
-/// What the sender did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Answer {
-    /// It reduced its window.
-    Reduced,
-    /// It did not.
-    None,
-    /// The round trip is not known, the connection ended, or there was nothing to reduce.
-    Unknown,
-}
-
-impl Answer {
-    /// As people write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reduced => "reduced",
-            Self::None => "none",
-            Self::Unknown => "not judged",
-        }
+named! {
+    /// What the sender did.
+    Answer {
+        /// It reduced its window.
+        Reduced = "reduced",
+        /// It did not.
+        None = "none",
+        /// The round trip is not known, the connection ended, or there was nothing to reduce.
+        Unknown = "not judged",
     }
 }
 

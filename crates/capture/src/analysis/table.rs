@@ -92,8 +92,9 @@ impl std::str::FromStr for Filter {
         if let Ok(address) = text.parse::<IpAddr>() {
             return Ok(Self::Address(layers::number(address)));
         }
-        let named = Protocol::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(text));
-        let names = || Protocol::ALL.map(|known| known.name().to_ascii_lowercase()).join(", ");
+        let named = Protocol::ALL.iter().copied().find(|known| known.name().eq_ignore_ascii_case(text));
+        let lower = |known: &Protocol| known.name().to_ascii_lowercase();
+        let names = || Protocol::ALL.iter().map(lower).collect::<Vec<_>>().join(", ");
         named.map(Self::Protocol).ok_or_else(|| format!("write an address, a port, or one of {}", names()))
     }
 }
@@ -103,6 +104,14 @@ struct Key {
     low: Endpoint,
     high: Endpoint,
     protocol: Protocol,
+}
+
+/// A packet: what it carries, how it was captured, and when.
+#[derive(Clone, Copy)]
+struct Seen<'a> {
+    datagram: &'a Datagram<'a>,
+    record: &'a Record<'a>,
+    now: &'a Moment,
 }
 
 /// All flows so far.
@@ -184,7 +193,7 @@ impl Table {
                 pause_ns: self.options.pause_ns,
                 clock,
             };
-            self.on_datagram(&datagram, record, &now)
+            self.on_datagram(Seen { datagram: &datagram, record, now: &now })
         });
         if let Err(note) = taken {
             self.notes.count(note);
@@ -192,78 +201,61 @@ impl Table {
     }
 
     #[inline]
-    fn on_datagram(
-        &mut self,
-        datagram: &Datagram<'_>,
-        record: &Record<'_>,
-        now: &Moment,
-    ) -> Result<(), Note> {
-        let Datagram { payload, length, addresses, .. } = *datagram;
-        match datagram.protocol {
-            IP_TCP => self.on_tcp(ends(payload, addresses)?, datagram, record, now),
-            IP_UDP => self.on_udp(ends(payload, addresses)?, datagram, record, now),
-            IP_DCCP => self.on_dccp(Protocol::Dccp, datagram, payload, length, record, now),
+    fn on_datagram(&mut self, seen: Seen<'_>) -> Result<(), Note> {
+        let Datagram { payload, length, addresses, protocol, .. } = *seen.datagram;
+        match protocol {
+            IP_TCP => self.on_tcp(seen, ends(payload, addresses)?),
+            IP_UDP => self.on_udp(seen, ends(payload, addresses)?),
+            IP_DCCP => self.on_dccp(seen, Protocol::Dccp, payload, length),
             _ => Err(Note::OtherTransport),
         }
     }
 
     #[inline]
-    fn on_tcp(
-        &mut self,
-        ends: [Endpoint; 2],
-        datagram: &Datagram<'_>,
-        record: &Record<'_>,
-        now: &Moment,
-    ) -> Result<(), Note> {
-        let segment = Segment::read(datagram.payload, datagram.length)?;
+    fn on_tcp(&mut self, seen: Seen<'_>, ends: [Endpoint; 2]) -> Result<(), Note> {
+        let segment = Segment::read(seen.datagram.payload, seen.datagram.length)?;
         let protocol = if speaks(&ends, PORT_TCPCL) { Protocol::Tcpcl } else { Protocol::Tcp };
         let over = |flow: &Flow, way: usize| match &flow.state {
             State::Tcp(tcp) => tcp.is_over(&segment, way),
             _ => false,
         };
-        let Some((flow, way)) = self.flow(ends, protocol, now, over)? else { return Ok(()) };
-        count(flow, way, record, datagram, now);
+        let Some((flow, way)) = self.flow(ends, protocol, seen.now, over)? else { return Ok(()) };
+        count(flow, way, seen);
         if segment.length > 0 && flow.halves[way].counts.data_packets == 0 {
-            let header = datagram.length - segment.length as usize;
-            if datagram.payload.get(header..).is_some_and(|bytes| bytes.starts_with(CONTACT_HEADER)) {
+            let header = seen.datagram.length - segment.length as usize;
+            if seen.datagram.payload.get(header..).is_some_and(|bytes| bytes.starts_with(CONTACT_HEADER)) {
                 flow.protocol = Protocol::Tcpcl;
             }
         }
         if let State::Tcp(tcp) = &mut flow.state {
-            tcp.on_segment(&mut flow.halves, way, &segment, now);
+            tcp.on_segment(&mut flow.halves, way, &segment, seen.now);
         }
         Ok(())
     }
 
-    fn on_udp(
-        &mut self,
-        ends: [Endpoint; 2],
-        datagram: &Datagram<'_>,
-        record: &Record<'_>,
-        now: &Moment,
-    ) -> Result<(), Note> {
+    fn on_udp(&mut self, seen: Seen<'_>, ends: [Endpoint; 2]) -> Result<(), Note> {
         let protocol = self.in_udp(&ends);
-        let length = datagram.length.checked_sub(UDP_HEADER).ok_or(Note::BadHeader)?;
-        let payload = datagram.payload.get(UDP_HEADER..).ok_or(Note::HeaderCut)?;
+        let length = seen.datagram.length.checked_sub(UDP_HEADER).ok_or(Note::BadHeader)?;
+        let payload = seen.datagram.payload.get(UDP_HEADER..).ok_or(Note::HeaderCut)?;
         if protocol == Protocol::DccpUdp {
-            return self.on_dccp(protocol, datagram, payload, length, record, now);
+            return self.on_dccp(seen, protocol, payload, length);
         }
-        let Some((flow, way)) = self.flow(ends, protocol, now, |_, _| false)? else { return Ok(()) };
-        count(flow, way, record, datagram, now);
+        let Some((flow, way)) = self.flow(ends, protocol, seen.now, |_, _| false)? else { return Ok(()) };
+        count(flow, way, seen);
         match &mut flow.state {
             // What only looks like it counts as plain UDP.
             State::Ltp(ltp) => match ltp::Packet::read_kept(payload, length) {
-                Ok(packet) => ltp.on_segment(&mut flow.halves, way, &packet, now),
-                Err(_) => plain(&mut flow.halves[way], length as u64, now),
+                Ok(packet) => ltp.on_segment(&mut flow.halves, way, &packet, seen.now),
+                Err(_) => plain(&mut flow.halves[way], length as u64, seen.now),
             },
             State::Udpdtn(udpdtn) => match udpdtn::Packet::read(payload) {
                 Ok(packet) => {
                     let cut = length.saturating_sub(payload.len()) as u64;
-                    udpdtn.on_datagram(&mut flow.halves, way, &packet, cut, now);
+                    udpdtn.on_datagram(&mut flow.halves, way, &packet, cut, seen.now);
                 }
-                Err(_) => plain(&mut flow.halves[way], length as u64, now),
+                Err(_) => plain(&mut flow.halves[way], length as u64, seen.now),
             },
-            _ => plain(&mut flow.halves[way], length as u64, now),
+            _ => plain(&mut flow.halves[way], length as u64, seen.now),
         }
         Ok(())
     }
@@ -271,30 +263,28 @@ impl Table {
     /// DCCP, whose packet is `bytes`. In UDP its ports, not those of UDP, name a connection (RFC 6773, section 3.8).
     fn on_dccp(
         &mut self,
+        seen: Seen<'_>,
         protocol: Protocol,
-        datagram: &Datagram<'_>,
         bytes: &[u8],
         length: usize,
-        record: &Record<'_>,
-        now: &Moment,
     ) -> Result<(), Note> {
         let packet = Packet::read(bytes).map_err(|wrong| match wrong {
             Malformed::Cut { .. } | Malformed::DataOffset { .. } if bytes.len() < length => Note::HeaderCut,
             _ => Note::BadHeader,
         })?;
         let missing = length.saturating_sub(bytes.len());
-        let ends = ends(bytes, datagram.addresses)?;
+        let ends = ends(bytes, seen.datagram.addresses)?;
         let over = |flow: &Flow, _: usize| match &flow.state {
             State::Dccp(dccp) => dccp.is_over(&packet),
             _ => false,
         };
-        let Some((flow, way)) = self.flow(ends, protocol, now, over)? else { return Ok(()) };
-        count(flow, way, record, datagram, now);
+        let Some((flow, way)) = self.flow(ends, protocol, seen.now, over)? else { return Ok(()) };
+        count(flow, way, seen);
         let State::Dccp(dccp) = &mut flow.state else { return Ok(()) };
-        dccp.on_packet(&mut flow.halves, way, &packet, (packet.data.len() + missing) as u64, now);
+        dccp.on_packet(&mut flow.halves, way, &packet, (packet.data.len() + missing) as u64, seen.now);
         let inside = dccp.carries_ltp() || speaks(&ends, ltp::PORT);
         if inside && packet.header.kind().is_data() && packet.data != KEEPALIVE {
-            self.on_ltp_in_dccp(ends, datagram, (packet.data, packet.data.len() + missing), record, now)?;
+            self.on_ltp_in_dccp(seen, ends, (packet.data, packet.data.len() + missing))?;
         }
         Ok(())
     }
@@ -302,18 +292,18 @@ impl Table {
     /// A segment of LTP (`bytes` of it were kept, it had `length`) in a packet of DCCP: a flow of its own.
     fn on_ltp_in_dccp(
         &mut self,
+        seen: Seen<'_>,
         ends: [Endpoint; 2],
-        datagram: &Datagram<'_>,
         (bytes, length): (&[u8], usize),
-        record: &Record<'_>,
-        now: &Moment,
     ) -> Result<(), Note> {
-        let Some((flow, way)) = self.flow(ends, Protocol::LtpDccp, now, |_, _| false)? else { return Ok(()) };
-        count(flow, way, record, datagram, now);
+        let Some((flow, way)) = self.flow(ends, Protocol::LtpDccp, seen.now, |_, _| false)? else {
+            return Ok(());
+        };
+        count(flow, way, seen);
         if let State::Ltp(ltp) = &mut flow.state {
             match ltp::Packet::read_kept(bytes, length) {
-                Ok(packet) => ltp.on_segment(&mut flow.halves, way, &packet, now),
-                Err(_) => plain(&mut flow.halves[way], length as u64, now),
+                Ok(packet) => ltp.on_segment(&mut flow.halves, way, &packet, seen.now),
+                Err(_) => plain(&mut flow.halves[way], length as u64, seen.now),
             }
         }
         Ok(())
@@ -429,12 +419,12 @@ fn way(flow: &Flow, ends: &[Endpoint; 2]) -> usize {
 }
 
 #[inline]
-fn count(flow: &mut Flow, way: usize, record: &Record<'_>, datagram: &Datagram<'_>, now: &Moment) {
-    flow.on_time(now);
+fn count(flow: &mut Flow, way: usize, seen: Seen<'_>) {
+    flow.on_time(seen.now);
     let counts = &mut flow.halves[way].counts;
     counts.packets += 1;
-    counts.wire_bytes += u64::from(record.length);
-    counts.marked += u64::from(datagram.marked);
+    counts.wire_bytes += u64::from(seen.record.length);
+    counts.marked += u64::from(seen.datagram.marked);
 }
 
 /// Payload of a transport that numbers nothing.
@@ -443,8 +433,7 @@ fn plain(half: &mut Half, payload: u64, now: &Moment) {
     if payload == 0 {
         return;
     }
-    let (now_ns, at_s, pause_ns) = (now.ns, now.s, now.pause_ns);
     let under_way = half.flight.pieces();
-    let sent = Sent { now_ns, at_s, from: 0, to: 0, payload, path_ns: None, pause_ns, packet: 1, under_way };
+    let sent = Sent { now: *now, from: 0, to: 0, payload, path_ns: None, packet: 1, under_way };
     half.on_data(&sent, 0);
 }

@@ -126,10 +126,8 @@ impl Tcp {
         self.ends[way].numbers.follow(u64::from(segment.sequence.wrapping_add(space as u32)), 32);
         let payload = u64::from(segment.length);
         let packet = half.largest.max(1);
-        let (now_ns, at_s, pause_ns) = (now.ns, now.s, now.pause_ns);
         let under_way = half.flight.pieces();
-        let sent =
-            Sent { now_ns, at_s, from, to: from + space, payload, path_ns, pause_ns, packet, under_way };
+        let sent = Sent { now: *now, from, to: from + space, payload, path_ns, packet, under_way };
         let outstanding = half.flight.outstanding();
         if half.closed && payload > 0 && !segment.syn() {
             half.counts.probes += 1;
@@ -172,9 +170,7 @@ fn blocks(half: &mut Half, segment: &Segment, numbers: Unwrap, acked: u64, now_n
     let twice = first.1 <= acked || within;
     for (from, to) in segment.blocks().iter().skip(usize::from(twice)).map(|block| whole(*block)) {
         half.flight.arrive(from, to);
-        if let Some(graph) = &mut half.graph {
-            graph.blocks.add(now_ns, from, to.max(from));
-        }
+        half.draw(|graph| graph.blocks.add(now_ns, from, to.max(from)));
     }
     twice
 }

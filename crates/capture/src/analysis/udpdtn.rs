@@ -71,27 +71,15 @@ impl Udpdtn {
         }
         half.flight.acknowledge(number + 1, now.ns);
         half.weighted.set(now.ns, half.flight.pieces());
-        if let Some(graph) = &mut half.graph {
-            graph.acks.add(now.ns, number, number);
-        }
+        half.draw(|graph| graph.acks.add(now.ns, number, number));
         let missed = report.highest.wrapping_add(1).saturating_sub(report.received);
         let before = if sender.missed.0 == report.incarnation { sender.missed.1 } else { 0 };
         sender.missed = (report.incarnation, missed.max(before));
         if missed > before {
             half.counts.lost += u64::from(missed - before);
-            let (now_ns, at_s, pause_ns) = (now.ns, now.s, now.pause_ns);
             let under_way = half.flight.pieces();
-            let sent = Sent {
-                now_ns,
-                at_s,
-                from: number,
-                to: number,
-                payload: 0,
-                path_ns,
-                pause_ns,
-                packet: 1,
-                under_way,
-            };
+            let sent =
+                Sent { now: *now, from: number, to: number, payload: 0, path_ns, packet: 1, under_way };
             half.on_loss(&sent, Found::Report, window, number);
         }
     }

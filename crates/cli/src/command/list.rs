@@ -4,9 +4,8 @@ use crate::args::List;
 use crate::output::{Done, print};
 use lightlag_protocols::controllers;
 use lightlag_protocols::dtn::{Entry, Kind, Parameter, Value, mechanisms, routers};
-use lightlag_protocols::link::losses;
-use lightlag_protocols::link::queues::{self, NoPacket};
 use lightlag_protocols::parameter;
+use lightlag_scenario::models::{LOSSES, MOBILITY, Model, Models, QUEUES};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -14,10 +13,9 @@ pub fn list(options: &List) -> Done {
     let wanted = |name: &str| options.name.as_ref().is_none_or(|part| name.contains(part.as_str()));
     let routers: Vec<Row> = routers::TABLE.iter().map(|entry| row("router", entry)).collect();
     let mechanisms: Vec<Row> = mechanisms::TABLE.iter().map(|entry| row("mechanism", entry)).collect();
-    let controllers = controllers::TABLE.iter().map(|entry| other("controller", &entry.algorithm));
-    let queues = queues::TABLE.iter().map(queue);
-    let losses = losses::TABLE.iter().map(|entry| other("loss model", &entry.model));
-    let all = routers.into_iter().chain(mechanisms).chain(controllers).chain(queues).chain(losses);
+    let controllers = controllers::TABLE.iter().map(controller);
+    let all = routers.into_iter().chain(mechanisms).chain(controllers);
+    let all = all.chain([&QUEUES, &LOSSES, &MOBILITY].into_iter().flat_map(models));
     let rows: Vec<Row> = all.filter(|row| wanted(row.name)).collect();
     if rows.is_empty() {
         let part = options.name.as_deref().unwrap_or_default();
@@ -51,14 +49,20 @@ fn row<A: ?Sized + Kind>(kind: &'static str, entry: &Entry<A>) -> Row {
     Row { kind, name, paper, only_with, parameters }
 }
 
-fn other<A: ?Sized, S>(kind: &'static str, entry: &parameter::Entry<A, S>) -> Row {
-    let parameter::Entry { name, paper, only_with, parameters, .. } = *entry;
-    Row { kind, name, paper, only_with, parameters }
+fn controller(entry: &controllers::Entry) -> Row {
+    let parameter::Entry { name, paper, only_with, parameters, .. } = entry.algorithm;
+    Row { kind: "controller", name, paper, only_with, parameters }
 }
 
-fn queue(entry: &queues::Entry<NoPacket>) -> Row {
-    let queues::Entry { name, paper, parameters, .. } = *entry;
-    Row { kind: "queue", name, paper, only_with: &[], parameters }
+fn models(models: &'static Models) -> impl Iterator<Item = Row> {
+    let row = |Model { name, paper, parameters, .. }| Row {
+        kind: models.kind,
+        name,
+        paper,
+        only_with: &[],
+        parameters,
+    };
+    (models.rows)().into_iter().map(row)
 }
 
 impl Row {
@@ -75,8 +79,12 @@ impl Row {
         }
         for p in self.parameters {
             let unit = if p.unit.is_empty() { String::new() } else { format!(" {}", p.unit) };
-            let default = if p.is_needed() { "...".to_owned() } else { p.default.to_string() };
-            let _ = writeln!(text, "  {} = {default}{unit}  ({})\n      {}", p.name, p.domain, p.meaning);
+            let default = match &p.default {
+                Some(default) => format!("{default}{unit}"),
+                None if p.needed => format!("...{unit}"),
+                None => "none".to_owned(),
+            };
+            let _ = writeln!(text, "  {} = {default}  ({})\n      {}", p.name, p.domain, p.meaning);
         }
         text
     }
@@ -85,6 +93,7 @@ impl Row {
             Value::Number(n) => json!(n),
             Value::Flag(b) => json!(b),
             Value::Word(w) => json!(w),
+            other => json!(other.to_string()),
         };
         let parameters: Vec<_> = self
             .parameters
@@ -93,7 +102,8 @@ impl Row {
                 json!({
                     "name": p.name,
                     "unit": p.unit,
-                    "default": value(&p.default),
+                    "default": p.default.as_ref().map(value),
+                    "needed": p.needed,
                     "domain": p.domain.to_string(),
                     "meaning": p.meaning,
                 })

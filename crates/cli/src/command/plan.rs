@@ -26,6 +26,7 @@ pub fn contact_plan(
         has_light,
         started: std::time::Instant::now(),
         stamp: None,
+        seen: None,
         contacts: Vec::new(),
         epoch_s: None,
         is_over: false,
@@ -53,6 +54,8 @@ struct PlanFile {
     started: std::time::Instant,
     /// Of the version that was read last; `None`: there was no file.
     stamp: Option<Stamp>,
+    /// What was there at the last look: a file that is being written differs from one to the next.
+    seen: Option<Stamp>,
     contacts: Vec<PlannedContact>,
     epoch_s: Option<i64>,
     /// The end of the last contact was reported.
@@ -74,6 +77,7 @@ impl PlanFile {
     /// Whether there is a new version, which has been read. A damaged one is reported, and the earlier one kept.
     fn reads_anew(&mut self) -> bool {
         let stamp = self.stamp_now();
+        let is_settled = std::mem::replace(&mut self.seen, stamp) == stamp;
         if stamp == self.stamp {
             if !self.is_over && self.ends() <= self.now() {
                 self.is_over = true;
@@ -82,6 +86,9 @@ impl PlanFile {
                     "lightlag: --plan: {file}: its last contact is over; waiting for a version with another"
                 );
             }
+            return false;
+        }
+        if !is_settled {
             return false;
         }
         self.stamp = stamp;

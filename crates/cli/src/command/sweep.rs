@@ -3,22 +3,9 @@
 use super::{read, seeds, tell_ignored, text};
 use crate::args::Sweep;
 use crate::output::{Done, judged, print};
-use lightlag_lab::results::{SUMMARY_FILE, terminal_table};
+use lightlag_lab::results::{SHOWN, SHOWN_OF_PACKETS, SUMMARY_FILE, terminal_table};
 use lightlag_lab::sweep::Plan;
 use std::path::PathBuf;
-
-/// What the table on the terminal shows.
-pub const SHOWN: &[&str] = &[
-    "delivery_prob",
-    "latency_avg",
-    "overhead_ratio",
-    "hopcount_avg",
-    "buffertime_avg",
-    "censored_delay_avg",
-];
-/// Those of a world of packets.
-const SHOWN_OF_PACKETS: &[&str] =
-    &["goodput_bit_per_s", "delivered_bytes", "duration_s", "packets_repaired", "timeouts", "jain"];
 
 pub fn sweep(options: &Sweep) -> Done {
     let file = read(&options.source)?;
@@ -38,7 +25,7 @@ pub fn sweep(options: &Sweep) -> Done {
     } else {
         let packets = done.results.rows.iter().any(|row| row.metric("goodput_bit_per_s").is_some());
         let shown = if packets { SHOWN_OF_PACKETS } else { SHOWN };
-        print(&(terminal_table(&done.results, shown) + "\n"))?;
+        print(&(terminal_table(&done.results, &shown) + "\n"))?;
         eprintln!("results in {}", out.display());
     }
     judged(done.violations)

@@ -85,18 +85,16 @@ fn send(options: &Transfer, over: Over, (file, to): (&Path, &str), recording: &R
     print(&(text + "\n"))
 }
 
+fn place(bar: &ProgressBar, what: &'static str, done: u64, all: u64) {
+    bar.set_message(what);
+    bar.set_length(all);
+    bar.set_position(done);
+}
+
 pub(super) fn show(bar: &ProgressBar, progress: Progress) {
     match progress {
-        Progress::Reading(done, all) => {
-            bar.set_message("reading");
-            bar.set_length(all);
-            bar.set_position(done);
-        }
-        Progress::Sending(done, all) => {
-            bar.set_message("sending");
-            bar.set_length(all);
-            bar.set_position(done);
-        }
+        Progress::Reading(done, all) => place(bar, "reading", done, all),
+        Progress::Sending(done, all) => place(bar, "sending", done, all),
         Progress::Silent(seconds) => bar.set_message(format!("nothing heard for {seconds} s")),
         Progress::NoContact(Some(seconds)) => bar.set_message(format!("no contact for {seconds} s")),
         Progress::NoContact(None) => bar.set_message("no contact is planned"),
@@ -172,11 +170,7 @@ fn tell_all(
         match event {
             // Nothing is in flight, or it is nothing that fills a bar.
             Event::Progress(_, 0) | Event::Interval(..) | Event::Measured(..) => {}
-            Event::Progress(here, all) => {
-                bar.set_message("receiving");
-                bar.set_length(all);
-                bar.set_position(here);
-            }
+            Event::Progress(here, all) => place(&bar, "receiving", here, all),
             Event::Finished(finished) => {
                 let json = options.json;
                 let text = if json { finished_json(&finished, over) } else { finished_line(&finished) };

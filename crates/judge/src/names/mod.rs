@@ -19,7 +19,7 @@ pub use rules::{ConsumerRules, LinkRules, NamesRules, NodeRules};
 
 use super::findings::Findings;
 use super::packets::name;
-use super::wire::{Fault, LinkState, Teller};
+use super::wire::LinkState;
 use data::Owed;
 use interests::{Hand, Trips};
 use lightlag_protocols::link::Why;
@@ -86,29 +86,10 @@ impl NamesJudge {
             rules,
         }
     }
-    /// The violations in the order in which they were found; only the first thousand are kept.
-    pub fn verdict(&self) -> &[Violation] {
-        self.found.kept()
-    }
     /// Number of Interests that it keeps state for: in flight or pending.
     pub fn kept(&self) -> usize {
         let pending = self.nodes.iter().map(|node| node.pending.len());
         self.asked.len() + self.trips.len() + pending.sum::<usize>()
-    }
-    /// How many violations there were, those included that were not kept.
-    pub fn total(&self) -> u64 {
-        self.found.total()
-    }
-    /// How many violations of a kind there were.
-    pub fn count(&self, kind: Kind) -> u64 {
-        self.found.count(kind)
-    }
-    /// No more events will come: a trace without an end record is incomplete.
-    pub fn close(&mut self) {
-        if !self.ended {
-            self.ended = true;
-            self.found.add(Kind::EndMissing, self.now, || "the trace has no end".to_owned());
-        }
     }
     /// Something happened.
     #[inline]
@@ -160,15 +141,7 @@ impl NamesJudge {
             self.waits(hand);
             self.settle();
         }
-        if now < self.now {
-            let before = self.now;
-            self.found.add(Kind::TimeBackwards, now, || format!("after {before:?}"));
-        }
-        self.now = now;
-        if self.ended || now > self.rules.until {
-            let until = self.rules.until;
-            self.found.add(Kind::AfterEnd, now, || format!("the run ends at {until:?} at the latest"));
-        }
+        self.advance(now);
     }
     fn end_links(&mut self) {
         self.settle();
@@ -237,14 +210,6 @@ impl NamesJudge {
             self.trips.landed(&interest);
         }
     }
-    #[inline]
-    fn at_link<T>(&mut self, link: u32, what: impl FnOnce(&mut LinkState, Teller) -> T) -> T {
-        let (names, found, now) = (&self.rules.link_names, &mut self.found, self.now);
-        let mut hear = |fault: Fault, detail: String| {
-            found.add(Kind::from(fault), now, || format!("{}: {detail}", name(names, "link", link)));
-        };
-        what(&mut self.links[link as usize], Teller { now, hear: &mut hear })
-    }
 
     // --- reports ----------------------------------------------------------------------------
 
@@ -261,6 +226,8 @@ impl NamesJudge {
         self.found.add(kind, now, told);
     }
 }
+
+super::findings::judges_links!(NamesJudge);
 
 impl Observer for NamesJudge {
     const PACKETS: bool = true;

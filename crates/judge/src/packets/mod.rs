@@ -13,7 +13,7 @@ pub use kind::{Kind, Violation};
 pub use rules::{FlowRules, PacketRules};
 
 use super::findings::Findings;
-use super::wire::{Fault, LinkState, Parcel, Teller};
+use super::wire::{LinkState, Parcel};
 use flow::FlowState;
 use lightlag_protocols::link::Why;
 use lightlag_protocols::record::packets::{Observer, Record};
@@ -79,25 +79,6 @@ impl PacketJudge {
             rules,
         }
     }
-    /// The violations in the order in which they were found; only the first thousand are kept.
-    pub fn verdict(&self) -> &[Violation] {
-        self.found.kept()
-    }
-    /// How many violations there were, those included that were not kept.
-    pub fn total(&self) -> u64 {
-        self.found.total()
-    }
-    /// How many violations of a kind there were.
-    pub fn count(&self, kind: Kind) -> u64 {
-        self.found.count(kind)
-    }
-    /// No more events will come: a trace without an end record is incomplete.
-    pub fn close(&mut self) {
-        if !self.ended {
-            self.ended = true;
-            self.found.add(Kind::EndMissing, self.now, || "the trace has no end".to_owned());
-        }
-    }
     /// Something happened.
     pub fn on_event(&mut self, now: Instant, event: &Event) {
         match event {
@@ -109,18 +90,6 @@ impl PacketJudge {
         }
     }
 
-    #[inline]
-    fn clock(&mut self, now: Instant) {
-        if now < self.now {
-            let before = self.now;
-            self.found.add(Kind::TimeBackwards, now, || format!("after {before:?}"));
-        }
-        self.now = now;
-        if self.ended || now > self.rules.until {
-            let until = self.rules.until;
-            self.found.add(Kind::AfterEnd, now, || format!("the run ends at {until:?} at the latest"));
-        }
-    }
     /// What the last event calls for comes next or not at all.
     #[inline]
     fn expect(&mut self, forwarded: Option<(u32, u16, u64)>, delivered: Option<u32>) {
@@ -154,7 +123,7 @@ impl PacketJudge {
 
     #[inline]
     fn offered(&mut self, now: Instant, link: u32, packet: &Facts) {
-        self.clock(now);
+        self.advance(now);
         let forwarded = (packet.hop > 0).then(|| (link, packet.hop, packet.key()));
         let was_due = self.due.is_some() && self.due == forwarded;
         self.expect(forwarded, None);
@@ -170,7 +139,7 @@ impl PacketJudge {
         } else if packet.hop == 0 {
             self.sent(now, packet);
         }
-        self.at_link(link, now, |state, teller| state.offered(&parcel(packet), teller));
+        self.at_link(link, |state, teller| state.offered(&parcel(packet), teller));
     }
     /// An end sends a packet.
     #[inline]
@@ -195,12 +164,12 @@ impl PacketJudge {
     }
     #[inline]
     fn arrived(&mut self, now: Instant, link: u32, packet: &Facts) {
-        self.clock(now);
+        self.advance(now);
         self.expect(None, None);
         if !self.known(link, packet.flow) {
             return;
         }
-        self.at_link(link, now, |state, teller| {
+        self.at_link(link, |state, teller| {
             state.arrived(&parcel(packet), teller);
         });
         let rules = &self.rules.flows[packet.flow as usize];
@@ -218,13 +187,12 @@ impl PacketJudge {
     }
     fn dropped(&mut self, at: Instant, link: u32, packet: &Facts, why: Why) {
         if self.known(link, packet.flow) {
-            let now = self.now;
-            self.at_link(link, now, |state, teller| state.dropped(at, &parcel(packet), why, teller));
+            self.at_link(link, |state, teller| state.dropped(at, &parcel(packet), why, teller));
         }
     }
     #[inline]
     fn delivered(&mut self, now: Instant, flow: u32, total: u64) {
-        self.clock(now);
+        self.advance(now);
         self.expect(None, Some(flow));
         if !self.known(0, flow) {
             return;
@@ -248,20 +216,12 @@ impl PacketJudge {
     }
     /// The run is over.
     pub fn end(&mut self, now: Instant) {
-        self.clock(now);
+        self.advance(now);
         self.expect(None, None);
         for link in 0..self.links.len() as u32 {
-            self.at_link(link, now, LinkState::ended);
+            self.at_link(link, LinkState::ended);
         }
         self.ended = true;
-    }
-    #[inline]
-    fn at_link(&mut self, link: u32, now: Instant, what: impl FnOnce(&mut LinkState, Teller)) {
-        let (names, found) = (&self.rules.link_names, &mut self.found);
-        let mut hear = |fault: Fault, detail: String| {
-            found.add(Kind::from(fault), now, || format!("{}: {detail}", name(names, "link", link)));
-        };
-        what(&mut self.links[link as usize], Teller { now, hear: &mut hear });
     }
     #[cold]
     fn tell_flow(&mut self, kind: Kind, flow: u32, detail: impl FnOnce() -> String) {
@@ -269,6 +229,8 @@ impl PacketJudge {
         self.found.add(kind, self.now, || format!("{name}: {}", detail()));
     }
 }
+
+super::findings::judges_links!(PacketJudge);
 
 /// What something is called; its number where it has no name.
 pub(super) fn name(names: &[String], what: &str, index: u32) -> String {

@@ -4,6 +4,7 @@
 //! [`NameRow`] of named data. Reading gives back the events that were written.
 
 mod bundles;
+mod event;
 mod names;
 mod ndn;
 mod packets;
@@ -34,13 +35,6 @@ pub trait TraceRow: Columns + Serialize + DeserializeOwned + Send + 'static {
     fn at(&self) -> Instant;
     /// What happened: the column `kind`.
     fn kind(&self) -> &str;
-    /// The value of a column that this kind of row must have.
-    ///
-    /// # Errors
-    /// If it is missing.
-    fn need<T>(&self, column: &str, value: Option<T>) -> Result<T, String> {
-        value.ok_or_else(|| format!("`{}` without `{column}`", self.kind()))
-    }
     /// The event of a row.
     ///
     /// # Errors
@@ -73,27 +67,6 @@ impl Names {
     fn link(&self, number: u32) -> [Option<String>; 3] {
         let link = self.links.get(number as usize).cloned();
         link.map_or([const { None }; 3], |names| names.map(Some))
-    }
-}
-
-/// Where a packet is, seen from a link.
-#[derive(Clone, Copy)]
-enum At {
-    Start,
-    End,
-    /// At the node that the row names.
-    Node,
-    Nowhere,
-}
-
-impl At {
-    /// The node's name, out of those of the link, its start and its end.
-    fn of(self, link: &[Option<String>; 3]) -> Option<String> {
-        match self {
-            Self::Start => link[1].clone(),
-            Self::End => link[2].clone(),
-            Self::Node | Self::Nowhere => None,
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Text;
 use lightlag_protocols::dtn::{DropReason, Observation, Refusal};
 use lightlag_protocols::link::Why;
+use lightlag_protocols::ndn::Refused;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
@@ -25,6 +26,17 @@ pub(super) const REFUSALS: [(Refusal, &str); 7] = [
     (Refusal::DroppedBefore, "dropped_before"),
     (Refusal::Routing, "routing"),
     (Refusal::Congestion, "congestion"),
+];
+
+/// Why a node of named data passed nothing on.
+pub(super) const REFUSED: [(Refused, &str); 7] = [
+    (Refused::HopLimit, "hop_limit"),
+    (Refused::Loop, "loop"),
+    (Refused::NoRoute, "no_route"),
+    (Refused::PitFull, "pit_full"),
+    (Refused::TooSoon, "too_soon"),
+    (Refused::Unsolicited, "unsolicited"),
+    (Refused::NoData, "no_data"),
 ];
 
 /// The name of a value.

@@ -1,9 +1,9 @@
 //! A row of a trace of names: enough for the judge.
 
-use super::names::{WHYS, name, value};
-use super::{At, Names, Text, TraceRow, TraceWriter};
+use super::event::{Part, events, parts, put, take};
+use super::{Names, Text, TraceWriter};
 use crate::names::{Carried, Event};
-use lightlag_protocols::ndn::{Data, Interest, Name, Prefix, Refused, Selectors};
+use lightlag_protocols::ndn::{Data, Interest, Name, Prefix, Selectors};
 use lightlag_protocols::record::names::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use std::io::Write;
@@ -81,69 +81,50 @@ crate::row! {
     }
 }
 
-const REFUSED: [(Refused, &str); 7] = [
-    (Refused::HopLimit, "hop_limit"),
-    (Refused::Loop, "loop"),
-    (Refused::NoRoute, "no_route"),
-    (Refused::PitFull, "pit_full"),
-    (Refused::TooSoon, "too_soon"),
-    (Refused::Unsolicited, "unsolicited"),
-    (Refused::NoData, "no_data"),
-];
+events! {
+    NameRow of Event;
+    "offered" => Offered(link, packet): link = link, * = packet;
+    "arrived" => Arrived(link, packet): link = link, * = packet;
+    "dropped" => Dropped(link, packet, why): link = link, * = packet, why = why;
+    "asked" => Asked(consumer, interest): consumer = consumer, * = interest;
+    "delivered" => Delivered(consumer, data): consumer = consumer, * = data;
+    "produced" => Produced(producer, data): producer = producer, * = data;
+    "hit" => Hit(node, data): node = node, * = data;
+    "refused" => Refused(node, face, name, why): node = node, face = face, * = name, why = why;
+    "end" => End {};
+}
 
-impl TraceRow for NameRow {
-    type Event = Event;
-    fn kind(&self) -> &str {
-        &self.kind
+parts! {
+    NameRow:
+    Name { prefix: prefix, segment: segment }
+    Selectors { can_be_prefix: can_be_prefix, must_be_fresh: must_be_fresh }
+    Interest {
+        hop_limit: hop_limit, name: *, nonce: nonce, token: token, lifetime_ms: lifetime_ms, selectors: *,
     }
-    fn new(now: Instant, event: &Event, names: &Names) -> Self {
-        let row = |kind: &'static str| Self { time_ns: now.as_nanos(), kind: kind.into(), ..Self::default() };
-        let (row, holds) = match event {
-            Event::Offered(link, carried) => (row("offered").with_carried(*link, carried), At::Start),
-            Event::Arrived(link, carried) => (row("arrived").with_carried(*link, carried), At::End),
-            Event::Dropped(link, carried, why) => {
-                let row = row("dropped").with_carried(*link, carried);
-                (Self { why: name(&WHYS, *why), ..row }, At::Nowhere)
-            }
-            Event::Asked(consumer, interest) => {
-                let row = row("asked").with_interest(interest);
-                (Self { consumer: Some(*consumer), ..row }, At::Node)
-            }
-            Event::Delivered(consumer, data) => {
-                (Self { consumer: Some(*consumer), ..row("delivered").with_data(data) }, At::Node)
-            }
-            Event::Produced(producer, data) => {
-                (Self { producer: Some(*producer), ..row("produced").with_data(data) }, At::Node)
-            }
-            Event::Hit(node, data) => (Self { node: Some(*node), ..row("hit").with_data(data) }, At::Node),
-            Event::Refused(node, face, of, why) => {
-                let (node, face, why) = (Some(*node), Some(*face), name(&REFUSED, *why));
-                (Self { node, face, why, ..row("refused").with_name(*of) }, At::Nowhere)
-            }
-            Event::End => (row("end"), At::Nowhere),
-        };
-        row.with_names(names, holds)
+    Data {
+        name: *, content: content, size: bytes, freshness_ms: freshness_ms, token: token, stamp: stamp,
+        site: site, marked: marked, print: print,
     }
-    fn at(&self) -> Instant {
-        Instant::from_nanos(self.time_ns)
+}
+
+impl Part<NameRow> for Carried {
+    fn put(&self, row: &mut NameRow) {
+        match self {
+            Self::Interest(interest, bytes) => {
+                (row.what, row.bytes) = (Some("interest".into()), Some(*bytes));
+                interest.put(row);
+            }
+            Self::Data(data, due) => {
+                (row.what, row.stamp_due_ns) = (Some("data".into()), due.map(Duration::as_nanos));
+                data.put(row);
+            }
+        }
     }
-    fn event(&self) -> Result<Event, String> {
-        match &*self.kind {
-            "offered" => Ok(Event::Offered(self.need("link", self.link)?, self.carried()?)),
-            "arrived" => Ok(Event::Arrived(self.need("link", self.link)?, self.carried()?)),
-            "dropped" => {
-                Ok(Event::Dropped(self.need("link", self.link)?, self.carried()?, self.reason(&WHYS)?))
-            }
-            "asked" => Ok(Event::Asked(self.need("consumer", self.consumer)?, self.interest()?)),
-            "delivered" => Ok(Event::Delivered(self.need("consumer", self.consumer)?, self.data()?)),
-            "produced" => Ok(Event::Produced(self.need("producer", self.producer)?, self.data()?)),
-            "hit" => Ok(Event::Hit(self.need("node", self.node)?, self.data()?)),
-            "refused" => {
-                let (node, face) = (self.need("node", self.node)?, self.need("face", self.face)?);
-                Ok(Event::Refused(node, face, self.name()?, self.reason(&REFUSED)?))
-            }
-            "end" => Ok(Event::End),
-            unknown => Err(format!("unknown kind `{unknown}`")),
+    fn take(row: &NameRow) -> Result<Self, String> {
+        match &*row.what.clone().ok_or_else(|| format!("`{}` without `what`", row.kind))? {
+            "interest" => Ok(Self::Interest(take!(row, *), take!(row, bytes))),
+            "data" => Ok(Self::Data(take!(row, *), take!(row, stamp_due_ns))),
+            unknown => Err(format!("unknown packet `{unknown}`")),
         }
     }
 }
@@ -158,98 +139,24 @@ impl<W: Write + Send> Observer for TraceWriter<NameRow, W> {
 }
 
 impl NameRow {
-    fn with_name(self, name: Name) -> Self {
-        Self { prefix: Some(name.prefix.0), segment: Some(name.segment), ..self }
-    }
-    fn with_carried(self, link: u32, carried: &Carried) -> Self {
-        let row = Self { link: Some(link), ..self };
-        match carried {
-            Carried::Interest(interest, bytes) => {
-                Self { what: Some("interest".into()), bytes: Some(*bytes), ..row.with_interest(interest) }
-            }
-            Carried::Data(data, due) => {
-                let stamp_due_ns = due.map(Duration::as_nanos);
-                Self { what: Some("data".into()), stamp_due_ns, ..row.with_data(data) }
-            }
-        }
-    }
-    fn with_interest(self, interest: &Interest) -> Self {
-        Self {
-            nonce: Some(interest.nonce),
-            token: Some(interest.token),
-            lifetime_ms: Some(interest.lifetime_ms),
-            hop_limit: Some(interest.hop_limit.into()),
-            can_be_prefix: Some(interest.selectors.can_be_prefix),
-            must_be_fresh: Some(interest.selectors.must_be_fresh),
-            ..self.with_name(interest.name)
-        }
-    }
-    fn with_data(self, data: &Data) -> Self {
-        Self {
-            bytes: Some(data.size),
-            content: Some(data.content),
-            freshness_ms: Some(data.freshness_ms),
-            token: Some(data.token),
-            stamp: data.stamp,
-            site: data.site,
-            marked: Some(data.marked),
-            print: Some(data.print),
-            ..self.with_name(data.name)
-        }
-    }
-    fn name(&self) -> Result<Name, String> {
-        let prefix = Prefix(self.need("prefix", self.prefix)?);
-        Ok(Name { prefix, segment: self.need("segment", self.segment)? })
-    }
-    fn carried(&self) -> Result<Carried, String> {
-        match self.need("what", self.what.as_deref())? {
-            "interest" => Ok(Carried::Interest(self.interest()?, self.need("bytes", self.bytes)?)),
-            "data" => Ok(Carried::Data(self.data()?, self.stamp_due_ns.map(Duration::from_nanos))),
-            unknown => Err(format!("unknown packet `{unknown}`")),
-        }
-    }
-    fn interest(&self) -> Result<Interest, String> {
-        let hop_limit = self.need("hop_limit", self.hop_limit)?;
-        Ok(Interest {
-            name: self.name()?,
-            nonce: self.need("nonce", self.nonce)?,
-            token: self.need("token", self.token)?,
-            lifetime_ms: self.need("lifetime_ms", self.lifetime_ms)?,
-            hop_limit: u8::try_from(hop_limit)
-                .map_err(|_| format!("`hop_limit` {hop_limit} is too large"))?,
-            selectors: Selectors {
-                can_be_prefix: self.need("can_be_prefix", self.can_be_prefix)?,
-                must_be_fresh: self.need("must_be_fresh", self.must_be_fresh)?,
-            },
-        })
-    }
-    fn data(&self) -> Result<Data, String> {
-        Ok(Data {
-            name: self.name()?,
-            content: self.need("content", self.content)?,
-            size: self.need("bytes", self.bytes)?,
-            freshness_ms: self.need("freshness_ms", self.freshness_ms)?,
-            token: self.need("token", self.token)?,
-            stamp: self.stamp,
-            site: self.site,
-            marked: self.need("marked", self.marked)?,
-            print: self.need("print", self.print)?,
-        })
-    }
-    fn reason<T: Copy>(&self, known: &[(T, &str)]) -> Result<T, String> {
-        value(known, "reason", self.need("why", self.why.as_deref())?)
-    }
-    fn with_names(self, names: &Names, holds: At) -> Self {
+    fn with_names(self, event: &Event, names: &Names) -> Self {
         let link = self.link.map_or([const { None }; 3], |link| names.link(link));
         let consumer = self.consumer.and_then(|number| names.consumers.get(number as usize));
         let producer = self.producer.and_then(|number| names.producers.get(number as usize));
         let node = self.node.or(consumer.or(producer).map(|party| party.1));
         let node_name = node.and_then(|node| names.node(node));
-        let holder = if let At::Node = holds { node_name.clone() } else { holds.of(&link) };
         let prefix = self.prefix.filter(|&prefix| (prefix as usize) < names.prefixes.count());
         let whole = |prefix| Name { prefix: Prefix(prefix), segment: Name::WHOLE };
         let prefix_name = prefix.map(|prefix| names.prefixes.text(whole(prefix)));
         let [link_name, from_name, to_name] = link;
+        let holder = match event {
+            Event::Offered(..) => from_name.clone(),
+            Event::Arrived(..) => to_name.clone(),
+            Event::Asked(..) | Event::Delivered(..) | Event::Produced(..) | Event::Hit(..) => {
+                node_name.clone()
+            }
+            Event::Dropped(..) | Event::Refused(..) | Event::End => None,
+        };
         Self {
             prefix_name,
             link_name,

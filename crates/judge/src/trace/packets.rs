@@ -1,12 +1,10 @@
 //! A row of a trace of packets: enough for the judge.
 
-use super::names::{WHYS, name, value};
-use super::{At, Names, Text, TraceRow, TraceWriter};
-use crate::packets::{Event, Facts, WHATS};
+use super::event::{events, parts, put, take};
+use super::{Names, Text, TraceWriter};
+use crate::packets::{Event, Facts};
 use lightlag_protocols::record::packets::{Observer, Record};
 use lightlag_protocols::time::Instant;
-use lightlag_protocols::transport::ranges::Range;
-use lightlag_protocols::transport::tcp::{SACK_BLOCKS_MAX, Sack};
 use std::io::Write;
 
 crate::row! {
@@ -57,48 +55,20 @@ crate::row! {
     }
 }
 
-impl TraceRow for PacketRow {
-    type Event = Event;
-    fn kind(&self) -> &str {
-        &self.kind
-    }
-    fn new(now: Instant, event: &Event, names: &Names) -> Self {
-        let row = |kind: &'static str| Self { time_ns: now.as_nanos(), kind: kind.into(), ..Self::default() };
-        match event {
-            Event::Offered(link, facts) => {
-                row("offered").with_packet(*link, facts).with_names(names, At::Start)
-            }
-            Event::Arrived(link, facts) => {
-                row("arrived").with_packet(*link, facts).with_names(names, At::End)
-            }
-            Event::Dropped(link, facts, why) => Self {
-                why: name(&WHYS, *why),
-                ..row("dropped").with_packet(*link, facts).with_names(names, At::Nowhere)
-            },
-            Event::Delivered(flow, total) => {
-                Self { flow: Some(*flow), bytes: Some(*total), ..row("delivered") }
-                    .with_names(names, At::Nowhere)
-            }
-            Event::End => row("end"),
-        }
-    }
-    fn at(&self) -> Instant {
-        Instant::from_nanos(self.time_ns)
-    }
-    fn event(&self) -> Result<Event, String> {
-        match &*self.kind {
-            "offered" => Ok(Event::Offered(self.link()?, self.facts()?)),
-            "arrived" => Ok(Event::Arrived(self.link()?, self.facts()?)),
-            "dropped" => {
-                let why = self.need("why", self.why.as_deref())?;
-                Ok(Event::Dropped(self.link()?, self.facts()?, value(&WHYS, "reason", why)?))
-            }
-            "delivered" => {
-                Ok(Event::Delivered(self.need("flow", self.flow)?, self.need("bytes", self.bytes)?))
-            }
-            "end" => Ok(Event::End),
-            unknown => Err(format!("unknown kind `{unknown}`")),
-        }
+events! {
+    PacketRow of Event;
+    "offered" => Offered(link, packet): link = link, * = packet;
+    "arrived" => Arrived(link, packet): link = link, * = packet;
+    "dropped" => Dropped(link, packet, why): link = link, * = packet, why = why;
+    "delivered" => Delivered(flow, total): flow = flow, bytes = total;
+    "end" => End {};
+}
+
+parts! {
+    PacketRow:
+    Facts {
+        flow: flow, forward: forward, hop: hop, priority: priority, what: what, size: bytes, length: length,
+        offset: offset, fin: fin, ack: ack, sack: sack, print: print,
     }
 }
 
@@ -112,66 +82,16 @@ impl<W: Write + Send> Observer for TraceWriter<PacketRow, W> {
 }
 
 impl PacketRow {
-    fn with_packet(self, link: u32, facts: &Facts) -> Self {
-        let blocks = facts.sack.as_ref().map(Sack::blocks);
-        let text = |blocks: &[Range]| {
-            blocks.iter().map(|(from, to)| format!("{from}-{to}")).collect::<Vec<_>>().join(" ")
-        };
-        Self {
-            link: Some(link),
-            flow: Some(facts.flow),
-            forward: Some(facts.forward),
-            hop: Some(facts.hop.into()),
-            priority: Some(facts.priority.into()),
-            what: name(&WHATS, facts.what),
-            bytes: Some(facts.size.into()),
-            length: Some(facts.length),
-            offset: Some(facts.offset),
-            fin: Some(facts.fin),
-            ack: Some(facts.ack),
-            sack: blocks.map(text),
-            print: Some(facts.print),
-            ..self
-        }
-    }
     /// Names of link and flow. After the row the packet is at the start of the link, at its end, or gone.
-    fn with_names(self, names: &Names, at: At) -> Self {
+    fn with_names(self, event: &Event, names: &Names) -> Self {
         let link = self.link.map_or([const { None }; 3], |link| names.link(link));
-        let holder = at.of(&link);
         let flow_name = self.flow.and_then(|flow| names.flows.get(flow as usize).cloned());
         let [link_name, from_name, to_name] = link;
+        let holder = match event {
+            Event::Offered(..) => from_name.clone(),
+            Event::Arrived(..) => to_name.clone(),
+            Event::Dropped(..) | Event::Delivered(..) | Event::End => None,
+        };
         Self { link_name, from_name, to_name, flow_name, holder, ..self }
     }
-    fn link(&self) -> Result<u32, String> {
-        self.need("link", self.link)
-    }
-    fn facts(&self) -> Result<Facts, String> {
-        let what = self.need("what", self.what.as_deref())?;
-        let (hop, size) = (self.need("hop", self.hop)?, self.need("bytes", self.bytes)?);
-        let priority = self.need("priority", self.priority)?;
-        Ok(Facts {
-            flow: self.need("flow", self.flow)?,
-            forward: self.need("forward", self.forward)?,
-            hop: u16::try_from(hop).map_err(|_| format!("`hop` {hop} is too large"))?,
-            priority: u8::try_from(priority).map_err(|_| format!("`priority` {priority} is too large"))?,
-            what: value(&WHATS, "packet", what)?,
-            size: u32::try_from(size).map_err(|_| format!("`bytes` {size} are too many"))?,
-            length: self.need("length", self.length)?,
-            offset: self.need("offset", self.offset)?,
-            fin: self.need("fin", self.fin)?,
-            ack: self.need("ack", self.ack)?,
-            sack: self.sack.as_deref().map(blocks).transpose()?,
-            print: self.need("print", self.print)?,
-        })
-    }
-}
-
-fn blocks(text: &str) -> Result<Sack, String> {
-    let one = |part: &str| {
-        let (from, to) = part.split_once('-')?;
-        Some((from.parse().ok()?, to.parse().ok()?))
-    };
-    let blocks: Option<Vec<Range>> = text.split_ascii_whitespace().map(one).collect();
-    let blocks = blocks.filter(|blocks| blocks.len() <= SACK_BLOCKS_MAX);
-    blocks.map(|blocks| Sack::new(blocks.into_iter())).ok_or_else(|| format!("`{text}` are no blocks"))
 }

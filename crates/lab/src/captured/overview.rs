@@ -3,7 +3,7 @@
 use super::charts::{Scene, charts};
 use crate::report::{Figure, Report, Table};
 use crate::results::{number, table_text};
-use lightlag_capture::analysis::{Analysed, FlowFigures, HalfFigures};
+use lightlag_capture::analysis::{Analysed, FlowFigures, HalfFigures, Loss, Pause};
 use std::cmp::Reverse;
 
 /// Flows in the table of a terminal, and flows with charts in a report: the largest.
@@ -12,22 +12,47 @@ const DRAWN_MAX: usize = 8;
 /// A direction with less is only the echo of the other one.
 const DRAWN_PACKETS: u64 = 2;
 
-const HEAD: [&str; 14] = [
-    "flow",
-    "speaks",
-    "from",
-    "to",
-    "packets",
-    "data (B)",
-    "goodput (Mbit/s)",
-    "sent again",
-    "lost",
-    "RTT min",
-    "avg",
-    "max (ms)",
-    "outstanding",
-    "pauses",
-];
+/// A column of a table: its head, and its cell in a row.
+type Column<R> = (&'static str, fn(&R) -> String);
+
+/// A direction of a flow.
+struct Direction<'a> {
+    flow: &'a FlowFigures,
+    half: &'a HalfFigures,
+    from: &'a str,
+    to: &'a str,
+}
+
+fn columns<'a>() -> [Column<Direction<'a>>; 14] {
+    [
+        ("flow", |one| format!("#{}", one.flow.number)),
+        ("speaks", |one| one.flow.protocol.name().to_owned()),
+        ("from", |one| one.from.to_owned()),
+        ("to", |one| one.to.to_owned()),
+        ("packets", |one| one.half.packets.to_string()),
+        ("data (B)", |one| one.half.unique_bytes.to_string()),
+        ("goodput (Mbit/s)", |one| number(one.half.goodput_bit_per_s / 1e6)),
+        ("sent again", |one| one.half.retransmitted_packets.to_string()),
+        ("lost", |one| one.half.lost_packets.to_string()),
+        ("RTT min", |one| known(one.half.rtt_ms.map(|rtt| number(rtt.min)))),
+        ("avg", |one| known(one.half.rtt_ms.map(|rtt| number(rtt.avg)))),
+        ("max (ms)", |one| known(one.half.rtt_ms.map(|rtt| number(rtt.max)))),
+        ("outstanding", |one| known(one.half.outstanding.map(|all| format!("{} / {}", all.median, all.max)))),
+        ("pauses", |one| one.half.pauses.count.to_string()),
+    ]
+}
+
+fn known(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "–".to_owned())
+}
+
+fn heads<R>(columns: &[Column<R>]) -> Vec<String> {
+    columns.iter().map(|column| column.0.to_owned()).collect()
+}
+
+fn cells<R>(columns: &[Column<R>], row: &R) -> Vec<String> {
+    columns.iter().map(|column| column.1(row)).collect()
+}
 
 /// The analysis as text: a line for each direction with data, then what is odd.
 pub fn table(analysed: &Analysed) -> String {
@@ -42,7 +67,7 @@ pub fn table(analysed: &Analysed) -> String {
     );
     if !told.is_empty() {
         let rows: Vec<Vec<String>> = told.iter().flat_map(|flow| rows(flow)).collect();
-        text += &table_text(&HEAD.map(str::to_owned), &rows);
+        text += &table_text(&heads(&columns()), &rows);
     }
     if flows.len() > told.len() {
         let rest = counted((flows.len() - told.len()) as u64, "smaller flow");
@@ -98,37 +123,12 @@ fn largest(analysed: &Analysed) -> Vec<&FlowFigures> {
 
 /// A line for each direction with data, or one for a flow without.
 fn rows(flow: &FlowFigures) -> Vec<Vec<String>> {
-    let out = (&flow.out, &flow.first, &flow.second);
-    let back = (&flow.back, &flow.second, &flow.first);
-    let with_data = [out, back].into_iter().filter(|(half, ..)| half.data_packets > 0);
-    let mut told: Vec<_> = with_data.map(|(half, from, to)| row(flow, half, from, to)).collect();
-    if told.is_empty() {
-        told.push(row(flow, &flow.out, &flow.first, &flow.second));
-    }
-    told
-}
-
-fn row(flow: &FlowFigures, half: &HalfFigures, from: &str, to: &str) -> Vec<String> {
-    let rtt = half.rtt_ms.map(|rtt| [rtt.min, rtt.avg, rtt.max].map(number));
-    let [least, mean, most] = rtt.unwrap_or_else(|| ["–"; 3].map(str::to_owned));
-    let outstanding =
-        half.outstanding.map_or_else(|| "–".to_owned(), |known| format!("{} / {}", known.median, known.max));
-    vec![
-        format!("#{}", flow.number),
-        flow.protocol.name().to_owned(),
-        from.to_owned(),
-        to.to_owned(),
-        half.packets.to_string(),
-        half.unique_bytes.to_string(),
-        number(half.goodput_bit_per_s / 1e6),
-        half.retransmitted_packets.to_string(),
-        half.lost_packets.to_string(),
-        least,
-        mean,
-        most,
-        outstanding,
-        half.pauses.count.to_string(),
-    ]
+    let out = Direction { flow, half: &flow.out, from: &flow.first, to: &flow.second };
+    let back = Direction { flow, half: &flow.back, from: &flow.second, to: &flow.first };
+    let row = |direction: &Direction| cells(&columns(), direction);
+    let with_data = [&out, &back].into_iter().filter(|one| one.half.data_packets > 0);
+    let told: Vec<_> = with_data.map(row).collect();
+    if told.is_empty() { vec![row(&out)] } else { told }
 }
 
 fn figures(flow: &FlowFigures, began_ns: i64) -> Vec<Figure> {
@@ -170,7 +170,7 @@ fn flow_table(flows: &[&FlowFigures]) -> Table {
         title: "Flows".to_owned(),
         caption: "A line for each direction with data. Outstanding: median / largest, in bytes, in packets of DCCP."
             .to_owned(),
-        head: HEAD.map(str::to_owned).to_vec(),
+        head: heads(&columns()),
         rows: flows.iter().flat_map(|flow| rows(flow)).collect(),
     }
 }
@@ -185,50 +185,46 @@ fn halves<'a>(flows: &'a [&FlowFigures]) -> impl Iterator<Item = (String, &'a Ha
     })
 }
 
-fn loss_table(flows: &[&FlowFigures]) -> Table {
-    let events =
-        halves(flows).flat_map(|(name, half)| half.losses.list.iter().map(move |loss| (name.clone(), loss)));
-    let row = |(name, loss): (String, &lightlag_capture::analysis::Loss)| {
-        let after = loss.window_after.map_or_else(|| "–".to_owned(), |after| after.to_string());
-        vec![
-            name,
-            format!("{:.6}", loss.at_s),
-            loss.packets.to_string(),
-            loss.found.name().to_owned(),
-            loss.window_before.to_string(),
-            after,
-            loss.answer.name().to_owned(),
-        ]
-    };
+fn event_table<E>(
+    title: &str,
+    caption: &str,
+    columns: &[Column<E>],
+    events: impl Iterator<Item = E>,
+) -> Table {
     Table {
-        title: "Losses and the reaction to each".to_owned(),
-        caption:
-            "The window when the loss was found, and the largest in the second round trip after: bytes, or \
-                  packets of DCCP. After a timer: what was sent in that round trip."
-                .to_owned(),
-        head: ["flow", "at (s)", "packets", "found by", "before", "after", "answer"]
-            .map(str::to_owned)
-            .to_vec(),
-        rows: events.take(EVENTS_MAX).map(row).collect(),
+        title: title.to_owned(),
+        caption: caption.to_owned(),
+        head: heads(columns),
+        rows: events.take(EVENTS_MAX).map(|event| cells(columns, &event)).collect(),
     }
 }
 
+fn loss_table(flows: &[&FlowFigures]) -> Table {
+    let columns: [Column<(String, &Loss)>; 7] = [
+        ("flow", |(name, _)| name.clone()),
+        ("at (s)", |(_, loss)| format!("{:.6}", loss.at_s)),
+        ("packets", |(_, loss)| loss.packets.to_string()),
+        ("found by", |(_, loss)| loss.found.name().to_owned()),
+        ("before", |(_, loss)| loss.window_before.to_string()),
+        ("after", |(_, loss)| known(loss.window_after.map(|after| after.to_string()))),
+        ("answer", |(_, loss)| loss.answer.name().to_owned()),
+    ];
+    let losses =
+        halves(flows).flat_map(|(name, half)| half.losses.list.iter().map(move |loss| (name.clone(), loss)));
+    let caption = "The window when the loss was found, and the largest in the second round trip after: bytes, or \
+                   packets of DCCP. After a timer: what was sent in that round trip.";
+    event_table("Losses and the reaction to each", caption, &columns, losses)
+}
+
 fn pause_table(flows: &[&FlowFigures]) -> Table {
+    let columns: [Column<(String, &Pause)>; 5] = [
+        ("flow", |(name, _)| name.clone()),
+        ("at (s)", |(_, pause)| format!("{:.6}", pause.at_s)),
+        ("length (ms)", |(_, pause)| number(pause.length_s * 1000.0)),
+        ("packets outstanding", |(_, pause)| pause.outstanding_packets.to_string()),
+        ("cause", |(_, pause)| pause.cause.name().to_owned()),
+    ];
     let pauses = halves(flows)
         .flat_map(|(name, half)| half.pauses.list.iter().map(move |pause| (name.clone(), pause)));
-    let row = |(name, pause): (String, &lightlag_capture::analysis::Pause)| {
-        vec![
-            name,
-            format!("{:.6}", pause.at_s),
-            number(pause.length_s * 1000.0),
-            pause.outstanding_packets.to_string(),
-            pause.cause.name().to_owned(),
-        ]
-    };
-    Table {
-        title: "Pauses and their cause".to_owned(),
-        caption: "Times without a packet of data.".to_owned(),
-        head: ["flow", "at (s)", "length (ms)", "packets outstanding", "cause"].map(str::to_owned).to_vec(),
-        rows: pauses.take(EVENTS_MAX).map(row).collect(),
-    }
+    event_table("Pauses and their cause", "Times without a packet of data.", &columns, pauses)
 }

@@ -25,7 +25,7 @@ pub fn points(network: &Network, place: &Where) -> Result<Points> {
     let flows: Vec<FlowEnds<'_>> = network
         .flows
         .iter()
-        .map(|flow| FlowEnds { forward: &flow.forward, backward: &flow.backward })
+        .map(|flow| FlowEnds { forward: &flow.spec.forward, backward: &flow.spec.backward })
         .collect();
     Points::new(&links, &flows, place).map_err(|none| {
         let known: Vec<&str> = none.known.iter().map(String::as_str).collect();

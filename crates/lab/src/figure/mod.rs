@@ -112,14 +112,8 @@ pub fn log_lines(plot: &Plot, scatter: &[Mark]) -> Value {
 fn curves(plot: &Plot, x_scale: Value, y_scale: Value) -> Value {
     let x = json!({"field": "x", "type": "quantitative", "title": plot.x.text, "scale": x_scale});
     let colour = plot.colour(&plot.series_names(), &[]);
-    let shape = json!({
-        "field": "series", "type": "nominal", "title": plot.series.text,
-        "scale": {"domain": plot.series_names(), "range": plot.range(&SHAPES)},
-    });
-    let dash = json!({
-        "field": "series", "type": "nominal", "title": plot.series.text,
-        "scale": {"domain": plot.series_names(), "range": plot.dashes()},
-    });
+    let shape = plot.legend(&plot.series_names(), json!(plot.range(&SHAPES)));
+    let dash = plot.legend(&plot.series_names(), json!(plot.dashes()));
     let mut y = plot.y_of("mean");
     y["scale"] = y_scale;
     json!([
@@ -242,6 +236,10 @@ impl Plot {
         }
         range.extend(extra.iter().map(|_| BASELINE_COLOUR));
         let domain: Vec<&str> = names.iter().chain(extra).copied().collect();
+        self.legend(&domain, json!(range))
+    }
+
+    fn legend(&self, domain: &[&str], range: Value) -> Value {
         json!({"field": "series", "type": "nominal", "title": self.series.text,
                "scale": {"domain": domain, "range": range}})
     }

@@ -329,7 +329,7 @@ fn a_link_follows_the_contacts_and_ranges_of_a_plan() {
     assert_eq!([50, 200, 500, 700].map(|s| at(there, s)), [0, 1_000_000, 0, 100_000]);
     assert_eq!(at(back, 50), 10_000);
     assert_eq!([there, back].map(|link| link.delay.at(Instant::ZERO)), [Duration::from_secs(20); 2]);
-    assert_eq!(network.flows[0].planned_rate.as_ref(), Some(&there.rate));
+    assert_eq!(network.flows[0].spec.planned_rate.as_ref(), Some(&there.rate));
     let outcome = run(&scenario, Seed::Number(1), &ContactsCache::default(), &Options::default()).unwrap();
     assert_eq!(outcome.violations, [""; 0]);
     assert_eq!(outcome.figures.get("flows_complete"), Some(1.0));

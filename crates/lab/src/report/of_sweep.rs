@@ -2,8 +2,7 @@
 
 use super::{Figure, Report, ScenarioText, Table};
 use crate::figure::{self, Mark, Place, Plot, Title};
-use crate::results::interval_text;
-use crate::results::{Point, Results};
+use crate::results::{Point, Results, SHOWN, interval_text};
 
 /// What is drawn: metric, axis title, unit.
 const DRAWN: [(&str, &str, &str); 4] = [
@@ -124,24 +123,16 @@ fn mark(point: &Point<'_>, axes: &Axes, metric: &str) -> Option<Mark> {
 }
 
 fn table(results: &Results) -> Table {
-    const METRICS: [&str; 6] = [
-        "delivery_prob",
-        "latency_avg",
-        "overhead_ratio",
-        "hopcount_avg",
-        "buffertime_avg",
-        "censored_delay_avg",
-    ];
     let columns = results.value_columns();
     let points = results.points();
     let rows = points.iter().map(|point| {
         let values = columns.iter().map(|column| point.rows[0].value(column).unwrap_or_default().to_owned());
-        values.chain(METRICS.iter().map(|metric| interval_text(point.estimate(metric)))).collect()
+        values.chain(SHOWN.iter().map(|metric| interval_text(point.estimate(metric)))).collect()
     });
     Table {
         title: "All points".to_owned(),
         caption: "Mean and half width of the 95% interval.".to_owned(),
-        head: columns.iter().map(String::as_str).chain(METRICS).map(str::to_owned).collect(),
+        head: columns.iter().map(String::as_str).chain(SHOWN).map(str::to_owned).collect(),
         rows: rows.collect(),
     }
 }

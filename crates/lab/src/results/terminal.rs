@@ -4,6 +4,19 @@ use super::Results;
 use crate::statistics::Estimate;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+/// What tables of a sweep of bundles show.
+pub const SHOWN: [&str; 6] = [
+    "delivery_prob",
+    "latency_avg",
+    "overhead_ratio",
+    "hopcount_avg",
+    "buffertime_avg",
+    "censored_delay_avg",
+];
+/// Those of a sweep of packets or of named data.
+pub const SHOWN_OF_PACKETS: [&str; 6] =
+    ["goodput_bit_per_s", "delivered_bytes", "duration_s", "packets_repaired", "timeouts", "jain"];
+
 /// One line a point: its values, then mean ± half width of each metric.
 pub fn terminal_table(results: &Results, metrics: &[&str]) -> String {
     let columns = results.value_columns();

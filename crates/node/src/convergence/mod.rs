@@ -23,7 +23,6 @@ pub use crate::error::Error;
 pub use crate::transfer::{Event, Progress};
 pub use store::BundleStore;
 
-use crate::refusals::Refusals;
 use crate::transports::driver::{Endpoint, Status};
 use crate::transports::header::Receipt;
 use crate::transports::{ListenOptions, SendOptions};
@@ -171,8 +170,7 @@ impl Layer {
     /// # Errors
     /// [`Error::Input`] if it cannot listen, [`Error::Failed`] if the socket failed.
     pub fn listen(&self, listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
-        let mut refusals = Refusals::default();
-        (self.listen)(listening, &mut |event| refusals.pass(event, watch))
+        (self.listen)(listening, watch)
     }
 }
 

@@ -6,11 +6,13 @@ use super::tcpcl_wire::{RefuseReason, TermReason};
 use super::{Bundle, BundleStore, Error, Event, Listening, Progress, Sending, Tag};
 use crate::clock::{Clock, of_std, to_std};
 use crate::places::{Newcomer, PLACES_MAX, Place};
+use crate::refusals::Refusals;
+use crate::socket::wait_any;
 use crate::streams::{self, FAREWELL, OPENING, Streams, connect, said, say_farewell};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::tcpcl::{Config, Ending, Event as Told, Piece, Session};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -62,16 +64,11 @@ impl Stream {
         }
         let now = self.clock.now();
         let until = self.session.deadline().unwrap_or(Instant::MAX).min(now + TICK);
-        let span = to_std(until - now);
-        let timeout = Timespec { tv_sec: span.as_secs() as i64, tv_nsec: span.subsec_nanos().into() };
         let mut wants = if self.session.is_choked() { PollFlags::empty() } else { PollFlags::IN };
         if self.written < self.out.len() {
             wants |= PollFlags::OUT;
         }
-        match poll(&mut [PollFd::new(&self.io, wants)], Some(&timeout)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(why) => Err(why.into()),
-        }
+        wait_any(&mut [PollFd::new(&self.io, wants)], until - now)
     }
     fn fill(&mut self, data: &mut dyn FnMut(Piece, &mut Vec<u8>) -> io::Result<()>) -> io::Result<()> {
         if self.written == self.out.len() {
@@ -379,6 +376,7 @@ fn serve(io: TcpStream, config: Config, coming: &mut Coming, ends: &AtomicBool) 
 /// As [`super::Layer::listen`].
 pub fn listen(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
     let mut streams = Streams::listen(listening.options.at)?;
+    let mut refusals = Refusals::default();
     let mut goes_on = watch(Event::Listening(streams.address()?));
     let (ends, out) = (Arc::new(AtomicBool::new(false)), streams.out());
     let mut awaited = listening.count;
@@ -387,7 +385,7 @@ pub fn listen(listening: Listening, watch: &mut dyn FnMut(Event) -> bool) -> Res
             if let (Event::Bundle(_), Some(count)) = (&event, &mut awaited) {
                 *count -= 1;
             }
-            goes_on = watch(event);
+            goes_on = refusals.pass(event, watch);
         }
     }
     // What was accepted is acknowledged before the end.

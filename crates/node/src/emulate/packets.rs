@@ -7,11 +7,12 @@ use super::memory::{Held, Memory};
 use super::namespaces::Namespaces;
 use super::urgency::Urgency;
 use crate::Error;
-use crate::clock::{Clock, to_std};
+use crate::clock::Clock;
+use crate::socket::wait_any;
 use lightlag_protocols::link::{Counts, Link, LinkSpec, Load};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 use std::io;
 
 /// What is between two namespaces.
@@ -265,13 +266,7 @@ impl PacketEmulator {
         if span <= Duration::ZERO {
             return Ok(());
         }
-        let span = to_std(span);
-        let span = Timespec { tv_sec: span.as_secs() as i64, tv_nsec: span.subsec_nanos().into() };
-        let mut devices = self.devices.each_ref().map(|device| PollFd::new(device, PollFlags::IN));
-        match poll(&mut devices, Some(&span)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(why) => Err(why.into()),
-        }
+        wait_any(&mut self.devices.each_ref().map(|device| PollFd::new(device, PollFlags::IN)), span)
     }
     fn tell_seconds(&mut self, watcher: &mut dyn Watcher) {
         while self.now - Instant::ZERO >= SECOND * (self.seconds as i64 + 1) {

@@ -1,14 +1,13 @@
 //! A file as Data: cut into segments, which are made when they are asked for.
 
 use crate::Error;
+use crate::files::SentFile;
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::wire::ndn::metadata::{KEYWORD, Metadata};
 use lightlag_protocols::wire::ndn::name::kind;
 use lightlag_protocols::wire::ndn::signature::sha256;
 use lightlag_protocols::wire::ndn::{Component, Data, Interest, Meta, Name, PACKET_MOST, Signer};
-use std::fs::{File, Metadata as Found};
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// How long caches may call the Data fresh: as others do.
 const FRESHNESS: Duration = Duration::from_secs(4);
@@ -20,10 +19,7 @@ pub struct Publication {
     /// The name without a version.
     base: Name<'static>,
     versioned: Name<'static>,
-    file: File,
-    path: PathBuf,
-    /// Length, time of change in s and ns.
-    was: (u64, i64, i64),
+    file: SentFile,
     segment: u32,
     last: u64,
     /// The last component of the name of the last segment.
@@ -41,25 +37,14 @@ pub enum Wanted {
     Metadata,
 }
 
-fn identity(found: &Found) -> (u64, i64, i64) {
-    (found.len(), found.mtime(), found.mtime_nsec())
-}
-
 impl Publication {
     /// Of a file, under a name and a version, with `segment` bytes of content in a segment.
     ///
     /// # Errors
     /// One line: it is no file that can be read, or does not fit such segments.
     pub fn open(path: &Path, base: Name, version: u64, segment: u32, signer: Signer) -> Result<Self, Error> {
-        let wrong =
-            |what: String| Error::Input(format!("{}: {what}; name a file to publish", path.display()));
-        let found = std::fs::metadata(path).map_err(|why| wrong(why.to_string()))?;
-        if !found.is_file() {
-            return Err(wrong("it is no file".to_owned()));
-        }
-        let file = File::open(path).map_err(|why| wrong(why.to_string()))?;
-        let was = identity(&file.metadata().map_err(|why| wrong(why.to_string()))?);
-        let segments = was.0.div_ceil(u64::from(segment).max(1)).max(1);
+        let file = SentFile::open(path)?;
+        let segments = file.length().div_ceil(u64::from(segment).max(1)).max(1);
         if segments > SEGMENTS_MOST {
             let what = format!("{segments} segments of {segment} B; there may be {SEGMENTS_MOST}");
             return Err(Error::Input(format!("{}: {what}; take a larger --segment-size", path.display())));
@@ -68,8 +53,6 @@ impl Publication {
             base: base.clone().into_owned(),
             versioned: base.with_number(kind::VERSION, version),
             file,
-            path: path.to_owned(),
-            was,
             segment,
             last: segments - 1,
             last_value: Vec::new(),
@@ -99,7 +82,7 @@ impl Publication {
     }
     /// Bytes of the file.
     pub fn length(&self) -> u64 {
-        self.was.0
+        self.file.length()
     }
     /// How many segments it has.
     pub fn segments(&self) -> u64 {
@@ -175,15 +158,8 @@ impl Publication {
     fn read(&self, number: u64, content: &mut Vec<u8>) -> Result<(), Error> {
         let start = number * u64::from(self.segment);
         content.resize(self.length().saturating_sub(start).min(self.segment.into()) as usize, 0);
-        let read = self.file.read_exact_at(content, start);
-        let is_same = self.file.metadata().is_ok_and(|found| identity(&found) == self.was);
-        if read.is_ok() && is_same {
-            return Ok(());
-        }
-        let path = self.path.display();
-        Err(Error::Failed(format!(
-            "{path}: it changed while it was published; publish it again when it stays as it is"
-        )))
+        self.file.read(start, content)?;
+        self.file.check()
     }
 }
 

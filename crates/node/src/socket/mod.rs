@@ -147,7 +147,11 @@ fn unspecified(like: IpAddr) -> IpAddr {
     }
 }
 
-fn wait_any(sockets: &mut [PollFd], span: Duration) -> io::Result<()> {
+/// Sleeps until one of these is ready, or for `span`.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn wait_any(sockets: &mut [PollFd], span: Duration) -> io::Result<()> {
     let span = to_std(span);
     let timeout = Timespec { tv_sec: span.as_secs() as i64, tv_nsec: span.subsec_nanos().into() };
     match poll(sockets, Some(&timeout)) {

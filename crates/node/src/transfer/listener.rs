@@ -5,13 +5,13 @@ use super::accepted::{Accepted, Verdict};
 use super::auth::{Challenge, Fresh, Id, Key, Token};
 use super::digests::Digests;
 use super::incoming::{Incoming, Refusal, Stage};
-use super::lines::Lines;
 use super::name::file_name;
 use super::sender::random;
 use super::store::{Kept, Place, drop_unproven, kept};
 use crate::clock::Clock;
 use crate::files::{self, check_space};
 use crate::places::{PLACES_MAX, Room, room_now};
+use crate::refusals::Refusals;
 use crate::socket::Socket;
 use crate::transports::bench::{Interval, Measured, Plan};
 use crate::transports::{FileInbox, ListenOptions};
@@ -124,7 +124,6 @@ pub struct Listener {
     /// Unfinished files in the folder, and the time of the next count.
     kept: Kept,
     next_count: Instant,
-    lines: Lines,
 }
 
 /// An opening that waits to be looked at.
@@ -150,7 +149,6 @@ impl Listener {
             accepted,
             kept: Kept::default(),
             next_count: Instant::ZERO,
-            lines: Lines::default(),
             listening,
             once,
             socket,
@@ -170,6 +168,8 @@ impl Listener {
     /// One line.
     pub fn run(&mut self, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
         let broken = |why: std::io::Error| Error::Failed(format!("the socket: {why}"));
+        let mut refusals = Refusals::default();
+        let mut watch = |event| refusals.pass(event, watch);
         loop {
             let came = self.receive().map_err(broken)?;
             let now = self.clock.now();
@@ -181,7 +181,7 @@ impl Listener {
             self.note_ends(now);
             self.transmit(now).map_err(broken)?;
             self.tick(now);
-            if !self.events.drain(..).collect::<Vec<_>>().into_iter().all(&mut *watch) || self.is_over(now) {
+            if !self.events.drain(..).collect::<Vec<_>>().into_iter().all(&mut watch) || self.is_over(now) {
                 break;
             }
             if !more {
@@ -265,7 +265,7 @@ impl Listener {
             Err(Some(why)) => {
                 let said = file_name(opening.name).unwrap_or_else(|_| "a file".to_owned());
                 let line = format!("{said} from {from}: {}", why.text);
-                self.events.extend(self.lines.admit(now).then_some(Event::Refused(line)));
+                self.events.push(Event::Refused(line));
                 Incoming::refused(now, from, packet, opening, why)
             }
         };
@@ -273,7 +273,7 @@ impl Listener {
         if incoming.stage == Stage::Open && incoming.is_proven {
             let (name, length) = (incoming.name.clone(), incoming.length());
             let began = Event::Began(name, length, incoming.resumed, from);
-            self.events.extend(self.lines.admit(now).then_some(began));
+            self.events.push(began);
         }
         if incoming.stage == Stage::Done && !incoming.is_repeated {
             self.finished(&incoming, now);
@@ -543,7 +543,7 @@ impl Listener {
                 if event.ends().is_some() {
                     self.ended.get_or_insert((false, session));
                 }
-                self.events.extend(self.lines.admit(now).then_some(event));
+                self.events.push(event);
             } else {
                 self.finished(&incoming, now);
             }
@@ -572,7 +572,6 @@ impl Listener {
             self.sessions.iter().filter(|(_, incoming)| idle(incoming)).map(|(&id, _)| id).collect();
         gone.into_iter().for_each(|session| self.drop_session(now, session));
         self.count_kept(now);
-        self.events.extend(self.lines.suppressed(now).map(Event::Refused));
         let open = self.sessions.values().filter(|incoming| incoming.stage == Stage::Open);
         let (here, all) = open.fold((0_u64, 0_u64), |(here, all), incoming| {
             (here.saturating_add(incoming.delivered()), all.saturating_add(incoming.length()))

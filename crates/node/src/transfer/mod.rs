@@ -6,7 +6,6 @@ mod digests;
 mod fec;
 pub(crate) mod incoming;
 pub mod journal;
-mod lines;
 pub(crate) mod listener;
 mod memory;
 mod name;

@@ -2,12 +2,10 @@
 
 use super::Error;
 use super::repairs::{Job, Repairer, Repairs};
-use crate::files::digest;
+use crate::files::{SentFile, digest};
 use lightlag_protocols::transport::udpdtn::{Cut, DIGEST_BYTES};
 use std::collections::VecDeque;
-use std::fs::{File, Metadata};
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What is read at once.
 const READ_BYTES: usize = 256 << 10;
@@ -19,17 +17,9 @@ const REPAIRS_MOST: u32 = 1024;
 /// Blocks of which repairs are made before they are asked for.
 const AHEAD_MOST: usize = 4;
 
-fn changed(path: &Path) -> Error {
-    let path = path.display();
-    Error::Failed(format!("{path}: it changed while it was sent; send it again when it stays as it is"))
-}
-
 /// A file, and its digest.
 pub struct Source {
-    file: File,
-    path: PathBuf,
-    /// Length, time of change in s and ns.
-    was: (u64, i64, i64),
+    file: SentFile,
     digest: [u8; DIGEST_BYTES],
     /// Bytes of the file that are in memory, and where.
     window: (u64, Vec<u8>),
@@ -38,46 +28,36 @@ pub struct Source {
     repairs_bytes: usize,
 }
 
-fn identity(found: &Metadata) -> (u64, i64, i64) {
-    (found.len(), found.mtime(), found.mtime_nsec())
-}
-
 impl Source {
     /// Opens a file and reads it once; `watch` is called with the bytes read so far and the length.
     ///
     /// # Errors
     /// One line: it is not there, cannot be read, or is no file.
     pub fn open(path: &Path, watch: &mut dyn FnMut(u64, u64)) -> Result<Self, Error> {
-        let wrong = |what: String| Error::Input(format!("{}: {what}; name a file to send", path.display()));
-        let found = std::fs::metadata(path).map_err(|why| wrong(why.to_string()))?;
-        if !found.is_file() {
-            return Err(wrong("it is no file".to_owned()));
+        let file = SentFile::open(path)?;
+        let read = digest(file.file(), &mut |done| watch(done, file.length()));
+        let (digest, done) = read.map_err(|why| SentFile::cannot(path, why))?;
+        file.check()?;
+        if done != file.length() {
+            return Err(file.changed());
         }
-        let file = File::open(path).map_err(|why| wrong(why.to_string()))?;
-        let was = identity(&file.metadata().map_err(|why| wrong(why.to_string()))?);
-        let read = digest(&file, &mut |done| watch(done, was.0));
-        let (digest, done) = read.map_err(|why| wrong(why.to_string()))?;
-        let clone = file.try_clone().map_err(|why| wrong(why.to_string()))?;
-        let source = Self {
+        let clone = file.file().try_clone().map_err(|why| SentFile::cannot(path, why))?;
+        Ok(Self {
             repairer: Repairer::start(clone),
             file,
-            path: path.to_owned(),
-            was,
             digest,
             window: (0, Vec::new()),
             repairs: VecDeque::new(),
             repairs_bytes: 0,
-        };
-        source.check()?;
-        if done == was.0 { Ok(source) } else { Err(source.changed()) }
+        })
     }
     /// What the file is called, without its folder.
     pub fn name(&self) -> String {
-        self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        self.file.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
     /// Bytes of the whole.
     pub fn length(&self) -> u64 {
-        self.was.0
+        self.file.length()
     }
     /// BLAKE3 of the whole.
     pub fn digest(&self) -> [u8; DIGEST_BYTES] {
@@ -88,26 +68,15 @@ impl Source {
     /// # Errors
     /// One line if it is not.
     pub fn check(&self) -> Result<(), Error> {
-        match self.file.metadata() {
-            Ok(found) if identity(&found) == self.was => Ok(()),
-            _ => Err(self.changed()),
-        }
+        self.file.check()
     }
     /// The same check, as a function that can outlive the source.
     ///
     /// # Errors
     /// One line.
     pub fn checker(&self) -> Result<impl Fn() -> Result<(), Error> + use<>, Error> {
-        let (path, was) = (self.path.clone(), self.was);
-        let file = self.file.try_clone().map_err(|_| self.changed())?;
-        Ok(move || match file.metadata() {
-            Ok(found) if identity(&found) == was => Ok(()),
-            _ => Err(changed(&path)),
-        })
-    }
-    /// It is not what it was.
-    pub fn changed(&self) -> Error {
-        changed(&self.path)
+        let twin = self.file.twin()?;
+        Ok(move || twin.check())
     }
 
     /// Appends a symbol of a block, one of the file or a repair.
@@ -149,7 +118,7 @@ impl Source {
                 self.check()?;
                 self.read(at, READ_BYTES)?;
                 if self.window.1.is_empty() {
-                    return Err(self.changed());
+                    return Err(self.file.changed());
                 }
                 continue;
             };
@@ -164,11 +133,7 @@ impl Source {
         let length = self.length().saturating_sub(at).min(bytes as u64) as usize;
         self.window.0 = at;
         self.window.1.resize(length, 0);
-        let result = self.file.read_exact_at(&mut self.window.1, at);
-        result.map_err(|why| match why.kind() {
-            std::io::ErrorKind::UnexpectedEof => self.changed(),
-            _ => Error::Failed(format!("{}: cannot be read any more: {why}", self.path.display())),
-        })
+        self.file.read(at, &mut self.window.1)
     }
     fn repair(
         &mut self,
@@ -202,7 +167,7 @@ impl Source {
     }
     fn keep(&mut self, made: Option<std::io::Result<Repairs>>) -> Result<(), Error> {
         let gone = || Error::Failed("the thread that makes repairs is gone".to_owned());
-        let made = made.ok_or_else(gone)?.map_err(|_| self.changed())?;
+        let made = made.ok_or_else(gone)?.map_err(|_| self.file.changed())?;
         self.repairs_bytes += made.bytes();
         self.repairs.retain(|known| known.block != made.block);
         self.repairs.push_back(made);

@@ -5,6 +5,7 @@ use super::plan::{ContactPlan, Step};
 use super::{Counted, Error, Event, Progress, SendOptions, stopped};
 use crate::clock::Clock;
 use crate::places::{PLACES_MAX, Place, Room, Standing, room_now};
+use crate::refusals::Refusals;
 use crate::socket::Socket;
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -98,9 +99,6 @@ const CHECK_EVERY: Duration = Duration::from_secs(1);
 const SILENT: Duration = Duration::from_secs(3);
 /// Longest time that the sender stays to acknowledge the receipt.
 const LINGER: Duration = Duration::from_nanos(500_000_000);
-/// Peers without a place are reported at most once in this time.
-const TELL_EVERY: Duration = Duration::from_secs(10);
-
 fn broken(why: std::io::Error) -> Error {
     // Of the system, or of the socket's own check: the datagram is too large.
     if why.kind() == std::io::ErrorKind::Other || why.raw_os_error() == Some(90) {
@@ -348,8 +346,6 @@ pub struct ListenerDriver<D> {
     once: bool,
     /// Bundles to wait for before it ends.
     awaited: u64,
-    /// The last peer for which there was no room, until it is reported, and the earliest time of that.
-    turned_away: (Option<SocketAddr>, Instant),
     /// Whether the first transfer ended well, and when.
     ended: Option<(bool, Instant)>,
     next_tick: Instant,
@@ -360,8 +356,8 @@ impl<D: Acceptor> ListenerDriver<D> {
     pub fn new(socket: Socket, acceptor: D, count: Option<u64>) -> Self {
         let (clock, peers) = (Clock::start(), BTreeMap::new());
         let (once, awaited) = (count.is_some(), count.unwrap_or(0));
-        let (ended, next_tick, turned_away) = (None, Instant::ZERO, (None, Instant::ZERO));
-        Self { acceptor, socket, clock, peers, once, awaited, turned_away, ended, next_tick }
+        let (ended, next_tick) = (None, Instant::ZERO);
+        Self { acceptor, socket, clock, peers, once, awaited, ended, next_tick }
     }
     /// Receives until the first transfer has ended, if a count was set, or until `watch` returns false.
     ///
@@ -369,6 +365,8 @@ impl<D: Acceptor> ListenerDriver<D> {
     /// One line.
     pub fn run(&mut self, watch: &mut dyn FnMut(Event) -> bool) -> Result<(), Error> {
         let at = self.socket.address().map_err(broken)?;
+        let mut refusals = Refusals::default();
+        let watch: &mut dyn FnMut(Event) -> bool = &mut |event| refusals.pass(event, watch);
         let mut goes_on = watch(Event::Listening(at));
         while goes_on {
             let mut more = false;
@@ -398,7 +396,7 @@ impl<D: Acceptor> ListenerDriver<D> {
         }
     }
     fn receive(&mut self, watch: &mut dyn FnMut(Event) -> bool) -> Result<usize, Error> {
-        let Self { acceptor, socket, clock, peers, turned_away, .. } = self;
+        let Self { acceptor, socket, clock, peers, .. } = self;
         let (mut replies, mut failed) = (Vec::new(), Vec::new());
         let came = socket.receive(clock, |from, bytes, at| {
             let taken = match peers.get_mut(&from) {
@@ -407,16 +405,19 @@ impl<D: Acceptor> ListenerDriver<D> {
                     peer.note(at);
                     taken
                 }
-                None => acceptor.accept(at, from, bytes).map(|accept| match accept {
-                    Accept::Nothing => {}
-                    Accept::Reply(reply) => replies.push((from, reply)),
-                    Accept::Peer(end) => {
-                        if make_room(peers, from.ip()) {
+                None => acceptor.accept(at, from, bytes).and_then(|accept| {
+                    match accept {
+                        Accept::Nothing => {}
+                        Accept::Reply(reply) => replies.push((from, reply)),
+                        Accept::Peer(end) if make_room(peers, from.ip()) => {
                             peers.insert(from, Peer::new(end, at));
-                        } else {
-                            turned_away.0 = Some(from);
+                        }
+                        Accept::Peer(_) => {
+                            let line = format!("there is no room, as {PLACES_MAX} others are sending");
+                            return Err(Error::Failed(line));
                         }
                     }
+                    Ok(())
                 }),
             };
             if let Err(why) = taken {
@@ -449,11 +450,6 @@ impl<D: Acceptor> ListenerDriver<D> {
         self.peers.retain(|_, peer| !peer.end.is_gone());
         if now >= self.next_tick {
             self.next_tick = now + TICK;
-            if let Some(from) = self.turned_away.0.take_if(|_| now >= self.turned_away.1) {
-                self.turned_away.1 = now + TELL_EVERY;
-                let line = format!("{from}: there is no room, as {PLACES_MAX} others are sending");
-                goes_on &= watch(Event::Refused(line));
-            }
             let progress = self.peers.values().filter_map(|peer| peer.end.status().progress);
             let (here, all) = progress.fold((0_u64, 0_u64), |(here, all), (some, most)| {
                 (here.saturating_add(some), all.saturating_add(most))

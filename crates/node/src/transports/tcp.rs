@@ -4,10 +4,12 @@ use super::header::{RECEIPT_MOST, Receipt};
 use super::incoming::{Inbox, Incoming};
 use super::message::Message;
 use super::{Carrier, Counted, Error, Event, Listening, Progress, Sending, Sent, stopped};
+use crate::clock::of_std;
 use crate::places::{Newcomer, PLACES_MAX, Place};
 use crate::refusals::Refusals;
+use crate::socket::wait_any;
 use crate::streams::{self, FAREWELL, OPENING, Streams, connect, is_timeout, said, say_farewell};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
@@ -98,11 +100,8 @@ impl Giving<'_> {
     /// Until there is something to read, or room to write.
     fn wait(&self) -> io::Result<PollFlags> {
         let mut polled = [PollFd::new(&self.stream, PollFlags::IN | PollFlags::OUT)];
-        let tick = Timespec { tv_sec: 0, tv_nsec: i64::from(TICK.subsec_nanos()) };
-        match poll(&mut polled, Some(&tick)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(polled[0].revents()),
-            Err(why) => Err(why.into()),
-        }
+        wait_any(&mut polled, of_std(TICK))?;
+        Ok(polled[0].revents())
     }
     fn receipt(&mut self) -> io::Result<Vec<u8>> {
         self.stream.set_nonblocking(false)?;

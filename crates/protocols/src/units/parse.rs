@@ -52,9 +52,20 @@ pub struct Bounds<T> {
 }
 
 impl<T: Copy> Bounds<T> {
+    /// From both ends.
+    pub const fn new(low: T, high: T) -> Self {
+        Self { low, high }
+    }
     /// One value only.
     pub const fn single(value: T) -> Self {
         Self { low: value, high: value }
+    }
+}
+
+impl Bounds<f64> {
+    /// The middle.
+    pub fn mean(self) -> f64 {
+        self.low + (self.high - self.low) / 2.0
     }
 }
 
@@ -65,6 +76,13 @@ pub struct Area {
     pub width_m: f64,
     /// From north to south.
     pub height_m: f64,
+}
+
+impl Area {
+    /// From both sides, in metres.
+    pub const fn new(width_m: f64, height_m: f64) -> Self {
+        Self { width_m, height_m }
+    }
 }
 
 /// A position in metres.
@@ -293,20 +311,6 @@ pub fn bit_rate_or_none(text: &str) -> Parsed<BitRate> {
 pub fn length_m(text: &str) -> Parsed<f64> {
     LENGTH.one(text)
 }
-/// A range of lengths in metres.
-///
-/// # Errors
-/// What is wrong with it.
-pub fn lengths_m(text: &str) -> Parsed<Bounds<f64>> {
-    LENGTH.bounds(text)
-}
-/// A range of speeds in metres per second.
-///
-/// # Errors
-/// What is wrong with it.
-pub fn speeds_m_per_s(text: &str) -> Parsed<Bounds<f64>> {
-    SPEED.bounds(text)
-}
 /// `"1 km x 500 m"`.
 ///
 /// # Errors
@@ -333,10 +337,8 @@ pub fn position(text: &str) -> Parsed<Position> {
 /// # Errors
 /// What is wrong with it.
 pub fn in_unit(text: &str, unit: &str) -> Parsed<f64> {
-    for kind in [&TIME, &BYTES, &BIT_RATE, &LENGTH, &SPEED] {
-        if let Some(base) = kind.units.iter().find(|known| known.0 == unit) {
-            return kind.one(text).map(|value| value / base.1);
-        }
+    if let Some((kind, base)) = kind_of(unit) {
+        return kind.one(text).map(|value| value / base);
     }
     let (number, given) = split_unit(text);
     let wrong = || {
@@ -347,6 +349,27 @@ pub fn in_unit(text: &str, unit: &str) -> Parsed<f64> {
         return Err(wrong());
     }
     plain_number(number).ok_or_else(wrong)
+}
+/// A range or a single value, `"0.5..1.5 m/s"`, in the unit that an algorithm's parameter declares. Times
+/// are rounded to nanoseconds.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn range_in_unit(text: &str, unit: &str) -> Parsed<Bounds<f64>> {
+    let Some((kind, base)) = kind_of(unit) else { return in_unit(text, unit).map(Bounds::single) };
+    let Bounds { low, high } = kind.bounds(text)?;
+    let rounded = |value: f64| if kind.name == TIME.name { rounded_s(value) } else { value };
+    Ok(Bounds { low: rounded(low) / base, high: rounded(high) / base })
+}
+
+fn rounded_s(seconds: f64) -> f64 {
+    Duration::from_secs_f64(seconds).as_secs_f64()
+}
+
+/// The kind of quantity with this unit, and what the unit is in its base unit.
+fn kind_of(unit: &str) -> Option<(&'static Kind, f64)> {
+    const KINDS: [&Kind; 5] = [&TIME, &BYTES, &BIT_RATE, &LENGTH, &SPEED];
+    KINDS.into_iter().find_map(|kind| Some((kind, kind.units.iter().find(|known| known.0 == unit)?.1)))
 }
 
 /// Products such as 0.3 · 1000 miss their integer by a rounding error only.
@@ -375,8 +398,9 @@ mod tests {
         assert_eq!(bit_rate("1e3 B/s").unwrap(), BitRate(8_000));
         assert_eq!(area("1 km x 500 m").unwrap(), Area { width_m: 1000.0, height_m: 500.0 });
         assert_eq!(position("1 m, 2 km").unwrap(), Position { x_m: 1.0, y_m: 2000.0 });
-        assert_eq!(speeds_m_per_s("0.5..1.5 m/s").unwrap(), Bounds { low: 0.5, high: 1.5 });
-        assert_eq!(lengths_m("500 m..1 km").unwrap(), Bounds { low: 500.0, high: 1000.0 });
+        assert_eq!(range_in_unit("0.5..1.5 m/s", "m/s").unwrap(), Bounds { low: 0.5, high: 1.5 });
+        assert_eq!(range_in_unit("500 m..1 km", "m").unwrap(), Bounds { low: 500.0, high: 1000.0 });
+        assert_eq!(range_in_unit("2 min", "s").unwrap(), Bounds::single(120.0));
         assert_eq!(in_unit("1 min", "s").unwrap(), 60.0);
     }
 
@@ -405,7 +429,7 @@ mod tests {
         #[test]
         fn no_text_panics(text in ".{0,40}", unit in "s|B|bit/s|%||m") {
             let _ = (times(&text), sizes(&text), bit_rate(&text), area(&text), position(&text));
-            let _ = (in_unit(&text, &unit), speeds_m_per_s(&text), lengths_m(&text));
+            let _ = (in_unit(&text, &unit), range_in_unit(&text, &unit));
         }
     }
 }

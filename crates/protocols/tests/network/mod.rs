@@ -541,13 +541,15 @@ pub fn extremes<A: ?Sized + Kind>(entry: &Entry<A>) -> Vec<Choice<'static>> {
     all
 }
 fn ends_of(parameter: &Parameter) -> Vec<Value> {
-    assert!(parameter.domain.contains(&parameter.default), "{}: the default is allowed", parameter.name);
+    let default = parameter.default.clone().expect("an algorithm of nodes has defaults");
+    assert!(parameter.domain.contains(&default), "{}: the default is allowed", parameter.name);
     match parameter.domain {
         Domain::Number(low, high) | Domain::Integer(low, high) => {
-            vec![low.into(), parameter.default.clone(), high.into()]
+            vec![low.into(), default, high.into()]
         }
         Domain::Flag => vec![false.into(), true.into()],
         Domain::OneOf(words) => words.iter().map(|&word| word.into()).collect(),
+        Domain::Range(..) | Domain::Area | Domain::Position => vec![default],
     }
 }
 

@@ -73,6 +73,7 @@ impl Class {
                 Value::Number(number) => values.set_item(name, number)?,
                 Value::Flag(flag) => values.set_item(name, flag)?,
                 Value::Word(word) => values.set_item(name, word.as_ref())?,
+                other => values.set_item(name, other.to_string())?,
             }
         }
         Ok(values)

@@ -1,8 +1,7 @@
 //! What a run of bundles takes: motion, contacts, messages, transfers, buffers.
 
 use super::{Estimate, Item};
-use crate::quantity::Bounds;
-use crate::{BundleNetwork, Generator, Group, Interval, Mobility, Shape, Traffic, TrafficKind};
+use crate::{BundleNetwork, Generator, Group, Interval, Shape, Traffic, TrafficKind};
 use crate::{Place, Told};
 use lightlag_protocols::dtn::Radio as Radios;
 use lightlag_protocols::time::{Duration, Instant};
@@ -32,10 +31,6 @@ const CONTACT_BYTES: f64 = 250.0;
 const MESSAGE_BYTES: f64 = 300.0;
 const COPY_BYTES: f64 = 150.0;
 const SAMPLE_BYTES: f64 = 64.0;
-
-/// Of a map without an `area`: a square kilometre of roads that bend every metre.
-const MAP_AREA_M2: f64 = 1e6;
-const MAP_LEG_M: f64 = 1.0;
 
 /// Where the tables of a scenario stand.
 pub type Places<'a> = &'a dyn Fn(&str) -> Place;
@@ -374,68 +369,17 @@ impl Class {
 
 impl Mover {
     fn of(group: &Group, tick_s: f64) -> Self {
-        let still =
-            Self { count: group.nodes.len() as f64, legs_per_s: 0.0, tries: 1.0, speed: 0.0, area: None };
-        let Some(mobility) = &group.mobility else { return still };
-        // A journey and a pause; with ticks, neither is shorter than one.
-        let legs = |journey_m: f64, speed: f64, pause: &Bounds<Duration>| {
-            let pause_s = (pause.low.as_secs_f64() + pause.high.as_secs_f64()) / 2.0;
-            2.0 / (journey_m / speed + pause_s).max(1e-15).max(tick_s)
+        let count = group.nodes.len() as f64;
+        let Some(mobility) = &group.mobility else {
+            return Self { count, legs_per_s: 0.0, tries: 1.0, speed: 0.0, area: None };
         };
-        match mobility {
-            Mobility::At(_) => Self { area: Some([1e-6, 1e-6]), ..still },
-            Mobility::Scattered(area) => Self { area: Some([area.width_m, area.height_m]), ..still },
-            Mobility::RandomWaypoint { area, speed_m_per_s, pause, .. } => {
-                let speed = mean(speed_m_per_s);
-                let journey_m = area.width_m.max(area.height_m) / 3.0;
-                Self {
-                    legs_per_s: legs(journey_m, speed, pause),
-                    speed,
-                    area: Some([area.width_m, area.height_m]),
-                    ..still
-                }
-            }
-            Mobility::RandomWalk { area, speed_m_per_s, pause, leg_m } => {
-                let speed = mean(speed_m_per_s);
-                let sides = [area.width_m, area.height_m];
-                // Of the legs that are drawn those stay inside which are short.
-                let high = leg_m.high.min(sides[0].hypot(sides[1])).max(leg_m.low);
-                Self {
-                    legs_per_s: legs((leg_m.low + high) / 4.0, speed, pause),
-                    tries: 1.0 / inside(leg_m, sides).max(1e-300),
-                    speed,
-                    area: Some(sides),
-                    ..still
-                }
-            }
-            Mobility::ShortestPathMap { area, speed_m_per_s, pause, .. } => {
-                let speed = mean(speed_m_per_s);
-                let area = area.map_or([MAP_AREA_M2.sqrt(); 2], |area| [area.width_m, area.height_m]);
-                // Each trip has several legs, and one pause.
-                let _ = pause;
-                let per_s = speed / MAP_LEG_M;
-                let ticked = if tick_s > 0.0 { per_s.min(1.0 / tick_s) } else { per_s };
-                Self { legs_per_s: ticked, speed, area: Some(area), ..still }
-            }
-        }
+        let pace = (mobility.entry.pace)(&mobility.parameters);
+        let speed = pace.speed_m_per_s;
+        // With ticks, no journey with its pause is shorter than one.
+        let journey_s = (pace.journey_m / speed.max(1e-300) + pace.pause_s).max(1e-15).max(tick_s);
+        let area = Some([pace.area.width_m, pace.area.height_m]);
+        Self { count, legs_per_s: pace.legs / journey_s, tries: pace.tries, speed, area }
     }
-}
-
-fn mean(speed: &Bounds<f64>) -> f64 {
-    ((speed.low + speed.high) / 2.0).max(1e-300)
-}
-
-/// Share of random legs that stay inside of a rectangle, about, and rather less.
-fn inside(leg_m: &Bounds<f64>, [width, height]: [f64; 2]) -> f64 {
-    let (narrow, wide) = (width.min(height) / 2.0, width.max(height) / 2.0);
-    let Bounds { low, high } = *leg_m;
-    if high <= low {
-        return if low <= narrow { 0.25 } else { narrow / (4.0 * PI * low) };
-    }
-    let short = (high.min(narrow) - low).max(0.0) / 4.0;
-    let (from, to) = (low.max(narrow), high.min(wide));
-    let long = if to > from { (to / from).ln() * narrow / (4.0 * PI) } else { 0.0 };
-    ((short + long) / (high - low)).min(1.0)
 }
 
 /// Copies of a bundle that a router makes.

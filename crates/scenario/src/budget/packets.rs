@@ -2,12 +2,12 @@
 
 use super::{Estimate, Item};
 use crate::Section;
-use crate::packets::{Carrier, FlowPlan, LinkPlan, Network};
+use crate::packets::{LinkPlan, Network};
 use lightlag_protocols::link::queues::Limit;
 use lightlag_protocols::link::{Delay, LinkSpec, Loss};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::packets::{Source, Span};
+use lightlag_worlds::packets::{FlowSpec, Source, Span, Transport};
 
 /// Of a packet that is sent and not acknowledged: at the sender, on the links, at the receiver.
 const PACKET_BYTES: f64 = 400.0;
@@ -22,7 +22,8 @@ pub fn estimate(root: &Section, network: &Network) -> Estimate {
     let mut estimate = Estimate::default();
     let links = &network.links;
     let shares = shares(network, duration);
-    for flow in &network.flows {
+    for plan in &network.flows {
+        let (name, flow) = (&plan.name, &plan.spec);
         let shared = flow.forward.iter().map(|&link| shares[link as usize]).fold(0.0, f64::max);
         let load = Load::of(flow, links, duration, shared);
         let place = root.place_of("flows");
@@ -30,22 +31,19 @@ pub fn estimate(root: &Section, network: &Network) -> Estimate {
         let item =
             |what: String, less, events, bytes| Item { place: place.clone(), what, less, events, bytes };
         estimate.add(item(
-            format!("flow `{}` sends {:.1e} packets", flow.name, load.packets),
+            format!("flow `{name}` sends {:.1e} packets", load.packets),
             "write a lower rate, a lower size or less time",
             load.packets * hops * doubled(flow, links),
             PARTY_BYTES,
         ));
         estimate.add(item(
-            format!("flow `{}` has {:.1e} packets in flight at once", flow.name, load.under_way),
+            format!("flow `{name}` has {:.1e} packets in flight at once", load.under_way),
             "write a lower rate, delay, size or queue",
             0.0,
             load.under_way * PACKET_BYTES,
         ));
         estimate.add(item(
-            format!(
-                "flow `{}` makes {:.1e} turns of `on`, `off`, their packets, or reports",
-                flow.name, load.turns
-            ),
+            format!("flow `{name}` makes {:.1e} turns of `on`, `off`, their packets, or reports", load.turns),
             "let more time pass between them, or write a lower `rate`",
             load.turns,
             0.0,
@@ -58,7 +56,7 @@ pub fn estimate(root: &Section, network: &Network) -> Estimate {
 /// Bytes for each link, of all flows over it.
 fn shares(network: &Network, duration: Duration) -> Vec<f64> {
     let mut shares = vec![0.0; network.links.len()];
-    for flow in &network.flows {
+    for flow in network.flows.iter().map(|plan| &plan.spec) {
         let left = (Instant::ZERO.saturating_add(duration) - flow.start).as_secs_f64().max(0.0);
         flow.forward.iter().for_each(|&link| shares[link as usize] += size(flow, left));
     }
@@ -66,7 +64,7 @@ fn shares(network: &Network, duration: Duration) -> Vec<f64> {
 }
 
 /// Bytes that a flow has to send.
-fn size(flow: &FlowPlan, left_s: f64) -> f64 {
+fn size(flow: &FlowSpec, left_s: f64) -> f64 {
     match flow.source {
         Source::File(size) => size.0 as f64,
         Source::OnOff { rate: made, .. } => (bytes_per_s(made) * left_s).max(1.0),
@@ -94,9 +92,9 @@ pub(super) fn sampled(root: &Section, every: Option<Duration>, duration: Duratio
 }
 
 /// How many packets there are for one of content: copies that links and LTP make, checkpoints and their reports.
-fn doubled(flow: &FlowPlan, links: &[LinkPlan]) -> f64 {
-    let own = match &flow.carrier {
-        Carrier::Ltp(config, block) => {
+fn doubled(flow: &FlowSpec, links: &[LinkPlan]) -> f64 {
+    let own = match &flow.transport {
+        Transport::Ltp { config, block, .. } => {
             let often =
                 config.checkpoint_every.map_or(block.0, |every| every.min(block.0)) < 4 * config.segment;
             f64::from(config.copies.unwrap_or(1)) * if often { 3.0 } else { 1.0 }
@@ -137,7 +135,7 @@ struct Load {
 
 impl Load {
     /// `shared` bytes are for a link of its path.
-    fn of(flow: &FlowPlan, links: &[LinkPlan], duration: Duration, shared: f64) -> Self {
+    fn of(flow: &FlowSpec, links: &[LinkPlan], duration: Duration, shared: f64) -> Self {
         let spec = |at: &u32| &links[*at as usize].spec;
         let of_path = flow.forward.iter().map(|at| bytes_per_s(spec(at).rate.highest()));
         let slowest = of_path.fold(f64::INFINITY, f64::min).max(1e-9);
@@ -152,14 +150,14 @@ impl Load {
         let planned = flow.planned_rate.as_ref().map_or(0.0, |planned| bytes_per_s(planned.highest()));
         let first = bytes_per_s(spec(&flow.forward[0]).rate.highest());
         let lasts = left.min(shared.max(size) * lost / slowest + 2.0 * longest);
-        let packet = flow.packet_bytes();
-        let window = match flow.carrier {
-            Carrier::Tcp(config) => config.window.0 as f64,
+        let packet = packet_bytes(flow);
+        let window = match &flow.transport {
+            Transport::Tcp { config, .. } => config.window.0 as f64,
             _ => f64::INFINITY,
         };
         // A window leaves once a round trip; receivers answer within a nanosecond at the soonest.
-        let leaves = match flow.carrier {
-            Carrier::Tcp(_) => slowest.min(window / round_trip.max(1e-9)),
+        let leaves = match &flow.transport {
+            Transport::Tcp { .. } => slowest.min(window / round_trip.max(1e-9)),
             _ => planned.max(slowest),
         };
         // So is what others on its path make it lose.
@@ -171,12 +169,12 @@ impl Load {
         let span = |span: Span| match span {
             Span::Fixed(span) | Span::Exponential(span) => span.as_secs_f64(),
         };
-        let turns = match (flow.source, &flow.carrier) {
+        let turns = match (flow.source, &flow.transport) {
             // The source is asked for each packet that it makes, whatever the link takes of them.
             (Source::OnOff { on, off, rate }, _) => {
                 left / (span(on) + span(off)).max(1e-9) + bytes_per_s(rate) * left / packet
             }
-            (_, Carrier::Ltp(config, _)) => config.report_every.map_or(0.0, turn),
+            (_, Transport::Ltp { config, .. }) => config.report_every.map_or(0.0, turn),
             _ => 0.0,
         };
         // What a source makes in a moment leaves at once, however little.
@@ -189,17 +187,15 @@ impl Load {
     }
 }
 
-impl FlowPlan {
-    /// Bytes of content of a packet, about.
-    fn packet_bytes(&self) -> f64 {
-        let bytes = match &self.carrier {
-            Carrier::Tcp(config) => config.segment.0,
-            Carrier::Dccp(config) => config.segment().0,
-            Carrier::Udpdtn(config) => config.symbol.0,
-            // Blocks and what lies between checkpoints end segments.
-            Carrier::Ltp(config, block) => config.segment.min(block.0),
-            Carrier::Adaptive(config) => config.packet.0,
-        };
-        bytes.max(1) as f64
-    }
+/// Bytes of content of a packet, about.
+fn packet_bytes(flow: &FlowSpec) -> f64 {
+    let bytes = match &flow.transport {
+        Transport::Tcp { config, .. } => config.segment.0,
+        Transport::Dccp { config, .. } => config.segment().0,
+        Transport::Udpdtn { config, .. } => config.symbol.0,
+        // Blocks and what lies between checkpoints end segments.
+        Transport::Ltp { config, block, .. } => config.segment.min(block.0),
+        Transport::Adaptive { config, .. } => config.packet.0,
+    };
+    bytes.max(1) as f64
 }

@@ -1,54 +1,20 @@
 //! ION's contact plans: `a contact` and `a range` lines of an `ionrc` file.
 
-use super::{Line, Lines, check_order, rate};
-use crate::error::{Place, Result, quoted};
+use super::{Line, Lines, Row, check_order, rate};
+use crate::error::{Result, quoted};
 use crate::quantity::plain_number;
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::units::BitRate;
 
-/// A contact plan.
+/// A contact plan. Its rows have one direction, from `a` to `b`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IonPlan {
-    /// Contacts; each in one direction.
-    pub contacts: Vec<IonContact>,
-    /// One-way light times.
-    pub ranges: Vec<IonRange>,
+    /// `a contact START END FROM TO RATE`.
+    pub contacts: Vec<Row>,
+    /// `a range START END FROM TO LIGHT`: one-way light times. A range holds for both directions unless the other
+    /// has its own.
+    pub ranges: Vec<Row>,
     /// Seconds from 1970 to [`Instant::ZERO`], leap seconds not counted; `None`: no time is absolute.
     pub epoch_s: Option<i64>,
-}
-
-/// `a contact START END FROM TO RATE`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IonContact {
-    /// Where it stands.
-    pub place: Place,
-    /// When it starts.
-    pub start: Instant,
-    /// When it ends.
-    pub end: Instant,
-    /// The sender.
-    pub from: String,
-    /// The receiver.
-    pub to: String,
-    /// Its rate.
-    pub rate: BitRate,
-}
-
-/// `a range START END FROM TO LIGHT`. It holds for both directions unless the other has its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IonRange {
-    /// Where it stands.
-    pub place: Place,
-    /// When it starts.
-    pub start: Instant,
-    /// When it ends.
-    pub end: Instant,
-    /// One end.
-    pub from: String,
-    /// The other.
-    pub to: String,
-    /// The one-way light time.
-    pub delay: Duration,
 }
 
 /// Commands of `ionadmin` that do not change when nodes meet.
@@ -72,33 +38,18 @@ pub fn ion(file: &str, bytes: &[u8]) -> Result<IonPlan> {
         match line.words[..] {
             ["@", time] => clock.set_reference(&line, time)?,
             ["a", "contact", start, end, from, to, speed, ..] => {
-                let (start, end) = clock.interval(&line, start, end)?;
+                let row = clock.row(&line, [start, end, from, to])?;
                 // A node's contact with itself registers it in a region: it is no meeting.
-                if from == to {
-                    continue;
+                if from != to {
+                    plan.contacts.push(Row { rate: Some(rate(speed, 8.0, &line.place)?), ..row });
                 }
-                plan.contacts.push(IonContact {
-                    place: line.place.clone(),
-                    start,
-                    end,
-                    from: from.to_owned(),
-                    to: to.to_owned(),
-                    rate: rate(speed, 8.0, &line.place)?,
-                });
             }
             ["a", "range", start, end, from, to, light, ..] => {
-                let (start, end) = clock.interval(&line, start, end)?;
+                let row = clock.row(&line, [start, end, from, to])?;
                 let delay = plain_number(light).filter(|s| (0.0..=1e9).contains(s)).ok_or_else(|| {
                     line.wrong(format!("{} is no light time", quoted(light)), "give seconds, not negative")
                 })?;
-                plan.ranges.push(IonRange {
-                    place: line.place.clone(),
-                    start,
-                    end,
-                    from: from.to_owned(),
-                    to: to.to_owned(),
-                    delay: Duration::from_secs_f64(delay),
-                });
+                plan.ranges.push(Row { delay: Some(Duration::from_secs_f64(delay)), ..row });
             }
             ["a", ..] => return Err(line.wrong("the line is cut short or adds something else", SYNTAX)),
             [command, ..] if OTHER_COMMANDS.contains(&command) => {}
@@ -138,10 +89,11 @@ impl Clock {
         let s = absolute_s(word).ok_or_else(|| wrong("is no time"))? - self.epoch_s;
         if s > 3_200_000_000 { Err(wrong("is a century after the first")) } else { Ok(Instant::from_secs(s)) }
     }
-    fn interval(&self, line: &Line, start: &str, end: &str) -> Result<(Instant, Instant)> {
+    fn row(&self, line: &Line, [start, end, from, to]: [&str; 4]) -> Result<Row> {
         let (start, end) = (self.instant(line, start)?, self.instant(line, end)?);
         check_order(start, end, &line.place)?;
-        Ok((start, end))
+        let (a, b) = (from.to_owned(), to.to_owned());
+        Ok(Row { place: line.place.clone(), a, b, start, end, rate: None, delay: None })
     }
 }
 
@@ -179,6 +131,7 @@ pub(crate) fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lightlag_protocols::units::BitRate;
 
     const S: fn(i64) -> Instant = Instant::from_secs;
 
@@ -187,9 +140,9 @@ mod tests {
         let plan =
             ion("f", b"## begin\n1 1 ''\ns\na contact +0 +10 1 2 125000 1.0\na range +0 +10 1 2 1\na contact +0 +9 2 2 1\nm horizon +0\n").unwrap();
         assert_eq!(plan.contacts.len(), 1);
-        assert_eq!(plan.contacts[0].rate, BitRate(1_000_000));
+        assert_eq!(plan.contacts[0].rate, Some(BitRate(1_000_000)));
         assert_eq!((plan.contacts[0].start, plan.contacts[0].end), (S(0), S(10)));
-        assert_eq!(plan.ranges[0].delay, Duration::from_secs(1));
+        assert_eq!(plan.ranges[0].delay, Some(Duration::from_secs(1)));
     }
 
     #[test]

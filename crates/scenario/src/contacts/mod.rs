@@ -12,7 +12,7 @@ mod the_one;
 
 pub use intervals::intervals;
 pub(crate) use ion::days_since_1970;
-pub use ion::{IonContact, IonPlan, IonRange, ion};
+pub use ion::{IonPlan, ion};
 pub use plan::{ContactPlan, PlannedContact};
 pub use resolve::{Channels, Nodes, Resolver, WayDefault, check_overlap, from_ion, from_rows};
 pub use table::table;
@@ -64,11 +64,7 @@ impl<'a> Lines<'a> {
         let lines = Self { file: file.into(), text: utf8(file, bytes)? };
         if lines.iter().next().is_none() {
             let place = Place::File(lines.file);
-            return Err(Error::new(
-                &place,
-                "the file has no lines of data",
-                "name a file with at least one line",
-            ));
+            return place.refuse("the file has no lines of data", "name a file with at least one line");
         }
         Ok(lines)
     }
@@ -116,11 +112,10 @@ fn check_order(start: Instant, end: Instant, place: &Place) -> Result<()> {
         return Ok(());
     }
     let what = if end == start { "ends as it starts" } else { "ends before it starts" };
-    Err(Error::new(
-        place,
+    place.refuse(
         format!("the contact {what} ({} s to {} s)", start.as_secs_f64(), end.as_secs_f64()),
         "its end must lie after its start",
-    ))
+    )
 }
 
 #[cfg(test)]

@@ -77,14 +77,14 @@ impl ContactPlan {
     }
     fn of_ion(plan: &IonPlan) -> Self {
         let one_way = |from: &str, to: &str, start: Instant, end: Instant| {
-            let of = plan.ranges.iter().filter(|range| range.from == from && range.to == to);
-            of.filter(|range| range.start < end && range.end > start).map(|range| range.delay).max()
+            let of = plan.ranges.iter().filter(|range| range.a == from && range.b == to);
+            of.filter(|range| range.start < end && range.end > start).filter_map(|range| range.delay).max()
         };
         let contacts = plan.contacts.iter().map(|contact| {
-            let (from, to, start, end) = (&contact.from, &contact.to, contact.start, contact.end);
+            let (from, to, start, end) = (&contact.a, &contact.b, contact.start, contact.end);
             let (there, back) = (one_way(from, to, start, end), one_way(to, from, start, end));
             let light = there.or(back).zip(back.or(there)).map(|(there, back)| there + back);
-            let (place, rate) = (contact.place.clone(), Some(contact.rate));
+            let (place, rate) = (contact.place.clone(), contact.rate);
             PlannedContact { place, from: from.clone(), to: to.clone(), start, end, rate, light }
         });
         Self { contacts: contacts.collect(), epoch_s: plan.epoch_s }

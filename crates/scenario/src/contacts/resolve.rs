@@ -2,10 +2,10 @@
 
 use super::{IonPlan, Row};
 use crate::error::{Error, Place, Result, Wrong, quoted};
-use crate::model::{Told, Way};
+use crate::model::Told;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
-use lightlag_worlds::contacts::Delay;
+use lightlag_worlds::contacts::{Channel, Delay};
 use std::collections::BTreeMap;
 
 /// Which node an identifier means.
@@ -82,13 +82,13 @@ impl Resolver<'_> {
         rate: Option<BitRate>,
         delay: Option<Delay>,
         place: &Place,
-    ) -> Result<Way> {
+    ) -> Result<Channel> {
         let pair = self.channels.pairs.get(&(from, to)).cloned().unwrap_or_default();
         let rate = pair.rate.or(rate).or(self.channels.default.rate).ok_or_else(|| {
             Error::new(place, "the contact has no rate", "give the contacts `rate = \"...\"`")
         })?;
         let delay = pair.delay.or(delay).or_else(|| self.channels.default.delay.clone());
-        Ok(Way { rate, delay: delay.unwrap_or(Delay::Constant(Duration::ZERO)) })
+        Ok(Channel { rate, delay: delay.unwrap_or(Delay::Constant(Duration::ZERO)) })
     }
     /// The part of an interval that lies in the run.
     fn clip(&self, start: Instant, end: Instant) -> Option<(Instant, Instant)> {
@@ -109,7 +109,7 @@ pub fn from_rows(rows: &[Row], resolver: &Resolver) -> Result<Vec<Told>> {
         let (a, b) = (resolver.nodes.node(&row.a, place)?, resolver.nodes.node(&row.b, place)?);
         let (Some(a), Some(b)) = (a, b) else { continue };
         if a == b {
-            return Err(Error::new(place, "the node meets itself", "name two nodes"));
+            return place.refuse("the node meets itself", "name two nodes");
         }
         let Some((start, end)) = resolver.clip(row.start, row.end) else { continue };
         let delay = row.delay.map(Delay::Constant);
@@ -138,8 +138,7 @@ pub fn check_overlap(told: &[Told]) -> Result<()> {
         if let Some(before) = last.insert(pair, contact)
             && before.end > contact.start
         {
-            return Err(Error::new(
-                &contact.place,
+            return contact.place.refuse(
                 format!(
                     "the contact starts at {} s, when the one of {} between the same nodes lasts until {} s",
                     contact.start.as_secs_f64(),
@@ -147,7 +146,7 @@ pub fn check_overlap(told: &[Told]) -> Result<()> {
                     before.end.as_secs_f64()
                 ),
                 "contacts of one pair must not overlap",
-            ));
+            );
         }
     }
     Ok(())
@@ -158,7 +157,7 @@ struct Directed {
     place: Place,
     start: Instant,
     end: Instant,
-    way: Way,
+    way: Channel,
 }
 
 /// Contacts of a plan whose contacts have one direction each. Where a pair's directions are up at
@@ -172,23 +171,22 @@ pub fn from_ion(plan: &IonPlan, resolver: &Resolver) -> Result<Vec<Told>> {
     let mut directions: BTreeMap<(u32, u32), Vec<Directed>> = BTreeMap::new();
     for contact in &plan.contacts {
         let place = &contact.place;
-        let from = resolver.nodes.node(&contact.from, place)?;
-        let to = resolver.nodes.node(&contact.to, place)?;
+        let from = resolver.nodes.node(&contact.a, place)?;
+        let to = resolver.nodes.node(&contact.b, place)?;
         let (Some(from), Some(to)) = (from, to) else { continue };
         if from == to {
-            return Err(Error::new(place, "the node meets itself", "name two nodes"));
+            return place.refuse("the node meets itself", "name two nodes");
         }
         let Some((start, end)) = resolver.clip(contact.start, contact.end) else { continue };
         let delay = ranges.get(&(from, to)).or_else(|| ranges.get(&(to, from))).cloned().map(Delay::Table);
         let given = resolver.channels.pairs.get(&(from, to)).is_some_and(|pair| pair.delay.is_some());
         if delay.is_none() && resolver.channels.default.delay.is_none() && !given {
-            return Err(Error::new(
-                place,
-                format!("no range says how far {} is from {}", quoted(&contact.from), quoted(&contact.to)),
+            return place.refuse(
+                format!("no range says how far {} is from {}", quoted(&contact.a), quoted(&contact.b)),
                 "add an `a range` line, or `delay = \"...\"` to the contacts",
-            ));
+            );
         }
-        let way = resolver.way(from, to, Some(contact.rate), delay, place)?;
+        let way = resolver.way(from, to, contact.rate, delay, place)?;
         directions.entry((from, to)).or_default().push(Directed { place: place.clone(), start, end, way });
     }
     let mut told = Vec::new();
@@ -209,11 +207,10 @@ fn sort_directed(list: &mut [Directed]) -> Result<()> {
     list.sort_by_key(|contact| contact.start);
     for pair in list.windows(2) {
         if pair[0].end > pair[1].start {
-            return Err(Error::new(
-                &pair[1].place,
+            return pair[1].place.refuse(
                 format!("the contact overlaps that of {} in the same direction", pair[0].place),
                 "contacts of one direction must not overlap",
-            ));
+            );
         }
     }
     Ok(())
@@ -226,11 +223,11 @@ type Steps = Vec<(Instant, Duration)>;
 fn light_times(plan: &IonPlan, resolver: &Resolver) -> Result<BTreeMap<(u32, u32), Steps>> {
     let mut tables: BTreeMap<(u32, u32), Steps> = BTreeMap::new();
     for range in &plan.ranges {
-        let from = resolver.nodes.node(&range.from, &range.place)?;
-        let to = resolver.nodes.node(&range.to, &range.place)?;
+        let from = resolver.nodes.node(&range.a, &range.place)?;
+        let to = resolver.nodes.node(&range.b, &range.place)?;
         let (Some(from), Some(to)) = (from, to) else { continue };
         let Some((start, _)) = resolver.clip(range.start, range.end) else { continue };
-        tables.entry((from, to)).or_default().push((start, range.delay));
+        tables.entry((from, to)).or_default().push((start, range.delay.unwrap_or_default()));
     }
     for table in tables.values_mut() {
         table.sort();
@@ -248,7 +245,7 @@ fn pieces(a: u32, b: u32, forward: &[Directed], backward: &[Directed], told: &mu
     let mut cuts: Vec<Instant> = all().flat_map(|contact| [contact.start, contact.end]).collect();
     cuts.sort();
     cuts.dedup();
-    let closed = Way { rate: BitRate(0), delay: Delay::Constant(Duration::ZERO) };
+    let closed = Channel { rate: BitRate(0), delay: Delay::Constant(Duration::ZERO) };
     let (mut f, mut g) = (forward.iter().peekable(), backward.iter().peekable());
     for cut in cuts.windows(2) {
         while f.next_if(|contact| contact.end <= cut[0]).is_some() {}
@@ -258,7 +255,7 @@ fn pieces(a: u32, b: u32, forward: &[Directed], backward: &[Directed], told: &mu
         };
         let (there, back) = (up(f.peek()), up(g.peek()));
         let Some(place) = there.as_ref().or(back.as_ref()).map(|found| found.1.clone()) else { continue };
-        let way = |found: Option<(Way, Place)>| found.map_or_else(|| closed.clone(), |found| found.0);
+        let way = |found: Option<(Channel, Place)>| found.map_or_else(|| closed.clone(), |found| found.0);
         told.push(Told { place, a, b, start: cut[0], end: cut[1], forward: way(there), backward: way(back) });
     }
 }

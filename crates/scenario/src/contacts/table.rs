@@ -1,7 +1,7 @@
 //! Contacts as a table of comma-separated values with a header.
 
 use super::{Lines, Row, check_order, rate, seconds};
-use crate::error::{Error, Place, Result, quoted, suggestion};
+use crate::error::{Place, Result, quoted, suggestion};
 use lightlag_protocols::time::Instant;
 
 const COLUMNS: &[&str] = &["start_s", "end_s", "a", "b", "owlt_s", "rate_bps"];
@@ -43,10 +43,10 @@ pub fn table(file: &str, bytes: &[u8]) -> Result<Vec<Row>> {
     }
     match columns {
         Some(_) if rows.is_empty() => {
-            Err(Error::new(&Place::File(file.into()), "the table has no rows", "add a row for each contact"))
+            Place::File(file.into()).refuse("the table has no rows", "add a row for each contact")
         }
         Some(_) => Ok(rows),
-        None => Err(Error::new(&Place::File(file.into()), "the table has no header", RIGHT)),
+        None => Place::File(file.into()).refuse("the table has no header", RIGHT),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The ONE's events: lines of `TIME ACTION ...`, as its `StandardEventsReader` takes them.
 
 use super::{Line, Lines, Row, seconds};
-use crate::error::{Error, Place, Result, quoted};
+use crate::error::{Place, Result, quoted};
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::units::Bytes;
 use std::collections::BTreeMap;
@@ -132,7 +132,7 @@ pub fn connections(events: &[Event]) -> Result<Vec<Row>> {
     for event in events {
         let EventKind::Connection { a, b, up, .. } = event.kind else { continue };
         if a == b {
-            return Err(Error::new(&event.place, "the host meets itself", "name two hosts"));
+            return event.place.refuse("the host meets itself", "name two hosts");
         }
         let pair = (a.min(b), a.max(b));
         match (up, open.get(&pair)) {

@@ -3,7 +3,7 @@
 use super::{nodes, people, routes};
 use crate::packets::{Chosen, Known, LinkPlan, factory, read_links};
 use crate::quantity::{positive_time, time};
-use crate::{Error, Head, Result, Section, Seed};
+use crate::{Head, Result, Section, Seed};
 use lightlag_protocols::ndn::StampedAt;
 use lightlag_protocols::ndn::{Config, Names, Producer, Requests};
 use lightlag_protocols::rng::{self, Stream};
@@ -100,11 +100,11 @@ pub fn read(head: Head, root: &Section, files: crate::packets::Read, known: &Kno
     let measure_from = root.quantity("measure_from", time)?.unwrap_or_default();
     let duration = head.duration;
     if measure_from >= duration {
-        return Err(Error::new(
-            &root.place_of("measure_from"),
+        return root.refuse(
+            "measure_from",
             format!("`measure_from` is {} s", measure_from.as_secs_f64()),
             format!("the run ends at {} s", duration.as_secs_f64()),
-        ));
+        );
     }
     Ok(NameNetwork {
         head,

@@ -4,7 +4,7 @@ use super::NodePlan;
 use crate::keys;
 use crate::packets::LinkPlan;
 use crate::quantity::{bytes, time};
-use crate::{Error, Result, Section, Wrong, named};
+use crate::{Result, Section, Wrong, named};
 use lightlag_protocols::ndn::{Clock, ForwarderConfig};
 use lightlag_protocols::time::Duration;
 use lightlag_worlds::names::NodeSpec;
@@ -27,7 +27,7 @@ pub fn read(root: &Section, links: &[LinkPlan]) -> Result<Vec<NodePlan>> {
     for (name, section) in named(root, "nodes", keys::FORWARDERS)? {
         let Some(node) = nodes.iter_mut().find(|node| node.name == name) else {
             let what = format!("no link leads to or from `{name}`");
-            return Err(Error::new(&section.place, what, "name a node that a table [links.NAME] joins"));
+            return section.place.refuse(what, "name a node that a table [links.NAME] joins");
         };
         let spec = &mut node.spec;
         spec.forwarder.store = section.quantity("cache", bytes)?.unwrap_or_default();
@@ -48,11 +48,7 @@ fn check_links(root: &Section, links: &[LinkPlan]) -> Result<()> {
     }
     if let Some(alone) = links.chunks(2).find(|two| !is_pair(two)) {
         let what = format!("link `{}` is one-way", alone[0].name);
-        return Err(Error::new(
-            &root.place_of("links"),
-            what,
-            "Data return over the links of their Interests",
-        ));
+        return root.refuse("links", what, "Data return over the links of their Interests");
     }
     Ok(())
 }
@@ -64,7 +60,7 @@ fn clock(section: &Section) -> Result<Clock> {
     let skew = clock.real("skew", -0.5, 0.5)?.unwrap_or(0.0);
     if offset.abs() > OFFSET_MAX_S {
         let what = format!("`{}` is {offset} s", clock.key("offset"));
-        return Err(Error::new(&clock.place_of("offset"), what, "a clock is at most a year off"));
+        return clock.refuse("offset", what, "a clock is at most a year off");
     }
     Ok(Clock { offset: Duration::from_secs_f64(offset), skew })
 }

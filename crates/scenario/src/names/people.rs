@@ -10,7 +10,6 @@ use crate::quantity::{bytes, positive_time, time};
 use crate::{Error, Result, Section, named};
 use lightlag_protocols::ndn::{Catalogue, Config, Name, Names, Prefix, Producer, Requests};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::transport::rto::Timers;
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::names::ProducerSpec;
 use std::sync::Arc;
@@ -31,7 +30,7 @@ pub fn producers(root: &Section, nodes: &[NodePlan], names: &mut Names) -> Resul
         let prefix = prefix(&section, "prefix", names)?;
         if all.iter().any(|other| other.spec.prefix == prefix && other.spec.node == node) {
             let what = format!("`{}` is the prefix of another producer at this node", section.key("prefix"));
-            return Err(Error::new(&section.place_of("prefix"), what, "give each its own"));
+            return section.refuse("prefix", what, "give each its own");
         }
         all.push(ProducerPlan { name, spec: ProducerSpec { node, prefix, producer: producer(&section)? } });
     }
@@ -46,7 +45,7 @@ fn producer(section: &Section) -> Result<Producer> {
     let overhead = section.quantity("overhead", bytes)?.unwrap_or(OVERHEAD);
     let object = section.quantity("object", bytes)?.unwrap_or(Bytes(segment.0.saturating_mul(SEGMENTS)));
     let refuse = |key: &str, what: String, right: &str| {
-        Err(Error::new(&section.place_of(key), format!("`{}` {what}", section.key(key)), right))
+        section.refuse(key, format!("`{}` {what}", section.key(key)), right)
     };
     if segment == Bytes(0) || segment.0.saturating_add(overhead.0) > PACKET_BYTES_MAX {
         let right =
@@ -104,12 +103,8 @@ fn consumer(
     let controller = controller(section, "controller", node, "ndn", known)?;
     let (segment, packet) = packet_of(producer);
     let mut config = Config::new(segment, packet);
-    if let Some(lifetime) = section.quantity("lifetime", positive_time)? {
-        config.lifetime = lifetime;
-    }
-    if let Some(least) = section.quantity("timeout_least", positive_time)? {
-        config.timers = Timers { least, ..config.timers };
-    }
+    config.lifetime = section.quantity("lifetime", positive_time)?.unwrap_or(config.lifetime);
+    config.timers.least = section.quantity("timeout_least", positive_time)?.unwrap_or(config.timers.least);
     Ok(ConsumerPlan {
         name: String::new(),
         node: place(section, nodes)?,
@@ -130,7 +125,7 @@ fn interest(section: &Section) -> Result<Bytes> {
     }
     let what = format!("`{}` is {} B", section.key("interest"), size.0);
     let right = format!("an Interest has 1 to {PACKET_BYTES_MAX} B");
-    Err(Error::new(&section.place_of("interest"), what, right))
+    section.refuse("interest", what, right)
 }
 
 /// A short name and a nonce.
@@ -145,7 +140,7 @@ fn wants<'p>(
     if section.get("catalogue").is_some() {
         if let Some(key) = ["object", "size"].iter().find(|key| section.get(key).is_some()) {
             let what = format!("a consumer of a `catalogue` has no `{key}`");
-            return Err(Error::new(&section.place_of(key), what, "leave one of them out"));
+            return section.refuse(key, what, "leave one of them out");
         }
         return popular(section, producers, names, limits);
     }
@@ -156,7 +151,7 @@ fn wants<'p>(
         if size == Bytes(0) || size.0 > producer.object {
             let what = format!("`{}` is {} B", section.key("size"), size.0);
             let right = format!("the object has {} B; ask for some of them", producer.object);
-            return Err(Error::new(&section.place_of("size"), what, right));
+            return section.refuse("size", what, right);
         }
         requests.set_segments(size.0.div_ceil(u64::from(producer.segment)) as u32);
     }
@@ -176,7 +171,7 @@ fn popular<'p>(
     let producer = who_has(&table, "prefix", above, producers, names)?;
     if producer.object / u64::from(producer.segment.max(1)) >= SEGMENTS {
         let what = "the producer of a `catalogue` has an `object` without a size".to_owned();
-        return Err(Error::new(&table.place, what, "give the producer an `object`, such as \"1 MB\""));
+        return table.place.refuse(what, "give the producer an `object`, such as \"1 MB\"");
     }
     let count = table.whole("objects", 1, OBJECTS_MAX)?.ok_or_else(|| table.missing("objects", "1000"))?;
     crate::budget::check_bytes(
@@ -206,7 +201,7 @@ fn prefix(section: &Section, key: &str, names: &mut Names) -> Result<Prefix> {
     let text = section.need_text(key, "\"/data\"")?;
     if !text.starts_with('/') || text.len() > NAME_BYTES_MAX || text.contains("//") {
         let what = format!("`{}` is \"{text}\"", section.key(key));
-        return Err(Error::new(&section.place_of(key), what, "a name is like \"/data/film\""));
+        return section.refuse(key, what, "a name is like \"/data/film\"");
     }
     Ok(names.intern_text(text))
 }

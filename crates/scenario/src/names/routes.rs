@@ -2,7 +2,7 @@
 
 use super::{ConsumerPlan, NodePlan, ProducerPlan};
 use crate::packets::{LinkPlan, Network};
-use crate::{Error, Result, Section};
+use crate::{Result, Section};
 
 /// Nodes times producers times links.
 const ROUTES_MAX: usize = 200_000_000;
@@ -18,7 +18,7 @@ pub fn lay(
     let work = nodes.len().saturating_mul(producers.len()).saturating_mul(links.len());
     if work > ROUTES_MAX {
         let what = format!("nodes, producers and links make {work} steps to routes");
-        return Err(Error::new(&root.place_of("links"), what, format!("at most {ROUTES_MAX}; name fewer")));
+        return root.refuse("links", what, format!("at most {ROUTES_MAX}; name fewer"));
     }
     let names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
     for producer in producers {
@@ -34,7 +34,7 @@ pub fn lay(
         let lives_here = producers.iter().any(|producer| producer.spec.node == consumer.node);
         if here.spec.routes.is_empty() && !lives_here {
             let what = format!("no links lead from `{}` to any producer", here.name);
-            return Err(Error::new(&root.place_of("consumers"), what, "join them by tables [links.NAME]"));
+            return root.refuse("consumers", what, "join them by tables [links.NAME]");
         }
     }
     Ok(())

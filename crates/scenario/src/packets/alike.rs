@@ -2,7 +2,7 @@
 
 use crate::keys::Key;
 use crate::quantity::{positive_time, time};
-use crate::{Error, Result, Section, named};
+use crate::{Result, Section, named};
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ pub fn alike<'t>(
         if let Some(again) = alike.each.iter().find(|one| !known.insert(one.0.clone())) {
             let what = format!("two {tables} are called `{}`", again.0);
             let right = "those of a `count` have numbers behind their name; choose another name";
-            return Err(Error::new(&alike.section.place, what, right));
+            return alike.section.place.refuse(what, right);
         }
         all.push(alike);
     }
@@ -58,7 +58,7 @@ fn check(section: &Section, kind: &str, start: Instant, stop: Option<Instant>, e
     if stop.is_some_and(|stop| stop <= start) {
         let what = format!("`{}` comes before the {kind} starts", section.key("stop"));
         let right = format!("it starts at {} s; stop it later", start.as_secs_f64());
-        return Err(Error::new(&section.place_of("stop"), what, right));
+        return section.refuse("stop", what, right);
     }
     if start < end {
         return Ok(());
@@ -66,5 +66,5 @@ fn check(section: &Section, kind: &str, start: Instant, stop: Option<Instant>, e
     let key = if section.get("apart").is_some() { "apart" } else { "start" };
     let what = format!("`{}`: a {kind} starts at {} s", section.key(key), start.as_secs_f64());
     let right = format!("the run ends at {} s", end.as_secs_f64());
-    Err(Error::new(&section.place_of(key), what, right))
+    section.refuse(key, what, right)
 }

@@ -1,6 +1,6 @@
 //! The controllers that flows and consumers name.
 
-use crate::{Algorithm, Algorithms, Error, Node, Result, Section, algorithm};
+use crate::{Algorithm, Algorithms, Node, Result, Section, algorithm};
 use lightlag_protocols::controllers::{Controller, Factory};
 
 /// A controller with its parameters.
@@ -28,7 +28,7 @@ pub fn controller(
     }
     let what = format!("controller `{}` is not supported over transport `{transport}`", entry.name);
     let right = format!("it works over `{}`", entry.only_with.join("`, `"));
-    Err(Error::new(&section.place_of(key), what, right))
+    section.refuse(key, what, right)
 }
 
 /// What builds the controllers that a scenario names.

@@ -51,7 +51,7 @@ impl Lines<'_> {
             points.push(point);
         }
         if points.is_empty() {
-            return Err(Error::new(&Place::File(self.name.clone()), "the table has no rows", CSV));
+            return Place::File(self.name.clone()).refuse("the table has no rows", CSV);
         }
         Ok(points)
     }

@@ -1,21 +1,21 @@
 //! `[flows.NAME]`.
 
 use super::alike::{Alike, alike};
-use super::controllers::{Chosen, Known, controller};
+use super::controllers::{Chosen, Known, controller, factory};
 use super::network::no_way;
-use super::{Carrier, FlowPlan, LinkPlan, Network};
+use super::{FlowPlan, LinkPlan, Network};
 use crate::keys;
 use crate::quantity::{bit_rate, bytes, positive_time, time};
-use crate::{Error, Node, Result, Section, Value};
-use lightlag_protocols::controllers::Recovery;
+use crate::{Node, Result, Section, Value};
+use lightlag_protocols::controllers::{Factory, Recovery};
 use lightlag_protocols::link::Rate;
 use lightlag_protocols::session::PolicyConfig;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp::{self, HEADER, Timers};
 use lightlag_protocols::transport::{dccp, ltp, udpdtn};
 use lightlag_protocols::units::Bytes;
-use lightlag_worlds::packets::adaptive::{self, Decides};
-use lightlag_worlds::packets::{Source, Span};
+use lightlag_worlds::packets::adaptive::{self, Controllers, Decides};
+use lightlag_worlds::packets::{FlowSpec, Source, Span, Transport};
 
 /// What carries a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,13 +68,14 @@ pub fn read(root: &Section, links: &[LinkPlan], known: &Known) -> Result<Vec<Flo
     let mut flows = Vec::new();
     for Alike { section, each, stop } in alike(root, ("flows", "flow"), keys::FLOWS)? {
         let one = flow(&section, links, known)?;
-        flows.extend(each.into_iter().map(|(name, start)| FlowPlan { name, start, stop, ..one.clone() }));
+        let spec = |start| FlowSpec { start, stop, ..one.clone() };
+        flows.extend(each.into_iter().map(|(name, start)| FlowPlan { name, spec: spec(start) }));
     }
     Ok(flows)
 }
 
 /// A flow of a table, without its name and its times.
-fn flow(section: &Section, links: &[LinkPlan], known: &Known) -> Result<FlowPlan> {
+fn flow(section: &Section, links: &[LinkPlan], known: &Known) -> Result<FlowSpec> {
     let from = section.need_text("from", "\"earth\"")?;
     let to = section.need_text("to", "\"mars\"")?;
     let way = |from: &str, to: &str, key: &str| {
@@ -88,49 +89,54 @@ fn flow(section: &Section, links: &[LinkPlan], known: &Known) -> Result<FlowPlan
     // Of its two stacks, TCP is the one that `controller` is for.
     let stream = if kind == Kind::Adaptive { Kind::Tcp } else { kind };
     let chosen = controller(section, "controller", node, stream.name(), known)?;
-    let datagram_controller = datagram_controller(section, kind, known)?;
     let packet = section.quantity("packet_size", bytes)?.unwrap_or(Bytes(1500));
     if packet <= HEADER || packet > Bytes(65_535) {
-        return Err(Error::new(
-            &section.place_of("packet_size"),
+        return section.refuse(
+            "packet_size",
             format!("`{}` is {} B", section.key("packet_size"), packet.0),
             "a packet has 41 to 65535 B, 40 B of headers among them",
-        ));
+        );
     }
     let planned_rate = planned_rate(section, &links[forward[0] as usize])?;
     let round_trip = Network::least_delay(links, &forward, packet)
         .saturating_add(Network::least_delay(links, &backward, HEADER));
-    Ok(FlowPlan {
-        name: String::new(),
+    let controller = factory(&chosen);
+    Ok(FlowSpec {
         start: Instant::ZERO,
         stop: None,
         source: source(section, kind)?,
-        carrier: match kind {
-            Kind::Tcp => Carrier::Tcp(tcp_config(section, &chosen, packet, round_trip)?),
-            Kind::Dccp => Carrier::Dccp(dccp_config(section, &chosen.entry.name, packet, round_trip)?),
-            Kind::Udpdtn => Carrier::Udpdtn(udpdtn_config(section, packet)?),
-            Kind::Ltp => ltp_carrier(section, packet, round_trip)?,
-            Kind::Adaptive => Carrier::Adaptive(adaptive_config(section, &chosen, packet, round_trip)?),
+        transport: match kind {
+            Kind::Tcp => {
+                Transport::Tcp { config: tcp_config(section, &chosen, packet, round_trip)?, controller }
+            }
+            Kind::Dccp => Transport::Dccp {
+                config: dccp_config(section, controller.name(), packet, round_trip)?,
+                controller,
+            },
+            Kind::Udpdtn => Transport::Udpdtn { config: udpdtn_config(section, packet)?, controller },
+            Kind::Ltp => ltp_transport(section, packet, round_trip, controller)?,
+            Kind::Adaptive => Transport::Adaptive {
+                config: adaptive_config(section, &chosen, packet, round_trip)?,
+                controllers: Controllers {
+                    stream: controller,
+                    datagrams: datagram_controller(section, known)?,
+                },
+            },
         },
-        datagram_controller,
         // A plan with rates has light times too.
         planned_round_trip: planned_rate.as_ref().map(|_| round_trip),
         planned_rate,
-        controller: chosen,
         forward,
         backward,
     })
 }
 
-fn datagram_controller(section: &Section, kind: Kind, known: &Known) -> Result<Option<Chosen>> {
+fn datagram_controller(section: &Section, known: &Known) -> Result<Factory> {
     const KEY: &str = "datagram_controller";
-    if kind != Kind::Adaptive {
-        return Ok(None);
-    }
     let usual =
         Node { value: Value::Text(DATAGRAM_CONTROLLER.to_owned()), place: section.place_of("transport") };
     let node = section.get(KEY).unwrap_or(&usual);
-    controller(section, KEY, node, kind.name(), known).map(Some)
+    controller(section, KEY, node, Kind::Adaptive.name(), known).map(|chosen| factory(&chosen))
 }
 
 /// A rate, "unknown", or "plan": that of the first link, at all times.
@@ -147,7 +153,7 @@ fn refuse_others(section: &Section, kind: Kind) -> Result<()> {
     let foreign = |known: &&(&str, &[Kind])| !known.1.contains(&kind) && section.get(known.0).is_some();
     let Some((key, _)) = KEYS_OF.iter().find(foreign) else { return Ok(()) };
     let what = format!("`{}` means nothing over {}", section.key(key), kind.name().to_uppercase());
-    Err(Error::new(&section.place_of(key), what, "leave it out, or choose another transport"))
+    section.refuse(key, what, "leave it out, or choose another transport")
 }
 
 fn source(section: &Section, kind: Kind) -> Result<Source> {
@@ -155,16 +161,16 @@ fn source(section: &Section, kind: Kind) -> Result<Source> {
     if let Some(key) = ["on", "off", "rate", "stop"].iter().find(|key| whole && section.get(key).is_some()) {
         let what =
             format!("{} carries what is there from the start, without `{key}`", kind.name().to_uppercase());
-        return Err(Error::new(&section.place_of(key), what, "give the flow a `size`, or carry it by TCP"));
+        return section.refuse(key, what, "give the flow a `size`, or carry it by TCP");
     }
     if let Some(size) = section.quantity("size", bytes)? {
         if size == Bytes(0) {
             let what = format!("`{}` is 0 B: nothing is sent", section.key("size"));
-            return Err(Error::new(&section.place_of("size"), what, "write at least \"1 B\""));
+            return section.refuse("size", what, "write at least \"1 B\"");
         }
         if let Some(key) = ["on", "off", "rate"].iter().find(|key| section.get(key).is_some()) {
             let what = format!("a flow of a `size` has no `{key}`");
-            return Err(Error::new(&section.place_of(key), what, "leave one of them out"));
+            return section.refuse(key, what, "leave one of them out");
         }
         return Ok(Source::File(size));
     }
@@ -176,6 +182,11 @@ fn source(section: &Section, kind: Kind) -> Result<Source> {
         off: span(section, "off")?,
         rate: section.need("rate", "\"1 Mbit/s\"", bit_rate)?,
     })
+}
+
+/// A whole number from one to this.
+fn count(section: &Section, key: &str, most: u32) -> Result<Option<u32>> {
+    Ok(section.whole(key, 1, i64::from(most))?.map(|count| count as u32))
 }
 
 /// `"10 s"`, or `{ exponential = "10 s" }` for one that is drawn again each time.
@@ -192,25 +203,24 @@ fn udpdtn_config(section: &Section, packet: Bytes) -> Result<udpdtn::Config> {
     let mut config = udpdtn::Config::new(packet);
     if config.symbol == Bytes(0) {
         let place = section.place_of("packet_size");
-        return Err(Error::new(
-            &place,
-            "a datagram of UDPDTN has 44 B of headers",
-            "give packets room for data",
-        ));
+        return place.refuse("a datagram of UDPDTN has 44 B of headers", "give packets room for data");
     }
-    if let Some(symbols) = section.whole("block_symbols", 1, 56_403)? {
-        config.block_symbols = symbols as u32;
-    }
+    config.block_symbols = count(section, "block_symbols", 56_403)?.unwrap_or(config.block_symbols);
     config.in_order = section.flag("in_order")?.unwrap_or(false);
     Ok(config)
 }
 
 /// LTP between engines 1 and 2, whose light time is that of the path.
-fn ltp_carrier(section: &Section, packet: Bytes, round_trip: Duration) -> Result<Carrier> {
+fn ltp_transport(
+    section: &Section,
+    packet: Bytes,
+    round_trip: Duration,
+    controller: Factory,
+) -> Result<Transport> {
     let positive = |key: &str| match section.quantity(key, bytes)? {
         Some(Bytes(0)) => {
             let what = format!("`{}` is 0 B", section.key(key));
-            Err(Error::new(&section.place_of(key), what, "write at least \"1 B\""))
+            section.refuse(key, what, "write at least \"1 B\"")
         }
         other => Ok(other),
     };
@@ -219,14 +229,12 @@ fn ltp_carrier(section: &Section, packet: Bytes, round_trip: Duration) -> Result
     (config.quotas.exports, config.quotas.imports) = (1 << 20, 1 << 20);
     config.checkpoint_every = positive("checkpoint_every")?.map(|every| every.0);
     config.report_every = section.quantity("report_every", positive_time)?;
-    if let Some(copies) = section.whole("copies", 1, 10)? {
-        config.copies = Some(copies as u32);
-    }
+    config.copies = count(section, "copies", 10)?.or(config.copies);
     if config.segment < LTP_SEGMENT_LEAST {
         let what = "a segment of LTP has up to 64 B of headers, and 28 B those of UDP and IP";
-        return Err(Error::new(&section.place_of("packet_size"), what, "give packets room for data"));
+        return section.refuse("packet_size", what, "give packets room for data");
     }
-    Ok(Carrier::Ltp(config, positive("block_size")?.unwrap_or(LTP_BLOCK)))
+    Ok(Transport::Ltp { config, controller, block: positive("block_size")?.unwrap_or(LTP_BLOCK) })
 }
 
 /// Headers of the largest block, and some data.
@@ -243,9 +251,7 @@ fn dccp_config(
     let timers = timers(section, round_trip)?;
     let ccid = dccp::Ccid::of(controller);
     let mut config = dccp::Config::new(packet, dccp::IP_HEADER, ccid, timers);
-    if let Some(delay) = section.quantity("ack_delay", time)? {
-        config.ack_delay = delay;
-    }
+    config.ack_delay = section.quantity("ack_delay", time)?.unwrap_or(config.ack_delay);
     let none = dccp::Faults::default();
     let faults = [
         ("none", none),
@@ -285,7 +291,7 @@ fn adaptive_config(
     ];
     if packet < DATAGRAM_LEAST {
         let what = "heads of datagrams and frames take up to 800 B of a packet";
-        return Err(Error::new(&section.place_of("packet_size"), what, "give packets room for data"));
+        return section.refuse("packet_size", what, "give packets room for data");
     }
     let switch = section.word("switch", &words)?.unwrap_or(Switch::Policy);
     let delay = section.quantity("switch_delay", positive_time)?.unwrap_or(ORACLE_DELAY);
@@ -319,15 +325,9 @@ fn tcp_config(
 ) -> Result<tcp::Config> {
     let recovery = section.word("recovery", &Recovery::NAMES)?.unwrap_or(chosen.entry.needs.recovery);
     let mut config = tcp::Config::new(packet.saturating_sub(HEADER), recovery, timers(section, round_trip)?);
-    if let Some(every) = section.whole("ack_every", 1, 1000)? {
-        config.ack_every = every as u32;
-    }
-    if let Some(delay) = section.quantity("ack_delay", time)? {
-        config.ack_delay = delay;
-    }
-    if let Some(duplicates) = section.whole("duplicates", 1, 1000)? {
-        config.duplicates = duplicates as u32;
-    }
+    config.ack_every = count(section, "ack_every", 1000)?.unwrap_or(config.ack_every);
+    config.ack_delay = section.quantity("ack_delay", time)?.unwrap_or(config.ack_delay);
+    config.duplicates = count(section, "duplicates", 1000)?.unwrap_or(config.duplicates);
     if let Some(window) = section.quantity("receive_window", bytes)? {
         if window < config.segment {
             let what = format!(
@@ -335,7 +335,7 @@ fn tcp_config(
                 section.key("receive_window"),
                 config.segment.0
             );
-            return Err(Error::new(&section.place_of("receive_window"), what, "let one in"));
+            return section.refuse("receive_window", what, "let one in");
         }
         config.window = window;
     }

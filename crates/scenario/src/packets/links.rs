@@ -2,10 +2,11 @@
 
 use super::plan::{self, Planned};
 use super::{LinkPlan, ephemeris};
-use crate::keys;
+use crate::keys::{self, Key};
+use crate::models::{LOSSES, QUEUES};
 use crate::quantity::{bit_rate, bit_rate_or_none, bytes, deviation, positive_time, time};
-use crate::{Error, Node, Place, Result, Section, Value, named, parameters, wrong_type};
-use lightlag_protocols::link::queues::{self, Discipline, Limit, NoPacket};
+use crate::{Error, Node, Place, Result, Section, Value, items, model, named, wrong_type};
+use lightlag_protocols::link::queues::{self, Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate, losses};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
@@ -73,7 +74,7 @@ fn direction(
         (_, Some(_), _) => {
             let what = format!("`{}` sets the delay of both directions", section.key("round_trip"));
             let right = "remove `round_trip` from a link with `delay` or `back`";
-            return Err(Error::new(&section.place_of("round_trip"), what, right));
+            return section.refuse("round_trip", what, right);
         }
     };
     Ok(LinkSpec {
@@ -117,7 +118,7 @@ fn share(node: &Node, path: &str) -> Result<f64> {
     if (0.0..=1.0).contains(&value) {
         return Ok(value);
     }
-    Err(Error::new(&node.place, format!("`{path}` is {value}"), "it must be a number from 0 to 1"))
+    node.place.refuse(format!("`{path}` is {value}"), "it must be a number from 0 to 1")
 }
 
 fn need_share(section: &Section, name: &str) -> Result<f64> {
@@ -129,13 +130,15 @@ fn need_share(section: &Section, name: &str) -> Result<f64> {
 fn rate(node: &Node, path: &str) -> Result<Rate> {
     if let Value::Table(_) = node.value {
         let section = Section::new(node, path, keys::STEPS)?;
-        let rows = steps(&section, "rate", |row| row.need("rate", "\"1 Mbit/s\"", bit_rate_or_none))?;
+        let rows = steps(&section, keys::RATE_STEP, "rate", |row| {
+            row.need("rate", "\"1 Mbit/s\"", bit_rate_or_none)
+        })?;
         if rows.iter().all(|row| row.1 == BitRate(0)) {
-            return Err(Error::new(
-                &section.place_of("steps"),
+            return section.refuse(
+                "steps",
                 format!("`{path}` is 0 bit/s at all times"),
                 "let a step carry something",
-            ));
+            );
         }
         return Ok(Rate::Table(rows));
     }
@@ -157,7 +160,7 @@ fn delay(node: &Node, path: &str, files: Read) -> Result<Delay> {
         }
         None => {
             open.allow(&["steps", "variance", "every"])?;
-            steps(&open, "delay", |row| row.need("delay", "\"240 s\"", time))?
+            steps(&open, keys::DELAY_STEP, "delay", |row| row.need("delay", "\"240 s\"", time))?
         }
     });
     let every = open.quantity("every", positive_time)?;
@@ -174,31 +177,21 @@ fn delay(node: &Node, path: &str, files: Read) -> Result<Delay> {
 /// The rows of a table over time.
 fn steps<T>(
     section: &Section,
+    keys: &'static [Key],
     what: &str,
     value: impl Fn(&Section) -> Result<T>,
 ) -> Result<Vec<(Instant, T)>> {
     let example = format!("[{{ at = \"0 s\", {what} = ... }}]");
     let list = section.get("steps").ok_or_else(|| section.missing("steps", &example))?;
     let path = section.key("steps");
-    let Value::List(items) = &list.value else {
-        return Err(wrong_type(list, &path, "it must be a list of tables"));
-    };
     let mut rows: Vec<(Instant, T)> = Vec::new();
-    for item in items {
-        let row = Section::open(item, &path)?;
-        row.allow(&["at", what])?;
+    for item in items(list, &path, "tables", &example)? {
+        let row = Section::new(item, &path, keys)?;
         let at = Instant::ZERO.saturating_add(row.need("at", "\"0 s\"", time)?);
         if rows.last().is_some_and(|last| last.0 >= at) {
-            return Err(Error::new(
-                &item.place,
-                format!("`{path}` goes back in time"),
-                "list later times later",
-            ));
+            return item.place.refuse(format!("`{path}` goes back in time"), "list later times later");
         }
         rows.push((at, value(&row)?));
-    }
-    if rows.is_empty() {
-        return Err(Error::new(&list.place, format!("`{path}` is empty"), example));
     }
     Ok(rows)
 }
@@ -207,12 +200,10 @@ fn steps<T>(
 fn loss(node: &Node, path: &str) -> Result<Loss> {
     let Value::Table(_) = node.value else { return share(node, path).map(Loss::uniform) };
     let open = Section::open(node, path)?;
-    let rows: Vec<(&str, &'static losses::Entry)> =
-        losses::TABLE.iter().map(|row| (row.model.name, row)).collect();
-    let row = open.word("model", &rows)?.ok_or_else(|| open.missing("model", "\"gilbert_elliott\""))?;
-    let others: &[&str] = if row.over_time { &["model", "steps"] } else { &["model"] };
-    let parameters = parameters(&open, row.model.name, row.model.parameters, others)?;
-    let over_time = row.over_time.then(|| steps(&open, "share", |row| need_share(row, "share")));
+    let (chosen, parameters) = model(&open, &LOSSES)?;
+    let row = &losses::TABLE[chosen];
+    let over_time =
+        row.over_time.then(|| steps(&open, keys::SHARE_STEP, "share", |row| need_share(row, "share")));
     Ok(Loss::new(row, parameters, over_time.transpose()?.unwrap_or_default()))
 }
 
@@ -220,13 +211,9 @@ fn loss(node: &Node, path: &str) -> Result<Loss> {
 fn queue(node: &Node, path: &str) -> Result<Discipline> {
     let Value::Table(_) = node.value else { return limit(node, path).map(Discipline::drop_tail) };
     let open = Section::open(node, path)?;
-    let rows: Vec<(&str, &'static queues::Entry<NoPacket>)> =
-        queues::TABLE.iter().map(|row| (row.name, row)).collect();
-    let row = open.word("discipline", &rows)?.ok_or_else(|| open.missing("discipline", "\"codel\""))?;
+    let (chosen, parameters) = model(&open, &QUEUES)?;
     let most = open.get("limit").ok_or_else(|| open.missing("limit", "\"100 packets\""))?;
-    let limit = limit(most, &open.key("limit"))?;
-    let parameters = parameters(&open, row.name, row.parameters, &["discipline", "limit"])?;
-    Ok(Discipline::new(row, limit, parameters))
+    Ok(Discipline::new(&queues::TABLE[chosen], limit(most, &open.key("limit"))?, parameters))
 }
 
 fn limit(node: &Node, path: &str) -> Result<Limit> {
@@ -240,7 +227,7 @@ fn limit(node: &Node, path: &str) -> Result<Limit> {
         Some(limit) if !matches!(limit, Limit::Packets(0)) && limit != Limit::Bytes(Default::default()) => {
             Ok(limit)
         }
-        _ => Err(Error::new(&node.place, format!("`{path}` is \"{text}\""), right)),
+        _ => node.place.refuse(format!("`{path}` is \"{text}\""), right),
     }
 }
 
@@ -267,11 +254,7 @@ fn windows(node: &Node, path: &str) -> Result<Vec<(Instant, Instant)>> {
 fn interrupted(rate: &Rate, outages: &[(Instant, Instant)], section: &Section) -> Result<Rate> {
     let Rate::Constant(rate) = *rate else {
         let place = section.place_of("outages");
-        return Err(Error::new(
-            &place,
-            "a rate in steps has no `outages`",
-            "write a rate of \"0 bit/s\" as a step",
-        ));
+        return place.refuse("a rate in steps has no `outages`", "write a rate of \"0 bit/s\" as a step");
     };
     let mut rows = vec![(Instant::ZERO, rate)];
     for &(start, end) in outages {

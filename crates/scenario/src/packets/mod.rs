@@ -12,4 +12,4 @@ pub(crate) use alike::{Alike, alike};
 pub(crate) use controllers::{Chosen, Known, controller, factory};
 pub(crate) use links::{Read, read as read_links};
 pub(crate) use network::read;
-pub use network::{Carrier, FlowPlan, LinkPlan, Network};
+pub use network::{FlowPlan, LinkPlan, Network};

@@ -1,15 +1,13 @@
 //! A network of links and the flows over it, as plain data.
 
-use super::controllers::{Chosen, Known, factory};
+use super::controllers::Known;
 use super::{flows, links};
 use crate::quantity::positive_time;
 use crate::{Error, Head, Result, Section, Seed};
 use lightlag_protocols::link::{LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::transport::{dccp, ltp, tcp, udpdtn};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::packets::adaptive::{self, Controllers};
-use lightlag_worlds::packets::{FlowSpec, Setup, Source, Transport};
+use lightlag_worlds::packets::{FlowSpec, Setup};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -39,46 +37,13 @@ pub struct LinkPlan {
     pub spec: LinkSpec,
 }
 
-/// A flow, or several alike.
+/// A flow.
 #[derive(Clone, Debug)]
 pub struct FlowPlan {
     /// Its name.
     pub name: String,
-    /// Links from the sender to the receiver.
-    pub forward: Vec<u32>,
-    /// Links back.
-    pub backward: Vec<u32>,
-    /// When it begins.
-    pub start: Instant,
-    /// When its source falls silent.
-    pub stop: Option<Instant>,
-    /// What it sends.
-    pub source: Source,
-    /// What it is carried by.
-    pub carrier: Carrier,
-    /// What controls it.
-    pub controller: Chosen,
-    /// What controls its datagrams, if it has two stacks.
-    pub datagram_controller: Option<Chosen>,
-    /// What the plan says of the rate.
-    pub planned_rate: Option<Rate>,
-    /// What it says of the round trip of light.
-    pub planned_round_trip: Option<Duration>,
-}
-
-/// What a flow is carried by, and how that behaves.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Carrier {
-    /// TCP.
-    Tcp(tcp::Config),
-    /// DCCP.
-    Dccp(dccp::Config),
-    /// UDPDTN.
-    Udpdtn(udpdtn::Config),
-    /// LTP, in blocks of this many bytes.
-    Ltp(ltp::Config, Bytes),
-    /// TCP and datagrams by turns.
-    Adaptive(adaptive::Config),
+    /// What the world of packets knows of it.
+    pub spec: FlowSpec,
 }
 
 /// Reads links and flows, whose controllers are `known`.
@@ -113,32 +78,7 @@ impl Network {
     }
     /// What the world of packets runs.
     pub fn setup(&self, seed: Seed) -> Setup {
-        let flow = |plan: &FlowPlan| -> FlowSpec {
-            let controller = factory(&plan.controller);
-            let datagrams = plan.datagram_controller.as_ref().unwrap_or(&plan.controller);
-            FlowSpec {
-                forward: plan.forward.clone(),
-                backward: plan.backward.clone(),
-                start: plan.start,
-                stop: plan.stop,
-                source: plan.source,
-                transport: match plan.carrier {
-                    Carrier::Tcp(config) => Transport::Tcp { config, controller },
-                    Carrier::Dccp(config) => Transport::Dccp { config, controller },
-                    Carrier::Udpdtn(config) => Transport::Udpdtn { config, controller },
-                    Carrier::Adaptive(config) => Transport::Adaptive {
-                        config,
-                        controllers: Controllers { stream: controller, datagrams: factory(datagrams) },
-                    },
-                    Carrier::Ltp(ref config, block) => {
-                        Transport::Ltp { config: config.clone(), controller, block }
-                    }
-                },
-                planned_rate: plan.planned_rate.clone(),
-                planned_round_trip: plan.planned_round_trip,
-            }
-        };
-        let flows: Vec<FlowSpec> = self.flows.iter().map(flow).collect();
+        let flows: Vec<FlowSpec> = self.flows.iter().map(|flow| flow.spec.clone()).collect();
         Setup {
             links: self.links.iter().map(|link| link.spec.clone()).collect(),
             until: self.head.until(),

@@ -2,7 +2,7 @@
 
 use super::links::Read;
 use crate::contacts::{connections, ion, the_one_events};
-use crate::{Error, Result, Section};
+use crate::{Result, Section};
 use lightlag_protocols::link::{Delay, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
@@ -32,7 +32,7 @@ pub fn read(section: &Section, files: Read) -> Result<Planned> {
     };
     if planned.windows.iter().all(Vec::is_empty) {
         let what = format!("the plan has no contact of `{from}` and `{to}`");
-        return Err(Error::new(&section.place_of("file"), what, "name two that it brings together"));
+        return section.refuse("file", what, "name two that it brings together");
     }
     Ok(planned)
 }
@@ -40,18 +40,19 @@ pub fn read(section: &Section, files: Read) -> Result<Planned> {
 fn of_ion(file: &str, bytes: &[u8], from: &str, to: &str) -> Result<Planned> {
     let plan = ion(file, bytes)?;
     let windows = |a: &str, b: &str| {
-        let of = plan.contacts.iter().filter(|contact| contact.from == a && contact.to == b);
-        let mut windows: Vec<_> = of.map(|one| (one.start, one.end, Some(one.rate), &one.place)).collect();
+        let of = plan.contacts.iter().filter(|contact| contact.a == a && contact.b == b);
+        let mut windows: Vec<_> = of.map(|one| (one.start, one.end, one.rate, &one.place)).collect();
         windows.sort_by_key(|window| window.0);
         if let Some(two) = windows.windows(2).find(|two| two[1].0 < two[0].1) {
             let what = format!("the contact of `{a}` and `{b}` begins before the one before it ends");
-            return Err(Error::new(two[1].3, what, "let one end before the next"));
+            return two[1].3.refuse(what, "let one end before the next");
         }
         Ok(windows.into_iter().map(|(start, end, rate, _)| (start, end, rate)).collect())
     };
     let delay = |a: &str, b: &str| {
-        let of = plan.ranges.iter().filter(|range| range.from == a && range.to == b);
-        let mut points: Vec<(Instant, Duration)> = of.map(|range| (range.start, range.delay)).collect();
+        let of = plan.ranges.iter().filter(|range| range.a == a && range.b == b);
+        let mut points: Vec<(Instant, Duration)> =
+            of.filter_map(|range| Some((range.start, range.delay?))).collect();
         points.sort_by_key(|point| point.0);
         points.dedup_by_key(|point| point.0);
         match points[..] {

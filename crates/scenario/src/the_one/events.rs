@@ -6,12 +6,12 @@ use super::settings::{Found, Run, Space};
 use crate::contacts::{
     Channels, Event, EventKind, Nodes, Resolver, WayDefault, connections, from_rows, the_one_events,
 };
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::files::{Files, locate};
 use crate::model::{ContactSource, Draws, Generator, Group, Interval, Shape, Traffic, TrafficKind};
 use crate::quantity::Bounds;
 use crate::toml_file::created;
-use crate::traffic::{never_advances, only_meets_itself};
+use crate::traffic::{never_advances, one_prefix, only_meets_itself};
 use lightlag_protocols::time::{Duration, Instant};
 use std::sync::Arc;
 
@@ -35,10 +35,7 @@ pub struct Queues {
 
 pub fn queues(run: Run, groups: &[Group], duration: Duration, files: &Files) -> Result<Queues> {
     let count = run.space("Events").need("nrof", "1")?;
-    let number = count.parse(int)?;
-    if !(0..=1000).contains(&number) {
-        return Err(count.wrong(format!("is {number}"), "there are 0 to 1000 event queues"));
-    }
+    let number = count.whole(0, 1000, "there are 0 to 1000 event queues")?;
     let mut queues = Queues::default();
     for index in 1..=number {
         let name = format!("Events{index}");
@@ -50,22 +47,10 @@ pub fn queues(run: Run, groups: &[Group], duration: Duration, files: &Files) -> 
             (None, None) => {}
         }
     }
-    check_prefixes(&queues.traffic)?;
-    Ok(queues)
-}
-
-/// The prefix is the seed: two generators with one would create the same messages under one name.
-fn check_prefixes(traffic: &[Traffic]) -> Result<()> {
-    let prefix = |traffic: &Traffic| match &traffic.kind {
-        TrafficKind::Random(generator) => Some(generator.prefix.clone()),
-        TrafficKind::Listed(_) => None,
-    };
-    for (index, source) in traffic.iter().enumerate() {
-        if prefix(source).is_some() && traffic[..index].iter().any(|other| prefix(other) == prefix(source)) {
-            return Err(Error::new(&source.place, "two generators have one prefix", "give each its own"));
-        }
+    match one_prefix(&queues.traffic) {
+        Some(again) => again.place.refuse("two generators have one prefix", "give each its own"),
+        None => Ok(queues),
     }
-    Ok(())
 }
 
 fn generator(name: String, class: &Found, space: &Space, groups: &[Group]) -> Result<Traffic> {
@@ -166,11 +151,10 @@ fn external(
     let bytes = files.read(&file, path.place)?;
     let events = the_one_events(&file.display().to_string(), &bytes)?;
     if let Some(event) = events.iter().find(|event| matches!(event.kind, EventKind::Decision(_))) {
-        return Err(Error::new(
-            &event.place,
+        return event.place.refuse(
             "the event commands a router",
             "only C and CONN are supported: what is sent and dropped is for the router to decide",
-        ));
+        );
     }
     let count = groups.iter().map(Group::count).sum();
     let messages = created(&events, count)?;

@@ -6,20 +6,19 @@ use super::settings::{Found, Run, Space};
 use crate::catalogue::{Catalogue, Entry, resolve};
 use crate::error::{Error, Result, Wrong, quoted, short};
 use crate::files::locate;
-use crate::model::{Algorithm, Group, Initial, MapFile, MapReading, Mobility, NODES_MAX, Radio};
+use crate::model::{Algorithm, Group, Map, MapFile, Mobility, NODES_MAX, Radio};
 use crate::quantity::{Area, Bounds, Position};
-use lightlag_protocols::dtn::{Mechanism, NodePolicy, Value};
+use lightlag_protocols::dtn::{Domain, Mechanism, NodePolicy, Value};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::messages::SendOrderKind;
+use lightlag_worlds::mobility::map::{MapOptions, osm::OsmOptions};
 use std::collections::BTreeMap;
 
 /// Farther than any world is wide.
 const LENGTH_MAX_M: f64 = 1e9;
 /// Light is no node.
 const SPEED_MAX_M_PER_S: f64 = 299_792_458.0;
-/// RandomWalk's steps are hard-coded in The ONE.
-const WALK_LEG_M: Bounds<f64> = Bounds { low: 0.0, high: 50.0 };
 const MOVEMENTS: &[&str] =
     &["RandomWaypoint", "RandomWalk", "ShortestPathMapBasedMovement", "StationaryMovement"];
 
@@ -36,10 +35,7 @@ pub struct Groups {
 pub fn groups(run: Run, catalogue: &Catalogue) -> Result<Groups> {
     let scenario = run.space("Scenario");
     let count = scenario.need("nrofHostGroups", "1")?;
-    let number = count.parse(int)?;
-    if !(1..=1000).contains(&number) {
-        return Err(count.wrong(format!("is {number}"), "there are 1 to 1000 groups"));
-    }
+    let number = count.whole(1, 1000, "there are 1 to 1000 groups")?;
     let mut groups: Vec<Group> = Vec::new();
     let mut order = None;
     let mut refused = None;
@@ -154,7 +150,7 @@ fn mechanism(space: &Space, catalogue: &Catalogue) -> Result<Algorithm<dyn Mecha
     let mut given = BTreeMap::new();
     for parameter in entry.parameters.iter() {
         if let Some(found) = space.find(&format!("mechanism.{}", parameter.name)) {
-            given.insert(parameter.name.to_owned(), parameter_value(&found, &entry, &parameter.default)?);
+            given.insert(parameter.name.to_owned(), parameter_value(&found, &entry, &parameter.domain)?);
         }
     }
     let place = found.as_ref().map_or_else(|| space.run.layers.place(), |found| found.place.clone());
@@ -162,11 +158,11 @@ fn mechanism(space: &Space, catalogue: &Catalogue) -> Result<Algorithm<dyn Mecha
     Ok(Algorithm { entry, parameters })
 }
 
-fn parameter_value(found: &Found, entry: &Entry<dyn Mechanism>, default: &Value) -> Result<Value> {
-    let value = match default {
-        Value::Number(_) => Value::Number(found.parse(double)?),
-        Value::Flag(_) => Value::Flag(found.parse(boolean)?),
-        Value::Word(_) => Value::Word(found.value.to_owned().into()),
+fn parameter_value(found: &Found, entry: &Entry<dyn Mechanism>, domain: &Domain) -> Result<Value> {
+    let value = match domain {
+        Domain::Number(..) | Domain::Integer(..) => Value::Number(found.parse(double)?),
+        Domain::Flag => Value::Flag(found.parse(boolean)?),
+        _ => Value::Word(found.value.to_owned().into()),
     };
     let name = found.key.rsplit('.').next().unwrap_or_default();
     let alone = BTreeMap::from([(name.to_owned(), value.clone())]);
@@ -176,10 +172,7 @@ fn parameter_value(found: &Found, entry: &Entry<dyn Mechanism>, default: &Value)
 
 fn radios(space: &Space) -> Result<Vec<Radio>> {
     let count = space.need("nrofInterfaces", "1")?;
-    let number = count.parse(int)?;
-    if !(0..=100).contains(&number) {
-        return Err(count.wrong(format!("is {number}"), "there are 0 to 100 interfaces"));
-    }
+    let number = count.whole(0, 100, "there are 0 to 100 interfaces")?;
     (1..=number).map(|index| radio(&space.need(&format!("interface{index}"), "wifi")?, space.run)).collect()
 }
 
@@ -228,22 +221,31 @@ fn speed(space: &Space) -> Result<Bounds<f64>> {
 fn mobility(space: &Space) -> Result<Mobility> {
     let model = space.need("movementModel", "RandomWaypoint")?;
     let area = world_size(space.run)?;
-    let speed_m_per_s = speed(space)?;
+    let speed = speed(space)?;
     let wait = space.find("waitTime");
     let pause = not_negative(wait.clone(), 0.0)?;
     if let Some(found) = wait.filter(|_| pause.high > 1e9) {
         return Err(found.wrong("is beyond all measure", "give seconds"));
     }
-    let pause = Bounds { low: Duration::from_secs_f64(pause.low), high: Duration::from_secs_f64(pause.high) };
-    match model.value {
-        "RandomWaypoint" => {
-            Ok(Mobility::RandomWaypoint { area, speed_m_per_s, pause, initial: Initial::Uniform })
+    // A clock of nanoseconds.
+    let pause_s = |seconds| Duration::from_secs_f64(seconds).as_secs_f64();
+    let pause = Bounds { low: pause_s(pause.low), high: pause_s(pause.high) };
+    let (area_m, values) = (Value::Area(area), (Value::Range(speed), Value::Range(pause)));
+    let moving = |name| Mobility::named(name, [("area", area_m), ("speed", values.0), ("pause", values.1)]);
+    let mobility = match model.value {
+        "RandomWaypoint" => moving("random_waypoint"),
+        // Its legs are hard-coded in The ONE, as are the defaults here.
+        "RandomWalk" => moving("random_walk"),
+        "ShortestPathMapBasedMovement" => {
+            let map = Some(map(space)?);
+            moving("shortest_path_map").map(|mobility| Mobility { map, ..mobility })
         }
-        "RandomWalk" => Ok(Mobility::RandomWalk { area, speed_m_per_s, pause, leg_m: WALK_LEG_M }),
-        "ShortestPathMapBasedMovement" => map(space, area, speed_m_per_s, pause),
-        "StationaryMovement" => stationary(space, area),
-        _ => Err(model.unsupported(MOVEMENTS)),
-    }
+        "StationaryMovement" => {
+            Mobility::named("stationary", [("at", Value::Position(location(space, area)?))])
+        }
+        _ => return Err(model.unsupported(MOVEMENTS)),
+    };
+    mobility.map_err(|wrong| model.wrong(format!("{wrong}"), "see `lightlag list`"))
 }
 
 /// The size of the world.
@@ -257,28 +259,25 @@ pub fn world_size(run: Run) -> Result<Area> {
     }
 }
 
-fn stationary(space: &Space, area: Area) -> Result<Mobility> {
+fn location(space: &Space, area: Area) -> Result<Position> {
     let found = space.need("nodeLocation", "100, 200")?;
     let inside = |x: i32, y: i32| {
         (0.0..=area.width_m).contains(&f64::from(x)) && (0.0..=area.height_m).contains(&f64::from(y))
     };
     match found.parse(|text| list(text, int))?[..] {
-        [x, y] if inside(x, y) => Ok(Mobility::At(Position { x_m: f64::from(x), y_m: f64::from(y) })),
+        [x, y] if inside(x, y) => Ok(Position { x_m: f64::from(x), y_m: f64::from(y) }),
         [_, _] => Err(found.wrong("lies outside of the world", "see `MovementModel.worldSize`")),
         _ => Err(found.wrong("is no place", "give x and y in metres, like 100, 200")),
     }
 }
 
-fn map(space: &Space, area: Area, speed_m_per_s: Bounds<f64>, pause: Bounds<Duration>) -> Result<Mobility> {
+fn map(space: &Space) -> Result<Map> {
     if let Some(found) = space.find("pois") {
         return Err(found.wrong("asks for points of interest, which are not supported", "leave it out"));
     }
     let files = space.run.space("MapBasedMovement");
     let count = files.need("nrofMapFiles", "1")?;
-    let number = count.parse(int)?;
-    if !(1..=31).contains(&number) {
-        return Err(count.wrong(format!("is {number}"), "there are 1 to 31 map files"));
-    }
+    let number = count.whole(1, 31, "there are 1 to 31 map files")?;
     let mut maps = Vec::new();
     for index in 1..=number {
         let found = files.need(&format!("mapFile{index}"), "maps/grid.wkt")?;
@@ -305,6 +304,5 @@ fn map(space: &Space, area: Area, speed_m_per_s: Bounds<f64>, pause: Bounds<Dura
             }
         }
     }
-    let reading = MapReading { the_one: true, ..MapReading::default() };
-    Ok(Mobility::ShortestPathMap { maps, allowed, reading, area: Some(area), speed_m_per_s, pause })
+    Ok(Map { files: maps, allowed, options: MapOptions::THE_ONE, osm: OsmOptions::default() })
 }

@@ -3,49 +3,20 @@
 use super::routers::CLASSES;
 use super::settings::{Layers, Setting, values};
 use crate::catalogue::Catalogue;
-use crate::error::{Error, Result, quoted, suggestion};
+use crate::error::{Result, quoted, suggestion};
 use crate::file::Ignored;
 use crate::the_one::REPORTS;
 
 const SCENARIO: &[&str] = &["name", "simulateConnections", "updateInterval", "endTime", "nrofHostGroups"];
-const GROUP: &[&str] = &[
-    "groupID",
-    "nrofHosts",
-    "router",
-    "movementModel",
-    "bufferSize",
-    "msgTtl",
-    "sendQueue",
-    "deleteDelivered",
-    "speed",
-    "waitTime",
-    "nrofInterfaces",
-    "okMaps",
-    "nodeLocation",
-    "pois",
-    "mechanism",
-    "receipts",
-    "dropMemory",
+const GROUP: &[&str] = words![
+    groupID nrofHosts router movementModel bufferSize msgTtl sendQueue deleteDelivered speed waitTime
+    nrofInterfaces okMaps nodeLocation pois mechanism receipts dropMemory
 ];
 /// Keys of groups that only classes read which are not supported: those classes are errors already.
-const GROUP_FOREIGN: &[&str] = &[
-    "routeFile",
-    "routeType",
-    "routeFirstStop",
-    "clusterCenter",
-    "clusterRange",
-    "busControlSystemNr",
-    "shoppingControlSystemNr",
-    "homeLocationsFile",
-    "officeLocationsFile",
-    "meetingSpotsFile",
-    "timeDiffSTD",
-    "ownCarProb",
-    "workDayLength",
-    "probGoShoppingAfterWork",
-    "nmcount",
-    "immunityTime",
-    "custodyFraction",
+const GROUP_FOREIGN: &[&str] = words![
+    routeFile routeType routeFirstStop clusterCenter clusterRange busControlSystemNr
+    shoppingControlSystemNr homeLocationsFile officeLocationsFile meetingSpotsFile timeDiffSTD
+    ownCarProb workDayLength probGoShoppingAfterWork nmcount immunityTime custodyFraction
 ];
 const EVENTS: &[&str] =
     &["class", "filePath", "nrofPreload", "interval", "size", "hosts", "tohosts", "prefix", "time"];
@@ -53,21 +24,10 @@ const INTERFACE: &[&str] = &["type", "transmitSpeed", "transmitRange"];
 /// Namespaces that only steer the screen or the speed of The ONE.
 const MEANINGLESS: &[&str] = &["GUI", "Optimization", "Settings", "MovementEngine", "DTN2"];
 /// Namespaces of classes that are not supported: without their class nothing reads them.
-const FOREIGN: &[&str] = &[
-    "PointsOfInterest",
-    "ExternalMovement",
-    "ExternalPathMovement",
-    "LinearMovement",
-    "LinearFormation",
-    "GridLocation",
-    "WaveRouter",
-    "LifeRouter",
-    "ProphetRouterWithEstimation",
-    "MaxPropRouterWithEstimation",
-    "EpidemicOracleRouter",
-    "PassiveRouter",
-    "ExternalEvents",
-    "TimeScale",
+const FOREIGN: &[&str] = words![
+    PointsOfInterest ExternalMovement ExternalPathMovement LinearMovement LinearFormation GridLocation
+    WaveRouter LifeRouter ProphetRouterWithEstimation MaxPropRouterWithEstimation EpidemicOracleRouter
+    PassiveRouter ExternalEvents TimeScale
 ];
 
 const REPORT: &[&str] =
@@ -75,24 +35,12 @@ const REPORT: &[&str] =
 /// What every class of reports reads in its own namespace.
 const REPORT_CLASS: &[&str] = &["warmup", "precision", "output"];
 /// Classes of reports that are not supported: naming one as a report is an error already.
-const REPORT_FOREIGN: &[&str] = &[
-    "AdjacencyGraphvizReport",
-    "ConnectivityDtnsim2Report",
-    "ContactsDuringAnICTReport",
-    "ContactsPerHourReport",
-    "DistanceDelayReport",
-    "EncountersVSUniqueEncountersReport",
-    "EnergyLevelReport",
-    "FullMessageTransmissionReport",
-    "LocationSnapshotReport",
-    "MessageCopyCountReport",
-    "MessageGraphvizReport",
-    "MessageLocationReport",
-    "MovementNs2Report",
-    "NodeDensityReport",
-    "SnapshotReport",
-    "TotalEncountersReport",
-    "UniqueEncountersReport",
+const REPORT_FOREIGN: &[&str] = words![
+    AdjacencyGraphvizReport ConnectivityDtnsim2Report ContactsDuringAnICTReport ContactsPerHourReport
+    DistanceDelayReport EncountersVSUniqueEncountersReport EnergyLevelReport
+    FullMessageTransmissionReport LocationSnapshotReport MessageCopyCountReport MessageGraphvizReport
+    MessageLocationReport MovementNs2Report NodeDensityReport SnapshotReport TotalEncountersReport
+    UniqueEncountersReport
 ];
 
 /// What becomes of a setting.
@@ -107,7 +55,7 @@ enum Verdict {
 pub fn check(layers: &Layers, catalogue: &Catalogue) -> Result<()> {
     for (key, setting) in layers.iter() {
         if let Verdict::Unknown(right) = verdict(key, setting, layers, catalogue) {
-            return Err(Error::new(&setting.place, format!("{} is not supported", quoted(key)), right));
+            return setting.place.refuse(format!("{} is not supported", quoted(key)), right);
         }
     }
     Ok(())

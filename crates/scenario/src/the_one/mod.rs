@@ -12,6 +12,11 @@
 //! are no keys of The ONE; with them its scenarios run under congestion control. Without
 //! `Scenario.updateInterval`, which The ONE demands, times are exact.
 
+/// A list of names.
+macro_rules! words {
+    ($($word:ident)+) => { &[$(stringify!($word)),+] };
+}
+
 mod events;
 mod groups;
 mod known;
@@ -44,18 +49,10 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 /// The report classes that can be written.
-pub const REPORTS: &[&str] = &[
-    "BufferOccupancyReport",
-    "ConnectivityONEReport",
-    "ContactTimesReport",
-    "CreatedMessagesReport",
-    "DeliveredMessagesReport",
-    "EventLogReport",
-    "InterContactTimesReport",
-    "MessageDelayReport",
-    "MessageDeliveryReport",
-    "MessageStatsReport",
-    "TotalContactTimeReport",
+pub const REPORTS: &[&str] = words![
+    BufferOccupancyReport ConnectivityONEReport ContactTimesReport CreatedMessagesReport
+    DeliveredMessagesReport EventLogReport InterContactTimesReport MessageDelayReport
+    MessageDeliveryReport MessageStatsReport TotalContactTimeReport
 ];
 
 /// The ONE's decimals.
@@ -236,10 +233,7 @@ fn movement(space: &Space, run: Run, groups: &[Group], tick: Option<Duration>) -
 fn reports(run: Run, name: &str) -> Result<Vec<Report>> {
     let space = run.space("Report");
     let Some(count) = space.find("nrofReports") else { return Ok(Vec::new()) };
-    let number = count.parse(int)?;
-    if !(0..=1000).contains(&number) {
-        return Err(count.wrong(format!("is {number}"), "there are 0 to 1000 reports"));
-    }
+    let number = count.whole(0, 1000, "there are 0 to 1000 reports")?;
     (1..=number)
         .map(|index| report(&space.need(&format!("report{index}"), "MessageStatsReport")?, run, name))
         .collect()
@@ -287,12 +281,8 @@ fn report(class: &Found, run: Run, name: &str) -> Result<Report> {
 
 /// A whole number from zero on.
 fn whole(space: &Space, key: &str, default: i32, most: i32) -> Result<i32> {
-    let Some(found) = space.find(key) else { return Ok(default) };
-    let number = found.parse(int)?;
-    if (0..=most).contains(&number) {
-        return Ok(number);
-    }
-    Err(found.wrong(format!("is {number}"), format!("give a whole number from 0 to {most}")))
+    let right = format!("give a whole number from 0 to {most}");
+    space.find(key).map_or(Ok(default), |found| found.whole(0, most, &right))
 }
 
 /// Lengths of time that some reports read.

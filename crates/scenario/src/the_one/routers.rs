@@ -37,6 +37,12 @@ const fn key(name: &'static str, parameter: &'static str, kind: Kind, needed: bo
     Key { name, parameter, kind, needed }
 }
 
+const PROPHET: &[Key] = &[
+    key("secondsInTimeUnit", "time_unit", Kind::Int, true),
+    key("beta", "beta", Kind::Double, false),
+    key("gamma", "gamma", Kind::Double, false),
+];
+
 /// The routers that are supported.
 pub const CLASSES: &[Class] = &[
     Class { name: "EpidemicRouter", router: "epidemic", settings: &[] },
@@ -50,24 +56,8 @@ pub const CLASSES: &[Class] = &[
             key("binaryMode", "mode", Kind::Binary, true),
         ],
     },
-    Class {
-        name: "ProphetRouter",
-        router: "prophet",
-        settings: &[
-            key("secondsInTimeUnit", "time_unit", Kind::Int, true),
-            key("beta", "beta", Kind::Double, false),
-            key("gamma", "gamma", Kind::Double, false),
-        ],
-    },
-    Class {
-        name: "ProphetV2Router",
-        router: "prophet_v2",
-        settings: &[
-            key("secondsInTimeUnit", "time_unit", Kind::Int, true),
-            key("beta", "beta", Kind::Double, false),
-            key("gamma", "gamma", Kind::Double, false),
-        ],
-    },
+    Class { name: "ProphetRouter", router: "prophet", settings: PROPHET },
+    Class { name: "ProphetV2Router", router: "prophet_v2", settings: PROPHET },
     Class {
         name: "MaxPropRouter",
         router: "max_prop",

@@ -53,7 +53,7 @@ impl Layers {
         }
         if layers.settings.len() > SETTINGS_MAX {
             let what = format!("there are {} settings", layers.settings.len());
-            return Err(Error::new(&layers.place(), what, format!("at most {SETTINGS_MAX} are read")));
+            return layers.place().refuse(what, format!("at most {SETTINGS_MAX} are read"));
         }
         layers.check_runs()?;
         Ok(layers)
@@ -65,7 +65,7 @@ impl Layers {
     pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
         let place = Place::Set(key.into());
         if key.trim().is_empty() {
-            return Err(Error::new(&place, "no key is given", "write --set Group.bufferSize=1M"));
+            return place.refuse("no key is given", "write --set Group.bufferSize=1M");
         }
         self.insert(key.trim().to_owned(), value.trim().to_owned(), place, PathBuf::from("."));
         self.check_runs()
@@ -106,11 +106,7 @@ impl Layers {
         }
         let place = longest.map_or_else(|| self.place(), |setting| setting.place.clone());
         let what = format!("[a; b; c] makes {runs} runs, with {bytes} bytes of such lists");
-        Err(Error::new(
-            &place,
-            what,
-            format!("at most {RUNS_MAX} runs with short lists are read; index fewer"),
-        ))
+        place.refuse(what, format!("at most {RUNS_MAX} runs with short lists are read; index fewer"))
     }
     /// How many runs the longest run array has.
     pub fn runs(&self) -> usize {
@@ -242,6 +238,15 @@ impl Found<'_> {
     pub fn parse<T>(&self, parse: impl Fn(&str) -> std::result::Result<T, Wrong>) -> Result<T> {
         parse(self.value)
             .map_err(|wrong| Error::new(self.place, format!("`{}`: {}", self.key, wrong.what), wrong.right))
+    }
+    /// A whole number between bounds, both included.
+    pub fn whole(&self, low: i32, high: i32, right: &str) -> Result<i32> {
+        let number = self.parse(super::numbers::int)?;
+        if (low..=high).contains(&number) {
+            Ok(number)
+        } else {
+            Err(self.wrong(format!("is {number}"), right))
+        }
     }
     /// An error about it.
     pub fn wrong(&self, what: impl AsRef<str>, right: impl AsRef<str>) -> Error {

@@ -1,6 +1,6 @@
 //! Whole settings of The ONE.
 
-use crate::{Catalogue, Mobility, ScenarioFile, Seed, TrafficKind};
+use crate::{Catalogue, ScenarioFile, Seed, TrafficKind};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::messages::SendOrderKind;
@@ -82,7 +82,7 @@ fn settings_become_a_scenario_with_the_ones_rules() {
     assert_eq!((router.entry.name.as_str(), router.parameters.word("mode")), ("spray_and_wait", "source"));
     assert!(scenario.groups[0].policy.overfill && !scenario.groups[0].policy.deliver_past_buffer);
     assert_eq!(scenario.groups[0].radios[0].rate, BitRate(2_500_000));
-    assert!(matches!(scenario.groups[0].mobility, Some(Mobility::RandomWaypoint { .. })));
+    assert_eq!(scenario.groups[0].mobility.as_ref().unwrap().entry.model.name, "random_waypoint");
     let report = &scenario.reports[0];
     assert_eq!(report.output, PathBuf::from("reports/walk_7_MessageStatsReport.txt"));
     assert_eq!((report.precision, report.warmup), (2, Duration::from_secs(100)));

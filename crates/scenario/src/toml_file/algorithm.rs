@@ -3,10 +3,12 @@
 use super::section::{Section, quantity, wrong_type};
 use crate::catalogue::{Algorithms, Kind, resolve};
 use crate::error::{Error, Result, quoted};
+use crate::keys::names;
 use crate::model::Algorithm;
-use crate::quantity::in_unit;
+use crate::models::{Model, Models};
+use crate::quantity::{area, in_unit, position, range_in_unit};
 use crate::tree::{Node, Value};
-use lightlag_protocols::dtn;
+use lightlag_protocols::dtn::{self, Domain, Parameter, Parameters};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -28,8 +30,8 @@ pub fn algorithm<A: ?Sized + Kind>(node: &Node, path: &str, known: &Algorithms<A
     let mut last = place.clone();
     for (key, value) in section.iter().flat_map(Section::entries).filter(|(key, _)| key.name != "name") {
         let path = format!("{path}.{}", key.name);
-        let unit = entry.parameters.iter().find(|p| p.name == key.name).map_or("", |p| p.unit);
-        given.insert(key.name.clone(), parameter(value, &path, unit)?);
+        let declared = entry.parameters.iter().find(|p| p.name == key.name);
+        given.insert(key.name.clone(), parameter(value, &path, declared)?);
         last = value.place.clone();
         // One at a time, so that an error has the place of its own parameter.
         resolve(&entry, &given).map_err(|wrong| crate::Error::at(&last, wrong))?;
@@ -38,36 +40,58 @@ pub fn algorithm<A: ?Sized + Kind>(node: &Node, path: &str, known: &Algorithms<A
     Ok(Algorithm { entry, parameters })
 }
 
-/// The parameters that stand in a table beside the keys `others`.
-pub fn parameters(
-    section: &Section,
-    name: &str,
-    declared: &[dtn::Parameter],
-    others: &[&str],
-) -> Result<dtn::Parameters> {
-    let known: Vec<&str> = others.iter().copied().chain(declared.iter().map(|p| p.name)).collect();
+/// The model that a table names, by its place among [`Models::rows`], and its parameters.
+pub fn model(section: &Section, models: &Models) -> Result<(usize, Parameters)> {
+    let rows = (models.rows)();
+    let words: Vec<(&str, usize)> = rows.iter().map(|row| row.name).zip(0..).collect();
+    let chosen = section.word(models.key, &words)?;
+    let chosen = chosen.ok_or_else(|| section.missing(models.key, &format!("\"{}\"", models.example)))?;
+    let Model { name, parameters, keys, .. } = rows[chosen];
+    let mut known = names(keys);
+    known.extend([models.key].into_iter().chain(parameters.iter().map(|p| p.name)));
     section.allow(&known)?;
     let mut given = BTreeMap::new();
-    for p in declared {
+    for p in parameters {
         match section.get(p.name) {
             Some(node) => {
                 let path = section.key(p.name);
-                let value = parameter(node, &path, p.unit)?;
+                let value = parameter(node, &path, Some(p))?;
                 if !p.domain.contains(&value) {
                     let right = format!("it must be {}", p.domain);
-                    return Err(Error::new(&node.place, format!("`{path}` is {value}"), right));
+                    return node.place.refuse(format!("`{path}` is {value}"), right);
                 }
                 given.insert(p.name.to_owned(), value);
             }
-            None if p.is_needed() => return Err(section.missing(p.name, "0.01")),
+            None if p.needed => return Err(section.missing(p.name, example(p))),
             None => {}
         }
     }
-    dtn::Parameters::resolve(name, declared, &given)
-        .map_err(|wrong| Error::new(&section.place, wrong.to_string(), "see `lightlag list`"))
+    let parameters = Parameters::resolve(name, parameters, &given)
+        .map_err(|wrong| Error::new(&section.place, wrong.to_string(), "see `lightlag list`"))?;
+    Ok((chosen, parameters))
 }
 
-fn parameter(node: &Node, path: &str, unit: &str) -> Result<dtn::Value> {
+fn example(p: &Parameter) -> &'static str {
+    match (p.domain, p.unit) {
+        (Domain::Range(..), "m/s") => "\"0.5..1.5 m/s\"",
+        (Domain::Range(..), "m") => "\"0..50 m\"",
+        (Domain::Range(..), _) => "\"0..120 s\"",
+        (Domain::Area, _) => "\"1 km x 1 km\"",
+        (Domain::Position, _) => "\"100 m, 200 m\"",
+        _ => "0.01",
+    }
+}
+
+fn parameter(node: &Node, path: &str, declared: Option<&Parameter>) -> Result<dtn::Value> {
+    let unit = declared.map_or("", |p| p.unit);
+    match declared.map(|p| p.domain) {
+        Some(Domain::Range(..)) => {
+            return quantity(node, path, |text| range_in_unit(text, unit)).map(dtn::Value::Range);
+        }
+        Some(Domain::Area) => return quantity(node, path, area).map(dtn::Value::Area),
+        Some(Domain::Position) => return quantity(node, path, position).map(dtn::Value::Position),
+        _ => {}
+    }
     Ok(match &node.value {
         Value::Flag(flag) => dtn::Value::Flag(*flag),
         Value::Whole(n) if unit.is_empty() => dtn::Value::Number(*n as f64),

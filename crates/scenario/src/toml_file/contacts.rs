@@ -1,7 +1,7 @@
 //! `[contacts.NAME]`: contacts from a table.
 
 use super::names::Names;
-use super::section::{Section, quantity, wrong_type};
+use super::section::{Section, items, quantity, wrong_type};
 use super::{Context, named, read_file, until};
 use crate::contacts::{
     Channels, Resolver, Row, WayDefault, connections, from_ion, from_rows, intervals, ion, table,
@@ -59,11 +59,10 @@ fn source(
     }
     let told = read(section, names, duration, context)?;
     if told.is_empty() {
-        return Err(Error::new(
-            &section.place,
+        return section.place.refuse(
             "none of the contacts lies in the run",
             "lengthen `duration`, or see to `origin` and `unknown_nodes`",
-        ));
+        );
     }
     let source = ContactSource::new(name, told);
     context.sources.borrow_mut().insert(key, source.clone());
@@ -87,11 +86,10 @@ fn read(section: &Section, names: &Names, duration: Duration, context: &Context)
     };
     if let Some(rows) = section.get("rows") {
         if kind != Kind::Table || section.get("file").is_some() {
-            return Err(Error::new(
-                &rows.place,
+            return rows.place.refuse(
                 "rows come with kind = \"table\" only, and without a file",
                 "give either rows or a file",
-            ));
+            );
         }
         return from_rows(&inline_rows(rows, &section.key("rows"))?, &resolver);
     }
@@ -108,22 +106,16 @@ fn read(section: &Section, names: &Names, duration: Duration, context: &Context)
 }
 
 fn inline_rows(node: &Node, path: &str) -> Result<Vec<Row>> {
-    let Value::List(list) = &node.value else {
-        return Err(wrong_type(node, path, "it must be a list of { a, b, start, end }"));
-    };
-    if list.is_empty() {
-        return Err(Error::new(&node.place, format!("the list `{path}` is empty"), "add a contact"));
-    }
     let row = |node: &Arc<Node>| {
         let section = Section::new(node, path, keys::ROW)?;
         let (start, end) =
             (section.need("start", "\"2000 s\"", q::time)?, section.need("end", "\"3000 s\"", q::time)?);
         if end <= start {
-            return Err(Error::new(
-                &section.place_of("end"),
+            return section.refuse(
+                "end",
                 format!("the contact ends at {end:?} but starts at {start:?}"),
                 "its end must lie after its start",
-            ));
+            );
         }
         Ok(Row {
             place: node.place.clone(),
@@ -135,7 +127,7 @@ fn inline_rows(node: &Node, path: &str) -> Result<Vec<Row>> {
             delay: section.quantity("delay", q::time)?,
         })
     };
-    list.iter().map(row).collect()
+    items(node, path, "{ a, b, start, end }", "add a contact")?.iter().map(row).collect()
 }
 
 /// `rate`, `delay` and `delays` of the whole, and those of `pairs."A B"` (both directions) or
@@ -157,11 +149,10 @@ fn channels(section: &Section, names: &Names) -> Result<Channels> {
         let (from, to) = (select(from)?, select(to)?);
         pairs = from.len().saturating_mul(to.len()).saturating_add(pairs);
         if pairs > PAIRS_MAX {
-            return Err(Error::new(
-                &key.place,
+            return key.place.refuse(
                 format!("the pairs up to {} stand for more than {PAIRS_MAX}", quoted(&key.name)),
                 "give what holds for all as the contacts' own rate and delay",
-            ));
+            );
         }
         for &a in &from {
             for &b in &to {
@@ -198,7 +189,7 @@ fn way(section: &Section) -> Result<WayDefault> {
     let Some(node) = section.get("delays") else { return Ok(WayDefault { rate, delay: constant }) };
     let path = section.key("delays");
     if constant.is_some() {
-        return Err(Error::new(&node.place, "both `delay` and `delays` are given", "give one of them"));
+        return node.place.refuse("both `delay` and `delays` are given", "give one of them");
     }
     let wrong = |node: &Node| {
         wrong_type(node, &path, "it must be a list like [[\"0 s\", \"240 s\"], [\"1 h\", \"250 s\"]]")
@@ -210,11 +201,7 @@ fn way(section: &Section) -> Result<WayDefault> {
         let [at, delay] = &cells[..] else { return Err(wrong(item)) };
         let at = Instant::ZERO.saturating_add(quantity(at, &path, q::time)?);
         if rows.last().is_some_and(|before| before.0 >= at) {
-            return Err(Error::new(
-                &item.place,
-                format!("`{path}` is not in order of time"),
-                "sort its rows",
-            ));
+            return item.place.refuse(format!("`{path}` is not in order of time"), "sort its rows");
         }
         rows.push((at, quantity(delay, &path, q::time)?));
     }

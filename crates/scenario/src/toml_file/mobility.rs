@@ -1,137 +1,75 @@
 //! `mobility = { model = "...", ... }`: how nodes move.
 
-use super::Context;
-use super::section::Section;
+use super::section::{Section, wrong_type};
+use super::{Context, model};
 use crate::error::{Error, Result, Wrong, quoted};
 use crate::files::locate;
-use crate::model::{Initial, MapFile, MapReading, Mobility, Roads};
-use crate::quantity::{self, Bounds, plain_number};
+use crate::model::{Map, MapFile, Mobility};
+use crate::models::MOBILITY;
+use crate::quantity::plain_number;
 use crate::tree::{Node, Value};
-use lightlag_protocols::time::Duration;
-
-/// What The ONE's walkers do, whose steps are hard-coded.
-const WALK_LEG_M: Bounds<f64> = Bounds { low: 0.0, high: 50.0 };
-
-const MODELS: &[(&str, &[&str])] = &[
-    ("stationary", &["model", "at", "area"]),
-    ("random_waypoint", &["model", "area", "speed", "pause", "initial"]),
-    ("random_walk", &["model", "area", "speed", "pause", "leg"]),
-    (
-        "shortest_path_map",
-        &["model", "map", "maps", "area", "speed", "pause", "roads", "bounding_box", "largest_part"],
-    ),
-];
+use lightlag_worlds::mobility::TABLE;
+use lightlag_worlds::mobility::map::osm::{BoundingBox, OsmOptions, Roads};
+use lightlag_worlds::mobility::map::{Disconnected, MapOptions};
 
 pub fn mobility(node: &Node, path: &str, context: &Context) -> Result<Mobility> {
     let section = Section::open(node, path)?;
-    let models: Vec<(&str, usize)> = MODELS.iter().map(|model| model.0).zip(0..).collect();
-    let model =
-        section.word("model", &models)?.ok_or_else(|| section.missing("model", "\"random_waypoint\""))?;
-    section.allow(MODELS[model].1)?;
-    match MODELS[model].0 {
-        "stationary" => stationary(&section),
-        "random_waypoint" => Ok(Mobility::RandomWaypoint {
-            area: area(&section)?,
-            speed_m_per_s: speed(&section)?,
-            pause: pause(&section)?,
-            initial: section.word("initial", INITIALS)?.unwrap_or(Initial::Uniform),
-        }),
-        "random_walk" => Ok(Mobility::RandomWalk {
-            area: area(&section)?,
-            speed_m_per_s: speed(&section)?,
-            pause: pause(&section)?,
-            leg_m: section.quantity("leg", quantity::lengths_m)?.unwrap_or(WALK_LEG_M),
-        }),
-        _ => map(&section, context),
-    }
-}
-
-const INITIALS: &[(&str, Initial)] =
-    &[("uniform", Initial::Uniform), ("stationary_distribution", Initial::StationaryDistribution)];
-
-fn stationary(section: &Section) -> Result<Mobility> {
-    let at = section.quantity("at", quantity::position)?;
-    let area = section.quantity("area", quantity::area)?;
-    match (at, area) {
-        (Some(at), None) => Ok(Mobility::At(at)),
-        (None, Some(area)) => Ok(Mobility::Scattered(area)),
-        _ => Err(Error::new(
-            &section.place,
-            format!("`{}` needs either `at` or `area`", section.path),
-            "write at = \"100 m, 200 m\" for one place, area = \"1 km x 1 km\" for random ones",
-        )),
-    }
-}
-
-fn area(section: &Section) -> Result<quantity::Area> {
-    section.need("area", "\"1 km x 1 km\"", quantity::area)
-}
-
-/// A speed of zero would never arrive.
-fn speed(section: &Section) -> Result<Bounds<f64>> {
-    let speed = section.need("speed", "\"0.5..1.5 m/s\"", quantity::speeds_m_per_s)?;
-    if speed.low > 0.0 {
-        return Ok(speed);
-    }
-    Err(Error::new(
-        &section.place_of("speed"),
-        format!("`{}` reaches down to zero: nodes might never arrive", section.key("speed")),
-        "begin above zero, like \"0.5..1.5 m/s\"",
-    ))
-}
-
-fn pause(section: &Section) -> Result<Bounds<Duration>> {
-    Ok(section.quantity("pause", quantity::times)?.unwrap_or(Bounds::single(Duration::ZERO)))
-}
-
-fn map(section: &Section, context: &Context) -> Result<Mobility> {
-    let mut maps = Vec::new();
-    let mut add = |node: &Node| match &node.value {
-        Value::Text(name) => {
-            let path = locate(name, &context.folders);
-            maps.push(MapFile { path, place: node.place.clone() });
-            Ok(())
+    let (chosen, parameters) = model(&section, &MOBILITY)?;
+    let entry = &TABLE[chosen];
+    for p in entry.model.parameters.iter().filter(|p| p.unit == "m/s") {
+        if parameters.range(p.name).low == 0.0 {
+            return section.refuse(
+                p.name,
+                format!("`{}` reaches down to zero: nodes might never arrive", section.key(p.name)),
+                "begin above zero, like \"0.5..1.5 m/s\"",
+            );
         }
-        _ => Err(super::wrong_type(node, &section.key("map"), "it must be a file's name in quotes")),
-    };
-    match (section.get("map"), section.get("maps")) {
-        (Some(node), None) => add(node)?,
+    }
+    (entry.check)(&parameters)
+        .map_err(|wrong| Error::new(&section.place, format!("`{path}` {}", wrong.what), wrong.right))?;
+    let map = entry.on_map.then(|| map(&section, context)).transpose()?;
+    Ok(Mobility { entry, parameters, map })
+}
+
+fn map(section: &Section, context: &Context) -> Result<Map> {
+    let named: Vec<&Node> = match (section.get("map"), section.get("maps")) {
+        (Some(node), None) => vec![node],
         (None, Some(Node { value: Value::List(list), .. })) if !list.is_empty() => {
-            list.iter().try_for_each(|node| add(node))?;
+            list.iter().map(AsRef::as_ref).collect()
         }
         _ => return Err(section.missing("map", "\"city.osm.pbf\"")),
-    }
-    for file in &maps {
-        if !file.path.is_file() {
-            let name = file.path.display().to_string();
-            return Err(Error::new(
-                &file.place,
-                format!("there is no map {}", quoted(&name)),
-                "name a WKT or an OpenStreetMap file (.osm.pbf), relative to the scenario's folder",
-            ));
-        }
-    }
+    };
+    let files =
+        named.into_iter().map(|node| file(node, section, context)).collect::<Result<Vec<MapFile>>>()?;
     let roads = [("all", Roads::All), ("drive", Roads::Drive), ("walk", Roads::Walk)];
     // Cuttings of real maps nearly always have crumbs at their edges; hand-made ones have no excuse.
-    let real = maps.iter().any(|file| file.path.extension().is_some_and(|end| end == "pbf"));
-    let reading = MapReading {
-        the_one: false,
-        largest_part: section.flag("largest_part")?.unwrap_or(real),
+    let real = files.iter().any(|file| file.path.extension().is_some_and(|end| end == "pbf"));
+    let largest = section.flag("largest_part")?.unwrap_or(real);
+    let disconnected = if largest { Disconnected::Largest } else { Disconnected::Error };
+    let osm = OsmOptions {
         roads: section.word("roads", &roads)?.unwrap_or_default(),
-        bounding_box_deg: section.quantity("bounding_box", bounding_box)?,
+        bounds: section.quantity("bounding_box", bounding_box)?,
     };
-    Ok(Mobility::ShortestPathMap {
-        maps,
-        allowed: Vec::new(),
-        reading,
-        area: section.quantity("area", quantity::area)?,
-        speed_m_per_s: speed(section)?,
-        pause: pause(section)?,
-    })
+    let options = MapOptions { to_origin: true, disconnected, ..MapOptions::default() };
+    Ok(Map { files, allowed: Vec::new(), options, osm })
+}
+
+fn file(node: &Node, section: &Section, context: &Context) -> Result<MapFile> {
+    let Value::Text(name) = &node.value else {
+        return Err(wrong_type(node, &section.key("map"), "it must be a file's name in quotes"));
+    };
+    let path = locate(name, &context.folders);
+    if path.is_file() {
+        return Ok(MapFile { path, place: node.place.clone() });
+    }
+    node.place.refuse(
+        format!("there is no map {}", quoted(&path.display().to_string())),
+        "name a WKT or an OpenStreetMap file (.osm.pbf), relative to the scenario's folder",
+    )
 }
 
 /// `"24.92, 60.16, 24.97, 60.18 deg"`: west, south, east, north.
-fn bounding_box(text: &str) -> std::result::Result<[f64; 4], Wrong> {
+fn bounding_box(text: &str) -> std::result::Result<BoundingBox, Wrong> {
     let wrong = || {
         Wrong::new(
             format!("{} is no bounding box", quoted(text)),
@@ -141,8 +79,8 @@ fn bounding_box(text: &str) -> std::result::Result<[f64; 4], Wrong> {
     let numbers = text.trim().strip_suffix("deg").ok_or_else(wrong)?;
     let parsed: Option<Vec<f64>> = numbers.split(',').map(|word| plain_number(word.trim())).collect();
     let four: [f64; 4] = parsed.and_then(|list| list.try_into().ok()).ok_or_else(wrong)?;
-    let [west, south, east, north] = four;
-    let fits =
-        -180.0 <= west && west < east && east <= 180.0 && -90.0 <= south && south < north && north <= 90.0;
-    if fits { Ok(four) } else { Err(wrong()) }
+    let [west_deg, south_deg, east_deg, north_deg] = four;
+    let fits = -180.0 <= west_deg && west_deg < east_deg && east_deg <= 180.0;
+    let fits = fits && -90.0 <= south_deg && south_deg < north_deg && north_deg <= 90.0;
+    if fits { Ok(BoundingBox { west_deg, south_deg, east_deg, north_deg }) } else { Err(wrong()) }
 }

@@ -25,9 +25,9 @@ use super::traffic::{check_amount, check_fit};
 use super::tree::{Node, Value};
 use crate::budget::{self, Estimate, Limits};
 use crate::keys::{self, Key};
-pub use algorithm::{algorithm, parameters};
+pub use algorithm::{algorithm, model};
 use lightlag_protocols::time::Duration;
-pub use section::{Section, quantity as read_quantity, wrong_type};
+pub use section::{Section, items, quantity as read_quantity, wrong_type};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -198,11 +198,11 @@ fn scenario_name<'t>(root: &Section<'t>) -> Result<Option<&'t str>> {
 fn check(scenario: &BundleNetwork, root: &Section) -> Result<()> {
     let moves = scenario.groups.iter().any(|group| !group.radios.is_empty());
     if !moves && scenario.contacts.is_empty() {
-        return Err(Error::new(
-            &root.place_of("nodes"),
+        return root.refuse(
+            "nodes",
             "no two nodes can ever meet",
             "give nodes a `radio` and a `mobility`, or add a table [contacts.NAME]",
-        ));
+        );
     }
     for traffic in &scenario.traffic {
         check_amount(traffic, scenario.head.duration)?;
@@ -234,11 +234,11 @@ pub fn seeds(tree: &Node) -> Result<Vec<u64>> {
         };
         let seed = seed.ok_or_else(|| wrong_type(item, "seeds", "a seed is a whole number from 0 on"))?;
         if !seen.insert(seed) {
-            return Err(Error::new(&item.place, format!("seed {seed} comes twice"), "name each seed once"));
+            return item.place.refuse(format!("seed {seed} comes twice"), "name each seed once");
         }
     }
     if list.is_empty() {
-        return Err(Error::new(&node.place, "the list of seeds is empty", right));
+        return node.place.refuse("the list of seeds is empty", right);
     }
     // In the order of the file, not of the set.
     Ok(list
@@ -256,7 +256,7 @@ pub fn named<'t>(root: &Section<'t>, key: &str, known: &'static [Key]) -> Result
         let what = format!("there are {count} tables [{key}.NAME]");
         let right =
             format!("a scenario has {GROUPS_MAX} at most; those that are alike share one with a `count`");
-        return Err(Error::new(&node.place, what, right));
+        return node.place.refuse(what, right);
     }
     for (name, node) in Section::open(node, key)?.entries() {
         check_name(&name.name, &name.place)?;
@@ -278,11 +278,10 @@ fn check_name(name: &str, place: &Place) -> Result<()> {
     if plain && lone && name.len() <= 100 {
         return Ok(());
     }
-    Err(Error::new(
-        place,
+    place.refuse(
         format!("{} is no name", super::error::quoted(name)),
         "a name has letters, digits, `_`, `-` and `.`, is no number and not `all`",
-    ))
+    )
 }
 
 fn until(duration: Duration) -> lightlag_protocols::time::Instant {

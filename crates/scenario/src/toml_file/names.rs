@@ -1,7 +1,7 @@
 //! The names of nodes, and selections of nodes by them.
 
 use crate::contacts::Nodes;
-use crate::error::{Error, Place, Result, Wrong, quoted, suggestion};
+use crate::error::{Place, Result, Wrong, quoted, suggestion};
 use crate::model::Group;
 use std::collections::BTreeMap;
 
@@ -26,11 +26,10 @@ impl Names {
             names.groups.insert(group.name.clone(), (names.count, names.count + group.count()));
             for node in &group.nodes {
                 if names.nodes.insert(node.clone(), names.count).is_some() {
-                    return Err(Error::new(
-                        place,
+                    return place.refuse(
                         format!("two nodes are called {}", quoted(node)),
                         "a group of several nodes calls them by its name and a number; rename a group",
-                    ));
+                    );
                 }
                 names.count += 1;
             }
@@ -43,7 +42,7 @@ impl Names {
             return Ok(());
         }
         let what = format!("{tables} tables may each list all of {} nodes", self.count);
-        Err(Error::new(place, what, format!("tables times nodes may be {LISTED_MAX} at most")))
+        place.refuse(what, format!("tables times nodes may be {LISTED_MAX} at most"))
     }
     /// As readers of contacts need them.
     pub fn for_contacts(&self, first_id: u32, skip_unknown: bool) -> Nodes {

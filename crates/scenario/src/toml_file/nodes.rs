@@ -49,11 +49,11 @@ pub fn groups(root: &Section, context: &Context) -> Result<Groups> {
         total += group.nodes.len();
         groups.push(group);
         if total > NODES_MAX {
-            return Err(Error::new(
-                &root.place_of("nodes"),
+            return root.refuse(
+                "nodes",
                 format!("there are {total} nodes, or more"),
                 format!("a world holds {NODES_MAX} at most"),
-            ));
+            );
         }
     }
     Ok(refused.map_or(Groups::Fit(groups), Groups::Refused))
@@ -67,11 +67,11 @@ fn check_plan(group: &Group, section: &Section, root: &Section) -> Result<()> {
         return Ok(());
     }
     let at = if section.get("router").is_some() { section } else { root };
-    Err(Error::new(
-        &at.place_of("router"),
+    at.refuse(
+        "router",
         format!("router `{}` needs a contact plan, and contacts are random here", group.router.entry.name),
         "add a table [contacts.NAME], or choose another router",
-    ))
+    )
 }
 
 /// What nodes have by default must be sound even where every group has its own.
@@ -124,11 +124,7 @@ fn buffer(section: &Section, root: &Section) -> Result<Bytes> {
     let from = if section.get("buffer").is_some() || root.get("buffer").is_none() { section } else { root };
     let buffer = from.need("buffer", "\"500 kB\"", quantity::bytes)?;
     if buffer.get() == 0 {
-        return Err(Error::new(
-            &from.place_of("buffer"),
-            "the buffer holds nothing",
-            "give it a size like \"500 kB\"",
-        ));
+        return from.refuse("buffer", "the buffer holds nothing", "give it a size like \"500 kB\"");
     }
     Ok(buffer)
 }
@@ -187,11 +183,10 @@ fn motion(section: &Section, root: &Section, context: &Context) -> Result<(Optio
         }
     }
     if !radios.is_empty() && mobility.is_none() {
-        return Err(Error::new(
-            &section.place,
+        return section.place.refuse(
             "the nodes have a radio but no place",
             "give them a mobility, `{ model = \"stationary\", at = \"0 m, 0 m\" }` if they do not move",
-        ));
+        );
     }
     Ok((mobility, radios))
 }
@@ -200,11 +195,7 @@ fn radio(node: &Node, path: &str, name: &str) -> Result<Radio> {
     let section = Section::new(node, path, keys::RADIO)?;
     let range_m = section.need("range", "\"150 m\"", quantity::length_m)?;
     if range_m <= 0.0 {
-        return Err(Error::new(
-            &section.place_of("range"),
-            "the radio has no range",
-            "give it a range like \"150 m\"",
-        ));
+        return section.refuse("range", "the radio has no range", "give it a range like \"150 m\"");
     }
     let rate = section.need("rate", "\"2.5 Mbit/s\"", quantity::bit_rate)?;
     Ok(Radio { name: name.to_owned(), range_m, rate })

@@ -51,11 +51,10 @@ impl<'t> Section<'t> {
     /// Refuses the first key that is not among `known`.
     pub fn allow(&self, known: &[&str]) -> Result<()> {
         match self.entries.iter().find(|(key, _)| !known.contains(&key.name.as_str())) {
-            Some((key, _)) => Err(Error::new(
-                &key.place,
+            Some((key, _)) => key.place.refuse(
                 format!("unknown key {}", quoted(&self.key(&key.name))),
                 suggestion(&key.name, known),
-            )),
+            ),
             None => Ok(()),
         }
     }
@@ -93,6 +92,10 @@ impl<'t> Section<'t> {
     pub fn need_text(&self, name: &str, example: &str) -> Result<&'t str> {
         self.text(name)?.ok_or_else(|| self.missing(name, example))
     }
+    /// An error about the value of a key.
+    pub fn refuse<T>(&self, name: &str, what: impl AsRef<str>, right: impl AsRef<str>) -> Result<T> {
+        self.place_of(name).refuse(what, right)
+    }
     /// The error of a key that is not there.
     pub fn missing(&self, name: &str, example: &str) -> Error {
         Error::new(
@@ -119,9 +122,7 @@ impl<'t> Section<'t> {
         self.get(name)
             .map(|node| match node.value {
                 Value::Whole(n) if (low..=high).contains(&n) => Ok(n),
-                Value::Whole(n) => {
-                    Err(Error::new(&node.place, format!("`{}` is {n}", self.key(name)), &right))
-                }
+                Value::Whole(n) => node.place.refuse(format!("`{}` is {n}", self.key(name)), &right),
                 _ => Err(wrong_type(node, &self.key(name), &right)),
             })
             .transpose()
@@ -140,7 +141,7 @@ impl<'t> Section<'t> {
         if (low..=high).contains(&value) {
             return Ok(Some(value));
         }
-        Err(Error::new(&node.place, format!("`{}` is {value}", self.key(name)), right))
+        node.place.refuse(format!("`{}` is {value}", self.key(name)), right)
     }
     /// A quantity, by one of the parsers of [`crate::quantity`].
     pub fn quantity<T>(
@@ -169,12 +170,21 @@ impl<'t> Section<'t> {
         debug_assert!(self.agrees(name, like), "{}", self.key(name));
         match words.iter().find(|word| word.0 == text) {
             Some(word) => Ok(Some(word.1)),
-            None => Err(Error::new(
-                &self.place_of(name),
+            None => self.refuse(
+                name,
                 format!("`{}` is {}", self.key(name), quoted(text)),
                 format!("it must be one of \"{}\"", known.join("\", \"")),
-            )),
+            ),
         }
+    }
+}
+
+/// The items of a list, of which there must be one at least.
+pub fn items<'t>(node: &'t Node, path: &str, of: &str, add: &str) -> Result<&'t [Arc<Node>]> {
+    match &node.value {
+        Value::List(list) if list.is_empty() => node.place.refuse(format!("the list `{path}` is empty"), add),
+        Value::List(list) => Ok(list),
+        _ => Err(wrong_type(node, path, &format!("it must be a list of {of}"))),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whole TOML scenarios.
 
-use crate::{Catalogue, Interval, Mobility, Points, ScenarioFile, Seed, TrafficKind};
+use crate::{Catalogue, Interval, Points, ScenarioFile, Seed, TrafficKind};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use proptest::prelude::*;
@@ -98,7 +98,7 @@ fn a_whole_scenario_is_read_as_written() {
     assert_eq!(scenario.groups[1].router.entry.name, "epidemic");
     assert!(scenario.groups[1].policy.receipts);
     assert_eq!(scenario.groups[0].radios[0].rate, BitRate(2_500_000));
-    assert!(matches!(scenario.groups[1].mobility, Some(Mobility::At(_))));
+    assert!(scenario.groups[1].mobility.as_ref().unwrap().parameters.has("at"));
     let TrafficKind::Random(generator) = &scenario.traffic[0].kind else { panic!() };
     assert_eq!((generator.from.as_slice(), generator.to.as_slice()), (&[0, 1, 2, 3][..], &[5][..]));
     assert!(matches!(generator.interval, Interval::WholeSeconds(_)));

@@ -1,18 +1,17 @@
 //! `[traffic.NAME]`: what is sent.
 
 use super::names::Names;
-use super::section::{Section, wrong_type};
+use super::section::{Section, items};
 use super::{Context, named, read_file};
 use crate::contacts::{EventKind, the_one_events};
-use crate::error::{Error, Place, Result};
+use crate::error::{Place, Result};
 use crate::keys;
 use crate::model::{Draws, Generator, Interval, ListedMessage, Shape, Traffic, TrafficKind};
 use crate::quantity::{self as q, Bounds};
-use crate::traffic::{never_advances, only_meets_itself};
-use crate::tree::{Node, Value};
+use crate::traffic::{never_advances, one_prefix, only_meets_itself};
+use crate::tree::Node;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 const RANDOM_KEYS: &[&str] =
@@ -46,27 +45,13 @@ pub fn sources(root: &Section, names: &Names, duration: Duration, context: &Cont
         .into_iter()
         .map(|(name, section)| source(name, &section, names, duration, context))
         .collect::<Result<_>>()?;
-    check_prefixes(&traffic)?;
-    Ok(traffic)
-}
-
-/// A prefix names a random stream and messages: two sources with one would create twins.
-fn check_prefixes(traffic: &[Traffic]) -> Result<()> {
-    let prefix = |traffic: &Traffic| match &traffic.kind {
-        TrafficKind::Random(generator) => Some(generator.prefix.clone()),
-        TrafficKind::Listed(_) => None,
-    };
-    let mut known = BTreeSet::new();
-    for source in traffic {
-        if prefix(source).is_some_and(|prefix| !known.insert(prefix)) {
-            return Err(Error::new(
-                &source.place,
-                "two traffic sources have one prefix",
-                "give each its own, since it names its random stream",
-            ));
-        }
+    match one_prefix(&traffic) {
+        Some(again) => again.place.refuse(
+            "two traffic sources have one prefix",
+            "give each its own, since it names its random stream",
+        ),
+        None => Ok(traffic),
     }
-    Ok(())
 }
 
 fn source(
@@ -96,18 +81,18 @@ fn generator(section: &Section, prefix: String, names: &Names, duration: Duratio
     let start = section.quantity("start", q::time)?.unwrap_or_default();
     let end = section.quantity("end", q::time)?.unwrap_or(Duration::MAX);
     if start >= duration {
-        return Err(Error::new(
-            &section.place_of("start"),
+        return section.refuse(
+            "start",
             "the traffic starts when the run is over",
             format!("begin before its end at {} s", duration.as_secs_f64()),
-        ));
+        );
     }
     if end < start {
-        return Err(Error::new(
-            &section.place_of("end"),
+        return section.refuse(
+            "end",
             "the traffic ends before it starts",
             "its end must lie after its start",
-        ));
+        );
     }
     let to = select("to")?.unwrap_or_else(|| Vec::clone(&all));
     let from = without_lone_destination(select("from")?.unwrap_or(all), &to);
@@ -123,11 +108,11 @@ fn generator(section: &Section, prefix: String, names: &Names, duration: Duratio
         draws: Draws::Lightlag,
     };
     if generator.from.is_empty() || only_meets_itself(&generator) {
-        return Err(Error::new(
-            &section.place_of("to"),
+        return section.refuse(
+            "to",
             "a node could only send to itself",
             "let `to` offer another node than `from`",
-        ));
+        );
     }
     Ok(generator)
 }
@@ -144,11 +129,7 @@ fn without_lone_destination(mut from: Vec<u32>, to: &[u32]) -> Vec<u32> {
 fn size(section: &Section) -> Result<Bounds<u64>> {
     let size = section.need("size", "\"50..100 kB\"", q::sizes)?;
     if size.low.get() == 0 {
-        return Err(Error::new(
-            &section.place_of("size"),
-            "messages could be empty",
-            "begin with a size above zero",
-        ));
+        return section.refuse("size", "messages could be empty", "begin with a size above zero");
     }
     Ok(Bounds { low: size.low.get(), high: size.high.get() })
 }
@@ -162,11 +143,10 @@ fn interval(section: &Section) -> Result<Interval> {
     let arrivals = section.word("arrivals", ARRIVALS)?;
     let interval = match arrivals.unwrap_or(if whole { Arrivals::WholeSeconds } else { Arrivals::Uniform }) {
         Arrivals::WholeSeconds if !whole => {
-            return Err(Error::new(
-                &place,
+            return place.refuse(
                 "the interval has fractions of a second",
                 "give whole seconds, or arrivals = \"uniform\"",
-            ));
+            );
         }
         Arrivals::WholeSeconds => {
             let s = |time: Duration| (time.as_nanos() / 1_000_000_000) as u64;
@@ -174,20 +154,12 @@ fn interval(section: &Section) -> Result<Interval> {
         }
         Arrivals::Uniform => Interval::Uniform(bounds),
         Arrivals::Exponential if bounds.low != bounds.high => {
-            return Err(Error::new(
-                &place,
-                "exponential arrivals have one mean",
-                "give a single time, like \"50 s\"",
-            ));
+            return place.refuse("exponential arrivals have one mean", "give a single time, like \"50 s\"");
         }
         Arrivals::Exponential => Interval::Exponential(bounds.low),
     };
     if never_advances(&interval) {
-        return Err(Error::new(
-            &place,
-            "messages would be created without end",
-            "let the interval reach above zero",
-        ));
+        return place.refuse("messages would be created without end", "let the interval reach above zero");
     }
     Ok(interval)
 }
@@ -205,7 +177,7 @@ fn listed_messages(
             let count = names.nodes.len() as u32;
             created(&the_one_events(&file, &bytes)?, count)
         }
-        _ => Err(Error::new(&section.place, "both `events` and `file` are given", "give one of them")),
+        _ => section.place.refuse("both `events` and `file` are given", "give one of them"),
     }
 }
 
@@ -229,25 +201,19 @@ pub fn created(events: &[crate::contacts::Event], count: u32) -> Result<Vec<List
 
 fn check_ends(from: u32, to: u32, count: u32, place: &Place) -> Result<()> {
     if let Some(unknown) = [from, to].into_iter().find(|node| *node >= count) {
-        return Err(Error::new(
-            place,
+        return place.refuse(
             format!("there is no node {unknown}"),
             format!("nodes are numbered from 0 to {}", count.saturating_sub(1)),
-        ));
+        );
     }
     if from == to {
-        return Err(Error::new(place, "the message's source is its destination", "name two nodes"));
+        return place.refuse("the message's source is its destination", "name two nodes");
     }
     Ok(())
 }
 
 fn events(node: &Node, path: &str, prefix: &str, names: &Names) -> Result<Vec<ListedMessage>> {
-    let Value::List(list) = &node.value else {
-        return Err(wrong_type(node, path, "it must be a list of { at, from, to, size }"));
-    };
-    if list.is_empty() {
-        return Err(Error::new(&node.place, format!("the list `{path}` is empty"), "add a message"));
-    }
+    let list = items(node, path, "{ at, from, to, size }", "add a message")?;
     let mut messages = Vec::new();
     for (item, number) in list.iter().zip(1..) {
         let section = Section::new(item, path, keys::EVENT)?;
@@ -255,22 +221,14 @@ fn events(node: &Node, path: &str, prefix: &str, names: &Names) -> Result<Vec<Li
             let nodes = section.need(key, "\"NODE\"", |text| names.select(text))?;
             match nodes[..] {
                 [node] => Ok(node),
-                _ => Err(Error::new(
-                    &section.place_of(key),
-                    format!("`{key}` names several nodes"),
-                    "name one node",
-                )),
+                _ => section.refuse(key, format!("`{key}` names several nodes"), "name one node"),
             }
         };
         let (from, to) = (one("from")?, one("to")?);
         check_ends(from, to, names.nodes.len() as u32, &item.place)?;
         let size: Bytes = section.need("size", "\"50 kB\"", q::bytes)?;
         if size.get() == 0 {
-            return Err(Error::new(
-                &section.place_of("size"),
-                "the message is empty",
-                "give it a size above zero",
-            ));
+            return section.refuse("size", "the message is empty", "give it a size above zero");
         }
         messages.push(ListedMessage {
             name: section.text("name")?.map_or_else(|| format!("{prefix}{number}"), str::to_owned),

@@ -29,21 +29,13 @@ pub fn world(root: &Section) -> Result<Behaviour> {
     rules.purge_every = world.quantity("purge_every", quantity::positive_time)?;
     rules.sample_every = world.quantity("sample_every", quantity::positive_time)?;
     let radios = [("node", Radio::Node), ("link", Radio::Link), ("direction", Radio::Direction)];
-    if let Some(radio) = world.word("radio", &radios)? {
-        rules.radio = radio;
-    }
+    rules.radio = world.word("radio", &radios)?.unwrap_or(rules.radio);
     let ways = [("pipelined", Propagation::Pipelined), ("stop_and_wait", Propagation::StopAndWait)];
-    if let Some(propagation) = world.word("propagation", &ways)? {
-        rules.propagation = propagation;
-    }
+    rules.propagation = world.word("propagation", &ways)?.unwrap_or(rules.propagation);
     let orders =
         [("fifo", SendOrderKind::Fifo), ("random", SendOrderKind::Random), ("clock", SendOrderKind::Clock)];
-    if let Some(order) = world.word("send_order", &orders)? {
-        rules.send_order = order;
-    }
-    if let Some(warmup) = world.quantity("warmup", quantity::time)? {
-        movement.warmup = warmup;
-    }
+    rules.send_order = world.word("send_order", &orders)?.unwrap_or(rules.send_order);
+    movement.warmup = world.quantity("warmup", quantity::time)?.unwrap_or(movement.warmup);
     failures.contacts = world.real("contacts_fail", 0.0, 1.0)?.unwrap_or(0.0);
     failures.nodes = world.real("nodes_vanish", 0.0, 1.0)?.unwrap_or(0.0);
     let positions_every = world.quantity("positions_every", quantity::positive_time)?;

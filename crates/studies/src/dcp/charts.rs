@@ -102,42 +102,33 @@ const CHARTS: [Chart; 6] = [
         y: ("queueing delay", "ms"),
         variants: &OVER_JITTER,
     },
-    Chart {
-        words: [
+    cached(
+        [
             "caching_distance",
             "Goodput long after the switch from the store to the producer",
             "Consumer 2 from 55 s to 95 s after its start; the store is 10 ms away.",
         ],
-        rows: ("caching", DISTANCE),
-        x: OF_DISTANCE,
-        number: GOODPUT[1],
-        y: MBIT_PER_S,
-        variants: &CACHED,
-    },
-    Chart {
-        words: [
+        ("caching", DISTANCE),
+        OF_DISTANCE,
+    ),
+    cached(
+        [
             "caching_switch",
             "Goodput soon after the switch from the store to the producer",
             "Consumer 2 from two seconds after the store is exhausted, for 53 s; the store is 10 ms away.",
         ],
-        rows: ("switch", DISTANCE),
-        x: OF_DISTANCE,
-        number: GOODPUT[1],
-        y: MBIT_PER_S,
-        variants: &CACHED,
-    },
-    Chart {
-        words: [
+        ("switch", DISTANCE),
+        OF_DISTANCE,
+    ),
+    cached(
+        [
             "caching_clock",
             "Goodput long after the switch, by the producer's clock",
             "The producer is 40 ms from the store; its clock is ahead of the store's by this much, or behind.",
         ],
-        rows: ("clock", CLOCK),
-        x: ("producer's clock ahead of the store's", "s"),
-        number: GOODPUT[1],
-        y: MBIT_PER_S,
-        variants: &CACHED,
-    },
+        ("clock", CLOCK),
+        ("producer's clock ahead of the store's", "s"),
+    ),
     Chart {
         words: [
             "late_jain",
@@ -151,6 +142,15 @@ const CHARTS: [Chart; 6] = [
         variants: &SHARED,
     },
 ];
+
+/// The goodput of consumer 2 under caching.
+const fn cached(
+    words: [&'static str; 3],
+    rows: (&'static str, &'static str),
+    x: (&'static str, &'static str),
+) -> Chart {
+    Chart { words, rows, x, number: GOODPUT[1], y: MBIT_PER_S, variants: &CACHED }
+}
 
 impl Chart {
     fn drawn(&self, results: &Results) -> Figure {

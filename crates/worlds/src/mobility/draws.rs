@@ -1,5 +1,6 @@
 //! Where the chance in motion comes from.
 
+use super::{Area, Bounds, Point};
 use java_random::Random;
 use lightlag_protocols::rng::Stream;
 
@@ -9,6 +10,15 @@ pub trait Draw {
     fn unit(&mut self) -> f64;
     /// Uniform in `0..n`; `n` is at least 1 and below 2^31.
     fn below(&mut self, n: u32) -> u32;
+    /// Uniform over a range; one draw, also when both ends are equal (as The ONE does).
+    fn within(&mut self, range: Bounds<f64>) -> f64 {
+        (range.high - range.low) * self.unit() + range.low
+    }
+    /// Uniform over the rectangle from (0, 0) to these sides.
+    fn place(&mut self, area: Area) -> Point {
+        let x = self.unit() * area.width_m;
+        Point::new(x, self.unit() * area.height_m)
+    }
 }
 
 impl Draw for Stream {

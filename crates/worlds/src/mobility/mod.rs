@@ -26,9 +26,15 @@ pub use shortest_path_map::ShortestPathMap;
 pub use stationary::Stationary;
 pub use walk::Walk;
 
+pub use lightlag_protocols::units::parse::{Area, Bounds};
+
 use lightlag_protocols::dtn::NodeId;
+use lightlag_protocols::parameter::{self, Parameter, Parameters};
 use lightlag_protocols::time::Instant;
+use lightlag_protocols::units::parse::Wrong;
+use map::RoadMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// A place in the plane, in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -48,6 +54,10 @@ impl Point {
     pub fn distance(self, other: Self) -> f64 {
         let (dx, dy) = (self.x - other.x, self.y - other.y);
         (dx * dx + dy * dy).sqrt()
+    }
+    /// Whether it lies inside the rectangle from (0, 0) to these sides, or on its border.
+    pub fn is_in(self, area: Area) -> bool {
+        (0.0..=area.width_m).contains(&self.x) && (0.0..=area.height_m).contains(&self.y)
     }
     /// The point at `share` of the distance to `to`: 0 is here, 1 is there.
     pub fn toward(self, to: Self, share: f64) -> Self {
@@ -89,63 +99,31 @@ impl Leg {
     }
 }
 
-/// A closed range of a quantity, from which a value is drawn uniformly.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Span {
-    /// The least value.
-    pub low: f64,
-    /// The greatest value.
-    pub high: f64,
+/// Whether a model can draw from this range of a parameter.
+fn check_range(what: &'static str, Bounds { low, high }: Bounds<f64>) -> Result<(), MobilityError> {
+    let fits = low.is_finite() && high.is_finite() && 0.0 <= low && low <= high;
+    if fits { Ok(()) } else { Err(MobilityError::Span { what, low, high }) }
 }
 
-impl Span {
-    /// From both ends.
-    pub const fn new(low: f64, high: f64) -> Self {
-        Self { low, high }
-    }
-    /// A uniform value; one draw, also when both ends are equal (as The ONE does).
-    pub fn draw(self, draw: &mut dyn Draw) -> f64 {
-        (self.high - self.low) * draw.unit() + self.low
-    }
-    /// The middle.
-    pub fn mean(self) -> f64 {
-        self.low + (self.high - self.low) / 2.0
-    }
-    fn check(self, what: &'static str) -> Result<(), MobilityError> {
-        let fits = self.low.is_finite() && self.high.is_finite() && 0.0 <= self.low && self.low <= self.high;
-        if fits { Ok(()) } else { Err(MobilityError::Span { what, low: self.low, high: self.high }) }
-    }
+/// Whether nodes can move in this rectangle, from (0, 0) to its sides.
+fn check_area(Area { width_m, height_m }: Area) -> Result<(), MobilityError> {
+    let fits = |side: f64| side.is_finite() && side > 0.0;
+    if fits(width_m) && fits(height_m) { Ok(()) } else { Err(MobilityError::Area { width_m, height_m }) }
 }
 
-/// The rectangle from (0, 0) to (width, height) in which nodes move.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Area {
-    /// West to east, in metres.
-    pub width_m: f64,
-    /// South to north, in metres.
-    pub height_m: f64,
+/// Whether nodes can move in this rectangle at these speeds.
+fn check_moving(area: Area, speed: Bounds<f64>, pause_s: Bounds<f64>) -> Result<(), MobilityError> {
+    check_area(area)?;
+    check_range("speed in m/s", speed)?;
+    check_range("pause in s", pause_s)?;
+    let Bounds { low, high } = speed;
+    let why = "the upper end must be greater than 0";
+    if high > 0.0 { Ok(()) } else { Err(MobilityError::Speed { low, high, why }) }
 }
 
-impl Area {
-    /// From both sides, in metres.
-    pub const fn new(width_m: f64, height_m: f64) -> Self {
-        Self { width_m, height_m }
-    }
-    /// Is the point inside or on the border?
-    pub fn contains(self, p: Point) -> bool {
-        (0.0..=self.width_m).contains(&p.x) && (0.0..=self.height_m).contains(&p.y)
-    }
-    fn uniform(self, draw: &mut dyn Draw) -> Point {
-        let x = draw.unit() * self.width_m;
-        Point { x, y: draw.unit() * self.height_m }
-    }
-    fn check(self) -> Result<(), MobilityError> {
-        let fits = |side: f64| side.is_finite() && side > 0.0;
-        if fits(self.width_m) && fits(self.height_m) {
-            return Ok(());
-        }
-        Err(MobilityError::Area { width_m: self.width_m, height_m: self.height_m })
-    }
+/// Least and greatest corner of the rectangle.
+fn corners(area: Area) -> (Point, Point) {
+    (Point::default(), Point::new(area.width_m, area.height_m))
 }
 
 /// Where the nodes of a group are at first.
@@ -170,6 +148,13 @@ pub struct Spot {
     pub vertex: u32,
 }
 
+impl Spot {
+    /// A place off the map.
+    pub const fn at(point: Point) -> Self {
+        Self { point, vertex: 0 }
+    }
+}
+
 /// What a node does first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Begin {
@@ -181,6 +166,13 @@ pub struct Begin {
     pub spot: Spot,
     /// Speed in m/s if it begins in motion, along the points that the model has appended.
     pub under_way: Option<f64>,
+}
+
+impl Begin {
+    /// It rests at a place off the map.
+    pub const fn at_rest(at: Point, pause_s: f64) -> Self {
+        Self { at, pause_s, spot: Spot::at(at), under_way: None }
+    }
 }
 
 /// A journey; its points are in the path that the model has appended to.
@@ -202,7 +194,10 @@ pub trait Model: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// One that names the parameter and its value.
-    fn check(&self, count: u32) -> Result<(), MobilityError>;
+    fn check(&self, count: u32) -> Result<(), MobilityError> {
+        let _ = count;
+        Ok(())
+    }
     /// Where the `index`-th node of the group begins. Appends to `path` if it begins in motion.
     fn begin(&self, index: u32, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Begin;
     /// The next journey; appends its points to `path`, the first one may be where the node stands.
@@ -211,6 +206,96 @@ pub trait Model: fmt::Debug + Send + Sync {
     fn pause_s(&self, draw: &mut dyn Draw) -> f64;
     /// The corners (least, greatest) of a rectangle that holds all motion.
     fn bounds(&self) -> (Point, Point);
+}
+
+/// The group that a model is built for.
+#[derive(Clone, Debug, Default)]
+pub struct GroupContext {
+    /// How many nodes it has.
+    pub nodes: u32,
+    /// The roads, for models with [`Entry::on_map`].
+    pub map: Option<Arc<RoadMap>>,
+    /// Layers of the map that the nodes use: bit n for layer n.
+    pub layers: u32,
+}
+
+/// A row of [`TABLE`].
+pub struct Entry {
+    /// Name, source, parameters, builder.
+    pub model: parameter::Entry<dyn Model, GroupContext>,
+    /// It needs a map (`map` in a scenario).
+    pub on_map: bool,
+    /// What parameters must be together; the text continues "the mobility ...".
+    pub check: fn(&Parameters) -> Result<(), Wrong>,
+    /// How fast nodes move, about: budgets are made of it.
+    pub pace: fn(&Parameters) -> Pace,
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.model.name)
+    }
+}
+
+/// Every mobility model.
+pub const TABLE: &[Entry] =
+    &[stationary::ENTRY, random_waypoint::ENTRY, random_walk::ENTRY, shortest_path_map::ENTRY];
+
+/// The row of this name.
+///
+/// # Panics
+/// If the table has no such row.
+pub fn entry(name: &str) -> &'static Entry {
+    TABLE.iter().find(|row| row.model.name == name).expect("a row of the table")
+}
+
+/// The parameter `area`: the rectangle in which nodes move.
+pub const AREA: Parameter = Parameter::area("area", "Rectangle in which the nodes move.");
+/// The parameter `speed` of each journey, up to that of light.
+pub const SPEED: Parameter =
+    Parameter::range("speed", "m/s", None, (0.0, 299_792_458.0), "Speed of each journey.");
+/// The parameter `pause`, up to a hundred years.
+pub const PAUSE: Parameter = Parameter::range(
+    "pause",
+    "s",
+    Some(Bounds::new(0.0, 0.0)),
+    (0.0, 3.155_76e9),
+    "Pause after each journey.",
+);
+
+/// How a node moves on average, about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// Sides of the rectangle that holds all motion, in metres.
+    pub area: Area,
+    /// Speed in m/s; zero for nodes that never move.
+    pub speed_m_per_s: f64,
+    /// Length of a journey in metres.
+    pub journey_m: f64,
+    /// Pause after each journey, in seconds.
+    pub pause_s: f64,
+    /// Legs of a journey and its pause.
+    pub legs: f64,
+    /// Journeys that are drawn for each one that is made.
+    pub tries: f64,
+}
+
+impl Pace {
+    /// Of nodes that never move.
+    pub const fn still(area: Area) -> Self {
+        Self { area, speed_m_per_s: 0.0, journey_m: 0.0, pause_s: 0.0, legs: 0.0, tries: 1.0 }
+    }
+    /// Of straight journeys of this length with the parameters [`AREA`], [`SPEED`] and [`PAUSE`].
+    pub fn straight(parameters: &Parameters, journey_m: f64) -> Self {
+        Self {
+            area: parameters.area("area"),
+            speed_m_per_s: parameters.range("speed").mean(),
+            journey_m,
+            pause_s: parameters.range("pause").mean(),
+            legs: 2.0,
+            tries: 1.0,
+        }
+    }
 }
 
 /// A source of legs for a number of nodes.

@@ -1,7 +1,45 @@
 //! Random waypoint: from one uniform point straight to the next.
 
-use super::{Area, Begin, Draw, Initial, Journey, MobilityError, Model, Point, Span, Spot};
+use super::{AREA, Entry, GroupContext, PAUSE, Pace, SPEED};
+use super::{Area, Begin, Bounds, Draw, Initial, Journey, MobilityError, Model, Point, Spot};
 use lightlag_protocols::math::{exp, log};
+use lightlag_protocols::parameter::{self, Parameter};
+
+/// The row of the table.
+pub const ENTRY: Entry = Entry {
+    model: parameter::Entry {
+        name: "random_waypoint",
+        paper: "Johnson and Maltz, Dynamic source routing in ad hoc wireless networks (1996)",
+        parameters: &[
+            AREA,
+            SPEED,
+            PAUSE,
+            Parameter::word(
+                "initial",
+                &["uniform", "stationary_distribution"],
+                "Where nodes begin: pausing at random places, or as after an endless time.",
+            ),
+        ],
+        only_with: &[],
+        build: |parameters, _: GroupContext| {
+            Box::new(RandomWaypoint {
+                area: parameters.area("area"),
+                speed_m_per_s: parameters.range("speed"),
+                pause_s: parameters.range("pause"),
+                initial: match parameters.word("initial") {
+                    "uniform" => Initial::Uniform,
+                    _ => Initial::StationaryDistribution,
+                },
+            })
+        },
+    },
+    on_map: false,
+    check: |_| Ok(()),
+    pace: |parameters| {
+        let area = parameters.area("area");
+        Pace::straight(parameters, area.width_m.max(area.height_m) / 3.0)
+    },
+};
 
 /// Random waypoint (Johnson and Maltz 1996): a uniform speed, a uniform destination, a uniform
 /// pause, over and over. With a pause of zero it is also what some papers call a random walk.
@@ -10,25 +48,17 @@ pub struct RandomWaypoint {
     /// Where the waypoints are.
     pub area: Area,
     /// Speed of a journey in m/s.
-    pub speed_m_per_s: Span,
+    pub speed_m_per_s: Bounds<f64>,
     /// Rest at each waypoint in seconds.
-    pub pause_s: Span,
+    pub pause_s: Bounds<f64>,
     /// Where nodes begin.
     pub initial: Initial,
-}
-
-pub(super) fn check_speed(speed: Span) -> Result<(), MobilityError> {
-    let Span { low, high } = speed;
-    if high > 0.0 {
-        return Ok(());
-    }
-    Err(MobilityError::Speed { low, high, why: "the upper end must be greater than 0" })
 }
 
 impl RandomWaypoint {
     /// Mean duration of a journey in seconds: mean distance times the mean of 1/speed.
     pub fn mean_journey_s(&self) -> f64 {
-        let Span { low, high } = self.speed_m_per_s;
+        let Bounds { low, high } = self.speed_m_per_s;
         let slowness = if low == high { 1.0 / low } else { log(high / low) / (high - low) };
         mean_distance_m(self.area) * slowness
     }
@@ -40,32 +70,30 @@ impl RandomWaypoint {
 
     fn begin_at_rest(&self, index: u32, draw: &mut dyn Draw) -> Begin {
         let at = self.initial.place(index, self.area, draw);
-        let pause_s = self.pause_s.draw(draw);
-        Begin { at, pause_s, spot: Spot { point: at, vertex: 0 }, under_way: None }
+        Begin::at_rest(at, draw.within(self.pause_s))
     }
 
     /// A moment of an endless run: Le Boudec and Vojnovic 2005, section VI.
     fn begin_stationary(&self, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Begin {
         if draw.unit() < self.share_paused() {
-            let at = self.area.uniform(draw);
-            let pause_s = residual(self.pause_s, draw.unit());
-            return Begin { at, pause_s, spot: Spot { point: at, vertex: 0 }, under_way: None };
+            let at = draw.place(self.area);
+            return Begin::at_rest(at, residual(self.pause_s, draw.unit()));
         }
         let (from, to) = self.length_biased_journey(draw);
         let at = from.toward(to, draw.unit());
-        let Span { low, high } = self.speed_m_per_s;
+        let Bounds { low, high } = self.speed_m_per_s;
         // Slow journeys last longer: density proportional to 1/speed.
         let speed = low * exp(draw.unit() * log(high / low));
         path.push(to);
-        let pause_s = self.pause_s.draw(draw);
-        Begin { at, pause_s, spot: Spot { point: to, vertex: 0 }, under_way: Some(speed) }
+        let pause_s = draw.within(self.pause_s);
+        Begin { at, pause_s, spot: Spot::at(to), under_way: Some(speed) }
     }
 
     /// Long journeys last longer: density proportional to the distance, by rejection.
     fn length_biased_journey(&self, draw: &mut dyn Draw) -> (Point, Point) {
-        let most = Point::default().distance(self.area.corners().1);
+        let most = Point::default().distance(super::corners(self.area).1);
         loop {
-            let (from, to) = (self.area.uniform(draw), self.area.uniform(draw));
+            let (from, to) = (draw.place(self.area), draw.place(self.area));
             if draw.unit() * most < from.distance(to) {
                 return (from, to);
             }
@@ -83,7 +111,7 @@ fn mean_distance_m(Area { width_m: a, height_m: b }: Area) -> f64 {
 
 /// What is left of a pause that is seen at a random moment; `u` is uniform in [0, 1).
 /// Density proportional to P(pause > rest), inverted.
-fn residual(Span { low, high }: Span, u: f64) -> f64 {
+fn residual(Bounds { low, high }: Bounds<f64>, u: f64) -> f64 {
     let mean = low + (high - low) / 2.0;
     if u * mean <= low {
         return u * mean;
@@ -93,12 +121,9 @@ fn residual(Span { low, high }: Span, u: f64) -> f64 {
 
 impl Model for RandomWaypoint {
     fn check(&self, count: u32) -> Result<(), MobilityError> {
-        self.area.check()?;
-        self.speed_m_per_s.check("speed in m/s")?;
-        self.pause_s.check("pause in s")?;
-        check_speed(self.speed_m_per_s)?;
+        super::check_moving(self.area, self.speed_m_per_s, self.pause_s)?;
         if self.initial == Initial::StationaryDistribution && self.speed_m_per_s.low <= 0.0 {
-            let Span { low, high } = self.speed_m_per_s;
+            let Bounds { low, high } = self.speed_m_per_s;
             let why = "without a least speed above 0 there is no stationary distribution (Yoon, Liu and Noble 2003)";
             return Err(MobilityError::Speed { low, high, why });
         }
@@ -111,16 +136,16 @@ impl Model for RandomWaypoint {
         }
     }
     fn depart(&self, _from: Spot, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Journey {
-        let speed_m_per_s = self.speed_m_per_s.draw(draw);
-        let to = self.area.uniform(draw);
+        let speed_m_per_s = draw.within(self.speed_m_per_s);
+        let to = draw.place(self.area);
         path.push(to);
-        Journey { speed_m_per_s, to: Spot { point: to, vertex: 0 } }
+        Journey { speed_m_per_s, to: Spot::at(to) }
     }
     fn pause_s(&self, draw: &mut dyn Draw) -> f64 {
-        self.pause_s.draw(draw)
+        draw.within(self.pause_s)
     }
     fn bounds(&self) -> (Point, Point) {
-        self.area.corners()
+        super::corners(self.area)
     }
 }
 
@@ -131,8 +156,8 @@ mod tests {
     fn pedestrians() -> RandomWaypoint {
         RandomWaypoint {
             area: Area::new(1000.0, 1000.0),
-            speed_m_per_s: Span::new(0.5, 1.5),
-            pause_s: Span::new(0.0, 120.0),
+            speed_m_per_s: Bounds::new(0.5, 1.5),
+            pause_s: Bounds::new(0.0, 120.0),
             initial: Initial::StationaryDistribution,
         }
     }
@@ -147,14 +172,14 @@ mod tests {
 
     #[test]
     fn the_rest_of_a_pause_has_the_inverse_of_theory() {
-        assert!((residual(Span::new(0.0, 120.0), 0.5) - 120.0 * (1.0 - 0.5_f64.sqrt())).abs() < 1e-9);
-        assert_eq!(residual(Span::new(60.0, 60.0), 0.25), 15.0);
-        assert_eq!(residual(Span::new(0.0, 0.0), 0.5), 0.0);
+        assert!((residual(Bounds::new(0.0, 120.0), 0.5) - 120.0 * (1.0 - 0.5_f64.sqrt())).abs() < 1e-9);
+        assert_eq!(residual(Bounds::new(60.0, 60.0), 0.25), 15.0);
+        assert_eq!(residual(Bounds::new(0.0, 0.0), 0.5), 0.0);
     }
 
     #[test]
     fn a_least_speed_of_zero_has_no_stationary_start() {
-        let model = RandomWaypoint { speed_m_per_s: Span::new(0.0, 1.0), ..pedestrians() };
+        let model = RandomWaypoint { speed_m_per_s: Bounds::new(0.0, 1.0), ..pedestrians() };
         let error = model.check(1).expect_err("no stationary distribution").to_string();
         assert!(error.starts_with("speed 0 to 1 m/s: without a least speed"), "{error}");
     }

@@ -1,6 +1,49 @@
 //! Nodes that stay where they are.
 
 use super::{Area, Begin, Draw, Initial, Journey, MobilityError, Model, Point, Spot};
+use super::{Entry, GroupContext, Pace};
+use lightlag_protocols::parameter::{self, Parameter, Parameters};
+use lightlag_protocols::units::parse::Wrong;
+
+/// The row of the table.
+pub const ENTRY: Entry = Entry {
+    model: parameter::Entry {
+        name: "stationary",
+        paper: "",
+        parameters: &[
+            Parameter::position("at", "Position of all nodes, in place of `area`.").optional(),
+            Parameter::area("area", "Rectangle over which the nodes are placed at random.").optional(),
+        ],
+        only_with: &[],
+        build: |parameters, context: GroupContext| Box::new(build(parameters, &context)),
+    },
+    on_map: false,
+    check,
+    pace: |parameters| {
+        Pace::still(if parameters.has("area") { parameters.area("area") } else { Area::new(1e-6, 1e-6) })
+    },
+};
+
+fn check(parameters: &Parameters) -> Result<(), Wrong> {
+    if parameters.has("at") != parameters.has("area") {
+        return Ok(());
+    }
+    Err(Wrong::new(
+        "needs either `at` or `area`",
+        "write at = \"100 m, 200 m\" for one place, area = \"1 km x 1 km\" for random ones",
+    ))
+}
+
+fn build(parameters: &Parameters, context: &GroupContext) -> Stationary {
+    if parameters.has("area") {
+        return Stationary { area: parameters.area("area"), initial: Initial::Uniform };
+    }
+    let at = parameters.position("at");
+    let at = Point::new(at.x_m, at.y_m);
+    // The area only has to hold the point.
+    let area = Area::new(at.x + 1.0, at.y + 1.0);
+    Stationary { area, initial: Initial::Points(vec![at; context.nodes as usize]) }
+}
 
 /// Nodes that never move.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,12 +56,12 @@ pub struct Stationary {
 
 impl Model for Stationary {
     fn check(&self, count: u32) -> Result<(), MobilityError> {
-        self.area.check()?;
+        super::check_area(self.area)?;
         self.initial.check_points(count, self.area)
     }
     fn begin(&self, index: u32, draw: &mut dyn Draw, _path: &mut Vec<Point>) -> Begin {
         let at = self.initial.place(index, self.area, draw);
-        Begin { at, pause_s: f64::INFINITY, spot: Spot { point: at, vertex: 0 }, under_way: None }
+        Begin::at_rest(at, f64::INFINITY)
     }
     fn depart(&self, from: Spot, _draw: &mut dyn Draw, _path: &mut Vec<Point>) -> Journey {
         Journey { speed_m_per_s: 0.0, to: from }
@@ -27,13 +70,7 @@ impl Model for Stationary {
         f64::INFINITY
     }
     fn bounds(&self) -> (Point, Point) {
-        self.area.corners()
-    }
-}
-
-impl Area {
-    pub(super) fn corners(self) -> (Point, Point) {
-        (Point::default(), Point::new(self.width_m, self.height_m))
+        super::corners(self.area)
     }
 }
 
@@ -42,7 +79,7 @@ impl Initial {
     pub(super) fn place(&self, index: u32, area: Area, draw: &mut dyn Draw) -> Point {
         match self {
             Self::Points(points) => points[index as usize],
-            Self::Uniform | Self::StationaryDistribution => area.uniform(draw),
+            Self::Uniform | Self::StationaryDistribution => draw.place(area),
         }
     }
     pub(super) fn check_points(&self, nodes: u32, area: Area) -> Result<(), MobilityError> {
@@ -50,7 +87,7 @@ impl Initial {
         if points.len() < nodes as usize {
             return Err(MobilityError::Points { points: points.len(), nodes });
         }
-        match points.iter().find(|p| !area.contains(**p)) {
+        match points.iter().find(|p| !p.is_in(area)) {
             None => Ok(()),
             Some(&Point { x, y }) => {
                 let Area { width_m, height_m } = area;

@@ -41,6 +41,7 @@ pub struct Setup {
 }
 
 /// A flow: a sender, a receiver, and the links between them.
+#[derive(Clone, Debug)]
 pub struct FlowSpec {
     /// Links from the sender to the receiver, in order.
     pub forward: Vec<u32>,
@@ -61,6 +62,7 @@ pub struct FlowSpec {
 }
 
 /// What carries a flow.
+#[derive(Clone, Debug)]
 pub enum Transport {
     /// TCP.
     Tcp {

@@ -3,11 +3,12 @@
 use super::{Dropped, FaceUri, Peer, Take, take_frame};
 use crate::clock::{Clock, to_std};
 use crate::places::{Place, Room, room};
+use crate::socket::wait_any;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::wire::ndn::lp::FRAME_MOST;
 use lightlag_protocols::wire::ndn::tlv::first_size;
 use lightlag_protocols::wire::ndn::{Headers, LpPacket, Reassembler};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -263,12 +264,7 @@ impl Streams {
         let connections = self.connections.values();
         let others = connections.map(|each| PollFd::from_borrowed_fd(each.stream.fd(), wants(each)));
         let mut all: Vec<PollFd> = door.chain(others).collect();
-        let span = to_std(if is_open { span } else { span.min(LOOK_AGAIN) });
-        let timeout = Timespec { tv_sec: span.as_secs() as i64, tv_nsec: span.subsec_nanos().into() };
-        match poll(&mut all, Some(&timeout)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(why) => Err(why.into()),
-        }
+        wait_any(&mut all, if is_open { span } else { span.min(LOOK_AGAIN) })
     }
     /// See [`super::Faces::dropped`].
     pub fn dropped(&self) -> Dropped {

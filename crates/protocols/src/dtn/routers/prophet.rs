@@ -41,8 +41,7 @@ pub const ENTRY: Entry<dyn Router> = Entry {
 };
 
 impl Prophet {
-    fn on_contact_up(&mut self, at: &Local, peer: NodeId, state: Option<&Table>) {
-        self.known.hear(at.now, peer, state);
+    fn on_met(&mut self, at: &Local, peer: NodeId) {
         // P(a,b) += (1 - P(a,b)) P_init
         let met = self.known.of(peer);
         self.known.set(peer, met + (1.0 - met) * self.encounter);
@@ -62,11 +61,8 @@ impl Router for Prophet {
         Some(self.known.tell(at.now))
     }
     fn on_event(&mut self, at: &Local, event: &RouterEvent) -> bool {
-        match *event {
-            RouterEvent::ContactUp { peer, state } => self.on_contact_up(at, peer, state),
-            RouterEvent::PeerState { peer, state } => self.known.hear(at.now, peer, Some(state)),
-            RouterEvent::ContactDown { peer } => self.known.forget(peer),
-            RouterEvent::Offering | RouterEvent::Refused { .. } | RouterEvent::Delivered { .. } => {}
+        if let Some(peer) = self.known.met(at.now, event) {
+            self.on_met(at, peer);
         }
         false
     }
@@ -122,6 +118,19 @@ impl Predictabilities {
             }
         }
     }
+    /// Takes in what an event reports; gives the peer if a contact has begun.
+    pub(super) fn met(&mut self, now: Instant, event: &RouterEvent) -> Option<NodeId> {
+        match *event {
+            RouterEvent::ContactUp { peer, state } => {
+                self.hear(now, peer, state);
+                return Some(peer);
+            }
+            RouterEvent::PeerState { peer, state } => self.hear(now, peer, Some(state)),
+            RouterEvent::ContactDown { peer } => self.forget(peer),
+            RouterEvent::Offering | RouterEvent::Refused { .. } | RouterEvent::Delivered { .. } => {}
+        }
+        None
+    }
     /// This node's report at `now`.
     pub(super) fn tell(&mut self, now: Instant) -> Table {
         self.age(now);
@@ -129,7 +138,7 @@ impl Predictabilities {
         known.map(|(node, &number)| (node as u64, number)).collect()
     }
     /// `peer` reports its numbers of `now`.
-    pub(super) fn hear(&mut self, now: Instant, peer: NodeId, told: Option<&Table>) {
+    fn hear(&mut self, now: Instant, peer: NodeId, told: Option<&Table>) {
         self.age(now);
         let nodes = self.mine.len();
         let Some(row) = self.told.get_mut(peer.0 as usize) else { return };
@@ -146,7 +155,7 @@ impl Predictabilities {
         }
     }
     /// The contact with `peer` has ended.
-    pub(super) fn forget(&mut self, peer: NodeId) {
+    fn forget(&mut self, peer: NodeId) {
         self.in_contact.retain(|&other| other != peer);
         if let Some(row) = self.told.get_mut(peer.0 as usize) {
             row.clear();

@@ -63,8 +63,7 @@ impl ProphetV2 {
         *last = Some(now);
         self.encounter_max * share
     }
-    fn on_contact_up(&mut self, at: &Local, peer: NodeId, state: Option<&Table>) {
-        self.known.hear(at.now, peer, state);
+    fn on_met(&mut self, at: &Local, peer: NodeId) {
         // P(a,b) += (1 - P(a,b)) P_enc
         let met = self.known.of(peer);
         let encounter = self.encounter(at.now, peer);
@@ -85,11 +84,8 @@ impl Router for ProphetV2 {
         Some(self.known.tell(at.now))
     }
     fn on_event(&mut self, at: &Local, event: &RouterEvent) -> bool {
-        match *event {
-            RouterEvent::ContactUp { peer, state } => self.on_contact_up(at, peer, state),
-            RouterEvent::PeerState { peer, state } => self.known.hear(at.now, peer, Some(state)),
-            RouterEvent::ContactDown { peer } => self.known.forget(peer),
-            RouterEvent::Offering | RouterEvent::Refused { .. } | RouterEvent::Delivered { .. } => {}
+        if let Some(peer) = self.known.met(at.now, event) {
+            self.on_met(at, peer);
         }
         false
     }

@@ -287,7 +287,7 @@ impl RoadMap {
     /// # Errors
     /// One that names a vertex outside, and the size that would do.
     pub fn check_inside(&self, world: Area) -> Result<(), MapError> {
-        let Some(&Point { x, y }) = self.points.iter().find(|p| !world.contains(**p)) else { return Ok(()) };
+        let Some(&Point { x, y }) = self.points.iter().find(|p| !p.is_in(world)) else { return Ok(()) };
         let Point { x: need_x, y: need_y } = self.bounds().1;
         let Area { width_m, height_m } = world;
         Err(MapError::Outside { x, y, width_m, height_m, need_x, need_y })

@@ -57,7 +57,7 @@ pub enum Decides {
 }
 
 /// The controllers of both stacks.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Controllers {
     /// Of TCP.
     pub stream: Factory,
