@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 
 /// Starts this program again with at most two arenas of glibc's allocator, which reserves 64 MiB of address space for each
 /// of a listener's threads: under a limit (`ulimit -v`) a few idle connections would take it all. Where that is not
-/// possible, it goes on as it is.
+/// possible, it continues as it is.
 fn run_with_few_arenas() {
     const VARIABLE: &str = "MALLOC_ARENA_MAX";
     let mut arguments = std::env::args_os();

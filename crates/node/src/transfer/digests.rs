@@ -1,4 +1,4 @@
-//! BLAKE3 of files that are here already. A thread of its own reads them: whatever openings name, the listener goes on.
+//! BLAKE3 of files that are here already. A thread of its own reads them: no opening holds up the listener.
 
 use crate::files::digest_of;
 use std::collections::BTreeMap;
