@@ -92,7 +92,7 @@ const SENDS_MOST: usize = 128;
 const READS_MOST: usize = 8;
 const SLEEP_MOST: Duration = Duration::from_nanos(50_000_000);
 /// Shorter sleeps cost more than they give: what is late leaves in one batch.
-const SLEEP_LEAST: Duration = Duration::from_nanos(100_000);
+const SLEEP_LEAST: Duration = Duration::from_nanos(150_000);
 const TICK: Duration = Duration::from_nanos(100_000_000);
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// A receiver that is silent for longer is reported.
@@ -140,11 +140,8 @@ fn transmit(
 
 fn sleep(socket: &Socket, clock: &Clock, due: Option<Instant>) -> Result<(), Error> {
     let now = clock.now();
-    let until = due.unwrap_or(Instant::MAX).min(now + SLEEP_MOST);
-    if until > now {
-        socket.wait((until - now).max(SLEEP_LEAST)).map_err(broken)?;
-    }
-    Ok(())
+    let until = due.unwrap_or(Instant::MAX).clamp(now + SLEEP_LEAST, now + SLEEP_MOST);
+    socket.wait(until - now).map_err(broken)
 }
 
 /// A sender's side.
