@@ -187,7 +187,10 @@ fn both(row: &Row) -> [PlannedContact; 2] {
 mod tests {
     use super::*;
 
-    fn told(text: &str, nodes: Option<(&str, &str)>) -> Result<Vec<(i64, i64, u64, Option<f64>)>> {
+    /// Start and end in seconds, bit/s, and the light-time round trip in seconds.
+    type Shown = (i64, i64, u64, Option<f64>);
+
+    fn told(text: &str, nodes: Option<(&str, &str)>) -> Result<Vec<Shown>> {
         let contacts = ContactPlan::of_bytes("f", text.as_bytes())?.between(Path::new("f"), nodes)?;
         let seconds = |at: Instant| at.as_nanos() / 1_000_000_000;
         let show = |contact: PlannedContact| {
