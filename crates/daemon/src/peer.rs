@@ -11,7 +11,7 @@ use super::traffic::Traffic;
 use super::{config, keys::PublicKey};
 use lightlag_node::clock::Clock;
 use lightlag_protocols::session::{Budget, Config, Connection, Event, Session, Stack, State};
-use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::time::Instant;
 use lightlag_protocols::wire::session::{ConnectionId, Epoch, Hints, Why};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -27,8 +27,6 @@ const WINDOW_FIRST: u64 = 1 << 20;
 pub const UNSENT_MOST: u64 = 2 << 20;
 /// Connections of which bytes came before what they are for.
 const UNNAMED_MAX: usize = 4096;
-/// What a stack that was left still carries has this long to arrive, and two round trips.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// A connection that the other daemon wants made here.
 pub struct Wanted {
@@ -397,12 +395,7 @@ impl Peer {
     /// Another stack carries connections from now on: those for which `takes` says so.
     pub fn carry_by(self: &Rc<Self>, of: impl Fn(&Connection) -> Stack, preferred: Stack) {
         let now = self.clock.now();
-        let away = self.tcp.info().map(|info| info.round_trip).unwrap_or_default();
-        let left = if preferred == TCP {
-            self.udpdtn.grace()
-        } else {
-            GRACE.saturating_add(away).saturating_add(away)
-        };
+        let left = if preferred == TCP { self.udpdtn.grace() } else { self.tcp.grace() };
         self.with(|session| {
             session.prefer(preferred);
             let all: Vec<(ConnectionId, Stack)> =
@@ -412,19 +405,8 @@ impl Peer {
             }
         });
     }
-    /// Handles deadlines, of data in transit on stacks that were left, and repeats the choice of stack.
-    pub async fn tend(self: Rc<Self>) {
-        let mut judge = super::context::Judge::new(&self);
-        loop {
-            let now = self.clock.now();
-            self.with(|session| session.on_deadline(now));
-            judge.judge(&self, now);
-            let next = self.look(Session::deadline).map_or(super::context::EVERY, |at| at - now);
-            let pause = lightlag_node::clock::to_std(next.clamp(Duration::ZERO, super::context::EVERY));
-            tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                () = self.tend.notified() => {}
-            }
-        }
+    /// Waits until something has changed that may be a reason for another stack.
+    pub async fn changed(&self) {
+        self.tend.notified().await;
     }
 }
