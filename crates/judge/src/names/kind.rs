@@ -1,6 +1,6 @@
 //! Kinds of violations in a run of named data.
 
-use crate::findings::{Finding, kinds_with_links};
+use crate::findings::kinds_with_links;
 
 kinds_with_links! {
     /// A record is earlier than the one before it.
@@ -59,6 +59,3 @@ kinds_with_links! {
     /// Data came to a node whose consumer asked for them, and are not delivered.
     NeverDelivered = "never_delivered",
 }
-
-/// One thing that cannot have happened.
-pub type Violation = Finding<Kind>;

@@ -1,6 +1,6 @@
 //! What can be wrong in a run of packets, by name.
 
-use crate::findings::{Finding, kinds_with_links};
+use crate::findings::kinds_with_links;
 
 kinds_with_links! {
     /// A record is earlier than the one before it.
@@ -34,6 +34,3 @@ kinds_with_links! {
     /// Bytes have come in order and are not delivered.
     NeverDelivered = "never_delivered",
 }
-
-/// One thing that cannot have happened.
-pub type Violation = Finding<Kind>;

@@ -91,7 +91,7 @@ fn judge_run(setup: &Setup) -> Judge {
 
 fn expect_clean(what: &str, setup: &Setup) {
     let judge = judge_run(setup);
-    let lines: Vec<String> = judge.verdict().iter().take(20).map(ToString::to_string).collect();
+    let lines: Vec<String> = judge.findings().kept().iter().take(20).map(ToString::to_string).collect();
     assert!(lines.is_empty(), "{what}:\n{}", lines.join("\n"));
 }
 
@@ -134,5 +134,5 @@ fn a_run_has_a_violation_when_it_is_judged_by_stricter_rules() {
     let real = setup("epidemic", "none", &Rules::default(), NodePolicy::default(), 0.0);
     let mut judge = Judge::new(JudgeRules { until: at(1_000.0), ..judged::bundles(&real) });
     run(&real, &mut judge);
-    assert!(judge.count(Kind::AfterEnd) > 0);
+    assert!(judge.findings().count(Kind::AfterEnd) > 0);
 }

@@ -73,5 +73,5 @@ fn judge(rules: NamesRules, story: &Story) -> NamesJudge {
 }
 
 fn lines(judge: &NamesJudge) -> String {
-    judge.verdict().iter().take(10).map(|violation| format!("{violation}\n")).collect()
+    judge.findings().kept().iter().take(10).map(|violation| format!("{violation}\n")).collect()
 }

@@ -108,7 +108,7 @@ fn judge(rules: PacketRules, story: &Story) -> PacketJudge {
 }
 
 fn lines(judge: &PacketJudge) -> String {
-    judge.verdict().iter().take(10).map(|violation| format!("{violation}\n")).collect()
+    judge.findings().kept().iter().take(10).map(|violation| format!("{violation}\n")).collect()
 }
 
 fn find(story: &Story, wanted: impl Fn(&Event) -> bool) -> usize {
@@ -209,14 +209,14 @@ fn every_kind_of_violation_is_found_where_it_is_planted() {
     let sound = setups.each_ref().map(story);
     for (setup, sound) in setups.iter().zip(&sound) {
         let clean = judge(judged::packets(setup), sound);
-        assert_eq!(clean.total(), 0, "{}", lines(&clean));
+        assert_eq!(clean.findings().total(), 0, "{}", lines(&clean));
     }
     for &(kind, plant) in PLANTS {
         let which = usize::from([Kind::Overtaken, Kind::WrongVictim].contains(&kind));
         let (mut told, mut rules) = (sound[which].clone(), judged::packets(&setups[which]));
         plant(&mut told, &mut rules);
         let judge = judge(rules, &told);
-        assert!(judge.count(kind) > 0, "{kind} was planted, found:\n{}", lines(&judge));
+        assert!(judge.findings().count(kind) > 0, "{kind} was planted, found:\n{}", lines(&judge));
     }
     let planted: BTreeSet<Kind> = PLANTS.iter().map(|plant| plant.0).collect();
     assert_eq!(planted, Kind::ALL.iter().copied().collect());
@@ -228,7 +228,7 @@ fn a_violation_tells_its_time_its_place_and_its_numbers_in_a_line() {
     let mut rules = judged::packets(&setup);
     rules.link_names = vec!["access".into(), "space".into(), "space.back".into(), "access.back".into()];
     rules.links[1].delay = Delay::Constant(ms(101));
-    let told = judge(rules, &story(&setup)).verdict()[0].to_string();
+    let told = judge(rules, &story(&setup)).findings().kept()[0].to_string();
     let expected =
         "0.11048 s: faster_than_light: link space: offered at 0.01016 s, cannot have left before 0.01048 s";
     assert_eq!(told, expected);
@@ -238,7 +238,7 @@ fn a_violation_tells_its_time_its_place_and_its_numbers_in_a_line() {
 fn a_priority_that_a_trace_does_not_keep_is_seen() {
     let setup = probing(priority);
     let (mut told, rules) = (story(&setup), judged::packets(&setup));
-    assert_eq!(judge(rules.clone(), &told).total(), 0);
+    assert_eq!(judge(rules.clone(), &told).findings().total(), 0);
     let dropped =
         find(&told, |event| matches!(event, Event::Dropped(1, packet, Why::Full) if packet.priority == 1));
     assert!(
@@ -250,7 +250,11 @@ fn a_priority_that_a_trace_does_not_keep_is_seen() {
         }
     }
     let judge = judge(rules, &told);
-    assert!(judge.count(Kind::NeverArrived) > 0 && judge.count(Kind::WrongVictim) > 0, "{}", lines(&judge));
+    assert!(
+        judge.findings().count(Kind::NeverArrived) > 0 && judge.findings().count(Kind::WrongVictim) > 0,
+        "{}",
+        lines(&judge)
+    );
 }
 
 #[test]
@@ -269,7 +273,7 @@ fn a_trace_in_a_file_is_judged_like_the_run() {
     assert_eq!(written(TraceWriter::json_lines(Vec::new(), Names::default())), events);
     let mut rules = judged::packets(&setup);
     rules.links[1].loss = Loss::NONE;
-    assert_eq!(judge(rules.clone(), &back).verdict(), judge(rules, &events).verdict());
+    assert_eq!(judge(rules.clone(), &back).findings().kept(), judge(rules, &events).findings().kept());
 }
 
 #[test]
@@ -304,7 +308,7 @@ fn nothing_is_found(setup: &Setup) -> Result<(), TestCaseError> {
     let mut judge = PacketJudge::new(judged::packets(setup));
     let ended = run(setup, &mut judge).ended;
     judge.end(ended);
-    prop_assert_eq!(judge.total(), 0, "{}", lines(&judge));
+    prop_assert_eq!(judge.findings().total(), 0, "{}", lines(&judge));
     Ok(())
 }
 
@@ -371,7 +375,7 @@ fn nothing_is_found_with_any_controller() {
             }
             let setup = setup(plain().links, &[(name, over, 400_000); 2], 3);
             let judge = judge(judged::packets(&setup), &story(&setup));
-            assert_eq!(judge.total(), 0, "{name} over {over}: {}", lines(&judge));
+            assert_eq!(judge.findings().total(), 0, "{name} over {over}: {}", lines(&judge));
         }
     }
 }

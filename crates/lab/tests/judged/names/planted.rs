@@ -243,14 +243,14 @@ fn every_kind_of_violation_is_found_where_it_is_planted() {
     let setup = plain();
     let sound = story(&setup);
     let clean = judge(judged::names(&setup), &sound);
-    assert_eq!(clean.total(), 0, "{}", lines(&clean));
+    assert_eq!(clean.findings().total(), 0, "{}", lines(&clean));
     // What carries names has no priorities; what goes in a circle has a test of its own.
     let mut planted = BTreeSet::from([Kind::Overtaken, Kind::Looped]);
     for &(kind, plant) in [OF_RECORDS, OF_INTERESTS, OF_DATA, OF_LINKS].into_iter().flatten() {
         let (mut told, mut rules) = (sound.clone(), judged::names(&setup));
         plant(&mut told, &mut rules);
         let judge = judge(rules, &told);
-        assert!(judge.count(kind) > 0, "{kind} was planted, found:\n{}", lines(&judge));
+        assert!(judge.findings().count(kind) > 0, "{kind} was planted, found:\n{}", lines(&judge));
         planted.insert(kind);
     }
     assert_eq!(planted, Kind::ALL.iter().copied().collect());
@@ -261,14 +261,14 @@ fn an_interest_that_goes_in_a_circle_is_found() {
     let setup = circle();
     let (mut told, rules) = (story(&setup), judged::names(&setup));
     let clean = judge(rules.clone(), &told);
-    assert_eq!(clean.total(), 0, "{}", lines(&clean));
+    assert_eq!(clean.findings().total(), 0, "{}", lines(&clean));
     let at = find(&told, |event| matches!(event, Event::Refused(0, _, _, Refused::Loop)));
     if let Event::Arrived(_, Carried::Interest(mut interest, size)) = told[at - 1].1 {
         interest.hop_limit -= 1;
         told[at].1 = Event::Offered(0, Carried::Interest(interest, size));
     }
     let judge = judge(rules, &told);
-    assert!(judge.count(Kind::Looped) > 0, "{}", lines(&judge));
+    assert!(judge.findings().count(Kind::Looped) > 0, "{}", lines(&judge));
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn an_interest_goes_in_no_circle_that_takes_longer_than_its_lifetime() {
     let told = story(&setup);
     assert!(told.iter().any(|row| matches!(row.1, Event::Refused(0, _, _, Refused::Loop))));
     let judge = judge(judged::names(&setup), &told);
-    assert_eq!(judge.total(), 0, "{}", lines(&judge));
+    assert_eq!(judge.findings().total(), 0, "{}", lines(&judge));
 }
 
 /// Something that a damaged trace may hold.
@@ -354,7 +354,7 @@ fn a_trace_in_a_file_is_judged_like_the_run() {
     assert_eq!(written(TraceWriter::json_lines(Vec::new(), TraceNames::default())), events);
     let mut rules = judged::names(&setup);
     rules.links[1].spec.loss = Loss::NONE;
-    assert_eq!(judge(rules.clone(), &back).verdict(), judge(rules, &events).verdict());
+    assert_eq!(judge(rules.clone(), &back).findings().kept(), judge(rules, &events).findings().kept());
 }
 
 #[test]
@@ -372,6 +372,6 @@ fn a_violation_tells_its_time_its_place_and_its_name_in_a_line() {
     let mut rules = judged::names(&setup);
     rules.node_names = vec!["home".into(), "relay".into(), "ship".into(), "archive".into()];
     rules.nodes[0].routes.clear();
-    let told = judge(rules, &story(&setup)).verdict()[0].to_string();
+    let told = judge(rules, &story(&setup)).findings().kept()[0].to_string();
     assert_eq!(told, "0 s: wrong_route: node home: /data/film/seg=0 by face 0, not None");
 }

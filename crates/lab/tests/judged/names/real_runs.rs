@@ -215,7 +215,7 @@ proptest! {
         let mut judge = NamesJudge::new(judged::names(&setup));
         let ended = run(&setup, &mut judge).ended;
         judge.end(ended);
-        prop_assert_eq!(judge.total(), 0, "{}", lines(&judge));
+        prop_assert_eq!(judge.findings().total(), 0, "{}", lines(&judge));
     }
 }
 
@@ -237,7 +237,7 @@ fn what_a_judge_keeps_of_a_run_does_not_grow_with_its_length() {
         let told = story(&setup);
         let begun = std::time::Instant::now();
         let judge = judge(judged::names(&setup), &told);
-        assert_eq!(judge.total(), 0, "{}", lines(&judge));
+        assert_eq!(judge.findings().total(), 0, "{}", lines(&judge));
         println!("{seconds} s: {} events in {:?}", told.len(), begun.elapsed());
         judge.kept()
     };
