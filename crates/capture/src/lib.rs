@@ -26,7 +26,7 @@ pub use stacks::Packets;
 pub use to_dccp::to_dccp;
 pub use to_tcp::to_tcp;
 
-use lightlag_protocols::link::Why;
+use lightlag_protocols::link::DropCause;
 use lightlag_protocols::record::packets::{Observer, Packet, Record};
 use lightlag_protocols::time::Instant;
 use pcap_file::pcapng::PcapNgWriter;
@@ -129,11 +129,11 @@ fn begin<'a, W: Write>(
     Ok(writer)
 }
 
-fn reason(why: Why) -> &'static str {
+fn reason(why: DropCause) -> &'static str {
     match why {
-        Why::Full => "dropped: the queue was full",
-        Why::Marked => "dropped: the queue asked its sender to slow down",
-        Why::Lost => "lost on the wire",
+        DropCause::Full => "dropped: the queue was full",
+        DropCause::Marked => "dropped: the queue asked its sender to slow down",
+        DropCause::Lost => "lost on the wire",
     }
 }
 

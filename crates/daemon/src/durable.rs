@@ -9,7 +9,7 @@ use super::keys::PublicKey;
 use super::peer::{ConnectionWaker, Peer};
 use super::store::{End, Key, Record, Store, Way, Write};
 use lightlag_protocols::session::Stored;
-use lightlag_protocols::wire::session::{ConnectionId, Hints, Why};
+use lightlag_protocols::wire::session::{CloseReason, ConnectionId, Hints};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
@@ -101,7 +101,10 @@ impl DurableConnection {
             stored: [Notify::new(), Notify::new()],
         });
         let over = custody.record.borrow().over;
-        custody.waker.over.set(over.map(|complete| if complete { Ok(()) } else { Err(Why::Unknown) }));
+        custody
+            .waker
+            .over
+            .set(over.map(|complete| if complete { Ok(()) } else { Err(CloseReason::Unknown) }));
         tokio::task::spawn_local(custody.clone().live());
         custody
     }
@@ -208,7 +211,7 @@ impl DurableConnection {
         self.finish_if_done().await;
     }
     /// The application here is gone, and cannot receive data: resets the connection at the other side.
-    pub async fn reset(&self, why: Why) {
+    pub async fn reset(&self, why: CloseReason) {
         self.peer.with(|session| session.reset(self.id, why));
         self.waker.over.set(self.waker.over.get().or(Some(Err(why))));
         self.waker.writes.notify_one();
@@ -244,7 +247,7 @@ impl DurableConnection {
             () = self.keep() => {}
             () = self.over() => {}
         }
-        let over = self.waker.over.get().unwrap_or(Err(Why::Aborted));
+        let over = self.waker.over.get().unwrap_or(Err(CloseReason::Aborted));
         let end = over.map_or_else(|why| format!("{why:?}").to_lowercase(), |()| "whole".to_owned());
         info!(peer = self.peer.config.name, id = %self.id, target = self.record.borrow().target, end, "durable connection ended");
         self.record.borrow_mut().over = Some(over.is_ok());
@@ -292,8 +295,8 @@ impl DurableConnection {
             } else if given == stored && end == Some(End::Whole) {
                 self.peer.with(|session| session.finish(self.id));
             } else if given == stored && acknowledged == stored && end == Some(End::Cut) {
-                self.peer.with(|session| session.reset(self.id, Why::Aborted));
-                self.waker.over.set(Some(Err(Why::Aborted)));
+                self.peer.with(|session| session.reset(self.id, CloseReason::Aborted));
+                self.waker.over.set(Some(Err(CloseReason::Aborted)));
                 return;
             }
             self.make_room().await;

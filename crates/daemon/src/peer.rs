@@ -12,7 +12,7 @@ use super::{config, keys::PublicKey};
 use lightlag_node::clock::Clock;
 use lightlag_protocols::session::{Budget, Config, Connection, Event, Session, Stack, State};
 use lightlag_protocols::time::Instant;
-use lightlag_protocols::wire::session::{ConnectionId, Epoch, Hints, Why};
+use lightlag_protocols::wire::session::{CloseReason, ConnectionId, Epoch, Hints};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -50,7 +50,7 @@ pub struct ConnectionWaker {
     /// The target was reached.
     pub is_open: Cell<bool>,
     /// It is over: how.
-    pub over: Cell<Option<Result<(), Why>>>,
+    pub over: Cell<Option<Result<(), CloseReason>>>,
 }
 
 /// All other daemons, as the settings have them now.
@@ -237,7 +237,7 @@ impl Peer {
     pub fn remove(self: &Rc<Self>) {
         self.is_removed.set(true);
         *self.access.borrow_mut() = Rc::default();
-        self.end_connections(|_| true, (Why::Forbidden, Why::Aborted));
+        self.end_connections(|_| true, (CloseReason::Forbidden, CloseReason::Aborted));
     }
     /// Whether it must still be informed of connections that are over.
     pub fn has_farewells(&self) -> bool {
@@ -253,10 +253,14 @@ impl Peer {
     }
     /// It does not take the key of this daemon any more: it has reset its connections, or will when it hears of them.
     pub fn on_refused(self: &Rc<Self>) {
-        self.end_connections(|_| true, (Why::Aborted, Why::Forbidden));
+        self.end_connections(|_| true, (CloseReason::Aborted, CloseReason::Forbidden));
     }
     /// Ends connections that are not durable: for what reason there, and here.
-    fn end_connections(self: &Rc<Self>, which: impl Fn(&Connection) -> bool, (there, here): (Why, Why)) {
+    fn end_connections(
+        self: &Rc<Self>,
+        which: impl Fn(&Connection) -> bool,
+        (there, here): (CloseReason, CloseReason),
+    ) {
         let passing = |(_, one): &(ConnectionId, &Connection)| !one.hints.durable && which(one);
         let ended: Vec<ConnectionId> =
             self.look(|session| session.connections().filter(passing).map(|(id, _)| id).collect());
@@ -272,7 +276,10 @@ impl Peer {
     /// Applications whose targets were not reached learn that they will not be: the keys do not match.
     pub fn refuse_waiting(self: &Rc<Self>) {
         if self.is_hopeless() {
-            self.end_connections(|one| one.state != State::Open, (Why::Unreachable, Why::Unreachable));
+            self.end_connections(
+                |one| one.state != State::Open,
+                (CloseReason::Unreachable, CloseReason::Unreachable),
+            );
         }
     }
     /// It is in the settings again.

@@ -3,7 +3,7 @@
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::session::{Config, Event, Session, Stack, Ticket};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::wire::session::{ConnectionId, Frame, Hints, Why};
+use lightlag_protocols::wire::session::{CloseReason, ConnectionId, Frame, Hints};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -26,7 +26,7 @@ struct Daemon {
     lossy: Vec<Flying>,
     /// Streams of applications: what is still to be written, what was read, and whether it ended.
     streams: BTreeMap<ConnectionId, Application>,
-    over: BTreeMap<ConnectionId, Result<(), Why>>,
+    over: BTreeMap<ConnectionId, Result<(), CloseReason>>,
 }
 
 #[derive(Default)]
@@ -231,7 +231,7 @@ proptest! {
                 1 => Frame::Opened { id },
                 2 => Frame::Data { id, offset, ends: flag, bytes: &bytes },
                 3 => Frame::Ack { id, below: offset / 10, window: offset },
-                4 => Frame::Reset { id, why: Why::Aborted },
+                4 => Frame::Reset { id, why: CloseReason::Aborted },
                 _ => Frame::Gone { id, complete: flag },
             };
             session.handle(&frame);
@@ -262,9 +262,9 @@ fn a_refused_connection_is_over_on_both_sides_with_the_reason() {
     let id = near.open("closed:1", Hints::default()).unwrap();
     tell_all(&mut near, &mut far);
     assert!(matches!(far.poll_event(), Some(Event::Open { .. })));
-    far.reset(id, Why::Refused);
+    far.reset(id, CloseReason::Refused);
     tell_all(&mut far, &mut near);
-    assert_eq!(near.poll_event(), Some(Event::Over(id, Err(Why::Refused))));
+    assert_eq!(near.poll_event(), Some(Event::Over(id, Err(CloseReason::Refused))));
     tell_all(&mut near, &mut far);
     assert!(!far.waits(STEADY), "the reset is known, and is not said again");
 }
@@ -286,7 +286,7 @@ fn a_daemon_that_begins_anew_keeps_connections_that_are_durable_or_were_never_ca
     assert!(near.waits(STEADY) && !near.has_frames(STEADY), "it is held back");
     near.hold_new(STEADY, false);
     near.on_peer(4);
-    assert_eq!(near.poll_event(), Some(Event::Over(lost, Err(Why::Unknown))));
+    assert_eq!(near.poll_event(), Some(Event::Over(lost, Err(CloseReason::Unknown))));
     near.on_peer(2);
     assert_eq!(near.poll_event(), None, "an earlier life that is heard late changes nothing");
     let mut after = Session::new(config(4, 1000), STEADY);

@@ -5,7 +5,7 @@
 use lightlag_protocols::session::{
     Budget, CONNECTION_COST, Config, Event, Session, Stack, UNADVERTISED_MOST,
 };
-use lightlag_protocols::wire::session::{ConnectionId, Frame, Hints, Why};
+use lightlag_protocols::wire::session::{CloseReason, ConnectionId, Frame, Hints};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ struct Side {
     budget: Arc<Budget>,
     life: u32,
     taken: BTreeMap<ConnectionId, u64>,
-    lost: Vec<(ConnectionId, Why)>,
+    lost: Vec<(ConnectionId, CloseReason)>,
 }
 
 impl Side {
@@ -144,7 +144,7 @@ fn a_connection_for_which_there_is_no_memory_is_refused_and_others_stay() {
         (0..12).map(|_| near.session.open("target:1", Hints::default()).unwrap()).collect();
     carry(&mut near, &mut far, usize::MAX);
     carry(&mut far, &mut near, usize::MAX);
-    assert_eq!(near.lost, [(all[10], Why::Full), (all[11], Why::Full)]);
+    assert_eq!(near.lost, [(all[10], CloseReason::Full), (all[11], CloseReason::Full)]);
     assert_eq!(far.session.connections().count(), 10);
 }
 
@@ -165,6 +165,10 @@ fn a_peer_that_keeps_to_no_window_loses_its_connections_and_the_budget_holds() {
             far.lost.push((id, why));
         }
     }
-    assert!(far.lost.len() > 800 && far.lost.iter().all(|(_, why)| *why == Why::Full), "{}", far.lost.len());
+    assert!(
+        far.lost.len() > 800 && far.lost.iter().all(|(_, why)| *why == CloseReason::Full),
+        "{}",
+        far.lost.len()
+    );
     const { assert!(UNADVERTISED_MOST < LIMIT / 4) };
 }

@@ -5,7 +5,7 @@
 
 use crate::target::{Pattern, Target};
 use crate::{config, descriptors};
-use lightlag_protocols::wire::session::Why;
+use lightlag_protocols::wire::session::CloseReason;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
@@ -46,22 +46,24 @@ impl Access {
     ///
     /// # Errors
     /// `Forbidden` if none is left, `Unreachable` if it does not resolve.
-    pub async fn find(&self, target: &Target) -> Result<Place, Why> {
+    pub async fn find(&self, target: &Target) -> Result<Place, CloseReason> {
         if !self.serve.iter().any(|pattern| pattern.contains(target))
             || self.deny.iter().any(|pattern| pattern.contains(target))
         {
-            return Err(Why::Forbidden);
+            return Err(CloseReason::Forbidden);
         }
-        let (Target::Tcp(host, _) | Target::Udp(host, _)) = target else { return Err(Why::Unreachable) };
+        let (Target::Tcp(host, _) | Target::Udp(host, _)) = target else {
+            return Err(CloseReason::Unreachable);
+        };
         let allowed = |addresses: Vec<SocketAddr>| -> Vec<SocketAddr> {
             addresses.into_iter().filter(|address| self.allows(host, *address)).collect()
         };
-        let place = match resolve(target).await.map_err(|_| Why::Unreachable)? {
+        let place = match resolve(target).await.map_err(|_| CloseReason::Unreachable)? {
             Place::Tcp(found) => Place::Tcp(allowed(found)),
             Place::Udp(found) => Place::Udp(allowed(found)),
         };
         let (Place::Tcp(left) | Place::Udp(left)) = &place;
-        if left.is_empty() { Err(Why::Forbidden) } else { Ok(place) }
+        if left.is_empty() { Err(CloseReason::Forbidden) } else { Ok(place) }
     }
     /// Whether an address of a host that is served may be connected to.
     fn allows(&self, host: &str, address: SocketAddr) -> bool {
@@ -167,7 +169,7 @@ mod tests {
         Access { reach: Vec::new(), serve: read(serve), deny: read(deny) }
     }
 
-    fn find(access: &Access, target: &str) -> Result<Place, Why> {
+    fn find(access: &Access, target: &str) -> Result<Place, CloseReason> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(access.find(&Target::parse(target)))
     }
@@ -209,7 +211,7 @@ mod tests {
         ] {
             let found = find(&all, target);
             assert!(
-                matches!(found, Err(Why::Forbidden | Why::Unreachable)),
+                matches!(found, Err(CloseReason::Forbidden | CloseReason::Unreachable)),
                 "{target} was allowed: {found:?}"
             );
         }

@@ -16,7 +16,7 @@ use super::peer::{Peer, Peers};
 use super::store::{Record, Store};
 use super::target::Target;
 use super::{descriptors, log_limit};
-use lightlag_protocols::wire::session::{ConnectionId, Hints, TARGET_MAX, Why};
+use lightlag_protocols::wire::session::{CloseReason, ConnectionId, Hints, TARGET_MAX};
 use socks::RequestedHints;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -81,20 +81,20 @@ impl Router {
     ///
     /// # Errors
     /// A peer is asked for that there is not, or that may not be used for this target.
-    pub fn peer(&self, target: &Target, via: Via) -> Result<Option<Rc<Peer>>, Why> {
+    pub fn peer(&self, target: &Target, via: Via) -> Result<Option<Rc<Peer>>, CloseReason> {
         let reaches = |peer: &Peer| peer.access.borrow().reach.iter().any(|pattern| pattern.contains(target));
         let peers = self.peers.borrow();
         let named = |name: &str| peers.iter().find(|peer| peer.config.name == name);
         match via {
             Via::Any => Ok(peers.iter().find(|peer| reaches(peer)).cloned()),
-            Via::Setting(name) => named(name).cloned().map(Some).ok_or(Why::Unreachable),
+            Via::Setting(name) => named(name).cloned().map(Some).ok_or(CloseReason::Unreachable),
             Via::Asked(name) => match named(name) {
                 Some(peer) if reaches(peer) => Ok(Some(peer.clone())),
                 Some(_) => {
                     warn!(peer = name, %target, "refused: `reach` of this peer does not contain the target");
-                    Err(Why::Forbidden)
+                    Err(CloseReason::Forbidden)
                 }
-                None => Err(Why::Unreachable),
+                None => Err(CloseReason::Unreachable),
             },
         }
     }
@@ -102,7 +102,7 @@ impl Router {
     ///
     /// # Errors
     /// Why it failed.
-    pub async fn connect(&self, target: &Target, hints: Hints, via: Via<'_>) -> Result<Way, Why> {
+    pub async fn connect(&self, target: &Target, hints: Hints, via: Via<'_>) -> Result<Way, CloseReason> {
         if let Some(peer) = self.peer(target, via)? {
             return self.connect_by(&peer, target, hints).await;
         }
@@ -111,7 +111,7 @@ impl Router {
             if let Some(suppressed) = log_limit::allow("no route") {
                 warn!(%target, suppressed, "refused: no peer reaches the target, and `direct` is off");
             }
-            return Err(Why::Unreachable);
+            return Err(CloseReason::Unreachable);
         }
         let Place::Tcp(addresses) = rules.find(target).await.inspect_err(|why| {
             if let Some(suppressed) = log_limit::allow("direct refused") {
@@ -119,7 +119,7 @@ impl Router {
             }
         })?
         else {
-            return Err(Why::Unreachable);
+            return Err(CloseReason::Unreachable);
         };
         if let Some(suppressed) = log_limit::allow("direct") {
             info!(%target, suppressed, "connecting directly: no peer reaches the target");
@@ -127,39 +127,39 @@ impl Router {
         let reached = descriptors::connect(&addresses).await;
         reached.map(Way::Direct).map_err(|why| serve::reason(&why))
     }
-    async fn connect_by(&self, peer: &Rc<Peer>, target: &Target, hints: Hints) -> Result<Way, Why> {
+    async fn connect_by(&self, peer: &Rc<Peer>, target: &Target, hints: Hints) -> Result<Way, CloseReason> {
         let name = target.to_string();
         if name.len() > TARGET_MAX {
-            return Err(Why::Unreachable);
+            return Err(CloseReason::Unreachable);
         }
         if peer.is_hopeless() {
             let why = peer.tcp.trouble().unwrap_or_default();
             warn!(peer = peer.config.name, target = name, why, "refused: the keys do not match");
-            return Err(Why::Unreachable);
+            return Err(CloseReason::Unreachable);
         }
         if hints.durable {
-            let (id, _) = peer.open(&name, hints).ok_or(Why::Full)?;
+            let (id, _) = peer.open(&name, hints).ok_or(CloseReason::Full)?;
             let record = Record::new(name, hints, true);
             return Ok(Way::Durable(DurableConnection::begin(peer, &self.store, id, record).await));
         }
         for _ in 0..OPENINGS {
-            let (id, waker) = peer.open(&name, hints).ok_or(Why::Full)?;
+            let (id, waker) = peer.open(&name, hints).ok_or(CloseReason::Full)?;
             let line = ProxiedConnection::new(peer.clone(), id, waker);
             match tokio::time::timeout(ANSWER_AFTER, line.opened()).await {
                 // The far daemon has restarted unnoticed. The application has sent nothing yet: no target hears it twice.
-                Ok(Err(Why::Unknown)) => {}
+                Ok(Err(CloseReason::Unknown)) => {}
                 Ok(Err(why)) => return Err(why),
                 // The far daemon may have ended. What the application sends from now on goes by a connection of which nothing
                 // leaves until it is heard: one that has restarted opens that, where it could only refuse this one.
                 Err(_) if peer.is_in_doubt(id) => {
-                    line.reset(Why::Aborted);
-                    let (id, waker) = peer.open(&name, hints).ok_or(Why::Full)?;
+                    line.reset(CloseReason::Aborted);
+                    let (id, waker) = peer.open(&name, hints).ok_or(CloseReason::Full)?;
                     return Ok(Way::By(ProxiedConnection::new(peer.clone(), id, waker)));
                 }
                 Ok(Ok(())) | Err(_) => return Ok(Way::By(line)),
             }
         }
-        Err(Why::Unknown)
+        Err(CloseReason::Unknown)
     }
     /// How the connection of an application's socket is carried, after the changes that are asked for: as applications
     /// write their hints.

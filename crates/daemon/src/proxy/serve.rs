@@ -8,7 +8,7 @@ use crate::peer::{Peer, Wanted};
 use crate::store::{Record, Store};
 use crate::target::Target;
 use crate::{descriptors, log_limit, services};
-use lightlag_protocols::wire::session::Why;
+use lightlag_protocols::wire::session::CloseReason;
 use std::cell::RefCell;
 use std::io::{self, ErrorKind};
 use std::rc::Rc;
@@ -35,16 +35,16 @@ pub async fn serve(mut wanted: UnboundedReceiver<Wanted>, services: Services, st
 
 /// Addresses of a target, if the other daemon may have it reached. A service leads wherever the settings or a program
 /// here say.
-async fn allowed(peer: &Peer, target: &str, services: &Services) -> Result<Place, Why> {
+async fn allowed(peer: &Peer, target: &str, services: &Services) -> Result<Place, CloseReason> {
     let asked = Target::parse(target);
     let result = match &asked {
         Target::Service(name) => {
             let is_served = peer.access.borrow().serve.iter().any(|pattern| pattern.contains(&asked));
             let found = services.borrow_mut().find(name);
             match found.map(|to| Target::parse(&to)) {
-                _ if !is_served => Err(Why::Forbidden),
+                _ if !is_served => Err(CloseReason::Forbidden),
                 Some(to) => access::resolve(&to).await.map_err(|why| reason(&why)),
-                None => Err(Why::Unreachable),
+                None => Err(CloseReason::Unreachable),
             }
         }
         _ => {
@@ -52,7 +52,7 @@ async fn allowed(peer: &Peer, target: &str, services: &Services) -> Result<Place
             rules.find(&asked).await
         }
     };
-    if result.as_ref().is_err_and(|why| *why == Why::Forbidden) {
+    if result.as_ref().is_err_and(|why| *why == CloseReason::Forbidden) {
         if let Some(suppressed) = log_limit::allow("forbidden") {
             warn!(peer = peer.config.name, target, suppressed, "target refused: see `serve` and `deny`");
         }
@@ -74,10 +74,10 @@ pub async fn reach_durable(durable: Rc<DurableConnection>, services: Services) {
                 }
                 Err(why) => reason(&why),
             },
-            Ok(_) => Why::Unreachable,
+            Ok(_) => CloseReason::Unreachable,
             Err(why) => why,
         };
-        if why == Why::Forbidden || begun.elapsed() > HOLD {
+        if why == CloseReason::Forbidden || begun.elapsed() > HOLD {
             return durable.reset(why).await;
         }
         tokio::time::sleep(pause).await;
@@ -116,13 +116,13 @@ async fn reach(wanted: Wanted, services: &Services, store: &Store) {
 }
 
 /// Why a target is not reached, as reported to the far application.
-pub fn reason(why: &io::Error) -> Why {
+pub fn reason(why: &io::Error) -> CloseReason {
     const NO_DESCRIPTORS: [i32; 2] = [nix::libc::EMFILE, nix::libc::ENFILE];
     if why.raw_os_error().is_some_and(|error| NO_DESCRIPTORS.contains(&error)) {
-        return Why::Full;
+        return CloseReason::Full;
     }
     match why.kind() {
-        ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => Why::Refused,
-        _ => Why::Unreachable,
+        ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => CloseReason::Refused,
+        _ => CloseReason::Unreachable,
     }
 }

@@ -22,7 +22,7 @@ use super::packets::name;
 use super::wire::{LinkState, Teller};
 use data::Owed;
 use interests::{Hand, Trips};
-use lightlag_protocols::link::Why;
+use lightlag_protocols::link::DropCause;
 use lightlag_protocols::ndn::Data;
 use lightlag_protocols::record::names::{Observer, Record};
 use lightlag_protocols::time::Instant;
@@ -207,7 +207,7 @@ impl NamesJudge {
             }
         }
     }
-    fn dropped(&mut self, at: Instant, link: u32, carried: Carried, why: Why) {
+    fn dropped(&mut self, at: Instant, link: u32, carried: Carried, why: DropCause) {
         let parcel = carried.parcel(false);
         self.at_link(link, |state, teller| state.dropped(at, &parcel, why, teller));
         if let Carried::Interest(interest, _) = carried {

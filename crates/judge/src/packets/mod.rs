@@ -15,7 +15,7 @@ pub use rules::{FlowRules, PacketRules};
 use super::findings::Findings;
 use super::wire::{LinkState, Parcel, Teller};
 use flow::FlowState;
-use lightlag_protocols::link::Why;
+use lightlag_protocols::link::DropCause;
 use lightlag_protocols::record::packets::{Observer, Record};
 use lightlag_protocols::time::Instant;
 
@@ -27,7 +27,7 @@ pub enum Event {
     /// It came out of it.
     Arrived(u32, Facts),
     /// A queue dropped it, or it was lost; recorded at the decision, before the packet would have left.
-    Dropped(u32, Facts, Why),
+    Dropped(u32, Facts, DropCause),
     /// Bytes of a flow were delivered: their total so far.
     Delivered(u32, u64),
     /// The run is over.
@@ -189,7 +189,7 @@ impl PacketJudge {
             }
         }
     }
-    fn dropped(&mut self, at: Instant, link: u32, packet: &Facts, why: Why) {
+    fn dropped(&mut self, at: Instant, link: u32, packet: &Facts, why: DropCause) {
         if self.known(link, packet.flow) {
             self.at_link(link, |state, teller| state.dropped(at, &parcel(packet), why, teller));
         }

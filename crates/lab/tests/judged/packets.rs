@@ -7,7 +7,7 @@ use lightlag_judge::trace::{Names, TraceRow, TraceWriter, read};
 use lightlag_lab::judged;
 use lightlag_protocols::controllers::{self, Entry, Factory};
 use lightlag_protocols::link::queues::{Discipline, Limit};
-use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate, Why};
+use lightlag_protocols::link::{Delay, DropCause, LinkSpec, Loss, Rate};
 use lightlag_protocols::record::packets::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::{dccp, ltp, tcp, udpdtn};
@@ -239,8 +239,10 @@ fn a_priority_that_a_trace_does_not_keep_is_seen() {
     let setup = probing(priority);
     let (mut told, rules) = (story(&setup), judged::packets(&setup));
     assert_eq!(judge(rules.clone(), &told).findings().total(), 0);
-    let dropped =
-        find(&told, |event| matches!(event, Event::Dropped(1, packet, Why::Full) if packet.priority == 1));
+    let dropped = find(
+        &told,
+        |event| matches!(event, Event::Dropped(1, packet, DropCause::Full) if packet.priority == 1),
+    );
     assert!(
         told[..dropped].iter().any(|row| matches!(&row.1, Event::Arrived(1, packet) if packet.priority == 1))
     );

@@ -34,7 +34,7 @@ pub use path::Path;
 pub use policy::{
     Config as PolicyConfig, Context, DatagramsContext, Kind, Planned, Policy, StreamContext, Switch,
 };
-pub use why::{Share, Why as SwitchWhy};
+pub use why::{Share, StackReason};
 
 /// Names what carries frames: TCP, UDPDTN and others, as the driver numbers them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,7 +3,7 @@
 use super::*;
 use lightlag_judge::trace::NameRow;
 use lightlag_judge::trace::{Names as TraceNames, TraceRow, TraceWriter, read};
-use lightlag_protocols::link::Why;
+use lightlag_protocols::link::DropCause;
 use lightlag_protocols::ndn::Refused;
 use lightlag_protocols::parameter::Value;
 use proptest::prelude::*;
@@ -224,7 +224,7 @@ const OF_LINKS: &[(Kind, Plant)] = &[
         story.insert(at, copy);
     }),
     (Kind::WrongVictim, |story, _| {
-        let full = |event: &Event| matches!(event, Event::Dropped(3, _, Why::Full));
+        let full = |event: &Event| matches!(event, Event::Dropped(3, _, DropCause::Full));
         let at = find(story, full);
         let before = story[..at - 1].iter().rev();
         let mut waiting = before.filter(|row| is_data(&row.1, 3)).map(|row| row.1);
