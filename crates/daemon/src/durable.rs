@@ -7,7 +7,7 @@
 
 use super::keys::PublicKey;
 use super::peer::{ConnectionWaker, Peer};
-use super::store::{End, Key, Record, Store, Way, Write};
+use super::store::{Direction, End, Key, Record, Store, Write};
 use lightlag_protocols::session::Stored;
 use lightlag_protocols::wire::session::{CloseReason, ConnectionId, Hints};
 use std::cell::{Cell, RefCell};
@@ -146,7 +146,7 @@ impl DurableConnection {
     pub async fn accept(&self, bytes: Vec<u8>) {
         let (at, length) = (self.record.borrow().out.0, bytes.len() as u64);
         self.record.borrow_mut().out.0 += length;
-        self.store(vec![Write::Bytes(self.key(), Way::Out, at, bytes)]).await;
+        self.store(vec![Write::Bytes(self.key(), Direction::Out, at, bytes)]).await;
         self.readable[0].set(at + length);
         self.stored[0].notify_one();
     }
@@ -167,7 +167,7 @@ impl DurableConnection {
     /// The next bytes for the application here; `None`: it has them all, or no more are stored yet.
     pub fn next(&self) -> Option<Vec<u8>> {
         let (_, given, _) = self.record.borrow().into;
-        if given >= self.readable[1].get() { None } else { self.store.read(self.key(), Way::In, given) }
+        if given >= self.readable[1].get() { None } else { self.store.read(self.key(), Direction::In, given) }
     }
     /// Waits until there may be more for the application here.
     pub async fn more(&self) {
@@ -185,7 +185,7 @@ impl DurableConnection {
         let (_, given, _) = self.record.borrow().into;
         // A target that must be reached again is given all again, as long as there is room to keep it.
         if self.record.borrow().is_ours && given / DROP > (given - bytes) / DROP {
-            self.store(vec![Write::Drop(self.key(), Way::In, given)]).await;
+            self.store(vec![Write::Drop(self.key(), Direction::In, given)]).await;
         }
     }
     /// What a target was given is not kept where others need its room.
@@ -193,7 +193,7 @@ impl DurableConnection {
         let (_, given, _) = self.record.borrow().into;
         if self.store.is_tight() && given >= self.dropped.get() + DROP {
             self.dropped.set(given);
-            self.store(vec![Write::Drop(self.key(), Way::In, given)]).await;
+            self.store(vec![Write::Drop(self.key(), Direction::In, given)]).await;
         }
     }
     /// How the stream for the application here ended, if it has, and all of it was given.
@@ -227,7 +227,7 @@ impl DurableConnection {
     pub fn begin_again(&self) -> bool {
         let mut record = self.record.borrow_mut();
         record.into.1 = 0;
-        let is_there = record.into.0 == 0 || self.store.read(self.key(), Way::In, 0).is_some();
+        let is_there = record.into.0 == 0 || self.store.read(self.key(), Direction::In, 0).is_some();
         is_there && (record.out.0 == 0 || record.out.2 == Some(End::Whole))
     }
     /// The application here has given all that it wanted to, in this epoch or an earlier one.
@@ -282,13 +282,13 @@ impl DurableConnection {
             self.record.borrow_mut().out.1 = acknowledged;
             if acknowledged >= dropped + DROP {
                 dropped = acknowledged;
-                self.store(vec![Write::Drop(self.key(), Way::Out, acknowledged)]).await;
+                self.store(vec![Write::Drop(self.key(), Direction::Out, acknowledged)]).await;
                 // What was acknowledged meanwhile may be more than was given: an earlier epoch had sent it.
                 continue;
             }
             let room = self.peer.look(|session| session.room(self.id));
             if given < stored && room > 0 {
-                if let Some(bytes) = self.store.read(self.key(), Way::Out, given) {
+                if let Some(bytes) = self.store.read(self.key(), Direction::Out, given) {
                     self.peer.with(|session| session.write(self.id, &bytes));
                     continue;
                 }
@@ -338,8 +338,11 @@ impl DurableConnection {
                 record.into.1 = record.into.0;
             }
         }
-        let writes =
-            if nobody || length == 0 { vec![] } else { vec![Write::Bytes(self.key(), Way::In, at, bytes)] };
+        let writes = if nobody || length == 0 {
+            vec![]
+        } else {
+            vec![Write::Bytes(self.key(), Direction::In, at, bytes)]
+        };
         self.store(writes).await;
         self.readable[1].set(at + length);
         self.peer.with(|session| {
@@ -361,8 +364,8 @@ impl DurableConnection {
         } else {
             self.record.borrow_mut().target.clear();
             self.store(vec![
-                Write::Drop(self.key(), Way::In, u64::MAX),
-                Write::Drop(self.key(), Way::Out, u64::MAX),
+                Write::Drop(self.key(), Direction::In, u64::MAX),
+                Write::Drop(self.key(), Direction::Out, u64::MAX),
             ])
             .await;
         }

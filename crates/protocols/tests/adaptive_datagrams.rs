@@ -3,7 +3,9 @@
 use lightlag_protocols::controllers::{self, Flow};
 use lightlag_protocols::parameter::{Parameters, Value};
 use lightlag_protocols::rng::Stream;
-use lightlag_protocols::session::{Arrival, Config, Datagrams, DatagramsConfig, Event, Session, Stack};
+use lightlag_protocols::session::{
+    Config, DatagramArrival, Datagrams, DatagramsConfig, Event, Session, Stack,
+};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::session::{ConnectionId, Epoch, Hints, Note, Serial};
@@ -295,7 +297,7 @@ impl Attacked {
     fn give(&mut self, to: usize, (serial, bytes): (Serial, Vec<u8>)) {
         let Daemon { session, datagrams, .. } = &mut self.daemons[to];
         let mut out = Vec::new();
-        if datagrams.handle(self.now, (serial, &bytes), session) == Ok(Arrival::Stale)
+        if datagrams.handle(self.now, (serial, &bytes), session) == Ok(DatagramArrival::Stale)
             && let Some(serial) = datagrams.greet(self.now, serial.epoch, &mut out)
         {
             self.recorded[to].push((serial, out.clone()));
@@ -376,10 +378,10 @@ fn a_daemon_whose_epoch_does_not_follow_is_told_so_and_is_not_believed() {
         both.now += Duration::from_secs(10);
         let Some(serial) = both.daemons[0].poll(both.now, &mut out) else { continue };
         let Daemon { session, datagrams, .. } = &mut both.daemons[1];
-        assert_eq!(datagrams.handle(both.now, (serial, &out), session), Ok(Arrival::Stale));
+        assert_eq!(datagrams.handle(both.now, (serial, &out), session), Ok(DatagramArrival::Stale));
         let answer = datagrams.greet(both.now, serial.epoch, &mut out).expect("an answer");
         let Daemon { session, datagrams, .. } = &mut both.daemons[0];
-        if let Ok(Arrival::Accepted { note: Some(Note::Known(known)), .. }) =
+        if let Ok(DatagramArrival::Accepted { note: Some(Note::Known(known)), .. }) =
             datagrams.handle(both.now, (answer, &out), session)
         {
             told = Some((known, datagrams.must_follow(known)));

@@ -8,7 +8,7 @@ pub mod http;
 pub mod serve;
 pub mod socks;
 
-use access::{Access, Place};
+use access::{Access, Addresses};
 pub use carry::{ProxiedConnection, carry_durable};
 
 use super::durable::DurableConnection;
@@ -67,7 +67,7 @@ impl<'a> Via<'a> {
 }
 
 /// A connection for an application.
-pub enum Way {
+pub enum Upstream {
     /// Shared with another daemon.
     By(ProxiedConnection),
     /// The same, and durable.
@@ -102,7 +102,12 @@ impl Router {
     ///
     /// # Errors
     /// Why it failed.
-    pub async fn connect(&self, target: &Target, hints: Hints, via: Via<'_>) -> Result<Way, CloseReason> {
+    pub async fn connect(
+        &self,
+        target: &Target,
+        hints: Hints,
+        via: Via<'_>,
+    ) -> Result<Upstream, CloseReason> {
         if let Some(peer) = self.peer(target, via)? {
             return self.connect_by(&peer, target, hints).await;
         }
@@ -113,7 +118,7 @@ impl Router {
             }
             return Err(CloseReason::Unreachable);
         }
-        let Place::Tcp(addresses) = rules.find(target).await.inspect_err(|why| {
+        let Addresses::Tcp(addresses) = rules.find(target).await.inspect_err(|why| {
             if let Some(suppressed) = log_limit::allow("direct refused") {
                 warn!(%target, ?why, suppressed, "refused: not allowed by `direct` and `deny`");
             }
@@ -125,9 +130,14 @@ impl Router {
             info!(%target, suppressed, "connecting directly: no peer reaches the target");
         }
         let reached = descriptors::connect(&addresses).await;
-        reached.map(Way::Direct).map_err(|why| serve::reason(&why))
+        reached.map(Upstream::Direct).map_err(|why| serve::reason(&why))
     }
-    async fn connect_by(&self, peer: &Rc<Peer>, target: &Target, hints: Hints) -> Result<Way, CloseReason> {
+    async fn connect_by(
+        &self,
+        peer: &Rc<Peer>,
+        target: &Target,
+        hints: Hints,
+    ) -> Result<Upstream, CloseReason> {
         let name = target.to_string();
         if name.len() > TARGET_MAX {
             return Err(CloseReason::Unreachable);
@@ -140,7 +150,7 @@ impl Router {
         if hints.durable {
             let (id, _) = peer.open(&name, hints).ok_or(CloseReason::Full)?;
             let record = Record::new(name, hints, true);
-            return Ok(Way::Durable(DurableConnection::begin(peer, &self.store, id, record).await));
+            return Ok(Upstream::Durable(DurableConnection::begin(peer, &self.store, id, record).await));
         }
         for _ in 0..OPENINGS {
             let (id, waker) = peer.open(&name, hints).ok_or(CloseReason::Full)?;
@@ -154,9 +164,9 @@ impl Router {
                 Err(_) if peer.is_in_doubt(id) => {
                     line.reset(CloseReason::Aborted);
                     let (id, waker) = peer.open(&name, hints).ok_or(CloseReason::Full)?;
-                    return Ok(Way::By(ProxiedConnection::new(peer.clone(), id, waker)));
+                    return Ok(Upstream::By(ProxiedConnection::new(peer.clone(), id, waker)));
                 }
-                Ok(Ok(())) | Err(_) => return Ok(Way::By(line)),
+                Ok(Ok(())) | Err(_) => return Ok(Upstream::By(line)),
             }
         }
         Err(CloseReason::Unknown)
@@ -181,13 +191,13 @@ impl Router {
         Ok(RequestedHints { by: Some(peer.config.name.clone()), ..wanted }.to_string())
     }
     /// Carries an application's streams until they have ended.
-    pub async fn carry(&self, way: Way, socket: TcpStream) {
+    pub async fn carry(&self, way: Upstream, socket: TcpStream) {
         self.carry_after(way, socket, &[]).await;
     }
     /// The same, where some bytes of the application were read already.
-    pub async fn carry_after(&self, way: Way, mut socket: TcpStream, read: &[u8]) {
+    pub async fn carry_after(&self, way: Upstream, mut socket: TcpStream, read: &[u8]) {
         match way {
-            Way::By(line) => {
+            Upstream::By(line) => {
                 // Few: there is room for them in a connection that is new.
                 line.peer.with(|session| session.write(line.id, read));
                 let from = socket.peer_addr().ok().map(canonical);
@@ -200,13 +210,13 @@ impl Router {
                     self.applications.borrow_mut().remove(&from);
                 }
             }
-            Way::Durable(durable) => {
+            Upstream::Durable(durable) => {
                 if !read.is_empty() {
                     durable.accept(read.to_vec()).await;
                 }
                 carry_durable(&durable, socket).await;
             }
-            Way::Direct(mut target) => {
+            Upstream::Direct(mut target) => {
                 let (now, ever) = self.directly.get();
                 self.directly.set((now + 1, ever + 1));
                 if target.write_all(read).await.is_ok() {

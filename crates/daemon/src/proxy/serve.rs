@@ -1,6 +1,6 @@
 //! Targets here, for the other daemons.
 
-use super::access::{self, Place};
+use super::access::{self, Addresses};
 use super::carry::{ProxiedConnection, carry_durable};
 use super::datagrams;
 use crate::durable::DurableConnection;
@@ -35,7 +35,7 @@ pub async fn serve(mut wanted: UnboundedReceiver<Wanted>, services: Services, st
 
 /// Addresses of a target, if the other daemon may have it reached. A service leads wherever the settings or a program
 /// here say.
-async fn allowed(peer: &Peer, target: &str, services: &Services) -> Result<Place, CloseReason> {
+async fn allowed(peer: &Peer, target: &str, services: &Services) -> Result<Addresses, CloseReason> {
     let asked = Target::parse(target);
     let result = match &asked {
         Target::Service(name) => {
@@ -67,7 +67,7 @@ pub async fn reach_durable(durable: Rc<DurableConnection>, services: Services) {
     let (mut pause, begun) = (AGAIN.0, Instant::now());
     while !durable.is_over() || record.over.is_some() {
         let why = match allowed(&durable.peer, &record.target, &services).await {
-            Ok(Place::Tcp(addresses)) => match descriptors::connect(&addresses).await {
+            Ok(Addresses::Tcp(addresses)) => match descriptors::connect(&addresses).await {
                 Ok(socket) => {
                     durable.opened().await;
                     return carry_durable(&durable, socket).await;
@@ -94,7 +94,7 @@ async fn reach(wanted: Wanted, services: &Services, store: &Store) {
     }
     let line = ProxiedConnection::new(peer.clone(), id, peer.waker(id));
     match allowed(&peer, &target, services).await {
-        Ok(Place::Tcp(addresses)) => match descriptors::connect(&addresses).await {
+        Ok(Addresses::Tcp(addresses)) => match descriptors::connect(&addresses).await {
             Ok(socket) => {
                 peer.with(|session| session.accept(id));
                 let _ = line.carry(socket).await;
@@ -104,7 +104,7 @@ async fn reach(wanted: Wanted, services: &Services, store: &Store) {
                 line.reset(reason(&why));
             }
         },
-        Ok(Place::Udp(addresses)) => match datagrams::reach(&addresses).await {
+        Ok(Addresses::Udp(addresses)) => match datagrams::reach(&addresses).await {
             Ok(socket) => {
                 peer.with(|session| session.accept(id));
                 datagrams::carry(&line, &socket).await;

@@ -6,7 +6,7 @@ use lightlag_protocols::parameter::{Parameters, Value};
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
-use lightlag_protocols::transport::ltp::{Config, Content, Data, Engine, Event, SessionId, Way};
+use lightlag_protocols::transport::ltp::{Config, Content, Data, Direction, Engine, Event, SessionId};
 use lightlag_protocols::transport::ranges::Ranges;
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_protocols::wire::ltp::Packet;
@@ -185,7 +185,7 @@ impl Line {
     fn tell_outages(&mut self) {
         let out = self.is_out(self.now);
         for engine in &mut self.engines {
-            for way in [Way::Out, Way::In] {
+            for way in [Direction::Out, Direction::In] {
                 if out { engine.link_down(self.now, way) } else { engine.link_up(self.now, way) }
             }
         }

@@ -6,10 +6,10 @@
 pub mod tidy;
 
 use lightlag_protocols::dtn::{
-    Agent, Answer, Arrival, BuildContext, Built, Bundle, BundleId, BundleInTransit, ByReception, Census,
-    ContactPlan, Creation, Domain, Entry, IdSet, Kind, Link, Mechanism, NodeId, NodePolicy, Offer, Parameter,
-    Parameters, PeerSpace, Peers, PlannedContact, Router, Summary, Transfer, TransferKind, Value, mechanisms,
-    routers,
+    Agent, Answer, BuildContext, Built, Bundle, BundleArrival, BundleId, BundleInTransit, ByReception,
+    Census, ContactPlan, Creation, Domain, Entry, IdSet, Kind, Link, Mechanism, NodeId, NodePolicy, Offer,
+    Parameter, Parameters, PeerSpace, Peers, PlannedContact, Router, Summary, Transfer, TransferKind, Value,
+    mechanisms, routers,
 };
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
@@ -299,17 +299,17 @@ impl Network {
         self.gone(to);
         self.log.push(format!("{time:?} {:?} at {to:?} from {from:?}: {arrival:?}", bundle.id));
         match arrival {
-            Arrival::Stored => {
+            BundleArrival::Stored => {
                 assert_ne!(bundle.destination, to);
                 assert!(self.held.insert((to, bundle.id)), "one copy per node");
                 self.census.on_copied(bundle.id, to, kind != TransferKind::Custody);
             }
-            Arrival::Delivered { first } => {
+            BundleArrival::Delivered { first } => {
                 assert_eq!(bundle.destination, to);
                 self.census.on_delivered(bundle.id, to);
                 assert_eq!(self.delivered.insert(bundle.id), first, "delivered for the first time once");
             }
-            Arrival::Refused(_) => {}
+            BundleArrival::Refused(_) => {}
         }
         self.tell_changes(from);
         self.tell_changes(to);
