@@ -6,20 +6,33 @@ use lightlag_protocols::dtn::{BundleId, NodeId};
 use lightlag_protocols::time::Instant;
 use std::fmt;
 
-/// Makes the `Kind`s of a judge, each with its name.
+/// Makes the `Kind`s of a judge, each with its name: three that every judge has, and its own.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $kind:ident = $name:literal,)+) => {
         /// What is wrong.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Kind { $($(#[$doc])+ $kind,)+ }
+        pub enum Kind {
+            /// A record is earlier than the one before it.
+            TimeBackwards,
+            /// Something happens after the end of the run.
+            AfterEnd,
+            /// The trace stops before the run is over.
+            EndMissing,
+            $($(#[$doc])+ $kind,)+
+        }
 
         impl Kind {
             /// Every kind, in order.
-            pub const ALL: &[Self] = &[$(Self::$kind,)+];
+            pub const ALL: &[Self] = &[Self::TimeBackwards, Self::AfterEnd, Self::EndMissing, $(Self::$kind,)+];
 
             /// Its name.
             pub const fn name(self) -> &'static str {
-                match self { $(Self::$kind => $name,)+ }
+                match self {
+                    Self::TimeBackwards => "time_backwards",
+                    Self::AfterEnd => "after_end",
+                    Self::EndMissing => "end_missing",
+                    $(Self::$kind => $name,)+
+                }
             }
         }
 

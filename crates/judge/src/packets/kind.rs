@@ -3,12 +3,6 @@
 use crate::findings::kinds_with_links;
 
 kinds_with_links! {
-    /// A record is earlier than the one before it.
-    TimeBackwards = "time_backwards",
-    /// Something happens after the end of the run.
-    AfterEnd = "after_end",
-    /// The trace stops before the run is over.
-    EndMissing = "end_missing",
     /// A record names a link or a flow that is not there.
     Unknown = "unknown",
 
