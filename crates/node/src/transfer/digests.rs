@@ -145,7 +145,7 @@ mod tests {
             assert!(ask(&digests, &path).is_some());
             assert!(ask(&digests, &folder.path().join("0")).is_some());
         }
-        let table = digests.0.lock().expect("nobody panicked");
+        let table = digests.0.lock().expect("the lock is whole");
         assert_eq!(table.known.len(), KNOWN_MAX);
         assert!(table.known.contains_key(&folder.path().join("0")));
         assert!(!table.known.contains_key(&folder.path().join("1")));
