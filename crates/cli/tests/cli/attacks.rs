@@ -743,37 +743,3 @@ fn what_an_earlier_version_has_kept_is_taken_up() {
     assert!(place.read("into/file") == bytes);
     assert!(!place.path("into/file.part").exists() && parts(&place).is_empty());
 }
-
-#[test]
-fn openings_that_name_large_files_hold_no_sender_up() {
-    let place = Place::new();
-    let at = free_address();
-    std::fs::create_dir(place.path("into")).expect("a folder");
-    let names: Vec<String> = (0..70).map(|number| format!("large{number}")).collect();
-    for name in &names {
-        let file = std::fs::File::create(place.path("into").join(name)).expect("a file");
-        file.set_len(1 << 30).expect("the file system has sparse files");
-    }
-    let _listener = listen(&place, &at, &[]);
-    let (over, to) = (Arc::new(AtomicBool::new(false)), at.clone());
-    let flood = std::thread::spawn({
-        let over = over.clone();
-        move || {
-            let enemy = UdpSocket::bind("127.0.0.1:0").expect("a port");
-            for session in 1.. {
-                let name = &names[session as usize % names.len()];
-                let _ = enemy.send_to(&opening(session, name, 1 << 30, [9; 32]), &to);
-                std::thread::sleep(Duration::from_millis(10));
-                if over.load(Ordering::Relaxed) {
-                    return;
-                }
-            }
-        }
-    });
-    std::thread::sleep(Duration::from_millis(500));
-    place.write("file", noise(500_000));
-    sent(&place, "file", &at, &[]);
-    over.store(true, Ordering::Relaxed);
-    flood.join().expect("it sends");
-    assert_eq!(place.read("into/file"), noise(500_000));
-}
