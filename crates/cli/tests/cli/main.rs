@@ -8,6 +8,7 @@ mod captures;
 mod emulate;
 mod floods;
 mod house;
+mod large_files;
 mod lightlag;
 mod measurements;
 mod names;

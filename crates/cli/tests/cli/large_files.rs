@@ -1,9 +1,7 @@
 //! Files that are here already: hosts that name large ones hold no sender up, and senders that give them again learn it.
 
-mod lightlag;
-
-use lightlag::Place;
-use lightlag::running::{Running, noise};
+use crate::lightlag::Place;
+use crate::lightlag::running::{Running, noise};
 use lightlag_protocols::time::Duration as Span;
 use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::udpdtn::{Body, Opening, Packet};
