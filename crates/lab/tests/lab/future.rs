@@ -1,8 +1,5 @@
 //! A recorded trace is no plan: two records that agree up to an instant give the same run up to it, whatever comes later.
 
-// The helpers of a test fail as tests do.
-#![allow(clippy::unwrap_used)]
-
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::rng::mix;
 use lightlag_protocols::time::Instant;
@@ -76,7 +73,7 @@ fn early(kind: &str, more: &str, contacts: &[[u64; 4]]) -> Vec<(String, Vec<Stri
     let text_of = format!(
         "duration = \"{UNTIL_S} s\"\nrouter = {routers}\nmechanism = {mechanisms}\nbuffer = \"300 kB\"\n\
          [nodes.n]\ncount = {NODES}\n[contacts.trace]\nkind = \"{kind}\"\nfirst_id = 0\nfile = \"trace\"\nrate = \"100 kbit/s\"\n{more}\n\
-         [traffic.all]\ninterval = \"10..20 s\"\nsize = \"20..50 kB\"\nlifetime = \"1 h\"\n"
+         [traffic.messages]\ninterval = \"10..20 s\"\nsize = \"20..50 kB\"\nlifetime = \"1 h\"\n"
     );
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("trace"), text(kind, contacts)).unwrap();
