@@ -1,7 +1,7 @@
 #![no_main]
 //! A daemon's side of its connections, told whatever an authenticated peer can say in datagrams.
 
-use lightlag_protocols::session::{Arrival, Config, Datagrams, DatagramsConfig, Event, Session, Stack};
+use lightlag_protocols::session::{DatagramArrival, Config, Datagrams, DatagramsConfig, Event, Session, Stack};
 use lightlag_protocols::controllers::{Flow, find};
 use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::{Duration, Instant};
@@ -45,7 +45,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         if let Some((serial, said)) = said.split_first_chunk() {
             // Mostly bound to this epoch, so that it is taken.
             let serial = Serial { bound: u64::from(does & 32), ..Serial::from_whole(*serial) };
-            if datagrams.handle(now, (serial, said), &mut session) == Ok(Arrival::Stale) {
+            if datagrams.handle(now, (serial, said), &mut session) == Ok(DatagramArrival::Stale) {
                 datagrams.greet(now, serial.epoch, &mut out);
             }
             datagrams.note(Note::PathChallenge(now.as_nanos() as u64), &mut out);

@@ -5,7 +5,7 @@ use lightlag_protocols::controllers::{self, Flow};
 use lightlag_protocols::parameter::Parameters;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
-use lightlag_protocols::transport::ltp::{Config, Engine, Quotas, Reason, SessionId, Way};
+use lightlag_protocols::transport::ltp::{Config, Engine, Quotas, Reason, SessionId, Direction};
 use lightlag_protocols::transport::ranges::Ranges;
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_protocols::wire::ltp::Packet;
@@ -44,7 +44,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         let (said, after) = after.split_at(usize::from(length).min(after.len()));
         rest = after;
         now += Duration::from_nanos(1 << (step % 40));
-        let (one, way) = (usize::from(does & 1), if does & 2 > 0 { Way::In } else { Way::Out });
+        let (one, way) = (usize::from(does & 1), if does & 2 > 0 { Direction::In } else { Direction::Out });
         match does >> 2 & 7 {
             0 => {
                 let _ = engines[one].send(u64::from(length), said.len() as u64 * 9, u64::from(step));

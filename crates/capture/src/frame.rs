@@ -92,7 +92,7 @@ impl Conversation {
     /// The packet as bytes, on a link between two nodes.
     pub fn frame(&self, packet: &Packet, link: [u32; 2]) -> Frame {
         let life = TIME_TO_LIVE.saturating_sub(packet.hop.min(63) as u8);
-        let way = Way { forward: packet.forward, life, lower_effort: packet.priority() > 0 };
+        let way = IpFields { forward: packet.forward, life, lower_effort: packet.priority() > 0 };
         let frame = match &packet.body {
             Body::Tcp(segment) => self.tcp(segment, way),
             Body::Dccp(packet) => self.dccp(packet, way),
@@ -118,7 +118,7 @@ impl Conversation {
         Frame { head, length }
     }
     /// Each stream of a connection with frames in both directions is shown as a connection of its own.
-    fn adaptive(&self, parcel: &Parcel, way: Way) -> Frame {
+    fn adaptive(&self, parcel: &Parcel, way: IpFields) -> Frame {
         match parcel {
             Parcel::Datagram(serial, bytes) => {
                 let mut whole = Vec::with_capacity(serial.length() + bytes.len());
@@ -135,11 +135,11 @@ impl Conversation {
                     return stream.tcp(segment, way);
                 }
                 stream.addresses.reverse();
-                stream.tcp(segment, Way { forward: !way.forward, ..way })
+                stream.tcp(segment, IpFields { forward: !way.forward, ..way })
             }
         }
     }
-    fn ip(&self, way: Way, protocol: IpNumber, payload: usize) -> Ipv4Header {
+    fn ip(&self, way: IpFields, protocol: IpNumber, payload: usize) -> Ipv4Header {
         let [near, far] = self.addresses;
         let (source, destination) = if way.forward { (near, far) } else { (far, near) };
         let effort = IpDscp::try_new(if way.lower_effort { LOWER_EFFORT } else { 0 });
@@ -156,7 +156,7 @@ impl Conversation {
         header.header_checksum = header.calc_header_checksum();
         header
     }
-    fn dccp(&self, packet: &dccp::Packet, way: Way) -> Frame {
+    fn dccp(&self, packet: &dccp::Packet, way: IpFields) -> Frame {
         let (own, other) = if way.forward { (0, 1) } else { (1, 0) };
         let mut packet = packet.clone();
         (packet.header.source, packet.header.destination) = (self.ports[own], self.ports[other]);
@@ -169,7 +169,7 @@ impl Conversation {
         head.truncate(length - packet.data.len());
         Frame { head, length: length as u32 }
     }
-    fn tcp(&self, segment: &Segment, way: Way) -> Frame {
+    fn tcp(&self, segment: &Segment, way: IpFields) -> Frame {
         let mut header = self.tcp_header(segment, way.forward);
         let length = segment.length as usize;
         let ip = self.ip(way, IpNumber::TCP, header.header_len() + length);
@@ -231,7 +231,7 @@ impl Conversation {
         options
     }
     /// A datagram of which the start is known, and the rest is zeros.
-    fn udp(&self, known: Vec<u8>, size: Bytes, way: Way) -> Frame {
+    fn udp(&self, known: Vec<u8>, size: Bytes, way: IpFields) -> Frame {
         let length = (size.0 as usize).clamp(known.len(), usize::from(u16::MAX) - UDP_HEADER.0 as usize);
         let mut payload = known.clone();
         payload.resize(length, 0);
@@ -249,7 +249,7 @@ impl Conversation {
 
 /// How a packet travels.
 #[derive(Clone, Copy)]
-struct Way {
+struct IpFields {
     forward: bool,
     /// Routers that it may yet meet.
     life: u8,

@@ -20,13 +20,13 @@ mod udpdtn;
 
 pub use datagrams::{Datagrams, over_udp};
 pub use frame::{Conversation, DCCP_PORT, Frame, Headers, TCP_PORT};
-pub use points::{Ends, FlowEnds, Interface, NoSuchNode, Points, Way, Where};
+pub use points::{Direction, Ends, FlowEnds, Interface, NoSuchNode, Points, Where};
 pub use rewrite::Rewritten;
 pub use stacks::Packets;
 pub use to_dccp::to_dccp;
 pub use to_tcp::to_tcp;
 
-use lightlag_protocols::link::Why;
+use lightlag_protocols::link::DropCause;
 use lightlag_protocols::record::packets::{Observer, Packet, Record};
 use lightlag_protocols::time::Instant;
 use pcap_file::pcapng::PcapNgWriter;
@@ -69,12 +69,19 @@ impl<W: Write> Capture<W> {
         }
         capture
     }
-    fn write(&mut self, at: Instant, point: (u32, Way), link: u32, packet: &Packet, comment: Option<&str>) {
+    fn write(
+        &mut self,
+        at: Instant,
+        point: (u32, Direction),
+        link: u32,
+        packet: &Packet,
+        comment: Option<&str>,
+    ) {
         let Some(to) = &mut self.to else { return };
         let Some(conversation) = self.conversations.get(packet.flow as usize) else { return };
         let frame = conversation.frame(packet, self.points.links[link as usize]);
         // The first two bits: 1 inbound, 2 outbound.
-        let mut options = vec![EnhancedPacketOption::Flags(if point.1 == Way::In { 1 } else { 2 })];
+        let mut options = vec![EnhancedPacketOption::Flags(if point.1 == Direction::In { 1 } else { 2 })];
         options.extend(comment.map(|text| EnhancedPacketOption::Comment(text.into())));
         let block = EnhancedPacketBlock {
             interface_id: point.0,
@@ -129,11 +136,11 @@ fn begin<'a, W: Write>(
     Ok(writer)
 }
 
-fn reason(why: Why) -> &'static str {
+fn reason(why: DropCause) -> &'static str {
     match why {
-        Why::Full => "dropped: the queue was full",
-        Why::Marked => "dropped: the queue asked its sender to slow down",
-        Why::Lost => "lost on the wire",
+        DropCause::Full => "dropped: the queue was full",
+        DropCause::Marked => "dropped: the queue asked its sender to slow down",
+        DropCause::Lost => "lost on the wire",
     }
 }
 

@@ -91,7 +91,7 @@ pub struct Points {
 
 /// Direction of a packet through an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// It comes.
     In,
     /// It goes.
@@ -157,17 +157,17 @@ impl Points {
         }) as u32
     }
     /// Where a packet that is offered to a link is captured, if it is.
-    pub fn offered(&self, link: u32, packet: &Packet) -> Option<(u32, Way)> {
+    pub fn offered(&self, link: u32, packet: &Packet) -> Option<(u32, Direction)> {
         let here = match self.place {
             Where::Senders => packet.forward && packet.hop == 0,
             Where::Receivers => !packet.forward && packet.hop == 0,
             Where::Drops => false,
             Where::Node(_) => self.chosen[link as usize][0],
         };
-        here.then(|| (self.ends[link as usize][0], Way::Out))
+        here.then(|| (self.ends[link as usize][0], Direction::Out))
     }
     /// Where a packet that has come out of a link is captured, if it is.
-    pub fn arrived(&self, link: u32, packet: &Packet) -> Option<(u32, Way)> {
+    pub fn arrived(&self, link: u32, packet: &Packet) -> Option<(u32, Direction)> {
         let [there, back] = self.hops[packet.flow as usize];
         let here = match self.place {
             Where::Senders => !packet.forward && packet.hop + 1 == back,
@@ -175,10 +175,10 @@ impl Points {
             Where::Drops => false,
             Where::Node(_) => self.chosen[link as usize][1],
         };
-        here.then(|| (self.ends[link as usize][1], Way::In))
+        here.then(|| (self.ends[link as usize][1], Direction::In))
     }
     /// Where a packet that was dropped is captured, if it is.
-    pub fn dropped(&self, link: u32) -> Option<(u32, Way)> {
-        (self.place == Where::Drops).then(|| (self.ends[link as usize][0], Way::Out))
+    pub fn dropped(&self, link: u32) -> Option<(u32, Direction)> {
+        (self.place == Where::Drops).then(|| (self.ends[link as usize][0], Direction::Out))
     }
 }

@@ -13,6 +13,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
 fn main() -> ExitCode {
+    lightlag_lab::set_commit(env!("LIGHTLAG_COMMIT"));
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(wrong) if wrong.use_stderr() && wrong.kind() != MissingSubcommand => {

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// Version and commit, as `--version` prints them.
-pub const VERSION: &str = lightlag_lab::VERSION_AND_COMMIT;
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("LIGHTLAG_COMMIT"), ")");
 
 /// Why a command did not do what was asked.
 pub enum Failure {

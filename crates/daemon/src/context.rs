@@ -6,8 +6,9 @@ use super::plan;
 use super::stack::{STACKS, TCP, UDPDTN};
 use super::tcp_info::TcpInfo;
 use super::traffic::Lead;
+use lightlag_node::clock::to_std;
 use lightlag_protocols::session::{
-    Connection, Context, Kind, PRIORITIES, Policy, PolicyConfig, Stack, StreamContext,
+    Connection, Context, Kind, PRIORITIES, Policy, PolicyConfig, Session, Stack, StreamContext,
 };
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -17,12 +18,10 @@ use std::time::SystemTime;
 use tracing::info;
 
 /// How often the path is examined.
-pub const EVERY: Duration = Duration::from_nanos(250_000_000);
+const EVERY: Duration = Duration::from_nanos(250_000_000);
 /// Intervals of datagram probes: usual, and where only probes measure the path.
 const PROBE: Duration = Duration::from_secs(10);
 const PROBE_SOON: Duration = Duration::from_secs(1);
-/// What a stream that is left still carries has this long to arrive, and two round trips.
-const GRACE: Duration = Duration::from_secs(2);
 /// A stream without an acknowledgement for this time plus two round trips hangs.
 const HANGS: Duration = Duration::from_secs(3);
 /// Rates are measured over at least this time.
@@ -34,8 +33,24 @@ const FULL: u64 = 64 << 20;
 /// Interval of calls that replace a stream that backs off.
 const CALL_EVERY: Duration = Duration::from_secs(2);
 
+/// Handles the deadlines of a peer, of data in transit on stacks that were left, and repeats the choice of stack.
+pub async fn tend(peer: Rc<Peer>) {
+    let mut chooser = Chooser::new(&peer);
+    loop {
+        let now = peer.clock.now();
+        peer.with(|session| session.on_deadline(now));
+        chooser.choose(&peer, now);
+        let next = peer.look(Session::deadline).map_or(EVERY, |at| at - now);
+        let pause = to_std(next.clamp(Duration::ZERO, EVERY));
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = peer.changed() => {}
+        }
+    }
+}
+
 /// Decides what carries the connections of a peer.
-pub struct Judge {
+struct Chooser {
     policy: Policy,
     /// What was decided last: the stack of most, and whether that is its owner's wish.
     decided: (Stack, bool),
@@ -59,9 +74,9 @@ fn kind_of(stack: Stack) -> Kind {
     if stack == TCP { Kind::Stream } else { Kind::Datagrams }
 }
 
-impl Judge {
+impl Chooser {
     /// Nothing is known yet.
-    pub fn new(peer: &Peer) -> Self {
+    fn new(peer: &Peer) -> Self {
         Self {
             policy: Policy::new(PolicyConfig::default()),
             decided: (peer.carrier(), false),
@@ -73,7 +88,7 @@ impl Judge {
         }
     }
     /// Examines the path, and moves connections if there is a reason.
-    pub fn judge(&mut self, peer: &Rc<Peer>, now: Instant) {
+    fn choose(&mut self, peer: &Rc<Peer>, now: Instant) {
         let info = peer.tcp.info();
         let rate = self.measure(info, now);
         if let Some(rate) = rate {
@@ -151,10 +166,7 @@ impl Judge {
     }
     /// Datagrams begin with what the stream had found; and a stream that was left is not taken back as it was.
     fn hand_over(&mut self, peer: &Peer, now: Instant, (to, round_trip): (Stack, Option<Duration>)) {
-        self.close_at = (to == UDPDTN).then(|| {
-            let away = round_trip.unwrap_or_default();
-            now.saturating_add(GRACE).saturating_add(away).saturating_add(away)
-        });
+        self.close_at = (to == UDPDTN).then(|| now.saturating_add(peer.tcp.grace()));
         if let Some(best) = self.policy.best().filter(|_| to == UDPDTN) {
             let rate = BitRate((best.rate * 8.0) as u64);
             peer.udpdtn.continue_from(now, &peer.config, (rate, round_trip), best.is_found(now, round_trip));

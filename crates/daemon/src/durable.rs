@@ -7,9 +7,9 @@
 
 use super::keys::PublicKey;
 use super::peer::{ConnectionWaker, Peer};
-use super::store::{End, Key, Record, Store, Way, Write};
+use super::store::{Direction, End, Key, Record, Store, Write};
 use lightlag_protocols::session::Stored;
-use lightlag_protocols::wire::session::{ConnectionId, Hints, Why};
+use lightlag_protocols::wire::session::{CloseReason, ConnectionId, Hints};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
@@ -101,7 +101,10 @@ impl DurableConnection {
             stored: [Notify::new(), Notify::new()],
         });
         let over = custody.record.borrow().over;
-        custody.waker.over.set(over.map(|complete| if complete { Ok(()) } else { Err(Why::Unknown) }));
+        custody
+            .waker
+            .over
+            .set(over.map(|complete| if complete { Ok(()) } else { Err(CloseReason::Unknown) }));
         tokio::task::spawn_local(custody.clone().live());
         custody
     }
@@ -143,7 +146,7 @@ impl DurableConnection {
     pub async fn accept(&self, bytes: Vec<u8>) {
         let (at, length) = (self.record.borrow().out.0, bytes.len() as u64);
         self.record.borrow_mut().out.0 += length;
-        self.store(vec![Write::Bytes(self.key(), Way::Out, at, bytes)]).await;
+        self.store(vec![Write::Bytes(self.key(), Direction::Out, at, bytes)]).await;
         self.readable[0].set(at + length);
         self.stored[0].notify_one();
     }
@@ -164,7 +167,7 @@ impl DurableConnection {
     /// The next bytes for the application here; `None`: it has them all, or no more are stored yet.
     pub fn next(&self) -> Option<Vec<u8>> {
         let (_, given, _) = self.record.borrow().into;
-        if given >= self.readable[1].get() { None } else { self.store.read(self.key(), Way::In, given) }
+        if given >= self.readable[1].get() { None } else { self.store.read(self.key(), Direction::In, given) }
     }
     /// Waits until there may be more for the application here.
     pub async fn more(&self) {
@@ -182,7 +185,7 @@ impl DurableConnection {
         let (_, given, _) = self.record.borrow().into;
         // A target that must be reached again is given all again, as long as there is room to keep it.
         if self.record.borrow().is_ours && given / DROP > (given - bytes) / DROP {
-            self.store(vec![Write::Drop(self.key(), Way::In, given)]).await;
+            self.store(vec![Write::Drop(self.key(), Direction::In, given)]).await;
         }
     }
     /// What a target was given is not kept where others need its room.
@@ -190,7 +193,7 @@ impl DurableConnection {
         let (_, given, _) = self.record.borrow().into;
         if self.store.is_tight() && given >= self.dropped.get() + DROP {
             self.dropped.set(given);
-            self.store(vec![Write::Drop(self.key(), Way::In, given)]).await;
+            self.store(vec![Write::Drop(self.key(), Direction::In, given)]).await;
         }
     }
     /// How the stream for the application here ended, if it has, and all of it was given.
@@ -208,7 +211,7 @@ impl DurableConnection {
         self.finish_if_done().await;
     }
     /// The application here is gone, and cannot receive data: resets the connection at the other side.
-    pub async fn reset(&self, why: Why) {
+    pub async fn reset(&self, why: CloseReason) {
         self.peer.with(|session| session.reset(self.id, why));
         self.waker.over.set(self.waker.over.get().or(Some(Err(why))));
         self.waker.writes.notify_one();
@@ -224,7 +227,7 @@ impl DurableConnection {
     pub fn begin_again(&self) -> bool {
         let mut record = self.record.borrow_mut();
         record.into.1 = 0;
-        let is_there = record.into.0 == 0 || self.store.read(self.key(), Way::In, 0).is_some();
+        let is_there = record.into.0 == 0 || self.store.read(self.key(), Direction::In, 0).is_some();
         is_there && (record.out.0 == 0 || record.out.2 == Some(End::Whole))
     }
     /// The application here has given all that it wanted to, in this epoch or an earlier one.
@@ -244,7 +247,7 @@ impl DurableConnection {
             () = self.keep() => {}
             () = self.over() => {}
         }
-        let over = self.waker.over.get().unwrap_or(Err(Why::Aborted));
+        let over = self.waker.over.get().unwrap_or(Err(CloseReason::Aborted));
         let end = over.map_or_else(|why| format!("{why:?}").to_lowercase(), |()| "whole".to_owned());
         info!(peer = self.peer.config.name, id = %self.id, target = self.record.borrow().target, end, "durable connection ended");
         self.record.borrow_mut().over = Some(over.is_ok());
@@ -279,21 +282,21 @@ impl DurableConnection {
             self.record.borrow_mut().out.1 = acknowledged;
             if acknowledged >= dropped + DROP {
                 dropped = acknowledged;
-                self.store(vec![Write::Drop(self.key(), Way::Out, acknowledged)]).await;
+                self.store(vec![Write::Drop(self.key(), Direction::Out, acknowledged)]).await;
                 // What was acknowledged meanwhile may be more than was given: an earlier epoch had sent it.
                 continue;
             }
             let room = self.peer.look(|session| session.room(self.id));
             if given < stored && room > 0 {
-                if let Some(bytes) = self.store.read(self.key(), Way::Out, given) {
+                if let Some(bytes) = self.store.read(self.key(), Direction::Out, given) {
                     self.peer.with(|session| session.write(self.id, &bytes));
                     continue;
                 }
             } else if given == stored && end == Some(End::Whole) {
                 self.peer.with(|session| session.finish(self.id));
             } else if given == stored && acknowledged == stored && end == Some(End::Cut) {
-                self.peer.with(|session| session.reset(self.id, Why::Aborted));
-                self.waker.over.set(Some(Err(Why::Aborted)));
+                self.peer.with(|session| session.reset(self.id, CloseReason::Aborted));
+                self.waker.over.set(Some(Err(CloseReason::Aborted)));
                 return;
             }
             self.make_room().await;
@@ -335,8 +338,11 @@ impl DurableConnection {
                 record.into.1 = record.into.0;
             }
         }
-        let writes =
-            if nobody || length == 0 { vec![] } else { vec![Write::Bytes(self.key(), Way::In, at, bytes)] };
+        let writes = if nobody || length == 0 {
+            vec![]
+        } else {
+            vec![Write::Bytes(self.key(), Direction::In, at, bytes)]
+        };
         self.store(writes).await;
         self.readable[1].set(at + length);
         self.peer.with(|session| {
@@ -358,8 +364,8 @@ impl DurableConnection {
         } else {
             self.record.borrow_mut().target.clear();
             self.store(vec![
-                Write::Drop(self.key(), Way::In, u64::MAX),
-                Write::Drop(self.key(), Way::Out, u64::MAX),
+                Write::Drop(self.key(), Direction::In, u64::MAX),
+                Write::Drop(self.key(), Direction::Out, u64::MAX),
             ])
             .await;
         }

@@ -49,7 +49,7 @@ use lightlag_node::Error;
 use lightlag_node::clock::Clock;
 use lightlag_node::places::oldest_of_the_largest_host;
 use lightlag_protocols::session::Budget;
-use lightlag_protocols::wire::session::Why;
+use lightlag_protocols::wire::session::CloseReason;
 use peer::{Peer, Peers, Wanted};
 use proxy::Router;
 use proxy::access::Access;
@@ -311,7 +311,7 @@ fn inherit(found: Vec<(Key, Record)>, peers: &[Rc<Peer>], store: &Store, service
                 accepted,
                 "reset a durable connection: its target was answering when this daemon was killed"
             );
-            spawn_local(async move { custody.reset(Why::Aborted).await });
+            spawn_local(async move { custody.reset(CloseReason::Aborted).await });
         }
     }
 }

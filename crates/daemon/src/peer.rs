@@ -11,8 +11,8 @@ use super::traffic::Traffic;
 use super::{config, keys::PublicKey};
 use lightlag_node::clock::Clock;
 use lightlag_protocols::session::{Budget, Config, Connection, Event, Session, Stack, State};
-use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::wire::session::{ConnectionId, Epoch, Hints, Why};
+use lightlag_protocols::time::Instant;
+use lightlag_protocols::wire::session::{CloseReason, ConnectionId, Epoch, Hints};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -27,8 +27,6 @@ const WINDOW_FIRST: u64 = 1 << 20;
 pub const UNSENT_MOST: u64 = 2 << 20;
 /// Connections of which bytes came before what they are for.
 const UNNAMED_MAX: usize = 4096;
-/// What a stack that was left still carries has this long to arrive, and two round trips.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// A connection that the other daemon wants made here.
 pub struct Wanted {
@@ -52,7 +50,7 @@ pub struct ConnectionWaker {
     /// The target was reached.
     pub is_open: Cell<bool>,
     /// It is over: how.
-    pub over: Cell<Option<Result<(), Why>>>,
+    pub over: Cell<Option<Result<(), CloseReason>>>,
 }
 
 /// All other daemons, as the settings have them now.
@@ -239,7 +237,7 @@ impl Peer {
     pub fn remove(self: &Rc<Self>) {
         self.is_removed.set(true);
         *self.access.borrow_mut() = Rc::default();
-        self.end_connections(|_| true, (Why::Forbidden, Why::Aborted));
+        self.end_connections(|_| true, (CloseReason::Forbidden, CloseReason::Aborted));
     }
     /// Whether it must still be informed of connections that are over.
     pub fn has_farewells(&self) -> bool {
@@ -255,10 +253,14 @@ impl Peer {
     }
     /// It does not take the key of this daemon any more: it has reset its connections, or will when it hears of them.
     pub fn on_refused(self: &Rc<Self>) {
-        self.end_connections(|_| true, (Why::Aborted, Why::Forbidden));
+        self.end_connections(|_| true, (CloseReason::Aborted, CloseReason::Forbidden));
     }
     /// Ends connections that are not durable: for what reason there, and here.
-    fn end_connections(self: &Rc<Self>, which: impl Fn(&Connection) -> bool, (there, here): (Why, Why)) {
+    fn end_connections(
+        self: &Rc<Self>,
+        which: impl Fn(&Connection) -> bool,
+        (there, here): (CloseReason, CloseReason),
+    ) {
         let passing = |(_, one): &(ConnectionId, &Connection)| !one.hints.durable && which(one);
         let ended: Vec<ConnectionId> =
             self.look(|session| session.connections().filter(passing).map(|(id, _)| id).collect());
@@ -274,7 +276,10 @@ impl Peer {
     /// Applications whose targets were not reached learn that they will not be: the keys do not match.
     pub fn refuse_waiting(self: &Rc<Self>) {
         if self.is_hopeless() {
-            self.end_connections(|one| one.state != State::Open, (Why::Unreachable, Why::Unreachable));
+            self.end_connections(
+                |one| one.state != State::Open,
+                (CloseReason::Unreachable, CloseReason::Unreachable),
+            );
         }
     }
     /// It is in the settings again.
@@ -397,12 +402,7 @@ impl Peer {
     /// Another stack carries connections from now on: those for which `takes` says so.
     pub fn carry_by(self: &Rc<Self>, of: impl Fn(&Connection) -> Stack, preferred: Stack) {
         let now = self.clock.now();
-        let away = self.tcp.info().map(|info| info.round_trip).unwrap_or_default();
-        let left = if preferred == TCP {
-            self.udpdtn.grace()
-        } else {
-            GRACE.saturating_add(away).saturating_add(away)
-        };
+        let left = if preferred == TCP { self.udpdtn.grace() } else { self.tcp.grace() };
         self.with(|session| {
             session.prefer(preferred);
             let all: Vec<(ConnectionId, Stack)> =
@@ -412,19 +412,8 @@ impl Peer {
             }
         });
     }
-    /// Handles deadlines, of data in transit on stacks that were left, and repeats the choice of stack.
-    pub async fn tend(self: Rc<Self>) {
-        let mut judge = super::context::Judge::new(&self);
-        loop {
-            let now = self.clock.now();
-            self.with(|session| session.on_deadline(now));
-            judge.judge(&self, now);
-            let next = self.look(Session::deadline).map_or(super::context::EVERY, |at| at - now);
-            let pause = lightlag_node::clock::to_std(next.clamp(Duration::ZERO, super::context::EVERY));
-            tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                () = self.tend.notified() => {}
-            }
-        }
+    /// Waits until something has changed that may be a reason for another stack.
+    pub async fn changed(&self) {
+        self.tend.notified().await;
     }
 }

@@ -6,7 +6,7 @@ use super::peer::Peer;
 use super::proxy::access::Access;
 use super::proxy::{self, Router};
 use super::stack::{tcp, udpdtn};
-use super::{Daemon, direct, know, listen, tls};
+use super::{Daemon, context, direct, know, listen, tls};
 use lightlag_node::Error;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(5);
 pub fn begin(peer: &Rc<Peer>, config: &config::Peer) {
     call(peer, config);
     let datagrams = spawn_local(udpdtn::run(peer.clone(), config.udpdtn.clone()));
-    let tends = spawn_local(peer.clone().tend());
+    let tends = spawn_local(context::tend(peer.clone()));
     peer.tasks.borrow_mut().extend([datagrams.abort_handle(), tends.abort_handle()]);
 }
 
@@ -229,7 +229,7 @@ impl Daemon {
             if old.is_none_or(|old| old.udpdtn != new.udpdtn) && new.udpdtn.is_some() {
                 peer.tasks.borrow_mut().drain(..).for_each(|task| task.abort());
                 let datagrams = spawn_local(udpdtn::run(peer.clone(), new.udpdtn.clone()));
-                let tends = spawn_local(peer.clone().tend());
+                let tends = spawn_local(context::tend(peer.clone()));
                 peer.tasks.borrow_mut().extend([datagrams.abort_handle(), tends.abort_handle()]);
             }
         }

@@ -55,7 +55,7 @@ pub struct Key {
 
 /// One of its two streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// To the other daemon.
     Out,
     /// From it.
@@ -96,9 +96,9 @@ pub enum End {
 #[derive(Clone, Debug)]
 pub enum Write {
     /// More bytes of a stream.
-    Bytes(Key, Way, u64, Vec<u8>),
+    Bytes(Key, Direction, u64, Vec<u8>),
     /// Bytes of a stream below this are not needed any more.
-    Drop(Key, Way, u64),
+    Drop(Key, Direction, u64),
     /// What is remembered of a connection.
     Record(Key, Record),
     /// Nothing is remembered of it any more.
@@ -150,9 +150,9 @@ impl Key {
         let [incarnation, number] = [*incarnation, number.try_into().ok()?].map(u32::from_be_bytes);
         Some(Self { peer: PublicKey(*peer), id: ConnectionId { incarnation, number } })
     }
-    fn at(&self, way: Way, offset: u64) -> Vec<u8> {
+    fn at(&self, way: Direction, offset: u64) -> Vec<u8> {
         let mut bytes = self.bytes();
-        bytes.push(u8::from(way == Way::In));
+        bytes.push(u8::from(way == Direction::In));
         bytes.extend(offset.to_be_bytes());
         bytes
     }
@@ -285,7 +285,7 @@ impl Store {
         let _ = is_done.await;
     }
     /// Bytes of a stream from an offset on, of one write; none also while the store cannot be read.
-    pub fn read(&self, key: Key, way: Way, offset: u64) -> Option<Vec<u8>> {
+    pub fn read(&self, key: Key, way: Direction, offset: u64) -> Option<Vec<u8>> {
         // Reading does not wait for writers.
         let base = held(&self.shared.base).clone()?;
         let read = || -> Result<Option<Vec<u8>>, redb::Error> {
@@ -457,7 +457,7 @@ fn write(base: &Database, all: &[Asked]) -> Result<i64, redb::Error> {
                 }
                 Write::Forget(key) => {
                     records.remove(&key.bytes()[..])?;
-                    for way in [Way::Out, Way::In] {
+                    for way in [Direction::Out, Direction::In] {
                         let (first, last) = (key.at(way, 0), key.at(way, u64::MAX));
                         change -= drop_range(&mut bytes, &first, &last, None)?;
                     }
@@ -535,18 +535,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (store, found) = Store::open(folder.path(), 100).unwrap();
         assert!(found.is_empty());
-        let bytes = |offset, more: &[u8]| Write::Bytes(key(1), Way::Out, offset, more.to_vec());
+        let bytes = |offset, more: &[u8]| Write::Bytes(key(1), Direction::Out, offset, more.to_vec());
         wait(&store, vec![Write::Record(key(1), record()), bytes(0, b"abc"), bytes(3, b"de")]);
-        wait(&store, vec![Write::Bytes(key(2), Way::In, 0, vec![1; 10]), Write::Forget(key(2))]);
+        wait(&store, vec![Write::Bytes(key(2), Direction::In, 0, vec![1; 10]), Write::Forget(key(2))]);
         assert_eq!((store.used(), store.room()), (5, 95));
         // What a crash leaves: the file as it is, the base not closed.
         let copy = tempfile::tempdir().unwrap();
         std::fs::copy(folder.path().join("custody.redb"), copy.path().join("custody.redb")).unwrap();
         let (again, found) = Store::open(copy.path(), 100).unwrap();
         assert_eq!(found, [(key(1), record())]);
-        assert_eq!(again.read(key(1), Way::Out, 1).as_deref(), Some(&b"bc"[..]));
-        assert_eq!(again.read(key(1), Way::Out, 3).as_deref(), Some(&b"de"[..]));
-        assert_eq!((again.read(key(1), Way::Out, 6), again.read(key(1), Way::In, 0)), (None, None));
+        assert_eq!(again.read(key(1), Direction::Out, 1).as_deref(), Some(&b"bc"[..]));
+        assert_eq!(again.read(key(1), Direction::Out, 3).as_deref(), Some(&b"de"[..]));
+        assert_eq!(
+            (again.read(key(1), Direction::Out, 6), again.read(key(1), Direction::In, 0)),
+            (None, None)
+        );
         assert_eq!(again.used(), 5);
     }
 
@@ -561,13 +564,13 @@ mod tests {
             let mut at = 0;
             for size in sizes {
                 let part = whole[at..at + size].to_vec();
-                wait(&store, vec![Write::Bytes(key(1), Way::In, at as u64, part)]);
+                wait(&store, vec![Write::Bytes(key(1), Direction::In, at as u64, part)]);
                 at += size;
             }
             let below = below.min(at as u64);
-            wait(&store, vec![Write::Drop(key(1), Way::In, below)]);
+            wait(&store, vec![Write::Drop(key(1), Direction::In, below)]);
             let mut read = below;
-            while let Some(part) = store.read(key(1), Way::In, read).filter(|part| !part.is_empty()) {
+            while let Some(part) = store.read(key(1), Direction::In, read).filter(|part| !part.is_empty()) {
                 prop_assert_eq!(&part[..], &whole[read as usize..read as usize + part.len()]);
                 read += part.len() as u64;
             }

@@ -59,20 +59,36 @@ impl Pinned {
             warn!(%key, "rejected an unknown peer key; suppressing this warning for 60 s");
         }
     }
-    fn check_signature(
-        &self,
-        message: &[u8],
-        shown: &CertificateDer,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let key = SubjectPublicKeyInfoDer::from(shown.as_ref());
-        let known = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature_with_raw_key(message, &key, signature, known)
-    }
 }
 
-fn older() -> Result<HandshakeSignatureValid, rustls::Error> {
-    Err(rustls::Error::General("TLS 1.3 only".to_owned()))
+/// What both verifiers answer: raw keys, signatures with Ed25519, TLS 1.3 only.
+macro_rules! raw_ed25519 {
+    () => {
+        fn verify_tls12_signature(
+            &self,
+            _: &[u8],
+            _: &CertificateDer,
+            _: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, rustls::Error> {
+            Err(rustls::Error::General("TLS 1.3 only".to_owned()))
+        }
+        fn verify_tls13_signature(
+            &self,
+            message: &[u8],
+            shown: &CertificateDer,
+            signature: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, rustls::Error> {
+            let key = SubjectPublicKeyInfoDer::from(shown.as_ref());
+            let known = &self.provider.signature_verification_algorithms;
+            verify_tls13_signature_with_raw_key(message, &key, signature, known)
+        }
+        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+            vec![SignatureScheme::ED25519]
+        }
+        fn requires_raw_public_keys(&self) -> bool {
+            true
+        }
+    };
 }
 
 impl ServerCertVerifier for Pinned {
@@ -86,28 +102,7 @@ impl ServerCertVerifier for Pinned {
     ) -> Result<ServerCertVerified, rustls::Error> {
         self.check(shown).map(|()| ServerCertVerified::assertion())
     }
-    fn verify_tls12_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        older()
-    }
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        shown: &CertificateDer,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.check_signature(message, shown, signature)
-    }
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        vec![SignatureScheme::ED25519]
-    }
-    fn requires_raw_public_keys(&self) -> bool {
-        true
-    }
+    raw_ed25519!();
 }
 
 impl ClientCertVerifier for Pinned {
@@ -123,28 +118,7 @@ impl ClientCertVerifier for Pinned {
         self.check(shown).inspect_err(|_| self.tell(shown))?;
         Ok(ClientCertVerified::assertion())
     }
-    fn verify_tls12_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        older()
-    }
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        shown: &CertificateDer,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.check_signature(message, shown, signature)
-    }
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        vec![SignatureScheme::ED25519]
-    }
-    fn requires_raw_public_keys(&self) -> bool {
-        true
-    }
+    raw_ed25519!();
 }
 
 fn own_key(identity: &Identity) -> Result<Arc<CertifiedKey>, rustls::Error> {

@@ -1,22 +1,38 @@
 //! Kinds of violations, and the findings by kind.
 
+use super::packets::name;
+use super::wire::{Fault, LinkState, Teller};
+use lightlag_protocols::dtn::{BundleId, NodeId};
 use lightlag_protocols::time::Instant;
 use std::fmt;
 
-/// Makes the `Kind`s of a judge, each with its name.
+/// Makes the `Kind`s of a judge, each with its name: three that every judge has, and its own.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $kind:ident = $name:literal,)+) => {
         /// What is wrong.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Kind { $($(#[$doc])+ $kind,)+ }
+        pub enum Kind {
+            /// A record is earlier than the one before it.
+            TimeBackwards,
+            /// Something happens after the end of the run.
+            AfterEnd,
+            /// The trace stops before the run is over.
+            EndMissing,
+            $($(#[$doc])+ $kind,)+
+        }
 
         impl Kind {
             /// Every kind, in order.
-            pub const ALL: &[Self] = &[$(Self::$kind,)+];
+            pub const ALL: &[Self] = &[Self::TimeBackwards, Self::AfterEnd, Self::EndMissing, $(Self::$kind,)+];
 
             /// Its name.
             pub const fn name(self) -> &'static str {
-                match self { $(Self::$kind => $name,)+ }
+                match self {
+                    Self::TimeBackwards => "time_backwards",
+                    Self::AfterEnd => "after_end",
+                    Self::EndMissing => "end_missing",
+                    $(Self::$kind => $name,)+
+                }
             }
         }
 
@@ -26,9 +42,13 @@ macro_rules! kinds {
             }
         }
 
-        impl From<Kind> for usize {
-            fn from(kind: Kind) -> Self {
-                kind as Self
+        impl $crate::findings::Kinds for Kind {
+            const COUNT: usize = Self::ALL.len();
+            const TIME_BACKWARDS: Self = Self::TimeBackwards;
+            const AFTER_END: Self = Self::AfterEnd;
+            const END_MISSING: Self = Self::EndMissing;
+            fn index(self) -> usize {
+                self as usize
             }
         }
     };
@@ -81,60 +101,46 @@ macro_rules! from_faults {
 }
 pub(super) use from_faults;
 
-/// What judges of links have in common: their verdict, their clock, and how they look at a link.
-macro_rules! judges_links {
-    ($judge:ident) => {
-        impl $judge {
-            /// The violations in the order in which they were found; only the first thousand are kept.
-            pub fn verdict(&self) -> &[Violation] {
-                self.found.kept()
-            }
-            /// How many violations there were, those included that were not kept.
-            pub fn total(&self) -> u64 {
-                self.found.total()
-            }
-            /// How many violations of a kind there were.
-            pub fn count(&self, kind: Kind) -> u64 {
-                self.found.count(kind)
-            }
-            /// No more events will come: a trace without an end record is incomplete.
-            pub fn close(&mut self) {
-                if !self.ended {
-                    self.ended = true;
-                    self.found.add(Kind::EndMissing, self.now, || "the trace has no end".to_owned());
-                }
-            }
-            #[inline]
-            fn advance(&mut self, now: Instant) {
-                if now < self.now {
-                    let before = self.now;
-                    self.found.add(Kind::TimeBackwards, now, || format!("after {before:?}"));
-                }
-                self.now = now;
-                if self.ended || now > self.rules.until {
-                    let until = self.rules.until;
-                    self.found
-                        .add(Kind::AfterEnd, now, || format!("the run ends at {until:?} at the latest"));
-                }
-            }
-            #[inline]
-            fn at_link<T>(
-                &mut self,
-                link: u32,
-                what: impl FnOnce(&mut $crate::wire::LinkState, $crate::wire::Teller) -> T,
-            ) -> T {
-                let (names, found, now) = (&self.rules.link_names, &mut self.found, self.now);
-                let mut hear = |fault: $crate::wire::Fault, detail: String| {
-                    found.add(Kind::from(fault), now, || {
-                        format!("{}: {detail}", $crate::packets::name(names, "link", link))
-                    });
-                };
-                what(&mut self.links[link as usize], $crate::wire::Teller { now, hear: &mut hear })
-            }
-        }
-    };
+/// The kinds of violations of one judge.
+pub trait Kinds: Copy + fmt::Display {
+    /// Number of kinds.
+    const COUNT: usize;
+    /// A record is earlier than the one before it.
+    const TIME_BACKWARDS: Self;
+    /// Something happens after the end of the run.
+    const AFTER_END: Self;
+    /// The trace stops before the run is over.
+    const END_MISSING: Self;
+    /// Its place among the kinds, from 0.
+    fn index(self) -> usize;
 }
-pub(super) use judges_links;
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// Its detail names the place, if there is one.
+    Nothing,
+    /// One node.
+    Node(NodeId),
+    /// Two nodes; the first is the sender, or was named first.
+    Pair(NodeId, NodeId),
+    /// A copy of a bundle at a node.
+    Copy(NodeId, BundleId),
+    /// A transfer of a bundle from the first node to the second.
+    Transfer(NodeId, NodeId, BundleId),
+}
+
+impl fmt::Display for About {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Nothing => Ok(()),
+            Self::Node(node) => write!(f, ", node {}", node.0),
+            Self::Pair(a, b) => write!(f, ", nodes {} and {}", a.0, b.0),
+            Self::Copy(node, id) => write!(f, ", bundle {}, node {}", id.0, node.0),
+            Self::Transfer(from, to, id) => write!(f, ", bundle {}, nodes {} and {}", id.0, from.0, to.0),
+        }
+    }
+}
 
 /// One thing that cannot have happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,51 +149,92 @@ pub struct Finding<K> {
     pub kind: K,
     /// When.
     pub at: Instant,
-    /// Where, and the numbers behind it, in words.
+    /// Where, and with which bundle.
+    pub about: About,
+    /// The numbers behind it, in words; may be empty.
     pub detail: String,
 }
 
 impl<K: fmt::Display> fmt::Display for Finding<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} s: {}: {}", self.at.as_secs_f64(), self.kind, self.detail)
-    }
-}
-
-impl<K: Copy + Into<usize>> Findings<Finding<K>> {
-    pub(super) fn add(&mut self, kind: K, at: Instant, detail: impl FnOnce() -> String) {
-        self.count_in(kind, || Finding { kind, at, detail: detail() });
+        write!(f, "{} s: {}{}", self.at.as_secs_f64(), self.kind, self.about)?;
+        if self.detail.is_empty() { Ok(()) } else { write!(f, ": {}", self.detail) }
     }
 }
 
 /// Enough to see what is wrong; a broken world can violate at every record.
 const MOST_KEPT: usize = 1_000;
 
-/// Findings so far: all are counted by kind, the first [`MOST_KEPT`] are kept.
+/// Findings so far, and the time that the records have reached: all findings are counted by kind, the first
+/// thousand are kept.
 #[derive(Clone, Debug)]
-pub(super) struct Findings<V> {
-    kept: Vec<V>,
+pub struct Findings<K> {
+    pub(super) now: Instant,
+    /// The run is over.
+    pub(super) ended: bool,
+    kept: Vec<Finding<K>>,
     counts: Vec<u64>,
 }
 
-impl<V> Findings<V> {
-    /// No findings yet; `kinds` is the number of kinds.
-    pub(super) fn new(kinds: usize) -> Self {
-        Self { kept: Vec::new(), counts: vec![0; kinds] }
+impl<K: Kinds> Findings<K> {
+    pub(super) fn new() -> Self {
+        Self { now: Instant::ZERO, ended: false, kept: Vec::new(), counts: vec![0; K::COUNT] }
     }
-    #[cold]
-    pub(super) fn count_in(&mut self, kind: impl Into<usize>, violation: impl FnOnce() -> V) {
-        self.counts[kind.into()] += 1;
-        if self.kept.len() < MOST_KEPT {
-            self.kept.push(violation());
-        }
-    }
-    pub(super) fn kept(&self) -> &[V] {
+    /// The violations in the order in which they were found; only the first thousand are kept.
+    pub fn kept(&self) -> &[Finding<K>] {
         &self.kept
     }
-    pub(super) fn count(&self, kind: impl Into<usize>) -> u64 {
-        self.counts[kind.into()]
-    }
-    pub(super) fn total(&self) -> u64 {
+    /// Number of violations, including those that were not kept.
+    pub fn total(&self) -> u64 {
         self.counts.iter().sum()
+    }
+    /// Number of violations of a kind.
+    pub fn count(&self, kind: K) -> u64 {
+        self.counts[kind.index()]
+    }
+    #[cold]
+    pub(super) fn add_about(&mut self, kind: K, about: About, detail: impl FnOnce() -> String) {
+        self.counts[kind.index()] += 1;
+        if self.kept.len() < MOST_KEPT {
+            self.kept.push(Finding { kind, at: self.now, about, detail: detail() });
+        }
+    }
+    #[cold]
+    pub(super) fn add(&mut self, kind: K, detail: impl FnOnce() -> String) {
+        self.add_about(kind, About::Nothing, detail);
+    }
+    /// The next record is of this instant; the run ends at `until` at the latest.
+    #[inline]
+    pub(super) fn advance(&mut self, now: Instant, until: Instant) {
+        let before = std::mem::replace(&mut self.now, now);
+        if now < before {
+            self.add(K::TIME_BACKWARDS, || format!("after {before:?}"));
+        }
+        if self.ended || now > until {
+            self.add(K::AFTER_END, || format!("the run ends at {until:?} at the latest"));
+        }
+    }
+    /// No more records will come: a trace without an end record is incomplete.
+    pub(super) fn close(&mut self) {
+        if !std::mem::replace(&mut self.ended, true) {
+            self.add(K::END_MISSING, || "the trace has no end".to_owned());
+        }
+    }
+    /// Looks at a link; adds the faults that this shows.
+    #[inline]
+    pub(super) fn at_link<T>(
+        &mut self,
+        (links, names): (&mut [LinkState], &[String]),
+        link: u32,
+        look: impl FnOnce(&mut LinkState, Teller) -> T,
+    ) -> T
+    where
+        K: From<Fault>,
+    {
+        let now = self.now;
+        let mut hear = |fault: Fault, detail: String| {
+            self.add(fault.into(), || format!("{}: {detail}", name(names, "link", link)));
+        };
+        look(&mut links[link as usize], Teller { now, hear: &mut hear })
     }
 }

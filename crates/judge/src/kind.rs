@@ -3,12 +3,6 @@
 use super::findings::kinds;
 
 kinds! {
-    /// A record is earlier than the one before it.
-    TimeBackwards = "time_backwards",
-    /// Something happens after the end of the run.
-    AfterEnd = "after_end",
-    /// The trace stops before the run is over.
-    EndMissing = "end_missing",
     /// A record names a node that was not introduced, or one is introduced twice.
     UnknownNode = "unknown_node",
     /// A record names a bundle that was never created.

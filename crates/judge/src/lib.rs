@@ -20,15 +20,12 @@ mod state;
 mod table;
 pub mod trace;
 mod transfers;
-mod violation;
 mod wire;
 
-pub use findings::Finding;
+pub use findings::{About, Finding, Findings, Kinds};
 pub use kind::Kind;
 pub use rules::JudgeRules;
-pub use violation::Violation;
 
-use findings::Findings;
 use lightlag_protocols::dtn::{Bundle, BundleId, DropReason, NodeId};
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
@@ -36,22 +33,19 @@ use lightlag_protocols::units::{BitRate, Bytes};
 use link::Links;
 use state::{BundleState, Copies, CopyState, NodeState};
 use table::Slots;
-use violation::About;
 
 /// Watches a run, or replays its trace, and keeps account of every node, link, bundle and copy.
 ///
 /// After [`Record::End`] (or [`Judge::close`], for a trace that may be cut short),
-/// [`Judge::verdict`] is complete.
+/// [`Judge::findings`] is complete.
 #[derive(Clone, Debug)]
 pub struct Judge {
     rules: JudgeRules,
-    now: Instant,
-    ended: bool,
     nodes: Vec<NodeState>,
     bundles: Slots<BundleState>,
     copies: Copies,
     links: Links,
-    found: Findings<Violation>,
+    found: Findings<Kind>,
 }
 
 impl Judge {
@@ -59,51 +53,23 @@ impl Judge {
     pub fn new(rules: JudgeRules) -> Self {
         Self {
             rules,
-            now: Instant::ZERO,
-            ended: false,
             nodes: Vec::new(),
             bundles: Slots::default(),
             copies: Copies::default(),
             links: Links::default(),
-            found: Findings::new(Kind::ALL.len()),
+            found: Findings::new(),
         }
     }
-    /// The violations in the order in which they were found; only the first thousand are kept.
-    pub fn verdict(&self) -> &[Violation] {
-        self.found.kept()
-    }
-    /// How many violations there were, those included that were not kept.
-    pub fn total(&self) -> u64 {
-        self.found.total()
-    }
-    /// How many violations of a kind there were.
-    pub fn count(&self, kind: Kind) -> u64 {
-        self.found.count(kind)
+    /// What was found so far.
+    pub fn findings(&self) -> &Findings<Kind> {
+        &self.found
     }
     /// No more records will come: a trace without an end record is incomplete.
     pub fn close(&mut self) {
-        if !self.ended {
-            self.ended = true;
-            self.add(Kind::EndMissing, About::Nothing, || "the trace has no end".to_owned());
-        }
+        self.found.close();
     }
     fn add(&mut self, kind: Kind, about: About, detail: impl FnOnce() -> String) {
-        self.found.add(kind, self.now, about, detail);
-    }
-
-    // --- time -------------------------------------------------------------------------------
-
-    #[inline]
-    fn clock(&mut self, now: Instant) {
-        if now < self.now {
-            let before = self.now;
-            self.found.add(Kind::TimeBackwards, now, About::Nothing, || format!("after {before:?}"));
-        }
-        self.now = now;
-        if self.ended || now > self.rules.until {
-            let until = self.rules.until;
-            self.add(Kind::AfterEnd, About::Nothing, || format!("the run ends at {until:?}"));
-        }
+        self.found.add_about(kind, about, detail);
     }
 
     // --- nodes and contacts -----------------------------------------------------------------
@@ -146,13 +112,13 @@ impl Judge {
         }
         let link = self.links.of(a, b);
         if !std::mem::replace(&mut link.up, false) {
-            self.found.add(Kind::ContactEndAlone, self.now, About::Pair(a, b), String::new);
+            self.found.add_about(Kind::ContactEndAlone, About::Pair(a, b), String::new);
         }
         for (from, to) in [(a, b), (b, a)] {
             for sending in &mut link.directions[usize::from(from > to)].sending {
                 if !std::mem::replace(&mut sending.cut, true) {
                     let about = About::Transfer(from, to, sending.id);
-                    self.found.add(Kind::CutOff, self.now, about, String::new);
+                    self.found.add_about(Kind::CutOff, about, String::new);
                 }
             }
         }
@@ -165,7 +131,7 @@ impl Judge {
         if !self.known([source, bundle.destination]) {
             return;
         }
-        if bundle.created > self.now {
+        if bundle.created > self.found.now {
             self.add(Kind::CreatedEarly, About::Copy(source, id), || format!("due {:?}", bundle.created));
         }
         if self.bundles.get(u64::from(id.0)).is_some() {
@@ -179,7 +145,7 @@ impl Judge {
     }
     /// A copy is stored.
     fn put(&mut self, node: NodeId, bundle: &Bundle, hops: Option<u32>, own: bool) {
-        let (now, id, size) = (self.now, bundle.id, bundle.size);
+        let (now, id, size) = (self.found.now, bundle.id, bundle.size);
         let expires = bundle.expires;
         let copy =
             CopyState { received: now, expires, size, hops, own, sending: 0, sent: 0, busy_until: now };
@@ -238,7 +204,7 @@ impl Judge {
         bundle.copies = bundle.copies.saturating_sub(1);
         let wrong = match reason {
             DropReason::Overflow => None,
-            DropReason::Expired => (self.now < copy.expires).then_some(Kind::ExpiredEarly),
+            DropReason::Expired => (self.found.now < copy.expires).then_some(Kind::ExpiredEarly),
             DropReason::Acknowledged => (!bundle.promised).then_some(Kind::AcknowledgedUndelivered),
             DropReason::HandedOver => {
                 // Given up without a transfer only where the other end has it, or is about to.
@@ -254,7 +220,7 @@ impl Judge {
     /// copies are purged now and then, also unless its node was busy then.
     #[inline]
     fn check_lifetime(&mut self, node: NodeId, id: BundleId, copy: &CopyState) {
-        if self.now <= copy.expires || copy.sending > 0 {
+        if self.found.now <= copy.expires || copy.sending > 0 {
             return;
         }
         let mut due = copy.expires.max(copy.busy_until);
@@ -265,7 +231,7 @@ impl Judge {
             }
             due = due.max(state.busy_until);
         }
-        if self.now > due.saturating_add(self.rules.grace()) {
+        if self.found.now > due.saturating_add(self.rules.grace()) {
             let expires = copy.expires;
             self.add(Kind::Outlived, About::Copy(node, id), || format!("lifetime ended at {expires:?}"));
         }
@@ -283,8 +249,8 @@ impl Judge {
     // --- the end ----------------------------------------------------------------------------
 
     fn end(&mut self) {
-        self.ended = true;
-        if self.now < self.rules.until {
+        self.found.ended = true;
+        if self.found.now < self.rules.until {
             let until = self.rules.until;
             self.add(Kind::EndMissing, About::Nothing, || format!("the run should last until {until:?}"));
         }
@@ -298,7 +264,7 @@ impl Judge {
 impl Observer for Judge {
     #[inline]
     fn on_record(&mut self, now: Instant, record: &Record) {
-        self.clock(now);
+        self.found.advance(now, self.rules.until);
         match *record {
             Record::Started { from, to, id } => self.started(from, to, id),
             Record::Sent { from, to, id } => self.sent(from, to, id),

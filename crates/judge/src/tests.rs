@@ -98,8 +98,8 @@ impl Story {
     /// The judge finds exactly this.
     fn finds(&self, kinds: &[Kind]) {
         let judge = self.judge();
-        let found: Vec<Kind> = judge.verdict().iter().map(|violation| violation.kind).collect();
-        let lines: Vec<String> = judge.verdict().iter().map(ToString::to_string).collect();
+        let found: Vec<Kind> = judge.findings().kept().iter().map(|violation| violation.kind).collect();
+        let lines: Vec<String> = judge.findings().kept().iter().map(ToString::to_string).collect();
         assert_eq!(found, kinds, "{}", lines.join("\n"));
     }
 }
@@ -210,16 +210,16 @@ fn links_carry_one_transfer_a_direction_or_one_in_all_by_the_radio() {
 #[test]
 fn a_violation_reads_as_one_line_with_time_nodes_and_bundle() {
     let judge = over(at_b().start(9.0, A, B, M).sent(9.5, A, B, M).refuse(14.5, A, B, M, 9.0)).judge();
-    let line = judge.verdict()[0].to_string();
+    let line = judge.findings().kept()[0].to_string();
     assert_eq!(line, "9.5 s: over_rate, bundle 0, nodes 0 and 1: 100 B from 9 s need until 10 s");
-    assert_eq!((judge.total(), judge.count(Kind::OverRate)), (1, 1));
+    assert_eq!((judge.findings().total(), judge.findings().count(Kind::OverRate)), (1, 1));
 }
 
 #[test]
 fn all_violations_are_counted_and_the_first_thousand_kept() {
     let story = (0..1_500).fold(Story::new(), |story, _| story.sent(1.0, A, B, M));
     let judge = story.judge();
-    assert_eq!((judge.verdict().len(), judge.total()), (1_000, 1_501));
+    assert_eq!((judge.findings().kept().len(), judge.findings().total()), (1_000, 1_501));
 }
 
 fn any_node() -> impl Strategy<Value = NodeId> {
@@ -300,6 +300,6 @@ proptest! {
         }
         records.iter().for_each(|(now, record)| judge.on_record(*now, record));
         judge.close();
-        prop_assert!(judge.verdict().iter().all(|violation| !violation.to_string().contains('\n')));
+        prop_assert!(judge.findings().kept().iter().all(|violation| !violation.to_string().contains('\n')));
     }
 }

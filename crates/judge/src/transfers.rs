@@ -1,7 +1,7 @@
 //! Transfers: from the first bit that leaves to the last that arrives.
 
+use super::About;
 use super::link::{Direction, Flight, Sending};
-use super::violation::About;
 use super::{Judge, JudgeRules, Kind};
 use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
 use lightlag_protocols::dtn::{Propagation, Radio};
@@ -18,9 +18,9 @@ impl Judge {
         let back_busy = self.is_busy(to, from);
         let (up, direction) = self.links.direction(from, to);
         let busy = !direction.sending.is_empty();
-        direction.sending.push(Sending { id, started: self.now, size, cut: false });
+        direction.sending.push(Sending { id, started: self.found.now, size, cut: false });
         if !up {
-            self.found.add(Kind::NoContact, self.now, about, String::new);
+            self.found.add_about(Kind::NoContact, about, String::new);
         }
         let nodes = [from, to].map(|node| self.nodes[node.0 as usize].active > 0);
         let radio_busy = match self.rules.radio {
@@ -64,7 +64,7 @@ impl Judge {
         }
         let (_, direction) = self.links.direction(from, to);
         let Some(sending) = direction.take_sending(id) else { return self.not_under_way(from, to, id) };
-        let (now, rate) = (self.now, direction.rate);
+        let (now, rate) = (self.found.now, direction.rate);
         let copy = self.copies.get_mut(from, id);
         let hops = copy.and_then(|copy| {
             copy.end_transfer(now);
@@ -94,7 +94,7 @@ impl Judge {
     }
     fn check_rate(&mut self, about: About, sending: &Sending, rate: BitRate) {
         let earliest_end = self.rules.earliest_end(sending.started, sending.size, rate);
-        if self.now < earliest_end {
+        if self.found.now < earliest_end {
             self.add(Kind::OverRate, about, || {
                 format!("{:?} from {:?} need until {earliest_end:?}", sending.size, sending.started)
             });
@@ -109,7 +109,7 @@ impl Judge {
             return self.not_under_way(from, to, id);
         }
         self.free_radios(from, to);
-        let now = self.now;
+        let now = self.found.now;
         if let Some(copy) = self.copies.get_mut(from, id) {
             copy.end_transfer(now);
         }
@@ -119,7 +119,7 @@ impl Judge {
         for node in [from, to] {
             let state = &mut self.nodes[node.0 as usize];
             state.active = state.active.saturating_sub(1);
-            state.busy_until = self.now;
+            state.busy_until = self.found.now;
         }
     }
     #[cold]
@@ -164,8 +164,8 @@ impl Judge {
         }
         // One at a time: the link must not have been given free before light was there either.
         let came = match self.rules.propagation {
-            Propagation::Pipelined => self.now,
-            Propagation::StopAndWait => self.now.min(flight.sent),
+            Propagation::Pipelined => self.found.now,
+            Propagation::StopAndWait => self.found.now.min(flight.sent),
         };
         if came < flight.earliest {
             let earliest = flight.earliest;
@@ -180,7 +180,7 @@ impl Judge {
             self.add(Kind::StoredAtDestination, About::Transfer(from, to, id), String::new);
         }
         let grace = self.rules.purge_every.unwrap_or(Duration::ZERO);
-        if self.now > bundle.expires.saturating_add(grace) {
+        if self.found.now > bundle.expires.saturating_add(grace) {
             self.add(Kind::Outlived, About::Copy(to, id), || "stored after its lifetime".to_owned());
         }
         self.put(to, &bundle, hops, false);
@@ -219,7 +219,7 @@ impl Judge {
 
     /// Every transfer is over, or still has reason not to be.
     pub(super) fn account_for_transfers(&mut self) {
-        let now = self.now;
+        let now = self.found.now;
         let mut lost = Vec::new();
         for (from, to, direction) in self.links.busy() {
             for sending in direction.sending.iter().filter(|sending| !sending.cut) {

@@ -19,11 +19,26 @@ mod skip;
 pub mod statistics;
 pub mod sweep;
 
+use std::sync::OnceLock;
+
 /// Version of Lightlag.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Commit that it was built from; "unknown" outside of a checkout.
-pub const COMMIT: &str = env!("LIGHTLAG_COMMIT");
-/// Both, as programs print them.
-pub const VERSION_AND_COMMIT: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("LIGHTLAG_COMMIT"), ")");
-/// What made a file, as captures name it.
-pub const PROGRAM: &str = concat!("lightlag ", env!("CARGO_PKG_VERSION"), " (", env!("LIGHTLAG_COMMIT"), ")");
+
+static COMMIT: OnceLock<&str> = OnceLock::new();
+
+/// Sets the commit that this program was built from. A program does so when it starts: a constant of this crate would
+/// rebuild it, and all crates above it, after every commit.
+pub fn set_commit(commit: &'static str) {
+    // Another interpreter of one process may have set the same commit.
+    let _ = COMMIT.set(commit);
+}
+
+/// Commit that this program was built from; "unknown" where it was not set.
+pub fn commit() -> &'static str {
+    COMMIT.get().copied().unwrap_or("unknown")
+}
+
+/// What made a file, as captures name it: `lightlag VERSION (COMMIT)`.
+pub fn program() -> String {
+    format!("lightlag {VERSION} ({})", commit())
+}

@@ -34,5 +34,10 @@ mod _lightlag {
     #[pymodule_export]
     const VERSION: &str = lightlag_lab::VERSION;
     #[pymodule_export]
-    const COMMIT: &str = lightlag_lab::COMMIT;
+    const COMMIT: &str = env!("LIGHTLAG_COMMIT");
+
+    #[pymodule_init]
+    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) {
+        lightlag_lab::set_commit(COMMIT);
+    }
 }

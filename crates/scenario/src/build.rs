@@ -238,7 +238,7 @@ struct Link {
 
 impl Link {
     /// With a tick, its ends are ticks; a contact between two ticks is dropped.
-    fn told(told: &super::model::Told, tick: Option<Duration>) -> Option<Self> {
+    fn told(told: &super::model::ScheduledContact, tick: Option<Duration>) -> Option<Self> {
         let round = |at: Instant| tick.map_or(at, |tick| at.round_up(tick));
         let (start, end) = (round(told.start), round(told.end));
         let (forward, backward) = (told.forward.clone(), told.backward.clone());

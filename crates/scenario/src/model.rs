@@ -209,14 +209,14 @@ pub struct ContactSource {
     /// Its name.
     pub name: String,
     /// The contacts; shared by all points of a sweep that read the same.
-    pub list: Arc<Vec<Told>>,
+    pub list: Arc<Vec<ScheduledContact>>,
     /// Distinguishes its list from every other.
     pub key: u128,
 }
 
 /// A contact of a table. A direction of rate zero carries nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct ScheduledContact {
     /// Where it stands in the file.
     pub place: Place,
     /// The node named first.
@@ -413,14 +413,14 @@ impl Group {
 
 impl ContactSource {
     /// From its contacts.
-    pub fn new(name: String, list: Vec<Told>) -> Self {
+    pub fn new(name: String, list: Vec<ScheduledContact>) -> Self {
         let key = fingerprint(&list);
         Self { name, list: Arc::new(list), key }
     }
 }
 
 /// FNV-1a of 128 bits over all that matters of the contacts.
-fn fingerprint(list: &[Told]) -> u128 {
+fn fingerprint(list: &[ScheduledContact]) -> u128 {
     let mut hash = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
     let mut add = |value: u64| {
         for byte in value.to_le_bytes() {

@@ -5,7 +5,6 @@ use super::{Failed, option, size};
 use crate::args::Emulate;
 use crate::output::{Done, Failure, print};
 use lightlag_capture::Packets;
-use lightlag_lab::PROGRAM;
 use lightlag_lab::packets::seconds::{SecondRow, write_csv, write_parquet};
 use lightlag_node::clock::{Clock, processor_time};
 use lightlag_node::emulate::{
@@ -148,7 +147,7 @@ const BUFFER: usize = 1 << 20;
 impl Capture {
     fn new(path: &Path) -> Result<Self, Failure> {
         let file = File::create(path).map(|file| BufWriter::with_capacity(BUFFER, file));
-        let file = file.and_then(|file| Packets::new(file, PROGRAM, &["near", "far"]));
+        let file = file.and_then(|file| Packets::new(file, &lightlag_lab::program(), &["near", "far"]));
         let file = Ok(file.map_err(|why| cannot("--capture", path, &why))?);
         let epoch_ns = Clock::start().both().1.map_or(0, |day| day.as_nanos() as i64);
         Ok(Self { path: path.to_owned(), file, epoch_ns })

@@ -5,7 +5,7 @@
 
 use crate::target::{Pattern, Target};
 use crate::{config, descriptors};
-use lightlag_protocols::wire::session::Why;
+use lightlag_protocols::wire::session::CloseReason;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
@@ -18,7 +18,7 @@ const METADATA: [IpAddr; 3] = [
 
 /// Addresses of a target; never none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Addresses {
     /// Of streams.
     Tcp(Vec<SocketAddr>),
     /// Of datagrams.
@@ -46,22 +46,24 @@ impl Access {
     ///
     /// # Errors
     /// `Forbidden` if none is left, `Unreachable` if it does not resolve.
-    pub async fn find(&self, target: &Target) -> Result<Place, Why> {
+    pub async fn find(&self, target: &Target) -> Result<Addresses, CloseReason> {
         if !self.serve.iter().any(|pattern| pattern.contains(target))
             || self.deny.iter().any(|pattern| pattern.contains(target))
         {
-            return Err(Why::Forbidden);
+            return Err(CloseReason::Forbidden);
         }
-        let (Target::Tcp(host, _) | Target::Udp(host, _)) = target else { return Err(Why::Unreachable) };
+        let (Target::Tcp(host, _) | Target::Udp(host, _)) = target else {
+            return Err(CloseReason::Unreachable);
+        };
         let allowed = |addresses: Vec<SocketAddr>| -> Vec<SocketAddr> {
             addresses.into_iter().filter(|address| self.allows(host, *address)).collect()
         };
-        let place = match resolve(target).await.map_err(|_| Why::Unreachable)? {
-            Place::Tcp(found) => Place::Tcp(allowed(found)),
-            Place::Udp(found) => Place::Udp(allowed(found)),
+        let place = match resolve(target).await.map_err(|_| CloseReason::Unreachable)? {
+            Addresses::Tcp(found) => Addresses::Tcp(allowed(found)),
+            Addresses::Udp(found) => Addresses::Udp(allowed(found)),
         };
-        let (Place::Tcp(left) | Place::Udp(left)) = &place;
-        if left.is_empty() { Err(Why::Forbidden) } else { Ok(place) }
+        let (Addresses::Tcp(left) | Addresses::Udp(left)) = &place;
+        if left.is_empty() { Err(CloseReason::Forbidden) } else { Ok(place) }
     }
     /// Whether an address of a host that is served may be connected to.
     fn allows(&self, host: &str, address: SocketAddr) -> bool {
@@ -83,7 +85,7 @@ impl Access {
 ///
 /// # Errors
 /// It does not resolve.
-pub async fn resolve(target: &Target) -> io::Result<Place> {
+pub async fn resolve(target: &Target) -> io::Result<Addresses> {
     let (Target::Tcp(host, port) | Target::Udp(host, port)) = target else {
         return Err(io::Error::other("a service that leads to another one"));
     };
@@ -91,7 +93,7 @@ pub async fn resolve(target: &Target) -> io::Result<Place> {
     if found.is_empty() {
         return Err(io::Error::other("cannot resolve the peer's address"));
     }
-    Ok(if matches!(target, Target::Udp(..)) { Place::Udp(found) } else { Place::Tcp(found) })
+    Ok(if matches!(target, Target::Udp(..)) { Addresses::Udp(found) } else { Addresses::Tcp(found) })
 }
 
 /// An address, and the IPv4 address that it stands for where it is one of IPv6: mapped and compatible (RFC 4291,
@@ -167,7 +169,7 @@ mod tests {
         Access { reach: Vec::new(), serve: read(serve), deny: read(deny) }
     }
 
-    fn find(access: &Access, target: &str) -> Result<Place, Why> {
+    fn find(access: &Access, target: &str) -> Result<Addresses, CloseReason> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(access.find(&Target::parse(target)))
     }
@@ -209,7 +211,7 @@ mod tests {
         ] {
             let found = find(&all, target);
             assert!(
-                matches!(found, Err(Why::Forbidden | Why::Unreachable)),
+                matches!(found, Err(CloseReason::Forbidden | CloseReason::Unreachable)),
                 "{target} was allowed: {found:?}"
             );
         }

@@ -7,7 +7,7 @@ use crate::store::End;
 use crate::tcp_info::{TcpInfo, keep_unsent_low, leave_unpaced_within_machine};
 use bytes::BufMut;
 use lightlag_protocols::session::Session;
-use lightlag_protocols::wire::session::{ConnectionId, Why};
+use lightlag_protocols::wire::session::{CloseReason, ConnectionId};
 use std::cell::{Cell, RefCell};
 use std::io::{self, ErrorKind, IoSlice};
 use std::rc::Rc;
@@ -45,7 +45,7 @@ impl Drop for ProxiedConnection {
     fn drop(&mut self) {
         self.peer.forget_waker(self.id);
         if !self.is_settled.get() && self.waker.over.get().is_none() {
-            self.peer.with(|session| session.reset(self.id, Why::Aborted));
+            self.peer.with(|session| session.reset(self.id, CloseReason::Aborted));
         }
     }
 }
@@ -56,7 +56,7 @@ impl ProxiedConnection {
         Self { peer, id, waker, is_settled: Cell::new(false) }
     }
     /// Ends the connection.
-    pub fn reset(&self, why: Why) {
+    pub fn reset(&self, why: CloseReason) {
         self.is_settled.set(true);
         self.peer.with(|session| session.reset(self.id, why));
     }
@@ -68,7 +68,7 @@ impl ProxiedConnection {
     ///
     /// # Errors
     /// Why it was not.
-    pub async fn opened(&self) -> Result<(), Why> {
+    pub async fn opened(&self) -> Result<(), CloseReason> {
         loop {
             if let Some(over) = self.waker.over.get() {
                 return over;
@@ -83,7 +83,7 @@ impl ProxiedConnection {
     ///
     /// # Errors
     /// Why it was over before.
-    pub async fn carry(&self, socket: TcpStream) -> Result<(), Why> {
+    pub async fn carry(&self, socket: TcpStream) -> Result<(), CloseReason> {
         begin(&socket);
         let done = tokio::try_join!(self.take_in(&socket), self.give_out(&socket));
         match done {
@@ -96,18 +96,18 @@ impl ProxiedConnection {
         }
         done.map(|_| ())
     }
-    async fn take_in(&self, socket: &TcpStream) -> Result<(), Why> {
+    async fn take_in(&self, socket: &TcpStream) -> Result<(), CloseReason> {
         loop {
             if self.peer.look(|session| session.room(self.id)) == 0 {
                 tokio::select! {
                     () = self.waker.writes.notified() => self.check()?,
                     // A reset is noticed also while there is no room.
-                    _ = socket.ready(Interest::ERROR) => return Err(Why::Aborted),
+                    _ = socket.ready(Interest::ERROR) => return Err(CloseReason::Aborted),
                 }
                 continue;
             }
             tokio::select! {
-                ready = socket.readable() => ready.map_err(|_| Why::Aborted)?,
+                ready = socket.readable() => ready.map_err(|_| CloseReason::Aborted)?,
                 () = self.waker.writes.notified() => {
                     self.check()?;
                     continue;
@@ -120,18 +120,18 @@ impl ProxiedConnection {
                 }
                 // There is more: others first.
                 Ok(MUCH) => tokio::task::yield_now().await,
-                Err(why) if why.kind() != ErrorKind::WouldBlock => return Err(Why::Aborted),
+                Err(why) if why.kind() != ErrorKind::WouldBlock => return Err(CloseReason::Aborted),
                 _ => {}
             }
         }
     }
-    fn check(&self) -> Result<(), Why> {
+    fn check(&self) -> Result<(), CloseReason> {
         match self.waker.over.get() {
             Some(Err(why)) => Err(why),
             _ => Ok(()),
         }
     }
-    async fn give_out(&self, socket: &TcpStream) -> Result<(), Why> {
+    async fn give_out(&self, socket: &TcpStream) -> Result<(), CloseReason> {
         let mut offset = 0;
         loop {
             let parts = self.peer.with(|session| read_parts(session, self.id));
@@ -142,7 +142,7 @@ impl ProxiedConnection {
             } else if self.peer.look(|session| session.is_at_end(self.id)) {
                 socket2::SockRef::from(socket)
                     .shutdown(std::net::Shutdown::Write)
-                    .map_err(|_| Why::Aborted)?;
+                    .map_err(|_| CloseReason::Aborted)?;
                 self.peer.with(|session| session.take_end(self.id));
                 return Ok(());
             } else {
@@ -151,17 +151,17 @@ impl ProxiedConnection {
             }
         }
     }
-    async fn write(&self, socket: &TcpStream, parts: &[Vec<u8>]) -> Result<(), Why> {
+    async fn write(&self, socket: &TcpStream, parts: &[Vec<u8>]) -> Result<(), CloseReason> {
         let mut slices: Vec<IoSlice> = parts.iter().map(|part| IoSlice::new(part)).collect();
         let mut left = &mut slices[..];
         while !left.is_empty() {
             match socket.try_write_vectored(left) {
                 Ok(written) => IoSlice::advance_slices(&mut left, written),
                 Err(why) if why.kind() == ErrorKind::WouldBlock => tokio::select! {
-                    ready = socket.writable() => ready.map_err(|_| Why::Aborted)?,
+                    ready = socket.writable() => ready.map_err(|_| CloseReason::Aborted)?,
                     () = self.waker.reads.notified() => self.check()?,
                 },
-                Err(_) => return Err(Why::Aborted),
+                Err(_) => return Err(CloseReason::Aborted),
             }
         }
         Ok(())
@@ -303,7 +303,7 @@ async fn on_gone(durable: &DurableConnection) -> After {
         durable.settle().await;
         After::Accept
     } else {
-        durable.reset(Why::Aborted).await;
+        durable.reset(CloseReason::Aborted).await;
         After::Nothing
     }
 }

@@ -138,7 +138,7 @@ pub async fn associate(
         }
     }
     for line in association.lines.borrow().values() {
-        line.reset(lightlag_protocols::wire::session::Why::Aborted);
+        line.reset(lightlag_protocols::wire::session::CloseReason::Aborted);
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use hyper::header::{HeaderMap, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZAT
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use lightlag_protocols::wire::session::Why;
+use lightlag_protocols::wire::session::CloseReason;
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::rc::Rc;
@@ -108,10 +108,10 @@ fn requested(headers: &HeaderMap, door: &Acceptor) -> Result<RequestedHints, (St
     RequestedHints::read(hints, door.hints()).map_err(wrong)
 }
 
-fn status(why: Why) -> StatusCode {
+fn status(why: CloseReason) -> StatusCode {
     match why {
-        Why::Forbidden => StatusCode::FORBIDDEN,
-        Why::Full => StatusCode::SERVICE_UNAVAILABLE,
+        CloseReason::Forbidden => StatusCode::FORBIDDEN,
+        CloseReason::Full => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::BAD_GATEWAY,
     }
 }

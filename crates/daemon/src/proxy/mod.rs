@@ -8,7 +8,7 @@ pub mod http;
 pub mod serve;
 pub mod socks;
 
-use access::{Access, Place};
+use access::{Access, Addresses};
 pub use carry::{ProxiedConnection, carry_durable};
 
 use super::durable::DurableConnection;
@@ -16,7 +16,7 @@ use super::peer::{Peer, Peers};
 use super::store::{Record, Store};
 use super::target::Target;
 use super::{descriptors, log_limit};
-use lightlag_protocols::wire::session::{ConnectionId, Hints, TARGET_MAX, Why};
+use lightlag_protocols::wire::session::{CloseReason, ConnectionId, Hints, TARGET_MAX};
 use socks::RequestedHints;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ impl<'a> Via<'a> {
 }
 
 /// A connection for an application.
-pub enum Way {
+pub enum Upstream {
     /// Shared with another daemon.
     By(ProxiedConnection),
     /// The same, and durable.
@@ -81,20 +81,20 @@ impl Router {
     ///
     /// # Errors
     /// A peer is asked for that there is not, or that may not be used for this target.
-    pub fn peer(&self, target: &Target, via: Via) -> Result<Option<Rc<Peer>>, Why> {
+    pub fn peer(&self, target: &Target, via: Via) -> Result<Option<Rc<Peer>>, CloseReason> {
         let reaches = |peer: &Peer| peer.access.borrow().reach.iter().any(|pattern| pattern.contains(target));
         let peers = self.peers.borrow();
         let named = |name: &str| peers.iter().find(|peer| peer.config.name == name);
         match via {
             Via::Any => Ok(peers.iter().find(|peer| reaches(peer)).cloned()),
-            Via::Setting(name) => named(name).cloned().map(Some).ok_or(Why::Unreachable),
+            Via::Setting(name) => named(name).cloned().map(Some).ok_or(CloseReason::Unreachable),
             Via::Asked(name) => match named(name) {
                 Some(peer) if reaches(peer) => Ok(Some(peer.clone())),
                 Some(_) => {
                     warn!(peer = name, %target, "refused: `reach` of this peer does not contain the target");
-                    Err(Why::Forbidden)
+                    Err(CloseReason::Forbidden)
                 }
-                None => Err(Why::Unreachable),
+                None => Err(CloseReason::Unreachable),
             },
         }
     }
@@ -102,7 +102,12 @@ impl Router {
     ///
     /// # Errors
     /// Why it failed.
-    pub async fn connect(&self, target: &Target, hints: Hints, via: Via<'_>) -> Result<Way, Why> {
+    pub async fn connect(
+        &self,
+        target: &Target,
+        hints: Hints,
+        via: Via<'_>,
+    ) -> Result<Upstream, CloseReason> {
         if let Some(peer) = self.peer(target, via)? {
             return self.connect_by(&peer, target, hints).await;
         }
@@ -111,55 +116,60 @@ impl Router {
             if let Some(suppressed) = log_limit::allow("no route") {
                 warn!(%target, suppressed, "refused: no peer reaches the target, and `direct` is off");
             }
-            return Err(Why::Unreachable);
+            return Err(CloseReason::Unreachable);
         }
-        let Place::Tcp(addresses) = rules.find(target).await.inspect_err(|why| {
+        let Addresses::Tcp(addresses) = rules.find(target).await.inspect_err(|why| {
             if let Some(suppressed) = log_limit::allow("direct refused") {
                 warn!(%target, ?why, suppressed, "refused: not allowed by `direct` and `deny`");
             }
         })?
         else {
-            return Err(Why::Unreachable);
+            return Err(CloseReason::Unreachable);
         };
         if let Some(suppressed) = log_limit::allow("direct") {
             info!(%target, suppressed, "connecting directly: no peer reaches the target");
         }
         let reached = descriptors::connect(&addresses).await;
-        reached.map(Way::Direct).map_err(|why| serve::reason(&why))
+        reached.map(Upstream::Direct).map_err(|why| serve::reason(&why))
     }
-    async fn connect_by(&self, peer: &Rc<Peer>, target: &Target, hints: Hints) -> Result<Way, Why> {
+    async fn connect_by(
+        &self,
+        peer: &Rc<Peer>,
+        target: &Target,
+        hints: Hints,
+    ) -> Result<Upstream, CloseReason> {
         let name = target.to_string();
         if name.len() > TARGET_MAX {
-            return Err(Why::Unreachable);
+            return Err(CloseReason::Unreachable);
         }
         if peer.is_hopeless() {
             let why = peer.tcp.trouble().unwrap_or_default();
             warn!(peer = peer.config.name, target = name, why, "refused: the keys do not match");
-            return Err(Why::Unreachable);
+            return Err(CloseReason::Unreachable);
         }
         if hints.durable {
-            let (id, _) = peer.open(&name, hints).ok_or(Why::Full)?;
+            let (id, _) = peer.open(&name, hints).ok_or(CloseReason::Full)?;
             let record = Record::new(name, hints, true);
-            return Ok(Way::Durable(DurableConnection::begin(peer, &self.store, id, record).await));
+            return Ok(Upstream::Durable(DurableConnection::begin(peer, &self.store, id, record).await));
         }
         for _ in 0..OPENINGS {
-            let (id, waker) = peer.open(&name, hints).ok_or(Why::Full)?;
+            let (id, waker) = peer.open(&name, hints).ok_or(CloseReason::Full)?;
             let line = ProxiedConnection::new(peer.clone(), id, waker);
             match tokio::time::timeout(ANSWER_AFTER, line.opened()).await {
                 // The far daemon has restarted unnoticed. The application has sent nothing yet: no target hears it twice.
-                Ok(Err(Why::Unknown)) => {}
+                Ok(Err(CloseReason::Unknown)) => {}
                 Ok(Err(why)) => return Err(why),
                 // The far daemon may have ended. What the application sends from now on goes by a connection of which nothing
                 // leaves until it is heard: one that has restarted opens that, where it could only refuse this one.
                 Err(_) if peer.is_in_doubt(id) => {
-                    line.reset(Why::Aborted);
-                    let (id, waker) = peer.open(&name, hints).ok_or(Why::Full)?;
-                    return Ok(Way::By(ProxiedConnection::new(peer.clone(), id, waker)));
+                    line.reset(CloseReason::Aborted);
+                    let (id, waker) = peer.open(&name, hints).ok_or(CloseReason::Full)?;
+                    return Ok(Upstream::By(ProxiedConnection::new(peer.clone(), id, waker)));
                 }
-                Ok(Ok(())) | Err(_) => return Ok(Way::By(line)),
+                Ok(Ok(())) | Err(_) => return Ok(Upstream::By(line)),
             }
         }
-        Err(Why::Unknown)
+        Err(CloseReason::Unknown)
     }
     /// How the connection of an application's socket is carried, after the changes that are asked for: as applications
     /// write their hints.
@@ -181,13 +191,13 @@ impl Router {
         Ok(RequestedHints { by: Some(peer.config.name.clone()), ..wanted }.to_string())
     }
     /// Carries an application's streams until they have ended.
-    pub async fn carry(&self, way: Way, socket: TcpStream) {
+    pub async fn carry(&self, way: Upstream, socket: TcpStream) {
         self.carry_after(way, socket, &[]).await;
     }
     /// The same, where some bytes of the application were read already.
-    pub async fn carry_after(&self, way: Way, mut socket: TcpStream, read: &[u8]) {
+    pub async fn carry_after(&self, way: Upstream, mut socket: TcpStream, read: &[u8]) {
         match way {
-            Way::By(line) => {
+            Upstream::By(line) => {
                 // Few: there is room for them in a connection that is new.
                 line.peer.with(|session| session.write(line.id, read));
                 let from = socket.peer_addr().ok().map(canonical);
@@ -200,13 +210,13 @@ impl Router {
                     self.applications.borrow_mut().remove(&from);
                 }
             }
-            Way::Durable(durable) => {
+            Upstream::Durable(durable) => {
                 if !read.is_empty() {
                     durable.accept(read.to_vec()).await;
                 }
                 carry_durable(&durable, socket).await;
             }
-            Way::Direct(mut target) => {
+            Upstream::Direct(mut target) => {
                 let (now, ever) = self.directly.get();
                 self.directly.set((now + 1, ever + 1));
                 if target.write_all(read).await.is_ok() {

@@ -1,6 +1,6 @@
 //! Targets here, for the other daemons.
 
-use super::access::{self, Place};
+use super::access::{self, Addresses};
 use super::carry::{ProxiedConnection, carry_durable};
 use super::datagrams;
 use crate::durable::DurableConnection;
@@ -8,7 +8,7 @@ use crate::peer::{Peer, Wanted};
 use crate::store::{Record, Store};
 use crate::target::Target;
 use crate::{descriptors, log_limit, services};
-use lightlag_protocols::wire::session::Why;
+use lightlag_protocols::wire::session::CloseReason;
 use std::cell::RefCell;
 use std::io::{self, ErrorKind};
 use std::rc::Rc;
@@ -35,16 +35,16 @@ pub async fn serve(mut wanted: UnboundedReceiver<Wanted>, services: Services, st
 
 /// Addresses of a target, if the other daemon may have it reached. A service leads wherever the settings or a program
 /// here say.
-async fn allowed(peer: &Peer, target: &str, services: &Services) -> Result<Place, Why> {
+async fn allowed(peer: &Peer, target: &str, services: &Services) -> Result<Addresses, CloseReason> {
     let asked = Target::parse(target);
     let result = match &asked {
         Target::Service(name) => {
             let is_served = peer.access.borrow().serve.iter().any(|pattern| pattern.contains(&asked));
             let found = services.borrow_mut().find(name);
             match found.map(|to| Target::parse(&to)) {
-                _ if !is_served => Err(Why::Forbidden),
+                _ if !is_served => Err(CloseReason::Forbidden),
                 Some(to) => access::resolve(&to).await.map_err(|why| reason(&why)),
-                None => Err(Why::Unreachable),
+                None => Err(CloseReason::Unreachable),
             }
         }
         _ => {
@@ -52,7 +52,7 @@ async fn allowed(peer: &Peer, target: &str, services: &Services) -> Result<Place
             rules.find(&asked).await
         }
     };
-    if result.as_ref().is_err_and(|why| *why == Why::Forbidden) {
+    if result.as_ref().is_err_and(|why| *why == CloseReason::Forbidden) {
         if let Some(suppressed) = log_limit::allow("forbidden") {
             warn!(peer = peer.config.name, target, suppressed, "target refused: see `serve` and `deny`");
         }
@@ -67,17 +67,17 @@ pub async fn reach_durable(durable: Rc<DurableConnection>, services: Services) {
     let (mut pause, begun) = (AGAIN.0, Instant::now());
     while !durable.is_over() || record.over.is_some() {
         let why = match allowed(&durable.peer, &record.target, &services).await {
-            Ok(Place::Tcp(addresses)) => match descriptors::connect(&addresses).await {
+            Ok(Addresses::Tcp(addresses)) => match descriptors::connect(&addresses).await {
                 Ok(socket) => {
                     durable.opened().await;
                     return carry_durable(&durable, socket).await;
                 }
                 Err(why) => reason(&why),
             },
-            Ok(_) => Why::Unreachable,
+            Ok(_) => CloseReason::Unreachable,
             Err(why) => why,
         };
-        if why == Why::Forbidden || begun.elapsed() > HOLD {
+        if why == CloseReason::Forbidden || begun.elapsed() > HOLD {
             return durable.reset(why).await;
         }
         tokio::time::sleep(pause).await;
@@ -94,7 +94,7 @@ async fn reach(wanted: Wanted, services: &Services, store: &Store) {
     }
     let line = ProxiedConnection::new(peer.clone(), id, peer.waker(id));
     match allowed(&peer, &target, services).await {
-        Ok(Place::Tcp(addresses)) => match descriptors::connect(&addresses).await {
+        Ok(Addresses::Tcp(addresses)) => match descriptors::connect(&addresses).await {
             Ok(socket) => {
                 peer.with(|session| session.accept(id));
                 let _ = line.carry(socket).await;
@@ -104,7 +104,7 @@ async fn reach(wanted: Wanted, services: &Services, store: &Store) {
                 line.reset(reason(&why));
             }
         },
-        Ok(Place::Udp(addresses)) => match datagrams::reach(&addresses).await {
+        Ok(Addresses::Udp(addresses)) => match datagrams::reach(&addresses).await {
             Ok(socket) => {
                 peer.with(|session| session.accept(id));
                 datagrams::carry(&line, &socket).await;
@@ -116,13 +116,13 @@ async fn reach(wanted: Wanted, services: &Services, store: &Store) {
 }
 
 /// Why a target is not reached, as reported to the far application.
-pub fn reason(why: &io::Error) -> Why {
+pub fn reason(why: &io::Error) -> CloseReason {
     const NO_DESCRIPTORS: [i32; 2] = [nix::libc::EMFILE, nix::libc::ENFILE];
     if why.raw_os_error().is_some_and(|error| NO_DESCRIPTORS.contains(&error)) {
-        return Why::Full;
+        return CloseReason::Full;
     }
     match why.kind() {
-        ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => Why::Refused,
-        _ => Why::Unreachable,
+        ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => CloseReason::Refused,
+        _ => CloseReason::Unreachable,
     }
 }

@@ -13,7 +13,7 @@ use fast_socks5::server::{
 use fast_socks5::util::target_addr::TargetAddr;
 use fast_socks5::{ReplyError, Socks5Command};
 use lightlag_protocols::session::PRIORITIES;
-use lightlag_protocols::wire::session::{Hints, Why};
+use lightlag_protocols::wire::session::{CloseReason, Hints};
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
@@ -224,11 +224,11 @@ pub fn named(target: &TargetAddr) -> Target {
     }
 }
 
-fn reply(why: Why) -> ReplyError {
+fn reply(why: CloseReason) -> ReplyError {
     match why {
-        Why::Refused => ReplyError::ConnectionRefused,
-        Why::Unreachable => ReplyError::HostUnreachable,
-        Why::Forbidden => ReplyError::ConnectionNotAllowed,
+        CloseReason::Refused => ReplyError::ConnectionRefused,
+        CloseReason::Unreachable => ReplyError::HostUnreachable,
+        CloseReason::Forbidden => ReplyError::ConnectionNotAllowed,
         _ => ReplyError::GeneralFailure,
     }
 }

@@ -9,6 +9,7 @@ use crate::keys::PublicKey;
 use crate::peer::Peer;
 use crate::tcp_info::{TcpInfo, keep_unsent_low, leave_unpaced_within_machine};
 use crate::tls;
+use lightlag_protocols::time::Duration as Span;
 use lightlag_protocols::units::BitRate;
 use lightlag_protocols::wire::session::{Epoch, Frame};
 use rustls::pki_types::ServerName;
@@ -25,6 +26,8 @@ use tokio::task::{AbortHandle, spawn_local};
 use tokio_rustls::{TlsConnector, TlsStream};
 use tracing::{debug, info, warn};
 
+/// Time for data in transit to arrive, beside two round trips.
+const GRACE: Span = Span::from_secs(2);
 /// Bytes of a record with one full frame at most: four records of TLS.
 const RECORD: usize = 64 * 1024;
 /// No record is longer.
@@ -109,6 +112,11 @@ impl State {
     pub fn info(&self) -> Option<TcpInfo> {
         let current = self.current.borrow();
         current.as_ref().filter(|current| current.is_taken).and_then(|current| TcpInfo::of(&current.socket))
+    }
+    /// Data in transit arrive within this time, or are lost: two seconds and two round trips.
+    pub fn grace(&self) -> Span {
+        let round_trip = self.info().map(|info| info.round_trip).unwrap_or_default();
+        GRACE.saturating_add(round_trip).saturating_add(round_trip)
     }
     /// Whether the other daemon has accepted no connection, or does not acknowledge its segments.
     pub fn is_unheard(&self) -> bool {

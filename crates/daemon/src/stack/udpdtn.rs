@@ -7,7 +7,7 @@ use crate::seal::{self, Name, Seal};
 use lightlag_node::clock::to_std;
 use lightlag_protocols::controllers::{Controller, Flow};
 use lightlag_protocols::session::{
-    Arrival, DATAGRAM_LEAST, Datagrams, DatagramsConfig, DatagramsContext, Path, Session,
+    DATAGRAM_LEAST, DatagramArrival, Datagrams, DatagramsConfig, DatagramsContext, Path, Session,
 };
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -309,13 +309,13 @@ fn on_datagram(peer: &Rc<Peer>, datagram: &mut [u8], from: SocketAddr) {
     let handle =
         |session: &mut Session| state.datagrams.borrow_mut().handle(now, (serial, opened.plain), session);
     match peer.with(handle) {
-        Ok(Arrival::Stale) => {
+        Ok(DatagramArrival::Stale) => {
             drop(seal);
             state.refuse(|refused| refused.stale += 1);
             greet(peer, now, serial.epoch, from);
         }
-        Ok(Arrival::Repeated) => state.refuse(|refused| refused.repeated += 1),
-        Ok(Arrival::Accepted { is_newest, note }) => {
+        Ok(DatagramArrival::Repeated) => state.refuse(|refused| refused.repeated += 1),
+        Ok(DatagramArrival::Accepted { is_newest, note }) => {
             seal.accept(serial);
             drop(seal);
             peer.traffic.on_came(UDPDTN, carried);

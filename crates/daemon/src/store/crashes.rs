@@ -111,10 +111,10 @@ impl Model {
     fn write(&mut self, write: &Write) {
         match write {
             Write::Bytes(key, way, at, bytes) => {
-                self.bytes.insert((*key, *way == Way::In, *at), bytes.clone());
+                self.bytes.insert((*key, *way == Direction::In, *at), bytes.clone());
             }
             Write::Drop(key, way, below) => self.bytes.retain(|(of, into, at), bytes| {
-                (of, *into) != (key, *way == Way::In) || *at + bytes.len() as u64 > *below
+                (of, *into) != (key, *way == Direction::In) || *at + bytes.len() as u64 > *below
             }),
             Write::Record(key, record) => {
                 self.records.insert(*key, record.clone());
@@ -129,7 +129,7 @@ impl Model {
     fn is_in(&self, store: &Store, found: &[(Key, Record)]) -> bool {
         let records: Vec<_> = self.records.clone().into_iter().collect();
         let all: usize = self.bytes.values().map(Vec::len).sum();
-        let way = |into| if into { Way::In } else { Way::Out };
+        let way = |into| if into { Direction::In } else { Direction::Out };
         found == records
             && store.used() == all as u64
             && self
@@ -152,7 +152,7 @@ fn steps(draws: &mut Draws, count: usize) -> Vec<Vec<Write>> {
     let mut ends: BTreeMap<(u32, usize), u64> = BTreeMap::new();
     let mut step = |_| {
         let (number, side) = (draws.below(4) as u32, draws.below(2));
-        let way = [Way::Out, Way::In][side];
+        let way = [Direction::Out, Direction::In][side];
         let end = ends.entry((number, side)).or_default();
         let mut writes = match draws.below(8) {
             0 => vec![Write::Drop(key(number), way, *end / 2)],

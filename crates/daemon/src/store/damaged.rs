@@ -23,7 +23,7 @@ fn known(is_closed: bool) -> Vec<u8> {
         let record = Record::new(format!("a:{number}"), Hints::default(), true);
         let mut writes = vec![Write::Record(key(number), record)];
         for at in (0..20_000).step_by(5000) {
-            writes.push(Write::Bytes(key(number), Way::Out, at as u64, bytes(number, at)));
+            writes.push(Write::Bytes(key(number), Direction::Out, at as u64, bytes(number, at)));
         }
         wait(&store, writes);
     }
@@ -43,7 +43,7 @@ fn is_whole(store: &Store, found: &[(Key, Record)], least: usize) -> bool {
         && found.iter().all(|(of, _)| {
             let number = of.id.number;
             (0..20_000).step_by(5000).all(|at| {
-                store.read(key(number), Way::Out, at as u64).as_deref() == Some(&bytes(number, at)[..])
+                store.read(key(number), Direction::Out, at as u64).as_deref() == Some(&bytes(number, at)[..])
             })
         })
 }
@@ -92,8 +92,8 @@ proptest! {
         match Store::open(folder.path(), 1 << 30) {
             Ok((store, found)) => {
                 prop_assert!(is_whole(&store, &found, least) || !store.losses().is_empty());
-                wait(&store, vec![Write::Bytes(key(9), Way::In, 0, vec![1; 10])]);
-                prop_assert_eq!(store.read(key(9), Way::In, 0), Some(vec![1; 10]));
+                wait(&store, vec![Write::Bytes(key(9), Direction::In, 0, vec![1; 10])]);
+                prop_assert_eq!(store.read(key(9), Direction::In, 0), Some(vec![1; 10]));
             }
             Err(why) => {
                 prop_assert!(why.to_string().contains("custody.redb"), "{}", why);

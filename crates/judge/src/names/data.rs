@@ -49,7 +49,7 @@ impl NamesJudge {
         self.goes_on(&hand, face);
         self.has_landed(&hand);
         self.owe(node, hand.face, data, true);
-        self.nodes[node as usize].store.keep(self.now, &data);
+        self.nodes[node as usize].store.keep(self.found.now, &data);
     }
     pub(super) fn hit(&mut self, hand: Option<Hand>, node: u32, data: Data) {
         let Some(hand) = self.hand_of(hand, node, data.name) else {
@@ -57,7 +57,7 @@ impl NamesJudge {
         };
         let fresh = hand.interest.selectors.must_be_fresh;
         let store = &mut self.nodes[node as usize].store;
-        let kept = store.get(self.now, data.name, fresh).copied();
+        let kept = store.get(self.found.now, data.name, fresh).copied();
         store.touch(data.name);
         match kept {
             None => self.tell_node(Kind::NotStored, node, |rules| rules.text(data.name)),
@@ -75,7 +75,7 @@ impl NamesJudge {
         self.came.push((node, data.name.word()));
         let state = &mut self.nodes[node as usize];
         let pending = state.pending.take(data.name);
-        let now = self.now;
+        let now = self.found.now;
         let waits = pending.iter().flat_map(|pending| &pending.faces);
         let mut anyone = false;
         for one in waits.filter(|one| one.expires > now && one.face != face) {
@@ -105,7 +105,7 @@ impl NamesJudge {
         let site = Some(node);
         match self.rules.stamped_at {
             StampedAt::Wire => {
-                let due = ahead(&self.rules.nodes[node as usize].clock, self.now);
+                let due = ahead(&self.rules.nodes[node as usize].clock, self.found.now);
                 (Data { site, ..data }, Some(due))
             }
             StampedAt::Application => (Data { site, stamp: Some(self.stamp_of(node)), ..data }, None),
@@ -117,7 +117,7 @@ impl NamesJudge {
         if strips { Data { stamp: None, site: None, ..data } } else { data }
     }
     fn stamp_of(&self, node: u32) -> u32 {
-        microseconds(shows(&self.rules.nodes[node as usize].clock, self.now))
+        microseconds(shows(&self.rules.nodes[node as usize].clock, self.found.now))
     }
 
     // --- where they go ----------------------------------------------------------------------

@@ -1,7 +1,7 @@
 //! What the judge and traces know of what happened.
 
 use crate::wire::Parcel;
-use lightlag_protocols::link::{Load, Why};
+use lightlag_protocols::link::{DropCause, Load};
 use lightlag_protocols::ndn::{Data, Face, Interest, Name, Refused};
 use lightlag_protocols::record::names::{Body, Packet, Record};
 use lightlag_protocols::time::Duration;
@@ -23,7 +23,7 @@ pub enum Event {
     /// It came out of it.
     Arrived(u32, Carried),
     /// A queue dropped it, or it was lost; recorded at the decision, before the packet would have left.
-    Dropped(u32, Carried, Why),
+    Dropped(u32, Carried, DropCause),
     /// A consumer asks its own node.
     Asked(u32, Interest),
     /// Data came to a consumer that waited for them.

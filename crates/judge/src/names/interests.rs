@@ -69,8 +69,9 @@ impl NamesJudge {
     pub(super) fn asks(&mut self, consumer: u32, interest: Interest) {
         let rules = self.rules.consumers[consumer as usize];
         let wanted = (consumer, interest.name.word());
-        let stopped = rules.stop.is_some_and(|stop| self.now > stop) && !self.asked.contains_key(&wanted);
-        if self.now < rules.start || stopped {
+        let stopped =
+            rules.stop.is_some_and(|stop| self.found.now > stop) && !self.asked.contains_key(&wanted);
+        if self.found.now < rules.start || stopped {
             self.tell_consumer(Kind::AskedOutOfTime, consumer, |_| {
                 format!("asks from {:?} to {:?}", rules.start, rules.stop)
             });
@@ -81,7 +82,7 @@ impl NamesJudge {
     }
     #[inline]
     pub(super) fn interest_came(&mut self, hand: Hand) {
-        self.nodes[hand.node as usize].pending.forget(self.now);
+        self.nodes[hand.node as usize].pending.forget(self.found.now);
         self.hand = Some(hand);
     }
     pub(super) fn has_landed(&mut self, hand: &Hand) {
@@ -104,7 +105,7 @@ impl NamesJudge {
         let Hand { node, face, interest, .. } = hand;
         let pending = &mut self.nodes[node as usize].pending;
         if pending.get(interest.name).is_some_and(|pending| !pending.has(face)) {
-            pending.join(self.now, face, &interest, false);
+            pending.join(self.found.now, face, &interest, false);
         } else {
             self.tell_node(Kind::Swallowed, node, |rules| rules.text(interest.name));
         }
@@ -140,7 +141,7 @@ impl NamesJudge {
         }
         let fresh = interest.selectors.must_be_fresh;
         let state = &mut self.nodes[node as usize];
-        let has = state.store.get(self.now, name, fresh).is_some();
+        let has = state.store.get(self.found.now, name, fresh).is_some();
         state.store.touch(name);
         if has {
             self.tell_node(Kind::StorePassedOver, node, |rules| rules.text(name));
@@ -154,7 +155,7 @@ impl NamesJudge {
     fn joins(&mut self, hand: &Hand) {
         let Hand { node, face, interest, .. } = *hand;
         let config = self.rules.nodes[node as usize].forwarder;
-        let (now, pending) = (self.now, &mut self.nodes[node as usize].pending);
+        let (now, pending) = (self.found.now, &mut self.nodes[node as usize].pending);
         let before = pending.get(interest.name);
         let looped = before.is_some_and(|before| before.has_nonce_of_others(face, interest.nonce));
         let too_soon = before
@@ -209,7 +210,7 @@ impl NamesJudge {
                 knows || self.duplicates || self.trips.face_at(&interest, node).is_some()
             }
             Refused::TooSoon => {
-                by_this_face.is_some_and(|one| span(one.passed_on, self.now) < config.again_after)
+                by_this_face.is_some_and(|one| span(one.passed_on, self.found.now) < config.again_after)
             }
             Refused::PitFull => before.is_none() && pending.len_at_most() >= config.pending_max,
             Refused::NoRoute => {

@@ -1,14 +1,8 @@
 //! Kinds of violations in a run of named data.
 
-use crate::findings::{Finding, kinds_with_links};
+use crate::findings::kinds_with_links;
 
 kinds_with_links! {
-    /// A record is earlier than the one before it.
-    TimeBackwards = "time_backwards",
-    /// Something happens after the end of the run.
-    AfterEnd = "after_end",
-    /// The trace stops before the run is over.
-    EndMissing = "end_missing",
     /// A record names a link, a node, a consumer or a producer that is not there.
     Unknown = "unknown",
 
@@ -59,6 +53,3 @@ kinds_with_links! {
     /// Data came to a node whose consumer asked for them, and are not delivered.
     NeverDelivered = "never_delivered",
 }
-
-/// One thing that cannot have happened.
-pub type Violation = Finding<Kind>;

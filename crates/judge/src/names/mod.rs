@@ -14,15 +14,15 @@ mod rules;
 mod store;
 
 pub use event::{Carried, Event};
-pub use kind::{Kind, Violation};
+pub use kind::Kind;
 pub use rules::{ConsumerRules, LinkRules, NamesRules, NodeRules};
 
 use super::findings::Findings;
 use super::packets::name;
-use super::wire::LinkState;
+use super::wire::{LinkState, Teller};
 use data::Owed;
 use interests::{Hand, Trips};
-use lightlag_protocols::link::Why;
+use lightlag_protocols::link::DropCause;
 use lightlag_protocols::ndn::Data;
 use lightlag_protocols::record::names::{Observer, Record};
 use lightlag_protocols::time::Instant;
@@ -33,12 +33,10 @@ use store::StoreState;
 /// Watches a run of names, or replays its trace.
 ///
 /// After [`Event::End`] (or [`NamesJudge::close`], for a trace that may be cut short),
-/// [`NamesJudge::verdict`] is complete.
+/// [`NamesJudge::findings`] is complete.
 #[derive(Clone, Debug)]
 pub struct NamesJudge {
     rules: NamesRules,
-    now: Instant,
-    ended: bool,
     /// Some link brings packets twice.
     duplicates: bool,
     links: Vec<LinkState>,
@@ -54,7 +52,7 @@ pub struct NamesJudge {
     came: Vec<(u32, u64)>,
     /// Node and name of the last Data, if no face waited for them.
     unsolicited: Option<(u32, u64)>,
-    found: Findings<Violation>,
+    found: Findings<Kind>,
 }
 
 #[derive(Clone, Debug)]
@@ -71,8 +69,6 @@ impl NamesJudge {
             store: StoreState::new(node.forwarder.store.0),
         };
         Self {
-            now: Instant::ZERO,
-            ended: false,
             duplicates: rules.links.iter().any(|link| link.spec.duplicate > 0.0),
             links: rules.links.iter().map(|link| LinkState::new(&link.spec)).collect(),
             nodes: rules.nodes.iter().map(node).collect(),
@@ -82,7 +78,7 @@ impl NamesJudge {
             owed: Vec::new(),
             came: Vec::new(),
             unsolicited: None,
-            found: Findings::new(Kind::ALL.len()),
+            found: Findings::new(),
             rules,
         }
     }
@@ -90,6 +86,14 @@ impl NamesJudge {
     pub fn kept(&self) -> usize {
         let pending = self.nodes.iter().map(|node| node.pending.len());
         self.asked.len() + self.trips.len() + pending.sum::<usize>()
+    }
+    /// What was found so far.
+    pub fn findings(&self) -> &Findings<Kind> {
+        &self.found
+    }
+    /// No more events will come: a trace without an end record is incomplete.
+    pub fn close(&mut self) {
+        self.found.close();
     }
     /// Something happened.
     #[inline]
@@ -136,19 +140,19 @@ impl NamesJudge {
 
     #[inline]
     fn clock(&mut self, now: Instant) {
-        if now != self.now {
+        if now != self.found.now {
             let hand = self.hand.take();
             self.waits(hand);
             self.settle();
         }
-        self.advance(now);
+        self.found.advance(now, self.rules.until);
     }
     fn end_links(&mut self) {
         self.settle();
         for link in 0..self.links.len() as u32 {
             self.at_link(link, LinkState::ended);
         }
-        self.ended = true;
+        self.found.ended = true;
     }
     fn is_known(&mut self, event: &Event) -> bool {
         let rules = &self.rules;
@@ -164,7 +168,7 @@ impl NamesJudge {
             Event::End => return true,
         };
         if index as usize >= count {
-            self.found.add(Kind::Unknown, self.now, || format!("{what} {index}"));
+            self.found.add(Kind::Unknown, || format!("{what} {index}"));
         }
         (index as usize) < count
     }
@@ -203,7 +207,7 @@ impl NamesJudge {
             }
         }
     }
-    fn dropped(&mut self, at: Instant, link: u32, carried: Carried, why: Why) {
+    fn dropped(&mut self, at: Instant, link: u32, carried: Carried, why: DropCause) {
         let parcel = carried.parcel(false);
         self.at_link(link, |state, teller| state.dropped(at, &parcel, why, teller));
         if let Carried::Interest(interest, _) = carried {
@@ -213,21 +217,23 @@ impl NamesJudge {
 
     // --- reports ----------------------------------------------------------------------------
 
+    #[inline]
+    fn at_link<T>(&mut self, link: u32, look: impl FnOnce(&mut LinkState, Teller) -> T) -> T {
+        self.found.at_link((&mut self.links, &self.rules.link_names), link, look)
+    }
     #[cold]
     fn tell_node(&mut self, kind: Kind, node: u32, detail: impl FnOnce(&NamesRules) -> String) {
-        let (rules, now) = (&self.rules, self.now);
-        let told = || format!("{}: {}", name(&rules.node_names, "node", node), detail(rules));
-        self.found.add(kind, now, told);
+        let rules = &self.rules;
+        self.found.add(kind, || format!("{}: {}", name(&rules.node_names, "node", node), detail(rules)));
     }
     #[cold]
     fn tell_consumer(&mut self, kind: Kind, consumer: u32, detail: impl FnOnce(&NamesRules) -> String) {
-        let (rules, now) = (&self.rules, self.now);
-        let told = || format!("{}: {}", name(&rules.consumer_names, "consumer", consumer), detail(rules));
-        self.found.add(kind, now, told);
+        let rules = &self.rules;
+        self.found.add(kind, || {
+            format!("{}: {}", name(&rules.consumer_names, "consumer", consumer), detail(rules))
+        });
     }
 }
-
-super::findings::judges_links!(NamesJudge);
 
 impl Observer for NamesJudge {
     const PACKETS: bool = true;

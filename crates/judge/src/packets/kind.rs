@@ -1,14 +1,8 @@
 //! What can be wrong in a run of packets, by name.
 
-use crate::findings::{Finding, kinds_with_links};
+use crate::findings::kinds_with_links;
 
 kinds_with_links! {
-    /// A record is earlier than the one before it.
-    TimeBackwards = "time_backwards",
-    /// Something happens after the end of the run.
-    AfterEnd = "after_end",
-    /// The trace stops before the run is over.
-    EndMissing = "end_missing",
     /// A record names a link or a flow that is not there.
     Unknown = "unknown",
 
@@ -34,6 +28,3 @@ kinds_with_links! {
     /// Bytes have come in order and are not delivered.
     NeverDelivered = "never_delivered",
 }
-
-/// One thing that cannot have happened.
-pub type Violation = Finding<Kind>;

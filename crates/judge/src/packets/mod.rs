@@ -9,13 +9,13 @@ mod kind;
 mod rules;
 
 pub use facts::{Facts, WHATS, What};
-pub use kind::{Kind, Violation};
+pub use kind::Kind;
 pub use rules::{FlowRules, PacketRules};
 
 use super::findings::Findings;
-use super::wire::{LinkState, Parcel};
+use super::wire::{LinkState, Parcel, Teller};
 use flow::FlowState;
-use lightlag_protocols::link::Why;
+use lightlag_protocols::link::DropCause;
 use lightlag_protocols::record::packets::{Observer, Record};
 use lightlag_protocols::time::Instant;
 
@@ -27,7 +27,7 @@ pub enum Event {
     /// It came out of it.
     Arrived(u32, Facts),
     /// A queue dropped it, or it was lost; recorded at the decision, before the packet would have left.
-    Dropped(u32, Facts, Why),
+    Dropped(u32, Facts, DropCause),
     /// Bytes of a flow were delivered: their total so far.
     Delivered(u32, u64),
     /// The run is over.
@@ -50,34 +50,38 @@ impl Event {
 /// Watches a run of packets, or replays its trace.
 ///
 /// After [`Event::End`] (or [`PacketJudge::close`], for a trace that may be cut short),
-/// [`PacketJudge::verdict`] is complete.
+/// [`PacketJudge::findings`] is complete.
 #[derive(Clone, Debug)]
 pub struct PacketJudge {
     rules: PacketRules,
-    now: Instant,
-    ended: bool,
     links: Vec<LinkState>,
     flows: Vec<FlowState>,
     /// A packet at an intermediate node must be forwarded at once: the link, the hop and the packet.
     due: Option<(u32, u16, u64)>,
     /// Flow whose receiver must deliver in-order data at once.
     awaits: Option<u32>,
-    found: Findings<Violation>,
+    found: Findings<Kind>,
 }
 
 impl PacketJudge {
     /// A judge of a run under `rules`.
     pub fn new(rules: PacketRules) -> Self {
         Self {
-            now: Instant::ZERO,
-            ended: false,
             links: rules.links.iter().map(LinkState::new).collect(),
             flows: vec![FlowState::default(); rules.flows.len()],
             due: None,
             awaits: None,
-            found: Findings::new(Kind::ALL.len()),
+            found: Findings::new(),
             rules,
         }
+    }
+    /// What was found so far.
+    pub fn findings(&self) -> &Findings<Kind> {
+        &self.found
+    }
+    /// No more events will come: a trace without an end record is incomplete.
+    pub fn close(&mut self) {
+        self.found.close();
     }
     /// Something happened.
     pub fn on_event(&mut self, now: Instant, event: &Event) {
@@ -102,7 +106,7 @@ impl PacketJudge {
             && forwarded != Some(due)
         {
             let name = name(&self.rules.link_names, "link", due.0);
-            self.found.add(Kind::NotForwarded, self.now, || format!("{name} does not get it"));
+            self.found.add(Kind::NotForwarded, || format!("{name} does not get it"));
         }
         if let Some(flow) = self.awaits.take()
             && delivered != Some(flow)
@@ -110,20 +114,20 @@ impl PacketJudge {
             let (name, state) = (name(&self.rules.flow_names, "flow", flow), &self.flows[flow as usize]);
             let (prefix, delivered) = (state.prefix, state.told);
             let detail = || format!("{name}: {prefix} B have come, {delivered} B are delivered");
-            self.found.add(Kind::NeverDelivered, self.now, detail);
+            self.found.add(Kind::NeverDelivered, detail);
         }
     }
     fn known(&mut self, link: u32, flow: u32) -> bool {
         let known = (link as usize) < self.links.len() && (flow as usize) < self.flows.len();
         if !known {
-            self.found.add(Kind::Unknown, self.now, || format!("link {link} or flow {flow}"));
+            self.found.add(Kind::Unknown, || format!("link {link} or flow {flow}"));
         }
         known
     }
 
     #[inline]
     fn offered(&mut self, now: Instant, link: u32, packet: &Facts) {
-        self.advance(now);
+        self.found.advance(now, self.rules.until);
         let forwarded = (packet.hop > 0).then(|| (link, packet.hop, packet.key()));
         let was_due = self.due.is_some() && self.due == forwarded;
         self.expect(forwarded, None);
@@ -164,7 +168,7 @@ impl PacketJudge {
     }
     #[inline]
     fn arrived(&mut self, now: Instant, link: u32, packet: &Facts) {
-        self.advance(now);
+        self.found.advance(now, self.rules.until);
         self.expect(None, None);
         if !self.known(link, packet.flow) {
             return;
@@ -185,14 +189,14 @@ impl PacketJudge {
             }
         }
     }
-    fn dropped(&mut self, at: Instant, link: u32, packet: &Facts, why: Why) {
+    fn dropped(&mut self, at: Instant, link: u32, packet: &Facts, why: DropCause) {
         if self.known(link, packet.flow) {
             self.at_link(link, |state, teller| state.dropped(at, &parcel(packet), why, teller));
         }
     }
     #[inline]
     fn delivered(&mut self, now: Instant, flow: u32, total: u64) {
-        self.advance(now);
+        self.found.advance(now, self.rules.until);
         self.expect(None, Some(flow));
         if !self.known(0, flow) {
             return;
@@ -216,21 +220,23 @@ impl PacketJudge {
     }
     /// The run is over.
     pub fn end(&mut self, now: Instant) {
-        self.advance(now);
+        self.found.advance(now, self.rules.until);
         self.expect(None, None);
         for link in 0..self.links.len() as u32 {
             self.at_link(link, LinkState::ended);
         }
-        self.ended = true;
+        self.found.ended = true;
+    }
+    #[inline]
+    fn at_link<T>(&mut self, link: u32, look: impl FnOnce(&mut LinkState, Teller) -> T) -> T {
+        self.found.at_link((&mut self.links, &self.rules.link_names), link, look)
     }
     #[cold]
     fn tell_flow(&mut self, kind: Kind, flow: u32, detail: impl FnOnce() -> String) {
         let name = name(&self.rules.flow_names, "flow", flow);
-        self.found.add(kind, self.now, || format!("{name}: {}", detail()));
+        self.found.add(kind, || format!("{name}: {}", detail()));
     }
 }
-
-super::findings::judges_links!(PacketJudge);
 
 /// What something is called; its number where it has no name.
 pub(super) fn name(names: &[String], what: &str, index: u32) -> String {

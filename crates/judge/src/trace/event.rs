@@ -4,7 +4,7 @@ use super::names::{REASONS, REFUSALS, REFUSED, WHYS, name, observation, of_obser
 use super::{Text, TraceRow};
 use crate::packets::{WHATS, What};
 use lightlag_protocols::dtn::{BundleId, DropReason, NodeId, Observation, Refusal};
-use lightlag_protocols::link::Why;
+use lightlag_protocols::link::DropCause;
 use lightlag_protocols::ndn::{Prefix, Refused};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::ranges::Range;
@@ -194,7 +194,7 @@ macro_rules! named {
 named! {
     DropReason, "reason", REASONS;
     Refusal, "refusal", REFUSALS;
-    Why, "reason", WHYS;
+    DropCause, "reason", WHYS;
     Refused, "reason", REFUSED;
     What, "packet", WHATS;
 }

@@ -2,7 +2,7 @@
 
 use super::Text;
 use lightlag_protocols::dtn::{DropReason, Observation, Refusal};
-use lightlag_protocols::link::Why;
+use lightlag_protocols::link::DropCause;
 use lightlag_protocols::ndn::Refused;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -16,7 +16,8 @@ pub(super) const REASONS: [(DropReason, &str); 4] = [
 ];
 
 /// Why a packet was dropped.
-pub(super) const WHYS: [(Why, &str); 3] = [(Why::Full, "full"), (Why::Marked, "marked"), (Why::Lost, "lost")];
+pub(super) const WHYS: [(DropCause, &str); 3] =
+    [(DropCause::Full, "full"), (DropCause::Marked, "marked"), (DropCause::Lost, "lost")];
 
 pub(super) const REFUSALS: [(Refusal, &str); 7] = [
     (Refusal::Held, "held"),

@@ -6,7 +6,7 @@
 mod times;
 
 use lightlag_protocols::link::queues::Limit;
-use lightlag_protocols::link::{Delay, LinkSpec, Rate, Why};
+use lightlag_protocols::link::{Delay, DropCause, LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::{HashMap, VecDeque};
 use times::{keeps_order, leaves, slack, spread, under_way};
@@ -346,11 +346,11 @@ impl LinkState {
         }
     }
 
-    pub(super) fn dropped(&mut self, at: Instant, packet: &Parcel, why: Why, mut to: Teller) {
+    pub(super) fn dropped(&mut self, at: Instant, packet: &Parcel, why: DropCause, mut to: Teller) {
         let found = match why {
-            Why::Full => self.dropped_full(packet, &mut to),
-            Why::Marked => self.dropped_marked(packet, at, &mut to),
-            Why::Lost => self.lost(packet, at, &mut to),
+            DropCause::Full => self.dropped_full(packet, &mut to),
+            DropCause::Marked => self.dropped_marked(packet, at, &mut to),
+            DropCause::Lost => self.lost(packet, at, &mut to),
         };
         if !found {
             to.tell(Fault::NothingToDrop, || format!("{why:?}"));

@@ -1,6 +1,5 @@
 //! A run of packets as a capture.
 
-use crate::PROGRAM;
 use lightlag_capture::{Capture, DCCP_PORT, Ends, FlowEnds, Headers, Points, TCP_PORT, Where};
 use lightlag_protocols::controllers::Recovery;
 use lightlag_protocols::transport::tcp;
@@ -39,7 +38,7 @@ pub fn points(network: &Network, place: &Where) -> Result<Points> {
 /// # Errors
 /// A place that is not there.
 pub fn capture<W: Write>(to: W, network: &Network, setup: &Setup, place: &Where) -> Result<Capture<W>> {
-    Ok(Capture::new(to, PROGRAM, points(network, place)?, setup.flows.iter().map(headers)))
+    Ok(Capture::new(to, &crate::program(), points(network, place)?, setup.flows.iter().map(headers)))
 }
 
 pub(super) fn headers(spec: &FlowSpec) -> Headers {

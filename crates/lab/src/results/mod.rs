@@ -49,7 +49,7 @@ pub struct Row {
 impl Build {
     /// This very program.
     pub fn this() -> Self {
-        Self { version: crate::VERSION.to_owned(), commit: crate::COMMIT.to_owned() }
+        Self { version: crate::VERSION.to_owned(), commit: crate::commit().to_owned() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::positions::Positions;
 use super::trace::TraceFile;
-use super::{ContactsCache, Options, Outcome, Watchers, World};
+use super::{ContactsCache, Options, Outcome, Watchers, World, lines};
 use crate::judged;
 use crate::metrics::{Metrics, the_one};
 use crate::series::TimeSeries;
@@ -84,7 +84,7 @@ impl<'s> World for Bundles<'s> {
     }
     fn verdict(mut judge: Judge, _: Instant) -> (Vec<String>, u64) {
         judge.close();
-        (judge.verdict().iter().map(ToString::to_string).collect(), judge.total())
+        lines(judge.findings())
     }
     fn finish(trace: Trace, _: Instant) -> std::result::Result<(), TraceError> {
         trace.rows.finish().map(drop)

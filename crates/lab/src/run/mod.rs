@@ -13,6 +13,7 @@ use crate::series::TimeSeries;
 use lightlag_capture::Where;
 use lightlag_capture::analysis::{self, Analysed};
 use lightlag_judge::trace::TraceError;
+use lightlag_judge::{Findings, Kinds};
 use lightlag_protocols::time::Instant;
 use lightlag_scenario::{Result, Scenario, Seed, Seeded};
 use lightlag_worlds::contacts::Contacts;
@@ -164,6 +165,11 @@ trait World {
     fn verdict(judge: Self::Judge, ended: Instant) -> (Vec<String>, u64);
     /// Completes the trace.
     fn finish(trace: Self::Trace, ended: Instant) -> std::result::Result<(), TraceError>;
+}
+
+/// The violations that a judge kept, a line each, and the number of all.
+fn lines<K: Kinds>(found: &Findings<K>) -> (Vec<String>, u64) {
+    (found.kept().iter().map(ToString::to_string).collect(), found.total())
 }
 
 /// Observers that any world may have.

@@ -1,7 +1,7 @@
 //! The world of named data.
 
 use super::trace::{TraceFile, link_names};
-use super::{Options, Outcome, Watchers, World};
+use super::{Options, Outcome, Watchers, World, lines};
 use crate::judged;
 use crate::names::figures;
 use crate::series::TimeSeries;
@@ -62,7 +62,7 @@ impl World for NameNetwork {
     }
     fn verdict(mut judge: NamesJudge, ended: Instant) -> (Vec<String>, u64) {
         judge.end(ended);
-        (judge.verdict().iter().map(ToString::to_string).collect(), judge.total())
+        lines(judge.findings())
     }
     fn finish(mut trace: Self::Trace, ended: Instant) -> std::result::Result<(), TraceError> {
         trace.put(ended, &Event::End);

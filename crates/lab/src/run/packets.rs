@@ -1,7 +1,7 @@
 //! The world of packets.
 
 use super::trace::{TraceFile, link_names};
-use super::{Options, Outcome, Watchers, World};
+use super::{Options, Outcome, Watchers, World, lines};
 use crate::metrics::{Figures, Part, numbers};
 use crate::packets::{FLOWS, PACKETS};
 use crate::series::TimeSeries;
@@ -81,7 +81,7 @@ impl World for Network {
     }
     fn verdict(mut judge: PacketJudge, ended: Instant) -> (Vec<String>, u64) {
         judge.end(ended);
-        (judge.verdict().iter().map(ToString::to_string).collect(), judge.total())
+        lines(judge.findings())
     }
     fn finish(trace: Trace, ended: Instant) -> std::result::Result<(), TraceError> {
         match trace {

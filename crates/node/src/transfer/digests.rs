@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 /// Files that are remembered; of more, the one that was asked for longest ago is forgotten.
@@ -25,9 +26,19 @@ struct Known {
     asked: u64,
 }
 
-/// Digests of files, as they were when they were last changed.
+/// Digests of files, as they were when they were last changed. Clones share them.
+#[derive(Clone, Default)]
+pub struct Digests(Arc<Mutex<Table>>);
+
+impl Digests {
+    /// The digest of a file, `None` inside if it cannot be read. `None`: it is being read; ask again.
+    pub fn of(&self, path: &Path, found: &Metadata) -> Option<Digest> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).of(path, found)
+    }
+}
+
 #[derive(Default)]
-pub struct Digests {
+struct Table {
     known: BTreeMap<PathBuf, Known>,
     asked: u64,
     reader: Option<Reader>,
@@ -55,9 +66,8 @@ impl Reader {
     }
 }
 
-impl Digests {
-    /// The digest of a file, `None` inside if it cannot be read. `None`: it is being read; ask again.
-    pub fn of(&mut self, path: &Path, found: &Metadata) -> Option<Digest> {
+impl Table {
+    fn of(&mut self, path: &Path, found: &Metadata) -> Option<Digest> {
         self.take_read();
         let stamp = (found.len(), found.modified().ok());
         self.asked += 1;
@@ -99,7 +109,7 @@ mod tests {
     use super::*;
     use std::time::{Duration, Instant};
 
-    fn ask(digests: &mut Digests, path: &Path) -> Option<Digest> {
+    fn ask(digests: &Digests, path: &Path) -> Option<Digest> {
         digests.of(path, &std::fs::metadata(path).expect("it is there"))
     }
 
@@ -111,32 +121,33 @@ mod tests {
             std::fs::write(&path, vec![7; length]).expect("it is written");
             path
         });
-        let mut digests = Digests::default();
+        let digests = Digests::default();
         let of = |length| Some(*blake3::hash(&vec![7; length]).as_bytes());
-        assert_eq!(ask(&mut digests, &little), Some(of(10)));
+        assert_eq!(ask(&digests, &little), Some(of(10)));
         let began = Instant::now();
-        assert_eq!(ask(&mut digests, &large), None);
-        while ask(&mut digests, &large).is_none() {
+        assert_eq!(ask(&digests, &large), None);
+        while ask(&digests, &large).is_none() {
             assert!(began.elapsed() < Duration::from_secs(60));
             std::thread::sleep(Duration::from_millis(1));
         }
-        assert_eq!(ask(&mut digests, &large), Some(of(50_000_000)));
+        assert_eq!(ask(&digests, &large), Some(of(50_000_000)));
         std::fs::write(&large, "new").expect("it is written");
-        assert_eq!(ask(&mut digests, &large), Some(Some(*blake3::hash(b"new").as_bytes())));
+        assert_eq!(ask(&digests, &large), Some(Some(*blake3::hash(b"new").as_bytes())));
     }
 
     #[test]
     fn of_more_files_than_are_remembered_the_one_asked_for_longest_ago_is_forgotten() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut digests = Digests::default();
+        let digests = Digests::default();
         for number in 0..KNOWN_MAX + 10 {
             let path = folder.path().join(number.to_string());
             std::fs::write(&path, "x").expect("it is written");
-            assert!(ask(&mut digests, &path).is_some());
-            assert!(ask(&mut digests, &folder.path().join("0")).is_some());
+            assert!(ask(&digests, &path).is_some());
+            assert!(ask(&digests, &folder.path().join("0")).is_some());
         }
-        assert_eq!(digests.known.len(), KNOWN_MAX);
-        assert!(digests.known.contains_key(&folder.path().join("0")));
-        assert!(!digests.known.contains_key(&folder.path().join("1")));
+        let table = digests.0.lock().expect("the lock is whole");
+        assert_eq!(table.known.len(), KNOWN_MAX);
+        assert!(table.known.contains_key(&folder.path().join("0")));
+        assert!(!table.known.contains_key(&folder.path().join("1")));
     }
 }

@@ -3,7 +3,6 @@
 use super::Error;
 use super::accepted::{Accepted, Verdict};
 use super::auth::{Challenge, Fresh, Id, Key, Token};
-use super::digests::Digests;
 use super::incoming::{Incoming, Refusal, Stage};
 use super::name::file_name;
 use super::sender::random;
@@ -118,7 +117,6 @@ pub struct Listener {
     events: Vec<Event>,
     /// The first transfer that ended well (true) or badly, and when its sender may still ask.
     ended: Option<(bool, u32)>,
-    digests: Digests,
     /// What was accepted under the key.
     accepted: Option<Accepted>,
     /// Unfinished files in the folder, and the time of the next count.
@@ -159,7 +157,6 @@ impl Listener {
             next_tick: Instant::ZERO,
             events: vec![Event::Listening(at)],
             ended: None,
-            digests: Digests::default(),
         })
     }
     /// Receives until the first transfer has ended, if it runs `once`, or until `watch` returns false.
@@ -315,7 +312,7 @@ impl Listener {
         if let Ok(found) = fs::symlink_metadata(&place.name) {
             let is_same = found.is_file()
                 && found.len() == length
-                && self.digests.of(&place.name, &found).ok_or(None)? == Some(opening.digest);
+                && self.listening.digests.of(&place.name, &found).ok_or(None)? == Some(opening.digest);
             if !is_same && !is_here && (!self.listening.overwrite || !found.is_file()) {
                 return Err(Some(Refusal::of_disk(&name, &std::io::ErrorKind::AlreadyExists.into())));
             }

@@ -2,7 +2,7 @@
 
 mod accepted;
 mod auth;
-mod digests;
+pub(crate) mod digests;
 mod fec;
 pub(crate) mod incoming;
 pub mod journal;

@@ -156,7 +156,7 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
 
 /// Removes from a folder what a killed program has left of sessions that may have been recordings.
 pub fn drop_unproven(folder: &Path) {
-    let ends = [PART, STATE, REPAIRS].map(|end| format!("{UNPROVEN}{end}"));
+    let ends = [PART, STATE, STATE_NEW, REPAIRS].map(|end| format!("{UNPROVEN}{end}"));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let (name, found) = (entry.file_name(), entry.metadata());
         let is_unproven = ends.iter().any(|end| name.to_string_lossy().ends_with(end));
@@ -195,11 +195,8 @@ pub fn kept(folder: &Path, drop: Option<(u64, Duration)>) -> Kept {
         }
         let age = found.modified().ok().and_then(|at| at.elapsed().ok());
         if drop.is_some_and(|(little, long)| bytes < little && age.is_some_and(|age| age > long)) {
-            for end in [STATE, REPAIRS, PART] {
-                let path = folder.join(format!("{}{end}", &name[..name.len() - PART.len()]));
-                // What is not there need not go.
-                let _ = fs::remove_file(path);
-            }
+            let stem = folder.join(&name[..name.len() - PART.len()]);
+            Place::of(stem.clone(), &stem).clear();
             continue;
         }
         kept.count += 1;
@@ -347,5 +344,32 @@ fn add_bytes(here: &mut Here, shape: &Shape, first: u64, end: u64) {
         let stop = last.min(start + u64::from(shape.cut.symbols_of(block)));
         here.entry(block).or_default().insert(at - start, stop - start);
         at = stop;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::SystemTime;
+
+    #[test]
+    fn what_kills_leave_of_a_little_or_an_unproven_transfer_is_removed_whole() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = Place::new(folder.path(), "file", &[1; 32], 1000, None);
+        let other = Place::new(folder.path(), "other", &[2; 32], 1000, None);
+        let old = SystemTime::now() - UNPROVEN_LONGEST * 2;
+        for place in [&place, &other.unproven()] {
+            for path in [&place.state, &with_end(&place.state, files::NEW), &place.repairs, &place.part] {
+                fs::write(path, "x").expect("it is written");
+                let file = fs::File::options().append(true).open(path).expect("it opens");
+                file.set_modified(old).expect("the system sets times");
+            }
+        }
+        fs::write(folder.path().join("file"), "whole").expect("it is written");
+        assert_eq!(kept(folder.path(), Some((1 << 20, UNPROVEN_LONGEST * 3))).count, 1, "too early");
+        assert_eq!(kept(folder.path(), Some((1 << 20, UNPROVEN_LONGEST))).count, 0);
+        drop_unproven(folder.path());
+        let left: Vec<_> = fs::read_dir(folder.path()).expect("a folder").flatten().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
     }
 }

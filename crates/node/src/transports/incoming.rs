@@ -3,7 +3,8 @@
 use super::Error;
 use super::claims::{Claim, Claims};
 use super::header::{HEADER_BYTES, Head, Header, Receipt};
-use crate::files::{PartFile, check_space, digest_of, make_folder, refusal};
+use crate::files::{PartFile, check_space, make_folder, refusal};
+use crate::transfer::digests::Digests;
 use crate::transfer::sender::random;
 use crate::transfer::store::Place;
 use crate::transfer::{Event, Finished, Key, file_name};
@@ -63,6 +64,8 @@ pub struct FileInbox {
     pub partial_most: Option<u64>,
     /// Over UDPDTN: authenticates datagrams.
     pub key: Option<Key>,
+    /// Digests of the files that are here.
+    pub(crate) digests: Digests,
     /// Files that are being written now.
     claims: Claims,
 }
@@ -80,6 +83,7 @@ impl FileInbox {
             size_most,
             partial_most: None,
             key: None,
+            digests: Digests::default(),
             claims: Claims::default(),
         })
     }
@@ -101,6 +105,14 @@ impl Inbox for FileInbox {
     }
 }
 
+/// A file of the same name and length that is here. Its digest is not known yet.
+struct Twin {
+    path: PathBuf,
+    /// Why the file is refused if the twin has other content; nothing is kept of it meanwhile. `None`: it replaces the
+    /// twin.
+    refusal: Option<String>,
+}
+
 /// A file that comes in: in a part of its content's own as soon as its name is known.
 struct IncomingFile {
     inbox: FileInbox,
@@ -111,6 +123,7 @@ struct IncomingFile {
     /// What it is called here, if it was given a name.
     claim: Option<Claim>,
     part: Option<PartFile>,
+    twin: Option<Twin>,
     arrived: u64,
     receipt: Option<Receipt>,
     events: Vec<Event>,
@@ -141,10 +154,18 @@ impl Incoming for IncomingFile {
             self.refuse(why);
         }
     }
-    /// It is checked, and gets its name.
+    /// It is checked, and gets its name. Whether it is its twin is found out by [`Self::tick`].
     fn finish(&mut self) {
         if self.receipt.is_none()
+            && !self.is_only_compared()
             && let Err(why) = self.try_finish()
+        {
+            self.refuse(why);
+        }
+    }
+    fn tick(&mut self) {
+        if self.receipt.is_none()
+            && let Err(why) = self.compare()
         {
             self.refuse(why);
         }
@@ -168,6 +189,7 @@ impl IncomingFile {
             header: None,
             claim: None,
             part: None,
+            twin: None,
             arrived: 0,
             receipt: None,
             events: Vec::new(),
@@ -179,13 +201,17 @@ impl IncomingFile {
         let name = file_name(&header.name)?;
         let path = self.inbox.folder.join(&name);
         if let Ok(found) = fs::symlink_metadata(&path) {
-            if found.is_file() && found.len() == header.length && digest_of(&path) == Some(header.digest) {
-                self.end(name, Ok(()));
-                return Ok(());
+            let exists = || refusal(&name, &io::ErrorKind::AlreadyExists.into());
+            let refusal = (!self.inbox.overwrite || !found.is_file()).then(exists);
+            if found.is_file() && found.len() == header.length {
+                self.twin = Some(Twin { path, refusal });
+                self.compare()?;
+            } else if let Some(why) = refusal {
+                return Err(why);
             }
-            if !self.inbox.overwrite || !found.is_file() {
-                return Err(refusal(&name, &io::ErrorKind::AlreadyExists.into()));
-            }
+        }
+        if self.receipt.is_some() || self.is_only_compared() {
+            return Ok(());
         }
         self.inbox.check_length(header.length)?;
         let folder = &self.inbox.folder;
@@ -199,6 +225,25 @@ impl IncomingFile {
         self.events.push(Event::Began(name, header.length, 0, self.from));
         Ok(())
     }
+    /// Ends it if its twin has the same content.
+    fn compare(&mut self) -> Result<(), String> {
+        let (Some(twin), Some(header)) = (&self.twin, &self.header) else { return Ok(()) };
+        let found = fs::symlink_metadata(&twin.path);
+        let of_twin = match found.ok().filter(|found| found.is_file() && found.len() == header.length) {
+            Some(found) => self.inbox.digests.of(&twin.path, &found),
+            None => Some(None),
+        };
+        let Some(of_twin) = of_twin else { return Ok(()) };
+        if of_twin == Some(header.digest) {
+            self.end(file_name(&header.name)?, Ok(()));
+            return Ok(());
+        }
+        self.twin.take().and_then(|twin| twin.refusal).map_or(Ok(()), Err)
+    }
+    /// Whether its bytes are not needed, as it is its twin or refused.
+    fn is_only_compared(&self) -> bool {
+        self.twin.as_ref().is_some_and(|twin| twin.refusal.is_some())
+    }
     fn write_rest(&mut self, at: u64, bytes: &[u8]) -> Result<(), String> {
         if bytes.is_empty() || self.receipt.is_some() {
             return Ok(());
@@ -211,6 +256,9 @@ impl IncomingFile {
             }
             Some(_) => {}
             None => self.inbox.check_length(end)?,
+        }
+        if self.is_only_compared() {
+            return Ok(());
         }
         if let Some(claim) = self.claim.as_ref().filter(|claim| !claim.is_ours()) {
             return Err(overtaken(claim));

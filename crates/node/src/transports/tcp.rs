@@ -245,6 +245,10 @@ impl Coming {
             }
         }
         self.incoming.finish();
+        while self.incoming.has_begun() && self.incoming.receipt().is_none() && !self.place.is_dismissed() {
+            std::thread::sleep(TICK / 4);
+            self.incoming.tick();
+        }
         let Some(receipt) = self.incoming.receipt() else { return Ok(()) };
         // A listener for one transfer waits until the receipt has left.
         self.place.answer();

@@ -2,7 +2,7 @@
 //! consumers of Named Data Networking do (Schneider et al., "A Practical Congestion Control Scheme for
 //! Named Data Networking", ACM ICN 2016, section 4.4; ndnget).
 
-use super::reno::Reno;
+use super::reno::{Reno, initial_window};
 use super::{Ack, Cause, Controller, Flow, Loss};
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
@@ -13,7 +13,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "aimd",
     paper: "Schneider et al., A Practical Congestion Control Scheme for Named Data Networking (2016)",
     parameters: &[
-        Parameter::integer("initial_window", 2.0, (1.0, 1e6), "Segments that may leave at the start."),
+        initial_window(2.0),
         Parameter::flag("slow_start", true, "Double per round trip until the first loss."),
         Parameter::word(
             "timeouts",

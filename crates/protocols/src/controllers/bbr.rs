@@ -2,6 +2,7 @@
 //! flight by that rate and the least round-trip time (Cardwell et al., "BBR: Congestion-Based
 //! Congestion Control", ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00).
 
+use super::reno::initial_window;
 use super::{Ack, Cause, Controller, Flow, Loss, RateSample, Sent};
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
@@ -14,7 +15,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "bbr",
     paper: "Cardwell et al., BBR: Congestion-Based Congestion Control (2016)",
     parameters: &[
-        Parameter::integer("initial_window", 10.0, (1.0, 1e6), "Segments that may leave at the start."),
+        initial_window(10.0),
         Parameter::number(
             "rtt_window",
             "s",

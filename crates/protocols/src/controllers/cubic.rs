@@ -1,6 +1,6 @@
 //! CUBIC: the window is a cubic function of the time since the last reduction (RFC 9438).
 
-use super::reno::Reno;
+use super::reno::{INITIAL_THRESHOLD, Reno, initial_window};
 use super::{Ack, Cause, Controller, Flow, Loss};
 use crate::math;
 use crate::parameter::{self, Parameter};
@@ -13,13 +13,8 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "cubic",
     paper: "RFC 9438",
     parameters: &[
-        Parameter::integer("initial_window", 3.0, (1.0, 1e6), "Segments that may leave at the start."),
-        Parameter::integer(
-            "initial_threshold",
-            0.0,
-            (0.0, 1e9),
-            "Segments at which slow start ends; 0: none.",
-        ),
+        initial_window(3.0),
+        INITIAL_THRESHOLD,
         Parameter::number("c", "", 0.4, (0.001, 100.0), "Segments per second cubed: how fast it grows."),
         Parameter::number("beta", "", 0.7, (0.1, 0.99), "Share of the window that is left after a loss."),
         Parameter::flag("fast_convergence", true, "Leave room to newcomers (RFC 9438, section 4.7)."),

@@ -1,7 +1,7 @@
 //! Hybla: grows as a Reno connection of round-trip time `reference_rtt` would, whatever its own
 //! (Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", 2004).
 
-use super::reno::Reno;
+use super::reno::{INITIAL_THRESHOLD, Reno, initial_window};
 use super::{Ack, Controller, Flow, Loss};
 use crate::math;
 use crate::parameter::{self, Parameter};
@@ -14,21 +14,22 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "hybla",
     paper: "Caini and Firrincieli, TCP Hybla: a TCP enhancement for heterogeneous networks (2004)",
     parameters: &[
-        Parameter::integer("initial_window", 2.0, (1.0, 1e6), "Segments that may leave at the start."),
-        Parameter::integer(
-            "initial_threshold",
-            0.0,
-            (0.0, 1e9),
-            "Segments at which slow start ends; 0: none.",
-        ),
+        initial_window(2.0),
+        INITIAL_THRESHOLD,
         Parameter::number(
             "reference_rtt",
             "s",
             0.025,
             (1e-6, 3600.0),
-            "The round-trip time to be equal to (RTT0).",
+            "Reference round-trip time (RTT0): the window grows as that of a Reno flow with this RTT.",
         ),
-        Parameter::number("rho_max", "", 1e4, (1.0, 1e9), "Bound of RTT/RTT0: 2^rho overflows long before."),
+        Parameter::number(
+            "rho_max",
+            "",
+            1e4,
+            (1.0, 1e9),
+            "Upper bound of rho = RTT/RTT0. In slow start the exponent of 2^rho is at most 16.",
+        ),
     ],
     only_with: &[],
     build: |parameters, flow| {

@@ -2,6 +2,7 @@
 //! trip (Carofiglio, Gallo and Muscariello, "ICP: Design and Evaluation of an Interest Control Protocol
 //! for Content-Centric Networking", IEEE NOMEN 2012, section III).
 
+use super::reno::initial_window;
 use super::{Ack, Advice, Cause, Controller, Flow, Loss};
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
@@ -14,7 +15,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "icp",
     paper: "Carofiglio, Gallo and Muscariello, ICP: Design and Evaluation of an Interest Control Protocol for Content-Centric Networking (2012)",
     parameters: &[
-        Parameter::integer("initial_window", 1.0, (1.0, 1e6), "Segments that may leave at the start."),
+        initial_window(1.0),
         Parameter::number("alpha", "", 1.0, (0.01, 100.0), "Segments more per round trip."),
         Parameter::number("beta", "", 0.5, (0.1, 0.99), "Share of the window that is left after a timeout."),
         Parameter::number(

@@ -1,7 +1,7 @@
 //! LEDBAT: yields to everything else by keeping the queueing delay at a target (RFC 6817).
 
 use super::delay_history::DelayHistory;
-use super::reno::Reno;
+use super::reno::{INITIAL_THRESHOLD, Reno, initial_window};
 use super::{Ack, Cause, Controller, Flow, Loss};
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
@@ -13,24 +13,33 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "ledbat",
     paper: "RFC 6817",
     parameters: &[
-        Parameter::integer("initial_window", 2.0, (1.0, 1e6), "Segments that may leave at the start."),
-        Parameter::integer(
-            "initial_threshold",
-            0.0,
-            (0.0, 1e9),
-            "Segments at which slow start ends; 0: none.",
-        ),
+        initial_window(2.0),
+        INITIAL_THRESHOLD,
         Parameter::number(
             "target",
             "s",
             0.1,
             (0.001, 0.1),
-            "Queueing delay to keep (TARGET, at most 100 ms).",
+            "Target queueing delay (TARGET; RFC 6817 allows at most 100 ms).",
         ),
-        Parameter::number("gain", "", 1.0, (0.01, 1.0), "Growth relative to Reno's (GAIN)."),
-        Parameter::integer("base_history", 10.0, (2.0, 60.0), "Minutes whose least delays are kept."),
-        Parameter::integer("current_filter", 4.0, (1.0, 64.0), "Delays of which the least is current."),
-        Parameter::flag("slow_start", false, "Start as Reno does; LEDBAT itself never does."),
+        Parameter::number("gain", "", 1.0, (0.01, 1.0), "Window growth relative to Reno (GAIN)."),
+        Parameter::integer(
+            "base_history",
+            10.0,
+            (2.0, 60.0),
+            "Minutes of base-delay history: one minimum delay is kept for each (BASE_HISTORY).",
+        ),
+        Parameter::integer(
+            "current_filter",
+            4.0,
+            (1.0, 64.0),
+            "Number of latest delay samples; their minimum is the current delay (CURRENT_FILTER).",
+        ),
+        Parameter::flag(
+            "slow_start",
+            false,
+            "Begin with Reno's slow start instead of the delay-based increase.",
+        ),
     ],
     only_with: &[],
     build: |parameters, flow| {

@@ -2,7 +2,7 @@
 //! flow sees the empty path (draft-irtf-iccrg-ledbat-plus-plus, section 4).
 
 use super::delay_history::DelayHistory;
-use super::reno::Reno;
+use super::reno::{Reno, initial_window};
 use super::{Ack, Controller, Flow, Loss};
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
@@ -14,10 +14,20 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "ledbat_plus_plus",
     paper: "draft-irtf-iccrg-ledbat-plus-plus",
     parameters: &[
-        Parameter::integer("initial_window", 2.0, (1.0, 1e6), "Segments that may leave at the start."),
-        Parameter::number("target", "s", 0.06, (0.001, 0.1), "Queueing delay to keep (section 4.5)."),
-        Parameter::integer("base_history", 10.0, (2.0, 60.0), "Minutes whose least round trips are kept."),
-        Parameter::integer("current_filter", 4.0, (1.0, 64.0), "Round trips of which the least is current."),
+        initial_window(2.0),
+        Parameter::number("target", "s", 0.06, (0.001, 0.1), "Target queueing delay (section 4.5)."),
+        Parameter::integer(
+            "base_history",
+            10.0,
+            (2.0, 60.0),
+            "Minutes of base-RTT history: one minimum RTT is kept for each.",
+        ),
+        Parameter::integer(
+            "current_filter",
+            4.0,
+            (1.0, 64.0),
+            "Number of latest RTT samples; their minimum is the current RTT.",
+        ),
         Parameter::number(
             "decrease",
             "",

@@ -2,7 +2,7 @@
 //! (Schneider, Yi, Zhang and Zhang, "A Practical Congestion Control Scheme for Named Data Networking",
 //! ACM ICN 2016, sections 4.4 and 5). The marks come from the routers' queues.
 
-use super::reno::Reno;
+use super::reno::{Reno, initial_window};
 use super::{Ack, Controller, Flow, Loss};
 use crate::math;
 use crate::parameter::{self, Parameter};
@@ -15,7 +15,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "pcon",
     paper: "Schneider et al., A Practical Congestion Control Scheme for Named Data Networking (2016)",
     parameters: &[
-        Parameter::integer("initial_window", 2.0, (1.0, 1e6), "Segments that may leave at the start."),
+        initial_window(2.0),
         Parameter::word("law", &["bic", "cubic", "aimd"], "How the window grows after slow start."),
         Parameter::number("beta", "", 0.8, (0.1, 0.99), "Share that bic and cubic keep after a cut."),
         Parameter::number("aimd_beta", "", 0.5, (0.1, 0.99), "Share that aimd keeps after a cut."),

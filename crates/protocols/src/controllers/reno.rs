@@ -6,11 +6,20 @@ use crate::parameter::{Parameter, Parameters};
 use crate::record::Observation;
 use crate::units::Bytes;
 
+/// The initial window of a controller, `default` segments where a scenario does not set it.
+pub const fn initial_window(default: f64) -> Parameter {
+    Parameter::integer("initial_window", default, (1.0, 1e6), "Initial window, in segments.")
+}
+/// The initial slow-start threshold, none where a scenario does not set it.
+pub const INITIAL_THRESHOLD: Parameter = Parameter::integer(
+    "initial_threshold",
+    0.0,
+    (0.0, 1e9),
+    "Initial slow-start threshold, in segments; 0: none.",
+);
+
 /// Parameters of everything that starts and grows as Reno does.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter::integer("initial_window", 2.0, (1.0, 1e6), "Segments that may leave at the start."),
-    Parameter::integer("initial_threshold", 0.0, (0.0, 1e9), "Segments at which slow start ends; 0: none."),
-];
+pub const PARAMETERS: &[Parameter] = &[initial_window(2.0), INITIAL_THRESHOLD];
 
 /// Window and threshold, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,6 +6,7 @@
 //! 2006, whose share of the queue is a constant). What it takes to see base delays as they are (one
 //! history per site, drains, a test of whether the queue answers at all) is in the docs page.
 
+use super::reno::initial_window;
 use super::{Ack, Advice, Cause, Controller, Flow, Loss};
 use crate::math;
 use crate::parameter::{self, Parameter, Parameters};
@@ -19,7 +20,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "short_queue",
     paper: "",
     parameters: &[
-        Parameter::integer("initial_window", 10.0, (1.0, 1e6), "Segments that may leave at the start."),
+        initial_window(10.0),
         Parameter::number(
             "scatter",
             "s",

@@ -2,7 +2,7 @@
 //! between the rate that it expects and the one it gets (Brakmo and Peterson, "TCP Vegas: End to End
 //! Congestion Avoidance on a Global Internet", IEEE JSAC 13(8), 1995, sections 3.2 and 3.3).
 
-use super::reno::Reno;
+use super::reno::{INITIAL_THRESHOLD, Reno, initial_window};
 use super::{Ack, Cause, Controller, Flow, Loss};
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
@@ -14,13 +14,8 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "vegas",
     paper: "Brakmo and Peterson, TCP Vegas: End to End Congestion Avoidance on a Global Internet (1995)",
     parameters: &[
-        Parameter::integer("initial_window", 2.0, (1.0, 1e6), "Segments that may leave at the start."),
-        Parameter::integer(
-            "initial_threshold",
-            0.0,
-            (0.0, 1e9),
-            "Segments at which slow start ends; 0: none.",
-        ),
+        initial_window(2.0),
+        INITIAL_THRESHOLD,
         Parameter::number("alpha", "", 1.0, (0.0, 1e6), "Fewer segments than this queued: grow."),
         Parameter::number("beta", "", 3.0, (0.0, 1e6), "More segments than this queued: shrink."),
         Parameter::number("gamma", "", 1.0, (0.0, 1e6), "More segments than this queued end slow start."),

@@ -2,7 +2,7 @@
 //! the acknowledgements once per round trip (Grieco and Mascolo, "Performance evaluation and
 //! comparison of Westwood+, New Reno and Vegas TCP congestion control", CCR 34(2), 2004, section 2).
 
-use super::reno::Reno;
+use super::reno::{INITIAL_THRESHOLD, Reno, initial_window};
 use super::{Ack, Cause, Controller, Flow, Loss};
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
@@ -14,13 +14,8 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "westwood_plus",
     paper: "Grieco and Mascolo, Performance evaluation and comparison of Westwood+, New Reno and Vegas (2004)",
     parameters: &[
-        Parameter::integer("initial_window", 3.0, (1.0, 1e6), "Segments that may leave at the start."),
-        Parameter::integer(
-            "initial_threshold",
-            0.0,
-            (0.0, 1e9),
-            "Segments at which slow start ends; 0: none.",
-        ),
+        initial_window(3.0),
+        INITIAL_THRESHOLD,
         Parameter::flag(
             "after_recovery",
             true,

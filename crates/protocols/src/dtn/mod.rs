@@ -20,8 +20,8 @@ mod testing;
 pub use crate::parameter::{Domain, Parameter, ParameterError, Parameters, Value};
 pub use crate::record::Observation;
 pub use agent::{
-    Agent, Answer, Arrival, BundleInTransit, ByReception, Creation, Deletion, DropReason, NodePolicy, Peers,
-    SendOrder, Summary, Transfer, TransferKind,
+    Agent, Answer, BundleArrival, BundleInTransit, ByReception, Creation, Deletion, DropReason, NodePolicy,
+    Peers, SendOrder, Summary, Transfer, TransferKind,
 };
 pub use bundle::{Bundle, BundleId, NodeId};
 pub use census::Census;

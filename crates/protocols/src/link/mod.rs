@@ -60,7 +60,7 @@ pub struct LinkSpec {
 
 /// Why a packet did not come through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum DropCause {
     /// The queue was full.
     Full,
     /// The queue discipline asked its sender to slow down.
@@ -160,7 +160,7 @@ pub struct Link<P> {
     /// When the packet that is leaving has left.
     free_at: Instant,
     wire: VecDeque<(Instant, P)>,
-    dropped: Vec<(Instant, P, Why)>,
+    dropped: Vec<(Instant, P, DropCause)>,
     tell_drops: bool,
     counts: Counts,
 }
@@ -196,7 +196,7 @@ impl<P: Load + Clone + 'static> Link<P> {
         !self.dropped.is_empty()
     }
     /// What was dropped and lost since the last call, and when.
-    pub fn drain_dropped(&mut self) -> std::vec::Drain<'_, (Instant, P, Why)> {
+    pub fn drain_dropped(&mut self) -> std::vec::Drain<'_, (Instant, P, DropCause)> {
         self.dropped.drain(..)
     }
     /// How much has gone through so far.
@@ -219,7 +219,7 @@ impl<P: Load + Clone + 'static> Link<P> {
             return self.transmit(now, packet);
         }
         if let Err(packet) = self.queue.push(now, packet) {
-            self.drop(now, packet, Why::Full);
+            self.drop(now, packet, DropCause::Full);
         }
         self.waiting = self.queue.len() as u64;
         self.counts.queue_packets_max = self.counts.queue_packets_max.max(self.waiting + 1);
@@ -271,7 +271,9 @@ impl<P: Load + Clone + 'static> Link<P> {
             let next = self.queue.pop(at, &mut self.refused);
             self.waiting -= u64::from(next.is_some()) + self.refused.len() as u64;
             if !self.refused.is_empty() {
-                std::mem::take(&mut self.refused).into_iter().for_each(|p| self.drop(at, p, Why::Marked));
+                std::mem::take(&mut self.refused)
+                    .into_iter()
+                    .for_each(|p| self.drop(at, p, DropCause::Marked));
             }
             match next {
                 Some(packet) => self.transmit(at, packet),
@@ -296,7 +298,7 @@ impl<P: Load + Clone + 'static> Link<P> {
         self.free_at = left;
         if left == Instant::MAX {
             // No later contact: it waits for ever.
-            return self.drop(start, packet, Why::Lost);
+            return self.drop(start, packet, DropCause::Lost);
         }
         self.counts.left_bytes += size.0;
         if self.faults.is_some() {
@@ -310,7 +312,7 @@ impl<P: Load + Clone + 'static> Link<P> {
         if faults.lose(start, packet.size()) {
             self.counts.lost += 1;
             if self.tell_drops {
-                self.dropped.push((left, packet, Why::Lost));
+                self.dropped.push((left, packet, DropCause::Lost));
             }
             return;
         }
@@ -335,7 +337,7 @@ impl<P: Load + Clone + 'static> Link<P> {
         }
     }
     #[cold]
-    fn drop(&mut self, at: Instant, packet: P, why: Why) {
+    fn drop(&mut self, at: Instant, packet: P, why: DropCause) {
         self.counts.dropped += 1;
         if self.tell_drops {
             self.dropped.push((at, packet, why));

@@ -1,7 +1,7 @@
 //! What happens in a world of names, and what its links carry.
 
 use super::{Observation, observers};
-use crate::link::{Load, Why};
+use crate::link::{DropCause, Load};
 use crate::ndn::{Data, Face, Interest, Name, Refused, stamp};
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
@@ -14,7 +14,7 @@ pub enum Record<'p> {
     /// It came out of it.
     Arrived(u32, &'p Packet),
     /// A queue dropped it, or it was lost.
-    Dropped(u32, &'p Packet, Why),
+    Dropped(u32, &'p Packet, DropCause),
     /// A consumer asks its own node.
     Asked(u32, &'p Interest),
     /// Data came to a consumer that waited for them.

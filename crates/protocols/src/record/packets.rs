@@ -1,7 +1,7 @@
 //! What happens in a world of packets, and the packets themselves.
 
 use super::{Observation, observers};
-use crate::link::{Load, Why};
+use crate::link::{DropCause, Load};
 use crate::time::Instant;
 use crate::transport::udpdtn::{self, UDP_HEADER};
 use crate::transport::{dccp, ltp, tcp};
@@ -70,7 +70,7 @@ pub enum Record<'p> {
     /// It came out of it.
     Arrived(u32, &'p Packet),
     /// A queue dropped it, or it was lost.
-    Dropped(u32, &'p Packet, Why),
+    Dropped(u32, &'p Packet, DropCause),
     /// Bytes of a flow were delivered in order: their total so far.
     Delivered(u32, u64),
     /// What a flow's controller shows.

@@ -1,7 +1,7 @@
 //! One connection of an application: two streams, and the notices that its daemons exchange about it.
 
 use super::{Incoming, Outgoing, Stack, WINDOW_LEAST};
-use crate::wire::session::{Hints, Why};
+use crate::wire::session::{CloseReason, Hints};
 use std::cell::Cell;
 
 /// What is sent about a connection beside its bytes. Each is repeated until it is known to have arrived.
@@ -126,7 +126,7 @@ impl Connection {
     ///
     /// # Errors
     /// As there.
-    pub fn on_data(&mut self, offset: u64, bytes: &[u8], ends: bool) -> Result<bool, Why> {
+    pub fn on_data(&mut self, offset: u64, bytes: &[u8], ends: bool) -> Result<bool, CloseReason> {
         let kept = self.incoming.on_data(offset, bytes, ends)?;
         if offset + (bytes.len() as u64) < self.incoming.taken() + u64::from(!ends) {
             // Bytes arrived again: the other side has not received their acknowledgement.

@@ -6,7 +6,7 @@ use super::ready::Ready;
 use super::{Budget, Incoming, Outgoing, Piece, Stack, UNADVERTISED_MOST, WINDOW_LEAST};
 use crate::time::{Duration, Instant};
 use crate::transport::ranges::Range;
-use crate::wire::session::{ConnectionId, Frame, Hints, TARGET_MAX, Why};
+use crate::wire::session::{CloseReason, ConnectionId, Frame, Hints, TARGET_MAX};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ pub enum Event {
     /// [`Session::write`] takes bytes again.
     Writable(ConnectionId),
     /// It is over: both streams came to their ends, or the reason why not.
-    Over(ConnectionId, Result<(), Why>),
+    Over(ConnectionId, Result<(), CloseReason>),
 }
 
 /// Contents of a frame, for [`Session::on_arrived`] and [`Session::on_lost`].
@@ -177,7 +177,7 @@ impl Session {
         }
     }
     /// Ends a connection at once.
-    pub fn reset(&mut self, id: ConnectionId, why: Why) {
+    pub fn reset(&mut self, id: ConnectionId, why: CloseReason) {
         if let Some(connection) = self.remove(id, false) {
             self.over.say(id, Farewell::Reset(why), connection.stack);
         }
@@ -360,7 +360,7 @@ impl Session {
                 self.drop_connection(id);
             } else if !self.is_new(id) {
                 // It may have heard of it before this epoch of it was heard of.
-                self.break_off(id, Why::Unknown);
+                self.break_off(id, CloseReason::Unknown);
             }
         }
         let lives: BTreeSet<u32> = self.connections.keys().map(|id| id.incarnation).collect();
@@ -551,7 +551,7 @@ impl Session {
             && !hints.durable
             && self.peer.is_some_and(|peer| peer > id.incarnation)
         {
-            self.break_off(id, Why::Unknown);
+            self.break_off(id, CloseReason::Unknown);
             return true;
         }
         if connection.state == State::Unnamed {
@@ -582,7 +582,7 @@ impl Session {
         let Some(kept) = self.change(id, |connection| connection.on_data(offset, bytes, ends)) else {
             return true;
         };
-        match kept.and_then(|kept| if self.is_too_much(id) { Err(Why::Full) } else { Ok(kept) }) {
+        match kept.and_then(|kept| if self.is_too_much(id) { Err(CloseReason::Full) } else { Ok(kept) }) {
             Err(why) => {
                 self.break_off(id, why);
                 true
@@ -608,13 +608,13 @@ impl Session {
         };
         connection.on_heard();
         if self.change(id, |connection| connection.outgoing.on_ack(below, window)) == Some(false) {
-            return self.break_off(id, Why::Broken);
+            return self.break_off(id, CloseReason::Broken);
         }
         self.tell_writable(id);
         self.schedule(id);
         self.complete(id);
     }
-    fn on_reset(&mut self, id: ConnectionId, why: Why) {
+    fn on_reset(&mut self, id: ConnectionId, why: CloseReason) {
         self.end(id, Err(why));
         if self.is_known_life(id) {
             self.over.insert(id, false, false);
@@ -628,7 +628,7 @@ impl Session {
         if complete && connection.outgoing.on_ack(sent, 0) && connection.is_complete() {
             self.end(id, Ok(()));
         } else {
-            self.end(id, Err(Why::Unknown));
+            self.end(id, Err(CloseReason::Unknown));
         }
     }
 
@@ -649,7 +649,7 @@ impl Session {
         }
         if self.is_full() {
             self.over.insert(id, false, false);
-            self.over.say(id, Farewell::Reset(Why::Full), self.stack);
+            self.over.say(id, Farewell::Reset(CloseReason::Full), self.stack);
             return true;
         }
         if self.unnamed >= self.config.unnamed_max {
@@ -722,12 +722,12 @@ impl Session {
         Some(connection)
     }
     /// Ends a connection and reports that to the driver, unless the driver does not know it yet.
-    fn end(&mut self, id: ConnectionId, how: Result<(), Why>) {
+    fn end(&mut self, id: ConnectionId, how: Result<(), CloseReason>) {
         if self.remove(id, how.is_ok()).is_some_and(|connection| connection.state != State::Unnamed) {
             self.events.push_back(Event::Over(id, how));
         }
     }
-    fn break_off(&mut self, id: ConnectionId, why: Why) {
+    fn break_off(&mut self, id: ConnectionId, why: CloseReason) {
         self.end(id, Err(why));
         self.over.say(id, Farewell::Reset(why), self.stack);
     }

@@ -87,7 +87,7 @@ pub struct Counts {
 
 /// What became of a datagram that came and is authentic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
+pub enum DatagramArrival {
     /// It was made for this epoch by the latest epoch of the other side.
     Accepted {
         /// None with a higher number has come.
@@ -106,7 +106,7 @@ pub enum Arrival {
 ///
 /// Both sides have an [`Epoch`], and each datagram is bound to the epoch of its receiver: the receiver acts
 /// on those alone that were made for its present epoch. Whatever was recorded before it began is
-/// [`Arrival::Stale`], though nothing of earlier epochs is remembered. The price: a side that does not know
+/// [`DatagramArrival::Stale`], though nothing of earlier epochs is remembered. The price: a side that does not know
 /// the other's present epoch must hear of it before what it sends is of use. Until then only questions leave,
 /// in [`Datagrams::poll`], and the other side answers them by [`Datagrams::greet`].
 pub struct Datagrams {
@@ -332,7 +332,7 @@ impl Datagrams {
         self.number += 1;
         Serial { epoch: self.config.epoch, bound, number, is_short: false }
     }
-    /// The answer to a datagram that was [`Arrival::Stale`], bound to the epoch that made it. It informs that
+    /// The answer to a datagram that was [`DatagramArrival::Stale`], bound to the epoch that made it. It informs that
     /// epoch of this daemon's present one, and of a later epoch of the other side if one is known here.
     /// `None`: too many were answered just now.
     pub fn greet(&mut self, now: Instant, to: Epoch, out: &mut Vec<u8>) -> Option<Serial> {
@@ -445,9 +445,9 @@ impl Datagrams {
         now: Instant,
         (serial, bytes): (Serial, &[u8]),
         session: &mut Session,
-    ) -> Result<Arrival, Malformed> {
+    ) -> Result<DatagramArrival, Malformed> {
         if serial.bound != self.config.epoch.nonce || !self.is_latest(serial.epoch) {
-            return Ok(Arrival::Stale);
+            return Ok(DatagramArrival::Stale);
         }
         let (head, rest) = Head::read(bytes)?;
         if serial.number >= Serial::NUMBERS {
@@ -456,12 +456,12 @@ impl Datagrams {
         let ranges = head.report.as_ref().map(Report::ranges).transpose()?;
         self.meet(now, serial.epoch, session);
         if !self.heard.is_new(serial.number) {
-            return Ok(Arrival::Repeated);
+            return Ok(DatagramArrival::Repeated);
         }
         let is_newest = self.heard.is_newest(serial.number);
         let note = head.note;
         self.on_new(now, (serial, head, ranges), rest, session)?;
-        Ok(Arrival::Accepted { is_newest, note })
+        Ok(DatagramArrival::Accepted { is_newest, note })
     }
     fn on_new(
         &mut self,

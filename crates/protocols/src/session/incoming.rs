@@ -2,7 +2,7 @@
 
 use super::WINDOW_LEAST;
 use crate::transport::ranges::Ranges;
-use crate::wire::session::Why;
+use crate::wire::session::CloseReason;
 use std::collections::BTreeMap;
 
 /// Parts that are kept though they do not follow each other; one more is not kept.
@@ -86,12 +86,12 @@ impl Incoming {
     /// Bytes came. False if they could not be kept, and must come again.
     ///
     /// # Errors
-    /// [`Why::Broken`]: beyond the window or the end, or another end.
-    pub fn on_data(&mut self, offset: u64, bytes: &[u8], ends: bool) -> Result<bool, Why> {
+    /// [`CloseReason::Broken`]: beyond the window or the end, or another end.
+    pub fn on_data(&mut self, offset: u64, bytes: &[u8], ends: bool) -> Result<bool, CloseReason> {
         let to = offset + bytes.len() as u64;
         let beyond = self.end.is_some_and(|end| to > end || (ends && to != end)) || to > self.limit();
         if beyond || (ends && to < self.highest()) {
-            return Err(Why::Broken);
+            return Err(CloseReason::Broken);
         }
         if self.parts.len() >= PARTS_MAX && offset > self.read {
             return Ok(false);

@@ -26,7 +26,7 @@ pub use budget::{Budget, CONNECTION_COST, UNADVERTISED_MOST, WINDOW_LEAST};
 pub use connection::{Connection, Notice, State, Telling};
 pub use connections::{Config, Event, Session, Stored, Ticket};
 pub use datagrams::{
-    Arrival, Config as DatagramsConfig, Counts as DatagramsCounts, DATAGRAM_LEAST, Datagrams,
+    Config as DatagramsConfig, Counts as DatagramsCounts, DATAGRAM_LEAST, DatagramArrival, Datagrams,
 };
 pub use incoming::Incoming;
 pub use outgoing::{Outgoing, Piece};
@@ -34,7 +34,7 @@ pub use path::Path;
 pub use policy::{
     Config as PolicyConfig, Context, DatagramsContext, Kind, Planned, Policy, StreamContext, Switch,
 };
-pub use why::{Share, Why as SwitchWhy};
+pub use why::{Share, StackReason};
 
 /// Names what carries frames: TCP, UDPDTN and others, as the driver numbers them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

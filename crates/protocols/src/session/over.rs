@@ -2,7 +2,7 @@
 
 use super::{Stack, Telling};
 use crate::transport::ranges::Ranges;
-use crate::wire::session::{ConnectionId, Frame, Why};
+use crate::wire::session::{CloseReason, ConnectionId, Frame};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most ranges of numbers of one epoch; beyond that, all up to the end of the first count as cut.
@@ -14,7 +14,7 @@ const FAREWELLS_MAX: usize = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Farewell {
     /// It ends at once.
-    Reset(Why),
+    Reset(CloseReason),
     /// It was over, and its streams had come to their ends or not.
     Gone(bool),
 }

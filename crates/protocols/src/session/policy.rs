@@ -9,7 +9,7 @@
 
 use super::PRIORITIES;
 use super::best::Best;
-use super::why::{Share, Why};
+use super::why::{Share, StackReason};
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
 use crate::wire::session::Hints;
@@ -127,7 +127,7 @@ pub struct Switch {
     /// The new kind.
     pub to: Kind,
     /// Why.
-    pub why: Why,
+    pub why: StackReason,
 }
 
 /// Decides which kind of stack carries connections.
@@ -135,7 +135,7 @@ pub struct Switch {
 pub struct Policy {
     config: Config,
     kind: Kind,
-    why: Why,
+    why: StackReason,
     since: Instant,
     /// Least time between leaving the stream and returning; `None`: it never carried anything.
     dwell: Option<Duration>,
@@ -167,7 +167,7 @@ impl Policy {
         Self {
             config,
             kind: Kind::Stream,
-            why: Why::Start,
+            why: StackReason::Start,
             since: Instant::ZERO,
             dwell: None,
             rate: None,
@@ -194,7 +194,7 @@ impl Policy {
         self.since
     }
     /// Why.
-    pub fn why(&self) -> Why {
+    pub fn why(&self) -> StackReason {
         self.why
     }
     /// What carries a connection with these hints: where the stream cannot carry all, low priorities use
@@ -225,7 +225,7 @@ impl Policy {
     pub fn on_context(&mut self, now: Instant, context: &Context) -> Option<Switch> {
         self.learn(now, context);
         let switch = match (self.led_to(context), self.kind) {
-            (Some(to), kind) => (to != kind).then_some(Switch { to, why: Why::Led }),
+            (Some(to), kind) => (to != kind).then_some(Switch { to, why: StackReason::Led }),
             (None, Kind::Stream) => {
                 self.reason_to_leave(context).map(|why| Switch { to: Kind::Datagrams, why })
             }
@@ -236,7 +236,7 @@ impl Policy {
         match (switch.to, switch.why) {
             (Kind::Stream, _) => self.long_since = None,
             // It is not this side that came back too early.
-            (Kind::Datagrams, Why::Led) => self.forget(),
+            (Kind::Datagrams, StackReason::Led) => self.forget(),
             (Kind::Datagrams, _) => self.on_left(now, context.stream.is_some()),
         }
         (self.kind, self.why, self.since) = (switch.to, switch.why, now);
@@ -328,55 +328,55 @@ impl Policy {
             Kind::Datagrams => context.datagrams.is_some(),
         })
     }
-    fn reason_to_leave(&self, context: &Context) -> Option<Why> {
+    fn reason_to_leave(&self, context: &Context) -> Option<StackReason> {
         context.datagrams?;
         if context.link == Some(false) {
-            return Some(Why::LinkDown);
+            return Some(StackReason::LinkDown);
         }
         match context.planned.filter(|planned| self.is_long(*planned)) {
-            Some(Planned::NoContact) => return Some(Why::NoContact),
+            Some(Planned::NoContact) => return Some(StackReason::NoContact),
             Some(Planned::Delay(delay)) => {
-                return Some(Why::PlannedDelay { delay, most: half(self.config.long) });
+                return Some(StackReason::PlannedDelay { delay, most: half(self.config.long) });
             }
             None => {}
         }
-        let Some(stream) = context.stream else { return Some(Why::NotConnected) };
+        let Some(stream) = context.stream else { return Some(StackReason::NotConnected) };
         if stream.backoff >= 2 {
-            return Some(Why::BacksOff { doublings: stream.backoff });
+            return Some(StackReason::BacksOff { doublings: stream.backoff });
         }
         let rtt = stream.rtt.unwrap_or_default();
         let patience = HOLD.saturating_add(rtt).saturating_add(rtt);
         if stream.silent > patience {
-            return Some(Why::Silent { span: stream.silent, most: patience });
+            return Some(StackReason::Silent { span: stream.silent, most: patience });
         }
         let share = self.share(stream.rtt).filter(|_| !stream.application_limited);
         let is_known = stream.application_limited || share.is_some();
         let hold = if is_known { HOLD } else { HOLD_AT_FIRST };
         let lasts = self.long_since.is_some_and(|since| self.now - since >= hold);
-        lasts.then_some(Why::LongRoundTrip { rtt, most: self.config.long, share })
+        lasts.then_some(StackReason::LongRoundTrip { rtt, most: self.config.long, share })
     }
-    fn reason_to_return(&self, context: &Context) -> Option<Why> {
+    fn reason_to_return(&self, context: &Context) -> Option<StackReason> {
         let stream = context.stream?;
         if context.datagrams.is_none() {
-            return Some(Why::NoDatagrams);
+            return Some(StackReason::NoDatagrams);
         }
         if !self.would_return() || stream.backoff > 0 {
             return None;
         }
         let short = self.least().filter(|rtt| *rtt < self.config.short);
         if let Some(rtt) = short {
-            return Some(Why::ShortRoundTrip { rtt, most: self.config.short });
+            return Some(StackReason::ShortRoundTrip { rtt, most: self.config.short });
         }
         let answers =
             stream.silent == Duration::ZERO && stream.rtt.is_some_and(|rtt| rtt <= self.config.long);
         let span = context.datagrams.map(|datagrams| datagrams.silent).unwrap_or_default();
-        answers.then_some(Why::Unheard { span })
+        answers.then_some(StackReason::Unheard { span })
     }
     /// After a return that was too early, the next one waits longer.
     fn on_left(&mut self, now: Instant, was_there: bool) {
         let stay = now - self.since;
         self.dwell = match self.dwell {
-            None if self.why == Why::Start => was_there.then_some(self.config.dwell),
+            None if self.why == StackReason::Start => was_there.then_some(self.config.dwell),
             None => Some(self.config.dwell),
             Some(dwell) if stay < CALM => Some((dwell + dwell).min(self.config.dwell_most)),
             Some(dwell) => {

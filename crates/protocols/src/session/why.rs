@@ -14,7 +14,7 @@ pub struct Share {
 
 /// Why a kind of stack is used. Its [`Display`](fmt::Display) is one line with figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Why {
+pub enum StackReason {
     /// Nothing is known yet.
     Start,
     /// There is no stream.
@@ -69,7 +69,7 @@ pub enum Why {
     },
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for StackReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Start => f.write_str("nothing is known yet"),

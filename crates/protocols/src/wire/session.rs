@@ -39,7 +39,7 @@ pub struct Hints {
 
 /// Why a connection is over before its streams are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Why {
+pub enum CloseReason {
     /// The application ended it at once, as a reset of TCP does.
     Aborted,
     /// The target refused the connection.
@@ -100,7 +100,7 @@ pub enum Frame<'a> {
         /// Which.
         id: ConnectionId,
         /// Why.
-        why: Why,
+        why: CloseReason,
     },
     /// The answer to a reset, and to frames of a connection that is over: no more frames are expected.
     Gone {
@@ -436,7 +436,7 @@ mod tests {
                 Frame::Opened { id },
                 Frame::Data { id, offset, ends: flag, bytes: &bytes },
                 Frame::Ack { id, below: offset, window: offset + 7 },
-                Frame::Reset { id, why: Why::Unreachable },
+                Frame::Reset { id, why: CloseReason::Unreachable },
                 Frame::Gone { id, complete: flag },
             ];
             let mut out = Vec::new();

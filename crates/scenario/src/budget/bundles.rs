@@ -2,7 +2,7 @@
 
 use super::{Estimate, Item};
 use crate::{BundleNetwork, Generator, Group, Interval, Shape, Traffic, TrafficKind};
-use crate::{Place, Told};
+use crate::{Place, ScheduledContact};
 use lightlag_protocols::dtn::Radio as Radios;
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -235,7 +235,7 @@ impl<'s> Run<'s> {
             all.capacity += busy * self.lasts_s * class.bytes_per_s;
         }
         let told = self.scenario.contacts.iter().flat_map(|source| source.list.iter());
-        for Told { start, end, forward, backward, .. } in told {
+        for ScheduledContact { start, end, forward, backward, .. } in told {
             let span_s = (*end - *start).as_secs_f64();
             all.count += 1.0;
             all.simultaneous += span_s / self.lasts_s;

@@ -1,13 +1,13 @@
 //! Contacts as plain lists of `node node start end`, as the Haggle and Infocom traces are spread.
 
-use super::{Lines, Row, check_order, seconds};
+use super::{ContactRow, Lines, check_order, seconds};
 use crate::error::Result;
 
 /// Reads `NODE NODE START END`, in seconds; what follows in a line is not looked at.
 ///
 /// # Errors
 /// At the first line that is no such row.
-pub fn intervals(file: &str, bytes: &[u8]) -> Result<Vec<Row>> {
+pub fn intervals(file: &str, bytes: &[u8]) -> Result<Vec<ContactRow>> {
     let lines = Lines::new(file, bytes)?;
     let mut rows = Vec::new();
     for line in lines.iter() {
@@ -20,7 +20,7 @@ pub fn intervals(file: &str, bytes: &[u8]) -> Result<Vec<Row>> {
             continue;
         }
         check_order(start, end, &line.place)?;
-        rows.push(Row {
+        rows.push(ContactRow {
             place: line.place.clone(),
             a: a.to_owned(),
             b: b.to_owned(),

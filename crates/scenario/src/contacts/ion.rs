@@ -1,6 +1,6 @@
 //! ION's contact plans: `a contact` and `a range` lines of an `ionrc` file.
 
-use super::{Line, Lines, Row, check_order, rate};
+use super::{ContactRow, Line, Lines, check_order, rate};
 use crate::error::{Result, quoted};
 use crate::quantity::plain_number;
 use lightlag_protocols::time::{Duration, Instant};
@@ -9,10 +9,10 @@ use lightlag_protocols::time::{Duration, Instant};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IonPlan {
     /// `a contact START END FROM TO RATE`.
-    pub contacts: Vec<Row>,
+    pub contacts: Vec<ContactRow>,
     /// `a range START END FROM TO LIGHT`: one-way light times. A range holds for both directions unless the other
     /// has its own.
-    pub ranges: Vec<Row>,
+    pub ranges: Vec<ContactRow>,
     /// Seconds from 1970 to [`Instant::ZERO`], leap seconds not counted; `None`: no time is absolute.
     pub epoch_s: Option<i64>,
 }
@@ -41,7 +41,7 @@ pub fn ion(file: &str, bytes: &[u8]) -> Result<IonPlan> {
                 let row = clock.row(&line, [start, end, from, to])?;
                 // A node's contact with itself registers it in a region: it is no meeting.
                 if from != to {
-                    plan.contacts.push(Row { rate: Some(rate(speed, 8.0, &line.place)?), ..row });
+                    plan.contacts.push(ContactRow { rate: Some(rate(speed, 8.0, &line.place)?), ..row });
                 }
             }
             ["a", "range", start, end, from, to, light, ..] => {
@@ -49,7 +49,7 @@ pub fn ion(file: &str, bytes: &[u8]) -> Result<IonPlan> {
                 let delay = plain_number(light).filter(|s| (0.0..=1e9).contains(s)).ok_or_else(|| {
                     line.wrong(format!("{} is no light time", quoted(light)), "give seconds, not negative")
                 })?;
-                plan.ranges.push(Row { delay: Some(Duration::from_secs_f64(delay)), ..row });
+                plan.ranges.push(ContactRow { delay: Some(Duration::from_secs_f64(delay)), ..row });
             }
             ["a", ..] => return Err(line.wrong("the line is cut short or adds something else", SYNTAX)),
             [command, ..] if OTHER_COMMANDS.contains(&command) => {}
@@ -89,11 +89,11 @@ impl Clock {
         let s = absolute_s(word).ok_or_else(|| wrong("is no time"))? - self.epoch_s;
         if s > 3_200_000_000 { Err(wrong("is a century after the first")) } else { Ok(Instant::from_secs(s)) }
     }
-    fn row(&self, line: &Line, [start, end, from, to]: [&str; 4]) -> Result<Row> {
+    fn row(&self, line: &Line, [start, end, from, to]: [&str; 4]) -> Result<ContactRow> {
         let (start, end) = (self.instant(line, start)?, self.instant(line, end)?);
         check_order(start, end, &line.place)?;
         let (a, b) = (from.to_owned(), to.to_owned());
-        Ok(Row { place: line.place.clone(), a, b, start, end, rate: None, delay: None })
+        Ok(ContactRow { place: line.place.clone(), a, b, start, end, rate: None, delay: None })
     }
 }
 

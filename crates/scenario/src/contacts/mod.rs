@@ -16,7 +16,7 @@ pub use ion::{IonPlan, ion};
 pub use plan::{ContactPlan, PlannedContact};
 pub use resolve::{Channels, Nodes, Resolver, WayDefault, check_overlap, from_ion, from_rows};
 pub use table::table;
-pub use the_one::{Event, EventKind, connections, the_one_events};
+pub use the_one::{EventKind, ExternalEvent, connections, the_one_events};
 
 use super::error::{Error, Place, Result, quoted};
 use super::files::utf8;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 /// A contact as a line states it; both directions alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct ContactRow {
     /// Where it stands.
     pub place: Place,
     /// One end's identifier.

@@ -1,6 +1,6 @@
 //! Contact plans as senders of the real world follow them: whatever the format, contacts in one direction each.
 
-use super::{IonPlan, Row, connections, intervals, ion, table, the_one_events};
+use super::{ContactRow, IonPlan, connections, intervals, ion, table, the_one_events};
 use crate::error::{Error, Place, Result, quoted};
 use crate::model::BundleNetwork;
 use crate::{ScenarioFile, files};
@@ -171,7 +171,7 @@ impl ContactPlan {
 const NAMES_SHOWN: usize = 12;
 
 /// A contact in both directions, whose light time is the same.
-fn both(row: &Row) -> [PlannedContact; 2] {
+fn both(row: &ContactRow) -> [PlannedContact; 2] {
     [(&row.a, &row.b), (&row.b, &row.a)].map(|(from, to)| PlannedContact {
         place: row.place.clone(),
         from: from.clone(),

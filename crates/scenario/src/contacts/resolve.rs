@@ -1,8 +1,8 @@
 //! From rows with identifiers to contacts between nodes with rates and delays.
 
-use super::{IonPlan, Row};
+use super::{ContactRow, IonPlan};
 use crate::error::{Error, Place, Result, Wrong, quoted};
-use crate::model::Told;
+use crate::model::ScheduledContact;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
 use lightlag_worlds::contacts::{Channel, Delay};
@@ -102,7 +102,7 @@ impl Resolver<'_> {
 ///
 /// # Errors
 /// Unknown nodes, a node that meets itself, a missing rate or delay, overlap.
-pub fn from_rows(rows: &[Row], resolver: &Resolver) -> Result<Vec<Told>> {
+pub fn from_rows(rows: &[ContactRow], resolver: &Resolver) -> Result<Vec<ScheduledContact>> {
     let mut told = Vec::new();
     for row in rows {
         let place = &row.place;
@@ -115,13 +115,13 @@ pub fn from_rows(rows: &[Row], resolver: &Resolver) -> Result<Vec<Told>> {
         let delay = row.delay.map(Delay::Constant);
         let forward = resolver.way(a, b, row.rate, delay.clone(), place)?;
         let backward = resolver.way(b, a, row.rate, delay, place)?;
-        told.push(Told { place: place.clone(), a, b, start, end, forward, backward });
+        told.push(ScheduledContact { place: place.clone(), a, b, start, end, forward, backward });
     }
     sorted(told)
 }
 
 /// In order of their start, none overlapping another of its pair.
-fn sorted(mut told: Vec<Told>) -> Result<Vec<Told>> {
+fn sorted(mut told: Vec<ScheduledContact>) -> Result<Vec<ScheduledContact>> {
     told.sort_by_key(|contact| (contact.start, contact.a, contact.b));
     check_overlap(&told)?;
     Ok(told)
@@ -131,8 +131,8 @@ fn sorted(mut told: Vec<Told>) -> Result<Vec<Told>> {
 ///
 /// # Errors
 /// The first such.
-pub fn check_overlap(told: &[Told]) -> Result<()> {
-    let mut last: BTreeMap<(u32, u32), &Told> = BTreeMap::new();
+pub fn check_overlap(told: &[ScheduledContact]) -> Result<()> {
+    let mut last: BTreeMap<(u32, u32), &ScheduledContact> = BTreeMap::new();
     for contact in told {
         let pair = (contact.a.min(contact.b), contact.a.max(contact.b));
         if let Some(before) = last.insert(pair, contact)
@@ -166,7 +166,7 @@ struct Directed {
 ///
 /// # Errors
 /// Unknown nodes, a missing light time, overlap in one direction.
-pub fn from_ion(plan: &IonPlan, resolver: &Resolver) -> Result<Vec<Told>> {
+pub fn from_ion(plan: &IonPlan, resolver: &Resolver) -> Result<Vec<ScheduledContact>> {
     let ranges = light_times(plan, resolver)?;
     let mut directions: BTreeMap<(u32, u32), Vec<Directed>> = BTreeMap::new();
     for contact in &plan.contacts {
@@ -240,7 +240,7 @@ fn light_times(plan: &IonPlan, resolver: &Resolver) -> Result<BTreeMap<(u32, u32
 }
 
 /// Cuts a pair's time at every start and end of either direction.
-fn pieces(a: u32, b: u32, forward: &[Directed], backward: &[Directed], told: &mut Vec<Told>) {
+fn pieces(a: u32, b: u32, forward: &[Directed], backward: &[Directed], told: &mut Vec<ScheduledContact>) {
     let all = || forward.iter().chain(backward);
     let mut cuts: Vec<Instant> = all().flat_map(|contact| [contact.start, contact.end]).collect();
     cuts.sort();
@@ -256,7 +256,15 @@ fn pieces(a: u32, b: u32, forward: &[Directed], backward: &[Directed], told: &mu
         let (there, back) = (up(f.peek()), up(g.peek()));
         let Some(place) = there.as_ref().or(back.as_ref()).map(|found| found.1.clone()) else { continue };
         let way = |found: Option<(Channel, Place)>| found.map_or_else(|| closed.clone(), |found| found.0);
-        told.push(Told { place, a, b, start: cut[0], end: cut[1], forward: way(there), backward: way(back) });
+        told.push(ScheduledContact {
+            place,
+            a,
+            b,
+            start: cut[0],
+            end: cut[1],
+            forward: way(there),
+            backward: way(back),
+        });
     }
 }
 

@@ -1,6 +1,6 @@
 //! Contacts as a table of comma-separated values with a header.
 
-use super::{Lines, Row, check_order, rate, seconds};
+use super::{ContactRow, Lines, check_order, rate, seconds};
 use crate::error::{Place, Result, quoted, suggestion};
 use lightlag_protocols::time::Instant;
 
@@ -12,7 +12,7 @@ const RIGHT: &str = "the header names start_s, end_s, a, b and, if wanted, owlt_
 ///
 /// # Errors
 /// At the first line that is no such row.
-pub fn table(file: &str, bytes: &[u8]) -> Result<Vec<Row>> {
+pub fn table(file: &str, bytes: &[u8]) -> Result<Vec<ContactRow>> {
     let lines = Lines::new(file, bytes)?;
     let mut rows = Vec::new();
     let mut columns: Option<Vec<usize>> = None;
@@ -29,7 +29,7 @@ pub fn table(file: &str, bytes: &[u8]) -> Result<Vec<Row>> {
         }
         let cell = |name: usize| columns.iter().position(|&c| c == name).map(|at| cells[at]);
         let need = |name: usize| cell(name).unwrap_or_default();
-        let row = Row {
+        let row = ContactRow {
             place: line.place.clone(),
             a: need(2).to_owned(),
             b: need(3).to_owned(),
@@ -80,7 +80,7 @@ mod tests {
             .unwrap();
         assert_eq!(
             rows,
-            [Row {
+            [ContactRow {
                 place: Place::Line("f".into(), 3),
                 a: "BS".into(),
                 b: "Sat0".into(),

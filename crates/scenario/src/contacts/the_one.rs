@@ -1,6 +1,6 @@
 //! The ONE's events: lines of `TIME ACTION ...`, as its `StandardEventsReader` takes them.
 
-use super::{Line, Lines, Row, seconds};
+use super::{ContactRow, Line, Lines, seconds};
 use crate::error::{Place, Result, quoted};
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::units::Bytes;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct ExternalEvent {
     /// Where it stands.
     pub place: Place,
     /// When.
@@ -54,9 +54,9 @@ const DECISIONS: &[(&str, usize)] = &[("S", 3), ("DE", 3), ("A", 3), ("DR", 2), 
 ///
 /// # Errors
 /// At the first line that is no event, or earlier than the one before it.
-pub fn the_one_events(file: &str, bytes: &[u8]) -> Result<Vec<Event>> {
+pub fn the_one_events(file: &str, bytes: &[u8]) -> Result<Vec<ExternalEvent>> {
     let lines = Lines::new(file, bytes)?;
-    let mut events: Vec<Event> = Vec::new();
+    let mut events: Vec<ExternalEvent> = Vec::new();
     for line in lines.iter() {
         let [time, action, rest @ ..] = &line.words[..] else {
             return Err(line.wrong("the line has no action", ACTIONS));
@@ -66,7 +66,7 @@ pub fn the_one_events(file: &str, bytes: &[u8]) -> Result<Vec<Event>> {
             return Err(line.wrong("the event is earlier than the one before it", "sort the lines by time"));
         }
         let kind = event(&line, action, rest)?;
-        events.push(Event { place: line.place.clone(), at, kind });
+        events.push(ExternalEvent { place: line.place.clone(), at, kind });
     }
     Ok(events)
 }
@@ -126,8 +126,8 @@ fn address(line: &Line, word: &str) -> Result<u32> {
 ///
 /// # Errors
 /// A link from a host to itself.
-pub fn connections(events: &[Event]) -> Result<Vec<Row>> {
-    let mut rows: Vec<Row> = Vec::new();
+pub fn connections(events: &[ExternalEvent]) -> Result<Vec<ContactRow>> {
+    let mut rows: Vec<ContactRow> = Vec::new();
     let mut open: BTreeMap<(u32, u32), usize> = BTreeMap::new();
     for event in events {
         let EventKind::Connection { a, b, up, .. } = event.kind else { continue };
@@ -138,7 +138,7 @@ pub fn connections(events: &[Event]) -> Result<Vec<Row>> {
         match (up, open.get(&pair)) {
             (true, None) => {
                 open.insert(pair, rows.len());
-                rows.push(Row {
+                rows.push(ContactRow {
                     place: event.place.clone(),
                     a: a.to_string(),
                     b: b.to_string(),

@@ -32,13 +32,13 @@ struct Lines<'a> {
 }
 
 /// Where a line stands, when, and how long light takes.
-type Told = (u32, f64, f64);
+type EphemerisRow = (u32, f64, f64);
 
 impl Lines<'_> {
     fn wrong(&self, number: u32, what: impl AsRef<str>, right: &str) -> Error {
         Error::new(&Place::Line(self.name.clone(), number), what, right)
     }
-    fn ascending(&self, rows: Vec<Told>) -> Result<Vec<(Instant, Duration)>> {
+    fn ascending(&self, rows: Vec<EphemerisRow>) -> Result<Vec<(Instant, Duration)>> {
         let mut points: Vec<(Instant, Duration)> = Vec::new();
         for (number, time_s, one_way_s) in rows {
             if !(0.0..=ONE_WAY_MAX_S).contains(&one_way_s) {
@@ -55,7 +55,7 @@ impl Lines<'_> {
         }
         Ok(points)
     }
-    fn csv(&self) -> Result<Vec<Told>> {
+    fn csv(&self) -> Result<Vec<EphemerisRow>> {
         let mut rows = Vec::new();
         for (line, number) in self.text.lines().zip(1..) {
             let line = line.split('#').next().unwrap_or_default().trim();
@@ -74,7 +74,7 @@ impl Lines<'_> {
         Ok(rows)
     }
     /// Rows stand between `$$SOE` and `$$EOE`, names of columns above.
-    fn horizons(&self) -> Result<Vec<Told>> {
+    fn horizons(&self) -> Result<Vec<EphemerisRow>> {
         let numbered: Vec<(u32, &str)> = (1..).zip(self.text.lines()).collect();
         let at = |mark: &str| numbered.iter().position(|line| line.1.trim() == mark);
         let start = at("$$SOE").unwrap_or_default();
@@ -86,7 +86,7 @@ impl Lines<'_> {
         let head = head.into_iter().find(|line| !line.trim().is_empty() && !line.starts_with('*'));
         let column = Column::find(head.unwrap_or_default(), self.text)
             .ok_or_else(|| self.wrong(start as u32 + 1, "the table has no distance", HORIZONS))?;
-        let mut rows: Vec<Told> = Vec::new();
+        let mut rows: Vec<EphemerisRow> = Vec::new();
         let (mut began, mut date) = (None, None);
         for &(number, line) in &numbered[start + 1..end] {
             if let Some(found) = calendar(line) {

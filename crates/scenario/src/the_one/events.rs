@@ -4,7 +4,7 @@ use super::numbers::{double, int, list, range};
 use super::properties::readable;
 use super::settings::{Found, Run, Space};
 use crate::contacts::{
-    Channels, Event, EventKind, Nodes, Resolver, WayDefault, connections, from_rows, the_one_events,
+    Channels, EventKind, ExternalEvent, Nodes, Resolver, WayDefault, connections, from_rows, the_one_events,
 };
 use crate::error::Result;
 use crate::files::{Files, locate};
@@ -175,11 +175,11 @@ fn external(
 
 /// A connection has the lower rate of both hosts' first interfaces, or of those that it names.
 fn told(
-    events: &[Event],
+    events: &[ExternalEvent],
     groups: &[Group],
     count: u32,
     duration: Duration,
-) -> Result<Vec<crate::model::Told>> {
+) -> Result<Vec<crate::model::ScheduledContact>> {
     let nodes = Nodes { count, ..Nodes::default() };
     let radios: Vec<&Group> =
         groups.iter().flat_map(|group| std::iter::repeat_n(group, group.nodes.len())).collect();

@@ -4,12 +4,12 @@ use super::names::Names;
 use super::section::{Section, items, quantity, wrong_type};
 use super::{Context, named, read_file, until};
 use crate::contacts::{
-    Channels, Resolver, Row, WayDefault, connections, from_ion, from_rows, intervals, ion, table,
+    Channels, ContactRow, Resolver, WayDefault, connections, from_ion, from_rows, intervals, ion, table,
     the_one_events,
 };
 use crate::error::{Error, Result, quoted};
 use crate::keys;
-use crate::model::{ContactSource, Told};
+use crate::model::{ContactSource, ScheduledContact};
 use crate::quantity as q;
 use crate::tree::{Node, Value};
 use lightlag_protocols::time::{Duration, Instant};
@@ -69,7 +69,12 @@ fn source(
     Ok(source)
 }
 
-fn read(section: &Section, names: &Names, duration: Duration, context: &Context) -> Result<Vec<Told>> {
+fn read(
+    section: &Section,
+    names: &Names,
+    duration: Duration,
+    context: &Context,
+) -> Result<Vec<ScheduledContact>> {
     let kind = section.word("kind", KINDS)?.unwrap_or(Kind::Table);
     let first_id = section.whole("first_id", 0, i64::from(u32::MAX))?;
     let default_first = if kind == Kind::Ion || kind == Kind::Intervals { 1 } else { 0 };
@@ -105,7 +110,7 @@ fn read(section: &Section, names: &Names, duration: Duration, context: &Context)
     }
 }
 
-fn inline_rows(node: &Node, path: &str) -> Result<Vec<Row>> {
+fn inline_rows(node: &Node, path: &str) -> Result<Vec<ContactRow>> {
     let row = |node: &Arc<Node>| {
         let section = Section::new(node, path, keys::ROW)?;
         let (start, end) =
@@ -117,7 +122,7 @@ fn inline_rows(node: &Node, path: &str) -> Result<Vec<Row>> {
                 "its end must lie after its start",
             );
         }
-        Ok(Row {
+        Ok(ContactRow {
             place: node.place.clone(),
             a: section.need_text("a", "\"NODE\"")?.to_owned(),
             b: section.need_text("b", "\"NODE\"")?.to_owned(),

@@ -182,7 +182,7 @@ fn listed_messages(
 }
 
 /// The messages of The ONE's `C` events.
-pub fn created(events: &[crate::contacts::Event], count: u32) -> Result<Vec<ListedMessage>> {
+pub fn created(events: &[crate::contacts::ExternalEvent], count: u32) -> Result<Vec<ListedMessage>> {
     let mut messages = Vec::new();
     for event in events {
         let EventKind::Create { message, from, to, size } = &event.kind else { continue };

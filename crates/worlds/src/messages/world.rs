@@ -9,7 +9,7 @@ use super::{Rules, Setup};
 use crate::engine::Queue;
 use lightlag_protocols::dtn::Radio;
 use lightlag_protocols::dtn::{
-    Agent, Arrival, BuildContext, Bundle, BundleId, BundleInTransit, Census, Creation, IdSet, NodeId,
+    Agent, BuildContext, Bundle, BundleArrival, BundleId, BundleInTransit, Census, Creation, IdSet, NodeId,
     Observation, PeerSpace, Transfer, TransferKind,
 };
 use lightlag_protocols::record::bundles::{Observer, Record};
@@ -436,13 +436,13 @@ impl<'a, O: Observer> World<'a, O> {
         let arrival = receiver.receive(self.now, from, transit, self.census.as_ref());
         self.flush(to);
         match arrival {
-            Arrival::Stored => {
+            BundleArrival::Stored => {
                 if let Some(census) = &mut self.census {
                     census.on_copied(id, to, kind == TransferKind::Replication);
                 }
                 self.record(&Record::Stored { from, to, id, started });
             }
-            Arrival::Delivered { first } => {
+            BundleArrival::Delivered { first } => {
                 if let Some(census) = &mut self.census {
                     census.on_delivered(id, to);
                 }
@@ -454,7 +454,7 @@ impl<'a, O: Observer> World<'a, O> {
                     self.tell_router_state(to);
                 }
             }
-            Arrival::Refused(why) => {
+            BundleArrival::Refused(why) => {
                 self.queue.schedule(self.now.saturating_add(flight), Event::Returned(from, id, to));
                 self.record(&Record::Refused { from, to, id, started, why });
             }

@@ -4,7 +4,7 @@ use super::Source;
 use lightlag_protocols::controllers::Controller;
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::transport::Machine;
-use lightlag_protocols::transport::ltp::{Config, Counts, Engine, Event, Segment, SessionId, Way};
+use lightlag_protocols::transport::ltp::{Config, Counts, Direction, Engine, Event, Segment, SessionId};
 use lightlag_protocols::transport::ranges::Ranges;
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::collections::BTreeMap;
@@ -137,8 +137,8 @@ impl Receiver {
     /// The plan says whether anything can come.
     pub fn plan(&mut self, now: Instant, rate: BitRate) {
         match rate {
-            BitRate(0) => self.engine.link_down(now, Way::In),
-            _ => self.engine.link_up(now, Way::In),
+            BitRate(0) => self.engine.link_down(now, Direction::In),
+            _ => self.engine.link_up(now, Direction::In),
         }
     }
     /// Bytes in order.

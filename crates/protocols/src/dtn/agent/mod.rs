@@ -102,7 +102,7 @@ pub enum Answer {
 
 /// What became of a bundle that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
+pub enum BundleArrival {
     /// It is at its destination; `first` if it had not come before.
     Delivered {
         /// Whether this is the first copy to come.

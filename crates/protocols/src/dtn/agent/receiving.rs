@@ -1,6 +1,6 @@
 //! The receiving side of an agent: answers to offers, room, arrivals.
 
-use super::{Agent, Answer, Arrival, BundleInTransit, DropReason, Leaving};
+use super::{Agent, Answer, BundleArrival, BundleInTransit, DropReason, Leaving};
 use crate::dtn::{
     BufferDecision, Bundle, Census, CopyEvent, Incoming, Local, NodeId, Offer, Path, Refusal, Replica,
     RouterEvent,
@@ -104,7 +104,7 @@ impl Agent {
         from: NodeId,
         transit: BundleInTransit,
         census: Option<&Census>,
-    ) -> Arrival {
+    ) -> BundleArrival {
         let mut replica = Replica {
             bundle: transit.bundle,
             received: now,
@@ -118,19 +118,19 @@ impl Agent {
             return self.deliver(now, replica, from, census);
         }
         if let Err(why) = self.acceptable(now, &replica.bundle) {
-            return Arrival::Refused(why);
+            return BundleArrival::Refused(why);
         }
         // Room was made at the start, but a bundle may have been created here since.
         if let Err(why) = self.make_room(now, &replica.bundle, census)
             && !self.policy.overfill
         {
-            return Arrival::Refused(why.unwrap_or(Refusal::NoSpace));
+            return BundleArrival::Refused(why.unwrap_or(Refusal::NoSpace));
         }
         let at = local!(self, now, census);
         self.router.on_received(&at, &mut replica, from);
         self.mechanism.on_copy(&at, &mut replica, CopyEvent::Received { from });
         self.keep(replica);
-        Arrival::Stored
+        BundleArrival::Stored
     }
     fn deliver(
         &mut self,
@@ -138,7 +138,7 @@ impl Agent {
         mut replica: Replica,
         from: NodeId,
         census: Option<&Census>,
-    ) -> Arrival {
+    ) -> BundleArrival {
         let first = self.delivered.insert(replica.bundle.id.0);
         self.had.insert(replica.bundle.id.0);
         let at = local!(self, now, census);
@@ -147,6 +147,6 @@ impl Agent {
             self.router.on_event(&at, &RouterEvent::Delivered { bundle: &replica.bundle, from });
         }
         self.remove_acknowledged(now);
-        Arrival::Delivered { first }
+        BundleArrival::Delivered { first }
     }
 }

@@ -13,6 +13,13 @@ pub struct Prophet {
     transitivity: f64,
 }
 
+/// The parameter `gamma`, with its default.
+pub(super) const fn gamma(default: f64) -> Parameter {
+    Parameter::number("gamma", "", default, (0.0, 1.0), "factor by which predictabilities fade per time unit")
+}
+pub(super) const TIME_UNIT: Parameter =
+    Parameter::number("time_unit", "s", 30.0, (1e-3, 1e9), "length of a time unit");
+
 /// Its row in the table of routers.
 pub const ENTRY: Entry<dyn Router> = Entry {
     name: "prophet",
@@ -20,14 +27,8 @@ pub const ENTRY: Entry<dyn Router> = Entry {
     parameters: &[
         Parameter::number("p_init", "", 0.75, (0.0, 1.0), "share of the gap to 1 that an encounter closes"),
         Parameter::number("beta", "", 0.25, (0.0, 1.0), "weight of what a peer predicts"),
-        Parameter::number(
-            "gamma",
-            "",
-            0.98,
-            (0.0, 1.0),
-            "factor by which predictabilities fade per time unit",
-        ),
-        Parameter::number("time_unit", "s", 30.0, (1e-3, 1e9), "length of a time unit"),
+        gamma(0.98),
+        TIME_UNIT,
     ],
     only_with: &[],
     properties: |_, _| RouterProperties { ranked: true, ..RouterProperties::NONE },

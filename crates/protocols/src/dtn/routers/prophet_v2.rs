@@ -1,6 +1,6 @@
 //! PRoPHET version 2: quick re-encounters count for less, and transitivity takes the best path.
 
-use super::prophet::Predictabilities;
+use super::prophet::{Predictabilities, TIME_UNIT, gamma};
 use crate::dtn::{Entry, Local, NodeId, Parameter, Replica, Router, RouterEvent, RouterProperties, Table};
 use crate::time::Instant;
 
@@ -33,14 +33,8 @@ pub const ENTRY: Entry<dyn Router> = Entry {
             "interval from which encounters count in full",
         ),
         Parameter::number("beta", "", 0.9, (0.0, 1.0), "weight of what a peer predicts"),
-        Parameter::number(
-            "gamma",
-            "",
-            0.999_885_791,
-            (0.0, 1.0),
-            "factor by which predictabilities fade per time unit",
-        ),
-        Parameter::number("time_unit", "s", 30.0, (1e-3, 1e9), "length of a time unit"),
+        gamma(0.999_885_791),
+        TIME_UNIT,
     ],
     only_with: &[],
     properties: |_, _| RouterProperties { ranked: true, ..RouterProperties::NONE },

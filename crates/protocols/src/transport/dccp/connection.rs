@@ -3,7 +3,7 @@
 use super::arrivals::{Arrival, Arrivals};
 use super::asking::Asking;
 use super::ccid3_receiver::{self, Ccid3Receiver};
-use super::features::{Fatal, Features, Name, Place, SEQUENCE_WINDOW};
+use super::features::{Fatal, Features, Location, Name, SEQUENCE_WINDOW};
 use super::limiter::Limiter;
 use super::sender::{Acknowledgement, Counts, Sender};
 use super::{Ccid, Config, Packet, Retry, Tries};
@@ -211,22 +211,22 @@ impl Connection {
     fn ask_for_features(&mut self) {
         let config = self.config;
         let mut want = |name, place, value, mandatory| self.features.want(name, place, value, mandatory);
-        want(Name::Ccid, Place::Here, config.ccid as u64, true);
+        want(Name::Ccid, Location::Here, config.ccid as u64, true);
         // Section 12.1: who cannot read marks must say so.
-        want(Name::EcnIncapable, Place::Here, 1, true);
-        want(Name::SequenceWindow, Place::Here, config.sequence_window, false);
+        want(Name::EcnIncapable, Location::Here, 1, true);
+        want(Name::SequenceWindow, Location::Here, config.sequence_window, false);
         match config.ccid {
-            Ccid::Two => want(Name::SendAckVector, Place::There, 1, true),
-            Ccid::Three => want(Name::SendLossEventRate, Place::There, 1, false),
+            Ccid::Two => want(Name::SendAckVector, Location::There, 1, true),
+            Ccid::Three => want(Name::SendLossEventRate, Location::There, 1, false),
         }
         if config.ccid == Ccid::Three && config.tells_fates {
-            want(Name::SendAckVector, Place::There, 1, true);
+            want(Name::SendAckVector, Location::There, 1, true);
         }
         if config.check_data {
-            want(Name::CheckData, Place::There, 1, false);
+            want(Name::CheckData, Location::There, 1, false);
         }
         if config.coverage > 0 {
-            want(Name::Coverage, Place::There, config.coverage.into(), false);
+            want(Name::Coverage, Location::There, config.coverage.into(), false);
         }
     }
 
@@ -304,11 +304,11 @@ impl Connection {
     }
     /// The Sequence Window of this end, as both ends have it.
     pub fn sequence_window(&self) -> u64 {
-        self.features.get(Name::SequenceWindow, Place::Here)
+        self.features.get(Name::SequenceWindow, Location::Here)
     }
     /// The Ack Ratio that the other end keeps, and the window in packets that it has to fit.
     pub fn ack_ratio(&self) -> [u64; 2] {
-        [self.features.get(Name::AckRatio, Place::Here), self.sender.window()]
+        [self.features.get(Name::AckRatio, Location::Here), self.sender.window()]
     }
     /// The contact plan says what the link has from now on. Poll after.
     pub fn plan(&mut self, now: Instant, rate: BitRate) {
@@ -318,7 +318,7 @@ impl Connection {
     pub fn observe(&self, seen: &mut Observation) {
         self.sender.observe(seen);
         seen.push(("sequence_window", self.sequence_window() as f64));
-        seen.push(("ack_ratio", self.features.get(Name::AckRatio, Place::Here) as f64));
+        seen.push(("ack_ratio", self.features.get(Name::AckRatio, Location::Here) as f64));
     }
 
     // --- ends -------------------------------------------------------------------------------
@@ -358,7 +358,7 @@ impl Connection {
         }
         let sent = self.numbers.next.minus(1);
         // Section 8.5, step 6: short numbers were not negotiated.
-        let may_be_short = self.features.get(Name::AllowShort, Place::There) == 1;
+        let may_be_short = self.features.get(Name::AllowShort, Location::There) == 1;
         if packet.header.short && !may_be_short && self.state > State::Request {
             return;
         }
@@ -441,8 +441,8 @@ impl Connection {
     }
     /// Section 7.5.3.
     fn is_in_windows(&self, header: &Header) -> bool {
-        let theirs = self.features.get(Name::SequenceWindow, Place::There);
-        let ours = self.features.get(Name::SequenceWindow, Place::Here);
+        let theirs = self.features.get(Name::SequenceWindow, Location::There);
+        let ours = self.features.get(Name::SequenceWindow, Location::Here);
         let greatest = self.arrivals.greatest();
         let lowest = greatest.plus(1).minus(theirs / 4).later(self.numbers.their_first);
         let highest = greatest.plus((theirs * 3).div_ceil(4));
@@ -462,7 +462,7 @@ impl Connection {
     /// A valid packet: its numbers count.
     fn hear(&mut self, now: Instant, header: &Header) -> Arrival {
         let arrival = self.arrivals.record(now, header.sequence);
-        let theirs = self.features.get(Name::SequenceWindow, Place::There);
+        let theirs = self.features.get(Name::SequenceWindow, Location::There);
         self.arrivals.forget_below(self.arrivals.greatest().minus(theirs));
         // The first numbers bound windows at the start only, and may not seem to lie ahead after 2^47.
         let floor = self.arrivals.greatest().minus(SEQUENCE_WINDOW[1]);
@@ -530,22 +530,22 @@ impl Connection {
     }
     /// Applies the consequences of negotiated features.
     fn follow_features(&mut self, now: Instant) {
-        let theirs = self.features.get(Name::SequenceWindow, Place::There);
+        let theirs = self.features.get(Name::SequenceWindow, Location::There);
         if !self.config.faults.small_sequence_window {
             // Acknowledgements in flight may be half as many as their data.
             self.widen_window(theirs / 2);
         }
-        let is_three = self.features.get(Name::Ccid, Place::There) == Ccid::Three as u64;
+        let is_three = self.features.get(Name::Ccid, Location::There) == Ccid::Three as u64;
         if is_three && self.ccid3.is_none() {
             self.ccid3 = Some(Ccid3Receiver::new(now, self.config.segment(), self.numbers.their_first));
-            self.features.want(Name::SendNdpCount, Place::There, 1, false);
+            self.features.want(Name::SendNdpCount, Location::There, 1, false);
         }
     }
     pub(super) fn widen_window(&mut self, needed: u64) {
-        let here = self.features.get(Name::SequenceWindow, Place::Here);
-        if needed > here && !self.features.is_wanted(Name::SequenceWindow, Place::Here) {
+        let here = self.features.get(Name::SequenceWindow, Location::Here);
+        if needed > here && !self.features.is_wanted(Name::SequenceWindow, Location::Here) {
             let value = needed.clamp(SEQUENCE_WINDOW[0], SEQUENCE_WINDOW[1]);
-            self.features.want(Name::SequenceWindow, Place::Here, value, false);
+            self.features.want(Name::SequenceWindow, Location::Here, value, false);
         }
     }
     fn said(&mut self, now: Instant, header: &Header, options: &[u8]) -> Said {
@@ -697,7 +697,7 @@ impl Connection {
         let needed = self.sender.packets_in_flight();
         self.sender.flight.trim(ack.plus(1));
         if !self.config.faults.small_sequence_window {
-            let here = self.features.get(Name::SequenceWindow, Place::Here);
+            let here = self.features.get(Name::SequenceWindow, Location::Here);
             // About five times the packets in flight (section 7.5.2), requested when it falls below three
             // times.
             if needed.saturating_mul(3) > here {
@@ -708,7 +708,7 @@ impl Connection {
     }
     pub(super) fn ask_for_ratio(&mut self) {
         if let Some(ratio) = self.sender.ack_ratio() {
-            self.features.want(Name::AckRatio, Place::Here, ratio, false);
+            self.features.want(Name::AckRatio, Location::Here, ratio, false);
         }
     }
     /// Acknowledgements that did not come since the last window; the newest may still.
@@ -745,7 +745,7 @@ impl Connection {
             if receiver.on_data(now, header.sequence, header.ccval, said.without_data, size) {
                 self.ack_at = Some(now);
             }
-        } else if self.unacknowledged >= self.features.get(Name::AckRatio, Place::There).max(1) {
+        } else if self.unacknowledged >= self.features.get(Name::AckRatio, Location::There).max(1) {
             self.ack_at = Some(now);
         } else if !self.config.faults.pauses {
             self.ack_at = Some(self.ack_at.map_or(delay, |at| at.min(delay)));
@@ -754,7 +754,7 @@ impl Connection {
             || (self.config.coverage_least > 0 && header.coverage >= self.config.coverage_least);
         let is_sound = said.checksum.is_none_or(|crc| crc == crc32c(&data));
         let code = match () {
-            () if !covered || self.features.get(Name::EcnIncapable, Place::Here) == 0 => {
+            () if !covered || self.features.get(Name::EcnIncapable, Location::Here) == 0 => {
                 Some(PROTOCOL_CONSTRAINTS)
             }
             () if !is_sound => Some(3),

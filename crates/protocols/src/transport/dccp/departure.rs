@@ -1,7 +1,7 @@
 //! Packets that a connection sends, and when.
 
 use super::connection::{Connection, State};
-use super::features::{Name, Place};
+use super::features::{Location, Name};
 use super::{HEADER, Packet, Tries};
 use crate::time::{Duration, Instant};
 use crate::transport::Machine;
@@ -150,7 +150,7 @@ impl Connection {
         Some(self.make_ack(now))
     }
     fn next_data(&mut self, now: Instant) -> Option<Arc<[u8]>> {
-        let window = self.features.get(Name::SequenceWindow, Place::Here);
+        let window = self.features.get(Name::SequenceWindow, Location::Here);
         let ahead = self.numbers.next.since(self.numbers.acknowledged).max(0).unsigned_abs();
         // Beyond this the other end would take it for somebody else's (section 7.5.1).
         let room =
@@ -215,7 +215,7 @@ impl Connection {
     }
     /// Whether the next packet has an NDP Count option.
     fn counts_without_data(&self) -> bool {
-        self.features.get(Name::SendNdpCount, Place::Here) == 1 && self.without_data > 0
+        self.features.get(Name::SendNdpCount, Location::Here) == 1 && self.without_data > 0
     }
     fn write_options(
         &mut self,
@@ -250,7 +250,7 @@ impl Connection {
         if self.counts_without_data() && kind != Kind::Request {
             Item::NdpCount(self.without_data).write(out);
         }
-        if self.features.get(Name::CheckData, Place::There) == 1
+        if self.features.get(Name::CheckData, Location::There) == 1
             && let Some(data) = data
         {
             Item::DataChecksum(crc32c(data)).write(out);
@@ -270,9 +270,9 @@ impl Connection {
             Item::ElapsedTime(Item::time(held)).write(out);
         }
         if let Some(receiver) = &mut self.ccid3 {
-            receiver.write(now, self.features.get(Name::SendLossEventRate, Place::Here) == 1, room, out);
+            receiver.write(now, self.features.get(Name::SendLossEventRate, Location::Here) == 1, room, out);
         }
-        let has_vector = self.features.get(Name::SendAckVector, Place::Here) == 1;
+        let has_vector = self.features.get(Name::SendAckVector, Location::Here) == 1;
         self.arrivals.write(sequence, has_vector, room, out);
         self.unacknowledged = 0;
         self.ack_at = None;

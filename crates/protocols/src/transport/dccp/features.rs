@@ -35,7 +35,7 @@ pub enum Name {
 
 /// At which end a feature is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// At this one.
     Here,
     /// At the other.
@@ -60,7 +60,7 @@ struct Wish {
 #[derive(Clone, Debug)]
 struct Feature {
     name: Name,
-    place: Place,
+    place: Location,
     value: u64,
     /// What this end accepts, best first.
     accepted: Vec<u64>,
@@ -149,19 +149,19 @@ impl Name {
 impl Features {
     /// As the RFC has them before anybody asks. `coverage` values of the checksum are accepted.
     pub fn new(is_server: bool, coverage: &[u64], retry: Retry) -> Self {
-        let feature = |place: Place, (name, value, accepted): (Name, u64, &[u64])| {
-            let ours = name == Name::Coverage && place == Place::Here;
+        let feature = |place: Location, (name, value, accepted): (Name, u64, &[u64])| {
+            let ours = name == Name::Coverage && place == Location::Here;
             let accepted = if ours { coverage } else { accepted };
-            let accepted = if name == Name::Coverage && place == Place::There {
+            let accepted = if name == Name::Coverage && place == Location::There {
                 (0..16).collect()
-            } else if name == Name::AllowShort && place == Place::There {
+            } else if name == Name::AllowShort && place == Location::There {
                 vec![0, 1] // they are understood, but not sent
             } else {
                 accepted.to_vec()
             };
             Feature { name, place, value, accepted, wish: None }
         };
-        let list = [Place::Here, Place::There]
+        let list = [Location::Here, Location::There]
             .into_iter()
             .flat_map(|place| NAMES.map(|row| feature(place, row)))
             .collect();
@@ -175,17 +175,17 @@ impl Features {
             retry_at: None,
         }
     }
-    fn find(&mut self, name: Name, place: Place) -> &mut Feature {
+    fn find(&mut self, name: Name, place: Location) -> &mut Feature {
         let found = self.list.iter_mut().find(|feature| feature.name == name && feature.place == place);
         found.expect("every feature is at both places")
     }
     /// The value that both ends agree on.
-    pub fn get(&self, name: Name, place: Place) -> u64 {
+    pub fn get(&self, name: Name, place: Location) -> u64 {
         let found = self.list.iter().find(|feature| feature.name == name && feature.place == place);
         found.map_or(0, |feature| feature.value)
     }
     /// Asks for a value. A mandatory one is had or the connection ends.
-    pub fn want(&mut self, name: Name, place: Place, value: u64, mandatory: bool) {
+    pub fn want(&mut self, name: Name, place: Location, value: u64, mandatory: bool) {
         let feature = self.find(name, place);
         if name.is_negotiable() {
             feature.accepted = vec![value];
@@ -198,7 +198,7 @@ impl Features {
         self.span = self.retry.first;
     }
     /// Whether a value was asked for and not confirmed yet.
-    pub fn is_wanted(&self, name: Name, place: Place) -> bool {
+    pub fn is_wanted(&self, name: Name, place: Location) -> bool {
         self.list
             .iter()
             .any(|feature| feature.name == name && feature.place == place && feature.wish.is_some())
@@ -246,7 +246,7 @@ impl Features {
             if wish.mandatory {
                 Item::Mandatory.write(out);
             }
-            let act = if feature.place == Place::Here { Act::ChangeL } else { Act::ChangeR };
+            let act = if feature.place == Location::Here { Act::ChangeL } else { Act::ChangeR };
             let values = &feature.name.write(&wish.values);
             Item::Feature { act, feature: feature.name as u8, values }.write(out);
             self.retry_at.get_or_insert(now.saturating_add(self.span));
@@ -276,10 +276,10 @@ impl Features {
     ) -> Result<(), Fatal> {
         let details = [act as u8, number, values.first().copied().unwrap_or(0)];
         let understood = match act {
-            Act::ChangeL => self.on_change(Place::There, number, values),
-            Act::ChangeR => self.on_change(Place::Here, number, values),
-            Act::ConfirmL => self.on_confirm(Place::There, number, values, ack),
-            Act::ConfirmR => self.on_confirm(Place::Here, number, values, ack),
+            Act::ChangeL => self.on_change(Location::There, number, values),
+            Act::ChangeR => self.on_change(Location::Here, number, values),
+            Act::ConfirmL => self.on_confirm(Location::There, number, values, ack),
+            Act::ConfirmR => self.on_confirm(Location::Here, number, values, ack),
         };
         match understood {
             Err(code) => Err((code, details)),
@@ -288,8 +288,8 @@ impl Features {
         }
     }
     /// The other end wants something; true if it gets a value that it asked for.
-    fn on_change(&mut self, place: Place, number: u8, values: &[u8]) -> Result<bool, ResetCode> {
-        let act = if place == Place::Here { Act::ConfirmL } else { Act::ConfirmR };
+    fn on_change(&mut self, place: Location, number: u8, values: &[u8]) -> Result<bool, ResetCode> {
+        let act = if place == Location::Here { Act::ConfirmL } else { Act::ConfirmR };
         let is_server = self.is_server;
         // An unknown feature or an invalid value is answered by an empty confirmation (sections 6.6.7 and
         // 6.6.8).
@@ -300,7 +300,8 @@ impl Features {
         let theirs = name.read(values);
         if !name.is_negotiable() {
             // Only who has it may say (section 6.3.2).
-            let value = theirs.first().copied().filter(|value| place == Place::There && name.may_be(*value));
+            let value =
+                theirs.first().copied().filter(|value| place == Location::There && name.may_be(*value));
             if let Some(value) = value {
                 self.find(name, place).value = value;
             }
@@ -328,7 +329,7 @@ impl Features {
     /// (section 6.6.8).
     fn on_confirm(
         &mut self,
-        place: Place,
+        place: Location,
         number: u8,
         values: &[u8],
         ack: Option<Sequence>,
@@ -405,15 +406,15 @@ mod tests {
     #[test]
     fn both_ends_agree_after_a_change_and_its_confirmation() {
         let [mut client, mut server] = pair();
-        client.want(Name::Ccid, Place::Here, 3, true);
-        client.want(Name::SequenceWindow, Place::Here, 4500, false);
-        server.want(Name::SendNdpCount, Place::There, 1, false);
+        client.want(Name::Ccid, Location::Here, 3, true);
+        client.want(Name::SequenceWindow, Location::Here, 4500, false);
+        server.want(Name::SendNdpCount, Location::There, 1, false);
         carry(Instant::ZERO, 1, &mut client, &mut server).unwrap();
         carry(Instant::ZERO, 2, &mut server, &mut client).unwrap();
         carry(Instant::ZERO, 3, &mut client, &mut server).unwrap();
         for (name, value) in [(Name::Ccid, 3), (Name::SequenceWindow, 4500), (Name::SendNdpCount, 1)] {
             assert_eq!(
-                (client.get(name, Place::Here), server.get(name, Place::There)),
+                (client.get(name, Location::Here), server.get(name, Location::There)),
                 (value, value),
                 "{name:?}"
             );
@@ -425,13 +426,13 @@ mod tests {
     #[test]
     fn a_lost_change_goes_again_and_a_mandatory_one_that_is_refused_ends_the_connection() {
         let [mut client, mut server] = pair();
-        client.want(Name::SequenceWindow, Place::Here, 4500, false);
+        client.want(Name::SequenceWindow, Location::Here, 4500, false);
         client.write(Instant::ZERO, Sequence::new(1), false, &mut Vec::new());
         assert!(!client.is_due());
         client.on_time(client.deadline().unwrap());
         carry(Instant::from_secs(1), 2, &mut client, &mut server).unwrap();
-        assert_eq!(server.get(Name::SequenceWindow, Place::There), 4500);
-        client.want(Name::AllowShort, Place::There, 1, true);
+        assert_eq!(server.get(Name::SequenceWindow, Location::There), 4500);
+        client.want(Name::AllowShort, Location::There, 1, true);
         let details = [Act::ChangeR as u8, Name::AllowShort as u8, 1];
         let refused = carry(Instant::from_secs(1), 3, &mut client, &mut server);
         assert_eq!(refused, Err((ResetCode::MandatoryError, details)));
@@ -460,7 +461,7 @@ mod tests {
             assert_eq!(refused.0, ResetCode::MandatoryError);
             answer(&mut server);
         }
-        client.want(Name::Ccid, Place::Here, 3, false);
+        client.want(Name::Ccid, Location::Here, 3, false);
         answer(&mut client);
         let acked = Some(Sequence::new(1));
         for values in [&[3, 2][..], &[9, 3], &[]] {
@@ -468,15 +469,15 @@ mod tests {
             assert_eq!(refused.0, ResetCode::OptionError, "{values:?}");
         }
         assert_eq!(client.on_option((Act::ConfirmR, 1, &[2, 2]), acked, false), Ok(()), "it may refuse");
-        assert_eq!(client.get(Name::Ccid, Place::Here), 2);
+        assert_eq!(client.get(Name::Ccid, Location::Here), 2);
     }
 
     #[test]
     fn the_servers_preference_decides() {
         let [mut client, mut server] = pair();
         server.on_option((Act::ChangeL, Name::Ccid as u8, &[3, 2]), None, false).unwrap();
-        assert_eq!(server.get(Name::Ccid, Place::There), 2, "the server likes 2 better");
+        assert_eq!(server.get(Name::Ccid, Location::There), 2, "the server likes 2 better");
         client.on_option((Act::ChangeL, Name::Ccid as u8, &[3, 2]), None, false).unwrap();
-        assert_eq!(client.get(Name::Ccid, Place::There), 3, "and here the other end is the server");
+        assert_eq!(client.get(Name::Ccid, Location::There), 3, "and here the other end is the server");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// A direction of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// From this engine to its peer.
     Out = 0,
     /// From the peer to this engine.
@@ -44,11 +44,11 @@ pub struct Alarms {
 
 impl Alarms {
     /// Whether a direction is up.
-    pub fn is_up(&self, way: Way) -> bool {
+    pub fn is_up(&self, way: Direction) -> bool {
         !self.down[way as usize]
     }
     /// A direction goes up or down.
-    pub fn turn(&mut self, now: Instant, way: Way, up: bool) {
+    pub fn turn(&mut self, now: Instant, way: Direction, up: bool) {
         self.down[way as usize] = !up;
         match (self.down != [false; 2], self.stands) {
             (true, None) => self.stands = Some(now),

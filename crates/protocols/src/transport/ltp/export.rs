@@ -113,7 +113,7 @@ pub struct Answer {
 }
 
 /// A segment of data that leaves.
-pub struct Leaving {
+pub struct OutgoingSegment {
     pub data: Data,
     pub repair: bool,
     /// It was sent before, and its loss is not known.
@@ -357,7 +357,7 @@ impl Export {
         self.repairs.front().is_some_and(|repair| repair.copying)
     }
     /// The next segment of data; `ask`: it must be a checkpoint in any case.
-    pub fn leave(&mut self, config: &Config, ask: bool) -> Leaving {
+    pub fn leave(&mut self, config: &Config, ask: bool) -> OutgoingSegment {
         let (from, to) = self.next_range();
         match self.repairs.front_mut() {
             Some(repair) => {
@@ -365,7 +365,7 @@ impl Export {
                 let ends = repair.leave((from, to)) || ask;
                 let rest = if ask { repair.cut() } else { None };
                 rest.into_iter().for_each(|rest| self.repairs.insert(1, rest));
-                Leaving { data: self.repair_data((from, to), ends), repair: true, copy, last: false }
+                OutgoingSegment { data: self.repair_data((from, to), ends), repair: true, copy, last: false }
             }
             None => self.leave_fresh((from, to), config, ask),
         }
@@ -375,12 +375,12 @@ impl Export {
         let checkpoint = ends.then(|| self.checkpoint(to, report));
         self.data((from, to), Color::Red(checkpoint))
     }
-    fn leave_fresh(&mut self, (from, to): Range, config: &Config, ask: bool) -> Leaving {
+    fn leave_fresh(&mut self, (from, to): Range, config: &Config, ask: bool) -> OutgoingSegment {
         self.next = to;
         let last = to == self.total;
         if from >= self.red {
             let data = self.data((from, to), Color::Green { ends_block: last });
-            return Leaving { data, repair: false, copy: false, last };
+            return OutgoingSegment { data, repair: false, copy: false, last };
         }
         self.since_checkpoint += to - from;
         let due = config.checkpoint_every.is_some_and(|every| self.since_checkpoint >= every);
@@ -389,7 +389,7 @@ impl Export {
             self.since_checkpoint = 0;
         }
         let data = self.data((from, to), Color::Red(checkpoint));
-        Leaving { data, repair: false, copy: false, last }
+        OutgoingSegment { data, repair: false, copy: false, last }
     }
     fn data(&self, (from, to): Range, color: Color) -> Data {
         Data { service: self.service, offset: from, length: to - from, color }

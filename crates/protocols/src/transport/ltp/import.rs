@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A report that is not acknowledged.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct UnacknowledgedReport {
     pub report: Box<Report>,
     pub sent_at: Option<Instant>,
     pub tries: u32,
@@ -38,7 +38,7 @@ pub struct Import {
     answered: BTreeMap<u64, Range>,
     /// Lower bounds of reports, by their serial numbers.
     lowers: BTreeMap<u64, u64>,
-    pub told: BTreeMap<u64, Told>,
+    pub told: BTreeMap<u64, UnacknowledgedReport>,
     /// What the peer knows to be here.
     known: Ranges,
     /// Red bytes that were here at the last report.
@@ -238,12 +238,15 @@ impl Import {
             let report = Box::new(Report { serial, checkpoint, lower, upper, claims });
             self.lowers.insert(serial, lower);
             forget_first(&mut self.lowers);
-            self.told.insert(serial, Told { report, sent_at: None, tries: 0, expires: None, queued: false });
+            self.told.insert(
+                serial,
+                UnacknowledgedReport { report, sent_at: None, tries: 0, expires: None, queued: false },
+            );
         }
         Ok((first, self.next_serial))
     }
     /// A report is acknowledged (section 6.14); gives it back, if it was not before.
-    pub fn acknowledge(&mut self, serial: u64) -> Option<Told> {
+    pub fn acknowledge(&mut self, serial: u64) -> Option<UnacknowledgedReport> {
         let told = self.told.remove(&serial)?;
         for (from, to) in told.report.ranges() {
             self.known.insert(from, to);

@@ -28,7 +28,7 @@ mod import;
 mod pace;
 
 pub use aggregator::Aggregator;
-pub use alarms::Way;
+pub use alarms::Direction;
 pub use engine::Engine;
 
 use crate::time::Duration;

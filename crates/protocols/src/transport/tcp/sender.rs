@@ -364,18 +364,13 @@ impl Sender {
         if begins {
             self.begin_recovery(now, lost, flight_size);
         } else if lost > 0 {
-            let (cause, lost, flight_size) = (Cause::Gap, Bytes(lost), Bytes(flight_size));
-            let in_flight = Bytes(self.in_flight());
-            self.controller.on_loss(&Loss {
-                now,
-                cause,
-                lost,
-                flight_size,
-                in_flight,
-                episode: false,
-                again,
-            });
+            self.report_gap(now, (lost, flight_size), false, again);
         }
+    }
+    fn report_gap(&mut self, now: Instant, (lost, flight_size): (u64, u64), episode: bool, again: bool) {
+        let (cause, lost, flight_size) = (Cause::Gap, Bytes(lost), Bytes(flight_size));
+        let in_flight = Bytes(self.in_flight());
+        self.controller.on_loss(&Loss { now, cause, lost, flight_size, in_flight, episode, again });
     }
     /// Duplicates of what was sent before the last recovery say nothing (RFC 6582, section 3.2, step
     /// 2); blocks say themselves what is missing.
@@ -399,17 +394,7 @@ impl Sender {
         }
         let gradual = self.config.recovery == Recovery::Rack && self.controller.rate().is_none();
         self.reduction = gradual.then_some(Reduction { from: flight_size, ..Reduction::default() });
-        let (cause, lost, flight_size) = (Cause::Gap, Bytes(lost), Bytes(flight_size));
-        let in_flight = Bytes(self.in_flight());
-        self.controller.on_loss(&Loss {
-            now,
-            cause,
-            lost,
-            flight_size,
-            in_flight,
-            episode: true,
-            again: false,
-        });
+        self.report_gap(now, (lost, flight_size), true, false);
     }
     fn on_silence(&mut self, now: Instant) {
         self.counts.timeouts += 1;

@@ -29,32 +29,8 @@ pub fn register(
     signer: &Signer,
     out: &mut Vec<u8>,
 ) -> Name<'static> {
-    command(prefix, "register", local, nonce, info, signer, out)
-}
-
-/// As [`register`], to have it stop.
-pub fn unregister(
-    prefix: &Name,
-    local: bool,
-    nonce: u32,
-    info: &Info,
-    signer: &Signer,
-    out: &mut Vec<u8>,
-) -> Name<'static> {
-    command(prefix, "unregister", local, nonce, info, signer, out)
-}
-
-fn command(
-    prefix: &Name,
-    verb: &str,
-    local: bool,
-    nonce: u32,
-    info: &Info,
-    signer: &Signer,
-    out: &mut Vec<u8>,
-) -> Name<'static> {
     let scope = if local { "localhost" } else { "localhop" };
-    let words = [scope, "nfd", "rib", verb];
+    let words = [scope, "nfd", "rib", "register"];
     let name = words.iter().fold(Name::default(), |name, word| name.with_generic(word.as_bytes()));
     let mut parameters = Vec::new();
     write_container(PARAMETERS, &mut parameters, |out| prefix.write(out));

@@ -5,7 +5,9 @@ use super::{DATAGRAMS, Decides, Make, NEAR, STREAM, Truth, byte};
 use crate::packets::Source;
 use lightlag_protocols::record::Observation;
 use lightlag_protocols::record::packets::Parcel;
-use lightlag_protocols::session::{Best, Context, Datagrams, Kind, Policy, PolicyConfig, Session, SwitchWhy};
+use lightlag_protocols::session::{
+    Best, Context, Datagrams, Kind, Policy, PolicyConfig, Session, StackReason,
+};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp;
 use lightlag_protocols::transport::udpdtn::UDP_HEADER;
@@ -33,7 +35,7 @@ pub struct Change {
     /// The transport from then on.
     pub to: Kind,
     /// The policy's reason; `None` without a policy.
-    pub why: Option<SwitchWhy>,
+    pub why: Option<StackReason>,
 }
 
 /// Sends.

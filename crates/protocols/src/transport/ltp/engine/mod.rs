@@ -4,7 +4,7 @@ mod arriving;
 mod leaving;
 mod waiting;
 
-use super::alarms::{Alarms, Way};
+use super::alarms::{Alarms, Direction};
 use super::copies::Copies;
 use super::export::{Export, first_serial};
 use super::import::Import;
@@ -136,17 +136,17 @@ impl Engine {
         }
     }
     /// A direction of the link is up from now on. The link is up until something else is said.
-    pub fn link_up(&mut self, now: Instant, way: Way) {
+    pub fn link_up(&mut self, now: Instant, way: Direction) {
         self.alarms.turn(now, way, true);
     }
     /// A direction of the link is down from now on: nothing leaves while ours is, and all timers stand
     /// still while either is.
-    pub fn link_down(&mut self, now: Instant, way: Way) {
+    pub fn link_down(&mut self, now: Instant, way: Direction) {
         self.alarms.turn(now, way, false);
     }
     /// What the contact plan says of the rate from now on; zero: no contact.
     pub fn on_plan(&mut self, now: Instant, rate: BitRate) {
-        self.alarms.turn(now, Way::Out, rate > BitRate(0));
+        self.alarms.turn(now, Direction::Out, rate > BitRate(0));
         self.pace.controller.on_event(now, &ControllerEvent::Plan(rate));
     }
     /// The light-time round trip from now on.
@@ -222,14 +222,14 @@ impl Machine for Engine {
         if self.pace.controller.deadline().is_some_and(|at| at <= now) {
             self.pace.controller.on_event(now, &ControllerEvent::Deadline);
         }
-        if !self.alarms.is_up(Way::Out) {
+        if !self.alarms.is_up(Direction::Out) {
             return None;
         }
         let waiting = self.poll_waiting(now);
         waiting.or_else(|| self.poll_data(now))
     }
     fn deadline(&self) -> Option<Instant> {
-        let paced = self.waits_until.filter(|_| self.alarms.is_up(Way::Out));
+        let paced = self.waits_until.filter(|_| self.alarms.is_up(Direction::Out));
         [self.alarms.next(), self.pace.controller.deadline(), paced].into_iter().flatten().min()
     }
 }

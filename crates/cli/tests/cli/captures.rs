@@ -1,0 +1,124 @@
+//! `lightlag capture` as users run it.
+
+use crate::lightlag::Place;
+
+/// A segment of TCP with 100 bytes of payload, as a capture of raw IP.
+fn capture() -> Vec<u8> {
+    let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 101, 0, 0, 0];
+    file.extend([1, 0, 0, 0, 0, 0, 0, 0, 40, 0, 0, 0, 140, 0, 0, 0]);
+    file.extend([0x45, 0, 0, 140, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    file.extend([0x4e, 0x20, 0, 80, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 16, 0, 99, 0, 0, 0, 0]);
+    file
+}
+
+#[test]
+fn a_capture_is_told_in_every_form() {
+    let place = Place::new();
+    place.write("a.pcap", capture());
+    let table = place.good(&["capture", "a.pcap", "--html", "a.html", "--parquet", "a.parquet"]);
+    assert!(table.contains("10.0.0.1:20000") && table.contains("TCP"), "{table}");
+    let html = std::fs::read_to_string(place.path("a.html")).expect("it was written");
+    assert!(html.contains("Capture: a.pcap") && !html.contains("Scenarios"));
+    assert!(place.path("a.parquet").exists());
+    let json = place.good(&["capture", "a.pcap", "--json"]);
+    let output: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert_eq!(output["flows"][0]["out"]["unique_bytes"], 100);
+}
+
+#[test]
+fn filters_that_nothing_passes_are_told() {
+    let place = Place::new();
+    place.write("a.pcap", capture());
+    let words = ["capture", "a.pcap", "--filter", "dccp", "--filter", "tcp"];
+    let done = place.run(&words);
+    assert!(done.status.success());
+    assert!(String::from_utf8_lossy(&done.stdout).starts_with("1 packet, 140 bytes, 0 s, 0 flows\n"));
+    let output = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(output, "lightlag: a.pcap: no flow passed the filters, all of which must hold\n");
+    let json = place.good(&[&words[..], &["--json"]].concat());
+    assert!(json.contains("no flow passed the filters"), "{json}");
+    assert_eq!(place.run(&["capture", "a.pcap", "--filter", "tcp"]).stderr, b"");
+}
+
+/// A Request of DCCP in UDP.
+fn dccp_in_udp() -> Vec<u8> {
+    let mut file = capture()[..24].to_vec();
+    file.extend([1, 0, 0, 0, 0, 0, 0, 0, 48, 0, 0, 0, 48, 0, 0, 0]);
+    file.extend([0x45, 0, 0, 48, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    file.extend([0x19, 0x6f, 0x19, 0x6f, 0, 28, 0, 0]);
+    file.extend([0x4e, 0x20, 0x13, 0x89, 5, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1]);
+    file
+}
+
+#[test]
+fn dccp_in_udp_is_rewritten_as_a_protocol_of_ip() {
+    let place = Place::new();
+    place.write("a.pcap", dccp_in_udp());
+    let table = place.good(&["capture", "a.pcap", "--to-dccp", "b.pcap", "--to-tcp", "c.pcap"]);
+    assert!(table.contains("DCCP-UDP") && table.contains("10.0.0.2:5001"), "{table}");
+    assert!(place.good(&["capture", "b.pcap"]).contains(" DCCP "));
+    assert!(place.good(&["capture", "c.pcap"]).contains(" TCP "));
+}
+
+#[test]
+fn no_output_destroys_what_is_read_or_another_output() {
+    let place = Place::new();
+    place.write("a.pcap", dccp_in_udp());
+    std::os::unix::fs::symlink("a.pcap", place.path("soft.pcap")).expect("it can be linked");
+    std::fs::hard_link(place.path("a.pcap"), place.path("hard.pcap")).expect("it can be linked");
+    std::fs::create_dir(place.path("sub")).expect("it can be made");
+    for option in ["--html", "--parquet", "--to-tcp", "--to-dccp"] {
+        for same in ["a.pcap", "./a.pcap", "sub/../a.pcap", "soft.pcap", "hard.pcap"] {
+            let line = place.refused(&["capture", "a.pcap", option, same]);
+            assert_eq!(line, format!("{option}: {same} is the capture that is read; name another file"));
+        }
+        let mut words = vec!["capture", "a.pcap", option, "sub/../out"];
+        words.extend(if option == "--html" { ["--parquet", "./out"] } else { ["--html", "./out"] });
+        let line = place.refused(&words);
+        assert!(line.contains("writes; name another file"), "{line}");
+        assert!(!place.path("out").exists());
+    }
+    assert_eq!(place.read("a.pcap"), dccp_in_udp());
+}
+
+#[test]
+fn a_capture_from_standard_input_is_not_written_over() {
+    let place = Place::new();
+    place.write("a.pcap", capture());
+    for (option, output) in [("--html", "is the capture that is read"), ("--to-tcp", "is read twice")] {
+        let mut command = place.command(&["capture", "-", option, "a.pcap", "--parquet", "b.parquet"]);
+        let input = std::fs::File::open(place.path("a.pcap")).expect("it is there");
+        let done = command.stdin(input).output().expect("the command starts");
+        assert_eq!(done.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&done.stderr).contains(output));
+    }
+    assert_eq!(place.read("a.pcap"), capture());
+    assert!(!place.path("b.parquet").exists());
+}
+
+#[test]
+fn every_output_makes_the_folder_it_is_to_be_in() {
+    let place = Place::new();
+    place.write("a.pcap", dccp_in_udp());
+    for option in ["--html", "--parquet", "--to-tcp", "--to-dccp"] {
+        let path = format!("made/for{option}/out");
+        place.good(&["capture", "a.pcap", option, &path]);
+        assert!(place.path(&path).exists(), "{path}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_in_one_line() {
+    let place = Place::new();
+    place.write("text.pcap", "this is no capture at all").write("a.pcap", capture());
+    for (words, what) in [
+        (&["capture", "text.pcap"][..], "text.pcap is no capture"),
+        (&["capture", "missing.pcap"], "missing.pcap cannot be read"),
+        (&["capture", "a.pcap", "--filter", "tpc"], "write an address, a port, or one of tcp"),
+        (&["capture", "a.pcap", "--pause", "0 s"], "--pause"),
+        (&["capture", "a.pcap", "--to-tcp", "a.pcap/b.pcap"], "cannot write a.pcap/b.pcap"),
+    ] {
+        let line = place.refused(words);
+        assert!(line.contains(what), "{line}");
+    }
+}

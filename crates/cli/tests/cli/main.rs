@@ -1,0 +1,20 @@
+//! The command as users run it, and the rules of the repository.
+
+mod attacks;
+mod bad_input;
+mod bounds;
+mod bundles;
+mod captures;
+mod emulate;
+mod floods;
+mod house;
+mod large_files;
+mod lightlag;
+mod measurements;
+mod names;
+mod plans;
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+mod sweeps;
+mod transfers;
+mod ways;

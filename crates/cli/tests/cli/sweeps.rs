@@ -1,0 +1,223 @@
+//! Sweeps: the same table despite failures and interruptions.
+
+use crate::lightlag::{Place, SETTINGS, WALKERS};
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Thirty runs.
+fn scenario() -> String {
+    WALKERS
+        .replace("[1, 2]", "[1, 2, 3, 4, 5]")
+        .replace("\"none\"", "[\"none\", \"credit\", \"storage_routing\"]")
+        .replace("\"epidemic\"", "[\"epidemic\", \"prophet\"]")
+}
+
+const TABLES: [&str; 2] = ["results.parquet", "summary.json"];
+
+fn tables(place: &Place, out: &str) -> Vec<Vec<u8>> {
+    TABLES.iter().map(|name| place.read(&format!("{out}/{name}"))).collect()
+}
+
+/// Number of runs in the journal of a sweep.
+fn finished(place: &Place, out: &str) -> usize {
+    let journal = std::fs::read_to_string(place.path(&format!("{out}/runs.jsonl"))).unwrap_or_default();
+    journal.lines().filter(|line| line.starts_with("{\"point\"")).count()
+}
+
+#[test]
+fn a_sweep_that_is_killed_again_and_again_ends_with_the_table_of_an_undisturbed_one() {
+    let place = Place::new();
+    place.write("s.toml", scenario());
+    place.good(&["sweep", "s.toml", "--out", "undisturbed"]);
+    for runs in [0, 1, 4, 9, 17, 29] {
+        let words = ["sweep", "s.toml", "--out", "killed", "--threads", "1"];
+        let mut sweep = place
+            .command(&words)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the command starts");
+        while finished(&place, "killed") < runs && sweep.try_wait().expect("it can be asked").is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        sweep.kill().expect("it can be killed");
+        sweep.wait().expect("it ends");
+        assert!(finished(&place, "killed") >= runs, "nothing finished is lost");
+    }
+    place.good(&["sweep", "s.toml", "--out", "killed"]);
+    assert!(tables(&place, "killed") == tables(&place, "undisturbed"), "the tables differ");
+}
+
+#[test]
+fn a_journal_that_was_cut_anywhere_is_taken_up_again() {
+    let place = Place::new();
+    place.write("s.toml", scenario());
+    place.good(&["sweep", "s.toml", "--out", "whole"]);
+    let journal = place.read("whole/runs.jsonl");
+    for part in [0, 10, journal.len() / 3, journal.len() / 2, journal.len() - 1] {
+        std::fs::create_dir_all(place.path("cut")).expect("the folder can be written");
+        place.write("cut/runs.jsonl", &journal[..part]);
+        place.good(&["sweep", "s.toml", "--out", "cut"]);
+        assert!(tables(&place, "cut") == tables(&place, "whole"), "cut after {part} bytes");
+    }
+}
+
+#[test]
+fn one_thread_and_two_give_the_same_bytes() {
+    let place = Place::new();
+    place.write("s.toml", scenario());
+    for threads in ["1", "2"] {
+        place.good(&["sweep", "s.toml", "--out", threads, "--threads", threads]);
+    }
+    assert!(tables(&place, "1") == tables(&place, "2"), "the tables differ");
+}
+
+#[test]
+fn the_same_run_twice_gives_the_same_bytes_and_another_seed_gives_others() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS);
+    let run = |seed, out: &str| {
+        let trace = format!("{out}/trace.jsonl");
+        let json = place.good(&["run", "s.toml", "--seed", seed, "--json", "--out", out, "--trace", &trace]);
+        (json, place.read(&trace), place.read(&format!("{out}/summary.json")))
+    };
+    for out in ["a", "b", "c"] {
+        std::fs::create_dir(place.path(out)).expect("the folder can be written");
+    }
+    let (first, second, other) = (run("1", "a"), run("1", "b"), run("2", "c"));
+    assert!(first == second, "the same seed differs");
+    assert!(first.1 != other.1, "another seed does not differ");
+}
+
+#[test]
+fn a_sweep_says_of_each_point_what_a_run_of_it_says() {
+    let place = Place::new();
+    place.write("s.toml", scenario());
+    place.good(&["sweep", "s.toml", "--out", "swept"]);
+    let journal = String::from_utf8(place.read("swept/runs.jsonl")).expect("the journal is text");
+    let run: serde_json::Value =
+        serde_json::from_str(&place.good(&["run", "s.toml", "--point", "4", "--seed", "3", "--json"]))
+            .expect("--json prints JSON");
+    let swept = journal
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .find(|line| line["point"] == 4 && line["seed"] == 3)
+        .expect("the sweep has run point 4 with seed 3");
+    for row in swept["metrics"].as_array().expect("metrics are a list") {
+        let name = row[0].as_str().expect("a row has a name");
+        if name != "violations" {
+            assert_eq!(row[1].as_f64(), run[name].as_f64(), "{name}");
+        }
+    }
+}
+
+/// The values and the difference in deliveries of each row of a comparison.
+fn compared(place: &Place, first: &str, second: &str) -> Vec<(String, f64)> {
+    let output: serde_json::Value =
+        serde_json::from_str(&place.good(&["compare", first, second, "--json"])).expect("--json prints JSON");
+    let rows = output["differences"].as_array().expect("differences are a list").clone();
+    let delivered = rows.iter().filter(|row| row["metric"] == "delivered");
+    let output = |row: &serde_json::Value| {
+        let values = row["values"].as_array().expect("values are a list").iter();
+        let words: Vec<&str> = values.filter_map(|value| value[1].as_str()).collect();
+        (words.join(" "), row["paired"]["difference"]["mean"].as_f64().expect("a number"))
+    };
+    delivered.map(output).collect()
+}
+
+#[test]
+fn a_sweep_over_mechanisms_is_compared_with_one_of_a_fixed_mechanism() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS.replace("\"none\"", "[\"none\", \"credit\"]"));
+    place.good(&["sweep", "s.toml", "--out", "all"]);
+    place.good(&["sweep", "s.toml", "--set", "mechanism=credit", "--seeds", "2..4", "--out", "credit"]);
+    let rows = compared(&place, "all", "credit");
+    assert_eq!(rows.iter().map(|row| row.0.as_str()).collect::<Vec<_>>(), ["none", "credit"]);
+    assert_eq!(rows[1].1, 0.0, "credit differs from itself");
+}
+
+#[test]
+fn sweeps_that_have_nothing_in_common_are_not_compared() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS);
+    for (out, set, seeds) in [
+        ("two", "buffer=[\"500 kB\", \"600 kB\"]", "1"),
+        ("three", "buffer=[\"700 kB\", \"800 kB\", \"900 kB\"]", "1"),
+        ("late", "buffer=[\"500 kB\", \"600 kB\"]", "7"),
+        ("routers", "router=[\"epidemic\", \"prophet\"]", "1"),
+    ] {
+        place.good(&["sweep", "s.toml", "--set", set, "--seeds", seeds, "--out", out]);
+    }
+    for (other, words) in [
+        ("three", "two and three: no point of one sweep is a point of the other (buffer); "),
+        ("late", "two and late: no seed is in both sweeps (1 and 7); "),
+        ("routers", "two and routers: only the first varies buffer and only the second varies router; "),
+    ] {
+        let line = place.refused(&["compare", "two", other]);
+        assert!(line.starts_with(words), "{line}");
+    }
+}
+
+#[test]
+fn a_sweep_of_settings_leaves_out_points_whose_mechanism_refuses_the_router_and_says_so() {
+    let place = Place::new();
+    let arrays = "ProphetRouter.secondsInTimeUnit = 30\nGroup.mechanism = [none; afner]\n\
+                  Group.router = [EpidemicRouter; ProphetRouter]";
+    place.write("s.txt", SETTINGS.replace("Group.router = EpidemicRouter", arrays));
+    let done = place.run(&["sweep", "s.txt", "--seeds", "1", "--out", "done", "--json"]);
+    let output = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{output}");
+    assert!(
+        output.contains("left out 1 points, as s.txt:10: `Group.mechanism` refuses router `prophet`"),
+        "{}",
+        output
+    );
+    let made: serde_json::Value = serde_json::from_slice(&done.stdout).expect("--json prints JSON");
+    assert_eq!(made["points"].as_array().map(Vec::len), Some(1));
+    place.write(
+        "alone.txt",
+        SETTINGS.replace("EpidemicRouter", "ProphetRouter\nProphetRouter.secondsInTimeUnit = 30"),
+    );
+    let line = place.refused(&["sweep", "alone.txt", "--set", "Group.mechanism=afner"]);
+    assert!(line.contains("refuses router `prophet`"), "{line}");
+}
+
+#[test]
+fn settings_with_a_mark_of_utf_8_are_read_and_end_when_the_ones_clock_does() {
+    let place = Place::new();
+    let mut text = b"\xef\xbb\xbf".to_vec();
+    text.extend(SETTINGS.replace("endTime = 600", "endTime = 3600").bytes());
+    place.write("s.txt", text);
+    let run: serde_json::Value =
+        serde_json::from_str(&place.good(&["run", "s.txt", "--json"])).expect("--json prints JSON");
+    let report = String::from_utf8(place.read("reports/small_MessageStatsReport.txt")).expect("it is text");
+    let line = report.lines().find(|line| line.starts_with("sim_time: ")).expect("it has a time");
+    assert_eq!(format!("sim_time: {:.4}", run["sim_time"].as_f64().expect("a number")), line);
+}
+
+#[test]
+fn parts_of_a_key_can_stand_in_quotes() {
+    let place = Place::new();
+    place
+        .write("s.toml", crate::lightlag::RELAY)
+        .write("contacts.txt", "start_s,end_s,a,b,owlt_s,rate_bps\n0,600,a,b,1,1e6\n");
+    let latency = |set: &str| {
+        let output = place.good(&["run", "s.toml", "--json", "--set", set]);
+        let run: serde_json::Value = serde_json::from_str(&output).expect("--json prints JSON");
+        run["latency_avg"].as_f64().expect("something is delivered")
+    };
+    let slow = latency("contacts.plan.pairs.\"a -> b\".delay=\"9 s\"");
+    assert!(slow > latency("contacts.plan.pairs.\"b -> a\".delay=\"9 s\"") + 7.9);
+}
+
+#[test]
+fn the_lone_destination_of_traffic_from_all_sends_nothing_itself() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS.replace("to = \"all\"", "to = \"n3\""));
+    place.good(&["run", "s.toml", "--trace", "trace.jsonl"]);
+    let trace = String::from_utf8(place.read("trace.jsonl")).expect("it is text");
+    let created: Vec<&str> = trace.lines().filter(|line| line.contains("\"created\"")).collect();
+    assert!(created.len() > 10, "{} messages", created.len());
+    place.write("one.toml", WALKERS.replace("from = \"all\"\nto = \"all\"", "from = \"n3\"\nto = \"n3\""));
+    assert!(place.refused(&["run", "one.toml"]).contains("a node could only send to itself"));
+}

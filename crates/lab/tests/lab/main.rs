@@ -1,0 +1,12 @@
+//! Whole runs, judged, and what is made of them.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod contact_graph;
+mod every_scenario;
+mod failures;
+mod judged;
+mod reference;
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+mod traces;

@@ -1,0 +1,21 @@
+//! The simulated worlds at their boundary: setups in, records and outcomes out.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod charged_control;
+mod common;
+mod contact_graph;
+mod every_mobility;
+mod golden;
+mod golden_packets;
+mod kinetic_contacts;
+mod ltp;
+mod maps;
+mod messages;
+mod mobility_statistics;
+mod names;
+mod packets;
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+mod the_one_trajectories;
+mod ticked_motion;
