@@ -18,6 +18,8 @@ const LITTLE_BYTES: u64 = 64 << 10;
 const CHANGING: Duration = Duration::from_secs(5);
 
 type Digest = Option<[u8; 32]>;
+/// A file that was read, and what it was.
+type Read = (PathBuf, Option<([u8; 32], Stamp)>);
 
 struct Known {
     stamp: Stamp,
@@ -48,7 +50,7 @@ struct Table {
 
 struct Reader {
     to_read: SyncSender<PathBuf>,
-    read: Receiver<(PathBuf, Option<([u8; 32], Stamp)>)>,
+    read: Receiver<Read>,
 }
 
 impl Reader {
