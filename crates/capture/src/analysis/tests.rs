@@ -13,6 +13,8 @@ use proptest::prelude::*;
 use std::process::Command;
 use std::time::Duration;
 
+mod sent_again;
+
 const CLIENT: [u8; 4] = [10, 0, 0, 1];
 const SERVER: [u8; 4] = [10, 0, 0, 2];
 const MS: i64 = 1_000_000;
@@ -631,6 +633,7 @@ fn the_losses_and_pauses_of_ccid3_in_linux_are_told() {
     let options = Options { pause_ns: 50 * MS, ..Options::default() };
     let out = &analyse(&file[..], options).unwrap().flows[0].out;
     assert_eq!((out.data_packets, out.pauses.count, out.losses.events), (935, 104, 22));
+    assert_eq!((out.lost_packets, out.losses.packets), (23, 23));
     assert!((out.goodput_bit_per_s / 8.0 - 39_900.0).abs() < 50.0, "{}", out.goodput_bit_per_s);
     assert!(out.losses.list.iter().all(|loss| loss.found == Found::LossEventRate));
 }

@@ -76,11 +76,10 @@ impl Udpdtn {
         let before = if sender.missed.0 == report.incarnation { sender.missed.1 } else { 0 };
         sender.missed = (report.incarnation, missed.max(before));
         if missed > before {
-            half.counts.lost += u64::from(missed - before);
             let under_way = half.flight.pieces();
             let sent =
                 Sent { now: *now, from: number, to: number, payload: 0, path_ns, packet: 1, under_way };
-            half.on_loss(&sent, Found::Report, window, number);
+            half.on_lost(&sent, Found::Report, window, number, u64::from(missed - before));
         }
     }
 }

@@ -121,12 +121,13 @@ fn largest(analysed: &Analysed) -> Vec<&FlowFigures> {
     flows
 }
 
-/// A line for each direction with data, or one for a flow without.
+/// A line for each direction with data or with anything sent again, or one for a flow without.
 fn rows(flow: &FlowFigures) -> Vec<Vec<String>> {
     let out = Direction { flow, half: &flow.out, from: &flow.first, to: &flow.second };
     let back = Direction { flow, half: &flow.back, from: &flow.second, to: &flow.first };
     let row = |direction: &Direction| cells(&columns(), direction);
-    let with_data = [&out, &back].into_iter().filter(|one| one.half.data_packets > 0);
+    let with_data =
+        [&out, &back].into_iter().filter(|one| one.half.data_packets + one.half.retransmitted_packets > 0);
     let told: Vec<_> = with_data.map(row).collect();
     if told.is_empty() { vec![row(&out)] } else { told }
 }
