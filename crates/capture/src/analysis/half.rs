@@ -302,7 +302,7 @@ impl Half {
         self.on_loss(sent, found, window, sent.from, 1);
     }
 
-    /// The receiver says that so many packets are lost.
+    /// The receiver reports that `packets` are lost.
     pub fn on_lost(&mut self, sent: &Sent, found: Found, window: u64, number: u64, packets: u64) {
         self.counts.lost += packets;
         self.on_loss(sent, found, window, number, packets);
