@@ -102,7 +102,7 @@ impl Dccp {
             self.ends[way].opening = Some((number, now.ns));
         }
         if kind.is_data() {
-            on_numbered(halves, way, number, payload, now);
+            on_numbered(halves, way, number, payload, false, now);
         }
     }
 

@@ -332,20 +332,35 @@ impl Half {
     }
 }
 
-/// A packet with data of a transport that numbers packets and never sends one again.
-pub fn on_numbered(halves: &mut [Half; 2], way: usize, number: u64, payload: u64, now: &Moment) {
+/// A packet with data of a transport that numbers packets. `resends`: a number that comes again was sent again; else the
+/// network has duplicated it.
+pub fn on_numbered(
+    halves: &mut [Half; 2],
+    way: usize,
+    number: u64,
+    payload: u64,
+    resends: bool,
+    now: &Moment,
+) {
     let path_ns = path_ns(halves);
     let half = &mut halves[way];
     let (from, to, under_way) = (number, number + 1, half.flight.pieces());
     let sent = Sent { now: *now, from, to, payload, path_ns, packet: 1, under_way };
+    let sending = half.flight.send(number, number + 1, now.ns);
+    let again = if resends && sending.again > 0 { payload } else { 0 };
+    if again > 0 {
+        half.on_again(&sent, again, sending.before_ns, under_way);
+    }
     if payload > 0 {
-        half.on_data(&sent, 0);
+        half.on_data(&sent, again);
         halves[1 - way].spoken_to = true;
     }
     let half = &mut halves[way];
-    let sending = half.flight.send(number, number + 1, now.ns);
     half.counts.late += u64::from(sending.late);
-    half.draw(|graph| graph.sent.add(now.ns, number, number + 1));
+    half.draw(|graph| {
+        let series = if again > 0 { &mut graph.again } else { &mut graph.sent };
+        series.add(now.ns, number, number + 1);
+    });
     let outstanding = half.flight.pieces();
     let arrived = half.flight.foremost().first().map_or(0, |number| number + 1);
     half.note_outstanding(&sent, outstanding, outstanding, Some((number, arrived)));

@@ -13,6 +13,7 @@ use proptest::prelude::*;
 use std::io::Write;
 use std::time::Duration;
 
+mod named;
 mod sent_again;
 
 const CLIENT: [u8; 4] = [10, 0, 0, 1];

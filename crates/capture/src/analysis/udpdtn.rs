@@ -44,7 +44,7 @@ impl Udpdtn {
                     halves[way].flight = Default::default();
                 }
                 let number = sender.numbers.follow(u64::from(data.number), BITS);
-                on_numbered(halves, way, number, payload.len() as u64 + cut, now);
+                on_numbered(halves, way, number, payload.len() as u64 + cut, false, now);
             }
             Body::Report(report) => self.on_report(halves, way, report, now),
             Body::Open(_) | Body::Unknown => halves[way].counts.control += 1,
