@@ -166,7 +166,7 @@ impl PartFile {
     }
 }
 
-/// Locks a file that grows, for whoever opened it, and checks that it still has its name.
+/// Locks a file that grows for the descriptor that opened it, and checks that it still has its name.
 fn lock(file: &File, path: &Path) -> io::Result<()> {
     flock(file, FlockOperation::NonBlockingLockExclusive)
         .map_err(|_| io::Error::new(io::ErrorKind::ResourceBusy, "another program writes it"))?;
