@@ -9,7 +9,7 @@ use super::half::{Half, Sent, on_numbered};
 use super::reaction::Found;
 use super::tcp::path_ns;
 use super::tcp_header::Unwrap;
-use lightlag_protocols::transport::dccp::SERVICE_LTP;
+use lightlag_protocols::transport::dccp::{SERVICE_BUNDLES, SERVICE_LTP};
 use lightlag_protocols::wire::dccp::{Body, Item, Kind, Packet, Received, Sequence, runs};
 
 /// Packets that must arrive after a packet before it counts as lost.
@@ -57,6 +57,11 @@ impl Dccp {
     /// Whether the client asked for LTP (RFC 7122).
     pub fn carries_ltp(&self) -> bool {
         self.service == Some(SERVICE_LTP)
+    }
+
+    /// Whether the client asked for bundles (RFC 7122).
+    pub fn carries_bundles(&self) -> bool {
+        self.service == Some(SERVICE_BUNDLES)
     }
 
     /// When it was opened is not known any more.

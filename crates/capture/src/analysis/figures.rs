@@ -1,9 +1,10 @@
 //! The figures of an analysis.
 
 use super::anomalies;
-use super::flow::{Flow, Protocol};
+use super::flow::{Flow, Protocol, State};
 use super::graph::Graph;
 use super::half::Half;
+use super::messages::MessageFigures;
 use super::moments::Spread;
 use super::notes::Notes;
 use super::pauses::Pauses;
@@ -111,6 +112,8 @@ pub struct HalfFigures {
     pub outstanding: Option<Outstanding>,
     /// Part of the packets with payload that left while no other was outstanding.
     pub alone: Option<f64>,
+    /// Messages above the transport: blocks of LTP, transfers of TCPCL, bundles, Interests. None without any.
+    pub messages: Option<MessageFigures>,
     /// Losses and what followed.
     pub losses: Losses,
     /// Pauses.
@@ -146,11 +149,15 @@ pub fn analysed(mut table: Table, notes: &Notes) -> Analysed {
         began_s: seconds(first_ns),
         began_ns: first_ns,
         notes,
-        flows: flows.map(|(flow, number)| flow_figures(flow, number, first_ns)).collect(),
+        flows: flows.map(|(flow, number)| flow_figures(flow, number, [first_ns, last_ns])).collect(),
     }
 }
 
-fn flow_figures(mut flow: Flow, number: usize, first_ns: i64) -> FlowFigures {
+/// `seen_ns`: the first and the last packet of the capture.
+fn flow_figures(mut flow: Flow, number: usize, [first_ns, last_ns]: [i64; 2]) -> FlowFigures {
+    if let State::Ndn(ndn) = &flow.state {
+        ndn.finish(&mut flow.halves, last_ns);
+    }
     let [from_ns, to_ns] = flow.seen_ns;
     let anomalies = anomalies::of(&flow, first_ns);
     let graphs = match flow.halves.each_mut().map(|half| half.graph.take()) {
@@ -158,7 +165,7 @@ fn flow_figures(mut flow: Flow, number: usize, first_ns: i64) -> FlowFigures {
         _ => None,
     };
     let duration_s = seconds(to_ns.saturating_sub(from_ns));
-    let [out, back] = flow.halves.map(|half| half_figures(half, duration_s));
+    let [out, back] = flow.halves.map(|half| half_figures(half, flow.protocol, duration_s));
     let mut figures = FlowFigures {
         number,
         protocol: flow.protocol,
@@ -175,7 +182,7 @@ fn flow_figures(mut flow: Flow, number: usize, first_ns: i64) -> FlowFigures {
     figures
 }
 
-fn half_figures(half: Half, duration_s: f64) -> HalfFigures {
+fn half_figures(half: Half, protocol: Protocol, duration_s: f64) -> HalfFigures {
     let Half { counts, rtt_ms, .. } = half;
     let outstanding = half.outstanding.spread().map(|spread| Outstanding {
         max: spread.max as u64,
@@ -209,6 +216,7 @@ fn half_figures(half: Half, duration_s: f64) -> HalfFigures {
         rtt_ms: rtt_ms.spread(),
         outstanding,
         alone: half.outstanding_packets.share_up_to(1),
+        messages: half.messages.figures(protocol),
         losses: half.reactions.finish(),
         pauses: half.pauses,
     }

@@ -4,8 +4,10 @@ use super::dccp::Dccp;
 use super::half::Half;
 use super::layers::Endpoint;
 use super::ltp::Ltp;
+use super::ndn::Ndn;
 use super::sctp::Sctp;
 use super::tcp::Tcp;
+use super::tcpcl::Tcpcl;
 use super::udpdtn::Udpdtn;
 
 /// When a packet was captured, and what the analysis wants to know about time.
@@ -40,6 +42,12 @@ named! {
         Dccp = "DCCP",
         /// RFC 4340, in UDP (RFC 6773).
         DccpUdp = "DCCP-UDP",
+        /// The Bundle Protocol (RFC 9171, RFC 5050), a bundle in a datagram of UDP (RFC 7122).
+        BpUdp = "BP-UDP",
+        /// The same in DCCP (RFC 7122): listed beside the connection that carries it.
+        BpDccp = "BP-DCCP",
+        /// Named data, in UDP.
+        Ndn = "NDN",
         /// RFC 5326, in UDP.
         Ltp = "LTP",
         /// RFC 5326, in DCCP (RFC 7122): listed beside the connection that carries it.
@@ -71,6 +79,8 @@ pub enum State {
     Dccp(Box<Dccp>),
     /// LTP.
     Ltp(Box<Ltp>),
+    /// NDN.
+    Ndn(Box<Ndn>),
     /// UDPDTN.
     Udpdtn(Box<Udpdtn>),
     /// A protocol without acknowledgements.
@@ -90,6 +100,8 @@ pub struct Flow {
     pub halves: [Half; 2],
     /// What its transport remembers.
     pub state: State,
+    /// What its TCP carries, if that is TCPCL.
+    pub tcpcl: Option<Box<Tcpcl>>,
     /// By which clock its last packet was captured.
     clock: u64,
 }
@@ -103,10 +115,11 @@ impl Flow {
             Protocol::Dccp | Protocol::DccpUdp => State::Dccp(Box::default()),
             Protocol::Ltp | Protocol::LtpDccp => State::Ltp(Box::default()),
             Protocol::Udpdtn => State::Udpdtn(Box::default()),
-            Protocol::Udp | Protocol::Quic => State::Plain,
+            Protocol::Ndn => State::Ndn(Box::default()),
+            Protocol::Udp | Protocol::Quic | Protocol::BpUdp | Protocol::BpDccp => State::Plain,
         };
         let halves = Default::default();
-        Self { ends, protocol, seen_ns: [now.ns; 2], halves, state, clock: now.clock }
+        Self { ends, protocol, seen_ns: [now.ns; 2], halves, state, tcpcl: None, clock: now.clock }
     }
     /// A packet of it is captured now.
     #[inline]
@@ -124,7 +137,7 @@ impl Flow {
         match &mut self.state {
             State::Dccp(dccp) => dccp.forget_times(),
             State::Ltp(ltp) => ltp.forget_times(),
-            State::Tcp(_) | State::Sctp(_) | State::Udpdtn(_) | State::Plain => {}
+            State::Tcp(_) | State::Sctp(_) | State::Ndn(_) | State::Udpdtn(_) | State::Plain => {}
         }
     }
     /// Packets of both directions.

@@ -3,6 +3,7 @@
 use super::flight::Flight;
 use super::flow::Moment;
 use super::graph::Graph;
+use super::messages::Messages;
 use super::moments::{Histogram, Moments};
 use super::pauses::{Ended, Pause, Pauses};
 use super::reaction::{Found, Noticed, Reactions};
@@ -87,6 +88,8 @@ pub struct Half {
     pub pauses: Pauses,
     /// Spans with a window of a single packet.
     pub single: Single,
+    /// Messages that it carries, where its protocol has them.
+    pub messages: Messages,
     /// What is drawn, if anything.
     pub graph: Option<Box<Graph>>,
     /// Largest payload.

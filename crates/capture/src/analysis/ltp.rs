@@ -5,13 +5,15 @@ use super::half::{Half, Sent};
 use super::reaction::Found;
 use super::tcp::path_ns;
 use lightlag_protocols::transport::ranges::Ranges;
-use lightlag_protocols::wire::ltp::{Content, Data, End, Packet, Report, SessionId};
+use lightlag_protocols::wire::ltp::{Content, Data, End, Ends, Packet, Report, SessionId};
 use std::collections::BTreeMap;
 
 /// Sessions, and checkpoints that wait for a report, that are remembered of a direction; the oldest are forgotten.
 const SESSIONS_MAX: usize = 4_096;
 /// Ranges of bytes that are remembered of all these sessions.
 const RANGES_MAX: usize = 65_536;
+/// The client service whose blocks are bundles.
+const SERVICE_BUNDLES: u64 = 1;
 
 /// An engine at each end.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +43,12 @@ struct Session {
     green: Ranges,
     /// Red bytes that arrived, as reports claim.
     claimed: Ranges,
+    /// When its first segment was sent, if that was captured.
+    began_ns: Option<i64>,
+    /// How long its red part is, once that is known.
+    red_end: Option<u64>,
+    /// All of its red part has arrived.
+    complete: bool,
 }
 
 impl Session {
@@ -103,11 +111,14 @@ impl Ltp {
     pub fn on_segment(&mut self, halves: &mut [Half; 2], way: usize, packet: &Packet<'_>, now: &Moment) {
         let session = packet.segment.session;
         match &packet.segment.content {
-            Content::Data(data) => self.on_data(halves, way, session, data, now),
+            Content::Data(data) => self.on_data(halves, way, (session, data, packet.data), now),
             Content::Report(report) => self.on_report(halves, way, session, report, now),
             Content::ReportAck(_) => halves[way].counts.pure_acks += 1,
             Content::Cancel(end, _) => {
                 let engine = if *end == End::Sender { way } else { 1 - way };
+                let known = self.engines[engine].sessions.get(&session);
+                let is_lost = known.is_some_and(|known| known.began_ns.is_some() && !known.complete);
+                halves[engine].messages.lost += u64::from(is_lost);
                 self.engines[engine].give_up(session);
                 halves[way].counts.control += 1;
                 halves[way].counts.resets += 1;
@@ -116,10 +127,26 @@ impl Ltp {
         }
     }
 
-    fn on_data(&mut self, halves: &mut [Half; 2], way: usize, session: SessionId, data: &Data, now: &Moment) {
+    fn on_data(
+        &mut self,
+        halves: &mut [Half; 2],
+        way: usize,
+        (session, data, bytes): (SessionId, &Data, &[u8]),
+        now: &Moment,
+    ) {
         let path_ns = path_ns(halves);
         let (engine, half) = (&mut self.engines[way], &mut halves[way]);
         let again = data.length - engine.change(session, |known| known.send(data));
+        if let Some(known) = engine.sessions.get_mut(&session) {
+            half.messages.sent += u64::from(known.began_ns.is_none());
+            known.began_ns.get_or_insert(now.ns);
+            let ends = data.checkpoint().is_some_and(|checkpoint| checkpoint.ends != Ends::Nothing);
+            known.red_end = if ends { Some(data.end()) } else { known.red_end };
+        }
+        half.messages.bytes += data.length - again;
+        if data.offset == 0 && again == 0 && data.service == SERVICE_BUNDLES {
+            half.messages.on_bundle(bytes, now);
+        }
         let from = engine.sent;
         engine.sent += data.length - again;
         let packet = half.largest.max(1);
@@ -166,6 +193,13 @@ impl Ltp {
         // A checkpoint that was sent twice gives no round trip (Karn's rule).
         let engine = &mut self.engines[other];
         engine.change(session, |known| known.claim(report));
+        if let Some(known) = engine.sessions.get_mut(&session)
+            && !known.complete
+            && known.red_end.is_some_and(|end| known.claimed.total() >= end)
+        {
+            known.complete = true;
+            known.began_ns.into_iter().for_each(|began_ns| half.messages.complete(began_ns, now));
+        }
         half.weighted.set(now.ns, engine.outstanding);
         let asked = engine.checkpoints.remove(&(session, report.checkpoint));
         if let Some((sent_ns, false)) = asked {

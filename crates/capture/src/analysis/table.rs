@@ -5,10 +5,11 @@ use super::flow::{Flow, Moment, Protocol, State};
 use super::graph::Graph;
 use super::half::{Half, Sent};
 use super::layers::{self, Datagram, Endpoint};
+use super::ndn;
 use super::notes::{Note, Notes};
 use super::tcp_header::Segment;
 use lightlag_protocols::wire::dccp::{Malformed, Packet};
-use lightlag_protocols::wire::{ltp, udpdtn};
+use lightlag_protocols::wire::{ltp, tcpcl, udpdtn};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
@@ -22,15 +23,12 @@ const IP_TCP: u8 = 6;
 const IP_UDP: u8 = 17;
 const IP_DCCP: u8 = 33;
 const IP_SCTP: u8 = 132;
-const PORT_TCPCL: u16 = 4556;
 const UDP_HEADER: usize = 8;
 /// Versions 1 (RFC 9000) and 2 (RFC 9369) of QUIC, and what drafts had instead of their last byte.
 const QUIC_VERSIONS: [u32; 2] = [1, 0x6b33_43cf];
 const QUIC_DRAFTS: u32 = 0xff00_0000;
 /// What holds an association of DCCP open between segments (RFC 7122).
 const KEEPALIVE: [u8; 4] = [0; 4];
-/// What each end of TCPCL begins with, before its version (RFC 9174, section 4.2).
-const CONTACT_HEADER: &[u8] = b"dtn!";
 
 /// What is wanted.
 #[derive(Clone, Debug)]
@@ -80,7 +78,7 @@ impl Filter {
         let later: &[Protocol] = match protocol {
             Protocol::Tcp => &[Protocol::Tcpcl, Protocol::Mptcp],
             Protocol::Udp => &[Protocol::Quic],
-            Protocol::Dccp | Protocol::DccpUdp => &[Protocol::LtpDccp],
+            Protocol::Dccp | Protocol::DccpUdp => &[Protocol::LtpDccp, Protocol::BpDccp],
             _ => &[],
         };
         self.takes(ends, protocol) || matches!(self, Self::Protocol(wanted) if later.contains(wanted))
@@ -220,7 +218,7 @@ impl Table {
     #[inline]
     fn on_tcp(&mut self, seen: Seen<'_>, ends: [Endpoint; 2]) -> Result<(), Note> {
         let segment = Segment::read(seen.datagram.payload, seen.datagram.length)?;
-        let protocol = if speaks(&ends, PORT_TCPCL) { Protocol::Tcpcl } else { Protocol::Tcp };
+        let protocol = if speaks(&ends, tcpcl::PORT) { Protocol::Tcpcl } else { Protocol::Tcp };
         let over = |flow: &Flow, way: usize| match &flow.state {
             State::Tcp(tcp) => tcp.is_over(&segment, way),
             _ => false,
@@ -230,14 +228,20 @@ impl Table {
         if segment.multipath && flow.protocol == Protocol::Tcp {
             flow.protocol = Protocol::Mptcp;
         }
-        if segment.length > 0 && flow.halves[way].counts.data_packets == 0 {
-            let header = seen.datagram.length - segment.length as usize;
-            if seen.datagram.payload.get(header..).is_some_and(|bytes| bytes.starts_with(CONTACT_HEADER)) {
-                flow.protocol = Protocol::Tcpcl;
-            }
+        let header = seen.datagram.length - segment.length as usize;
+        let payload = seen.datagram.payload.get(header..).unwrap_or_default();
+        if segment.length > 0
+            && flow.halves[way].counts.data_packets == 0
+            && payload.starts_with(tcpcl::MAGIC)
+        {
+            flow.protocol = Protocol::Tcpcl;
         }
         if let State::Tcp(tcp) = &mut flow.state {
             tcp.on_segment(&mut flow.halves, way, &segment, seen.now);
+        }
+        if flow.protocol == Protocol::Tcpcl && segment.length > 0 {
+            let inside = flow.tcpcl.get_or_insert_default();
+            inside.on_segment(&mut flow.halves, way, &segment, payload, seen.now);
         }
         Ok(())
     }
@@ -272,6 +276,11 @@ impl Table {
                 Ok(packet) => ltp.on_segment(&mut flow.halves, way, &packet, seen.now),
                 Err(_) => plain(&mut flow.halves[way], length as u64, seen.now),
             },
+            State::Ndn(ndn) => {
+                if !ndn.on_datagram(&mut flow.halves, way, payload, seen.now) {
+                    plain(&mut flow.halves[way], length as u64, seen.now);
+                }
+            }
             State::Udpdtn(udpdtn) => match udpdtn::Packet::read(payload) {
                 Ok(packet) => {
                     let cut = length.saturating_sub(payload.len()) as u64;
@@ -279,6 +288,9 @@ impl Table {
                 }
                 Err(_) => plain(&mut flow.halves[way], length as u64, seen.now),
             },
+            _ if flow.protocol == Protocol::BpUdp => {
+                bundle(&mut flow.halves[way], payload, length as u64, seen.now);
+            }
             _ => plain(&mut flow.halves[way], length as u64, seen.now),
         }
         Ok(())
@@ -306,24 +318,34 @@ impl Table {
         count(flow, way, seen);
         let State::Dccp(dccp) = &mut flow.state else { return Ok(()) };
         dccp.on_packet(&mut flow.halves, way, &packet, (packet.data.len() + missing) as u64, seen.now);
-        let inside = dccp.carries_ltp() || speaks(&ends, ltp::PORT);
-        if inside && packet.header.kind().is_data() && packet.data != KEEPALIVE {
-            self.on_ltp_in_dccp(seen, ends, (packet.data, packet.data.len() + missing))?;
+        let inside = if dccp.carries_ltp() || speaks(&ends, ltp::PORT) {
+            Protocol::LtpDccp
+        } else if dccp.carries_bundles() || speaks(&ends, tcpcl::PORT) {
+            Protocol::BpDccp
+        } else {
+            return Ok(());
+        };
+        if packet.header.kind().is_data() && packet.data != KEEPALIVE {
+            self.on_inside_dccp(seen, ends, inside, (packet.data, packet.data.len() + missing))?;
         }
         Ok(())
     }
 
-    /// A segment of LTP (`bytes` of it were kept, it had `length`) in a packet of DCCP: a flow of its own.
-    fn on_ltp_in_dccp(
+    /// A segment of LTP or a bundle (`bytes` of it were kept, it had `length`) in a packet of DCCP: a flow of its own.
+    fn on_inside_dccp(
         &mut self,
         seen: Seen<'_>,
         ends: [Endpoint; 2],
+        protocol: Protocol,
         (bytes, length): (&[u8], usize),
     ) -> Result<(), Note> {
-        let Some((flow, way)) = self.flow(ends, Protocol::LtpDccp, seen.now, |_, _| false)? else {
+        let Some((flow, way)) = self.flow(ends, protocol, seen.now, |_, _| false)? else {
             return Ok(());
         };
         count(flow, way, seen);
+        if protocol == Protocol::BpDccp {
+            bundle(&mut flow.halves[way], bytes, length as u64, seen.now);
+        }
         if let State::Ltp(ltp) = &mut flow.state {
             match ltp::Packet::read_kept(bytes, length) {
                 Ok(packet) => ltp.on_segment(&mut flow.halves, way, &packet, seen.now),
@@ -351,6 +373,10 @@ impl Table {
             Protocol::DccpUdp
         } else if speaks(ends, ltp::PORT) {
             Protocol::Ltp
+        } else if speaks(ends, tcpcl::PORT) {
+            Protocol::BpUdp
+        } else if speaks(ends, ndn::PORT) {
+            Protocol::Ndn
         } else if speaks(ends, udpdtn::PORT) {
             Protocol::Udpdtn
         } else {
@@ -459,13 +485,34 @@ fn count(flow: &mut Flow, way: usize, seen: Seen<'_>) {
     counts.marked += u64::from(seen.datagram.marked);
 }
 
+/// A bundle in a datagram of `length` bytes, as far as it was kept; what begins like none counts as payload.
+fn bundle(half: &mut Half, kept: &[u8], length: u64, now: &Moment) {
+    if kept == KEEPALIVE {
+        half.counts.control += 1;
+        return;
+    }
+    let again = half.messages.on_bundle(kept, now);
+    half.messages.sent += u64::from(again.is_some());
+    half.messages.bytes += if again.is_some() { length } else { 0 };
+    let again = again == Some(true);
+    half.counts.again_packets += u64::from(again);
+    half.counts.again_bytes += if again { length } else { 0 };
+    payload(half, length, if again { length } else { 0 }, now);
+}
+
 /// Payload of a transport that numbers nothing.
 #[inline]
-fn plain(half: &mut Half, payload: u64, now: &Moment) {
+fn plain(half: &mut Half, length: u64, now: &Moment) {
+    payload(half, length, 0, now);
+}
+
+/// The same; `again` bytes of it were sent before.
+#[inline]
+fn payload(half: &mut Half, payload: u64, again: u64, now: &Moment) {
     if payload == 0 {
         return;
     }
     let under_way = half.flight.pieces();
     let sent = Sent { now: *now, from: 0, to: 0, payload, path_ns: None, packet: 1, under_way };
-    half.on_data(&sent, 0);
+    half.on_data(&sent, again);
 }

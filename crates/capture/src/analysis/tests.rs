@@ -13,6 +13,7 @@ use proptest::prelude::*;
 use std::io::Write;
 use std::time::Duration;
 
+mod messages;
 mod named;
 mod sent_again;
 
@@ -626,6 +627,7 @@ proptest! {
         let mut packets = one_loss(10, 5);
         packets.extend(dccp_with_a_loss());
         packets.extend(dccp_in_udp());
+        packets.extend(messages::every_kind());
         let mut file = capture(&packets);
         for (place, byte) in places {
             let at = place.index(file.len());

@@ -76,7 +76,7 @@ pub fn table(analysed: &Analysed) -> String {
     }
     let mut head = "\n";
     for flow in told {
-        for anomaly in &flow.anomalies {
+        for anomaly in messages(flow).chain(flow.anomalies.iter().cloned()) {
             text += &format!("{head}flow {}, {anomaly}\n", flow.number);
             head = "";
         }
@@ -111,9 +111,11 @@ pub fn report(analysed: &Analysed, name: &str) -> Report {
         counted(analysed.flows.len() as u64, "flow"),
         by_protocol(analysed)
     )];
-    let odd = told
-        .iter()
-        .flat_map(|flow| flow.anomalies.iter().map(|text| format!("Flow {}, {text}.", flow.number)));
+    let odd = told.iter().flat_map(|flow| {
+        messages(flow)
+            .chain(flow.anomalies.iter().cloned())
+            .map(|text| format!("Flow {}, {text}.", flow.number))
+    });
     introduction.extend(odd);
     Report {
         title: format!("Capture: {name}"),
@@ -137,10 +139,33 @@ fn rows(flow: &FlowFigures) -> Vec<Vec<String>> {
     let out = Direction { flow, half: &flow.out, from: &flow.first, to: &flow.second };
     let back = Direction { flow, half: &flow.back, from: &flow.second, to: &flow.first };
     let row = |direction: &Direction| cells(&columns(), direction);
-    let with_data =
-        [&out, &back].into_iter().filter(|one| one.half.data_packets + one.half.retransmitted_packets > 0);
+    let with_data = [&out, &back].into_iter().filter(|one| shows(one.half));
     let told: Vec<_> = with_data.map(row).collect();
     if told.is_empty() { vec![row(&out)] } else { told }
+}
+
+fn shows(half: &HalfFigures) -> bool {
+    half.data_packets + half.retransmitted_packets > 0 || half.messages.is_some()
+}
+
+/// The messages of each direction that has some, a sentence each.
+fn messages(flow: &FlowFigures) -> impl Iterator<Item = String> {
+    [("out", &flow.out), ("back", &flow.back)].into_iter().filter_map(|(direction, half)| {
+        let told = half.messages?;
+        let mut text = format!("{direction}: {} {}, {} bytes", told.sent, told.kind.name(), told.bytes);
+        let counts =
+            [(told.complete, "complete"), (told.lost, "lost"), (Some(told.sent_again), "sent again")];
+        for (count, what) in counts {
+            text += &count.map_or_else(String::new, |count| format!(", {count} {what}"));
+        }
+        for (spread, what) in [(told.delay_ms, "delay"), (told.age_ms, "age")] {
+            let spread = spread.map(|ms| (number(ms.min), number(ms.avg), number(ms.max)));
+            text += &spread.map_or_else(String::new, |(min, avg, max)| {
+                format!("; {what} {avg} ms on average ({min} to {max})")
+            });
+        }
+        Some(text)
+    })
 }
 
 fn figures(flow: &FlowFigures, began_ns: i64) -> Vec<Figure> {

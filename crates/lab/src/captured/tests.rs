@@ -229,6 +229,12 @@ fn flows_of_every_transport_are_told_as_they_ran() {
             let rtt = flow.out.rtt_ms.expect("DCCP and UDPDTN acknowledge");
             assert!(rtt.min >= 640.0 && rtt.samples > 0, "{transport}: {rtt:?}");
             assert!(flow.out.outstanding.is_some(), "{transport}");
+            let text = super::table(&told);
+            let blocks = flow.out.messages.filter(|blocks| blocks.complete == Some(blocks.sent));
+            assert_eq!(
+                (transport == "ltp", text.contains("complete, 0 lost")),
+                (blocks.is_some(), blocks.is_some())
+            );
         }
     }
 }

@@ -54,7 +54,7 @@ pub fn check(bytes: &[u8]) -> Result<(), Broken> {
 /// The first thing that is wrong.
 pub fn check_with(length: u64, read: &mut Read) -> Result<(), Broken> {
     let mut cursor = Cursor::new(length, read);
-    if cursor.primary()? == 7 {
+    if cursor.primary()?.head.version == 7 {
         cursor.blocks_7()?
     } else {
         cursor.blocks_6()?
@@ -68,6 +68,47 @@ pub fn check_with(length: u64, read: &mut Read) -> Result<(), Broken> {
 /// The first thing that is wrong.
 pub fn check_primary(length: u64, read: &mut Read) -> Result<(), Broken> {
     Cursor::new(length, read).primary().map(drop)
+}
+
+/// What distinguishes a bundle from others (RFC 9171, section 4.3.1: source, creation timestamp, fragment).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Head {
+    /// 6 or 7.
+    pub version: u8,
+    /// The source as it is encoded; of version 6 the offsets or numbers of all endpoints.
+    pub source: Vec<u8>,
+    /// When it was created: milliseconds, of version 6 seconds, since 2000 (UTC). Zero: its source has no clock.
+    pub created: u64,
+    /// The sequence number of its creation timestamp.
+    pub sequence: u64,
+    /// Of a fragment: where it begins.
+    pub offset: Option<u64>,
+}
+
+impl Head {
+    /// When it was created, in milliseconds since 2000 (UTC); none if its source has no clock.
+    pub fn created_ms(&self) -> Option<u64> {
+        let unit_ms = if self.version == 6 { 1000 } else { 1 };
+        Some(self.created.saturating_mul(unit_ms)).filter(|created| *created > 0)
+    }
+}
+
+/// Reads the primary block, with which a bundle begins; later bytes may be missing.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn head(bytes: &[u8]) -> Result<Head, Broken> {
+    let mut read = of(bytes);
+    let mut cursor = Cursor::new(bytes.len() as u64, &mut read);
+    let Primary { head, source_at: (from, to) } = cursor.primary()?;
+    let source = bytes.get(from as usize..to as usize).unwrap_or_default().to_vec();
+    Ok(Head { source, ..head })
+}
+
+/// A primary block: what it says, and where the source is in its bytes.
+struct Primary {
+    head: Head,
+    source_at: (u64, u64),
 }
 
 fn of(bytes: &[u8]) -> impl FnMut(u64, &mut [u8]) -> bool {
@@ -116,11 +157,11 @@ impl<'a, 'b> Cursor<'a, 'b> {
         self.at = end.ok_or(Broken::Ends(self.length))?;
         Ok(())
     }
-    /// The primary block; returns the version. Of version 7 the array of blocks has begun before.
-    fn primary(&mut self) -> Result<u8, Broken> {
+    /// The primary block. Of version 7 the array of blocks has begun before.
+    fn primary(&mut self) -> Result<Primary, Broken> {
         match self.peek() {
-            Ok(0x9f) => self.primary_7().map(|()| 7),
-            Ok(6) => self.primary_6().map(|()| 6),
+            Ok(0x9f) => self.primary_7(),
+            Ok(6) => self.primary_6(),
             _ => Err(Broken::Version),
         }
     }
@@ -187,7 +228,7 @@ impl<'a, 'b> Cursor<'a, 'b> {
         }
     }
     /// Section 4.3.1.
-    fn primary_7(&mut self) -> Result<(), Broken> {
+    fn primary_7(&mut self) -> Result<Primary, Broken> {
         self.byte()?;
         let at = self.at;
         let count = self.item(4, 8..=11, "the primary block")?;
@@ -199,17 +240,22 @@ impl<'a, 'b> Cursor<'a, 'b> {
             return Err(Broken::Field { field: "the number of fields of the primary block", at });
         }
         self.endpoint("the destination")?;
+        let from = self.at;
         self.endpoint("the source")?;
+        let source_at = (from, self.at);
         self.endpoint("the report-to endpoint")?;
         self.item(4, 2..=2, "the creation timestamp")?;
-        self.number("the creation timestamp")?;
-        self.number("the sequence number")?;
+        let created = self.number("the creation timestamp")?;
+        let sequence = self.number("the sequence number")?;
         self.number("the lifetime")?;
-        if is_fragment {
-            self.number("the fragment offset")?;
+        let offset = is_fragment.then(|| self.number("the fragment offset")).transpose()?;
+        if offset.is_some() {
             self.number("the length of the application data unit")?;
         }
-        if crc > 0 { self.crc(crc) } else { Ok(()) }
+        if crc > 0 {
+            self.crc(crc)?;
+        }
+        Ok(Primary { head: Head { version: 7, source: Vec::new(), created, sequence, offset }, source_at })
     }
     /// The blocks behind the primary one; the last is the payload (sections 4.1 and 4.3.2).
     fn blocks_7(&mut self) -> Result<(), Broken> {
@@ -259,7 +305,7 @@ impl<'a, 'b> Cursor<'a, 'b> {
         }
     }
     /// Section 4.5.1.
-    fn primary_6(&mut self) -> Result<(), Broken> {
+    fn primary_6(&mut self) -> Result<Primary, Broken> {
         self.byte()?;
         let flags = self.sdnv("the flags of the bundle")?;
         let length = self.sdnv("the length of the primary block")?;
@@ -268,8 +314,9 @@ impl<'a, 'b> Cursor<'a, 'b> {
         for offset in &mut offsets {
             *offset = self.sdnv("an offset into the dictionary")?;
         }
-        self.sdnv("the creation timestamp")?;
-        self.sdnv("the sequence number")?;
+        let source_at = (begin, self.at);
+        let created = self.sdnv("the creation timestamp")?;
+        let sequence = self.sdnv("the sequence number")?;
         self.sdnv("the lifetime")?;
         let at = self.at;
         let dictionary = self.sdnv("the length of the dictionary")?;
@@ -278,12 +325,15 @@ impl<'a, 'b> Cursor<'a, 'b> {
             return Err(Broken::Field { field: "the length of the dictionary", at });
         }
         self.skip(dictionary)?;
-        if flags & 1 > 0 {
-            self.sdnv("the fragment offset")?;
+        let offset = (flags & 1 > 0).then(|| self.sdnv("the fragment offset")).transpose()?;
+        if offset.is_some() {
             self.sdnv("the length of the application data unit")?;
         }
         if self.at - begin == length {
-            return Ok(());
+            return Ok(Primary {
+                head: Head { version: 6, source: Vec::new(), created, sequence, offset },
+                source_at,
+            });
         }
         Err(Broken::Field { field: "the length of the primary block", at: begin })
     }

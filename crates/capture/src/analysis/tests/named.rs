@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn udp(forward: bool, port: u16, bytes: &[u8]) -> Vec<u8> {
+pub(super) fn udp(forward: bool, port: u16, bytes: &[u8]) -> Vec<u8> {
     let ((source, destination), ports) =
         if forward { ((CLIENT, SERVER), (20_000, port)) } else { ((SERVER, CLIENT), (port, 20_000)) };
     let mut packet = Vec::new();

@@ -64,6 +64,7 @@ impl<'a> Fragments<'a> {
 pub type Whole<'a> = (Headers, Cow<'a, [u8]>);
 
 /// A packet of which fragments are missing.
+#[derive(Clone, Debug)]
 struct Partial {
     /// The number of its first fragment names it.
     sequence: u64,
@@ -78,7 +79,7 @@ struct Partial {
 }
 
 /// Makes packets of the fragments that come over one link, in bounded memory.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Reassembler {
     partial: VecDeque<Partial>,
     /// Bytes of all of them.
