@@ -22,6 +22,13 @@ pub fn of(flow: &Flow, first_ns: i64) -> Vec<String> {
         if flow.protocol.acknowledges() {
             told.extend(single_packets(half, first_ns).map(|text| format!("{}: {text}", way)));
         }
+        let is_unreadable =
+            |index: usize| flow.tcpcl.as_ref().is_some_and(|tcpcl| tcpcl.is_unreadable(index));
+        if is_unreadable(usize::from(way == "back")) {
+            told.push(format!(
+                "{way}: the head of a TCPCL message is missing, or TLS hides it: later transfers are not counted"
+            ));
+        }
         if half.flight.forgot {
             told.push(format!(
                 "{}: more packets were outstanding than are followed: figures are too low",
@@ -112,6 +119,6 @@ fn unanswered(half: &HalfFigures, unit: &str) -> Vec<String> {
 
 fn needless(half: &HalfFigures) -> Option<String> {
     let (needless, all) = (half.retransmitted_needlessly, half.retransmitted_packets);
-    (needless > 0 && needless * 10 >= all)
+    (needless > 0 && all > 0 && needless * 10 >= all)
         .then(|| format!("{needless} of {all} retransmissions had arrived already"))
 }

@@ -169,10 +169,12 @@ impl Flight {
 
     /// [from, to) was acknowledged but not captured.
     fn miss(&mut self, from: u64, to: u64) {
-        if from < to {
-            self.unseen.push_back((from, to));
-            self.bound_unseen();
+        match self.unseen.back_mut() {
+            _ if from >= to => {}
+            Some(last) if last.1 == from => last.1 = to,
+            _ => self.unseen.push_back((from, to)),
         }
+        self.bound_unseen();
     }
 
     fn bound_unseen(&mut self) {

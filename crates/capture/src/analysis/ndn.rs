@@ -5,8 +5,9 @@ use super::half::{Half, Sent};
 use super::messages::Fingerprint;
 use super::tcp::path_ns;
 use lightlag_protocols::wire::ndn::{
-    Interest, LpPacket, Name, Reassembler, Signed, interest::LIFETIME_DEFAULT,
+    Interest, LpPacket, Name, Reassembler, data::DATA, interest::LIFETIME_DEFAULT, name::NAME, tlv,
 };
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Interests of a direction that wait for Data; more are not followed.
@@ -41,8 +42,32 @@ struct Pending {
 }
 
 impl Ndn {
-    /// A datagram that travels from end `way` to the other; false if it is no packet of NDN.
-    pub fn on_datagram(&mut self, halves: &mut [Half; 2], way: usize, bytes: &[u8], now: &Moment) -> bool {
+    /// A datagram of `length` bytes that travels from end `way` to the other, as far as it was kept; false if it is no
+    /// packet of NDN.
+    pub fn on_datagram(
+        &mut self,
+        halves: &mut [Half; 2],
+        way: usize,
+        (kept, length): (&[u8], usize),
+        now: &Moment,
+    ) -> bool {
+        let mut bytes = Cow::Borrowed(kept);
+        if kept.len() < length {
+            // Lengths must fit; the name is at the front.
+            bytes.to_mut().resize(length, 0);
+        }
+        // Senders may put several packets into a datagram.
+        let (mut rest, mut is_ndn) = (&*bytes, false);
+        while let Ok(Some(size)) = tlv::first_size(rest)
+            && let Some((packet, behind)) = rest.split_at_checked(size as usize)
+            && self.on_packet(halves, way, packet, now)
+        {
+            (rest, is_ndn) = (behind, true);
+        }
+        is_ndn
+    }
+
+    fn on_packet(&mut self, halves: &mut [Half; 2], way: usize, bytes: &[u8], now: &Moment) -> bool {
         let Ok(packet) = LpPacket::read(bytes) else { return false };
         let mut fragments = std::mem::take(&mut self.ends[way].fragments);
         let is_packet = match fragments.take(packet) {
@@ -53,8 +78,8 @@ impl Ndn {
                         None => self.on_interest(halves, way, &interest, now),
                     }
                     true
-                } else if let Ok(Signed { data, .. }) = Signed::read(&whole) {
-                    self.on_data(halves, way, &data.name, whole.len() as u64, now);
+                } else if let Some(name) = name_of_data(&whole) {
+                    self.on_data(halves, way, &name, whole.len() as u64, now);
                     true
                 } else {
                     false
@@ -153,6 +178,13 @@ impl End {
         let allows = |prefix: &Fingerprint| self.pending.get(prefix).is_some_and(|pending| pending.prefix);
         own.or_else(|| prefixes.into_iter().rev().find(allows))
     }
+}
+
+/// The name of a Data packet, of which the rest may be missing.
+fn name_of_data(packet: &[u8]) -> Option<Name<'_>> {
+    let data = tlv::only(packet).ok().filter(|data| data.kind == DATA)?;
+    let name = tlv::Reader::new(data.value).read().ok()??;
+    Name::read(name.value).ok().filter(|_| name.kind == NAME)
 }
 
 /// All prefixes of a name, the shortest first; the last is the name.

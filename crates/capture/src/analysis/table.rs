@@ -277,7 +277,7 @@ impl Table {
                 Err(_) => plain(&mut flow.halves[way], length as u64, seen.now),
             },
             State::Ndn(ndn) => {
-                if !ndn.on_datagram(&mut flow.halves, way, payload, seen.now) {
+                if !ndn.on_datagram(&mut flow.halves, way, (payload, length), seen.now) {
                     plain(&mut flow.halves[way], length as u64, seen.now);
                 }
             }

@@ -53,6 +53,11 @@ enum Event {
 }
 
 impl Tcpcl {
+    /// Whether the rest of the direction from end `way` could not be read.
+    pub fn is_unreadable(&self, way: usize) -> bool {
+        self.streams[way].unreadable
+    }
+
     /// A segment of TCP that travels from end `way` to the other; `payload`: as far as it was kept.
     pub fn on_segment(
         &mut self,

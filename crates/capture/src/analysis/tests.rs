@@ -319,21 +319,22 @@ fn dccp_in_udp_becomes_packets_of_ip_with_right_checksums() {
     assert_eq!((made.flows[0].protocol, made.flows[0].out.lost_packets), (Protocol::Dccp, 1));
 }
 
-#[test]
-fn dccp_that_was_cut_keeps_its_length() {
-    let packets = dccp_in_udp();
-    let file = capture(&packets);
+/// The same capture, in which at most `keep` bytes of each packet were kept.
+fn cut(file: &[u8], keep: usize) -> Vec<u8> {
     let mut cut = file[..24].to_vec();
     let mut rest = &file[24..];
     while let Some(head) = rest.get(..16) {
         let kept = u32::from_le_bytes([head[8], head[9], head[10], head[11]]) as usize;
-        let keep = kept.min(20 + 8 + 40);
-        cut.extend_from_slice(&head[..8]);
-        cut.extend_from_slice(&(keep as u32).to_le_bytes());
-        cut.extend_from_slice(&head[12..]);
-        cut.extend_from_slice(&rest[16..16 + keep]);
+        cut.extend([&head[..8], &(kept.min(keep) as u32).to_le_bytes(), &head[12..]].concat());
+        cut.extend_from_slice(&rest[16..16 + kept.min(keep)]);
         rest = &rest[16 + kept..];
     }
+    cut
+}
+
+#[test]
+fn dccp_that_was_cut_keeps_its_length() {
+    let cut = cut(&capture(&dccp_in_udp()), 20 + 8 + 40);
     let mut rewritten = Vec::new();
     assert_eq!(to_dccp(&cut[..], &mut rewritten, &[6511]).unwrap().packets, 14);
     let made = analyse(&rewritten[..], Options::default()).unwrap();

@@ -152,7 +152,7 @@ fn shows(half: &HalfFigures) -> bool {
 fn messages(flow: &FlowFigures) -> impl Iterator<Item = String> {
     [("out", &flow.out), ("back", &flow.back)].into_iter().filter_map(|(direction, half)| {
         let told = half.messages?;
-        let mut text = format!("{direction}: {} {}, {} bytes", told.sent, told.kind.name(), told.bytes);
+        let mut text = format!("{direction}, {}: {} sent, {} bytes", told.kind.name(), told.sent, told.bytes);
         let counts =
             [(told.complete, "complete"), (told.lost, "lost"), (Some(told.sent_again), "sent again")];
         for (count, what) in counts {

@@ -187,16 +187,7 @@ fn transfers_are_read_out_of_order_sent_again_and_cut_short() {
     }
     check_transfers(&mixed);
     // Where only the first 200 bytes of each packet were kept, data are missing, but no message.
-    let mut file = Vec::new();
-    let whole = capture(&tcpcl_session());
-    file.extend(&whole[..24]);
-    let mut rest = &whole[24..];
-    while let Some(head) = rest.get(..16) {
-        let kept = u32::from_le_bytes([head[8], head[9], head[10], head[11]]) as usize;
-        file.extend([&head[..8], &(kept.min(200) as u32).to_le_bytes(), &head[12..]].concat());
-        file.extend(&rest[16..16 + kept.min(200)]);
-        rest = &rest[16 + kept..];
-    }
+    let file = cut(&capture(&tcpcl_session()), 200);
     let out = &analyse(&file[..], Options::default()).unwrap().flows[0].out;
     assert_eq!((messages(out).sent, messages(out).complete), (3, Some(1)));
 }
@@ -261,6 +252,11 @@ fn interests_are_answered_sent_again_refused_or_lost() {
 #[test]
 fn data_in_fragments_answers_an_interest() {
     let data = ndn_data(name(1));
+    // Two Interests in a datagram are two.
+    let both =
+        vec![(0, udp(true, 6363, &[interest(1), interest(2)].concat())), (MS, udp(false, 6363, &data))];
+    let told = messages(&said(&both).flows[0].out);
+    assert_eq!((told.sent, told.complete), (2, Some(1)));
     let fragments = ndn::Fragments::new(&data, Headers::default(), 300, 0);
     let mut packets = vec![(0, udp(true, 6363, &interest(1)))];
     for index in 0..fragments.count() {
@@ -270,5 +266,9 @@ fn data_in_fragments_answers_an_interest() {
     }
     let flow = &said(&packets).flows[0];
     assert_eq!((messages(&flow.out).complete, flow.back.data_packets), (Some(1), 1));
+    // Where only 100 bytes of each packet were kept, the name is still there.
+    let cut = cut(&capture(&packets), 100);
+    let short = &analyse(&cut[..], Options::default()).unwrap().flows[0];
+    assert_eq!(messages(&short.out), messages(&flow.out));
     assert_eq!(flow.back.unique_bytes, data.len() as u64);
 }
