@@ -96,7 +96,7 @@ impl Raw {
             };
             let from = from.and_then(|from| SocketAddr::try_from(from).ok()).map(|from| from.ip());
             let Some(from) = from else { continue };
-            // Whoever invents a source address without a route must not end this.
+            // An invented source address without a route must not end this.
             let Ok(local) = self.source(from) else { continue };
             let bytes = &self.buffer[..length.min(PACKET_MOST)];
             if let Some((port, packet)) = taken(bytes, from, local, self.at.port()) {

@@ -338,7 +338,7 @@ impl Connection {
         }
         input.drain(..start);
         self.input = input;
-        // What arrived counts, though it be no whole frame.
+        // Bytes that make no whole frame count too.
         count.max(1)
     }
     /// Bytes of the first frame, if it is whole. After what cannot be a frame nothing can be found again.
