@@ -20,8 +20,10 @@ test: ## run every test of Rust and Python
 quick: ## the tests of algorithms, worlds, scenarios and judge: some 90 s once they are built
 	@$(PYTHON) tools/test.py --quick
 
-bench: $(BIN) ## time and memory beside The ONE, ns-2, ns-3 and ndnd (PROFILE=dist: as released; NS3_PYTHON: a Python with `ns3` of PyPI)
+bench: $(BIN) ## time and memory beside The ONE, PONS, ns-2, ns-3 and ndnd (PROFILE=dist: as released; NS3_PYTHON: a Python with `ns3` of PyPI)
+	@echo "$$($(BIN) --version), profile $(PROFILE)"
 	@$(PYTHON) tools/bench.py --binary $(BIN)
+	@$(PYTHON) tools/bench_pons.py --binary $(BIN)
 	@$(PYTHON) tools/bench_packets.py --binary $(BIN) --ns3-python $(or $(NS3_PYTHON),$(PYTHON))
 	@$(PYTHON) tools/bench_transfer.py --binary $(BIN)
 	@$(PYTHON) tools/bench_names.py --binary $(BIN)

@@ -39,6 +39,7 @@ count = {nodes}
 first = 0
 [contacts.plan]
 kind = "table"
+plan = true
 file = "plan.csv"
 [traffic.bundle]
 events = [{{ at = "0 s", from = "N0", to = "N{last}", size = "{size} B" }}]

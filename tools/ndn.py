@@ -89,15 +89,21 @@ def find_ndnd() -> Path:
     return binary
 
 
-def find_pyndntools() -> Path:
-    """The pyndntools command of python-ndn in its own environment. MissingError where pip cannot get it."""
-    home = TOOLS / "python-ndn"
-    command = home / "bin" / "pyndntools"
-    if not command.exists():
+def python_with(name: str, package: str) -> Path:
+    """The commands of a PyPI package in an environment of its own. MissingError where pip cannot get it."""
+    home = TOOLS / name
+    done = home / package
+    if not done.exists():
         TOOLS.mkdir(exist_ok=True)
         install([sys.executable, "-m", "venv", str(home)], ROOT, {}, "a Python environment")
-        install([str(home / "bin" / "pip"), "install", "--quiet", PYTHON_NDN], ROOT, {}, PYTHON_NDN)
-    return command
+        install([str(home / "bin" / "pip"), "install", "--quiet", package], ROOT, {}, package)
+        done.touch()
+    return home / "bin"
+
+
+def find_pyndntools() -> Path:
+    """The pyndntools command of python-ndn. MissingError where pip cannot get it."""
+    return python_with("python-ndn", PYTHON_NDN) / "pyndntools"
 
 
 def free_port() -> int:

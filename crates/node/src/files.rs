@@ -40,22 +40,19 @@ impl PartFile {
         how.read(true).write(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32);
         let how = if is_new { how.create_new(true) } else { how.create(true).truncate(false) };
         let file = how.open(&path)?;
-        flock(&file, FlockOperation::NonBlockingLockExclusive)
-            .map_err(|_| io::Error::new(io::ErrorKind::ResourceBusy, "another program writes it"))?;
-        let (opened, named) = (file.metadata()?, fs::symlink_metadata(&path)?);
-        if !named.is_file() || (opened.dev(), opened.ino()) != (named.dev(), named.ino()) {
-            return Err(io::Error::new(io::ErrorKind::ResourceBusy, "another program has renamed it"));
-        }
+        lock(&file, &path)?;
         file.set_len(0)?;
         Ok(Self::of(file, path, false))
     }
-    /// With what was there under this name, and of this length; it stays when it is dropped.
+    /// With what was there under this name, and locked as by [`PartFile::create`]; it stays when it is dropped.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn resume(path: PathBuf, length: u64) -> io::Result<Self> {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
-        file.set_len(length)?;
+    /// As of [`PartFile::create`].
+    pub fn resume(path: PathBuf) -> io::Result<Self> {
+        let mut how = OpenOptions::new();
+        how.read(true).write(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32);
+        let file = how.create(true).truncate(false).open(&path)?;
+        lock(&file, &path)?;
         Ok(Self::of(file, path, true))
     }
     fn of(file: File, path: PathBuf, stays: bool) -> Self {
@@ -69,12 +66,12 @@ impl PartFile {
     pub fn path(&self) -> &Path {
         &self.path
     }
-    /// Gives it another temporary name, whatever was there.
+    /// Gives it another temporary name.
     ///
     /// # Errors
-    /// What the system says.
+    /// What the system says; [`io::ErrorKind::AlreadyExists`] if that name is taken.
     pub fn move_to(&mut self, path: PathBuf) -> io::Result<()> {
-        fs::rename(&self.path, &path)?;
+        rename(&self.path, &path, false)?;
         self.path = path;
         Ok(())
     }
@@ -155,15 +152,41 @@ impl PartFile {
     /// [`sync_folder`] follows.
     ///
     /// # Errors
-    /// What the system says; [`io::ErrorKind::AlreadyExists`] if that name is taken and may not be replaced.
+    /// What the system says; [`io::ErrorKind::AlreadyExists`] if that name is taken and may not be replaced;
+    /// [`io::ErrorKind::ResourceBusy`] if another file has its temporary name now.
     pub fn finish(&mut self, name: &Path, replaces: bool, lasts: bool) -> io::Result<()> {
         self.flush()?;
+        check_named(&self.file, &self.path)?;
         if lasts {
             self.file.sync_all()?;
         }
         rename(&self.path, name, replaces)?;
         self.stays = true;
         Ok(())
+    }
+}
+
+/// Locks a file that grows for the descriptor that opened it, and checks that it still has its name.
+fn lock(file: &File, path: &Path) -> io::Result<()> {
+    flock(file, FlockOperation::NonBlockingLockExclusive)
+        .map_err(|_| io::Error::new(io::ErrorKind::ResourceBusy, "another program writes it"))?;
+    check_named(file, path)
+}
+
+fn check_named(file: &File, path: &Path) -> io::Result<()> {
+    let renamed = || io::Error::new(io::ErrorKind::ResourceBusy, "another program has renamed or removed it");
+    let (opened, named) = (file.metadata()?, fs::symlink_metadata(path).map_err(|_| renamed())?);
+    let is_same = named.is_file() && (opened.dev(), opened.ino()) == (named.dev(), named.ino());
+    if is_same { Ok(()) } else { Err(renamed()) }
+}
+
+/// Removes a file that grew, unless somebody has it open to write it: whether it is gone.
+pub fn remove_part(path: &Path) -> bool {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+    match OpenOptions::new().read(true).write(true).custom_flags(flags).open(path) {
+        // It is removed before its lock goes.
+        Ok(file) => lock(&file, path).is_ok() && fs::remove_file(path).is_ok(),
+        Err(why) => why.kind() == io::ErrorKind::NotFound,
     }
 }
 
@@ -335,9 +358,26 @@ pub fn digest(mut from: impl Read, watch: &mut dyn FnMut(u64)) -> io::Result<([u
     }
 }
 
-/// BLAKE3 of a file.
-pub fn digest_of(path: &Path) -> Option<[u8; 32]> {
-    digest(File::open(path).ok()?, &mut |_| {}).ok().map(|(digest, _)| digest)
+/// What distinguishes a file and its content from what has its name later: device, number, length, times of the last
+/// changes of its bytes and of its properties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp([i64; 7]);
+
+impl Stamp {
+    /// Of what the system says of a file.
+    pub fn of(found: &Metadata) -> Self {
+        let (dev, ino, size) = (found.dev() as i64, found.ino() as i64, found.size() as i64);
+        Self([dev, ino, size, found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()])
+    }
+}
+
+/// BLAKE3 of a file, and the file's stamp; `None` if it is no regular file, cannot be read, or changed meanwhile.
+pub fn digest_of(path: &Path) -> Option<([u8; 32], Stamp)> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    let before = file.metadata().ok().filter(Metadata::is_file).map(|found| Stamp::of(&found))?;
+    let (digest, _) = digest(&file, &mut |_| {}).ok()?;
+    (Stamp::of(&file.metadata().ok()?) == before).then_some((digest, before))
 }
 
 /// Makes a folder for files that come, unless it is there.
@@ -379,6 +419,7 @@ pub fn refusal(name: &str, why: &io::Error) -> String {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "the receiver's disk is full; make room there and send again".to_owned()
         }
+        io::ErrorKind::ResourceBusy => format!("the receiver's file: {why}; send again when it has ended"),
         _ => format!("the receiver cannot write: {why}"),
     }
 }

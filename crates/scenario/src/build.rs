@@ -2,9 +2,9 @@
 
 use super::error::{Error, Place, Result};
 use super::files::Files;
-use super::model::{BundleNetwork, Draws, Group, Map, Message, Mobility, Movement, Seed};
+use super::model::{BundleNetwork, ContactSource, Draws, Group, Map, Message, Mobility, Movement, Seed};
 use super::traffic;
-use lightlag_protocols::dtn::{ContactPlan, NodeId};
+use lightlag_protocols::dtn::{BuildContext, ContactPlan, NodeId};
 use lightlag_protocols::rng::mix;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
@@ -62,7 +62,7 @@ impl Seeded<'_> {
     /// # Errors
     /// A map that cannot be used, or contacts of movement and table that overlap.
     pub fn contacts(&self) -> Result<Contacts> {
-        let mut links: Vec<Link> = self.network.told().collect();
+        let mut links: Vec<Link> = self.network.told(|_| true).collect();
         if self.network.moves() {
             links.extend(self.met()?);
         }
@@ -156,15 +156,35 @@ impl BundleNetwork {
         let seeded = self.seeded(seed)?;
         Ok(seeded.setup(Arc::new(seeded.contacts()?)))
     }
-    /// The contacts known beforehand, for routers with a contact plan: those in tables. Contacts of radios
-    /// are random.
+    /// The contacts that nodes know beforehand: those of the sources that are a plan.
     fn plan(&self) -> ContactPlan {
-        contacts(self.told().collect()).plan()
+        contacts(self.told(|source| source.is_plan).collect()).plan()
     }
-    fn told(&self) -> impl Iterator<Item = Link> {
+    /// How many nodes each router and mechanism that reads the contact plan has, as `router contact_graph`; none
+    /// without a plan.
+    pub fn plan_readers(&self) -> BTreeMap<String, u32> {
+        let plan = Arc::new(self.plan());
+        let mut readers = BTreeMap::new();
+        for group in self.groups.iter().filter(|_| !plan.is_empty()) {
+            let context =
+                BuildContext { nodes: self.node_count(), plan: plan.clone(), ..BuildContext::default() };
+            let router = (group.router.entry.build)(&group.router.parameters, context.clone()).properties;
+            let context = BuildContext { router, ..context };
+            let needs = (group.mechanism.entry.build)(&group.mechanism.parameters, context).properties;
+            let (of_router, of_mechanism) = (&group.router.entry.name, &group.mechanism.entry.name);
+            let rows =
+                [("router", of_router, router.contact_plan), ("mechanism", of_mechanism, needs.contact_plan)];
+            for (kind, name, _) in rows.into_iter().filter(|row| row.2) {
+                *readers.entry(format!("{kind} {name}")).or_insert(0) += group.count();
+            }
+        }
+        readers
+    }
+    fn told(&self, of: fn(&ContactSource) -> bool) -> impl Iterator<Item = Link> {
         let tick = self.rules.tick;
         self.contacts
             .iter()
+            .filter(move |source| of(source))
             .flat_map(|source| source.list.iter())
             .filter_map(move |told| Link::told(told, tick))
     }

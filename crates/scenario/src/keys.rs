@@ -189,6 +189,7 @@ keys! {
         first_id: Whole(0, 4_294_967_295), "Number in the file of the scenario's first node.";
         unknown_nodes: Word(&["error", "skip"]), "What to do with contacts of unknown nodes.";
         origin: TIME, "Instant of the file at which the run starts.";
+        plan: Flag, "Nodes know these contacts beforehand. Default: `rows` and `ion` yes; other files are records, no.";
     }
     /// Of a pair's direction.
     WAY {

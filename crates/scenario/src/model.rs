@@ -212,6 +212,8 @@ pub struct ContactSource {
     pub list: Arc<Vec<ScheduledContact>>,
     /// Distinguishes its list from every other.
     pub key: u128,
+    /// Nodes know the contacts beforehand.
+    pub is_plan: bool,
 }
 
 /// A contact of a table. A direction of rate zero carries nothing.
@@ -413,9 +415,9 @@ impl Group {
 
 impl ContactSource {
     /// From its contacts.
-    pub fn new(name: String, list: Vec<ScheduledContact>) -> Self {
+    pub fn new(name: String, list: Vec<ScheduledContact>, is_plan: bool) -> Self {
         let key = fingerprint(&list);
-        Self { name, list: Arc::new(list), key }
+        Self { name, list: Arc::new(list), key, is_plan }
     }
 }
 

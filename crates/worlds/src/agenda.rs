@@ -2,12 +2,13 @@
 
 use lightlag_protocols::time::Instant;
 
-/// Up to this many parties, looking at all of them takes less time than a tournament.
+/// Up to this many parties, deadline and number fit in one value, and looking at all of them takes less time
+/// than a tournament.
 const FEW: usize = 16;
-/// Up to this many, deadline and number fit in one value, and looking takes half of that.
-const FEWEST: usize = 8;
-/// Bits of a party's number among the fewest.
-const PARTY_BITS: u32 = FEWEST.trailing_zeros();
+/// They are looked at in blocks of this size.
+const BLOCK: usize = 8;
+/// Bits of a party's number among the few.
+const PARTY_BITS: u32 = FEW.trailing_zeros();
 /// What a party without a deadline shows.
 const NEVER: i64 = i64::MAX >> PARTY_BITS;
 
@@ -16,12 +17,10 @@ pub struct Agenda {
     /// A complete binary tree of winners; leaves from `width` on.
     winners: Vec<u32>,
     deadlines: Vec<Instant>,
-    /// Of the fewest parties: deadline and number, so that the least is the first.
-    keys: [i64; FEWEST],
-    /// Whether the keys are in use.
-    keyed: bool,
-    /// Parties, and up to three that have no deadline.
-    looked_at: usize,
+    /// Of few parties: deadline and number, so that the least is the first.
+    keys: [[i64; BLOCK]; FEW / BLOCK],
+    /// Blocks of keys in use; 0: the tournament is.
+    blocks: usize,
     width: usize,
 }
 
@@ -33,13 +32,15 @@ impl Agenda {
         for (party, leaf) in winners[width..].iter_mut().enumerate() {
             *leaf = party as u32;
         }
-        let looked_at = parties.next_multiple_of(4);
-        let keys = std::array::from_fn(|party| key(NEVER, party as u32));
-        let keyed = parties <= FEWEST;
-        let mut agenda =
-            Self { winners, deadlines: vec![Instant::MAX; width], keys, keyed, looked_at, width };
-        (1..width).rev().for_each(|node| agenda.winners[node] = agenda.play(node));
+        let block = |at: usize| std::array::from_fn(|party| key(NEVER, (at * BLOCK + party) as u32));
+        let keys = std::array::from_fn(block);
+        let blocks = if parties <= FEW { parties.div_ceil(BLOCK) } else { 0 };
+        let mut agenda = Self { winners, deadlines: vec![Instant::MAX; width], keys, blocks, width };
+        agenda.play_all();
         agenda
+    }
+    fn play_all(&mut self) {
+        (1..self.width).rev().for_each(|node| self.winners[node] = self.play(node));
     }
     #[inline]
     fn play(&self, node: usize) -> u32 {
@@ -49,55 +50,40 @@ impl Agenda {
     #[inline]
     fn first_of_keys(&self) -> (Instant, u32) {
         // Without a branch that could be guessed wrong, and in chains that do not wait for each other.
-        let least_of = |at: usize| {
-            let keys = &self.keys[at..at + 4];
-            keys[0].min(keys[1]).min(keys[2].min(keys[3]))
+        let least_of = |keys: &[i64; BLOCK]| {
+            let four = |at: usize| keys[at].min(keys[at + 1]).min(keys[at + 2].min(keys[at + 3]));
+            four(0).min(four(4))
         };
-        let first = least_of(0).min(least_of(4));
-        (deadline_of(first), (first & (FEWEST as i64 - 1)) as u32)
-    }
-    fn first_of_few(&self) -> (Instant, u32) {
-        // Without a branch that could be guessed wrong.
-        let (mut first_at, mut first) = (i64::MAX, 0);
-        for (four, party) in self.deadlines[..self.looked_at].as_chunks::<4>().0.iter().zip((0..).step_by(4))
-        {
-            for (deadline, place) in four.iter().zip(0..) {
-                let at = deadline.as_nanos();
-                let earlier = at < first_at;
-                first_at = if earlier { at } else { first_at };
-                first = if earlier { party + place } else { first };
-            }
-        }
-        (Instant::from_nanos(first_at), first)
+        let [block, other] = self.keys.each_ref();
+        let first = if self.blocks > 1 { least_of(block).min(least_of(other)) } else { least_of(block) };
+        (deadline_of(first), (first & (FEW as i64 - 1)) as u32)
     }
     /// `party` is due then.
     #[inline]
     pub fn set(&mut self, party: u32, deadline: Option<Instant>) {
         let at = deadline.unwrap_or(Instant::MAX);
-        if self.keyed {
+        if self.blocks > 0 {
             // One comparison: whether there is a deadline follows no pattern that a processor could guess.
             let has_room = at.as_nanos().wrapping_sub(NEVER) as u64 >= i64::MAX.abs_diff(NEVER);
             if has_room {
-                self.keys[party as usize] = key(at.as_nanos().min(NEVER), party);
+                self.keys.as_flattened_mut()[party as usize] = key(at.as_nanos().min(NEVER), party);
                 return;
             }
             self.give_up_keys();
         }
-        let known = &mut self.deadlines[party as usize];
-        if self.width <= FEW {
-            *known = at;
-        } else if *known != at {
-            *known = at;
+        if self.deadlines[party as usize] != at {
+            self.deadlines[party as usize] = at;
             self.replay(party);
         }
     }
-    /// A deadline 36 years ahead leaves no room for a number beside it.
+    /// A deadline 18 years ahead leaves no room for a number beside it.
     #[cold]
     fn give_up_keys(&mut self) {
-        self.keyed = false;
-        for (deadline, key) in self.deadlines.iter_mut().zip(self.keys) {
-            *deadline = deadline_of(key);
+        self.blocks = 0;
+        for (deadline, key) in self.deadlines.iter_mut().zip(self.keys.as_flattened()) {
+            *deadline = deadline_of(*key);
         }
+        self.play_all();
     }
     fn replay(&mut self, party: u32) {
         let mut node = (self.width + party as usize) / 2;
@@ -109,11 +95,8 @@ impl Agenda {
     /// Which party is due first, and when.
     #[inline]
     pub fn first(&self) -> (Instant, u32) {
-        if self.keyed {
+        if self.blocks > 0 {
             return self.first_of_keys();
-        }
-        if self.width <= FEW {
-            return self.first_of_few();
         }
         let party = self.winners[1];
         (self.deadlines[party as usize], party)

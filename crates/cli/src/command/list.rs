@@ -3,10 +3,11 @@
 use crate::args::List;
 use crate::output::{Done, print};
 use lightlag_protocols::controllers;
-use lightlag_protocols::dtn::{Entry, Kind, Parameter, Value, mechanisms, routers};
+use lightlag_protocols::dtn::{BuildContext, Entry, Kind, Parameter, Parameters, Value, mechanisms, routers};
 use lightlag_protocols::parameter;
 use lightlag_scenario::models::{LOSSES, MOBILITY, Model, Models, QUEUES};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 pub fn list(options: &List) -> Done {
@@ -41,17 +42,21 @@ struct Row {
     name: &'static str,
     paper: &'static str,
     only_with: &'static [&'static str],
+    /// Whether it reads the contact plan.
+    reads_plan: bool,
     parameters: &'static [Parameter],
 }
 
 fn row<A: ?Sized + Kind>(kind: &'static str, entry: &Entry<A>) -> Row {
     let Entry { name, paper, only_with, parameters, .. } = *entry;
-    Row { kind, name, paper, only_with, parameters }
+    let given = Parameters::resolve(name, parameters, &BTreeMap::new()).unwrap_or_default();
+    let reads_plan = A::reads_plan(&(entry.properties)(&given, &BuildContext::default()));
+    Row { kind, name, paper, only_with, reads_plan, parameters }
 }
 
 fn controller(entry: &controllers::Entry) -> Row {
     let parameter::Entry { name, paper, only_with, parameters, .. } = entry.algorithm;
-    Row { kind: "controller", name, paper, only_with, parameters }
+    Row { kind: "controller", name, paper, only_with, reads_plan: false, parameters }
 }
 
 fn models(models: &'static Models) -> impl Iterator<Item = Row> {
@@ -60,6 +65,7 @@ fn models(models: &'static Models) -> impl Iterator<Item = Row> {
         name,
         paper,
         only_with: &[],
+        reads_plan: false,
         parameters,
     };
     (models.rows)().into_iter().map(row)
@@ -76,6 +82,9 @@ impl Row {
                 _ => "",
             };
             let _ = writeln!(text, "  only with {with}{}", self.only_with.join(", "));
+        }
+        if self.reads_plan {
+            text += "  reads the contact plan\n";
         }
         for p in self.parameters {
             let unit = if p.unit.is_empty() { String::new() } else { format!(" {}", p.unit) };
@@ -114,6 +123,7 @@ impl Row {
             "name": self.name,
             "paper": self.paper,
             "only_with": self.only_with,
+            "reads_plan": self.reads_plan,
             "parameters": parameters,
         })
     }

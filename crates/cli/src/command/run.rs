@@ -7,7 +7,7 @@ use lightlag_capture::Where;
 use lightlag_lab::metrics::Part;
 use lightlag_lab::results::{number, table_text};
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};
-use lightlag_scenario::{Point, Seed};
+use lightlag_scenario::{Point, Scenario, Seed};
 
 pub fn run(options: &Run) -> Done {
     let file = read(&options.source)?;
@@ -36,11 +36,21 @@ pub fn run(options: &Run) -> Done {
         );
     }
     tell_ignored(&file);
+    tell_plan(&point.scenario);
     let outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted)?;
     let head = point.scenario.head();
     write_files(options, &outcome, &head.name, head.seed_number(seed))?;
     print(&if options.json { outcome.figures.json() + "\n" } else { table(&outcome) })?;
     tell_violations(&head.name, &outcome.violations, outcome.violations_total)
+}
+
+/// Which algorithms know later contacts.
+fn tell_plan(scenario: &Scenario) {
+    let Scenario::Bundles(network) = scenario else { return };
+    let readers: Vec<String> = network.plan_readers().into_keys().collect();
+    if !readers.is_empty() {
+        eprintln!("read the contact plan: {}", readers.join(", "));
+    }
 }
 
 fn choose(mut points: Vec<Point>, options: &Run) -> Result<Point, Failure> {

@@ -222,6 +222,12 @@ fn a_router_that_goes_by_a_plan_refuses_nodes_that_meet_by_chance() {
     let place = Place::new();
     place.write("s.toml", RELAY.replace("\"epidemic\"", "\"contact_graph\""));
     place.write("contacts.txt", "start_s,end_s,a,b,owlt_s,rate_bps\n0,60,a,b,1,1000000\n");
+    let refused = place.refused(&["run", "s.toml"]);
+    assert!(refused.contains("those of [contacts] are recorded; say `plan = true` there if"), "{refused}");
+    place.write(
+        "s.toml",
+        RELAY.replace("\"epidemic\"", "\"contact_graph\"").replace("\"table\"", "\"table\"\nplan = true"),
+    );
     assert_eq!(place.run(&["run", "s.toml"]).status.code(), Some(0), "with a plan it runs");
 }
 

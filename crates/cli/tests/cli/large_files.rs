@@ -121,3 +121,61 @@ fn a_file_that_is_here_is_found_and_another_of_its_name_and_length_is_refused_or
         }
     }
 }
+
+#[test]
+fn two_listeners_of_one_folder_confirm_no_file_that_the_other_has_spoilt() {
+    let rate = |over: &str, rate: &'static str| match over {
+        "tcp" => vec![],
+        "dccp" | "ltp-dccp" => vec!["--controller", "fixed", "--rate", rate],
+        _ => vec!["--rate", rate],
+    };
+    for (first, second) in [
+        ("udpdtn", "udpdtn"),
+        ("udpdtn", "ltp-udp"),
+        ("ltp-udp", "udpdtn"),
+        ("ltp-udp", "ltp-udp"),
+        ("ltp-udp", "dccp"),
+        ("dccp", "ltp-dccp"),
+        ("dccp", "tcp"),
+    ] {
+        let place = Place::new();
+        place.write("file", noise(3_000_000));
+        let [(_one, to_one), (_other, to_other)] = [first, second].map(|over| listen(&place, over, &[]));
+        let send = |over: &str, to: &str, speed| {
+            let words = ["transfer", "file", to, "--over", over, "--give-up", "10 s"];
+            Running::start(&place, &[&words, &rate(over, speed)[..]].concat())
+        };
+        let sender = send(first, &to_one, "40 Mbit/s");
+        thread::sleep(Duration::from_millis(200));
+        let slower = send(second, &to_other, "1 Mbit/s");
+        let (code, _, said) = sender.end();
+        drop(slower);
+        let is_there = place.path("into/file").exists();
+        assert!(!is_there || place.read("into/file") == noise(3_000_000), "{first} beside {second}");
+        assert!(code != Some(0) || is_there, "{first} beside {second}: {said}");
+        assert!(code == Some(0) || said.contains("another"), "{first} beside {second}: {said}");
+        let again = place.run(&["transfer", "file", &to_one, "--over", first, "--give-up", "20 s"]);
+        assert!(again.status.success(), "{first}: {}", String::from_utf8_lossy(&again.stderr));
+        assert!(place.read("into/file") == noise(3_000_000), "{first} after {second}");
+    }
+}
+
+#[test]
+fn a_file_that_was_replaced_by_one_of_its_length_and_time_is_not_taken_for_it() {
+    for (over, length) in [("udpdtn", 10_000), ("udpdtn", 200_000), ("ltp-udp", 200_000), ("tcp", 200_000)] {
+        let place = Place::new();
+        let (_listener, at) = listen(&place, over, &[]);
+        let send = || place.run(&["transfer", "file", &at, "--over", over, "--give-up", "20 s"]);
+        place.write("file", noise(length));
+        assert!(send().status.success() && send().status.success(), "{over}");
+        let here = place.path("into/file");
+        let modified = std::fs::metadata(&here).and_then(|found| found.modified()).expect("it has a time");
+        std::fs::remove_file(&here).expect("it goes");
+        std::fs::write(&here, vec![0; length]).expect("it is written");
+        let file = std::fs::File::options().append(true).open(&here).expect("it opens");
+        file.set_modified(modified).expect("the system sets times");
+        let sent = send();
+        let said = String::from_utf8_lossy(&sent.stderr);
+        assert!(!sent.status.success() && said.contains("is there; move it away"), "{over}: {said}");
+    }
+}

@@ -162,6 +162,8 @@ summary! {
         delivered_by_1d: f64,
         /// Jain's index of the delivery ratios of the destinations: 1 when all are served alike.
         fairness: f64,
+        /// Nodes whose router or mechanism reads the contact plan, and so knows later contacts.
+        plan_nodes: u64,
     }
 }
 

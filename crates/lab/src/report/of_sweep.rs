@@ -2,7 +2,7 @@
 
 use super::{Figure, Report, ScenarioText, Table};
 use crate::figure::{self, Mark, Place, Plot, Title};
-use crate::results::{Point, Results, SHOWN, interval_text};
+use crate::results::{Point, Results, Row, SHOWN, interval_text};
 
 /// What is drawn: metric, axis title, unit.
 const DRAWN: [(&str, &str, &str); 4] = [
@@ -17,13 +17,11 @@ pub fn of_sweep(results: &Results) -> Report {
     let name = results.scenario.lines().find_map(scenario_name).unwrap_or("sweep").to_owned();
     let axes = Axes::of(results);
     let figures = DRAWN.iter().filter_map(|drawn| figure(results, &axes, drawn)).collect();
+    let about = "Every point of the scenario with every seed. Bars and curves show the mean, error bars the 95% \
+                 interval by Student's t over the seeds.";
     Report {
         title: format!("Sweep: {name}"),
-        introduction: vec![
-            "Every point of the scenario with every seed. Bars and curves show the mean, error bars the 95% interval \
-             by Student's t over the seeds."
-                .to_owned(),
-        ],
+        introduction: [about.to_owned()].into_iter().chain(plan_readers(results)).collect(),
         warnings: warnings(results),
         build: results.build.clone(),
         seeds: results.seeds(),
@@ -39,6 +37,23 @@ pub fn of_sweep(results: &Results) -> Report {
 fn scenario_name(line: &str) -> Option<&str> {
     let (key, value) = line.split_once('=')?;
     ["name", "Scenario.name"].contains(&key.trim()).then(|| value.trim().trim_matches('"'))
+}
+
+/// At which points nodes know later contacts.
+fn plan_readers(results: &Results) -> Option<String> {
+    let reads = |row: &&Row| row.metric("plan_nodes").is_some_and(|nodes| nodes > 0.0);
+    let readers: Vec<&Row> = results.rows.iter().filter(reads).collect();
+    let of = |column: &str| {
+        let mut names: Vec<&str> = readers.iter().filter_map(|row| row.value(column)).collect();
+        names.sort_unstable();
+        names.dedup();
+        (!names.is_empty()).then(|| format!("{column} {}", names.join(", ")))
+    };
+    let names: Vec<String> = ["router", "mechanism"].into_iter().filter_map(of).collect();
+    let at = if names.is_empty() { String::new() } else { format!(" ({})", names.join("; ")) };
+    let (some, all) = (readers.len(), results.rows.len());
+    (some > 0)
+        .then(|| format!("In {some} of {all} runs nodes read the contact plan and know later contacts{at}."))
 }
 
 fn warnings(results: &Results) -> Vec<String> {

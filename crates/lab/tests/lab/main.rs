@@ -5,6 +5,7 @@
 mod contact_graph;
 mod every_scenario;
 mod failures;
+mod future;
 mod judged;
 mod reference;
 #[path = "../../../../tests/skip.rs"]

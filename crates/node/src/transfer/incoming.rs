@@ -243,7 +243,7 @@ impl Incoming {
         self.planned = None;
         let is_lost = self.is_lost();
         if let Some(store) = self.store.take().filter(|_| is_lost) {
-            store.place().clear();
+            store.discard();
         }
     }
 
@@ -367,7 +367,9 @@ impl Incoming {
             // One that has to wait for its proof may have to wait through a restart.
             return if self.is_proven { Ok(()) } else { self.save(now) };
         }
-        store.place().clear();
+        if let Some(store) = self.store.take() {
+            store.discard();
+        }
         let text = format!(
             "{}: the content does not match the sender's digest; it was damaged on the path, or changed while it was sent: send it again",
             self.name

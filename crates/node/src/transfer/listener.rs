@@ -102,6 +102,9 @@ const CHALLENGE_EVERY: Duration = Duration::from_nanos(50_000_000);
 /// Refusals of unknown sessions, all together, are at least this far apart.
 const UNKNOWN_EVERY: Duration = Duration::from_nanos(5_000_000);
 const TICK: Duration = Duration::from_nanos(100_000_000);
+/// Openings that are looked at again with each tick, and for how long; then the sender's next one comes.
+const LATER_MAX: usize = 64;
+const LATER: Duration = Duration::from_secs(2);
 
 /// Receives files until it is stopped.
 pub struct Listener {
@@ -115,6 +118,8 @@ pub struct Listener {
     next_unknown: Instant,
     next_tick: Instant,
     events: Vec<Event>,
+    /// Openings that can be answered later: where a file is being read, or there may soon be a place.
+    later: Vec<Waiting>,
     /// The first transfer that ended well (true) or badly, and when its sender may still ask.
     ended: Option<(bool, u32)>,
     /// What was accepted under the key.
@@ -156,6 +161,7 @@ impl Listener {
             next_unknown: Instant::ZERO,
             next_tick: Instant::ZERO,
             events: vec![Event::Listening(at)],
+            later: Vec::new(),
             ended: None,
         })
     }
@@ -217,14 +223,15 @@ impl Listener {
                 _ => {}
             }
         })?;
-        for Waiting { from, bytes, fresh, at } in openings {
-            if let Ok(packet) = Packet::read(&bytes)
-                && let Body::Open(opening) = &packet.body
-            {
-                self.on_opening(at, from, &packet, opening, fresh.unwrap_or_default());
-            }
-        }
+        openings.into_iter().for_each(|opening| self.on_waiting(opening));
         Ok(came)
+    }
+    fn on_waiting(&mut self, Waiting { from, bytes, fresh, at }: Waiting) {
+        if let Ok(packet) = Packet::read(&bytes)
+            && let Body::Open(opening) = &packet.body
+        {
+            self.on_opening(at, from, &packet, opening, fresh.unwrap_or_default());
+        }
     }
 
     // --- openings ---------------------------------------------------------------------------
@@ -259,7 +266,12 @@ impl Listener {
     fn open(&mut self, now: Instant, from: SocketAddr, packet: &Packet, opening: &Opening, fresh: Fresh) {
         let mut incoming = match self.admit(now, from, packet, opening, fresh) {
             Ok(incoming) => incoming,
-            Err(None) => return,
+            Err(None) => {
+                if self.later.len() < LATER_MAX {
+                    self.later.push(Waiting { from, bytes: packet.to_bytes(), fresh: Some(fresh), at: now });
+                }
+                return;
+            }
             Err(Some(why)) => {
                 let said = file_name(opening.name).unwrap_or_else(|_| "a file".to_owned());
                 let line = format!("{said} from {from}: {}", why.text);
@@ -284,7 +296,7 @@ impl Listener {
         }
         self.sessions.insert(packet.session, incoming);
     }
-    /// The transfer that an opening begins or resumes; `None` in the error: the opening must come again.
+    /// The transfer that an opening begins or resumes; `None` in the error: it can be answered later.
     fn admit(
         &mut self,
         now: Instant,
@@ -328,6 +340,7 @@ impl Listener {
             return Ok(incoming);
         }
         if is_proven {
+            self.release(now, &place.unproven());
             place.adopt(digest, length);
         }
         // A recording leaves nothing behind.
@@ -423,6 +436,14 @@ impl Listener {
             Room::Free | Room::Full => return Err(Some(Refusal::new(Reason::Busy, text))),
         }
         Ok(())
+    }
+    /// Ends the session that writes to this place; what it has stays on the disk.
+    fn release(&mut self, now: Instant, place: &Place) {
+        let at = |incoming: &Incoming| incoming.place().is_some_and(|other| other.is_same(place));
+        if let Some((&id, incoming)) = self.sessions.iter_mut().find(|(_, incoming)| at(incoming)) {
+            incoming.is_volatile = false;
+            self.drop_session(now, id);
+        }
     }
     fn drop_session(&mut self, now: Instant, session: u32) {
         if let Some(mut gone) = self.sessions.remove(&session) {
@@ -570,6 +591,11 @@ impl Listener {
             self.sessions.iter().filter(|(_, incoming)| idle(incoming)).map(|(&id, _)| id).collect();
         gone.into_iter().for_each(|session| self.drop_session(now, session));
         self.count_kept(now);
+        let later = std::mem::take(&mut self.later);
+        later
+            .into_iter()
+            .filter(|opening| now - opening.at < LATER)
+            .for_each(|opening| self.on_waiting(opening));
         let open = self.sessions.values().filter(|incoming| incoming.stage == Stage::Open);
         let (here, all) = open.fold((0_u64, 0_u64), |(here, all), incoming| {
             (here.saturating_add(incoming.delivered()), all.saturating_add(incoming.length()))

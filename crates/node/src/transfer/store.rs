@@ -108,7 +108,10 @@ impl Place {
         self.take_over(&self.unproven(), digest, length);
     }
     fn take_over(&self, old: &Self, digest: &[u8; DIGEST_BYTES], length: u64) {
-        if self.is_there() || old.journal(digest, length).is_none() {
+        if self.is_there()
+            || old.journal(digest, length).is_none()
+            || PartFile::resume(old.part.clone()).is_err()
+        {
             return;
         }
         for (from, to) in [(&old.repairs, &self.repairs), (&old.part, &self.part), (&old.state, &self.state)]
@@ -133,9 +136,15 @@ impl Place {
     pub fn occupied(&self) -> u64 {
         fs::metadata(&self.part).map_or(0, |found| found.blocks().saturating_mul(512))
     }
-    /// Forgets what is here.
+    /// Forgets what is here, unless somebody writes it now.
     pub fn clear(&self) {
-        for path in [&self.state, &with_end(&self.state, files::NEW), &self.repairs, &self.part] {
+        if files::remove_part(&self.part) {
+            self.clear_notes();
+        }
+    }
+    /// Forgets all but the bytes.
+    fn clear_notes(&self) {
+        for path in [&self.state, &with_end(&self.state, files::NEW), &self.repairs] {
             // What is not there need not go.
             let _ = fs::remove_file(path);
         }
@@ -215,13 +224,16 @@ impl Store {
     /// Opens what is kept of a transfer, or begins it.
     ///
     /// # Errors
-    /// What the system says.
+    /// What the system says; [`io::ErrorKind::ResourceBusy`] if another program writes it.
     pub fn open(place: Place, shape: Shape) -> io::Result<(Self, Here)> {
+        // Locked first: what another program writes is left alone.
+        let file = PartFile::resume(place.part.clone())?;
         let journal = place.journal(&shape.digest, shape.length);
         if journal.is_none() {
-            place.clear();
+            place.clear_notes();
+            file.file().set_len(0)?;
         }
-        let file = PartFile::resume(place.part.clone(), shape.length)?;
+        file.file().set_len(shape.length)?;
         let spill = Spill::open(&place.repairs, shape.code(), shape.symbol)?;
         let mut here = Here::new();
         for (first, end) in journal.iter().flat_map(|journal| journal.here.iter()) {
@@ -238,6 +250,13 @@ impl Store {
     /// Names of its files.
     pub fn place(&self) -> &Place {
         &self.place
+    }
+
+    /// Lets go of it and forgets what is here.
+    pub fn discard(self) {
+        let place = self.place.clone();
+        drop(self);
+        place.clear();
     }
 
     /// Keeps a symbol.
@@ -328,7 +347,7 @@ impl Store {
     /// it is not to be replaced.
     pub fn finish(&mut self, overwrite: bool, lasts: bool) -> io::Result<()> {
         self.file.finish(&self.place.name, overwrite, lasts)?;
-        self.place.clear();
+        self.place.clear_notes();
         if lasts { files::sync_folder(&self.place.name) } else { Ok(()) }
     }
 }

@@ -19,6 +19,7 @@ pub struct Claim {
     name: String,
     part: PathBuf,
     number: u64,
+    overtakes: bool,
     claims: Claims,
 }
 
@@ -32,8 +33,8 @@ impl Claims {
         let mut parts = self.parts();
         parts.claims += 1;
         let number = parts.claims;
-        parts.owners.insert(part.to_owned(), number);
-        Claim { name: name.to_owned(), part: part.to_owned(), number, claims: self.clone() }
+        let overtakes = parts.owners.insert(part.to_owned(), number).is_some();
+        Claim { name: name.to_owned(), part: part.to_owned(), number, overtakes, claims: self.clone() }
     }
 }
 
@@ -41,6 +42,10 @@ impl Claim {
     /// The final name of the file.
     pub fn name(&self) -> &str {
         &self.name
+    }
+    /// Whether it belonged to an earlier sender to this program.
+    pub fn overtakes(&self) -> bool {
+        self.overtakes
     }
     /// Whether it still is ours.
     pub fn is_ours(&self) -> bool {

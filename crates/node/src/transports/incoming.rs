@@ -3,7 +3,7 @@
 use super::Error;
 use super::claims::{Claim, Claims};
 use super::header::{HEADER_BYTES, Head, Header, Receipt};
-use crate::files::{PartFile, check_space, make_folder, refusal};
+use crate::files::{PartFile, check_space, make_folder, refusal, remove_part};
 use crate::transfer::digests::Digests;
 use crate::transfer::sender::random;
 use crate::transfer::store::Place;
@@ -217,11 +217,12 @@ impl IncomingFile {
         let folder = &self.inbox.folder;
         let place = Place::new(folder, &name, &header.digest, header.length, Some(&WITHOUT_RESUMING));
         let part = place.part().to_owned();
-        self.claim = Some(self.inbox.claims.claim(&name, &part));
-        // The same content's earlier sender writes to what has no name any more.
-        let _ = fs::remove_file(&part);
+        let claim = self.inbox.claims.claim(&name, &part);
+        // Its earlier sender to us writes to what has no name any more; a part of another program stays.
+        let _ = if claim.overtakes() { fs::remove_file(&part).is_ok() } else { remove_part(&part) };
+        self.claim = Some(claim);
         // Data that arrived before the header have a file already.
-        self.part_file()?.move_to(part).map_err(|why| refusal(&name, &why))?;
+        self.part_file()?.move_to(part).map_err(|why| taken(&name, why))?;
         self.events.push(Event::Began(name, header.length, 0, self.from));
         Ok(())
     }
@@ -329,6 +330,13 @@ impl Drop for IncomingFile {
     fn drop(&mut self) {
         self.release();
     }
+}
+
+/// Why a file cannot grow under its name: another program's may.
+fn taken(name: &str, why: io::Error) -> String {
+    let is_taken = why.kind() == io::ErrorKind::AlreadyExists;
+    let busy = || io::Error::new(io::ErrorKind::ResourceBusy, "another program writes it");
+    refusal(name, &if is_taken { busy() } else { why })
 }
 
 fn overtaken(claim: &Claim) -> String {

@@ -13,7 +13,7 @@ pub struct BuildContext {
     pub nodes: u32,
     /// The run's seed, for random streams of the algorithm.
     pub seed: u64,
-    /// The planned contacts; empty without a plan, or if no algorithm needs it.
+    /// The planned contacts; empty without a plan, and for what does not declare that it reads one.
     pub plan: Arc<ContactPlan>,
     /// For a mechanism: what the node's router is like.
     pub router: RouterProperties,
@@ -23,12 +23,20 @@ pub struct BuildContext {
 pub trait Kind {
     /// What stays the same for an algorithm of this kind once it is built.
     type Properties: Copy;
+    /// Whether it reads the contact plan.
+    fn reads_plan(properties: &Self::Properties) -> bool;
 }
 impl Kind for dyn Router {
     type Properties = RouterProperties;
+    fn reads_plan(properties: &RouterProperties) -> bool {
+        properties.contact_plan
+    }
 }
 impl Kind for dyn Mechanism {
     type Properties = Needs;
+    fn reads_plan(needs: &Needs) -> bool {
+        needs.contact_plan
+    }
 }
 
 /// A row of a table: all that the rest of the system needs to know of an algorithm.
@@ -49,9 +57,12 @@ pub struct Entry<A: ?Sized + Kind> {
 }
 
 impl<A: ?Sized + Kind> Entry<A> {
-    /// Builds one for a node, with its properties.
-    pub fn built(&self, parameters: &Parameters, context: BuildContext) -> Built<A> {
+    /// Builds one for a node, with its properties. Only what declares that it reads the contact plan gets it.
+    pub fn built(&self, parameters: &Parameters, mut context: BuildContext) -> Built<A> {
         let properties = (self.properties)(parameters, &context);
+        if !A::reads_plan(&properties) {
+            context.plan = Arc::default();
+        }
         Built { algorithm: (self.build)(parameters, context), properties }
     }
 }

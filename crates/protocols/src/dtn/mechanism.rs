@@ -43,6 +43,8 @@ pub struct Needs {
     /// Of the bundles that wait at the application for room the smallest is stored first; if not, the first
     /// that was created.
     pub smallest_first: bool,
+    /// The contact plan, where the scenario has one ([`super::BuildContext::plan`]).
+    pub contact_plan: bool,
 }
 
 impl Needs {
@@ -54,6 +56,7 @@ impl Needs {
         receipts: false,
         charged: false,
         smallest_first: false,
+        contact_plan: false,
     };
 }
 

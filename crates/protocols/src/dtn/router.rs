@@ -108,6 +108,8 @@ pub struct RouterProperties {
     /// Peers get this node's state at the start of a contact only, not whenever it changes, which saves
     /// the driver work.
     pub fixed_state: bool,
+    /// The router reads the contact plan, where the scenario has one ([`super::BuildContext::plan`]).
+    pub contact_plan: bool,
 }
 
 impl RouterProperties {
@@ -118,6 +120,7 @@ impl RouterProperties {
         single_copy_phase: false,
         records_path: false,
         fixed_state: false,
+        contact_plan: false,
     };
 }
 

@@ -290,7 +290,7 @@ impl<P: Load + Clone + 'static> Link<P> {
         }
         start.saturating_add(self.takes.1)
     }
-    #[inline]
+    #[inline(always)] // Saves a copy of the packet.
     fn transmit(&mut self, start: Instant, mut packet: P) {
         packet.leaves(start);
         let size = packet.size();

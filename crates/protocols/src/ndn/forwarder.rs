@@ -145,9 +145,12 @@ impl Forwarder {
     pub fn on_interest(&mut self, now: Instant, face: Face, interest: &mut Interest) -> Verdict {
         self.counts.interests += 1;
         let verdict = self.judge(now, face, interest);
-        self.counts.hits += u64::from(matches!(verdict, Verdict::Answer(_)));
-        self.counts.aggregated += u64::from(verdict == Verdict::Wait);
-        self.counts.refused += u64::from(matches!(verdict, Verdict::Refuse(_)));
+        match verdict {
+            Verdict::Forward(_) => {}
+            Verdict::Answer(_) => self.counts.hits += 1,
+            Verdict::Wait => self.counts.aggregated += 1,
+            Verdict::Refuse(_) => self.counts.refused += 1,
+        }
         verdict
     }
     #[inline]

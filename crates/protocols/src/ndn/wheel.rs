@@ -59,7 +59,9 @@ impl<T> Wheel<T> {
             self.slots.len() as u32 - 1
         } else {
             let at = self.free;
-            self.free = std::mem::replace(&mut self.slots[at as usize], slot).next;
+            let free = &mut self.slots[at as usize];
+            self.free = free.next;
+            *free = slot;
             at
         };
         self.count += 1;

@@ -90,6 +90,7 @@ pub fn needs(class: &Class) -> Needs {
         receipts: class.flag("needs_receipts"),
         charged: class.flag("needs_charged"),
         smallest_first: class.flag("smallest_first"),
+        contact_plan: false,
     }
 }
 

@@ -168,7 +168,7 @@ fn external(
         return Err(path.wrong("has no contact in the run", "see to its times and `Scenario.endTime`"));
     }
     if !told.is_empty() {
-        queues.contacts.push(ContactSource::new(name, told));
+        queues.contacts.push(ContactSource::new(name, told, false));
     }
     Ok(())
 }

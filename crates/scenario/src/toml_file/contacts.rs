@@ -64,9 +64,16 @@ fn source(
             "lengthen `duration`, or see to `origin` and `unknown_nodes`",
         );
     }
-    let source = ContactSource::new(name, told);
+    let source = ContactSource::new(name, told, is_plan(section)?);
     context.sources.borrow_mut().insert(key, source.clone());
     Ok(source)
+}
+
+/// Whether nodes know the contacts beforehand: if the scenario says so, or its author or a planner wrote them down. Any
+/// other file may be a record of what happened.
+pub fn is_plan(section: &Section) -> Result<bool> {
+    let is_written = section.get("rows").is_some() || section.word("kind", KINDS)? == Some(Kind::Ion);
+    Ok(section.flag("plan")?.unwrap_or(is_written))
 }
 
 fn read(

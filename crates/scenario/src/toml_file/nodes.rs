@@ -1,7 +1,7 @@
 //! `[nodes.NAME]`: groups of nodes that are alike.
 
 use super::section::Section;
-use super::{Context, algorithm, mobility, named};
+use super::{Context, algorithm, contacts, mobility, named};
 use crate::catalogue::resolve;
 use crate::error::{Error, Result};
 use crate::keys;
@@ -61,17 +61,25 @@ pub fn groups(root: &Section, context: &Context) -> Result<Groups> {
 
 /// A router that goes by a plan must have one.
 fn check_plan(group: &Group, section: &Section, root: &Section) -> Result<()> {
-    let sources = root.get("contacts").map(|node| Section::open(node, "contacts")).transpose()?;
-    let planned = sources.is_some_and(|sources| sources.entries().next().is_some());
-    if planned || !group.insists_on_plan() {
+    if !group.insists_on_plan() {
         return Ok(());
     }
+    let sources = named(root, "contacts", keys::CONTACTS)?;
+    for (_, source) in &sources {
+        if contacts::is_plan(source)? {
+            return Ok(());
+        }
+    }
+    let (have, right) = match sources.first() {
+        Some(_) => (
+            "those of [contacts] are recorded",
+            "say `plan = true` there if nodes know the contacts beforehand, or choose another router",
+        ),
+        None => ("contacts are random here", "add a table [contacts.NAME], or choose another router"),
+    };
     let at = if section.get("router").is_some() { section } else { root };
-    at.refuse(
-        "router",
-        format!("router `{}` needs a contact plan, and contacts are random here", group.router.entry.name),
-        "add a table [contacts.NAME], or choose another router",
-    )
+    let what = format!("router `{}` needs a contact plan, and {have}", group.router.entry.name);
+    at.refuse("router", what, right)
 }
 
 /// What nodes have by default must be sound even where every group has its own.

@@ -35,9 +35,11 @@ pub struct World<'a, O> {
     /// Whom Data go to, and with which token: empty between two calls.
     downstream: Vec<(Face, u32)>,
     agenda: Agenda,
-    /// Parties of the agenda: links, then consumers, then the sampler, then what is local.
+    /// Parties of the agenda: links, then consumers, then the sampler together with what is local.
     first_consumer: u32,
     sampler: u32,
+    /// When links and consumers are sampled next; [`Instant::MAX`]: never.
+    sample_at: Instant,
     unfinished: usize,
 }
 
@@ -74,13 +76,12 @@ impl<'a, O: Observer> World<'a, O> {
             (0..setup.consumers.len()).map(|index| consumer(setup, index)).collect();
         let first_consumer = links.len() as u32;
         let sampler = first_consumer + consumers.len() as u32;
-        let mut agenda = Agenda::new(sampler as usize + 2);
+        let mut agenda = Agenda::new(sampler as usize + 1);
         for (index, spec) in setup.consumers.iter().enumerate() {
             agenda.set(first_consumer + index as u32, Some(spec.start));
         }
-        if setup.sample_every.is_some() {
-            agenda.set(sampler, Some(Instant::ZERO));
-        }
+        let sample_at = setup.sample_every.map_or(Instant::MAX, |_| Instant::ZERO);
+        agenda.set(sampler, Some(sample_at));
         Self {
             faces: Faces::of(setup),
             links,
@@ -92,6 +93,7 @@ impl<'a, O: Observer> World<'a, O> {
             agenda,
             first_consumer,
             sampler,
+            sample_at,
             setup,
             observer,
         }
@@ -110,7 +112,7 @@ impl<'a, O: Observer> World<'a, O> {
                 self.visit_link(now, party);
             } else if party < self.sampler {
                 self.turn_consumer(now, party - self.first_consumer);
-            } else if party == self.sampler {
+            } else if self.sample_at <= now {
                 self.sample(now);
             } else {
                 self.deliver_local(now);
@@ -124,12 +126,13 @@ impl<'a, O: Observer> World<'a, O> {
     fn visit_link(&mut self, now: Instant, index: u32) {
         let next = loop {
             let link = &mut self.links[index as usize];
-            let come = link.poll(now);
+            let come = link.poll_due(now);
             let next = link.deadline();
             if link.has_dropped() {
                 self.see_dropped(index);
             }
-            let Some(packet) = come else { break next };
+            // By reference: moving a packet takes as long as looking up its name.
+            let Some((_, packet)) = &come else { break next };
             self.arrive(now, index, packet);
             let next = self.links[index as usize].deadline();
             if next.is_none_or(|next| next > now) {
@@ -139,9 +142,9 @@ impl<'a, O: Observer> World<'a, O> {
         self.agenda.set(index, next);
     }
     #[inline]
-    fn arrive(&mut self, now: Instant, index: u32, packet: Packet) {
+    fn arrive(&mut self, now: Instant, index: u32, packet: &Packet) {
         if O::PACKETS {
-            self.observer.on_record(now, &Record::Arrived(index, &packet));
+            self.observer.on_record(now, &Record::Arrived(index, packet));
         }
         let ends = &self.setup.links[index as usize];
         let (node, face) = (ends.to, self.faces.link(ends.back));
@@ -258,7 +261,7 @@ impl<'a, O: Observer> World<'a, O> {
             Behind::Consumer(consumer) if local => {
                 let stamp = stamp_due.map(|ahead| stamp(now, ahead)).or(data.stamp);
                 self.local.schedule(now.saturating_add(LOOPBACK), (consumer, Data { stamp, ..data }));
-                self.agenda.set(self.sampler + 1, Some(self.local.next_at()));
+                self.set_sampler();
             }
             Behind::Consumer(consumer) => self.deliver(now, consumer, data, queued),
             Behind::Producer(_) => {}
@@ -268,8 +271,10 @@ impl<'a, O: Observer> World<'a, O> {
         while let Some((consumer, data)) = self.local.pop_due(now) {
             self.deliver(now, consumer, data, Duration::ZERO);
         }
-        let next = Some(self.local.next_at()).filter(|next| *next < Instant::MAX);
-        self.agenda.set(self.sampler + 1, next);
+        self.set_sampler();
+    }
+    fn set_sampler(&mut self) {
+        self.agenda.set(self.sampler, Some(self.sample_at.min(self.local.next_at())));
     }
 
     // --- consumers --------------------------------------------------------------------------
@@ -347,8 +352,8 @@ impl<'a, O: Observer> World<'a, O> {
             self.agenda.set(index, self.links[index as usize].deadline());
             self.observer.on_record(now, &Record::Backlog(index, waiting));
         }
-        let next = self.setup.sample_every.map(|every| now.saturating_add(every));
-        self.agenda.set(self.sampler, next);
+        self.sample_at = self.setup.sample_every.map_or(Instant::MAX, |every| now.saturating_add(every));
+        self.set_sampler();
     }
     fn outcome(self, now: Instant) -> Outcome {
         let consumer = |(state, spec): (&ConsumerState, &super::ConsumerSpec)| ConsumerOutcome {

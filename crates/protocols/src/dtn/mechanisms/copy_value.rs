@@ -111,6 +111,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
         receipts: true,
         // More of the small ones fit.
         smallest_first: true,
+        contact_plan: true,
         ..Needs::NONE
     },
     build: |given, context| {

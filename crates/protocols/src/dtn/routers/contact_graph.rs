@@ -53,7 +53,12 @@ pub const ENTRY: Entry<dyn Router> = Entry {
         "contacts of a route whose volume a node books: all; or the first, which is its own",
     )],
     only_with: &[CONTACT_PLAN],
-    properties: |_, _| RouterProperties { ranked: true, counts_copies: true, ..RouterProperties::NONE },
+    properties: |_, _| RouterProperties {
+        ranked: true,
+        counts_copies: true,
+        contact_plan: true,
+        ..RouterProperties::NONE
+    },
     build: |given, context| {
         Box::new(ContactGraph {
             node: context.node,

@@ -88,7 +88,7 @@ impl Loss {
     }
     /// Whether nothing is ever lost.
     pub fn is_none(&self) -> bool {
-        self.entry.is_none()
+        self.share_max(Bytes(u64::MAX)) <= 0.0
     }
     /// Its parameters.
     pub fn parameters(&self) -> &Parameters {
@@ -105,7 +105,8 @@ impl Loss {
     /// The model on a wire of this delay, with its random numbers; `None` if nothing is lost.
     pub fn build(&self, delay: &Delay, draws: Stream) -> Option<Box<dyn LossModel>> {
         let context = || LossContext { delay: delay.clone(), draws, steps: self.steps.clone() };
-        self.entry.map(|entry| (entry.model.build)(&self.parameters, context()))
+        let entry = self.entry.filter(|_| !self.is_none())?;
+        Some((entry.model.build)(&self.parameters, context()))
     }
     fn name(&self) -> &'static str {
         self.entry.map_or("none", |entry| entry.model.name)
@@ -144,6 +145,7 @@ mod tests {
         let bursts = [("to_bad", 0.01), ("to_good", 0.1), ("good", 0.0), ("bad", 0.5)];
         for (loss, expected) in [
             (Loss::NONE, 0.0),
+            (Loss::uniform(0.0), 0.0),
             (Loss::uniform(0.01), 0.01),
             (named("bit_errors", &[("share", 1e-5)]), 1.0 - math::pow(1.0 - 1e-5, 8000.0)),
             (named("gilbert_elliott", &bursts), 0.5 / 11.0),
@@ -153,6 +155,7 @@ mod tests {
         ] {
             let lost = share_lost(&loss, 1000);
             assert!((lost - expected).abs() <= 0.05 * expected, "{loss:?}: {lost}, expected {expected}");
+            assert_eq!(loss.is_none(), expected == 0.0, "{loss:?}");
         }
     }
 
