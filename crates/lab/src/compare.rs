@@ -420,7 +420,10 @@ mod tests {
             made.iter().map(|made| (made.values[1].1.as_str(), made.metric.as_str(), made.change)).collect();
         assert_eq!(shown.len(), 2, "{shown:?}");
         assert_eq!((shown[0].0, shown[1].0), ("credit", "rrcc"));
-        assert!((shown[0].2.unwrap() - 0.4 / 0.55).abs() < 1e-9 && shown[0].1 == "delivery_prob", "{shown:?}");
+        assert!(
+            (shown[0].2.unwrap() - 0.4 / 0.55).abs() < 1e-9 && shown[0].1 == "delivery_prob",
+            "{shown:?}"
+        );
         let shown = |made: Result<_, Error>| made.err().unwrap().to_string();
         assert_eq!(
             shown(by(&sweep(points.concat()), "router", None)),
