@@ -16,7 +16,7 @@ from typing import Any
 TOP = Path(__file__).resolve().parents[1]
 PAGES = TOP / "docs/algorithms"
 ONLY_WITH = {
-    "contact_plan": "a contact plan: `[contacts.NAME]` with `rows`, with contacts of ION, or with `plan = true`"
+    "contact_plan": "a contact plan: `[contacts.NAME]` with `rows`, contacts of ION or `plan = true`"
 }
 
 

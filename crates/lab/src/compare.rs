@@ -416,18 +416,21 @@ mod tests {
         ];
         let (base, others) = by(&sweep(points.concat()), "mechanism", None).unwrap();
         let made = compare(&base, &others, &Asked::Headlines).unwrap().differences;
-        let told: Vec<_> =
+        let shown: Vec<_> =
             made.iter().map(|made| (made.values[1].1.as_str(), made.metric.as_str(), made.change)).collect();
-        assert_eq!(told.len(), 2, "{told:?}");
-        assert_eq!((told[0].0, told[1].0), ("credit", "rrcc"));
-        assert!((told[0].2.unwrap() - 0.4 / 0.55).abs() < 1e-9 && told[0].1 == "delivery_prob", "{told:?}");
-        let told = |made: Result<_, Error>| made.err().unwrap().to_string();
+        assert_eq!(shown.len(), 2, "{shown:?}");
+        assert_eq!((shown[0].0, shown[1].0), ("credit", "rrcc"));
+        assert!(
+            (shown[0].2.unwrap() - 0.4 / 0.55).abs() < 1e-9 && shown[0].1 == "delivery_prob",
+            "{shown:?}"
+        );
+        let shown = |made: Result<_, Error>| made.err().unwrap().to_string();
         assert_eq!(
-            told(by(&sweep(points.concat()), "router", None)),
+            shown(by(&sweep(points.concat()), "router", None)),
             "the sweep does not vary `router`; it varies mechanism, buffer"
         );
         assert_eq!(
-            told(by(&sweep(points.concat()), "mechanism", Some("x"))),
+            shown(by(&sweep(points.concat()), "mechanism", Some("x"))),
             "`mechanism` is never `x`; it is one of none, rrcc, credit"
         );
         let missing = compare(&base, &others, &Asked::Named(vec!["speed".into()])).unwrap_err().to_string();

@@ -230,7 +230,7 @@ fn flows_of_every_transport_are_told_as_they_ran() {
             assert!(rtt.min >= 640.0 && rtt.samples > 0, "{transport}: {rtt:?}");
             assert!(flow.out.outstanding.is_some(), "{transport}");
             let blocks = flow.out.messages.map(|blocks| (blocks.sent, blocks.complete, blocks.lost));
-            // The run ends when the last block is there, and its report on the way.
+            // The run ends when the last block is there, before its report is back.
             let (last, others) = ((2, Some(1), Some(0)), (2, Some(2), Some(0)));
             assert_eq!(transport == "ltp", blocks == Some(last) || blocks == Some(others), "{blocks:?}");
             assert_eq!(transport == "ltp", super::table(&told).contains("blocks: 2 sent, 2000000 bytes"));
