@@ -99,7 +99,8 @@ def walk(seconds: int, draws: random.Random) -> Walk:
 
 def contacts(paths: Walk) -> str:
     """Contacts as of the scans, in The ONE's format."""
-    lines, up = [], set()
+    lines: list[str] = []
+    up: set[tuple[int, int]] = set()
     for scan in range(len(paths[0])):
         for pair in combinations(range(NODES), 2):
             (x, y), (u, v) = (paths[node][scan] for node in pair)
@@ -149,7 +150,8 @@ def run_pons(python: Path, job: Path) -> dict[str, float]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise MissingError(f"{PONS} fails: {last_line(done.stderr)}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    figures: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
+    return figures
 
 
 def row(name: str, relays: float, cpu_s: float, delivered: float) -> float:

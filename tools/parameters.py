@@ -15,7 +15,9 @@ from typing import Any
 
 TOP = Path(__file__).resolve().parents[1]
 PAGES = TOP / "docs/algorithms"
-ONLY_WITH = {"contact_plan": "a contact plan: a table `[contacts.NAME]` in the scenario"}
+ONLY_WITH = {
+    "contact_plan": "a contact plan: `[contacts.NAME]` with `rows`, contacts of ION or `plan = true`"
+}
 
 
 def listed(binary: str) -> list[dict[str, Any]]:

@@ -41,16 +41,20 @@ FULL = 0.94
 
 @dataclass(frozen=True)
 class Value:
-    """A mean, and half of its 95 % interval."""
+    """A mean, half of its 95 % interval, and its ends where they are not equally far."""
 
     mean: float
     half: float
+    ends: tuple[float, float] | None = None
 
     def shown(self, scale: float = 1.0) -> str:
         """Both with the digits that the interval leaves."""
         mean, half = self.mean * scale, self.half * scale
         digits = 3 if half == 0 else max(0, 1 - math.floor(math.log10(half)))
         digits = min(digits, 3 if mean < 10 else 2)
+        if self.ends:
+            low, high = (end * scale for end in self.ends)
+            return f"{mean:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
         return f"{mean:.{digits}f} ± {half:.{digits}f}"
 
 
@@ -75,7 +79,9 @@ def half(values: list[float]) -> Value:
 def metric(point: dict[str, Any], name: str) -> Value:
     """A measure of a point of a sweep."""
     found = point["metrics"][name]
-    return Value(found["mean"], (found["high"] - found["low"]) / 2)
+    mean, low, high = found["mean"], found["low"], found["high"]
+    is_even = math.isclose(low + high, 2 * mean, rel_tol=1e-9)
+    return Value(mean, (high - low) / 2, None if is_even else (low, high))
 
 
 class Lab:

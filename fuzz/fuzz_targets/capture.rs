@@ -7,7 +7,8 @@ use lightlag_lab::captured::table;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Ok(made) = analyse(bytes, Options { graphs: true, ..Options::default() }) {
-        assert!(made.packets <= bytes.len() as u64);
+        // A record has 16 bytes at least, and gzip makes at most 1,032 bytes of one.
+        assert!(made.packets <= bytes.len() as u64 * 1032 / 16);
         for half in made.flows.iter().flat_map(|flow| [&flow.out, &flow.back]) {
             assert!(half.unique_bytes <= half.data_bytes);
             assert!(half.retransmitted_by_timeout <= half.retransmitted_packets);

@@ -472,7 +472,7 @@ class Outcome:
 
 Run: TypeAlias = tuple[int, int, Values, list[tuple[str, float]]]
 Told: TypeAlias = tuple[float, float | None, float | None, int]
-Compared: TypeAlias = tuple[Values, str, Told | None, Told | None, Told | None, float | None]
+Compared: TypeAlias = tuple[Values, str, Told | None, Told | None, Told | None, float | None, float | None]
 
 def sweep(
     scenario: ScenarioFile,
@@ -483,7 +483,13 @@ def sweep(
     judge: bool,
 ) -> int: ...
 def check_results(folder: Path) -> None: ...
-def compare_runs(first: list[Run], second: list[Run]) -> list[Compared]: ...
+def compare_runs(
+    first: list[Run],
+    second: list[Run],
+    by: str | None,
+    base: str | None,
+    metrics: list[str],
+) -> list[Compared]: ...
 
 # --- figures -----------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -60,19 +60,39 @@ def sweep(
         return pl.read_parquet(folder / RESULTS_FILE, memory_map=False)
 
 
-def compare(first: Runs, second: Runs) -> pl.DataFrame:
-    """Compares two sweeps at the points that both have, seed by seed.
+def compare(
+    first: Runs,
+    second: Runs | None = None,
+    *,
+    by: str | None = None,
+    base: str | None = None,
+    metrics: Sequence[str] | str = (),
+) -> pl.DataFrame:
+    """Compares two sweeps at the points that both have, or the values of one axis of a sweep, seed by seed.
+
+    Args:
+        first: A sweep: its folder or table.
+        second: Another one; not with `by`.
+        by: An axis of the sweep, like ``"mechanism"``: its values are compared with one of them.
+        base: The value of this axis that the others are compared with; by default the first.
+        metrics: Names of metrics, or ``"all"``; by default four headlines.
 
     Returns:
-        A row for each point and figure: the values that make the point, `metric`, the means `first` and
-        `second`, their `difference` (second minus first, over common seeds) with the ends `low` and
-        `high` of its 95% interval, and `p`, the probability of such a random difference, corrected
-        for the number of rows (Holm); null if there are too few runs.
+        A row for each point and metric, the largest `change` first: the values that make the point, `metric`,
+        the means `first` and `second`, their `difference` (second minus first, over common seeds) with the
+        ends `low` and `high` of its 95% interval, `change` (the difference as a share of `first`), and `p`,
+        the probability of such a random difference, corrected for the number of rows (Holm); null if there
+        are too few runs.
 
     Raises:
         ScenarioError: There is no table in a folder, or nothing that could be compared.
+        TypeError: Neither `second` nor `by` is given, or both are.
     """
-    compared = _lightlag.compare_runs(list(_runs(table_of(first))), list(_runs(table_of(second))))
+    if (second is None) == (by is None):
+        raise TypeError("compare() takes either a second sweep or by=AXIS")
+    others = [] if second is None else list(_runs(table_of(second)))
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    compared = _lightlag.compare_runs(list(_runs(table_of(first))), others, by, base, names)
     rows = [
         {
             **dict(values),
@@ -82,11 +102,12 @@ def compare(first: Runs, second: Runs) -> pl.DataFrame:
             "difference": difference[0] if difference else None,
             "low": difference[1] if difference else None,
             "high": difference[2] if difference else None,
+            "change": change,
             "p": p,
         }
-        for values, metric, one, two, difference, p in compared
+        for values, metric, one, two, difference, change, p in compared
     ]
-    numbers = dict.fromkeys(["first", "second", "difference", "low", "high", "p"], pl.Float64)
+    numbers = dict.fromkeys(["first", "second", "difference", "low", "high", "change", "p"], pl.Float64)
     return pl.DataFrame(rows, schema_overrides=numbers, infer_schema_length=None)
 
 

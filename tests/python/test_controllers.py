@@ -195,6 +195,7 @@ def test_sweep_and_compare_take_controllers_in_python() -> None:
     differences = lightlag.compare(
         lightlag.sweep(lightlag.Scenario(CONSUMERS).set("controller", "aimd"), seeds=range(3)),
         lightlag.sweep(lightlag.Scenario(CONSUMERS).set("controller", "python_aimd"), seeds=range(3)),
+        metrics="all",
     )
     assert differences["difference"].drop_nulls().to_list()
     assert (differences["difference"].drop_nulls() == 0).all()

@@ -48,7 +48,7 @@ def test_a_sweep_in_a_folder_can_be_taken_up_reported_and_compared(
     assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
     lightlag.sweep(walk.copy().set("mechanism", "credit"), out=tmp_path / "credit")
     compared = lightlag.compare(tmp_path / "none", tmp_path / "credit")
-    assert compared.columns == ["metric", "first", "second", "difference", "low", "high", "p"]
+    assert compared.columns == ["metric", "first", "second", "difference", "low", "high", "change", "p"]
     with pytest.raises(ValueError, match="another folder"):
         lightlag.sweep(walk.copy().set("mechanism", "credit"), out=tmp_path / "none")
     with pytest.raises(lightlag.ScenarioError, match="file"):
@@ -59,7 +59,7 @@ def test_a_comparison_pairs_the_runs_of_each_seed(walk: lightlag.Scenario) -> No
     seeds = range(6)
     none = lightlag.sweep(walk.set("buffer", ["400 kB", "1 MB"]), seeds)
     credit = lightlag.sweep(walk.copy().set("mechanism", "credit"), seeds)
-    compared = lightlag.compare(none, credit)
+    compared = lightlag.compare(none, credit, metrics="all")
     row = compared.row(
         by_predicate=(pl.col("buffer") == "400 kB") & (pl.col("metric") == "started"), named=True
     )
@@ -80,7 +80,7 @@ def test_no_seeds_and_wrong_scenarios_are_errors(walk: lightlag.Scenario) -> Non
 def test_a_comparison_needs_points_and_seeds_in_common(walk: lightlag.Scenario) -> None:
     mechanisms = lightlag.sweep(walk.copy().set("mechanism", ["none", "credit"]))
     credit = lightlag.sweep(walk.copy().set("mechanism", "credit"))
-    compared = lightlag.compare(mechanisms, credit).filter(pl.col("metric") == "started")
+    compared = lightlag.compare(mechanisms, credit, metrics=["started"])
     assert compared["mechanism"].to_list() == ["none", "credit"]
     assert compared["difference"].to_list()[1] == 0.0
     others = lightlag.sweep(walk.copy().set("buffer", ["400 kB", "1 MB"]))
@@ -88,6 +88,13 @@ def test_a_comparison_needs_points_and_seeds_in_common(walk: lightlag.Scenario) 
     for wrong, words in ((others, "only the first varies mechanism"), (later, "no seed is in both")):
         with pytest.raises(lightlag.ScenarioError, match=words):
             lightlag.compare(mechanisms, wrong)
+    within = lightlag.compare(mechanisms, by="mechanism", base="credit")
+    assert set(within["mechanism"]) == {"none"}
+    assert len(within) == 4
+    with pytest.raises(TypeError, match="either"):
+        lightlag.compare(mechanisms)
+    with pytest.raises(lightlag.ScenarioError, match="does not vary `router`"):
+        lightlag.compare(mechanisms, by="router")
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,16 @@ pub struct Compare {
     /// Folder of a sweep
     pub first: PathBuf,
     /// Folder of another
-    pub second: PathBuf,
+    pub second: Option<PathBuf>,
+    /// Within one sweep: compare the values of this axis with one of them, as `--by mechanism`
+    #[arg(long, value_name = "AXIS", conflicts_with = "second")]
+    pub by: Option<String>,
+    /// With --by: the value that the others are compared with [default: the first]
+    #[arg(long, value_name = "VALUE", requires = "by")]
+    pub base: Option<String>,
+    /// Metrics to compare, or `all` [default: four headlines]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub metric: Vec<String>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub json: bool,

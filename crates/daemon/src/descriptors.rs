@@ -3,6 +3,7 @@
 //! The kernel gives the lowest number that is free, so the number of a new socket says how many are left.
 
 use super::budget;
+use super::proxy::mappings;
 use rustix::process::{Resource, getrlimit};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -55,16 +56,24 @@ pub fn spawn<F: Future<Output = ()> + 'static>(serve: impl FnOnce(Caller) -> F) 
         tasks.insert(id, task.clone());
         tasks.len()
     });
-    if count > WAITING_MOST {
-        drop_oldest();
+    if count > WAITING_MOST
+        && let Some((_, oldest)) = WAITING.with(|waiting| waiting.tasks.borrow_mut().pop_first())
+    {
+        oldest.abort();
     }
     task
 }
 
-/// Ends the oldest caller that has not yet said what it wants. False without such a caller.
-fn drop_oldest() -> bool {
+/// Ends the oldest caller that has not yet said what it wants; without such a caller, the mapping that is idle longest.
+/// False without either.
+async fn drop_oldest() -> bool {
     let oldest = WAITING.with(|waiting| waiting.tasks.borrow_mut().pop_first());
-    oldest.inspect(|(_, task)| task.abort()).is_some()
+    let is_one = oldest.inspect(|(_, task)| task.abort()).is_some() || mappings::end_oldest(None);
+    // The task that ends closes its socket.
+    for _ in 0..if is_one { 2 } else { 0 } {
+        tokio::task::yield_now().await;
+    }
+    is_one
 }
 
 /// Whether enough descriptors are free beside this one.
@@ -93,11 +102,17 @@ pub async fn resolve(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     Ok(tokio::net::lookup_host((host, port)).await?.collect())
 }
 
-/// The same, for one that was made for a connection.
+/// Makes a socket for a connection; where descriptors are short, in place of the oldest caller or mapping.
 ///
 /// # Errors
 /// As where the kernel has no more.
-pub fn check<S: AsFd>(socket: S) -> io::Result<S> {
+pub async fn with_room<S: AsFd>(make: impl Fn() -> io::Result<S>) -> io::Result<S> {
+    let mut socket = make()?;
+    if !fits(&socket) {
+        drop(socket);
+        drop_oldest().await;
+        socket = make()?;
+    }
     if fits(&socket) { Ok(socket) } else { Err(rustix::io::Errno::MFILE.into()) }
 }
 
@@ -109,15 +124,7 @@ pub async fn connect(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     let mut last = io::ErrorKind::AddrNotAvailable.into();
     for address in addresses {
         // It holds its descriptor for as long as the target does not answer, so there must be room before it is asked.
-        let mut socket = unconnected(address)?;
-        if !fits(&socket) && drop_oldest() {
-            drop(socket);
-            // The task that ends closes its socket.
-            tokio::task::yield_now().await;
-            tokio::task::yield_now().await;
-            socket = unconnected(address)?;
-        }
-        let socket = check(socket)?;
+        let socket = with_room(|| unconnected(address)).await?;
         match tokio::time::timeout(CONNECT_WITHIN, socket.connect(*address)).await {
             Ok(Ok(stream)) => return Ok(stream),
             Ok(Err(why)) => last = why,
@@ -136,12 +143,9 @@ pub async fn make_room(socket: TcpStream) -> Option<TcpStream> {
     if fits(&socket) {
         return Some(socket);
     }
-    if !drop_oldest() {
+    if !drop_oldest().await {
         return None;
     }
-    // The task that ends closes its socket.
-    tokio::task::yield_now().await;
-    tokio::task::yield_now().await;
     let lower = rustix::io::fcntl_dupfd_cloexec(&socket, 0).ok().filter(fits)?;
     drop(socket);
     TcpStream::from_std(StdStream::from(lower)).ok()

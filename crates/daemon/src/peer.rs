@@ -4,7 +4,7 @@ use super::config::Choice;
 use super::history::History;
 use super::known::Known;
 use super::plan::Contact;
-use super::proxy::access::Access;
+use super::proxy::{access::Access, mappings};
 use super::stack::{STACKS, TCP, UDPDTN, tcp, udpdtn};
 use super::target::Pattern;
 use super::traffic::Traffic;
@@ -220,6 +220,7 @@ impl Peer {
         if self.is_removed() {
             return None;
         }
+        mappings::make_room(self);
         let id = self.with(|session| session.open(target, hints))?;
         self.counts.opened.set(self.counts.opened.get() + 1);
         Some((id, self.waker(id)))

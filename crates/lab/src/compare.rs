@@ -9,6 +9,31 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Below this corrected probability a difference is called significant.
 pub const SIGNIFICANCE: f64 = 0.05;
 
+/// Metrics that are compared unless others are asked for: the first four of these that both sweeps have.
+pub const HEADLINES: [&str; 8] = [
+    "delivery_prob",
+    "censored_delay_avg",
+    "bytes_per_delivered_byte",
+    "dropped",
+    "goodput_bit_per_s",
+    "duration_s",
+    "packets_repaired",
+    "jain",
+];
+const HEADLINES_SHOWN: usize = 4;
+
+/// Which metrics are compared. Probabilities are corrected for as many differences as these make.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Asked {
+    /// The [`HEADLINES`].
+    #[default]
+    Headlines,
+    /// All that both sweeps have.
+    All,
+    /// These.
+    Named(Vec<String>),
+}
+
 /// One metric at two points that belong together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
@@ -22,6 +47,8 @@ pub struct Difference {
     pub second: Option<Estimate>,
     /// Second minus first over common seeds.
     pub paired: Option<Paired>,
+    /// The difference as a share of the first sweep's mean; none where that is 0 or unknown.
+    pub change: Option<f64>,
     /// p-value of the difference, after Holm's correction over all differences.
     pub p: Option<f64>,
 }
@@ -36,7 +63,7 @@ impl Difference {
 /// All differences of two sweeps.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// One for each pair of points that belong together and each shared metric.
+    /// One for each pair of points that belong together and each metric, those with the largest change first.
     pub differences: Vec<Difference>,
     /// How many points of the first sweep have no counterpart.
     pub only_first: usize,
@@ -75,6 +102,61 @@ pub enum Error {
     /// Made by programs that measure other things.
     #[error("the sweeps have no figure in common; run both again with this version")]
     NoCommonMetric,
+    /// One of the sweeps does not have it.
+    #[error("the sweeps have no metric `{name}` in common; they have {known}")]
+    UnknownMetric {
+        /// What was asked for.
+        name: String,
+        /// What both have.
+        known: String,
+    },
+    /// The sweep does not vary it.
+    #[error("the sweep does not vary `{axis}`; it varies {known}")]
+    UnknownAxis {
+        /// What was asked for.
+        axis: String,
+        /// What it varies.
+        known: String,
+    },
+    /// The axis does not have this value.
+    #[error("`{axis}` is never `{value}`; it is one of {known}")]
+    UnknownValue {
+        /// The axis.
+        axis: String,
+        /// What was asked for.
+        value: String,
+        /// Its values.
+        known: String,
+    },
+}
+
+/// Divides a sweep by one of its axes, to compare its values: the runs with the value `base` (default: the first), without
+/// the axis, and all others.
+///
+/// # Errors
+/// The sweep has no such axis, or the axis no such value.
+pub fn by(results: &Results, axis: &str, base: Option<&str>) -> Result<(Results, Results), Error> {
+    let mut known: Vec<&str> = Vec::new();
+    for value in results.rows.iter().filter_map(|row| row.value(axis)) {
+        if !known.contains(&value) {
+            known.push(value);
+        }
+    }
+    let Some(first) = known.first() else {
+        return Err(Error::UnknownAxis { axis: axis.to_owned(), known: results.value_columns().join(", ") });
+    };
+    let base = base.unwrap_or(first);
+    if !known.contains(&base) {
+        let (axis, value) = (axis.to_owned(), base.to_owned());
+        return Err(Error::UnknownValue { axis, value, known: known.join(", ") });
+    }
+    let of = |is_base: bool| {
+        let rows = results.rows.iter().filter(move |row| (row.value(axis) == Some(base)) == is_base);
+        Results { rows: rows.cloned().collect(), ..results.clone() }
+    };
+    let (mut one, others) = (of(true), of(false));
+    one.rows.iter_mut().for_each(|row| row.values.retain(|(name, _)| name != axis));
+    Ok((one, others))
 }
 
 /// Compares the points that belong together: those with the same values on the axes that both sweeps have.
@@ -84,7 +166,7 @@ pub enum Error {
 ///
 /// # Errors
 /// There is nothing to compare.
-pub fn compare(first: &Results, second: &Results) -> Result<Compared, Error> {
+pub fn compare(first: &Results, second: &Results, asked: &Asked) -> Result<Compared, Error> {
     let axes = common_axes(first, second)?;
     let (first_points, second_points) = (first.points(), second.points());
     let pairs = pairs(&first_points, &second_points, &axes);
@@ -94,17 +176,14 @@ pub fn compare(first: &Results, second: &Results) -> Result<Compared, Error> {
     if !pairs.iter().any(|(one, two)| share_a_seed(one, two)) {
         return Err(Error::NoCommonSeed { first: seeds(first), second: seeds(second) });
     }
-    let known = second.metric_columns();
-    let metrics: Vec<String> =
-        first.metric_columns().into_iter().filter(|name| known.contains(name)).collect();
-    if metrics.is_empty() {
-        return Err(Error::NoCommonMetric);
-    }
+    let metrics = metrics(first, second, asked)?;
     let mut differences: Vec<Difference> = pairs
         .iter()
         .flat_map(|(one, two)| metrics.iter().map(|metric| difference(one, two, metric)))
         .collect();
     correct(&mut differences);
+    let size = |made: &Difference| made.change.map_or(-1.0, f64::abs);
+    differences.sort_by(|one, other| size(other).total_cmp(&size(one)));
     let alone = |points: &[Point<'_>], others: &[Point<'_>]| {
         let known: BTreeSet<Key<'_>> = others.iter().map(|point| key(point, &axes)).collect();
         points.iter().filter(|point| !known.contains(&key(point, &axes))).count()
@@ -114,6 +193,25 @@ pub fn compare(first: &Results, second: &Results) -> Result<Compared, Error> {
         only_first: alone(&first_points, &second_points),
         only_second: alone(&second_points, &first_points),
     })
+}
+
+fn metrics(first: &Results, second: &Results, asked: &Asked) -> Result<Vec<String>, Error> {
+    let of_second = second.metric_columns();
+    let mut common = first.metric_columns();
+    common.retain(|name| of_second.contains(name));
+    if common.is_empty() {
+        return Err(Error::NoCommonMetric);
+    }
+    let headlines = HEADLINES.iter().filter(|name| common.iter().any(|known| known == *name));
+    let headlines: Vec<String> = headlines.take(HEADLINES_SHOWN).map(|&name| name.to_owned()).collect();
+    match asked {
+        Asked::Headlines if !headlines.is_empty() => Ok(headlines),
+        Asked::Headlines | Asked::All => Ok(common),
+        Asked::Named(names) => match names.iter().find(|name| !common.contains(name)) {
+            Some(name) => Err(Error::UnknownMetric { name: name.clone(), known: common.join(", ") }),
+            None => Ok(names.clone()),
+        },
+    }
 }
 
 /// The axes that both have; at most one sweep may have others, or a point would have many counterparts.
@@ -173,12 +271,16 @@ fn values(first: &Point<'_>, second: &Point<'_>) -> Vec<(String, String)> {
 }
 
 fn difference(first: &Point<'_>, second: &Point<'_>, metric: &str) -> Difference {
+    let paired = statistics::paired(&second.by_seed(metric), &first.by_seed(metric));
+    let estimate = first.estimate(metric);
+    let mean = estimate.map(|made| made.mean.abs()).filter(|mean| *mean > 0.0);
     Difference {
         values: values(first, second),
         metric: metric.to_string(),
-        first: first.estimate(metric),
+        first: estimate,
         second: second.estimate(metric),
-        paired: statistics::paired(&second.by_seed(metric), &first.by_seed(metric)),
+        paired,
+        change: paired.zip(mean).map(|(paired, mean)| paired.difference.mean / mean),
         p: None,
     }
 }
@@ -194,7 +296,8 @@ fn correct(differences: &mut [Difference]) {
 
 /// The differences for a terminal; a star marks the significant ones.
 pub fn terminal_table(compared: &Compared) -> String {
-    let mut table = terminal::plain_table(["point", "metric", "first", "second", "difference", "p", ""]);
+    let mut table =
+        terminal::plain_table(["point", "metric", "first", "second", "difference", "change", "p", ""]);
     for made in &compared.differences {
         let point: Vec<String> = made.values.iter().map(|(name, text)| format!("{name}={text}")).collect();
         table.add_row(vec![
@@ -203,6 +306,7 @@ pub fn terminal_table(compared: &Compared) -> String {
             terminal::interval_text(made.first),
             terminal::interval_text(made.second),
             terminal::interval_text(made.paired.map(|paired| paired.difference)),
+            made.change.map_or_else(|| "–".into(), |change| format!("{:+.1} %", 100.0 * change)),
             made.p.map_or_else(|| "–".into(), number),
             if made.significant() { "*".into() } else { String::new() },
         ]);
@@ -241,6 +345,7 @@ mod tests {
         let made = compare(
             &results("epidemic", &[0.1, 0.5, 0.9, 0.3]),
             &results("epidemic", &[0.2, 0.601, 1.0, 0.4]),
+            &Asked::All,
         )
         .unwrap();
         assert!(made.differences[0].significant());
@@ -252,7 +357,7 @@ mod tests {
     #[test]
     fn points_of_one_side_are_counted_not_compared() {
         let both = [point(0, &[("router", "epidemic")], &[0.1]), point(1, &[("router", "prophet")], &[0.1])];
-        let made = compare(&sweep(both.concat()), &results("prophet", &[0.1])).unwrap();
+        let made = compare(&sweep(both.concat()), &results("prophet", &[0.1]), &Asked::All).unwrap();
         assert_eq!((made.differences.len(), made.only_first, made.only_second), (2, 1, 0));
     }
 
@@ -264,7 +369,10 @@ mod tests {
             point(2, &[("mechanism", "rrcc"), ("buffer", "1 MB")], &[0.3]),
         ];
         let (many, one) = (sweep(points.concat()), sweep(point(0, &[("buffer", "1 MB")], &[0.5])));
-        for (made, sign) in [(compare(&many, &one).unwrap(), 1.0), (compare(&one, &many).unwrap(), -1.0)] {
+        for (made, sign) in [
+            (compare(&many, &one, &Asked::All).unwrap(), 1.0),
+            (compare(&one, &many, &Asked::All).unwrap(), -1.0),
+        ] {
             let told: Vec<_> = made.differences.iter().filter(|d| d.metric == "delivery_prob").collect();
             let mechanisms = told.iter().map(|d| &d.values.iter().find(|v| v.0 == "mechanism").unwrap().1);
             assert_eq!(mechanisms.collect::<Vec<_>>(), ["none", "rrcc"]);
@@ -275,7 +383,8 @@ mod tests {
 
     #[test]
     fn sweeps_with_nothing_in_common_are_refused_in_one_line() {
-        let told = |first: &Results, second: &Results| compare(first, second).unwrap_err().to_string();
+        let told =
+            |first: &Results, second: &Results| compare(first, second, &Asked::All).unwrap_err().to_string();
         let epidemic = results("epidemic", &[0.1, 0.2]);
         assert!(told(&epidemic, &results("prophet", &[0.1])).contains("no point of one sweep"));
         let buffer = sweep(point(0, &[("buffer", "1 MB")], &[0.1]));
@@ -293,8 +402,47 @@ mod tests {
 
     #[test]
     fn one_seed_proves_nothing() {
-        let made = compare(&results("epidemic", &[0.1]), &results("epidemic", &[0.9])).unwrap();
+        let made = compare(&results("epidemic", &[0.1]), &results("epidemic", &[0.9]), &Asked::All).unwrap();
         assert_eq!(made.differences[0].p, None);
         assert!(!made.differences[0].significant());
+    }
+
+    #[test]
+    fn the_values_of_one_axis_are_compared_with_one_of_them_and_the_largest_change_stands_first() {
+        let points = [
+            point(0, &[("mechanism", "none"), ("buffer", "1 MB")], &[0.5, 0.6]),
+            point(1, &[("mechanism", "rrcc"), ("buffer", "1 MB")], &[0.4, 0.5]),
+            point(2, &[("mechanism", "credit"), ("buffer", "1 MB")], &[0.9, 1.0]),
+        ];
+        let (base, others) = by(&sweep(points.concat()), "mechanism", None).unwrap();
+        let made = compare(&base, &others, &Asked::Headlines).unwrap().differences;
+        let shown: Vec<_> =
+            made.iter().map(|made| (made.values[1].1.as_str(), made.metric.as_str(), made.change)).collect();
+        assert_eq!(shown.len(), 2, "{shown:?}");
+        assert_eq!((shown[0].0, shown[1].0), ("credit", "rrcc"));
+        assert!(
+            (shown[0].2.unwrap() - 0.4 / 0.55).abs() < 1e-9 && shown[0].1 == "delivery_prob",
+            "{shown:?}"
+        );
+        let shown = |made: Result<_, Error>| made.err().unwrap().to_string();
+        assert_eq!(
+            shown(by(&sweep(points.concat()), "router", None)),
+            "the sweep does not vary `router`; it varies mechanism, buffer"
+        );
+        assert_eq!(
+            shown(by(&sweep(points.concat()), "mechanism", Some("x"))),
+            "`mechanism` is never `x`; it is one of none, rrcc, credit"
+        );
+        let missing = compare(&base, &others, &Asked::Named(vec!["speed".into()])).unwrap_err().to_string();
+        assert_eq!(missing, "the sweeps have no metric `speed` in common; they have delivery_prob, created");
+    }
+
+    #[test]
+    fn probabilities_are_corrected_for_what_was_asked_alone() {
+        let (first, second) =
+            (results("epidemic", &[0.1, 0.2, 0.4]), results("epidemic", &[0.21, 0.29, 0.51]));
+        let p = |asked| compare(&first, &second, &asked).unwrap().differences[0].p.unwrap();
+        let one = p(Asked::Named(vec!["delivery_prob".into()]));
+        assert!((p(Asked::All) - 2.0 * one).abs() < 1e-12, "two metrics double it");
     }
 }

@@ -22,17 +22,35 @@ pub struct Estimate {
     pub n: usize,
     /// Half of the interval's width by Student's t; one value alone has none.
     pub half_width: Option<f64>,
+    /// The values are shares of a whole: their interval stays within 0 and 1.
+    #[serde(skip)]
+    pub is_share: bool,
 }
 
 impl Estimate {
+    /// Lower and upper end of the interval; `None` without one. By Student's t about the mean; for a share that would leave 0 to 1, by
+    /// Student's t about the logit of the mean, whose standard error follows by the delta method (Agresti: Categorical
+    /// data analysis, 2013, section 16.1).
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        let (mean, half) = (self.mean, self.half_width?);
+        let ends = (mean - half, mean + half);
+        let slope = mean * (1.0 - mean);
+        if !self.is_share || slope <= 0.0 || (ends.0 >= 0.0 && ends.1 <= 1.0) {
+            return Some(ends);
+        }
+        let (center, reach) = ((mean / (1.0 - mean)).ln(), half / slope);
+        let logistic = |logit: f64| 1.0 / (1.0 + (-logit).exp());
+        Some((logistic(center - reach), logistic(center + reach)))
+    }
+
     /// Lower end of the interval.
     pub fn low(&self) -> Option<f64> {
-        self.half_width.map(|half| self.mean - half)
+        self.interval().map(|ends| ends.0)
     }
 
     /// Upper end of the interval.
     pub fn high(&self) -> Option<f64> {
-        self.half_width.map(|half| self.mean + half)
+        self.interval().map(|ends| ends.1)
     }
 }
 
@@ -75,7 +93,7 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
     let values = finite(values);
     let half_width = standard_deviation(&values)
         .map(|deviation| critical_t(values.len() - 1) * deviation / (values.len() as f64).sqrt());
-    Some(Estimate { mean: mean(&values)?, n: values.len(), half_width })
+    Some(Estimate { mean: mean(&values)?, n: values.len(), half_width, is_share: false })
 }
 
 /// 95% interval of the mean by the percentile bootstrap (Efron 1979), which does not ask how values are distributed; the same
@@ -304,5 +322,27 @@ mod tests {
             close(made, wanted);
         }
         assert_eq!(holm(&[0.9, 0.8]), vec![1.0, 1.0]);
+    }
+
+    #[test]
+    fn the_interval_of_a_share_stays_within_0_and_1_and_others_are_as_student_has_them() {
+        let share = |values: &[f64]| Estimate { is_share: true, ..estimate(values).unwrap() };
+        for values in [&[0.99, 1.0, 0.9][..], &[0.0, 0.0, 0.02], &[0.1, 0.9], &[0.5, 0.51], &[0.0, 1.0]] {
+            let (low, high) = share(values).interval().unwrap();
+            let made = share(values);
+            assert!(
+                0.0 <= low && low <= made.mean && made.mean <= high && high <= 1.0,
+                "{values:?}: {made:?}"
+            );
+        }
+        assert_eq!(share(&[0.5, 0.51]).interval(), estimate(&[0.5, 0.51]).unwrap().interval());
+        assert_eq!(share(&[1.0, 1.0]).interval(), Some((1.0, 1.0)));
+        assert!(estimate(&[0.99, 1.0, 0.9]).unwrap().high().unwrap() > 1.0);
+        let made = share(&[0.2, 0.4, 0.9]);
+        let (low, high) = made.interval().unwrap();
+        // The logit of 0.5 is 0, its slope 4.
+        assert!((made.mean - 0.5).abs() < 1e-12);
+        close(high, 1.0 / (1.0 + (-4.0 * made.half_width.unwrap()).exp()));
+        close(low, 1.0 - high);
     }
 }

@@ -166,7 +166,7 @@ impl PartFile {
     }
 }
 
-/// Locks a file that grows, for whoever opened it, and checks that it still has its name.
+/// Locks a file that grows for the descriptor that opened it, and checks that it still has its name.
 fn lock(file: &File, path: &Path) -> io::Result<()> {
     flock(file, FlockOperation::NonBlockingLockExclusive)
         .map_err(|_| io::Error::new(io::ErrorKind::ResourceBusy, "another program writes it"))?;
@@ -229,7 +229,8 @@ impl SentFile {
     /// Opens it.
     ///
     /// # Errors
-    /// One line: it is not there, cannot be opened, or is no file.
+    /// One line: it is not there, cannot be opened, or is no file; or it has other bytes than its length says, as
+    /// those of `/proc` have.
     pub fn open(path: &Path) -> Result<Self, Error> {
         // A pipe must not be opened: that waits for its writer.
         let found = fs::metadata(path).map_err(|why| Self::cannot(path, why))?;
@@ -238,7 +239,10 @@ impl SentFile {
         }
         let file = File::open(path).map_err(|why| Self::cannot(path, why))?;
         let was = identity(&file.metadata().map_err(|why| Self::cannot(path, why))?);
-        Ok(Self { file, path: path.to_owned(), was })
+        let sent = Self { file, path: path.to_owned(), was };
+        let last = sent.length().saturating_sub(1);
+        let read = sent.file.read_at(&mut [0; 2], last).map_err(|why| Self::cannot(path, why))?;
+        if read as u64 == sent.length() - last { Ok(sent) } else { Err(sent.changed()) }
     }
     /// Why a file cannot be sent.
     pub fn cannot(path: &Path, what: impl std::fmt::Display) -> Error {

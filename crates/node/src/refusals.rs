@@ -18,19 +18,21 @@ impl Refusals {
     /// Passes an event on, or counts it.
     pub fn pass(&mut self, event: Event, watch: &mut dyn FnMut(Event) -> bool) -> bool {
         match event {
-            Event::Refused(line) => {
-                self.admit(line, Instant::now()).is_none_or(|line| watch(Event::Refused(line)))
-            }
+            Event::Refused(line) => self.admit(line).is_none_or(|line| watch(Event::Refused(line))),
             Event::Began(name, length, resumed, from) => {
                 let mut kind = format!("{name} begins: {from}");
                 kind.truncate(kind.rfind(':').unwrap_or(kind.len()));
-                let is_new = self.admit(kind, Instant::now()).is_some();
+                let is_new = self.admit(kind).is_some();
                 !is_new || watch(Event::Began(name, length, resumed, from))
             }
             event => watch(event),
         }
     }
-    fn admit(&mut self, line: String, now: Instant) -> Option<String> {
+    /// The line, if it may be printed now.
+    pub fn admit(&mut self, line: String) -> Option<String> {
+        self.admit_at(line, Instant::now())
+    }
+    fn admit_at(&mut self, line: String, now: Instant) -> Option<String> {
         let mut kind: String =
             line.chars().filter(|c| !(c.is_ascii_hexdigit() || ".:[]".contains(*c))).collect();
         if self.0.len() >= KINDS_MOST && !self.0.contains_key(&kind) {
@@ -62,9 +64,9 @@ mod tests {
         let mut lines = Vec::new();
         for n in 0..24_431_u32 {
             let at = start + Duration::from_millis(u64::from(n) % 9);
-            lines.extend(refusals.admit(format!("10.0.{}.7:{n}: no contact header", n % 256), at));
+            lines.extend(refusals.admit_at(format!("10.0.{}.7:{n}: no contact header", n % 256), at));
         }
-        lines.extend(refusals.admit("[::1]:9: no contact header".to_owned(), start + INTERVAL * 2));
+        lines.extend(refusals.admit_at("[::1]:9: no contact header".to_owned(), start + INTERVAL * 2));
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(lines[1].ends_with("; 24430 more like it since the last such line"), "{lines:?}");
     }
@@ -72,7 +74,7 @@ mod tests {
     #[test]
     fn kinds_that_a_peer_invents_are_bounded() {
         let (mut refusals, now) = (Refusals::default(), Instant::now());
-        let admitted = (0..1000).filter(|n| refusals.admit("x".repeat(*n), now).is_some()).count();
+        let admitted = (0..1000).filter(|n| refusals.admit_at("x".repeat(*n), now).is_some()).count();
         assert!(admitted <= KINDS_MOST + 1 && refusals.0.len() <= KINDS_MOST + 1, "{admitted}");
     }
 }

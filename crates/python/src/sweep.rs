@@ -3,7 +3,7 @@
 use crate::error::{compare_error, results_error, scenario_error, sweep_error};
 use crate::hooks::catching;
 use crate::scenario::{ScenarioFile, seed};
-use lightlag_lab::compare::{self, Difference};
+use lightlag_lab::compare::{self, Asked, Difference};
 use lightlag_lab::results::{Build, Results, Row};
 use lightlag_lab::statistics::Estimate;
 use lightlag_lab::sweep::Plan;
@@ -74,8 +74,9 @@ type Run = (usize, u64, Vec<(String, String)>, Vec<(String, f64)>);
 /// Mean, lower and upper end of its 95% interval, number of runs.
 type Told = (f64, Option<f64>, Option<f64>, usize);
 
-/// Values of the scenario, metric, first sweep, second sweep, second minus first, corrected p.
-type Compared = (Vec<(String, String)>, String, Option<Told>, Option<Told>, Option<Told>, Option<f64>);
+/// Values of the scenario, metric, first sweep, second sweep, second minus first, its share of the first, corrected p.
+type Compared =
+    (Vec<(String, String)>, String, Option<Told>, Option<Told>, Option<Told>, Option<f64>, Option<f64>);
 
 /// Whether a folder holds the table of a sweep.
 ///
@@ -86,14 +87,32 @@ pub fn check_results(py: Python<'_>, folder: PathBuf) -> PyResult<()> {
     py.detach(|| Results::read(&folder)).map(drop).map_err(results_error)
 }
 
-/// Compares two tables at the points that belong together.
+/// Compares two tables at the points that belong together, or one at the values of an axis. `metrics`: empty for the
+/// headlines, `all` alone for all.
 ///
 /// # Errors
 /// Nothing in them can be compared.
 #[pyfunction]
-pub fn compare_runs(py: Python<'_>, first: Vec<Run>, second: Vec<Run>) -> PyResult<Vec<Compared>> {
+#[pyo3(signature = (first, second, by, base, metrics))]
+pub fn compare_runs(
+    py: Python<'_>,
+    first: Vec<Run>,
+    second: Vec<Run>,
+    by: Option<&str>,
+    base: Option<&str>,
+    metrics: Vec<String>,
+) -> PyResult<Vec<Compared>> {
+    let asked = match &metrics[..] {
+        [] => Asked::Headlines,
+        [all] if all == "all" => Asked::All,
+        _ => Asked::Named(metrics),
+    };
     py.detach(|| {
-        let compared = compare::compare(&results(first), &results(second)).map_err(compare_error)?;
+        let (first, second) = match by {
+            Some(axis) => compare::by(&results(first), axis, base).map_err(compare_error)?,
+            None => (results(first), results(second)),
+        };
+        let compared = compare::compare(&first, &second, &asked).map_err(compare_error)?;
         Ok(compared.differences.into_iter().map(difference).collect())
     })
 }
@@ -105,7 +124,7 @@ fn results(runs: Vec<Run>) -> Results {
 
 fn difference(made: Difference) -> Compared {
     let difference = made.paired.map(|paired| told(paired.difference));
-    (made.values, made.metric, made.first.map(told), made.second.map(told), difference, made.p)
+    (made.values, made.metric, made.first.map(told), made.second.map(told), difference, made.change, made.p)
 }
 
 fn told(estimate: Estimate) -> Told {

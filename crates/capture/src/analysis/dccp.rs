@@ -102,7 +102,7 @@ impl Dccp {
             self.ends[way].opening = Some((number, now.ns));
         }
         if kind.is_data() {
-            on_numbered(halves, way, number, payload, now);
+            on_numbered(halves, way, number, payload, false, now);
         }
     }
 
@@ -144,7 +144,7 @@ impl Dccp {
         if let Some(interval) = told.event_interval {
             self.ends[way].event_interval = Some(interval);
             if before.unwrap_or(u32::MAX) > interval {
-                half.on_loss(&sent, Found::LossEventRate, window, number);
+                half.on_lost(&sent, Found::LossEventRate, window, number, 1);
             }
         }
         let outstanding = half.flight.pieces();
@@ -169,8 +169,7 @@ impl Half {
         let mut lost = Vec::new();
         self.flight.settle(settled, |number| lost.push(number));
         for number in lost {
-            self.counts.lost += 1;
-            self.on_loss(sent, Found::Acknowledgements, window, number);
+            self.on_lost(sent, Found::Acknowledgements, window, number, 1);
             self.draw(|graph| graph.again.add(sent.now.ns, number, number + 1));
         }
     }

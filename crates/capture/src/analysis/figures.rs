@@ -72,9 +72,9 @@ pub struct HalfFigures {
     pub unique_bytes: u64,
     /// Unique bytes over the whole time of the flow, in bit/s.
     pub goodput_bit_per_s: f64,
-    /// Packets with payload that was sent before.
+    /// Packets with payload, SYN or FIN that was sent before.
     pub retransmitted_packets: u64,
-    /// Bytes of payload that were sent before.
+    /// Bytes of payload that were sent before; SYN and FIN count as one each.
     pub retransmitted_bytes: u64,
     /// Of these packets, those that acknowledgements asked for.
     pub retransmitted_fast: u64,
@@ -82,7 +82,8 @@ pub struct HalfFigures {
     pub retransmitted_by_timeout: u64,
     /// Those that had arrived already, as the receiver says.
     pub retransmitted_needlessly: u64,
-    /// Packets that never arrived, as the receiver says: Ack Vectors, reports.
+    /// Packets that never arrived, as the receiver says: Ack Vectors, reports; without Ack Vectors one for each rise of the
+    /// loss event rate.
     pub lost_packets: u64,
     /// Packets that were captured later than one sent after them.
     pub out_of_order: u64,

@@ -1,4 +1,5 @@
-//! Captures as files: pcap (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng), in both byte orders.
+//! Captures as files: pcap (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng), in both byte orders, as they are
+//! or compressed by gzip.
 //!
 //! One record at a time; what is damaged is counted or ends the reading, and what was read before it counts.
 
@@ -29,7 +30,7 @@ pub enum Error {
     #[error("was read, but the result cannot be written: {0}")]
     Unwritten(io::Error),
     /// It is nothing that this file knows.
-    #[error("is {0}; expected a capture as pcap or pcapng")]
+    #[error("is {0}; expected a capture as pcap or pcapng, which gzip may have compressed")]
     Foreign(&'static str),
 }
 
@@ -93,14 +94,15 @@ impl<R: Read> CaptureFile<R> {
     /// # Errors
     /// It is no capture.
     pub fn open(from: R) -> Result<Self, Error> {
-        let mut window = Window::new(from);
+        let mut window = Window::new(from)?;
         let head = window.peek(24)?;
-        let magic: [u8; 4] = match head.get(..4) {
-            Some(magic) => [magic[0], magic[1], magic[2], magic[3]],
-            None if head.is_empty() => return Err(Error::Foreign("empty")),
+        let (whole, is_empty) = (head.len() == 24, head.is_empty());
+        let magic: [u8; 4] = match head.first_chunk().copied() {
+            Some(magic) => magic,
+            None if window.damaged => return Err(Error::Foreign("damaged within its compressed head")),
+            None if is_empty => return Err(Error::Foreign("empty")),
             None => return Err(Error::Foreign("too short")),
         };
-        let whole = head.len() == 24;
         let (format, big_endian) = format_of(magic)?;
         let mut file =
             Self { window, format, big_endian, interfaces: Vec::new(), last_ns: 0, notes: Notes::default() };
@@ -123,7 +125,12 @@ impl<R: Read> CaptureFile<R> {
             Format::Pcap { nanoseconds } => self.next_of_pcap(nanoseconds)?,
             Format::Pcapng => self.next_of_pcapng()?,
         };
-        let Some(found) = found else { return Ok(None) };
+        let Some(found) = found else {
+            if std::mem::take(&mut self.window.damaged) {
+                self.notes.count(Note::Compressed);
+            }
+            return Ok(None);
+        };
         if found.at_ns < self.last_ns {
             self.notes.count(Note::TimeWentBack);
         }
@@ -271,7 +278,7 @@ fn format_of(magic: [u8; 4]) -> Result<(Format, bool), Error> {
         [0x4d, 0x3c, 0xb2, 0xa1] => (Format::Pcap { nanoseconds: true }, false),
         [0xa1, 0xb2, 0x3c, 0x4d] => (Format::Pcap { nanoseconds: true }, true),
         [0x0a, 0x0d, 0x0d, 0x0a] => (Format::Pcapng, false),
-        [0x1f, 0x8b, ..] => return Err(Error::Foreign("compressed by gzip (gunzip it first)")),
+        [0x1f, 0x8b, ..] => return Err(Error::Foreign("compressed by gzip twice (gunzip it first)")),
         [0x28, 0xb5, 0x2f, 0xfd] => return Err(Error::Foreign("compressed by zstd (unzstd it first)")),
         [0xfd, b'7', b'z', b'X'] => return Err(Error::Foreign("compressed by xz (unxz it first)")),
         _ => return Err(Error::Foreign("no capture")),

@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 
 /// Pieces that are remembered at most; the oldest are forgotten as if acknowledged.
 const PIECES_MAX: usize = 65_536;
+/// Acknowledged ranges that were never captured and are remembered at most; the lowest are forgotten.
+const UNSEEN_MAX: usize = 1_024;
 
 /// A piece of the space of sequence numbers that was sent at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +28,10 @@ struct Piece {
 pub struct Sending {
     /// How much of it had been sent before.
     pub again: u64,
-    /// It fills a gap: it was overtaken before it was captured.
+    /// It fills a gap below what was captured: it was overtaken.
     pub late: bool,
     /// Of what is sent again: the transmission before, if it is still known.
     pub before_ns: Option<i64>,
-    /// Some of what was sent before is known to have arrived.
-    pub needless: bool,
 }
 
 /// What an acknowledgement did.
@@ -63,6 +63,10 @@ pub struct Flight {
     /// Of numbered packets the greatest that arrived, greatest first.
     foremost: Vec<u64>,
     blocks: Vec<(u64, u64)>,
+    /// Ranges below `acked` that were acknowledged before they were captured, if they were captured at all.
+    unseen: VecDeque<(u64, u64)>,
+    /// Behind the highest that was captured.
+    seen: u64,
     started: bool,
     /// Pieces were forgotten, as there were too many.
     pub forgot: bool,
@@ -94,12 +98,13 @@ impl Flight {
     #[inline]
     pub fn send(&mut self, from: u64, to: u64, now_ns: i64) -> Sending {
         if !self.started {
-            (self.started, self.acked, self.next) = (true, from, from);
+            (self.started, self.acked, self.next, self.seen) = (true, from, from, from);
+            self.unseen.push_back((0, from));
         }
         let piece = Piece { from, to, sent_ns: now_ns, again: 0, split: false, arrived: false };
         if from >= self.next {
             self.pieces.push_back(piece);
-            self.next = to;
+            (self.next, self.seen) = (to, to);
             if self.pieces.len() > PIECES_MAX {
                 self.forget();
             }
@@ -113,18 +118,17 @@ impl Flight {
         let mut made = Sending::default();
         if piece.from < self.acked {
             let end = piece.to.min(self.acked);
-            made.again += end - piece.from;
-            made.needless = true;
+            made.again += end - piece.from - self.capture_late(piece.from, end, &mut made.late);
             self.newest_acked_ns = self.newest_acked_ns.max(piece.sent_ns);
             piece.from = end;
         }
+        let seen = self.seen.max(piece.to);
         let mut index = self.pieces.partition_point(|known| known.to <= piece.from);
         while piece.from < piece.to {
             match self.pieces.get_mut(index) {
                 Some(known) if known.from <= piece.from => {
                     let end = piece.to.min(known.to);
                     made.again += end - piece.from;
-                    made.needless |= known.arrived;
                     made.before_ns = made.before_ns.max(Some(known.sent_ns));
                     known.again += 1;
                     known.sent_ns = piece.sent_ns;
@@ -132,7 +136,7 @@ impl Flight {
                 }
                 known => {
                     let end = known.map_or(piece.to, |known| known.from.min(piece.to));
-                    made.late |= end <= self.next && piece.from < self.next;
+                    made.late |= piece.from < self.seen;
                     self.pieces.insert(index, Piece { to: end, ..piece });
                     self.next = self.next.max(end);
                     piece.from = end;
@@ -140,7 +144,41 @@ impl Flight {
             }
             index += 1;
         }
+        self.seen = seen;
         made
+    }
+
+    /// Captures [from, to) after its acknowledgement; returns how much of it was not captured before, and sets `late` where
+    /// later numbers were.
+    fn capture_late(&mut self, from: u64, to: u64, late: &mut bool) -> u64 {
+        let mut fresh = 0;
+        let first = self.unseen.partition_point(|range| range.1 <= from);
+        let mut rest = Vec::new();
+        let mut past = first;
+        while let Some(&(begin, end)) = self.unseen.get(past).filter(|range| range.0 < to) {
+            fresh += end.min(to) - begin.max(from);
+            *late |= begin.max(from) < self.seen;
+            rest.extend([(begin, from), (to, end)].into_iter().filter(|part| part.0 < part.1));
+            past += 1;
+        }
+        self.unseen.drain(first..past);
+        rest.into_iter().rev().for_each(|part| self.unseen.insert(first, part));
+        self.bound_unseen();
+        fresh
+    }
+
+    /// [from, to) was acknowledged but not captured.
+    fn miss(&mut self, from: u64, to: u64) {
+        if from < to {
+            self.unseen.push_back((from, to));
+            self.bound_unseen();
+        }
+    }
+
+    fn bound_unseen(&mut self) {
+        while self.unseen.len() > UNSEEN_MAX {
+            self.unseen.pop_front();
+        }
     }
 
     /// All below `to` has arrived.
@@ -152,9 +190,13 @@ impl Flight {
         }
         made.progress = true;
         // What was never seen being sent may still be acknowledged: the capture missed it.
+        let mut covered = self.acked;
         self.acked = to;
         self.next = self.next.max(to);
-        while let Some(first) = self.pieces.front_mut() {
+        while let Some(first) = self.pieces.front().copied() {
+            self.miss(covered, first.from.min(to));
+            covered = covered.max(first.to);
+            let Some(first) = self.pieces.front_mut() else { break };
             if first.to > to {
                 if first.from < to {
                     self.arrived -= if first.arrived { to - first.from } else { 0 };
@@ -179,6 +221,7 @@ impl Flight {
                 made.rtt_ns = (!made.ambiguous && !overtaken && timed).then_some(now_ns - first.sent_ns);
             }
         }
+        self.miss(covered, to);
         made
     }
 

@@ -4,6 +4,7 @@ use super::dccp::Dccp;
 use super::half::Half;
 use super::layers::Endpoint;
 use super::ltp::Ltp;
+use super::sctp::Sctp;
 use super::tcp::Tcp;
 use super::udpdtn::Udpdtn;
 
@@ -27,8 +28,14 @@ named! {
         Tcp = "TCP",
         /// The convergence layer of RFC 9174, over TCP.
         Tcpcl = "TCPCL",
+        /// A path of Multipath TCP (RFC 8684): its opening segment says so.
+        Mptcp = "MPTCP",
+        /// RFC 9260: packets are those of data chunks.
+        Sctp = "SCTP",
         /// RFC 768.
         Udp = "UDP",
+        /// RFC 9000, known by its opening packets; what it carries is encrypted.
+        Quic = "QUIC",
         /// RFC 4340, over IP.
         Dccp = "DCCP",
         /// RFC 4340, in UDP (RFC 6773).
@@ -45,11 +52,11 @@ named! {
 impl Protocol {
     /// Whether numbers count packets, not bytes.
     pub fn numbers_packets(self) -> bool {
-        matches!(self, Self::Dccp | Self::DccpUdp | Self::Udpdtn)
+        matches!(self, Self::Dccp | Self::DccpUdp | Self::Udpdtn | Self::Sctp)
     }
     /// Whether its packets acknowledge data.
     pub fn acknowledges(self) -> bool {
-        self.numbers_packets() || matches!(self, Self::Tcp | Self::Tcpcl)
+        self.numbers_packets() || matches!(self, Self::Tcp | Self::Tcpcl | Self::Mptcp)
     }
 }
 
@@ -58,6 +65,8 @@ impl Protocol {
 pub enum State {
     /// TCP.
     Tcp(Box<Tcp>),
+    /// SCTP.
+    Sctp(Box<Sctp>),
     /// DCCP.
     Dccp(Box<Dccp>),
     /// LTP.
@@ -89,11 +98,12 @@ impl Flow {
     /// Whose first packet travels between these ends.
     pub fn new(ends: [Endpoint; 2], protocol: Protocol, now: &Moment) -> Self {
         let state = match protocol {
-            Protocol::Tcp | Protocol::Tcpcl => State::Tcp(Box::default()),
+            Protocol::Sctp => State::Sctp(Box::default()),
+            Protocol::Tcp | Protocol::Tcpcl | Protocol::Mptcp => State::Tcp(Box::default()),
             Protocol::Dccp | Protocol::DccpUdp => State::Dccp(Box::default()),
             Protocol::Ltp | Protocol::LtpDccp => State::Ltp(Box::default()),
             Protocol::Udpdtn => State::Udpdtn(Box::default()),
-            Protocol::Udp => State::Plain,
+            Protocol::Udp | Protocol::Quic => State::Plain,
         };
         let halves = Default::default();
         Self { ends, protocol, seen_ns: [now.ns; 2], halves, state, clock: now.clock }
@@ -114,7 +124,7 @@ impl Flow {
         match &mut self.state {
             State::Dccp(dccp) => dccp.forget_times(),
             State::Ltp(ltp) => ltp.forget_times(),
-            State::Tcp(_) | State::Udpdtn(_) | State::Plain => {}
+            State::Tcp(_) | State::Sctp(_) | State::Udpdtn(_) | State::Plain => {}
         }
     }
     /// Packets of both directions.

@@ -12,6 +12,8 @@ use super::tcp::path_ns;
 const SILENT_ROUND_TRIPS: f64 = 1.5;
 /// ... and no earlier than this.
 const SILENT_LEAST_NS: i64 = 10_000_000;
+/// A sender that waits for an acknowledgement sends on within this time of it, beside a part of the round trip.
+const PROMPT_NS: i64 = 1_000_000;
 
 /// What is counted of a direction.
 #[derive(Clone, Debug, Default)]
@@ -26,9 +28,9 @@ pub struct Counts {
     pub data_bytes: u64,
     /// Bytes of payload, each once.
     pub unique_bytes: u64,
-    /// Packets with payload that was sent before.
+    /// Packets with payload, SYN or FIN that was sent before.
     pub again_packets: u64,
-    /// Bytes of payload that were sent before.
+    /// Bytes of payload that were sent before; SYN and FIN count as one each.
     pub again_bytes: u64,
     /// Of these packets, those that a timer sent.
     pub again_by_timer: u64,
@@ -101,6 +103,10 @@ pub struct Half {
     pub was_closed: bool,
     /// When this end last refused a packet (a Sync of DCCP).
     pub refused_ns: Option<i64>,
+    /// The other end has sent payload since the last packet with payload.
+    pub spoken_to: bool,
+    /// The last packet with payload waited for an acknowledgement, as far as a capture shows.
+    waited: bool,
     /// What lies below was sent by a timer's expiry or after it, until it is acknowledged.
     timed_out_below: u64,
 }
@@ -131,7 +137,8 @@ impl Weighted {
     }
 }
 
-/// Spans in which packets left alone: none was outstanding but itself, with one exception in ten at most.
+/// Spans in which packets left alone, each when the one before was acknowledged: none was outstanding but itself, with one
+/// exception in ten at most. Packets of idle and interactive flows leave alone, too, but wait for the application.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Single {
     from_ns: i64,
@@ -145,8 +152,8 @@ pub struct Single {
 
 impl Single {
     #[inline]
-    fn on_sent(&mut self, now_ns: i64, outstanding: u64) {
-        if outstanding > 1 {
+    fn on_sent(&mut self, now_ns: i64, outstanding: u64, waited: bool) {
+        if outstanding > 1 || !waited {
             self.exceptions += 1;
             if self.exceptions * 10 > self.packets {
                 (self.packets, self.exceptions) = (0, 0);
@@ -209,6 +216,8 @@ impl Half {
         self.counts.data_bytes += sent.payload;
         self.counts.unique_bytes += sent.payload.saturating_sub(again);
         self.largest = self.largest.max(sent.payload);
+        self.waited = again > 0 || self.waits(sent);
+        self.spoken_to = false;
         let first = match self.data_ns {
             Some((first, last)) => {
                 if sent.now.ns - last >= sent.now.pause_ns {
@@ -221,6 +230,18 @@ impl Half {
         self.data_ns = Some((first, sent.now.ns));
         self.was_closed = self.closed;
         self.draw(|graph| graph.bytes.add(sent.now.ns, sent.payload, sent.payload));
+    }
+
+    /// Whether a packet waited for the window: it is no small one, answers no payload, and left within a quarter of a round
+    /// trip of an acknowledgement, or one round trip after the packet before it.
+    fn waits(&self, sent: &Sent) -> bool {
+        let Some(path_ns) = sent.path_ns.filter(|_| !self.spoken_to && sent.payload * 2 >= self.largest)
+        else {
+            return false;
+        };
+        let since = |at: Option<i64>| at.map_or(i64::MAX, |at| sent.now.ns - at);
+        since(self.acknowledged_ns) <= path_ns / 4 + PROMPT_NS
+            || since(self.data_ns.map(|data| data.1)) <= path_ns + path_ns / 4
     }
 
     #[cold]
@@ -258,17 +279,18 @@ impl Half {
             self.reactions.on_sent(now_ns, sent.to - sent.from, window, numbers);
             let packets = self.flight.pieces();
             self.outstanding_packets.add(packets);
-            self.single.on_sent(now_ns, packets);
+            self.single.on_sent(now_ns, packets, self.waited);
         }
         self.draw(|graph| graph.outstanding.add(now_ns, outstanding, outstanding));
     }
 
-    /// Counts a retransmission, finds what caused it, and takes it for the sign of a loss.
+    /// Counts a retransmission, finds what caused it, and takes it for the sign of a loss. `before_ns`: the
+    /// transmission before, if it is still known.
     #[cold]
-    pub fn on_again(&mut self, sent: &Sent, again: u64, window: u64) {
+    pub fn on_again(&mut self, sent: &Sent, again: u64, before_ns: Option<i64>, window: u64) {
         self.counts.again_packets += 1;
         self.counts.again_bytes += again;
-        let found = if self.is_silent(sent) {
+        let found = if self.is_silent(sent, before_ns) {
             self.timed_out_below = self.flight.next();
             Found::Timeout
         } else {
@@ -277,15 +299,22 @@ impl Half {
         // Acknowledgements continue what a timer has begun.
         let by_timer = sent.from < self.timed_out_below;
         self.counts.again_by_timer += u64::from(by_timer);
-        self.on_loss(sent, found, window, sent.from);
+        self.on_loss(sent, found, window, sent.from, 1);
     }
 
-    /// A packet counts as lost.
-    pub fn on_loss(&mut self, sent: &Sent, found: Found, window: u64, number: u64) {
+    /// The receiver reports that `packets` are lost.
+    pub fn on_lost(&mut self, sent: &Sent, found: Found, window: u64, number: u64, packets: u64) {
+        self.counts.lost += packets;
+        self.on_loss(sent, found, window, number, packets);
+    }
+
+    /// Packets count as lost.
+    fn on_loss(&mut self, sent: &Sent, found: Found, window: u64, number: u64, packets: u64) {
         self.reactions.on_loss(Noticed {
             now_ns: sent.now.ns,
             at_s: sent.now.s,
             number,
+            packets,
             next: self.flight.next(),
             found,
             rtt_ns: sent.path_ns,
@@ -295,26 +324,43 @@ impl Half {
     }
 
     /// For longer than acknowledgements take none has come, and nothing was sent.
-    fn is_silent(&self, sent: &Sent) -> bool {
-        let heard = self.acknowledged_ns.max(self.data_ns.map(|data| data.1));
+    fn is_silent(&self, sent: &Sent, before_ns: Option<i64>) -> bool {
+        let heard = self.acknowledged_ns.max(self.data_ns.map(|data| data.1)).max(before_ns);
         let silence = heard.map_or(0, |at| sent.now.ns - at);
         let usual = sent.path_ns.map_or(0.0, |path| path as f64 * SILENT_ROUND_TRIPS);
         silence >= SILENT_LEAST_NS.max(usual as i64)
     }
 }
 
-/// A packet with data of a transport that numbers packets and never sends one again.
-pub fn on_numbered(halves: &mut [Half; 2], way: usize, number: u64, payload: u64, now: &Moment) {
+/// A packet with data of a transport that numbers packets. `resends`: a number that comes again was sent again; else the
+/// network has duplicated it.
+pub fn on_numbered(
+    halves: &mut [Half; 2],
+    way: usize,
+    number: u64,
+    payload: u64,
+    resends: bool,
+    now: &Moment,
+) {
     let path_ns = path_ns(halves);
     let half = &mut halves[way];
     let (from, to, under_way) = (number, number + 1, half.flight.pieces());
     let sent = Sent { now: *now, from, to, payload, path_ns, packet: 1, under_way };
-    if payload > 0 {
-        half.on_data(&sent, 0);
-    }
     let sending = half.flight.send(number, number + 1, now.ns);
+    let again = if resends && sending.again > 0 { payload } else { 0 };
+    if again > 0 {
+        half.on_again(&sent, again, sending.before_ns, under_way);
+    }
+    if payload > 0 {
+        half.on_data(&sent, again);
+        halves[1 - way].spoken_to = true;
+    }
+    let half = &mut halves[way];
     half.counts.late += u64::from(sending.late);
-    half.draw(|graph| graph.sent.add(now.ns, number, number + 1));
+    half.draw(|graph| {
+        let series = if again > 0 { &mut graph.again } else { &mut graph.sent };
+        series.add(now.ns, number, number + 1);
+    });
     let outstanding = half.flight.pieces();
     let arrived = half.flight.foremost().first().map_or(0, |number| number + 1);
     half.note_outstanding(&sent, outstanding, outstanding, Some((number, arrived)));

@@ -176,10 +176,9 @@ impl Ltp {
         // A report that is sent again adds nothing new.
         if missing > 0 && asked.is_some() {
             let (from, packet) = (report.serial, half.largest.max(1));
-            half.counts.lost += missing.div_ceil(packet);
             let under_way = half.flight.pieces();
             let sent = Sent { now: *now, from, to: from, payload: 0, path_ns, packet, under_way };
-            half.on_loss(&sent, Found::Report, 0, u64::MAX);
+            half.on_lost(&sent, Found::Report, 0, u64::MAX, missing.div_ceil(packet));
         }
     }
 }

@@ -39,6 +39,7 @@ mod moments;
 mod notes;
 mod pauses;
 mod reaction;
+mod sctp;
 mod series;
 mod table;
 mod tcp;

@@ -17,6 +17,8 @@ macro_rules! notes {
 notes! {
     /// The file ends within a record.
     Cut: "the file is cut within its last record, which was skipped";
+    /// What gzip compressed cannot be inflated.
+    Compressed: "the compressed file is cut or damaged: what follows the last packet was skipped";
     /// What follows is no record.
     Damaged: "the file is damaged: what follows the last packet is no record and was skipped";
     /// A record claims a length that no record has.

@@ -127,6 +127,8 @@ pub struct Noticed {
     pub at_s: f64,
     /// Number that was lost.
     pub number: u64,
+    /// How many packets.
+    pub packets: u64,
     /// Behind the highest that was sent by then.
     pub next: u64,
     /// How.
@@ -161,12 +163,12 @@ impl Reactions {
         pending.sent += sent;
     }
 
-    /// A packet is lost, or counts as lost.
+    /// Packets are lost, or count as lost.
     pub fn on_loss(&mut self, seen: Noticed) {
-        self.told.packets += 1;
+        self.told.packets += seen.packets;
         if seen.number < self.recover && seen.found != Found::Timeout {
             if let Some(pending) = &mut self.pending {
-                pending.loss.packets += 1;
+                pending.loss.packets += seen.packets;
             }
             return;
         }
@@ -177,7 +179,7 @@ impl Reactions {
         let loss = Loss {
             at_s: seen.at_s,
             found: seen.found,
-            packets: 1,
+            packets: seen.packets,
             window_before: seen.window,
             window_after: None,
             answer: Answer::Unknown,

@@ -21,8 +21,12 @@ const TRIED_MAX: usize = 2 * DRAWN_MAX;
 const IP_TCP: u8 = 6;
 const IP_UDP: u8 = 17;
 const IP_DCCP: u8 = 33;
+const IP_SCTP: u8 = 132;
 const PORT_TCPCL: u16 = 4556;
 const UDP_HEADER: usize = 8;
+/// Versions 1 (RFC 9000) and 2 (RFC 9369) of QUIC, and what drafts had instead of their last byte.
+const QUIC_VERSIONS: [u32; 2] = [1, 0x6b33_43cf];
+const QUIC_DRAFTS: u32 = 0xff00_0000;
 /// What holds an association of DCCP open between segments (RFC 7122).
 const KEEPALIVE: [u8; 4] = [0; 4];
 /// What each end of TCPCL begins with, before its version (RFC 9174, section 4.2).
@@ -71,10 +75,11 @@ impl Filter {
             Self::Protocol(wanted) => *wanted == protocol,
         }
     }
-    /// Whether a flow may come to hold it: TCPCL is known by its first bytes, LTP in DCCP needs its connection.
+    /// Whether a flow may come to hold it: TCPCL and QUIC are known by their first bytes, MPTCP by an option, LTP in DCCP needs its connection.
     fn may_take(&self, ends: &[Endpoint; 2], protocol: Protocol) -> bool {
         let later: &[Protocol] = match protocol {
-            Protocol::Tcp => &[Protocol::Tcpcl],
+            Protocol::Tcp => &[Protocol::Tcpcl, Protocol::Mptcp],
+            Protocol::Udp => &[Protocol::Quic],
             Protocol::Dccp | Protocol::DccpUdp => &[Protocol::LtpDccp],
             _ => &[],
         };
@@ -207,6 +212,7 @@ impl Table {
             IP_TCP => self.on_tcp(seen, ends(payload, addresses)?),
             IP_UDP => self.on_udp(seen, ends(payload, addresses)?),
             IP_DCCP => self.on_dccp(seen, Protocol::Dccp, payload, length),
+            IP_SCTP => self.on_sctp(seen, ends(payload, addresses)?),
             _ => Err(Note::OtherTransport),
         }
     }
@@ -221,6 +227,9 @@ impl Table {
         };
         let Some((flow, way)) = self.flow(ends, protocol, seen.now, over)? else { return Ok(()) };
         count(flow, way, seen);
+        if segment.multipath && flow.protocol == Protocol::Tcp {
+            flow.protocol = Protocol::Mptcp;
+        }
         if segment.length > 0 && flow.halves[way].counts.data_packets == 0 {
             let header = seen.datagram.length - segment.length as usize;
             if seen.datagram.payload.get(header..).is_some_and(|bytes| bytes.starts_with(CONTACT_HEADER)) {
@@ -229,6 +238,18 @@ impl Table {
         }
         if let State::Tcp(tcp) = &mut flow.state {
             tcp.on_segment(&mut flow.halves, way, &segment, seen.now);
+        }
+        Ok(())
+    }
+
+    fn on_sctp(&mut self, seen: Seen<'_>, ends: [Endpoint; 2]) -> Result<(), Note> {
+        let Some((flow, way)) = self.flow(ends, Protocol::Sctp, seen.now, |_, _| false)? else {
+            return Ok(());
+        };
+        count(flow, way, seen);
+        if let State::Sctp(sctp) = &mut flow.state {
+            let Datagram { payload, length, .. } = *seen.datagram;
+            sctp.on_packet(&mut flow.halves, way, payload, length, seen.now);
         }
         Ok(())
     }
@@ -242,6 +263,9 @@ impl Table {
         }
         let Some((flow, way)) = self.flow(ends, protocol, seen.now, |_, _| false)? else { return Ok(()) };
         count(flow, way, seen);
+        if flow.protocol == Protocol::Udp && opens_quic(payload) {
+            flow.protocol = Protocol::Quic;
+        }
         match &mut flow.state {
             // What only looks like it counts as plain UDP.
             State::Ltp(ltp) => match ltp::Packet::read_kept(payload, length) {
@@ -407,6 +431,14 @@ impl Table {
 #[inline]
 fn ends(payload: &[u8], addresses: [u128; 2]) -> Result<[Endpoint; 2], Note> {
     Endpoint::pair(payload, addresses).ok_or(Note::HeaderCut)
+}
+
+/// A long header of QUIC (RFC 8999, section 5.1) with its fixed bit, of a known version.
+fn opens_quic(payload: &[u8]) -> bool {
+    let Some(&[flags, a, b, c, d, id]) = payload.first_chunk() else { return false };
+    let version = u32::from_be_bytes([a, b, c, d]);
+    let known = QUIC_VERSIONS.contains(&version) || version & !0xff == QUIC_DRAFTS;
+    flags & 0xc0 == 0xc0 && known && id <= 20
 }
 
 fn speaks(ends: &[Endpoint; 2], port: u16) -> bool {

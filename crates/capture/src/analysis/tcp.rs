@@ -134,19 +134,21 @@ impl Tcp {
         }
         let sending = half.flight.send(from, from + space, now.ns);
         half.counts.late += u64::from(sending.late);
-        // The numbers of SYN and FIN are no payload.
-        let again = sending.again.saturating_sub(space - payload).min(payload);
         let probe = half.closed && !segment.syn();
-        if again > 0 && !probe {
-            half.on_again(&sent, again, outstanding);
+        if sending.again > 0 && !probe {
+            half.on_again(&sent, sending.again, sending.before_ns, outstanding);
         }
         if let Some(graph) = &mut half.graph {
             let series = if sending.again > 0 { &mut graph.again } else { &mut graph.sent };
             series.add(now.ns, from, from + space);
         }
         if payload > 0 {
+            // The numbers of SYN, which is first, and FIN, which is last, are no payload.
+            let again = sending.again.saturating_sub(segment.syn().into()).min(payload);
             half.on_data(&sent, again);
+            halves[1 - way].spoken_to = true;
         }
+        let half = &mut halves[way];
         let outstanding = half.flight.outstanding();
         half.on_outstanding(&sent, outstanding, outstanding - half.flight.arrived());
     }

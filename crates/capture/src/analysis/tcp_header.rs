@@ -22,6 +22,8 @@ pub struct Segment {
     pub shift: Option<u8>,
     /// Of an opening segment (RFC 9293, section 3.7.1).
     pub largest: Option<u16>,
+    /// It has an option of Multipath TCP (RFC 8684).
+    pub multipath: bool,
     blocks: [(u32, u32); BLOCKS_MAX],
     block_count: u8,
 }
@@ -99,6 +101,7 @@ impl Segment {
     fn read_option(&mut self, kind: u8, value: &[u8]) {
         match (kind, value) {
             (2, [high, low]) => self.largest = Some(u16::from_be_bytes([*high, *low])),
+            (30, _) => self.multipath = true,
             (3, [shift]) => self.shift = Some((*shift).min(14)),
             (5, blocks) => {
                 for block in blocks.chunks_exact(8).take(BLOCKS_MAX) {

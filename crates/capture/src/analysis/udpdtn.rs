@@ -44,7 +44,7 @@ impl Udpdtn {
                     halves[way].flight = Default::default();
                 }
                 let number = sender.numbers.follow(u64::from(data.number), BITS);
-                on_numbered(halves, way, number, payload.len() as u64 + cut, now);
+                on_numbered(halves, way, number, payload.len() as u64 + cut, false, now);
             }
             Body::Report(report) => self.on_report(halves, way, report, now),
             Body::Open(_) | Body::Unknown => halves[way].counts.control += 1,
@@ -76,11 +76,10 @@ impl Udpdtn {
         let before = if sender.missed.0 == report.incarnation { sender.missed.1 } else { 0 };
         sender.missed = (report.incarnation, missed.max(before));
         if missed > before {
-            half.counts.lost += u64::from(missed - before);
             let under_way = half.flight.pieces();
             let sent =
                 Sent { now: *now, from: number, to: number, payload: 0, path_ns, packet: 1, under_way };
-            half.on_loss(&sent, Found::Report, window, number);
+            half.on_lost(&sent, Found::Report, window, number, u64::from(missed - before));
         }
     }
 }

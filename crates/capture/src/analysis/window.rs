@@ -1,22 +1,63 @@
-//! A file seen through a window that moves forward only: memory does not grow with the file.
+//! A file seen through a window that moves forward only: memory does not grow with the file. A file that gzip compressed
+//! (RFC 1952) is inflated as it passes.
 
-use std::io::{self, Read};
+use flate2::read::MultiGzDecoder;
+use std::io::{self, Cursor, ErrorKind, Read};
 
 /// What is read at a time.
 const STEP: usize = 1 << 20;
 
+/// What a compressed file begins with.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Where the bytes come from.
+enum Source<R> {
+    Plain(R),
+    Gzip(Box<MultiGzDecoder<io::Chain<Cursor<Vec<u8>>, R>>>),
+    End,
+}
+
 /// The bytes of a file that are needed now.
 pub struct Window<R> {
-    from: R,
+    from: Source<R>,
+    /// What was compressed is damaged, or ends too early.
+    pub damaged: bool,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
 }
 
 impl<R: Read> Window<R> {
-    /// At the beginning of a file.
-    pub fn new(from: R) -> Self {
-        Self { from, buffer: vec![0; STEP], start: 0, end: 0 }
+    /// At the beginning of a file, inflated if gzip compressed it.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn new(from: R) -> io::Result<Self> {
+        let from = Source::Plain(from);
+        let mut window = Self { from, damaged: false, buffer: vec![0; STEP], start: 0, end: 0 };
+        if window.peek(GZIP.len())? == GZIP
+            && let Source::Plain(rest) = std::mem::replace(&mut window.from, Source::End)
+        {
+            let read = Cursor::new(window.buffer[..window.end].to_vec());
+            window.from = Source::Gzip(Box::new(MultiGzDecoder::new(read.chain(rest))));
+            window.end = 0;
+        }
+        Ok(window)
+    }
+    /// Bytes into the buffer behind its end; zero at the end of the file, and where what is compressed is damaged.
+    fn read(&mut self) -> io::Result<usize> {
+        let room = &mut self.buffer[self.end..];
+        match &mut self.from {
+            Source::Plain(from) => from.read(room),
+            Source::Gzip(from) => from.read(room).or_else(|error| match error.kind() {
+                ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput => {
+                    (self.from, self.damaged) = (Source::End, true);
+                    Ok(0)
+                }
+                _ => Err(error),
+            }),
+            Source::End => Ok(0),
+        }
     }
     /// The next bytes; fewer than asked for only at the end of the file.
     ///
@@ -65,10 +106,10 @@ impl<R: Read> Window<R> {
             self.buffer.resize(wanted, 0);
         }
         while self.end < wanted {
-            match self.from.read(&mut self.buffer[self.end..]) {
+            match self.read() {
                 Ok(0) => break,
                 Ok(count) => self.end += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }

@@ -181,12 +181,13 @@ fn put(options: &PutName) -> Done {
         rate: given("--rate", options.rate.as_deref(), rate)?,
     };
     let (listens, json, mut printed) = (options.listen.is_some(), options.json, Ok(()));
-    let result = names::put(putting, &mut |published| {
+    let mut ready = |published: &Published| {
         eprintln!("{} at {}", if listens { "listening" } else { "registered" }, published.at);
         printed =
             print(&(if json { json_of_published(published) } else { line_of_published(published) } + "\n"));
         printed.is_ok()
-    });
+    };
+    let result = names::put(putting, &mut ready, &mut |line| eprintln!("lightlag: {line}"));
     printed?;
     Ok(result.map_err(Failed)?)
 }

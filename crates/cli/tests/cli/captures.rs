@@ -96,6 +96,34 @@ fn a_capture_from_standard_input_is_not_written_over() {
     assert!(!place.path("b.parquet").exists());
 }
 
+/// As gzip writes it, with the bytes as they are.
+fn stored(bytes: &[u8]) -> Vec<u8> {
+    let crc = !bytes.iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| crc >> 1 ^ (0xedb8_8320 * (crc & 1)))
+    });
+    let length = bytes.len() as u16;
+    let mut file = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1];
+    file.extend([length.to_le_bytes(), (!length).to_le_bytes()].concat());
+    file.extend(bytes);
+    file.extend([crc.to_le_bytes(), u32::from(length).to_le_bytes()].concat());
+    file
+}
+
+#[test]
+fn compressed_captures_are_read_from_files_and_from_standard_input() {
+    let place = Place::new();
+    place.write("a.pcap", dccp_in_udp()).write("a.pcap.gz", stored(&dccp_in_udp()));
+    let plain = place.good(&["capture", "a.pcap"]);
+    assert_eq!(place.good(&["capture", "a.pcap.gz", "--to-dccp", "b.pcap"]), plain);
+    assert!(place.good(&["capture", "b.pcap"]).contains(" DCCP "));
+    for name in ["a.pcap", "a.pcap.gz"] {
+        let input = std::fs::File::open(place.path(name)).expect("it is there");
+        let done = place.command(&["capture", "-"]).stdin(input).output().expect("the command starts");
+        assert_eq!(String::from_utf8_lossy(&done.stdout), plain);
+        assert_eq!(String::from_utf8_lossy(&done.stderr), "");
+    }
+}
+
 #[test]
 fn every_output_makes_the_folder_it_is_to_be_in() {
     let place = Place::new();

@@ -31,7 +31,7 @@ controller = "cubic"
 "#;
 
 /// Whether namespaces and devices can be made here; if not, the test is skipped.
-fn can_make_devices() -> bool {
+pub fn can_make_devices() -> bool {
     let lacks = [
         (!geteuid().is_root(), "not root"),
         (!Path::new("/dev/net/tun").exists(), "no /dev/net/tun"),
@@ -141,10 +141,10 @@ fn the_kernels_tcp_carries_a_file_whole_over_a_link_that_loses() {
 }
 
 /// Two namespaces of this test.
-struct Pair([String; 2]);
+pub struct Pair(pub [String; 2]);
 
 impl Pair {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let pair = Self(["a", "b"].map(|side| format!("{name}{}{side}", std::process::id())));
         for name in &pair.0 {
             assert!(Command::new("ip").args(["netns", "add", name]).status().expect("`ip` runs").success());
@@ -162,7 +162,7 @@ impl Drop for Pair {
 }
 
 /// A socket inside a namespace.
-fn socket(namespace: &str, at: &'static str) -> UdpSocket {
+pub fn socket(namespace: &str, at: &'static str) -> UdpSocket {
     let namespace = File::open(Path::new("/run/netns").join(namespace)).expect("it is there");
     let entering = std::thread::spawn(move || {
         move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))

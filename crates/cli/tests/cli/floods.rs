@@ -427,7 +427,7 @@ fn an_aggregated_block_is_not_read_into_memory() {
 }
 
 /// The most memory that a process has had, in KiB.
-fn peak_kib(id: u32) -> u64 {
+pub fn peak_kib(id: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("it runs");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel states it");
     peak.trim().trim_end_matches(" kB").parse().expect("a number")

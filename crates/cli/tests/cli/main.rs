@@ -11,6 +11,7 @@ mod house;
 mod large_files;
 mod lightlag;
 mod measurements;
+mod mtu;
 mod names;
 mod plans;
 #[path = "../../../../tests/skip.rs"]

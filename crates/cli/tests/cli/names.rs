@@ -1,5 +1,6 @@
 //! Files as named data over faces of this machine, as users publish and get them.
 
+use crate::floods::peak_kib;
 use crate::lightlag::running::{Running, noise};
 use crate::lightlag::{Place, failed};
 use lightlag_protocols::wire::ndn::name::kind;
@@ -185,6 +186,55 @@ fn a_file_that_changes_is_published_no_longer() {
     let asking = Running::start(&place, &["names", "get", "/a", "-o", "out", "--face", &face, "--insecure"]);
     assert_eq!(producer.end().0, Some(1));
     drop(asking);
+}
+
+#[test]
+fn a_file_with_other_bytes_than_its_length_says_is_not_published() {
+    let place = Place::new();
+    for words in [
+        &["names", "put", "/a", "/proc/cpuinfo", "--listen", UDP][..],
+        &["transfer", "/proc/cpuinfo", "127.0.0.1:9"],
+    ] {
+        let (code, _, line) = Running::start(&place, words).end();
+        assert_eq!(code, Some(1), "{line}");
+        assert!(line.contains("/proc/cpuinfo: it changed while it was sent"), "{line}");
+    }
+}
+
+/// Connections that ask for segments and read nothing must not take the memory of the machine.
+#[test]
+fn consumers_that_do_not_read_take_a_bounded_memory() {
+    let place = Place::new();
+    place.write("file", noise(20_000_000));
+    let (producer, face) = publish(&place, "/a", "file", "tcp://127.0.0.1:0", &[]);
+    let output = got(&place, "/a", &face, &[]);
+    let name = output.split("\"name\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("its name");
+    let name: Name = name.parse().expect("a name");
+    let mut asked = Vec::new();
+    for number in 0..2500 {
+        Interest { name: name.with_number(kind::SEGMENT, number), nonce: Some(7), ..Interest::default() }
+            .write(&mut asked);
+    }
+    // Those for other names come back.
+    for _ in 0..20 {
+        let name = Name::default().with_generic(b"other").with_generic(&[b'x'; 8000]);
+        Interest { name, nonce: Some(7), ..Interest::default() }.write(&mut asked);
+    }
+    let at = face.strip_prefix("tcp://").expect("its address");
+    let idle: Vec<TcpStream> = (0..64)
+        .map(|_| {
+            let mut stream = TcpStream::connect(at).expect("it listens");
+            stream.set_write_timeout(Some(Duration::from_millis(50))).expect("it can be set");
+            // It may not take all of them.
+            let _ = stream.write_all(&asked);
+            stream
+        })
+        .collect();
+    got(&place, "/a", &face, &[]);
+    assert!(place.read("out") == noise(20_000_000));
+    let peak = peak_kib(producer.0.id());
+    assert!(peak < 80_000, "{peak} KiB");
+    drop(idle);
 }
 
 #[test]

@@ -114,7 +114,8 @@ fn a_sweep_says_of_each_point_what_a_run_of_it_says() {
 /// The values and the difference in deliveries of each row of a comparison.
 fn compared(place: &Place, first: &str, second: &str) -> Vec<(String, f64)> {
     let output: serde_json::Value =
-        serde_json::from_str(&place.good(&["compare", first, second, "--json"])).expect("--json prints JSON");
+        serde_json::from_str(&place.good(&["compare", first, second, "--metric", "delivered", "--json"]))
+            .expect("--json prints JSON");
     let rows = output["differences"].as_array().expect("differences are a list").clone();
     let delivered = rows.iter().filter(|row| row["metric"] == "delivered");
     let output = |row: &serde_json::Value| {
@@ -134,6 +135,19 @@ fn a_sweep_over_mechanisms_is_compared_with_one_of_a_fixed_mechanism() {
     let rows = compared(&place, "all", "credit");
     assert_eq!(rows.iter().map(|row| row.0.as_str()).collect::<Vec<_>>(), ["none", "credit"]);
     assert_eq!(rows[1].1, 0.0, "credit differs from itself");
+    let within = place.good(&["compare", "all", "--by", "mechanism"]);
+    assert_eq!(within.lines().filter(|line| line.contains("mechanism=credit")).count(), 4, "{within}");
+    assert!(!within.contains("mechanism=none"), "{within}");
+    let based = place.good(&["compare", "all", "--by", "mechanism", "--base", "credit", "--metric", "all"]);
+    assert!(based.lines().filter(|line| line.contains("mechanism=none")).count() > 20, "{based}");
+    for (words, right) in [
+        (&["compare", "all"][..], "name a second folder, or an axis with --by"),
+        (&["compare", "all", "--by", "router"], "all: the sweep does not vary `router`; it varies mechanism"),
+        (&["compare", "all", "credit", "--metric", "speed"], "have no metric `speed` in common"),
+    ] {
+        let line = place.refused(words);
+        assert!(line.contains(right), "{line}");
+    }
 }
 
 #[test]

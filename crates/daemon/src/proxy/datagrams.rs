@@ -2,6 +2,7 @@
 //!
 //! What an application of UDP may lose is not lost here; whatever waits for longer than it bears it drops itself.
 
+use super::mappings::Mapping;
 use super::socks::{RequestedHints, named};
 use super::{ProxiedConnection, Router, Via};
 use crate::descriptors;
@@ -12,6 +13,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
 use std::rc::Rc;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpStream, UdpSocket};
@@ -19,6 +21,12 @@ use tokio::task::spawn_local;
 
 /// No datagram is longer.
 const LONGEST: usize = 65_535;
+
+thread_local! {
+    /// What is being read. It is empty whenever anybody waits, so one does for all.
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; LONGEST]);
+}
+
 /// Targets of one association at a time.
 const TARGETS_MAX: usize = 256;
 
@@ -28,9 +36,23 @@ const TARGETS_MAX: usize = 256;
 /// No address is known, or it cannot be reached.
 pub async fn reach(addresses: &[SocketAddr]) -> io::Result<UdpSocket> {
     let address = *addresses.first().ok_or_else(|| io::Error::other("cannot resolve the peer's address"))?;
-    let socket = descriptors::check(UdpSocket::bind(any(address.ip())).await?)?;
+    let socket = bind(any(address.ip())).await?;
     socket.connect(address).await?;
     Ok(socket)
+}
+
+async fn bind(at: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = descriptors::with_room(|| std::net::UdpSocket::bind(at)).await?;
+    socket.set_nonblocking(true)?;
+    UdpSocket::from_std(socket)
+}
+
+/// The next datagram and its sender, if one has come.
+fn receive(socket: &UdpSocket) -> Option<(Vec<u8>, SocketAddr)> {
+    BUFFER.with_borrow_mut(|buffer| {
+        let (length, from) = socket.try_recv_from(buffer).ok()?;
+        Some((buffer[..length].to_vec(), from))
+    })
 }
 
 fn any(like: IpAddr) -> SocketAddr {
@@ -38,21 +60,25 @@ fn any(like: IpAddr) -> SocketAddr {
     SocketAddr::new(address, 0)
 }
 
-/// Carries datagrams between a target and a connection until that is over.
+/// Carries datagrams between a target and a connection until that is over or idle.
 pub async fn carry(line: &ProxiedConnection, socket: &UdpSocket) {
-    let mut buffer = vec![0; LONGEST];
+    let mapping = Mapping::new(line.peer.key());
+    let mut ended = pin!(mapping.ended());
     let mut stream = Stream::default();
     while line.waker.over.get().is_none() && !stream.is_over(line) {
         while let Some(datagram) = stream.next(line) {
+            mapping.touch();
             let _ = socket.send(&datagram).await;
         }
         tokio::select! {
-            came = socket.recv(&mut buffer) => {
-                if let Ok(length) = came {
-                    write(line, &buffer[..length]);
+            _ = socket.readable() => {
+                if let Some((datagram, _)) = receive(socket) {
+                    mapping.touch();
+                    write(line, &datagram);
                 }
             }
             () = line.waker.reads.notified() => {}
+            () = &mut ended => break,
         }
     }
 }
@@ -88,8 +114,18 @@ impl Stream {
         let (length, rest) = self.bytes.split_first_chunk::<2>()?;
         let datagram = rest.get(..u16::from_be_bytes(*length).into())?.to_vec();
         self.bytes.drain(..datagram.len() + 2);
+        if self.bytes.is_empty() {
+            // Between datagrams it needs no memory.
+            self.bytes = Vec::new();
+        }
         Some(datagram)
     }
+}
+
+/// The connection for datagrams to one target.
+struct Line {
+    connection: ProxiedConnection,
+    mapping: Rc<Mapping>,
 }
 
 /// The datagrams of one application, to any target: one connection for each.
@@ -99,7 +135,7 @@ struct Association {
     requested: RequestedHints,
     /// Where the application is: known when it has sent something.
     application: Cell<Option<SocketAddr>>,
-    lines: RefCell<BTreeMap<String, Rc<ProxiedConnection>>>,
+    lines: RefCell<BTreeMap<String, Rc<Line>>>,
 }
 
 /// Serves UDP ASSOCIATE until the application closes the connection that it was asked by.
@@ -111,8 +147,7 @@ pub async fn associate(
     proto: Socks5ServerProtocol<TcpStream, states::CommandRead>,
     requested: RequestedHints,
 ) -> Result<(), String> {
-    let socket = UdpSocket::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.and_then(descriptors::check);
-    let socket = socket.map_err(|why| why.to_string())?;
+    let socket = bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.map_err(|why| why.to_string())?;
     let own = socket.local_addr().map_err(|why| why.to_string())?;
     let mut held = proto.reply_success(own).await.map_err(|why| why.to_string())?;
     let association = Rc::new(Association {
@@ -123,22 +158,21 @@ pub async fn associate(
         lines: RefCell::default(),
     });
     let mut nothing = [0; 64];
-    let mut buffer = vec![0; LONGEST];
     loop {
         tokio::select! {
             said = held.read(&mut nothing) => if !said.is_ok_and(|length| length > 0) { break },
-            came = association.socket.recv_from(&mut buffer) => {
-                let Ok((length, from)) = came else { continue };
+            _ = association.socket.readable() => {
+                let Some((datagram, from)) = receive(&association.socket) else { continue };
                 // The first sender is the application; datagrams of others are dropped.
                 if association.application.get().unwrap_or(from) == from {
                     association.application.set(Some(from));
-                    association.on_datagram(&buffer[..length]).await;
+                    association.on_datagram(&datagram).await;
                 }
             }
         }
     }
     for line in association.lines.borrow().values() {
-        line.reset(lightlag_protocols::wire::session::CloseReason::Aborted);
+        line.connection.reset(lightlag_protocols::wire::session::CloseReason::Aborted);
     }
     Ok(())
 }
@@ -148,37 +182,50 @@ impl Association {
         let Ok((0, target, plain)) = parse_udp_request(datagram).await else { return };
         let name = named(&target).to_string();
         let known = self.lines.borrow().get(&name).cloned();
-        if let Some(line) = known.filter(|line| line.waker.over.get().is_none()) {
-            return write(&line, plain);
+        if let Some(line) = known.filter(|line| line.connection.waker.over.get().is_none()) {
+            line.mapping.touch();
+            return write(&line.connection, plain);
         }
         if self.lines.borrow().len() >= TARGETS_MAX {
-            return;
+            let mut lines = self.lines.borrow_mut();
+            let oldest =
+                lines.iter().min_by_key(|(_, line)| line.mapping.used()).map(|(name, _)| name.clone());
+            oldest.and_then(|name| lines.remove(&name)).iter().for_each(|line| line.mapping.end());
         }
         let asked = Target::parse(&format!("udp:{name}"));
         // Targets that no other daemon reaches have no stream to go by.
         let Ok(Some(peer)) = self.router.peer(&asked, Via::of(&self.requested)) else { return };
         let Some((id, waker)) = peer.open(&asked.to_string(), self.requested.hints) else { return };
-        let line = Rc::new(ProxiedConnection::new(peer.clone(), id, waker));
-        write(&line, plain);
+        let connection = ProxiedConnection::new(peer.clone(), id, waker);
+        let line = Rc::new(Line { connection, mapping: Mapping::new(peer.key()) });
+        write(&line.connection, plain);
         self.lines.borrow_mut().insert(name.clone(), line.clone());
         let all = self.clone();
         spawn_local(async move {
-            all.answer(&line, &name).await;
-            all.lines.borrow_mut().remove(&name);
+            tokio::select! {
+                () = all.answer(&line, &name) => {}
+                () = line.mapping.ended() => {}
+            }
+            let mut lines = all.lines.borrow_mut();
+            // Another may have its name by now.
+            if lines.get(&name).is_some_and(|known| Rc::ptr_eq(known, &line)) {
+                lines.remove(&name);
+            }
         });
     }
-    async fn answer(&self, line: &ProxiedConnection, name: &str) {
+    async fn answer(&self, Line { connection, mapping }: &Line, name: &str) {
         let Target::Tcp(host, port) = Target::parse(name) else { return };
         let Ok(header) = new_udp_header((host.as_str(), port)) else { return };
         let mut stream = Stream::default();
-        while line.waker.over.get().is_none() {
-            while let Some(datagram) = stream.next(line) {
+        while connection.waker.over.get().is_none() {
+            while let Some(datagram) = stream.next(connection) {
+                mapping.touch();
                 let whole = [&header[..], &datagram].concat();
                 if let Some(application) = self.application.get() {
                     let _ = self.socket.send_to(&whole, application).await;
                 }
             }
-            line.waker.reads.notified().await;
+            connection.waker.reads.notified().await;
         }
     }
 }

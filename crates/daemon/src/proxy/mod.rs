@@ -5,6 +5,7 @@ mod carry;
 pub mod datagrams;
 pub mod forward;
 pub mod http;
+pub mod mappings;
 pub mod serve;
 pub mod socks;
 

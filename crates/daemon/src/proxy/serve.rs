@@ -2,7 +2,7 @@
 
 use super::access::{self, Addresses};
 use super::carry::{ProxiedConnection, carry_durable};
-use super::datagrams;
+use super::{datagrams, mappings};
 use crate::durable::DurableConnection;
 use crate::peer::{Peer, Wanted};
 use crate::store::{Record, Store};
@@ -28,6 +28,7 @@ pub type Services = Rc<RefCell<services::Services>>;
 /// Reaches what the others want reached, for as long as the daemon runs.
 pub async fn serve(mut wanted: UnboundedReceiver<Wanted>, services: Services, store: Store) {
     while let Some(wanted) = wanted.recv().await {
+        mappings::make_room(&wanted.peer);
         let (services, store) = (services.clone(), store.clone());
         spawn_local(async move { reach(wanted, &services, &store).await });
     }

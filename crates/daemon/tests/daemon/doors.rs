@@ -1,9 +1,10 @@
 //! How applications come in, and what they see.
 
+use super::floods::limit_descriptors;
 use super::pair::{Extra, Pair, first_line, free_port, local, socks, wait_for};
 use super::streams::{Got, Target, exchange};
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream, UdpSocket};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
 const LENGTH: u64 = 3_000_000;
@@ -106,31 +107,91 @@ fn a_reset_and_a_half_close_are_seen_at_the_other_end() {
     });
 }
 
-#[test]
-fn datagrams_of_applications_come_and_are_answered() {
-    let pair = Pair::start(Extra::default());
-    let target = UdpSocket::bind(local(0)).unwrap();
-    target.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    let mut held = TcpStream::connect(pair.socks).unwrap();
-    held.write_all(&[5, 1, 0]).unwrap();
-    held.read_exact(&mut [0; 2]).unwrap();
-    held.write_all(&[5, 3, 0, 1, 0, 0, 0, 0, 0, 0]).unwrap();
-    let mut answer = [0; 10];
-    held.read_exact(&mut answer).unwrap();
-    assert_eq!(answer[1], 0);
-    let relay = local(u16::from_be_bytes([answer[8], answer[9]]));
-    let application = UdpSocket::bind(local(0)).unwrap();
-    application.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    let port = target.local_addr().unwrap().port().to_be_bytes();
-    for said in ["one", "two", ""] {
+/// An application of UDP, and the connection that holds its association.
+struct Associated {
+    socket: UdpSocket,
+    relay: SocketAddr,
+    _held: TcpStream,
+}
+
+impl Associated {
+    fn new(pair: &Pair) -> Self {
+        let mut held = TcpStream::connect(pair.socks).unwrap();
+        held.write_all(&[5, 1, 0]).unwrap();
+        held.read_exact(&mut [0; 2]).unwrap();
+        held.write_all(&[5, 3, 0, 1, 0, 0, 0, 0, 0, 0]).unwrap();
+        let mut answer = [0; 10];
+        held.read_exact(&mut answer).unwrap();
+        assert_eq!(answer[1], 0);
+        let socket = UdpSocket::bind(local(0)).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        Self { socket, relay: local(u16::from_be_bytes([answer[8], answer[9]])), _held: held }
+    }
+    fn send(&self, port: u16, said: &[u8]) {
+        let port = port.to_be_bytes();
         let head = [0, 0, 0, 1, 127, 0, 0, 1, port[0], port[1]];
-        application.send_to(&[&head[..], said.as_bytes()].concat(), relay).unwrap();
+        self.socket.send_to(&[&head[..], said].concat(), self.relay).unwrap();
+    }
+    /// Sends to a target, which answers.
+    #[track_caller]
+    fn exchange(&self, target: &UdpSocket, said: &str) {
+        let port = target.local_addr().unwrap().port();
+        self.send(port, said.as_bytes());
         let mut buffer = [0; 100];
         let (length, from) = target.recv_from(&mut buffer).unwrap();
         assert_eq!(&buffer[..length], said.as_bytes());
         target.send_to(format!("re: {said}").as_bytes(), from).unwrap();
-        let length = application.recv(&mut buffer).unwrap();
+        let length = self.socket.recv(&mut buffer).unwrap();
         assert_eq!(&buffer[10..length], format!("re: {said}").as_bytes());
-        assert_eq!(&buffer[..10], head);
+        assert_eq!(&buffer[8..10], port.to_be_bytes());
     }
+}
+
+fn datagram_target() -> UdpSocket {
+    let target = UdpSocket::bind(local(0)).unwrap();
+    target.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    target
+}
+
+#[test]
+fn datagrams_of_applications_come_and_are_answered() {
+    let pair = Pair::start(Extra::default());
+    let (target, application) = (datagram_target(), Associated::new(&pair));
+    for said in ["one", "two", ""] {
+        application.exchange(&target, said);
+    }
+}
+
+/// Far has places for 102 connections, or 59 descriptors for them: targets of datagrams, of which one
+/// application has more, make room for others.
+fn targets_make_room(pair: &Pair) {
+    let (target, flooding, other) = (datagram_target(), Associated::new(pair), Associated::new(pair));
+    let silent: Vec<UdpSocket> = (0..200).map(|_| datagram_target()).collect();
+    other.exchange(&target, "before");
+    for _ in 0..2 {
+        for one in &silent {
+            flooding.send(one.local_addr().unwrap().port(), b"x");
+            one.recv(&mut [0; 9]).unwrap();
+        }
+    }
+    let echo = TcpListener::bind(local(0)).unwrap();
+    let mut here = pair.connect(echo.local_addr().unwrap().port(), "").unwrap();
+    let (mut there, _) = echo.accept().unwrap();
+    here.write_all(b"hello").unwrap();
+    there.read_exact(&mut [0; 5]).unwrap();
+    other.exchange(&target, "after");
+    flooding.exchange(&silent[0], "again");
+}
+
+#[test]
+fn targets_of_datagrams_make_room_where_places_are_short() {
+    let pair = Pair::start(Extra { far: "[limits]\nmemory = \"8 MiB\"\n", ..Extra::default() });
+    targets_make_room(&pair);
+}
+
+#[test]
+fn targets_of_datagrams_make_room_where_descriptors_are_short() {
+    let mut pair = Pair::start(Extra::default());
+    limit_descriptors(&mut pair, 80);
+    targets_make_room(&pair);
 }

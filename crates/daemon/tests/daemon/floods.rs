@@ -12,7 +12,7 @@ fn silent(to: SocketAddr, count: usize) -> Vec<TcpStream> {
 }
 
 /// Restarts both with at most `most` descriptors.
-fn limit_descriptors(pair: &mut Pair, most: u32) {
+pub fn limit_descriptors(pair: &mut Pair, most: u32) {
     for daemon in [&mut pair.near, &mut pair.far] {
         daemon.kill();
         daemon.by = vec!["prlimit".to_owned(), format!("--nofile={most}")];

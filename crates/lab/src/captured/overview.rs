@@ -3,7 +3,7 @@
 use super::charts::{Scene, charts};
 use crate::report::{Figure, Report, Table};
 use crate::results::{number, table_text};
-use lightlag_capture::analysis::{Analysed, FlowFigures, HalfFigures, Loss, Pause};
+use lightlag_capture::analysis::{Analysed, FlowFigures, HalfFigures, Loss, Pause, Protocol};
 use std::cmp::Reverse;
 
 /// Flows in the table of a terminal, and flows with charts in a report: the largest.
@@ -59,11 +59,12 @@ pub fn table(analysed: &Analysed) -> String {
     let flows = largest(analysed);
     let told = &flows[..flows.len().min(TOLD_MAX)];
     let mut text = format!(
-        "{}, {} bytes, {} s, {}\n\n",
+        "{}, {} bytes, {} s, {}{}\n\n",
         counted(analysed.packets, "packet"),
         analysed.wire_bytes,
         number(analysed.duration_s),
-        counted(analysed.flows.len() as u64, "flow")
+        counted(analysed.flows.len() as u64, "flow"),
+        by_protocol(analysed)
     );
     if !told.is_empty() {
         let rows: Vec<Vec<String>> = told.iter().flat_map(|flow| rows(flow)).collect();
@@ -83,6 +84,15 @@ pub fn table(analysed: &Analysed) -> String {
     text
 }
 
+/// How many flows speak each protocol, in parentheses. Empty where all speak one.
+fn by_protocol(analysed: &Analysed) -> String {
+    let count = |wanted: Protocol| analysed.flows.iter().filter(|flow| flow.protocol == wanted).count();
+    let counts =
+        Protocol::ALL.iter().map(|known| (count(*known), known.name())).filter(|(count, _)| *count > 0);
+    let told: Vec<String> = counts.map(|(count, name)| format!("{count} {name}")).collect();
+    if told.len() > 1 { format!(" ({})", told.join(", ")) } else { String::new() }
+}
+
 fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
@@ -93,12 +103,13 @@ pub fn report(analysed: &Analysed, name: &str) -> Report {
     let told = &flows[..flows.len().min(TOLD_MAX)];
     let began_ns = analysed.began_ns;
     let mut introduction = vec![format!(
-        "{} ({} bytes) over {} s in {}. In the charts, the wheel zooms and dragging moves; all four \
+        "{} ({} bytes) over {} s in {}{}. In the charts, the wheel zooms and dragging moves; all four \
          charts of a direction follow.",
         counted(analysed.packets, "packet"),
         analysed.wire_bytes,
         number(analysed.duration_s),
-        counted(analysed.flows.len() as u64, "flow")
+        counted(analysed.flows.len() as u64, "flow"),
+        by_protocol(analysed)
     )];
     let odd = told
         .iter()
@@ -121,12 +132,13 @@ fn largest(analysed: &Analysed) -> Vec<&FlowFigures> {
     flows
 }
 
-/// A line for each direction with data, or one for a flow without.
+/// A line for each direction with data or with anything sent again, or one for a flow without.
 fn rows(flow: &FlowFigures) -> Vec<Vec<String>> {
     let out = Direction { flow, half: &flow.out, from: &flow.first, to: &flow.second };
     let back = Direction { flow, half: &flow.back, from: &flow.second, to: &flow.first };
     let row = |direction: &Direction| cells(&columns(), direction);
-    let with_data = [&out, &back].into_iter().filter(|one| one.half.data_packets > 0);
+    let with_data =
+        [&out, &back].into_iter().filter(|one| one.half.data_packets + one.half.retransmitted_packets > 0);
     let told: Vec<_> = with_data.map(row).collect();
     if told.is_empty() { vec![row(&out)] } else { told }
 }

@@ -341,7 +341,7 @@ mod tests {
     use super::*;
 
     fn mark(x: Place, series: &str, panel: Option<&str>) -> Mark {
-        let value = Estimate { mean: 0.5, n: 5, half_width: Some(0.1) };
+        let value = Estimate { mean: 0.5, n: 5, half_width: Some(0.1), is_share: true };
         Mark { x, series: series.into(), panel: panel.map(Into::into), value, baseline: Some(value) }
     }
 

@@ -9,3 +9,9 @@ pub use collect::Metrics;
 pub use figures::{Figures, Part};
 pub(crate) use summary::metrics;
 pub use summary::{BUNDLES, Metric, Number, Summary, numbers};
+
+/// Whether a metric is a share of a whole, from 0 to 1.
+pub fn is_share(name: &str) -> bool {
+    matches!(name, "delivery_prob" | "response_prob" | "fairness" | "jain")
+        || name.starts_with("delivered_by_")
+}

@@ -4,6 +4,7 @@ mod parquet;
 mod summary;
 pub(crate) mod terminal;
 
+use crate::metrics::is_share;
 use crate::statistics::{self, Estimate};
 use crate::sweep::JOURNAL_FILE;
 use serde::Serialize;
@@ -95,7 +96,7 @@ impl Point<'_> {
     /// Mean and interval of a metric over the seeds.
     pub fn estimate(&self, metric: &str) -> Option<Estimate> {
         let values: Vec<f64> = self.rows.iter().filter_map(|row| row.metric(metric)).collect();
-        statistics::estimate(&values)
+        statistics::estimate(&values).map(|made| Estimate { is_share: is_share(metric), ..made })
     }
 
     /// A metric by seed.

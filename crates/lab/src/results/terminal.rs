@@ -59,12 +59,17 @@ pub(crate) fn align_right(table: &mut Table, first: usize) {
     }
 }
 
-/// "mean ± half width"; a dash where nothing was measured.
+/// "mean ± half width", or "mean (low to high)" where the ends are not equally far; a dash where nothing was measured.
 pub fn interval_text(estimate: Option<Estimate>) -> String {
     match estimate {
         None => "–".into(),
-        Some(Estimate { mean, half_width: None, .. }) => number(mean),
-        Some(Estimate { mean, half_width: Some(half), .. }) => format!("{} ± {}", number(mean), number(half)),
+        Some(made) => match (made.interval(), made.half_width) {
+            (Some((low, _)), Some(half)) if low == made.mean - half => {
+                format!("{} ± {}", number(made.mean), number(half))
+            }
+            (Some((low, high)), _) => format!("{} ({} to {})", number(made.mean), number(low), number(high)),
+            (None, _) => number(made.mean),
+        },
     }
 }
 

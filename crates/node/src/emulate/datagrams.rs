@@ -155,23 +155,15 @@ impl Emulator {
     fn deliver(&mut self, now: Instant) -> io::Result<()> {
         while let Some(frame) = self.forward.poll(now) {
             if let Some(client) = self.clients.iter_mut().find(|client| client.at == frame.client) {
-                passing(client.socket.push(self.to, |out| out.extend_from_slice(&frame.bytes)))?;
+                client.socket.push(self.to, |out| out.extend_from_slice(&frame.bytes))?;
             }
         }
         for client in &mut self.clients {
-            passing(client.socket.flush())?;
+            client.socket.flush()?;
         }
         while let Some(frame) = self.back.poll(now) {
-            passing(self.near.push(frame.client, |out| out.extend_from_slice(&frame.bytes)))?;
+            self.near.push(frame.client, |out| out.extend_from_slice(&frame.bytes))?;
         }
-        passing(self.near.flush())
-    }
-}
-
-/// A datagram larger than the path's MTU is lost, as on the link.
-fn passing(result: io::Result<()>) -> io::Result<()> {
-    match result {
-        Err(why) if quinn_udp::is_msg_size_err(&why) => Ok(()),
-        other => other,
+        self.near.flush()
     }
 }

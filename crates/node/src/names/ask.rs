@@ -1,7 +1,7 @@
 //! One question, and its answer.
 
 use super::faces::{Faces, Peer};
-use super::{forged, random};
+use super::{MTU, forged, random};
 use crate::Error;
 use crate::clock::Clock;
 use lightlag_protocols::time::{Duration, Instant};
@@ -39,8 +39,12 @@ pub struct Answer {
     pub stamped: bool,
 }
 
-/// A face that broke.
+/// A face that broke, or whose path does not take such datagrams.
 pub fn broken(why: &io::Error) -> Error {
+    if quinn_udp::is_msg_size_err(why) {
+        let line = format!("datagrams are larger than the path takes; take a smaller --mtu than {MTU}");
+        return Error::Failed(line);
+    }
     Error::Failed(format!("the face is broken: {why}"))
 }
 

@@ -3,9 +3,10 @@
 use super::ask::{Question, ask, broken};
 use super::faces::{Faces, Peer};
 use super::publication::{Publication, Wanted};
-use super::{FaceUri, MTU, random, since_1970};
+use super::{FaceUri, random, since_1970};
 use crate::Error;
 use crate::clock::Clock;
+use crate::refusals::Refusals;
 use lightlag_protocols::ndn;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -59,11 +60,15 @@ pub struct Published {
 const SLEEP_MOST: Duration = Duration::from_secs(1);
 
 /// Publishes a file for as long as the process runs. `ready` is called once, when Interests can arrive, and
-/// returns whether to continue.
+/// returns whether to continue; `warn` gets a line about consumers that cannot be reached, now and then.
 ///
 /// # Errors
 /// One line: bad input, a forwarder that cannot be reached or refuses, or a file that changes.
-pub fn put(putting: Putting, ready: &mut dyn FnMut(&Published) -> bool) -> Result<(), Error> {
+pub fn put(
+    putting: Putting,
+    ready: &mut dyn FnMut(&Published) -> bool,
+    warn: &mut dyn FnMut(&str),
+) -> Result<(), Error> {
     let version = since_1970().as_nanos() / 1000;
     let version = u64::try_from(version).unwrap_or_default();
     let Putting { file, name, from, segment, mtu, signer, rate } = putting;
@@ -100,8 +105,11 @@ pub fn put(putting: Putting, ready: &mut dyn FnMut(&Published) -> bool) -> Resul
         requests: VecDeque::new(),
         packet: Vec::new(),
     };
+    let mut refusals = Refusals::default();
     loop {
         producer.turn()?;
+        let undelivered = producer.faces.take_undelivered();
+        undelivered.and_then(|line| refusals.admit(line)).iter().for_each(|line| warn(line));
     }
 }
 
@@ -174,19 +182,26 @@ impl Producer {
             }
         });
         let came = came.map_err(|why| broken(&why))?;
-        while self.free_at <= self.clock.now()
-            && let Some(request) = self.requests.pop_front()
-        {
-            self.answer(&request)?;
+        let mut at = 0;
+        while self.free_at <= self.clock.now() && at < self.requests.len() {
+            if !self.faces.has_room(self.requests[at].from) {
+                at += 1;
+            } else if let Some(request) = self.requests.remove(at) {
+                self.answer(&request)?;
+            }
         }
+        refused.retain(|(from, ..)| self.faces.has_room(*from));
         for (from, headers, packet) in refused {
             let headers =
                 Headers { pit_token: headers.pit_token, nack: Some(Nack::NoRoute), ..Headers::default() };
             self.faces.send(from, headers, &packet).map_err(|why| broken(&why))?;
         }
         self.faces.flush().map_err(|why| broken(&why))?;
+        // A consumer that does not read must not fill the queue of all.
+        self.faces.hold(self.requests.iter().map(|request| request.from));
         if came == 0 {
-            let due = if self.requests.is_empty() { Instant::MAX } else { self.free_at };
+            let can_leave = self.requests.iter().any(|request| self.faces.has_room(request.from));
+            let due = if can_leave { self.free_at } else { Instant::MAX };
             let now = self.clock.now();
             let span = (due.min(now + SLEEP_MOST) - now).max(Duration::ZERO);
             self.faces.wait(span).map_err(|why| broken(&why))?;
@@ -204,7 +219,7 @@ impl Producer {
                 ..Headers::default()
             };
             let sent = self.faces.send(request.from, headers, &packet);
-            sent.map_err(|why| too_large(&why).unwrap_or_else(|| broken(&why)))?;
+            sent.map_err(|why| broken(&why))?;
             if let Some(rate) = self.rate {
                 // Waking late is made up for, but not with a burst of any size.
                 self.free_at = self.free_at.max(now - LATE_MOST) + rate.time_for(Bytes(packet.len() as u64));
@@ -213,10 +228,4 @@ impl Producer {
         self.packet = packet;
         Ok(())
     }
-}
-
-/// A datagram that the path does not take.
-pub(super) fn too_large(why: &std::io::Error) -> Option<Error> {
-    let line = format!("datagrams are larger than the path takes; take a smaller --mtu than {MTU}");
-    (why.raw_os_error() == Some(rustix::io::Errno::MSGSIZE.raw_os_error())).then_some(Error::Failed(line))
 }

@@ -8,13 +8,17 @@ use crate::tap::Tap;
 use lightlag_protocols::time::{Duration, Instant};
 use raw::Raw;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use udp::Udp;
 
 /// A socket, and the datagrams to send next.
-pub struct Socket(Kind);
+pub struct Socket {
+    kind: Kind,
+    undelivered: Undelivered,
+}
 
 enum Kind {
     Udp(Box<Udp>),
@@ -27,7 +31,7 @@ impl Socket {
     /// # Errors
     /// What the system says.
     pub fn bind(at: SocketAddr) -> io::Result<Self> {
-        Ok(Self(Kind::Udp(Box::new(Udp::bind(at)?))))
+        Ok(Self::of(Kind::Udp(Box::new(Udp::bind(at)?))))
     }
     /// UDP that can reach `peer`.
     ///
@@ -42,7 +46,7 @@ impl Socket {
     /// # Errors
     /// What the system says; [`io::ErrorKind::PermissionDenied`] without the capability `CAP_NET_RAW`.
     pub fn raw(at: SocketAddr) -> io::Result<Self> {
-        Ok(Self(Kind::Raw(Box::new(Raw::bind(at)?))))
+        Ok(Self::of(Kind::Raw(Box::new(Raw::bind(at)?))))
     }
     /// The same from a port of DCCP of ours, so that it can reach `peer`.
     ///
@@ -51,12 +55,20 @@ impl Socket {
     pub fn raw_towards(peer: SocketAddr, port: u16) -> io::Result<Self> {
         Self::raw(SocketAddr::new(raw::source_towards(peer.ip())?, port))
     }
+    fn of(kind: Kind) -> Self {
+        Self { kind, undelivered: Undelivered::default() }
+    }
+    /// Has one peer from now on: a datagram that is larger than the path to it takes is an error.
+    pub fn with_one_peer(mut self) -> Self {
+        self.undelivered.has_one_peer = true;
+        self
+    }
     /// Where it is bound.
     ///
     /// # Errors
     /// What the system says.
     pub fn address(&self) -> io::Result<SocketAddr> {
-        match &self.0 {
+        match &self.kind {
             Kind::Udp(udp) => udp.address(),
             Kind::Raw(raw) => Ok(raw.address()),
         }
@@ -66,7 +78,7 @@ impl Socket {
     /// # Errors
     /// What the system says.
     pub fn set_tap(&mut self, tap: Option<Tap>) -> io::Result<()> {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Udp(udp) => udp.set_tap(tap),
             Kind::Raw(raw) => {
                 raw.set_tap(tap);
@@ -85,7 +97,7 @@ impl Socket {
         clock: &Clock,
         take: impl FnMut(SocketAddr, &[u8], Instant),
     ) -> io::Result<usize> {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Udp(udp) => udp.receive(clock, take),
             Kind::Raw(raw) => raw.receive(clock, take),
         }
@@ -96,22 +108,26 @@ impl Socket {
     /// # Errors
     /// As of [`Socket::flush`].
     pub fn push(&mut self, to: SocketAddr, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
-        match &mut self.0 {
-            Kind::Udp(udp) => udp.push(to, write),
-            Kind::Raw(raw) => raw.push(to, write),
+        match &mut self.kind {
+            Kind::Udp(udp) => udp.push(to, &mut self.undelivered, write),
+            Kind::Raw(raw) => raw.push(to, &mut self.undelivered, write),
         }
     }
-    /// Sends what was pushed. What the network cannot take now is lost, as on any link; only what can
-    /// never work is an error.
+    /// Sends what was pushed. What does not leave is lost, as on any link, and what was pushed behind it is sent.
     ///
     /// # Errors
-    /// The datagram is larger than the path takes, or the socket is broken.
+    /// The socket is broken; or, [`Socket::with_one_peer`], a datagram is larger than the path takes.
     pub fn flush(&mut self) -> io::Result<()> {
-        match &mut self.0 {
-            Kind::Udp(udp) => udp.flush(),
+        match &mut self.kind {
+            Kind::Udp(udp) => udp.flush(&mut self.undelivered),
             // Each packet has left.
             Kind::Raw(_) => Ok(()),
         }
+    }
+
+    /// One line about the datagrams that could not be sent since the last call, if there are any.
+    pub fn take_undelivered(&mut self) -> Option<String> {
+        self.undelivered.take()
     }
 
     /// Sleeps until a datagram arrives, or for `span`.
@@ -132,10 +148,42 @@ impl Socket {
         wait_any(&mut all, span)
     }
     fn fd(&self) -> BorrowedFd<'_> {
-        match &self.0 {
+        match &self.kind {
             Kind::Udp(udp) => udp.fd(),
             Kind::Raw(raw) => raw.fd(),
         }
+    }
+}
+
+/// Datagrams that could not be sent. The error of one destination (no route to it, an interface with a smaller MTU,
+/// a firewall) must not end a program that serves others.
+#[derive(Default)]
+struct Undelivered {
+    has_one_peer: bool,
+    first: Option<(SocketAddr, io::Error)>,
+    count: u64,
+}
+
+impl Undelivered {
+    /// Counts a datagram that did not leave, unless only a queue was full.
+    ///
+    /// # Errors
+    /// It is larger than the path takes, and so will be all others to the one peer.
+    fn note(&mut self, to: SocketAddr, why: io::Error) -> io::Result<()> {
+        if self.has_one_peer && quinn_udp::is_msg_size_err(&why) {
+            return Err(why);
+        }
+        let is_full = why.raw_os_error() == Some(Errno::NOBUFS.raw_os_error());
+        if !is_full && why.kind() != io::ErrorKind::WouldBlock {
+            self.count += 1;
+            self.first.get_or_insert((to, why));
+        }
+        Ok(())
+    }
+    fn take(&mut self) -> Option<String> {
+        let (to, why) = self.first.take()?;
+        let count = std::mem::take(&mut self.count);
+        Some(format!("{to}: {count} datagrams could not be sent: {why}"))
     }
 }
 
@@ -155,7 +203,7 @@ pub(crate) fn wait_any(sockets: &mut [PollFd], span: Duration) -> io::Result<()>
     let span = to_std(span);
     let timeout = Timespec { tv_sec: span.as_secs() as i64, tv_nsec: span.subsec_nanos().into() };
     match poll(sockets, Some(&timeout)) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Ok(_) | Err(Errno::INTR) => Ok(()),
         Err(why) => Err(why.into()),
     }
 }
@@ -173,4 +221,57 @@ fn is_passing(why: &io::Error) -> bool {
             | Kind::NetworkUnreachable
             | Kind::NetworkDown
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+
+    /// More than UDP can carry.
+    const TOO_LARGE: usize = 66_000;
+
+    fn here() -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, 0).into()
+    }
+    fn fill(length: usize) -> impl FnOnce(&mut Vec<u8>) {
+        move |out| out.resize(out.len() + length, 7)
+    }
+
+    #[test]
+    fn a_destination_that_cannot_be_reached_costs_the_others_nothing() {
+        let peers = [0; 3].map(|_| UdpSocket::bind(here()).expect("a socket"));
+        let [first, second, third] = peers.each_ref().map(|peer| peer.local_addr().expect("its address"));
+        let mut socket = Socket::bind((Ipv4Addr::UNSPECIFIED, 0).into()).expect("a socket");
+        // Broadcasts need a permission that this socket does not ask for.
+        let forbidden = (Ipv4Addr::BROADCAST, 9).into();
+        for (to, length) in [
+            (first, 100),
+            (forbidden, 100),
+            (forbidden, 100),
+            (second, TOO_LARGE),
+            (second, 200),
+            (forbidden, 300),
+            (third, 300),
+        ] {
+            socket.push(to, fill(length)).expect("the socket works");
+        }
+        socket.flush().expect("the socket works");
+        for (peer, length) in peers.iter().zip([100, 200, 300]) {
+            let mut buffer = [0; 400];
+            peer.set_read_timeout(Some(std::time::Duration::from_secs(5))).expect("it can be set");
+            assert_eq!(peer.recv(&mut buffer).expect("it comes"), length);
+        }
+        let line = socket.take_undelivered().expect("a line");
+        assert!(line.starts_with("255.255.255.255:9: 4 datagrams could not be sent: Permission"), "{line}");
+        assert_eq!(socket.take_undelivered(), None);
+    }
+
+    #[test]
+    fn a_sender_learns_that_its_datagrams_are_too_large() {
+        let to = UdpSocket::bind(here()).and_then(|peer| peer.local_addr()).expect("an address");
+        let mut socket = Socket::towards(to).expect("a socket").with_one_peer();
+        let sent = socket.push(to, fill(TOO_LARGE)).and_then(|()| socket.flush());
+        assert!(quinn_udp::is_msg_size_err(&sent.expect_err("it is too large")));
+    }
 }

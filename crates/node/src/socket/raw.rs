@@ -4,7 +4,7 @@
 //! has the destination address. IPv6 does not provide it, so the source address towards the peer is assumed: on
 //! a machine with several addresses, name one.
 
-use super::{is_passing, unspecified};
+use super::{Undelivered, is_passing, unspecified};
 use crate::clock::Clock;
 use crate::tap::{Tap, Tapped};
 use lightlag_protocols::time::Instant;
@@ -96,7 +96,8 @@ impl Raw {
             };
             let from = from.and_then(|from| SocketAddr::try_from(from).ok()).map(|from| from.ip());
             let Some(from) = from else { continue };
-            let local = self.source(from)?;
+            // An invented source address without a route must not end this.
+            let Ok(local) = self.source(from) else { continue };
             let bytes = &self.buffer[..length.min(PACKET_MOST)];
             if let Some((port, packet)) = taken(bytes, from, local, self.at.port()) {
                 let from = SocketAddr::new(from, port);
@@ -124,27 +125,35 @@ impl Raw {
         Ok(source)
     }
     /// Sends a packet: as [`super::Socket::push`], but that it leaves at once.
-    pub fn push(&mut self, to: SocketAddr, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+    pub fn push(
+        &mut self,
+        to: SocketAddr,
+        undelivered: &mut Undelivered,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> io::Result<()> {
         self.out.clear();
         write(&mut self.out);
-        let addresses = Addresses { source: self.source(to.ip())?, destination: to.ip() };
+        let source = match self.source(to.ip()) {
+            Ok(source) => source,
+            Err(why) => return undelivered.note(to, why),
+        };
+        let addresses = Addresses { source, destination: to.ip() };
         let packet = Packet::read(&self.out).map_err(|why| io::Error::other(format!("a packet: {why}")))?;
         self.sealed.clear();
         packet.write(Some(&addresses), &mut self.sealed);
         if let Some(tapped) = &mut self.tapped {
             tapped.left(tapped.now(), to, &self.out);
         }
-        let to = SocketAddr::new(to.ip(), 0);
+        let address = SocketAddr::new(to.ip(), 0);
         for _ in 0..20 {
-            match sendto(&self.io, &self.sealed, SendFlags::empty(), &to) {
+            match sendto(&self.io, &self.sealed, SendFlags::empty(), &address) {
                 Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::NOBUFS) => {
                     // The interface queue is full: wait for room.
                     let span = lightlag_protocols::time::Duration::from_nanos(5_000_000);
                     super::wait_any(&mut [PollFd::new(&self.io, PollFlags::OUT)], span)?;
                 }
-                Err(why @ rustix::io::Errno::MSGSIZE) => return Err(why.into()),
-                // Whatever else cannot leave is lost.
-                _ => break,
+                Err(why) => return undelivered.note(to, why.into()),
+                Ok(_) => break,
             }
         }
         Ok(())

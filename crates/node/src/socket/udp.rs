@@ -1,6 +1,6 @@
 //! UDP, in batches.
 
-use super::{is_passing, wait_any};
+use super::{Undelivered, is_passing, wait_any};
 use crate::clock::{Clock, of_stamp};
 use crate::tap::{Tap, Tapped};
 use lightlag_protocols::time::{Duration, Instant};
@@ -27,7 +27,6 @@ pub struct Udp {
     out: Vec<u8>,
     segment: usize,
     to: Option<SocketAddr>,
-    blocked: bool,
     tapped: Option<Tapped>,
 }
 
@@ -44,7 +43,7 @@ impl Udp {
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size_force(&io, SOCKET_BUFFER);
         let _ = state.set_send_buffer_size((&io).into(), SOCKET_BUFFER / 8);
         let buffers = vec![vec![0; BUFFER]; BATCH];
-        Ok(Self { io, state, buffers, out: Vec::new(), segment: 0, to: None, blocked: false, tapped: None })
+        Ok(Self { io, state, buffers, out: Vec::new(), segment: 0, to: None, tapped: None })
     }
     /// Shows all that passes from now on to `tap`, if there is one.
     ///
@@ -101,7 +100,12 @@ impl Udp {
     ///
     /// # Errors
     /// As of [`Udp::flush`].
-    pub fn push(&mut self, to: SocketAddr, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+    pub fn push(
+        &mut self,
+        to: SocketAddr,
+        undelivered: &mut Undelivered,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> io::Result<()> {
         let start = self.out.len();
         write(&mut self.out);
         let size = self.out.len() - start;
@@ -115,7 +119,7 @@ impl Udp {
                 && self.out.len() <= BATCH_BYTES);
         if !joins {
             let last = self.out.split_off(start);
-            self.flush()?;
+            self.flush(undelivered)?;
             self.out = last;
         }
         if !joins || start == 0 {
@@ -123,13 +127,11 @@ impl Udp {
         }
         Ok(())
     }
-    /// Sends what was pushed. What the network cannot take now is lost, as on any link; only what can
-    /// never work is an error.
+    /// Sends what was pushed; what does not leave is `undelivered`.
     ///
     /// # Errors
-    /// The datagram is larger than the path takes, or the socket is broken.
-    pub fn flush(&mut self) -> io::Result<()> {
-        self.blocked = false;
+    /// As of [`Undelivered::note`].
+    pub fn flush(&mut self, undelivered: &mut Undelivered) -> io::Result<()> {
         let Some(destination) = self.to.take() else { return Ok(()) };
         if self.out.is_empty() {
             return Ok(());
@@ -145,31 +147,25 @@ impl Udp {
             result = self.state.try_send((&self.io).into(), &transmit);
             tries += 1;
         }
-        if segment_size.is_some() && result.is_err() {
-            result = self.send_singly(destination);
-        }
-        if let Some((tapped, began)) = self.tapped.as_mut().zip(began).filter(|_| result.is_ok()) {
+        let failed = match result {
+            Err(_) if segment_size.is_some() => self.send_singly(destination),
+            result => result.err().into_iter().collect(),
+        };
+        if let Some((tapped, began)) = self.tapped.as_mut().zip(began).filter(|_| failed.is_empty()) {
             let datagrams = self.out.chunks(self.segment.max(1));
             datagrams.for_each(|datagram| tapped.left(began, destination, datagram));
         }
         self.out.clear();
         self.segment = 0;
-        match result {
-            Err(why) if quinn_udp::is_msg_size_err(&why) => Err(why),
-            _ => Ok(()),
-        }
+        failed.into_iter().try_for_each(|why| undelivered.note(destination, why))
     }
-    /// Where the kernel takes no batches.
-    fn send_singly(&self, destination: SocketAddr) -> io::Result<()> {
-        for contents in self.out.chunks(self.segment.max(1)) {
+    /// Where the kernel takes no batches; why some have not left.
+    fn send_singly(&self, destination: SocketAddr) -> Vec<io::Error> {
+        let send = |contents| {
             let transmit = Transmit { destination, ecn: None, contents, segment_size: None, src_ip: None };
-            if let Err(why) = self.state.try_send((&self.io).into(), &transmit)
-                && quinn_udp::is_msg_size_err(&why)
-            {
-                return Err(why);
-            }
-        }
-        Ok(())
+            self.state.try_send((&self.io).into(), &transmit).err()
+        };
+        self.out.chunks(self.segment.max(1)).filter_map(send).collect()
     }
 
     fn wait_for(&self, what: PollFlags, span: Duration) -> io::Result<()> {

@@ -183,6 +183,7 @@ impl Listener {
             self.settle(now);
             self.note_ends(now);
             self.transmit(now).map_err(broken)?;
+            self.events.extend(self.socket.take_undelivered().map(Event::Refused));
             self.tick(now);
             if !self.events.drain(..).collect::<Vec<_>>().into_iter().all(&mut watch) || self.is_over(now) {
                 break;

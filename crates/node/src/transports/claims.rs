@@ -43,7 +43,7 @@ impl Claim {
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// Whether it was somebody else's, who sends to this program.
+    /// Whether it belonged to an earlier sender to this program.
     pub fn overtakes(&self) -> bool {
         self.overtakes
     }

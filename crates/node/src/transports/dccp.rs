@@ -145,6 +145,7 @@ pub fn connect(
         opened
             .and_then(|mut socket| socket.set_tap(options.tap.take()).map(|()| socket))
             .map_err(|why| no_raw(&why))?
+            .with_one_peer()
     } else {
         options.take_socket()?
     };

@@ -381,6 +381,9 @@ impl<D: Acceptor> ListenerDriver<D> {
                     }
                 }
             }
+            if let Some(line) = self.socket.take_undelivered() {
+                watch(Event::Refused(line));
+            }
             goes_on = self.note(watch) && !self.is_over();
             if !more && goes_on {
                 let due = self.peers.values().filter_map(|peer| peer.end.deadline()).min();

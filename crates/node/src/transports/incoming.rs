@@ -218,7 +218,7 @@ impl IncomingFile {
         let place = Place::new(folder, &name, &header.digest, header.length, Some(&WITHOUT_RESUMING));
         let part = place.part().to_owned();
         let claim = self.inbox.claims.claim(&name, &part);
-        // Its earlier sender to us writes to what has no name any more; that of another program goes on.
+        // Its earlier sender to us writes to what has no name any more; a part of another program stays.
         let _ = if claim.overtakes() { fs::remove_file(&part).is_ok() } else { remove_part(&part) };
         self.claim = Some(claim);
         // Data that arrived before the header have a file already.

@@ -50,6 +50,11 @@ impl Budget {
     pub fn is_full(&self) -> bool {
         self.connections.load(Ordering::Relaxed) >= self.connections_max()
     }
+    /// Whether there is room for at most one connection in eight.
+    pub fn is_short(&self) -> bool {
+        let most = self.connections_max();
+        self.connections.load(Ordering::Relaxed) >= most - most.div_ceil(8)
+    }
     /// Bytes that one stream may have now: at least [`WINDOW_LEAST`].
     pub fn share(&self) -> u64 {
         let reserved = (self.sessions.load(Ordering::Relaxed) * UNADVERTISED_MOST).min(self.limit / 4);

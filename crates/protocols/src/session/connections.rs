@@ -667,6 +667,15 @@ impl Session {
     fn is_full(&self) -> bool {
         self.connections.len() >= self.config.connections_max || self.budget.is_full()
     }
+    /// Whether at most one place in eight is free: connections that can be opened again should make room.
+    pub fn is_short(&self) -> bool {
+        let most = self.config.connections_max;
+        self.connections.len() >= most - most.div_ceil(8)
+    }
+    /// The memory that it shares with other sessions.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
     /// Bytes that a connection may send before anything is heard of it.
     fn first_window(&self) -> u64 {
         let least = self.config.window.min(WINDOW_LEAST);

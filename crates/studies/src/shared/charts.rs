@@ -2,7 +2,7 @@
 
 use lightlag_lab::figure::{self, Mark, Place, Plot, Title};
 use lightlag_lab::report::{Figure, Table};
-use lightlag_lab::results::number;
+use lightlag_lab::results::{interval_text, number};
 use lightlag_lab::statistics::Estimate;
 
 /// Shown where there is no value.
@@ -21,7 +21,7 @@ pub fn named(x: &str, series: &str, panel: Option<&str>, value: Estimate) -> Mar
 
 /// A value without an interval.
 pub fn alone(value: f64) -> Estimate {
-    Estimate { mean: value, n: 1, half_width: None }
+    Estimate { mean: value, n: 1, half_width: None, is_share: false }
 }
 
 /// A quantity with its unit; none where that is empty.
@@ -112,7 +112,5 @@ pub fn heads<const N: usize>(names: [&str; N], numbers: &[f64]) -> Vec<String> {
 
 /// A mean and its interval as a cell.
 pub fn cell(value: Option<Estimate>) -> String {
-    let half =
-        |value: Estimate| value.half_width.map_or(String::new(), |half| format!(" ± {}", number(half)));
-    value.map_or(NONE.to_owned(), |value| number(value.mean) + &half(value))
+    value.map_or(NONE.to_owned(), |value| interval_text(Some(value)))
 }

@@ -1,5 +1,6 @@
 //! Slices of a table of results: runs with some values in their columns.
 
+use lightlag_lab::metrics::is_share;
 use lightlag_lab::results::{Results, Row};
 use lightlag_lab::statistics::{self, Estimate, Paired};
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,7 +106,8 @@ impl<'a> Runs<'a> {
 
     /// Mean and interval of a metric over seeds.
     pub fn estimate(&self, metric: &str) -> Option<Estimate> {
-        statistics::estimate(&self.by_seed(metric).into_values().collect::<Vec<_>>())
+        let values: Vec<f64> = self.by_seed(metric).into_values().collect();
+        statistics::estimate(&values).map(|made| Estimate { is_share: is_share(metric), ..made })
     }
 
     /// The slices along a numeric column, ascending.

@@ -120,6 +120,26 @@ impl Faces {
             Self::Streams(streams) => streams.flush(),
         }
     }
+    /// One line about the datagrams that could not be sent since the last call, if there are any.
+    pub fn take_undelivered(&mut self) -> Option<String> {
+        match self {
+            Self::Udp(udp) => udp.take_undelivered(),
+            Self::Streams(_) => None,
+        }
+    }
+    /// Whether a peer reads what it has asked for: other packets for it must wait.
+    pub fn has_room(&self, to: Peer) -> bool {
+        match (self, to) {
+            (Self::Streams(streams), Peer::Connection(number)) => streams.has_room(number),
+            _ => true,
+        }
+    }
+    /// From these connections no more is taken, until this is called again.
+    pub fn hold(&mut self, peers: impl Iterator<Item = Peer>) {
+        if let Self::Streams(streams) = self {
+            streams.hold(peers);
+        }
+    }
     /// Sleeps until a packet arrives or more can leave, or for `span`.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use lightlag_protocols::wire::ndn::lp::FRAME_MOST;
 use lightlag_protocols::wire::ndn::tlv::first_size;
 use lightlag_protocols::wire::ndn::{Headers, LpPacket, Reassembler};
 use rustix::event::{PollFd, PollFlags};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -18,10 +18,14 @@ use std::path::{Path, PathBuf};
 
 /// What is read from a connection at once.
 const READ_BYTES: usize = 64 << 10;
-/// A peer with this many unread bytes is not read from until it reads.
-const UNREAD_MOST: usize = 1 << 20;
 /// Connections at a time; for one more the one goes that has read nothing for longest.
 const CONNECTIONS_MAX: usize = 256;
+/// Bytes that wait for all peers to read on.
+const UNREAD_ALL: usize = 64 << 20;
+/// A peer with this many unread bytes is neither answered nor read from until it reads.
+const UNREAD_MOST: usize = UNREAD_ALL / CONNECTIONS_MAX;
+/// Frames that are taken from a connection before others have their turn.
+const FRAMES_MOST: usize = 32;
 /// Where all connections are too young to go for another, when to look again.
 const LOOK_AGAIN: Duration = Duration::from_nanos(100_000_000);
 const CONNECT_MOST: std::time::Duration = std::time::Duration::from_secs(10);
@@ -96,11 +100,11 @@ impl Drop for Door {
 struct Connection {
     stream: Stream,
     reassembler: Reassembler,
-    /// What was read and is no whole frame yet.
+    /// What was read and not taken yet.
     input: Vec<u8>,
+    /// There is a whole frame in it.
+    has_frame: bool,
     output: Vec<u8>,
-    /// How much of `output` has left.
-    written: usize,
     broken: bool,
     /// It keeps its place while its peer reads what it asked for.
     place: Place,
@@ -111,6 +115,8 @@ pub struct Streams {
     door: Option<Door>,
     connections: BTreeMap<u64, Connection>,
     next: u64,
+    /// Connections from which no more is taken now.
+    held: BTreeSet<u64>,
     buffer: Vec<u8>,
     dropped: Dropped,
     /// The system had no room for another connection: the door is not looked at before this.
@@ -147,15 +153,16 @@ impl Streams {
     }
     fn new(door: Option<Door>) -> Self {
         let (connections, buffer) = (BTreeMap::new(), vec![0; READ_BYTES]);
-        Self { door, connections, next: 0, buffer, dropped: Dropped::default(), closed_until: None }
+        let (held, dropped) = (BTreeSet::new(), Dropped::default());
+        Self { door, connections, next: 0, held, buffer, dropped, closed_until: None }
     }
     fn add(&mut self, stream: Stream) -> u64 {
         let connection = Connection {
             stream,
             reassembler: Reassembler::default(),
             input: Vec::new(),
+            has_frame: false,
             output: Vec::new(),
-            written: 0,
             broken: false,
             place: Place::default(),
         };
@@ -174,9 +181,9 @@ impl Streams {
     /// See [`super::Faces::receive`].
     pub fn receive(&mut self, clock: &Clock, take: &mut Take) -> io::Result<usize> {
         let mut came = self.accept();
-        let Self { connections, buffer, dropped, .. } = self;
+        let Self { connections, held, buffer, dropped, .. } = self;
         for (number, connection) in connections.iter_mut() {
-            if connection.unread() < UNREAD_MOST && !connection.broken {
+            if connection.has_room() && !held.contains(number) {
                 came += connection.receive(buffer, clock.now(), Peer::Connection(*number), dropped, take);
             }
         }
@@ -249,20 +256,34 @@ impl Streams {
         self.connections.values_mut().for_each(Connection::flush);
         self.close_broken()
     }
+    /// See [`super::Faces::has_room`]. What is for a connection that is gone needs none.
+    pub fn has_room(&self, to: u64) -> bool {
+        self.connections.get(&to).is_none_or(Connection::has_room)
+    }
+    /// See [`super::Faces::hold`].
+    pub fn hold(&mut self, peers: impl Iterator<Item = Peer>) {
+        let number = |peer| if let Peer::Connection(number) = peer { Some(number) } else { None };
+        self.held = peers.filter_map(number).collect();
+    }
     /// See [`super::Faces::wait`].
     pub fn wait(&self, span: Duration) -> io::Result<()> {
-        let wants = |connection: &Connection| {
+        let is_open_to = |number: &u64, each: &Connection| each.has_room() && !self.held.contains(number);
+        if self.connections.iter().any(|(number, each)| each.has_frame && is_open_to(number, each)) {
+            return Ok(());
+        }
+        let wants = |(number, connection): (&u64, &Connection)| {
             let mut wants = PollFlags::empty();
-            wants.set(PollFlags::IN, connection.unread() < UNREAD_MOST);
-            wants.set(PollFlags::OUT, connection.unread() > 0);
+            wants.set(PollFlags::IN, is_open_to(number, connection));
+            wants.set(PollFlags::OUT, !connection.output.is_empty());
             wants
         };
         // While no connection can be accepted, a waiting one must not wake the loop.
         let is_open = self.room().is_some();
         let door = self.door.iter().filter(|_| is_open);
         let door = door.map(|door| PollFd::from_borrowed_fd(door.fd(), PollFlags::IN));
-        let connections = self.connections.values();
-        let others = connections.map(|each| PollFd::from_borrowed_fd(each.stream.fd(), wants(each)));
+        // The end of a connection of which nothing is wanted now would wake the loop again and again.
+        let connections = self.connections.iter().filter(|each| !wants(*each).is_empty());
+        let others = connections.map(|each| PollFd::from_borrowed_fd(each.1.stream.fd(), wants(each)));
         let mut all: Vec<PollFd> = door.chain(others).collect();
         wait_any(&mut all, if is_open { span } else { span.min(LOOK_AGAIN) })
     }
@@ -274,11 +295,11 @@ impl Streams {
 }
 
 impl Connection {
-    /// Bytes that wait for the peer to read on.
-    fn unread(&self) -> usize {
-        self.output.len() - self.written
+    /// Whether its peer reads what it has asked for.
+    fn has_room(&self) -> bool {
+        self.output.len() < UNREAD_MOST && !self.broken
     }
-    /// Reads once, and hands over what is whole.
+    /// Reads once, unless there is a whole frame, and hands over what is whole.
     fn receive(
         &mut self,
         buffer: &mut [u8],
@@ -287,31 +308,38 @@ impl Connection {
         dropped: &mut Dropped,
         take: &mut Take,
     ) -> usize {
-        let count = match self.stream.reader().read(buffer) {
-            Ok(0) => {
-                self.broken = true;
-                return 0;
-            }
-            Ok(count) => count,
-            Err(why) if matches!(why.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => return 0,
-            Err(_) => {
-                self.broken = true;
-                return 0;
-            }
-        };
         let mut input = std::mem::take(&mut self.input);
-        input.extend_from_slice(&buffer[..count]);
-        let mut start = 0;
+        if !self.has_frame {
+            match self.stream.reader().read(buffer) {
+                Ok(count) if count > 0 => input.extend_from_slice(&buffer[..count]),
+                Err(why) if matches!(why.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+                    self.input = input;
+                    return 0;
+                }
+                Ok(_) | Err(_) => {
+                    self.broken = true;
+                    return 0;
+                }
+            }
+        }
+        self.has_frame = false;
+        let (mut start, mut count) = (0, 0);
         while let Some(size) = self.frame_size(&input[start..], dropped) {
+            if count == FRAMES_MOST {
+                self.has_frame = true;
+                break;
+            }
             let frame = &input[start..start + size];
             start += size;
+            count += 1;
             take_frame(&mut self.reassembler, dropped, frame, |headers, packet| {
                 take(peer, headers, packet, now);
             });
         }
         input.drain(..start);
         self.input = input;
-        count
+        // Bytes that make no whole frame count too.
+        count.max(1)
     }
     /// Bytes of the first frame, if it is whole. After what cannot be a frame nothing can be found again.
     fn frame_size(&mut self, stream: &[u8], dropped: &mut Dropped) -> Option<usize> {
@@ -328,10 +356,11 @@ impl Connection {
         }
     }
     fn flush(&mut self) {
-        while self.unread() > 0 && !self.broken {
-            match self.stream.writer().write(&self.output[self.written..]) {
+        let mut written = 0;
+        while written < self.output.len() && !self.broken {
+            match self.stream.writer().write(&self.output[written..]) {
                 Ok(count) => {
-                    self.written += count;
+                    written += count;
                     self.place.add(count as u64);
                 }
                 Err(why) if why.kind() == ErrorKind::Interrupted => {}
@@ -341,11 +370,7 @@ impl Connection {
                 }
             }
         }
-        // Written bytes of a peer that is always a little behind must not accumulate.
-        if self.unread() == 0 || self.written >= UNREAD_MOST {
-            self.output.drain(..self.written);
-            self.written = 0;
-        }
+        self.output.drain(..written);
     }
 }
 

@@ -34,7 +34,7 @@ pub struct Udp {
 impl Udp {
     /// Towards one peer.
     pub fn connect(to: SocketAddr, mtu: usize) -> io::Result<Self> {
-        Ok(Self::new(Socket::towards(to)?, Some(to), mtu))
+        Ok(Self::new(Socket::towards(to)?.with_one_peer(), Some(to), mtu))
     }
     /// Open for all.
     pub fn listen(at: SocketAddr, mtu: usize) -> io::Result<Self> {
@@ -75,6 +75,10 @@ impl Udp {
     /// See [`super::Faces::flush`].
     pub fn flush(&mut self) -> io::Result<()> {
         self.socket.flush()
+    }
+    /// See [`super::Faces::take_undelivered`].
+    pub fn take_undelivered(&mut self) -> Option<String> {
+        self.socket.take_undelivered()
     }
     /// See [`super::Faces::wait`].
     pub fn wait(&self, span: Duration) -> io::Result<()> {
