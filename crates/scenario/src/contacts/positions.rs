@@ -7,7 +7,7 @@ use lightlag_worlds::mobility::map::osm::degree_m;
 /// Steps of a node that are looked at together.
 const BLOCK: usize = 32;
 
-/// The way of a node from one position to the next.
+/// The path of a node from one position to the next.
 #[derive(Clone, Copy)]
 struct Step {
     from: Fix,
@@ -21,7 +21,7 @@ struct Block {
     high: [f64; 2],
 }
 
-/// Adds the meetings of all nodes that are within `range_m` of each other. A node is nowhere between two positions that are more
+/// Adds the meetings of all nodes that are within `range_m` of each other. A node is absent between two positions that are more
 /// than `gap` apart in time. Degrees become metres on a plane that touches the Earth at the first position.
 pub fn meet(trace: &mut Trace, range_m: f64, gap: Duration, is_geographic: bool) {
     if let (true, Some(first)) = (is_geographic, trace.fixes.first().copied()) {

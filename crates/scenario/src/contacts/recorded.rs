@@ -114,7 +114,7 @@ fn met(trace: &Trace, taken: &Taken, nodes: &Nodes, tally: &mut Tally) -> Result
             _ => tally.unknown += 1,
         }
     }
-    tally.strangers = node_of.iter().filter(|node| node.is_none()).count();
+    tally.external = node_of.iter().filter(|node| node.is_none()).count();
     Ok(met)
 }
 
@@ -176,7 +176,7 @@ impl Ids {
 #[derive(Default)]
 struct Tally {
     unknown: usize,
-    strangers: usize,
+    external: usize,
     with_itself: usize,
     extended: usize,
     lasts: Duration,
@@ -218,7 +218,7 @@ impl Tally {
                 parts.push(format!("{count} {text}"));
             }
         };
-        add(self.unknown, format!("dropped, with {} devices that are no nodes", self.strangers));
+        add(self.unknown, format!("dropped, with {} devices that are no nodes", self.external));
         add(self.with_itself, "dropped, of a node with itself".to_owned());
         let source =
             if self.is_estimated { "the scan interval that the file shows" } else { "by `sighting`" };
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_devices_report_is_joined_and_strangers_are_dropped_and_counted() {
+    fn what_both_devices_report_is_joined_and_external_devices_are_dropped_and_counted() {
         let text =
             "1 2 10 100 1 0\n2 1 90 130 1 0\n1 2 130 140 2 0\n1 2 141 150 3 1\n3 3 5 9 1 0\n1 44 5 9 1 0\n";
         let (told, line) = read(text, Recorded::Intervals, &taken(Ids::Named, None), true).unwrap();

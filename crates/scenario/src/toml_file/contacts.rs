@@ -40,6 +40,9 @@ const KINDS: &[(&str, Kind)] = &[
 /// Keys of recorded traces.
 const OF_TRACES: &[&str] = &["columns", "unit", "sighting", "ids", "range", "gap"];
 
+/// Each device with positions is compared with each other.
+const DEVICES_MAX: usize = 20_000;
+
 /// A node that has no position for longer is gone.
 const GAP: Duration = Duration::from_secs(600);
 
@@ -175,6 +178,10 @@ fn of_trace(
     let mut found = trace(file, bytes, &format)?;
     if recorded == Recorded::Positions {
         let range_m = section.need("range", "\"10 m\"", q::length_m)?;
+        if found.ids.len() > DEVICES_MAX {
+            let what = format!("{} has positions of {} devices", quoted(file), found.ids.len());
+            return section.refuse("file", what, format!("positions of {DEVICES_MAX} are read at most"));
+        }
         let gap = section.quantity("gap", q::positive_time)?.unwrap_or(GAP);
         meet(&mut found, range_m, gap, format.is_geographic());
     } else if let Some(name) = ["range", "gap"].into_iter().find(|name| section.get(name).is_some()) {
