@@ -2,7 +2,7 @@
 
 use lightlag_lab::figure::{self, Mark, Place, Plot, Title};
 use lightlag_lab::report::{Figure, Table};
-use lightlag_lab::results::{interval_text, number};
+use lightlag_lab::results::interval_text;
 use lightlag_lab::statistics::Estimate;
 
 /// Shown where there is no value.
