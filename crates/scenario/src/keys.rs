@@ -179,7 +179,7 @@ keys! {
     }
     /// Of `[contacts.NAME]`.
     CONTACTS {
-        kind: Word(&["table", "the_one", "ion", "intervals"]), "Format of the file.";
+        kind: Word(&["table", "the_one", "ion", "intervals", "sightings", "positions"]), "Format of the file.";
         file: Text, "The file, relative to the scenario's folder.";
         rows: List(&Table(ROW)), "Contacts in place of a file.";
         rate: RATE, "Rate of contacts that state none.";
@@ -188,7 +188,13 @@ keys! {
         pairs: Named(WAY), "Rate and delay of pairs: `\"A B\"` both directions, `\"A -> B\"` one.";
         first_id: Whole(0, 4_294_967_295), "Number in the file of the scenario's first node.";
         unknown_nodes: Word(&["error", "skip"]), "What to do with contacts of unknown nodes.";
-        origin: TIME, "Instant of the file at which the run starts.";
+        origin: FREE, "Instant of the file at which the run starts, or `first`: that of the first contact.";
+        columns: FREE, "Columns of a trace, `-` for one that is not read: `a b start end`, `a b start duration`, `time a b`, `time node x y`, `node time lat lon`.";
+        unit: TIME, "Unit of the instants of a trace. Default: 1 s.";
+        sighting: TIME, "How long a sighting without a duration lasts. Default: the scan interval that the trace shows.";
+        ids: FREE, "Devices of a trace in the order of the nodes, or `all`: all of the file, sorted.";
+        range: Quantity("10 m"), "Range at which positions of a trace make a contact.";
+        gap: TIME, "Longest time between two positions of a trace over which a node moves straight. Default: 10 min.";
         plan: Flag, "Nodes know these contacts beforehand. Default: `rows` and `ion` yes; other files are records, no.";
     }
     /// Of a pair's direction.

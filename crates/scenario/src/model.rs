@@ -214,6 +214,8 @@ pub struct ContactSource {
     pub key: u128,
     /// Nodes know the contacts beforehand.
     pub is_plan: bool,
+    /// How a recorded trace was read: what was joined, extended and dropped. `None` for other contacts.
+    pub note: Option<Arc<str>>,
 }
 
 /// A contact of a table. A direction of rate zero carries nothing.
@@ -414,10 +416,10 @@ impl Group {
 }
 
 impl ContactSource {
-    /// From its contacts.
+    /// From its contacts, without a note.
     pub fn new(name: String, list: Vec<ScheduledContact>, is_plan: bool) -> Self {
         let key = fingerprint(&list);
-        Self { name, list: Arc::new(list), key, is_plan }
+        Self { name, list: Arc::new(list), key, is_plan, note: None }
     }
 }
 

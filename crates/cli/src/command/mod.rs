@@ -25,7 +25,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lightlag_lab::sweep::seed_list;
 use lightlag_node::Error;
 use lightlag_protocols::units::Bytes;
-use lightlag_scenario::{ScenarioFile, Seed, Wrong, quantity};
+use lightlag_scenario::{Point, Scenario, ScenarioFile, Seed, Wrong, quantity};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
@@ -46,6 +46,20 @@ fn tell_ignored(file: &ScenarioFile) {
         let mut keys: Vec<&str> = ignored.iter().map(|ignored| ignored.key.as_str()).collect();
         keys.dedup();
         eprintln!("{}: ignored, as they mean nothing here: {}", first.place, keys.join(", "));
+    }
+}
+
+/// Reports once how each recorded trace of contacts was read.
+fn tell_traces<'a>(points: impl IntoIterator<Item = &'a Point>) {
+    let mut told: Vec<&str> = Vec::new();
+    for point in points {
+        let Scenario::Bundles(network) = &point.scenario else { continue };
+        for note in network.contacts.iter().filter_map(|source| source.note.as_deref()) {
+            if !told.contains(&note) {
+                eprintln!("{note}");
+                told.push(note);
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `lightlag run`.
 
-use super::{read, tell_ignored};
+use super::{read, tell_ignored, tell_traces};
 use crate::args::Run;
 use crate::output::{Done, Failure, make_folder, print, tell_violations, write_file};
 use lightlag_capture::Where;
@@ -36,6 +36,7 @@ pub fn run(options: &Run) -> Done {
         );
     }
     tell_ignored(&file);
+    tell_traces([&point]);
     tell_plan(&point.scenario);
     let outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted)?;
     let head = point.scenario.head();

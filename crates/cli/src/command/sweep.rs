@@ -1,6 +1,6 @@
 //! `lightlag sweep`.
 
-use super::{read, seeds, tell_ignored, text};
+use super::{read, seeds, tell_ignored, tell_traces, text};
 use crate::args::Sweep;
 use crate::output::{Done, judged, print};
 use lightlag_lab::results::{SHOWN, SHOWN_OF_PACKETS, SUMMARY_FILE, terminal_table};
@@ -12,6 +12,7 @@ pub fn sweep(options: &Sweep) -> Done {
     let seeds = seeds(options.seeds.as_deref(), &file)?;
     let plan = Plan::new(&file, &text(&file), &seeds)?;
     tell_ignored(&file);
+    tell_traces(plan.points());
     if let Some(first) = plan.skipped().first() {
         eprintln!("left out {} points, as {}", plan.skipped().len(), first.reason);
     }

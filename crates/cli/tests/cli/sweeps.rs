@@ -235,3 +235,21 @@ fn the_lone_destination_of_traffic_from_all_sends_nothing_itself() {
     place.write("one.toml", WALKERS.replace("from = \"all\"\nto = \"all\"", "from = \"n3\"\nto = \"n3\""));
     assert!(place.refused(&["run", "one.toml"]).contains("a node could only send to itself"));
 }
+
+#[test]
+fn run_and_sweep_report_once_how_a_trace_was_read() {
+    let place = Place::new();
+    place.write("trace.dat", "1\t2\t0\t60\n2\t1\t50\t90\n1\t9\t0\t100\n2\t3\t70\t70\n").write(
+        "s.toml",
+        "duration = \"10 min\"\nrouter = [\"direct\", \"epidemic\"]\nbuffer = \"1 MB\"\nnodes.n.count = 3\n\
+         contacts.c = { kind = \"intervals\", file = \"trace.dat\", rate = \"1 Mbit/s\", unknown_nodes = \"skip\" }\n\
+         traffic.m = { interval = \"10 s\", size = \"10 kB\" }\n",
+    );
+    for verb in ["run", "sweep"] {
+        let done = place.run(&[verb, "s.toml"]);
+        let lines = String::from_utf8(done.stderr).expect("reports are text");
+        let line = "trace.dat: 4 lines; 1 dropped, with 1 devices that are no nodes; 1 without a duration last 40 s, \
+                    the scan interval that the file shows; 1 joined with others of their pair: 2 contacts of 3 nodes\n";
+        assert_eq!((done.status.code(), lines.matches(line).count()), (Some(0), 1), "{lines}");
+    }
+}

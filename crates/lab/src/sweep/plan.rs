@@ -55,6 +55,10 @@ impl Plan {
     pub fn name(&self) -> &str {
         self.points.first().map_or("scenario", |point| &point.scenario.head().name)
     }
+    /// Its points.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
     /// Points that are skipped, as they make no sense.
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped

@@ -3,20 +3,24 @@
 //! Each reader is a pure function from bytes to rows. Which node an identifier means, and which
 //! rate and delay hold where the text says none, is for [`resolve`] to say.
 
-mod intervals;
 mod ion;
 mod plan;
+mod positions;
+mod recorded;
 mod resolve;
 mod table;
 mod the_one;
+mod trace;
 
-pub use intervals::intervals;
 pub(crate) use ion::days_since_1970;
 pub use ion::{IonPlan, ion};
 pub use plan::{ContactPlan, PlannedContact};
+pub use positions::meet;
+pub use recorded::{Ids, Taken, from_trace};
 pub use resolve::{Channels, Nodes, Resolver, WayDefault, check_overlap, from_ion, from_rows};
 pub use table::table;
 pub use the_one::{EventKind, ExternalEvent, connections, the_one_events};
+pub use trace::{Fix, Format, Meeting, Recorded, Trace, trace};
 
 use super::error::{Error, Place, Result, quoted};
 use super::files::utf8;
@@ -70,12 +74,16 @@ impl<'a> Lines<'a> {
     }
     fn iter(&self) -> impl Iterator<Item = Line<'a>> {
         let file = self.file.clone();
-        self.text.lines().zip(1_u32..).filter_map(move |(text, number)| {
+        self.texts().map(move |(number, text)| Line {
+            place: Place::Line(file.clone(), number),
+            words: text.split_whitespace().collect(),
+        })
+    }
+    /// Their numbers and texts.
+    fn texts(&self) -> impl Iterator<Item = (u32, &'a str)> + use<'a> {
+        (1_u32..).zip(self.text.lines()).filter_map(|(number, text)| {
             let text = text.split('#').next().unwrap_or_default().trim();
-            (!text.is_empty()).then(|| Line {
-                place: Place::Line(file.clone(), number),
-                words: text.split_whitespace().collect(),
-            })
+            (!text.is_empty()).then_some((number, text))
         })
     }
 }
@@ -123,15 +131,25 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Every reader of traces.
+    fn traces(bytes: &[u8]) -> [Result<Trace<'_>>; 3] {
+        [Recorded::Intervals, Recorded::Sightings, Recorded::Positions]
+            .map(|recorded| trace("f", bytes, &Format::new(recorded, None, Duration::from_secs(1)).unwrap()))
+    }
+
     proptest! {
         #[test]
         fn no_bytes_panic_any_reader(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = (table("f", &bytes), intervals("f", &bytes), ion("f", &bytes), the_one_events("f", &bytes));
+            let _ = (table("f", &bytes), traces(&bytes), ion("f", &bytes), the_one_events("f", &bytes));
         }
         #[test]
         fn no_lines_panic_any_reader(text in "((a|contact|range|CONN|C|up|down|\\+|@|[0-9]{1,12}|[a-z]|,|:|/|-|\\.)[ \n,]){0,60}") {
             let bytes = text.as_bytes();
-            let _ = (table("f", bytes), intervals("f", bytes), ion("f", bytes));
+            let _ = (table("f", bytes), ion("f", bytes));
+            for mut trace in traces(bytes).into_iter().flatten() {
+                meet(&mut trace, 10.0, Duration::from_secs(600), true);
+                prop_assert!(trace.meetings.iter().all(|met| met.end >= met.start));
+            }
             if let Ok(events) = the_one_events("f", bytes) {
                 let _ = connections(&events);
             }
@@ -142,7 +160,7 @@ mod tests {
     fn texts_that_tell_of_nothing_and_bytes_that_are_no_text_are_refused() {
         assert!(table("f", b"start_s,end_s,a,b\n").is_err(), "a table needs rows");
         for bytes in [&b""[..], b" \n\n# nothing\n", b"\xff\xfe", b"1 2\n\x80"] {
-            assert!(intervals("f", bytes).is_err() && ion("f", bytes).is_err());
+            assert!(traces(bytes).iter().all(Result::is_err) && ion("f", bytes).is_err());
             assert!(table("f", bytes).is_err() && the_one_events("f", bytes).is_err());
         }
     }

@@ -1,6 +1,6 @@
 //! Contact plans as senders of the real world follow them: whatever the format, contacts in one direction each.
 
-use super::{ContactRow, IonPlan, connections, intervals, ion, table, the_one_events};
+use super::{ContactRow, Format, IonPlan, Recorded, connections, ion, table, the_one_events, trace};
 use crate::error::{Error, Place, Result, quoted};
 use crate::model::BundleNetwork;
 use crate::{ScenarioFile, files};
@@ -41,6 +41,27 @@ const FORMATS: &str = "a contact plan is a scenario in TOML with [contacts.NAME]
                        a table with the header start_s,end_s,a,b,owlt_s,rate_bps, The ONE's CONN events, or lines of \
                        NODE NODE START END";
 
+/// Lines of `NODE NODE START END`, which state no rate.
+fn of_intervals(file: &str, bytes: &[u8]) -> Result<Vec<ContactRow>> {
+    let format = Format::new(Recorded::Intervals, None, Duration::from_secs(1));
+    let format = format.map_err(|wrong| Error::at(&Place::File(file.into()), wrong))?;
+    let trace = trace(file, bytes, &format)?;
+    let lasting = trace.meetings.iter().filter(|meeting| meeting.end > meeting.start);
+    let row = |meeting: &super::Meeting| {
+        let id = |at: u32| trace.ids[at as usize].to_owned();
+        ContactRow {
+            place: trace.place(meeting.line),
+            a: id(meeting.a),
+            b: id(meeting.b),
+            start: meeting.start,
+            end: meeting.end,
+            rate: None,
+            delay: None,
+        }
+    };
+    Ok(lasting.map(row).collect())
+}
+
 impl ContactPlan {
     /// Reads a plan in any format that scenarios read; the content says which.
     ///
@@ -69,7 +90,7 @@ impl ContactPlan {
         } else if first.get(1).is_some_and(|word| *word == "CONN") {
             connections(&the_one_events(file, bytes)?)?
         } else if first.len() >= 4 {
-            intervals(file, bytes)?
+            of_intervals(file, bytes)?
         } else {
             return Err(Error::new(&Place::File(file.into()), "it is in no known format", FORMATS));
         };

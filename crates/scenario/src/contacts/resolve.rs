@@ -22,7 +22,8 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    fn find(&self, id: &str) -> Option<u32> {
+    /// Its number, if it is a node.
+    pub(super) fn find(&self, id: &str) -> Option<u32> {
         self.by_name.get(id).copied().or_else(|| {
             let number: u32 = id.parse().ok()?;
             number.checked_sub(self.first_id).filter(|&number| number < self.count)
@@ -35,7 +36,7 @@ impl Nodes {
             found => Ok(found),
         }
     }
-    fn unknown(&self, id: &str) -> Wrong {
+    pub(super) fn unknown(&self, id: &str) -> Wrong {
         let last = (self.first_id + self.count).saturating_sub(1);
         Wrong::new(
             format!("there is no node {}", quoted(id)),
@@ -75,7 +76,8 @@ pub struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    fn way(
+    /// Rate and delay of a direction whose text says these.
+    pub(super) fn way(
         &self,
         from: u32,
         to: u32,
@@ -91,7 +93,7 @@ impl Resolver<'_> {
         Ok(Channel { rate, delay: delay.unwrap_or(Delay::Constant(Duration::ZERO)) })
     }
     /// The part of an interval that lies in the run.
-    fn clip(&self, start: Instant, end: Instant) -> Option<(Instant, Instant)> {
+    pub(super) fn clip(&self, start: Instant, end: Instant) -> Option<(Instant, Instant)> {
         let shift = |at: Instant| if at == Instant::MAX { at } else { Instant::ZERO + (at - self.origin) };
         let (start, end) = (shift(start).max(Instant::ZERO), shift(end).min(self.until));
         (end > start).then_some((start, end))
@@ -270,7 +272,7 @@ fn pieces(a: u32, b: u32, forward: &[Directed], backward: &[Directed], told: &mu
 
 #[cfg(test)]
 mod tests {
-    use super::super::{connections, intervals, ion, table, the_one_events};
+    use super::super::{connections, ion, table, the_one_events};
     use super::*;
 
     fn nodes(names: &[&str], first_id: u32) -> Nodes {
@@ -295,20 +297,20 @@ mod tests {
     #[test]
     fn unknown_nodes_missing_rates_overlap_and_meeting_oneself_are_errors() {
         let (two, channels) = (nodes(&["x", "y"], 1), with_rate());
+        let rows = |text: &str| table("f", format!("a,b,start_s,end_s\n{text}").as_bytes()).unwrap();
         let told = |text: &str, channels: &Channels| {
-            let rows = intervals("f", text.as_bytes()).unwrap();
-            from_rows(&rows, &resolver(&two, channels)).unwrap_err().to_string()
+            from_rows(&rows(text), &resolver(&two, channels)).unwrap_err().to_string()
         };
         assert_eq!(
-            told("1 3 0 5", &channels),
-            "f:1: there is no node `3`; name a node, or number one from 1 to 2"
+            told("1,3,0,5", &channels),
+            "f:2: there is no node `3`; name a node, or number one from 1 to 2"
         );
-        assert_eq!(told("1 x 0 5", &channels), "f:1: the node meets itself; name two nodes");
-        assert!(told("1 2 0 5", &Channels::default()).contains("has no rate"));
-        assert!(told("1 2 0 5\n2 1 4 9", &channels).starts_with("f:2: the contact starts at 4 s"));
+        assert_eq!(told("1,x,0,5", &channels), "f:2: the node meets itself; name two nodes");
+        assert!(told("1,2,0,5", &Channels::default()).contains("has no rate"));
+        assert!(told("1,2,0,5\n2,1,4,9", &channels).starts_with("f:3: the contact starts at 4 s"));
         let mut lenient = two.clone();
         lenient.skip_unknown = true;
-        let rows = intervals("f", b"1 3 0 5").unwrap();
+        let rows = rows("1,3,0,5");
         assert!(from_rows(&rows, &resolver(&lenient, &channels)).unwrap().is_empty());
     }
 

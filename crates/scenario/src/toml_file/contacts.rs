@@ -4,8 +4,8 @@ use super::names::Names;
 use super::section::{Section, items, quantity, wrong_type};
 use super::{Context, named, read_file, until};
 use crate::contacts::{
-    Channels, ContactRow, Resolver, WayDefault, connections, from_ion, from_rows, intervals, ion, table,
-    the_one_events,
+    Channels, ContactRow, Format, Ids, Recorded, Resolver, Taken, WayDefault, connections, from_ion,
+    from_rows, from_trace, ion, meet, table, the_one_events, trace,
 };
 use crate::error::{Error, Result, quoted};
 use crate::keys;
@@ -25,11 +25,26 @@ enum Kind {
     Table,
     TheOne,
     Ion,
-    Intervals,
+    Trace(Recorded),
 }
 
-const KINDS: &[(&str, Kind)] =
-    &[("table", Kind::Table), ("the_one", Kind::TheOne), ("ion", Kind::Ion), ("intervals", Kind::Intervals)];
+const KINDS: &[(&str, Kind)] = &[
+    ("table", Kind::Table),
+    ("the_one", Kind::TheOne),
+    ("ion", Kind::Ion),
+    ("intervals", Kind::Trace(Recorded::Intervals)),
+    ("sightings", Kind::Trace(Recorded::Sightings)),
+    ("positions", Kind::Trace(Recorded::Positions)),
+];
+
+/// Keys of recorded traces.
+const OF_TRACES: &[&str] = &["columns", "unit", "sighting", "ids", "range", "gap"];
+
+/// Each device with positions is compared with each other.
+const DEVICES_MAX: usize = 20_000;
+
+/// A node that has no position for longer is gone.
+const GAP: Duration = Duration::from_secs(600);
 
 pub fn sources(
     root: &Section,
@@ -57,14 +72,14 @@ fn source(
     if let Some(known) = context.sources.borrow().get(&key) {
         return Ok(known.clone());
     }
-    let told = read(section, names, duration, context)?;
+    let (told, note) = read(section, names, duration, context)?;
     if told.is_empty() {
         return section.place.refuse(
             "none of the contacts lies in the run",
-            "lengthen `duration`, or see to `origin` and `unknown_nodes`",
+            "lengthen `duration`, or see to `unknown_nodes` and `origin`; `origin = \"first\"` starts the run at the first",
         );
     }
-    let source = ContactSource::new(name, told, is_plan(section)?);
+    let source = ContactSource { note, ..ContactSource::new(name, told, is_plan(section)?) };
     context.sources.borrow_mut().insert(key, source.clone());
     Ok(source)
 }
@@ -76,26 +91,38 @@ pub fn is_plan(section: &Section) -> Result<bool> {
     Ok(section.flag("plan")?.unwrap_or(is_written))
 }
 
+/// The contacts, and of a trace a line on how it was read.
 fn read(
     section: &Section,
     names: &Names,
     duration: Duration,
     context: &Context,
-) -> Result<Vec<ScheduledContact>> {
+) -> Result<(Vec<ScheduledContact>, Option<Arc<str>>)> {
     let kind = section.word("kind", KINDS)?.unwrap_or(Kind::Table);
     let first_id = section.whole("first_id", 0, i64::from(u32::MAX))?;
-    let default_first = if kind == Kind::Ion || kind == Kind::Intervals { 1 } else { 0 };
+    let default_first = if matches!(kind, Kind::Ion | Kind::Trace(_)) { 1 } else { 0 };
     let skip = section.word("unknown_nodes", &[("error", false), ("skip", true)])?.unwrap_or(false);
     let first_id = first_id.and_then(|n| u32::try_from(n).ok()).unwrap_or(default_first);
     let nodes = names.for_contacts(first_id, skip);
     let channels = channels(section, names)?;
-    let origin = section.quantity("origin", q::time)?.unwrap_or_default();
-    let resolver = Resolver {
+    let origin = origin(section)?;
+    let from = |first: Option<Instant>| Resolver {
         nodes: &nodes,
         channels: &channels,
         until: until(duration),
-        origin: Instant::ZERO.saturating_add(origin),
+        origin: origin.or(first).unwrap_or_default(),
     };
+    let of_rows = |rows: &[ContactRow]| from_rows(rows, &from(rows.iter().map(|row| row.start).min()));
+    if !matches!(kind, Kind::Trace(_))
+        && let Some(name) = OF_TRACES.iter().find(|name| section.get(name).is_some())
+    {
+        let what = format!("`{}` is a key of traces", section.key(name));
+        return section.refuse(
+            name,
+            what,
+            "leave it out, or say kind = \"intervals\", \"sightings\" or \"positions\"",
+        );
+    }
     if let Some(rows) = section.get("rows") {
         if kind != Kind::Table || section.get("file").is_some() {
             return rows.place.refuse(
@@ -103,18 +130,72 @@ fn read(
                 "give either rows or a file",
             );
         }
-        return from_rows(&inline_rows(rows, &section.key("rows"))?, &resolver);
+        return Ok((of_rows(&inline_rows(rows, &section.key("rows"))?)?, None));
     }
     let example =
         if kind == Kind::Table { "\"contacts.csv\"`, or `rows = [...]" } else { "\"contacts.csv\"" };
     let name = section.need_text("file", example)?;
     let (file, bytes) = read_file(name, &section.place_of("file"), context)?;
-    match kind {
-        Kind::Table => from_rows(&table(&file, &bytes)?, &resolver),
-        Kind::Intervals => from_rows(&intervals(&file, &bytes)?, &resolver),
-        Kind::TheOne => from_rows(&connections(&the_one_events(&file, &bytes)?)?, &resolver),
-        Kind::Ion => from_ion(&ion(&file, &bytes)?, &resolver),
+    let told = match kind {
+        Kind::Table => of_rows(&table(&file, &bytes)?)?,
+        Kind::TheOne => of_rows(&connections(&the_one_events(&file, &bytes)?)?)?,
+        Kind::Ion => {
+            let plan = ion(&file, &bytes)?;
+            from_ion(&plan, &from(plan.contacts.iter().map(|contact| contact.start).min()))?
+        }
+        Kind::Trace(recorded) => {
+            let (told, note) = of_trace(section, (&file, &bytes), recorded, &from(None), origin.is_none())?;
+            return Ok((told, Some(note.into())));
+        }
+    };
+    Ok((told, None))
+}
+
+/// The instant of the file at which the run starts; without one that of the first contact.
+fn origin(section: &Section) -> Result<Option<Instant>> {
+    let parse = |text: &str| match text {
+        "first" => Ok(None),
+        _ => q::time(text).map(Some),
+    };
+    let given = section.quantity("origin", parse)?.unwrap_or(Some(Duration::ZERO));
+    Ok(given.map(|after| Instant::ZERO.saturating_add(after)))
+}
+
+/// Reads a recorded trace as the scenario says.
+fn of_trace(
+    section: &Section,
+    (file, bytes): (&str, &[u8]),
+    recorded: Recorded,
+    resolver: &Resolver,
+    from_first: bool,
+) -> Result<(Vec<ScheduledContact>, String)> {
+    let unit = section.quantity("unit", q::positive_time)?.unwrap_or(Duration::from_secs(1));
+    let columns = section.quantity("columns", |text| Format::new(recorded, Some(text), unit))?;
+    let format = match columns {
+        Some(format) => format,
+        None => Format::new(recorded, None, unit).map_err(|wrong| Error::at(&section.place, wrong))?,
+    };
+    let mut found = trace(file, bytes, &format)?;
+    if recorded == Recorded::Positions {
+        let range_m = section.need("range", "\"10 m\"", q::length_m)?;
+        if found.ids.len() > DEVICES_MAX {
+            let what = format!("{} has positions of {} devices", quoted(file), found.ids.len());
+            return section.refuse("file", what, format!("positions of {DEVICES_MAX} are read at most"));
+        }
+        let gap = section.quantity("gap", q::positive_time)?.unwrap_or(GAP);
+        meet(&mut found, range_m, gap, format.is_geographic());
+    } else if let Some(name) = ["range", "gap"].into_iter().find(|name| section.get(name).is_some()) {
+        let what = format!("`{}` is a key of positions", section.key(name));
+        return section.refuse(name, what, "leave it out, or say kind = \"positions\"");
     }
+    let ids = match section.text("ids")? {
+        None => Ids::Named,
+        Some("all") => Ids::All,
+        Some(list) => Ids::Listed(list.split_whitespace().map(str::to_owned).collect()),
+    };
+    let sighting = section.quantity("sighting", q::positive_time)?;
+    let taken = Taken { ids, sighting, from_first, place: section.place_of("ids") };
+    from_trace(&found, &taken, resolver)
 }
 
 fn inline_rows(node: &Node, path: &str) -> Result<Vec<ContactRow>> {

@@ -378,6 +378,81 @@ fn files_of_contacts_are_found_beside_the_scenario() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+#[test]
+fn traces_are_read_as_their_projects_publish_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let haggle = "1\t2\t100\t220\t1\t0\n2\t1\t150\t340\t1\t0\n2\t3\t400\t400\t1\t0\n1\t44\t100\t900\t1\t0\n";
+    let hyccups = "1,16,1334127549000,96000\n16,1,1334127600000,60000\n30,1,1334127700000,1000\n";
+    let nccu = "0 2 1418767200000 1418767560000\n2 0 1418767600000 1418767600000\n";
+    let places = "1418767200 1418853600 0 20000 0 20000\n1418767200 2 0 0\n1418767300 2 0 0\n\
+                  1418767200 3 30 40\n1418767300 3 30 40\n1418767200 4 900 900\n1418767300 4 900 900\n";
+    let patterns = "31220\t1558\t1567\t3B\t3B\n31240\t1567\t1558\t3B\t3B\n31260\t1558\t1570\t3B\t4A\n";
+    let skip = "kind = \"intervals\"\nunknown_nodes = \"skip\"";
+    let millis = "unit = \"1 ms\"\norigin = \"first\"";
+    for (text, keys, contacts, note) in [
+        (haggle, skip.to_owned(), vec![[0, 1, 100, 340], [1, 2, 400, 520]], "last 120 s, the scan interval"),
+        (
+            hyccups,
+            format!("kind = \"intervals\"\ncolumns = \"a b start duration\"\nids = \"all\"\n{millis}"),
+            vec![[0, 1, 0, 111], [2, 0, 151, 152]],
+            "3 lines; 1 joined with others of their pair: 2 contacts of 3 nodes, run from 1334127549 s",
+        ),
+        (
+            nccu,
+            format!("kind = \"intervals\"\nfirst_id = 0\nsighting = \"2 min\"\n{millis}"),
+            vec![[0, 2, 0, 360], [2, 0, 400, 520]],
+            "1 without a duration last 120 s, by `sighting`",
+        ),
+        (
+            places,
+            "kind = \"positions\"\nids = \"all\"\norigin = \"first\"\nrange = \"53.1 m\"".to_owned(),
+            vec![[0, 1, 0, 100]],
+            "6 positions, 1 meetings; 1 header: 1 contacts of 2 nodes",
+        ),
+        (
+            patterns,
+            "kind = \"sightings\"\nids = \"all\"\norigin = \"first\"".to_owned(),
+            vec![[0, 1, 0, 40], [0, 2, 40, 60]],
+            "3 without a duration last 20 s, the scan interval",
+        ),
+    ] {
+        std::fs::write(folder.path().join("trace.dat"), text).unwrap();
+        let head = "duration = \"1 h\"\nrouter = \"direct\"\nbuffer = \"1 MB\"\n[nodes.n]\ncount = 3\n[contacts.c]\n";
+        let text = format!("{head}file = \"trace.dat\"\nrate = \"1 Mbit/s\"\n{keys}\n");
+        let file =
+            ScenarioFile::from_toml("s.toml", &text, folder.path().to_owned(), Arc::default()).unwrap();
+        let point = file.points().unwrap_or_else(|error| panic!("{keys}: {error}")).list.remove(0);
+        let source = &point.scenario.bundles().unwrap().contacts[0];
+        let s = |at: Instant| at.as_nanos() / 1_000_000_000;
+        let read: Vec<_> =
+            source.list.iter().map(|c| [i64::from(c.a), i64::from(c.b), s(c.start), s(c.end)]).collect();
+        assert_eq!(read, contacts, "{keys}");
+        assert!(source.note.as_ref().unwrap().contains(note), "{:?}", source.note);
+        assert!(!source.is_plan, "a record is no plan");
+    }
+}
+
+#[test]
+fn keys_of_traces_belong_to_traces() {
+    let wrong = [
+        ("rate = \"1 Mbit/s\"\nunit = \"1 ms\"", "`contacts.c.unit` is a key of traces"),
+        ("kind = \"intervals\"\nrange = \"9 m\"", "`contacts.c.range` is a key of positions"),
+        ("kind = \"positions\"", "`contacts.c.range` is missing"),
+        ("kind = \"sightings\"\ncolumns = \"t a b\"", "`contacts.c.columns`: `t` is no column"),
+        ("kind = \"intervals\"\norigin = \"last\"", "`contacts.c.origin`: `last`"),
+    ];
+    for (keys, what) in wrong {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("trace.dat"), "1 2 3 4\n1 2 9 10\n").unwrap();
+        let head = "duration = \"1 h\"\nrouter = \"direct\"\nbuffer = \"1 MB\"\n[nodes.n]\ncount = 3\n[contacts.c]\n";
+        let text = format!("{head}file = \"trace.dat\"\n{keys}\n");
+        let file =
+            ScenarioFile::from_toml("s.toml", &text, folder.path().to_owned(), Arc::default()).unwrap();
+        let error = file.points().unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+}
+
 /// The contact tables of the interplanetary scenario, as a table and as The ONE's events.
 #[test]
 fn tables_and_events_of_the_reference_tell_the_same_contacts() {

@@ -241,14 +241,19 @@ fn is_road(way: &Way<'_>, roads: Roads) -> bool {
     }
 }
 
+/// Length of a degree of longitude and of one of latitude, in metres, at a latitude in degrees.
+pub fn degree_m(latitude_deg: f64) -> [f64; 2] {
+    let north = EARTH_RADIUS_M.to_radians();
+    [north * cos(latitude_deg.to_radians()), north]
+}
+
 fn projected(lines: &[Vec<Place>]) -> Vec<Vec<Point>> {
     let middle = |values: &dyn Fn(&Place) -> f64| {
         let all = || lines.iter().flatten().map(values);
         (all().fold(f64::INFINITY, f64::min) + all().fold(f64::NEG_INFINITY, f64::max)) / 2.0
     };
     let (longitude, latitude) = (middle(&|p| p.longitude_deg()), middle(&|p| p.latitude_deg()));
-    let north = EARTH_RADIUS_M.to_radians();
-    let east = north * cos(latitude.to_radians());
+    let [east, north] = degree_m(latitude);
     let point =
         |p: &Place| Point::new((p.longitude_deg() - longitude) * east, (p.latitude_deg() - latitude) * north);
     lines.iter().map(|line| line.iter().map(point).collect()).collect()
