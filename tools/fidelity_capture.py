@@ -111,6 +111,9 @@ def small_captures() -> dict[str, list[tuple[float, bytes]]]:
             (0.22, data(101)),
             (0.3, data(301)),
             (0.4, ack(401)),
+            # tcptrace gives no deviation of two round trips.
+            (0.5, data(401)),
+            (0.6, ack(501)),
         ],
     }
 
