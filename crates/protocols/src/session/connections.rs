@@ -317,9 +317,12 @@ impl Session {
             self.schedule(id);
         }
     }
-    /// What carries new connections from now on.
+    /// What carries new connections from now on, and farewells that wait: what would have carried them may never come.
     pub fn prefer(&mut self, stack: Stack) {
-        self.stack = stack;
+        if self.stack != stack {
+            self.stack = stack;
+            self.over.prefer(stack);
+        }
     }
     /// Everything unacknowledged on this stack is lost; its connections move to `instead`.
     pub fn on_failed(&mut self, stack: Stack, instead: Stack) {

@@ -121,6 +121,11 @@ impl Over {
             }
         }
     }
+    /// Farewells that no stack has sent yet leave by this one.
+    pub fn prefer(&mut self, stack: Stack) {
+        let due: VecDeque<ConnectionId> = std::mem::take(&mut self.due).into_values().flatten().collect();
+        self.due.insert(stack, due);
+    }
     /// The other side knows.
     pub fn forget(&mut self, id: ConnectionId) {
         if self.farewells.remove(&id).is_some() {
@@ -134,5 +139,24 @@ impl Over {
     /// What is still said of it.
     pub fn farewell(&self, id: ConnectionId) -> Option<Farewell> {
         self.farewells.get(&id).map(|(farewell, _)| *farewell)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_farewell_that_waits_for_a_stack_that_never_comes_leaves_by_the_preferred_one() {
+        let (absent, present) = (Stack(0), Stack(1));
+        let [one, two] = [1, 2].map(|number| ConnectionId { incarnation: 7, number });
+        let mut over = Over::default();
+        over.say(one, Farewell::Reset(CloseReason::Aborted), absent);
+        over.say(two, Farewell::Gone(true), present);
+        over.prefer(present);
+        assert!(!over.waits(absent));
+        let mut left = [over.next(present), over.next(present)].map(|next| next.map(|(id, _)| id));
+        left.sort();
+        assert_eq!((left, over.next(present)), ([Some(one), Some(two)], None));
     }
 }
