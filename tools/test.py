@@ -20,7 +20,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 SKIPS = TARGET / "test.skips"
-CORES = len(os.sched_getaffinity(0))
 QUICK = ["protocols", "worlds", "scenario", "judge"]
 
 BINARY = re.compile(r"^\s+Running .*?([^/ ]+?)(?:-[0-9a-f]{16})?\)$|^\s+Doc-tests (\w+)$")
@@ -55,8 +54,7 @@ class Tally:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            # Two threads a core: the tests of sockets and daemons wait most of their time.
-            env={"RUST_TEST_THREADS": str(2 * CORES), **os.environ, "LIGHTLAG_SKIPS": str(SKIPS)},
+            env={**os.environ, "LIGHTLAG_SKIPS": str(SKIPS)},
         )
         assert process.stdout is not None
         before, binary, shown = len(self.failed), "", False

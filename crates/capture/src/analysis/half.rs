@@ -14,7 +14,7 @@ const SILENT_ROUND_TRIPS: f64 = 1.5;
 /// ... and no earlier than this.
 const SILENT_LEAST_NS: i64 = 10_000_000;
 /// A sender that waits for an acknowledgement sends on within this time of it, beside a part of the round trip.
-const PROMPT_NS: i64 = 1_000_000;
+const PROMPT_NS: i64 = 2_000_000;
 
 /// What is counted of a direction.
 #[derive(Clone, Debug, Default)]
