@@ -34,6 +34,17 @@ pub enum Asked {
     Named(Vec<String>),
 }
 
+impl From<Vec<String>> for Asked {
+    /// No names: the headlines; `all` alone: all.
+    fn from(names: Vec<String>) -> Self {
+        match &names[..] {
+            [] => Self::Headlines,
+            [all] if all == "all" => Self::All,
+            _ => Self::Named(names),
+        }
+    }
+}
+
 /// One metric at two points that belong together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {

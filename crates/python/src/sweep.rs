@@ -102,11 +102,7 @@ pub fn compare_runs(
     base: Option<&str>,
     metrics: Vec<String>,
 ) -> PyResult<Vec<Compared>> {
-    let asked = match &metrics[..] {
-        [] => Asked::Headlines,
-        [all] if all == "all" => Asked::All,
-        _ => Asked::Named(metrics),
-    };
+    let asked = Asked::from(metrics);
     py.detach(|| {
         let (first, second) = match by {
             Some(axis) => compare::by(&results(first), axis, base).map_err(compare_error)?,

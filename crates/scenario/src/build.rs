@@ -15,7 +15,7 @@ use lightlag_worlds::mobility::map::{MapError, RoadMap};
 use lightlag_worlds::mobility::{
     self, Area, Fleet, GroupContext, Initial, MobilityError, Model, Point, Stationary, Walk,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A scenario under one seed, its traffic drawn.
@@ -157,28 +157,25 @@ impl BundleNetwork {
         Ok(seeded.setup(Arc::new(seeded.contacts()?)))
     }
     /// The contacts that nodes know beforehand: those of the sources that are a plan.
-    fn plan(&self) -> ContactPlan {
+    pub fn plan(&self) -> ContactPlan {
         contacts(self.told(|source| source.is_plan).collect()).plan()
     }
-    /// How many nodes each router and mechanism that reads the contact plan has, as `router contact_graph`; none
-    /// without a plan.
-    pub fn plan_readers(&self) -> BTreeMap<String, u32> {
-        let plan = Arc::new(self.plan());
-        let mut readers = BTreeMap::new();
+    /// Which routers and mechanisms read the contact plan, as `router contact_graph`, and how many nodes have one of them;
+    /// none without a plan.
+    pub fn plan_readers(&self, plan: &Arc<ContactPlan>) -> (BTreeSet<String>, u32) {
+        let (mut names, mut nodes) = (BTreeSet::new(), 0);
         for group in self.groups.iter().filter(|_| !plan.is_empty()) {
             let context =
                 BuildContext { nodes: self.node_count(), plan: plan.clone(), ..BuildContext::default() };
             let router = (group.router.entry.build)(&group.router.parameters, context.clone()).properties;
             let context = BuildContext { router, ..context };
             let needs = (group.mechanism.entry.build)(&group.mechanism.parameters, context).properties;
-            let (of_router, of_mechanism) = (&group.router.entry.name, &group.mechanism.entry.name);
-            let rows =
-                [("router", of_router, router.contact_plan), ("mechanism", of_mechanism, needs.contact_plan)];
-            for (kind, name, _) in rows.into_iter().filter(|row| row.2) {
-                *readers.entry(format!("{kind} {name}")).or_insert(0) += group.count();
-            }
+            let router = router.contact_plan.then(|| format!("router {}", group.router.entry.name));
+            let mechanism = needs.contact_plan.then(|| format!("mechanism {}", group.mechanism.entry.name));
+            nodes += if router.is_some() || mechanism.is_some() { group.count() } else { 0 };
+            names.extend([router, mechanism].into_iter().flatten());
         }
-        readers
+        (names, nodes)
     }
     fn told(&self, of: fn(&ContactSource) -> bool) -> impl Iterator<Item = Link> {
         let tick = self.rules.tick;

@@ -7,11 +7,7 @@ use lightlag_lab::results::Results;
 
 pub fn compare(options: &Compare) -> Done {
     let first = Results::read(&options.first)?;
-    let asked = match &options.metric[..] {
-        [] => Asked::Headlines,
-        [all] if all == "all" => Asked::All,
-        names => Asked::Named(names.to_vec()),
-    };
+    let asked = Asked::from(options.metric.clone());
     let (places, compared) = match (&options.second, &options.by) {
         (Some(second), None) => {
             let second = Results::read(second)?;

@@ -48,7 +48,7 @@ pub fn run(options: &Run) -> Done {
 /// Which algorithms know later contacts.
 fn tell_plan(scenario: &Scenario) {
     let Scenario::Bundles(network) = scenario else { return };
-    let readers: Vec<String> = network.plan_readers().into_keys().collect();
+    let readers = Vec::from_iter(network.plan_readers(&network.plan().into()).0);
     if !readers.is_empty() {
         eprintln!("read the contact plan: {}", readers.join(", "));
     }

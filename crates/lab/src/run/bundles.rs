@@ -69,7 +69,7 @@ impl<'s> World for Bundles<'s> {
         }
         let mut summary = metrics.summary();
         let network = self.network;
-        summary.plan_nodes = network.plan_readers().values().copied().max().unwrap_or(0).into();
+        summary.plan_nodes = network.plan_readers(&setup.plan).1.into();
         if network.movement.draws == Draws::TheOne {
             // What The ONE's clock would show.
             summary.sim_time = the_one::shows_at_end(network.rules.tick, network.head.until());

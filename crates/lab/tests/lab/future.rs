@@ -84,9 +84,11 @@ fn early(kind: &str, more: &str, contacts: &[[u64; 4]]) -> Vec<(String, Vec<Stri
     for point in points {
         let Scenario::Bundles(network) = &point.scenario else { panic!("bundles") };
         let mut seen = Early::default();
-        run(&network.setup(Seed::Number(1)).unwrap(), &mut seen);
-        let readers = network.plan_readers();
-        assert!(planned || readers.is_empty(), "{readers:?}");
+        let setup = network.setup(Seed::Number(1)).unwrap();
+        run(&setup, &mut seen);
+        let (readers, nodes) = network.plan_readers(&setup.plan);
+        assert!(planned || (readers.is_empty() && nodes == 0), "{readers:?}");
+        assert!(readers.is_empty() || nodes == NODES as u32, "{readers:?}: {nodes} nodes");
         all.push((format!("{:?}", point.values), seen.0));
     }
     all

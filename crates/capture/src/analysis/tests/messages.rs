@@ -64,9 +64,12 @@ fn bundles_in_udp_are_counted_and_known_when_they_come_again() {
     let out = &made.flows[0].out;
     assert_eq!((made.flows[0].protocol.name(), out.data_packets), ("BP-UDP", 3));
     assert_eq!((out.retransmitted_packets, out.retransmitted_bytes, out.unique_bytes), (1, size, 2 * size));
-    let told = messages(out);
-    assert_eq!((told.kind, told.sent, told.sent_again, told.bytes), (Kind::Bundles, 3, 1, 3 * size));
-    assert_eq!((told.complete, told.lost, told.age_ms), (None, None, None));
+    let counted = messages(out);
+    assert_eq!(
+        (counted.kind, counted.sent, counted.sent_again, counted.bytes),
+        (Kind::Bundles, 3, 1, 3 * size)
+    );
+    assert_eq!((counted.complete, counted.lost, counted.age_ms), (None, None, None));
     let since_2000_ns = 946_684_800_000 * MS;
     let later: Packets = vec![(since_2000_ns + 60_250 * MS, udp(true, 4556, &bundle(60, 1, 500)))];
     assert_eq!(messages(&said(&later).flows[0].out).age_ms.unwrap().avg, 1250.0);
@@ -161,11 +164,11 @@ fn check_transfers(packets: &Packets) {
     let made = said(packets);
     let flow = &made.flows[0];
     assert_eq!((flow.protocol, flow.back.messages), (Protocol::Tcpcl, None));
-    let told = messages(&flow.out);
-    assert_eq!((told.kind, told.sent, told.sent_again), (Kind::Transfers, 3, 1));
-    assert_eq!((told.complete, told.lost), (Some(1), Some(1)));
-    assert_eq!(told.bytes, 3 * bundle(0, 1, 3000).len() as u64);
-    assert_eq!(told.delay_ms.unwrap().samples, 1);
+    let counted = messages(&flow.out);
+    assert_eq!((counted.kind, counted.sent, counted.sent_again), (Kind::Transfers, 3, 1));
+    assert_eq!((counted.complete, counted.lost), (Some(1), Some(1)));
+    assert_eq!(counted.bytes, 3 * bundle(0, 1, 3000).len() as u64);
+    assert_eq!(counted.delay_ms.unwrap().samples, 1);
 }
 
 #[test]
@@ -237,14 +240,14 @@ fn interests_are_answered_sent_again_refused_or_lost() {
     let made = said(&packets);
     let flow = &made.flows[0];
     assert_eq!(flow.protocol, Protocol::Ndn);
-    let (told, size) = (messages(&flow.out), ndn_data(name(1)).len() as u64);
-    assert_eq!((told.kind, told.sent, told.sent_again), (Kind::Interests, 7, 1));
+    let (counted, size) = (messages(&flow.out), ndn_data(name(1)).len() as u64);
+    assert_eq!((counted.kind, counted.sent, counted.sent_again), (Kind::Interests, 7, 1));
     // The third was refused, nothing answered the fourth within its second, and the fifth still waits.
-    assert_eq!((told.complete, told.lost), (Some(3), Some(2)));
+    assert_eq!((counted.complete, counted.lost), (Some(3), Some(2)));
     assert_eq!((flow.out.retransmitted_packets, flow.out.lost_packets, flow.out.data_packets), (1, 2, 0));
     let rtt = flow.out.rtt_ms.unwrap();
     assert_eq!((rtt.samples, rtt.min, rtt.max), (2, 99.0, 100.0));
-    assert_eq!(told.delay_ms.unwrap().max, 499.0);
+    assert_eq!(counted.delay_ms.unwrap().max, 499.0);
     assert_eq!((flow.back.data_packets, flow.back.retransmitted_packets), (4, 1));
     assert_eq!(flow.back.retransmitted_bytes, size);
 }
@@ -255,8 +258,8 @@ fn data_in_fragments_answers_an_interest() {
     // Two Interests in a datagram are two.
     let both =
         vec![(0, udp(true, 6363, &[interest(1), interest(2)].concat())), (MS, udp(false, 6363, &data))];
-    let told = messages(&said(&both).flows[0].out);
-    assert_eq!((told.sent, told.complete), (2, Some(1)));
+    let counted = messages(&said(&both).flows[0].out);
+    assert_eq!((counted.sent, counted.complete), (2, Some(1)));
     let fragments = ndn::Fragments::new(&data, Headers::default(), 300, 0);
     let mut packets = vec![(0, udp(true, 6363, &interest(1)))];
     for index in 0..fragments.count() {
