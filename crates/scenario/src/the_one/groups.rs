@@ -1,26 +1,18 @@
-//! `Group`, its interfaces, movement and router.
+//! `Group`: its nodes, buffers, router and mechanism.
 
-use super::numbers::{boolean, double, int, list, long, range};
+use super::interfaces::radios;
+use super::movement::mobility;
+use super::numbers::{boolean, double, int, long};
 use super::routers;
 use super::settings::{Found, Run, Space};
 use crate::catalogue::{Catalogue, Entry, resolve};
-use crate::error::{Error, Result, Wrong, quoted, short};
-use crate::files::locate;
-use crate::model::{Algorithm, Group, Map, MapFile, Mobility, NODES_MAX, Radio};
-use crate::quantity::{Area, Bounds, Position};
+use crate::error::{Error, Result, Wrong, quoted};
+use crate::model::{Algorithm, Group, NODES_MAX};
 use lightlag_protocols::dtn::{Domain, Mechanism, NodePolicy, Value};
 use lightlag_protocols::time::Duration;
-use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::units::Bytes;
 use lightlag_worlds::messages::SendOrderKind;
-use lightlag_worlds::mobility::map::{MapOptions, osm::OsmOptions};
 use std::collections::BTreeMap;
-
-/// Farther than any world is wide.
-const LENGTH_MAX_M: f64 = 1e9;
-/// Light is no node.
-const SPEED_MAX_M_PER_S: f64 = 299_792_458.0;
-const MOVEMENTS: &[&str] =
-    &["RandomWaypoint", "RandomWalk", "ShortestPathMapBasedMovement", "StationaryMovement"];
 
 /// All groups, and what concerns them together.
 pub struct Groups {
@@ -168,141 +160,4 @@ fn parameter_value(found: &Found, entry: &Entry<dyn Mechanism>, domain: &Domain)
     let alone = BTreeMap::from([(name.to_owned(), value.clone())]);
     resolve(entry, &alone).map_err(|wrong| crate::Error::at(found.place, wrong))?;
     Ok(value)
-}
-
-fn radios(space: &Space) -> Result<Vec<Radio>> {
-    let count = space.need("nrofInterfaces", "1")?;
-    let number = count.whole(0, 100, "there are 0 to 100 interfaces")?;
-    (1..=number).map(|index| radio(&space.need(&format!("interface{index}"), "wifi")?, space.run)).collect()
-}
-
-fn radio(found: &Found, run: Run) -> Result<Radio> {
-    let space = run.space(found.value);
-    let class = space.need("type", "SimpleBroadcastInterface")?;
-    if class.value != "SimpleBroadcastInterface" {
-        return Err(class.unsupported(&["SimpleBroadcastInterface"]));
-    }
-    let speed = space.need("transmitSpeed", "250k")?;
-    let bytes_per_s = u64::try_from(speed.parse(int)?).ok().filter(|speed| *speed > 0);
-    let bytes_per_s = bytes_per_s.ok_or_else(|| speed.wrong("is not above zero", "give bytes per second"))?;
-    let range = space.need("transmitRange", "10")?;
-    let range_m = range.parse(double)?;
-    if range_m <= 0.0 || range_m > LENGTH_MAX_M {
-        return Err(range.wrong(format!("is {} m", short(range_m)), "give metres above zero, like 10"));
-    }
-    Ok(Radio { name: found.value.to_owned(), range_m, rate: BitRate(bytes_per_s * 8) })
-}
-
-fn not_negative(found: Option<Found>, default: f64) -> Result<Bounds<f64>> {
-    let Some(found) = found else { return Ok(Bounds::single(default)) };
-    let (low, high) = found.parse(|text| range(text, false, double))?;
-    if low < 0.0 {
-        Err(found.wrong("is negative", "give two numbers from zero on"))
-    } else {
-        Ok(Bounds { low, high })
-    }
-}
-
-/// As in The ONE it may reach down to zero, but not only be zero: nodes would never arrive.
-fn speed(space: &Space) -> Result<Bounds<f64>> {
-    let found = space.find("speed");
-    let speed = not_negative(found.clone(), 1.0)?;
-    match found {
-        Some(found) if speed.high == 0.0 => {
-            Err(found.wrong("is zero: nodes never arrive", "give metres per second, like 0.5, 1.5"))
-        }
-        Some(found) if speed.high > SPEED_MAX_M_PER_S => {
-            Err(found.wrong(format!("reaches {} m/s", short(speed.high)), "nothing is faster than light"))
-        }
-        _ => Ok(speed),
-    }
-}
-
-fn mobility(space: &Space) -> Result<Mobility> {
-    let model = space.need("movementModel", "RandomWaypoint")?;
-    let area = world_size(space.run)?;
-    let speed = speed(space)?;
-    let wait = space.find("waitTime");
-    let pause = not_negative(wait.clone(), 0.0)?;
-    if let Some(found) = wait.filter(|_| pause.high > 1e9) {
-        return Err(found.wrong("is beyond all measure", "give seconds"));
-    }
-    // A clock of nanoseconds.
-    let pause_s = |seconds| Duration::from_secs_f64(seconds).as_secs_f64();
-    let pause = Bounds { low: pause_s(pause.low), high: pause_s(pause.high) };
-    let (area_m, values) = (Value::Area(area), (Value::Range(speed), Value::Range(pause)));
-    let moving = |name| Mobility::named(name, [("area", area_m), ("speed", values.0), ("pause", values.1)]);
-    let mobility = match model.value {
-        "RandomWaypoint" => moving("random_waypoint"),
-        // Its legs are hard-coded in The ONE, as are the defaults here.
-        "RandomWalk" => moving("random_walk"),
-        "ShortestPathMapBasedMovement" => {
-            let map = Some(map(space)?);
-            moving("shortest_path_map").map(|mobility| Mobility { map, ..mobility })
-        }
-        "StationaryMovement" => {
-            Mobility::named("stationary", [("at", Value::Position(location(space, area)?))])
-        }
-        _ => return Err(model.unsupported(MOVEMENTS)),
-    };
-    mobility.map_err(|wrong| model.wrong(format!("{wrong}"), "see `lightlag list`"))
-}
-
-/// The size of the world.
-pub fn world_size(run: Run) -> Result<Area> {
-    let found = run.space("MovementModel").need("worldSize", "4500, 3400")?;
-    match found.parse(|text| list(text, int))?[..] {
-        [width, height] if width > 0 && height > 0 => {
-            Ok(Area { width_m: f64::from(width), height_m: f64::from(height) })
-        }
-        _ => Err(found.wrong("is no size", "give width and height in metres, like 4500, 3400")),
-    }
-}
-
-fn location(space: &Space, area: Area) -> Result<Position> {
-    let found = space.need("nodeLocation", "100, 200")?;
-    let inside = |x: i32, y: i32| {
-        (0.0..=area.width_m).contains(&f64::from(x)) && (0.0..=area.height_m).contains(&f64::from(y))
-    };
-    match found.parse(|text| list(text, int))?[..] {
-        [x, y] if inside(x, y) => Ok(Position { x_m: f64::from(x), y_m: f64::from(y) }),
-        [_, _] => Err(found.wrong("lies outside of the world", "see `MovementModel.worldSize`")),
-        _ => Err(found.wrong("is no place", "give x and y in metres, like 100, 200")),
-    }
-}
-
-fn map(space: &Space) -> Result<Map> {
-    if let Some(found) = space.find("pois") {
-        return Err(found.wrong("asks for points of interest, which are not supported", "leave it out"));
-    }
-    let files = space.run.space("MapBasedMovement");
-    let count = files.need("nrofMapFiles", "1")?;
-    let number = count.whole(1, 31, "there are 1 to 31 map files")?;
-    let mut maps = Vec::new();
-    for index in 1..=number {
-        let found = files.need(&format!("mapFile{index}"), "maps/grid.wkt")?;
-        let name = super::properties::readable(found.value);
-        let path = locate(&name, &found.folders());
-        if !path.is_file() {
-            return Err(found.wrong(
-                format!("names {}, which does not exist", quoted(&name)),
-                "name it relative to the settings, to the folder above them, or to where you are",
-            ));
-        }
-        maps.push(MapFile { path, place: found.place.clone() });
-    }
-    let mut allowed = Vec::new();
-    if let Some(found) = space.find("okMaps") {
-        for index in found.parse(|text| list(text, int))? {
-            match u32::try_from(index).ok().filter(|_| (1..=number).contains(&index)) {
-                Some(index) => allowed.push(index),
-                None => {
-                    return Err(
-                        found.wrong(format!("names map {index}"), format!("there are maps 1 to {number}"))
-                    );
-                }
-            }
-        }
-    }
-    Ok(Map { files: maps, allowed, options: MapOptions::THE_ONE, osm: OsmOptions::default() })
 }

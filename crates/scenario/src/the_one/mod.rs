@@ -19,7 +19,9 @@ macro_rules! words {
 
 mod events;
 mod groups;
+mod interfaces;
 mod known;
+mod movement;
 mod numbers;
 mod properties;
 mod routers;
