@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod contact_graph;
+mod copies_at_rest;
 mod every_scenario;
 mod failures;
 mod future;

@@ -156,7 +156,7 @@ pub enum MechanismEvent<'a> {
 ///    above, before the first bit is sent. Over a link with light time, only `admit`; room is made on arrival.
 /// 4. This node offers a copy: [`may_replicate`](Self::may_replicate), unless the peer is its destination.
 /// 5. The last bit has left: [`mark_for_peer`](Self::mark_for_peer), then [`CopyEvent::Sent`]. A copy that
-///    moves to a custodian: `mark_for_peer`, then [`MechanismEvent::Moved`].
+///    moves to a custodian keeps its mark: [`MechanismEvent::Moved`] only.
 /// 6. The last bit has arrived: room is made again if it is missing, then [`CopyEvent::Received`]. A
 ///    copy that found no room is a [`CopyEvent::Returned`] at the sender, one light time later.
 /// 7. [`reclaim`](Self::reclaim) for each link when something has changed here and neighbours are needed.
@@ -182,7 +182,7 @@ pub trait Mechanism: Send {
     fn may_replicate(&self, _at: &Local, _replica: &Replica, _peer: NodeId) -> bool {
         true
     }
-    /// The mark that the peer's new copy will carry.
+    /// The mark that the peer's new copy will carry; a copy that moves keeps its own.
     fn mark_for_peer(&self, _at: &Local, replica: &Replica) -> u64 {
         replica.mechanism_mark
     }

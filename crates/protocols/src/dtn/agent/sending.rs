@@ -299,14 +299,18 @@ impl Agent {
         let at = local!(self, now, census);
         let delivered = transfer.kind == TransferKind::Delivery;
         let custody = transfer.kind == TransferKind::Custody;
-        // Custody moves the copy as it is: its router has not decided to share it.
-        let router_mark = if custody { replica.router_mark } else { self.router.mark_for_peer(&replica) };
+        // Custody moves the copy as it is: its router has not decided to share it, and there is no copy more.
+        let (router_mark, mechanism_mark) = if custody {
+            (replica.router_mark, replica.mechanism_mark)
+        } else {
+            (self.router.mark_for_peer(&replica), self.mechanism.mark_for_peer(&at, &replica))
+        };
         let transit = BundleInTransit {
             bundle: replica.bundle,
             kind: transfer.kind,
             hops: replica.hops + 1,
             router_mark,
-            mechanism_mark: self.mechanism.mark_for_peer(&at, &replica),
+            mechanism_mark,
             path: replica.path.clone(),
         };
         let mut after = AfterTransfer::Keep;

@@ -152,6 +152,20 @@ fn a_copy_that_has_come_to_rest_is_moved_to_the_neighbour_with_most_room_before_
 }
 
 #[test]
+fn a_copy_that_has_moved_often_moves_only_for_one_that_counts_less_by_a_tenth_for_each_hop() {
+    let answer = |hops| {
+        let moved = |id, copies| Replica { hops, ..copied(id, copies) };
+        let store = store_of([moved(1, 0.2), moved(2, 0.5)]);
+        let mut mechanism = built_for(in_single_copy_phase());
+        let links = [link(2, 0, 300)];
+        offered(&mut *mechanism, &Local { links: &links, ..place(&store, RELAY, 0.0) }, &copied(8, 0.0))
+    };
+    let moves = Ok(BufferDecision::Move { id: BundleId(2), to: NodeId(2) });
+    assert_eq!([answer(0), answer(1)], [moves, moves], "it comes with 0.3");
+    assert_eq!([answer(3), answer(30)], [Ok(BufferDecision::Wait); 2]);
+}
+
+#[test]
 fn what_will_soon_be_too_late_makes_room() {
     let soon = |id, lifetime| {
         let copy = copied(id, 0.0);
