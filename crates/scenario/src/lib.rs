@@ -53,6 +53,7 @@ mod model;
 pub mod models;
 pub mod names;
 pub mod packets;
+mod radios;
 mod schema;
 #[cfg(test)]
 #[path = "../../../tests/skip.rs"]

@@ -297,3 +297,66 @@ proptest! {
         }
     }
 }
+
+/// From when to when two nodes at one place are in contact, in seconds.
+fn in_contact(more: &str) -> Vec<(f64, f64)> {
+    let text = format!(
+        "Scenario.name = x\nScenario.updateInterval = 0.1\nScenario.endTime = 3600\nScenario.nrofHostGroups = 1\n\
+         wifi.type = SimpleBroadcastInterface\nwifi.transmitSpeed = 250k\nwifi.transmitRange = 10\n\
+         Group.groupID = n\nGroup.nrofHosts = 2\nGroup.router = EpidemicRouter\n\
+         Group.movementModel = StationaryMovement\nGroup.nodeLocation = 1, 1\nGroup.nrofInterfaces = 1\n\
+         Group.interface1 = wifi\nMovementModel.rngSeed = 1\nMovementModel.worldSize = 9, 9\nEvents.nrof = 0\n{more}\n"
+    );
+    let scenario = read(&text).unwrap().points().unwrap().list.remove(0).scenario.bundles().unwrap().clone();
+    let contacts = scenario.seeded(Seed::Own).unwrap().contacts().unwrap();
+    contacts.list.iter().map(|c| (c.start.as_secs_f64(), c.end.as_secs_f64())).collect()
+}
+
+#[test]
+fn radios_are_on_when_net_says_so_as_in_the_one() {
+    assert_eq!(in_contact("Group.activeTimes = 0, 5"), [(0.0, 3600.0)], "that is for movement");
+    let times = "Group.net.activeTimes = 0, 100, 600, 2400";
+    assert_eq!(in_contact(times), [(0.0, 100.1), (600.0, 2400.1)]);
+    // The clock is rounded to whole seconds, and the last one counts.
+    let periods = in_contact("Group.net.activePeriods = 1000, 500\nGroup1.net.activePeriodsOffset = 100");
+    assert_eq!(periods, [(0.0, 900.5), (1399.5, 2400.5), (2899.5, 3600.0)]);
+    // Jitter 60 and 48 are the first draws below 100 of a java.util.Random(0) with a double behind each.
+    let jitter = in_contact("Group.net.activeTimes = 600, 2400\nGroup.net.activenessOffsetJitter = 100");
+    assert_eq!(jitter.len(), 1);
+    assert!(jitter[0].0 > 500.0 && jitter[0].0 < 600.0 && jitter[0].1 < 2400.1, "{jitter:?}");
+}
+
+#[test]
+fn radios_that_search_now_and_then_find_each_other_later() {
+    let found = in_contact("Group.net.scanInterval = 100");
+    assert!(found.len() == 1 && found[0].0 > 100.0 && found[0].0 < 200.1, "{found:?}");
+}
+
+#[test]
+fn interfaces_of_all_classes_are_read() {
+    let radios = |from: &str, to: &str| {
+        let text = WHOLE.replacen(from, to, 1);
+        let points = read(&text).unwrap().points().unwrap();
+        points.list[0].scenario.bundles().unwrap().groups[0].radios.clone()
+    };
+    let shared = radios("SimpleBroadcastInterface", "InterferenceLimitedInterface");
+    assert!(shared[0].interference && shared[0].rates.is_empty());
+    let speeds = "DistanceCapacityInterface\nwifi.transmitSpeeds = 6750k, 1000k, 0";
+    let by_distance = radios("SimpleBroadcastInterface", speeds);
+    assert_eq!(by_distance[0].rates, [54_000_000, 8_000_000, 0].map(BitRate));
+    assert_eq!(by_distance[0].rate, BitRate(54_000_000));
+    for (setting, what) in [
+        ("Group.net.activeTimes = 5, 2", "is no list of spans of time"),
+        ("Group.net.activeTimes = 5, 6, 7", "is no list of spans of time"),
+        ("Group.net.activePeriods = 5", "is no pair of times"),
+        ("Group.net.activePeriods = -5, 1", "has no time above zero, or one below"),
+        ("Group.net.activenessOffsetJitter = -5", "give whole seconds from zero on"),
+        ("Group.net.active = 5", "is not supported"),
+        ("wifi.type = DistanceCapacityInterface", "`wifi.transmitSpeeds` is not set"),
+        ("wifi.type = DistanceCapacityInterface\nwifi.transmitSpeeds = 5", "is no list of speeds"),
+        ("wifi.type = WirelessInterface", "which is not supported; supported: SimpleBroadcastInterface"),
+    ] {
+        let told = told(&format!("{WHOLE}{setting}\n"));
+        assert!(told.contains(what), "{setting}: {told}");
+    }
+}
