@@ -278,9 +278,9 @@ pub struct Generator {
     pub interval: Interval,
     /// Sizes in bytes, the upper end excluded unless both are equal.
     pub size: Bounds<u64>,
-    /// Sources.
+    /// Sources. A node beyond the last may be drawn, as in The ONE; its messages are skipped.
     pub from: Vec<u32>,
-    /// Destinations.
+    /// Destinations, likewise.
     pub to: Vec<u32>,
     /// The first interval begins here.
     pub start: Instant,
