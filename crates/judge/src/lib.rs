@@ -117,8 +117,10 @@ impl Judge {
             let direction = &mut link.directions[at];
             let before = std::mem::replace(&mut direction.rate, rate[turn]);
             for sending in &mut direction.sending {
+                // A last bit that has left needs no more time, though it may still be in flight.
+                let last_bit = sending.since.saturating_add(sending.left.time_at(before));
                 sending.left = sending.left_at(now, before);
-                sending.since = now;
+                sending.since = now.min(last_bit);
             }
         }
         if !up {

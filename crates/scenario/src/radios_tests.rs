@@ -5,7 +5,7 @@ use crate::{Catalogue, ScenarioFile, Seed};
 use lightlag_worlds::contacts::Contacts;
 use proptest::prelude::*;
 
-/// Two nodes at rest, so many metres apart, with this radio.
+/// Two nodes at rest, `distance_m` apart, with this radio.
 fn contacts(distance_m: f64, radio: &str, tick: &str) -> crate::Result<Contacts> {
     let text = format!(
         r#"
@@ -71,13 +71,13 @@ fn a_contact_begins_at_the_first_search_of_either_end() {
 #[test]
 fn what_makes_no_radio_is_refused_with_what_would() {
     let cases = [
-        ("rates = [\"1 Mbit/s\"]", "s.toml:10: the rate at the whole range is missing"),
+        ("rates = [\"1 Mbit/s\"]", "s.toml:9: the rate at the whole range is missing"),
         ("rates = [\"0 bit/s\", \"0 bit/s\"]", "all are zero"),
         ("rate = \"1 Mbit/s\", rates = [\"1 Mbit/s\", \"0 bit/s\"]", "both `rate` and `rates` are given"),
         ("rate = \"1 Mbit/s\", on = \"5 s\"", "`on` and `off` are incomplete"),
         ("rate = \"1 Mbit/s\", offset = \"5 s\"", "`on` and `off` are incomplete"),
         ("rate = \"1 Mbit/s\", active = [\"5..9 s\", \"8..10 s\"]", "overlap or are out of order"),
-        ("rate = \"1 Mbit/s\", active = [5]", "is no"),
+        ("rate = \"1 Mbit/s\", active = [5]", "`5` has no unit"),
     ];
     for (radio, what) in cases {
         assert!(told(radio).contains(what), "{radio}: {}", told(radio));

@@ -26,18 +26,6 @@ const CLASSES: &[Class] = &[
     Class { name: "DistanceCapacityInterface", interference: false, by_distance: true },
 ];
 
-/// What an interface reads in its own namespace.
-pub const KEYS: &[&str] = words![type transmitSpeed transmitSpeeds transmitRange];
-
-/// What interfaces read in the namespaces of groups.
-pub const GROUP_KEYS: &[&str] = &[
-    "net.scanInterval",
-    "net.activeTimes",
-    "net.activePeriods",
-    "net.activePeriodsOffset",
-    "net.activenessOffsetJitter",
-];
-
 /// The radios of a group, in the order of their numbers.
 pub fn radios(space: &Space) -> Result<Vec<Radio>> {
     let count = space.need("nrofInterfaces", "1")?;

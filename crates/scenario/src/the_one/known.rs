@@ -15,9 +15,6 @@ const GROUP_UNSUPPORTED: &[&str] = words![
     activeTimes initialEnergy toReceivePolicy fromReceivePolicy toSendPolicy fromSendPolicy
     hopCountReceivePolicy hopCountSendPolicy nrofMCBACs pois
 ];
-/// Settings of interfaces of that kind.
-const INTERFACE_UNSUPPORTED: &[&str] =
-    words![activeTimes activePeriods activenessOffsetJitter scanInterval transmitSpeeds];
 /// Namespaces that only steer the screen or the speed of The ONE.
 const OF_SCREEN: &[&str] = &["GUI", "Optimization", "Settings", "MovementEngine"];
 
@@ -25,8 +22,6 @@ const OF_SCREEN: &[&str] = &["GUI", "Optimization", "Settings", "MovementEngine"
 /// with a mistake in them.
 pub fn refused(layers: &Layers, catalogue: &Catalogue, notes: &Notes) -> Vec<Error> {
     let asked = notes.asked();
-    let interfaces: BTreeSet<&str> =
-        asked.iter().filter_map(|key| key.strip_suffix(".transmitRange")).collect();
     let unread = layers.iter().filter(|(key, setting)| !asked.contains(*key) && !setting.value.is_empty());
     let refusal = |key: &str| {
         let (space, name) = key.split_once('.')?;
@@ -40,8 +35,7 @@ pub fn refused(layers: &Layers, catalogue: &Catalogue, notes: &Notes) -> Vec<Err
                     .is_some_and(|setting| super::numbers::boolean(&setting.value) == Ok(true));
                 on.then(|| "contacts are simulated throughout; leave it out".to_owned())
             }
-            _ if !is_group => (interfaces.contains(space) && INTERFACE_UNSUPPORTED.contains(&name))
-                .then(|| "leave it out: the interface is always on and its rate constant".to_owned()),
+            _ if !is_group => None,
             _ => match name.strip_prefix("mechanism.") {
                 Some(parameter) => mechanism_parameter(space, parameter, layers, catalogue),
                 None if is_used && GROUP_UNSUPPORTED.contains(&name) => {

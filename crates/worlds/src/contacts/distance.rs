@@ -84,7 +84,7 @@ mod tests {
         let [from, to] = [from, to].map(|[x, y]| Point::new(x, y));
         Leg { start: Instant::from_secs_f64(start_s), end: Instant::from_secs_f64(end_s), from, to }
     }
-    /// Legs from point to point, each of so many seconds.
+    /// Legs from point to point, each of `step_s`.
     fn path(points: &[[f64; 2]], step_s: f64) -> Vec<Leg> {
         let legs = points.windows(2).zip(0..);
         legs.map(|(ends, n)| leg(f64::from(n) * step_s, f64::from(n + 1) * step_s, ends[0], ends[1]))

@@ -199,9 +199,10 @@ fn baselines_of_the_literature_run_with_every_router_and_repeat_themselves() {
 }
 
 /// A network whose links have these rates, in kbit/s, from these seconds on.
-fn varying(net: Net, rows: &[(f64, u64)]) -> Net {
+fn varying(mut net: Net, rows: &[(f64, u64)]) -> Net {
     let row = |&(at, kbit_per_s): &(f64, u64)| (Instant::from_secs_f64(at), BitRate(kbit_per_s * 1_000));
-    Net { course: Course::Table(rows.iter().map(row).collect()), ..net }
+    net.course = Course::Table(rows.iter().map(row).collect());
+    net
 }
 
 #[test]
@@ -261,8 +262,9 @@ fn transmitters_in_reach_of_each_other_share_the_rate_and_get_it_back() {
     let full = BitRate(2_500_000);
     // Nodes 0 and 1 talk; 2 and 3 join them halfway, in reach of 1 alone.
     let net = Net::new(4).contact(0, 1, 0.0, 900.0).contact(1, 2, 0.0, 900.0).contact(2, 3, 0.0, 900.0);
-    let net = net.bundle(0, 1, 1_000_000, 0.0).bundle(3, 2, 100_000, 1.0);
-    let run = Net { router: "direct", course: Course::Interference, ..net }.run();
+    let mut net = net.bundle(0, 1, 1_000_000, 0.0).bundle(3, 2, 100_000, 1.0).router("direct");
+    net.course = Course::Interference;
+    let run = net.run();
     let alone = shared_rate(full, 2, 1);
     let beside = shared_rate(full, 3, 1);
     let short = beside.time_for(lightlag_protocols::units::Bytes(100_000));

@@ -16,7 +16,7 @@ impl<O: Observer> World<'_, O> {
         self.set_rates(index, rates);
     }
     /// Transfers of these nodes have begun or ended, or their link came up or went down: the rates of all transfers near
-    /// them are computed anew.
+    /// them are computed again.
     pub(super) fn interfere(&mut self, nodes: [NodeId; 2]) {
         let near =
             nodes.into_iter().flat_map(|node| self.ports[node.0 as usize].iter().map(|port| port.peer));
@@ -85,7 +85,7 @@ impl<O: Observer> World<'_, O> {
             [a, b].into_iter().for_each(|node| self.on_change(node));
         }
     }
-    /// A transfer that went at one rate goes on at another.
+    /// A transfer continues at another rate.
     fn pace(&mut self, slot: u32, before: BitRate, rate: BitRate, end_of_contact: Instant) {
         let rules = &self.setup.rules;
         let Some(ongoing) = &mut self.ongoing[slot as usize] else { return };
