@@ -83,26 +83,31 @@ class Scenario:
             toml if isinstance(toml, str) else _checks.made(lambda: _toml.document({**(toml or {}), **keys}))
         )
         self._native = _lightlag.ScenarioFile.from_toml("scenario", text, Path(folder))
-        self._made_of: tuple[str, Path] | list[Path] = (text, Path(folder))
+        self._made_of: tuple[str, Path] | tuple[list[Path], bool] = (text, Path(folder))
         self._sets: list[tuple[str, str]] = []
         if isinstance(toml, str):
             for key, value in keys.items():
                 self.set(key, value)
 
     @classmethod
-    def read(cls, *paths: PathLike) -> Scenario:
+    def read(cls, *paths: PathLike, defaults: bool = True) -> Scenario:
         """Reads a TOML file, or settings of The ONE in layers, of which later files override earlier ones.
+
+        Args:
+            paths: The files.
+            defaults: Whether settings of The ONE are read over ``default_settings.txt`` of the working directory, if
+                there is one, as The ONE does.
 
         Raises:
             ScenarioError: A file cannot be read or has no such syntax.
         """
-        return cls._read([Path(path) for path in paths], [])
+        return cls._read([Path(path) for path in paths], defaults, [])
 
     @classmethod
-    def _read(cls, paths: list[Path], sets: list[tuple[str, str]]) -> Scenario:
+    def _read(cls, paths: list[Path], defaults: bool, sets: list[tuple[str, str]]) -> Scenario:
         scenario = cls.__new__(cls)
-        scenario._native = _lightlag.ScenarioFile.read(paths)
-        scenario._made_of = paths
+        scenario._native = _lightlag.ScenarioFile.read(paths, defaults)
+        scenario._made_of = (paths, defaults)
         scenario._sets = []
         scenario._set_again(sets)
         return scenario
@@ -115,9 +120,8 @@ class Scenario:
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         # A scenario goes to other processes and machines as it was written.
-        if isinstance(self._made_of, tuple):
-            return (Scenario._write, (*self._made_of, self._sets))
-        return (Scenario._read, (self._made_of, self._sets))
+        again = Scenario._write if isinstance(self._made_of[0], str) else Scenario._read
+        return (again, (*self._made_of, self._sets))
 
     def set(self, key: str, value: _toml.Value) -> Scenario:
         """Sets a key in place, like ``set("nodes.walkers.buffer", "1 MB")``; a list is swept.
@@ -159,8 +163,22 @@ class Scenario:
 
     @property
     def ignored(self) -> list[tuple[str, str, str]]:
-        """Place, key and reason of each key that means nothing here; in TOML such keys are errors."""
+        """Place, key and reason of each setting that nothing reads; in TOML such keys are errors.
+
+        Raises:
+            ScenarioError: As of `points`.
+        """
         return self._native.ignored()
+
+    @property
+    def warnings(self) -> list[str]:
+        """All that a user must know of the scenario beside errors, a line each: what is ignored, what The ONE would do
+        and Lightlag does not.
+
+        Raises:
+            ScenarioError: As of `points`.
+        """
+        return self._native.warnings()
 
     def points(self) -> list[Point]:
         """All experiments: the cross product of all lists, the first list varying slowest.

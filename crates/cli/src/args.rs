@@ -74,6 +74,9 @@ pub struct Source {
     /// Set a key of the scenario, as `--set nodes.walkers.buffer="1 MB"`; lists are swept
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub sets: Vec<(String, String)>,
+    /// Read The ONE's settings without the working directory's default_settings.txt, which The ONE always reads first
+    #[arg(long)]
+    pub no_defaults: bool,
 }
 
 #[derive(Args)]

@@ -50,8 +50,8 @@ fn main() -> ExitCode {
             eprintln!("lightlag: {line}");
             ExitCode::from(1)
         }
-        Err(Failure::Input(line)) => {
-            eprintln!("lightlag: {line}");
+        Err(Failure::Input(lines)) => {
+            lines.lines().for_each(|line| eprintln!("lightlag: {line}"));
             ExitCode::from(2)
         }
     }

@@ -16,6 +16,8 @@ kinds! {
     ContactTwice = "contact_twice",
     /// A contact ends that had not begun.
     ContactEndAlone = "contact_end_alone",
+    /// The rate of a link changes that is not up.
+    RateAlone = "rate_alone",
     /// A transfer starts while there is no contact.
     NoContact = "no_contact",
     /// A contact ends and a transfer on it is neither sent nor aborted.

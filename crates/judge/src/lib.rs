@@ -106,6 +106,27 @@ impl Judge {
             self.add(Kind::ContactTwice, About::Pair(a, b), String::new);
         }
     }
+    fn rate(&mut self, a: NodeId, b: NodeId, rate: [BitRate; 2]) {
+        if !self.known([a, b]) {
+            return;
+        }
+        let now = self.found.now;
+        let link = self.links.of(a, b);
+        let up = link.up;
+        for (at, turn) in [usize::from(a > b), usize::from(a <= b)].into_iter().zip(0..) {
+            let direction = &mut link.directions[at];
+            let before = std::mem::replace(&mut direction.rate, rate[turn]);
+            for sending in &mut direction.sending {
+                // A last bit that has left needs no more time, though it may still be in flight.
+                let last_bit = sending.since.saturating_add(sending.left.time_at(before));
+                sending.left = sending.left_at(now, before);
+                sending.since = now.min(last_bit);
+            }
+        }
+        if !up {
+            self.add(Kind::RateAlone, About::Pair(a, b), String::new);
+        }
+    }
     fn contact_down(&mut self, a: NodeId, b: NodeId) {
         if !self.known([a, b]) {
             return;
@@ -280,6 +301,7 @@ impl Observer for Judge {
             Record::Created(ref bundle) => self.created(bundle, true),
             Record::Rejected(ref bundle) => self.created(bundle, false),
             Record::ContactUp { a, b, rate, delay } => self.contact_up(a, b, rate, delay),
+            Record::Rate { a, b, rate } => self.rate(a, b, rate),
             Record::ContactDown { a, b } => self.contact_down(a, b),
             Record::Node { node, buffer } => self.node(node, buffer),
             Record::Sample { node, used, .. } => self.sample(node, used),

@@ -3,7 +3,7 @@
 use super::table::Slots;
 use lightlag_protocols::dtn::{BundleId, NodeId};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::units::{BitRate, Remaining};
 
 /// Most links have one transfer in progress, which is stored inline, without an allocation.
 type Few<T> = smallvec::SmallVec<[T; 1]>;
@@ -32,7 +32,10 @@ pub(super) struct Direction {
 pub(super) struct Sending {
     pub id: BundleId,
     pub started: Instant,
-    pub size: Bytes,
+    /// Since when the link has had its rate.
+    pub since: Instant,
+    /// What remained then.
+    pub left: Remaining,
     /// The contact is over, and this transfer is already reported.
     pub cut: bool,
 }
@@ -47,6 +50,15 @@ pub(super) struct Flight {
     pub delay: Duration,
     /// Links crossed on arrival, if the judge knows.
     pub hops: Option<u32>,
+}
+
+impl Sending {
+    /// What remains at `now`, at the rate that the link has had since [`Sending::since`].
+    #[inline]
+    pub(super) fn left_at(&self, now: Instant, rate: BitRate) -> Remaining {
+        let elapsed = now.as_nanos().saturating_sub(self.since.as_nanos());
+        self.left.after(Duration::from_nanos(elapsed), rate)
+    }
 }
 
 impl Direction {

@@ -1,8 +1,9 @@
 //! What the judge must know of a run beside its trace.
 
+use super::link::Sending;
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::units::{BitRate, Bytes, Remaining};
 
 /// The rules of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,17 +32,16 @@ impl JudgeRules {
     /// Whether all bits have left by `now` for sure; a product, as divisions would take a tenth of the
     /// judge's time.
     #[inline]
-    pub(super) fn has_left(started: Instant, now: Instant, size: Bytes, rate: BitRate) -> bool {
-        let elapsed = now.as_nanos().saturating_sub(started.as_nanos()).max(0) as u128;
-        elapsed * u128::from(rate.0) >= u128::from(size.get()) * 8_000_000_000
+    pub(super) fn has_left(sending: &Sending, now: Instant, rate: BitRate) -> bool {
+        sending.left_at(now, rate) == Remaining::default()
     }
-    /// The earliest instant at which the last bit of `size` may leave.
+    /// The earliest instant at which the last bit of a transfer may leave.
     #[inline]
-    pub(super) fn earliest_end(&self, started: Instant, size: Bytes, rate: BitRate) -> Instant {
-        let whole = started.saturating_add(rate.time_for(size));
+    pub(super) fn earliest_end(&self, sending: &Sending, rate: BitRate) -> Instant {
+        let whole = sending.since.saturating_add(sending.left.time_at(rate));
         match self.tick {
             None => whole,
-            Some(_) => back(whole, rate.time_for(Bytes(1)).as_nanos().saturating_sub(1)).max(started),
+            Some(_) => back(whole, rate.time_for(Bytes(1)).as_nanos().saturating_sub(1)).max(sending.started),
         }
     }
     /// How much longer than the least delay a flight may take.

@@ -59,6 +59,9 @@ impl Story {
         let (rate, delay) = ([BitRate(800); 2], [Duration::from_secs(5); 2]);
         self.then(time, Record::ContactUp { a, b, rate, delay })
     }
+    fn rate(self, time: f64, bits_per_s: u64) -> Self {
+        self.then(time, Record::Rate { a: B, b: A, rate: [BitRate(1), BitRate(bits_per_s)] })
+    }
     fn down(self, time: f64, a: NodeId, b: NodeId) -> Self {
         self.then(time, Record::ContactDown { a, b })
     }
@@ -211,7 +214,7 @@ fn links_carry_one_transfer_a_direction_or_one_in_all_by_the_radio() {
 fn a_violation_reads_as_one_line_with_time_nodes_and_bundle() {
     let judge = over(at_b().start(9.0, A, B, M).sent(9.5, A, B, M).refuse(14.5, A, B, M, 9.0)).judge();
     let line = judge.findings().kept()[0].to_string();
-    assert_eq!(line, "9.5 s: over_rate, bundle 0, nodes 0 and 1: 100 B from 9 s need until 10 s");
+    assert_eq!(line, "9.5 s: over_rate, bundle 0, nodes 0 and 1: started at 9 s, it needs until 10 s");
     assert_eq!((judge.findings().total(), judge.findings().count(Kind::OverRate)), (1, 1));
 }
 
@@ -220,6 +223,20 @@ fn all_violations_are_counted_and_the_first_thousand_kept() {
     let story = (0..1_500).fold(Story::new(), |story, _| story.sent(1.0, A, B, M));
     let judge = story.judge();
     assert_eq!((judge.findings().kept().len(), judge.findings().total()), (1_000, 1_501));
+}
+
+#[test]
+fn a_transfer_over_a_link_that_slows_down_needs_longer() {
+    // 800 bits: 400 at 800 bit/s, then 400 at 80 bit/s take five seconds.
+    let slowed = || Story::new().create(1.0, M).up(2.0, A, B).start(2.0, A, B, M).rate(2.5, 80);
+    let end = |story: Story| {
+        let story = story.store(12.5, A, B, M, 2.0);
+        [A, B].into_iter().fold(story, |story, node| {
+            story.gone(80.0, node, M, DropReason::Expired, if node == A { 1.0 } else { 12.5 })
+        })
+    };
+    end(slowed().sent(7.5, A, B, M)).end().finds(&[]);
+    end(slowed().sent(7.4, A, B, M)).end().finds(&[Kind::OverRate]);
 }
 
 fn any_node() -> impl Strategy<Value = NodeId> {
@@ -253,6 +270,14 @@ fn any_contact() -> impl Strategy<Value = Record> {
     })
 }
 
+fn any_rate() -> impl Strategy<Value = Record> {
+    (any_node(), any_node(), any::<[u64; 2]>()).prop_map(|(a, b, rate)| Record::Rate {
+        a,
+        b,
+        rate: rate.map(BitRate),
+    })
+}
+
 fn any_transfer() -> impl Strategy<Value = Record> {
     (0..6, any_node(), any_node(), any_id(), any_instant(), any::<bool>()).prop_map(
         |(what, from, to, id, started, first)| match what {
@@ -277,6 +302,7 @@ fn any_record() -> impl Strategy<Value = Record> {
         1 => any_bundle().prop_map(Record::Created),
         1 => any_bundle().prop_map(Record::Rejected),
         2 => any_contact(),
+        1 => any_rate(),
         1 => (any_node(), any_node()).prop_map(|(a, b)| Record::ContactDown { a, b }),
         8 => any_transfer(),
         1 => gone,

@@ -6,7 +6,7 @@ use super::{Judge, JudgeRules, Kind};
 use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::units::{BitRate, Bytes, Remaining};
 
 impl Judge {
     pub(super) fn started(&mut self, from: NodeId, to: NodeId, id: BundleId) {
@@ -18,7 +18,8 @@ impl Judge {
         let back_busy = self.is_busy(to, from);
         let (up, direction) = self.links.direction(from, to);
         let busy = !direction.sending.is_empty();
-        direction.sending.push(Sending { id, started: self.found.now, size, cut: false });
+        let (started, left) = (self.found.now, Remaining::of(size));
+        direction.sending.push(Sending { id, started, since: started, left, cut: false });
         if !up {
             self.found.add_about(Kind::NoContact, about, String::new);
         }
@@ -73,7 +74,7 @@ impl Judge {
         });
         let light = match self.rules.propagation {
             Propagation::Pipelined => now,
-            Propagation::StopAndWait => self.rules.earliest_end(sending.started, sending.size, rate),
+            Propagation::StopAndWait => self.rules.earliest_end(&sending, rate),
         };
         direction.flying.push(Flight {
             id,
@@ -88,15 +89,15 @@ impl Judge {
             bundle.flying += 1;
             bundle.promised |= bundle.facts.destination == to;
         }
-        if !JudgeRules::has_left(sending.started, now, sending.size, rate) {
+        if !JudgeRules::has_left(&sending, now, rate) {
             self.check_rate(About::Transfer(from, to, id), &sending, rate);
         }
     }
     fn check_rate(&mut self, about: About, sending: &Sending, rate: BitRate) {
-        let earliest_end = self.rules.earliest_end(sending.started, sending.size, rate);
+        let earliest_end = self.rules.earliest_end(sending, rate);
         if self.found.now < earliest_end {
             self.add(Kind::OverRate, about, || {
-                format!("{:?} from {:?} need until {earliest_end:?}", sending.size, sending.started)
+                format!("started at {:?}, it needs until {earliest_end:?}", sending.started)
             });
         }
     }
@@ -240,7 +241,7 @@ impl Judge {
         }
     }
     fn latest_end(&self, sending: &Sending, direction: &Direction) -> Instant {
-        let last_bit = sending.started.saturating_add(direction.rate.time_for(sending.size));
+        let last_bit = sending.since.saturating_add(sending.left.time_at(direction.rate));
         self.rules.rounded(match self.rules.propagation {
             Propagation::Pipelined => last_bit,
             Propagation::StopAndWait => last_bit.saturating_add(self.longest_flight(direction.delay)),

@@ -24,9 +24,9 @@ impl ScenarioFile {
     }
     /// From a TOML file, or from layers of The ONE's settings.
     #[staticmethod]
-    fn read(paths: Vec<PathBuf>) -> PyResult<Self> {
+    fn read(paths: Vec<PathBuf>, defaults: bool) -> PyResult<Self> {
         let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-        let file = lightlag_scenario::ScenarioFile::read_with(&paths, catalogue());
+        let file = lightlag_scenario::ScenarioFile::read_with(&paths, catalogue(), defaults);
         file.map(|file| Self { file }).map_err(scenario_error)
     }
     fn set(&mut self, key: &str, value: &str) -> PyResult<()> {
@@ -40,10 +40,14 @@ impl ScenarioFile {
         let seeds = self.file.seeds().map_err(scenario_error)?;
         Ok(seeds.into_iter().map(number).collect())
     }
-    /// Place, key and reason of each key that means nothing here.
-    fn ignored(&self) -> Vec<(String, String, &'static str)> {
-        let ignored = self.file.ignored().into_iter();
-        ignored.map(|ignored| (ignored.place.to_string(), ignored.key, ignored.reason)).collect()
+    /// Place, key and reason of each setting that nothing reads.
+    fn ignored(&self) -> PyResult<Vec<(String, String, &'static str)>> {
+        let ignored = self.known().points().map_err(scenario_error)?.ignored.into_iter();
+        Ok(ignored.map(|ignored| (ignored.place.to_string(), ignored.key, ignored.reason)).collect())
+    }
+    /// All that the user must know of the scenario, a line each.
+    fn warnings(&self) -> PyResult<Vec<String>> {
+        Ok(self.known().points().map_err(scenario_error)?.every_warning())
     }
     /// What was read, and what was set since.
     fn text(&self) -> String {

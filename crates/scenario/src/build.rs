@@ -3,13 +3,13 @@
 use super::error::{Error, Place, Result};
 use super::files::Files;
 use super::model::{BundleNetwork, ContactSource, Draws, Group, Map, Message, Mobility, Movement, Seed};
+use super::radios::Radios;
 use super::traffic;
 use lightlag_protocols::dtn::{BuildContext, ContactPlan, NodeId};
 use lightlag_protocols::rng::mix;
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::units::BitRate;
-use lightlag_worlds::contacts::kinetic::{self, Encounter};
-use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
+use lightlag_worlds::contacts::kinetic;
+use lightlag_worlds::contacts::{Channel, Contact, Contacts, Course, Delay};
 use lightlag_worlds::messages::{Node, Setup};
 use lightlag_worlds::mobility::map::{MapError, RoadMap};
 use lightlag_worlds::mobility::{
@@ -73,15 +73,19 @@ impl Seeded<'_> {
     /// Contacts of radios.
     fn met(&self) -> Result<Vec<Link>> {
         let network = self.network;
-        let (radios, classes) = radios(&network.groups);
-        let mut walk = self.walk()?;
-        let until = network.head.until();
-        let encounters = kinetic::encounters(&mut walk, &radios, until, network.rules.tick);
-        let rates = rates(&network.groups, &classes);
-        Ok(joined(encounters, |encounter| {
-            let rate = |node: NodeId| rates.get(&(node.0, encounter.class)).copied().unwrap_or(BitRate(0));
-            rate(encounter.a).min(rate(encounter.b))
-        }))
+        let (until, tick) = (network.head.until(), network.rules.tick);
+        let radios = Radios::new(&network.groups, network.movement.draws, self.number(), tick);
+        let fleet = self.fleet()?;
+        let wrong = |error| wrong_motion(&network.place(), &error);
+        let mut walk = fleet.walk().map_err(wrong)?;
+        let encounters = kinetic::encounters(&mut walk, &radios.reach(), until, tick);
+        let pieces = radios.joined(radios.active(encounters, until));
+        let legs = if radios.need_legs() { fleet.legs(until).map_err(wrong)? } else { Vec::new() };
+        let links = pieces.into_iter().map(|(a, b, piece)| {
+            let channel = radios.channel(&piece, a, b, &legs);
+            Link { a, b, start: piece.start, end: piece.end, forward: channel.clone(), backward: channel }
+        });
+        Ok(links.collect())
     }
     /// The nodes in motion, from the start of the run.
     ///
@@ -267,12 +271,19 @@ impl Link {
 fn contacts(links: Vec<Link>) -> Contacts {
     let mut all = Contacts::default();
     // Tables of delays are few and long, rates many and short: only the latter need a quick search.
-    let mut constant: BTreeMap<(u64, i64), u32> = BTreeMap::new();
+    let mut constant: BTreeMap<(u64, i64, bool), u32> = BTreeMap::new();
     for link in links {
         let mut number = |channel: Channel| {
             let next = all.channels.len() as u32;
             let number = match &channel.delay {
-                Delay::Constant(delay) => *constant.entry((channel.rate.0, delay.as_nanos())).or_insert(next),
+                // A table of rates is that of one contact.
+                _ if matches!(channel.course, Course::Table(_)) => {
+                    next - u32::from(all.channels.last() == Some(&channel))
+                }
+                Delay::Constant(delay) => {
+                    let shared = channel.course == Course::Interference;
+                    *constant.entry((channel.rate.0, delay.as_nanos(), shared)).or_insert(next)
+                }
                 Delay::Table(_) => {
                     all.channels.iter().position(|known| *known == channel).map_or(next, |at| at as u32)
                 }
@@ -286,74 +297,6 @@ fn contacts(links: Vec<Link>) -> Contacts {
         all.list.push(Contact { a: link.a, b: link.b, start: link.start, end: link.end, forward, backward });
     }
     all
-}
-
-/// Each node's radios, and the classes by name.
-fn radios(groups: &[Group]) -> (Vec<Vec<kinetic::Radio>>, BTreeMap<String, u16>) {
-    let mut classes: BTreeMap<String, u16> = BTreeMap::new();
-    let mut all = Vec::new();
-    for group in groups {
-        let mut own = Vec::new();
-        for radio in &group.radios {
-            let next = u16::try_from(classes.len()).unwrap_or(u16::MAX);
-            let class = *classes.entry(radio.name.clone()).or_insert(next);
-            own.push(kinetic::Radio { class, range_m: radio.range_m });
-        }
-        all.extend(std::iter::repeat_n(own, group.nodes.len()));
-    }
-    (all, classes)
-}
-
-fn rates(groups: &[Group], classes: &BTreeMap<String, u16>) -> BTreeMap<(u32, u16), BitRate> {
-    let of_groups = groups.iter().flat_map(|group| std::iter::repeat_n(group, group.nodes.len()));
-    let mut rates = BTreeMap::new();
-    for (group, node) in of_groups.zip(0..) {
-        for radio in &group.radios {
-            rates.insert((node, classes[&radio.name]), radio.rate);
-        }
-    }
-    rates
-}
-
-/// Start, end and rate.
-type RatedSpan = (Instant, Instant, BitRate);
-
-/// Encounters as links. Where two nodes meet through several radios at once, there is one link at a
-/// time, and it has the fastest of them: a link is cut where a faster radio comes or goes.
-fn joined(encounters: Vec<Encounter>, rate: impl Fn(&Encounter) -> BitRate) -> Vec<Link> {
-    let mut pairs: BTreeMap<(NodeId, NodeId), Vec<RatedSpan>> = BTreeMap::new();
-    for encounter in encounters {
-        let span = (encounter.start, encounter.end, rate(&encounter));
-        pairs.entry((encounter.a, encounter.b)).or_default().push(span);
-    }
-    let mut links = Vec::new();
-    for ((a, b), spans) in pairs {
-        for (start, end, rate) in fastest(spans) {
-            let channel = Channel { rate, delay: Delay::Constant(Duration::ZERO) };
-            links.push(Link { a, b, start, end, forward: channel.clone(), backward: channel });
-        }
-    }
-    links
-}
-
-/// At each moment the fastest of the spans; neighbours of one rate are one piece.
-fn fastest(spans: Vec<RatedSpan>) -> Vec<RatedSpan> {
-    if spans.windows(2).all(|pair| pair[0].1 <= pair[1].0) {
-        return spans;
-    }
-    let mut cuts: Vec<Instant> = spans.iter().flat_map(|span| [span.0, span.1]).collect();
-    cuts.sort();
-    cuts.dedup();
-    let mut out: Vec<RatedSpan> = Vec::new();
-    for cut in cuts.windows(2) {
-        let over = spans.iter().filter(|span| span.0 <= cut[0] && cut[1] <= span.1);
-        let Some(rate) = over.map(|span| span.2).max() else { continue };
-        match out.last_mut() {
-            Some(last) if last.1 == cut[0] && last.2 == rate => last.1 = cut[1],
-            _ => out.push((cut[0], cut[1], rate)),
-        }
-    }
-    out
 }
 
 /// Turns mobility into models; maps are read once.

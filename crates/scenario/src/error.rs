@@ -1,7 +1,8 @@
-//! What is wrong with an input, where, and what would be right: always one line.
+//! What is wrong with an input, where, and what would be right: one line each.
 
 use lightlag_protocols::units::parse::one_line;
 pub use lightlag_protocols::units::parse::{Wrong, quoted};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
@@ -41,8 +42,7 @@ impl Place {
 }
 
 /// Something that a scenario says and that cannot be done.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{place}: {what}; {right}")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Error)]
 pub struct Error {
     /// Where.
     pub place: Place,
@@ -50,6 +50,26 @@ pub struct Error {
     pub what: String,
     /// What would be right.
     pub right: String,
+    /// What else is wrong, in the order of places.
+    pub more: Vec<Error>,
+}
+
+/// More errors than anyone corrects at a time.
+const ERRORS_SHOWN: usize = 20;
+
+impl fmt::Display for Error {
+    /// A line for each error; one that stands for the rest where there are many.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place, what, right, more } = self;
+        write!(f, "{place}: {what}; {right}")?;
+        for Self { place, what, right, .. } in more.iter().take(ERRORS_SHOWN - 1) {
+            write!(f, "\n{place}: {what}; {right}")?;
+        }
+        match more.len().saturating_sub(ERRORS_SHOWN - 1) {
+            0 => Ok(()),
+            rest => write!(f, "\nand {rest} more errors"),
+        }
+    }
 }
 
 /// What readers return.
@@ -58,7 +78,18 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error that stays one line whatever the input holds.
     pub fn new(place: &Place, what: impl AsRef<str>, right: impl AsRef<str>) -> Self {
-        Self { place: place.clone(), what: one_line(what.as_ref()), right: one_line(right.as_ref()) }
+        Self {
+            place: place.clone(),
+            what: one_line(what.as_ref()),
+            right: one_line(right.as_ref()),
+            more: Vec::new(),
+        }
+    }
+    /// All of them as one, in the order of places and each once; `None` without errors.
+    pub fn all(errors: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let mut all = errors.into_iter().collect::<BTreeSet<_>>().into_iter();
+        let first = all.next()?;
+        Some(Self { more: all.collect(), ..first })
     }
     /// What is wrong with a value that stands there.
     pub fn at(place: &Place, wrong: Wrong) -> Self {
@@ -73,7 +104,7 @@ pub fn short(number: f64) -> String {
 }
 
 /// The word of `known` that `given` was probably meant to be.
-fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     let best = known.iter().map(|word| (distance(given, word), *word)).min()?;
     (best.0 <= 2 && best.0 < given.chars().count()).then_some(best.1)
 }
@@ -115,6 +146,16 @@ mod tests {
         let place = Place::Line("a.toml".into(), 3);
         let error = Error::new(&place, "no\nsuch key", "use another");
         assert_eq!(error.to_string(), "a.toml:3: no such key; use another");
+    }
+
+    #[test]
+    fn several_errors_are_told_in_the_order_of_lines_each_once_and_no_more_than_fit_a_screen() {
+        let error = |line| Error::new(&Place::Line("a.txt".into(), line), "wrong", "mend it");
+        let two = Error::all([error(9), error(3), error(9)]).unwrap();
+        assert_eq!(two.to_string(), "a.txt:3: wrong; mend it\na.txt:9: wrong; mend it");
+        let many = Error::all((1..=33).map(error)).unwrap().to_string();
+        assert_eq!((many.lines().count(), many.lines().last().unwrap()), (21, "and 13 more errors"));
+        assert_eq!(Error::all([]), None);
     }
 
     #[test]

@@ -2,15 +2,16 @@
 
 use super::axes::{self, Choice};
 use super::catalogue::Catalogue;
-use super::error::{Error, Place, Result};
+use super::error::{Error, Place, Result, quoted};
 use super::files::{self, Files, utf8};
 use super::model::{Scenario, Seed};
-use super::the_one::{self, Layers};
+use super::the_one::{self, DEFAULTS, Layers};
 use super::toml_file::{self, Context, Outcome};
 use super::tree::{self, Node};
 use crate::budget::Limits;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,6 +25,8 @@ pub struct ScenarioFile {
     content: Content,
     sources: Vec<Source>,
     overrides: Vec<(String, String)>,
+    /// The first source was read though it was not named.
+    defaults: bool,
 }
 
 /// A text that a scenario was read from.
@@ -69,17 +72,53 @@ pub struct Points {
     pub list: Vec<Point>,
     /// Those that don't.
     pub skipped: Vec<Skipped>,
+    /// Settings that nothing reads: those that look like a misspelling first, then by place. None in TOML, where such keys
+    /// are errors.
+    pub ignored: Vec<Ignored>,
+    /// What else the user must know, a line each: which file was read unasked, what The ONE would do and this does not.
+    pub warnings: Vec<String>,
 }
 
-/// A key that means nothing here.
+/// A setting that nothing reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ignored {
     /// Where it stands.
     pub place: Place,
     /// The key.
     pub key: String,
+    /// The key that was probably meant.
+    pub meant: Option<String>,
     /// Why it is ignored.
     pub reason: &'static str,
+}
+
+impl fmt::Display for Ignored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.place, quoted(&self.key))?;
+        self.meant.iter().try_for_each(|meant| write!(f, " (did you mean `{meant}`?)"))
+    }
+}
+
+/// Ignored settings that are listed in a line.
+const IGNORED_SHOWN: usize = 10;
+
+impl Points {
+    /// All that the user must know, a line each, with a line for each ignored setting.
+    pub fn every_warning(&self) -> Vec<String> {
+        let ignored = self.ignored.iter().map(|ignored| format!("ignored: {ignored}; {}", ignored.reason));
+        self.warnings.iter().cloned().chain(ignored).collect()
+    }
+    /// All that the user must know, a line each; of the ignored settings the first ten, in one line.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut lines = self.warnings.clone();
+        let shown: Vec<String> = self.ignored.iter().take(IGNORED_SHOWN).map(Ignored::to_string).collect();
+        if !shown.is_empty() {
+            let rest = self.ignored.len() - shown.len();
+            let rest = if rest > 0 { format!(", and {rest} more") } else { String::new() };
+            lines.push(format!("ignored, as nothing reads them: {}{rest}", shown.join(", ")));
+        }
+        lines
+    }
 }
 
 impl ScenarioFile {
@@ -87,19 +126,20 @@ impl ScenarioFile {
     /// override earlier ones. A file whose name ends in `.toml` is TOML; another is TOML if it
     /// parses as such and has nodes, else it holds The ONE's settings.
     ///
-    /// The ONE always reads `default_settings.txt` of the working directory first. Here nothing is
-    /// read that is not named: name it as the first file where it is wanted.
+    /// Only what is named is read; see [`ScenarioFile::read_with`].
     ///
     /// # Errors
     /// A file that cannot be read or has no such syntax.
     pub fn read(paths: &[&Path]) -> Result<Self> {
-        Self::read_with(paths, Arc::new(Catalogue::default()))
+        Self::read_with(paths, Arc::new(Catalogue::default()), false)
     }
-    /// As [`ScenarioFile::read`], with algorithms of one's own.
+    /// As [`ScenarioFile::read`], with algorithms of one's own. With `defaults`, settings of The ONE are read over
+    /// `default_settings.txt` of the working directory, if there is one and it is not among `paths`: The ONE always
+    /// reads it first.
     ///
     /// # Errors
     /// As [`ScenarioFile::read`].
-    pub fn read_with(paths: &[&Path], catalogue: Arc<Catalogue>) -> Result<Self> {
+    pub fn read_with(paths: &[&Path], catalogue: Arc<Catalogue>, defaults: bool) -> Result<Self> {
         let mut texts = Vec::new();
         for path in paths {
             let name = path.display().to_string();
@@ -120,10 +160,23 @@ impl ScenarioFile {
                 "name one TOML file alone; only The ONE's settings have layers",
             );
         }
+        let below = Path::new(DEFAULTS);
+        let is_below = |path: &&Path| path.canonicalize().ok() == below.canonicalize().ok();
+        let defaults = defaults && below.is_file() && !paths.iter().any(is_below);
+        if defaults {
+            let place = Place::File(DEFAULTS.into());
+            let bytes = files::read_within(below, &place, TEXT_BYTES_MAX as u64 + 1)?;
+            check_text(DEFAULTS, &bytes)?;
+            texts.insert(0, (DEFAULTS.to_owned(), &below, bytes));
+        }
         let layers = texts.iter().map(|(name, path, bytes)| (name.as_str(), folder(path), &bytes[..]));
         let content = Content::TheOne(Layers::parse(layers)?);
         let sources = texts.iter().map(|(name, _, bytes)| Source::new(name, bytes)).collect();
-        Ok(Self { catalogue, content, sources, overrides: Vec::new() })
+        Ok(Self { catalogue, content, sources, overrides: Vec::new(), defaults })
+    }
+    /// Whether `default_settings.txt` of the working directory was read, which was not named.
+    pub fn has_defaults(&self) -> bool {
+        self.defaults
     }
     /// From TOML text; `folder` is what its file names are relative to.
     ///
@@ -141,6 +194,7 @@ impl ScenarioFile {
             content,
             sources: vec![Source::new(file, text.as_bytes())],
             overrides: Vec::new(),
+            defaults: false,
         })
     }
     /// From the bytes of The ONE's settings; `folder` is that of the file.
@@ -155,7 +209,8 @@ impl ScenarioFile {
     ) -> Result<Self> {
         check_text(file, bytes)?;
         let content = Content::TheOne(Layers::parse([(file, folder, bytes)])?);
-        Ok(Self { catalogue, content, sources: vec![Source::new(file, bytes)], overrides: Vec::new() })
+        let sources = vec![Source::new(file, bytes)];
+        Ok(Self { catalogue, content, sources, overrides: Vec::new(), defaults: false })
     }
     /// The same text, with the algorithms that are known by now.
     pub fn with_catalogue(mut self, catalogue: Arc<Catalogue>) -> Self {
@@ -197,13 +252,6 @@ impl ScenarioFile {
             Content::TheOne(_) => Ok(vec![Seed::Own]),
         }
     }
-    /// Keys that mean nothing here, each once; none in TOML, where such keys are errors.
-    pub fn ignored(&self) -> Vec<Ignored> {
-        match &self.content {
-            Content::Toml { .. } => Vec::new(),
-            Content::TheOne(layers) => the_one::ignored(layers, &self.catalogue),
-        }
-    }
     /// Whether it is written as The ONE's settings.
     pub fn is_the_one(&self) -> bool {
         matches!(self.content, Content::TheOne(_))
@@ -212,12 +260,20 @@ impl ScenarioFile {
     /// ONE's settings one for each run index of the longest `[a; b; c]`.
     ///
     /// # Errors
-    /// The first thing that is wrong with any of them. A mechanism that refuses its router is an
-    /// error only where it is alone; in a sweep such points are skipped.
+    /// The first thing that is wrong with any of them; in The ONE's settings, all that is. A mechanism that refuses its
+    /// router is an error only where it is alone; in a sweep such points are skipped.
     pub fn points(&self) -> Result<Points> {
         match &self.content {
             Content::Toml { tree, name, folders } => self.toml_points(tree, name, folders),
-            Content::TheOne(layers) => Points::new(the_one::scenarios(layers, &self.catalogue)?),
+            Content::TheOne(layers) => {
+                let the_one::Read { runs, ignored, mut warnings } =
+                    the_one::scenarios(layers, &self.catalogue)?;
+                if self.defaults {
+                    let why = "as The ONE does; --no-defaults leaves it out";
+                    warnings.insert(0, format!("{DEFAULTS} of the working directory is read first, {why}"));
+                }
+                Ok(Points { ignored, warnings, ..Points::new(runs)? })
+            }
         }
     }
     fn toml_points(&self, tree: &Node, name: &str, folders: &[PathBuf]) -> Result<Points> {

@@ -176,6 +176,14 @@ keys! {
     RADIO {
         range: Quantity("150 m"), "Range; the smaller of two counts.";
         rate: RATE, "Rate; the smaller of two counts.";
+        rates: List(&RATE), "In place of `rate`: rates at distances from zero to the range, evenly spaced, with straight lines between.";
+        interference: Flag, "Whether transmitters nearby share the rate: rate / sqrt(n ln n) for n of them.";
+        active: List(&Quantity("600..2400 s")), "When it is on; without it, always.";
+        on: TIME, "In place of `active`: on for this time, off for `off`, and so on.";
+        off: TIME, "How long it is off between two times `on`.";
+        offset: TIME, "How far the first time `on` is over at the start.";
+        jitter: TIME, "Each node's times are earlier by whole seconds, drawn below this.";
+        scan_every: TIME, "Time between searches for peers: a contact begins at the first search of either node.";
     }
     /// Of `[contacts.NAME]`.
     CONTACTS {

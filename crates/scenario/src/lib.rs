@@ -6,7 +6,7 @@
 //! contacts, does not depend on traffic and algorithms; compute it once for each [`Seeded::contacts_key`] with
 //! [`Seeded::contacts`] and pass it to [`Seeded::setup`].
 //!
-//! Every error is one line, `FILE:LINE: what is wrong; what would be right`.
+//! Every error is a line, `FILE:LINE: what is wrong; what would be right`; settings of The ONE bring all of theirs at once.
 //!
 //! ```
 //! use lightlag_scenario::{Catalogue, ScenarioFile};
@@ -53,6 +53,7 @@ mod model;
 pub mod models;
 pub mod names;
 pub mod packets;
+mod radios;
 mod schema;
 #[cfg(test)]
 #[path = "../../../tests/skip.rs"]
@@ -71,6 +72,6 @@ pub use files::{FILE_BYTES_MAX, open as open_file};
 pub use lightlag_protocols::units::parse as quantity;
 pub use model::*;
 pub use schema::schema;
-pub use the_one::{Property, REPORTS, properties};
+pub use the_one::{Property, REPORTS, ReportClass, ReportKind, ReportSetting, properties};
 pub(crate) use toml_file::{Section, algorithm, items, model, named, read_quantity, wrong_type};
 pub(crate) use tree::{Node, Value};

@@ -4,13 +4,14 @@ use super::catalogue::{Entry, Kind};
 use super::error::Place;
 use super::failures::Failures;
 use super::quantity::Bounds;
+pub use super::radios::{Activity, Radio};
 use crate::budget::Estimate;
 use crate::names::NameNetwork;
 use crate::packets::Network;
 use lightlag_protocols::dtn::{Bundle, CONTACT_PLAN, Mechanism, NodePolicy, Parameters, Router};
 use lightlag_protocols::parameter::{ParameterError, Value};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_protocols::units::Bytes;
 use lightlag_worlds::contacts::{Channel, Delay};
 use lightlag_worlds::messages::Rules;
 use lightlag_worlds::mobility;
@@ -122,17 +123,6 @@ impl<A: ?Sized + Kind> Clone for Algorithm<A> {
     fn clone(&self) -> Self {
         Self { entry: self.entry.clone(), parameters: self.parameters.clone() }
     }
-}
-
-/// A radio; it reaches radios of the same name.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Radio {
-    /// Its name.
-    pub name: String,
-    /// How far it reaches; the smaller of two counts.
-    pub range_m: f64,
-    /// Its rate; the smaller of two counts.
-    pub rate: BitRate,
 }
 
 /// How a group moves.
@@ -288,9 +278,9 @@ pub struct Generator {
     pub interval: Interval,
     /// Sizes in bytes, the upper end excluded unless both are equal.
     pub size: Bounds<u64>,
-    /// Sources.
+    /// Sources. A node beyond the last may be drawn, as in The ONE; its messages are skipped.
     pub from: Vec<u32>,
-    /// Destinations.
+    /// Destinations, likewise.
     pub to: Vec<u32>,
     /// The first interval begins here.
     pub start: Instant,

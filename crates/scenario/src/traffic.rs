@@ -33,7 +33,7 @@ pub fn messages(scenario: &BundleNetwork, seed: Seed) -> Result<Vec<Message>> {
         let created = match &traffic.kind {
             TrafficKind::Random(generator) => {
                 let dice = Dice::new(generator, seed, scenario.head.seed_number(seed));
-                generate(generator, dice, until, &traffic.place)?
+                generate(generator, dice, until, &traffic.place, scenario.node_count())?
             }
             TrafficKind::Listed(list) => list.iter().filter(|message| message.at <= until).cloned().collect(),
         };
@@ -148,6 +148,9 @@ struct Source<'a> {
     next: Instant,
     last: Instant,
     created: Vec<ListedMessage>,
+    /// Messages drawn so far; those of nodes that do not exist are not created.
+    count: usize,
+    nodes: u32,
     place: &'a Place,
 }
 
@@ -160,12 +163,16 @@ impl Source<'_> {
         self.next <= self.last
     }
     fn create(&mut self, from: u32, to: u32) -> Result<()> {
-        if self.created.len() >= MESSAGES_MAX {
+        if self.count >= MESSAGES_MAX {
             return Err(too_many(self.place));
         }
+        self.count += 1;
         let size = self.dice.between(self.generator.size.low, self.generator.size.high);
+        if from.max(to) >= self.nodes {
+            return Ok(());
+        }
         self.created.push(ListedMessage {
-            name: format!("{}{}", self.generator.prefix, self.created.len() + 1),
+            name: format!("{}{}", self.generator.prefix, self.count),
             at: self.next,
             from,
             to,
@@ -176,9 +183,15 @@ impl Source<'_> {
     }
 }
 
-fn generate(generator: &Generator, dice: Dice, until: Instant, place: &Place) -> Result<Vec<ListedMessage>> {
-    let mut source =
-        Source { generator, dice, next: generator.start, last: until, created: Vec::new(), place };
+fn generate(
+    generator: &Generator,
+    dice: Dice,
+    until: Instant,
+    place: &Place,
+    nodes: u32,
+) -> Result<Vec<ListedMessage>> {
+    let (next, last, created) = (generator.start, until, Vec::new());
+    let mut source = Source { generator, dice, next, last, created, count: 0, nodes, place };
     source.advance();
     match generator.shape {
         Shape::Pairs => pairs(&mut source)?,
@@ -337,7 +350,7 @@ mod tests {
     fn run(generator: &Generator, seed: Seed) -> Vec<ListedMessage> {
         let number = if let Seed::Number(number) = seed { number } else { 0 };
         let dice = Dice::new(generator, seed, number);
-        generate(generator, dice, Instant::from_secs(14_400), &Place::File("f".into())).unwrap()
+        generate(generator, dice, Instant::from_secs(14_400), &Place::File("f".into()), 50).unwrap()
     }
 
     #[test]
@@ -350,6 +363,17 @@ mod tests {
         let counts: Vec<usize> =
             (1..=5).map(|n| run(&generator(&format!("M{n}_")), Seed::Own).len()).collect();
         assert_eq!(counts, [99, 87, 89, 98, 92]);
+    }
+
+    #[test]
+    fn messages_of_nodes_that_do_not_exist_are_drawn_and_left_out() {
+        let few = run(&generator("M1_"), Seed::Own);
+        let wide = Generator { from: (0..60).collect(), to: (0..60).collect(), ..generator("M1_") };
+        let some = run(&wide, Seed::Own);
+        assert!(some.len() < few.len() && some.iter().all(|m| m.from < 50 && m.to < 50));
+        let last = some.last().unwrap();
+        assert!(few.iter().any(|m| m.at > last.at) || last.name.ends_with(&few.len().to_string()));
+        assert_ne!(last.name, format!("M1_{}", some.len()), "numbers count what is skipped");
     }
 
     #[test]

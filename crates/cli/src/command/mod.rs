@@ -25,28 +25,23 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lightlag_lab::sweep::seed_list;
 use lightlag_node::Error;
 use lightlag_protocols::units::Bytes;
-use lightlag_scenario::{Point, Scenario, ScenarioFile, Seed, Wrong, quantity};
+use lightlag_scenario::{Point, Points, Scenario, ScenarioFile, Seed, Wrong, quantity};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
 /// Reads a scenario and applies `--set`.
 fn read(source: &Source) -> Result<ScenarioFile, Failure> {
     let paths: Vec<&Path> = source.files.iter().map(|path| path.as_path()).collect();
-    let mut file = ScenarioFile::read(&paths)?;
+    let mut file = ScenarioFile::read_with(&paths, Default::default(), !source.no_defaults)?;
     for (key, value) in &source.sets {
         file.set(key, value)?;
     }
     Ok(file)
 }
 
-/// Reports once which keys are ignored; after all that can be refused, so that a refusal is one line.
-fn tell_ignored(file: &ScenarioFile) {
-    let ignored = file.ignored();
-    if let Some(first) = ignored.first() {
-        let mut keys: Vec<&str> = ignored.iter().map(|ignored| ignored.key.as_str()).collect();
-        keys.dedup();
-        eprintln!("{}: ignored, as they mean nothing here: {}", first.place, keys.join(", "));
-    }
+/// Reports what the user must know of the scenario; after all that can be refused, so that a refusal stands alone.
+fn tell_warnings(points: &Points) {
+    points.warnings().iter().for_each(|line| eprintln!("{line}"));
 }
 
 /// Reports once how each recorded trace of contacts was read.

@@ -1,6 +1,6 @@
 //! `lightlag run`.
 
-use super::{read, tell_ignored, tell_traces};
+use super::{read, tell_traces, tell_warnings};
 use crate::args::Run;
 use crate::output::{Done, Failure, make_folder, print, tell_violations, write_file};
 use lightlag_capture::Where;
@@ -11,9 +11,9 @@ use lightlag_scenario::{Point, Scenario, Seed};
 
 pub fn run(options: &Run) -> Done {
     let file = read(&options.source)?;
-    let points = file.points()?;
+    let mut points = file.points()?;
     let count = points.list.len();
-    let point = choose(points.list, options)?;
+    let point = choose(std::mem::take(&mut points.list), options)?;
     let seed = match options.seed {
         Some(number) => Seed::Number(number),
         None => file.seeds()?.first().copied().unwrap_or(Seed::Own),
@@ -35,10 +35,11 @@ pub fn run(options: &Run) -> Done {
             "the scenario's lists make {count} points; this runs the first (--point N chooses, `lightlag sweep` runs all)"
         );
     }
-    tell_ignored(&file);
+    tell_warnings(&points);
     tell_traces([&point]);
     tell_plan(&point.scenario);
-    let outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted)?;
+    let mut outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted)?;
+    outcome.figures.warnings = points.every_warning();
     let head = point.scenario.head();
     write_files(options, &outcome, &head.name, head.seed_number(seed))?;
     print(&if options.json { outcome.figures.json() + "\n" } else { table(&outcome) })?;

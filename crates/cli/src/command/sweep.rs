@@ -1,20 +1,22 @@
 //! `lightlag sweep`.
 
-use super::{read, seeds, tell_ignored, tell_traces, text};
+use super::{read, seeds, tell_traces, tell_warnings, text};
 use crate::args::Sweep;
 use crate::output::{Done, judged, print};
 use lightlag_lab::results::{SHOWN, SHOWN_OF_PACKETS, SUMMARY_FILE, terminal_table};
 use lightlag_lab::sweep::Plan;
+use lightlag_scenario::Points;
 use std::path::PathBuf;
 
 pub fn sweep(options: &Sweep) -> Done {
     let file = read(&options.source)?;
     let seeds = seeds(options.seeds.as_deref(), &file)?;
     let plan = Plan::new(&file, &text(&file), &seeds)?;
-    tell_ignored(&file);
-    tell_traces(plan.points());
-    if let Some(first) = plan.skipped().first() {
-        eprintln!("left out {} points, as {}", plan.skipped().len(), first.reason);
+    let Points { list, skipped, .. } = plan.points();
+    tell_warnings(plan.points());
+    tell_traces(list);
+    if let Some(first) = skipped.first() {
+        eprintln!("left out {} points, as {}", skipped.len(), first.reason);
     }
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("out").join(plan.name()));
     let done = plan.run(&out, options.threads, !options.no_judge)?;

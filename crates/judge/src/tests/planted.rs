@@ -30,6 +30,7 @@ fn contacts() -> Vec<(Kind, Story)> {
     vec![
         (Kind::ContactTwice, over(at_b().up(9.0, B, A))),
         (Kind::ContactEndAlone, over(at_b().down(9.0, B, C))),
+        (Kind::RateAlone, over(at_b().down(8.5, A, B).rate(9.0, 80))),
         (Kind::NoContact, over(at_b().start(9.0, B, C, M).abort(9.5, B, C, M))),
         (Kind::CutOff, over(aborted_late)),
     ]

@@ -12,7 +12,7 @@ crate::row! {
     Row {
         /// When, in nanoseconds.
         time_ns: i64,
-        /// What happened: node, created, rejected, contact_up, contact_down, started, aborted, sent,
+        /// What happened: node, created, rejected, contact_up, rate, contact_down, started, aborted, sent,
         /// stored, delivered, refused, control, gone, sample, position, end.
         kind: Text,
         /// The node, the sender, the source, or one end of a contact.
@@ -63,6 +63,7 @@ events! {
     "rejected" => Rejected(bundle): * = bundle;
     "contact_up" => ContactUp { a, b, rate, delay }:
         node = a, peer = b, [rate rate_back] = rate, [delay_ns delay_back_ns] = delay;
+    "rate" => Rate { a, b, rate }: node = a, peer = b, [rate rate_back] = rate;
     "contact_down" => ContactDown { a, b }: node = a, peer = b;
     "started" => Started { from, to, id }: node = from, peer = to, bundle = id;
     "aborted" => Aborted { from, to, id }: node = from, peer = to, bundle = id;

@@ -116,7 +116,7 @@ fn arrival(setup: &Setup, way: &Way<'_>, size: Bytes, now: Instant, before: Inst
 }
 
 fn sent_at(setup: &Setup, way: &Way<'_>, size: Bytes, start: Instant) -> Option<Instant> {
-    let Channel { rate, delay } = way.channel;
+    let Channel { rate, delay, .. } = way.channel;
     let (sent, flight) = setup.rules.transfer(*rate, delay.at(start), size, start);
     (sent <= way.end).then(|| sent.saturating_add(flight))
 }

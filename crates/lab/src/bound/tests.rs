@@ -68,12 +68,12 @@ fn contact(setup: &mut Setup, a: u32, b: u32, start: f64, end: f64, ways: [Chann
 
 impl With for Setup {
     fn meet_far(mut self, a: u32, b: u32, start: f64, end: f64, light: f64) -> Self {
-        let channel = Channel { rate: RATE, delay: Delay::Constant(Duration::from_secs_f64(light)) };
+        let channel = Channel::steady(RATE, Delay::Constant(Duration::from_secs_f64(light)));
         contact(&mut self, a, b, start, end, [channel.clone(), channel]);
         self
     }
     fn one_way(mut self, a: u32, b: u32, start: f64, end: f64) -> Self {
-        let channel = |rate| Channel { rate, delay: Delay::Constant(Duration::ZERO) };
+        let channel = |rate| Channel::steady(rate, Delay::Constant(Duration::ZERO));
         contact(&mut self, a, b, start, end, [channel(RATE), channel(BitRate(0))]);
         self
     }
@@ -246,7 +246,7 @@ fn a_run_without_bundles_has_no_delay() {
 fn a_falling_delay_is_worth_waiting_for() {
     let falling =
         Delay::Table(vec![(at(0.0), Duration::from_secs(100)), (at(15.0), Duration::from_secs(10))]);
-    let channel = Channel { rate: RATE, delay: falling };
+    let channel = Channel::steady(RATE, falling);
     let mut setup = network(2, 500).bundle(0, 1, 100, 0.0, 3_600.0);
     contact(&mut setup, 0, 1, 10.0, 20.0, [channel.clone(), channel]);
     expect(&setup, 1.0, 1.0);
@@ -259,7 +259,7 @@ fn what_has_arrived_in_part_needs_no_room_yet() {
     setup = setup.bundle(3, 2, 100, 0.0, 3_600.0).bundle(0, 2, 100, 0.0, 3_600.0);
     setup.rules.radio = Radio::Direction;
     // A second for the bundle, most of it while node 1 still holds the other one.
-    let slow = Channel { rate: BitRate(800), delay: Delay::Constant(Duration::from_secs_f64(0.001)) };
+    let slow = Channel::steady(BitRate(800), Delay::Constant(Duration::from_secs_f64(0.001)));
     contact(&mut setup, 0, 1, 9.1, 10.1, [slow.clone(), slow]);
     expect(&setup, 1.0, 1.0);
     let mut metrics = Metrics::new(Instant::ZERO);

@@ -242,6 +242,7 @@ impl Observer for Metrics {
                 self.control_bytes += if now >= self.warmup { size.get() } else { 0 };
             }
             Record::Node { .. }
+            | Record::Rate { .. }
             | Record::ContactDown { .. }
             | Record::Sample { .. }
             | Record::Position { .. }

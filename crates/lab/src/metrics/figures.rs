@@ -13,6 +13,8 @@ pub struct Figures {
     pub latencies: Vec<Duration>,
     /// Figures of flows, or of consumers and nodes; those of a kind stand together.
     pub parts: Vec<Part>,
+    /// What the reader of the scenario warned of, a line each.
+    pub warnings: Vec<String>,
 }
 
 /// Figures of one part of a world.
@@ -34,7 +36,7 @@ impl Part {
 
 impl From<Summary> for Figures {
     fn from(summary: Summary) -> Self {
-        Self { numbers: numbers(BUNDLES, &summary), latencies: summary.latencies, parts: Vec::new() }
+        Self { numbers: numbers(BUNDLES, &summary), latencies: summary.latencies, ..Self::default() }
     }
 }
 
@@ -96,6 +98,9 @@ impl Serialize for Figures {
         put(&mut map, &self.numbers)?;
         for parts in self.kinds() {
             map.serialize_entry(parts[0].kind, &Parts(parts))?;
+        }
+        if !self.warnings.is_empty() {
+            map.serialize_entry("warnings", &self.warnings)?;
         }
         map.end()
     }

@@ -70,7 +70,7 @@ pub(crate) fn figures(network: &NameNetwork, outcome: &Outcome) -> Figures {
     let nodes = network.nodes.iter().zip(&outcome.nodes);
     let nodes = nodes.map(|(plan, one)| Part::new("nodes", &plan.name, numbers(NODES, one)));
     let parts = consumers.chain(nodes).collect();
-    Figures { numbers: numbers(NAMES, outcome), latencies: Vec::new(), parts }
+    Figures { numbers: numbers(NAMES, outcome), parts, ..Figures::default() }
 }
 
 fn consumers(run: &Outcome, pick: fn(&ConsumerOutcome) -> u64) -> u64 {

@@ -71,7 +71,7 @@ impl World for Network {
         let flows = self.flows.iter().zip(&outcome.flows);
         let parts = flows.map(|(plan, flow)| Part::new("flows", &plan.name, numbers(FLOWS, flow))).collect();
         let made = Outcome {
-            figures: Figures { numbers: numbers(PACKETS, &outcome), latencies: Vec::new(), parts },
+            figures: Figures { numbers: numbers(PACKETS, &outcome), parts, ..Figures::default() },
             series,
             analysed: options.analysis.as_ref().map_or(Ok(None), |wanted| memory.analysed(wanted))?,
             changes: outcome.changes.iter().map(|change| change.1).collect(),

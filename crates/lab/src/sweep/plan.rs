@@ -3,7 +3,7 @@
 use super::{Error, Job, Sweep};
 use crate::results::{Build, Results};
 use crate::run::{ContactsCache, Options, run};
-use lightlag_scenario::{Place, Point, ScenarioFile, Seed, Skipped};
+use lightlag_scenario::{Place, Points, ScenarioFile, Seed};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Clone, Debug)]
 pub struct Plan {
     text: String,
-    points: Vec<Point>,
-    skipped: Vec<Skipped>,
+    points: Points,
     jobs: Vec<Job>,
     seeds: Vec<Seed>,
 }
@@ -48,20 +47,15 @@ impl Plan {
                 jobs.push(Job { point: index, seed, values: point.values.clone() });
             }
         }
-        let (points, skipped) = (points.list, points.skipped);
-        Ok(Self { text: text.to_owned(), points, skipped, jobs, seeds: seeds.to_vec() })
+        Ok(Self { text: text.to_owned(), points, jobs, seeds: seeds.to_vec() })
     }
     /// The scenario's name.
     pub fn name(&self) -> &str {
-        self.points.first().map_or("scenario", |point| &point.scenario.head().name)
+        self.points.list.first().map_or("scenario", |point| &point.scenario.head().name)
     }
-    /// Its points.
-    pub fn points(&self) -> &[Point] {
+    /// Its points, those that are skipped, and what the user must know of the scenario.
+    pub fn points(&self) -> &Points {
         &self.points
-    }
-    /// Points that are skipped, as they make no sense.
-    pub fn skipped(&self) -> &[Skipped] {
-        &self.skipped
     }
     /// Runs what is not yet in `out`, on this many threads (0: one per core).
     ///
@@ -95,7 +89,7 @@ impl Plan {
             if stopped.load(Ordering::Relaxed) {
                 return Err("stopped before it began".to_owned());
             }
-            let outcome = run(&self.points[job.point].scenario, self.seed(job), &cache, &options);
+            let outcome = run(&self.points.list[job.point].scenario, self.seed(job), &cache, &options);
             outcome.map(|outcome| outcome.metrics()).map_err(|error| error.to_string())
         })?;
         let violations = results.rows.iter().filter_map(|row| row.metric("violations")).sum::<f64>() as u64;
@@ -103,7 +97,7 @@ impl Plan {
     }
     /// The ONE's own run is not the run of the same number: its traffic has no seed.
     fn seed(&self, job: &Job) -> Seed {
-        let is_own = self.points[job.point].scenario.head().own_seed == job.seed;
+        let is_own = self.points.list[job.point].scenario.head().own_seed == job.seed;
         if is_own && self.seeds.contains(&Seed::Own) { Seed::Own } else { Seed::Number(job.seed) }
     }
 }

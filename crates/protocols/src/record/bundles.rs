@@ -30,6 +30,15 @@ pub enum Record {
         /// One-way delay from a to b and from b to a, as of now.
         delay: [Duration; 2],
     },
+    /// The rate of a link that is up has changed.
+    Rate {
+        /// One end.
+        a: NodeId,
+        /// The other.
+        b: NodeId,
+        /// Rate from a to b and from b to a, from now on.
+        rate: [BitRate; 2],
+    },
     /// A link went down.
     ContactDown {
         /// One end.

@@ -53,6 +53,30 @@ impl BitRate {
     }
 }
 
+/// What remains of a transfer whose rate changes, in bits times 10^9: a rate takes off its bits per second in each
+/// nanosecond.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Remaining(u128);
+
+impl Remaining {
+    /// All of `size`.
+    pub fn of(size: Bytes) -> Self {
+        Self(u128::from(size.0) * 8_000_000_000)
+    }
+    /// What is left after `elapsed` at `rate`.
+    pub fn after(self, elapsed: Duration, rate: BitRate) -> Self {
+        Self(self.0.saturating_sub(elapsed.as_nanos().max(0) as u128 * u128::from(rate.0)))
+    }
+    /// How long it takes at `rate`, rounded up; [`Duration::MAX`] at a rate of zero, unless nothing is left.
+    pub fn time_at(self, rate: BitRate) -> Duration {
+        match (self.0, u128::from(rate.0)) {
+            (0, _) => Duration::ZERO,
+            (_, 0) => Duration::MAX,
+            (bit_ns, rate) => Duration::from_nanos(i64::try_from(bit_ns.div_ceil(rate)).unwrap_or(i64::MAX)),
+        }
+    }
+}
+
 impl std::ops::Add for Bytes {
     type Output = Self;
     fn add(self, other: Self) -> Self {
@@ -90,5 +114,17 @@ mod tests {
         assert_eq!(rate.time_for(Bytes(75_000)), Duration::from_nanos(240_000_000));
         assert_eq!(BitRate(3).time_for(Bytes(1)), Duration::from_nanos(2_666_666_667));
         assert_eq!(BitRate(0).time_for(Bytes(1)), Duration::MAX);
+    }
+
+    #[test]
+    fn what_remains_at_one_rate_takes_as_long_as_the_whole_and_a_pause_adds_to_it() {
+        let (rate, size) = (BitRate(3_333_333), Bytes(75_000));
+        let all = Remaining::of(size);
+        assert_eq!(all.time_at(rate), rate.time_for(size));
+        let half = all.after(Duration::from_nanos(90_000_000), rate);
+        assert_eq!(half.time_at(rate).saturating_add(Duration::from_nanos(90_000_000)), rate.time_for(size));
+        assert_eq!(half.time_at(BitRate(0)), Duration::MAX);
+        assert_eq!(half.after(Duration::from_secs(9), BitRate(0)), half);
+        assert_eq!(all.after(Duration::from_secs(9), rate).time_at(BitRate(0)), Duration::ZERO);
     }
 }

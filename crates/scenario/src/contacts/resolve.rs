@@ -90,7 +90,7 @@ impl Resolver<'_> {
             Error::new(place, "the contact has no rate", "give the contacts `rate = \"...\"`")
         })?;
         let delay = pair.delay.or(delay).or_else(|| self.channels.default.delay.clone());
-        Ok(Channel { rate, delay: delay.unwrap_or(Delay::Constant(Duration::ZERO)) })
+        Ok(Channel::steady(rate, delay.unwrap_or(Delay::Constant(Duration::ZERO))))
     }
     /// The part of an interval that lies in the run.
     pub(super) fn clip(&self, start: Instant, end: Instant) -> Option<(Instant, Instant)> {
@@ -247,7 +247,7 @@ fn pieces(a: u32, b: u32, forward: &[Directed], backward: &[Directed], told: &mu
     let mut cuts: Vec<Instant> = all().flat_map(|contact| [contact.start, contact.end]).collect();
     cuts.sort();
     cuts.dedup();
-    let closed = Channel { rate: BitRate(0), delay: Delay::Constant(Duration::ZERO) };
+    let closed = Channel::steady(BitRate(0), Delay::Constant(Duration::ZERO));
     let (mut f, mut g) = (forward.iter().peekable(), backward.iter().peekable());
     for cut in cuts.windows(2) {
         while f.next_if(|contact| contact.end <= cut[0]).is_some() {}

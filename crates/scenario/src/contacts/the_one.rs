@@ -2,8 +2,11 @@
 
 use super::{ContactRow, Line, Lines, seconds};
 use crate::error::{Place, Result, quoted};
+use crate::model::{Group, Radio};
+use crate::quantity::plain_number;
+use crate::the_one::number;
 use lightlag_protocols::time::Instant;
-use lightlag_protocols::units::Bytes;
+use lightlag_protocols::units::{BitRate, Bytes};
 use std::collections::BTreeMap;
 
 /// One line.
@@ -30,6 +33,8 @@ pub enum EventKind {
         to: u32,
         /// Its size.
         size: Bytes,
+        /// Whether its destination must respond.
+        response: bool,
     },
     /// `CONN`: a link comes up or goes down.
     Connection {
@@ -41,6 +46,8 @@ pub enum EventKind {
         up: bool,
         /// The name of the interface, if stated.
         interface: Option<String>,
+        /// Its rate, if stated: The ONE's `ConnectivityReportConnector` writes it in place of the interface.
+        rate: Option<BitRate>,
     },
     /// `S`, `DE`, `A`, `DR`, `R`: what The ONE's own routers would decide. These events come from
     /// logs of other runs and command The ONE's `PassiveRouter`; here routers decide themselves.
@@ -74,18 +81,13 @@ pub fn the_one_events(file: &str, bytes: &[u8]) -> Result<Vec<ExternalEvent>> {
 fn event(line: &Line, action: &str, rest: &[&str]) -> Result<EventKind> {
     match (action, rest) {
         ("C", [message, from, to, size, response @ ..]) => {
-            if response.first().is_some_and(|word| *word != "0") {
-                return Err(line.wrong(
-                    "the message asks for a response, which is not supported",
-                    "leave out the seventh word",
-                ));
-            }
-            let size =
-                size.parse().ok().filter(|size| (1..=i32::MAX as u64).contains(size)).ok_or_else(|| {
-                    line.wrong(format!("{} is no size", quoted(size)), "a size is a whole number of bytes")
-                })?;
+            let bytes = number(size).ok().and_then(|size| u64::try_from(size).ok()).filter(|size| *size > 0);
+            let size = Bytes(bytes.ok_or_else(|| {
+                line.wrong(format!("{} is no size", quoted(size)), "a size is a whole number of bytes")
+            })?);
+            let response = response.first().is_some_and(|word| *word != "0");
             let (from, to) = (address(line, from)?, address(line, to)?);
-            Ok(EventKind::Create { message: (*message).to_owned(), from, to, size: Bytes(size) })
+            Ok(EventKind::Create { message: (*message).to_owned(), from, to, size, response })
         }
         ("CONN", [a, b, state, interface @ ..]) => {
             let up = match state.to_ascii_lowercase().as_str() {
@@ -97,8 +99,11 @@ fn event(line: &Line, action: &str, rest: &[&str]) -> Result<EventKind> {
                     );
                 }
             };
-            let interface = interface.first().map(|&name| name.to_owned());
-            Ok(EventKind::Connection { a: address(line, a)?, b: address(line, b)?, up, interface })
+            let bytes_per_s =
+                interface.first().and_then(|word| plain_number(word)).filter(|rate| *rate > 0.0);
+            let rate = bytes_per_s.map(|rate| BitRate((rate * 8.0).round().min(1e15) as u64));
+            let interface = interface.first().filter(|_| rate.is_none()).map(|&name| name.to_owned());
+            Ok(EventKind::Connection { a: address(line, a)?, b: address(line, b)?, up, interface, rate })
         }
         _ => match DECISIONS.iter().find(|known| known.0 == action) {
             Some((name, words)) if rest.len() >= *words => Ok(EventKind::Decision(name)),
@@ -121,6 +126,23 @@ fn address(line: &Line, word: &str) -> Result<u32> {
     })
 }
 
+/// Gives connections that state no rate the lower one of both hosts' first interfaces, or of those that they name;
+/// connections of hosts without such an interface keep none.
+pub fn at_rates_of_radios(events: &mut [ExternalEvent], groups: &[Group]) {
+    let hosts: Vec<&Group> =
+        groups.iter().flat_map(|group| std::iter::repeat_n(group, group.nodes.len())).collect();
+    for event in events {
+        let EventKind::Connection { a, b, interface, rate, .. } = &mut event.kind else { continue };
+        let of = |host: u32| {
+            let radios = &hosts.get(host as usize)?.radios;
+            let named = |name: &String| radios.iter().find(|radio| radio.name == *name);
+            let radio: Option<&Radio> = interface.as_ref().map_or_else(|| radios.first(), named);
+            radio.map(|radio| radio.rate)
+        };
+        *rate = rate.or_else(|| Some(of(*a)?.min(of(*b)?)));
+    }
+}
+
 /// The contacts that `CONN` events make. As in The ONE, what is up already does not come up again,
 /// and what is down does not go down; a link that never goes down stays until the end.
 ///
@@ -130,7 +152,7 @@ pub fn connections(events: &[ExternalEvent]) -> Result<Vec<ContactRow>> {
     let mut rows: Vec<ContactRow> = Vec::new();
     let mut open: BTreeMap<(u32, u32), usize> = BTreeMap::new();
     for event in events {
-        let EventKind::Connection { a, b, up, .. } = event.kind else { continue };
+        let EventKind::Connection { a, b, up, rate, .. } = event.kind else { continue };
         if a == b {
             return event.place.refuse("the host meets itself", "name two hosts");
         }
@@ -144,7 +166,7 @@ pub fn connections(events: &[ExternalEvent]) -> Result<Vec<ContactRow>> {
                     b: b.to_string(),
                     start: event.at,
                     end: Instant::MAX,
-                    rate: None,
+                    rate,
                     delay: None,
                 });
             }
@@ -179,11 +201,24 @@ mod tests {
     fn messages_are_created_and_decisions_of_other_runs_are_recognised() {
         let events = the_one_events("f", b"1.5 C M1 p3 4 500\n2 S M1 3 4\n3 DR * 4\n").unwrap();
         let size = Bytes(500);
-        assert_eq!(events[0].kind, EventKind::Create { message: "M1".into(), from: 3, to: 4, size });
+        let response = false;
+        assert_eq!(
+            events[0].kind,
+            EventKind::Create { message: "M1".into(), from: 3, to: 4, size, response }
+        );
         assert_eq!(
             (&events[1].kind, &events[2].kind),
             (&EventKind::Decision("S"), &EventKind::Decision("DR"))
         );
+    }
+
+    #[test]
+    fn streamed_connections_state_their_rate_and_sizes_may_have_a_suffix() {
+        let events =
+            the_one_events("f", b"1 CONN 0 1 up 250000\n2 C M1 0 1 50k 9\n3 CONN 0 1 down\n").unwrap();
+        assert_eq!(connections(&events).unwrap()[0].rate, Some(BitRate(2_000_000)));
+        let EventKind::Create { size, response, .. } = events[1].kind else { panic!("{:?}", events[1]) };
+        assert_eq!((size, response), (Bytes(50_000), true));
     }
 
     #[test]

@@ -1,19 +1,16 @@
 //! `Events`: what is created, and connections from files.
 
+use super::external::external;
 use super::numbers::{double, int, list, range};
-use super::properties::readable;
 use super::settings::{Found, Run, Space};
-use crate::contacts::{
-    Channels, EventKind, ExternalEvent, Nodes, Resolver, WayDefault, connections, from_rows, the_one_events,
-};
 use crate::error::Result;
-use crate::files::{Files, locate};
-use crate::model::{ContactSource, Draws, Generator, Group, Interval, Shape, Traffic, TrafficKind};
+use crate::files::Files;
+use crate::model::{
+    ContactSource, Draws, Generator, Group, Interval, NODES_MAX, Shape, Traffic, TrafficKind,
+};
 use crate::quantity::Bounds;
-use crate::toml_file::created;
 use crate::traffic::{never_advances, one_prefix, only_meets_itself};
 use lightlag_protocols::time::{Duration, Instant};
-use std::sync::Arc;
 
 const CLASSES: &[(&str, Shape)] = &[
     ("MessageEventGenerator", Shape::Pairs),
@@ -42,7 +39,14 @@ pub fn queues(run: Run, groups: &[Group], duration: Duration, files: &Files) -> 
         let space = run.space(&name);
         // A queue with a file is an external one whatever its class; one with neither is ignored.
         match (space.find("filePath"), space.find("class")) {
-            (Some(path), _) => external(name, &path, run, groups, duration, files, &mut queues)?,
+            (Some(path), _) => {
+                space.find("nrofPreload");
+                if let Err(error) = external(name, &path, run, groups, duration, files, &mut queues) {
+                    run.layers.at(&error.place).map_or(Ok(()), |_| Err(error.clone()))?;
+                    // A fault inside the file: the rest of the settings can be read without it.
+                    run.notes.record(error);
+                }
+            }
             (None, Some(class)) => queues.traffic.push(generator(name, &class, &space, groups)?),
             (None, None) => {}
         }
@@ -83,12 +87,12 @@ fn generator(name: String, class: &Found, space: &Space, groups: &[Group]) -> Re
         return Err(interval.wrong("creates messages without end", "let it reach above zero"));
     }
     let hosts = space.need("hosts", "0,50")?;
-    let from = addresses(&hosts, groups)?;
+    let from = addresses(&hosts, groups, space.run)?;
     let to_hosts = space.find("tohosts");
     if to_hosts.is_none() && matches!(shape.1, Shape::OneFromEach | Shape::OneToEach) {
         return Err(class.wrong("needs destinations", format!("set `{name}.tohosts`")));
     }
-    let to = to_hosts.as_ref().map_or(Ok(from.clone()), |found| addresses(found, groups))?;
+    let to = to_hosts.as_ref().map_or(Ok(from.clone()), |found| addresses(found, groups, space.run))?;
     let (start, end) = window(space)?;
     let generator = Generator {
         prefix: space.need("prefix", "M")?.value.to_owned(),
@@ -108,18 +112,25 @@ fn generator(name: String, class: &Found, space: &Space, groups: &[Group]) -> Re
     Ok(Traffic { name, place: class.place.clone(), lifetime: None, kind: TrafficKind::Random(generator) })
 }
 
-/// From the first, up to the second without it; the same address twice is that one host.
-fn addresses(found: &Found, groups: &[Group]) -> Result<Vec<u32>> {
+/// From the first, up to the second without it; the same address twice is that one host. Hosts that do not exist are
+/// drawn too: The ONE stops at their first message, in the middle of the run.
+fn addresses(found: &Found, groups: &[Group], run: Run) -> Result<Vec<u32>> {
     let (low, high) = found.parse(|text| range(text, false, int))?;
     let count: u32 = groups.iter().map(Group::count).sum();
     let (low, high) = (i64::from(low), i64::from(if low == high { high.saturating_add(1) } else { high }));
-    if low < 0 || high > i64::from(count) {
-        return Err(found.wrong(
-            "names hosts that do not exist",
-            format!(
-                "hosts are numbered from 0 to {}, and the upper bound does not count",
-                count.saturating_sub(1)
-            ),
+    let right = format!("hosts are numbered from 0 to {}", count.saturating_sub(1));
+    if low < 0 || high > NODES_MAX as i64 {
+        return Err(found
+            .wrong("names hosts that cannot exist", format!("{right}, and the upper bound does not count")));
+    }
+    let beyond = high - low.max(i64::from(count));
+    if beyond > 0 {
+        run.notes.warn(format!(
+            "{}: `{}` has {beyond} of {} hosts that do not exist ({right}): their messages are skipped; The ONE stops at \
+             the first of them",
+            found.place,
+            found.key,
+            high - low
         ));
     }
     Ok((low as u32..high as u32).collect())
@@ -133,70 +144,4 @@ fn window(space: &Space) -> Result<(Instant, Instant)> {
         }
         _ => Err(found.wrong("is no span of time", "give start and end in seconds, like 0, 3600")),
     }
-}
-
-fn external(
-    name: String,
-    path: &Found,
-    run: Run,
-    groups: &[Group],
-    duration: Duration,
-    files: &Files,
-    queues: &mut Queues,
-) -> Result<()> {
-    let file = locate(&readable(&run.fill(path)?), &path.folders());
-    if file.extension().is_some_and(|end| end == "binee") {
-        return Err(path.wrong("names serialised Java objects", "name a text file of events"));
-    }
-    let bytes = files.read(&file, path.place)?;
-    let events = the_one_events(&file.display().to_string(), &bytes)?;
-    if let Some(event) = events.iter().find(|event| matches!(event.kind, EventKind::Decision(_))) {
-        return event.place.refuse(
-            "the event commands a router",
-            "only C and CONN are supported: what is sent and dropped is for the router to decide",
-        );
-    }
-    let count = groups.iter().map(Group::count).sum();
-    let messages = created(&events, count)?;
-    if !messages.is_empty() {
-        let kind = TrafficKind::Listed(Arc::new(messages));
-        queues.traffic.push(Traffic { name: name.clone(), place: path.place.clone(), lifetime: None, kind });
-    }
-    let told = told(&events, groups, count, duration)?;
-    let connects = events.iter().any(|event| matches!(event.kind, EventKind::Connection { up: true, .. }));
-    if told.is_empty() && connects {
-        return Err(path.wrong("has no contact in the run", "see to its times and `Scenario.endTime`"));
-    }
-    if !told.is_empty() {
-        queues.contacts.push(ContactSource::new(name, told, false));
-    }
-    Ok(())
-}
-
-/// A connection has the lower rate of both hosts' first interfaces, or of those that it names.
-fn told(
-    events: &[ExternalEvent],
-    groups: &[Group],
-    count: u32,
-    duration: Duration,
-) -> Result<Vec<crate::model::ScheduledContact>> {
-    let nodes = Nodes { count, ..Nodes::default() };
-    let radios: Vec<&Group> =
-        groups.iter().flat_map(|group| std::iter::repeat_n(group, group.nodes.len())).collect();
-    let mut channels = Channels::default();
-    for event in events {
-        let EventKind::Connection { a, b, interface, .. } = &event.kind else { continue };
-        let rate = |node: u32| {
-            let group = radios.get(node as usize)?;
-            let named = |name: &String| group.radios.iter().find(|radio| radio.name == *name);
-            interface.as_ref().map_or_else(|| group.radios.first(), named).map(|radio| radio.rate)
-        };
-        let rate = rate(*a).zip(rate(*b)).map(|(a, b)| a.min(b));
-        for pair in [(*a, *b), (*b, *a)] {
-            channels.pairs.insert(pair, WayDefault { rate, delay: None });
-        }
-    }
-    let until = Instant::ZERO.saturating_add(duration);
-    let resolver = Resolver { nodes: &nodes, channels: &channels, until, origin: Instant::ZERO };
-    from_rows(&connections(events)?, &resolver)
 }

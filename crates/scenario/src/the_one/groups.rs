@@ -35,6 +35,9 @@ pub fn groups(run: Run, catalogue: &Catalogue) -> Result<Groups> {
     for index in 1..=number {
         let space = run.space_or(&format!("Group{index}"), "Group");
         let group = group(index, first, &space, catalogue)?;
+        if group.nodes.is_empty() {
+            continue;
+        }
         first += group.nodes.len();
         refused = refused.or_else(|| refusal(&group, &space));
         groups.push(group);
@@ -47,6 +50,9 @@ pub fn groups(run: Run, catalogue: &Catalogue) -> Result<Groups> {
             );
         }
         order = Some(queue);
+    }
+    if groups.is_empty() {
+        return Err(count.wrong("has no host", "let a group have hosts: `Group.nrofHosts = 50`"));
     }
     Ok(Groups { list: groups, send_order: order.unwrap_or(SendOrderKind::Clock), refused })
 }
@@ -72,9 +78,9 @@ fn group(index: i32, first: usize, space: &Space, catalogue: &Catalogue) -> Resu
     let id = space.need("groupID", "n")?.value;
     let hosts = space.need("nrofHosts", "50")?;
     let count =
-        usize::try_from(hosts.parse(int)?).ok().filter(|count| (1..=NODES_MAX - first).contains(count));
+        usize::try_from(hosts.parse(int)?).ok().filter(|count| (0..=NODES_MAX - first).contains(count));
     let count = count.ok_or_else(|| {
-        hosts.wrong("is no number of hosts", format!("there are 1 to {NODES_MAX} hosts in all"))
+        hosts.wrong("is no number of hosts", format!("there are 0 to {NODES_MAX} hosts in all"))
     })?;
     let router = routers::router(&space.need("router", "EpidemicRouter")?, space.run, catalogue)?;
     let mechanism = mechanism(space, catalogue)?;

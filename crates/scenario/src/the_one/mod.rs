@@ -18,73 +18,95 @@ macro_rules! words {
 }
 
 mod events;
+mod external;
 mod groups;
 mod interfaces;
 mod known;
 mod movement;
+mod notes;
 mod numbers;
 mod properties;
+mod reports;
 mod routers;
 mod settings;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use numbers::int as number;
 pub use properties::{Property, properties, readable};
-pub use settings::Layers;
+pub use reports::{REPORTS, ReportClass, ReportKind, ReportSetting};
+pub use settings::{DEFAULTS, Layers};
 
 use super::catalogue::Catalogue;
 use super::error::{Error, Place, Result, short};
 use super::file::Ignored;
 use super::files::{Files, check_file_name};
-use super::model::{BundleNetwork, Draws, Group, Head, Movement, Report, Scenario};
+use super::model::{BundleNetwork, Draws, Group, Head, Movement, Scenario};
 use super::toml_file::{Outcome, Sweep};
-use super::traffic::{check_amount, check_fit};
+use super::traffic::check_amount;
 use crate::budget::{self, Estimate, Limits};
 use groups::Groups;
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::messages::{Rules, SendOrderKind};
+use notes::Notes;
 use numbers::{boolean, double, int};
 use settings::{Found, Run, Space};
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
-
-/// The report classes that can be written.
-pub const REPORTS: &[&str] = words![
-    BufferOccupancyReport ConnectivityONEReport ContactTimesReport CreatedMessagesReport
-    DeliveredMessagesReport EventLogReport InterContactTimesReport MessageDelayReport
-    MessageDeliveryReport MessageStatsReport TotalContactTimeReport
-];
-
-/// The ONE's decimals.
-const PRECISION: i32 = 4;
 
 /// What the sweep varies at a run index, and the experiment or why it makes no sense.
 pub type Indexed = (Vec<(String, String)>, Outcome);
 
+/// All that settings bring.
+pub struct Read {
+    /// One experiment for each run index.
+    pub runs: Vec<Indexed>,
+    /// Settings that nothing reads.
+    pub ignored: Vec<Ignored>,
+    /// What The ONE would do and this does not: a line each.
+    pub warnings: Vec<String>,
+}
+
 /// One experiment for each run index.
 ///
 /// # Errors
-/// The first thing that is wrong with any of them.
-pub fn scenarios(layers: &Layers, catalogue: &Catalogue) -> Result<Vec<Indexed>> {
-    known::check(layers, catalogue)?;
-    let files = Files::default();
-    let runs = layers.runs();
-    let mut budget = Sweep::of(runs);
+/// All that is wrong with any of them.
+pub fn scenarios(layers: &Layers, catalogue: &Catalogue) -> Result<Read> {
+    let (files, notes, count) = (Files::default(), Notes::default(), layers.runs());
+    let mut budget = Sweep::of(count);
     let mut seen = BTreeSet::new();
-    let mut all = Vec::new();
-    for index in 0..runs {
-        let run = Run { layers, index };
-        let values = if runs > 1 { varied(run) } else { Vec::new() };
+    let mut runs = Vec::new();
+    for index in (0..count).take_while(|_| !notes.is_full()) {
+        let run = Run { layers, index, notes: &notes };
+        let values = if count > 1 { varied(run) } else { Vec::new() };
         if !seen.insert(values.clone()) {
-            return Err(repeated(run, &values));
+            notes.record(repeated(run, &values));
+            continue;
         }
-        let outcome = scenario(run, catalogue, &files)?;
+        let Some(outcome) = corrected(run, catalogue, &files) else { continue };
         budget.add(&layers.place(), &outcome, limits(run)?)?;
-        all.push((values, outcome));
+        runs.push((values, outcome));
     }
-    Ok(all)
+    known::refused(layers, catalogue, &notes).into_iter().for_each(|error| notes.record(error));
+    match notes.error() {
+        Some(error) => Err(error),
+        None => Ok(Read { runs, ignored: known::ignored(layers, &notes), warnings: notes.warnings() }),
+    }
+}
+
+/// The scenario of a run index; `None` where something is wrong, which is noted.
+fn corrected(run: Run, catalogue: &Catalogue, files: &Files) -> Option<Outcome> {
+    loop {
+        match scenario(run, catalogue, files) {
+            Ok(outcome) => return run.notes.error().is_none().then_some(outcome),
+            Err(error) => {
+                if !run.notes.set_aside(run.layers, run.index, error) {
+                    return None;
+                }
+            }
+        }
+    }
 }
 
 /// Two runs with the same values would be the same run.
@@ -96,11 +118,6 @@ fn repeated(run: Run, values: &[(String, String)]) -> Error {
         format!("run {} of [a; b; c] has the values of an earlier one ({})", run.index + 1, told.join(", ")),
         "name each run once",
     )
-}
-
-/// Keys that mean nothing here.
-pub fn ignored(layers: &Layers, catalogue: &Catalogue) -> Vec<Ignored> {
-    known::ignored(layers, catalogue)
 }
 
 fn varied(run: Run) -> Vec<(String, String)> {
@@ -119,12 +136,8 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Outcome> {
     let duration = time(&space.need("endTime", "43200")?)?;
     let Groups { list: groups, send_order, refused } = groups::groups(run, catalogue)?;
     let queues = events::queues(run, &groups, duration, files)?;
-    for traffic in &queues.traffic {
-        check_amount(traffic, duration)?;
-        // The ONE lets a source keep what is too large for its buffer; what no buffer can hold is refused.
-        check_fit(traffic, traffic.smallest(), &groups)?;
-    }
-    let reports = reports(run, &name)?;
+    queues.traffic.iter().try_for_each(|traffic| check_amount(traffic, duration))?;
+    let reports = reports::reports(run, &name)?;
     let rules = rules(&space, send_order, duration)?;
     let movement = movement(&space, run, &groups, rules.tick)?;
     if let Some(refused) = refused {
@@ -230,81 +243,4 @@ fn movement(space: &Space, run: Run, groups: &[Group], tick: Option<Duration>) -
         radios_connect: space.parse("simulateConnections", boolean)?.unwrap_or(true)
             && groups.iter().any(|group| !group.radios.is_empty()),
     })
-}
-
-fn reports(run: Run, name: &str) -> Result<Vec<Report>> {
-    let space = run.space("Report");
-    let Some(count) = space.find("nrofReports") else { return Ok(Vec::new()) };
-    let number = count.whole(0, 1000, "there are 0 to 1000 reports")?;
-    (1..=number)
-        .map(|index| report(&space.need(&format!("report{index}"), "MessageStatsReport")?, run, name))
-        .collect()
-}
-
-/// A report's settings are those of its class, and behind them those of all reports.
-fn report(class: &Found, run: Run, name: &str) -> Result<Report> {
-    if !REPORTS.contains(&class.value) {
-        return Err(class.unsupported(REPORTS));
-    }
-    let space = run.space_or(class.value, "Report");
-    check_spans(&space)?;
-    let output = match space.find("output") {
-        Some(found) => output(run, &found)?,
-        None => {
-            let folder = run.space("Report").need("reportDir", "reports/")?;
-            Path::new(&readable(folder.value)).join(format!("{name}_{}.txt", class.value))
-        }
-    };
-    let taken = ["warmup", "precision", "output", "reportDir", "nrofReports"];
-    let mut settings: Vec<(String, String)> = Vec::new();
-    for prefix in [class.value, "Report"] {
-        for (key, _) in run.layers.iter() {
-            let Some((of, key_name)) = key.split_once('.') else { continue };
-            let own = of == prefix && !taken.contains(&key_name) && !is_report_number(key_name);
-            if own
-                && settings.iter().all(|known| known.0 != key_name)
-                && let Some(found) = run.find(key)
-            {
-                let is_span = SPANS.contains(&key_name);
-                let text = if is_span { found.parse(double)?.to_string() } else { readable(found.value) };
-                settings.push((key_name.to_owned(), text));
-            }
-        }
-    }
-    Ok(Report {
-        class: class.value.to_owned(),
-        place: class.place.clone(),
-        output,
-        warmup: Duration::from_secs(i64::from(whole(&space, "warmup", 0, i32::MAX)?)),
-        precision: whole(&space, "precision", PRECISION, 100)?.unsigned_abs(),
-        settings,
-    })
-}
-
-/// A whole number from zero on.
-fn whole(space: &Space, key: &str, default: i32, most: i32) -> Result<i32> {
-    let right = format!("give a whole number from 0 to {most}");
-    space.find(key).map_or(Ok(default), |found| found.whole(0, most, &right))
-}
-
-/// Lengths of time that some reports read.
-const SPANS: &[&str] = &["granularity", "occupancyInterval"];
-
-fn check_spans(space: &Space) -> Result<()> {
-    SPANS.iter().filter_map(|key| space.find(key)).try_for_each(|found| time(&found).map(drop))
-}
-
-/// A file below the folder where the program was started.
-fn output(run: Run, found: &Found) -> Result<PathBuf> {
-    let path = PathBuf::from(run.fill(found)?);
-    let inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    if inside && path.file_name().is_some() {
-        return Ok(path);
-    }
-    Err(found.wrong("leads out of the folder of the run", "name a file below it, like reports/stats.txt"))
-}
-
-fn is_report_number(key: &str) -> bool {
-    key.strip_prefix("report")
-        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
 }

@@ -1,5 +1,6 @@
 //! Settings in layers, seen through namespaces at one run index.
 
+use super::notes::Notes;
 use super::properties::{properties, readable};
 use crate::error::{Error, Place, Result, Wrong, quoted};
 use std::collections::BTreeMap;
@@ -27,12 +28,17 @@ pub struct Setting {
     order: usize,
 }
 
+/// The file that The ONE always reads first, in the working directory.
+pub const DEFAULTS: &str = "default_settings.txt";
+
 /// Files of settings, of which later ones override earlier ones, and then single settings.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Layers {
     settings: BTreeMap<String, Setting>,
-    /// The first file, for errors that have no line.
-    file: String,
+    /// The last file, for errors that have no line.
+    place: Place,
+    /// The folder of what is set in no file.
+    here: PathBuf,
     count: usize,
 }
 
@@ -42,11 +48,10 @@ impl Layers {
     /// # Errors
     /// A syntax error.
     pub fn parse<'a>(files: impl IntoIterator<Item = (&'a str, PathBuf, &'a [u8])>) -> Result<Self> {
-        let mut layers = Self::default();
+        let (settings, place, here) = (BTreeMap::new(), Place::File("settings".into()), PathBuf::from("."));
+        let mut layers = Self { settings, place, here, count: 0 };
         for (name, folder, bytes) in files {
-            if layers.file.is_empty() {
-                layers.file = name.to_owned();
-            }
+            layers.place = Place::File(name.into());
             for property in properties(name, bytes)? {
                 layers.insert(property.key, property.value, property.place, folder.clone());
             }
@@ -86,13 +91,19 @@ impl Layers {
     pub fn get(&self, key: &str) -> Option<&Setting> {
         self.settings.get(key)
     }
-    /// Where to point when something is missing altogether.
+    /// The setting that stands at a place.
+    pub fn at(&self, place: &Place) -> Option<(&str, &Setting)> {
+        let mut settings = self.settings.iter();
+        settings.find(|(_, setting)| setting.place == *place).map(|(key, setting)| (key.as_str(), setting))
+    }
+    /// Where to point when something is missing altogether: the file that may be meant to have it.
     pub fn place(&self) -> Place {
-        Place::File(self.file.as_str().into())
+        self.place.clone()
     }
     /// A name for what has none.
     pub fn stem(&self) -> String {
-        let stem = std::path::Path::new(&self.file).file_stem();
+        let Place::File(file) = &self.place else { return "scenario".to_owned() };
+        let stem = std::path::Path::new(&**file).file_stem();
         stem.map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned())
     }
     /// Refuses run arrays that are too long.
@@ -142,6 +153,8 @@ pub struct Run<'a> {
     pub layers: &'a Layers,
     /// The run.
     pub index: usize,
+    /// What was noticed so far.
+    pub notes: &'a Notes,
 }
 
 /// A value that was found.
@@ -167,7 +180,8 @@ impl<'a> Run<'a> {
     }
     /// A value by its full key; empty ones do not count.
     pub fn find(self, key: &str) -> Option<Found<'a>> {
-        let setting = self.layers.get(key)?;
+        self.notes.ask(key);
+        let setting = self.layers.get(key).filter(|_| !self.notes.is_aside(key, self.index))?;
         let value = match run_array(&setting.value) {
             Some(runs) => runs[self.index % runs.len()],
             None => setting.value.as_str(),
@@ -212,16 +226,20 @@ impl<'a> Space<'a> {
     pub fn find(&self, key: &str) -> Option<Found<'a>> {
         self.names.iter().find_map(|name| self.run.find(&format!("{name}.{key}")))
     }
-    /// The value of a key that must be set.
-    pub fn need(&self, key: &str, example: &str) -> Result<Found<'a>> {
-        self.find(key).ok_or_else(|| {
-            let name = self.names.last().map_or("", String::as_str);
-            Error::new(
-                &self.run.layers.place(),
-                format!("`{name}.{key}` is not set"),
-                format!("add `{name}.{key} = {example}`"),
-            )
-        })
+    /// The value of a key that must be set; where it is not, that is recorded and the example is read instead.
+    pub fn need(&self, key: &str, example: &'static str) -> Result<Found<'a>> {
+        if let Some(found) = self.find(key) {
+            return Ok(found);
+        }
+        let Run { layers, index, notes } = self.run;
+        let name = self.names.last().map_or("", String::as_str);
+        let is_aside = self.names.iter().any(|name| notes.is_aside(&format!("{name}.{key}"), index));
+        if !is_aside && !notes.is_made_up(name) {
+            let right = format!("add `{name}.{key} = {example}`");
+            notes.record(Error::new(&layers.place, format!("`{name}.{key}` is not set"), right));
+        }
+        notes.make_up(example);
+        Ok(Found { key: format!("{name}.{key}"), value: example, place: &layers.place, folder: &layers.here })
     }
     /// A value by one of the parsers of [`super::numbers`].
     pub fn parse<T>(
@@ -281,7 +299,7 @@ mod tests {
         let mut layers =
             layers(&["Group.speed = 1\nGroup1.speed = 2\nGroup2.speed =\n", "Group1.speed = 3\n"]);
         let value = |layers: &Layers, name: &str| {
-            let run = Run { layers, index: 0 };
+            let run = Run { layers, index: 0, notes: &Notes::default() };
             run.space_or(name, "Group").find("speed").map(|found| found.value.to_owned())
         };
         assert_eq!(value(&layers, "Group1").as_deref(), Some("3"));
@@ -295,7 +313,8 @@ mod tests {
     fn run_arrays_are_indexed_and_wrap_around() {
         let layers = layers(&["a.x = [1; 2;3]\na.y = [p;q]\na.z = [;]\na.n = %%a.x%%-%%a.y%%\na.w=[]"]);
         assert_eq!(layers.runs(), 3);
-        let run = Run { layers: &layers, index: 2 };
+        let notes = Notes::default();
+        let run = Run { layers: &layers, index: 2, notes: &notes };
         assert_eq!(run.find("a.x").unwrap().value, "3");
         assert_eq!(run.find("a.y").unwrap().value, "p");
         assert_eq!(run.fill(&run.find("a.n").unwrap()).unwrap(), "3-p");
@@ -305,8 +324,10 @@ mod tests {
     #[test]
     fn what_is_not_set_is_named_with_an_example() {
         let layers = layers(&["a.n = %%b%%"]);
-        let run = Run { layers: &layers, index: 0 };
-        let told = run.space("Scenario").need("endTime", "43200").unwrap_err().to_string();
+        let notes = Notes::default();
+        let run = Run { layers: &layers, index: 0, notes: &notes };
+        assert_eq!(run.space("Scenario").need("endTime", "43200").unwrap().value, "43200");
+        let told = notes.error().unwrap().to_string();
         assert_eq!(told, "f: `Scenario.endTime` is not set; add `Scenario.endTime = 43200`");
         assert!(run.fill(&run.find("a.n").unwrap()).is_err());
     }

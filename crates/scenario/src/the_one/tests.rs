@@ -90,8 +90,115 @@ fn settings_become_a_scenario_with_the_ones_rules() {
     assert_eq!((messages.len(), messages[0].name.as_str()), (99, "M1_1"));
     let life = messages[0].bundle.expires - messages[0].bundle.created;
     assert_eq!(life, Duration::from_secs(719 * 60) + Duration::from_nanos(1));
-    let ignored: Vec<String> = file.ignored().into_iter().map(|ignored| ignored.key).collect();
-    assert_eq!(ignored, ["Optimization.cellSizeMult", "GUI.UnderlayImage.fileName"]);
+    let ignored: Vec<String> =
+        file.points().unwrap().ignored.into_iter().map(|ignored| ignored.key).collect();
+    let unread =
+        ["ProphetRouter.secondsInTimeUnit", "Optimization.cellSizeMult", "GUI.UnderlayImage.fileName"];
+    assert_eq!(ignored, unread);
+}
+
+#[test]
+fn settings_that_the_one_ignores_are_ignored_with_a_word_on_what_may_be_meant() {
+    let cases = [
+        ("Scenario.entTime = 1", " (did you mean `Scenario.endTime`?)"),
+        ("Scenaro.endTime = 1", " (did you mean `Scenario.endTime`?)"),
+        ("Events1.toHosts = 0,50", " (did you mean `Events1.tohosts`?)"),
+        ("Group2.sped = 1,2", " (did you mean `Group2.speed`?)"),
+        ("wifi.transmitSpeed2 = 9", " (did you mean `wifi.transmitSpeed`?)"),
+        ("Group.transmitRange = 10", ""),
+        ("Group.transmitSpeed = 10", ""),
+        ("Group.okMaps = 1", ""),
+        ("Group.interface2 = other", ""),
+        ("other.type = Whatever", ""),
+        ("Group3.router = NoSuchRouter", ""),
+        ("Events2.class = NoSuchClass", ""),
+        ("ExternalEvents.filePath = nothing.txt", ""),
+        ("Optimization.connectionAlg = 2", ""),
+        ("MessageStatsReport.granularty = 2", ""),
+        ("Group.mechanism.push = 3", ""),
+        ("nonsense", ""),
+    ];
+    let plain = read(WHOLE).unwrap().points().unwrap();
+    for (line, meant) in cases {
+        let points = read(&format!("{WHOLE}{line}\n")).unwrap().points();
+        let points = points.unwrap_or_else(|error| panic!("{line}: {error}"));
+        let key = line.split(' ').next().unwrap();
+        let added: Vec<String> = points.ignored.iter().map(|ignored| ignored.to_string()).collect();
+        let number = WHOLE.lines().count() + 1;
+        assert!(added.contains(&format!("s.txt:{number} `{key}`{meant}")), "{line}: {added:?}");
+        assert_eq!(points.ignored.len(), plain.ignored.len() + 1, "{line}");
+        let same =
+            |points: &crate::Points| format!("{:?}", points.list[0].scenario.bundles().unwrap().groups);
+        assert_eq!(same(&points), same(&plain), "{line}");
+        assert_eq!(points.warnings().len(), 1, "one line for all: {:?}", points.warnings());
+    }
+    let many: String = (0..30).map(|n| format!("zzz{n}x.key = 1\n")).collect();
+    let warnings = read(&format!("{WHOLE}{many}")).unwrap().points().unwrap().warnings();
+    assert!(
+        warnings[0].ends_with(" and 23 more") && warnings[0].matches("s.txt:").count() == 10,
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn all_errors_are_told_at_once_in_the_order_of_lines() {
+    let text = WHOLE
+        .replace("endTime = 14400", "endTime = soon")
+        .replace("transmitRange = 150", "transmitRange = -1")
+        .replace("RandomWaypoint", "Teleport")
+        .replace("bufferSize = 500k", "bufferSize = 0.5M")
+        .replace("Group.speed = 0.5, 1.5", "Group.speed = fast")
+        .replace("Group.router = SprayAndWaitRouter\n", "")
+        .replace("Events1.size = 50k,100k", "Events1.size = [1k; x; 2k; y]")
+        .replace("worldSize = 1000, 1000", "worldSize = 1000")
+        .replace("Report.warmup = 100", "Report.warmup = -100");
+    let error = told(&format!("{text}Limits.evnts = 3\nGroup.mechanism.puhs = 3\n"));
+    let starts = [
+        "s.txt:4: `Scenario.endTime`: `soon` is no number; ",
+        "s.txt:8: `wifi.transmitRange` is -1 m; ",
+        "s.txt:9: `Group.movementModel` is `Teleport`",
+        "s.txt:10: `Group.bufferSize`: `0.5M` is no whole number; ",
+        "s.txt:12: `Group.speed`: `fast` is no number; ",
+        "s.txt:23: `Events1.size`: `x` is no number",
+        "s.txt:23: `Events1.size`: `y` is no number",
+        "s.txt:27: `MovementModel.worldSize` is no size; ",
+        "s.txt:35: `Report.warmup` is -100; ",
+        "s.txt:39: `Limits.evnts` is not supported; did you mean `events`?",
+        "s.txt:40: `Group.mechanism.puhs` is not supported; did you mean `push`?",
+        "s.txt: `Group.router` is not set; add ",
+    ];
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(lines.len(), starts.len(), "{error}");
+    for (line, start) in lines.iter().zip(starts) {
+        assert!(line.starts_with(start), "{line}\n{start}");
+    }
+}
+
+#[test]
+fn hosts_that_do_not_exist_and_messages_that_fit_nowhere_do_not_stop_a_run() {
+    let wide = WHOLE.replace("Events1.hosts = 0,50", "Events1.hosts = 0,60");
+    let points = read(&wide).unwrap().points().unwrap();
+    let start =
+        "s.txt:25: `Events1.hosts` has 10 of 60 hosts that do not exist (hosts are numbered from 0 to 49): ";
+    assert!(points.warnings[0].starts_with(start), "{:?}", points.warnings);
+    let messages = points.list[0].scenario.bundles().unwrap().seeded(Seed::Own).unwrap().messages;
+    assert!(messages.len() < 99 && messages.iter().all(|message| message.bundle.destination.0 < 50));
+    let large = WHOLE.replace("Events1.size = 50k,100k", "Events1.size = 5M");
+    assert_eq!(read(&large).unwrap().points().unwrap().list.len(), 1);
+    let without =
+        WHOLE.replace("Scenario.nrofHostGroups = 2", "Scenario.nrofHostGroups = 2\nGroup1.nrofHosts = 0");
+    let without = without.replace("Events1.hosts = 0,50", "Events1.hosts = 0,25");
+    let scenario = read(&without).unwrap().points().unwrap().list.remove(0).scenario;
+    assert_eq!(scenario.bundles().unwrap().node_names().next(), Some("q0"));
+}
+
+#[test]
+fn reports_that_are_not_written_are_named() {
+    let points = read(&WHOLE.replace("= MessageStatsReport", "= DTN2Reporter")).unwrap().points().unwrap();
+    assert_eq!(points.warnings, ["s.txt:38: `DTN2Reporter` is not written; run The ONE for it"]);
+    let points =
+        read(&WHOLE.replace("= MessageStatsReport", "= MessageStatReport")).unwrap().points().unwrap();
+    assert!(points.warnings[0].ends_with("did you mean `MessageStatsReport`?"), "{:?}", points.warnings);
 }
 
 #[test]
@@ -147,19 +254,9 @@ fn every_mistake_is_one_line_with_its_place() {
         ("Scenario.endTime = 14400", "Scenario.endTime = 0", "s.txt:4: `Scenario.endTime` is 0 s; "),
         ("Scenario.endTime = 14400\n", "", "s.txt: `Scenario.endTime` is not set; add "),
         (
-            "Scenario.endTime",
-            "Scenario.entTime",
-            "s.txt:4: `Scenario.entTime` is not supported; did you mean `endTime`?",
-        ),
-        (
             "SimpleBroadcastInterface",
-            "DistanceCapacityInterface",
-            "s.txt:6: `wifi.type` is `DistanceCapacityInterface`, which",
-        ),
-        (
-            "wifi.transmitSpeed",
-            "wifi.transmitSpeeds",
-            "s.txt:7: `wifi.transmitSpeeds` is not supported; did you mean",
+            "WirelessInterface",
+            "s.txt:6: `wifi.type` is `WirelessInterface`, which",
         ),
         ("312.5k", "312.5", "s.txt:7: `wifi.transmitSpeed`: `312.5` is no whole number "),
         (
@@ -178,15 +275,20 @@ fn every_mistake_is_one_line_with_its_place() {
             "s.txt:11: `Group.bufferSize`: `0.5M` is no whole number; ",
         ),
         ("bufferSize = 500k", "bufferSize = 0", "s.txt:11: `Group.bufferSize` is zero; "),
+        (
+            "Group.nrofHosts = 25",
+            "Group.nrofHosts = -1",
+            "s.txt:17: `Group.nrofHosts` is no number of hosts; ",
+        ),
+        ("Group.nrofHosts = 25", "Group.nrofHosts = 0", "s.txt:5: `Scenario.nrofHostGroups` has no host; "),
         ("waitTime = 0, 120", "waitTime = 120, 0", "s.txt:12: `Group.waitTime`: the range "),
         ("speed = 0.5, 1.5", "speed = -1, 1.5", "s.txt:13: `Group.speed` is negative; "),
         ("msgTtl = 720", "msgTtl = 0", "s.txt:14: `Group.msgTtl` is 0; "),
         (
-            "Group.nrofHosts = 25",
-            "Group.nrofHosts = 0",
-            "s.txt:17: `Group.nrofHosts` is no number of hosts; ",
+            "Optimization",
+            "Group.activeTimes = 1, 2\nOptimization",
+            "s.txt:33: `Group.activeTimes` is not supported; ",
         ),
-        ("Group.nrofHosts", "Group.activeTimes", "s.txt:17: `Group.activeTimes` is not supported; "),
         (
             "Events1.class = MessageEventGenerator",
             "Events1.class = Foo",
@@ -199,27 +301,12 @@ fn every_mistake_is_one_line_with_its_place() {
         ),
         (
             "Events1.hosts = 0,50",
-            "Events1.hosts = 0,51",
-            "s.txt:25: `Events1.hosts` names hosts that do not exist; ",
-        ),
-        (
-            "Events1.hosts = 0,50",
             "Events1.hosts = 3,3",
             "s.txt:25: `Events1.hosts` leaves a host only itself ",
-        ),
-        (
-            "Events1.hosts = 0,50",
-            "Events1.toHosts = 0,50",
-            "s.txt:25: `Events1.toHosts` is not supported; did you mean",
         ),
         ("worldSize = 1000, 1000", "worldSize = 1000", "s.txt:28: `MovementModel.worldSize` is no size; "),
         ("SprayAndWaitRouter.nrofCopies = 6\n", "", "s.txt: `SprayAndWaitRouter.nrofCopies` is not set; "),
         ("nrofCopies = 6", "nrofCopies = 0", "s.txt:30: parameter `copies` of `spray_and_wait` is 0; "),
-        (
-            "GUI.UnderlayImage",
-            "GIU.UnderlayImage",
-            "s.txt:34: `GIU.UnderlayImage.fileName` is not supported; ",
-        ),
         ("walk_%%MovementModel.rngSeed%%", "walk_%%nothing%%", "s.txt:1: %%nothing%% is not set; "),
         (
             "Scenario.nrofHostGroups = 2",
@@ -254,9 +341,32 @@ fn files_of_events_bring_messages_and_connections() {
     assert_eq!((setup.bundles.len(), setup.contacts.list.len()), (1, 1));
     assert_eq!(setup.contacts.channels[0].rate, BitRate(2_500_000));
     assert_eq!(setup.contacts.list[0].end, Instant::from_secs(9));
-    std::fs::write(folder.join("events.txt"), "5 CONN p0 q30 up\n6 DR X1 0\n").unwrap();
-    let error = read(&text).unwrap_err().to_string();
-    assert!(error.contains("events.txt:2: the event commands a router; "), "{error}");
+    let odd = "5 CONN p0 q30 up 9000\n6 DR * 0\n6 C X1 0 30 1k 5\n7 C X2 0 70 9\n7 S X1 0 3\n8 CONN 0 1 up bt\n9 CONN 3 3 up\n";
+    std::fs::write(folder.join("events.txt"), odd).unwrap();
+    let points = read(&text).unwrap();
+    let counted: Vec<&str> = points
+        .warnings
+        .iter()
+        .filter_map(|line| line.split_once("events.txt: "))
+        .map(|halves| halves.1)
+        .collect();
+    let starts = [
+        "1 events from a host to itself",
+        "1 events of hosts without that interface",
+        "1 events of messages that ask for a response",
+        "2 events that command routers",
+        "1 events with hosts that do not exist",
+    ];
+    assert!(
+        counted.len() == 5 && counted.iter().zip(starts).all(|(line, start)| line.starts_with(start)),
+        "{counted:?}"
+    );
+    let setup = points.list[0].scenario.bundles().unwrap().setup(Seed::Own).unwrap();
+    assert_eq!((setup.bundles.len(), setup.contacts.channels[0].rate), (1, BitRate(72_000)));
+    std::fs::write(folder.join("events.txt"), "5 CONN p0 q30 up\n4 DR X1 0\n").unwrap();
+    let error = read(&text.replace("endTime = 14400", "endTime = x")).unwrap_err().to_string();
+    assert_eq!(error.lines().count(), 2, "{error}");
+    assert!(error.contains("events.txt:2: the event is earlier"), "{error}");
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -293,7 +403,68 @@ proptest! {
         }
         let catalogue = Arc::new(Catalogue::default());
         if let Ok(file) = ScenarioFile::from_the_one("s.txt", &bytes, PathBuf::from("/missing"), catalogue) {
-            let _ = (file.points(), file.ignored());
+            let _ = file.points();
         }
+    }
+}
+
+/// From when to when two nodes at one place are in contact, in seconds.
+fn in_contact(more: &str) -> Vec<(f64, f64)> {
+    let text = format!(
+        "Scenario.name = x\nScenario.updateInterval = 0.1\nScenario.endTime = 3600\nScenario.nrofHostGroups = 1\n\
+         wifi.type = SimpleBroadcastInterface\nwifi.transmitSpeed = 250k\nwifi.transmitRange = 10\n\
+         Group.groupID = n\nGroup.nrofHosts = 2\nGroup.router = EpidemicRouter\n\
+         Group.movementModel = StationaryMovement\nGroup.nodeLocation = 1, 1\nGroup.nrofInterfaces = 1\n\
+         Group.interface1 = wifi\nMovementModel.rngSeed = 1\nMovementModel.worldSize = 9, 9\nEvents.nrof = 0\n{more}\n"
+    );
+    let scenario = read(&text).unwrap().points().unwrap().list.remove(0).scenario.bundles().unwrap().clone();
+    let contacts = scenario.seeded(Seed::Own).unwrap().contacts().unwrap();
+    contacts.list.iter().map(|c| (c.start.as_secs_f64(), c.end.as_secs_f64())).collect()
+}
+
+#[test]
+fn radios_are_on_when_net_says_so_as_in_the_one() {
+    let times = "Group.net.activeTimes = 0, 100, 600, 2400";
+    assert_eq!(in_contact(times), [(0.0, 100.1), (600.0, 2400.1)]);
+    // The clock is rounded to whole seconds, and the last one counts.
+    let periods = in_contact("Group.net.activePeriods = 1000, 500\nGroup1.net.activePeriodsOffset = 100");
+    assert_eq!(periods, [(0.0, 900.5), (1399.5, 2400.5), (2899.5, 3600.0)]);
+    // Jitter 60 and 48 are the first draws below 100 of a java.util.Random(0) with a double behind each.
+    let jitter = in_contact("Group.net.activeTimes = 600, 2400\nGroup.net.activenessOffsetJitter = 100");
+    assert_eq!(jitter.len(), 1);
+    assert!(jitter[0].0 > 500.0 && jitter[0].0 < 600.0 && jitter[0].1 < 2400.1, "{jitter:?}");
+}
+
+#[test]
+fn radios_that_search_now_and_then_find_each_other_later() {
+    let found = in_contact("Group.net.scanInterval = 100");
+    assert!(found.len() == 1 && found[0].0 > 100.0 && found[0].0 < 200.1, "{found:?}");
+}
+
+#[test]
+fn interfaces_of_all_classes_are_read() {
+    let radios = |from: &str, to: &str| {
+        let text = WHOLE.replacen(from, to, 1);
+        let points = read(&text).unwrap().points().unwrap();
+        points.list[0].scenario.bundles().unwrap().groups[0].radios.clone()
+    };
+    let shared = radios("SimpleBroadcastInterface", "InterferenceLimitedInterface");
+    assert!(shared[0].interference && shared[0].rates.is_empty());
+    let speeds = "DistanceCapacityInterface\nwifi.transmitSpeeds = 6750k, 1000k, 0";
+    let by_distance = radios("SimpleBroadcastInterface", speeds);
+    assert_eq!(by_distance[0].rates, [54_000_000, 8_000_000, 0].map(BitRate));
+    assert_eq!(by_distance[0].rate, BitRate(54_000_000));
+    for (setting, what) in [
+        ("Group.net.activeTimes = 5, 2", "is no list of spans of time"),
+        ("Group.net.activeTimes = 5, 6, 7", "is no list of spans of time"),
+        ("Group.net.activePeriods = 5", "is no pair of times"),
+        ("Group.net.activePeriods = -5, 1", "has no time above zero, or one below"),
+        ("Group.net.activenessOffsetJitter = -5", "give whole seconds from zero on"),
+        ("wifi.type = DistanceCapacityInterface", "`wifi.transmitSpeeds` is not set"),
+        ("wifi.type = DistanceCapacityInterface\nwifi.transmitSpeeds = 5", "is no list of speeds"),
+        ("wifi.type = WirelessInterface", "which is not supported; supported: SimpleBroadcastInterface"),
+    ] {
+        let error = told(&format!("{WHOLE}{setting}\n"));
+        assert!(error.contains(what), "{setting}: {error}");
     }
 }

@@ -1,15 +1,15 @@
 //! `[nodes.NAME]`: groups of nodes that are alike.
 
-use super::section::Section;
+use super::section::{Section, items, quantity as read_quantity};
 use super::{Context, algorithm, contacts, mobility, named};
 use crate::catalogue::resolve;
 use crate::error::{Error, Result};
 use crate::keys;
-use crate::model::{Algorithm, Group, Mobility, NODES_MAX, Radio};
+use crate::model::{Activity, Algorithm, Group, Mobility, NODES_MAX, Radio};
 use crate::quantity;
 use crate::tree::Node;
 use lightlag_protocols::dtn::{Mechanism, NodePolicy, Router};
-use lightlag_protocols::units::Bytes;
+use lightlag_protocols::units::{BitRate, Bytes};
 use std::collections::BTreeMap;
 
 /// As a count in TOML.
@@ -205,6 +205,65 @@ fn radio(node: &Node, path: &str, name: &str) -> Result<Radio> {
     if range_m <= 0.0 {
         return section.refuse("range", "the radio has no range", "give it a range like \"150 m\"");
     }
-    let rate = section.need("rate", "\"2.5 Mbit/s\"", quantity::bit_rate)?;
-    Ok(Radio { name: name.to_owned(), range_m, rate })
+    let rates = list(&section, "rates", quantity::bit_rate_or_none)?;
+    let highest = rates.iter().max().copied();
+    if rates.len() == 1 || highest == Some(BitRate(0)) {
+        return section.refuse(
+            "rates",
+            "the rate at the whole range is missing, or all are zero",
+            "give two rates or more, from distance zero to the whole range",
+        );
+    }
+    if highest.is_some() && section.get("rate").is_some() {
+        return section.refuse("rates", "both `rate` and `rates` are given", "give one of them");
+    }
+    let rate = match highest {
+        Some(rate) => rate,
+        None => section.need("rate", "\"2.5 Mbit/s\"", quantity::bit_rate)?,
+    };
+    let jitter = section.quantity("jitter", quantity::time)?.unwrap_or_default();
+    Ok(Radio {
+        name: name.to_owned(),
+        range_m,
+        rate,
+        rates,
+        interference: section.flag("interference")?.unwrap_or(false),
+        activity: activity(&section)?,
+        jitter_s: u32::try_from(jitter.as_nanos() / 1_000_000_000).unwrap_or(u32::MAX),
+        scan_every: section.quantity("scan_every", quantity::positive_time)?,
+    })
+}
+
+fn list<T>(
+    section: &Section,
+    key: &str,
+    parse: impl Fn(&str) -> std::result::Result<T, quantity::Wrong>,
+) -> Result<Vec<T>> {
+    let Some(node) = section.get(key) else { return Ok(Vec::new()) };
+    let path = section.key(key);
+    let all = items(node, &path, "quantities", "add one")?;
+    all.iter().map(|item| read_quantity(item, &path, &parse)).collect()
+}
+
+/// When a radio is on.
+fn activity(section: &Section) -> Result<Activity> {
+    let spans = list(section, "active", quantity::times)?;
+    let on = section.quantity("on", quantity::positive_time)?;
+    let off = section.quantity("off", quantity::positive_time)?;
+    let offset = section.quantity("offset", quantity::time)?;
+    match (spans.is_empty(), on, off) {
+        (true, None, None) if offset.is_none() => Ok(Activity::Always),
+        (true, Some(on), Some(off)) => Ok(Activity::Periods { on, off, offset: offset.unwrap_or_default() }),
+        (false, None, None) if offset.is_none() => {
+            if spans.windows(2).any(|pair| pair[0].high > pair[1].low) {
+                return section.refuse("active", "the times overlap or are out of order", "sort them");
+            }
+            Ok(Activity::Spans(spans))
+        }
+        _ => section.refuse(
+            "on",
+            "`on` and `off` are incomplete, or given beside `active`",
+            "give both, with `offset` or without it, or `active` alone",
+        ),
+    }
 }

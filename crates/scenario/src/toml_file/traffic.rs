@@ -185,7 +185,11 @@ fn listed_messages(
 pub fn created(events: &[crate::contacts::ExternalEvent], count: u32) -> Result<Vec<ListedMessage>> {
     let mut messages = Vec::new();
     for event in events {
-        let EventKind::Create { message, from, to, size } = &event.kind else { continue };
+        let EventKind::Create { message, from, to, size, response } = &event.kind else { continue };
+        if *response {
+            let what = "the message asks for a response, which is not supported";
+            return event.place.refuse(what, "leave out the seventh word");
+        }
         check_ends(*from, *to, count, &event.place)?;
         messages.push(ListedMessage {
             name: message.clone(),

@@ -8,6 +8,7 @@ use lightlag_protocols::time::{Duration, Instant};
 pub(super) struct Plan<'a> {
     downs: Cursor<(Instant, u32)>,
     ups: Cursor<(Instant, u32)>,
+    rates: Cursor<(Instant, u32)>,
     bundles: &'a [Bundle],
     expiries: Cursor<(Instant, u32)>,
     purge: Option<(Instant, Duration)>,
@@ -48,6 +49,7 @@ impl<'a> Plan<'a> {
         Self {
             downs: Cursor::new(times(|c| c.end)),
             ups: Cursor::new(times(|c| c.start)),
+            rates: Cursor::new(rate_changes(setup)),
             bundles: &setup.bundles,
             expiries: Cursor::new(expiries.map(|b| (b.expires, b.id.0)).collect()),
             purge: rules.purge_every.map(|every| (Instant::ZERO + every, every)),
@@ -60,6 +62,7 @@ impl<'a> Plan<'a> {
         self.downs
             .next_at()
             .min(self.ups.next_at())
+            .min(self.rates.next_at())
             .min(creation)
             .min(self.expiries.next_at())
             .min(regular(self.purge))
@@ -70,6 +73,10 @@ impl<'a> Plan<'a> {
     }
     pub fn contact_up(&mut self, now: Instant) -> Option<u32> {
         self.ups.take(now)
+    }
+    /// A contact whose rate changes.
+    pub fn rate_change(&mut self, now: Instant) -> Option<u32> {
+        self.rates.take(now)
     }
     pub fn creation(&mut self, now: Instant) -> Option<&'a Bundle> {
         let (first, rest) = self.bundles.split_first()?;
@@ -87,6 +94,20 @@ impl<'a> Plan<'a> {
     pub fn sample(&mut self, now: Instant) -> bool {
         advance(&mut self.sample, now)
     }
+}
+
+fn rate_changes(setup: &Setup) -> Vec<(Instant, u32)> {
+    let contacts = &setup.contacts;
+    let mut all = Vec::new();
+    for (contact, index) in contacts.list.iter().zip(0..) {
+        let changes = |channel: u32| contacts.channels[channel as usize].changes(contact.start, contact.end);
+        all.extend(changes(contact.forward).map(|at| (at, index)));
+        // Most contacts have one table for both directions: a change that is set twice changes nothing.
+        if contact.forward != contact.backward {
+            all.extend(changes(contact.backward).map(|at| (at, index)));
+        }
+    }
+    all
 }
 
 fn advance(regular: &mut Option<(Instant, Duration)>, now: Instant) -> bool {

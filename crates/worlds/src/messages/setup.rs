@@ -70,13 +70,17 @@ impl Rules {
         size: Bytes,
         start: Instant,
     ) -> (Instant, Duration) {
-        let sending = rate.time_for(size);
-        let (busy, flight) = match self.propagation {
-            Propagation::Pipelined => (sending, delay),
-            Propagation::StopAndWait => (sending.saturating_add(delay), Duration::ZERO),
+        self.ends(start.saturating_add(rate.time_for(size)), rate, delay)
+    }
+    /// The same of what has its last bit leave at `last_bit`, at this rate then.
+    #[inline]
+    pub(super) fn ends(&self, last_bit: Instant, rate: BitRate, delay: Duration) -> (Instant, Duration) {
+        let (sent, flight) = match self.propagation {
+            Propagation::Pipelined => (last_bit, delay),
+            Propagation::StopAndWait => (last_bit.saturating_add(delay), Duration::ZERO),
         };
-        let sent = start.saturating_add(busy);
         let ends = match self.tick {
+            _ if rate == BitRate(0) => Instant::MAX,
             None => sent,
             // The ONE finishes a transfer at the first tick at which less than one byte is missing.
             Some(tick) => (sent - (rate.time_for(Bytes(1)) - Duration::from_nanos(1))).round_up(tick),

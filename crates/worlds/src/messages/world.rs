@@ -1,11 +1,13 @@
 //! The state of a run and its main loop.
 
 mod contacts;
+mod rates;
 
 use super::activation_order::ActivationOrder;
 use super::others::{Others, View};
 use super::send_order::Orders;
 use super::{Rules, Setup};
+use crate::contacts::Course;
 use crate::engine::Queue;
 use lightlag_protocols::dtn::Radio;
 use lightlag_protocols::dtn::{
@@ -14,7 +16,7 @@ use lightlag_protocols::dtn::{
 };
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_protocols::units::BitRate;
+use lightlag_protocols::units::{BitRate, Remaining};
 
 /// Runs a setup and reports every event to `observer`.
 pub fn run<O: Observer>(setup: &Setup, observer: &mut O) {
@@ -79,6 +81,10 @@ struct Ongoing {
     ends: Instant,
     /// From then until the last bit arrives.
     flight: Duration,
+    /// Since when the link has had its rate, or the first bit leaves if that is later.
+    since: Instant,
+    /// What remained then.
+    left: Remaining,
 }
 
 enum Event {
@@ -138,6 +144,8 @@ pub(super) struct World<'a, O> {
     touched: Vec<NodeId>,
     /// Whether light takes a while on some link.
     delayed: bool,
+    /// Whether transmitters interfere on some link.
+    interferes: bool,
     /// Peers to which a transfer could start, and from which.
     eligible: Vec<NodeId>,
     servers: Vec<NodeId>,
@@ -178,6 +186,7 @@ impl<'a, O: Observer> World<'a, O> {
             released: Vec::new(),
             touched: Vec::new(),
             delayed,
+            interferes: setup.contacts.channels.iter().any(|c| c.course == Course::Interference),
             eligible: Vec::new(),
             servers: Vec::new(),
             agents,
@@ -207,6 +216,9 @@ impl<'a, O: Observer> World<'a, O> {
             self.collect_due();
             while let Some(contact) = plan.contact_down(now) {
                 self.contact_down(contact);
+            }
+            while let Some(contact) = plan.rate_change(now) {
+                self.rate_change(contact);
             }
             while let Some(contact) = plan.contact_up(now) {
                 self.contact_up(contact);
@@ -323,19 +335,22 @@ impl<'a, O: Observer> World<'a, O> {
         let now = self.now;
         let to = transfer.to;
         let Some(port) = self.ports[from.0 as usize].iter().find(|port| port.peer == to) else { return };
+        let rate = port.rates[0];
         let contact = &self.setup.contacts.list[port.contact as usize];
         let channel = if contact.a == from { contact.forward } else { contact.backward };
         let channel = &self.setup.contacts.channels[channel as usize];
         let delay = channel.delay.at(now);
         // Control data goes ahead of the bundle on a link that it occupies.
         let begins = port.told[0].max(now);
-        let (ends, flight) = self.rules().transfer(channel.rate, delay, transfer.size, begins);
+        let (ends, flight) = self.rules().transfer(rate, delay, transfer.size, begins);
         let end_of_contact = contact.end;
         let slot = self.vacant.pop().unwrap_or_else(|| {
             self.ongoing.push(None);
             self.ongoing.len() as u32 - 1
         });
-        self.ongoing[slot as usize] = Some(Ongoing { transfer, from, started: now, ends, flight });
+        let left = Remaining::of(transfer.size);
+        self.ongoing[slot as usize] =
+            Some(Ongoing { transfer, from, started: now, ends, flight, since: begins, left });
         if ends <= end_of_contact {
             self.queue.schedule(ends, Event::Sent(slot));
         }
@@ -354,6 +369,9 @@ impl<'a, O: Observer> World<'a, O> {
                 *(if node == from { &mut port.outgoing } else { &mut port.incoming }) = slot;
             }
             self.publish(node);
+        }
+        if self.interferes {
+            self.interfere([from, to]);
         }
     }
     /// Sorts what is due at this instant: arrivals happen, senders are activated.

@@ -62,7 +62,7 @@ fn relay() -> Contacts {
 
 fn contacts(list: Vec<Contact>, delay_s: f64) -> Contacts {
     let delay = Delay::Constant(Duration::from_secs_f64(delay_s));
-    Contacts { list, channels: vec![Channel { rate: BitRate(2_500_000), delay }] }
+    Contacts { list, channels: vec![Channel::steady(BitRate(2_500_000), delay)] }
 }
 
 fn traffic(nodes: u32) -> Vec<Bundle> {

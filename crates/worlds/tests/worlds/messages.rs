@@ -4,6 +4,10 @@ use crate::common::{Net, delivered, started};
 use lightlag_protocols::dtn::{DropReason, routers};
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::record::bundles::Record;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::BitRate;
+use lightlag_worlds::contacts::{Course, shared_rate};
+use proptest::prelude::*;
 
 #[test]
 fn a_bundle_crosses_a_contact_in_transmission_time_plus_light_time() {
@@ -192,4 +196,93 @@ fn baselines_of_the_literature_run_with_every_router_and_repeat_themselves() {
             assert_eq!(records, run(), "{mechanism} {}", router.name);
         }
     }
+}
+
+/// A network whose links have these rates, in kbit/s, from these seconds on.
+fn varying(mut net: Net, rows: &[(f64, u64)]) -> Net {
+    let row = |&(at, kbit_per_s): &(f64, u64)| (Instant::from_secs_f64(at), BitRate(kbit_per_s * 1_000));
+    net.course = Course::Table(rows.iter().map(row).collect());
+    net
+}
+
+#[test]
+fn a_transfer_slows_down_pauses_and_speeds_up_with_its_link() {
+    // 50 kB are 400 kbit: 200 in the first second, none in the next two, 100 in half a second, 100 in 0.05 s.
+    let rows = [(0.0, 100), (10.0, 200), (11.0, 0), (13.0, 200), (13.5, 2_000)];
+    let net = varying(Net::new(2).contact(0, 1, 5.0, 100.0).bundle(0, 1, 50_000, 10.0), &rows);
+    assert_eq!(delivered(&net.run()), vec![(13.55, 0)]);
+    let rates: Vec<f64> =
+        net.run().iter().filter(|(_, r)| matches!(r, Record::Rate { .. })).map(|(at, _)| *at).collect();
+    assert_eq!(rates, [10.0, 11.0, 13.0, 13.5]);
+}
+
+#[test]
+fn a_link_that_comes_up_at_rate_zero_carries_as_soon_as_it_has_one() {
+    let rows = [(0.0, 0), (20.0, 400)];
+    let run = varying(Net::new(2).contact(0, 1, 5.0, 100.0).bundle(0, 1, 50_000, 0.0), &rows).run();
+    assert_eq!(delivered(&run), vec![(21.0, 0)]);
+}
+
+#[test]
+fn a_transfer_that_a_link_has_become_too_slow_for_is_aborted() {
+    let rows = [(0.0, 400), (0.5, 10)];
+    let run = varying(Net::new(2).contact(0, 1, 0.0, 10.0).bundle(0, 1, 50_000, 0.0), &rows).run();
+    assert!(run.iter().any(|(at, r)| *at == 10.0 && matches!(r, Record::Aborted { .. })));
+    assert_eq!(delivered(&run), vec![]);
+}
+
+proptest! {
+    #[test]
+    fn a_transfer_ends_when_the_rates_over_time_have_carried_all_its_bits(
+        rows in prop::collection::vec((1..20_i64, 0..4_000_u64), 1..8),
+        size in 1..200_000_u32,
+        begins in 0..60_i64,
+    ) {
+        let ends: Vec<i64> = rows.iter().scan(0, |at, row| { *at += row.0; Some(*at) }).collect();
+        let rows: Vec<(f64, u64)> = ends.iter().map(|at| *at as f64).zip(rows.iter().map(|row| row.1)).collect();
+        let run = varying(Net::new(2).contact(0, 1, 0.0, 1000.0).bundle(0, 1, size, begins as f64), &rows).run();
+        // By steps of a millisecond, independently.
+        let mut left = i64::from(size) * 8;
+        let mut ms = begins * 1000;
+        while left > 0 && ms < 1_000_000 {
+            let row = rows.iter().rev().find(|row| row.0 * 1000.0 <= ms as f64).unwrap_or(&rows[0]);
+            left -= row.1 as i64;
+            ms += 1;
+        }
+        match delivered(&run)[..] {
+            [(at, 0)] => prop_assert!((at * 1000.0 - ms as f64).abs() <= 1.01, "{at} s, {ms} ms"),
+            [] => prop_assert!(left > 0),
+            _ => prop_assert!(false),
+        }
+    }
+}
+
+#[test]
+fn transmitters_in_reach_of_each_other_share_the_rate_and_get_it_back() {
+    let full = BitRate(2_500_000);
+    // Nodes 0 and 1 talk; 2 and 3 join them halfway, in reach of 1 alone.
+    let net = Net::new(4).contact(0, 1, 0.0, 900.0).contact(1, 2, 0.0, 900.0).contact(2, 3, 0.0, 900.0);
+    let mut net = net.bundle(0, 1, 1_000_000, 0.0).bundle(3, 2, 100_000, 1.0).router("direct");
+    net.course = Course::Interference;
+    let run = net.run();
+    let alone = shared_rate(full, 2, 1);
+    let beside = shared_rate(full, 3, 1);
+    let short = beside.time_for(lightlag_protocols::units::Bytes(100_000));
+    let bits = |rate: BitRate, lasts: Duration| rate.0 as f64 * lasts.as_secs_f64();
+    let left = 8e6 - bits(alone, Duration::from_secs(1)) - bits(beside, short);
+    let ends = 1.0 + short.as_secs_f64() + left / alone.0 as f64;
+    let [(first, 1), (second, 0)] = delivered(&run)[..] else { panic!("{:?}", delivered(&run)) };
+    assert!((first - 1.0 - short.as_secs_f64()).abs() < 1e-6, "{first}");
+    assert!((second - ends).abs() < 1e-6, "{second}, not {ends}");
+}
+
+#[test]
+fn a_node_divides_its_rate_among_its_transfers() {
+    let mut net = Net::new(3).contact(0, 1, 0.0, 900.0).contact(0, 2, 0.0, 900.0);
+    net.rules.radio = Radio::Link;
+    net.course = Course::Interference;
+    let run = net.bundle(0, 1, 100_000, 0.0).bundle(0, 2, 100_000, 0.0).run();
+    let rate = shared_rate(BitRate(2_500_000), 3, 2);
+    let both = rate.time_for(lightlag_protocols::units::Bytes(100_000)).as_secs_f64();
+    assert!(delivered(&run).iter().all(|(at, _)| (at - both).abs() < 1e-6), "{:?}, {both}", delivered(&run));
 }

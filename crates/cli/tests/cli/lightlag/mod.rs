@@ -119,13 +119,21 @@ impl Place {
     }
     /// The one line of a command that is refused; nothing else may be printed.
     pub fn refused(&self, words: &[&str]) -> String {
+        let lines = self.all_refused(words);
+        assert_eq!(lines.lines().count(), 1, "{words:?}: {lines}");
+        lines
+    }
+    /// The lines of a command that is refused, one for each error; nothing else may be printed.
+    pub fn all_refused(&self, words: &[&str]) -> String {
         let done = self.run(words);
         let output = String::from_utf8(done.stderr).expect("errors are text");
         assert_eq!(done.status.code(), Some(2), "{words:?}: {}", output);
         assert_eq!(String::from_utf8_lossy(&done.stdout), "", "{words:?} printed something");
-        assert_eq!(output.lines().count(), 1, "{words:?}: {}", output);
-        let line = output.trim_end().strip_prefix("lightlag: ");
-        line.unwrap_or_else(|| panic!("{words:?}: {}", output)).to_owned()
+        let errors = output.lines().map(|line| {
+            let error = line.strip_prefix("lightlag: ");
+            error.unwrap_or_else(|| panic!("{words:?}: {}", output)).to_owned()
+        });
+        Vec::from_iter(errors).join("\n")
     }
 }
 

@@ -61,7 +61,7 @@ fn channels(random: &mut Stream, far: bool) -> Vec<Channel> {
     (0..4)
         .map(|at| {
             let rate = BitRate(if at == 3 { 0 } else { 20_000 + random.below(200_000) });
-            Channel { rate, delay: if random.below(2) == 0 { same.clone() } else { delay(random, far) } }
+            Channel::steady(rate, if random.below(2) == 0 { same.clone() } else { delay(random, far) })
         })
         .collect()
 }

@@ -63,7 +63,7 @@ impl Default for Options {
 
 /// A report class that can't be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("report class `{class}` is not supported; these are: {}", REPORTS.join(", "))]
+#[error("report class `{class}` is not supported")]
 pub struct UnsupportedReport {
     /// What was asked for.
     pub class: String,
@@ -93,9 +93,9 @@ impl Report {
     /// Any other class.
     pub fn new(class: &str, options: &Options) -> Result<Self, UnsupportedReport> {
         let unsupported = || UnsupportedReport { class: class.to_owned() };
-        let class = REPORTS.iter().find(|known| **known == class).ok_or_else(unsupported)?;
+        let class = REPORTS.iter().find(|known| known.name == class).ok_or_else(unsupported)?.name;
         let mut desk = Desk::new(options);
-        let (head, body): (&str, Box<dyn Body>) = match *class {
+        let (head, body): (&str, Box<dyn Body>) = match class {
             "BufferOccupancyReport" => ("", Box::new(network::BufferOccupancy::new(&desk))),
             "ConnectivityONEReport" => ("", Box::new(contacts::ConnectivityOne::default())),
             "ContactTimesReport" => ("", Box::new(contacts::ContactTimes::new(false))),

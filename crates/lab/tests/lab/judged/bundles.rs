@@ -8,7 +8,7 @@ use lightlag_protocols::dtn::{
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
+use lightlag_worlds::contacts::{Channel, Contact, Contacts, Course, Delay};
 use lightlag_worlds::messages::{Node, Rules, Setup, run};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ fn meetings(delay_s: f64) -> Contacts {
         .collect();
     list.sort_by_key(|contact| (contact.start, contact.a, contact.b));
     let delay = Delay::Constant(Duration::from_secs_f64(delay_s));
-    Contacts { list, channels: vec![Channel { rate: BitRate(2_500_000), delay }] }
+    Contacts { list, channels: vec![Channel::steady(BitRate(2_500_000), delay)] }
 }
 
 /// Two hundred bundles that live for ten minutes.
@@ -127,6 +127,45 @@ fn runs_over_light_seconds_are_clean_whatever_the_radio() {
 fn runs_with_stop_and_wait_are_clean() {
     let rules = Rules { propagation: Propagation::StopAndWait, ..Rules::default() };
     expect_all_clean(&rules, NodePolicy { deliver_past_buffer: true, ..NodePolicy::default() }, 1.0);
+}
+
+/// Half of the contacts have a rate that changes at random, the other half is subject to interference.
+fn with_courses(mut setup: Setup) -> Setup {
+    let mut random = Stream::new(7, "courses", 0);
+    let mut contacts = Contacts::clone(&setup.contacts);
+    for contact in &mut contacts.list {
+        let delay = contacts.channels[0].delay.clone();
+        let mut row = |at: i64| {
+            let shift = Duration::from_nanos(random.below(1_000_000_000) as i64);
+            (contact.start + Duration::from_secs(at * 2) + shift, BitRate(random.below(3) * 1_250_000))
+        };
+        let rows: Vec<(Instant, BitRate)> = (0..30).map(&mut row).collect();
+        let course = if random.below(2) == 0 { Course::Table(rows.into()) } else { Course::Interference };
+        contact.forward = contacts.channels.len() as u32;
+        contact.backward = contact.forward;
+        contacts.channels.push(Channel { rate: BitRate(2_500_000), course, delay });
+    }
+    setup.contacts = Arc::new(contacts);
+    setup
+}
+
+#[test]
+fn runs_over_links_whose_rate_varies_are_clean() {
+    let purge_every = Some(Duration::from_secs(60));
+    let overfill = NodePolicy { overfill: true, ..NodePolicy::default() };
+    let stop_and_wait = Rules { propagation: Propagation::StopAndWait, ..Rules::default() };
+    let terms = [
+        (Rules { tick: Some(TICK), purge_every, ..Rules::default() }, overfill, 0.0),
+        (Rules { radio: Radio::Link, ..Rules::default() }, NodePolicy::default(), 0.0),
+        (Rules { radio: Radio::Direction, ..Rules::default() }, NodePolicy::default(), 2.0),
+        (stop_and_wait, NodePolicy::default(), 1.0),
+    ];
+    for (rules, policy, delay_s) in &terms {
+        for router in routers::TABLE {
+            let setup = with_courses(setup(router.name, "none", rules, *policy, *delay_s));
+            expect_clean(router.name, &setup);
+        }
+    }
 }
 
 #[test]

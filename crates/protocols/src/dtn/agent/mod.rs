@@ -17,7 +17,7 @@ use super::{
     Store, Table,
 };
 use crate::time::Instant;
-use crate::units::Bytes;
+use crate::units::{BitRate, Bytes};
 use std::collections::VecDeque;
 
 /// What a node does under any router and mechanism. All off by default, as in The ONE.
@@ -328,6 +328,12 @@ impl Agent {
         self.connected.insert(link.peer.0);
         self.links.push(link);
         self.near = self.links.iter().map(|link| link.peer).collect();
+    }
+    /// The rate of the link to `peer` has changed.
+    pub fn set_rate(&mut self, peer: NodeId, rate: BitRate) {
+        if let Some(link) = self.links.iter_mut().find(|link| link.peer == peer) {
+            link.rate = rate;
+        }
     }
     /// The router's state for its peers; `None`: nothing.
     pub fn router_state(&mut self, now: Instant) -> Option<Table> {

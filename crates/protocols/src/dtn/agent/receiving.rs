@@ -64,7 +64,8 @@ impl Agent {
         incoming: &Bundle,
         census: Option<&Census>,
     ) -> Result<(), Option<Refusal>> {
-        if incoming.size > self.store.capacity() && !self.policy.overfill {
+        // Evicting others would not help: a source that may overfill its buffer keeps its own bundle beside the others.
+        if incoming.size > self.store.capacity() {
             return Err(Some(Refusal::NoSpace));
         }
         while let Some(id) = self.mechanism.obsolete(&local!(self, now, census)) {

@@ -20,30 +20,29 @@ impl<O: Observer> World<'_, O> {
         let (a, b) = (contact.a, contact.b);
         let channels = &self.setup.contacts.channels;
         let [ab, ba] = [&channels[contact.forward as usize], &channels[contact.backward as usize]];
+        let rates = [ab, ba].map(|channel| channel.rate_at(self.now));
         let least = |delay: &crate::contacts::Delay| delay.least(contact.start, contact.end);
-        self.record(&Record::ContactUp {
-            a,
-            b,
-            rate: [ab.rate, ba.rate],
-            delay: [least(&ab.delay), least(&ba.delay)],
-        });
+        self.record(&Record::ContactUp { a, b, rate: rates, delay: [least(&ab.delay), least(&ba.delay)] });
         let pipelined = self.rules().propagation == Propagation::Pipelined;
-        for (node, peer, channel, back) in [(a, b, ab, ba), (b, a, ba, ab)] {
+        for (node, peer, channel, rates) in [(a, b, ab, rates), (b, a, ba, [rates[1], rates[0]])] {
             self.ports[node.0 as usize].push(Port {
                 peer,
                 contact: index,
-                rates: [channel.rate, back.rate],
+                rates,
                 outgoing: 0,
                 incoming: 0,
                 told: [self.now; 2],
             });
             self.agents[node.0 as usize].link_up(lightlag_protocols::dtn::Link {
                 peer,
-                rate: channel.rate,
+                rate: rates[0],
                 delay: channel.delay.at(self.now),
                 pipelined,
                 peer_space: PeerSpace::default(),
             });
+        }
+        if self.interferes {
+            self.interfere([a, b]);
         }
         self.meet(a, b);
         for node in [a, b] {
@@ -186,6 +185,9 @@ impl<O: Observer> World<'_, O> {
             }
         }
         self.record(&Record::ContactDown { a, b });
+        if self.interferes {
+            self.interfere([a, b]);
+        }
         self.settle_released();
         self.lift_shadow(&contact);
     }

@@ -9,7 +9,7 @@ use lightlag_protocols::dtn::{
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
-use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
+use lightlag_worlds::contacts::{Channel, Contact, Contacts, Course, Delay};
 use lightlag_worlds::messages::{Node, Rules, SendOrderKind, Setup, run};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +21,8 @@ pub struct Net {
     lifetime_s: f64,
     contacts: Vec<Contact>,
     bundles: Vec<Bundle>,
+    /// How the rate varies.
+    pub course: Course,
     pub router: &'static str,
     pub rules: Rules,
     pub policy: NodePolicy,
@@ -37,6 +39,7 @@ impl Net {
             lifetime_s: 1e6,
             contacts: Vec::new(),
             bundles: Vec::new(),
+            course: Course::Steady,
             router: "epidemic",
             rules: Rules { send_order: SendOrderKind::Fifo, ..Rules::default() },
             policy: NodePolicy::default(),
@@ -96,11 +99,10 @@ impl Net {
             mechanism: Arc::new(mechanism),
             policy: self.policy,
         };
-        let channel = Channel {
-            rate: BitRate(2_500_000),
-            delay: Delay::Constant(Duration::from_secs_f64(self.delay_s)),
-        };
-        let silent = Channel { rate: BitRate(0), ..channel.clone() };
+        let delay = Delay::Constant(Duration::from_secs_f64(self.delay_s));
+        let rate = BitRate(2_500_000);
+        let channel = Channel { rate, course: self.course.clone(), delay };
+        let silent = Channel::steady(BitRate(0), channel.delay.clone());
         let contacts = Contacts { list: self.contacts.clone(), channels: vec![channel, silent] };
         let setup = Setup {
             nodes: vec![node; self.nodes as usize],

@@ -1,0 +1,159 @@
+//! `Report`: which report files a run writes.
+
+use super::numbers::{boolean, double, list};
+use super::properties::readable;
+use super::settings::{Found, Run, Space};
+use super::time;
+use crate::error::{Result, quoted, suggestion};
+use crate::model::Report;
+use lightlag_protocols::time::Duration;
+use std::path::{Component, Path, PathBuf};
+
+/// A class of reports.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportClass {
+    /// Its name in The ONE, its namespace too.
+    pub name: &'static str,
+    /// Its settings beside `warmup`, `precision` and `output`.
+    pub settings: &'static [ReportSetting],
+}
+
+/// A setting of a class of reports.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportSetting {
+    /// Its name.
+    pub name: &'static str,
+    /// What it may be.
+    pub kind: ReportKind,
+    /// A value, if the class demands one.
+    pub needed: Option<&'static str>,
+}
+
+/// What a setting of a report may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportKind {
+    /// Seconds above zero.
+    Span,
+    /// A whole number from this one on.
+    Whole(i32),
+    /// True or false.
+    Flag,
+    /// A text.
+    Text,
+    /// Whole numbers with commas.
+    Numbers,
+}
+
+const fn may(name: &'static str, kind: ReportKind) -> ReportSetting {
+    ReportSetting { name, kind, needed: None }
+}
+
+const GRANULARITY: &[ReportSetting] = &[may("granularity", ReportKind::Span)];
+
+const fn class(name: &'static str, settings: &'static [ReportSetting]) -> ReportClass {
+    ReportClass { name, settings }
+}
+
+/// The report classes that can be written.
+pub const REPORTS: &[ReportClass] = &[
+    class("BufferOccupancyReport", &[may("occupancyInterval", ReportKind::Span)]),
+    class("ConnectivityONEReport", &[]),
+    class("ContactTimesReport", GRANULARITY),
+    class("CreatedMessagesReport", &[]),
+    class("DeliveredMessagesReport", &[]),
+    class("EventLogReport", &[]),
+    class("InterContactTimesReport", GRANULARITY),
+    class("MessageDelayReport", &[]),
+    class("MessageDeliveryReport", &[]),
+    class("MessageStatsReport", &[]),
+    class("TotalContactTimeReport", GRANULARITY),
+];
+
+/// The ONE's decimals.
+const PRECISION: i32 = 4;
+
+pub fn reports(run: Run, name: &str) -> Result<Vec<Report>> {
+    let space = run.space("Report");
+    let Some(count) = space.find("nrofReports") else { return Ok(Vec::new()) };
+    let number = count.whole(0, 1000, "there are 0 to 1000 reports")?;
+    let mut reports = Vec::new();
+    for index in 1..=number {
+        let class = space.need(&format!("report{index}"), "MessageStatsReport")?;
+        reports.extend(report(&class, run, name)?);
+    }
+    Ok(reports)
+}
+
+/// A report, unless it is of a class that cannot be written.
+fn report(found: &Found, run: Run, name: &str) -> Result<Option<Report>> {
+    let class_name = found.value.strip_prefix("report.").unwrap_or(found.value);
+    let Some(class) = REPORTS.iter().find(|class| class.name == class_name) else {
+        let names: Vec<&str> = REPORTS.iter().map(|class| class.name).collect();
+        let meant = suggestion(class_name, &names);
+        let meant = if meant.starts_with("did") { meant } else { "run The ONE for it".to_owned() };
+        run.notes.warn(format!("{}: {} is not written; {meant}", found.place, quoted(found.value)));
+        return Ok(None);
+    };
+    // A report's settings are those of its class, and behind them those of all reports.
+    let space = run.space_or(class.name, "Report");
+    let output = match space.find("output") {
+        Some(found) => output(run, &found)?,
+        None => {
+            let folder = run.space("Report").need("reportDir", "reports/")?;
+            Path::new(&readable(folder.value)).join(format!("{name}_{}.txt", class.name))
+        }
+    };
+    let mut settings: Vec<(String, String)> = Vec::new();
+    for setting in class.settings {
+        let found = match setting.needed {
+            Some(example) => Some(space.need(setting.name, example)?),
+            None => space.find(setting.name),
+        };
+        if let Some(found) = found {
+            settings.push((setting.name.to_owned(), value(&found, setting.kind)?));
+        }
+    }
+    Ok(Some(Report {
+        class: class.name.to_owned(),
+        place: found.place.clone(),
+        output,
+        warmup: Duration::from_secs(i64::from(whole(&space, "warmup", 0, i32::MAX)?)),
+        precision: whole(&space, "precision", PRECISION, 100)?.unsigned_abs(),
+        settings,
+    }))
+}
+
+/// The value of a setting, as [`Report::settings`] has it.
+fn value(found: &Found, kind: ReportKind) -> Result<String> {
+    Ok(match kind {
+        ReportKind::Span => {
+            time(found)?;
+            found.parse(double)?.to_string()
+        }
+        ReportKind::Whole(least) => {
+            found.whole(least, i32::MAX, &format!("give a whole number from {least} on"))?.to_string()
+        }
+        ReportKind::Flag => found.parse(boolean)?.to_string(),
+        ReportKind::Text => readable(found.value),
+        ReportKind::Numbers => {
+            let numbers = found.parse(|text| list(text, super::numbers::int))?;
+            numbers.iter().map(i32::to_string).collect::<Vec<_>>().join(",")
+        }
+    })
+}
+
+/// A whole number from zero on.
+fn whole(space: &Space, key: &str, default: i32, most: i32) -> Result<i32> {
+    let right = format!("give a whole number from 0 to {most}");
+    space.find(key).map_or(Ok(default), |found| found.whole(0, most, &right))
+}
+
+/// A file below the folder where the program was started.
+fn output(run: Run, found: &Found) -> Result<PathBuf> {
+    let path = PathBuf::from(run.fill(found)?);
+    let inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if inside && path.file_name().is_some() {
+        return Ok(path);
+    }
+    Err(found.wrong("leads out of the folder of the run", "name a file below it, like reports/stats.txt"))
+}
