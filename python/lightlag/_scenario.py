@@ -95,8 +95,8 @@ class Scenario:
 
         Args:
             paths: The files.
-            defaults: Whether settings of The ONE are read over ``default_settings.txt`` of the working directory, if
-                there is one, as The ONE does.
+            defaults: Whether settings of The ONE are read over ``default_settings.txt`` of the working
+                directory, if there is one, as The ONE does.
 
         Raises:
             ScenarioError: A file cannot be read or has no such syntax.
@@ -172,8 +172,7 @@ class Scenario:
 
     @property
     def warnings(self) -> list[str]:
-        """All that a user must know of the scenario beside errors, a line each: what is ignored, what The ONE would do
-        and Lightlag does not.
+        """What is ignored, and what The ONE would do and Lightlag does not, a line each.
 
         Raises:
             ScenarioError: As of `points`.
