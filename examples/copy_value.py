@@ -97,6 +97,10 @@ class Horizon:
         return octaves(from_octaves(self.mean)) - octaves(left)
 
 
+# Copies that the incoming one must count less, for each hop that the copy has made which moves for it.
+MOVED = 0.1
+
+
 class CopyValue(lightlag.Mechanism):
     """Keeps the copies that add most: those of the bundles that have the fewest others."""
 
@@ -154,7 +158,7 @@ class CopyValue(lightlag.Mechanism):
                     least = (own, copy)
         if least is not None:
             to = self.custodian(at, least[1], giver) if self.router_has_single_copy_phase else None
-            if to is not None and cost < least[0]:
+            if to is not None and cost < least[0] - MOVED * least[1].hops:
                 return Move(least[1].id, to)
             if cost + self.margin < least[0]:
                 return Drop(least[1].id)
