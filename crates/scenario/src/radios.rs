@@ -56,7 +56,18 @@ pub enum Activity {
 
 /// Bands of distance into which the range of a radio with [`Radio::rates`] is cut: in each the rate is that of its
 /// middle.
-const BANDS: u32 = 100;
+pub(crate) const BANDS: u32 = 100;
+
+impl Activity {
+    /// Times when a radio is on in a run of this length, about; none: always.
+    pub(crate) fn spans(&self, lasts: Duration) -> f64 {
+        match self {
+            Self::Always => 0.0,
+            Self::Spans(spans) => spans.len() as f64,
+            Self::Periods { on, off, .. } => 1.0 + lasts.as_secs_f64() / (*on + *off).as_secs_f64(),
+        }
+    }
+}
 
 impl Radio {
     /// A radio that is always on, with one rate.

@@ -1,6 +1,7 @@
 //! What a run of bundles takes: motion, contacts, messages, transfers, buffers.
 
 use super::{Estimate, Item};
+use crate::radios::BANDS;
 use crate::{BundleNetwork, Generator, Group, Interval, Shape, Traffic, TrafficKind};
 use crate::{Place, ScheduledContact};
 use lightlag_protocols::dtn::Radio as Radios;
@@ -31,6 +32,12 @@ const CONTACT_BYTES: f64 = 250.0;
 const MESSAGE_BYTES: f64 = 300.0;
 const COPY_BYTES: f64 = 150.0;
 const SAMPLE_BYTES: f64 = 64.0;
+/// A time when a radio is on, and a change of a rate: rows of tables. A leg, where distances are computed again.
+const SPAN_BYTES: f64 = 32.0;
+const RATE_BYTES: f64 = 64.0;
+const LEG_BYTES: f64 = 96.0;
+/// Events of a change of a rate.
+const PER_RATE: f64 = 2.0;
 
 /// Where the tables of a scenario stand.
 pub type Places<'a> = &'a dyn Fn(&str) -> Place;
@@ -66,6 +73,13 @@ pub fn estimate(scenario: &BundleNetwork, places: Places) -> Estimate {
         contacts.count * CONTACT_BYTES,
     );
     add(
+        "nodes",
+        format!("radios switch on {:.1e} times, and their rates change {:.1e} times", contacts.spans, contacts.rates),
+        "write longer times `on` and `off`, fewer nodes, lower speeds or less time",
+        contacts.spans * MOVE + contacts.rates * PER_RATE,
+        contacts.spans * SPAN_BYTES + contacts.rates * RATE_BYTES + run.kept_legs() * LEG_BYTES,
+    );
+    add(
         "traffic",
         format!("{:.1e} messages are created", messages.count),
         "lengthen the interval or shorten the run",
@@ -78,7 +92,7 @@ pub fn estimate(scenario: &BundleNetwork, places: Places) -> Estimate {
         "traffic",
         format!("{transfers:.1e} transfers of bundles fit into the contacts"),
         "write larger messages, lower rates, shorter lifetimes or less time",
-        transfers * (PER_TRANSFER + slots * OFFER),
+        transfers * (PER_TRANSFER + slots * OFFER + run.interference(&contacts)),
         slots * slots * 2.0,
     );
     let times = |every: Option<Duration>| every.map_or(0.0, |every| run.lasts_s / every.as_secs_f64());
@@ -141,6 +155,10 @@ struct Meetings {
     simultaneous: f64,
     /// Bytes that fit into them all.
     capacity: f64,
+    /// Times when radios are on, those of all nodes.
+    spans: f64,
+    /// Changes of the rates of contacts.
+    rates: f64,
 }
 
 struct Messages {
@@ -182,6 +200,8 @@ impl<'s> Run<'s> {
                 class.area = [class.area[0].max(area[0]), class.area[1].max(area[1])];
                 // Groups that keep to a corner of the world meet each other more often.
                 class.least_area = class.least_area.min(area[0] * area[1]);
+                class.spans = class.spans.max(radio.activity.spans(self.scenario.head.duration));
+                class.by_distance |= !radio.rates.is_empty();
                 class.moving += mover.count * mover.legs_per_s;
                 class.travelled += mover.count * mover.speed;
             }
@@ -224,8 +244,15 @@ impl<'s> Run<'s> {
             });
             let again = if always { 0.0 } else { per_s.min(most) * self.lasts_s };
             let begun = if always { 1.0 } else { (2.0 * near).min(1.0) };
-            all.count += pairs * (begun + again);
             let up = pairs * begun.max(near);
+            // A contact is cut where either radio switches.
+            let ticks = if self.tick_s > 0.0 { self.lasts_s / self.tick_s } else { f64::INFINITY };
+            let count = pairs * (begun + again) + up * (2.0 * class.spans).min(ticks);
+            all.count += count;
+            all.spans += class.count * class.spans;
+            if class.by_distance {
+                all.rates += class.rate_changes(count, up, self.lasts_s);
+            }
             all.simultaneous += up;
             let busy = match self.scenario.rules.radio {
                 Radios::Node => up.min(class.count / 2.0),
@@ -242,6 +269,21 @@ impl<'s> Run<'s> {
             all.capacity += span_s * (forward.rate.0 as f64 + backward.rate.0 as f64) / 8.0;
         }
         all
+    }
+
+    /// Legs of all nodes, where rates depend on the distance.
+    fn kept_legs(&self) -> f64 {
+        let by_distance =
+            self.scenario.groups.iter().flat_map(|group| &group.radios).any(|radio| !radio.rates.is_empty());
+        let legs = self.movers.iter().map(|mover| mover.count * (1.0 + mover.legs_per_s * self.moved_s));
+        if by_distance { legs.sum() } else { 0.0 }
+    }
+
+    /// Changes of rates for each transfer, in events, where transmitters interfere.
+    fn interference(&self, contacts: &Meetings) -> f64 {
+        let mut radios = self.scenario.groups.iter().flat_map(|group| &group.radios);
+        let near = 1.0 + 2.0 * contacts.simultaneous / self.nodes.max(1.0);
+        if radios.any(|radio| radio.interference) { 2.0 * PER_RATE * near } else { 0.0 }
     }
 
     fn messages(&self) -> Messages {
@@ -337,6 +379,10 @@ struct Class {
     least_area: f64,
     moving: f64,
     travelled: f64,
+    /// Times when the radio of a node is on.
+    spans: f64,
+    /// Whether rates depend on the distance.
+    by_distance: bool,
 }
 
 impl Default for Class {
@@ -344,7 +390,20 @@ impl Default for Class {
         let (area, least_area) = ([0.0; 2], f64::INFINITY);
         let (count, range_m, bytes_per_s, speed) = (0.0, 0.0, 0.0, 0.0);
         let (legs_per_s, moving, travelled) = (0.0, 0.0, 0.0);
-        Self { count, range_m, bytes_per_s, speed, legs_per_s, area, least_area, moving, travelled }
+        let (spans, by_distance) = (0.0, false);
+        Self {
+            count,
+            range_m,
+            bytes_per_s,
+            speed,
+            legs_per_s,
+            area,
+            least_area,
+            moving,
+            travelled,
+            spans,
+            by_distance,
+        }
     }
 }
 
@@ -354,6 +413,14 @@ impl Class {
     }
     fn least(&self) -> f64 {
         self.least_area.clamp(1e-12, self.area_m2())
+    }
+    /// Changes of the rates of `count` contacts, of which `up` are up at once. A straight line passes each band twice at
+    /// most.
+    fn rate_changes(&self, count: f64, up: f64, lasts_s: f64) -> f64 {
+        let bands = f64::from(BANDS);
+        let by_legs = 2.0 * bands * (count + 2.0 * up * self.legs_per_s * lasts_s);
+        let by_way = 2.0 * up * self.speed * lasts_s * bands / self.range_m;
+        count + by_legs.min(2.0 * bands * count + by_way)
     }
     /// Of a cell of the grid in which nodes look for each other.
     fn side(&self) -> f64 {

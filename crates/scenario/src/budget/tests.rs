@@ -79,13 +79,22 @@ warmup = "{10} s"
 [nodes.n]
 count = {12!}
 mobility = { model = "random_{MOVES}", area = "{500} m x {500} m", speed = "{1} m/s", pause = "{30} s" {LEG} }
-radio = { range = "{50} m", rate = "{1e6!} bit/s" }
+radio = { range = "{50} m", {RADIO} }
 [traffic.t]
 interval = "{120} s"
 arrivals = "exponential"
 size = "{3e4!} B"
 lifetime = "{1800} s"
 "#;
+
+const RADIOS: &[&str] = &[
+    "rate = \"{1e6!} bit/s\"",
+    "rate = \"{1e6!} bit/s\"",
+    "rates = [\"{1e6!} bit/s\", \"{1e5!} bit/s\"]",
+    "rate = \"{1e6!} bit/s\", interference = true",
+    "rate = \"{1e6!} bit/s\", on = \"{60} s\", off = \"{60} s\", jitter = \"{10} s\"",
+    "rates = [\"{1e6!} bit/s\", \"{1e5!} bit/s\"], on = \"{60} s\", off = \"{60} s\", scan_every = \"{5} s\"",
+];
 
 const PACKETS: &str = r#"
 duration = "{10} s"
@@ -226,6 +235,7 @@ fn template(world: usize, draws: &mut Stream) -> (&'static str, String) {
             let (moves, leg) = [("waypoint", ""), ("walk", ""), ("walk", ", leg = \"{1}..{50} m\"")]
                 [draws.below(3) as usize];
             let text = BUNDLES.replace("{ROUTER}", one_of(&routers, draws)).replace("{MOVES}", moves);
+            let text = text.replace("{RADIO}", one_of(RADIOS, draws));
             ("drawn.toml", text.replace("{LEG}", leg))
         }
         1 => ("drawn.toml", PACKETS.replace("{FLOW}", one_of(FLOWS, draws))),
