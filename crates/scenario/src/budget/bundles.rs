@@ -34,7 +34,7 @@ const COPY_BYTES: f64 = 150.0;
 const SAMPLE_BYTES: f64 = 64.0;
 /// A time when a radio is on, and a change of a rate: rows of tables. A leg, where distances are computed again.
 const SPAN_BYTES: f64 = 32.0;
-const RATE_BYTES: f64 = 64.0;
+const RATE_BYTES: f64 = 50.0;
 const LEG_BYTES: f64 = 96.0;
 /// Events of a change of a rate.
 const PER_RATE: f64 = 2.0;
@@ -74,7 +74,10 @@ pub fn estimate(scenario: &BundleNetwork, places: Places) -> Estimate {
     );
     add(
         "nodes",
-        format!("radios switch on {:.1e} times, and their rates change {:.1e} times", contacts.spans, contacts.rates),
+        format!(
+            "radios switch on {:.1e} times, and their rates change {:.1e} times",
+            contacts.spans, contacts.rates
+        ),
         "write longer times `on` and `off`, fewer nodes, lower speeds or less time",
         contacts.spans * MOVE + contacts.rates * PER_RATE,
         contacts.spans * SPAN_BYTES + contacts.rates * RATE_BYTES + run.kept_legs() * LEG_BYTES,
@@ -251,7 +254,7 @@ impl<'s> Run<'s> {
             all.count += count;
             all.spans += class.count * class.spans;
             if class.by_distance {
-                all.rates += class.rate_changes(count, up, self.lasts_s);
+                all.rates += class.rate_changes(count, pairs * near, self.lasts_s);
             }
             all.simultaneous += up;
             let busy = match self.scenario.rules.radio {
@@ -414,13 +417,13 @@ impl Class {
     fn least(&self) -> f64 {
         self.least_area.clamp(1e-12, self.area_m2())
     }
-    /// Changes of the rates of `count` contacts, of which `up` are up at once. A straight line passes each band twice at
-    /// most.
+    /// Changes of the rates of `count` contacts, of which `up` are up on average: one for each band that two nodes cross
+    /// as they approach and leave each other, at about the speed of one, and on a straight line twice the bands at most.
     fn rate_changes(&self, count: f64, up: f64, lasts_s: f64) -> f64 {
         let bands = f64::from(BANDS);
         let by_legs = 2.0 * bands * (count + 2.0 * up * self.legs_per_s * lasts_s);
-        let by_way = 2.0 * up * self.speed * lasts_s * bands / self.range_m;
-        count + by_legs.min(2.0 * bands * count + by_way)
+        let by_distance = up * self.speed * lasts_s * bands / self.range_m;
+        2.0 * count + by_legs.min(by_distance)
     }
     /// Of a cell of the grid in which nodes look for each other.
     fn side(&self) -> f64 {

@@ -463,6 +463,12 @@ fn small_files_that_would_grow_without_bound_are_refused() {
     refused("s.toml", &(text.clone() + "[limits]\nmemory = \"1 GB\"\n"), "objects");
     let home = text.replace("at = \"reader\"", "at = \"library\"").replace("10000000", "10");
     refused("s.toml", &home, "Interests");
+    let radio = |more: &str| WALKERS.replace("rate = \"1 Mbit/s\"", &format!("rate = \"1 Mbit/s\", {more}"));
+    for time in ["1 ns", "1 us", "100 us"] {
+        let switched = radio(&format!("on = \"{time}\", off = \"{time}\""));
+        refused("s.toml", &switched, "a run takes at most");
+        refused("s.toml", &switched.replace("100 m", "1 m"), "a run takes at most");
+    }
 }
 
 #[test]
