@@ -97,7 +97,7 @@ class Horizon:
         return octaves(from_octaves(self.mean)) - octaves(left)
 
 
-# Copies that the incoming one must count less, for each hop that the copy has made which moves for it.
+# Difference in copies, for each hop of the copy to be moved, that an incoming bundle must exceed.
 MOVED = 0.1
 
 

@@ -50,7 +50,7 @@ pub struct Error {
     pub what: String,
     /// What would be right.
     pub right: String,
-    /// What else is wrong, in the order of places.
+    /// Further errors, sorted by place.
     pub more: Vec<Error>,
 }
 
@@ -85,7 +85,7 @@ impl Error {
             more: Vec::new(),
         }
     }
-    /// All of them as one, in the order of places and each once; `None` without errors.
+    /// One error that holds all of these, sorted by place, without duplicates; `None` without errors.
     pub fn all(errors: impl IntoIterator<Item = Self>) -> Option<Self> {
         let mut all = errors.into_iter().collect::<BTreeSet<_>>().into_iter();
         let first = all.next()?;
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn several_errors_are_told_in_the_order_of_lines_each_once_and_no_more_than_fit_a_screen() {
+    fn several_errors_are_shown_in_the_order_of_lines_each_once_and_at_most_a_screen_of_them() {
         let error = |line| Error::new(&Place::Line("a.txt".into(), line), "wrong", "mend it");
         let two = Error::all([error(9), error(3), error(9)]).unwrap();
         assert_eq!(two.to_string(), "a.txt:3: wrong; mend it\na.txt:9: wrong; mend it");

@@ -75,7 +75,7 @@ pub struct Points {
     /// Settings that nothing reads: those that look like a misspelling first, then by place. None in TOML, where such keys
     /// are errors.
     pub ignored: Vec<Ignored>,
-    /// What else the user must know, a line each: which file was read unasked, what The ONE would do and this does not.
+    /// Other warnings, a line each: a default file that was read, behaviour of The ONE that is not supported.
     pub warnings: Vec<String>,
 }
 
@@ -103,12 +103,12 @@ impl fmt::Display for Ignored {
 const IGNORED_SHOWN: usize = 10;
 
 impl Points {
-    /// All that the user must know, a line each, with a line for each ignored setting.
+    /// All warnings, a line each, with a line for each ignored setting.
     pub fn every_warning(&self) -> Vec<String> {
         let ignored = self.ignored.iter().map(|ignored| format!("ignored: {ignored}; {}", ignored.reason));
         self.warnings.iter().cloned().chain(ignored).collect()
     }
-    /// All that the user must know, a line each; of the ignored settings the first ten, in one line.
+    /// All warnings, a line each; of the ignored settings the first ten, in one line.
     pub fn warnings(&self) -> Vec<String> {
         let mut lines = self.warnings.clone();
         let shown: Vec<String> = self.ignored.iter().take(IGNORED_SHOWN).map(Ignored::to_string).collect();
@@ -173,10 +173,6 @@ impl ScenarioFile {
         let content = Content::TheOne(Layers::parse(layers)?);
         let sources = texts.iter().map(|(name, _, bytes)| Source::new(name, bytes)).collect();
         Ok(Self { catalogue, content, sources, overrides: Vec::new(), defaults })
-    }
-    /// Whether `default_settings.txt` of the working directory was read, which was not named.
-    pub fn has_defaults(&self) -> bool {
-        self.defaults
     }
     /// From TOML text; `folder` is what its file names are relative to.
     ///
@@ -260,7 +256,7 @@ impl ScenarioFile {
     /// ONE's settings one for each run index of the longest `[a; b; c]`.
     ///
     /// # Errors
-    /// The first thing that is wrong with any of them; in The ONE's settings, all that is. A mechanism that refuses its
+    /// The first error of any of them; of The ONE's settings, all errors. A mechanism that refuses its
     /// router is an error only where it is alone; in a sweep such points are skipped.
     pub fn points(&self) -> Result<Points> {
         match &self.content {

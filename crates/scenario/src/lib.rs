@@ -72,6 +72,6 @@ pub use files::{FILE_BYTES_MAX, open as open_file};
 pub use lightlag_protocols::units::parse as quantity;
 pub use model::*;
 pub use schema::schema;
-pub use the_one::{Property, REPORTS, ReportClass, ReportKind, ReportSetting, properties};
+pub use the_one::{Property, REPORTS, ReportClass, properties};
 pub(crate) use toml_file::{Section, algorithm, items, model, named, read_quantity, wrong_type};
 pub(crate) use tree::{Node, Value};

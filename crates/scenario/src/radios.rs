@@ -1,4 +1,4 @@
-//! Radios: whom they reach, at which rate, and when they are on.
+//! Radios: which nodes they reach, at which rate, and when they are on.
 
 use crate::model::{Draws, Group};
 use crate::quantity::Bounds;
@@ -29,7 +29,7 @@ pub struct Radio {
     pub interference: bool,
     /// When it is on.
     pub activity: Activity,
-    /// At most by how much a node's times in `activity` are earlier, drawn for each node in whole seconds below this.
+    /// Upper bound of the whole seconds, drawn for each node, by which its times in `activity` are earlier.
     pub jitter_s: u32,
     /// Time between searches for peers: a contact begins at the first search of either end; `None`: at once.
     pub scan_every: Option<Duration>,
@@ -43,7 +43,7 @@ pub enum Activity {
     Always,
     /// In these spans from the start of the run, both ends included.
     Spans(Vec<Bounds<Duration>>),
-    /// On and off by turns; at the start of the run it has been on for `offset`.
+    /// Alternately on and off; at the start of the run it has been on for `offset`.
     Periods {
         /// How long it is on.
         on: Duration,
@@ -78,7 +78,7 @@ impl Radio {
     fn is_steady(&self) -> bool {
         self.rates.is_empty() && !self.interference
     }
-    /// The rate at a distance, interference aside.
+    /// The rate at a distance, without interference.
     fn rate_at(&self, distance_m: f64) -> BitRate {
         let [.., _, _] = self.rates[..] else { return self.rate };
         let place = (distance_m / self.range_m).clamp(0.0, 1.0) * (self.rates.len() - 1) as f64;
@@ -316,7 +316,7 @@ fn fastest(pieces: Vec<Piece>) -> Vec<Piece> {
     out
 }
 
-/// Draws of radios. The ONE's come from one generator whose seed is zero, whatever the run's.
+/// Draws of radios. The ONE draws from one generator with seed zero in every run.
 enum Dice {
     Java(Random),
     Lightlag(Box<Stream>),

@@ -35,7 +35,7 @@ fn spans(distance_m: f64, radio: &str, tick: &str) -> Vec<(f64, f64)> {
     list.iter().map(|contact| (contact.start.as_secs_f64(), contact.end.as_secs_f64())).collect()
 }
 
-fn told(radio: &str) -> String {
+fn error_of(radio: &str) -> String {
     contacts(50.0, radio, "").unwrap_err().to_string()
 }
 
@@ -80,7 +80,7 @@ fn what_makes_no_radio_is_refused_with_what_would() {
         ("rate = \"1 Mbit/s\", active = [5]", "`5` has no unit"),
     ];
     for (radio, what) in cases {
-        assert!(told(radio).contains(what), "{radio}: {}", told(radio));
+        assert!(error_of(radio).contains(what), "{radio}: {}", error_of(radio));
     }
 }
 

@@ -39,8 +39,8 @@ fn read(source: &Source) -> Result<ScenarioFile, Failure> {
     Ok(file)
 }
 
-/// Reports what the user must know of the scenario; after all that can be refused, so that a refusal stands alone.
-fn tell_warnings(points: &Points) {
+/// Prints the warnings of a scenario, after everything that can be refused: an error is printed alone.
+fn print_warnings(points: &Points) {
     points.warnings().iter().for_each(|line| eprintln!("{line}"));
 }
 

@@ -1,6 +1,6 @@
 //! `lightlag run`.
 
-use super::{read, tell_traces, tell_warnings};
+use super::{print_warnings, read, tell_traces};
 use crate::args::Run;
 use crate::output::{Done, Failure, make_folder, print, tell_violations, write_file};
 use lightlag_capture::Where;
@@ -35,7 +35,7 @@ pub fn run(options: &Run) -> Done {
             "the scenario's lists make {count} points; this runs the first (--point N chooses, `lightlag sweep` runs all)"
         );
     }
-    tell_warnings(&points);
+    print_warnings(&points);
     tell_traces([&point]);
     tell_plan(&point.scenario);
     let mut outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted)?;

@@ -1,6 +1,6 @@
 //! `lightlag sweep`.
 
-use super::{read, seeds, tell_traces, tell_warnings, text};
+use super::{print_warnings, read, seeds, tell_traces, text};
 use crate::args::Sweep;
 use crate::output::{Done, judged, print};
 use lightlag_lab::results::{SHOWN, SHOWN_OF_PACKETS, SUMMARY_FILE, terminal_table};
@@ -13,7 +13,7 @@ pub fn sweep(options: &Sweep) -> Done {
     let seeds = seeds(options.seeds.as_deref(), &file)?;
     let plan = Plan::new(&file, &text(&file), &seeds)?;
     let Points { list, skipped, .. } = plan.points();
-    tell_warnings(plan.points());
+    print_warnings(plan.points());
     tell_traces(list);
     if let Some(first) = skipped.first() {
         eprintln!("left out {} points, as {}", skipped.len(), first.reason);

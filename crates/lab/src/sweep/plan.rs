@@ -53,7 +53,7 @@ impl Plan {
     pub fn name(&self) -> &str {
         self.points.list.first().map_or("scenario", |point| &point.scenario.head().name)
     }
-    /// Its points, those that are skipped, and what the user must know of the scenario.
+    /// Its points, skipped points, and warnings.
     pub fn points(&self) -> &Points {
         &self.points
     }

@@ -83,7 +83,7 @@ fn event(line: &Line, action: &str, rest: &[&str]) -> Result<EventKind> {
         ("C", [message, from, to, size, response @ ..]) => {
             let bytes = number(size).ok().and_then(|size| u64::try_from(size).ok()).filter(|size| *size > 0);
             let size = Bytes(bytes.ok_or_else(|| {
-                line.wrong(format!("{} is no size", quoted(size)), "a size is a whole number of bytes")
+                line.wrong(format!("{} is not a size", quoted(size)), "write a whole number of bytes")
             })?);
             let response = response.first().is_some_and(|word| *word != "0");
             let (from, to) = (address(line, from)?, address(line, to)?);

@@ -47,26 +47,26 @@ pub fn external(
     let nodes = Nodes { count, ..Nodes::default() };
     let until = Instant::ZERO.saturating_add(duration);
     let resolver = Resolver { nodes: &nodes, channels: &Channels::default(), until, origin: Instant::ZERO };
-    let told = from_rows(&connections(&events)?, &resolver)?;
-    if !told.is_empty() {
-        queues.contacts.push(ContactSource::new(name, told, false));
+    let contacts = from_rows(&connections(&events)?, &resolver)?;
+    if !contacts.is_empty() {
+        queues.contacts.push(ContactSource::new(name, contacts, false));
     }
     Ok(())
 }
 
-/// Whether an event takes place; what it wants beyond that, or why it does not, is counted.
-fn honour(event: &mut ExternalEvent, hosts: u32, told: &mut BTreeMap<&'static str, usize>) -> bool {
-    let mut tell = |why| *told.entry(why).or_default() += 1;
+/// Whether an event is executed; events that are skipped, wholly or in part, are counted by reason.
+fn honour(event: &mut ExternalEvent, hosts: u32, skipped: &mut BTreeMap<&'static str, usize>) -> bool {
+    let mut count = |why| *skipped.entry(why).or_default() += 1;
     let (ends, rate) = match &mut event.kind {
         EventKind::Decision(_) => {
-            tell(
+            count(
                 "that command routers (S, DE, A, DR, R) are skipped: the routers of the groups decide themselves",
             );
             return false;
         }
         EventKind::Create { from, to, response, .. } => {
             if std::mem::take(response) {
-                tell("of messages that ask for a response: they are sent without one");
+                count("of messages that ask for a response: they are sent without one");
             }
             ([*from, *to], true)
         }
@@ -81,6 +81,6 @@ fn honour(event: &mut ExternalEvent, hosts: u32, told: &mut BTreeMap<&'static st
     } else {
         None
     };
-    fault.into_iter().for_each(tell);
+    fault.into_iter().for_each(count);
     fault.is_none()
 }

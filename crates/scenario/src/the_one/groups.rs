@@ -80,7 +80,7 @@ fn group(index: i32, first: usize, space: &Space, catalogue: &Catalogue) -> Resu
     let count =
         usize::try_from(hosts.parse(int)?).ok().filter(|count| (0..=NODES_MAX - first).contains(count));
     let count = count.ok_or_else(|| {
-        hosts.wrong("is no number of hosts", format!("there are 0 to {NODES_MAX} hosts in all"))
+        hosts.wrong("is not a number of hosts", format!("there are 0 to {NODES_MAX} hosts in all"))
     })?;
     let router = routers::router(&space.need("router", "EpidemicRouter")?, space.run, catalogue)?;
     let mechanism = mechanism(space, catalogue)?;

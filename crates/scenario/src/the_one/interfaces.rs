@@ -57,7 +57,7 @@ fn seconds(found: &Found) -> Result<Duration> {
     Err(found.wrong(format!("is {} s", short(s)), "give seconds from zero to 1e9"))
 }
 
-/// `net.activeTimes` goes before `net.activePeriods`.
+/// When the radios are on. `net.activeTimes` overrides `net.activePeriods`.
 fn activity(space: &Space) -> Result<Activity> {
     if let Some(found) = space.find("net.activeTimes") {
         return spans(&found);
@@ -65,7 +65,7 @@ fn activity(space: &Space) -> Result<Activity> {
     let Some(found) = space.find("net.activePeriods") else { return Ok(Activity::Always) };
     let right = "give the seconds on and off, like 2000, 500";
     let [on, off] = found.parse(|text| list(text, int))?[..] else {
-        return Err(found.wrong("is no pair of times", right));
+        return Err(found.wrong("is not a pair of times", right));
     };
     if on < 0 || off < 0 || (on, off) == (0, 0) {
         return Err(found.wrong("has no time above zero, or one below", right));
@@ -90,7 +90,7 @@ fn spans(found: &Found) -> Result<Activity> {
         && times.windows(2).all(|pair| pair[0] <= pair[1]);
     if !sound {
         return Err(found.wrong(
-            "is no list of spans of time",
+            "is not a list of time spans",
             "give start and end of each in seconds, in their order, like 0, 3600, 7200, 9000",
         ));
     }
@@ -128,7 +128,7 @@ fn rate(space: &Space) -> Result<BitRate> {
     Ok(BitRate(bytes_per_s * 8))
 }
 
-/// Speeds from no distance to the whole range, at even steps.
+/// Speeds at evenly spaced distances, from zero to the range.
 fn rates(space: &Space) -> Result<Vec<BitRate>> {
     let speeds = space.need("transmitSpeeds", "500k, 250k, 100k")?;
     let all = speeds.parse(|text| list(text, int))?;
@@ -136,7 +136,7 @@ fn rates(space: &Space) -> Result<Vec<BitRate>> {
     let all = all.filter(|all| all.len() > 1 && all.iter().any(|speed| *speed > 0));
     let right = "give two speeds or more in bytes per second, from distance zero to the whole range";
     Ok(all
-        .ok_or_else(|| speeds.wrong("is no list of speeds", right))?
+        .ok_or_else(|| speeds.wrong("is not a list of speeds", right))?
         .into_iter()
         .map(|b| BitRate(b * 8))
         .collect())

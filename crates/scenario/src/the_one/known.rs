@@ -57,7 +57,7 @@ pub fn refused(layers: &Layers, catalogue: &Catalogue, notes: &Notes) -> Vec<Err
     errors.collect()
 }
 
-/// What no reader looked for; what looks like a misspelling first, then in the order of places.
+/// Settings that no reader looked for: probable misspellings first, then by place.
 pub fn ignored(layers: &Layers, notes: &Notes) -> Vec<Ignored> {
     let asked = notes.asked();
     let mut names: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -107,7 +107,7 @@ fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     same.copied().or_else(|| crate::error::nearest(given, known))
 }
 
-/// What is accepted, if the mechanism has no such parameter; without a mechanism, if no mechanism has it.
+/// What is accepted, if the mechanism does not have this parameter; without a mechanism, if no mechanism has it.
 fn mechanism_parameter(space: &str, name: &str, layers: &Layers, catalogue: &Catalogue) -> Option<String> {
     let used: Vec<&str> = mechanisms(space, layers).into_iter().filter(|name| *name != "none").collect();
     if used.iter().any(|name| catalogue.mechanisms.find(name).is_err()) {

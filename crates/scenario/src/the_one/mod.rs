@@ -34,7 +34,7 @@ mod tests;
 
 pub(crate) use numbers::int as number;
 pub use properties::{Property, properties, readable};
-pub use reports::{REPORTS, ReportClass, ReportKind, ReportSetting};
+pub use reports::{REPORTS, ReportClass};
 pub use settings::{DEFAULTS, Layers};
 
 use super::catalogue::Catalogue;
@@ -64,14 +64,14 @@ pub struct Read {
     pub runs: Vec<Indexed>,
     /// Settings that nothing reads.
     pub ignored: Vec<Ignored>,
-    /// What The ONE would do and this does not: a line each.
+    /// Behaviour of The ONE that is not supported, a line each.
     pub warnings: Vec<String>,
 }
 
 /// One experiment for each run index.
 ///
 /// # Errors
-/// All that is wrong with any of them.
+/// All errors of all of them.
 pub fn scenarios(layers: &Layers, catalogue: &Catalogue) -> Result<Read> {
     let (files, notes, count) = (Files::default(), Notes::default(), layers.runs());
     let mut budget = Sweep::of(count);

@@ -10,7 +10,7 @@ use lightlag_protocols::dtn::Value;
 use lightlag_protocols::time::Duration;
 use lightlag_worlds::mobility::map::{MapOptions, osm::OsmOptions};
 
-/// Light is no node.
+/// Speed of light.
 const SPEED_MAX_M_PER_S: f64 = 299_792_458.0;
 const MOVEMENTS: &[&str] =
     &["RandomWaypoint", "RandomWalk", "ShortestPathMapBasedMovement", "StationaryMovement"];
@@ -48,7 +48,7 @@ pub fn mobility(space: &Space) -> Result<Mobility> {
     let wait = space.find("waitTime");
     let pause = not_negative(wait.clone(), 0.0)?;
     if let Some(found) = wait.filter(|_| pause.high > 1e9) {
-        return Err(found.wrong("is beyond all measure", "give seconds"));
+        return Err(found.wrong("is above 1e9 s", "give at most 1e9 seconds"));
     }
     // A clock of nanoseconds.
     let pause_s = |seconds| Duration::from_secs_f64(seconds).as_secs_f64();
@@ -78,7 +78,7 @@ pub fn world_size(run: Run) -> Result<Area> {
         [width, height] if width > 0 && height > 0 => {
             Ok(Area { width_m: f64::from(width), height_m: f64::from(height) })
         }
-        _ => Err(found.wrong("is no size", "give width and height in metres, like 4500, 3400")),
+        _ => Err(found.wrong("is not a size", "give width and height in metres, like 4500, 3400")),
     }
 }
 
@@ -90,7 +90,7 @@ fn location(space: &Space, area: Area) -> Result<Position> {
     match found.parse(|text| list(text, int))?[..] {
         [x, y] if inside(x, y) => Ok(Position { x_m: f64::from(x), y_m: f64::from(y) }),
         [_, _] => Err(found.wrong("lies outside of the world", "see `MovementModel.worldSize`")),
-        _ => Err(found.wrong("is no place", "give x and y in metres, like 100, 200")),
+        _ => Err(found.wrong("is not a place", "give x and y in metres, like 100, 200")),
     }
 }
 

@@ -61,15 +61,15 @@ impl Notes {
     pub fn make_up(&self, example: &'static str) {
         self.made_up.borrow_mut().insert(example);
     }
-    /// Whether a namespace has its name from an example: what it does not have is no error of the user's.
+    /// Whether a namespace has its name from an example: its missing settings are not reported.
     pub fn is_made_up(&self, name: &str) -> bool {
         self.made_up.borrow().contains(name)
     }
-    /// Records an error that stopped a reader at this run, and sets the setting aside that is wrong. False if there is no
-    /// such setting or it was set aside before: reading again would end here again.
+    /// Records an error that stopped a reader at this run, and sets the wrong setting aside. False if no setting is at
+    /// fault or it was set aside before: reading again would fail at the same place.
     pub fn set_aside(&self, layers: &Layers, index: usize, error: Error) -> bool {
         let Some((key, setting)) = layers.at(&error.place) else {
-            // What follows from an example that stands for a missing setting is no error of the user's.
+            // Not reported: a consequence of an example that replaces a missing setting.
             if error.place != layers.place() || self.errors.borrow().is_empty() {
                 self.record(error);
             }
@@ -82,7 +82,7 @@ impl Notes {
         }
         is_new && self.errors.borrow().len() < ERRORS_MAX
     }
-    /// Whether enough is wrong to stop looking.
+    /// Whether there are too many errors to look for more.
     pub fn is_full(&self) -> bool {
         self.errors.borrow().len() >= ERRORS_MAX
     }

@@ -1,6 +1,6 @@
 //! `Report`: which report files a run writes.
 
-use super::numbers::{boolean, double, list};
+use super::numbers::double;
 use super::properties::readable;
 use super::settings::{Found, Run, Space};
 use super::time;
@@ -14,49 +14,19 @@ use std::path::{Component, Path, PathBuf};
 pub struct ReportClass {
     /// Its name in The ONE, its namespace too.
     pub name: &'static str,
-    /// Its settings beside `warmup`, `precision` and `output`.
-    pub settings: &'static [ReportSetting],
+    /// Its settings beside `warmup`, `precision` and `output`: lengths of time.
+    pub settings: &'static [&'static str],
 }
 
-/// A setting of a class of reports.
-#[derive(Clone, Copy, Debug)]
-pub struct ReportSetting {
-    /// Its name.
-    pub name: &'static str,
-    /// What it may be.
-    pub kind: ReportKind,
-    /// A value, if the class demands one.
-    pub needed: Option<&'static str>,
-}
+const GRANULARITY: &[&str] = &["granularity"];
 
-/// What a setting of a report may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReportKind {
-    /// Seconds above zero.
-    Span,
-    /// A whole number from this one on.
-    Whole(i32),
-    /// True or false.
-    Flag,
-    /// A text.
-    Text,
-    /// Whole numbers with commas.
-    Numbers,
-}
-
-const fn may(name: &'static str, kind: ReportKind) -> ReportSetting {
-    ReportSetting { name, kind, needed: None }
-}
-
-const GRANULARITY: &[ReportSetting] = &[may("granularity", ReportKind::Span)];
-
-const fn class(name: &'static str, settings: &'static [ReportSetting]) -> ReportClass {
+const fn class(name: &'static str, settings: &'static [&'static str]) -> ReportClass {
     ReportClass { name, settings }
 }
 
 /// The report classes that can be written.
 pub const REPORTS: &[ReportClass] = &[
-    class("BufferOccupancyReport", &[may("occupancyInterval", ReportKind::Span)]),
+    class("BufferOccupancyReport", &["occupancyInterval"]),
     class("ConnectivityONEReport", &[]),
     class("ContactTimesReport", GRANULARITY),
     class("CreatedMessagesReport", &[]),
@@ -104,13 +74,10 @@ fn report(found: &Found, run: Run, name: &str) -> Result<Option<Report>> {
         }
     };
     let mut settings: Vec<(String, String)> = Vec::new();
-    for setting in class.settings {
-        let found = match setting.needed {
-            Some(example) => Some(space.need(setting.name, example)?),
-            None => space.find(setting.name),
-        };
-        if let Some(found) = found {
-            settings.push((setting.name.to_owned(), value(&found, setting.kind)?));
+    for &name in class.settings {
+        if let Some(found) = space.find(name) {
+            time(&found)?;
+            settings.push((name.to_owned(), found.parse(double)?.to_string()));
         }
     }
     Ok(Some(Report {
@@ -121,25 +88,6 @@ fn report(found: &Found, run: Run, name: &str) -> Result<Option<Report>> {
         precision: whole(&space, "precision", PRECISION, 100)?.unsigned_abs(),
         settings,
     }))
-}
-
-/// The value of a setting, as [`Report::settings`] has it.
-fn value(found: &Found, kind: ReportKind) -> Result<String> {
-    Ok(match kind {
-        ReportKind::Span => {
-            time(found)?;
-            found.parse(double)?.to_string()
-        }
-        ReportKind::Whole(least) => {
-            found.whole(least, i32::MAX, &format!("give a whole number from {least} on"))?.to_string()
-        }
-        ReportKind::Flag => found.parse(boolean)?.to_string(),
-        ReportKind::Text => readable(found.value),
-        ReportKind::Numbers => {
-            let numbers = found.parse(|text| list(text, super::numbers::int))?;
-            numbers.iter().map(i32::to_string).collect::<Vec<_>>().join(",")
-        }
-    })
 }
 
 /// A whole number from zero on.

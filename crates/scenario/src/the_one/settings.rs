@@ -327,8 +327,8 @@ mod tests {
         let notes = Notes::default();
         let run = Run { layers: &layers, index: 0, notes: &notes };
         assert_eq!(run.space("Scenario").need("endTime", "43200").unwrap().value, "43200");
-        let told = notes.error().unwrap().to_string();
-        assert_eq!(told, "f: `Scenario.endTime` is not set; add `Scenario.endTime = 43200`");
+        let error = notes.error().unwrap().to_string();
+        assert_eq!(error, "f: `Scenario.endTime` is not set; add `Scenario.endTime = 43200`");
         assert!(run.fill(&run.find("a.n").unwrap()).is_err());
     }
 }

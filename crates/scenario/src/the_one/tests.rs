@@ -58,12 +58,12 @@ fn read(text: &str) -> crate::Result<ScenarioFile> {
         Arc::new(Catalogue::default()),
     )
 }
-fn told(text: &str) -> String {
+fn error_of(text: &str) -> String {
     read(text).and_then(|file| file.points()).map(|points| points.list.len()).unwrap_err().to_string()
 }
 fn broken(from: &str, to: &str) -> String {
     assert!(WHOLE.contains(from), "{from}");
-    told(&WHOLE.replacen(from, to, 1))
+    error_of(&WHOLE.replacen(from, to, 1))
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn all_errors_are_told_at_once_in_the_order_of_lines() {
         .replace("Events1.size = 50k,100k", "Events1.size = [1k; x; 2k; y]")
         .replace("worldSize = 1000, 1000", "worldSize = 1000")
         .replace("Report.warmup = 100", "Report.warmup = -100");
-    let error = told(&format!("{text}Limits.evnts = 3\nGroup.mechanism.puhs = 3\n"));
+    let error = error_of(&format!("{text}Limits.evnts = 3\nGroup.mechanism.puhs = 3\n"));
     let starts = [
         "s.txt:4: `Scenario.endTime`: `soon` is no number; ",
         "s.txt:8: `wifi.transmitRange` is -1 m; ",
@@ -161,7 +161,7 @@ fn all_errors_are_told_at_once_in_the_order_of_lines() {
         "s.txt:12: `Group.speed`: `fast` is no number; ",
         "s.txt:23: `Events1.size`: `x` is no number",
         "s.txt:23: `Events1.size`: `y` is no number",
-        "s.txt:27: `MovementModel.worldSize` is no size; ",
+        "s.txt:27: `MovementModel.worldSize` is not a size; ",
         "s.txt:35: `Report.warmup` is -100; ",
         "s.txt:39: `Limits.evnts` is not supported; did you mean `events`?",
         "s.txt:40: `Group.mechanism.puhs` is not supported; did you mean `push`?",
@@ -278,7 +278,7 @@ fn every_mistake_is_one_line_with_its_place() {
         (
             "Group.nrofHosts = 25",
             "Group.nrofHosts = -1",
-            "s.txt:17: `Group.nrofHosts` is no number of hosts; ",
+            "s.txt:17: `Group.nrofHosts` is not a number of hosts; ",
         ),
         ("Group.nrofHosts = 25", "Group.nrofHosts = 0", "s.txt:5: `Scenario.nrofHostGroups` has no host; "),
         ("waitTime = 0, 120", "waitTime = 120, 0", "s.txt:12: `Group.waitTime`: the range "),
@@ -304,7 +304,7 @@ fn every_mistake_is_one_line_with_its_place() {
             "Events1.hosts = 3,3",
             "s.txt:25: `Events1.hosts` leaves a host only itself ",
         ),
-        ("worldSize = 1000, 1000", "worldSize = 1000", "s.txt:28: `MovementModel.worldSize` is no size; "),
+        ("worldSize = 1000, 1000", "worldSize = 1000", "s.txt:28: `MovementModel.worldSize` is not a size; "),
         ("SprayAndWaitRouter.nrofCopies = 6\n", "", "s.txt: `SprayAndWaitRouter.nrofCopies` is not set; "),
         ("nrofCopies = 6", "nrofCopies = 0", "s.txt:30: parameter `copies` of `spray_and_wait` is 0; "),
         ("walk_%%MovementModel.rngSeed%%", "walk_%%nothing%%", "s.txt:1: %%nothing%% is not set; "),
@@ -319,7 +319,7 @@ fn every_mistake_is_one_line_with_its_place() {
         assert!(error.starts_with(start), "{to}: {error}");
         assert_eq!(error.lines().count(), 1, "{error}");
     }
-    assert!(told("").starts_with("s.txt: "));
+    assert!(error_of("").starts_with("s.txt: "));
 }
 
 #[test]
@@ -455,16 +455,16 @@ fn interfaces_of_all_classes_are_read() {
     assert_eq!(by_distance[0].rates, [54_000_000, 8_000_000, 0].map(BitRate));
     assert_eq!(by_distance[0].rate, BitRate(54_000_000));
     for (setting, what) in [
-        ("Group.net.activeTimes = 5, 2", "is no list of spans of time"),
-        ("Group.net.activeTimes = 5, 6, 7", "is no list of spans of time"),
-        ("Group.net.activePeriods = 5", "is no pair of times"),
+        ("Group.net.activeTimes = 5, 2", "is not a list of time spans"),
+        ("Group.net.activeTimes = 5, 6, 7", "is not a list of time spans"),
+        ("Group.net.activePeriods = 5", "is not a pair of times"),
         ("Group.net.activePeriods = -5, 1", "has no time above zero, or one below"),
         ("Group.net.activenessOffsetJitter = -5", "give whole seconds from zero on"),
         ("wifi.type = DistanceCapacityInterface", "`wifi.transmitSpeeds` is not set"),
-        ("wifi.type = DistanceCapacityInterface\nwifi.transmitSpeeds = 5", "is no list of speeds"),
+        ("wifi.type = DistanceCapacityInterface\nwifi.transmitSpeeds = 5", "is not a list of speeds"),
         ("wifi.type = WirelessInterface", "which is not supported; supported: SimpleBroadcastInterface"),
     ] {
-        let error = told(&format!("{WHOLE}{setting}\n"));
+        let error = error_of(&format!("{WHOLE}{setting}\n"));
         assert!(error.contains(what), "{setting}: {error}");
     }
 }

@@ -48,13 +48,13 @@ impl Pair {
         let ((pa, va), (pb, vb)) = (at(a), at(b));
         Self { p: [pb[0] - pa[0], pb[1] - pa[1]], w: [vb[0] - va[0], vb[1] - va[1]] }
     }
-    /// Calls `tell` with each band and the seconds after which it begins.
-    fn bands(&self, lasts_s: f64, width_m: f64, tell: &mut impl FnMut(f64, u32)) {
+    /// Calls `emit` with each band and the seconds after which it begins.
+    fn bands(&self, lasts_s: f64, width_m: f64, emit: &mut impl FnMut(f64, u32)) {
         let [pp, pw, ww] = [(self.p, self.p), (self.p, self.w), (self.w, self.w)]
             .map(|(x, y): ([f64; 2], [f64; 2])| x[0] * y[0] + x[1] * y[1]);
         let distance = |s: f64| (pp + s * (2.0 * pw + s * ww)).max(0.0).sqrt();
         let band = |s: f64| (distance(s) / width_m) as u32;
-        tell(0.0, band(0.0));
+        emit(0.0, band(0.0));
         if ww == 0.0 {
             return;
         }
@@ -66,10 +66,10 @@ impl Pair {
             (pw * pw - ww * (pp - r * r)).max(0.0).sqrt()
         };
         for border in (least + 1..=first).rev() {
-            tell(((-pw - root(border)) / ww).clamp(0.0, nearest_s), border - 1);
+            emit(((-pw - root(border)) / ww).clamp(0.0, nearest_s), border - 1);
         }
         for border in least + 1..=last {
-            tell(((-pw + root(border)) / ww).clamp(nearest_s, lasts_s), border);
+            emit(((-pw + root(border)) / ww).clamp(nearest_s, lasts_s), border);
         }
     }
 }

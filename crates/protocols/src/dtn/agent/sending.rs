@@ -299,7 +299,7 @@ impl Agent {
         let at = local!(self, now, census);
         let delivered = transfer.kind == TransferKind::Delivery;
         let custody = transfer.kind == TransferKind::Custody;
-        // Custody moves the copy as it is: its router has not decided to share it, and there is no copy more.
+        // A transfer of custody moves the copy with its marks: the number of copies stays the same.
         let (router_mark, mechanism_mark) = if custody {
             (replica.router_mark, replica.mechanism_mark)
         } else {

@@ -29,8 +29,8 @@ mod under_way;
 /// 1: a dropped copy is not replaced, so only one with fewer other copies may displace it.
 const COUNTED: f64 = 0.9;
 
-/// Copies that an incoming bundle must count less, for each hop that the copy has made which is moved for it:
-/// else copies in small buffers move to and fro for trifles.
+/// Difference in copies, for each hop of the copy to be moved, that an incoming bundle must exceed. Without it,
+/// copies move back and forth between small buffers.
 const MOVED: f64 = 0.1;
 
 /// A copy is worth what it adds.
@@ -371,7 +371,7 @@ impl Mechanism for CopyValue {
         self.bonus = self.own_bonus(at);
         let cost = self.cost_of_incoming(at, incoming);
         if let Some((least, id)) = self.least(at) {
-            // What is moved is not lost, so that less is enough; a move costs its bytes.
+            // A moved copy is not lost: a smaller difference suffices than for a drop, but the move costs bytes.
             if self.single_copy_phase
                 && cost < (least.0, least.1 - MOVED * f64::from(at.store.get(id).map_or(0, |copy| copy.hops)))
                 && let Some(to) = self.custodian(at, id, incoming)

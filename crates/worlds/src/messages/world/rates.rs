@@ -56,7 +56,7 @@ impl<O: Observer> World<'_, O> {
         });
         (1 + near.count(), self.active[node.0 as usize])
     }
-    /// The rates of a contact are these from now on, unless it stands in the shadow of another one.
+    /// Sets the rates of a contact from now on, unless another contact of the pair is in use.
     fn set_rates(&mut self, index: u32, rates: [BitRate; 2]) {
         let contact = self.setup.contacts.list[index as usize];
         let (a, b) = (contact.a, contact.b);
