@@ -97,7 +97,7 @@ def contacts(report: Path) -> tuple[int, float]:
 
 
 def run(binary: Path, place: Path, cell: Cell, seed: int) -> dict[str, float] | str:
-    """One run of ours; or why there is none."""
+    """One run of ours, or why it is refused."""
     with tempfile.TemporaryDirectory() as made:
         reports = "\n".join(
             [

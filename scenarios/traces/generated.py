@@ -31,7 +31,7 @@ def meetings(rng: random.Random, mean_factor: float) -> list[tuple[int, int]]:
 
 
 def lines(seed: int) -> list[tuple[int, int, int, int]]:
-    """All sightings: who saw, who was seen, start, end."""
+    """All sightings: the device that saw, the device seen, start, end."""
     rng, found = random.Random(seed), []
     for one in range(1, PEOPLE + 1):
         for other in range(one + 1, PEOPLE + 1):

@@ -19,7 +19,7 @@ pub struct Trace {
 
 /// Where the data of traces are looked for.
 pub const FOLDER: &str = "out/traces";
-/// Stands in where there is none.
+/// Stands in where none of them is here.
 pub const GENERATED: &str = "generated.toml";
 const DATA: &str = "contacts.trace.file";
 
