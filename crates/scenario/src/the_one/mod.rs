@@ -24,6 +24,8 @@ mod interfaces;
 mod known;
 mod maps;
 mod movement;
+#[cfg(test)]
+mod movement_tests;
 mod notes;
 mod numbers;
 mod places;

@@ -14,7 +14,7 @@ use lightlag_protocols::time::Duration;
 const SPEED_MAX_M_PER_S: f64 = 299_792_458.0;
 const MOVEMENTS: &[&str] = words![
     RandomWaypoint RandomWalk RandomDirection ModifiedRandomDirection ClusterMovement LinearMovement LinearFormation
-    GridLocation StationaryMovement MapBasedMovement ShortestPathMapBasedMovement MapRouteMovement
+    GridLocation StationaryMovement MapBasedMovement MapBasedMovementBackAllowed ShortestPathMapBasedMovement MapRouteMovement
 ];
 
 fn not_negative(found: Option<Found>, default: f64) -> Result<Bounds<f64>> {
@@ -67,9 +67,13 @@ pub fn mobility(space: &Space) -> Result<Mobility> {
         "RandomWaypoint" => moving("random_waypoint"),
         // Its legs are hard-coded in The ONE, as are the defaults here.
         "RandomWalk" => moving("random_walk"),
-        "MapBasedMovement" => {
+        // The second is of older versions.
+        "MapBasedMovement" | "MapBasedMovementBackAllowed" => {
             let map = Some(maps::map(space)?);
-            moving("map_walk").map(|mobility| Mobility { map, ..mobility })
+            let turns_back = model.value.ends_with("BackAllowed");
+            let own = [("turns_back", turns_back.into())];
+            Mobility::named("map_walk", common().into_iter().chain(own))
+                .map(|mobility| Mobility { map, ..mobility })
         }
         "ShortestPathMapBasedMovement" => {
             let (map, interest) = (Some(maps::map(space)?), maps::interest(space)?);
