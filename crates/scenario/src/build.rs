@@ -331,6 +331,9 @@ impl Models {
     fn model(&mut self, mobility: &Mobility, nodes: u32) -> Result<Arc<dyn Model>> {
         let mut context =
             GroupContext { nodes, warmup_s: self.warmup_s, layers: u32::MAX, ..GroupContext::default() };
+        if let Some(tracks) = &mobility.tracks {
+            context.tracks.clone_from(&tracks.list);
+        }
         if let Some(files) = &mobility.map {
             let map = self.roads(files)?;
             context.layers = layers(&files.allowed);
