@@ -81,12 +81,26 @@ impl Seeded<'_> {
         let fleet = self.fleet()?;
         let wrong = |error| wrong_motion(&network.place(), &error);
         let mut walk = fleet.walk().map_err(wrong)?;
-        let encounters = kinetic::encounters(&mut walk, &radios.reach(), until, tick);
-        let pieces = radios.joined(radios.active(encounters, until));
-        let legs = if radios.need_legs() { fleet.legs(until).map_err(wrong)? } else { Vec::new() };
-        let links = pieces.into_iter().map(|(a, b, piece)| {
+        // The ONE looks for contacts after its first tick, and those of its last one do not end.
+        let step = tick.filter(|_| network.movement.draws == Draws::TheOne).unwrap_or_default();
+        let (first, horizon) = (Instant::ZERO.saturating_add(step), until.saturating_add(step));
+        let encounters = kinetic::encounters(&mut walk, &radios.reach(), horizon, tick);
+        let pieces = radios.joined(radios.active(encounters, horizon));
+        let legs = if radios.need_legs() { fleet.legs(horizon).map_err(wrong)? } else { Vec::new() };
+        let links = pieces.into_iter().filter_map(|(a, b, mut piece)| {
+            piece.start = piece.start.max(first);
+            if piece.start >= piece.end.min(until) {
+                return None;
+            }
             let channel = radios.channel(&piece, a, b, &legs);
-            Link { a, b, start: piece.start, end: piece.end, forward: channel.clone(), backward: channel }
+            Some(Link {
+                a,
+                b,
+                start: piece.start,
+                end: piece.end,
+                forward: channel.clone(),
+                backward: channel,
+            })
         });
         Ok(links.collect())
     }
@@ -317,6 +331,9 @@ impl Models {
     fn model(&mut self, mobility: &Mobility, nodes: u32) -> Result<Arc<dyn Model>> {
         let mut context =
             GroupContext { nodes, warmup_s: self.warmup_s, layers: u32::MAX, ..GroupContext::default() };
+        if let Some(tracks) = &mobility.tracks {
+            context.tracks.clone_from(&tracks.list);
+        }
         if let Some(files) = &mobility.map {
             let map = self.roads(files)?;
             context.layers = layers(&files.allowed);

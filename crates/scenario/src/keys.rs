@@ -310,6 +310,12 @@ keys! {
         file: Text, "A WKT file with the points, in the coordinates of the map.";
         share: SHARE, "Share of all journeys that go to one of them.";
     }
+    /// Of a mobility model that follows recorded positions, beside its parameters.
+    TRACKS {
+        positions: Text, "A file of positions, relative to the scenario's folder.";
+        format: Word(&["samples", "paths"]), "Lines `time id x y`, or lines `id time,x,y time,x,y ...`; each after a header.";
+        active: Text, "A file of lines `id start end`: when nodes follow their paths; without it, always.";
+    }
     /// Of a delay over time.
     DELAY {
         steps: List(&Table(DELAY_STEP)), "Delays in order of time, straight lines between.";

@@ -60,6 +60,7 @@ mod schema;
 mod skip;
 mod the_one;
 mod toml_file;
+mod tracks;
 mod traffic;
 mod tree;
 

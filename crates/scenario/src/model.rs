@@ -5,6 +5,7 @@ use super::error::Place;
 use super::failures::Failures;
 use super::quantity::Bounds;
 pub use super::radios::{Activity, Radio};
+use super::tracks::Tracks;
 use crate::budget::Estimate;
 use crate::names::NameNetwork;
 use crate::packets::Network;
@@ -138,6 +139,8 @@ pub struct Mobility {
     pub routes: Option<MapFile>,
     /// Places that its nodes visit more often, if it is a model with [`mobility::Input::PointsOfInterest`].
     pub interest: Vec<PointsOfInterest>,
+    /// Recorded positions, if it is a model with [`mobility::Input::Tracks`].
+    pub tracks: Option<Arc<Tracks>>,
 }
 
 /// A file of places on a map, and how often they are visited.
@@ -164,7 +167,7 @@ impl Mobility {
         let entry = mobility::entry(name);
         let given = given.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let parameters = Parameters::resolve(name, entry.model.parameters, &given)?;
-        Ok(Self { entry, parameters, map: None, routes: None, interest: Vec::new() })
+        Ok(Self { entry, parameters, map: None, routes: None, interest: Vec::new(), tracks: None })
     }
 }
 

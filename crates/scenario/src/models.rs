@@ -50,6 +50,7 @@ pub const MOBILITY: Models = Models {
             [Input::Map] => keys::MAP,
             [Input::Map, Input::Routes] => keys::MAP_AND_ROUTES,
             [Input::Map, Input::PointsOfInterest] => keys::MAP_AND_INTEREST,
+            [Input::Tracks] => keys::TRACKS,
             inputs => unreachable!("no keys are declared for {inputs:?}"),
         };
         mobility::TABLE.iter().map(|row| Model::of(&row.model, keys(row))).collect()

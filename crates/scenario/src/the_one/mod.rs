@@ -24,6 +24,8 @@ mod interfaces;
 mod known;
 mod maps;
 mod movement;
+#[cfg(test)]
+mod movement_tests;
 mod notes;
 mod numbers;
 mod places;
@@ -136,7 +138,7 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Outcome> {
     let space = run.space("Scenario");
     let name = name(run, &space)?;
     let duration = time(&space.need("endTime", "43200")?)?;
-    let Groups { list: groups, send_order, refused } = groups::groups(run, catalogue)?;
+    let Groups { list: groups, send_order, refused } = groups::groups(run, catalogue, files)?;
     let queues = events::queues(run, &groups, duration, files)?;
     queues.traffic.iter().try_for_each(|traffic| check_amount(traffic, duration))?;
     let reports = reports::reports(run, &name)?;

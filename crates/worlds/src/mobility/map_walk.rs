@@ -22,6 +22,7 @@ pub const ENTRY: Entry = Entry {
                 (1.0, 10_000.0),
                 "Roads between two vertices that a journey goes along.",
             ),
+            Parameter::flag("turns_back", false, "Whether nodes may turn back at every crossing."),
         ],
         only_with: &[],
         build: |parameters, context: GroupContext| Box::new(build(parameters, context)),
@@ -39,13 +40,14 @@ fn build(parameters: &Parameters, context: GroupContext) -> MapWalk {
         layers: context.layers,
         map,
         roads: Bounds { low: roads.low as u32, high: roads.high as u32 },
+        turns_back: parameters.flag("turns_back"),
         speed_m_per_s: parameters.range("speed"),
         pause_s: parameters.range("pause"),
     }
 }
 
 /// Map-based movement (Keränen, Ott and Kärkkäinen 2009): from vertex to vertex, at each one a uniform neighbour; back
-/// only at dead ends and as the first step of a journey. After a number of roads the node rests.
+/// only at dead ends and as the first step of a journey, if not everywhere. After a number of roads the node rests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapWalk {
     /// The roads.
@@ -56,6 +58,8 @@ pub struct MapWalk {
     pub layers: u32,
     /// Roads of a journey, both ends included.
     pub roads: Bounds<u32>,
+    /// Whether nodes may turn back at every vertex.
+    pub turns_back: bool,
     /// Speed of a journey in m/s.
     pub speed_m_per_s: Bounds<f64>,
     /// Rest after each journey in seconds.
@@ -68,7 +72,7 @@ impl MapWalk {
 
     /// The vertex after `at`, reached from `before`.
     fn next(&self, at: u32, before: u32, draw: &mut dyn Draw) -> u32 {
-        let fits = |&&v: &&u32| v != before && self.map.layers(v) & self.layers != 0;
+        let fits = |&&v: &&u32| (self.turns_back || v != before) && self.map.layers(v) & self.layers != 0;
         let open = || self.map.neighbours(at).iter().filter(fits);
         match open().count() as u32 {
             0 => before,

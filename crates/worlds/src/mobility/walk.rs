@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::draws::Sources;
-use super::{Fleet, Leg, MobilityError, Model, Motion, Point, Spot};
+use super::{Fleet, Leg, MobilityError, Model, Motion, Point, Spot, Track};
 use lightlag_protocols::dtn::NodeId;
 use lightlag_protocols::time::{Duration, Instant};
 use std::cmp::Reverse;
@@ -34,6 +34,8 @@ struct Node {
     rest: Rest,
     /// A leg that the warm-up has made already.
     ready: Option<Leg>,
+    /// All its motion, if that is recorded.
+    track: Option<Track>,
 }
 
 /// How far a node is with its pause.
@@ -87,6 +89,7 @@ impl Walk {
             speed_m_per_s: begin.under_way.unwrap_or(0.0),
             rest: Rest::Known(begin.pause_s),
             ready: None,
+            track: self.models[model as usize].track(index),
         });
         if let (Some(clock), None, Some(node)) = (&mut self.clock, begin.under_way, self.nodes.last_mut()) {
             node.rest = Rest::Until(clock.reading(node.step) + begin.pause_s);
@@ -99,8 +102,9 @@ impl Walk {
             Some(clock) => clock.tick(node.step),
             None => node.now,
         };
-        let mut due: BinaryHeap<_> =
-            self.nodes.iter().enumerate().map(|(n, node)| Reverse((start(node, &self.clock), n))).collect();
+        // What is recorded begins at zero.
+        let moving = self.nodes.iter().enumerate().filter(|(_, node)| node.track.is_none());
+        let mut due: BinaryHeap<_> = moving.map(|(n, node)| Reverse((start(node, &self.clock), n))).collect();
         while let Some(Reverse((_, n))) = due.pop() {
             let leg = self.make_leg(n);
             if leg.end > Instant::ZERO {
@@ -114,6 +118,9 @@ impl Walk {
 
     fn make_leg(&mut self, n: usize) -> Leg {
         let node = &mut self.nodes[n];
+        if let Some(track) = &mut node.track {
+            return track.next_leg();
+        }
         let model = &*self.models[node.model as usize];
         let draw = self.sources.of(n);
         match &mut self.clock {

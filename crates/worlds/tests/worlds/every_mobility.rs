@@ -8,7 +8,7 @@ use lightlag_protocols::units::parse::Position;
 use lightlag_worlds::contacts::kinetic::{Radio, encounters};
 use lightlag_worlds::mobility::map::{MapBuilder, MapOptions, RoadMap};
 use lightlag_worlds::mobility::{
-    Area, Bounds, Entry, Fleet, Group, GroupContext, Input, Interest, Leg, Motion, Point, TABLE,
+    Area, Bounds, Entry, Fix, Fleet, Group, GroupContext, Input, Interest, Leg, Motion, Point, TABLE,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -73,7 +73,14 @@ fn context(entry: &Entry, seed: u64) -> GroupContext {
     } else {
         Vec::new()
     };
+    let fix = |n: u64, draw: &mut Stream| Fix {
+        at: Instant::ZERO + Duration::from_secs(7 * n as i64 - 10),
+        point: Point::new(draw.unit() * WORLD.width_m, draw.unit() * WORLD.height_m),
+    };
+    let track = |draw: &mut Stream| (0..draw.below(9)).map(|n| fix(n, draw)).collect();
+    let tracks = if has(Input::Tracks) { (0..NODES).map(|_| track(&mut draw)).collect() } else { Vec::new() };
     GroupContext {
+        tracks,
         nodes: NODES,
         map: has(Input::Map).then(town),
         layers: u32::MAX,
