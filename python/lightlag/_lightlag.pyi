@@ -389,6 +389,7 @@ class DropReason:
     EXPIRED: ClassVar[DropReason]
     ACKNOWLEDGED: ClassVar[DropReason]
     HANDED_OVER: ClassVar[DropReason]
+    REPLACED: ClassVar[DropReason]
 
 @final
 class AfterTransfer:

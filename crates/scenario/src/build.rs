@@ -13,7 +13,7 @@ use lightlag_protocols::rng::mix;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_worlds::contacts::kinetic;
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Course, Delay};
-use lightlag_worlds::messages::{Node, Setup};
+use lightlag_worlds::messages::{Node, Reply, Setup};
 use lightlag_worlds::mobility::map::{MapError, RoadMap, wkt};
 use lightlag_worlds::mobility::{
     self, Area, Fleet, GroupContext, Initial, Interest, MobilityError, Model, Point, Stationary, Walk,
@@ -28,6 +28,7 @@ pub struct Seeded<'s> {
     seed: Seed,
     /// The messages of the run; a message's place is its bundle's number.
     pub messages: Vec<Message>,
+    replies: Arc<Vec<Reply>>,
 }
 
 impl Seeded<'_> {
@@ -39,6 +40,7 @@ impl Seeded<'_> {
             contacts: network.surviving(contacts, self.seed),
             plan: Arc::new(network.plan()),
             bundles: Arc::new(self.messages.iter().map(|message| message.bundle).collect()),
+            replies: self.replies.clone(),
             until: network.head.until(),
             seed: self.number(),
             rules: network.rules.clone(),
@@ -144,7 +146,8 @@ impl Seeded<'_> {
     }
     /// In The ONE the clock stands at the last event while nodes move, which can shorten a pause.
     fn clock_stops(&self) -> Vec<Instant> {
-        let mut stops: Vec<Instant> = self.messages.iter().map(|message| message.bundle.created).collect();
+        let created = self.messages.iter().map(|message| message.bundle.created);
+        let mut stops: Vec<Instant> = created.filter(|at| *at < Instant::MAX).collect();
         for told in self.network.contacts.iter().flat_map(|source| source.list.iter()) {
             stops.extend([told.start, told.end]);
         }
@@ -167,7 +170,8 @@ impl BundleNetwork {
     /// # Errors
     /// More messages than a run can carry.
     pub fn seeded(&self, seed: Seed) -> Result<Seeded<'_>> {
-        Ok(Seeded { network: self, seed, messages: traffic::messages(self, seed)? })
+        let (messages, replies) = traffic::messages(self, seed)?;
+        Ok(Seeded { network: self, seed, messages, replies: Arc::new(replies) })
     }
     /// All that a run needs.
     ///

@@ -11,6 +11,7 @@ use crate::names::NameNetwork;
 use crate::packets::Network;
 use lightlag_protocols::dtn::{Bundle, CONTACT_PLAN, Mechanism, NodePolicy, Parameters, Router};
 use lightlag_protocols::parameter::{ParameterError, Value};
+use lightlag_protocols::record::bundles::ReplyKind;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::contacts::{Channel, Delay};
@@ -18,6 +19,7 @@ use lightlag_worlds::messages::Rules;
 use lightlag_worlds::mobility;
 use lightlag_worlds::mobility::map::MapOptions;
 use lightlag_worlds::mobility::map::osm::OsmOptions;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -254,10 +256,28 @@ pub struct Traffic {
     pub name: String,
     /// Where it stands in the file.
     pub place: Place,
-    /// Lifetime of its messages; none: the source group's.
+    /// Lifetime of its messages and of the replies to them; none: that of the group which creates them.
     pub lifetime: Option<Duration>,
+    /// How destinations answer; none: not at all.
+    pub replies: Option<Replies>,
     /// What it creates when.
     pub kind: TrafficKind,
+}
+
+/// What destinations create when a message first arrives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replies {
+    /// Which nodes reply, and sizes of their replies.
+    pub by: Vec<(Range<u32>, Bytes)>,
+    /// Who creates them.
+    pub kind: ReplyKind,
+}
+
+impl Replies {
+    /// Size of the reply of a node, if it replies.
+    pub fn size(&self, node: u32) -> Option<Bytes> {
+        self.by.iter().find(|(nodes, _)| nodes.contains(&node)).map(|(_, size)| *size)
+    }
 }
 
 /// What a traffic source creates when.
@@ -308,6 +328,8 @@ pub struct Generator {
     pub end: Instant,
     /// Whose draws.
     pub draws: Draws,
+    /// Seeds the draws in place of the prefix.
+    pub seed: Option<i32>,
 }
 
 /// Who sends to whom.
@@ -321,6 +343,9 @@ pub enum Shape {
     OneFromEach,
     /// Every destination once, in random order.
     OneToEach,
+    /// All sources at once to one destination each, again after each interval, without end: The ONE's ping application.
+    /// There all sources draw the same destination, themselves included.
+    Ping,
 }
 
 /// Time between messages.
@@ -334,7 +359,7 @@ pub enum Interval {
     Exponential(Duration),
 }
 
-/// A message of a run.
+/// A message of a run. Replies have [`Instant::MAX`] as the time of their creation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Its name.

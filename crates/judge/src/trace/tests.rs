@@ -2,7 +2,7 @@ use super::*;
 use ::parquet::arrow::ArrowWriter;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use lightlag_protocols::dtn::{Bundle, BundleId, DropReason, NodeId, Refusal};
-use lightlag_protocols::record::bundles::{Observer, Record};
+use lightlag_protocols::record::bundles::{Observer, Record, ReplyKind};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::path::PathBuf;
@@ -44,6 +44,7 @@ fn story() -> Vec<(Instant, Record)> {
     let delay = [Duration::ZERO, Duration::from_secs(185)];
     let records = vec![
         Record::Node { node: a, buffer: Bytes(u64::MAX) },
+        Record::Reply { request: id, reply: BundleId(4), kind: ReplyKind::Pong },
         Record::Created(bundle),
         Record::Rejected(bundle),
         Record::ContactUp { a, b, rate: [BitRate(1), BitRate(u64::MAX)], delay },

@@ -478,8 +478,12 @@ fn copies_of_each(group: &Group) -> f64 {
     }
 }
 
-/// Messages of a source.
+/// Messages of a source and replies to them.
 pub fn created(traffic: &Traffic, duration: Duration) -> f64 {
+    requests(traffic, duration) * if traffic.replies.is_some() { 2.0 } else { 1.0 }
+}
+
+fn requests(traffic: &Traffic, duration: Duration) -> f64 {
     let generator = match &traffic.kind {
         TrafficKind::Listed(list) => return list.len() as f64,
         TrafficKind::Random(generator) => generator,
@@ -490,6 +494,7 @@ pub fn created(traffic: &Traffic, duration: Duration) -> f64 {
         Shape::OneToEach => to,
         Shape::Pairs => intervals(generator, duration),
         Shape::Burst => intervals(generator, duration) * from * to,
+        Shape::Ping => intervals(generator, duration) * from,
     }
 }
 

@@ -17,6 +17,7 @@ macro_rules! words {
     ($($word:ident)+) => { &[$(stringify!($word)),+] };
 }
 
+mod applications;
 mod events;
 mod external;
 mod groups;
@@ -139,7 +140,8 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Outcome> {
     let name = name(run, &space)?;
     let duration = time(&space.need("endTime", "43200")?)?;
     let Groups { list: groups, send_order, refused } = groups::groups(run, catalogue, files)?;
-    let queues = events::queues(run, &groups, duration, files)?;
+    let mut queues = events::queues(run, &groups, duration, files)?;
+    queues.traffic.extend(applications::pings(run, &groups)?);
     queues.traffic.iter().try_for_each(|traffic| check_amount(traffic, duration))?;
     let reports = reports::reports(run, &name)?;
     let rules = rules(&space, send_order, duration)?;
