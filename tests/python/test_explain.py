@@ -1,0 +1,82 @@
+"""Explanations of runs."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from test_run import binary
+
+import lightlag
+
+
+def test_what_became_of_bundles_adds_up_to_what_was_created(walk: lightlag.Scenario) -> None:
+    run = lightlag.run(walk, seed=3)
+    made = lightlag.explain(walk, seed=3)
+    assert sum(made.figures["fates"].values()) == run.created
+    assert made.figures["delivered"] == run.delivered
+    assert made.text.startswith(f"{run.delivered} of {run.created} bundles were delivered")
+    assert str(made) == made.text
+    assert run.why is None
+
+
+def test_a_trace_gives_what_the_run_and_the_command_line_give(
+    walk: lightlag.Scenario, tmp_path: Path
+) -> None:
+    trace, scenario = tmp_path / "trace.parquet", tmp_path / "walk.toml"
+    lightlag.run(walk, seed=3, trace=trace)
+    scenario.write_text(walk.text)
+    for asked, words in (
+        ({}, []),
+        ({"lost": True}, ["--lost"]),
+        ({"why": True}, ["--why"]),
+        ({"bundle": 5}, ["--bundle", "5"]),
+    ):
+        made = lightlag.explain(walk, seed=3, **asked)
+        assert lightlag.explain(trace, **asked) == made
+        command = [str(binary()), "explain", str(trace), *words]
+        assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == made.text
+        told = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True).stdout
+        assert json.loads(told) == made.figures
+
+
+def test_what_cannot_be_explained_is_one_line(walk: lightlag.Scenario, tmp_path: Path) -> None:
+    for make, line in (
+        (lambda: lightlag.explain(walk, lost=True, why=True), "exclude each other"),
+        (lambda: lightlag.explain(walk, bundle=-1), "is no number of a bundle"),
+        (lambda: lightlag.explain(walk, bundle=10**6), "bundle 1000000 was not created"),
+        (lambda: lightlag.explain(tmp_path / "missing.parquet"), "missing.parquet"),
+        (lambda: lightlag.explain(tmp_path, seed=1), "a trace is of one run"),
+        (lambda: lightlag.explain(7), "is no scenario"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(lightlag.ScenarioError, match=line) as raised:
+            make()
+        assert "\n" not in str(raised.value)
+
+
+def test_a_run_that_delivers_nothing_says_why(walk: lightlag.Scenario) -> None:
+    run = lightlag.run(walk.copy().set("buffer", "1 kB"))
+    assert run.delivered == 0
+    assert run.why is not None
+    assert run.why.startswith(
+        f"0 of {run.created} delivered: all were larger than the buffer of their source"
+    )
+    assert json.loads(run.json())["why"] == run.why
+
+
+def test_a_scenario_says_how_its_contact_traces_were_read(tmp_path: Path) -> None:
+    (tmp_path / "met.txt").write_text("1 2 0 50\n2 1 20 60\n1 9 0 5\n")
+    contacts = {"kind": "intervals", "file": "met.txt", "rate": "1 Mbit/s", "unknown_nodes": "skip"}
+    scenario = lightlag.Scenario(
+        folder=tmp_path,
+        duration="100 s",
+        router="epidemic",
+        buffer="1 MB",
+        nodes={"n": {"count": 2}},
+        contacts={"trace": contacts},
+        traffic={"mail": {"interval": "10 s", "size": "1 kB", "lifetime": "50 s"}},
+    )
+    (note,) = scenario.notes
+    assert note.endswith(
+        "met.txt: 3 lines; 1 dropped, with 1 devices that are no nodes; 1 joined with others of their pair: 1 contacts of 2 nodes"
+    )
