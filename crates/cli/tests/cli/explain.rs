@@ -44,20 +44,20 @@ fn a_run_and_a_sweep_that_deliver_nothing_say_why() {
     );
     place.write("contacts.txt", "start_s,end_s,a,b\n100,110,a,b\n200,210,a,b\n");
     let output = place.run(&["run", "relay.toml"]);
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = String::from_utf8(output.stderr).expect("it is text");
     assert!(said.contains("delivered: 2 of 2 transfers were cut off by the end of their contact; the median contact of 10 s carries 5 kB, bundles have"), "{said}");
     let told: serde_json::Value =
-        serde_json::from_str(&place.good(&["run", "relay.toml", "--json"])).unwrap();
-    let why = told["why"].as_str().unwrap().to_owned();
+        serde_json::from_str(&place.good(&["run", "relay.toml", "--json"])).expect("it is JSON");
+    let why = told["why"].as_str().expect("a reason").to_owned();
     assert!(said.contains(&why) && why.starts_with("0 of "), "{why}");
     // A sweep that is resumed, with all of its runs done, says the same.
     for _ in 0..2 {
         let output = place.run(&["sweep", "relay.toml", "--set", "mechanism=[\"none\", \"rrcc\"]"]);
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = String::from_utf8(output.stderr).expect("it is text");
         assert!(said.contains(&format!("point 0 (mechanism = none): {why}")), "{said}");
         assert!(said.contains("point 1 (mechanism = rrcc): 0 of "), "{said}");
         let summary: serde_json::Value =
-            serde_json::from_slice(&place.read("out/relay/summary.json")).unwrap();
+            serde_json::from_slice(&place.read("out/relay/summary.json")).expect("it is JSON");
         assert_eq!(summary["points"][0]["why"].as_str(), Some(why.as_str()));
     }
     let delivers = place.good(&["run", "relay.toml", "--set", "contacts.plan.rate=1 Mbit/s", "--json"]);
@@ -72,5 +72,5 @@ fn a_run_that_is_piped_shows_no_progress() {
     let slow = ["run", "walkers.toml", "--set", "nodes.n.count=150", "--set", "duration=5 h"];
     let output = place.run(&slow);
     assert!(output.status.success());
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert_eq!(String::from_utf8(output.stderr).expect("it is text"), "");
 }
