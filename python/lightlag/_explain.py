@@ -37,15 +37,16 @@ def explain(
     """Explains what became of the bundles of a run: how many were delivered, and why the others were not.
 
     Args:
-        run: A scenario, which is run again with its seed; or a trace that ``run(trace=...)`` wrote, or a folder with one.
+        run: A scenario, which is run again with its seed; or a trace that ``run(trace=...)`` wrote, or a
+            folder with one.
         seed: Seed of the run; by default the scenario's first. A trace has its own.
         bundle: Explain the life of the bundle of this number, counted from 0.
         lost: Explain which bundles were lost: by cause, size, destination, time and node.
         why: Explain the figures behind each cause.
 
     Raises:
-        ScenarioError: What is wrong with the scenario, the seed or the trace; a bundle that was not created; more than one
-            of `bundle`, `lost` and `why`.
+        ScenarioError: What is wrong with the scenario, the seed or the trace; a bundle that was not
+            created; more than one of `bundle`, `lost` and `why`.
     """
     if (bundle is not None) + lost + why > 1:
         raise _lightlag.ScenarioError(

@@ -1,11 +1,11 @@
 """Explanations of runs."""
 
 import json
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
-from test_run import binary
 
 import lightlag
 
@@ -20,35 +20,28 @@ def test_what_became_of_bundles_adds_up_to_what_was_created(walk: lightlag.Scena
     assert run.why is None
 
 
-def test_a_trace_gives_what_the_run_and_the_command_line_give(
-    walk: lightlag.Scenario, tmp_path: Path
-) -> None:
-    trace, scenario = tmp_path / "trace.parquet", tmp_path / "walk.toml"
+def test_a_trace_gives_what_the_run_gives(walk: lightlag.Scenario, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.parquet"
     lightlag.run(walk, seed=3, trace=trace)
-    scenario.write_text(walk.text)
-    for asked, words in (
-        ({}, []),
-        ({"lost": True}, ["--lost"]),
-        ({"why": True}, ["--why"]),
-        ({"bundle": 5}, ["--bundle", "5"]),
-    ):
-        made = lightlag.explain(walk, seed=3, **asked)
-        assert lightlag.explain(trace, **asked) == made
-        command = [str(binary()), "explain", str(trace), *words]
-        assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == made.text
-        told = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True).stdout
-        assert json.loads(told) == made.figures
+    assert lightlag.explain(trace) == lightlag.explain(walk, seed=3)
+    assert lightlag.explain(trace, lost=True) == lightlag.explain(walk, seed=3, lost=True)
+    assert lightlag.explain(trace, why=True) == lightlag.explain(walk, seed=3, why=True)
+    life = lightlag.explain(str(tmp_path), bundle=5)
+    assert life == lightlag.explain(walk, seed=3, bundle=5)
+    assert life.figures["bundle"] == 5
+    assert life.text.startswith("Bundle 5, ")
 
 
 def test_what_cannot_be_explained_is_one_line(walk: lightlag.Scenario, tmp_path: Path) -> None:
-    for make, line in (
+    wrong: list[tuple[Callable[[], object], str]] = [
         (lambda: lightlag.explain(walk, lost=True, why=True), "exclude each other"),
         (lambda: lightlag.explain(walk, bundle=-1), "is no number of a bundle"),
         (lambda: lightlag.explain(walk, bundle=10**6), "bundle 1000000 was not created"),
         (lambda: lightlag.explain(tmp_path / "missing.parquet"), "missing.parquet"),
         (lambda: lightlag.explain(tmp_path, seed=1), "a trace is of one run"),
-        (lambda: lightlag.explain(7), "is no scenario"),  # type: ignore[arg-type]
-    ):
+        (lambda: lightlag.explain(cast("str", 7)), "is no scenario"),
+    ]
+    for make, line in wrong:
         with pytest.raises(lightlag.ScenarioError, match=line) as raised:
             make()
         assert "\n" not in str(raised.value)
@@ -78,5 +71,6 @@ def test_a_scenario_says_how_its_contact_traces_were_read(tmp_path: Path) -> Non
     )
     (note,) = scenario.notes
     assert note.endswith(
-        "met.txt: 3 lines; 1 dropped, with 1 devices that are no nodes; 1 joined with others of their pair: 1 contacts of 2 nodes"
+        "met.txt: 3 lines; 1 dropped, with 1 devices that are no nodes; "
+        "1 joined with others of their pair: 1 contacts of 2 nodes"
     )

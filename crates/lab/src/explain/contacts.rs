@@ -74,11 +74,11 @@ pub enum Path {
 }
 
 /// One direction of a contact.
-struct Way {
+struct Leg {
     to: u32,
     start: Instant,
     end: Instant,
-    /// The latest end of this way and of those before it.
+    /// The latest end of this leg and of those before it.
     latest_end: Instant,
     rate: BitRate,
     delay: Duration,
@@ -87,39 +87,39 @@ struct Way {
 /// Searches for paths over contacts, earliest arrival first (Dijkstra's algorithm: a bundle that arrives earlier can
 /// also wait).
 pub struct Paths {
-    ways: BTreeMap<u32, Vec<Way>>,
+    legs: BTreeMap<u32, Vec<Leg>>,
     until: Instant,
-    /// Ways that may still be looked at.
+    /// Legs that may still be looked at.
     budget: u64,
 }
 
-/// Ways that all searches of a run look at together: a few seconds of work.
+/// Legs that all searches of a run look at together: a few seconds of work.
 const BUDGET: u64 = 300_000_000;
 
 impl Paths {
     pub fn new(meetings: &Meetings, until: Instant) -> Self {
-        let mut ways: BTreeMap<u32, Vec<Way>> = BTreeMap::new();
+        let mut legs: BTreeMap<u32, Vec<Leg>> = BTreeMap::new();
         for meeting in &meetings.list {
             let Meeting { a, b, start, end, rate, delay } = *meeting;
             for (from, to, at) in [(a, b, 0), (b, a, 1)] {
                 if rate[at] == BitRate(0) {
                     continue;
                 }
-                let ways = ways.entry(from.0).or_default();
-                let latest_end = ways.last().map_or(end, |way| way.latest_end.max(end));
-                ways.push(Way { to: to.0, start, end, latest_end, rate: rate[at], delay: delay[at] });
+                let legs = legs.entry(from.0).or_default();
+                let latest_end = legs.last().map_or(end, |leg| leg.latest_end.max(end));
+                legs.push(Leg { to: to.0, start, end, latest_end, rate: rate[at], delay: delay[at] });
             }
         }
-        Self { ways, until, budget: BUDGET }
+        Self { legs, until, budget: BUDGET }
     }
     /// Whether all bundles so far could be examined.
     pub fn complete(&self) -> bool {
         self.budget > 0
     }
-    /// The path of a bundle. What was still under way to its destination when its lifetime ended may arrive.
+    /// The path of a bundle. What was still on the link to its destination when its lifetime ended may arrive.
     pub fn of(&mut self, bundle: &Bundle) -> Path {
-        let met = |way: &Way| way.end > bundle.created && way.start < bundle.expires.min(self.until);
-        if !self.ways.get(&bundle.source.0).is_some_and(|ways| ways.iter().any(met)) {
+        let met = |leg: &Leg| leg.end > bundle.created && leg.start < bundle.expires.min(self.until);
+        if !self.legs.get(&bundle.source.0).is_some_and(|legs| legs.iter().any(met)) {
             return Path::NoContact;
         }
         if self.leads(bundle, bundle.size) {
@@ -141,22 +141,22 @@ impl Paths {
             if earliest.get(&node).is_some_and(|known| *known < now) {
                 continue;
             }
-            let ways = self.ways.get(&node).map_or(&[][..], Vec::as_slice);
-            let first = ways.partition_point(|way| way.latest_end <= now);
-            for way in &ways[first..] {
+            let legs = self.legs.get(&node).map_or(&[][..], Vec::as_slice);
+            let first = legs.partition_point(|leg| leg.latest_end <= now);
+            for leg in &legs[first..] {
                 if self.budget == 0 {
                     return true;
                 }
                 self.budget -= 1;
-                if way.start > self.until {
+                if leg.start > self.until {
                     break;
                 }
-                let last = way.to == target;
-                let Some(arrival) = arrival(way, size, now) else { continue };
+                let last = leg.to == target;
+                let Some(arrival) = arrival(leg, size, now) else { continue };
                 let in_time = arrival <= self.until && (last || arrival < bundle.expires);
-                if in_time && earliest.get(&way.to).is_none_or(|known| arrival < *known) {
-                    earliest.insert(way.to, arrival);
-                    queue.push(Reverse((arrival, way.to)));
+                if in_time && earliest.get(&leg.to).is_none_or(|known| arrival < *known) {
+                    earliest.insert(leg.to, arrival);
+                    queue.push(Reverse((arrival, leg.to)));
                 }
             }
         }
@@ -165,7 +165,7 @@ impl Paths {
 }
 
 /// When the last bit could be there. The ONE ends a transfer when less than a byte is missing.
-fn arrival(way: &Way, size: Bytes, now: Instant) -> Option<Instant> {
-    let sent = now.max(way.start).saturating_add(way.rate.time_for(size.saturating_sub(Bytes(1))));
-    (sent <= way.end).then(|| sent.saturating_add(way.delay))
+fn arrival(leg: &Leg, size: Bytes, now: Instant) -> Option<Instant> {
+    let sent = now.max(leg.start).saturating_add(leg.rate.time_for(size.saturating_sub(Bytes(1))));
+    (sent <= leg.end).then(|| sent.saturating_add(leg.delay))
 }

@@ -1,4 +1,4 @@
-//! What became of the packets of a run: each that was offered to a link arrived, was dropped, or was under way at the end.
+//! What became of the packets of a run: each that was offered to a link arrived, was dropped, or was in transit at the end.
 
 use super::groups::aligned;
 use super::words::{count, share, size, span};
@@ -42,7 +42,7 @@ impl Count {
     fn dropped(&self) -> u64 {
         self.full + self.marked + self.lost
     }
-    fn under_way(&self) -> u64 {
+    fn in_transit(&self) -> u64 {
         self.offered.saturating_sub(self.arrived + self.dropped())
     }
     fn json(&self) -> Value {
@@ -52,7 +52,7 @@ impl Count {
             "queue_full": self.full,
             "queue_management": self.marked,
             "lost_on_link": self.lost,
-            "under_way": self.under_way(),
+            "in_transit": self.in_transit(),
         })
     }
 }
@@ -208,10 +208,10 @@ impl Counter {
         let of = if self.what == "flow" { "in order" } else { "of content" };
         let lost = share(all.dropped(), all.offered);
         format!(
-            "{bytes} were delivered {of}. Of {} offered to links, {} were dropped or lost ({lost}) and {} were under way when the run ended.\n",
+            "{bytes} were delivered {of}. Of {} offered to links, {} were dropped or lost ({lost}) and {} were in transit when the run ended.\n",
             count(all.offered, "packet"),
             all.dropped(),
-            all.under_way()
+            all.in_transit()
         )
     }
     fn name(names: &BTreeMap<u32, String>, number: u32) -> String {
@@ -259,7 +259,7 @@ impl Counter {
             (|count| count.full, "found a full queue: the link is slower than what was sent to it"),
             (|count| count.marked, "were dropped by queue management, which keeps delays short"),
             (|count| count.lost, "were lost on the link, by its loss model"),
-            (Count::under_way, "were in a queue or on a link when the run ended"),
+            (Count::in_transit, "were in a queue or on a link when the run ended"),
         ];
         let mut told: Vec<(u64, String)> = Vec::new();
         for (pick, what) in causes {
@@ -291,10 +291,10 @@ impl Counter {
 }
 
 const HEAD: [&str; 7] =
-    ["time", "offered", "arrived", "queue full", "queue management", "lost on the link", "under way"];
+    ["time", "offered", "arrived", "queue full", "queue management", "lost on the link", "in transit"];
 
 fn row(name: String, count: &Count) -> Vec<String> {
-    let numbers = [count.offered, count.arrived, count.full, count.marked, count.lost, count.under_way()];
+    let numbers = [count.offered, count.arrived, count.full, count.marked, count.lost, count.in_transit()];
     [name].into_iter().chain(numbers.map(|number| number.to_string())).collect()
 }
 

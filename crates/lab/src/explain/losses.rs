@@ -27,7 +27,7 @@ pub const FATES: [(Fate, &str, &str); 12] = [
     (Fate::Delivered, "delivered", "delivered"),
     (Fate::TooLarge, "too_large", "larger than the buffer of their source"),
     (Fate::NoRoom, "no_room", "not stored: the buffer of their source was full"),
-    (Fate::Waited, "waited", "waited at their source for room, in vain"),
+    (Fate::Waited, "waited", "waited at their source for room that never came"),
     (Fate::NoContact, "no_contact", "unreachable: their source met no other node while they lived"),
     (Fate::NoPath, "no_path", "unreachable: no sequence of contacts led to their destination in time"),
     (
@@ -106,7 +106,7 @@ fn fate(run: &Collector, fact: &Fact, paths: &mut Paths) -> Fate {
         (_, 1.., _) => Fate::InFlight,
         (_, _, Some(DropReason::Overflow)) => Fate::Dropped,
         (_, _, Some(DropReason::Expired)) => Fate::Expired,
-        // The sender gave up its copy, which nobody has: it came back.
+        // The sender gave up its copy, which no node has: it was refused.
         (_, _, Some(DropReason::HandedOver | DropReason::Acknowledged)) => Fate::Refused,
         (_, _, None) => Fate::Held,
     }

@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use why::Measured;
 use words::{share, span};
 
-/// What is to be explained.
+/// What an explanation covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// What became of the bundles, in a few lines.

@@ -80,7 +80,7 @@ fn a_bundle_is_unreachable_for_one_of_three_reasons() {
         (70, Record::ContactDown { a, b }),
     ];
     assert_eq!(fates(&wrong_order), r#"{"no_path":1}"#);
-    // A path is there, but nobody took it.
+    // A path is there, but no copy took it.
     assert_eq!(fates(&with(two_contacts(), &[created(20)])), r#"{"held":1}"#);
 }
 
