@@ -48,12 +48,11 @@ def test_what_cannot_be_explained_is_one_line(walk: lightlag.Scenario, tmp_path:
 
 
 def test_a_run_that_delivers_nothing_says_why(walk: lightlag.Scenario) -> None:
-    run = lightlag.run(walk.copy().set("buffer", "1 kB"))
+    run = lightlag.run(walk.copy().set("radio.rate", "8 bit/s"))
     assert run.delivered == 0
     assert run.why is not None
-    assert run.why.startswith(
-        f"0 of {run.created} delivered: all were larger than the buffer of their source"
-    )
+    assert run.why.startswith(f"0 of {run.created} delivered: ")
+    assert "cut off by the end of their contact; the median contact of 1 min carries 60 B" in run.why
     assert json.loads(run.json())["why"] == run.why
 
 

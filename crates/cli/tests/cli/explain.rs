@@ -40,7 +40,7 @@ fn a_run_and_a_sweep_that_deliver_nothing_say_why() {
     // Of 500 bytes a second, a contact of 10 s carries 5 kB of bundles that have 50 kB at least.
     place.write(
         "relay.toml",
-        &RELAY.replace("file = \"contacts.txt\"", "file = \"contacts.txt\"\nrate = \"4 kbit/s\""),
+        RELAY.replace("file = \"contacts.txt\"", "file = \"contacts.txt\"\nrate = \"4 kbit/s\""),
     );
     place.write("contacts.txt", "start_s,end_s,a,b\n100,110,a,b\n200,210,a,b\n");
     let output = place.run(&["run", "relay.toml"]);
