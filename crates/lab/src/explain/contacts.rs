@@ -118,7 +118,11 @@ impl Paths {
     }
     /// The path of a bundle. What was still on the link to its destination when its lifetime ended may arrive.
     pub fn of(&mut self, bundle: &Bundle) -> Path {
-        let met = |leg: &Leg| leg.end > bundle.created && leg.start < bundle.expires.min(self.until);
+        // A copy that lingers after its lifetime may still go to its destination.
+        let until = |leg: &Leg| {
+            if leg.to == bundle.destination.0 { self.until } else { bundle.expires.min(self.until) }
+        };
+        let met = |leg: &Leg| leg.end > bundle.created && leg.start < until(leg);
         if !self.legs.get(&bundle.source.0).is_some_and(|legs| legs.iter().any(met)) {
             return Path::NoContact;
         }
