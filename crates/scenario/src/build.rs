@@ -2,7 +2,10 @@
 
 use super::error::{Error, Place, Result};
 use super::files::Files;
-use super::model::{BundleNetwork, ContactSource, Draws, Group, Map, Message, Mobility, Movement, Seed};
+use super::model::{
+    BundleNetwork, ContactSource, Draws, Group, Map, MapFile, Message, Mobility, Movement, PointsOfInterest,
+    Seed,
+};
 use super::radios::Radios;
 use super::traffic;
 use lightlag_protocols::dtn::{BuildContext, ContactPlan, NodeId};
@@ -11,9 +14,9 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_worlds::contacts::kinetic;
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Course, Delay};
 use lightlag_worlds::messages::{Node, Setup};
-use lightlag_worlds::mobility::map::{MapError, RoadMap};
+use lightlag_worlds::mobility::map::{MapError, RoadMap, wkt};
 use lightlag_worlds::mobility::{
-    self, Area, Fleet, GroupContext, Initial, MobilityError, Model, Point, Stationary, Walk,
+    self, Area, Fleet, GroupContext, Initial, Interest, MobilityError, Model, Point, Stationary, Walk,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -100,7 +103,7 @@ impl Seeded<'_> {
     /// A map that cannot be used.
     pub fn fleet(&self) -> Result<Fleet> {
         let network = self.network;
-        let mut models = Models::default();
+        let mut models = Models { warmup_s: network.movement.warmup.as_secs_f64(), ..Models::default() };
         let mut groups = Vec::new();
         for group in &network.groups {
             // Without a mobility there is no radio either: the place makes no difference.
@@ -299,19 +302,45 @@ fn contacts(links: Vec<Link>) -> Contacts {
     all
 }
 
+/// Reads places from a file of well-known text.
+type Reader = fn(&[u8], &str) -> std::result::Result<Vec<wkt::Feature>, MapError>;
+
 /// Turns mobility into models; maps are read once.
 #[derive(Default)]
 struct Models {
+    warmup_s: f64,
     files: Files,
     maps: BTreeMap<String, Arc<RoadMap>>,
 }
 
 impl Models {
     fn model(&mut self, mobility: &Mobility, nodes: u32) -> Result<Arc<dyn Model>> {
-        let map = mobility.map.as_ref().map(|map| self.roads(map)).transpose()?;
-        let layers = mobility.map.as_ref().map_or(u32::MAX, |map| layers(&map.allowed));
-        let context = GroupContext { nodes, map, layers };
+        let mut context =
+            GroupContext { nodes, warmup_s: self.warmup_s, layers: u32::MAX, ..GroupContext::default() };
+        if let Some(files) = &mobility.map {
+            let map = self.roads(files)?;
+            context.layers = layers(&files.allowed);
+            if let Some(routes) = &mobility.routes {
+                context.routes = self.vertices(routes, &map, u32::MAX, wkt::lines)?;
+            }
+            for PointsOfInterest { file, share } in &mobility.interest {
+                let places = self.vertices(file, &map, context.layers, wkt::points)?;
+                context.interest.push(Interest { share: *share, vertices: places.concat() });
+            }
+            context.map = Some(map);
+        }
         Ok((mobility.entry.model.build)(&mobility.parameters, context).into())
+    }
+    /// The vertices of what a file on a map names.
+    fn vertices(&self, file: &MapFile, map: &RoadMap, layers: u32, read: Reader) -> Result<Vec<Vec<u32>>> {
+        let bytes = self.files.read(&file.path, &file.place)?;
+        let name = file.path.display().to_string();
+        let places = read(&bytes, &name).and_then(|places| map.vertices_at(&places, layers, &name));
+        places.map_err(|error| {
+            let text = error.to_string();
+            let (what, right) = text.rsplit_once(", ").unwrap_or((&text, "change the file or the map"));
+            Error::new(&file.place, what, right)
+        })
     }
     fn roads(&mut self, map: &Map) -> Result<Arc<RoadMap>> {
         let key = format!("{:?}", Map { allowed: Vec::new(), ..map.clone() });

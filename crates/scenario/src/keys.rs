@@ -297,6 +297,19 @@ keys! {
         bounding_box: Quantity("24.92, 60.16, 24.97, 60.18 deg"), "Part of an OpenStreetMap file: west, south, east, north.";
         largest_part: Flag, "Whether of a map in several parts the largest is kept; else such a map is an error.";
     }
+    /// Of a mobility model with routes on a map, beside its parameters.
+    MAP_AND_ROUTES = MAP + {
+        routes: Text, "A WKT file of routes in the coordinates of the map: each line is one, its points are the stops.";
+    }
+    /// Of a mobility model that visits some places of a map more often, beside its parameters.
+    MAP_AND_INTEREST = MAP + {
+        points_of_interest: List(&Table(INTEREST)), "Places that are visited more often; all other journeys go anywhere.";
+    }
+    /// Of `points_of_interest`.
+    INTEREST {
+        file: Text, "A WKT file with the points, in the coordinates of the map.";
+        share: SHARE, "Share of all journeys that go to one of them.";
+    }
     /// Of a delay over time.
     DELAY {
         steps: List(&Table(DELAY_STEP)), "Delays in order of time, straight lines between.";

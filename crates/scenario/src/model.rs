@@ -132,8 +132,21 @@ pub struct Mobility {
     pub entry: &'static mobility::Entry,
     /// All its parameters.
     pub parameters: Parameters,
-    /// Its map, if it is a model with [`mobility::Entry::on_map`].
+    /// Its map, if it is a model with [`mobility::Input::Map`].
     pub map: Option<Map>,
+    /// Its routes, if it is a model with [`mobility::Input::Routes`].
+    pub routes: Option<MapFile>,
+    /// Places that its nodes visit more often, if it is a model with [`mobility::Input::PointsOfInterest`].
+    pub interest: Vec<PointsOfInterest>,
+}
+
+/// A file of places on a map, and how often they are visited.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointsOfInterest {
+    /// The file.
+    pub file: MapFile,
+    /// Probability that a journey goes to one of them.
+    pub share: f64,
 }
 
 impl Mobility {
@@ -144,10 +157,14 @@ impl Mobility {
     ///
     /// # Panics
     /// If there is no such model.
-    pub fn named<const N: usize>(name: &str, given: [(&str, Value); N]) -> Result<Self, ParameterError> {
+    pub fn named<'n>(
+        name: &str,
+        given: impl IntoIterator<Item = (&'n str, Value)>,
+    ) -> Result<Self, ParameterError> {
         let entry = mobility::entry(name);
-        let given = given.map(|(name, value)| (name.to_owned(), value)).into();
-        Ok(Self { entry, parameters: Parameters::resolve(name, entry.model.parameters, &given)?, map: None })
+        let given = given.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let parameters = Parameters::resolve(name, entry.model.parameters, &given)?;
+        Ok(Self { entry, parameters, map: None, routes: None, interest: Vec::new() })
     }
 }
 

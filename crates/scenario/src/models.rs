@@ -5,7 +5,7 @@ use crate::keys::{self, Key};
 use lightlag_protocols::dtn::Parameter;
 use lightlag_protocols::link::{losses, queues};
 use lightlag_protocols::parameter;
-use lightlag_worlds::mobility;
+use lightlag_worlds::mobility::{self, Input};
 
 /// All models of a kind.
 #[derive(Debug)]
@@ -45,7 +45,13 @@ pub const MOBILITY: Models = Models {
     key: "model",
     example: "random_waypoint",
     rows: || {
-        let keys = |row: &mobility::Entry| if row.on_map { keys::MAP } else { &[] };
+        let keys = |row: &mobility::Entry| match row.inputs {
+            [] => &[],
+            [Input::Map] => keys::MAP,
+            [Input::Map, Input::Routes] => keys::MAP_AND_ROUTES,
+            [Input::Map, Input::PointsOfInterest] => keys::MAP_AND_INTEREST,
+            inputs => unreachable!("no keys are declared for {inputs:?}"),
+        };
         mobility::TABLE.iter().map(|row| Model::of(&row.model, keys(row))).collect()
     },
 };

@@ -1,19 +1,21 @@
 //! `Group.movementModel` and what it reads: speeds, waits, places, maps.
 
+use super::maps;
 use super::numbers::{double, int, list, range};
+use super::places;
 use super::settings::{Found, Run, Space};
-use crate::error::{Result, quoted, short};
-use crate::files::locate;
-use crate::model::{Map, MapFile, Mobility};
-use crate::quantity::{Area, Bounds, Position};
+use crate::error::{Result, short};
+use crate::model::Mobility;
+use crate::quantity::{Area, Bounds};
 use lightlag_protocols::dtn::Value;
 use lightlag_protocols::time::Duration;
-use lightlag_worlds::mobility::map::{MapOptions, osm::OsmOptions};
 
 /// Speed of light.
 const SPEED_MAX_M_PER_S: f64 = 299_792_458.0;
-const MOVEMENTS: &[&str] =
-    &["RandomWaypoint", "RandomWalk", "ShortestPathMapBasedMovement", "StationaryMovement"];
+const MOVEMENTS: &[&str] = words![
+    RandomWaypoint RandomWalk RandomDirection ModifiedRandomDirection ClusterMovement LinearMovement LinearFormation
+    GridLocation StationaryMovement MapBasedMovement ShortestPathMapBasedMovement MapRouteMovement
+];
 
 fn not_negative(found: Option<Found>, default: f64) -> Result<Bounds<f64>> {
     let Some(found) = found else { return Ok(Bounds::single(default)) };
@@ -53,19 +55,43 @@ pub fn mobility(space: &Space) -> Result<Mobility> {
     // A clock of nanoseconds.
     let pause_s = |seconds| Duration::from_secs_f64(seconds).as_secs_f64();
     let pause = Bounds { low: pause_s(pause.low), high: pause_s(pause.high) };
-    let (area_m, values) = (Value::Area(area), (Value::Range(speed), Value::Range(pause)));
-    let moving = |name| Mobility::named(name, [("area", area_m), ("speed", values.0), ("pause", values.1)]);
+    let common =
+        || [("area", Value::Area(area)), ("speed", Value::Range(speed)), ("pause", Value::Range(pause))];
+    let moving = |name| Mobility::named(name, common());
+    let direction = |stop: &'static str| {
+        let right = Value::Number(area.height_m);
+        let own = [("stop", stop.into()), ("right_border", right)];
+        Mobility::named("random_direction", common().into_iter().chain(own))
+    };
     let mobility = match model.value {
         "RandomWaypoint" => moving("random_waypoint"),
         // Its legs are hard-coded in The ONE, as are the defaults here.
         "RandomWalk" => moving("random_walk"),
+        "MapBasedMovement" => {
+            let map = Some(maps::map(space)?);
+            moving("map_walk").map(|mobility| Mobility { map, ..mobility })
+        }
         "ShortestPathMapBasedMovement" => {
-            let map = Some(map(space)?);
-            moving("shortest_path_map").map(|mobility| Mobility { map, ..mobility })
+            let (map, interest) = (Some(maps::map(space)?), maps::interest(space)?);
+            moving("shortest_path_map").map(|mobility| Mobility { map, interest, ..mobility })
         }
-        "StationaryMovement" => {
-            Mobility::named("stationary", [("at", Value::Position(location(space, area)?))])
+        "MapRouteMovement" => {
+            let (map, routes) = (Some(maps::map(space)?), Some(maps::routes(space)?));
+            let (order, first) = (maps::route_order(space)?, maps::first_stop(space)?);
+            let own = [("order", order.into()), ("first_stop", first.into())];
+            Mobility::named("map_route", common().into_iter().chain(own)).map(|mobility| Mobility {
+                map,
+                routes,
+                ..mobility
+            })
         }
+        "RandomDirection" => direction("border"),
+        "ModifiedRandomDirection" => direction("anywhere"),
+        "ClusterMovement" => places::cluster(space, speed, pause)?,
+        "LinearMovement" => places::line_walk(space, speed)?,
+        "LinearFormation" => places::line_formation(space)?,
+        "GridLocation" => places::grid(space)?,
+        "StationaryMovement" => places::stationary(space, area)?,
         _ => return Err(model.unsupported(MOVEMENTS)),
     };
     mobility.map_err(|wrong| model.wrong(format!("{wrong}"), "see `lightlag list`"))
@@ -80,52 +106,4 @@ pub fn world_size(run: Run) -> Result<Area> {
         }
         _ => Err(found.wrong("is not a size", "give width and height in metres, like 4500, 3400")),
     }
-}
-
-fn location(space: &Space, area: Area) -> Result<Position> {
-    let found = space.need("nodeLocation", "100, 200")?;
-    let inside = |x: i32, y: i32| {
-        (0.0..=area.width_m).contains(&f64::from(x)) && (0.0..=area.height_m).contains(&f64::from(y))
-    };
-    match found.parse(|text| list(text, int))?[..] {
-        [x, y] if inside(x, y) => Ok(Position { x_m: f64::from(x), y_m: f64::from(y) }),
-        [_, _] => Err(found.wrong("lies outside of the world", "see `MovementModel.worldSize`")),
-        _ => Err(found.wrong("is not a place", "give x and y in metres, like 100, 200")),
-    }
-}
-
-fn map(space: &Space) -> Result<Map> {
-    if let Some(found) = space.find("pois") {
-        return Err(found.wrong("asks for points of interest, which are not supported", "leave it out"));
-    }
-    let files = space.run.space("MapBasedMovement");
-    let count = files.need("nrofMapFiles", "1")?;
-    let number = count.whole(1, 31, "there are 1 to 31 map files")?;
-    let mut maps = Vec::new();
-    for index in 1..=number {
-        let found = files.need(&format!("mapFile{index}"), "maps/grid.wkt")?;
-        let name = super::properties::readable(found.value);
-        let path = locate(&name, &found.folders());
-        if !path.is_file() {
-            return Err(found.wrong(
-                format!("names {}, which does not exist", quoted(&name)),
-                "name it relative to the settings, to the folder above them, or to where you are",
-            ));
-        }
-        maps.push(MapFile { path, place: found.place.clone() });
-    }
-    let mut allowed = Vec::new();
-    if let Some(found) = space.find("okMaps") {
-        for index in found.parse(|text| list(text, int))? {
-            match u32::try_from(index).ok().filter(|_| (1..=number).contains(&index)) {
-                Some(index) => allowed.push(index),
-                None => {
-                    return Err(
-                        found.wrong(format!("names map {index}"), format!("there are maps 1 to {number}"))
-                    );
-                }
-            }
-        }
-    }
-    Ok(Map { files: maps, allowed, options: MapOptions::THE_ONE, osm: OsmOptions::default() })
 }

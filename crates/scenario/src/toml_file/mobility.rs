@@ -1,16 +1,17 @@
 //! `mobility = { model = "...", ... }`: how nodes move.
 
-use super::section::{Section, wrong_type};
+use super::section::{Section, items, wrong_type};
 use super::{Context, model};
 use crate::error::{Error, Result, Wrong, quoted};
 use crate::files::locate;
-use crate::model::{Map, MapFile, Mobility};
+use crate::keys::INTEREST;
+use crate::model::{Map, MapFile, Mobility, PointsOfInterest};
 use crate::models::MOBILITY;
 use crate::quantity::plain_number;
 use crate::tree::{Node, Value};
-use lightlag_worlds::mobility::TABLE;
 use lightlag_worlds::mobility::map::osm::{BoundingBox, OsmOptions, Roads};
 use lightlag_worlds::mobility::map::{Disconnected, MapOptions};
+use lightlag_worlds::mobility::{Input, TABLE};
 
 pub fn mobility(node: &Node, path: &str, context: &Context) -> Result<Mobility> {
     let section = Section::open(node, path)?;
@@ -27,8 +28,50 @@ pub fn mobility(node: &Node, path: &str, context: &Context) -> Result<Mobility> 
     }
     (entry.check)(&parameters)
         .map_err(|wrong| Error::new(&section.place, format!("`{path}` {}", wrong.what), wrong.right))?;
-    let map = entry.on_map.then(|| map(&section, context)).transpose()?;
-    Ok(Mobility { entry, parameters, map })
+    let has = |input| entry.inputs.contains(&input);
+    let map = has(Input::Map).then(|| map(&section, context)).transpose()?;
+    let routes = has(Input::Routes).then(|| routes(&section, context)).transpose()?;
+    let interest = if has(Input::PointsOfInterest) { interest(&section, context)? } else { Vec::new() };
+    let mobility = Mobility { entry, parameters, map, routes, interest };
+    if let (Some(map), true) = (&mobility.map, mobility.routes.is_some() || !mobility.interest.is_empty())
+        && is_osm(&map.files)
+    {
+        let what =
+            format!("`{path}` names places on an OpenStreetMap file, which is projected when it is read");
+        return section.place.refuse(what, "convert the roads and the places to WKT in metres");
+    }
+    Ok(mobility)
+}
+
+fn routes(section: &Section, context: &Context) -> Result<MapFile> {
+    match section.get("routes") {
+        Some(node) => file(node, &section.key("routes"), context),
+        None => Err(section.missing("routes", "\"tram.wkt\"")),
+    }
+}
+
+fn interest(section: &Section, context: &Context) -> Result<Vec<PointsOfInterest>> {
+    let Some(node) = section.get("points_of_interest") else { return Ok(Vec::new()) };
+    let path = section.key("points_of_interest");
+    let add = "add { file = \"shops.wkt\", share = 0.3 }";
+    let mut all: Vec<PointsOfInterest> = Vec::new();
+    for node in items(node, &path, "tables", add)? {
+        let table = Section::new(node, &path, INTEREST)?;
+        let named = table.get("file").ok_or_else(|| table.missing("file", "\"shops.wkt\""))?;
+        let file = file(named, &table.key("file"), context)?;
+        let share = table.real("share", 0.0, 1.0)?.ok_or_else(|| table.missing("share", "0.3"))?;
+        all.push(PointsOfInterest { file, share });
+        let sum: f64 = all.iter().map(|one| one.share).sum();
+        // A sum of decimals that is 1 on paper may be above it by rounding.
+        if sum > 1.0 + 1e-9 {
+            return table.refuse("share", format!("the shares of `{path}` add up to {sum}"), "1 at most");
+        }
+    }
+    Ok(all)
+}
+
+fn is_osm(files: &[MapFile]) -> bool {
+    files.iter().any(|file| file.path.extension().is_some_and(|end| end == "pbf"))
 }
 
 fn map(section: &Section, context: &Context) -> Result<Map> {
@@ -39,12 +82,13 @@ fn map(section: &Section, context: &Context) -> Result<Map> {
         }
         _ => return Err(section.missing("map", "\"city.osm.pbf\"")),
     };
-    let files =
-        named.into_iter().map(|node| file(node, section, context)).collect::<Result<Vec<MapFile>>>()?;
+    let files = named
+        .into_iter()
+        .map(|node| file(node, &section.key("map"), context))
+        .collect::<Result<Vec<MapFile>>>()?;
     let roads = [("all", Roads::All), ("drive", Roads::Drive), ("walk", Roads::Walk)];
     // Cuttings of real maps nearly always have crumbs at their edges; hand-made ones have no excuse.
-    let real = files.iter().any(|file| file.path.extension().is_some_and(|end| end == "pbf"));
-    let largest = section.flag("largest_part")?.unwrap_or(real);
+    let largest = section.flag("largest_part")?.unwrap_or(is_osm(&files));
     let disconnected = if largest { Disconnected::Largest } else { Disconnected::Error };
     let osm = OsmOptions {
         roads: section.word("roads", &roads)?.unwrap_or_default(),
@@ -54,9 +98,9 @@ fn map(section: &Section, context: &Context) -> Result<Map> {
     Ok(Map { files, allowed: Vec::new(), options, osm })
 }
 
-fn file(node: &Node, section: &Section, context: &Context) -> Result<MapFile> {
+fn file(node: &Node, path: &str, context: &Context) -> Result<MapFile> {
     let Value::Text(name) = &node.value else {
-        return Err(wrong_type(node, &section.key("map"), "it must be a file's name in quotes"));
+        return Err(wrong_type(node, path, "it must be a file's name in quotes"));
     };
     let path = locate(name, &context.folders);
     if path.is_file() {

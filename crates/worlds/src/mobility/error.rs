@@ -65,6 +65,14 @@ pub enum MobilityError {
         /// South to north.
         height_m: f64,
     },
+    /// A route with too few stops.
+    #[error("a route has {stops} stops: it needs {least} or more")]
+    Stops {
+        /// How many the shortest route has.
+        stops: usize,
+        /// How many are needed: two, or one more than the number of the first stop.
+        least: usize,
+    },
     /// A kind of start that the model does not have.
     #[error("{model} cannot begin with {initial}: {instead}")]
     Initial {

@@ -7,19 +7,34 @@
 //! leg at a time, so that only the present is kept.
 
 mod clock;
+mod cluster;
 mod draws;
 mod error;
 mod fleet;
+mod grid;
+mod line_formation;
+mod line_walk;
 pub mod map;
+mod map_route;
+mod map_walk;
+mod on_map;
+mod random_direction;
 mod random_walk;
 mod random_waypoint;
 mod shortest_path_map;
 mod stationary;
 mod walk;
 
+pub use cluster::Cluster;
 pub use draws::{Draw, Draws, JavaDraw};
 pub use error::MobilityError;
 pub use fleet::{Fleet, Group};
+pub use grid::Grid;
+pub use line_formation::{Line, LineFormation};
+pub use line_walk::{LineStart, LineWalk};
+pub use map_route::{MapRoute, Routes};
+pub use map_walk::MapWalk;
+pub use random_direction::RandomDirection;
 pub use random_walk::RandomWalk;
 pub use random_waypoint::RandomWaypoint;
 pub use shortest_path_map::ShortestPathMap;
@@ -146,12 +161,18 @@ pub struct Spot {
     pub point: Point,
     /// The vertex of the map that is there; models without a map leave it zero.
     pub vertex: u32,
+    /// What a model remembers from journey to journey, such as the stop of a route; zero in models without memory.
+    pub state: u64,
 }
 
 impl Spot {
     /// A place off the map.
     pub const fn at(point: Point) -> Self {
-        Self { point, vertex: 0 }
+        Self { point, vertex: 0, state: 0 }
+    }
+    /// A vertex of a map.
+    pub fn on(map: &RoadMap, vertex: u32) -> Self {
+        Self { point: map.point(vertex), vertex, state: 0 }
     }
 }
 
@@ -202,8 +223,9 @@ pub trait Model: fmt::Debug + Send + Sync {
     fn begin(&self, index: u32, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Begin;
     /// The next journey; appends its points to `path`, the first one may be where the node stands.
     fn depart(&self, from: Spot, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Journey;
-    /// How long the node rests at the end of a journey, in seconds; infinite for ever.
-    fn pause_s(&self, draw: &mut dyn Draw) -> f64;
+    /// How long the node rests at the end of a journey, at the spot that the journey led to, in seconds; infinite for
+    /// ever.
+    fn pause_s(&self, at: Spot, draw: &mut dyn Draw) -> f64;
     /// The corners (least, greatest) of a rectangle that holds all motion.
     fn bounds(&self) -> (Point, Point);
 }
@@ -213,18 +235,44 @@ pub trait Model: fmt::Debug + Send + Sync {
 pub struct GroupContext {
     /// How many nodes it has.
     pub nodes: u32,
-    /// The roads, for models with [`Entry::on_map`].
+    /// How long nodes move before t = 0, in seconds.
+    pub warmup_s: f64,
+    /// The roads, for models with [`Input::Map`].
     pub map: Option<Arc<RoadMap>>,
     /// Layers of the map that the nodes use: bit n for layer n.
     pub layers: u32,
+    /// The stops of each route as vertices of the map, for models with [`Input::Routes`].
+    pub routes: Vec<Vec<u32>>,
+    /// Places that are visited more often, for models with [`Input::PointsOfInterest`].
+    pub interest: Vec<Interest>,
+}
+
+/// Places of a map that are visited more often than others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interest {
+    /// Probability that a journey goes to one of them.
+    pub share: f64,
+    /// The places, at least one; all are visited equally often.
+    pub vertices: Vec<u32>,
+}
+
+/// What a model reads beside its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A map (`map` in a scenario).
+    Map,
+    /// Routes on the map (`routes`).
+    Routes,
+    /// Places on the map that are visited more often (`points_of_interest`).
+    PointsOfInterest,
 }
 
 /// A row of [`TABLE`].
 pub struct Entry {
     /// Name, source, parameters, builder.
     pub model: parameter::Entry<dyn Model, GroupContext>,
-    /// It needs a map (`map` in a scenario).
-    pub on_map: bool,
+    /// What it reads beside its parameters.
+    pub inputs: &'static [Input],
     /// What parameters must be together; the text continues "the mobility ...".
     pub check: fn(&Parameters) -> Result<(), Wrong>,
     /// How fast nodes move, about: budgets are made of it.
@@ -238,8 +286,19 @@ impl fmt::Debug for Entry {
 }
 
 /// Every mobility model.
-pub const TABLE: &[Entry] =
-    &[stationary::ENTRY, random_waypoint::ENTRY, random_walk::ENTRY, shortest_path_map::ENTRY];
+pub const TABLE: &[Entry] = &[
+    stationary::ENTRY,
+    grid::ENTRY,
+    line_formation::ENTRY,
+    line_walk::ENTRY,
+    random_waypoint::ENTRY,
+    cluster::ENTRY,
+    random_walk::ENTRY,
+    random_direction::ENTRY,
+    shortest_path_map::ENTRY,
+    map_walk::ENTRY,
+    map_route::ENTRY,
+];
 
 /// The row of this name.
 ///

@@ -34,7 +34,7 @@ pub const ENTRY: Entry = Entry {
             })
         },
     },
-    on_map: false,
+    inputs: &[],
     check: |_| Ok(()),
     pace,
 };
@@ -122,7 +122,7 @@ impl Model for RandomWalk {
         path.push(to);
         Journey { speed_m_per_s, to: Spot::at(to) }
     }
-    fn pause_s(&self, draw: &mut dyn Draw) -> f64 {
+    fn pause_s(&self, _at: Spot, draw: &mut dyn Draw) -> f64 {
         draw.within(self.pause_s)
     }
     fn bounds(&self) -> (Point, Point) {

@@ -33,7 +33,7 @@ pub const ENTRY: Entry = Entry {
             })
         },
     },
-    on_map: false,
+    inputs: &[],
     check: |_| Ok(()),
     pace: |parameters| {
         let area = parameters.area("area");
@@ -141,7 +141,7 @@ impl Model for RandomWaypoint {
         path.push(to);
         Journey { speed_m_per_s, to: Spot::at(to) }
     }
-    fn pause_s(&self, draw: &mut dyn Draw) -> f64 {
+    fn pause_s(&self, _at: Spot, draw: &mut dyn Draw) -> f64 {
         draw.within(self.pause_s)
     }
     fn bounds(&self) -> (Point, Point) {

@@ -1,7 +1,7 @@
-//! Along the roads of a map, by the shortest path to a random vertex.
+//! Along the roads of a map, by the shortest path to a random vertex or point of interest.
 
 use super::map::RoadMap;
-use super::{AREA, Entry, GroupContext, PAUSE, Pace, SPEED};
+use super::{AREA, Entry, GroupContext, Input, Interest, PAUSE, SPEED, on_map};
 use super::{Area, Begin, Bounds, Draw, Initial, Journey, MobilityError, Model, Point, Spot};
 use lightlag_protocols::parameter::{self, Parameters};
 use std::sync::Arc;
@@ -15,28 +15,17 @@ pub const ENTRY: Entry = Entry {
         only_with: &[],
         build: |parameters, context: GroupContext| Box::new(build(parameters, context)),
     },
-    on_map: true,
+    inputs: &[Input::Map, Input::PointsOfInterest],
     check: |_| Ok(()),
-    pace: |parameters| Pace {
-        // Without an area: a square kilometre.
-        area: if parameters.has("area") { parameters.area("area") } else { Area::new(1e3, 1e3) },
-        speed_m_per_s: parameters.range("speed").mean(),
-        // Roads that bend every metre; pauses are not counted.
-        journey_m: 1.0,
-        pause_s: 0.0,
-        legs: 1.0,
-        tries: 1.0,
-    },
+    pace: on_map::pace,
 };
 
 fn build(parameters: &Parameters, context: GroupContext) -> ShortestPathMap {
-    let map = context.map.expect("a model with `on_map` has a map");
-    let (_, greatest) = map.bounds();
-    // A single straight road has no extent to one side.
-    let anywhere = Area::new(greatest.x.max(1.0), greatest.y.max(1.0));
+    let map = on_map::map(context.map);
     ShortestPathMap {
-        area: if parameters.has("area") { parameters.area("area") } else { anywhere },
+        area: on_map::area(parameters, &map),
         layers: context.layers,
+        interest: context.interest,
         map,
         speed_m_per_s: parameters.range("speed"),
         pause_s: parameters.range("pause"),
@@ -45,10 +34,11 @@ fn build(parameters: &Parameters, context: GroupContext) -> ShortestPathMap {
 }
 
 /// Shortest-path map-based movement (Keränen, Ott and Kärkkäinen 2009): a uniform vertex of the map
-/// as destination, the shortest path there, a pause.
+/// or of a set of points of interest as destination, the shortest path there, a pause.
 ///
 /// A node begins between a uniform vertex and one of its neighbours. Draws are in the order of The
-/// ONE, which spends one on the choice among points of interest even without any.
+/// ONE, which spends one on the choice among points of interest even without any. A destination that the layers of the
+/// node do not reach is not visited, but the next path begins there, as in The ONE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShortestPathMap {
     /// The roads.
@@ -57,6 +47,8 @@ pub struct ShortestPathMap {
     pub area: Area,
     /// Layers that the nodes use: bit n for layer n (The ONE: `okMaps`); all if all bits are set.
     pub layers: u32,
+    /// Sets of places that are visited more often (The ONE: `pois`).
+    pub interest: Vec<Interest>,
     /// Speed of a journey in m/s.
     pub speed_m_per_s: Bounds<f64>,
     /// Rest after each journey in seconds.
@@ -66,21 +58,22 @@ pub struct ShortestPathMap {
 }
 
 impl ShortestPathMap {
-    fn vertex(&self, draw: &mut dyn Draw) -> u32 {
-        loop {
-            let vertex = draw.below(self.map.vertex_count());
-            if self.map.layers(vertex) & self.layers != 0 {
-                return vertex;
+    fn destination(&self, draw: &mut dyn Draw) -> u32 {
+        let chosen = draw.unit();
+        let mut below = 0.0;
+        for Interest { share, vertices } in &self.interest {
+            below += share;
+            if chosen < below {
+                return vertices[draw.below(vertices.len() as u32) as usize];
             }
         }
+        self.map.random_vertex(self.layers, draw)
     }
 }
 
 impl Model for ShortestPathMap {
     fn check(&self, _count: u32) -> Result<(), MobilityError> {
-        super::check_moving(self.area, self.speed_m_per_s, self.pause_s)?;
-        self.map.check_inside(self.area)?;
-        self.map.check_connected(self.layers)?;
+        on_map::check(&self.map, self.area, self.layers, self.speed_m_per_s, self.pause_s)?;
         let initial = match self.initial {
             Initial::Uniform => return Ok(()),
             Initial::StationaryDistribution => "stationary_distribution",
@@ -90,24 +83,16 @@ impl Model for ShortestPathMap {
         Err(MobilityError::Initial { model: "shortest_path_map", initial, instead })
     }
     fn begin(&self, _index: u32, draw: &mut dyn Draw, _path: &mut Vec<Point>) -> Begin {
-        let share = draw.unit();
-        let vertex = self.vertex(draw);
-        let neighbours = self.map.neighbours(vertex);
-        let other = neighbours[draw.below(neighbours.len() as u32) as usize];
-        let point = self.map.point(vertex);
-        let at = point.toward(self.map.point(other), share);
-        let pause_s = draw.within(self.pause_s);
-        Begin { at, pause_s, spot: Spot { point, vertex }, under_way: None }
+        on_map::begin(&self.map, self.layers, self.pause_s, draw)
     }
     fn depart(&self, from: Spot, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Journey {
         let speed_m_per_s = draw.within(self.speed_m_per_s);
-        let _point_of_interest = draw.unit();
-        let vertex = self.vertex(draw);
-        // `check` has found all vertices to be in one part, so there is a path.
+        let vertex = self.destination(draw);
+        // Without a path the node stays and rests again.
         let _ = self.map.shortest_path(from.vertex, vertex, self.layers, path);
-        Journey { speed_m_per_s, to: Spot { point: self.map.point(vertex), vertex } }
+        Journey { speed_m_per_s, to: Spot::on(&self.map, vertex) }
     }
-    fn pause_s(&self, draw: &mut dyn Draw) -> f64 {
+    fn pause_s(&self, _at: Spot, draw: &mut dyn Draw) -> f64 {
         draw.within(self.pause_s)
     }
     fn bounds(&self) -> (Point, Point) {

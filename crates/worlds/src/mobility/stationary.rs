@@ -17,7 +17,7 @@ pub const ENTRY: Entry = Entry {
         only_with: &[],
         build: |parameters, context: GroupContext| Box::new(build(parameters, &context)),
     },
-    on_map: false,
+    inputs: &[],
     check,
     pace: |parameters| {
         Pace::still(if parameters.has("area") { parameters.area("area") } else { Area::new(1e-6, 1e-6) })
@@ -66,7 +66,7 @@ impl Model for Stationary {
     fn depart(&self, from: Spot, _draw: &mut dyn Draw, _path: &mut Vec<Point>) -> Journey {
         Journey { speed_m_per_s: 0.0, to: from }
     }
-    fn pause_s(&self, _draw: &mut dyn Draw) -> f64 {
+    fn pause_s(&self, _at: Spot, _draw: &mut dyn Draw) -> f64 {
         f64::INFINITY
     }
     fn bounds(&self) -> (Point, Point) {

@@ -162,7 +162,7 @@ impl Node {
                 match self.rest {
                     Rest::None => {
                         self.rest = Rest::Over;
-                        model.pause_s(draw)
+                        model.pause_s(self.spot, draw)
                     }
                     Rest::Known(pause_s) => {
                         self.rest = Rest::Over;
@@ -178,6 +178,8 @@ impl Node {
             if self.now > start {
                 return Leg { start, end: self.now, from, to: self.at };
             }
+            // Shorter than a nanosecond: the next leg begins where the last one ended.
+            self.at = from;
         }
     }
 
@@ -223,7 +225,7 @@ impl Node {
         if arrived {
             let pause_s = match self.rest {
                 Rest::Known(pause_s) => pause_s,
-                _ => model.pause_s(draw),
+                _ => model.pause_s(self.spot, draw),
             };
             self.rest = Rest::Until(clock.reading_in_motion(step) + pause_s);
         }

@@ -42,6 +42,7 @@ fn townspeople() -> ShortestPathMap {
         map: town(),
         area: AREA,
         layers: u32::MAX,
+        interest: Vec::new(),
         speed_m_per_s: SPEED,
         pause_s: PAUSE,
         initial: Initial::Uniform,

@@ -2,10 +2,10 @@
 //! is known to do: on its own clock of added doubles, all nodes in turn, from one generator.
 
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_worlds::mobility::map::{MapBuilder, MapOptions};
+use lightlag_worlds::mobility::map::{MapBuilder, MapOptions, RoadMap, TourOrder};
 use lightlag_worlds::mobility::{
-    Area, Bounds, Draws, Fleet, Group, Initial, JavaDraw, Model, Point, RandomWalk, RandomWaypoint,
-    ShortestPathMap, Spot, Stationary,
+    Area, Bounds, Draws, Fleet, Group, Initial, Interest, JavaDraw, MapRoute, MapWalk, Model, Point,
+    RandomWalk, RandomWaypoint, Routes, ShortestPathMap, Spot, Stationary,
 };
 use std::sync::Arc;
 
@@ -42,12 +42,12 @@ impl Stepped {
             self.at = next;
             self.path.pop();
         }
-        self.moves_at_s = clock_s + self.model.pause_s(draw);
+        self.moves_at_s = clock_s + self.model.pause_s(self.spot, draw);
     }
 }
 
-/// A crooked town: roads of 7 m to 40 m with a bend at every crossing.
-fn town() -> ShortestPathMap {
+/// A crooked town: roads of 7 m to 40 m with a bend at every crossing. Two of its roads, which do not meet, are layer 1.
+fn roads() -> Arc<RoadMap> {
     let mut builder = MapBuilder::default();
     let at = |i: i32, j: i32| {
         let bend = f64::from((i * 7 + j * 3) % 5);
@@ -57,17 +57,45 @@ fn town() -> ShortestPathMap {
         let roads = [(0..10).map(|j| at(j, i)).collect(), (0..10).map(|j| at(i, j)).collect()];
         builder.add(&roads, 0).expect("layer 0");
     }
-    let map = Arc::new(builder.build("town", MapOptions::default()).expect("connected"));
+    for i in [2, 6] {
+        builder.add(&[(1..9).map(|j| at(j, i)).collect()], 1).expect("layer 1");
+    }
+    Arc::new(builder.build("town", MapOptions::default()).expect("connected"))
+}
+
+fn town(layers: u32) -> ShortestPathMap {
     let (speed_m_per_s, pause_s) = (Bounds::new(0.5, 60.0), Bounds::new(0.0, 3.0));
-    ShortestPathMap { map, area: AREA, layers: 1, speed_m_per_s, pause_s, initial: Initial::Uniform }
+    ShortestPathMap {
+        map: roads(),
+        area: AREA,
+        layers,
+        interest: vec![Interest { share: 0.3, vertices: vec![17, 3, 66] }],
+        speed_m_per_s,
+        pause_s,
+        initial: Initial::Uniform,
+    }
 }
 
 fn groups() -> Vec<Group> {
     let (speed_m_per_s, pause_s) = (Bounds::new(0.5, 9.0), Bounds::new(0.0, 20.0));
     let (step_m, initial) = (RandomWalk::THE_ONE_STEP_M, Initial::Uniform);
-    let models: [Arc<dyn Model>; 4] = [
+    let route = |order, first_stop| {
+        let stops = vec![vec![5, 70, 23, 23, 9], vec![99, 0]];
+        let routes = Routes::new(stops, order);
+        MapRoute { map: roads(), area: AREA, layers: 1, routes, first_stop, speed_m_per_s, pause_s }
+    };
+    let walk = |layers| {
+        let roads_per_journey = Bounds::new(2, 9);
+        MapWalk { map: roads(), area: AREA, layers, roads: roads_per_journey, speed_m_per_s, pause_s }
+    };
+    let models: [Arc<dyn Model>; 9] = [
         Arc::new(RandomWaypoint { area: AREA, speed_m_per_s, pause_s, initial: initial.clone() }),
-        Arc::new(town()),
+        Arc::new(town(1)),
+        Arc::new(town(2)),
+        Arc::new(walk(1)),
+        Arc::new(walk(2)),
+        Arc::new(route(TourOrder::Circular, None)),
+        Arc::new(route(TourOrder::PingPong, Some(1))),
         Arc::new(RandomWalk { area: AREA, step_m, speed_m_per_s, pause_s, initial: initial.clone() }),
         Arc::new(Stationary { area: AREA, initial }),
     ];

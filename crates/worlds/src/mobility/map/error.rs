@@ -49,6 +49,38 @@ pub enum MapError {
         /// What would be right.
         right: &'static str,
     },
+    /// A file of places without one.
+    #[error("{file}: no point found, expected POINT")]
+    NoPoint {
+        /// Name of the file.
+        file: String,
+    },
+    /// A place of a file that is no vertex of the map.
+    #[error(
+        "{file}:{line}: ({x}, {y}) is not on the map, expected a point of one of its lines, with the same coordinates"
+    )]
+    NoVertex {
+        /// Name of the file.
+        file: String,
+        /// Line, from 1 on.
+        line: u32,
+        /// Its first coordinate, as in the file.
+        x: f64,
+        /// Its second coordinate.
+        y: f64,
+    },
+    /// A place of a file that nodes must not visit.
+    #[error("{file}:{line}: ({x}, {y}) is on a part of the map that its visitors must not use")]
+    Forbidden {
+        /// Name of the file.
+        file: String,
+        /// Line, from 1 on.
+        line: u32,
+        /// Its first coordinate, as in the file.
+        x: f64,
+        /// Its second coordinate.
+        y: f64,
+    },
     /// A map in which not every place can be reached.
     #[error(
         "the map has {parts} parts that no road joins, the largest has {largest} of {vertices} vertices: join them, or keep the largest (`largest_part = true`)"

@@ -4,9 +4,12 @@ mod error;
 mod java_order;
 pub mod osm;
 mod path;
+mod places;
+mod tour;
 pub mod wkt;
 
 pub use error::MapError;
+pub use tour::{Tour, TourOrder};
 
 use super::{Area, Point};
 use std::collections::BTreeMap;
@@ -66,6 +69,26 @@ pub struct RoadMap {
     layers: Vec<u32>,
     /// Rank of each vertex in the order of (y, x), which decides between paths of equal length.
     rank: Vec<u32>,
+    /// How the coordinates of its files become these.
+    placing: Placing,
+}
+
+/// How coordinates of files become those of a map.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Placing {
+    mirror: bool,
+    /// Subtracted, after mirroring.
+    origin: Point,
+}
+
+impl Placing {
+    fn mirrored(self, p: Point) -> Point {
+        if self.mirror { Point::new(p.x, -p.y) } else { p }
+    }
+    fn place(self, p: Point) -> Point {
+        let Point { x, y } = self.mirrored(p);
+        Point::new(x - self.origin.x, y - self.origin.y)
+    }
 }
 
 /// Collects lines; lines that share a vertex with exactly equal coordinates are joined there.
@@ -159,7 +182,7 @@ impl MapBuilder {
         for (new, &old) in order.iter().enumerate() {
             number[old as usize] = new as u32;
         }
-        let points = placed(order.iter().map(|&v| self.points[v as usize]).collect(), options);
+        let (points, placing) = placed(order.iter().map(|&v| self.points[v as usize]).collect(), options);
         let (mut first, mut neighbours, mut lengths_m) = (vec![0], Vec::new(), Vec::new());
         for (new, &old) in order.iter().enumerate() {
             for &other in &self.adjacent[old as usize] {
@@ -171,29 +194,25 @@ impl MapBuilder {
         }
         let layers = order.iter().map(|&v| self.layers[v as usize]).collect();
         let rank = ranks(&points);
-        RoadMap { points, first, neighbours, lengths_m, layers, rank }
+        RoadMap { points, first, neighbours, lengths_m, layers, rank, placing }
     }
 }
 
 /// Mirrors and moves a map.
-fn placed(mut points: Vec<Point>, options: MapOptions) -> Vec<Point> {
-    if options.mirror {
-        points.iter_mut().for_each(|p| p.y = -p.y);
-    }
+fn placed(mut points: Vec<Point>, options: MapOptions) -> (Vec<Point>, Placing) {
+    let mut placing = Placing { mirror: options.mirror, origin: Point::default() };
     if options.to_origin {
-        let x = points.iter().map(|p| p.x).fold(f64::INFINITY, f64::min);
-        let y = points.iter().map(|p| p.y).fold(f64::INFINITY, f64::min);
-        points.iter_mut().for_each(|p| *p = Point::new(p.x - x, p.y - y));
+        let least = |a: Point, b: Point| Point::new(a.x.min(b.x), a.y.min(b.y));
+        let infinite = Point::new(f64::INFINITY, f64::INFINITY);
+        placing.origin = points.iter().map(|&p| placing.mirrored(p)).fold(infinite, least);
     }
-    points
+    points.iter_mut().for_each(|p| *p = placing.place(*p));
+    (points, placing)
 }
 
 fn ranks(points: &[Point]) -> Vec<u32> {
     let mut sorted: Vec<u32> = (0..points.len() as u32).collect();
-    sorted.sort_by(|&a, &b| {
-        let (a, b) = (points[a as usize], points[b as usize]);
-        a.y.total_cmp(&b.y).then(a.x.total_cmp(&b.x))
-    });
+    sorted.sort_by(|&a, &b| places::in_order(points[a as usize], points[b as usize]));
     let mut rank = vec![0; points.len()];
     for (place, &v) in sorted.iter().enumerate() {
         rank[v as usize] = place as u32;
@@ -292,22 +311,16 @@ impl RoadMap {
         let Area { width_m, height_m } = world;
         Err(MapError::Outside { x, y, width_m, height_m, need_x, need_y })
     }
-    /// Can every vertex of the given layers be reached by vertices of these layers?
+    /// Is there anything on these layers?
     ///
     /// # Errors
-    /// If no vertex, a single one or more than one part is there.
-    pub fn check_connected(&self, layers: u32) -> Result<(), MapError> {
-        let chosen: Vec<u32> = (0..self.vertex_count()).filter(|&v| self.layers(v) & layers != 0).collect();
-        if chosen.len() < 2 {
-            let layer = layers.trailing_zeros() as usize;
-            return Err(MapError::Layer { layer, right: "choose layers with at least two vertices" });
-        }
-        let parts = parts(&chosen, |v| self.neighbours(v));
-        if parts.len() == 1 {
+    /// If no vertex is.
+    pub fn check_layers(&self, layers: u32) -> Result<(), MapError> {
+        if self.layers.iter().any(|&of| of & layers != 0) {
             return Ok(());
         }
-        let largest = parts.iter().map(Vec::len).max().unwrap_or(0);
-        Err(MapError::Disconnected { parts: parts.len(), largest, vertices: chosen.len() })
+        let layer = layers.trailing_zeros() as usize;
+        Err(MapError::Layer { layer, right: "choose layers with at least one vertex" })
     }
     fn edges(&self, vertex: u32) -> std::ops::Range<usize> {
         self.first[vertex as usize] as usize..self.first[vertex as usize + 1] as usize
@@ -372,8 +385,7 @@ mod tests {
         builder.add(&lines("LINESTRING (1 0, 2 0)\nLINESTRING (0 0, 0 1)"), 3).expect("layer 3");
         let map = builder.build("two files", MapOptions::default()).expect("connected");
         assert_eq!((0..4).map(|v| map.layers(v)).collect::<Vec<_>>(), [9, 9, 8, 8]);
-        assert!(map.check_connected(1).is_ok());
-        assert!(map.check_connected(1 << 3).is_ok(), "joined by an edge of the other layer");
-        assert!(map.check_connected(2).is_err());
+        assert!(map.check_layers(1).is_ok() && map.check_layers(1 << 3).is_ok());
+        assert!(map.check_layers(2).is_err());
     }
 }

@@ -15,6 +15,47 @@ const RIGHT_PAIR: &str = "expected two finite numbers, as in \"106.97 76.25\"";
 /// # Errors
 /// One that names file and line, what is there and what would be right.
 pub fn parse(bytes: &[u8], name: &str) -> Result<Vec<Vec<Point>>, MapError> {
+    Ok(lines(bytes, name)?.into_iter().map(|line| line.points).collect())
+}
+
+/// A line or a single point of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Feature {
+    /// Where it begins: line of the file, from 1 on.
+    pub line: u32,
+    /// Its points.
+    pub points: Vec<Point>,
+}
+
+/// As [`parse`], with the place of each line in the file.
+///
+/// # Errors
+/// As of [`parse`].
+pub fn lines(bytes: &[u8], name: &str) -> Result<Vec<Feature>, MapError> {
+    let lines = features(bytes, name)?.lines;
+    if lines.is_empty() {
+        let right = "expected LINESTRING or MULTILINESTRING";
+        return Err(MapError::NoRoad { file: name.to_owned(), right });
+    }
+    Ok(lines)
+}
+
+/// The points of a file: `POINT (x y)`; lines are checked and ignored.
+///
+/// # Errors
+/// As of [`parse`], or no point at all.
+pub fn points(bytes: &[u8], name: &str) -> Result<Vec<Feature>, MapError> {
+    let points = features(bytes, name)?.points;
+    if points.is_empty() { Err(MapError::NoPoint { file: name.to_owned() }) } else { Ok(points) }
+}
+
+#[derive(Default)]
+struct Features {
+    lines: Vec<Feature>,
+    points: Vec<Feature>,
+}
+
+fn features(bytes: &[u8], name: &str) -> Result<Features, MapError> {
     if bytes.is_empty() {
         return Err(MapError::Empty { file: name.to_owned() });
     }
@@ -30,13 +71,9 @@ pub fn parse(bytes: &[u8], name: &str) -> Result<Vec<Vec<Point>>, MapError> {
     // A byte order mark is no part of the text.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = Reader { rest: text, line: 1, name };
-    let mut lines = Vec::new();
-    while reader.feature(&mut lines)? {}
-    if lines.is_empty() {
-        let right = "expected LINESTRING or MULTILINESTRING";
-        return Err(MapError::NoRoad { file: name.to_owned(), right });
-    }
-    Ok(lines)
+    let mut all = Features::default();
+    while reader.feature(&mut all)? {}
+    Ok(all)
 }
 
 struct Reader<'a> {
@@ -47,7 +84,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// One feature; false at the end of the text.
-    fn feature(&mut self, lines: &mut Vec<Vec<Point>>) -> Result<bool, MapError> {
+    fn feature(&mut self, all: &mut Features) -> Result<bool, MapError> {
         self.skip_space();
         if self.rest.is_empty() {
             return Ok(false);
@@ -60,19 +97,21 @@ impl<'a> Reader<'a> {
         if self.empty() {
             return Ok(true);
         }
+        let line = self.line;
         match word.as_str() {
-            "LINESTRING" => lines.push(self.points(2)?),
-            "MULTILINESTRING" => self.multi(lines)?,
-            _ => drop(self.points(1)?),
+            "LINESTRING" => all.lines.push(Feature { line, points: self.points(2)? }),
+            "MULTILINESTRING" => self.multi(&mut all.lines)?,
+            _ => all.points.push(Feature { line, points: self.points(1)? }),
         }
         Ok(true)
     }
 
-    fn multi(&mut self, lines: &mut Vec<Vec<Point>>) -> Result<(), MapError> {
+    fn multi(&mut self, lines: &mut Vec<Feature>) -> Result<(), MapError> {
         self.expect('(', "expected \"(\"")?;
         loop {
             if !self.empty() {
-                lines.push(self.points(2)?);
+                self.skip_space();
+                lines.push(Feature { line: self.line, points: self.points(2)? });
             }
             if !self.comma()? {
                 return Ok(());
@@ -203,6 +242,17 @@ mod tests {
         let lines = parse(text.as_bytes(), "map.wkt").expect("sound");
         assert_eq!(lines.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 3]);
         assert_eq!(lines[0][1], Point::new(3.0, 4.5));
+    }
+
+    #[test]
+    fn lines_and_points_have_their_place_in_the_file() {
+        let text = b"LINESTRING (0 0, 1 1)\n\nPOINT (7 8)\nMULTILINESTRING ((0 0, 1 1),\n (2 2, 3 3))\n";
+        let places: Vec<u32> = lines(text, "map.wkt").expect("sound").iter().map(|line| line.line).collect();
+        assert_eq!(places, [1, 4, 5]);
+        let one = Feature { line: 3, points: vec![Point::new(7.0, 8.0)] };
+        assert_eq!(points(text, "map.wkt").expect("sound"), [one]);
+        let error = points(b"LINESTRING (0 0, 1 1)", "map.wkt").expect_err("no point").to_string();
+        assert_eq!(error, "map.wkt: no point found, expected POINT");
     }
 
     #[test]

@@ -1,0 +1,105 @@
+//! Along the roads of a map, at random at every crossing.
+
+use super::map::RoadMap;
+use super::{AREA, Entry, GroupContext, Input, PAUSE, SPEED, on_map};
+use super::{Area, Begin, Bounds, Draw, Journey, MobilityError, Model, Point, Spot};
+use lightlag_protocols::parameter::{self, Parameter, Parameters};
+use std::sync::Arc;
+
+/// The row of the table. Without `area` the map may lie anywhere.
+pub const ENTRY: Entry = Entry {
+    model: parameter::Entry {
+        name: "map_walk",
+        paper: "Keränen, Ott and Kärkkäinen, The ONE simulator for DTN protocol evaluation (2009)",
+        parameters: &[
+            AREA.optional(),
+            SPEED,
+            PAUSE,
+            Parameter::range(
+                "roads_per_journey",
+                "",
+                Some(MapWalk::THE_ONE_ROADS),
+                (1.0, 10_000.0),
+                "Roads between two vertices that a journey goes along.",
+            ),
+        ],
+        only_with: &[],
+        build: |parameters, context: GroupContext| Box::new(build(parameters, context)),
+    },
+    inputs: &[Input::Map],
+    check: |_| Ok(()),
+    pace: on_map::pace,
+};
+
+fn build(parameters: &Parameters, context: GroupContext) -> MapWalk {
+    let map = on_map::map(context.map);
+    let roads = parameters.range("roads_per_journey");
+    MapWalk {
+        area: on_map::area(parameters, &map),
+        layers: context.layers,
+        map,
+        roads: Bounds { low: roads.low as u32, high: roads.high as u32 },
+        speed_m_per_s: parameters.range("speed"),
+        pause_s: parameters.range("pause"),
+    }
+}
+
+/// Map-based movement (Keränen, Ott and Kärkkäinen 2009): from vertex to vertex, at each one a uniform neighbour; back
+/// only at dead ends and as the first step of a journey. After a number of roads the node rests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapWalk {
+    /// The roads.
+    pub map: Arc<RoadMap>,
+    /// The world that has to hold the map.
+    pub area: Area,
+    /// Layers that the nodes use: bit n for layer n (The ONE: `okMaps`); all if all bits are set.
+    pub layers: u32,
+    /// Roads of a journey, both ends included.
+    pub roads: Bounds<u32>,
+    /// Speed of a journey in m/s.
+    pub speed_m_per_s: Bounds<f64>,
+    /// Rest after each journey in seconds.
+    pub pause_s: Bounds<f64>,
+}
+
+impl MapWalk {
+    /// The ONE's: 10 to 99 roads.
+    pub const THE_ONE_ROADS: Bounds<f64> = Bounds::new(10.0, 99.0);
+
+    /// The vertex after `at`, reached from `before`.
+    fn next(&self, at: u32, before: u32, draw: &mut dyn Draw) -> u32 {
+        let fits = |&&v: &&u32| v != before && self.map.layers(v) & self.layers != 0;
+        let open = || self.map.neighbours(at).iter().filter(fits);
+        match open().count() as u32 {
+            0 => before,
+            count => open().nth(draw.below(count) as usize).copied().unwrap_or(before),
+        }
+    }
+}
+
+impl Model for MapWalk {
+    fn check(&self, _count: u32) -> Result<(), MobilityError> {
+        on_map::check(&self.map, self.area, self.layers, self.speed_m_per_s, self.pause_s)
+    }
+    fn begin(&self, _index: u32, draw: &mut dyn Draw, _path: &mut Vec<Point>) -> Begin {
+        on_map::begin(&self.map, self.layers, self.pause_s, draw)
+    }
+    fn depart(&self, from: Spot, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Journey {
+        let speed_m_per_s = draw.within(self.speed_m_per_s);
+        let (mut at, mut before) = (from.vertex, from.vertex);
+        path.push(self.map.point(at));
+        let roads = self.roads.low + draw.below(self.roads.high - self.roads.low + 1);
+        for _ in 0..roads {
+            let next = self.next(at, before, draw);
+            (before, at) = (at, next);
+            path.push(self.map.point(at));
+        }
+        Journey { speed_m_per_s, to: Spot::on(&self.map, at) }
+    }
+    fn pause_s(&self, _at: Spot, draw: &mut dyn Draw) -> f64 {
+        draw.within(self.pause_s)
+    }
+    fn bounds(&self) -> (Point, Point) {
+        self.map.bounds()
+    }
+}
