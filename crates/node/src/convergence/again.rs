@@ -15,7 +15,7 @@ const AGAIN_TRIES: u32 = 10;
 /// A block that is sent again.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Again {
-    /// When; `None`: it is under way.
+    /// When; `None`: it is in transit.
     pub at: Option<Instant>,
     tries: u32,
     /// When the receiver first answered that the client service is not there.

@@ -38,7 +38,7 @@ pub struct Asked {
     pub expires: Option<Instant>,
     /// It waits to leave again.
     pub queued: bool,
-    /// What had left with it.
+    /// The data that had left with it.
     pub marks: Marks,
     /// Where the reports on it begin, and what they have covered.
     from: u64,

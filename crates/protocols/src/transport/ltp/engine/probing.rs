@@ -11,13 +11,13 @@ use super::{Engine, Waiting};
 use crate::time::Instant;
 use std::collections::BTreeMap;
 
-/// A window is told of in this many parts.
+/// Probes for each window.
 const PARTS_OF_WINDOW: u64 = 4;
 
 /// A probe whose acknowledgement has not come.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
-    /// What had left before it.
+    /// The data that had left before it.
     marks: Marks,
     /// Bytes since the probe or the checkpoint before.
     span: u64,
