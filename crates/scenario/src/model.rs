@@ -17,6 +17,7 @@ use lightlag_worlds::messages::Rules;
 use lightlag_worlds::mobility;
 use lightlag_worlds::mobility::map::MapOptions;
 use lightlag_worlds::mobility::map::osm::OsmOptions;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -99,6 +100,8 @@ pub struct Group {
     pub policy: NodePolicy,
     /// How they move; none: their contacts are those of [`BundleNetwork::contacts`].
     pub mobility: Option<Mobility>,
+    /// When they move; at other times they stand still, with their radios on.
+    pub moves: Activity,
     /// Their radios.
     pub radios: Vec<Radio>,
     /// Lifetime of what they create where the traffic does not say.
@@ -138,6 +141,10 @@ pub struct Mobility {
     pub routes: Option<MapFile>,
     /// Places that its nodes visit more often, if it is a model with [`mobility::Input::PointsOfInterest`].
     pub interest: Vec<PointsOfInterest>,
+    /// Files of places by key, if it is a model with [`mobility::Input::Places`].
+    pub places: BTreeMap<&'static str, MapFile>,
+    /// Probabilities, if it is a model with [`mobility::Input::Chances`].
+    pub chances: Vec<f64>,
 }
 
 /// A file of places on a map, and how often they are visited.
@@ -164,7 +171,15 @@ impl Mobility {
         let entry = mobility::entry(name);
         let given = given.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let parameters = Parameters::resolve(name, entry.model.parameters, &given)?;
-        Ok(Self { entry, parameters, map: None, routes: None, interest: Vec::new() })
+        Ok(Self {
+            entry,
+            parameters,
+            map: None,
+            routes: None,
+            interest: Vec::new(),
+            places: BTreeMap::new(),
+            chances: Vec::new(),
+        })
     }
 }
 

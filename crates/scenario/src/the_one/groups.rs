@@ -1,6 +1,6 @@
 //! `Group`: its nodes, buffers, router and mechanism.
 
-use super::interfaces::radios;
+use super::interfaces::{activity, radios};
 use super::movement::mobility;
 use super::numbers::{boolean, double, int, long};
 use super::routers;
@@ -92,6 +92,7 @@ fn group(index: i32, first: usize, space: &Space, catalogue: &Catalogue) -> Resu
         mechanism,
         policy: policy(space)?,
         mobility: Some(mobility(space)?),
+        moves: activity(space, "")?,
         radios: radios(space)?,
         lifetime: lifetime(space)?,
     })

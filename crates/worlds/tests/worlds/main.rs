@@ -19,3 +19,4 @@ mod packets;
 mod skip;
 mod the_one_trajectories;
 mod ticked_motion;
+mod together;
